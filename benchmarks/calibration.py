@@ -14,17 +14,16 @@ import os
 import platform
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ttt_cli.config.schema import SolverConfig
-from ttt_cli.evaluate.simulate.plan import Plan
-from ttt_cli.evaluate.simulate.simulate import Simulated, simulate
+from ttt_cli.evaluate.simulate import Plan, Simulated, simulate
 from ttt_cli.fitted import Fit
-from ttt_cli.inference.joint.inference import JointInference
+from ttt_cli.inference.joint import JointInference
 from ttt_cli.systems import ttt
 from ttt_cli.timeline import Timeline, build_timeline
 
@@ -98,7 +97,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         for density in options.density:
             begun = time.perf_counter()
             seeds = range(options.seed, options.seed + options.histories)
-            histories = [take_history(replace(plan, seed=seed), density, options.apart) for seed in seeds]
+            histories = [take_history(plan.changed(seed=seed), density, options.apart) for seed in seeds]
             for quantity in QUANTITIES:
                 for line in report(histories, quantity):
                     print(line, flush=True)
@@ -107,8 +106,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 def take_history(plan: Plan, density: float, apart: int) -> History:
     """Draw one history with so many games per player and year of a career, fit it, compare with the truth."""
-    rows = len(simulate(replace(plan, games=1)).player)
-    simulated = simulate(replace(plan, games=max(1, round(density * rows / 2))))
+    rows = len(simulate(plan.changed(games=1)).player)
+    simulated = simulate(plan.changed(games=max(1, round(density * rows / 2))))
     timeline = build_timeline(simulated.games())
     params = ttt.Params(beta=plan.beta, tau=plan.tau, draw_margin=plan.margin)
     fits: dict[str, Fit] = {

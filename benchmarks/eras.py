@@ -22,8 +22,8 @@ from scipy.stats import spearmanr
 
 from ttt_cli import fit, read_games
 from ttt_cli.runs.run import Run
-from ttt_cli.views.rankings.dominance import OTHERS
-from ttt_cli.views.rankings.eligible import eligible
+from ttt_cli.views.rankings import eligible
+from ttt_cli.views.strongest import OTHERS
 
 CHOICES: dict[str, dict[str, Any]] = {
     "as shipped": {},
@@ -157,7 +157,7 @@ class Field:
 
 
 def _correlation(run: Run, theirs: Ratings) -> str:
-    _, rows = run.query("SELECT period_number, player, mean FROM nodes WHERE games >= ?", [LEAST])
+    _, rows = run.select("SELECT period_number, player, mean FROM nodes WHERE games >= ?", [LEAST])
     ours: dict[int, dict[str, float]] = {}
     for year, player, mean in rows:
         ours.setdefault(year, {})[player] = mean

@@ -17,7 +17,7 @@ from scipy.special import log_ndtr, logsumexp
 
 from ttt_cli import read_games
 from ttt_cli.config.schema import SolverConfig
-from ttt_cli.inference.joint.inference import JointInference
+from ttt_cli.inference.joint import JointInference
 from ttt_cli.systems import ttt
 from ttt_cli.timeline import Timeline, build_timeline
 

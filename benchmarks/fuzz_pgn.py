@@ -14,8 +14,11 @@ from collections.abc import Sequence
 from itertools import pairwise
 from pathlib import Path
 
-from ttt_cli.reading.formats.pgn.compiled import CompiledScanner
-from ttt_cli.reading.formats.pgn.scanner import Scanner
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from tests.reference.pgn import PlainScanner
+from tests.support.batches import scanned
+from ttt_cli.reading.pgn import Scanner
 from ttt_cli.reading.text import plain_blocks
 
 TRAPS = [
@@ -127,26 +130,19 @@ def compared(content: bytes, chance: random.Random) -> tuple[int, int, bool]:
     """Rows, games read on the slow path, and whether both scanners say the same, whatever the blocks."""
     if chance.random() < 0.8:
         content = b"".join(plain_blocks([content] if content else [], None, "fuzz"))
-    expected = said(Scanner(), [content])
-    compiled = CompiledScanner()
+    expected = said(PlainScanner(), [content])
+    compiled = Scanner()
     equal = said(compiled, [content]) == expected
     places = sorted(chance.randrange(len(content) + 1) for _ in range(chance.randrange(6)))
     blocks = [content[a:b] for a, b in pairwise([0, *places, len(content)]) if a < b]
-    equal = equal and said(CompiledScanner(), blocks) == expected == said(Scanner(), blocks)
+    equal = equal and said(Scanner(), blocks) == expected == said(PlainScanner(), blocks)
     return len(expected[0]), compiled.slow, equal
 
 
 def said(scanner: Scanner, blocks: Sequence[bytes]) -> tuple[list[tuple[object, ...]], list[object]]:
     """All rows, and all notes and rejects."""
-    rows: list[tuple[object, ...]] = []
-    notes: list[object] = []
-    rejects: list[object] = []
-    for batch in scanner.scan(blocks):
-        assert batch.moves is not None
-        rows += zip(*batch[:5], *batch.further.values(), batch.moves.tolist(), strict=True)
-        notes += batch.notes
-        rejects += batch.rejects
-    return rows, notes + rejects
+    rows, rejects, notes = scanned(blocks, scanner)
+    return rows, [*notes, *rejects]
 
 
 if __name__ == "__main__":

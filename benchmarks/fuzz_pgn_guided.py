@@ -31,13 +31,10 @@ from typing import Any
 SEED_SIZE = 500  # bytes of a file that an input begins with
 SEEDS_PER_FILE = 40
 SMALL: dict[str, dict[str, int]] = {
-    "ttt_cli.reading.formats.pgn.moves": {"COMMENT_LIMIT": 96, "MOVES_LIMIT": 128},
-    "ttt_cli.reading.formats.pgn.compiled": {"_ROWS_AT_ONCE": 4},
-    "ttt_cli.reading.interned": {"_COUNT": 8, "_LETTERS": 64},
-    "ttt_cli.kernels.scanning.pgn_moves": {"COMMENT_LIMIT": 96, "MOVES_LIMIT": 128},
-    "ttt_cli.kernels.scanning.pgn_tags": {"TAGS_LIMIT": 8},
-    "ttt_cli.kernels.scanning.pgn": {"TAGS_LIMIT": 8},
-    "ttt_cli.reading.source": {"_LOADED": 0, "LARGE": 0},
+    "ttt_cli.reading.pgn_text": {"COMMENT_LIMIT": 96, "MOVES_LIMIT": 128},
+    "ttt_cli.reading.pgn": {"_ROWS_AT_ONCE": 4},
+    "ttt_cli.reading.columns": {"_COUNT": 8, "_CHARACTERS": 64},
+    "ttt_cli.kernels.pgn": {"COMMENT_LIMIT": 96, "MOVES_LIMIT": 128, "TAGS_LIMIT": 8},
     "ttt_cli.reading.text": {"HEAD": 64, "BLOCK": 128},
 }
 
@@ -122,8 +119,10 @@ def hasten() -> None:
     import numpy as np
     from numpy.typing import NDArray
 
-    from ttt_cli.kernels.scanning import pgn_marks, pgn_moves, pgn_tags
-    from ttt_cli.reading.formats.pgn import compiled
+    from ttt_cli.kernels import pgn as pgn_moves
+    from ttt_cli.kernels import pgn as pgn_tags
+    from ttt_cli.kernels import pgn_bytes as pgn_marks
+    from ttt_cli.reading import pgn as compiled
 
     def mark_bytes(data: NDArray[np.uint8], marks: NDArray[np.uint8]) -> None:
         marks[:] = 0
@@ -150,12 +149,12 @@ def checks(*, small: bool) -> Callable[[bytes], None]:
                 setattr(module, limit, value)
     from fuzz_pgn import said
 
+    from tests.reference.pgn import PlainScanner
     from ttt_cli.config.schema import DataConfig
-    from ttt_cli.errors import TttError
     from ttt_cli.games.read import read_games
-    from ttt_cli.reading.formats.pgn.compiled import CompiledScanner
-    from ttt_cli.reading.formats.pgn.scanner import Scanner
+    from ttt_cli.reading.pgn import Scanner
     from ttt_cli.reading.text import plain_blocks
+    from ttt_cli.support.errors import TttError
 
     def outcome(content: bytes) -> set[object]:
         """The lines of the games that `read_games` makes of it."""
@@ -174,14 +173,14 @@ def checks(*, small: bool) -> Callable[[bytes], None]:
         with np.errstate(over="ignore"):
             plain = b"".join(plain_blocks([content] if content else [], None, "fuzz"))
             whole = content if chance.random() < 0.2 else plain
-            expected = said(Scanner(), [whole])
+            expected = said(PlainScanner(), [whole])
             places = sorted(chance.randrange(len(whole) + 1) for _ in range(chance.randrange(4)))
             blocks = [whole[a:b] for a, b in pairwise([0, *places, len(whole)]) if a < b]
-            assert said(CompiledScanner(), blocks) == expected, "the scanners differ"
-            assert said(Scanner(), blocks) == expected, "blocks make a difference"
+            assert said(Scanner(), blocks) == expected, "the scanners differ"
+            assert said(PlainScanner(), blocks) == expected, "blocks make a difference"
             if chance.random() < 0.4:
                 lines = outcome(content)
-                known = expected if whole is plain else said(Scanner(), [plain])
+                known = expected if whole is plain else said(PlainScanner(), [plain])
                 assert lines <= {row[0] for row in known[0]}, "a game that is not there"
 
     return check

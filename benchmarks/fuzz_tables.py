@@ -25,16 +25,18 @@ from unittest.mock import patch
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
-from tests.reference.tables import by_the_standard_library  # noqa: E402
+from tests.reference.tables import PlainObjectReader, PlainTableReader  # noqa: E402
+from tests.support.batches import rows_of  # noqa: E402
 from ttt_cli.config.schema import DataConfig  # noqa: E402
-from ttt_cli.errors import TttError  # noqa: E402
 from ttt_cli.games.read import read_records  # noqa: E402
 from ttt_cli.games.records import games_of  # noqa: E402
-from ttt_cli.reading.batches import Batch, Table  # noqa: E402
-from ttt_cli.reading.formats.tabular import arrow, delimited, lines, object_lines  # noqa: E402
-from ttt_cli.reading.formats.tabular.delimited import read_delimited  # noqa: E402
-from ttt_cli.reading.formats.tabular.jsonl import is_lined, read_jsonl  # noqa: E402
-from ttt_cli.reading.text import plain_blocks, text_of  # noqa: E402
+from ttt_cli.reading import delimited, jsonl, text  # noqa: E402
+from ttt_cli.reading.batches import Table  # noqa: E402
+from ttt_cli.reading.delimited import read_delimited  # noqa: E402
+from ttt_cli.reading.jsonl import is_lined, read_jsonl  # noqa: E402
+from ttt_cli.reading.reports import OF_COLUMNS  # noqa: E402
+from ttt_cli.reading.text import plain_blocks  # noqa: E402
+from ttt_cli.support.errors import TttError  # noqa: E402
 
 CSV = b"""date,white,black,result,event,round,status,odds,weight
 1858.06.17,"Morphy, Paul",Anderssen,1-0,Paris,1,formal,,1
@@ -204,19 +206,22 @@ def checked(content: bytes, chance: random.Random) -> int | None:
     start = b"".join(plain_blocks([content], None, "x"))
     with limited(chance):
         for read in (read_delimited, read_jsonl) if is_lined(start) else (read_delimited,):
-            with by_the_standard_library():
-                expected = said(read, content, chance, 1 << 30)
-            for large in (1, 1 << 30):
-                with in_blocks(chance):
-                    found = said(read, content, chance, large)
-                assert found == expected, f"{read.__name__}: {found} is not {expected}"
+            with (
+                patch.object(delimited, "TableReader", PlainTableReader),
+                patch.object(jsonl, "ObjectReader", PlainObjectReader),
+            ):
+                expected = said(read, content, chance)
+            with in_blocks(chance):
+                found = said(read, content, chance)
+            assert found == expected, f"{read.__name__}: {found} is not {expected}"
         try:
             records = read_records([io.BytesIO(content)], DATA, on_unusable=lambda _: None)
         except TttError:
             return None
     (file,) = records.files
     assert file.rows == len(records) == file.used + sum(file.dropped.values())
-    dropped = [problem.line for problem in records.problems if problem.action == "dropped"]
+    rejected = [problem for problem in records.problems if problem.action == "dropped"]
+    dropped = [problem.line for problem in rejected if problem.reason not in OF_COLUMNS]
     assert dropped == records.line[~records.used].tolist()
     assert set(games_of(records).source_line.tolist()) == set(records.line[records.used].tolist())
     return file.rows
@@ -228,8 +233,8 @@ def limited(chance: random.Random) -> Iterator[None]:
     row_lines = chance.choice((2, 3, delimited.ROW_LINES))
     with ExitStack() as stack:
         stack.enter_context(patch.object(delimited, "ROW_LINES", row_lines))
-        stack.enter_context(patch.object(lines, "LINE_LIMIT", chance.choice((80, 300, 1 << 20, 1 << 20))))
-        stack.enter_context(patch.object(lines, "BLOCK", 80))
+        stack.enter_context(patch.object(delimited, "LINE_LIMIT", chance.choice((80, 300, 1 << 20, 1 << 20))))
+        stack.enter_context(patch.object(text, "BLOCK", 80))
         yield
 
 
@@ -237,12 +242,9 @@ def limited(chance: random.Random) -> Iterator[None]:
 def in_blocks(chance: random.Random) -> Iterator[None]:
     """Other limits, on which it depends what is left to the standard library, and where blocks end."""
     drawn = (
-        (lines, "BLOCK", (1, 7, 80)),
-        (arrow, "BLOCK", (1, 300, 1000, 1 << 21)),
-        (delimited, "_LONGEST", (10, 60, 1 << 16)),
-        (object_lines, "ALIKE", (1, 1, 3)),
-        (object_lines, "_MOST_QUOTES", (8, 400)),
-        (object_lines, "_MOST_FORMS", (1, 100)),
+        (text, "BLOCK", (1, 7, 80)),
+        (delimited, "CUT", (1, 300, 1000, 1 << 21)),
+        (delimited, "LONGEST", (10, 60, 1 << 16)),
     )
     with ExitStack() as stack:
         for module, name, choices in drawn:
@@ -250,27 +252,16 @@ def in_blocks(chance: random.Random) -> Iterator[None]:
         yield
 
 
-def said(read: Callable[..., Table], content: bytes, chance: random.Random, large: int) -> object:
+def said(read: Callable[..., Table], content: bytes, chance: random.Random) -> object:
     """Rows and rejects as texts, or the message of the error."""
     cuts = sorted(chance.randrange(len(content) + 1) for _ in range(3))
     blocks = [content[a:b] for a, b in pairwise([0, *cuts, len(content)]) if a < b]
     try:
-        table = read(plain_blocks(blocks, None, "x"), DATA, "x", large)
-        batches = list(table.batches)
+        table = read(plain_blocks(blocks, None, "x"), DATA, "x")
+        rows, rejects, _ = rows_of(table)
     except TttError as error:
         return str(error)
-    rejects = [note for batch in batches for note in batch.rejects]
-    return table.kind, [row for batch in batches for row in rows_of(batch)], rejects
-
-
-def rows_of(batch: Batch) -> Iterator[tuple[object, ...]]:
-    columns = [batch.dates, batch.whites, batch.blacks, batch.results, *batch.further.values()]
-    columns += [] if batch.weights is None else [batch.weights]
-    return zip(map(int, batch.lines), *(map(plain_text, column) for column in columns), strict=True)
-
-
-def plain_text(value: object) -> object:
-    return tuple(map(text_of, value)) if isinstance(value, tuple) else text_of(value)
+    return table.kind, rows, rejects
 
 
 if __name__ == "__main__":

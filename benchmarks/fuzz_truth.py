@@ -17,22 +17,26 @@ import random
 import sys
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from itertools import pairwise
 from pathlib import Path
 from typing import NamedTuple
 from unittest.mock import patch
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from tests.reference.pgn import PlainScanner
+from tests.support.batches import Rows, rows_of, scanned
 from ttt_cli.config.schema import DataConfig
-from ttt_cli.errors import TttError
-from ttt_cli.reading.batches import Batch, Table
-from ttt_cli.reading.formats.pgn.compiled import CompiledScanner
-from ttt_cli.reading.formats.pgn.python_chess import read_pgn_chess
-from ttt_cli.reading.formats.pgn.scanner import Scanner
-from ttt_cli.reading.formats.tabular import arrow, lines, object_lines
-from ttt_cli.reading.formats.tabular.delimited import read_delimited
-from ttt_cli.reading.formats.tabular.jsonl import read_jsonl
+from ttt_cli.reading import delimited, text
+from ttt_cli.reading.batches import Note, Table
+from ttt_cli.reading.delimited import read_delimited
+from ttt_cli.reading.jsonl import read_jsonl
 from ttt_cli.reading.text import plain_blocks, text_of
+from ttt_cli.support.errors import TttError
+
+Read = tuple[Rows, list[Note], list[Note]]
+Reader = Callable[[Iterable[bytes]], Read]
 
 RESULTS = ("1-0", "0-1", "1/2-1/2")
 NO_RESULT = ("", "*")
@@ -142,47 +146,35 @@ def objects_of(games: Sequence[Truth], chance: random.Random) -> str:
     return "[" + ",\n".join(texts) + "]\n" if array else "\n".join(texts) + "\n"
 
 
-def wrong_rows(batches: Iterable[Batch], games: Sequence[Truth]) -> tuple[list[object], int]:
-    """The records with something of another game, or twice the same game; and how many records are rejected."""
+def wrong_rows(rows: Iterable[Sequence[object]], games: Sequence[Truth]) -> list[object]:
+    """The records (date, White, Black, result) with something of another game, or twice the same game."""
     wrong: list[object] = []
     met: Counter[str] = Counter()
-    rejects = 0
-    for batch in batches:
-        rejects += len(batch.rejects)
-        columns = (batch.dates, batch.whites, batch.blacks, batch.results)
-        for row in zip(*(map(text_of, column) for column in columns), strict=True):
-            date, white, black, result = row
-            if not (white.startswith("w") and white[1:].isdigit()):
-                wrong += [row] if black.startswith("b") else []
-                continue
-            game = games[int(white[1:])]
-            met[white] += 1
-            known = {game.result, ""} | (set(NO_RESULT) if game.result in NO_RESULT else set())
-            if black != game.black or result not in known or date not in (game.date, "") or met[white] > 1:
-                wrong.append(row)
-    return wrong, rejects
+    for row in rows:
+        date, white, black, result = map(text_of, row)
+        if not (white.startswith("w") and white[1:].isdigit()):
+            wrong += [row] if black.startswith("b") else []
+            continue
+        game = games[int(white[1:])]
+        met[white] += 1
+        known = {game.result, ""} | (set(NO_RESULT) if game.result in NO_RESULT else set())
+        if black != game.black or result not in known or date not in (game.date, "") or met[white] > 1:
+            wrong.append(row)
+    return wrong
 
 
-def _compiled(blocks: Iterable[bytes]) -> Iterator[Batch]:
-    return CompiledScanner().scan(blocks)
+def _table(read: Callable[..., Table]) -> Reader:
+    return lambda blocks: rows_of(read(blocks, _DATA, "x"))
 
 
-def _table(read: Callable[..., Table]) -> Callable[[Iterable[bytes]], Iterator[Batch]]:
-    return lambda blocks: read(blocks, _DATA, "x").batches
+def _few_lines(read: Callable[..., Table]) -> Reader:
+    """Every few lines are a block."""
 
+    def rows(blocks: Iterable[bytes]) -> Read:
+        with patch.object(delimited, "CUT", 200), patch.object(text, "BLOCK", 50):
+            return rows_of(read(blocks, _DATA, "x"))
 
-def _few_lines(read: Callable[..., Table]) -> Callable[[Iterable[bytes]], Iterator[Batch]]:
-    """Every few lines are a block, and lines that no other is like are cut by pyarrow too."""
-
-    def batches(blocks: Iterable[bytes]) -> Iterator[Batch]:
-        with (
-            patch.object(arrow, "BLOCK", 200),
-            patch.object(lines, "BLOCK", 50),
-            patch.object(object_lines, "ALIKE", 1),
-        ):
-            yield from read(blocks, _DATA, "x", 1).batches
-
-    return batches
+    return rows
 
 
 def plain_pgn_of(games: Sequence[Truth], chance: random.Random) -> str:
@@ -190,10 +182,10 @@ def plain_pgn_of(games: Sequence[Truth], chance: random.Random) -> str:
     return pgn_of(games, chance, plain=True)
 
 
-READERS: dict[str, tuple[Callable[..., str], Callable[[Iterator[bytes]], Iterator[Batch]]]] = {
-    "PGN, scanner": (pgn_of, lambda blocks: Scanner().scan(blocks)),
-    "PGN, compiled scanner": (pgn_of, _compiled),
-    "PGN, python-chess": (plain_pgn_of, read_pgn_chess),
+READERS: dict[str, tuple[Callable[..., str], Reader]] = {
+    "PGN, scanner": (pgn_of, scanned),
+    "PGN, plain scanner": (pgn_of, lambda blocks: scanned(blocks, PlainScanner())),
+    "PGN, python-chess": (plain_pgn_of, lambda blocks: scanned(blocks, by_chess=True)),
     "table": (table_of, _table(read_delimited)),
     "table, few lines at a time": (table_of, _few_lines(read_delimited)),
     "JSON": (objects_of, _table(read_jsonl)),
@@ -223,13 +215,13 @@ def fuzz(name: str, seed: int, seconds: float) -> bool:
         cuts = sorted(chance.randrange(len(content) + 1) for _ in range(chance.randrange(4)))
         blocks = [content[a:b] for a, b in pairwise([0, *cuts, len(content)]) if a < b]
         try:
-            batches = list(read(plain_blocks(blocks, None, "x")))
+            rows, rejects, _ = read(plain_blocks(blocks, None, "x"))
         except TttError:  # no game of the file has a date, for instance
             files += 1
             continue
-        wrong, rejects = wrong_rows(batches, games)
-        inputs, written, refused = inputs + 1, written + len(games), refused + rejects
-        found += sum(len(batch.lines) for batch in batches)
+        wrong = wrong_rows([row[1:5] for row in rows], games)
+        inputs, written, refused = inputs + 1, written + len(games), refused + len(rejects)
+        found += len(rows)
         if wrong:
             path = Path(f"truth-{seed}-{inputs}.txt")
             path.write_bytes(content)

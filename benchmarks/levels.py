@@ -17,7 +17,6 @@ from __future__ import annotations
 import argparse
 import math
 from collections.abc import Sequence
-from dataclasses import replace
 from itertools import product
 from typing import Any
 
@@ -25,10 +24,9 @@ import numpy as np
 from measuring import markdown
 
 from ttt_cli import fit
-from ttt_cli.arrays import Array
-from ttt_cli.evaluate.evidence.tune import tune
-from ttt_cli.evaluate.simulate.plan import Plan
-from ttt_cli.evaluate.simulate.simulate import Simulated, simulate
+from ttt_cli.evaluate.simulate import Plan, Simulated, simulate
+from ttt_cli.evaluate.tune import tune
+from ttt_cli.support.arrays import Array
 
 SHARED = ("beta", "tau", "prior_sd", "prior_mean")
 PLAN = Plan(
@@ -58,8 +56,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     )
     parser.add_argument("--drift", type=float, nargs="*", default=[20.0], help="of m(t), points a year")
     options = parser.parse_args(arguments)
-    plan = replace(
-        PLAN,
+    plan = PLAN.changed(
         players=options.players,
         years=options.years,
         games=options.games,
@@ -81,7 +78,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     rows = []
     for opponents, wave in product(options.opponents, options.wave):
         histories = [
-            simulate(replace(plan, **chosen(opponents), newcomers_wave=wave, seed=seed))
+            simulate(plan.changed(**chosen(opponents), newcomers_wave=wave, seed=seed))
             for seed in range(options.histories)
         ]
         for model, params in models(plan, options.drift).items():

@@ -84,7 +84,7 @@ class Ours:
             source_line=np.arange(n), players=tuple(f"{k:09d}" for k in range(players)),
         )  # fmt: skip
         self._plan = history.plan
-        self._solver = SolverConfig(tol=tol, max_sweeps=5000, threads=self.threads)
+        self._solver = SolverConfig(tol=tol, max_sweeps=5000, threads=self.threads, posterior="factorised")
 
     def model(self) -> tuple[str, dict[str, Any]]:
         """Its name and its parameters."""

@@ -65,10 +65,10 @@ ENTRIES: Final = (
 def main(arguments: Sequence[str] | None = None) -> None:
     options = _parser().parse_args(arguments)
     sizes = options.games or [10_000, 100_000, *([1_000_000] if options.large else [])]
-    python, missing = environment(options.venv)
-    entries = [entry for entry in ENTRIES if entry.package not in missing]
-    if options.only:
-        entries = [entry for entry in entries if entry.system in options.only]
+    chosen = [entry for entry in ENTRIES if not options.only or entry.system in options.only]
+    packages = {entry.package for entry in chosen if entry.package}
+    python, missing = environment(options.venv, packages) if packages else (Path(sys.executable), set())
+    entries = [entry for entry in chosen if entry.package not in missing]
     print(f"{machine('numpy', 'numba')}\n")
     with tempfile.TemporaryDirectory() as folder:
         for games in sizes:
@@ -103,14 +103,14 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
-def environment(place: Path | None) -> tuple[Path, set[str]]:
-    """The interpreter that has the packages, and those that it could not be given."""
+def environment(place: Path | None, packages: set[str]) -> tuple[Path, set[str]]:
+    """The interpreter that has the packages, and those that could not be installed."""
     folder = place or Path.home() / ".cache" / "ttt" / "peers"
     python = folder / ("Scripts/python.exe" if sys.platform == "win32" else "bin/python")
     if not python.exists():
         print(f"making {folder}", file=sys.stderr)
         venv.create(folder, with_pip=True)
-    return python, {package for package in ("numpy", *PACKAGES) if not _has(python, package)}
+    return python, {package for package in ("numpy", *sorted(packages)) if not _has(python, package)}
 
 
 def _has(python: Path, package: str) -> bool:
@@ -130,8 +130,7 @@ def prepare(path: Path, games: int, seed: int) -> int:
     import numpy as np
 
     from ttt_cli.config.schema import SolverConfig
-    from ttt_cli.evaluate.simulate.plan import Plan
-    from ttt_cli.evaluate.simulate.simulate import simulate
+    from ttt_cli.evaluate.simulate import Plan, simulate
     from ttt_cli.systems.registry import load
     from ttt_cli.timeline import build_timeline
 
@@ -149,7 +148,7 @@ def prepare(path: Path, games: int, seed: int) -> int:
     }
     simulated = simulate(drawn)
     timeline = build_timeline(simulated.games())
-    exact = SolverConfig(tol=1e-9, max_sweeps=5000)
+    exact = SolverConfig(tol=1e-9, max_sweeps=5000, posterior="factorised")
     ttt, whr = load("ttt"), load("whr")
     params = ttt.Params.model_validate({key: plan[key] for key in (*keys[:-1], "draw_margin")})
     fitted = ttt.fit(timeline, params, exact)

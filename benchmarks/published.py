@@ -24,7 +24,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--tau", type=float, default=40.0)
     options = parser.parse_args(arguments)
     run = fit(read_games(options.games), beta=options.beta, tau=options.tau, tol=1e-6)
-    ours = {(player, year): (mean, sd) for player, year, mean, sd in run.query(
+    ours = {(player, year): (mean, sd) for player, year, mean, sd in run.select(
         "SELECT player, period, mean, sd FROM skills")[1]}  # fmt: skip
     with options.published.open(encoding="utf-8", newline="") as file:
         theirs = {(row["playerName"], row["year"]): (float(row["mu"]), float(row["sigma"]))

@@ -8,15 +8,13 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from ttt_cli import fit
-from ttt_cli.evaluate.evidence.tune import tune
-from ttt_cli.evaluate.simulate.plan import Plan
-from ttt_cli.evaluate.simulate.simulate import simulate
+from ttt_cli.evaluate.simulate import Plan, simulate
+from ttt_cli.evaluate.tune import tune
 
 KEYS = ("beta", "tau", "white_advantage")
 HEADER = ("games", "clusters", "parameter", "true", "mean", "+-", "spread", "std error", "mean z")
@@ -46,14 +44,14 @@ def main(arguments: Sequence[str] | None = None) -> None:
     print(_line(*HEADER))
     for games in options.games:
         for clusters in options.clusters:
-            examine(replace(plan, games=games, clusters=clusters), options.histories, options.posterior)
+            examine(plan.changed(games=games, clusters=clusters), options.histories, options.posterior)
 
 
 def examine(plan: Plan, histories: int, posterior: str) -> None:
     """Print a line per parameter for histories of one plan."""
     values, errors, density = [], [], []
     for seed in range(histories):
-        drawn = simulate(replace(plan, seed=seed)).games()
+        drawn = simulate(plan.changed(seed=seed)).games()
         begun: dict[str, Any] = {"beta": 1.2 * plan.beta, "tau": 1.2 * plan.tau, "draw_margin": plan.margin}
         run = fit(drawn, posterior=posterior, **begun)
         found = tune(run, ",".join(KEYS))

@@ -52,7 +52,8 @@ def tables(checkout: Path, config: str, games: Path, folder: Path) -> list[Path]
         command = [sys.executable, "-m", "ttt_cli", *arguments]
         subprocess.run(command, cwd=folder, env=environment, check=True, stderr=subprocess.DEVNULL)
 
-    ttt("fit", str(games), "-q", "-c", str(checkout / "configs" / config), "-o", "run.ttt")
+    whole = "data.filter.exclude=[]"  # the games of versions with another default
+    ttt("fit", str(games), "-q", "-c", str(checkout / "configs" / config), "-s", whole, "-o", "run.ttt")
     for table in TABLES:
         ttt("export", table, "-r", "run.ttt", "-f", "csv", "-o", f"{table}.csv")
     return [folder / f"{table}.csv" for table in TABLES]

@@ -14,23 +14,22 @@ WIDTH = 80
 HEAD = """\
 # Commands
 
-Written by `python docs/make_cli.py` from the commands' own help.
+For users at the command line: exit codes, then the `--help` of every command, as `docs/make_cli.py` wrote it.
 
-Data goes to standard output, everything else to standard error. `-` is standard input or output. A command that asks
-a run takes `-r RUN`, else `$TTT_RUN`, else the `*.ttt` in the current folder that was fitted last, unless
-another user put it there; which one answers is said unless `-r` names it. `-f` chooses `table`, `csv`, `tsv`, `json`,
-`jsonl` or `parquet`; the default is a table on a terminal and TSV in a pipe or a file, or what the file's name says.
-`NO_COLOR` turns colours off, `COLUMNS` sets the width of tables.
+Results go to standard output, messages to standard error. `-` is standard input or output. Commands that read a run
+use `-r RUN`, else `$TTT_RUN`, else the most recent `*.ttt` in the current folder (of your own). The default format is a
+table on a terminal and TSV elsewhere, or follows the file name. `NO_COLOR` turns colours off, `COLUMNS` sets the width
+of tables.
 
 | exit code | meaning |
 |---|---|
-| 0 | fine |
-| 1 | unexpected failure (`-v`, or `TTT_DEBUG=1`, shows where) |
-| 2 | usage, config, a name that is not there or not unique, a run that cannot be used |
-| 3 | input data that cannot be read or yields nothing |
-| 4 | written, but not converged; of `ttt compare` also: without the systems that were lost |
+| 0 | success |
+| 1 | unexpected failure (`-v` or `TTT_DEBUG=1` shows where) |
+| 2 | usage, config, an unknown or ambiguous name, an unusable run |
+| 3 | unreadable input, or none left |
+| 4 | written, but not converged; `ttt compare`: some systems failed |
 | 130 | interrupted |
-| 141 | the reader of a pipe went away |
+| 141 | the reader of a pipe closed it |
 """
 
 

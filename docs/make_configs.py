@@ -8,11 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from pydantic import BaseModel
-from pydantic.fields import FieldInfo
 
-from ttt_cli.config.document import aliases, section_of
-from ttt_cli.config.render import flow
-from ttt_cli.config.schema import Config
+from ttt_cli.config.schema import Config, aliases, flow, section_of
 from ttt_cli.systems.registry import MODULES, load
 
 PAGE = Path(__file__).with_name("configs.md")
@@ -23,17 +20,19 @@ _TYPES = {"number": "number", "integer": "whole number", "boolean": "true, false
 
 
 def tables() -> str:
-    """The tables: keys that all models share, of each model alone, of the other sections and those within them."""
-    models = {name: load(name).Params for name in MODULES}
-    fields = [params.model_fields for params in models.values()]
-    shared = [key for key in fields[0] if all(_alike(key, fields[0], other) for other in fields[1:])]
-    some = next(iter(models.values()))
-    parts = [_table("`model`, whatever its name", "model", some, shared)] if shared else []
-    for name, params in models.items():
-        own = [key for key in params.model_fields if key not in shared]
-        if own:
-            title = f"`model` with `name: {name}`"
-            parts.append(_table(f"{title}, besides" if shared else title, "model", params, own))
+    """Tables of the keys of models, one for each set of models that share keys, and of the other sections."""
+    rows: dict[str, list[str]] = {}  # a row -> the models that have it
+    for model in MODULES:
+        params = load(model).Params
+        for key in params.model_fields:
+            rows.setdefault(_row("model", params, key), []).append(model)
+    groups: dict[tuple[str, ...], list[str]] = {}
+    for row, models in rows.items():
+        groups.setdefault(tuple(models), []).append(row)
+    parts = [
+        _table(f"`model` of {', '.join(f'`{model}`' for model in models)}", of)
+        for models, of in groups.items()
+    ]
     for name, info in Config.model_fields.items():
         if name != "model":
             parts += _section_tables(name, section_of(info))
@@ -44,7 +43,7 @@ def _section_tables(name: str, section: type[BaseModel] | None) -> Iterator[str]
     """The table of a section, then those of the sections within it."""
     assert section is not None
     inner = {key: section_of(info) for key, info in section.model_fields.items()}
-    yield _table(f"`{name}`", name, section, [key for key, found in inner.items() if found is None])
+    yield _table(f"`{name}`", [_row(name, section, key) for key, found in inner.items() if found is None])
     for key, found in inner.items():
         if found is not None:
             yield from _section_tables(f"{name}.{key}", found)
@@ -56,22 +55,18 @@ def page(old: str) -> str:
     return pattern.sub(lambda match: f"{match[1]}\n{tables()}\n{match[2]}", old)
 
 
-def _alike(key: str, one: Mapping[str, FieldInfo], other: Mapping[str, FieldInfo]) -> bool:
-    return key in other and all(
-        getattr(one[key], what) == getattr(other[key], what)
-        for what in ("default", "description", "annotation")
+def _table(title: str, rows: Iterable[str]) -> str:
+    return (
+        "\n".join([f"### {title}\n", "| key | default | values | meaning |", "|---|---|---|---|", *rows])
+        + "\n"
     )
-
-
-def _table(title: str, section: str, schema: type[BaseModel], keys: Iterable[str]) -> str:
-    rows = [f"### {title}\n", "| key | default | values | meaning |", "|---|---|---|---|"]
-    rows += [_row(section, schema, key) for key in keys]
-    return "\n".join(rows) + "\n"
 
 
 def _row(section: str, schema: type[BaseModel], key: str) -> str:
     info = schema.model_fields[key]
-    symbols = [symbol for symbol, name in aliases(schema).items() if name == key]
+    symbols = [
+        symbol for symbol, name in aliases(schema).items() if name == key and symbol != "gamma"
+    ]  # refused
     also = f" (also `{'`, `'.join(symbols)}`)" if symbols else ""
     default = "by other keys" if info.default_factory is not None else f"`{flow(info.default)}`"
     values = _values(schema.model_json_schema(by_alias=False)["properties"][key])
@@ -91,7 +86,7 @@ def _values(entry: Mapping[str, Any]) -> str:
     if "enum" in entry.get("items", {}):
         return f"list of {_values(entry['items'])}"
     bounds = " and ".join(text.format(f"{entry[key]:g}") for key, text in _BOUNDS.items() if key in entry)
-    return f"{_TYPES[entry['type']]} {bounds}".rstrip()
+    return bounds if bounds and entry["type"] == "number" else f"{_TYPES[entry['type']]} {bounds}".rstrip()
 
 
 if __name__ == "__main__":

@@ -9,8 +9,8 @@ import sys
 import tempfile
 from pathlib import Path
 
+from ttt_cli.cli.console import say
 from ttt_cli.cli.main import run
-from ttt_cli.cli.terminal.console import say
 
 DOCS = Path(__file__).resolve().parent
 GAMES = DOCS.parent / "sample_pgn" / "classics.pgn"
@@ -32,8 +32,8 @@ def main() -> None:
     IMAGES.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as folder:
         ttt_run, ttt_d_run = str(Path(folder) / "ttt.ttt"), str(Path(folder) / "ttt-d.ttt")
-        ttt("fit", str(GAMES), "-q", "-o", ttt_run)
-        ttt("fit", str(GAMES), "-q", "-s", "model.name=ttt-d", "-o", ttt_d_run)
+        ttt("fit", str(GAMES), "-c", "ttt", "-q", "-o", ttt_run)
+        ttt("fit", str(GAMES), "-c", "ttt-d", "-q", "-o", ttt_d_run)
         ttt("evidence", "--grid", GRID, "-q", "-r", ttt_run, "-o", str(Path(folder) / "grid.csv"))
         for name, arguments in {
             "games": ("--kind", "games", "-r", ttt_run),

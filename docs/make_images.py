@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import re
 import tempfile
+from collections.abc import Iterable
 from html import unescape
 from pathlib import Path
 from typing import Final
@@ -46,12 +47,12 @@ _FRAME: Final = """\
 """
 
 
-def pictures(commands: Path | None = None) -> dict[str, str]:
+def pictures(commands: Path | None = None, names: Iterable[str] = PICTURES) -> dict[str, str]:
     """The pictures as SVG, by name; `commands` as for a Session."""
     with tempfile.TemporaryDirectory() as folder:
         session = Session(Path(folder), _COLOURS, commands)
         session.shell("ttt fit sample_pgn/classics.pgn -q")
-        return {name: _picture(session, command, name) for name, command in PICTURES.items()}
+        return {name: _picture(session, PICTURES[name], name) for name in names}
 
 
 def text_of(svg: str) -> str:

@@ -14,8 +14,8 @@ import click
 from make_cli import commands
 
 from ttt_cli import __version__
-from ttt_cli.cli.line.examples import of_command
 from ttt_cli.cli.main import COMMANDS, group
+from ttt_cli.cli.usage import examples_of
 
 Entry = tuple[str, str]  # a term and what it is
 FOLDER = Path(__file__).with_name("man")
@@ -51,7 +51,7 @@ def _page(name: str, path: str, command: click.Command, context: click.Context) 
     yield from _listed("OPTIONS", _options(command, context))
     if command is group:
         yield from _listed("COMMANDS", [(f"ttt-{name}(1)", text) for name, text in COMMANDS.items()])
-    yield from _listed("EXAMPLES", of_command(below))
+    yield from _listed("EXAMPLES", examples_of(below))
     if command is group:
         yield from (".SH EXIT STATUS", _text(" ".join((group.epilog or "").split())))
     else:

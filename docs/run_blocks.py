@@ -100,7 +100,7 @@ class Session:
         from ttt_cli import open_run
 
         newest = max(self.folder.glob("*.ttt"), key=lambda file: file.stat().st_mtime_ns)
-        names, rows = open_run(newest).query(sql)
+        names, rows = open_run(newest).select(sql)
         table = [names, *(tuple(map(_shown, row)) for row in rows)]
         widths = [max(map(len, column)) for column in zip(*table, strict=True)]
         lines = (

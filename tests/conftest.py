@@ -17,13 +17,14 @@ from tests.support.browser import CHROMIUM, Browser, running_browser
 from tests.support.command_server import Server
 from tests.support.handmade import RECORDS, Record, write_small_run
 from tests.support.kernel_cache import keep_inner
-from ttt_cli.progress import SILENT
 from ttt_cli.runs.run import Run, open_run
+from ttt_cli.support.progress import SILENT
 
 if TYPE_CHECKING:
     from distributed import Client
 
-settings.register_profile("ttt", deadline=None, derandomize=True)
+settings.register_profile("ttt", deadline=None, derandomize=True, max_examples=60)
+settings.register_profile("nightly", deadline=None, max_examples=200)  # others every night
 settings.load_profile("ttt")
 
 ROOT = Path(__file__).parents[1]
@@ -56,7 +57,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """What takes minutes runs only where it is asked for."""
+    """What takes long runs only where it is asked for."""
     if "large" not in config.getoption("markexpr", ""):
         large = [item for item in items if item.get_closest_marker("large")]
         config.hook.pytest_deselected(items=large)
@@ -120,7 +121,7 @@ def browser() -> Iterator[Browser]:
 @pytest.fixture(scope="session")
 def cluster() -> "Iterator[Client]":
     """A Dask cluster of two workers on this machine."""
-    from ttt_cli.cluster.client import cluster_client
+    from ttt_cli.cluster import cluster_client
 
     with cluster_client("local:2") as found:
         yield found

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from ttt_cli import files
-from ttt_cli.files import real_place, refuse_device, replacing
+from ttt_cli.support import files
+from ttt_cli.support.files import real_place, refuse_device, replacing
 
 
 def test_the_file_appears_when_the_block_ends(tmp_path: Path) -> None:
@@ -94,7 +94,7 @@ def test_a_write_protected_file_is_not_replaced(tmp_path: Path) -> None:
 
 
 KILLED = (
-    "import os, sys; from pathlib import Path; from ttt_cli.files import replacing\n"
+    "import os, sys; from pathlib import Path; from ttt_cli.support.files import replacing\n"
     "with replacing(Path(sys.argv[1])) as temporary:\n temporary.write_text('half')\n"
     " (temporary.parent / 'more').mkdir()\n os.kill(os.getpid(), 9)"
 )

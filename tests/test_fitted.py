@@ -8,9 +8,9 @@ from scipy.optimize import root
 
 from tests.support.builders import EXACT, fit_rows, make_games
 from tests.support.laid_out import histories
-from ttt_cli.evaluate.forecast.predict import expected, known_before
-from ttt_cli.fitted import OPEN, by_player, later_on, periods_of_histories, spans
-from ttt_cli.quantities import chain_columns
+from ttt_cli.evaluate.forecast import expected, known_before
+from ttt_cli.fitted import OPEN, by_player, periods_of_histories, spans
+from ttt_cli.histories import chain_columns, later_on
 from ttt_cli.systems.registry import MODULES, load
 from ttt_cli.timeline import build_timeline
 
@@ -124,7 +124,7 @@ def test_after_the_last_game_a_skill_is_what_the_system_foresees(model, period):
     nodes = slice(int(longer.node_start[-2]), int(longer.node_start[-1]))
     columns = expected(predicted, nodes)
     for chain in fit.chains:
-        mean, sd = later_on(begun, chain, number - laid_out.period[ended])
+        mean, sd = later_on(begun, chain, number - laid_out.period[ended], 1.0)
         name = "mean" if chain == "skill" else chain
         wanted = dict(zip(longer.node_player[nodes].tolist(), columns[name].tolist(), strict=True))
         found = dict(zip(laid_out.player[ended].tolist(), mean.tolist(), strict=True))
@@ -143,7 +143,7 @@ def test_after_the_last_game_the_variance_grows_by_the_square_of_tau_a_year(mode
     found = spans(timeline, fit, by_player(timeline))
     last = found.until == OPEN
     ends = {name: column[last] for name, column in found.columns.items()}
-    mean, sd = later_on(ends, "skill", np.full(last.sum(), 5 * steps))
+    mean, sd = later_on(ends, "skill", np.full(last.sum(), 5 * steps), steps)
     assert np.array_equal(mean, ends["mean"])
     assert sd**2 - ends["sd"] ** 2 == pytest.approx(5 * 70**2)
 

@@ -1,12 +1,12 @@
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ttt_cli.folding import fold, fold_all, fold_surname, fold_surnames
+from tests.support.cases import each
+from ttt_cli.support.folding import fold, fold_all, fold_surname, fold_surnames
 
 
-@pytest.mark.parametrize(
-    ("name", "folded"),
+@each(
+    "name, folded",
     [
         ("Morphy, Paul ", "morphy paul"),
         ("MÜLLER-Öst,  Jörg", "muller ost jorg"),
@@ -27,8 +27,8 @@ def test_spellings_fold_as_the_rule_says(name: str, folded: str) -> None:
     assert fold(name) == folded
 
 
-@pytest.mark.parametrize(
-    ("name", "surname"),
+@each(
+    "name, surname",
     [
         ("Morphy, Paul", "morphy"),
         ("de la Bourdonnais, Louis", "de la bourdonnais"),

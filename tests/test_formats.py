@@ -9,19 +9,21 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.cases import each
 from ttt_cli.formats import FORMATS, Format
 
 MODULE = '''
 """Games as `date: winner beats loser`."""
 
-from ttt_cli.reading.batches import Batch, Table
+from ttt_cli.reading.batches import text_table
 
 
-def read_beats(blocks, data, name, large):
+def read_beats(blocks, data, name):
     lines = b"".join(blocks).decode().splitlines()
     fields = [line.replace(" beats ", ": ").split(": ") for line in lines]
     dates, whites, blacks = zip(*fields, strict=True)
-    return Table("text", iter([Batch(range(1, len(lines) + 1), dates, whites, blacks, ["1-0"] * len(lines))]))
+    columns = {"dates": dates, "whites": whites, "blacks": blacks, "results": ["1-0"] * len(lines)}
+    return text_table(range(1, len(lines) + 1), columns)
 '''
 PROGRAM = """
 import re, sys
@@ -65,7 +67,7 @@ def test_a_format_there_is_not(tmp_path: Path) -> None:
     assert "'parquet' or 'beats', not 'beat'" in done.stderr.replace("\n", " ")
 
 
-@pytest.mark.parametrize("form", FORMATS, ids=lambda form: form.name)
+@each("form", FORMATS)
 def test_each_format_is_there(form: Format) -> None:
     module, _, function = form.read.partition(":")
     assert callable(getattr(import_module(module), function))

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from ttt_cli.locks import abandoned, locked
+from ttt_cli.support.files import abandoned, locked
 
 HOLD = (
-    "import sys; from pathlib import Path; from ttt_cli.locks import locked\n"
+    "import sys; from pathlib import Path; from ttt_cli.support.files import locked\n"
     "with locked(Path(sys.argv[1])):\n print('held', flush=True)\n sys.stdin.readline()"
 )
 

@@ -1,4 +1,4 @@
-from ttt_cli.progress import Wait, announce, listening
+from ttt_cli.support.progress import Wait, announce, listening
 
 
 def test_announcements_reach_those_who_listen_and_nobody_else() -> None:

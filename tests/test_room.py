@@ -5,12 +5,15 @@ from __future__ import annotations
 import errno
 import os
 import pickle
+import subprocess
+import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
 
-from ttt_cli.errors import SetupError
 from ttt_cli.room import MEMORY, FileRoom, Shared
+from ttt_cli.support.errors import SetupError
 
 
 def test_arrays_in_files_keep_what_is_written(tmp_path):
@@ -87,3 +90,33 @@ def test_a_full_disk_is_said(tmp_path, monkeypatch):
     monkeypatch.setattr(os, "posix_fallocate", full)
     with pytest.raises(SetupError, match=r"cannot be stored in .*No space left on device"):
         FileRoom(tmp_path).empty("one", (1,), np.int32)
+
+
+LEAVING = """
+import os, signal, sys
+from ttt_cli.room import folder_of_files
+with folder_of_files(None, "games") as folder:
+    (folder / "column").write_bytes(b"1")
+    if sys.argv[1] == "die":
+        os.kill(os.getpid(), signal.SIGKILL)
+    print(folder, flush=True)
+    sys.stdin.read()
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(os.name != "posix", reason="needs the signals of POSIX")
+def test_temporary_folders_of_killed_processes_are_removed_by_the_next(tmp_path):
+    """Those of processes at work stay."""
+    command, environment = [sys.executable, "-c", LEAVING], {**os.environ, "TMPDIR": str(tmp_path)}
+    with subprocess.Popen(
+        [*command, "live"], env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as live:
+        held = live.stdout.readline().strip()
+        for _ in range(2):
+            assert subprocess.run([*command, "die"], env=environment, check=False).returncode == -9
+        assert len(list(tmp_path.iterdir())) == 2
+        live.communicate()
+    assert not Path(held).exists()
+    subprocess.run([*command, "end"], env=environment, check=True, input="", text=True, capture_output=True)
+    assert not list(tmp_path.iterdir())

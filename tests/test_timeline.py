@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.support.builders import make_games
+from tests.support.cases import each
 from ttt_cli import api
 from ttt_cli.config.schema import PERIODS, Colours
 from ttt_cli.games.read import read_games
@@ -108,8 +109,8 @@ def test_arrays_cannot_be_changed():
 WINS = [(1900 + i % 3, f"p{i % 7}", f"p{(i + 1) % 7}", 2) for i in range(30)]
 
 
-@pytest.mark.parametrize(
-    ("rows", "colours", "known"),
+@each(
+    "rows, colours, known",
     [
         (WINS, "auto", False),
         ([*WINS, (1901, "p1", "p2", 1)], "auto", False),  # draws tell nothing

@@ -11,10 +11,10 @@ import pytest
 
 from ttt_cli.api import configure, fit, open_run, read_games, update
 from ttt_cli.config.schema import DataConfig
-from ttt_cli.errors import ConfigError, DataError, RunError
 from ttt_cli.games.extend import Extended
+from ttt_cli.runs import write as run_files
 from ttt_cli.runs.run import Run
-from ttt_cli.runs.storing import fill
+from ttt_cli.support.errors import ConfigError, DataError, RunError
 from ttt_cli.systems import registry, ttt
 from ttt_cli.systems.resolve import Resolved
 from ttt_cli.updating import update_config
@@ -66,7 +66,7 @@ def assert_same(one: Run, other: Run) -> None:
     for key in ("log_evidence", "leave_one_out"):
         assert getattr(one.meta, key) == pytest.approx(getattr(other.meta, key), nan_ok=True, **SAME)
     for table in ("inputs", "dropped", "noticed", "problems"):
-        assert one.query(f"FROM {table}")[1] == other.query(f"FROM {table}")[1]
+        assert one.select(f"FROM {table}")[1] == other.select(f"FROM {table}")[1]
 
 
 @pytest.mark.parametrize("model", registry.MODULES)
@@ -198,7 +198,7 @@ def test_whatever_stops_an_update_leaves_the_run(
     def stop(*_: object, **__: object) -> None:
         raise KeyboardInterrupt
 
-    for module, function in ((ttt, "fit"), (fill, "describe")):
+    for module, function in ((ttt, "fit"), (run_files, "describe")):
         with monkeypatch.context() as patch:
             patch.setattr(module, function, stop)
             with pytest.raises(KeyboardInterrupt):
@@ -222,10 +222,12 @@ def test_a_place_that_cannot_be_written_stops_before_reading(tmp_path: Path, old
 
 def test_the_anchors_of_a_scale_stay(tmp_path: Path, old: Path, new: Path) -> None:
     place = tmp_path / "a.ttt"
-    scaled = configure(overrides=["scale.anchors=['Morphy @ 1857 = 2600']", "solver.tol=1e-7"])
+    scaled = configure(
+        overrides=["model.name=ttt", "scale.anchors=['Morphy @ 1857 = 2600']", "solver.tol=1e-8"]
+    )
     run = fit(read_games(old), scaled, output=place)
     updated = update(run, new)
     assert_same(updated, fit(read_games(old, new), scaled))
-    assert updated.query("SELECT mean FROM skills WHERE player LIKE 'Morphy%' AND period = '1857'")[1] == [
+    assert updated.select("SELECT mean FROM skills WHERE player LIKE 'Morphy%' AND period = '1857'")[1] == [
         (pytest.approx(2600),)
     ]

@@ -11,18 +11,18 @@ import pytest
 from tests.support.recorder import Recorder
 from ttt_cli import fit, warm
 from ttt_cli.kernels import compile as compiling
-from ttt_cli.kernels.cache import Place
-from ttt_cli.progress import SILENT
+from ttt_cli.kernels.cache import CacheFolder
+from ttt_cli.support.progress import SILENT
 
 ROOT = Path(__file__).parents[1]
-ONE = ({"ties": ("join_pairs",)},)
+ONE = ({"layout": ("join_pairs",)},)
 
 
 @pytest.fixture
 def empty(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A cache in which nothing is, for kernels of which nothing is compiled."""
-    monkeypatch.setattr(compiling, "_CACHE", Place(str(tmp_path), lasts=True))
-    for kernel in warm._kernels("ties").values():
+    monkeypatch.setattr(compiling, "_CACHE", CacheFolder(str(tmp_path), lasts=True))
+    for kernel in warm._kernels("layout").values():
         monkeypatch.setattr(kernel, "_compiled", None)
     return tmp_path
 
@@ -30,7 +30,7 @@ def empty(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_what_is_missing_is_compiled_once(empty: Path) -> None:
     shown = Recorder()
     assert warm.warm(ONE, shown, jobs=1) == 1
-    assert list(empty.rglob("*.nbi"))
+    assert list(empty.rglob("*.kernel"))
     assert shown.told == [(compiling.WAIT, 1), 1]
     assert warm.warm(ONE, shown, jobs=1) == 0
     assert len(shown.told) == 2
@@ -40,13 +40,13 @@ def test_what_another_process_compiled_is_not_compiled_again(
     empty: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     warm.warm(ONE, SILENT, jobs=1)
-    monkeypatch.setattr(warm._kernels("ties")["join_pairs"], "_compiled", None)
+    monkeypatch.setattr(warm._kernels("layout")["join_pairs"], "_compiled", None)
     assert warm.warm(ONE, SILENT, jobs=1) == 0
 
 
 def test_few_are_left_to_the_first_call(empty: Path) -> None:
     assert warm.warm(ONE, SILENT, least=2) == 0
-    assert not list(empty.rglob("*.nbi"))
+    assert not list(empty.rglob("*.kernel"))
 
 
 def test_every_kernel_is_there_once() -> None:
@@ -80,7 +80,7 @@ def test_all_that_is_kept_is_loaded_and_not_compiled_again() -> None:
     """In a process of its own, into which numba loads nothing of what it compiles by."""
     warm.warm(warm.every_kernel(), SILENT)
     script = """
-from ttt_cli.progress import listening
+from ttt_cli.support.progress import listening
 from ttt_cli.warm import _kernels, every_kernel
 with listening(print):
     for chain in every_kernel():

@@ -14,13 +14,14 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+import filelock  # noqa: F401 - before the platform is changed
 import pytest
 
-from ttt_cli import files, processes
-from ttt_cli.cli.terminal import streams
-from ttt_cli.cli.terminal.streams import unwinding
+from ttt_cli import work as processes
+from ttt_cli.cli import console as streams
+from ttt_cli.cli.console import unwinding
 from ttt_cli.kernels import cache
-from ttt_cli.locks import abandoned, locked
+from ttt_cli.support import files
 
 ROOT = Path(__file__).parents[1]
 POSIX_MODULES = {"fcntl", "pty", "termios", "tty", "pwd", "grp", "resource", "crypt", "syslog"}
@@ -31,87 +32,15 @@ POSIX_NAMES = {
 }  # fmt: skip
 
 
-class Msvcrt:
-    """Python's `msvcrt` with locks of the C library of Windows; what is held is known by its file."""
-
-    LK_LOCK, LK_NBLCK = 1, 2
-
-    def __init__(self) -> None:
-        self.held: dict[int, int] = {}  # descriptors, by file
-        self.waited = 0
-
-    def locking(self, descriptor: int, mode: int, size: int) -> None:
-        assert size == 1
-        file = os.fstat(descriptor).st_ino
-        holder = self.held.get(file)
-        if holder is not None and self._open(holder, file):
-            if mode == self.LK_NBLCK:
-                raise PermissionError(errno.EACCES, "Permission denied")
-            self.waited += 1
-            if self.waited == 2:  # its holder ends while it is waited for
-                os.close(holder)
-            raise OSError(errno.EDEADLK, "Resource deadlock avoided")
-        self.held[file] = descriptor
-
-    @staticmethod
-    def _open(descriptor: int, file: int) -> bool:
-        try:
-            return os.fstat(descriptor).st_ino == file
-        except OSError:
-            return False
-
-
 @pytest.fixture
-def windows(monkeypatch: pytest.MonkeyPatch) -> Msvcrt:
-    """Its locks, no users, and no removing of open files."""
-    double = Msvcrt()
-    remove = Path.unlink
-
-    def unlink(path: Path, missing_ok: bool = False) -> None:
-        if path.exists() and any(double._open(held, path.stat().st_ino) for held in double.held.values()):
-            raise PermissionError(errno.EACCES, "used by another process", str(path))
-        remove(path, missing_ok=missing_ok)
-
-    monkeypatch.setitem(sys.modules, "msvcrt", double)
+def windows(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its name, and no users."""
     monkeypatch.setattr(sys, "platform", "win32")
-    monkeypatch.setattr(Path, "unlink", unlink)
     monkeypatch.delattr(os, "geteuid", raising=False)
-    return double
-
-
-def test_a_lock_is_held_by_one_and_leaves_nothing(windows: Msvcrt, tmp_path: Path) -> None:
-    path = tmp_path / "lock"
-    with locked(path):
-        with pytest.raises(BlockingIOError), locked(path, wait=False):
-            pass
-        with abandoned(path) as dead:
-            assert not dead
-    assert not path.exists()
-
-
-def test_another_holder_is_waited_for_longer_than_windows_does(windows: Msvcrt, tmp_path: Path) -> None:
-    path, told = tmp_path / "lock", []
-    descriptor = os.open(path, os.O_RDWR | os.O_CREAT)
-    windows.locking(descriptor, windows.LK_NBLCK, 1)
-    with locked(path, on_wait=lambda: told.append("waits")):
-        assert told == ["waits"]
-        assert windows.waited == 2
-    assert not path.exists()
-
-
-def test_a_failing_disk_is_no_held_lock(
-    windows: Msvcrt, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def failing(*_: int) -> None:
-        raise OSError(errno.EIO, "disk")
-
-    monkeypatch.setattr(windows, "locking", failing)
-    with pytest.raises(OSError, match="disk"), locked(tmp_path / "lock"):
-        pass
 
 
 def test_a_file_is_replaced_and_nothing_stays_beside_it(
-    windows: Msvcrt, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    windows: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     import fcntl
 
@@ -141,7 +70,7 @@ def test_folders_that_cannot_be_opened_are_not_synchronised(
 
 
 def test_a_users_folder_for_kernels_is_private_without_modes(
-    windows: Msvcrt, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    windows: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     everybody, stat = 0o777, Path.lstat
     tmp_path.chmod(everybody)
@@ -233,17 +162,21 @@ def asked_at_once(module: ast.Module) -> set[str]:
     return found
 
 
-@pytest.mark.parametrize("file", MODULES, ids=lambda file: str(file.relative_to(ROOT)))
-def test_every_module_can_be_imported_on_windows(file: Path) -> None:
-    module = ast.parse(file.read_text(encoding="utf-8"))
-    assert not imported(module) & POSIX_MODULES
-    assert not asked_at_once(module)
+def test_every_module_can_be_imported_on_windows() -> None:
+    found = {file: ast.parse(file.read_text(encoding="utf-8")) for file in MODULES}
+    lacking = {
+        file: imported(module) & POSIX_MODULES | asked_at_once(module) for file, module in found.items()
+    }
+    assert {file.name: names for file, names in lacking.items() if names} == {}
 
 
 def test_what_windows_lacks_is_asked_for_only_where_it_is() -> None:
-    for file in (ROOT / "ttt_cli").rglob("*.py"):
-        text = file.read_text(encoding="utf-8")
-        for module, names in POSIX_NAMES.items():
-            for name in names:
-                asked = re.search(rf"\b{module}\.{name}\b", text)
-                assert not asked or f'hasattr({module}, "{name}")' in text, f"{file}: {asked}"
+    texts = {file: file.read_text(encoding="utf-8") for file in (ROOT / "ttt_cli").rglob("*.py")}
+    unguarded = [
+        f"{file}: {module}.{name}"
+        for file, text in texts.items()
+        for module, names in POSIX_NAMES.items()
+        for name in names
+        if re.search(rf"\b{module}\.{name}\b", text) and f'hasattr({module}, "{name}")' not in text
+    ]
+    assert not unguarded

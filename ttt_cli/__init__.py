@@ -1,13 +1,11 @@
 """Historical rating runs: from game records to skill histories and evidence.
 
-The Python face:
-
     from ttt_cli import fit, open_run, read_games, top
     run = fit("games.pgn", beta=480, tau=60)
     run.skills()        # a pandas DataFrame
     top(run, "1858")    # another
 
-Nothing heavy is imported until it is used.
+Submodules are imported on first use.
 """
 
 from __future__ import annotations
@@ -15,10 +13,12 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from ttt_cli.support.version import VERSION
+
 if TYPE_CHECKING:
     from ttt_cli.api import configure, fit, leaders, open_run, read_games, top, update
 
-__version__ = "0.1.0"
+__version__ = VERSION
 __all__ = ["__version__", "configure", "fit", "leaders", "open_run", "read_games", "top", "update"]
 
 

@@ -1,4 +1,4 @@
-"""Reading, fitting and opening runs: what Python users and the command line share."""
+"""The functions that Python users and the command line share."""
 
 from __future__ import annotations
 
@@ -9,49 +9,45 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, BinaryIO, Final
 
-from ttt_cli.config.document import Document
-from ttt_cli.config.load import read_document
-from ttt_cli.config.schema import DataConfig, SolverConfig, size_of
-from ttt_cli.config.validate import validate
-from ttt_cli.errors import DataError
-from ttt_cli.files import real_place
+from ttt_cli.config.errors import validate
+from ttt_cli.config.load import Document, read_document
+from ttt_cli.config.schema import DataConfig, SolverConfig
 from ttt_cli.fitted import Fit
 from ttt_cli.games.extend import Extended
-from ttt_cli.games.parts.opened import games_for
+from ttt_cli.games.read import games_for
 from ttt_cli.games.read import read_games as read_sources
 from ttt_cli.games.table import Games
-from ttt_cli.progress import SILENT, Bar, Progress
-from ttt_cli.runs.locate import run_place
-from ttt_cli.runs.run import Run, memory_run, open_run
-from ttt_cli.runs.scale import POINTS
-from ttt_cli.runs.start import start_from
-from ttt_cli.runs.storing.store import check_destination, check_space, write_run
-from ttt_cli.runs.storing.writing import writing
+from ttt_cli.runs.lookup import POINTS
+from ttt_cli.runs.run import Run, open_run, run_place
+from ttt_cli.runs.write import check_destination, check_space, memory_run, write_run, writing
+from ttt_cli.support.errors import DataError
+from ttt_cli.support.files import real_place
+from ttt_cli.support.progress import SILENT, Bar, Progress, waiting
 from ttt_cli.systems import registry
-from ttt_cli.systems.resolve import Resolved, resolve
+from ttt_cli.systems.resolve import Resolved, for_games, resolve
 from ttt_cli.timeline import Timeline, build_timeline
-from ttt_cli.updating import add_games, update_config
-from ttt_cli.views.rankings.eligible import eligible
-from ttt_cli.views.rankings.top import SEED, ranking
+from ttt_cli.updating import add_games, start_from, update_config
+from ttt_cli.views.rankings import SEED, eligible, ranking
 
 if TYPE_CHECKING:
     from pandas import DataFrame
 
-    from ttt_cli.inference.ep.apart.fit import Place
+    from ttt_cli.inference.ep.places import Place
     from ttt_cli.inference.solver import Given
     from ttt_cli.views.rows import Rows
 
 __all__ = ["Run", "configure", "fit", "leaders", "open_run", "read_games", "top", "update"]
 
 Source = str | os.PathLike[str] | BinaryIO
+_OF_SWEEPS: Final = 0.9  # share of the progress of inference; uncertainties and log-evidence are the rest
 _PLACES: Final = {"model": ("model", "name"), "period": ("data", "period")}  # of keywords in the config
 
 
 def read_games(*sources: Source, progress: Progress = SILENT, **data: Any) -> Games:
     """Read games from PGN or CSV files, plain or compressed; `-` is standard input.
 
-    `data` are the keys of the config's data section, e.g. `header=False, columns=[...]`. What was not used is in the
-    result's `report`. Raises ConfigError for a wrong key or value, DataError for a file that yields nothing.
+    `data`: keys of the data section, e.g. `header=False, columns=[...]`. `report` of the result lists unused records.
+    Raises ConfigError for a wrong key or value, DataError for a file without games.
     """
     return read_sources(sources, validate(DataConfig, data, Document(), ("data",)), progress=progress)
 
@@ -61,14 +57,16 @@ def configure(
 ) -> Resolved:
     """The config in a file, a shipped one by its name, or the defaults; `KEY=VALUE` and `keys` on top.
 
-    `keys` may be `model` (its name), parameters of the model, `period`, and the keys of the solver. Raises
-    ConfigError with all that is wrong.
+    Without a config and a model, `fit` takes `ttt-career` for games of chess read from files, else `ttt`. `keys`:
+    `model` (its name), model parameters, `period`, solver keys. Raises ConfigError.
     """
     document = read_document(None if config is None else os.fspath(config), overrides)
     for key, value in keys.items():
         section = "solver" if key in SolverConfig.model_fields else "model"
         document = document.assign(_PLACES.get(key, (section, key)), value, f"{key}={value!r}")
-    return resolve(document)
+    resolved = resolve(document)
+    named = config is not None or "name" in (document.values.get("model") or {})
+    return resolved if named else replace(resolved, unnamed=document)
 
 
 def fit(
@@ -82,11 +80,10 @@ def fit(
 ) -> Run:
     """Infer every player's skill and store it as a run at `output`, or in memory.
 
-    `games` may be a file, which is read as the config says.
-    `config` and `overrides` are those of `configure`: `fit(games, model="ttt", beta=480, tau=60)`. `start`: a run whose
-    skills are the first guess for players of the same name; the result does not depend on it. A fit that does not
-    converge is stored too; `run.meta.converged` tells. Raises RunError, before the work begins, when `output` cannot be
-    written; ConfigError; DataError when there are no games.
+    `games` may be a file. `config` and `overrides` as in `configure`: `fit(games, model="ttt", beta=480, tau=60)`.
+    `start`: a run as the first guess; the result does not depend on it. A fit that has not converged is stored, too
+    (`run.meta.converged`). Raises RunError, before inference, when `output` cannot be written; ConfigError; DataError
+    without games.
     """
     if isinstance(config, Resolved) and overrides:
         raise TypeError("give overrides to configure(), not beside its result")
@@ -102,6 +99,7 @@ def fit(
         if not len(games):
             raise DataError("there are no games to fit")
         near = None if start is None else _opened(start)
+        resolved = for_games(resolved, games.report)
         return _fitted(games, resolved, near, output, progress)
 
 
@@ -114,12 +112,11 @@ def update(
     on_read: Callable[[Extended, DataConfig], None] | None = None,
     progress: Progress = SILENT,
 ) -> Run:
-    """Add the games of files to those of a run, fit them all from where it stood, and replace it, or write `output`.
+    """Add the games of files to those of a run, refit, and replace the run, or write `output`.
 
-    The result is that of a fresh fit of all games, with the run's config and `KEY=VALUE` overrides on top. `on_read` is
-    called with all games, and how they were read, before inference begins. What stands at the place stays as it is
-    unless all goes well; a run in memory is not replaced. Raises ConfigError, DataError (for a file that the run was
-    made from, too, unless `again`) and RunError, as when another process replaced the run meanwhile.
+    The result is that of a fresh fit of all games, with the run's config and `KEY=VALUE` overrides. `on_read` is
+    called with all games before inference. A run in memory is not replaced. Raises ConfigError, DataError (for a file
+    of the run, too, unless `again`) and RunError.
     """
     before = _opened(run)
     place = before.path if output is None else run_place(output)
@@ -145,22 +142,20 @@ def top(
     seed: int = SEED,
     **limits: Any,
 ) -> DataFrame:
-    """The best players of a period (None: the last) as `ttt top` has them: a pandas DataFrame.
+    """The best players of a period (None: the last), as in `ttt top`: a pandas DataFrame.
 
-    `number` None: everyone. `seed`: of the samples of a joint posterior. `limits`: `active`, `min_games`,
-    `min_opponents`, `max_sd` or `everyone=True` (`ttt_cli.views.rankings.eligible`). Raises LookupFailed when nobody is
-    eligible.
+    `number` None: all. `seed`: of the samples. `limits`: `active`, `min_games`, `min_opponents`, `max_sd` or
+    `everyone=True` (`ttt_cli.views.rankings`). Raises LookupFailed if nobody is eligible.
     """
     opened = run if isinstance(run, Run) else open_run(run)
     return _frame(ranking(opened, at, eligible(opened, **limits), number, seed))
 
 
 def leaders(run: Run | str | os.PathLike[str], *, seed: int = SEED, **limits: Any) -> DataFrame:
-    """The number one of every period as `ttt top --leaders --each` has it: a pandas DataFrame.
-
-    `seed`, `limits` as in `top`.
+    """The number one of every period, as in `ttt top --leaders --each`: a pandas DataFrame; `seed`, `limits` as in
+    `top`.
     """
-    from ttt_cli.views.rankings.leaders import leader_rows
+    from ttt_cli.views.rankings import leader_rows
 
     opened = run if isinstance(run, Run) else open_run(run)
     return _frame(leader_rows(opened, eligible(opened, **limits), seed))
@@ -184,8 +179,8 @@ def _fitted(
     progress: Progress,
     ready: Callable[[], object] = lambda: None,
 ) -> Run:
-    """The run of games; `ready` is called when it is about to be written."""
-    from ttt_cli.inference.ep.apart.places import fit_place
+    """The run of games; `ready` is called before writing."""
+    from ttt_cli.inference.ep.places import fit_place
 
     data, solver, model = resolved.config.data, resolved.config.solver, resolved.model
     if resolved.config.model.name == "ttt":
@@ -205,9 +200,9 @@ def _fitted(
         ready()
         if output is None:
             return memory_run(games, timeline, fitted, resolved.config)
-        most = None if solver.run_size is None else size_of(solver.run_size)
         workers = place.workers if place and place.finds(games.room) else None
-        write_run(output, games, timeline, fitted, resolved.config, most, workers)
+        with waiting(f"writing {output}"):
+            write_run(output, games, timeline, fitted, resolved.config, workers)
     return open_run(output)
 
 
@@ -219,36 +214,32 @@ def _infer(
     place: Place | None,
     progress: Progress,
 ) -> Fit:
-    from ttt_cli.inference.joint.levels import level_notes
+    from ttt_cli.inference.posterior import level_notes
 
     solver = resolved.config.solver
     with progress.task("inference", total=1.0) as bar:
         on_sweep = _Sweeps(bar, solver.tol)
         notes = partial(level_notes, games, timeline)
         given: Given = {"on_sweep": on_sweep, "start": start, "notes": notes, "place": place}
-        return registry.fit(resolved.model, timeline, resolved.params, solver, **given)
+        fitted = registry.fit(resolved.model, timeline, resolved.params, solver, **given)
+        bar.advance(1.0 - on_sweep.share)
+        return fitted
 
 
 class _Sweeps:
-    """Shows sweeps as the share of the way, in logarithms, from the first estimated error to `tol`."""
+    """Reports sweeps as a fraction, on a log scale from the first error estimate to `tol`; `share` is that so far."""
 
     def __init__(self, bar: Bar, tol: float) -> None:
-        self._bar = bar
-        self._tol = tol
-        self._first = math.nan
-        self._share = 0.0
+        self._bar, self._tol, self._first, self.share = bar, tol, math.nan, 0.0
 
     def __call__(self, sweep: int, change: float, remaining: float) -> None:
-        share = max(self._share, self._reached(remaining))
-        self._bar.advance(share - self._share, f"sweep {sweep}, change {change:.2g}, error {remaining:.2g}")
-        self._share = share
-
-    def _reached(self, remaining: float) -> float:
-        if remaining <= self._tol:
-            return 1.0
-        if not math.isfinite(remaining):
-            return 0.0
-        if math.isnan(self._first):
+        if math.isnan(self._first) and math.isfinite(remaining):
             self._first = remaining
-        way = math.log(self._first / self._tol)
-        return min(max(math.log(self._first / remaining) / way, 0.0), 1.0) if way > 0 else 0.0
+        note, reached = f"sweep {sweep}, change {change:.2g}, error {remaining:.2g}", self.share
+        if remaining <= self._tol:
+            note, reached = f"{note}: converged; computing uncertainties", _OF_SWEEPS
+        elif self._tol < self._first and math.isfinite(remaining):
+            reached = _OF_SWEEPS * math.log(self._first / remaining) / math.log(self._first / self._tol)
+        share = max(self.share, reached)
+        self._bar.advance(share - self.share, note)
+        self.share = share

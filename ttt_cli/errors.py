@@ -1,69 +1,13 @@
-"""What can go wrong, each with a message, a hint and an exit code (design: the command-line contract)."""
+"""The errors of `ttt_cli.support.errors` under their name of the version before, for one version."""
 
-import difflib
-from collections.abc import Collection, Iterable
+from ttt_cli.support.errors import (
+    ConfigError,
+    DataError,
+    LookupFailed,
+    OutputError,
+    RunError,
+    SetupError,
+    TttError,
+)
 
-
-class TttError(Exception):
-    """An error a user can act on: a message, where it happened, and a hint.
-
-    `where` is `file` or `file:line`; `str()` gives `where: message`. Tracebacks show the hint, too, as a note.
-    """
-
-    exit_code = 1
-
-    def __init__(self, message: str, *, where: str | None = None, hint: str | None = None) -> None:
-        self.message = message
-        self.where = where
-        self.hint = hint
-        super().__init__(f"{where}: {message}" if where else message)
-        if hint:
-            self.add_note(f"hint: {hint}")
-
-
-class ConfigError(TttError):
-    """A config file, an override or an option that cannot be used."""
-
-    exit_code = 2
-
-
-class LookupFailed(TttError):
-    """A name, a period or a run that is not there, or is not unique."""
-
-    exit_code = 2
-
-
-class DataError(TttError):
-    """Input that yields nothing, or cannot be read at all."""
-
-    exit_code = 3
-
-
-class RunError(TttError):
-    """A run file that cannot be opened, read or written."""
-
-    exit_code = 2
-
-
-class OutputError(TttError):
-    """Standard output that cannot be written to."""
-
-    exit_code = 2
-
-
-class SetupError(TttError):
-    """Surroundings in which nothing can be computed."""
-
-    exit_code = 2
-
-
-def nearest(word: str, known: Iterable[str], *, cutoff: float = 0.6) -> str | None:
-    """The known word closest in spelling to `word`, to be suggested and never taken."""
-    matches = difflib.get_close_matches(word, list(known), n=1, cutoff=cutoff)
-    return matches[0] if matches else None
-
-
-def suggested(word: str, known: Collection[str], otherwise: str, shown: str = "{!r}") -> str:
-    """A hint for a word that is not known: which one might be meant, else something `otherwise`."""
-    near = nearest(word, known)
-    return f"did you mean {shown.format(near)}?" if near else otherwise
+__all__ = ["ConfigError", "DataError", "LookupFailed", "OutputError", "RunError", "SetupError", "TttError"]

@@ -4,16 +4,16 @@ import re
 from dataclasses import dataclass
 from typing import Final
 
-_READING: Final = "ttt_cli.reading.formats"
+_READING: Final = "ttt_cli.reading"
 
 
 @dataclass(frozen=True)
 class Format:
-    """What `data.format` calls `name` and reports call `kind` (the same unless told otherwise).
+    """A format: `name` in `data.format`, `kind` in reports (the name by default).
 
-    `read` is `module:function`; `function(blocks, data, name, large)` gives a `reading.batches.Table`. The blocks are
-    text as bytes, UTF-8 or like it, with LF line ends, unless the format is `binary`; from `large` bytes on heavy
-    libraries pay. What `begins` so is of the format whatever its name; what it `holds` counts where no name tells.
+    `read` is `module:function`; `function(blocks, data, name)` returns a `reading.batches.Table`. The blocks are text
+    as bytes, UTF-8 or like it, with LF line ends, unless the format is `binary`. `begins` matches the first bytes and
+    takes precedence over the name; `holds` decides where no name does.
     """
 
     name: str
@@ -31,7 +31,7 @@ class Format:
 FORMATS: Final = (
     Format(
         "pgn",
-        f"{_READING}.pgn.reader:read_pgn",
+        f"{_READING}.pgn:read_pgn",
         (".pgn",),
         begins=re.compile(rb'(?:\s|[%;][^\n]*\n)*+\[[ \t]*[A-Za-z]\w*[ \t]*"'),
         holds=re.compile(
@@ -39,17 +39,17 @@ FORMATS: Final = (
             rb"|\A\s*(?:\{[^}]*\}\s*)?1\.\s*(?:\.\.\s*)?[a-hKQRBNO]"
         ),
     ),
-    Format("csv", f"{_READING}.tabular.delimited:read_delimited", (".csv",), holds=re.compile(rb"[,\t;|]")),
-    Format("tsv", f"{_READING}.tabular.delimited:read_delimited", (".tsv", ".tab"), kind="csv"),
+    Format("csv", f"{_READING}.delimited:read_delimited", (".csv",), holds=re.compile(rb"[,\t;|]")),
+    Format("tsv", f"{_READING}.delimited:read_delimited", (".tsv", ".tab"), kind="csv"),
     Format(
         "jsonl",
-        f"{_READING}.tabular.jsonl:read_jsonl",
+        f"{_READING}.jsonl:read_jsonl",
         (".jsonl", ".ndjson", ".json"),
         begins=re.compile(rb'\s*(?:\[\s*)?\{\s*"(?:[^"\\]|\\.)*+"\s*:'),
     ),
     Format(
         "parquet",
-        f"{_READING}.tabular.parquet:read_parquet",
+        f"{_READING}.parquet:read_parquet",
         (".parquet", ".pq"),
         begins=re.compile(b"PAR1"),
         binary=True,

@@ -1,13 +1,18 @@
-"""Time steps: days to period numbers, period numbers to labels and to years apart.
+"""Time steps: days to period numbers, numbers to labels and years, and periods as users write them.
 
-A period is numbered by an integer that grows by one per step: the year itself, `4 * year + quarter`,
-`12 * year + month` (both from 0 within the year), weeks and days since 1970-01-01 (weeks start on Monday).
+Periods are numbered consecutively: the year itself, `4 * year + quarter`, `12 * year + month` (both from 0 within the
+year), weeks and days since 1970-01-01 (weeks start on Monday).
 """
 
 from __future__ import annotations
 
+import re
+from calendar import monthrange
+from collections.abc import Iterable
 from datetime import date, timedelta
 from typing import TYPE_CHECKING, Any, Final
+
+from ttt_cli.support.errors import LookupFailed
 
 if TYPE_CHECKING:
     import numpy as np
@@ -23,6 +28,8 @@ STEPS_PER_YEAR: Final[dict[str, float]] = {
     "week": DAYS_PER_YEAR / 7.0,
     "day": DAYS_PER_YEAR,
 }
+_WRITTEN: Final = re.compile(r"\d{4}(-(Q[1-4]|W\d\d|\d\d(-\d\d)?))?")
+_KINDS: Final = ("year", "quarter", "month", "week", "day")  # the longest first
 _EPOCH: Final = date(1970, 1, 1)
 _EPOCH_WEEKDAY: Final = 3  # 1970-01-01 was a Thursday; Monday is 0
 
@@ -40,12 +47,12 @@ def period_of(days: NDArray[np.int32], period: Period) -> NDArray[np.int32]:
 
 
 def year_of(number: Any, period: str) -> Any:
-    """Period numbers as numbers of years: where they begin."""
+    """Start of periods in years."""
     return (1970.0 if period in ("week", "day") else 0.0) + number / STEPS_PER_YEAR[period]
 
 
 def calendar_year(number: Any, period: Period) -> Any:
-    """The years in which periods are, as their labels have it."""
+    """Calendar years of periods, as in their labels."""
     import numpy as np
 
     if period in ("week", "day"):
@@ -55,7 +62,7 @@ def calendar_year(number: Any, period: Period) -> Any:
 
 
 def label(number: int, period: Period) -> str:
-    """How a period is written: 1858, 1858-Q2, 1858-06, 1858-W23 (ISO 8601), 1858-06-15."""
+    """Label of a period: 1858, 1858-Q2, 1858-06, 1858-W23 (ISO 8601), 1858-06-15."""
     match period:
         case "year":
             return f"{number:04d}"
@@ -68,3 +75,55 @@ def label(number: int, period: Period) -> str:
             return f"{year:04d}-W{week:02d}"
         case "day":
             return (_EPOCH + timedelta(days=number)).isoformat()
+
+
+def number_of(day: date, period: Period) -> int:
+    """Number of the period that contains a day; as `period_of`, without numpy."""
+    days = (day - _EPOCH).days
+    match period:
+        case "day":
+            return days
+        case "week":
+            return (days + _EPOCH_WEEKDAY) // 7
+        case _:
+            return (12 * day.year + day.month - 1) // {"year": 12, "quarter": 3, "month": 1}[period]
+
+
+def numbers_within(text: str, period: Period, known: Iterable[str] = ()) -> tuple[int, int]:
+    """First and last number of the run's periods within a year, quarter, month, week or day, as users write it.
+
+    `1858`, `1858-Q2`, `1858-06` or `1858.06`, `1858-W23`, `1858-06-15`. `known`: examples for the hint. Raises
+    LookupFailed for other texts, and for what is shorter than `period`.
+    """
+    text = text.strip().replace(".", "-")
+    try:
+        kind, first, last = _days(text)
+    except ValueError:
+        hint = f"a year, or as in the run: {', '.join(dict.fromkeys(known))}"
+        raise LookupFailed(f"{text!r} is not a period", hint=hint) from None
+    if _KINDS.index(kind) > _KINDS.index(period):
+        middle = first + (last - first) / 2  # of a week, its Thursday
+        hint = f"use {label(number_of(middle, period), period)}, which contains it"
+        raise LookupFailed(f"the run is by the {period}: {text} is shorter", hint=hint)
+    if period == "week":  # a week belongs to the month and the year of its Thursday
+        first, last = first + timedelta((3 - first.weekday()) % 7), last - timedelta((last.weekday() - 3) % 7)
+    return number_of(first, period), number_of(last, period)
+
+
+def _days(text: str) -> tuple[Period, date, date]:
+    """Kind, first and last day of a period. Raises ValueError."""
+    if not _WRITTEN.fullmatch(text):
+        raise ValueError(text)
+    year, *parts = text.split("-")
+    if len(parts) == 2:
+        day = date.fromisoformat(text)
+        return "day", day, day
+    if not parts:
+        return "year", date(int(year), 1, 1), date(int(year), 12, 31)
+    if parts[0].startswith("W"):
+        monday = date.fromisocalendar(int(year), int(parts[0][1:]), 1)
+        return "week", monday, monday + timedelta(6)
+    is_quarter = parts[0].startswith("Q")
+    last = 3 * int(parts[0][1:]) if is_quarter else int(parts[0])
+    first, end = last - 2 * is_quarter, monthrange(int(year), last)[1]
+    return "quarter" if is_quarter else "month", date(int(year), first, 1), date(int(year), last, end)

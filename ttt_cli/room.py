@@ -1,40 +1,44 @@
-"""Where large arrays live: in memory, or in files that are mapped into it while they are looked at."""
+"""Storage of large arrays: in memory, or in memory-mapped files."""
 
 import mmap
 import os
 import pickle
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from io import BytesIO
 from pathlib import Path
-from tempfile import TemporaryDirectory
+from tempfile import gettempdir
 from typing import Any, Final, Generic, TypeVar
-from weakref import WeakKeyDictionary, WeakSet
+from weakref import WeakKeyDictionary, WeakSet, finalize
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ttt_cli.errors import SetupError
-from ttt_cli.files import workplace
+from ttt_cli.support.errors import SetupError
+from ttt_cli.support.files import temporary_folder, workplace
 
 T = TypeVar("T")
 AT_ONCE: Final = 1 << 19  # rows of arrays in files that are looked at before they are let go
 
 
 class Room:
-    """Memory. `rows`: how many rows of arrays are to be looked at before they are let go; None: all."""
+    """Memory. `rows`: number of rows of arrays to process before they are released; None: all."""
 
     rows: int | None = None
 
     def empty(self, name: str, shape: tuple[int, ...], dtype: Any) -> NDArray[Any]:  # noqa: ARG002
-        """An array to be filled, which has a name of its own."""
-        return np.empty(shape, dtype)
+        """An array of zeros with a unique name."""
+        return np.zeros(shape, dtype)
+
+    def keep(self, name: str, array: NDArray[Any]) -> "NDArray[Any] | Kept":  # noqa: ARG002
+        """Store an array that is later read in slices."""
+        return array
 
     def let_go(self) -> None:
-        """Take no memory for what nobody looks at."""
+        """Release memory of arrays in files."""
 
     def parts(self, count: int) -> Iterator[slice]:
-        """So many rows in parts, one after the other; each is let go when the next is asked for."""
+        """Yield slices of rows; each is released before the next."""
         for start in range(0, count, self.rows or max(count, 1)):
             yield slice(start, min(start + (self.rows or count), count))
             self.let_go()
@@ -43,8 +47,24 @@ class Room:
 MEMORY: Final = Room()
 
 
+class Kept:
+    """An array in its own file, removed with this object."""
+
+    def __init__(self, file: Path, array: NDArray[Any]) -> None:
+        self._file, self._length = file, len(array)
+        finalize(self, file.unlink, missing_ok=True)
+        np.save(file, array)
+
+    def __len__(self) -> int:
+        return self._length
+
+    def __getitem__(self, rows: slice) -> NDArray[Any]:
+        found: NDArray[Any] = np.array(np.load(self._file, mmap_mode="r")[rows])
+        return found
+
+
 class FileRoom(Room):
-    """Files of a folder. Their arrays are zero at first, and stay as long as anything refers to them."""
+    """Arrays in files of a folder, initially zero; a file exists as long as its array."""
 
     def __init__(self, folder: Path, rows: int | None = None) -> None:
         self.rows, self.folder = rows or AT_ONCE, folder
@@ -55,7 +75,7 @@ class FileRoom(Room):
 
     @property
     def size(self) -> int:
-        """Bytes of all arrays that are in use."""
+        """Bytes of all arrays in use."""
         return sum(map(len, self._files))
 
     def empty(self, name: str, shape: tuple[int, ...], dtype: Any) -> NDArray[Any]:
@@ -77,13 +97,17 @@ class FileRoom(Room):
         self._add(mapped, name)
         return np.ndarray(shape, dtype, mapped)
 
-    def flush(self) -> None:
-        """Have all on the disk."""
-        for file in self._files:
-            file.flush()
+    def keep(self, name: str, array: NDArray[Any]) -> NDArray[Any] | Kept:
+        """Store the array in an unmapped file, unless all entries are equal. Raises SetupError without space."""
+        if not any(array.strides):
+            return array
+        try:
+            return Kept(self.folder / f"{name}.npy", array)
+        except OSError as error:
+            raise no_room(self.folder, error) from error
 
     def found(self, name: str, writable: bool, *layout: Any) -> NDArray[Any]:
-        """An array that another process has in the file of that name; `layout`: dtype, shape, offset, strides."""
+        """Map the file of another process's array; `layout`: dtype, shape, offset, strides."""
         dtype, shape, offset, strides = layout
         with (self.folder / name).open("rb+" if writable else "rb") as file:
             mapped = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_WRITE if writable else mmap.ACCESS_READ)
@@ -95,7 +119,7 @@ class FileRoom(Room):
         _homes[file] = self, name
 
     def let_go(self) -> None:
-        """What was written, the system writes to the files when it likes to."""
+        """Release the memory; the system writes changes to the files."""
         if hasattr(mmap, "MADV_DONTNEED"):
             for file in self._files:
                 file.madvise(mmap.MADV_DONTNEED)
@@ -105,7 +129,7 @@ _homes: Final[WeakKeyDictionary[mmap.mmap, tuple[FileRoom, str]]] = WeakKeyDicti
 
 
 class Shared(Generic[T]):
-    """Something for another process, which finds the arrays of it that lie in files where they are."""
+    """Pickle an object for another process, passing memory-mapped arrays by path."""
 
     def __init__(self, what: T) -> None:
         self.what = what
@@ -121,7 +145,7 @@ def _unpacked(content: bytes) -> Shared[Any]:
 
 
 class _ByPlace(pickle.Pickler):
-    """Arrays in files as their places, those of equal entries as one."""
+    """Pickle arrays in files by path; arrays of equal entries as one number."""
 
     def reducer_override(self, value: Any) -> Any:
         if not isinstance(value, np.ndarray):
@@ -140,25 +164,22 @@ class _ByPlace(pickle.Pickler):
 
 
 @contextmanager
-def folder_of_files(
-    scratch: Path | None, name: str, keeps: Callable[[Path], bool] = lambda _: False
-) -> Iterator[Path]:
-    """A folder in `scratch`, emptied or taken again (`workplace`), or a temporary one. Raises SetupError."""
+def folder_of_files(scratch: Path | None, name: str) -> Iterator[Path]:
+    """Yield a private folder in `scratch`, or a temporary one; removed after the block. Raises SetupError."""
     with ExitStack() as stack:
-        if scratch is None:
-            temporary = TemporaryDirectory(prefix=f"ttt-{name}-", ignore_cleanup_errors=True)
-            yield Path(stack.enter_context(temporary))
-            return
         try:
-            scratch.absolute().mkdir(parents=True, exist_ok=True)
-            folder = stack.enter_context(workplace(scratch.absolute() / name, keeps))
+            if scratch is None:
+                folder = stack.enter_context(temporary_folder(name))
+            else:
+                scratch.absolute().mkdir(mode=0o700, parents=True, exist_ok=True)
+                folder = stack.enter_context(workplace(scratch.absolute() / name))
         except OSError as error:
-            raise no_room(scratch, error) from error
+            raise no_room(scratch or Path(gettempdir()), error) from error
         yield folder
 
 
 def no_room(folder: Path, error: OSError) -> SetupError:
-    """The error for a folder that takes no more files."""
+    """The error for a full folder."""
     return SetupError(
         f"what does not fit into memory cannot be stored in {folder}: {error.strerror}",
         hint="--scratch FOLDER puts it elsewhere",
@@ -166,7 +187,7 @@ def no_room(folder: Path, error: OSError) -> SetupError:
 
 
 def _reserve(file: int, size: int) -> None:
-    """Zeros that are sure to have room: a mapped file that finds none later would end the process."""
+    """A mapped file of zeros with reserved disk space: without it, a full disk would kill the process."""
     if hasattr(os, "posix_fallocate"):
         os.posix_fallocate(file, 0, size)
     else:

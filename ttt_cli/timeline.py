@@ -1,4 +1,4 @@
-"""Games laid out in time: who plays in which period, and which games each period holds."""
+"""Games laid out in time: nodes of players in periods, and the games of each period."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -8,14 +8,14 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from ttt_cli.arrays import Array, Ids, Mask, Places
 from ttt_cli.config.schema import Colours, Period
 from ttt_cli.games.table import Games
-from ttt_cli.periods import STEPS_PER_YEAR, label, period_of
-from ttt_cli.reading.reasons import WINNER_FIRST
+from ttt_cli.periods import STEPS_PER_YEAR, calendar_year, label, period_of
+from ttt_cli.reading.reports import WINNER_FIRST
 from ttt_cli.room import MEMORY, Room
+from ttt_cli.support.arrays import Array, Ids, Mask, Places
 
-UNKNOWN: Final = -1  # sides of a game: one of the two has White's advantage, nobody knows which
+UNKNOWN: Final = -1  # sides of a game: an unknown one of the two has White's advantage
 NEUTRAL: Final = 0  # neither has it
 KNOWN: Final = 1  # the player named first has it
 _COLOURS_UNKNOWN: Final = (
@@ -25,20 +25,18 @@ _COLOURS_UNKNOWN: Final = (
 
 @dataclass(frozen=True)
 class Timeline:
-    """Nodes are (player, period) pairs in which the player has games; read-only arrays.
+    """Nodes, (player, period) pairs with games, and games by period; read-only arrays.
 
-    Periods without games are left out: a random walk crosses them exactly through `gap_years`.
+    Periods without games are omitted: a random walk crosses them exactly through `gap_years`.
 
-    Per period present (P): `periods` its number (see `ttt_cli.periods`); nodes `node_start[p]` up to
-    `node_start[p + 1]` and games `game_start[p]` up to `game_start[p + 1]` belong to it.
-    Per node (N), sorted by period, then player: `node_player`, `node_period` (the period's number),
-    `node_games` (weighted), `previous` and `next` along the player's chain (-1 at its ends),
-    `gap_years` to the previous node (0 at the first).
-    Per game (G), in the order of the Games: `game_white`, `game_black` (nodes), `outcome`, `weight`, `offset` (Elo
-    points added to White's strength), `sides` (whose White's advantage is: KNOWN, UNKNOWN, NEUTRAL; may have stride 0).
-    Where it is not known, `game_white` is the player named first.
-    `joined`: whether a row goes on with the match of the row before, a record of several outcomes; None: no row does.
-    `notes`: what is to be said of the games. `room`: where the arrays live.
+    Per period: `periods` its number (`ttt_cli.periods`); its nodes are `node_start[p]` up to `node_start[p + 1]`, its
+    games `game_start[p]` up to `game_start[p + 1]`.
+    Per node, by period, then player: `node_player`, `node_period` (number), `node_games` (weighted), `previous` and
+    `next` of the player (-1: none), `gap_years` to the previous node (0 at the first).
+    Per game, in the order of the Games: `game_white`, `game_black` (nodes; the player named first where colours are
+    unknown), `outcome`, `weight`, `offset` (Elo points added to White's strength), `sides` (owner of White's advantage:
+    KNOWN, UNKNOWN, NEUTRAL; may have stride 0), `joined` (row continues the previous row's match; None: no row does).
+    `notes`: on the games; `room`: storage of the arrays.
     """
 
     players: tuple[str, ...]
@@ -74,34 +72,34 @@ class Timeline:
 
     @property
     def colours(self) -> bool:
-        """Whether it is known of any game who had White's advantage."""
+        """Whether White is known in any game."""
         return bool(np.any(self.distinct_sides == KNOWN)) or not self.n_games
 
     @property
     def distinct_sides(self) -> NDArray[np.int8]:
-        """`sides`, of one game where all are alike."""
+        """`sides`, of one game where all are equal."""
         return self.sides if self.sides.strides[0] else self.sides[:1]
 
     def ahead(self, advantage: float) -> Array:
-        """Points by which White is ahead in each game besides the skills, by an advantage that is known to be his."""
+        """Points (games,) by which White is ahead besides the skills, with an advantage where White is known."""
         ahead: Array = self.offset + advantage * (self.sides == KNOWN)
         return ahead
 
     def in_points(self, unit: float) -> "Timeline":
-        """The same with handicaps in points of a model, of which so many are one Elo point."""
+        """The timeline with handicaps in a model's points, `unit` per Elo point."""
         return self if unit == 1.0 else replace(self, offset=unit * self.offset)
 
     def label(self, number: int) -> str:
-        """How a period number is written, e.g. 1858."""
+        """Label of a period number, e.g. 1858."""
         return label(number, self.period)
 
     def games(self, part: slice) -> dict[str, Any]:
-        """The columns of some games."""
+        """Columns of some games."""
         joined = None if self.joined is None else self.joined[part]
         return {name: getattr(self, name)[part] for name in GAME_COLUMNS} | {"joined": joined}
 
     def until(self, step: int) -> "Timeline":
-        """The same before the period at index `step` of `periods`: its games and nodes are the first of these."""
+        """The timeline before the period at index `step`; its nodes and games are the first of these."""
         nodes, games = int(self.node_start[step]), int(self.game_start[step])
         following = np.where(self.next[:nodes] < nodes, self.next[:nodes], -1).astype(np.int32)
         following.flags.writeable = False
@@ -115,7 +113,7 @@ class Timeline:
         )
 
     def unplayed(self, nodes: Places) -> "Timeline":
-        """Some nodes, all or none of each player's, without a game."""
+        """The timeline without the games of some nodes, all or none of each player's."""
         place = np.full(self.n_nodes + 1, -1, np.int32)  # of -1, too
         place[nodes] = np.arange(len(nodes), dtype=np.int32)
         columns = {name: getattr(self, name)[nodes] for name in _NODE_COLUMNS}
@@ -133,7 +131,7 @@ GAME_COLUMNS: Final = ("game_white", "game_black", "outcome", "weight", "offset"
 
 
 def build_timeline(games: Games, period: Period = "year", colours: Colours = "known") -> Timeline:
-    """Lay out games, where they are, in time. `auto`: colours are known but in files that name the winner first."""
+    """Lay out games in time. `auto`: colours are unknown in files that name the winner first."""
     from ttt_cli.kernels.layout import Nodes, lay_out
 
     room = games.room
@@ -173,7 +171,7 @@ def build_timeline(games: Games, period: Period = "year", colours: Colours = "kn
 
 
 def _parts(game_start: Places, rows: int | None) -> list[tuple[int, int]]:
-    """Consecutive periods, from one to before another, of about so many games."""
+    """Yield ranges of consecutive periods with about `rows` games."""
     if not len(game_start) > 1:
         return []
     number = game_start[:-1] // (rows or max(int(game_start[-1]), 1))
@@ -182,7 +180,7 @@ def _parts(game_start: Places, rows: int | None) -> list[tuple[int, int]]:
 
 
 def _nodes(games: Games, game_start: Places, parts: Sequence[tuple[int, int]]) -> tuple[Places, Ids]:
-    """Where the nodes of each period begin, with the end, and the player of each node."""
+    """Start of each period's nodes, with the end, and the player of each node."""
     from ttt_cli.kernels.layout import find_nodes, sort_nodes
 
     node_start, players = np.zeros(len(game_start), np.int64), len(games.players)
@@ -201,7 +199,7 @@ def _nodes(games: Games, game_start: Places, parts: Sequence[tuple[int, int]]) -
 
 
 def _sides(games: Games, colours: Colours) -> NDArray[np.int8]:
-    """Who has White's advantage, by game; those of files that name the winner first do not tell, with `auto`."""
+    """Owner of White's advantage by game; unknown in files that name the winner first, with `auto`."""
     unknown: Mask | bool = colours == "unknown" or (colours == "auto" and games.winner_first)
     if colours == "auto" and not unknown and (named := _winners_named(games)):
         numbers = [number for number, file in enumerate(games.report.files) if file.path in named]
@@ -212,12 +210,12 @@ def _sides(games: Games, colours: Colours) -> NDArray[np.int8]:
 
 
 def _winners_named(games: Games) -> list[str]:
-    """The files in which the winner is always named first."""
+    """Files that always name the winner first."""
     return [problem.file for problem in games.report.problems if problem.reason == WINNER_FIRST]
 
 
 def _notes(games: Games) -> tuple[str, ...]:
-    """What is to be reported of colours that nobody asked about."""
+    """Notes on unknown colours."""
     if games.winner_first:
         return (_COLOURS_UNKNOWN,)
     files = _winners_named(games)
@@ -225,7 +223,7 @@ def _notes(games: Games) -> tuple[str, ...]:
 
 
 def _joined(games: Games) -> Mask | None:
-    """Which rows are of the record of the row before; None where none is."""
+    """Mask of rows that belong to the previous row's record; None where none does."""
     more = np.zeros(len(games), np.bool_)
     more[1:] = games.source_line[1:] == games.source_line[:-1]
     if not more.any():
@@ -239,7 +237,7 @@ def _joined(games: Games) -> Mask | None:
 
 
 def _runs(date: Ids, period: Period) -> tuple[Ids, Places]:
-    """The periods of sorted dates and where each starts, with the end appended."""
+    """Periods of sorted dates and the start of each, with the end appended."""
     days = _starts(date)
     number = period_of(date[days], period)
     first = _starts(number)
@@ -247,5 +245,12 @@ def _runs(date: Ids, period: Period) -> tuple[Ids, Places]:
 
 
 def _starts(values: NDArray[np.integer]) -> Places:
-    """Where each distinct value of a sorted array starts."""
+    """Start of each distinct value of a sorted array."""
     return np.flatnonzero(np.append(np.ones(len(values[:1]), np.bool_), values[1:] != values[:-1]))
+
+
+def calendar(timeline: Timeline) -> tuple[Ids, Ids]:
+    """Calendar years with games, and the index of each period's year among them."""
+    year = calendar_year(timeline.periods, timeline.period)
+    years, place = np.unique(year.astype(np.int32), return_inverse=True)
+    return years, place.astype(np.int32)

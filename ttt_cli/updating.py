@@ -1,19 +1,25 @@
-"""Games added to those of a run: what of its config may change, and which files are refused."""
+"""Uses a run to start another fit: adds games to its own, or takes its skills as the first guess."""
 
 import os
 from collections.abc import Sequence
 from typing import BinaryIO, Final
 
-from ttt_cli.config.document import Document, KeyPath
-from ttt_cli.config.load import override, refuse_overrides
-from ttt_cli.config.schema import DataConfig
-from ttt_cli.errors import ConfigError, DataError
+import numpy as np
+
+from ttt_cli.config.load import Document, KeyPath, override, refuse_overrides
+from ttt_cli.config.schema import DataConfig, Period
+from ttt_cli.fitted import Fit, Status
 from ttt_cli.games.extend import Extended, extend_games
 from ttt_cli.games.read import read_games
-from ttt_cli.progress import SILENT, Progress
+from ttt_cli.histories import Chain, Line, later_on
+from ttt_cli.periods import STEPS_PER_YEAR, period_of
 from ttt_cli.reading.reports import FileReport
 from ttt_cli.runs.run import Run
+from ttt_cli.support.arrays import Ids, Places
+from ttt_cli.support.errors import ConfigError, DataError
+from ttt_cli.support.progress import SILENT, Progress
 from ttt_cli.systems.resolve import Resolved, resolve
+from ttt_cli.timeline import Timeline
 
 Source = str | os.PathLike[str] | BinaryIO
 
@@ -22,13 +28,17 @@ DATA_KEYS: Final = frozenset(  # of `data`, which do not decide which games the 
     {"period", "colours", "aliases", "reader", "format", "header", "columns", "delimiter", "encoding"}
     | {"strict", "max_errors", "filter.dedupe"}
 )
+_PLAYERS: Final = "SELECT player, count(*) FROM spans GROUP BY player ORDER BY player"
+_SPANS: Final = """
+SELECT * EXCLUDE (player, games) REPLACE (coalesce("until", period_number + 1) AS "until") FROM spans
+"""  # by player, then period, as stored
+_MONTHS: Final = {"year": 12, "quarter": 3, "month": 1}
 
 
 def update_config(run: Run, overrides: Sequence[str] = ()) -> Resolved:
-    """The config of a run with `KEY=VALUE` overrides on top, for its games and further ones.
+    """The config of a run with `KEY=VALUE` overrides, for its games and further ones.
 
-    Raises ConfigError for keys that would have to be applied to the files of the run, too, and for filters of the run
-    that look at all games together: games that they left out are not in the run.
+    Raises ConfigError for keys that would change how the old files were read, and for filters of all games together.
     """
     document = override(Document(values=run.meta.config), overrides)
     why, hint = "cannot change for the games of a run", "fit all files together with `ttt fit`"
@@ -50,7 +60,7 @@ def add_games(
 ) -> Extended:
     """Read files and add their games to those of a run.
 
-    Raises DataError for a file that the run was made from (unless `again`), when nothing is added, and as `read_games`.
+    Raises DataError for a file of the run (unless `again`), when nothing is added, and as `read_games`.
     """
     old = run.stored_games()
     new = read_games(sources, data, progress=progress)
@@ -71,7 +81,6 @@ def _may_change(path: KeyPath) -> bool:
 
 
 def _refuse_known(files: Sequence[FileReport], known: Sequence[FileReport], run: str) -> None:
-    """Raise DataError for the first file whose bytes were read before."""
     by_digest = {file.digest: file.path for file in known}
     for file in files:
         if file.digest in by_digest:
@@ -82,3 +91,56 @@ def _refuse_known(files: Sequence[FileReport], known: Sequence[FileReport], run:
                 where=file.path,
                 hint="leave it out, or count its games once more with --again",
             )
+
+
+def start_from(run: Run, timeline: Timeline) -> Fit:
+    """A Fit with the skill of every node of a timeline in a run, points, as a start only.
+
+    Periods outside the run take the player's nearest; players unknown to the run have NaN.
+    """
+    spans = run.arrays(_SPANS)
+    known, number, span = _places(run, timeline, spans["period_number"], spans["until"])
+    beginnings = {name: column[span] for name, column in spans.items()}
+    ahead = number - beginnings["period_number"]
+    chains: dict[str, Chain] = {}
+    for name in ("skill", *(name for name in spans if f"{name}_sd" in spans)):
+        here = np.full((2, timeline.n_nodes), np.nan)
+        here[:, known] = later_on(beginnings, name, ahead, STEPS_PER_YEAR[run.meta.period])
+        chains[name] = Line(*here)
+    meta = run.meta
+    return Fit(
+        model=meta.model,
+        kind="filtered" if meta.kind == "filtered" else "smoothed",
+        params=meta.params,
+        chains=chains,
+        status=Status(converged=False, sweeps=0, remaining_error=float("inf")),
+    )
+
+
+def _places(run: Run, timeline: Timeline, period: Ids, until: Ids) -> tuple[Places, Places, Places]:
+    """Nodes with players of the run, the nearest period to each, and its span; `period`, `until` of the run's spans."""
+    _, players = run.select(_PLAYERS)
+    place = {player: at for at, (player, _) in enumerate(players)}
+    count = np.array([count for _, count in players], np.int64)
+    end = np.cumsum(count)
+    found = np.array([place.get(player, -1) for player in timeline.players], np.int64)[timeline.node_player]
+    known = np.flatnonzero(found >= 0)
+    player = found[known]
+    number = timeline.node_period[known].astype(np.int64)
+    if timeline.period != run.meta.period:  # the period of the run that contains the middle
+        first, after = (_first_day(number + step, timeline.period) for step in (0, 1))
+        period_of_run: Period = run.meta.period  # type: ignore[assignment]
+        number = period_of(((first + after) // 2).astype(np.int32), period_of_run).astype(np.int64)
+    number = np.clip(number, period[(end - count)[player]], until[end[player] - 1] - 1)
+    lowest = int(period.min(initial=0))
+    width = int(until.max(initial=0)) - lowest
+    keys = np.repeat(np.arange(len(players)), count) * width + (period - lowest)
+    return known, number, np.searchsorted(keys, player * width + (number - lowest), side="right") - 1
+
+
+def _first_day(number: Places, period: Period) -> Places:
+    """First days of periods, days since 1970-01-01."""
+    if period in _MONTHS:
+        months = number.astype(np.int64) * _MONTHS[period] - 12 * 1970
+        return months.astype("datetime64[M]").astype("datetime64[D]").astype(np.int64)
+    return number.astype(np.int64) * 7 - 3 if period == "week" else number.astype(np.int64)

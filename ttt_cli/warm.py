@@ -1,4 +1,4 @@
-"""Kernels compiled before they are needed, in several processes: the compiler keeps one of them busy for long."""
+"""Compile kernels in advance, in several processes."""
 
 from __future__ import annotations
 
@@ -8,33 +8,32 @@ from importlib import import_module
 from pkgutil import walk_packages
 from typing import Final
 
-from ttt_cli import kernels
+import ttt_cli.kernels
 from ttt_cli.kernels.compile import WAIT, Kernel, kept_in
-from ttt_cli.processes import available_cores, report, run_chains
-from ttt_cli.progress import Progress
+from ttt_cli.support.progress import Progress
+from ttt_cli.work import available_cores, report, run_chains
 
 Chain = Mapping[str, Sequence[str]]
 
-FEW: Final = 6  # kernels that are compiled sooner than processes begin
-DEFAULT: Final[tuple[Chain, ...]] = (  # what a fit by the default model calls; together, what has much in common
-    {"ep.ttt": ("gather", "sweep"),
-     "joint.skill_sites": ("assemble", "cavities", "evidence", "update")},
-    {"joint.factor": ("factorise", "invert", "log_determinant", "solve")},
-    {"layout": ("find_nodes", "lay_out", "merge_pairs", "sort_nodes", "sort_pairs"),
-     "ties": ("join_pairs", "walk_depth_first")},
-    {"ep.chains": ("believe", "eliminate", "exchange", "join", "largest_move", "moves_to_come", "substitute"),
-     "ep.ttt_links": ("add_couplings", "residual", "spread"),
-     "ep.joint_means": ("before_games", "eliminate", "factor", "finish", "join", "join_factors", "largest_sum",
-                        "substitute")},
-    {"joint.symbolic": ("column_counts", "elimination_tree", "gather", "places", "postorder", "stacked",
-                        "supernode_rows")},
+FEW: Final = 6  # kernels that compile faster than processes start
+DEFAULT: Final[tuple[Chain, ...]] = (  # kernels of a fit by the default model, similar ones together
+    {"ep.ttt": ("add_couplings", "cavities", "residual", "spread", "sweep"), "ep.games": ("gather",),
+     "joint": ("skill_cavities", "skill_evidence", "skill_update")},
+    {"factor": ("factorise", "invert", "log_determinant", "solve")},
+    {"layout": ("find_nodes", "join_pairs", "lay_out", "merge_pairs", "sort_nodes", "sort_pairs",
+                "walk_depth_first")},
+    {"ep.chains": ("believe", "eliminate", "largest_move", "moves_to_come", "substitute"),
+     "ep.margins": ("above", "margin_information", "site_scores", "strengths"),
+     "ep.joint_means": ("before_games", "eliminate", "factor", "finish", "largest_sum", "substitute")},
+    {"pgn": ("hash_main_line", "scan_games"), "pgn_bytes": ("mark_bytes",), "strings": ("number_strings",)},
+    {"factor": ("column_counts", "elimination_tree", "gather", "places", "postorder", "stacked", "supernode_rows")},
 )  # fmt: skip
 
 
 def every_kernel() -> tuple[Chain, ...]:
-    """All kernels by module, the largest modules first."""
-    prefix = f"{kernels.__name__}."
-    modules = [found for found in walk_packages(kernels.__path__, prefix) if not found.ispkg]
+    """All kernels by module, largest modules first."""
+    prefix = f"{ttt_cli.kernels.__name__}."
+    modules = [found for found in walk_packages(ttt_cli.kernels.__path__, prefix) if not found.ispkg]
     found = {
         name: sorted(_kernels(name)) for name in (module.name.removeprefix(prefix) for module in modules)
     }
@@ -44,9 +43,14 @@ def every_kernel() -> tuple[Chain, ...]:
 
 
 def warm(chains: Sequence[Chain], progress: Progress, *, jobs: int | None = None, least: int = 1) -> int:
-    """Compile those of some kernels that are not kept yet, if they are `least` or more; how many there were."""
-    missing = [[(module, absent) for module, names in chain.items() if (absent := _absent(module, names))]
-               for chain in chains]  # fmt: skip
+    """Compile the missing ones of some kernels, if there are at least `least`; returns their number."""
+    missing = []
+    for chain in chains:
+        absent = (
+            (module, [name for name in names if not _kernels(module)[name].is_kept])
+            for module, names in chain.items()
+        )
+        missing.append([(module, names) for module, names in absent if names])
     count = sum(len(names) for chain in missing for _, names in chain)
     if count < least or not kept_in():
         return 0
@@ -62,7 +66,7 @@ def warm(chains: Sequence[Chain], progress: Progress, *, jobs: int | None = None
 
 
 class _Compiler:
-    """Compiles kernels of a module, and reports each."""
+    """Compile and report the kernels of a module."""
 
     def step(self, item: tuple[str, Sequence[str]], *, fresh: bool) -> None:  # noqa: ARG002
         """Compile the kernels of these names."""
@@ -73,13 +77,8 @@ class _Compiler:
             report(name)
 
 
-def _absent(module: str, names: Sequence[str]) -> list[str]:
-    found = _kernels(module)
-    return [name for name in names if not found[name].is_kept]
-
-
 def _kernels(module: str) -> dict[str, Kernel]:
-    """The kernels that a module defines."""
-    members = vars(import_module(f"{kernels.__name__}.{module}"))
+    """Kernels defined in a module."""
+    members = vars(import_module(f"{ttt_cli.kernels.__name__}.{module}"))
     return {name: value for name, value in members.items()
             if isinstance(value, Kernel) and value.__module__ == members["__name__"]}  # fmt: skip

@@ -11,11 +11,12 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.cases import each
 from tests.support.handmade import written
 from ttt_cli.api import configure, fit
 from ttt_cli.cli import main
-from ttt_cli.evaluate.forecast.predict import Forecaster
-from ttt_cli.evaluate.simulate.simulate import Plan, simulate
+from ttt_cli.evaluate.forecast import Forecaster
+from ttt_cli.evaluate.simulate import Plan, simulate
 
 pytestmark = pytest.mark.slow
 
@@ -39,7 +40,7 @@ def rows(text: str) -> list[dict[str, str]]:
 
 
 def test_systems_stand_side_by_side(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main.run(["compare", "ttt", "trueskill", "--test-from", "1855", "--every", "2"]) == 0
+    assert main.run(["compare", "ttt", "trueskill", "--from", "1855", "--every", "2"]) == 0
     out, err = capsys.readouterr()
     assert re.fullmatch(r"a\.ttt: \d+ games \S+\n", err)
     found = rows(out)
@@ -73,14 +74,14 @@ def test_games_may_come_from_files(here: Path, capsys: pytest.CaptureFixture[str
     (here / "one.csv").write_text("\n".join(["date,white,black,result", *LINES[:20]]))
     (here / "two.csv").write_text("\n".join(["date,white,black,result", *LINES[20:]]))
     arguments = ["compare", "trueskill", "--games", "one.csv", "--games", "two.csv"]
-    assert main.run([*arguments, "--test-from", "1851-02", "-s", "data.period=month", "-f", "table"]) == 0
+    assert main.run([*arguments, "--from", "1851-02", "-s", "data.period=month", "-f", "table"]) == 0
     assert "25 of 40 games predicted, 1851-02 to 1853-02" in capsys.readouterr().out
 
 
 def test_tuned_configs_are_written_and_predict_as_well(
     here: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    arguments = ["--test-from", "1856", "-f", "json"]
+    arguments = ["--from", "1856", "-f", "json"]
     tuning = ["--tune", "--evaluations", "15", "--tune-from", "1853", "--tuned-to", "tuned"]
     assert main.run(["compare", "trueskill", *tuning, *arguments]) == 0
     out, err = capsys.readouterr()
@@ -106,7 +107,7 @@ def test_a_tuned_config_is_there_before_the_test_begins(
         raise KeyboardInterrupt
 
     monkeypatch.setattr(Forecaster, "log_evidence", interrupted)
-    tuning = ["--tune", "--evaluations", "12", "--tuned-to", "tuned", "--test-from", "1856"]
+    tuning = ["--tune", "--evaluations", "12", "--tuned-to", "tuned", "--from", "1856"]
     assert main.run(["compare", "trueskill", *tuning]) == 130
     assert configure("tuned/trueskill.yaml").params != configure("trueskill").params
 
@@ -116,7 +117,7 @@ def test_a_lost_system_is_told_beside_the_others(here: Path, capsys: pytest.Capt
     (here / "games.csv").write_text(
         "\n".join(["date,white,black,result", *LINES, "1854,a,b,1/2", "1855,a,b,1-0"])
     )
-    asked = ["--games", "games.csv", "--test-from", "1855"]
+    asked = ["--games", "games.csv", "--from", "1855"]
     assert main.run(["compare", "elo", "bad.yaml", *asked, "-f", "json"]) == 4
     out, err = capsys.readouterr()
     assert [(row["system"], row["log_loss"] is None) for row in json.loads(out)] == [
@@ -159,17 +160,17 @@ def test_fits_that_do_not_converge_are_told_by_the_exit_code(
     assert json.loads(capsys.readouterr().out)[0]["converged"] is False
 
 
-@pytest.mark.parametrize(
-    ("arguments", "message"),
+@each(
+    "arguments, message",
     [
-        ([], "CONFIG... is missing"),
+        ([], "missing argument 'CONFIG...'"),
         (["ttt", "--evaluations", "20"], "go with --tune"),
         (["ttt", "--tuned-to", "x"], "go with --tune"),
         (["ttt", "--games", "x.csv", "-r", "a.ttt"], "not from both"),
-        (["ttt", "--test-from", "1900"], "no games from 1900 on"),
-        (["ttt", "--test-from", "1850", "--tune"], "no games before the test to tune with"),
+        (["ttt", "--from", "1900"], "no games from 1900 on"),
+        (["ttt", "--from", "1850", "--tune"], "no games before the test to tune with"),
         (["ttt", "--tune", "--tuned-to", "a.ttt/x"], "a.ttt/x cannot be used"),
-        (["ttt", "ttt"], "compared with itself"),
+        (["ttt", "ttt"], "is compared with itself"),
         (["tttt"], "did you mean"),
     ],
 )

@@ -8,8 +8,8 @@ from click.testing import CliRunner, Result
 
 from ttt_cli.cli import main
 from ttt_cli.cli.config import command
-from ttt_cli.errors import ConfigError
 from ttt_cli.inference.params import SkillParams
+from ttt_cli.support.errors import ConfigError
 from ttt_cli.systems import registry
 from ttt_cli.systems.registry import MODULES
 
@@ -72,7 +72,7 @@ def test_check_reports_every_file_with_line_and_hint() -> None:
     assert found.stderr.splitlines() == [
         "bad.yaml:2: unknown key model.betta",
         "hint: did you mean model.beta?",
-        "worse.yaml:2: a tab stands where YAML wants spaces",
+        "worse.yaml:2: a tab is where YAML needs spaces",
         "hint: indent with spaces",
     ]
 

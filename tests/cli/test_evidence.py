@@ -33,7 +33,7 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.fixture
 def terminal(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("ttt_cli.cli.terminal.console.on_terminal", lambda: True)
+    monkeypatch.setattr("ttt_cli.cli.console.on_terminal", lambda: True)
     monkeypatch.setenv("NO_COLOR", "1")
 
 
@@ -159,7 +159,7 @@ def test_an_interrupt_exits_130_says_that_points_are_kept_and_the_rest_is_done_n
     assert main.run(["evidence", *GRID]) == 130
     out, err = capsys.readouterr()
     assert out == ""
-    assert "a.ttt keeps the points that were finished" in err
+    assert "a.ttt keeps the finished points" in err
     assert main.run(["evidence", *GRID]) == 0
     assert len(done) == 4 + 1 + 5
     assert len(rows(capsys.readouterr().out)) == 9

@@ -5,6 +5,7 @@ from pathlib import Path
 import duckdb
 import pytest
 
+from tests.support.cases import each
 from ttt_cli.cli import main
 from ttt_cli.cli.export import TABLES
 from ttt_cli.runs.run import open_run
@@ -24,7 +25,7 @@ COUNTS = {"skills": 13, "players": 3, "games": 7, "evidence": 1, "draws": 0, "ne
 pytestmark = pytest.mark.usefixtures("here")
 
 
-@pytest.mark.parametrize("table", TABLES)
+@each("table", TABLES)
 def test_every_table_has_its_columns_and_rows(table: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main.run(["export", table, "-f", "csv"]) == 0
     out, err = capsys.readouterr()
@@ -48,6 +49,7 @@ def test_another_table_is_a_usage_error(capsys: pytest.CaptureFixture[str]) -> N
     assert "skills" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_event_site_and_round_are_kept(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     rows = [
         "1861,A,B,1,1,Late,Paris,2",

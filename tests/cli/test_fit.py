@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.cases import each
 from ttt_cli.cli import main
 from ttt_cli.cli.fit import default_output
 from ttt_cli.runs.run import open_run
@@ -47,6 +48,7 @@ def test_a_run_is_written_beside_a_summary_on_stderr(here: Path, capsys: pytest.
     assert open_run("games.ttt").meta.games == 4
 
 
+@pytest.mark.slow
 def test_a_run_named_without_an_ending_is_found_by_all_commands(
     here: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -96,7 +98,7 @@ def test_a_second_fit_says_what_it_replaces(here: Path, capsys: pytest.CaptureFi
     assert main.run(["fit", "games.csv"]) == 0
     capsys.readouterr()
     assert main.run(["fit", "games.csv", "-s", "model.beta=600"]) == 0
-    assert "games.ttt exists and will be replaced: ttt, 4 games 1857-1862" in capsys.readouterr().err
+    assert "games.ttt written; it replaces ttt, 4 games 1857-1862" in capsys.readouterr().err
     assert open_run("games.ttt").meta.params["beta"] == 600
 
 
@@ -129,7 +131,7 @@ def test_problems_are_listed_one_by_one_with_v(here: Path, capsys: pytest.Captur
     assert "\n    games.csv:5 " in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("output", [".", "no/a.ttt", "games.csv"])
+@each("output", [".", "no/a.ttt", "games.csv"])
 def test_a_place_that_cannot_take_the_run_is_refused_before_reading(
     here: Path, output: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -179,8 +181,8 @@ def test_a_signal_between_sweeps_leaves_the_old_run_and_nothing_else(
         assert "interrupted" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize(
-    ("source", "output"),
+@each(
+    "source, output",
     [
         ("games.pgn", "games.ttt"),
         ("far/away/Games.PGN.gz", "Games.ttt"),

@@ -11,15 +11,15 @@ from pathlib import Path
 import duckdb
 import pytest
 
+from tests.support.cases import each
 from ttt_cli.cli import games as games_module
 from ttt_cli.cli import main
-from ttt_cli.views.ingest.games import HEADINGS
-from ttt_cli.views.ingest.listing import COLUMNS
+from ttt_cli.views.ingest import COLUMNS, SECTIONS
 
 GAMES = """date,white,black,result,event
 1857,"Morphy, Paul","Paulsen, Louis",1-0,Match
 1857,Paul Morphy,"Paulsen, L",1/2-1/2,Match
-1858,"Anderssen, Adolf","Morphy, Paul",0-1,Blindfold simul
+1858,"Anderssen, Adolf","Morphy, Paul",0-1,Rapid tournament
 1861,"Anderssen, Adolf","Paulsen, Louis",*,
 1862,"Boden, Samuel","Bird, Henry",0-1,
 """
@@ -48,7 +48,7 @@ def total(capsys: Capture, *args: str) -> dict[str, int]:
 
 def test_json_is_the_whole_account(here: Path, capsys: Capture) -> None:
     found = whole(capsys)
-    assert list(found) == list(HEADINGS)
+    assert list(found) == list(SECTIONS) == list(games_module.SECTIONS)
     assert found["total"]["rows"] == 5  # type: ignore[call-overload]
     assert found["dropped"] == [{"reason": "no result", "rows": 1, "first": "games.csv:5"}]
     assert [group["players"] for group in found["groups"]] == [4, 2]
@@ -116,8 +116,8 @@ def test_the_rows_as_they_were_read(here: Path, capsys: Capture) -> None:
     assert rows[0] == list(COLUMNS)
     assert rows[2] == ["games.csv", "3", "1857", "Morphy, Paul", "Paulsen, L", "1/2-1/2", "Match", "", "", ""]
     assert len(rows) == 1 + 4
-    rows = list(csv.reader(io.StringIO(told(capsys, "--list", "--all", "--exclude", "simul", "-f", "csv"))))
-    assert [row[-1] for row in rows[1:]] == ["", "", "simul", "no result", ""]
+    rows = list(csv.reader(io.StringIO(told(capsys, "--list", "--all", "--exclude", "rapid", "-f", "csv"))))
+    assert [row[-1] for row in rows[1:]] == ["", "", "rapid", "no result", ""]
 
 
 def test_rows_go_to_a_file_of_any_form(here: Path, capsys: Capture) -> None:
@@ -134,7 +134,7 @@ FLAGS = {
     ("--events", "match"): {"used": 2},
     ("--exclude-events", "match"): {"used": 2},
     ("--exclude", "blindfold,rapid"): {"used": 3},
-    ("--exclude", "rapid", "--exclude", "simul"): {"used": 3},
+    ("--exclude", "rapid", "--exclude", "rapid"): {"used": 3},
     ("--min-games", "2"): {"used": 0},
     ("--largest-group",): {"used": 3, "groups": 1},
     ("--aliases", "names.txt"): {"players": 5},
@@ -142,7 +142,7 @@ FLAGS = {
 }
 
 
-@pytest.mark.parametrize("flags", FLAGS, ids=" ".join)
+@each("flags", FLAGS)
 def test_flags_say_what_is_read(flags: tuple[str, ...], here: Path, capsys: Capture) -> None:
     (here / "names.txt").write_text('"Paulsen, Louis","Paulsen, L"\n')
     found = total(capsys, *flags)
@@ -166,18 +166,18 @@ def test_flags_win_over_file_and_settings(here: Path, capsys: Capture) -> None:
 
 
 def test_strictness_ends_with_the_place(here: Path, capsys: Capture) -> None:
-    for flags in (["--strict"], ["--max-errors", "0"]):
+    for flags in (["-s", "data.strict=true"], ["-s", "data.max_errors=0"]):
         assert main.run(["games", "games.csv", *flags]) == 3
         assert capsys.readouterr().err.startswith("games.csv:5: no result")
 
 
-@pytest.mark.parametrize(
-    ("flags", "said"),
+@each(
+    "flags, said",
     [
-        (["--years", "abc"], "'abc' is no range of years"),
-        (["--exclude", "simul,blindfld"], "did you mean blindfold?"),
+        (["--years", "abc"], "'abc' is not a range of years"),
+        (["--exclude", "rapid,blindfld"], "did you mean blindfold?"),
         (["--exclude", "everything"], "sets are simul, blindfold"),
-        (["--min-games", "-1"], "--min-games"),
+        (["--min-games", "-1"], "data.filter.min_games"),
         (["--all"], "--all goes with --list"),
         (["--list", "--only", "files"], "--list goes without"),
         (["--list", "--suggest", "a"], "--list goes without"),
@@ -186,8 +186,8 @@ def test_strictness_ends_with_the_place(here: Path, capsys: Capture) -> None:
         (["--only", "plyers"], "players"),
         (["--suggest", "no/such/place"], "no/such/place cannot be written: no such folder"),
         (["--list", "-o", "."], ". cannot be written: is a folder"),
-        (["--list", "-o", "games.csv"], "games.csv is read"),
-        (["--suggest", "./games.csv"], "./games.csv is read"),
+        (["--list", "-o", "games.csv"], "games.csv cannot be written: this command reads it"),
+        (["--suggest", "./games.csv"], "./games.csv cannot be written: this command reads it"),
     ],
 )
 def test_what_cannot_be_is_refused(flags: list[str], said: str, here: Path, capsys: Capture) -> None:
@@ -202,7 +202,7 @@ def test_suggestions_are_written_and_can_be_applied(here: Path, capsys: Capture)
     assert main.run(["games", "games.csv", "--suggest", "names.txt", "--only", "suspects"]) == 0
     out, err = capsys.readouterr()
     assert len(out.splitlines()) == 2
-    assert err == "1 suggestion written to names.txt: to be read, and then used with --aliases names.txt\n"
+    assert err == "1 suggestion written to names.txt: check it, then use it with --aliases names.txt\n"
     assert (here / "names.txt").read_text() == printed
     assert total(capsys, "--aliases", "names.txt")["players"] == 5
     assert total(capsys, "--aliases", "names.txt")["suspects"] == 0
@@ -221,15 +221,15 @@ def test_in_a_pipe_suggestions_are_all_that_is_made_of_them(here: Path, capsys: 
 def test_the_fit_takes_the_same_flags_and_keeps_them(here: Path, capsys: Capture) -> None:
     from ttt_cli.runs.run import open_run
 
-    assert main.run(["fit", "games.csv", "--largest-group", "--exclude", "simul", "-o", "a.ttt"]) == 0
+    assert main.run(["fit", "games.csv", "--largest-group", "--exclude", "rapid", "-o", "a.ttt"]) == 0
     run = open_run("a.ttt")
     assert run.meta.games == 2
-    assert run.meta.config["data"]["filter"]["exclude"] == ["simul"]
+    assert run.meta.config["data"]["filter"]["exclude"] == ["rapid"]
     err = capsys.readouterr().err
     assert "outside the largest group, 1" in err
     assert "1 pair of names may be one person's" in err
     assert main.run(["fit", "games.csv", "-o", "a.ttt"]) == 0
-    assert "2 groups of players not tied by any game" in capsys.readouterr().err
+    assert "2 groups of players without games between them" in capsys.readouterr().err
 
 
 def test_the_help_of_the_command_loads_nothing_heavy() -> None:
@@ -262,7 +262,7 @@ def test_a_file_in_which_nothing_can_be_used_is_reported_all_the_same(here: Path
 
 def test_under_strict_it_is_an_error(here: Path, capsys: Capture) -> None:
     (here / "games.csv").write_text(BROKEN)
-    assert told(capsys, "--strict", code=3) == ""
+    assert told(capsys, "-s", "data.strict=true", code=3) == ""
     assert main.run(["fit", "games.csv", "-o", "run.ttt"]) == 3
 
 

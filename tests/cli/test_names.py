@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from ttt_cli.cli import main
-from ttt_cli.games.players.aliases import read_aliases
+from ttt_cli.games.aliases import read_aliases
 
 Capture = pytest.CaptureFixture[str]
 ROWS = """date,white,black,result
@@ -52,7 +52,7 @@ def test_answers_are_kept_and_not_asked_again(
     shown = capsys.readouterr()
     assert "Aronian" not in shown.out
     assert "1 of 2: " in shown.out
-    assert "'soon' is no range of years" in shown.out
+    assert "'soon' is not a range of years" in shown.out
     aliases = read_aliases("aliases.csv")
     assert (len(aliases.names), len(aliases.by_years)) == (1, 1)
     assert "# no," in Path("aliases.csv").read_text(encoding="utf-8")

@@ -33,6 +33,7 @@ def test_a_dash_is_svg_on_standard_output(capfdbinary: pytest.CaptureFixture[byt
     ("arguments", "said"),
     [
         (["Fischer"], "no player 'Fischer'"),
+        (["Morphy", "-f", "csv"], "`ttt player NAME -f csv`"),
         (["Morphy", "-o", "a.bmp"], "png, svg, pdf, html"),
         (["Morphy", "--kind", "games"], "go with --kind skills"),
         (["Morphy", "--kind", "difference"], "takes two names"),

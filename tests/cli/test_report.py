@@ -1,4 +1,7 @@
 import re
+import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -26,7 +29,7 @@ def test_a_dash_is_standard_output(capfd: pytest.CaptureFixture[str]) -> None:
 
 def test_a_place_that_is_not_there_is_an_error(capsys: pytest.CaptureFixture[str]) -> None:
     assert main.run(["report", "-o", "nowhere/report.html"]) == 2
-    assert "nowhere/report.html: cannot be written" in capsys.readouterr().err
+    assert "nowhere/report.html cannot be written" in capsys.readouterr().err
 
 
 def test_a_figure_is_refused_before_the_page_is_made(
@@ -34,7 +37,7 @@ def test_a_figure_is_refused_before_the_page_is_made(
 ) -> None:
     assert main.run(["report", "-o", "a.pdf"]) == 2
     err = capsys.readouterr().err
-    assert "'a.pdf': a report is an HTML page, no figure; `ttt plot --kind top -o a.pdf` draws one" in err
+    assert "'a.pdf': a report is an HTML page, not a figure; `ttt plot --kind top -o a.pdf` draws one" in err
     assert [path.name for path in tmp_path.iterdir()] == ["a.ttt"]
 
 
@@ -73,7 +76,7 @@ def test_a_folder_of_somebody_elses_is_left_alone(tmp_path: Path, capsys: pytest
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine" / "diary.txt").write_text("dear")
     assert main.run(["report", "mine"]) == 2
-    assert "holds what `ttt report` did not write (diary.txt)" in capsys.readouterr().err
+    assert "contains files that `ttt report` did not write (diary.txt)" in capsys.readouterr().err
     assert [path.name for path in (tmp_path / "mine").iterdir()] == ["diary.txt"]
 
 
@@ -86,3 +89,17 @@ def test_a_file_that_is_no_page_is_left_alone(
     assert main.run(["report", f"{tmp_path}/{name}"]) == 2
     assert "is a file, not a folder" in capsys.readouterr().err
     assert place.read_text() == "mine"
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not shutil.which("strace"), reason="no strace here")
+@pytest.mark.parametrize("how", ["signal=INT", "signal=TERM", "signal=KILL", "error=EIO"])
+def test_no_signal_or_error_at_a_rename_loses_a_site(how: str, tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "ttt_cli", "report", "site/", "-r", "a.ttt", "-q"]
+    subprocess.run(command, cwd=tmp_path, check=True)
+    names = {path.name for path in (tmp_path / "site").rglob("*")}
+    for nth in (1, 2):
+        traced = ["strace", "-f", "-o", "/dev/null", "-e", f"inject=/^rename:{how}:when={nth}", *command]
+        done = subprocess.run(traced, cwd=tmp_path, check=False, capture_output=True, text=True)
+        assert done.returncode in ({0, 2, 130, 143} if nth == 1 else {0}) or "KILL" in how, done.stderr
+        assert {path.name for path in (tmp_path / "site").rglob("*")} == names

@@ -9,10 +9,11 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.cases import each
 from tests.support.handmade import RECORDS, games_of, written
 from ttt_cli.api import fit
 from ttt_cli.cli import main
-from ttt_cli.evaluate.forecast.scores import prequential
+from ttt_cli.evaluate.forecast import predict_run
 from ttt_cli.runs.run import open_run
 
 
@@ -38,10 +39,10 @@ def test_scores_stand_after_the_report(here: Path, capsys: pytest.CaptureFixture
     out, err = capsys.readouterr()
     assert err == "a.ttt: 7 games 1857-1862\n"
     (row,) = csv.DictReader(io.StringIO(out), delimiter="\t")
-    expected = prequential(open_run("a.ttt"), "1859", 2)
+    expected = predict_run(open_run("a.ttt"), "1859", 2)
     assert row["games"] == "7"
-    assert float(row["prequential"]) == expected.model.log_score
-    assert float(row["prequential_naive_per_game"]) == expected.naive.per_game
+    assert float(row["prequential"]) == expected.scores[0].log_score
+    assert float(row["prequential_naive_per_game"]) == expected.scores[1].per_game
     assert (row["prequential_games"], row["from"], row["every"]) == ("2", "1861", "2")
     assert main.run(["evidence", "--scores", "-f", "json"]) == 0
     whole = json.loads(capsys.readouterr().out)
@@ -53,15 +54,15 @@ def test_fits_that_do_not_converge_are_told_by_the_exit_code(here: Path) -> None
     assert main.run(["evidence", "--scores"]) == 4
 
 
-@pytest.mark.parametrize(
-    ("arguments", "message"),
+@each(
+    "arguments, message",
     [
         (["--from", "1858"], "--from and --every go with --scores"),
         (["--every", "2"], "--from and --every go with --scores"),
         (["--scores", "--grid", "beta,tau"], "--scores and --grid do not go together"),
         (["--scores", "--every", "0"], "--every"),
         (["--scores", "--from", "1900"], "no games from 1900 on"),
-        (["--scores", "--from", "soon"], "'soon' is no period"),
+        (["--scores", "--from", "soon"], "'soon' is not a period"),
     ],
 )
 def test_what_cannot_be_asked(

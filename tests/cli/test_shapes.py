@@ -93,7 +93,7 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def shown(run: str = "games.ttt") -> list[str]:
-    _, rows = open_run(run).query("SELECT date, white, black, result FROM games")
+    _, rows = open_run(run).select("SELECT date, white, black, result FROM games")
     return [f"{date} {white}-{black} {result}" for date, white, black, result in rows]
 
 
@@ -129,6 +129,7 @@ def test_dates_that_are_refused_come_with_the_way_out(
     assert shown() == [f"{read} A-B 1-0"]
 
 
+@pytest.mark.slow
 def test_dates_that_may_be_two_days_are_used_where_the_year_is_enough(
     here: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -151,6 +152,7 @@ def test_a_column_that_is_not_there_is_given(here: Path) -> None:
     assert shown() == ["1921 A-B 1-0", "1922 A-C 1-0"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("reader", ["scan", "chess"])
 def test_blitz_and_rapid_are_told_by_the_time_control_too(here: Path, reader: str) -> None:
     game = '[Event "{}"]\n[White "A"]\n[Black "B"]\n[Date "{}"]\n[Result "1-0"]\n[TimeControl "{}"]\n\n1. e4 1-0\n\n'
@@ -167,6 +169,7 @@ def test_blitz_and_rapid_are_told_by_the_time_control_too(here: Path, reader: st
         assert [line[:4] for line in shown()] == [f"200{year}" for year in years.split()]
 
 
+@pytest.mark.slow
 def test_sides_have_their_names_in_views(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
     name, text, _ = SHAPES["football"]
     (here / name).write_text(text)

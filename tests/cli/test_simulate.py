@@ -2,24 +2,46 @@
 
 from __future__ import annotations
 
-import inspect
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
 
-from ttt_cli.cli.main import group
+from ttt_cli.cli.main import group, run
 from ttt_cli.cli.simulate import command
-from ttt_cli.errors import ConfigError
-from ttt_cli.evaluate.simulate.simulate import Plan
+from ttt_cli.evaluate.simulate import Plan
+from ttt_cli.support.errors import ConfigError, OutputError
 
 SMALL = ["--players", "20", "--years", "5", "--games", "100"]
 
 
-def test_defaults_are_those_of_the_plan() -> None:
-    options = command.make_context("simulate", []).params
-    for name, parameter in inspect.signature(Plan).parameters.items():
-        assert options[name] == parameter.default
+def test_the_model_and_keys_of_the_plan(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Defaults, a config, keys, and the option names of the version before, which are noted."""
+    plans: list[Plan] = []
+    monkeypatch.setattr("ttt_cli.evaluate.simulate.simulate", lambda plan, _: plans.append(plan))
+    monkeypatch.setattr("ttt_cli.evaluate.simulate.save", lambda *_, **__: None)
+    for line in (
+        "",
+        "-c ttt-career -s model.tau=80 -s simulate.mixing=0.5 --years 1900-1949",
+        "--tau 80 --clusters=3 --years 50 --first-year 1900",
+    ):
+        assert run(["simulate", "-o", "-", *line.split()]) == 0
+    default, career, old = plans
+    assert default == Plan()
+    assert (career.tau, career.beta, career.growth, career.mixing) == (80.0, 550.0, 310.0, 0.5)
+    assert (career.first_year, career.years) == (old.first_year, old.years) == (1900, 50)
+    assert old == Plan(tau=80.0, clusters=3, years=50, first_year=1900)
+    assert "--tau is now -s model.tau=VALUE;" in capsys.readouterr().err
+    wrong = {
+        "-c elo": "not elo",
+        "-s simulate.mixng=1": "did you mean simulate.mixing=1?",
+        "--mixing x": "must be a number, not 'x'",
+    }
+    for line, message in wrong.items():
+        assert run(["simulate", *line.split()]) == 2
+        assert message in capsys.readouterr().err
 
 
 def test_writes_games_and_the_truth_beside_them(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -55,38 +77,25 @@ def test_a_dash_streams_only_the_games(tmp_path: Path, monkeypatch: pytest.Monke
 
 
 def test_truth_goes_where_asked_and_pgn_carries_moves(tmp_path: Path) -> None:
-    games, truth = tmp_path / "g.pgn", tmp_path / "t.csv"
-    years = tmp_path / "y.csv"
-    arguments = [
-        *SMALL,
+    games, truth, years = (tmp_path / name for name in ("g.pgn", "t.csv", "y.csv"))
+    files = [
         "-o",
-        str(games),
+        games,
         "--truth",
-        str(truth),
-        "--truth-years",
-        str(years),
-        "--movetext",
-        "50",
+        truth,
+        "-s",
+        f"simulate.truth_years={years}",
+        "-s",
+        "simulate.movetext=50",
     ]
-    CliRunner().invoke(command, arguments, catch_exceptions=False, **group.context_settings)
+    assert run(["simulate", *SMALL, *map(str, files)]) == 0
     assert games.read_text(encoding="utf-8").count("1. Nf3 Nf6") == 100
     assert {path.name for path in tmp_path.iterdir()} == {"g.pgn", "t.csv", "y.csv"}
 
 
-def test_what_is_replaced_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    first = CliRunner().invoke(
-        command, [*SMALL, "-o", "mine.csv"], catch_exceptions=False, **group.context_settings
-    )
-    assert "replaced" not in first.stderr
-    Path("mine.csv").unlink()
-    again = CliRunner().invoke(
-        command, [*SMALL, "-o", "mine.csv"], catch_exceptions=False, **group.context_settings
-    )
-    assert again.stderr.splitlines()[0] == "mine.skills.csv exists and will be replaced"
-
-
-@pytest.mark.parametrize("arguments", [["-o", "none/mine.csv"], ["-o", "mine.csv", "--movetext", "9"]])
+@pytest.mark.parametrize(
+    "arguments", [["-o", "none/mine.csv"], ["-o", "mine.csv", "-s", "simulate.movetext=9"]]
+)
 def test_nothing_is_drawn_for_a_place_that_cannot_take_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, arguments: list[str]
 ) -> None:
@@ -94,7 +103,7 @@ def test_nothing_is_drawn_for_a_place_that_cannot_take_it(
         raise AssertionError("drawing began")
 
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("ttt_cli.evaluate.simulate.simulate.simulate", never)
-    with pytest.raises(ConfigError):
+    monkeypatch.setattr("ttt_cli.evaluate.simulate.simulate", never)
+    with pytest.raises((ConfigError, OutputError)):
         CliRunner().invoke(command, [*SMALL, *arguments], catch_exceptions=False, **group.context_settings)
     assert not list(tmp_path.iterdir())

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from tests.conftest import ROOT
+from tests.support.cases import each
 from tests.support.handmade import RECORDS, write_small_run
 from ttt_cli.cli import main
 
@@ -42,12 +43,13 @@ def test_the_leaders_of_the_classics(classics: Path, capsys: pytest.CaptureFixtu
 @pytest.mark.slow
 def test_somebody_of_the_classics_is_the_best(classics: Path, capsys: pytest.CaptureFixture[str]) -> None:
     rows = rows_of(capsys, "-r", str(classics), "--at", "1914", "-n", "0")
-    assert len(rows) > 50
+    assert len(rows) > 40
     assert sum(float(row["p_best"]) for row in rows) == pytest.approx(1.0, abs=1e-6)
     means = [float(row["mean"]) for row in rows]
     assert means == sorted(means, reverse=True)
 
 
+@pytest.mark.slow
 def test_the_forms_of_the_ranking(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert [row["player"][:6] for row in rows_of(capsys, "--at", "1858")] == ["Morphy", "Anders", "Paulse"]
     assert [row["period"] for row in rows_of(capsys, "--peak", "-n", "2")] == ["1862", "1862"]
@@ -67,7 +69,7 @@ def test_json_and_table(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert out.startswith("The best of 1858\n3 players are eligible: active within 2 years\n")
 
 
-@pytest.mark.parametrize(
+@each(
     "args",
     [
         ("--at", "1858", "--leaders"), ("--peak", "--leaders"), ("--each",), ("--peak", "--active", "1"),
@@ -87,4 +89,4 @@ def test_what_cannot_be_asked_exits_2(
 def test_a_fit_that_had_not_converged_is_pointed_out(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
     write_small_run(here / "b.ttt", RECORDS, converged=False)
     assert main.run(["top", "-r", "b.ttt"]) == 0
-    assert "not converged" in capsys.readouterr().err
+    assert "did not converge" in capsys.readouterr().err

@@ -15,7 +15,7 @@ import pytest
 from tests.support.handmade import written
 from ttt_cli.api import configure, fit
 from ttt_cli.cli import main
-from ttt_cli.evaluate.simulate.simulate import Plan, simulate
+from ttt_cli.evaluate.simulate import Plan, simulate
 from ttt_cli.runs.run import open_run
 from ttt_cli.systems import ttt
 
@@ -54,7 +54,7 @@ def test_the_table_has_a_row_per_parameter_and_one_of_the_evidence(
     assert float(evidence["start"]) < float(evidence["tuned"])
     assert (evidence["standard_error"], evidence["bound"]) == ("", "")
     gain = float(evidence["tuned"]) - float(evidence["start"])
-    assert f"{gain:+.3f} nats from where it began" in err
+    assert f"{gain:+.3f} nats from the start" in err
     assert "fits, " in err
 
 
@@ -72,7 +72,7 @@ def test_the_tuned_config_is_for_the_next_fit(here: Path, capsys: pytest.Capture
     text = (here / "tuned.yaml").read_text()
     assert text.startswith("# Tuned by `ttt tune` on 900 games, 1850 to 1861:\n#   beta ")
     assert "+-" in text.splitlines()[1]
-    assert sorted(path.name for path in here.iterdir()) == ["a.ttt", "tuned.yaml"]
+    assert sorted(path.name for path in here.iterdir()) == ["a.ttt", "a.ttt.points", "tuned.yaml"]
 
 
 def test_the_config_goes_to_stdout_instead_when_asked(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -116,7 +116,7 @@ def test_points_are_exported_afterwards(here: Path, capsys: pytest.CaptureFixtur
     ("args", "words"),
     [
         (["betta"], "did you mean beta?"),
-        (["prior_mean"], "changes no evidence"),
+        (["prior_mean"], "does not change the evidence"),
         (["prior_sd,beta,tau"], "leave one out"),
         (["beta", "-s", "model.bet=3"], "did you mean model.beta"),
         (["beta", "-s", "data.period=month"], "ttt fit"),
@@ -167,7 +167,7 @@ def test_an_interrupt_leaves_no_config_and_keeps_the_fits(
 
     monkeypatch.setattr(ttt, "fit", interrupted)
     assert main.run(["tune", "-o", "tuned.yaml"]) == 130
-    assert [path.name for path in here.iterdir()] == ["a.ttt"]
+    assert sorted(path.name for path in here.iterdir()) == ["a.ttt", "a.ttt.points"]
     assert len(open_run("a.ttt").evidence_points()) == 3
     out, err = capsys.readouterr()
     assert out == ""

@@ -2,6 +2,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.cases import each
 from tests.support.handmade import written
 from ttt_cli.cli import main
 from ttt_cli.runs.run import open_run
@@ -45,7 +46,7 @@ def test_the_run_is_replaced_and_what_was_read_is_told(
     assert lines[1] == "new.csv: 3 rows, 2 games, 1 row dropped"
     assert lines[2] == "  dropped: no result, 1 (new.csv:4)"
     assert (
-        "  1 record seems to be of a game in the run, by day, players, colours and result: used all the same"
+        "  1 record seems to be of a game in the run, by day, players, colours and result: used nevertheless"
         in err
     )
     assert "3 players, 5 games, 1857 to 1862" in err
@@ -53,7 +54,7 @@ def test_the_run_is_replaced_and_what_was_read_is_told(
     assert lines[-1] == "a.ttt written"
     run = open_run("a.ttt")
     assert run.meta.params["beta"] == 300
-    assert run.query("SELECT path, rows, used FROM inputs")[1] == [("old.csv", 3, 3), ("new.csv", 3, 2)]
+    assert run.select("SELECT path, rows, used FROM inputs")[1] == [("old.csv", 3, 3), ("new.csv", 3, 2)]
     assert sorted(path.name for path in here.iterdir()) == ["a.ttt", "new.csv", "old.csv"]
 
 
@@ -79,11 +80,11 @@ def test_a_file_of_the_run_is_refused(here: Path, capsys: pytest.CaptureFixture[
     assert open_run("a.ttt").meta.games == 6
 
 
-@pytest.mark.parametrize(
-    ("args", "code", "said"),
+@each(
+    "args, code, said",
     [
         (["none.ttt", "new.csv"], 2, "no such run"),
-        (["a.ttt"], 2, "FILE... is missing"),
+        (["a.ttt"], 2, "missing argument 'FILE...'"),
         (["a.ttt", "missing.pgn"], 3, "missing.pgn"),
         (["a.ttt", "new.csv", "-o", "new.csv"], 2, "not a run"),
         (["a.ttt", "new.csv", "-o", "-"], 2, "cannot be streamed"),

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.cases import each
 from tests.support.handmade import RECORDS, games_of, put_small_run
 from ttt_cli import fit
 from ttt_cli.cli import main
@@ -51,12 +52,13 @@ def test_their_games_as_rows(capsys: pytest.CaptureFixture[str]) -> None:
     assert len(rows) == 3
 
 
-@pytest.mark.parametrize("args", [("--games", "0"), ("--games", "501"), ("--at", "1850")])
+@each("args", [("--games", "0"), ("--games", "501"), ("--at", "1850")])
 def test_what_cannot_be_asked_exits_2(args: tuple[str, ...], capsys: pytest.CaptureFixture[str]) -> None:
     assert main.run(["versus", "morphy", "anderssen", *args]) == 2
     assert capsys.readouterr().out == ""
 
 
+@pytest.mark.slow
 def test_a_joint_posterior_is_asked_without_scipy_and_a_compiler(tmp_path: Path) -> None:
     fit(games_of(RECORDS), output=tmp_path / "j.ttt", posterior="joint")
     script = (

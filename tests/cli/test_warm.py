@@ -7,26 +7,27 @@ import pytest
 from ttt_cli import warm
 from ttt_cli.cli import main
 from ttt_cli.kernels import compile as compiling
-from ttt_cli.kernels.cache import Place
+from ttt_cli.kernels.cache import CacheFolder
 
 
+@pytest.mark.slow
 def test_it_compiles_what_is_missing_and_says_where(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(compiling, "_CACHE", Place(str(tmp_path), lasts=True))
-    monkeypatch.setattr(warm, "every_kernel", lambda: ({"ties": ("join_pairs",)},))
+    monkeypatch.setattr(compiling, "_CACHE", CacheFolder(str(tmp_path), lasts=True))
+    monkeypatch.setattr(warm, "every_kernel", lambda: ({"layout": ("join_pairs",)},))
     monkeypatch.setattr(warm, "available_cores", lambda: 1)
-    monkeypatch.setattr(warm._kernels("ties")["join_pairs"], "_compiled", None)
+    monkeypatch.setattr(warm._kernels("layout")["join_pairs"], "_compiled", None)
     assert main.run(["warm"]) == 0
     assert capsys.readouterr() == ("", f"1 kernel compiled into {tmp_path}\n")
     assert main.run(["warm"]) == 0
-    assert capsys.readouterr() == ("", f"all is compiled already, in {tmp_path}\n")
+    assert capsys.readouterr() == ("", f"everything is already compiled, in {tmp_path}\n")
 
 
 def test_without_a_folder_it_says_what_to_do(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(compiling, "_CACHE", Place("", lasts=False))
+    monkeypatch.setattr(compiling, "_CACHE", CacheFolder("", lasts=False))
     assert main.run(["warm"]) == 2
     assert capsys.readouterr().err.splitlines() == [
         "ttt: there is no folder where compiled kernels can be kept",

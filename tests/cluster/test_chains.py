@@ -13,11 +13,10 @@ from pathlib import Path
 import pytest
 from distributed import Client
 
-from tests.test_processes import Obeying, Recalling, Reporting, Unreadable
-from ttt_cli.cluster.chains import threads_each, work_on
-from ttt_cli.cluster.client import cluster_client
-from ttt_cli.errors import ConfigError, SetupError
-from ttt_cli.processes import WorkerLost, end_if_unwanted, run_chains
+from tests.test_work import Obeying, Recalling, Reporting, Unreadable
+from ttt_cli.cluster import cluster_client, threads_each, work_on
+from ttt_cli.support.errors import ConfigError, SetupError
+from ttt_cli.work import WorkerLost, end_if_unwanted, run_chains
 
 ROOT = Path(__file__).parents[2]
 pytestmark = [pytest.mark.slow, pytest.mark.skipif(os.name != "posix", reason="needs the signals of POSIX")]
@@ -64,6 +63,18 @@ def test_a_worker_that_does_not_arrive_says_what_it_needs(client: Client) -> Non
     assert "same ttt" in (caught.value.hint or "")
 
 
+class Unsendable:
+    """Answers with what no pickle takes."""
+
+    def step(self, item: int, *, fresh: bool) -> object:
+        return lambda: item
+
+
+def test_a_result_that_cannot_be_sent_is_an_error(client: Client) -> None:
+    with pytest.raises(SetupError, match="cannot do the work"):
+        list(run_chains(Unsendable(), [[1], [2]], partial(work_on, client)))
+
+
 class Dying:
     """Answers with what it did before in the chain; kills its process at the items `at` that no mark is kept of."""
 
@@ -94,7 +105,7 @@ def test_what_is_lost_with_a_worker_is_done_again_to_the_same_result(client: Cli
 def test_an_item_that_ends_one_worker_after_the_other_is_given_up(
     client: Client, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("ttt_cli.cluster.chains.DEATHS", 2)
+    monkeypatch.setattr("ttt_cli.cluster.DEATHS", 2)
     lost: list[tuple[int, Exception]] = []
     dying = Dying(tmp_path, [2], 100)
     results = run_chains(
@@ -105,7 +116,7 @@ def test_an_item_that_ends_one_worker_after_the_other_is_given_up(
     ((item, error),) = lost
     assert item == 2
     assert isinstance(error, WorkerLost)
-    assert error.hint == "have they memory enough?"
+    assert error.hint == "perhaps they ran out of memory"
     assert 2 < len(list(tmp_path.iterdir())) <= 6  # Dask may begin it again before we do
 
 

@@ -10,27 +10,27 @@ import textwrap
 from pathlib import Path
 
 import duckdb
+import psutil
 import pytest
 
+from tests.support.cases import each
 from tests.support.handmade import RECORDS, games_of
 from ttt_cli.api import configure, fit, open_run
-from ttt_cli.cluster.client import check_place, cluster_asked, cluster_client, local_workers
-from ttt_cli.errors import ConfigError, SetupError
-from ttt_cli.evaluate.evidence.grid import run_config
+from ttt_cli.cluster import check_place, cluster_asked, cluster_client, local_workers
+from ttt_cli.evaluate.grid import run_config
+from ttt_cli.support.errors import ConfigError, SetupError
 
 needs_signals = pytest.mark.skipif(os.name != "posix", reason="needs the signals of POSIX")
 
 
-@pytest.mark.parametrize(
-    "where", ["local:2", "host:8786", "tcp://10.0.0.1:8786", "tls://[::1]:8786", "/shared/scheduler.json"]
-)
+@each("where", ["local:2", "host:8786", "tcp://10.0.0.1:8786", "tls://[::1]:8786", "/shared/scheduler.json"])
 def test_places(where: str) -> None:
     assert check_place(where) == where
     assert configure(cluster=where).config.solver.cluster == where
     assert local_workers(where) == (2 if where == "local:2" else None)
 
 
-@pytest.mark.parametrize("where", ["", "local", "local:0", "host", "tcp://host", "http://host:1", "a b:1"])
+@each("where", ["", "local", "local:0", "host", "tcp://host", "http://host:1", "a b:1"])
 def test_what_is_no_place_is_refused_wherever_it_stands(where: str) -> None:
     with pytest.raises(ConfigError, match=r"local:N, HOST:PORT"):
         configure(cluster=where)
@@ -60,6 +60,7 @@ def test_a_run_never_says_where_to_work(tmp_path: Path) -> None:
     assert run_config(open_run(place), []).config.solver.cluster is None
 
 
+@pytest.mark.slow
 def test_without_dask_it_says_how_to_get_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "distributed", None)
     with pytest.raises(SetupError, match="not installed") as caught, cluster_client("local:2"):
@@ -67,15 +68,16 @@ def test_without_dask_it_says_how_to_get_it(monkeypatch: pytest.MonkeyPatch) -> 
     assert caught.value.hint == "pip install 'ttt-ratings[cluster]'"
 
 
+@pytest.mark.slow
 def test_nothing_of_dask_is_imported_before_a_cluster_is_asked_for() -> None:
-    modules = "ttt_cli.api, ttt_cli.cluster.client, ttt_cli.evaluate.evidence.grid"
+    modules = "ttt_cli.api, ttt_cli.cluster, ttt_cli.evaluate.grid"
     script = f"import sys, {modules}; print([n for n in sys.modules if n in ('dask', 'distributed')])"
     assert subprocess.check_output([sys.executable, "-c", script], text=True).strip() == "[]"
 
 
 @pytest.mark.slow
 def test_no_scheduler_answers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("ttt_cli.cluster.client.CONNECTED", 0.1)
+    monkeypatch.setattr("ttt_cli.cluster.CONNECTED", 0.1)
     with pytest.raises(SetupError, match="no Dask scheduler answers"), cluster_client("127.0.0.1:9"):
         pass
     with pytest.raises(SetupError, match="there is no"), cluster_client(str(tmp_path / "none.json")):
@@ -86,7 +88,7 @@ def test_no_scheduler_answers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
 
 @pytest.mark.slow
 def test_a_local_cluster_that_does_not_start_says_why(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("ttt_cli.cluster.local._START", "raise RuntimeError('no room')")
+    monkeypatch.setattr("ttt_cli.cluster._START", "raise RuntimeError('no room')")
     with pytest.raises(SetupError, match="did not start") as caught, cluster_client("local:1"):
         pass
     assert caught.value.hint == "RuntimeError: no room"
@@ -94,7 +96,7 @@ def test_a_local_cluster_that_does_not_start_says_why(monkeypatch: pytest.Monkey
 
 SCRIPT = """
     import os, sys, time
-    from ttt_cli.cluster.client import cluster_client
+    from ttt_cli.cluster import cluster_client
 
     with cluster_client("local:2") as client:
         opened = os.open, sys.argv[1], os.O_WRONLY
@@ -131,4 +133,16 @@ def test_a_local_cluster_ends_with_whoever_began_it(name: str | None, tmp_path: 
     os.set_blocking(held, True)
     assert os.read(held, 1) == b""  # when the last who held it is gone
     os.close(held)
-    assert list((tmp_path / "temporary").glob("*")) == []
+    assert list((tmp_path / "temporary").iterdir()) == []
+
+
+def listening() -> int:
+    """The number of ports on which this process answers."""
+    return sum(one.status == "LISTEN" for one in psutil.Process().net_connections("inet"))
+
+
+@pytest.mark.slow
+def test_a_local_cluster_answers_on_nothing_but_its_own_ports() -> None:
+    """No dashboard, and no other server of Dask's over HTTP."""
+    with cluster_client("local:1") as client:
+        assert [client.run_on_scheduler(listening), *client.run(listening).values()] == [1, 1]

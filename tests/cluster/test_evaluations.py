@@ -16,19 +16,19 @@ from distributed import Client
 
 from tests.support.handmade import RECORDS, games_of
 from tests.support.plans import ONE_CIRCLE
-from ttt_cli import processes
+from ttt_cli import work as processes
 from ttt_cli.api import configure, fit
-from ttt_cli.cluster.chains import Recalling, Redoing, work_on
-from ttt_cli.evaluate.evidence import grid as grid_module
-from ttt_cli.evaluate.evidence import tune as tune_module
-from ttt_cli.evaluate.evidence.grid import EvidenceGrid, evidence_grid
-from ttt_cli.evaluate.evidence.tune import tune
-from ttt_cli.evaluate.forecast import compare as compare_module
-from ttt_cli.evaluate.forecast.compare import System, TuneOptions, compare
-from ttt_cli.evaluate.simulate.simulate import simulate
-from ttt_cli.processes import Found, watched
+from ttt_cli.cluster import Recalling, Redoing, work_on
+from ttt_cli.evaluate import compare as compare_module
+from ttt_cli.evaluate import grid as grid_module
+from ttt_cli.evaluate import tune as tune_module
+from ttt_cli.evaluate.compare import System, TuneOptions, compare
+from ttt_cli.evaluate.grid import EvidenceGrid, evidence_grid
+from ttt_cli.evaluate.simulate import simulate
+from ttt_cli.evaluate.tune import tune
 from ttt_cli.runs.run import open_run
 from ttt_cli.timeline import build_timeline
+from ttt_cli.work import Found, watched
 
 pytestmark = [pytest.mark.slow, pytest.mark.skipif(os.name != "posix", reason="needs the signals of POSIX")]
 
@@ -96,6 +96,7 @@ def results(found: EvidenceGrid) -> list[tuple[str, float, bool, int]]:
     return [(one.point, one.log_evidence, one.converged, one.sweeps) for one in found.points]
 
 
+@pytest.mark.large
 def test_a_grid_that_goes_on_is_the_same_when_workers_die(on_it: Path, tmp_path: Path) -> None:
     found = []
     for jobs in (1, None):
@@ -109,6 +110,7 @@ def test_a_grid_that_goes_on_is_the_same_when_workers_die(on_it: Path, tmp_path:
     assert results(found[0]) == results(found[1])
 
 
+@pytest.mark.large
 def test_tuning_is_the_same_when_its_worker_dies(
     request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -2,8 +2,7 @@ from typing import Annotated
 
 from pydantic import AliasChoices, BaseModel, ConfigDict, Field
 
-from ttt_cli.config.render import json_schema
-from ttt_cli.config.schema import DataConfig, SolverConfig
+from ttt_cli.config.schema import DataConfig, SolverConfig, json_schema
 
 
 class One(BaseModel):

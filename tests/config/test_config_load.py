@@ -7,8 +7,9 @@ from types import SimpleNamespace
 
 import pytest
 
+from tests.support.cases import each
 from ttt_cli.config.load import read_document, shipped_configs
-from ttt_cli.errors import ConfigError
+from ttt_cli.support.errors import ConfigError
 
 
 @pytest.fixture(autouse=True)
@@ -95,7 +96,7 @@ def test_overrides_keep_equal_signs_in_values() -> None:
     assert read_document(None, ["data.delimiter=="]).values == {"data": {"delimiter": "="}}
 
 
-@pytest.mark.parametrize("override", ["model.beta", "=3", "model.=3", "model..beta=3", ""])
+@each("override", ["model.beta", "=3", "model.=3", "model..beta=3", ""])
 def test_overrides_need_key_and_value(override: str) -> None:
     error = failure(None, override)
     assert error.where == f"-s {override}"

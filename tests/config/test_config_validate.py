@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 from pydantic import AliasChoices, BaseModel, ConfigDict, Field, model_validator
 
-from ttt_cli.config.document import Document, aliases
-from ttt_cli.config.schema import DataConfig, ScaleConfig, SolverConfig
-from ttt_cli.config.validate import validate
-from ttt_cli.config.yaml_text import parse_document
-from ttt_cli.errors import ConfigError
+from tests.support.cases import each
+from ttt_cli.config.errors import validate
+from ttt_cli.config.load import Document, parse_document
+from ttt_cli.config.schema import DataConfig, ScaleConfig, SolverConfig, aliases
+from ttt_cli.support.errors import ConfigError
 
 
 class Params(BaseModel):
@@ -37,8 +37,8 @@ def failure(schema: type[BaseModel], text: str, section: str) -> ConfigError:
     return caught.value
 
 
-@pytest.mark.parametrize(
-    ("line", "message"),
+@each(
+    "line, message",
     [
         ("beta: -3", "model.beta must be greater than 0, not -3"),
         ("beta: '600'", "model.beta must be a number, not '600'"),
@@ -56,8 +56,8 @@ def test_values_out_of_place_are_told_in_plain_words(line: str, message: str) ->
     assert error.where == "run.yaml:2"
 
 
-@pytest.mark.parametrize(
-    ("line", "message"),
+@each(
+    "line, message",
     [
         ("period: decade", "data.period must be 'year', 'quarter', 'month', 'week' or 'day', not 'decade'"),
         ("header: 'yes'", "data.header must be true or false, not 'yes'"),
@@ -74,7 +74,7 @@ def test_messages_of_the_data_section(line: str, message: str) -> None:
 @pytest.mark.parametrize("anchors", ["", "  anchors: []\n"])
 def test_a_matched_slope_needs_anchors(anchors: str) -> None:
     found = failure(ScaleConfig, f"scale:\n{anchors}  slope: matched\n", "scale")
-    assert found.message == "scale.slope: matched is the slope of anchors, and scale.anchors has none"
+    assert found.message == "scale.slope: slope matched needs anchors, and scale.anchors has none"
 
 
 def test_the_hint_says_what_the_key_means() -> None:
@@ -89,7 +89,7 @@ def test_an_unknown_key_suggests_the_nearest() -> None:
     assert (
         far.hint
         == "keys are solver.tol, solver.max_sweeps, solver.threads, solver.posterior, solver.accelerate, "
-        "solver.cluster, solver.memory, solver.scratch, solver.run_size"
+        "solver.cluster, solver.memory, solver.scratch"
     )
 
 
@@ -119,8 +119,7 @@ def test_a_section_must_be_a_map() -> None:
     error = failure(SolverConfig, "solver: [tol]\n", "solver")
     assert (error.message, error.where) == ("solver must be a map of keys, not [tol]", "run.yaml:1")
     assert (
-        error.hint
-        == "its keys are tol, max_sweeps, threads, posterior, accelerate, cluster, memory, scratch, run_size"
+        error.hint == "its keys are tol, max_sweeps, threads, posterior, accelerate, cluster, memory, scratch"
     )
 
 

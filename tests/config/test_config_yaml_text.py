@@ -2,9 +2,9 @@ import math
 
 import pytest
 
-from ttt_cli.config.document import Document, dotted
-from ttt_cli.config.yaml_text import parse_document, parse_value
-from ttt_cli.errors import ConfigError
+from tests.support.cases import each
+from ttt_cli.config.load import Document, dotted, parse_document, parse_value
+from ttt_cli.support.errors import ConfigError
 
 
 def failure(text: str) -> ConfigError:
@@ -30,8 +30,8 @@ def test_a_place_that_was_not_written_is_that_of_what_surrounds_it() -> None:
     assert Document().where(("solver", "tol")) is None
 
 
-@pytest.mark.parametrize(
-    ("text", "value"),
+@each(
+    "text, value",
     [
         ("1e-3", 0.001),
         ("1E3", 1000.0),
@@ -45,7 +45,7 @@ def test_a_place_that_was_not_written_is_that_of_what_surrounds_it() -> None:
         ("-.INF", -math.inf),
         ("yes", "yes"),
         ("1858-06-15", "1858-06-15"),
-        ("1_000", "1_000"),
+        ("1_000", 1000),
         ("12:30", "12:30"),
         ("~", None),
         ("", None),
@@ -64,7 +64,7 @@ def test_not_a_number_is_a_float() -> None:
     assert math.isnan(parse_document("key: .nan", "run.yaml").values["key"])
 
 
-@pytest.mark.parametrize("text", ["", "# only a comment\n", "---\n", "null\n", "\ufeff"])
+@each("text", ["", "# only a comment\n", "---\n", "null\n", "\ufeff"])
 def test_nothing_written_is_an_empty_document(text: str) -> None:
     assert parse_document(text, "run.yaml").values == {}
 
@@ -73,8 +73,8 @@ def test_an_alias_repeats_its_value() -> None:
     assert parse_document("a: &x {b: 1}\nc: *x\n", "run.yaml").values == {"a": {"b": 1}, "c": {"b": 1}}
 
 
-@pytest.mark.parametrize(
-    ("text", "line", "message"),
+@each(
+    "text, line, message",
     [
         ("model:\n\tbeta: 3\n", 2, "tab"),
         ("model:\n  beta: 3\n    tau: 4\n", 3, "mapping values"),
@@ -110,8 +110,8 @@ def test_nesting_without_end_is_refused() -> None:
     assert error.hint
 
 
-@pytest.mark.parametrize(
-    ("text", "value"),
+@each(
+    "text, value",
     [
         ("600", 600),
         (" 600 ", 600),
@@ -138,7 +138,7 @@ def test_override_values_are_scalars_flow_or_text(text: str, value: object) -> N
     assert parse_value(text, "-s key=") == value
 
 
-@pytest.mark.parametrize("text", ["[id, year", "{a: 1", "'x", "{a: 1, a: 2}", "[1] 2"])
+@each("text", ["[id, year", "{a: 1", "'x", "{a: 1, a: 2}", "[1] 2"])
 def test_an_override_that_is_not_closed_is_an_error(text: str) -> None:
     with pytest.raises(ConfigError) as caught:
         parse_value(text, f"-s key={text}")

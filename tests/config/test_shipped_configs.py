@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.cases import each
 from ttt_cli.config.load import read_document, shipped_configs
 from ttt_cli.config.schema import DataConfig, FilterConfig, ScaleConfig, SolverConfig
 from ttt_cli.systems.registry import MODULES, load
@@ -51,7 +52,7 @@ def test_every_model_has_its_config_and_no_config_is_without() -> None:
     assert sorted(shipped_configs()) == sorted([*MODULES, *VARIANTS])
 
 
-@pytest.mark.parametrize("name", shipped_configs())
+@each("name", shipped_configs())
 def test_a_config_loads_and_every_key_is_at_its_default(name: str) -> None:
     document = read_document(name)
     resolved = resolve(document)
@@ -72,7 +73,7 @@ def test_a_variant_differs_where_it_says_so() -> None:
         assert leaves(VARIANTS[name])[path] != value
 
 
-@pytest.mark.parametrize("name", shipped_configs())
+@each("name", shipped_configs())
 def test_a_config_holds_every_key_of_its_model(name: str) -> None:
     params = load(VARIANTS.get(name, name)).Params
     expected = ["model.name", *(f"model.{key}" for key in params.model_fields)]
@@ -87,7 +88,7 @@ def test_ttt_holds_every_key_of_the_other_sections() -> None:
         assert [path for path in found if path.rpartition(".")[0] == section] == expected
 
 
-@pytest.mark.parametrize("name", shipped_configs())
+@each("name", shipped_configs())
 def test_a_comment_with_the_unit_stands_above_every_key(name: str) -> None:
     document = read_document(name)
     lines = shipped_configs()[name].read_text(encoding="utf-8").splitlines()

@@ -33,4 +33,4 @@ def test_troff_shows_them() -> None:
     assert done.stderr == ""
     shown = " ".join(done.stdout.split())
     assert "ttt config show -c ttt -s model.beta=600 > mine.yaml" in shown
-    assert "-s, --set KEY=VALUE Set one key, for instance model.beta=600; may be repeated." in shown
+    assert "-s, --set KEY=VALUE Set a key of the config, for instance model.beta=600;" in shown

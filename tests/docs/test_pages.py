@@ -13,17 +13,18 @@ import make_images
 import pytest
 from run_blocks import PAGES, ROOT, blocks_of, same
 
+from tests.support.cases import each
 from tests.support.command_server import Server
 from ttt_cli.api import fit, open_run, read_games
 from ttt_cli.cli import games
 from ttt_cli.config.schema import DataConfig, SolverConfig
-from ttt_cli.quantities import TEXT_COLUMNS
-from ttt_cli.reading import reasons, sources
-from ttt_cli.reading.formats.tabular.layout import SYNONYMS
-from ttt_cli.reading.values.dates import parse_date
-from ttt_cli.reading.values.results import parse_result
+from ttt_cli.reading import reports as reasons
+from ttt_cli.reading import sources
+from ttt_cli.reading.dates import parse_date
+from ttt_cli.reading.layout import SYNONYMS
+from ttt_cli.reading.results import parse_result
 from ttt_cli.systems.registry import MODULES, load
-from ttt_cli.views.ingest.games import HEADINGS
+from ttt_cli.views.ingest import SECTIONS
 
 DOCS = ROOT / "docs"
 
@@ -102,7 +103,7 @@ def test_the_sections_and_flags_of_the_games_command_are_described() -> None:
     described = section(read("reading.md"), "## `ttt games`: what is there")
     named = words(first_cells(described))
     sections = [name for name in named if not name.startswith("--")]
-    assert sorted(sections) == sorted(HEADINGS)
+    assert sorted(sections) == sorted(SECTIONS)
     flags = {option for parameter in games.command.params for option in parameter.opts}
     assert {name for name in named if name.startswith("--")} < flags
 
@@ -121,26 +122,27 @@ def test_the_dates_and_results_of_the_page_are_read_as_it_says() -> None:
     assert [parse_result(text) for text in results] == [2, 1, 1, 0, 2, 1, 2, 1, 0]
 
 
+@pytest.mark.slow
 def test_the_tables_of_a_run_are_all_described(run_of_classics: Path) -> None:
     page = read("runs.md")
     run = open_run(run_of_classics)
-    tables = {name for (name,) in run.query("SELECT table_name FROM duckdb_tables()")[1]}
+    tables = {name for (name,) in run.select("SELECT table_name FROM duckdb_tables()")[1]}
     for table in ("skills", "players", "games", "spans", "evidence"):
         described = words(first_cells(section(page, f"### {table}")))
-        assert described == list(run.query(f"FROM {table} LIMIT 0")[0])
+        assert described == list(run.select(f"FROM {table} LIMIT 0")[0])
     report = section(page, "### inputs, dropped, noticed, problems")
     for table in ("inputs", "dropped", "noticed", "problems"):
         rows = re.findall(rf"^\| `{table}` \| (.*?) \|", report, flags=re.MULTILINE)
-        assert words(rows) == list(run.query(f"FROM {table} LIMIT 0")[0])
-    keys = [key for (key,) in run.query("SELECT key FROM meta")[1]]
+        assert words(rows) == list(run.select(f"FROM {table} LIMIT 0")[0])
+    keys = [key for (key,) in run.select("SELECT key FROM meta")[1]]
     assert words(first_cells(section(page, "### meta"))) == keys
     rows = section(page, "### game_rows, names, periods")
     for table in ("names", "periods"):
         (row,) = re.findall(rf"^\| `{table}` \| (.*?) \|", rows, flags=re.MULTILINE)
-        assert words([row]) == list(run.query(f"FROM {table} LIMIT 0")[0])
+        assert words([row]) == list(run.select(f"FROM {table} LIMIT 0")[0])
     for table in ("draws", "newcomers"):
         described = words(first_cells(section(page, f"### {table}")))
-        assert described == list(run.query(f"FROM run.main.{table} LIMIT 0")[0])
+        assert described == list(run.select(f"FROM run.main.{table} LIMIT 0")[0])
     for table, rows in (
         *((table, section(page, "### links, steps")) for table in ("links", "steps")),
         *(
@@ -149,7 +151,7 @@ def test_the_tables_of_a_run_are_all_described(run_of_classics: Path) -> None:
         ),
     ):
         described = re.findall(rf"^\| `{table}` \| (.*?) \|", rows, flags=re.MULTILINE)
-        assert words(described) == list(run.query(f"FROM run.main.{table} LIMIT 0")[0])
+        assert words(described) == list(run.select(f"FROM run.main.{table} LIMIT 0")[0])
     assert tables == {
         "game_texts",
         "neutral_games",
@@ -179,20 +181,22 @@ def test_what_export_leaves_out_is_in_italics(run_of_classics: Path) -> None:
         described = section(read("runs.md"), f"### {table}")
         hidden = re.findall(r"\*`(\w+)`\*", described)
         shown = [name for name in words(first_cells(described)) if name not in hidden]
-        beside = TEXT_COLUMNS if table == "games" else ()
-        behind = shown.index("line") + 1 if beside else len(shown)
-        assert [*shown[:behind], *beside, *shown[behind:]] == list(frame.columns)
-        assert all(f"`{name}`" in described for name in beside)
+        assert shown == list(frame.columns)
 
 
 @pytest.mark.slow
-def test_the_pictures_show_what_the_commands_show(server: Server) -> None:
-    drawn = make_images.pictures(server.folder)
-    for name, svg in drawn.items():
-        stored = (make_images.IMAGES / f"{name}.svg").read_text(encoding="utf-8")
-        assert same(make_images.text_of(stored), make_images.text_of(svg)), "run: python docs/make_images.py"
-        assert f"images/{name}.svg" in (ROOT / "README.md").read_text(encoding="utf-8")
-    assert {file.stem for file in make_images.IMAGES.glob("*.svg")} == {*drawn, "architecture"}
+@pytest.mark.parametrize("name", ["player", pytest.param("evidence", marks=pytest.mark.large)])
+def test_the_pictures_show_what_the_commands_show(server: Server, name: str) -> None:
+    drawn = make_images.pictures(server.folder, [name])[name]
+    stored = (make_images.IMAGES / f"{name}.svg").read_text(encoding="utf-8")
+    assert same(make_images.text_of(stored), make_images.text_of(drawn)), "run: python docs/make_images.py"
+
+
+def test_every_picture_is_made_by_a_script_and_shown() -> None:
+    files = {file.stem for file in make_images.IMAGES.glob("*.svg")}
+    assert files == {*make_images.PICTURES, "architecture"}
+    shown = (ROOT / "README.md").read_text(encoding="utf-8") + read("tutorial.md")
+    assert [name for name in make_images.PICTURES if f"images/{name}.svg" not in shown] == []
 
 
 @pytest.mark.slow
@@ -209,7 +213,7 @@ def test_pictures_are_read_as_they_are_drawn() -> None:
     assert re.search(r"^1858 +\d{4}\.\d +\d+\.\d +80$", text, flags=re.MULTILINE)
 
 
-@pytest.mark.parametrize("page", [*PAGES, ROOT / "CHANGELOG.md"], ids=lambda page: page.name)
+@each("page", [*PAGES, ROOT / "CHANGELOG.md"])
 def test_links_lead_somewhere(page: Path) -> None:
     text = page.read_text(encoding="utf-8")
     for block in reversed(blocks_of(text)):

@@ -6,9 +6,9 @@ import re
 from pathlib import Path
 
 from ttt_cli.config.schema import FilterConfig
-from ttt_cli.games.players.aliases import read_aliases
-from ttt_cli.games.weights import POINTS, OddsTable
-from ttt_cli.reading.reasons import EVENT_SETS
+from ttt_cli.games.aliases import read_aliases
+from ttt_cli.games.validate import POINTS, OddsTable
+from ttt_cli.reading.reports import EVENT_SETS
 
 PAGE = (Path(__file__).parents[2] / "docs" / "reading.md").read_text(encoding="utf-8")
 

@@ -17,8 +17,9 @@ pytest.importorskip("mkdocstrings", reason="needs the extra `docs`")
 from site_pages import BESIDE, ROOT, relinked
 
 import ttt_cli
-from ttt_cli import errors
+from tests.support.cases import each
 from ttt_cli.api import Run
+from ttt_cli.support import errors
 
 NOWHERE = "http://127.0.0.1:9"  # the port of discarded packets: whoever asks the network is refused
 KNOWN = {*BESIDE.values(), "index.md", "runs.md", "models/ttt.md", "images/a.svg"}
@@ -74,12 +75,12 @@ def test_the_reference_has_the_face_and_every_error(site: Path) -> None:
         assert f'id="ttt_cli.api.{name}"' in page
     for name, value in vars(errors).items():
         if isinstance(value, type) and issubclass(value, errors.TttError):
-            assert f'id="ttt_cli.errors.{name}"' in page
+            assert f'id="ttt_cli.support.errors.{name}"' in page
     assert "store it as a run at <code>output</code>" in page
 
 
-@pytest.mark.parametrize(
-    ("page", "text", "expected"),
+@each(
+    "page, text, expected",
     [
         ("index.md", "[a](runs.md) [b](models/ttt.md#c)", "[a](runs.md) [b](models/ttt.md#c)"),
         ("index.md", "[a](../README.md#b)", "[a](readme.md#b)"),

@@ -20,11 +20,12 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Final, Self
 
-from ttt_cli.files import sweep
+from ttt_cli.runs.meta import points_file
 from ttt_cli.runs.run import open_run
-from ttt_cli.runs.storing.durable import Digest, digest
-from ttt_cli.runs.storing.journal import journal_of
+from ttt_cli.runs.schema import _TABLES
+from ttt_cli.support.files import sweep
 
+Digest = dict[str, list[tuple[Any, ...]]]
 HERE: Final = Path(__file__).parent
 DATA, SYNC, RENAME, OTHER = 1, 2, 4, 8
 FOREVER: Final = 1 << 40
@@ -85,9 +86,10 @@ def look(folder: Path) -> State:
     state = State(table=(folder / TABLE).read_text() if (folder / TABLE).exists() else "")
     for place in folder.glob("*.ttt"):
         run = open_run(place)
-        with run._session.asked() as connection:
-            found = digest(connection)
-        state.runs[place.name] = {name: found[name] for name in found if name not in ("meta", "evidence")}
+        tables = sorted(_TABLES.keys() - {"meta", "evidence"})
+        state.runs[place.name] = {
+            name: run.select(f"FROM run.main.{name} ORDER BY rowid")[1] for name in tables
+        }
         if place.name == RUN:
             state.points = {point.point: point.log_evidence for point in run.evidence_points()}
         run.close()
@@ -144,7 +146,7 @@ class Harness:
         for name, lines in (("old", old), ("new", new), ("newer", newer), ("all", old + new)):
             text = "\n".join(["date,white,black,result", *lines])
             (self.base / f"{name}.csv").write_text(f"{text}\n", encoding="utf-8")
-        (self.base / TABLE).write_text("old\n")
+        (self.base / TABLE).write_text("player,period\nold,1850\n")
         shim = folder / "shim.so"
         compile_it = ["cc", "-O1", "-shared", "-fPIC", "-o", str(shim), str(HERE / "shim.c"), "-ldl"]
         subprocess.run(compile_it, check=True)
@@ -198,7 +200,7 @@ class Harness:
             both = self._driver.run(folder, *(["update", RUN, file, *extra] for file in files))
             codes = [answer["code"] for answer in both]
             run = open_run(folder / RUN)
-            found = {name for (name,) in run.query("SELECT path FROM inputs")[1]}
+            found = {name for (name,) in run.select("SELECT path FROM inputs")[1]}
             run.close()
             expected = {"old.csv", *(file for file, code in zip(files, codes, strict=True) if code == 0)}
             if (
@@ -219,8 +221,8 @@ class Harness:
             allowed = {
                 "new.ttt",
                 "grid.csv",
-                journal_of(folder / RUN).name,
-                journal_of(folder / "new.ttt").name,
+                points_file(folder / RUN).name,
+                points_file(folder / "new.ttt").name,
             }
             try:
                 found = look(folder)

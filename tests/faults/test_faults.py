@@ -18,7 +18,9 @@ def harness(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Harness]:
         yield running
 
 
-@pytest.mark.parametrize("command", COMMANDS)
+@pytest.mark.parametrize(
+    "command", [pytest.param(name, marks=[pytest.mark.large] * (name != "update")) for name in COMMANDS]
+)
 def test_a_failing_call_loses_nothing(harness: Harness, command: str) -> None:
     at = list(COMMANDS).index(command)  # other calls for each
     calls = {

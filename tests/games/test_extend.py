@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
-import pytest
 
+from tests.support.cases import each
 from tests.support.collected import game, records_of
 from ttt_cli.config.schema import DataConfig, FilterConfig
 from ttt_cli.games.extend import extend_games
@@ -98,8 +98,8 @@ def test_a_game_against_himself_is_dropped_and_told() -> None:
 FULL = game("Morphy, Paul", "Anderssen, Adolf", "1-0", "1858.12.20")
 
 
-@pytest.mark.parametrize(
-    ("old", "new", "repeats"),
+@each(
+    "old, new, repeats",
     [
         ([FULL], [FULL], 1),
         ([FULL], [FULL, FULL], 1),

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import pytest
-
-from ttt_cli.games.weights import POINTS, OddsTable, is_even, named_giver, usual_giver
+from tests.support.cases import each
+from ttt_cli.games.validate import POINTS, OddsTable, is_even, named_giver, usual_giver
 
 USUAL = OddsTable({})
 
 
-@pytest.mark.parametrize(
-    ("written", "points", "giver"),
+@each(
+    "written, points, giver",
     [
         ("pawn and move", 163, "black"),
         ("Pawn & Move", 163, "black"),
@@ -52,13 +51,13 @@ def test_every_entry_of_the_table_is_found_by_its_own_name() -> None:
     assert {odds: USUAL.points(odds) for odds in POINTS} == POINTS
 
 
-@pytest.mark.parametrize("written", ["", " ", "-", "none", "even", "Even", "no odds", "0"])
+@each("written", ["", " ", "-", "none", "even", "Even", "no odds", "0"])
 def test_even_terms(written: str) -> None:
     assert is_even(written)
     assert USUAL.points(written) == 0
 
 
-@pytest.mark.parametrize("written", ["?", "pawn", "capped knight", "rook and queen", "something"])
+@each("written", ["?", "pawn", "capped knight", "rook and queen", "something"])
 def test_unknown_odds_are_not_even(written: str) -> None:
     assert not is_even(written)
     assert USUAL.points(written) is None

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
-import pytest
 
+from tests.support.cases import each
 from ttt_cli.games.ingest import Collector
 from ttt_cli.games.table import Games
-from ttt_cli.reading.batches import Batch, Note
-from ttt_cli.reading.file_records import FileRecords
+from ttt_cli.reading.batches import FileRecords, Note, text_table
 
 Record = tuple[str, str, str, str]
 
@@ -16,10 +15,10 @@ Record = tuple[str, str, str, str]
 def collect(*files: list[Record], weights: list[str] | None = None) -> Games:
     collector = Collector()
     for number, rows in enumerate(files):
-        records = FileRecords(f"file{number}")
-        for line, row in enumerate(rows, 1):  # a batch for each record
-            weight = None if weights is None else [weights[line - 1]]
-            records.add(Batch([line], [row[0]], [row[1]], [row[2]], [row[3]], weight))
+        names = ("dates", "whites", "blacks", "results")
+        columns = {name: [row[place] for row in rows] for place, name in enumerate(names)}
+        columns |= {} if weights is None else {"weights": weights[: len(rows)]}
+        records = FileRecords(f"file{number}", text_table(range(1, len(rows) + 1), columns))
         collector.add(records, "csv", digest="", size=0)
     return collector.games()
 
@@ -61,8 +60,8 @@ def test_names_are_cleaned_before_they_are_compared() -> None:
     assert games.players == ("B", "Morphy, Paul")
 
 
-@pytest.mark.parametrize(
-    ("row", "reason"),
+@each(
+    "row, reason",
     [
         (("", "", "NN", "*"), "no player"),
         (("", "NN", "?", "*"), "no player"),
@@ -106,8 +105,9 @@ def test_weights() -> None:
 
 
 def test_rows_that_the_reader_rejected_are_counted() -> None:
-    records = FileRecords("x")
-    records.add(Batch([2], ["1858"], ["A"], ["B"], ["1-0"], rejects=[Note(1, "bad row", "...", "dropped")]))
+    note = Note(1, "bad row", "...", "dropped")
+    columns = {"dates": ["1858"], "whites": ["A"], "blacks": ["B"], "results": ["1-0"]}
+    records = FileRecords("x", text_table([2], columns, [note]))
     report = Collector().add(records, "csv", digest="d", size=7)
     assert (report.rows, report.used, report.dropped) == (2, 1, {"bad row": 1})
 

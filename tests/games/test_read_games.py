@@ -16,11 +16,12 @@ import duckdb
 import pytest
 import zstandard
 
+from tests.support.cases import each
 from ttt_cli.config.schema import DataConfig
-from ttt_cli.errors import ConfigError, DataError
 from ttt_cli.games.read import read_games
 from ttt_cli.games.table import Games
-from ttt_cli.progress import Bar
+from ttt_cli.support.errors import ConfigError, DataError
+from ttt_cli.support.progress import Bar
 
 BROKEN = Path(__file__).parents[2] / "sample_pgn" / "broken"
 PGN = '[Event "x"]\n[Date "1858.06.17"]\n[White "A"]\n[Black "B"]\n[Result "1-0"]\n\n1. e4 e5 1-0\n\n'
@@ -90,8 +91,8 @@ def test_dirty_csv() -> None:
     assert (games.report.rows, games.report.used) == (15, 5)
 
 
-@pytest.mark.parametrize(
-    ("name", "message", "hint"),
+@each(
+    "name, message, hint",
     [
         ("page.pgn", "is a web page", "download"),
         ("unplayed.pgn", "none of its 2 records can be used: no result 1, no player 1", "line 1: no result"),
@@ -173,7 +174,7 @@ def test_a_packed_file_cut_short_says_what_came_before(tmp_path: Path) -> None:
         read_games([tmp_path / "games.pgn.gz"])
 
 
-@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "cp1251"])
+@each("encoding", ["utf-16", "utf-16-le", "cp1251"])
 def test_encodings(encoding: str) -> None:
     content = PGN.replace("A", "Чигорин").encode(encoding)
     config = DataConfig(encoding=None if encoding == "utf-16" else encoding)
@@ -274,10 +275,18 @@ def test_the_order_is_that_of_each_file(tmp_path: Path) -> None:
             "kept",
             "1 date like 03/02/1921, of which only the year is used; data.dates: dmy or mdy tells which",
         ),
+        (
+            "both.csv",
+            4,
+            "day first and month first",
+            "kept",
+            "1 date like 02/26/1921 has the month first, others the day (25/02/1921); "
+            "each is read by itself; data.dates: dmy or mdy allows one order only",
+        ),
     ]
 
 
-@pytest.mark.parametrize("weight", ["1e300", "1.1e9", "1e-300"])
+@each("weight", ["1e300", "1.1e9", "1e-300"])
 def test_weights_beyond_reason_are_bad(tmp_path: Path, weight: str) -> None:
     file = tmp_path / "a.csv"
     file.write_text(f"date,white,black,result,weight\n1850,A,B,1-0,{weight}\n1851,A,B,1-0,1e9\n")

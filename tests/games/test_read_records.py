@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 from tests.support.collected import reasons
-from ttt_cli.config.schema import DataConfig
-from ttt_cli.errors import DataError
+from ttt_cli.config.schema import DataConfig, FilterConfig
 from ttt_cli.games.read import read_games, read_records
+from ttt_cli.support.errors import DataError
 
 BROKEN = Path(__file__).parents[2] / "sample_pgn" / "broken"
 PGN = b"""[Event "Paris"]
@@ -102,7 +102,9 @@ def test_duplicates_between_players_files(data: Path) -> None:
     with lzma.open(data / "pgn" / "players.pgn.xz") as file:
         content = file.read(9_000_000)
     content = content[: content.rindex(b"\n[Event ")]
-    found = read_records([io.BytesIO(content)], DataConfig(names="clean")).report
+    found = read_records(
+        [io.BytesIO(content)], DataConfig(names="clean", filter=FilterConfig(exclude=[]))
+    ).report
     games = re.split(r"\n(?=\[Event )", content.replace(b"\r\n", b"\n").decode("latin-1"))
     usable = [game for game in map(plain_game, games) if "NN" not in game[:2] and game[2] != "*"]
     assert found.used == len(usable)

@@ -13,10 +13,11 @@ from pathlib import Path
 import duckdb
 import pytest
 
+from tests.reference.tables import PlainTableReader
 from ttt_cli.config.schema import DataConfig
-from ttt_cli.errors import DataError
 from ttt_cli.games.read import read_games
 from ttt_cli.games.table import GAME_COLUMNS, Games
+from ttt_cli.support.errors import DataError
 
 CSV = (
     "date,white,black,result,event,round,weight\n"
@@ -80,8 +81,8 @@ def test_a_format_that_it_is_not(kind: str) -> None:
         read_games([io.BytesIO(CSV.encode())], DataConfig(format=kind))  # type: ignore[arg-type]
 
 
-def test_a_large_table_is_read_alike(monkeypatch: pytest.MonkeyPatch) -> None:
-    from ttt_cli.reading.formats.tabular import delimited
+def test_a_table_is_read_as_by_the_csv_module(monkeypatch: pytest.MonkeyPatch) -> None:
+    from ttt_cli.reading import delimited
 
     chance = random.Random(1851)
     rows = ["year,month,day,white,black,games,score,event,status"]
@@ -94,10 +95,7 @@ def test_a_large_table_is_read_alike(monkeypatch: pytest.MonkeyPatch) -> None:
     content = "\n".join([*rows[:500], "a,row,too,short", *rows[500:]]).encode()
     expected = read_games([io.BytesIO(content)])
     assert expected.report.dropped["bad row"] == 1
-    read = delimited.read_delimited
-    monkeypatch.setattr(
-        delimited, "read_delimited", lambda blocks, data, name, _: read(blocks, data, name, 1)
-    )
+    monkeypatch.setattr(delimited, "TableReader", PlainTableReader)
     games = read_games([io.BytesIO(content)])
     assert same(games, expected)
     assert (games.source_line == expected.source_line).all()
@@ -110,9 +108,9 @@ def test_a_small_table_waits_for_nothing_heavy_and_no_table_for_pandas() -> None
         "import io, sys; from ttt_cli.games.read import read_games; "
         "read_games([io.BytesIO(b'date,white,black,result\\n1858,A,B,1-0\\n')]); "
         'read_games([io.BytesIO(b\'{"date": 1858, "white": "A", "black": "B", "result": 1}\')]); '
-        "print(*{'numba', 'duckdb', 'pandas'} & set(sys.modules)); "
+        "print(*{'duckdb', 'pandas'} & set(sys.modules)); "
         "read_games([io.BytesIO(b'date,white,black,result\\n' + 400_000 * b'1858,A,B,1-0\\n')]); "
-        "print(*{'numba', 'duckdb', 'pandas'} & set(sys.modules))"
+        "print(*{'duckdb', 'pandas'} & set(sys.modules))"
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
-    assert done.stdout.splitlines() == ["", "numba"]
+    assert done.stdout.splitlines() == ["", ""]

@@ -9,11 +9,9 @@ import numpy as np
 import pytest
 
 from ttt_cli.games.ingest import Collector
-from ttt_cli.reading.batches import Batch
-from ttt_cli.reading.column import ByteStrings, Column
-from ttt_cli.reading.file_records import FileRecords
-from ttt_cli.reading.formats.pgn.compiled import CompiledScanner
-from ttt_cli.reading.formats.pgn.scanner import Scanner
+from ttt_cli.reading.batches import USUAL, Batch, FileRecords, Table
+from ttt_cli.reading.columns import Strings
+from ttt_cli.reading.pgn import Scanner
 
 RECORDS = 1 << 18
 PLAYERS = 1 << 12  # numbers of names take two bytes
@@ -44,38 +42,40 @@ def counted() -> Iterator[Callable[[], int]]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("scanner", "lengths"), [(Scanner, (4, 12)), (CompiledScanner, (200, 600))])
 def test_a_longer_stream_takes_no_more_memory(
-    scanner: type[Scanner], lengths: tuple[int, int], counted: Callable[[], int]
+    counted: Callable[[], int],
 ) -> None:
     """The least of three: the first time some things are made that stay, and other threads may take some at any."""
     block = GAME * 100
 
     def peak(blocks: int) -> int:
         counted()
-        games = sum(len(batch.lines) for batch in scanner().scan(block for _ in range(blocks)))
+        games = sum(len(batch.lines) for batch in Scanner().scan(block for _ in range(blocks)))
         assert games == 100 * blocks
         return counted()
 
-    short, long = (min(peak(blocks) for _ in range(3)) for blocks in lengths)
+    short, long = (min(peak(blocks) for _ in range(3)) for blocks in (200, 600))
     assert long < short + len(block)
 
 
 def gathered() -> FileRecords:
-    """Records as the compiled scanner hands them over, in batches."""
-    words = ByteStrings.of([b"", b"1-0", b"1858", b"x", *(b"player %d" % n for n in range(PLAYERS))])
+    """Records as the compiled scanner returns them, in batches."""
+    strings = Strings()
+    usual = strings.ids([b"1-0", b"1858", b"x"])
+    numbers = strings.ids([b"player %d" % n for n in range(PLAYERS)])
     chance = np.random.default_rng(1)
-    numbers = np.arange(4, len(words), dtype=np.int32)
-    records = FileRecords("x")
-    for start in range(0, RECORDS, 8192):
-        white = chance.choice(numbers, 8192)
-        black = 4 + (white + chance.integers(1, PLAYERS, 8192, np.int32) - 4) % PLAYERS
-        one = {code: Column(np.full(8192, code, np.int32), words) for code in range(4)}
-        lines, moves = np.arange(start, start + 8192) * 20, chance.integers(1, 2**62, 8192)
-        players = Column(white, words), Column(black, words)
-        further = {"event": one[3], "site": one[0], "round": one[0]}
-        records.add(Batch(lines, one[2], *players, one[1], further=further, moves=moves))
-    return records
+
+    def batches() -> Iterator[Batch]:
+        for start in range(0, RECORDS, 8192):
+            white = chance.integers(0, PLAYERS, 8192)
+            black = (white + chance.integers(1, PLAYERS, 8192)) % PLAYERS
+            lines, moves = np.arange(start, start + 8192) * 20, chance.integers(1, 2**62, 8192)
+            columns = [usual[1], numbers[white], numbers[black], usual[0], usual[2], 0, 0]
+            codes = np.array([np.broadcast_to(column, 8192) for column in columns], np.int32)
+            yield Batch(lines, codes, moves=moves)
+
+    columns = {**USUAL, "event": (4,), "site": (5,), "round": (6,)}
+    return FileRecords("x", Table("text", strings, batches(), columns))
 
 
 def test_bytes_of_a_record(counted: Callable[[], int]) -> None:

@@ -13,17 +13,18 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from ttt_cli.config.schema import DataConfig
-from ttt_cli.games.players.names import clean_name
+from tests.support.batches import scanned
+from tests.support.cases import each
+from ttt_cli.config.schema import DataConfig, FilterConfig
+from ttt_cli.games.names import clean_name
 from ttt_cli.games.read import read_games
 from ttt_cli.games.table import DRAW, PRECISION_YEAR, Games
-from ttt_cli.reading.formats.pgn.python_chess import read_pgn_chess
-from ttt_cli.reading.formats.pgn.scanner import Scanner
 from ttt_cli.reading.text import decode, plain_blocks
 
 pytestmark = pytest.mark.slow
 
 Record = tuple[str, ...]
+WHOLE = DataConfig(filter=FilterConfig(exclude=[]))
 TAG = re.compile(rb'\[(\w+) "(.*)"\]\s*$')
 
 
@@ -55,9 +56,9 @@ def by_lines(path: Path) -> list[Record]:
 
 def by_reader(path: Path, *, chess: bool = False) -> Iterator[Record]:
     blocks = plain_blocks([path.read_bytes()], None, path.name)
-    for batch in read_pgn_chess(blocks) if chess else Scanner().scan(blocks):
-        for row in zip(batch.dates, batch.whites, batch.blacks, batch.results, strict=True):
-            yield tuple(value if isinstance(value, str) else decode(value) for value in row)  # type: ignore[arg-type]
+    rows, _, _ = scanned(blocks, by_chess=chess)
+    for row in rows:
+        yield tuple(decode(value) for value in row[1:5])  # type: ignore[arg-type]
 
 
 HISTORIC = {
@@ -77,9 +78,9 @@ HISTORIC = {
 }
 
 
-@pytest.mark.parametrize("name", HISTORIC)
+@each("name", HISTORIC)
 def test_historic_files(pgn: dict[str, Path], name: str) -> None:
-    games = read_games([pgn[name]])
+    games = read_games([pgn[name]], WHOLE)
     report = games.report
     assert (report.rows, report.used) == HISTORIC[name]
     assert set(report.dropped) <= {"unnamed player", "no result"}
@@ -87,7 +88,7 @@ def test_historic_files(pgn: dict[str, Path], name: str) -> None:
 
 
 def test_historic_files_together(pgn: dict[str, Path]) -> None:
-    games = read_games([pgn[name] for name in HISTORIC])
+    games = read_games([pgn[name] for name in HISTORIC], WHOLE)
     assert (games.report.rows, games.report.used) == (11023, 10955)
     assert games.report.dropped == {"unnamed player": 64, "no result": 4}
 
@@ -102,7 +103,7 @@ def test_python_chess_agrees_where_blank_lines_separate_games(pgn: dict[str, Pat
 
 
 def test_a_blank_line_before_every_result(pgn: dict[str, Path]) -> None:
-    games = read_games([pgn["GarryKasparov.pgn"]])
+    games = read_games([pgn["GarryKasparov.pgn"]], WHOLE)
     assert (games.report.rows, games.report.used) == (1854, 1850)
     assert games.report.dropped == {"unnamed player": 4}
     assert list(by_reader(pgn["GarryKasparov.pgn"])) == by_lines(pgn["GarryKasparov.pgn"])
@@ -110,7 +111,7 @@ def test_a_blank_line_before_every_result(pgn: dict[str, Path]) -> None:
 
 def test_a_file_joined_from_many_conventions(pgn: dict[str, Path]) -> None:
     path = pgn["chessmaster.pgn"]
-    games = read_games([path], DataConfig(names="clean"))
+    games = read_games([path], DataConfig(names="clean", filter=FilterConfig(exclude=[])))
     found = list(by_reader(path))
     assert len(found) == path.read_bytes().count(b"\n[Event ") + 1 == 32233
     assert (
@@ -143,14 +144,17 @@ def draws(games: Games) -> int:
 
 def test_the_first_published_sample(data: Path) -> None:
     path = data / "smallchessbase" / "SmallChessBase.csv"
-    games = read_games([path])
+    games = read_games([path], WHOLE)
     rows = list(csv.reader(path.read_text(encoding="cp1252").splitlines()))
     assert (len(games), games.report.rows, len(games.players)) == (1000, 1000, 94)
     assert draws(games) == 135 == sum(row[4] == "1" for row in rows)
     assert set(games.players) == {clean_name(name) for row in rows for name in row[2:4]}
     assert set(games.date_precision.tolist()) == {PRECISION_YEAR}
     named = DataConfig(
-        header=False, columns=["id", "date", "white", "black", "white_score", "black_score"], format="csv"
+        header=False,
+        columns=["id", "date", "white", "black", "white_score", "black_score"],
+        format="csv",
+        filter=FilterConfig(exclude=[]),
     )
     again = read_games([path], named)
     assert (again.date == games.date).all()
@@ -159,7 +163,7 @@ def test_the_first_published_sample(data: Path) -> None:
 
 def test_historical_games(data: Path) -> None:
     path = data / "historical_pre1942.csv.gz"
-    games = read_games([path], DataConfig(names="clean"))
+    games = read_games([path], DataConfig(names="clean", filter=FilterConfig(exclude=[])))
     with gzip.open(path, "rt", encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file))
     assert (games.report.rows, games.report.used, len(games.players)) == (19197, 19197, 2303)
@@ -179,14 +183,14 @@ def test_historical_games(data: Path) -> None:
 
 
 def test_names_in_the_other_order_are_found_among_historical_games(data: Path) -> None:
-    games = read_games([data / "historical_pre1942.csv.gz"])
+    games = read_games([data / "historical_pre1942.csv.gz"], WHOLE)
     assert len(games.players) == 2296
     united = ("Marshall Frank James", "Jan Willem te Kolste", "Alexander Ilyin-Zhenevsky", "Yates Frederick")
     assert not set(united) & set(games.players)
 
 
 def test_all_historical_games(data: Path) -> None:
-    games = read_games([data / "historical.csv.gz"])
+    games = read_games([data / "historical.csv.gz"], WHOLE)
     assert (games.report.rows, games.report.used, len(games.players)) == (
         344773,
         344773,
@@ -216,8 +220,8 @@ def test_months_of_a_contest_are_numbered(data: Path) -> None:
 
 def test_archives_hold_the_files(data: Path, pgn: dict[str, Path]) -> None:
     archive = data / "pgn" / "historic_small.tar.xz"
-    games = read_games([archive])
-    unpacked = read_games([pgn[Path(file.path).name] for file in games.report.files])
+    games = read_games([archive], WHOLE)
+    unpacked = read_games([pgn[Path(file.path).name] for file in games.report.files], WHOLE)
     assert {Path(file.path).name: (file.rows, file.used) for file in games.report.files} == HISTORIC
     assert [(file.digest, file.size) for file in games.report.files] == [
         (file.digest, file.size) for file in unpacked.report.files

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -189,6 +190,7 @@ DATA = st.builds(
 )
 
 
+@pytest.mark.slow
 @settings(max_examples=40)
 @given(FILES, DATA, st.booleans())
 def test_nothing_is_lost(files: list[list[dict[str, object]]], data: DataConfig, bad: bool) -> None:

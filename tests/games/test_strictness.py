@@ -6,17 +6,18 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.cases import each
 from ttt_cli.config.schema import DataConfig
-from ttt_cli.errors import DataError
 from ttt_cli.games.read import read_games
+from ttt_cli.support.errors import DataError
 
 GAME = '[Event "x"]\n[Date "1858"]\n[White "A"]\n[Black "B"]\n[Result "1-0"]\n\n1. e4 1-0\n\n'
 UNPLAYED = GAME.replace("1-0", "*")
 REPAIRED = GAME.replace("1858", "1858.02.31")
 
 
-@pytest.mark.parametrize(
-    ("content", "message", "line", "more"),
+@each(
+    "content, message, line, more",
     [
         (GAME + UNPLAYED, "no result: 1858: A - B", 9, ""),
         (GAME + REPAIRED, "bad date: 1858.02.31", 9, ""),
@@ -45,7 +46,7 @@ def test_strict_lets_other_files_lie_about(tmp_path: Path) -> None:
         read_games([tmp_path], DataConfig(strict=True))
 
 
-@pytest.mark.parametrize(("limit", "passes"), [(None, True), (3, True), (2, False), (0, False)])
+@each("limit, passes", [(None, True), (3, True), (2, False), (0, False)])
 def test_records_that_may_be_unusable(tmp_path: Path, limit: int | None, passes: bool) -> None:
     (tmp_path / "a.pgn").write_text(GAME + UNPLAYED * 2 + REPAIRED)
     (tmp_path / "b.pgn").write_text(GAME + UNPLAYED)

@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 
 from tests.support.collected import reasons
 from ttt_cli.config.schema import DataConfig
-from ttt_cli.errors import DataError
 from ttt_cli.games.read import read_records
 from ttt_cli.games.records import Records, games_of
+from ttt_cli.support.errors import DataError
 
 CELLS = {
     "date": ("1858", "1858.06.??", "1858-02-30", "?", "", "soon"),

@@ -9,7 +9,7 @@ from ttt_cli.config.schema import DataConfig, FilterConfig
 from ttt_cli.games.extend import extend_games
 from ttt_cli.games.read import read_games, read_records
 from ttt_cli.games.table import joined, no_texts, picked
-from ttt_cli.reading.column import Column
+from ttt_cli.reading.columns import Column
 from ttt_cli.reading.reports import ReadReport
 
 PGN = """[Event "{event}"]

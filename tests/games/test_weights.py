@@ -9,12 +9,13 @@ from pathlib import Path
 import duckdb
 import pytest
 
+from tests.support.cases import each
 from tests.support.collected import game, reasons, records_of
 from ttt_cli import api
 from ttt_cli.config.schema import DataConfig, FilterConfig
-from ttt_cli.errors import DataError
 from ttt_cli.games.read import read_games, read_records
 from ttt_cli.games.records import Records, games_of
+from ttt_cli.support.errors import DataError
 
 LICHESS = ["mate"] * 3 + ["resign"] * 4 + ["Resign"] + ["outoftime", "draw", ""]
 
@@ -63,7 +64,7 @@ def test_an_ignored_column_does_not_make_games_at_odds() -> None:
     assert [records.odds[row] for row in range(2)] == ["", ""]
 
 
-@pytest.mark.parametrize("known", ["knight", "even", "none", "pawn and move"])
+@each("known", ["knight", "even", "none", "pawn and move"])
 def test_one_known_text_makes_it_a_column_of_odds(known: str) -> None:
     records = records_of([game("A", "B", odds=known), game("A", "B", odds="2.10")])
     assert reasons(records) == [None, "unknown odds"]
@@ -111,7 +112,7 @@ def test_neutral_ground_is_told_in_many_ways(yes: str, no: str) -> None:
     assert games_of(records).neutral.tolist() == [True, False, False]
 
 
-@pytest.mark.parametrize("word", ["maybe", "2", "true false", "?"])
+@each("word", ["maybe", "2", "true false", "?"])
 def test_what_is_neither_neutral_nor_not_is_rejected_with_its_line(word: str) -> None:
     table = f"date,home_team,away_team,result,Neutral\n1990,A,B,1-0,yes\n1991,A,B,1-0,{word}\n"
     games = read_games([io.BytesIO(table.encode())])

@@ -10,10 +10,12 @@ import pytest
 from tests.reference.joint_ep import joint_ttt, joint_ttt_d
 from tests.reference.ttt_d_ep import Model, SlowTTTD
 from tests.reference.ttt_ep import Game, SlowTTT
-from tests.support.builders import EXACT, fit_rows, make_games, skills
+from tests.support.builders import EXACT, assert_slopes, fit_rows, make_games, random_rows, skills
 from tests.support.laid_out import histories
 from ttt_cli import read_games
 from ttt_cli.config.schema import SolverConfig
+from ttt_cli.fitted import OPEN, by_player, spans
+from ttt_cli.histories import DECLINE_YEARS, later_on
 from ttt_cli.inference.ep import slices
 from ttt_cli.systems import registry, ttt, ttt_d
 from ttt_cli.timeline import build_timeline
@@ -184,28 +186,27 @@ def test_between_games_and_after_them_a_skill_is_what_a_node_there_would_have(mo
         assert found.columns["sd"][row] == pytest.approx(expected.sd[i], abs=1e-5)
 
 
+@pytest.mark.parametrize(("period", "steps"), [("year", 1), ("month", 12)])
+def test_a_decline_ends(period, steps):
+    rows = [(1000, "a", "b", 2), (1500, "a", "c", 1), (2000, "d", "a", 1)]
+    timeline, fit = fit_rows(rows, "ttt", period=period, decline=11.0, decline_after=15.0, prior_mean=1200.0)
+    assert fit.mean.min() > 1200.0 - DECLINE_YEARS * 11.0 - 400.0
+    found = spans(timeline, fit, by_player(timeline))
+    last = found.until == OPEN
+    ends = {name: column[last] for name, column in found.columns.items()}
+    far, farther = (
+        later_on(ends, "skill", np.full(last.sum(), years * steps), steps)[0] for years in (200, 900)
+    )
+    assert far == pytest.approx(farther)
+    assert far.min() >= ends["mean"].min() - DECLINE_YEARS * 11.0 - 1e-6
+
+
 @pytest.mark.parametrize("solver", [EXACT, JOINT])
 @pytest.mark.parametrize("module", [ttt, pytest.param(ttt_d, marks=pytest.mark.slow)])
 def test_the_gradient_is_that_of_differences(module, solver):
-    rng = np.random.default_rng(3)
-    rows = [
-        (
-            int(rng.integers(1900, 1909)),
-            *map("p{}".format, rng.choice(6, 2, replace=False)),
-            int(rng.integers(3)),
-        )
-        for _ in range(60)
-    ]
-    given = {"beta": 300.0, "tau": 70.0, **CAREER}
-    timeline, fit = fit_rows(rows, module.NAME, solver, **given)
-    slopes = module.gradient(timeline, module.Params(**given), fit)
-    for key in ("tau", *CAREER):
-        step = 1e-3 * given[key]
-        ends = [
-            fit_rows(rows, module.NAME, solver, **given | {key: given[key] + sign * step})[1].log_evidence
-            for sign in (1, -1)
-        ]
-        assert slopes[key] == pytest.approx((ends[0] - ends[1]) / (2 * step), rel=1e-4, abs=1e-8), key
+    timeline = build_timeline(make_games(random_rows(3, 60, 6, 9)))
+    params = module.Params(beta=300.0, tau=70.0, **CAREER)
+    assert_slopes(module, timeline, params, ("tau", *CAREER), solver)
 
 
 @pytest.mark.slow
@@ -221,7 +222,7 @@ def test_the_gradient_is_that_of_differences(module, solver):
 )  # fmt: skip
 def test_the_figures_of_the_design_on_real_games(data, name, early, log_evidence, figures):
     """Made independently of this code."""
-    timeline = build_timeline(read_games(data / f"{name}.csv.gz"))
+    timeline = build_timeline(read_games(data / f"{name}.csv.gz", filter={"exclude": []}))
     fit = ttt.fit(timeline, ttt.Params(**DESIGN | {"early": early}), SolverConfig(posterior="factorised"))
     assert fit.log_evidence == pytest.approx(log_evidence, abs=0.002)
     found = skills(timeline, fit)

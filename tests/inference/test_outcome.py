@@ -8,8 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.special import expit
 
-from ttt_cli.inference.draws import logistic_margin
-from ttt_cli.inference.outcome import ELO_SCALE, logistic_probabilities
+from ttt_cli.inference.outcome import ELO_SCALE, logistic_margin, logistic_probabilities
 
 LEADS = st.lists(st.floats(-3000, 3000), min_size=1, max_size=5)
 

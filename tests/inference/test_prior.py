@@ -7,10 +7,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from tests.support.builders import EXACT, make_games
+from tests.support.builders import EXACT, assert_slopes, make_games, random_rows
 from ttt_cli.config.schema import SolverConfig
-from ttt_cli.fitted import later_on, spans
-from ttt_cli.histories import Curve
+from ttt_cli.fitted import spans
+from ttt_cli.histories import Curve, later_on
 from ttt_cli.inference.ep import slices, through_time
 from ttt_cli.inference.ep.inference import Inference
 from ttt_cli.inference.prior import RandomWalk
@@ -77,12 +77,7 @@ GIVEN = {"beta": 300, "tau": 70, "growth": 40.0, "rise": 15.0, "white_advantage"
 
 @pytest.fixture(scope="module")
 def timeline():
-    rng = np.random.default_rng(4)
-    rows = []
-    for _ in range(60):
-        i, j = rng.choice(7, 2, replace=False)
-        rows.append((int(rng.integers(1900, 1912)), f"p{i}", f"p{j}", int(rng.integers(0, 3))))
-    return build_timeline(make_games(rows))
+    return build_timeline(make_games(random_rows(4, 60, 7, 12)))
 
 
 def dense_prior(timeline, params):
@@ -98,7 +93,7 @@ def dense_prior(timeline, params):
 def of_games(inference):
     """Precision matrix and linear term of what the games say, from the links of the fixed point."""
     games, (_, link, _) = inference.merged.games, inference.sites
-    n = len(inference._means)
+    n = len(inference.chains.previous)
     matrix, linear = np.zeros((n, n)), np.zeros(n)
     for i, j, w, (q, b) in zip(games.first, games.second, games.weight, link, strict=True):
         u = np.zeros(n)
@@ -151,15 +146,7 @@ def test_acceleration_and_threads_come_to_the_same(timeline, module, monkeypatch
 @pytest.mark.parametrize("module", [ttt, ttt_d])
 def test_the_gradient_is_that_of_differences(timeline, module):
     params = {ttt: Params, ttt_d: MarginParams}[module](**GIVEN)
-    slopes = module.gradient(timeline, params, module.fit(timeline, params, EXACT))
-    for key in ("growth", "rise", "tau", "prior_sd", "beta"):
-        at = getattr(params, key)
-        step = 1e-3 * max(at, 1.0)
-        ends = [
-            module.fit(timeline, params.model_copy(update={key: at + sign * step}), EXACT).log_evidence
-            for sign in (1, -1)
-        ]
-        assert slopes[key] == pytest.approx((ends[0] - ends[1]) / (2 * step), rel=1e-4, abs=1e-6), key
+    assert_slopes(module, timeline, params, ("growth", "rise", "tau", "prior_sd", "beta"), abs=1e-6)
 
 
 def test_a_match_of_certain_players_follows_the_growth():
@@ -205,14 +192,8 @@ def test_whole_histories_grow_with_the_prior(timeline):
 
 def test_the_gradient_of_whole_histories_is_that_of_differences(timeline):
     params = HistoryParams(tau=70.0, growth=40.0, rise=0.0, draw_margin=90.0)
-    slopes = whr.gradient(timeline, params, whr.fit(timeline, params, EXACT))
-    for key in ("growth", "tau", "virtual_draws"):
-        at = getattr(params, key)
-        low, high = (
-            whr.fit(timeline, params.model_copy(update={key: at + step}), EXACT).log_evidence
-            for step in (-1e-2, 1e-2)
-        )
-        assert slopes[key] == pytest.approx((high - low) / 2e-2, rel=1e-3, abs=1e-7), key
+    steps = dict.fromkeys(("growth", "tau", "virtual_draws"), 1e-2)
+    assert_slopes(whr, timeline, params, steps, rel=1e-3, abs=1e-7)
 
 
 @pytest.mark.parametrize(("module", "params"), [(ttt, Params), (trueskill, FilterParams)])
@@ -220,6 +201,6 @@ def test_a_history_goes_on_growing(timeline, module, params):
     fit = module.fit(timeline, params(**GIVEN), EXACT)
     last = np.flatnonzero(timeline.next < 0)
     found = spans(timeline, fit, last)
-    mean, sd = later_on(found.columns, "skill", np.full(len(last), 3))
+    mean, sd = later_on(found.columns, "skill", np.full(len(last), 3), 1.0)
     assert mean == pytest.approx(fit.mean[last] + 3 * GIVEN["growth"], rel=1e-12)
     assert sd == pytest.approx(np.sqrt(fit.sd[last] ** 2 + 3 * GIVEN["tau"] ** 2), rel=1e-12)

@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from ttt_cli.inference.year_walk import YearWalk
+from tests.support.cases import each
+from ttt_cli.inference.years import YearWalk
 
 
 def test_a_walk_of_hardly_any_drift_is_one_factor_for_all_years():
@@ -15,7 +16,7 @@ def test_a_walk_of_hardly_any_drift_is_one_factor_for_all_years():
     assert walk.variance(information) == pytest.approx(np.full(3, 1 / 7), rel=1e-6)
 
 
-@pytest.mark.parametrize("drift", [1e-3, 0.04, 2.0])
+@each("drift", [1e-3, 0.04, 2.0])
 def test_a_walk_goes_as_dense_matrices_do(drift):
     rng = np.random.default_rng(3)
     years = np.cumsum(rng.integers(1, 4, 40)).astype(np.int32)

@@ -31,7 +31,7 @@ def without_home(places: dict[str, Path]) -> None:
     places["home"].touch()
 
 
-def is_fresh(place: cache.Place, places: dict[str, Path]) -> bool:
+def is_fresh(place: cache.CacheFolder, places: dict[str, Path]) -> bool:
     folder = Path(place.folder)
     fresh = folder.parent
     return (
@@ -46,7 +46,9 @@ def is_fresh(place: cache.Place, places: dict[str, Path]) -> bool:
 def test_the_first_place_that_can_be_written_to(
     places: dict[str, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert cache.cache_place("k") == cache.Place(str(places["home"] / ".cache" / "ttt" / "k"), lasts=True)
+    assert cache.cache_place("k") == cache.CacheFolder(
+        str(places["home"] / ".cache" / "ttt" / "k"), lasts=True
+    )
     assert stat.S_IMODE((places["home"] / ".cache" / "ttt" / "k").stat().st_mode) == 0o700
     monkeypatch.setattr(cache, "_HERE", tmp_path)
     assert cache.cache_place("k").folder == str(tmp_path / "__pycache__" / "k")
@@ -54,7 +56,7 @@ def test_the_first_place_that_can_be_written_to(
 
 def test_the_folder_for_temporary_files_where_there_is_no_home(places: dict[str, Path]) -> None:
     without_home(places)
-    assert cache.cache_place("k") == cache.Place(str(places["own"] / "k"), lasts=True)
+    assert cache.cache_place("k") == cache.CacheFolder(str(places["own"] / "k"), lasts=True)
     assert stat.S_IMODE(places["own"].stat().st_mode) == 0o700
     assert cache.cache_place("k").lasts
 

@@ -8,13 +8,11 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
-import numba
 import pytest
-from numba.core.caching import IndexDataCacheFile
 
 from ttt_cli.kernels import compile as compiling
-from ttt_cli.kernels.cache import Place
-from ttt_cli.progress import Wait, listening
+from ttt_cli.kernels.cache import CacheFolder
+from ttt_cli.support.progress import Wait, listening
 
 
 def three_halves(x: float) -> float:
@@ -32,7 +30,7 @@ def compiled(function: Callable[[float], float]) -> Callable[[float], float]:
 @pytest.fixture
 def new_process(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[], list[Wait]]:
     """Call it to compile two kernels with a cache of their own, or load them, and to get what is announced."""
-    monkeypatch.setattr(compiling, "_CACHE", Place(str(tmp_path), lasts=True))
+    monkeypatch.setattr(compiling, "_CACHE", CacheFolder(str(tmp_path), lasts=True))
 
     def start() -> list[Wait]:
         said: list[Wait] = []
@@ -50,7 +48,7 @@ def test_compiling_is_announced_and_loading_from_the_cache_is_not(
 ) -> None:
     said = [(wait.done, wait.over) for wait in new_process()]
     assert said == [(0, False), (1, True), (1, False), (2, True)]
-    assert len(list(tmp_path.rglob("*.nbc"))) == 2
+    assert len(list(tmp_path.rglob("*.kernel"))) == 2
     assert new_process() == []
 
 
@@ -58,7 +56,7 @@ def test_a_copy_of_the_package_finds_what_is_compiled(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Wherever it lies, and whenever its files were written."""
-    monkeypatch.setattr(compiling, "_CACHE", Place(str(tmp_path / "cache"), lasts=True))
+    monkeypatch.setattr(compiling, "_CACHE", CacheFolder(str(tmp_path / "cache"), lasts=True))
     said: list[Wait] = []
     for folder, time in (("one", 1), ("copy", 2)):
         file = tmp_path / folder / "package.py"
@@ -73,15 +71,14 @@ def test_a_copy_of_the_package_finds_what_is_compiled(
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("suffix", ["nbi", "nbc"])
 @pytest.mark.parametrize("damage", [lambda content: b"", lambda content: content[: len(content) // 2],
                                     lambda content: bytes(len(content)), lambda content: content[:-9] + bytes(9)],
                          ids=["empty", "truncated", "zeros", "end lost"])  # fmt: skip
 def test_damaged_files_are_compiled_anew(
-    suffix: str, damage: Callable[[bytes], bytes], new_process: Callable[[], list[Wait]], tmp_path: Path
+    damage: Callable[[bytes], bytes], new_process: Callable[[], list[Wait]], tmp_path: Path
 ) -> None:
     new_process()
-    for file in tmp_path.rglob(f"*.{suffix}"):
+    for file in tmp_path.rglob("*.kernel"):
         file.write_bytes(damage(file.read_bytes()))
     assert [wait.done for wait in new_process() if wait.over] == [1, 2]
     assert new_process() == []
@@ -90,10 +87,10 @@ def test_damaged_files_are_compiled_anew(
 def test_what_a_full_disk_does_not_take_is_compiled_every_time(
     new_process: Callable[[], list[Wait]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def full(self: object, path: str) -> None:
-        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), path)
+    def full(**given: object) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), given)
 
-    monkeypatch.setattr(IndexDataCacheFile, "_open_for_write", full)
+    monkeypatch.setattr("tempfile.mkstemp", full)
     for _ in range(2):
         assert [wait.done for wait in new_process() if wait.over] == [1, 2]
 
@@ -103,17 +100,17 @@ def test_without_a_folder_kernels_are_compiled_every_time(
 ) -> None:
     (tmp_path / "file").touch()
     for folder in ("", str(tmp_path / "file" / "within")):
-        monkeypatch.setattr(compiling, "_CACHE", Place(folder, lasts=False))
+        monkeypatch.setattr(compiling, "_CACHE", CacheFolder(folder, lasts=False))
         assert [wait.done for wait in new_process() if wait.over] == [1, 2]
-    assert not list(tmp_path.rglob("*.nb?"))
+    assert not list(tmp_path.rglob("*.kernel"))
 
 
 def test_threads_that_meet_kernels_at_once_compile_one_after_the_other(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Each is compiled once and kept, and the hooks of the process are as before."""
-    monkeypatch.setattr(compiling, "_CACHE", Place(str(tmp_path), lasts=True))
-    before, folder = sys.unraisablehook, numba.config.CACHE_DIR
+    monkeypatch.setattr(compiling, "_CACHE", CacheFolder(str(tmp_path), lasts=True))
+    before = sys.unraisablehook
     kernels = [compiled(function) for function in (three_halves, double)]
     meet = threading.Barrier(4)
 
@@ -123,8 +120,8 @@ def test_threads_that_meet_kernels_at_once_compile_one_after_the_other(
 
     with ThreadPoolExecutor(4) as pool:
         assert list(pool.map(call, range(4))) == [3.0, 4.0, 3.0, 4.0]
-    assert len(list(tmp_path.rglob("*.nbc"))) == 2
-    assert (sys.unraisablehook, numba.config.CACHE_DIR) == (before, folder)
+    assert len(list(tmp_path.rglob("*.kernel"))) == 2
+    assert sys.unraisablehook is before
 
 
 @pytest.mark.parametrize("goes_on", [True, False])

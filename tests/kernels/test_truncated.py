@@ -7,10 +7,10 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from ttt_cli.kernels.normal import log_cdf
-from ttt_cli.kernels.truncated import (
+from ttt_cli.kernels.outcomes import (
     draw_log_normaliser,
     draw_moments,
+    log_cdf,
     outcome_log_normaliser,
     outcome_moments,
     win_moments,

@@ -10,9 +10,9 @@ import pytest
 
 from tests.support.builders import make_games
 from ttt_cli.config.schema import SolverConfig
-from ttt_cli.errors import ConfigError
-from ttt_cli.inference.draws import resolve_margin
+from ttt_cli.inference.outcome import resolve_margin
 from ttt_cli.inference.solver import iterate
+from ttt_cli.support.errors import ConfigError
 from ttt_cli.systems import ttt, ttt_d
 from ttt_cli.timeline import build_timeline
 
@@ -68,8 +68,7 @@ def errors_and_estimates(model, rows, given):
     beliefs = []
 
     def note(*_):
-        precision, weighted = inference._messages[2].T
-        beliefs.append(np.concatenate([weighted / precision, 1 / np.sqrt(precision)]))
+        beliefs.append(inference.beliefs().ravel())
 
     pace = {"least_rate": ttt_d.LEAST_RATE, "settling": ttt_d.SETTLING} if model is ttt_d else {}
     status, trace = iterate(inference.sweep, SolverConfig(tol=1e-9, max_sweeps=300), note, **pace)
@@ -80,35 +79,17 @@ def errors_and_estimates(model, rows, given):
 
 
 STIFF = {  # joint means that stand still in their solution, slow sds behind fast means, margins that stay a while
-    ttt: [
-        847,
-        848,
-        1154,
-        1189,
-        1253,
-        1531,
-        1552,
-        1868,
-        2136,
-        2167,
-        2207,
-        2555,
-        2666,
-        4223,
-        5879,
-        5966,
-        6061,
-        6247,
-    ],
+    ttt: [847, 848, 1154, 1189, 1253, 1531, 1552, 1868, 2136, 2167, 2207, 2555, 2666, 4223, 5879, 5966, 6061, 6247],
     ttt_d: [658, 770, 1397, 2191, 2207, 2555, 3990, 5478, 6057],
-}
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("model", [ttt, ttt_d])
-def test_estimates_are_not_below_the_true_error(model):
+@pytest.mark.parametrize("seeds", [60, pytest.param(240, marks=pytest.mark.large)])
+def test_estimates_are_not_below_the_true_error(model, seeds):
     """Of 12,978 and 13,696 such histories (seeds below 14,600) 4 and 2 have one too low: 1401, ... and 548, 3779."""
     histories, low = 0, []
-    for seed in [*range(240), *STIFF[model]]:
+    for seed in [*range(seeds), *STIFF[model]]:
         rng = random.Random(seed)
         rows = random_rows(rng)
         try:
@@ -117,7 +98,7 @@ def test_estimates_are_not_below_the_true_error(model):
             continue
         histories += bool(found)
         low += [(seed, error / estimate) for error, estimate in found if error > max(estimate, UNSEEN)]
-    assert histories > 180
+    assert histories > 0.75 * seeds
     assert not low
 
 

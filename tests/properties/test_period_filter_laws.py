@@ -76,14 +76,6 @@ def test_later_games_change_nothing_before(model, rows):
 
 
 @pytest.mark.parametrize("model", MODELS)
-def test_odds_are_white_s_advantage_in_these_games(model):
-    rows = [(1900, "a", "b", 2), (1900, "b", "c", 1), (1901, "c", "a", 0), (1904, "a", "b", 1)]
-    given_odds = beliefs([(*row, 1.0, 90.0) for row in rows], model)
-    assert_same(given_odds, beliefs(rows, model, white_advantage=90))
-    assert given_odds[0]["a", 1900][0] < beliefs(rows, model)[0]["a", 1900][0]
-
-
-@pytest.mark.parametrize("model", MODELS)
 def test_unknown_colours_leave_white_s_advantage_out(model):
     rows = [(1900, "a", "b", 2), (1900, "b", "c", 1), (1901, "c", "a", 0)]
     module = load(model)
@@ -93,12 +85,3 @@ def test_unknown_colours_leave_white_s_advantage_out(model):
     _, plain = fit_rows(rows, model, SOLVER, draw_margin=80)
     assert np.array_equal(fit.mean, plain.mean)
     assert fit.log_evidence == plain.log_evidence
-
-
-@pytest.mark.parametrize("model", MODELS)
-def test_a_sweep_is_told(model):
-    told = []
-    module = load(model)
-    timeline = build_timeline(make_games([(1900, "a", "b", 2)]))
-    module.fit(timeline, module.Params(), SOLVER, on_sweep=lambda *sweep: told.append(sweep))
-    assert len(told) == 1

@@ -1,6 +1,7 @@
-"""Laws that TTT-D obeys whatever the games, and what a draw margin means."""
+"""What a draw margin means; the laws that TTT-D shares with TTT are in test_ttt_laws.py."""
 
 import math
+from functools import partial
 from statistics import NormalDist
 
 import numpy as np
@@ -8,50 +9,21 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from tests.support.builders import assert_same, fit_rows, make_games
-from ttt_cli.config.schema import SolverConfig
-from ttt_cli.kernels.ep.sides import apart, game_log_probability
+from tests.properties import test_ttt_laws as laws_of_both
+from tests.support.builders import assert_same
+from ttt_cli.kernels.ep.ttt_d import apart, game_log_probability
 from ttt_cli.systems import ttt_d
-from ttt_cli.timeline import build_timeline
 
 pytestmark = pytest.mark.slow
 
-NEAR = 2e-6  # points; fits stop at an estimated error of 1e-7
-SOLVER = SolverConfig(tol=1e-7)
-PARAMS = {
-    "beta": 300, "tau": 70, "draw_margin_mean": 140, "draw_margin_sd": 60, "draw_margin_tau": 15,
-}  # fmt: skip
-
-games = st.lists(
-    st.tuples(
-        st.integers(1900, 1906), st.permutations("abcde").map(lambda p: (p[0], p[1])), st.integers(0, 2)
-    ).map(lambda row: (row[0], *row[1], row[2])),
-    min_size=1,
-    max_size=25,
-)
+PARAMS = laws_of_both.PARAMS["ttt-d"]
+NEAR = laws_of_both.NEAR
 laws = settings(max_examples=40)
-
-
-def fitted(rows, **params):
-    """({(player, year): (skill, sd, margin, sd)}, log-evidence)."""
-    timeline, fit = fit_rows(rows, "ttt-d", SOLVER, **{**PARAMS, **params})
-    assert fit.status.converged
-    margin = fit.chains["draw_margin"]
-    columns = np.stack([fit.mean, fit.sd, margin.mean, margin.sd], axis=1)
-    names = [timeline.players[player] for player in timeline.node_player]
-    keys = zip(names, timeline.node_period.tolist(), strict=True)
-    return dict(zip(keys, columns, strict=True)), fit.log_evidence
+fitted = partial(laws_of_both.fitted, model="ttt-d")
 
 
 @laws
-@given(games)
-def test_swapping_the_colours_of_all_games_changes_nothing(rows):
-    mirrored = [(year, black, white, 2 - outcome) for year, white, black, outcome in rows]
-    assert_same(fitted(rows), fitted(mirrored))
-
-
-@laws
-@given(games)
+@given(laws_of_both.games)
 def test_swapping_colours_and_the_sign_of_the_advantage_changes_nothing(rows):
     mirrored = [(year, black, white, 2 - outcome) for year, white, black, outcome in rows]
     assert_same(
@@ -61,73 +33,7 @@ def test_swapping_colours_and_the_sign_of_the_advantage_changes_nothing(rows):
 
 
 @laws
-@given(games)
-def test_order_inside_a_year_does_not_matter(rows):
-    assert_same(fitted(rows), fitted(rows[::-1]))
-
-
-@laws
-@given(games)
-def test_names_do_not_matter(rows):
-    rename = dict(zip("abcde", ["zoe", "yan", "xi", "wu", "vera"], strict=True)).__getitem__
-    renamed = [(year, rename(white), rename(black), outcome) for year, white, black, outcome in rows]
-    assert_same(fitted(rows), fitted(renamed), rename)
-
-
-@laws
-@given(games)
-def test_levels_and_units_do_not_matter(rows):
-    """Moving the prior mean moves skills alone; all parameters times ten make all ten times as large."""
-    base, evidence = fitted(rows)
-    moved, moved_evidence = fitted(rows, prior_mean=0)
-    tenfold = {key: 10 * value for key, value in PARAMS.items()}
-    scaled, scaled_evidence = fitted(rows, prior_sd=4000, **tenfold)
-    for key, (mean, sd, margin, margin_sd) in base.items():
-        assert moved[key] == pytest.approx((mean - 1200, sd, margin, margin_sd), abs=NEAR)
-        expected = (1200 + 10 * (mean - 1200), 10 * sd, 10 * margin, 10 * margin_sd)
-        assert scaled[key] == pytest.approx(expected, abs=20 * NEAR)
-    assert evidence == pytest.approx(moved_evidence, abs=1e-7)
-    assert evidence == pytest.approx(scaled_evidence, abs=1e-7)
-
-
-@laws
-@given(games, games)
-def test_a_group_without_games_against_another_does_not_move_it(rows, others):
-    apart = [(year, white.upper(), black.upper(), outcome) for year, white, black, outcome in others]
-    alone, alone_evidence = fitted(rows)
-    apart_alone, apart_evidence = fitted(apart)
-    together, evidence = fitted(rows + apart)
-    for key, found in {**alone, **apart_alone}.items():
-        assert found == pytest.approx(together[key], abs=NEAR)
-    assert evidence == pytest.approx(alone_evidence + apart_evidence, abs=1e-7)
-
-
-@laws
-@given(games, st.integers(1, 6))
-def test_equal_games_are_one_game_with_their_number_as_weight(rows, times):
-    assert_same(
-        fitted([row for row in rows for _ in range(times)]),
-        fitted([(*row, float(times)) for row in rows]),
-    )
-
-
-@laws
-@given(games, st.sampled_from([0.3, 0.7, 1.5, 2.5]))
-def test_fractional_weights_converge(rows, weight):
-    fitted([(*row, weight) for row in rows])
-
-
-@laws
-@given(games)
-def test_an_empty_year_changes_nothing(rows):
-    """Strangers who play in an idle year make it a period; the others cross it exactly."""
-    base, _ = fitted(rows)
-    crossed, _ = fitted([*rows, (1903, "y", "z", 2)])
-    assert all(found == pytest.approx(crossed[key], abs=NEAR) for key, found in base.items())
-
-
-@laws
-@given(games)
+@given(laws_of_both.games)
 def test_margins_stay_positive_and_spreads_within_the_prior(rows):
     for mean, sd, margin, margin_sd in fitted(rows)[0].values():
         assert np.isfinite(mean)
@@ -221,17 +127,3 @@ def test_so_do_the_sides_of_a_game_inside_inference(lead, own, margin, margin_sd
     assert log_p(0, margin + 20) == log_p(0, margin)
     whole = sum(np.exp(log_p(outcome, margin)) for outcome in (0, 1, 2))
     assert whole == pytest.approx(1, abs=0.02)
-
-
-def test_the_same_games_give_the_same_fit_to_the_last_bit():
-    rng = np.random.default_rng(3)
-    rows = [
-        (int(y), f"p{i}", f"q{j}", int(o))
-        for y, i, j, o in rng.integers([1900, 0, 0, 0], [1920, 9, 9, 3], (300, 4))
-    ]
-    timeline = build_timeline(make_games(rows))
-    one, other = (ttt_d.fit(timeline, ttt_d.Params(), SolverConfig()) for _ in range(2))
-    assert one.log_evidence == other.log_evidence
-    for name, chain in one.chains.items():
-        assert np.array_equal(chain.mean, other.chains[name].mean)
-        assert np.array_equal(chain.sd, other.chains[name].sd)

@@ -1,21 +1,22 @@
-"""Laws that TTT obeys whatever the games: mirrors, orders, names, empty years, groups, weights."""
+"""Laws that TTT obeys whatever the games, most of them TTT-D too: mirrors, orders, names, groups, weights."""
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.support.builders import assert_same, fit_rows, make_games, skills
+from tests.support.builders import assert_same, fit_rows
 from tests.support.laid_out import histories
 from ttt_cli.config.schema import SolverConfig
-from ttt_cli.systems import ttt
-from ttt_cli.timeline import build_timeline
 
 pytestmark = pytest.mark.slow
 
 NEAR = 2e-6  # points; fits stop at an estimated error of 1e-7
 SOLVER = SolverConfig(tol=1e-7)
-PARAMS = {"beta": 300, "tau": 70, "draw_margin": 130}
+PARAMS = {
+    "ttt": {"beta": 300, "tau": 70, "draw_margin": 130},
+    "ttt-d": {"beta": 300, "tau": 70, "draw_margin_mean": 140, "draw_margin_sd": 60, "draw_margin_tau": 15},
+}
 
 games = st.lists(
     st.tuples(
@@ -25,19 +26,25 @@ games = st.lists(
     max_size=25,
 )
 laws = settings(max_examples=60)
+both = pytest.mark.parametrize("model", PARAMS)
 
 
-def fitted(rows, **params):
-    timeline, fit = fit_rows(rows, solver=SOLVER, **{**PARAMS, **params})
+def fitted(rows, model="ttt", **params):
+    """({(player, year): (skill, sd[, margin, sd])}, log-evidence)."""
+    timeline, fit = fit_rows(rows, model, SOLVER, **{**PARAMS[model], **params})
     assert fit.status.converged
-    return skills(timeline, fit), fit.log_evidence
+    names = [timeline.players[player] for player in timeline.node_player]
+    keys = zip(names, timeline.node_period.tolist(), strict=True)
+    columns = np.stack([column for chain in fit.chains.values() for column in (chain.mean, chain.sd)], axis=1)
+    return dict(zip(keys, columns, strict=True)), fit.log_evidence
 
 
+@both
 @laws
 @given(games)
-def test_swapping_the_colours_of_all_games_changes_nothing(rows):
+def test_swapping_the_colours_of_all_games_changes_nothing(model, rows):
     mirrored = [(year, black, white, 2 - outcome) for year, white, black, outcome in rows]
-    assert_same(fitted(rows), fitted(mirrored))
+    assert_same(fitted(rows, model), fitted(mirrored, model))
 
 
 @laws
@@ -50,53 +57,62 @@ def test_turning_all_results_turns_all_skills(rows):
     assert evidence == pytest.approx(turned_evidence, abs=1e-7)
 
 
+@both
 @laws
 @given(games, st.randoms(use_true_random=False))
-def test_order_inside_a_year_does_not_matter(rows, random):
+def test_order_inside_a_year_does_not_matter(model, rows, random):
     shuffled = list(rows)
     random.shuffle(shuffled)
-    assert_same(fitted(rows), fitted(shuffled))
+    assert_same(fitted(rows, model), fitted(shuffled, model))
 
 
+@both
 @laws
 @given(games)
-def test_names_do_not_matter(rows):
+def test_names_do_not_matter(model, rows):
     rename = dict(zip("abcde", ["zoe", "yan", "xi", "wu", "vera"], strict=True)).__getitem__
     renamed = [(year, rename(white), rename(black), outcome) for year, white, black, outcome in rows]
-    assert_same(fitted(rows), fitted(renamed), rename)
+    assert_same(fitted(rows, model), fitted(renamed, model), rename)
 
 
+@both
 @laws
 @given(games)
-def test_levels_and_units_do_not_matter(rows):
-    """Moving the prior mean moves all skills; all parameters times ten make all skills ten times as far from it."""
-    base, evidence = fitted(rows)
-    moved, moved_evidence = fitted(rows, prior_mean=0)
-    scaled, scaled_evidence = fitted(rows, prior_sd=4000, beta=3000, tau=700, draw_margin=1300)
-    for key, (mean, sd) in base.items():
-        assert moved[key] == pytest.approx((mean - 1200, sd), abs=NEAR)
-        assert scaled[key] == pytest.approx((1200 + 10 * (mean - 1200), 10 * sd), abs=20 * NEAR)
+def test_levels_and_units_do_not_matter(model, rows):
+    """Moving the prior mean moves skills alone; all parameters times ten make all ten times as large."""
+    base, evidence = fitted(rows, model)
+    moved, moved_evidence = fitted(rows, model, prior_mean=0)
+    tenfold = {key: 10 * value for key, value in PARAMS[model].items()}
+    scaled, scaled_evidence = fitted(rows, model, prior_sd=4000, **tenfold)
+    for key, (mean, *rest) in base.items():
+        assert moved[key] == pytest.approx([mean - 1200, *rest], abs=NEAR)
+        assert scaled[key] == pytest.approx(
+            [1200 + 10 * (mean - 1200), *np.multiply(rest, 10)], abs=20 * NEAR
+        )
     assert evidence == pytest.approx(moved_evidence, abs=1e-7)
     assert evidence == pytest.approx(scaled_evidence, abs=1e-7)
 
 
+@both
 @laws
 @given(games, games)
-def test_a_group_without_games_against_another_does_not_move_it(rows, others):
+def test_a_group_without_games_against_another_does_not_move_it(model, rows, others):
     apart = [(year, white.upper(), black.upper(), outcome) for year, white, black, outcome in others]
-    alone, alone_evidence = fitted(rows)
-    apart_alone, apart_evidence = fitted(apart)
-    together, evidence = fitted(rows + apart)
+    alone, alone_evidence = fitted(rows, model)
+    apart_alone, apart_evidence = fitted(apart, model)
+    together, evidence = fitted(rows + apart, model)
     for key, found in {**alone, **apart_alone}.items():
         assert found == pytest.approx(together[key], abs=NEAR)
     assert evidence == pytest.approx(alone_evidence + apart_evidence, abs=1e-7)
 
 
+@both
 @laws
 @given(games, st.integers(1, 6))
-def test_equal_games_are_one_game_with_their_number_as_weight(rows, times):
+def test_equal_games_are_one_game_with_their_number_as_weight(model, rows, times):
     assert_same(
-        fitted([row for row in rows for _ in range(times)]), fitted([(*row, float(times)) for row in rows])
+        fitted([row for row in rows for _ in range(times)], model),
+        fitted([(*row, float(times)) for row in rows], model),
     )
 
 
@@ -109,19 +125,21 @@ def test_a_game_of_hardly_any_weight_hardly_counts(rows):
     assert all(found == pytest.approx(more[key], abs=1e-4) for key, found in base.items())
 
 
+@both
 @laws
 @given(games, st.sampled_from([0.3, 0.7, 1.5, 2.5]))
-def test_fractional_weights_converge(rows, weight):
-    fitted([(*row, weight) for row in rows])
+def test_fractional_weights_converge(model, rows, weight):
+    fitted([(*row, weight) for row in rows], model)
 
 
+@both
 @laws
 @given(games)
-def test_an_empty_year_changes_nothing(rows):
+def test_an_empty_year_changes_nothing(model, rows):
     """Two strangers who play in an idle year make it a period; the others cross it exactly."""
     strangers = [(1903, "y", "z", 2)]
-    base, _ = fitted(rows)
-    crossed, _ = fitted(rows + strangers)
+    base, _ = fitted(rows, model)
+    crossed, _ = fitted(rows + strangers, model)
     assert all(found == pytest.approx(crossed[key], abs=NEAR) for key, found in base.items())
 
 
@@ -129,7 +147,7 @@ def test_an_empty_year_changes_nothing(rows):
 @given(games)
 def test_interpolated_years_are_those_of_nodes_without_information(rows):
     """A game against a stranger of unknown strength, almost without weight, makes a node of an inactive year."""
-    timeline, fit = fit_rows(rows, solver=SOLVER, **PARAMS)
+    timeline, fit = fit_rows(rows, solver=SOLVER, **PARAMS["ttt"])
     laid_out = histories(timeline, fit)
     for row in np.flatnonzero(laid_out.games == 0)[:3]:
         name, year = timeline.players[laid_out.player[row]], int(laid_out.period[row])
@@ -159,19 +177,6 @@ def test_winning_once_more_does_not_lower_anybody_who_won(rows):
 @laws
 @given(games)
 def test_the_posterior_spread_is_within_the_prior(rows):
-    for (_, _), (mean, sd) in fitted(rows)[0].items():
+    for mean, sd in fitted(rows)[0].values():
         assert 0 < sd < np.sqrt(400**2 + 6 * 70**2)
         assert np.isfinite(mean)
-
-
-def test_the_same_games_give_the_same_fit_to_the_last_bit():
-    rng = np.random.default_rng(3)
-    rows = [
-        (int(y), f"p{i}", f"q{j}", int(o))
-        for y, i, j, o in rng.integers([1900, 0, 0, 0], [1920, 9, 9, 3], (300, 4))
-    ]
-    timeline = build_timeline(make_games(rows))
-    one, other = (ttt.fit(timeline, ttt.Params(), SolverConfig()) for _ in range(2))
-    assert np.array_equal(one.mean, other.mean)
-    assert np.array_equal(one.sd, other.sd)
-    assert one.log_evidence == other.log_evidence

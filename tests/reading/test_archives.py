@@ -16,10 +16,11 @@ from pathlib import Path
 import pytest
 import zstandard
 
-from ttt_cli.errors import DataError
+from tests.support.cases import each
 from ttt_cli.games.read import read_games
 from ttt_cli.games.table import Games
-from ttt_cli.progress import Bar
+from ttt_cli.support.errors import DataError
+from ttt_cli.support.progress import Bar
 
 PGN = b'[Event "x"]\n[Date "1858.06.17"]\n[White "A"]\n[Black "B"]\n[Result "1-0"]\n\n1. e4 e5 1-0\n\n'
 CSV = b"date,white,black,result\n1857,C,D,0-1\n"
@@ -107,7 +108,7 @@ def test_members_are_files_of_their_own(tmp_path: Path, suffix: str) -> None:
     }
 
 
-@pytest.mark.parametrize("suffix", ARCHIVES)
+@each("suffix", ARCHIVES)
 def test_archives_from_streams(suffix: str) -> None:
     games = read_games([io.BytesIO(packed(suffix, {"one.pgn": PGN}))])
     assert games.report.files[0].path == "<stream>/one.pgn"
@@ -128,7 +129,7 @@ def test_a_zip_archive_needs_random_access() -> None:
 def test_an_archive_without_games(tmp_path: Path, suffix: str, members: dict[str, bytes]) -> None:
     path = tmp_path / f"games.{suffix}"
     path.write_bytes(packed(suffix, members))
-    with pytest.raises(DataError, match=r"holds no file of games|is empty") as caught:
+    with pytest.raises(DataError, match=r"contains no file of games|is empty") as caught:
         read_games([path])
     assert caught.value.where == str(path)
 

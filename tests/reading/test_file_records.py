@@ -1,4 +1,4 @@
-"""Batches gathered: every record keeps its values, distinct ones are numbered as they first come."""
+"""Records of one file: values come back, in few bytes, whatever the batches; rejects are counted."""
 
 from __future__ import annotations
 
@@ -10,32 +10,30 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ttt_cli.reading import file_records
-from ttt_cli.reading.batches import Batch, Note
-from ttt_cli.reading.column import Column
-from ttt_cli.reading.file_records import FileRecords
-from ttt_cli.reading.formats.pgn.compiled import CompiledScanner
-from ttt_cli.reading.formats.pgn.scanner import Scanner
-from ttt_cli.reading.reasons import BAD_ROW, DROPPED, REJECT_CODE, TOO_LONG
+from tests.reference.pgn import PlainScanner
+from ttt_cli.reading import batches as file_records
+from ttt_cli.reading.batches import USUAL, Batch, FileRecords, Note, Table, text_table
+from ttt_cli.reading.columns import Strings
+from ttt_cli.reading.pgn import Scanner
+from ttt_cli.reading.pgn_text import TAG_COLUMNS
+from ttt_cli.reading.reports import BAD_ROW, DROPPED, REJECT_CODE, TOO_LONG
 
-Values = Sequence[Hashable]
-COLUMNS = ("dates", "whites", "blacks", "results", "event")
+NAMES = ("dates", "whites", "blacks", "results", "event")
 PGN = "".join(
     f'[Event "e{n % 3}"]\n[Site "s{n % 7}"]\n[Date "18{n % 50 + 10}"]\n[White "w{n % 5}"]\n[Black "w{n % 4 + 3}"]\n'
     f'[Result "1-0"]\n\n1. {"e4" if n % 2 else "d4"} 1-0\n\n'
     for n in range(60)
 )
+Rows = Sequence[tuple[str, ...]]
 
 
-def batch(*rows: tuple[str, str, str, str, str], words: list[str] | None = None) -> Batch:
-    columns: list[Values] = list(zip(*rows, strict=True)) if rows else [()] * 5
-    if words is not None:
-        words += dict.fromkeys(value for row in rows for value in row if value not in words)
-        columns = [
-            Column(np.array([words.index(str(value)) for value in column], np.int32), words)
-            for column in columns
-        ]
-    return Batch(range(len(rows)), *columns[:4], further={"event": columns[4]})  # type: ignore[arg-type]
+def table(*batches: Rows, rejects: Sequence[Sequence[Note]] = ()) -> Table:
+    strings = Strings()
+    found = []
+    for number, rows in enumerate(batches):
+        codes = strings.ids([text.encode() for row in rows for text in row]).reshape(len(rows), len(NAMES)).T
+        found.append(Batch(range(len(rows)), codes, rejects[number] if rejects else ()))
+    return Table("text", strings, iter(found), {**USUAL, "event": (4,)})
 
 
 def told(records: FileRecords, column: str) -> list[Hashable]:
@@ -43,53 +41,41 @@ def told(records: FileRecords, column: str) -> list[Hashable]:
     return [values[number] for number in records.ids(column)]
 
 
-ROWS = st.lists(st.lists(st.tuples(*[st.sampled_from(["a", "b", "c", ""])] * 5), max_size=6), max_size=5)
-
-
-@given(ROWS, st.sampled_from(["plain", "coded", "apart", "mixed"]))
-def test_values_come_back(batches: list[list[tuple[str, str, str, str, str]]], form: str) -> None:
-    records = FileRecords("x")
-    words: list[str] = []
-    for number, rows in enumerate(batches):
-        coded = form in ("coded", "apart") or (form == "mixed" and number % 2)
-        records.add(batch(*rows, words=([] if form == "apart" else words) if coded else None))
-        if form == "mixed":
-            records.ids("dates")  # asked for before all is there
-    rows = [row for rows in batches for row in rows]
-    for place, column in enumerate(COLUMNS):
+@given(st.lists(st.lists(st.tuples(*[st.sampled_from(["a", "b", "c", ""])] * 5), max_size=6), max_size=5))
+def test_values_come_back(batches: list[list[tuple[str, str, str, str, str]]]) -> None:
+    records = FileRecords("x", table(*batches))
+    rows = [tuple(text.encode() for text in row) for rows in batches for row in rows]
+    for place, column in enumerate(NAMES):
         assert told(records, column) == [row[place] for row in rows]
     assert list(records.distinct("dates")) == list(dict.fromkeys(row[0] for row in rows))
-    assert list(records.distinct("whites")) == list(
-        dict.fromkeys([row[1] for row in rows] + [row[2] for row in rows])
-    )
+    both = [row[1] for row in rows] + [row[2] for row in rows]
+    assert list(records.distinct("whites")) == list(dict.fromkeys(both))
     assert records.rows == len(records) == len(rows)
-
-
-def test_columns_that_are_not_in_all_batches_are_empty_there() -> None:
-    records = FileRecords("x")
-    plain = Batch([1], ["1858"], ["A"], ["B"], ["1-0"])
-    for one in (plain, plain._replace(further={"event": ["x"]}, weights=["2"]), plain):
-        records.add(one)
-    assert told(records, "event") == [b"", "x", b""]
-    assert told(records, "weights") == [b"", "2", b""]
-    assert told(records, "round") == [b"", b"", b""]
     assert records.further == ("event",)
 
 
-def test_no_weights() -> None:
-    records = FileRecords("x")
-    records.add(Batch([1], ["1858"], ["A"], ["B"], ["1-0"]))
-    assert len(records.weights) == 0
+@pytest.mark.parametrize("most", [0, 1 << 24])
+def test_several_columns_become_one(most: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(file_records, "_MOST_PAIRS", most)
+    dates = [("1858", "6", "1"), ("1858", "7", ""), ("1859", "6", "1"), ("1858", "6", "1")]
+    columns = {"dates": dates, "whites": ["A"] * 4, "blacks": ["B"] * 4, "results": ["1"] * 4}
+    made: list[tuple[bytes, ...]] = []
+    read = text_table(range(4), columns)._replace(
+        made={"dates": lambda parts: made.append(parts) or b"-".join(parts)}
+    )
+    records = FileRecords("x", read)
+    assert told(records, "dates") == ["-".join(date).encode() for date in dates]
+    assert len(made) == 3
 
 
 def test_all_rejects_are_counted_and_the_first_described(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(file_records, "MOST_NOTES", 5)
-    records = FileRecords("x")
-    for first in range(0, 40, 4):
-        reasons = ("bad row", "bad row", "too long")
-        rejects = [Note(first + place, reason, "x", "dropped") for place, reason in enumerate(reasons)]
-        games = [("1900", "A", "B", "1-0", "")] * 4
-        records.add(batch(*games)._replace(rejects=rejects))
+    reasons = ("bad row", "bad row", "too long")
+    rejects = [
+        [Note(first + place, reason, "x", "dropped") for place, reason in enumerate(reasons)]
+        for first in range(0, 40, 4)
+    ]
+    records = FileRecords("x", table(*[[("1900", "A", "B", "1-0", "")] * 4] * 10, rejects=rejects))
     lines, reject_codes = records.rejected
     assert [note.line for note in records.rejects] == [0, 1, 2, 4, 5]
     assert lines.tolist() == [line for line in range(40) if line % 4 < 3]
@@ -98,65 +84,76 @@ def test_all_rejects_are_counted_and_the_first_described(monkeypatch: pytest.Mon
 
 
 def test_rejects_are_in_the_order_of_their_lines() -> None:
-    """A row whose quote is never closed is given up after lines within it that are too long."""
-    records = FileRecords("x")
-    for line, reason in ((3, TOO_LONG), (2, BAD_ROW), (5, BAD_ROW)):
-        records.add(batch()._replace(rejects=[Note(line, reason, "", DROPPED)]))
-    lines, reject_codes = records.rejected
+    """A row with a quote that is never closed is given up after lines within it that are too long."""
+    rejects = [
+        [Note(line, reason, "", DROPPED)] for line, reason in ((3, TOO_LONG), (2, BAD_ROW), (5, BAD_ROW))
+    ]
+    lines, reject_codes = FileRecords("x", table((), (), (), rejects=rejects)).rejected
     assert lines.tolist() == [2, 3, 5]
     assert reject_codes.tolist() == [REJECT_CODE[reason] for reason in (BAD_ROW, TOO_LONG, BAD_ROW)]
 
 
-def test_moves_lines_and_rejects() -> None:
-    records = FileRecords("x")
-    assert records.moves().tolist() == records.lines().tolist() == records.ids("dates").tolist() == []
-    plain = Batch([2**31, 2**40], ["1858"] * 2, ["A"] * 2, ["B"] * 2, ["1-0"] * 2)
-    records.add(plain)
-    records.add(
-        plain._replace(lines=[3, 4], moves=np.array([5, -6]), rejects=[Note(1, "bad row", "", "dropped")])
-    )
+def test_moves_and_lines() -> None:
+    empty = FileRecords("x", table())
+    assert empty.moves().tolist() == empty.lines().tolist() == empty.ids("dates").tolist() == []
+    strings = Strings()
+    codes = np.zeros((4, 2), np.int32)
+    batches = [Batch([2**31, 2**40], codes), Batch([3, 4], codes, moves=np.array([5, -6]))]
+    records = FileRecords("x", Table("text", strings, iter(batches)))
     assert records.lines().tolist() == [2**31, 2**40, 3, 4]
     assert records.moves().tolist() == [0, 0, 5, -6]
-    assert (records.rows, len(records)) == (5, 4)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("count", [256, 257, 65536, 65537])
 def test_many_distinct_values(count: int) -> None:
-    records = FileRecords("x")
     texts = [str(number) for number in range(count)]
-    records.add(Batch(range(count), texts, texts[::-1], texts, texts))
+    columns = {"dates": texts, "whites": texts, "blacks": texts[::-1], "results": texts}
+    records = FileRecords("x", text_table(range(count), columns))
     assert records.ids("dates").tolist() == list(range(count))
     assert records.ids("blacks").tolist() == list(range(count))[::-1]
-    assert records.ids("dates").dtype == np.int32
+    assert records.codes("dates").itemsize == (1 if count <= 256 else 2 if count <= 65536 else 4)
 
 
 def gathered(scanner: Scanner, blocks: list[bytes]) -> FileRecords:
-    records = FileRecords("x")
-    for one in scanner.scan(blocks):
-        records.add(one)
-    return records
+    columns = {name: (row,) for row, name in enumerate(TAG_COLUMNS)}
+    return FileRecords("x", Table("text", scanner.strings, scanner.scan(blocks), columns))
 
 
 def test_numbers_do_not_depend_on_who_reads_or_how_it_is_cut() -> None:
     content = PGN.encode()
     cut = [content[start : start + 999] for start in range(0, len(content), 999)]
-    plain = gathered(Scanner(), [content])
-    for other in (
-        gathered(CompiledScanner(), [content]),
-        gathered(CompiledScanner(), cut),
-        gathered(Scanner(), cut),
-    ):
-        for column in (*COLUMNS[:4], *plain.further):
+    plain = gathered(PlainScanner(), [content])
+    for other in (gathered(Scanner(), [content]), gathered(Scanner(), cut), gathered(PlainScanner(), cut)):
+        for column in (*NAMES[:4], *plain.further):
             assert other.ids(column).tolist() == plain.ids(column).tolist()
             assert list(other.distinct(column)) == list(plain.distinct(column))
         assert other.moves().tolist() == plain.moves().tolist()
 
 
 def test_records_cross_to_another_process() -> None:
-    records = gathered(CompiledScanner(), [PGN.encode() * 20])
+    records = gathered(Scanner(), [PGN.encode() * 20])
     message = pickle.dumps(records, protocol=pickle.HIGHEST_PROTOCOL)
     assert len(message) < 40 * len(records)
     arrived = pickle.loads(message)
-    for column in (*COLUMNS, *records.further):
+    for column in (*NAMES, *records.further):
         assert told(arrived, column) == told(records, column)
     assert arrived.lines().tolist() == records.lines().tolist()
+
+
+@given(st.lists(st.lists(st.binary(max_size=20), max_size=8), max_size=6))
+def test_strings_are_numbered_as_they_are_met(batches: list[list[bytes]]) -> None:
+    strings, known = Strings(), [b""]
+    for batch in batches:
+        known += dict.fromkeys(one for one in batch if one not in known)
+        assert strings.ids(batch).tolist() == [known.index(one) for one in batch]
+    assert list(strings) == known
+
+
+@pytest.mark.slow
+def test_more_strings_than_there_is_room_for_at_first() -> None:
+    strings = Strings()
+    texts = [b"%0300d" % number for number in range(40_000)]
+    assert strings.ids(texts).tolist() == list(range(1, 40_001))
+    assert strings.ids(texts[::-1]).tolist() == list(range(1, 40_001))[::-1]
+    assert pickle.loads(pickle.dumps(strings))[7:9] == texts[6:8]

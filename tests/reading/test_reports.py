@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from ttt_cli.api import fit, read_games, update
 from ttt_cli.cli import main
-from ttt_cli.reading.reports import Places, place_text
+from ttt_cli.reading.reports import RecordPlaces, place_text
 
 GAMES = [
     {"date": "1900", "white": white, "black": black, "result": result}
@@ -23,7 +23,7 @@ GAMES = [
 @given(st.lists(st.integers(0, 2), max_size=12), st.lists(st.integers(0, 12), max_size=3))
 def test_records_have_places_of_their_own_which_grow(steps: list[int], cuts: list[int]) -> None:
     """However the records come in parts."""
-    lines, places = np.cumsum([1, *steps]), Places()
+    lines, places = np.cumsum([1, *steps]), RecordPlaces()
     found = np.concatenate([places.several(part) for part in np.split(lines, sorted(cuts))]).tolist()
     assert found == sorted(set(found))
     repeated = steps.index(0) + 1 if 0 in steps else len(lines)
@@ -57,7 +57,7 @@ def test_an_array_on_one_line_gives_what_lines_give(tmp_path: Path, system: str)
     array.write_text(json.dumps(GAMES))
     lined.write_text("".join(json.dumps(game) + "\n" for game in GAMES))
     fits = [fit(read_games(path), system) for path in (array, lined)]
-    means = [run.query("SELECT player, mean FROM skills ORDER BY player")[1] for run in fits]
+    means = [run.select("SELECT player, mean FROM skills ORDER BY player")[1] for run in fits]
     assert means[0] == means[1]
 
 

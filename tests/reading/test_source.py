@@ -13,14 +13,14 @@ from pathlib import Path
 
 import pytest
 
-from ttt_cli import processes
+from ttt_cli import work as processes
 from ttt_cli.config.schema import DataConfig
-from ttt_cli.errors import ConfigError, DataError
 from ttt_cli.games.read import read_games
-from ttt_cli.reading import source as read_source
-from ttt_cli.reading.source import APART, FileRead, jobs_for, read_sources
+from ttt_cli.reading import files as read_source
+from ttt_cli.reading.files import APART, FileRead, jobs_for, read_sources
+from ttt_cli.reading.input import Input
 from ttt_cli.reading.sources import Source
-from ttt_cli.reading.streams import Input
+from ttt_cli.support.errors import ConfigError, DataError
 
 pytestmark = pytest.mark.slow
 
@@ -118,9 +118,9 @@ def test_nothing_stays_behind(files: list[Path], monkeypatch: pytest.MonkeyPatch
 
 def test_a_process_that_dies_is_told(files: list[Path], monkeypatch: pytest.MonkeyPatch) -> None:
     class Dying(processes._Process):
-        def receive(self) -> object:
+        def _receive(self) -> object:
             self.process.kill()
-            return super().receive()
+            return super()._receive()
 
     monkeypatch.setattr(processes, "_Process", Dying)
     with pytest.raises(processes.WorkerLost, match="SIGKILL") as caught:
@@ -136,7 +136,7 @@ def test_interrupted_without_a_word(files: list[Path], tmp_path: Path) -> None:
     script.write_text(f"""
 import os, signal
 from ttt_cli.config.schema import DataConfig
-from ttt_cli.reading.source import read_sources
+from ttt_cli.reading.files import read_sources
 from ttt_cli.reading.sources import Source
 class Bar:
     def advance(self, amount, note):

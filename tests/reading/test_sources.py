@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from ttt_cli.errors import DataError
+from tests.support.cases import each
 from ttt_cli.reading.sources import Source, find_sources
+from ttt_cli.support.errors import DataError
 
 FILES = (
     "b.pgn",
@@ -48,8 +49,8 @@ def test_a_folder_stands_for_its_games_files_and_archives(folder: Path) -> None:
     }
 
 
-@pytest.mark.parametrize(
-    ("pattern", "expected"),
+@each(
+    "pattern, expected",
     [
         ("*.[Pp][Gg][Nn]", ["a.PGN", "b.pgn"]),
         ("**/*.csv*", ["sub/c.csv.gz"]),
@@ -81,7 +82,7 @@ def test_other_names_stay_in_their_order(folder: Path) -> None:
 
 def test_nothing_found(folder: Path) -> None:
     (folder / "empty").mkdir()
-    with pytest.raises(DataError, match="holds no file of games") as caught:
+    with pytest.raises(DataError, match="contains no file of games") as caught:
         find_sources([folder / "empty"])
     assert caught.value.where == str(folder / "empty")
     assert ".pgn" in str(caught.value.hint)

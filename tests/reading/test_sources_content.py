@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from ttt_cli.errors import DataError
+from tests.support.cases import each
 from ttt_cli.reading.sources import binary_format, recognise, refuse_foreign
+from ttt_cli.support.errors import DataError
 
 
-@pytest.mark.parametrize(
-    ("head", "name", "kind"),
+@each(
+    "head, name, kind",
     [
         (b'[Event "x"]\n', "games.txt", "pgn"),
         (b'[Event "a, b"]\n', "games.csv", "pgn"),
@@ -48,8 +49,8 @@ def test_neither() -> None:
     assert caught.value.hint
 
 
-@pytest.mark.parametrize(
-    ("head", "what"),
+@each(
+    "head, what",
     [
         (b"", "is empty"),
         (b"\xef\xbb\xbf \r\n", "is empty"),

@@ -15,9 +15,10 @@ from pathlib import Path
 import pytest
 import zstandard
 
-from ttt_cli.errors import DataError
-from ttt_cli.progress import SILENT, Bar
-from ttt_cli.reading.streams import DamagedInputError, Input
+from tests.support.cases import each
+from ttt_cli.reading.input import DamagedInputError, Input
+from ttt_cli.support.errors import DataError
+from ttt_cli.support.progress import SILENT, Bar
 
 CONTENT = random.Random(1).randbytes(300_000) + b"1. e4 e5 " * 60_000
 PACKERS: dict[str, Callable[[bytes], bytes]] = {
@@ -62,14 +63,14 @@ def test_content_digest_and_size(tmp_path: Path, packer: str) -> None:
     assert one.digest == hashlib.sha256(stored).hexdigest()
 
 
-@pytest.mark.parametrize("packer", PACKERS)
+@each("packer", PACKERS)
 def test_a_stream_that_trickles(packer: str) -> None:
     content, one = _read(_Trickle(PACKERS[packer](b'[Event "x"]\n' * 100)))
     assert content == b'[Event "x"]\n' * 100
     assert (one.name, one.size) == ("<stream>", None)
 
 
-@pytest.mark.parametrize("packer", PACKED)
+@each("packer", PACKED)
 def test_streams_that_follow_each_other_with_padding(packer: str) -> None:
     pack = PACKERS[packer]
     padding = b"" if packer == "zst" else bytes(8)
@@ -88,7 +89,7 @@ def test_cut_short(packer: str, left: float) -> None:
     assert CONTENT.startswith(b"".join(seen))
 
 
-@pytest.mark.parametrize("packer", ["gz", "bz2", "xz"])
+@each("packer", ["gz", "bz2", "xz"])
 def test_damaged_inside(packer: str) -> None:
     stored = bytearray(PACKERS[packer](CONTENT))
     middle = len(stored) // 2

@@ -9,9 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ttt_cli.errors import ConfigError, DataError
-from ttt_cli.reading.streams import DamagedInputError
+from tests.support.cases import each
+from ttt_cli.reading.input import DamagedInputError
 from ttt_cli.reading.text import BLOCK, HEAD, peek, plain_blocks
+from ttt_cli.support.errors import ConfigError, DataError
 
 
 def plain(content: bytes, cuts: list[int] | None = None, encoding: str | None = None) -> bytes:
@@ -32,7 +33,7 @@ def test_all_ends_of_lines_are_equal(end: str, mark: bytes) -> None:
     assert plain(mark + f"a{end}{end}b{end}".encode()) == b"a\n\nb\n"
 
 
-@pytest.mark.parametrize("encoding", ["utf-16", "utf-32", "utf-8-sig"])
+@each("encoding", ["utf-16", "utf-32", "utf-8-sig"])
 def test_byte_order_marks(encoding: str) -> None:
     assert plain("Löwenthal\r\n½".encode(encoding), [3, 7, 8]) == "Löwenthal\n½".encode()
 
@@ -81,7 +82,7 @@ def test_what_came_before_damage_is_handed_over() -> None:
         list(blocks)
 
 
-@pytest.mark.parametrize("encoding", ["rot13", "base64", "zlib", "hex", "uu", "bz2"])
+@each("encoding", ["rot13", "base64", "zlib", "hex", "uu", "bz2"])
 def test_codecs_that_are_not_of_text(encoding: str) -> None:
     with pytest.raises(ConfigError, match=f"data.encoding: '{encoding}' is no encoding of text"):
         list(plain_blocks([b"abc"], encoding, "games"))

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from ttt_cli.inference.ep.slices import Slices
-from ttt_cli.inference.ep.two_filter import TwoFilter
-from ttt_cli.kernels.ep import ttt, ttt_d, ttt_d_links, ttt_links
-from ttt_cli.kernels.ep.structures import Chains, Games, Messages, Part, Sites
+from ttt_cli.inference.ep.cutting import SliceInput
+from ttt_cli.inference.ep.slices import Slice
+from ttt_cli.inference.years import Play
+from ttt_cli.kernels.ep import ttt, ttt_d
+from ttt_cli.kernels.ep.joint_means import before_games
+from ttt_cli.kernels.ep.structures import Chains, Games, Part, Sites
 
 
 class Problem:
@@ -75,20 +77,34 @@ class Problem:
         return ttt if len(self.previous) == self.n else ttt_d
 
     @property
-    def link_kernels(self):
-        return ttt_links if self.kernels is ttt else ttt_d_links
-
-    @property
     def all_sites(self):
         return Sites(self.sites, self.links, self.positivity)
 
+    def slice(self, threads=1):
+        """The engine's slice of it, with its sites and links."""
+        size, none = len(self.previous), np.empty(0, np.int32)
+        widest = self.variance.copy()
+        before_games(self.previous, widest)
+        kinds = size // max(self.n, 1)
+        sites = np.zeros((len(self.first), 4 * kinds)), np.zeros((self.n if kinds > 1 else 0, 2))
+        if hasattr(self, "sites"):
+            sites = self.sites, self.positivity
+        piece = SliceInput(
+            0, np.zeros(len(self.start) - 1, np.int32), 1, self.games, np.zeros((1, 2)),
+            self.start, self.game_start, self.previous, self.following,
+            np.zeros(size), self.variance, widest, none, none, none, none == 0, none == 0, None, sites,
+        )  # fmt: skip
+        found = Slice(piece, Play(1.0, 0.0, 1.0, own_margins=float(kinds > 1)), threads=threads)
+        if hasattr(self, "links"):
+            found.sites.link[:] = self.links
+        return found
+
     def smoothed(self):
         """Messages of the sites."""
-        messages = Messages(*np.empty((3, len(self.previous), 2)))
-        self.kernels.gather(self.part, self.games, messages.marginal, self.all_sites)
-        slices = Slices(self.start, self.game_start, self.previous[: self.n], threads=1)
-        TwoFilter(self.chains, slices).smooth(messages)
-        return messages
+        found = self.slice()
+        found.gathered()
+        found.smooth(np.empty((0, 4)))
+        return found._messages
 
 
 class Skills(Problem):

@@ -34,7 +34,7 @@ def made(*files: str, aliases: str | None = "names.txt", output: str | None = "a
 
 
 def inputs(run: Run) -> list[tuple[object, ...]]:
-    return [tuple(row) for row in run.query("SELECT path, kind, digest, size, rows, used FROM inputs")[1]]
+    return [tuple(row) for row in run.select("SELECT path, kind, digest, size, rows, used FROM inputs")[1]]
 
 
 def alias_row(content: str) -> tuple[object, ...]:

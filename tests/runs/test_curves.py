@@ -8,8 +8,8 @@ import pytest
 
 from tests.support.builders import fit_rows, make_games
 from tests.support.handmade import CONFIG
-from ttt_cli.runs.run import Run, memory_run, open_run
-from ttt_cli.runs.storing.store import write_run
+from ttt_cli.runs.run import Run, open_run
+from ttt_cli.runs.write import memory_run, write_run
 
 ROWS = [(1850, "a", "b", 2), (1853, "c", "b", 2), (1857, "a", "d", 0), (1860, "d", "c", 1)]
 CAREER = {"growth": 300.0, "growth_years": 2.0, "decline": 9.0, "decline_after": 10.0, "early": 2.0}

@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 from tests.support.handmade import RECORDS, write_small_run
-from ttt_cli.errors import RunError
-from ttt_cli.runs.evidence import EvidencePoint
+from ttt_cli.runs.meta import EvidencePoint
 from ttt_cli.runs.run import open_run
+from ttt_cli.support.errors import RunError
 
 
 @pytest.fixture
@@ -43,7 +43,6 @@ def test_what_is_written_to_later_is_not_fitted_later(here: Path, how: str) -> N
     if how == "evidence":
         old = open_run("old.ttt")
         old.store_evidence([EvidencePoint({"tau": 1.0}, {"tau": 1.0}, -1.0, True, 5, 0.001)])
-        old.merge_evidence()
         assert len(open_run("old.ttt").evidence_points()) == 2
     elif how == "copied":
         (here / "copy.ttt").write_bytes((here / "old.ttt").read_bytes())

@@ -2,11 +2,13 @@ from collections.abc import Callable
 
 import pytest
 
+from tests.support.cases import each
 from tests.support.handmade import CONFIG, GAPS, Record, fit_of, games_of, run_by
 from ttt_cli.config.schema import Period
-from ttt_cli.errors import LookupFailed
-from ttt_cli.runs.lookup import Found, find_period
-from ttt_cli.runs.run import Run, memory_run
+from ttt_cli.runs.lookup import Found
+from ttt_cli.runs.run import Run
+from ttt_cli.runs.write import memory_run
+from ttt_cli.support.errors import LookupFailed
 from ttt_cli.timeline import build_timeline
 
 Finder = Callable[[str], Found]
@@ -44,8 +46,8 @@ def find() -> Finder:
     )
 
 
-@pytest.mark.parametrize(
-    ("typed", "meant"),
+@each(
+    "typed, meant",
     [
         ("Morphy, Paul", "Morphy, Paul"),
         ("morphy,PAUL ", "Morphy, Paul"),
@@ -60,27 +62,57 @@ def find() -> Finder:
         ("capablanca j", "Capablanca, Jose Raul"),
         ("nn", "NN"),
         ("Thomas", "Thomas, George Alan"),
+        ("/^tal, m/", "Tal, Mihail"),
     ],
 )
 def test_a_name_that_means_one_player_finds_him_silently(find: Finder, typed: str, meant: str) -> None:
     assert find(typed) == Found(meant)
 
 
-def test_ten_times_the_games_of_the_others_together_decide_a_shared_surname(find: Finder) -> None:
+@each("typed", ["/xyz/", "/(/", "/Thomas/"])
+def test_a_text_in_slashes_is_a_pattern(find: Finder, typed: str) -> None:
+    with pytest.raises(LookupFailed, match=r"no player matches|regular expression|3 players"):
+        find(typed)
+
+
+def test_the_others_of_a_shared_surname_are_noted(find: Finder) -> None:
     found = find("morphy")
     assert found.player == "Morphy, Paul"
     assert "Morphy, Alonzo (3 games, 1900)" in found.note
     assert "Morphy, Ernest (1 game, 1900)" in found.note
 
 
-@pytest.mark.parametrize(("games", "decided"), [(40, True), (39, False)])
-def test_just_less_than_ten_times_does_not(games: int, decided: bool) -> None:
-    look_up = finder(**{"Morphy, Paul": games, "Morphy, Alonzo": 3, "Morphy, Ernest": 1})
+@pytest.mark.parametrize(("games", "decided"), [(30, True), (29, False)])
+def test_ten_times_the_games_of_the_next_decide(games: int, decided: bool) -> None:
+    look_up = finder(**{"Morphy, Paul": games, "Morphy, Alonzo": 3, "Morphy, Ernest": 2})
     if decided:
         assert look_up("Morphy").player == "Morphy, Paul"
     else:
         with pytest.raises(LookupFailed, match="3 players"):
             look_up("Morphy")
+
+
+@pytest.mark.slow
+@each(
+    "typed, meant",
+    [
+        ("Bobby Fischer", "Fischer, Robert James"),
+        ("Bob J Fischer", "Fischer, Robert James"),
+        ("fischer, bobby", "Fischer, Robert James"),
+        ("Misha Tal", "Tal, Mihail"),
+        ("Mikhail Tal", "Tal, Mihail"),
+    ],
+)
+def test_short_forms_find_their_player(typed: str, meant: str) -> None:
+    look_up = finder(**{"Fischer, Robert James": 30, "Fischer, Daniel": 4, "Tal, Mihail": 5})
+    assert look_up(typed) == Found(meant)
+
+
+def test_ambiguous_short_forms_are_refused() -> None:
+    look_up = finder(**{"Fischer, Robert James": 30, "Fischer, Rob": 4})
+    assert look_up("Robert Fischer").player == "Fischer, Robert James"
+    with pytest.raises(LookupFailed, match="2 players"):
+        look_up("Bobby Fischer")
 
 
 def test_candidates_are_listed_with_games_and_years(find: Finder) -> None:
@@ -111,7 +143,7 @@ def test_each_word_typed_needs_a_word_of_its_own(find: Finder) -> None:
         find("Capablanca, J J")
 
 
-@pytest.mark.parametrize("typed", ["Morph", "Pau Morphy", "Morphy, Pa"])
+@each("typed", ["Morph", "Pau Morphy", "Morphy, Pa"])
 def test_parts_of_words_are_not_taken(find: Finder, typed: str) -> None:
     with pytest.raises(LookupFailed, match="no player"):
         find(typed)
@@ -122,14 +154,14 @@ def test_initials_alone_are_not_a_name(find: Finder) -> None:
         find("P M")
 
 
-@pytest.mark.parametrize("typed", ["Morfy", "paul morfy", "Mophry, Paul"])
+@each("typed", ["Morfy", "paul morfy", "Mophry, Paul"])
 def test_near_spellings_are_suggested_and_not_taken(find: Finder, typed: str) -> None:
     with pytest.raises(LookupFailed, match="no player") as caught:
         find(typed)
     assert "did you mean 'Morphy, Paul'" in (caught.value.hint or "")
 
 
-@pytest.mark.parametrize("typed", ["xyzzyx", "?", ""])
+@each("typed", ["xyzzyx", "?", ""])
 def test_nothing_near_suggests_nothing(find: Finder, typed: str) -> None:
     with pytest.raises(LookupFailed) as caught:
         find(typed)
@@ -142,11 +174,16 @@ def test_a_long_list_is_cut_and_says_so() -> None:
         look_up("Smith")
 
 
-def test_a_bare_surname_in_the_data_is_exact_but_its_bearers_are_named() -> None:
-    look_up = finder(**{"Morphy": 2, "Morphy, Paul": 40})
-    found = look_up("Morphy")
-    assert found.player == "Morphy"
-    assert "Morphy, Paul (40 games" in found.note
+def test_a_bare_surname_is_decided_by_games_even_where_a_player_is_spelled_so() -> None:
+    look_up = finder(**{"Morphy": 2, "Morphy, Paul": 40, "Lange": 5, "Lange, Max": 40})
+    assert look_up("Morphy").player == "Morphy, Paul"
+    assert "Morphy (2 games" in look_up("morphy").note
+    assert look_up("=Morphy") == Found("Morphy")
+    with pytest.raises(LookupFailed, match="2 players") as caught:
+        look_up("Lange")
+    assert "'=Lange' selects" in (caught.value.hint or "")
+    with pytest.raises(LookupFailed, match="no player is spelled"):
+        look_up("=morphy")
 
 
 def test_two_spellings_of_one_name_are_told_apart_by_the_exact_one() -> None:
@@ -163,44 +200,66 @@ def run(small_run: Callable[..., Run]) -> Run:
 
 
 def test_the_last_period_is_meant_by_default(run: Run) -> None:
-    assert find_period(run, None) == ("1859", 1859)
-    assert find_period(run, None, "A") == ("1856", 1856)
+    assert run.find_period(None) == ("1859", 1859)
+    assert run.find_period(None, "A") == ("1856", 1856)
 
 
-def test_a_label_may_be_cut_short_or_finer() -> None:
-    months = run_by("month")
-    assert find_period(months, "1858")[0] == "1858-12"
-    assert find_period(months, "1858-08")[0] == "1858-08"
-    assert find_period(months, "1858-08-20")[0] == "1858-08"
-    with pytest.raises(LookupFailed, match="'185' is no period"):
-        find_period(months, "185")
-
-
-@pytest.mark.parametrize(
-    ("period", "at", "meant"),
+@pytest.mark.slow
+@each(
+    "period, at, meant",
     [
+        ("year", "1858", "1858"),
+        ("month", "1858", "1858-12"),
+        ("month", " 1858.08 ", "1858-08"),
+        ("month", "1858-Q3", "1858-09"),
         ("quarter", "1858", "1858-Q4"),
-        ("quarter", "1858-06", "1858-Q2"),
-        ("quarter", "1858-10-01", "1858-Q4"),
-        ("week", "1858-06-15", "1858-W24"),
+        ("quarter", "1858-Q2", "1858-Q2"),
         ("week", "1858-06", "1858-W25"),
-        ("week", "1858-01-01", "1857-W53"),
+        ("week", "1858-W23", "1858-W23"),
         ("day", "1858-06", "1858-06-30"),
+        ("day", "1858-W23", "1858-06-13"),
     ],
 )
-def test_a_day_or_month_is_in_a_quarter_and_in_a_week(period: Period, at: str, meant: str) -> None:
-    assert find_period(run_by(period), at)[0] == meant
+def test_a_longer_period_is_its_last_one(period: Period, at: str, meant: str) -> None:
+    assert run_by(period).find_period(at)[0] == meant
+
+
+@pytest.mark.slow
+@each(
+    "period, at, containing",
+    [
+        ("year", "1858-08", "1858"),
+        ("year", "1858.08.20", "1858"),
+        ("quarter", "1858-06", "1858-Q2"),
+        ("month", "1858-08-20", "1858-08"),
+        ("month", "1858-W05", "1858-02"),
+        ("week", "1858-01-01", "1857-W53"),
+    ],
+)
+def test_a_shorter_period_is_refused_with_the_one_that_contains_it(
+    period: Period, at: str, containing: str
+) -> None:
+    with pytest.raises(LookupFailed, match=f"the run is by the {period}: .* is shorter") as caught:
+        run_by(period).find_period(at)
+    assert caught.value.hint == f"use {containing}, which contains it"
+
+
+@pytest.mark.slow
+@each("at", ["185", "1858-13", "1858-02-30", "1858-W60", "0000", "1858-Q5", "x"])
+def test_no_calendar_has_these(at: str) -> None:
+    with pytest.raises(LookupFailed, match="is not a period"):
+        run_by("day").find_period(at)
 
 
 def test_a_period_without_anybody_says_what_there_is(run: Run) -> None:
-    with pytest.raises(LookupFailed, match="covers 1900") as caught:
-        find_period(run, "1900")
-    assert caught.value.hint == "the run goes from 1850 to 1859, by the year"
+    with pytest.raises(LookupFailed, match="no player has a skill at 1900") as caught:
+        run.find_period("1900")
+    assert caught.value.hint == "the run covers 1850 to 1859, by the year"
     for year in ("1856", "1900"):
         with pytest.raises(LookupFailed, match=f"D has no skill at {year}") as caught:
-            find_period(run, year, "D")
-        assert caught.value.hint == "the history goes from 1857 on, the run to 1859"
+            run.find_period(year, "D")
+        assert caught.value.hint == "the history starts in 1857, the run ends in 1859"
 
 
 def test_a_players_periods_go_on_after_the_last_game(run: Run) -> None:
-    assert find_period(run, "1859", "A") == ("1859", 1859)
+    assert run.find_period("1859", "A") == ("1859", 1859)

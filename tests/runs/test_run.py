@@ -1,5 +1,6 @@
 import subprocess
 import sys
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -19,14 +20,15 @@ from tests.support.handmade import (
     put_small_run,
     write_small_run,
 )
-from ttt_cli.errors import LookupFailed, RunError
 from ttt_cli.games.table import GAME_COLUMNS, Games
 from ttt_cli.quantities import TEXT_COLUMNS
-from ttt_cli.reading.column import Column
-from ttt_cli.runs import connection
-from ttt_cli.runs.evidence import EvidencePoint
-from ttt_cli.runs.run import Run, memory_run, open_run
+from ttt_cli.reading.columns import Column
+from ttt_cli.runs import attach
+from ttt_cli.runs.meta import EvidencePoint
+from ttt_cli.runs.run import Run, open_run
 from ttt_cli.runs.schema import FORMAT
+from ttt_cli.runs.write import memory_run, write_run
+from ttt_cli.support.errors import LookupFailed, RunError
 from ttt_cli.timeline import build_timeline
 
 
@@ -55,19 +57,20 @@ def test_what_was_written_of_games_comes_back() -> None:
     games = replace(games_of(RECORDS, report=REPORT), round=rounds, event=rounds, spellings=spellings)
     timeline = build_timeline(games)
     run = memory_run(games, timeline, fit_of(timeline), CONFIG)
-    assert run.has_texts
+    assert run.has_rows("texts")
     assert same_games(run.stored_games(), games)
     assert list(run.stored_games().round)[:3] == ["London", "1", "2"]
-    assert len(run.query("SELECT * FROM run.main.texts WHERE text = 'unused'")[1]) == 0
+    assert len(run.select("SELECT * FROM run.main.texts WHERE text = 'unused'")[1]) == 0
 
 
 def test_a_run_without_texts_or_of_before_there_were_any_is_whole(run: Run) -> None:
     assert run.path is not None
-    assert not run.has_texts
+    assert not run.has_rows("texts")
+    run.close()
     with duckdb.connect(str(run.path)) as database:
         database.execute("DROP TABLE game_texts; DROP TABLE texts; DROP TABLE spellings")
     older = open_run(run.path)
-    assert not older.has_texts
+    assert not older.has_rows("texts")
     assert same_games(older.stored_games(), games_of(RECORDS, report=REPORT))
 
 
@@ -138,6 +141,7 @@ def test_a_forgotten_suffix_is_understood_or_suggested(run: Run) -> None:
 def test_damage_and_other_versions_are_told_apart(run: Run) -> None:
     path = run.path
     assert path is not None
+    run.close()
     with duckdb.connect(str(path)) as database:
         database.execute("UPDATE meta SET value = '999' WHERE key = 'format'")
     with pytest.raises(RunError, match="newer ttt"):
@@ -149,7 +153,7 @@ def test_damage_and_other_versions_are_told_apart(run: Run) -> None:
     with duckdb.connect(str(path)) as database:
         database.execute(f"UPDATE meta SET value = '{FORMAT}' WHERE key = 'format'")
         database.execute("DELETE FROM meta WHERE key = 'sweeps'")
-    with pytest.raises(RunError, match="lacks sweeps"):
+    with pytest.raises(RunError, match="has no sweeps"):
         open_run(path)
     path.write_bytes(path.read_bytes()[:5000])
     with pytest.raises(RunError, match="cannot be opened"):
@@ -166,7 +170,7 @@ def test_damage_behind_the_catalog_is_an_error_with_a_hint(run: Run, begin: int)
     for damaged in (whole, whole[:begin]):
         path.write_bytes(damaged)
         with pytest.raises(RunError, match=r"cannot be (opened|read)") as caught:
-            open_run(path).query("SELECT * FROM skills JOIN games USING (period)")
+            open_run(path).select("SELECT * FROM skills JOIN games USING (period)")
         assert caught.value.where == str(path)
         assert caught.value.hint == "the file may be damaged; fit it again"
 
@@ -174,14 +178,15 @@ def test_damage_behind_the_catalog_is_an_error_with_a_hint(run: Run, begin: int)
 def test_a_run_held_by_another_process_is_an_error_in_words(
     run: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(connection, "RETRY_DELAYS", (0.0,))
+    monkeypatch.setattr(attach, "RETRY_DELAYS", (0.0,))
     script = "import duckdb, sys; c = duckdb.connect(sys.argv[1]); print('held', flush=True); input()"
     command = [sys.executable, "-c", script, str(run.path)]
+    run.close()
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as holder:
         assert holder.stdin
         assert holder.stdout
         assert holder.stdout.readline() == "held\n"
-        with pytest.raises(RunError, match="another process holds"):
+        with pytest.raises(RunError, match="another process has"):
             open_run(run.path)
         holder.communicate("\n")
     assert open_run(run.path).meta.games == 7
@@ -224,14 +229,14 @@ def test_evidence_is_stored_from_inside_a_with_block(run: Run) -> None:
     assert not run.path.with_name("a.ttt.wal").exists()
 
 
-def test_a_file_is_held_to_the_end_of_the_outer_of_two_with_blocks(run: Run) -> None:
-    with run:
-        with run:
-            pass
-        put_small_run(run.path, RECORDS[:2])
-        assert len(run.query("SELECT * FROM games")[1]) == len(RECORDS)
-    with pytest.raises(RunError, match="replaced meanwhile"):
-        run.query("SELECT * FROM games")
+def test_a_reader_sees_the_run_as_it_was_when_opened(run: Run) -> None:
+    put_small_run(run.path, RECORDS[:2])
+    assert len(run.select("SELECT * FROM games")[1]) == len(RECORDS)
+    with run, run:
+        assert len(run.skills()) == 13
+    with pytest.raises(RunError, match="replaced meanwhile"):  # it was closed
+        run.select("SELECT * FROM games")
+    assert len(open_run(run.path).select("SELECT * FROM games")[1]) == 2
 
 
 def test_evidence_never_goes_to_another_run_in_the_same_place(run: Run) -> None:
@@ -256,12 +261,6 @@ def test_streamed_rows_are_all_the_rows(run: Run) -> None:
     assert [i for (i,) in rows] == list(range(25000))
 
 
-def test_an_open_file_follows_a_replaced_run_only_when_asked_again(run: Run) -> None:
-    assert run.path is not None
-    put_small_run(run.path, RECORDS[:2])
-    assert len(open_run(run.path).query("SELECT * FROM games")[1]) == 2
-
-
 def test_parquet_copies_hold_the_query(run: Run, tmp_path: Path) -> None:
     target = tmp_path / "it's.parquet"
     run.copy_to(target, "parquet", "SELECT player FROM players")
@@ -272,4 +271,22 @@ def test_parquet_copies_hold_the_query(run: Run, tmp_path: Path) -> None:
 
 def test_wrong_sql_is_a_run_error(run: Run) -> None:
     with pytest.raises(RunError, match=r"a\.ttt"):
-        run.query("SELECT nothing FROM nowhere")
+        run.select("SELECT nothing FROM nowhere")
+
+
+def test_a_query_gives_a_frame(small_run: Callable[..., Run]) -> None:
+    frame = small_run().query("SELECT player, games FROM players WHERE games > ? ORDER BY player", [3])
+    assert frame.columns.tolist() == ["player", "games"]
+    assert frame.values.tolist() == [["Anderssen, Adolf", 5], ["Morphy, Paul", 5], ["Paulsen, Louis", 4]]
+
+
+def test_the_view_of_games_has_what_was_written_of_them(tmp_path: Path) -> None:
+    events = Column(np.array([1, 0, 1, 0, 0, 1, 1], np.uint8), ("", "London"))
+    games = replace(games_of(RECORDS, report=REPORT), event=events)
+    timeline = build_timeline(games)
+    write_run(tmp_path / "a.ttt", games, timeline, fit_of(timeline), CONFIG)
+    expected = list(events)
+    sql = "SELECT event, site, round FROM games"
+    assert open_run(tmp_path / "a.ttt").select(sql)[1] == [(event, "", "") for event in expected]
+    with duckdb.connect(str(tmp_path / "a.ttt"), read_only=True) as other:
+        assert [event for event, *_ in other.execute(sql).fetchall()] == expected

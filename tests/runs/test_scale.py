@@ -10,9 +10,10 @@ import pytest
 
 from tests.support.handmade import CONFIG, fit_of, games_of, put_small_run
 from ttt_cli.config.schema import ScaleConfig
-from ttt_cli.errors import ConfigError, LookupFailed
-from ttt_cli.runs.run import Run, memory_run, open_run
-from ttt_cli.runs.scale import Anchor, Scale, parse_anchor
+from ttt_cli.runs.lookup import Anchor, Scale, parse_anchor
+from ttt_cli.runs.run import Run, open_run
+from ttt_cli.runs.write import memory_run
+from ttt_cli.support.errors import ConfigError, LookupFailed
 from ttt_cli.timeline import build_timeline
 
 RECORDS = (
@@ -33,7 +34,7 @@ def run_of(anchors: list[str] | None = None, slope: str = "elo", further: str | 
 
 
 def rows(run: Run) -> dict[tuple[str, str], tuple[float, float]]:
-    return {row[:2]: row[2:] for row in run.query(ALL)[1]}
+    return {row[:2]: row[2:] for row in run.select(ALL)[1]}
 
 
 def test_without_anchors_points_are_shown() -> None:
@@ -75,12 +76,12 @@ def test_no_slope_to_be_matched(anchors: list[str]) -> None:
 def test_peaks_and_margins_are_on_the_scale_and_counts_are_not() -> None:
     points, elo = run_of(further="draw_margin"), run_of(["Anderssen @ 1852 = 2600"], further="draw_margin")
     sql = "SELECT peak_mean, peak_sd, games, wins FROM players WHERE surname = 'anderssen'"
-    ((peak, sd, *counts),), ((peak_elo, sd_elo, *counts_elo),) = points.query(sql)[1], elo.query(sql)[1]
+    ((peak, sd, *counts),), ((peak_elo, sd_elo, *counts_elo),) = points.select(sql)[1], elo.select(sql)[1]
     assert (peak_elo, sd_elo) == pytest.approx((elo.scale.slope * peak + elo.scale.shift, sd / UNIT))
     assert counts_elo == counts
     margins = "SELECT draw_margin, draw_margin_sd, games, period_number FROM skills"
     for (margin, margin_sd, *rest), (elo_margin, elo_sd, *elo_rest) in zip(
-        points.query(margins)[1], elo.query(margins)[1], strict=True
+        points.select(margins)[1], elo.select(margins)[1], strict=True
     ):
         assert (elo_margin, elo_sd) == pytest.approx((margin / UNIT, margin_sd / UNIT))
         assert elo_rest == rest
@@ -90,8 +91,8 @@ def test_peaks_and_margins_are_on_the_scale_and_counts_are_not() -> None:
 def test_back_in_points() -> None:
     run = run_of(["Anderssen @ 1852 = 2600"], further="draw_margin")
     sql = "SELECT s FROM skills s ORDER BY player, period"
-    plain = [row for (row,) in run_of(further="draw_margin").query(sql)[1]]
-    back = [run.scale.points(row) for (row,) in run.query(sql)[1]]
+    plain = [row for (row,) in run_of(further="draw_margin").select(sql)[1]]
+    back = [run.scale.points(row) for (row,) in run.select(sql)[1]]
     for one, other in zip(plain, back, strict=True):
         assert other.keys() == one.keys()
         assert all(
@@ -113,9 +114,9 @@ def test_a_stored_run_is_opened_on_any_scale(tmp_path: Path) -> None:
 
 def test_the_table_of_games_is_the_same_on_any_scale() -> None:
     run, elo = run_of(), run_of(["Anderssen @ 1852 = 2600"])
-    rows = run.query("SELECT * FROM games")[1]
+    rows = run.select("SELECT * FROM games")[1]
     assert len(rows) == 3
-    assert elo.query("SELECT * FROM games")[1] == rows
+    assert elo.select("SELECT * FROM games")[1] == rows
 
 
 def test_games_come_back_whatever_the_scale() -> None:
@@ -126,19 +127,19 @@ def test_anchors_as_they_are_written() -> None:
     assert parse_anchor(" Lasker, Emanuel@1900=2720.5 ") == Anchor("Lasker, Emanuel", "1900", 2720.5)
     assert str(parse_anchor("A @ B @ 1900-Q1 = -3")) == "A @ B in 1900-Q1 = -3"
     for wrong in ("Lasker = 2720", "Lasker @ 1900", "@ 1900 = 2720", "Lasker @ 1900 = high"):
-        with pytest.raises(ConfigError, match="no anchor"):
+        with pytest.raises(ConfigError, match="not an anchor"):
             parse_anchor(wrong)
 
 
 def test_an_anchor_must_have_a_skill_then() -> None:
     with pytest.raises(LookupFailed, match="no skill in 1900") as caught:
         _ = run_of(["Anderssen @ 1900 = 2600"]).scale
-    assert caught.value.hint == "from 1850 to 1852 there is"
+    assert caught.value.hint == "there are skills from 1850 to 1852"
     with pytest.raises(LookupFailed, match="no player"):
         _ = run_of(["Morphy @ 1852 = 2600"]).scale
 
 
 def test_points_and_anchors_exclude_each_other(tmp_path: Path) -> None:
     put_small_run(tmp_path / "a.ttt", RECORDS)
-    with pytest.raises(ConfigError, match="one scale or the other"):
+    with pytest.raises(ConfigError, match="points or anchors, not both"):
         _ = open_run(tmp_path / "a.ttt", ["points", "Anderssen @ 1852 = 2600"]).scale

@@ -8,11 +8,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.support.builders import fit_rows, make_games
+from tests.support.cases import each
 from tests.support.handmade import CONFIG, RECORDS, fit_of, games_of
 from tests.support.laid_out import histories
+from ttt_cli.histories import chain_columns
 from ttt_cli.periods import label
-from ttt_cli.quantities import chain_columns
-from ttt_cli.runs.run import memory_run
+from ttt_cli.runs.write import memory_run
 from ttt_cli.systems.registry import MODULES
 from ttt_cli.timeline import build_timeline
 
@@ -33,7 +34,8 @@ CAREER = {
 SYSTEMS = [*((name, {}) for name in MODULES), *((name, CAREER) for name in ("ttt", "ttt-d", "trueskill"))]
 
 
-@pytest.mark.parametrize(("model", "given"), SYSTEMS)
+@pytest.mark.slow
+@each("model, given", SYSTEMS)
 def test_every_system_is_shown_as_it_was_found(model: str, given: dict[str, float]) -> None:
     timeline, fit = fit_rows(ROWS, model, **given)
     expected = histories(timeline, fit)
@@ -50,7 +52,8 @@ def test_every_system_is_shown_as_it_was_found(model: str, given: dict[str, floa
             assert np.array_equal(nodes[name], played, equal_nan=True)
 
 
-@pytest.mark.parametrize(("model", "given"), SYSTEMS)
+@pytest.mark.slow
+@each("model, given", SYSTEMS)
 def test_every_system_goes_on_after_the_last_game_as_it_was_found(
     model: str, given: dict[str, float]
 ) -> None:
@@ -72,9 +75,9 @@ def test_labels_are_those_of_the_periods(period: str) -> None:
     games = games_of([*records[:1], *RECORDS, ("1999-12-30", "Öst, O", "New, N", "1-0"), *records[1:]])
     timeline = build_timeline(games, period)  # type: ignore[arg-type]
     run = memory_run(games, timeline, fit_of(timeline), CONFIG)
-    rows = run.query("SELECT DISTINCT period_number, period FROM skills ORDER BY ALL")[1]
+    rows = run.select("SELECT DISTINCT period_number, period FROM skills ORDER BY ALL")[1]
     assert rows == [(number, label(number, period)) for number, _ in rows]  # type: ignore[arg-type]
-    assert rows == run.query("SELECT period_number, period FROM periods")[1]
+    assert rows == run.select("SELECT period_number, period FROM periods")[1]
 
 
 games = st.lists(
@@ -96,20 +99,20 @@ def test_some_periods_are_those_rows_of_all(
     high = None if low is None else low + width
     stored = make_games(rows), timeline, fit, CONFIG
     points = memory_run(*stored)
-    played = points.query("SELECT player, period_number FROM skills WHERE games > 0")[1]
+    played = points.select("SELECT player, period_number FROM skills WHERE games > 0")[1]
     everything = "SELECT * FROM skills_within(NULL, NULL, NULL)"
     last_game = {
         (player, number): max(then for name, then in played if name == player and then <= number)
-        for player, _, number, *_ in points.query(everything)[1]
+        for player, _, number, *_ in points.select(everything)[1]
     }
     assert {number for _, number in last_game} == set(range(rows[0][0], rows[-1][0] + 1))
-    history = set(points.query("SELECT player, period_number FROM skills")[1])
+    history = set(points.select("SELECT player, period_number FROM skills")[1])
     elo = [memory_run(*stored, scale=["a @ 1860 = 2000"])] if ("a", 1860) in history else []
     for run in (points, *elo):
         expected = [
             row
-            for row in run.query(everything)[1]
+            for row in run.select(everything)[1]
             if (low is None or low <= row[2] <= low + width)
             and (idle is None or row[2] - last_game[row[0], row[2]] <= idle)
         ]
-        assert run.query("SELECT * FROM skills_within(?, ?, ?)", [low, high, idle])[1] == expected
+        assert run.select("SELECT * FROM skills_within(?, ?, ?)", [low, high, idle])[1] == expected

@@ -7,14 +7,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from tests.support.cases import each
 from tests.support.handmade import CONFIG, RECORDS, fit_of, games_of
 from ttt_cli.fitted import Fit
 from ttt_cli.histories import Line
 from ttt_cli.periods import period_of
-from ttt_cli.runs.run import Run, memory_run, open_run
-from ttt_cli.runs.start import _first_day, start_from
-from ttt_cli.runs.storing.store import write_run
+from ttt_cli.runs.run import Run, open_run
+from ttt_cli.runs.write import memory_run, write_run
 from ttt_cli.timeline import Timeline, build_timeline
+from ttt_cli.updating import _first_day, start_from
 
 OTHERS = (
     ("1850", "Morphy, Paul", "Anderssen, Adolf", "1-0"),
@@ -58,7 +59,7 @@ def test_other_nodes_have_the_nearest_period_and_strangers_nothing() -> None:
     known = believed(fit, timeline)
     others = build_timeline(games_of(OTHERS))
     found = believed(start_from(run, others), others)
-    rows = run.query("SELECT mean, sd FROM skills WHERE player = 'Anderssen, Adolf' AND period = '1860'")[1]
+    rows = run.select("SELECT mean, sd FROM skills WHERE player = 'Anderssen, Adolf' AND period = '1860'")[1]
     assert found["Morphy, Paul", 1850] == known["Morphy, Paul", 1857]
     assert found["Anderssen, Adolf", 1850] == known["Anderssen, Adolf", 1858]
     assert found["Anderssen, Adolf", 1860] == rows[0]
@@ -79,7 +80,7 @@ def test_periods_of_another_kind_are_found_by_their_middles() -> None:
     assert found["Morphy, Paul", 12 * 1858 + 11] == believed(yearly, by_years)["Morphy, Paul", 1858]
 
 
-@pytest.mark.parametrize("period", ["year", "quarter", "month", "week", "day"])
+@each("period", ["year", "quarter", "month", "week", "day"])
 def test_first_days_are_the_first_of_their_periods(period: str) -> None:
     numbers = period_of(np.array([-99_999, -1, 0, 1, 20_000], np.int32), period)  # type: ignore[arg-type]
     first = _first_day(numbers, period).astype(np.int32)  # type: ignore[arg-type]

@@ -10,9 +10,9 @@ import pytest
 
 from ttt_cli.api import fit, top, update
 from ttt_cli.cli.main import run as ttt
-from ttt_cli.errors import RunError
 from ttt_cli.runs.run import open_run
 from ttt_cli.runs.schema import FORMAT
+from ttt_cli.support.errors import RunError
 
 FIXTURES = Path(__file__).parents[1] / "fixtures" / "runs"
 GAMES = FIXTURES / "games.csv"
@@ -31,6 +31,7 @@ def test_a_run_of_every_format_is_kept() -> None:
     assert kept == {f"format-{number}.ttt.gz" for number in range(1, FORMAT + 1)}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("old_run", range(1, FORMAT), indirect=True)
 def test_an_older_format_is_refused_with_the_command_that_replaces_it(
     old_run: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
@@ -50,10 +51,11 @@ def test_an_older_format_is_refused_with_the_command_that_replaces_it(
     assert open_run(old_run).meta.format == FORMAT
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("old_run", [FORMAT], indirect=True)
 def test_the_first_run_of_this_format_answers_as_a_new_one(old_run: Path, tmp_path: Path) -> None:
     old = open_run(old_run)
-    new = fit(GAMES, posterior=old.meta.posterior)
+    new = fit(GAMES, model=old.meta.model, posterior=old.meta.posterior)
     here, there = old.skills(), new.skills()
     assert here[["player", "period", "games"]].equals(there[["player", "period", "games"]])
     assert (here[["mean", "sd"]] - there[["mean", "sd"]]).abs().max().max() < 0.01

@@ -8,12 +8,12 @@ from dataclasses import replace
 import numpy as np
 
 from tests.support.builders import make_games
-from ttt_cli.inference.draws import resolve_margin
-from ttt_cli.inference.ep.apart.cutting import Cutter
-from ttt_cli.inference.ep.apart.held import HeldSlice
-from ttt_cli.inference.ep.apart.inference import SlicedInference, SliceLost
-from ttt_cli.inference.ep.warm_start import believed
-from ttt_cli.inference.moving_margins import MovingMargins
+from ttt_cli.inference.ep.cutting import Cutter
+from ttt_cli.inference.ep.inference import Engine, SliceLost
+from ttt_cli.inference.ep.slices import Slice
+from ttt_cli.inference.ep.start import start_of
+from ttt_cli.inference.outcome import resolve_margin
+from ttt_cli.inference.years import MovingMargins
 from ttt_cli.systems import ttt, ttt_d
 from ttt_cli.timeline import build_timeline
 
@@ -81,7 +81,7 @@ class LosingPlace:
     @contextmanager
     def hold(self, pieces, play, kept):
         count = len(list(pieces))
-        self.holder = Losing(lambda number: HeldSlice(pieces[number], play, kept), count, self.at)
+        self.holder = Losing(lambda number: Slice(pieces[number], play, kept), count, self.at)
         yield self.holder
 
 
@@ -101,12 +101,9 @@ def sliced(timeline, params, cuts, start=None, lost=None, kept=None):
     `lost`: slices by the asking before which they are, whose sites are in a folder `kept` or nowhere.
     """
     priors, play = asked_of(timeline, params)
-    first = timeline.previous < 0
-    guess = start and np.stack([believed(start, name, prior, first) for name, prior in priors.items()])
+    guess = start and start_of(start, priors, timeline)
     cutter = Cutter(timeline, np.array(cuts), [*priors.values()], colours=play.advantage != 0.0, guess=guess)
-    holder = Serial([HeldSlice(piece, play) for piece in cutter])
+    holder = Serial([Slice(piece, play) for piece in cutter])
     if lost:
-        holder = Losing(lambda number: HeldSlice(cutter[number], play, kept), len(holder.held), lost)
-    moving = MovingMargins(timeline, play, start)
-    newcomers = priors["skill"].newcomers
-    return SlicedInference(holder, cutter, moving, play, newcomers)
+        holder = Losing(lambda number: Slice(cutter[number], play, kept), len(holder.held), lost)
+    return Engine(holder, cutter, MovingMargins(timeline, play, start), play, priors)

@@ -12,11 +12,18 @@ import pytest
 
 from ttt_cli.config.schema import SolverConfig
 from ttt_cli.games.table import Games
-from ttt_cli.kernels.scores import structures
+from ttt_cli.kernels import elo as structures
 from ttt_cli.systems import registry
 from ttt_cli.timeline import build_timeline
 
 EXACT = SolverConfig(tol=1e-9, posterior="factorised")
+FEW_ROWS = [
+    (1900, "a", "b", 2),
+    (1900, "b", "c", 1),
+    (1901, "c", "a", 0),
+    (1904, "a", "b", 1),
+    (1904, "b", "a", 2),
+]
 SYMBOLS = {"1-0": 2, "0-1": 0, "1/2-1/2": 1}
 
 
@@ -50,7 +57,7 @@ def make_games(rows: Iterable[tuple], players: Iterable[str] = ()) -> Games:
 def plain_games(white, black, outcome):
     """Games between nodes as kernels of filters take them, of weight 1 and without handicaps."""
     ends, n = (np.array(side, np.int32) for side in (white, black)), len(outcome)
-    return structures.Games(
+    return structures.GameRows(
         *ends, np.array(outcome, np.int8), np.ones(n), *np.zeros((2, n)), np.zeros(n, np.bool_)
     )
 
@@ -60,6 +67,39 @@ def fit_rows(rows, model="ttt", solver=EXACT, period="year", colours="known", **
     module = registry.load(model)
     timeline = build_timeline(make_games(rows), period, colours)
     return timeline, module.fit(timeline, module.Params(**params), solver)
+
+
+def random_rows(seed, games, players=5, years=5, weights=(1.0,)):
+    """Games of random pairs, years, results and weights."""
+    rng = np.random.default_rng(seed)
+    names = [f"p{number:02d}" for number in range(players)]
+    return [
+        (
+            int(rng.integers(1900, 1900 + years)),
+            *rng.choice(names, 2, replace=False).tolist(),
+            int(rng.integers(3)),
+            float(rng.choice(weights)),
+        )
+        for _ in range(games)
+    ]
+
+
+def assert_slopes(module, timeline, params, keys, solver=EXACT, step=1e-3, **near):
+    """The gradient of the log-evidence in `keys` is that of central differences, `step` of each value apart.
+
+    Returns the whole gradient. `keys` may be steps by key; `near` as for `pytest.approx`.
+    """
+    slopes = module.gradient(timeline, params, module.fit(timeline, params, solver))
+    for key in keys:
+        at = getattr(params, key)
+        width = keys[key] if isinstance(keys, dict) else step * (abs(at) or 1.0)
+        high, low = (
+            module.fit(timeline, params.model_copy(update={key: at + side * width}), solver).log_evidence
+            for side in (1, -1)
+        )
+        expected = (high - low) / (2 * width)
+        assert slopes[key] == pytest.approx(expected, **{"rel": 1e-4, "abs": 1e-8, **near}), key
+    return slopes
 
 
 def skills(timeline, fit):

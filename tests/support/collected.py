@@ -9,8 +9,7 @@ import numpy as np
 from ttt_cli.config.schema import DataConfig
 from ttt_cli.games.ingest import Collector
 from ttt_cli.games.records import Records
-from ttt_cli.reading.batches import Batch, Note
-from ttt_cli.reading.file_records import FileRecords
+from ttt_cli.reading.batches import FileRecords, Note, text_table
 
 _OWN = ("date", "white", "black", "result", "weight", "moves")
 Row = Mapping[str, object]
@@ -28,24 +27,16 @@ def collector_of(
     for number, rows in enumerate(files):
         table = [{"date": "1858", "result": "1-0", **row} for row in rows]
         kind = "scores" if any(isinstance(row["result"], tuple) for row in table) else "text"
-        records = FileRecords(f"file{number}", kind)
         names = sorted({name for row in table for name in row if name not in _OWN})
         lines = [line for line in range(1, len(table) + len(bad) + 1) if line not in bad]
-        records.add(
-            Batch(
-                lines=lines[: len(table)],
-                dates=[row["date"] for row in table],
-                whites=[row["white"] for row in table],
-                blacks=[row["black"] for row in table],
-                results=[row["result"] for row in table],
-                weights=[row.get("weight", "1") for row in table]
-                if any("weight" in row for row in table)
-                else None,
-                rejects=[Note(line, "bad row", "...", "dropped") for line in bad],
-                further={name: [row.get(name, "") for row in table] for name in names},
-                moves=np.array([row.get("moves", 0) for row in table], np.int64),
-            )
-        )
+        columns = {f"{name}s": [row[name] for row in table] for name in ("date", "white", "black", "result")}
+        if any("weight" in row for row in table):
+            columns["weights"] = [row.get("weight", "1") for row in table]
+        columns |= {name: [row.get(name, "") for row in table] for name in names}
+        rejects = [Note(line, "bad row", "...", "dropped") for line in bad]
+        moves = np.array([row.get("moves", 0) for row in table], np.int64)
+        read = text_table(lines[: len(table)], columns, rejects, kind=kind, moves=moves)  # type: ignore[arg-type]
+        records = FileRecords(f"file{number}", read)
         collector.add(records, "csv", digest="", size=0)
         bad = []
     return collector

@@ -25,7 +25,7 @@ from types import TracebackType
 from typing import Final, Literal, NoReturn, Self
 
 LIBRARIES: Final = (
-    "altair", "duckdb", "numba", "numpy", "pandas", "pydantic", "rich.console", "rich.table", "ruamel.yaml",
+    "duckdb", "numba", "numpy", "pandas", "pydantic", "rich.console", "rich.table", "ruamel.yaml",
     "scipy.linalg", "scipy.optimize", "scipy.sparse", "scipy.special", "tqdm", "vl_convert",
 )  # fmt: skip
 _CLIENT: Final = """\

@@ -13,9 +13,9 @@ from ttt_cli.fitted import Fit, Status
 from ttt_cli.games.table import Games
 from ttt_cli.histories import Walk
 from ttt_cli.reading.reports import FileReport, Problem, ReadReport
-from ttt_cli.runs import session
-from ttt_cli.runs.run import Run, memory_run, open_run
-from ttt_cli.runs.storing.store import write_run
+from ttt_cli.runs import attach
+from ttt_cli.runs.run import Run, open_run
+from ttt_cli.runs.write import memory_run, write_run
 from ttt_cli.timeline import Timeline, build_timeline
 
 Record = tuple[str, str, str, str]  # date, white, black, result
@@ -118,14 +118,12 @@ def written(path: Path, write: Callable[[], object], *key: Hashable) -> Path:
     if key in _WRITTEN and not path.exists():
         content, chains = _WRITTEN[key]
         path.write_bytes(content)
-        seen = session.signature(path)
-        session.remember(seen, chains)
-        session._SOUND.add(seen)
+        attach.remember(attach.signature(path), chains, sound=True)
     else:
         write()
         with open_run(path) as run:
-            assert run.query("FROM meta")[1]  # looks at all numbers
-            _WRITTEN[key] = path.read_bytes(), run._session.chains
+            assert run.select("FROM meta")[1]  # looks at all numbers
+            _WRITTEN[key] = path.read_bytes(), run._chains
     return path
 
 

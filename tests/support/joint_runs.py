@@ -3,7 +3,7 @@
 from tests.support.builders import fit_rows, make_games
 from tests.support.handmade import CONFIG
 from ttt_cli.config.schema import SolverConfig
-from ttt_cli.runs.run import memory_run
+from ttt_cli.runs.write import memory_run
 
 JOINT = SolverConfig(tol=1e-9, posterior="joint")
 ROWS = [

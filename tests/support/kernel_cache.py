@@ -12,16 +12,13 @@ from ttt_cli import kernels
 
 def keep_inner() -> None:
     """Have what is compiled of inner functions that are loaded kept from now on."""
-    import numba
     from numba.core.dispatcher import Dispatcher
 
-    from ttt_cli.kernels.cache import keep
+    from ttt_cli.kernels.cache import KernelCache
     from ttt_cli.kernels.compile import kept_in
 
-    before, numba.config.CACHE_DIR = numba.config.CACHE_DIR, kept_in()
     for name, module in [*sys.modules.items()]:
         if kept_in() and name.startswith(f"{kernels.__name__}."):
             for value in vars(module).values():
                 if isinstance(value, Dispatcher) and value._can_compile:
-                    keep(value)
-    numba.config.CACHE_DIR = before
+                    value._cache = KernelCache(value.py_func, kept_in())

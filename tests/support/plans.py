@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from ttt_cli.evaluate.simulate.simulate import Plan
+from ttt_cli.evaluate.simulate import Plan
 
 ONE_CIRCLE: Final = Plan(
     players=30,

@@ -1,8 +1,10 @@
-"""The tables of runs, whether these are files or folders, and games to make runs of."""
+"""The tables of runs, and games to make runs of."""
 
 from __future__ import annotations
 
 import numpy as np
+
+from ttt_cli.runs.schema import _TABLES
 
 
 def written_games(place):
@@ -19,10 +21,10 @@ def written_games(place):
 
 def tables(run):
     """The rows of all tables but `meta`, in their order."""
-    names = sorted(run.held_tables - {"meta", "games", "nodes", "skills"})
+    names = sorted(_TABLES.keys() - {"meta"})
     found = {}
     for name in names:
-        columns, rows = run.query(f"SELECT * FROM run.main.{name} ORDER BY rowid")
+        columns, rows = run.select(f"SELECT * FROM run.main.{name} ORDER BY rowid")
         kept = [place for place, column in enumerate(columns) if column != "rowid"]
         found[name] = [tuple(row[place] for place in kept) for row in rows]
     return found

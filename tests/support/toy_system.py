@@ -9,12 +9,10 @@ from pydantic import Field
 
 from ttt_cli.config.schema import SolverConfig
 from ttt_cli.fitted import Fit
-from ttt_cli.inference.draws import resolve_logistic_margin
-from ttt_cli.inference.outcome import log_score, predict_ratings
-from ttt_cli.inference.scores.filtering import filter_fit
-from ttt_cli.inference.scores.ratings import RatingParams
+from ttt_cli.inference.filters import RatingParams, filter_fit
+from ttt_cli.inference.outcome import log_score, predict_ratings, resolve_logistic_margin
+from ttt_cli.inference.params import Traits
 from ttt_cli.inference.solver import Given
-from ttt_cli.inference.traits import Traits
 from ttt_cli.timeline import Timeline
 
 NAME: Final = "toy"

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.reference.chessmetrics_plain import list_at, rating_of, share_left
-from tests.support.builders import EXACT, fit_rows, make_games, skills
+from tests.support.builders import EXACT, FEW_ROWS, assert_slopes, fit_rows, make_games, skills
 from tests.support.strategies import game_rows
 from ttt_cli.config.schema import SolverConfig
 from ttt_cli.systems import chessmetrics as model
@@ -16,14 +16,6 @@ from ttt_cli.timeline import build_timeline
 
 FORMULA = {"points": 850, "near": 4, "far": 3, "reference": 2300, "window": 4}
 games = game_rows(1908, "abcde", (1.0, 1.0, 0.5, 30.0), (0.0, 0.0, 120.0))
-PLAIN = [
-    (1900, "a", "b", 2),
-    (1900, "b", "c", 1),
-    (1901, "c", "a", 0),
-    (1904, "a", "b", 1),
-    (1904, "b", "a", 2),
-]
-
 LINARES = {  # points of 12 in the double round robin of 2005, and the level that twelve rounds of raw ratings give
     "Kasparov": (8.0, 2864), "Topalov": (8.0, 2864), "Anand": (6.5, 2773), "Leko": (6.0, 2743),
     "Adams": (5.5, 2713), "Kasimdzhanov": (4.0, 2622), "Vallejo": (4.0, 2622),
@@ -117,7 +109,7 @@ def test_months_are_those_of_the_published_formula():
 
 
 def test_evidence_is_what_predict_predict_from_the_list_before():
-    timeline, fit = fit_rows([(*row, 2.0) for row in PLAIN], "chessmetrics", white_advantage=25)
+    timeline, fit = fit_rows([(*row, 2.0) for row in FEW_ROWS], "chessmetrics", white_advantage=25)
     before = fit.chains["skill"].before_mean
     predicted = model.predict(
         fit.params, {"mean": before[timeline.game_white]}, {"mean": before[timeline.game_black]}
@@ -128,8 +120,8 @@ def test_evidence_is_what_predict_predict_from_the_list_before():
 
 
 def test_scale_and_level_change_no_evidence():
-    _, plain = fit_rows(PLAIN, "chessmetrics")
-    _, moved = fit_rows(PLAIN, "chessmetrics", reference_rating=1000, bonus=7)
+    _, plain = fit_rows(FEW_ROWS, "chessmetrics")
+    _, moved = fit_rows(FEW_ROWS, "chessmetrics", reference_rating=1000, bonus=7)
     assert moved.mean == pytest.approx(plain.mean - 1336)
     assert moved.log_evidence == pytest.approx(plain.log_evidence)
 
@@ -143,9 +135,9 @@ def test_after_the_window_a_player_begins_anew():
 
 
 def test_nodes_without_games_have_a_rating():
-    from ttt_cli.evaluate.forecast.predict import known_before
+    from ttt_cli.evaluate.forecast import known_before
 
-    timeline = build_timeline(make_games([*PLAIN, (1905, "a", "new", 2)]))
+    timeline = build_timeline(make_games([*FEW_ROWS, (1905, "a", "new", 2)]))
     fit = model.fit(known_before(timeline, 3, 4), model.Params(), EXACT)
     whole = model.fit(timeline, model.Params(), EXACT).chains["skill"]
     assert fit.chains["skill"].before_mean == pytest.approx(whole.before_mean)
@@ -153,19 +145,7 @@ def test_nodes_without_games_have_a_rating():
     assert np.isfinite(fit.mean).all()
 
 
-def test_no_games_at_all():
-    fit = model.fit(build_timeline(make_games([])), model.Params(), EXACT)
-    assert len(fit.mean) == 0
-    assert fit.log_evidence == 0
-
-
 def test_slopes_are_those_of_the_evidence():
-    timeline, fit = fit_rows(PLAIN, "chessmetrics")
-    slopes = model.gradient(timeline, model.Params(), fit)
-    for key, step in (("points_per_score", 5.0), ("opponents_games", 0.05), ("reference_games", 0.05)):
-        up, down = (
-            fit_rows(PLAIN, "chessmetrics", **{key: fit.params[key] + sign * step})[1].log_evidence
-            for sign in (1, -1)
-        )
-        assert slopes[key] == pytest.approx((up - down) / (2 * step), rel=1e-3)
+    steps = {"points_per_score": 5.0, "opponents_games": 0.05, "reference_games": 0.05}
+    slopes = assert_slopes(model, build_timeline(make_games(FEW_ROWS)), model.Params(), steps, rel=1e-3)
     assert set(slopes) == set(model.Params.model_fields)

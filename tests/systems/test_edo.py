@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from tests.reference import edo_plain
 from tests.support.builders import EXACT, fit_rows, historical, make_games, skills
 from tests.support.laid_out import histories
-from ttt_cli.errors import ConfigError
-from ttt_cli.evaluate.forecast.predict import known_before
+from ttt_cli.evaluate.forecast import known_before
+from ttt_cli.support.errors import ConfigError
 from ttt_cli.systems import edo
 from ttt_cli.timeline import build_timeline
 

@@ -11,10 +11,18 @@ from tests.reference.elo_plain import PlainElo, logistic, normal
 from tests.support.builders import fit_rows, plain_games, skills
 from tests.support.strategies import by_year, game_rows
 from ttt_cli.config.schema import SolverConfig
-from ttt_cli.evaluate.forecast.predict import known_before
+from ttt_cli.evaluate.forecast import known_before
 from ttt_cli.inference.outcome import ELO_SCALE, logistic_probabilities
-from ttt_cli.kernels.scores.elo import CLASS, SCALE, by_period, expected_score, log_outcome
-from ttt_cli.kernels.scores.structures import Careers, Expectation, Factors, Piece
+from ttt_cli.kernels.elo import (
+    CLASS,
+    SCALE,
+    Factors,
+    PeriodRange,
+    PlayerStates,
+    by_period,
+    expected_score,
+    log_outcome,
+)
 from ttt_cli.systems import elo
 
 ROWS = [
@@ -48,10 +56,10 @@ def test_a_tournament_as_the_textbook_rates_it():
     rating = np.array([1613.0, 1609.0, 1477.0, 1388.0, 1586.0, 1720.0])
     residual = np.zeros(6)
     by_period(
-        Piece(False, np.array([0, 6]), np.array([0, 5])), np.full(6, -1, np.int32),
-        plain_games([0] * 5, list(range(1, 6)), [0, 1, 2, 2, 0]), Expectation(100.0, False),
+        PeriodRange(False, np.array([0, 6]), np.array([0, 5])), np.arange(6, dtype=np.int32),
+        plain_games([0] * 5, list(range(1, 6)), [0, 1, 2, 2, 0]), 100.0, False,
         Factors(32.0, 32.0, 32.0, 30.0, 2400.0), 1e9, np.ones(6), residual,
-        Careers(rating, np.empty(6), np.empty(6)),
+        PlayerStates(rating, np.zeros(6), rating.copy()), np.empty(6),
     )  # fmt: skip
     assert residual[0] == pytest.approx(2.5 - 2.88, abs=0.02)  # its expected scores have two digits
     assert rating[0] == pytest.approx(1601, abs=0.5)
@@ -166,9 +174,3 @@ def test_before_their_games_players_have_what_they_left():
     chances = elo.predict(fit.params, beliefs, {"mean": before[::-1], "sd": fit.sd})
     assert chances.sum(axis=1) == pytest.approx(np.ones(len(before)))
     assert chances == pytest.approx(logistic_probabilities(before - before[::-1], 100.0))
-
-
-@pytest.mark.parametrize("update", ["game", "period"])
-def test_no_games_at_all(update):
-    _, fit = fit_rows([], "elo", update=update)
-    assert (len(fit.mean), fit.log_evidence, fit.status.converged) == (0, 0.0, True)

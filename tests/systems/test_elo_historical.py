@@ -9,9 +9,10 @@ from hypothesis import strategies as st
 
 from tests.reference.elo_historical_plain import ratings
 from tests.support.builders import EXACT, fit_rows, skills
+from tests.support.cases import each
 from tests.support.strategies import by_year, game_rows
 from ttt_cli.config.schema import SolverConfig
-from ttt_cli.evaluate.forecast.predict import known_before
+from ttt_cli.evaluate.forecast import known_before
 from ttt_cli.histories import Line
 from ttt_cli.systems import elo_historical
 
@@ -37,7 +38,7 @@ def test_a_period_as_another_package_rates_it():
         ["ab", "ab", "bc", "bc", "ac", "ac"], [2, 1, 2, 2, 2, 0], strict=True
     )]  # fmt: skip
     found = means(*fit_rows(rows, "elo-historical", padding=4))
-    assert found["a", 1901] == found["b", 1901] == pytest.approx(1529.57983328, abs=1e-6)
+    assert [found["a", 1901], found["b", 1901]] == pytest.approx([1529.57983328] * 2, abs=1e-6)
     assert found["c", 1901] == pytest.approx(1440.84033344, abs=1e-6)
 
 
@@ -98,6 +99,24 @@ def test_a_perfect_score_has_a_value():
     assert found["a", 1900] - found["b", 1900] == pytest.approx(400 * np.log10(11), abs=1e-6)
 
 
+@each("seed", range(5))
+def test_levels_are_those_of_dense_least_squares(seed):
+    rng = np.random.default_rng(seed)
+    count = 22 + 10 * seed
+    first = rng.integers(0, 30, count).astype(np.int32)
+    second = ((first + rng.integers(1, 30, count)) % 30).astype(np.int32)
+    weight, group = rng.uniform(0.01, 50.0, count), elo_historical.connected(30, first, second)
+    links = np.eye(30)[first] - np.eye(30)[second]
+    score = links.T @ (weight * rng.normal(0, 200, count))
+    rating, reached = elo_historical.balance(first, second, weight, group, score, 1e-12)
+    assert reached
+    matrix = links.T @ (weight[:, None] * links)
+    assert matrix @ rating == pytest.approx(score, abs=1e-6)
+    assert np.bincount(group, np.diag(matrix) * rating) == pytest.approx(np.zeros(group.max() + 1), abs=1e-6)
+    assert (group[first] == group[second]).all()
+    assert len(set(group)) == 30 - np.linalg.matrix_rank(matrix)
+
+
 def test_what_it_predict_where_there_are_no_games():
     timeline, whole = fit_rows(BUSY, "elo-historical", **WORLD)
     params = elo_historical.Params(smoothing=0.5, **WORLD)
@@ -111,12 +130,6 @@ def test_what_it_predict_where_there_are_no_games():
     assert abs(found["a", 1931] - found["a", 1900]) > 1.0
     assert isinstance(whole.chains["skill"], Line)
     assert np.isnan([fit.log_evidence, fit.leave_one_out, *fit.sd]).all()
-
-
-def test_predictions_sum_to_one():
-    _, fit = fit_rows(BUSY, "elo-historical", **WORLD)
-    chances = elo_historical.predict(fit.params, {"mean": fit.mean}, {"mean": fit.mean[::-1]})
-    assert chances.sum(axis=1) == pytest.approx(np.ones(len(fit.mean)))
 
 
 def test_no_games_at_all():

@@ -7,28 +7,21 @@ import pytest
 from hypothesis import given, settings
 
 from tests.reference.glicko_plain import glicko, smoothed
-from tests.support.builders import EXACT, fit_rows, make_games, plain_games, skills
+from tests.support.builders import FEW_ROWS, assert_slopes, fit_rows, make_games, plain_games, skills
 from tests.support.laid_out import histories
 from tests.support.strategies import game_rows
 from ttt_cli.histories import Filter
-from ttt_cli.kernels.scores.structures import Beliefs, Slopes
+from ttt_cli.kernels.elo import Beliefs, Slopes
 from ttt_cli.systems import glicko as model
 from ttt_cli.timeline import build_timeline
 
 games = game_rows(1906, "abcd", (1.0, 1.0, 0.5, 3.0), (0.0, 0.0, 120.0))
 few = settings(max_examples=25)
-PLAIN = [
-    (1900, "a", "b", 2),
-    (1900, "b", "c", 1),
-    (1901, "c", "a", 0),
-    (1904, "a", "b", 1),
-    (1904, "b", "a", 2),
-]
 
 
 def weighed(mean, variance):
     """push and pull of node 0 in Glickman's example: a win over node 1, losses to nodes 2 and 3."""
-    from ttt_cli.kernels.scores.glicko import weigh_games
+    from ttt_cli.kernels.glicko import weigh_games
 
     games = plain_games([0, 2, 0], [1, 0, 3], [2, 2, 0])
     slopes = Slopes(*np.zeros((2, 4)))
@@ -77,7 +70,7 @@ def test_it_equals_its_plain_twin(rows):
 
 
 def test_evidence_is_what_predict_predict_from_before_each_period():
-    rows = [(*row, 2.0, 0.0) for row in PLAIN]
+    rows = [(*row, 2.0, 0.0) for row in FEW_ROWS]
     timeline, fit = fit_rows(rows, "glicko", white_advantage=25)
     chain = fit.chains["skill"]
     before = {"mean": chain.before_mean, "sd": chain.before_sd}
@@ -117,8 +110,8 @@ def test_smoothing_solves_the_chain_of_each_player(rows):
 
 
 def test_smoothing_changes_nothing_that_is_foreseen():
-    _, plain = fit_rows(PLAIN, "glicko")
-    _, fit = fit_rows(PLAIN, "glicko", smooth=True)
+    _, plain = fit_rows(FEW_ROWS, "glicko")
+    _, fit = fit_rows(FEW_ROWS, "glicko", smooth=True)
     assert fit.log_evidence == plain.log_evidence
     assert math.isnan(fit.leave_one_out)
     one, other = fit.chains["skill"], plain.chains["skill"]
@@ -144,33 +137,8 @@ def test_idle_years_leave_no_more_than_the_prior():
     assert histories(timeline, fit).columns["sd"].max() == pytest.approx(350)
 
 
-def test_nodes_without_games_hold_what_is_foreseen():
-    from ttt_cli.evaluate.forecast.predict import known_before
-
-    timeline = build_timeline(make_games([*PLAIN, (1908, "a", "new", 2)]))
-    known = known_before(timeline, 3, 4)
-    for smooth in (False, True):
-        fit = model.fit(known, model.Params(smooth=smooth), EXACT)
-        whole = model.fit(timeline, model.Params(), EXACT).chains["skill"]
-        assert fit.mean[-2:] == pytest.approx(whole.before_mean[-2:])
-        assert fit.sd[-2:] == pytest.approx(whole.before_sd[-2:])
-    assert (fit.mean[-1], fit.sd[-1]) == pytest.approx((1500, 350))
-
-
-def test_no_games_at_all():
-    for smooth in (False, True):
-        fit = model.fit(build_timeline(make_games([])), model.Params(smooth=smooth), EXACT)
-        assert len(fit.mean) == 0
-        assert fit.log_evidence == 0
-
-
 def test_slopes_are_those_of_the_evidence():
-    timeline, fit = fit_rows(PLAIN, "glicko", white_advantage=20)
-    slopes = model.gradient(timeline, model.Params(white_advantage=20), fit)
-    for key, step in (("tau", 0.5), ("prior_sd", 1.0), ("white_advantage", 0.5), ("draw_probability", 1e-3)):
-        value = 0.4 if key == "draw_probability" else fit.params[key]
-        up, down = (
-            fit_rows(PLAIN, "glicko", **{"white_advantage": 20, key: value + sign * step})[1].log_evidence
-            for sign in (1, -1)
-        )
-        assert slopes[key] == pytest.approx((up - down) / (2 * step), rel=1e-3, abs=1e-9)
+    timeline = build_timeline(make_games(FEW_ROWS))
+    params = model.Params(white_advantage=20, draw_probability=0.4)
+    steps = {"tau": 0.5, "prior_sd": 1.0, "white_advantage": 0.5, "draw_probability": 1e-3}
+    assert_slopes(model, timeline, params, steps, rel=1e-3, abs=1e-9)

@@ -8,34 +8,32 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.reference.glicko_plain import UNIT, glicko2
-from tests.support.builders import EXACT, fit_rows, make_games, plain_games, skills
+from tests.support.builders import fit_rows, plain_games, skills
 from tests.support.laid_out import histories
 from tests.support.strategies import game_rows
-from ttt_cli.kernels.scores.structures import Beliefs, Slopes
-from ttt_cli.systems import glicko2 as model
-from ttt_cli.timeline import build_timeline
+from ttt_cli.kernels.elo import Beliefs, PeriodRange, Slopes
 
 games = game_rows(1906, "abcd", (1.0, 1.0, 0.5, 3.0), (0.0, 0.0, 120.0))
-PLAIN = [
-    (1900, "a", "b", 2),
-    (1900, "b", "c", 1),
-    (1901, "c", "a", 0),
-    (1904, "a", "b", 1),
-    (1904, "b", "a", 2),
-]
 
 
 def example(deviation):
     """(rating, deviation, volatility) of Glickman's player after the period of his example."""
-    from ttt_cli.kernels.scores.glicko2 import Newcomer, rate_period
+    from ttt_cli.kernels.glicko import Newcomer, filter_volatile
 
-    mean, variance = np.array([1500.0, 1400, 1550, 1700]), np.array([deviation, 30.0, 100, 300]) ** 2
-    volatility = np.full(4, 0.06)
+    mean, variance, volatility = np.empty((3, 8))
+    mean[:4], variance[:4], volatility[:4] = (
+        [1500.0, 1400, 1550, 1700],
+        [deviation**2, 30.0**2, 1e4, 9e4],
+        0.06,
+    )
     newcomer = Newcomer(1500.0, 350.0**2, 0.06, UNIT, 0.5)
-    games = plain_games([0, 0, 0], [1, 2, 3], [2, 0, 0])
-    slopes = Slopes(*np.zeros((2, 4)))
-    rate_period((0, 1), (0, 3), games, newcomer, Beliefs(mean, variance), volatility, slopes)
-    return mean[0], math.sqrt(variance[0]), volatility[0]
+    games = plain_games([4, 4, 4], [5, 6, 7], [2, 0, 0])
+    period = PeriodRange(False, np.array([4, 8]), np.array([0, 3]))
+    previous, slopes = np.array([-1] * 4 + [0, 1, 2, 3], np.int32), Slopes(*np.zeros((2, 8)))
+    filter_volatile(
+        period, previous, np.zeros(8), games, newcomer, Beliefs(mean, variance), volatility, slopes
+    )
+    return mean[4], math.sqrt(variance[4]), volatility[4]
 
 
 def test_the_worked_example():
@@ -91,7 +89,7 @@ def test_it_equals_its_plain_twin(rows, change):
 
 def test_surprises_raise_the_volatility():
     """And results as predicted lower it; with no change allowed it stays."""
-    from ttt_cli.kernels.scores.glicko2 import new_volatility
+    from ttt_cli.kernels.glicko import new_volatility
 
     low, high = new_volatility(0.06, 0.0, 2.0, 0.5), new_volatility(0.06, 30.0, 2.0, 0.5)
     assert low < 0.06 < high
@@ -124,20 +122,3 @@ def test_long_one_sided_matches_stay_finite():
     rows = [(1900 + k, "a", "b", 2 * (k % 2), 500.0) for k in range(8)]
     _, fit = fit_rows(rows, "glicko2", volatility=0.4, draw_margin=10)
     assert np.isfinite([fit.mean, fit.sd, fit.chains["volatility"].mean]).all()
-
-
-def test_nodes_without_games_hold_what_is_foreseen():
-    from ttt_cli.evaluate.forecast.predict import known_before
-
-    timeline = build_timeline(make_games([*PLAIN, (1908, "a", "new", 2)]))
-    fit = model.fit(known_before(timeline, 3, 4), model.Params(), EXACT)
-    whole = model.fit(timeline, model.Params(), EXACT).chains["skill"]
-    assert fit.mean[-2:] == pytest.approx(whole.before_mean[-2:])
-    assert fit.sd[-2:] == pytest.approx(whole.before_sd[-2:])
-    assert (fit.mean[-1], fit.sd[-1]) == pytest.approx((1500, 350))
-
-
-def test_no_games_at_all():
-    fit = model.fit(build_timeline(make_games([])), model.Params(), EXACT)
-    assert len(fit.mean) == 0
-    assert fit.log_evidence == 0

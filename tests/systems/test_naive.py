@@ -8,11 +8,11 @@ import pytest
 from tests.reference.elo_plain import outcome_probability
 from tests.support.builders import fit_rows
 from ttt_cli.config.schema import SolverConfig
-from ttt_cli.errors import ConfigError
-from ttt_cli.evaluate.forecast.predict import known_before
+from ttt_cli.evaluate.forecast import known_before
 from ttt_cli.histories import Filter
+from ttt_cli.support.errors import ConfigError
 from ttt_cli.systems import naive
-from ttt_cli.views.evidence.report import naive_log_evidence
+from ttt_cli.views.evidence import naive_log_evidence
 
 ROWS = [
     (1900, "a", "b", 2), (1900, "b", "c", 1, 2.0), (1902, "c", "a", 0, 1.0, 150.0), (1903, "a", "d", 2, 0.5),

@@ -9,9 +9,9 @@ import pytest
 
 from tests.support.builders import make_games
 from ttt_cli.config.schema import SolverConfig
-from ttt_cli.errors import ConfigError
-from ttt_cli.inference.bradley_terry import newton
-from ttt_cli.sparse import factor
+from ttt_cli.gaussian import factor
+from ttt_cli.inference import bradley_terry as newton
+from ttt_cli.support.errors import ConfigError
 from ttt_cli.systems import registry
 from ttt_cli.timeline import build_timeline
 
@@ -43,6 +43,6 @@ def test_deviations_that_need_too_much_are_refused_before_the_first_step(model, 
     timeline = build_timeline(make_games([(1900, "a", "b", 2), (1900, "b", "a", 2)]))
     module = registry.load(model)
     assert module.fit(timeline, module.Params(deviations="own"), SolverConfig()).status.converged
-    monkeypatch.setattr(newton.Posterior, "at", None)
+    monkeypatch.setattr(newton.LogDensity, "at", None)
     with pytest.raises(ConfigError, match="exact deviations of 2 skills need a factor of 3 numbers"):
         module.fit(timeline, module.Params(), SolverConfig())

@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 
 from tests.reference.edo_plain import ratable
 from tests.support.builders import make_games
-from ttt_cli.inference.bradley_terry.player_years import rated_groups
+from ttt_cli.inference.bradley_terry import rated_groups
 from ttt_cli.timeline import build_timeline
 
 PLAYERS = "abcdef"

@@ -40,7 +40,8 @@ def toy(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setitem(registry.MODULES, "toy", "tests.support.toy_system")
     monkeypatch.chdir(tmp_path)
     games = str(ROOT / "sample_pgn" / "classics.pgn")
-    chosen = ["--years", "1857-1861", "-s", "model.name=toy"]
+    kept = "data.filter.exclude=[]"  # the new game of `update` is a consultation
+    chosen = ["--years", "1857-1861", "-s", "model.name=toy", "-s", kept]
     assert main.run(["fit", games, *chosen, "-o", "toy.ttt", "-q"]) == 0
 
 
@@ -80,25 +81,34 @@ def test_a_new_system_is_compared_tuned_by_its_predictions_and_refused_by_tune(
     assert "points between a score of 0 and of 100 %" in capsys.readouterr().out
 
 
-@pytest.mark.parametrize("name", registry.MODULES)
-def test_every_system_is_what_it_declares(name: str) -> None:
-    model = registry.load(name)
-    traits, params = model.TRAITS, model.Params()
-    timeline = build_timeline(make_games(GAMES))
-    found = model.fit(timeline, params, EXACT)
-    assert found.model == model.NAME == name
-    assert found.kind == traits.kind
-    assert math.isfinite(found.log_evidence) == traits.has_evidence
-    assert hasattr(model, "fit_before") == traits.fits_periods
-    assert set(traits.for_predictions) <= set(model.Params.model_fields)
+def test_every_system_is_what_it_declares() -> None:
+    for name in registry.MODULES:
+        model = registry.load(name)
+        traits, params = model.TRAITS, model.Params()
+        timeline = build_timeline(make_games(GAMES))
+        found = model.fit(timeline, params, EXACT)
+        assert found.model == model.NAME == name
+        assert found.kind == traits.kind
+        assert math.isfinite(found.log_evidence) == traits.has_evidence
+        assert hasattr(model, "fit_before") == traits.fits_periods
+        assert set(traits.for_predictions) <= set(model.Params.model_fields)
 
 
-@pytest.mark.parametrize(
-    "name", [name for name in registry.MODULES if registry.load(name).TRAITS.draws_apart]
-)
-def test_where_draws_stand_apart_the_margin_changes_no_skill(name: str) -> None:
-    model = registry.load(name)
-    timeline = build_timeline(make_games(GAMES))
-    one, other = (model.fit(timeline, model.Params(draw_margin=margin), EXACT) for margin in (50.0, 200.0))
-    assert (one.mean == other.mean).all()
-    assert one.params != other.params
+def test_where_draws_stand_apart_the_margin_changes_no_skill() -> None:
+    for name in [name for name in registry.MODULES if registry.load(name).TRAITS.draws_apart]:
+        model = registry.load(name)
+        timeline = build_timeline(make_games(GAMES))
+        one, other = (
+            model.fit(timeline, model.Params(draw_margin=margin), EXACT) for margin in (50.0, 200.0)
+        )
+        assert (one.mean == other.mean).all()
+        assert one.params != other.params
+
+
+def test_no_games_at_all_are_a_history_too() -> None:
+    timeline = build_timeline(make_games([]))
+    for name in registry.MODULES:
+        model = registry.load(name)
+        fit = model.fit(timeline, model.Params(), EXACT)
+        assert (len(fit.mean), len(fit.sd), fit.status.converged) == (0, 0, True), name
+        assert fit.log_evidence == 0 or not model.TRAITS.has_evidence, name

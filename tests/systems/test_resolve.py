@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 from pydantic import Field
 
-from ttt_cli.config.load import read_document
-from ttt_cli.config.render import render
-from ttt_cli.config.yaml_text import parse_document
-from ttt_cli.errors import ConfigError
+from tests.support.cases import each
+from ttt_cli.config.load import parse_document, read_document
+from ttt_cli.config.schema import render
 from ttt_cli.inference.params import SkillParams
+from ttt_cli.support.errors import ConfigError
 from ttt_cli.systems import registry
 from ttt_cli.systems.resolve import Resolved, numeric_params, resolve, with_overrides
 
@@ -72,8 +72,8 @@ def test_what_is_shown_resolves_to_the_same() -> None:
     assert again.params == found.params
 
 
-@pytest.mark.parametrize(
-    ("text", "where", "message", "hint"),
+@each(
+    "text, where, message, hint",
     [
         ("beta: 600\n", "run.yaml:1", "unknown key beta", "did you mean model.beta?"),
         ("mu0: 600\n", "run.yaml:1", "unknown key mu0", "did you mean model.mu0?"),
@@ -133,8 +133,8 @@ def test_numbers_of_numpy_are_numbers() -> None:
     assert all(type(value).__module__ == "builtins" for value in params.model_dump().values())
 
 
-@pytest.mark.parametrize(
-    ("key", "value", "message", "hint"),
+@each(
+    "key, value, message, hint",
     [
         ("beta", -1, "model.beta must be greater than 0, not -1", "sd of one"),
         ("betta", 1, "unknown key model.betta", "did you mean model.beta=1?"),

@@ -9,7 +9,7 @@ from tests.reference.elo_plain import PlainElo, logistic, normal
 from tests.reference.elo_plain import spinrad as plain_spinrad
 from tests.support.builders import EXACT, fit_rows, make_games, skills
 from tests.support.strategies import by_year, game_rows
-from ttt_cli.evaluate.forecast.predict import known_before
+from ttt_cli.evaluate.forecast import known_before
 from ttt_cli.histories import Line
 from ttt_cli.systems import spinrad
 from ttt_cli.timeline import build_timeline
@@ -114,9 +114,3 @@ def test_predictions_sum_to_one_and_favour_the_higher_rated():
     assert loss + draw + win == pytest.approx(np.ones(len(fit.mean)))
     assert win + draw / 2 == pytest.approx(np.full(len(win), 1 / (1 + 10 ** (-31 / 400))))
     assert (win > loss).all()
-
-
-def test_no_games_at_all():
-    _, fit = fit_rows([], "spinrad")
-    assert len(fit.mean) == 0
-    assert fit.status.converged

@@ -12,7 +12,7 @@ from tests.support.builders import EXACT, fit_rows, historical, make_games
 from tests.support.laid_out import histories
 from ttt_cli.config.load import read_document
 from ttt_cli.config.schema import SolverConfig
-from ttt_cli.errors import ConfigError
+from ttt_cli.support.errors import ConfigError
 from ttt_cli.systems import ttt_d
 from ttt_cli.systems.resolve import resolve
 from ttt_cli.timeline import build_timeline

@@ -10,10 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.reference.weighted_ep_plain import Game, Numbers, beliefs
-from tests.support.builders import EXACT, fit_rows, make_games, skills, small_chess_base
+from tests.support.builders import EXACT, assert_slopes, fit_rows, make_games, skills, small_chess_base
 from ttt_cli.config.schema import SolverConfig
-from ttt_cli.errors import ConfigError
-from ttt_cli.evaluate.forecast.predict import known_before
+from ttt_cli.support.errors import ConfigError
 from ttt_cli.systems import weighted_ep
 from ttt_cli.timeline import build_timeline
 
@@ -62,9 +61,8 @@ def assert_same(one, other, near=1e-7):
 
 
 @pytest.mark.parametrize("known", ["known", "unknown"])
-@pytest.mark.parametrize("seed", range(2))
-def test_all_beliefs_equal_the_plain_twin(seed, known):
-    rows = random_rows(seed, odds=True)
+def test_all_beliefs_equal_the_plain_twin(known):
+    rows = random_rows(1, odds=True)
     timeline, fit = fitted(rows, known)
     games = [Game(w, b, y, o - 1, n, lead * fit.elo_unit) for y, w, b, o, n, lead in rows]
     slow = beliefs(games, Numbers(**NUMBERS, advantage=25, colours=known == "known"))
@@ -160,14 +158,6 @@ def test_a_weight_is_so_many_equal_games(known):
     assert_same(fitted(rows * 3, known)[1], fitted(heavy, known)[1])
 
 
-def test_odds_are_a_lead_of_who_receives_them():
-    rows = [(1900, "a", "b", o, 1.0, -200.0) for o in (0, 1, 2)]
-    given = fitted(rows, white_advantage=0)[1]
-    white = fitted([row[:5] for row in rows], white_advantage=-200 * given.elo_unit)[1]
-    assert given.mean[0] > 1220
-    assert_same(given, white)
-
-
 def test_beliefs_only_look_back():
     rows = random_rows(8, years=6)
     all_games, early = around(*fitted(rows)), around(*fitted([row for row in rows if row[0] < 1904]))
@@ -210,13 +200,13 @@ def test_prior_means_are_drawn_to_the_opponents():
     assert 0 < apart[0] < apart[1] < apart[2]
 
 
-@pytest.mark.parametrize("pull", [0, 0.5, 0.95])
-def test_the_average_player_stays_at_the_prior_mean(pull):
+def test_the_average_player_stays_at_the_prior_mean():
     """Exactly so while all games are whole for both players; opponents are better than players on average."""
-    rows = [*[(1900, "a", name, 2) for name in "bcdef"] * 2, (1900, "b", "c", 1)]
-    mean = fitted(rows, opponents_pull=pull)[1].mean
-    assert mean.mean() == pytest.approx(1200, abs=1e-7)
-    assert mean[0] > 1250
+    for pull in [0, 0.5, 0.95]:
+        rows = [*[(1900, "a", name, 2) for name in "bcdef"] * 2, (1900, "b", "c", 1)]
+        mean = fitted(rows, opponents_pull=pull)[1].mean
+        assert mean.mean() == pytest.approx(1200, abs=1e-7)
+        assert mean[0] > 1250
 
 
 def test_the_evidence_is_that_of_the_predictions_before():
@@ -233,18 +223,6 @@ def test_the_evidence_is_that_of_the_predictions_before():
         total += n * math.log(weighted_ep.predict(fit.params, *sides)[0, outcome])
     assert fit.log_evidence == pytest.approx(total, abs=1e-9)
     assert fit.leave_one_out == fit.log_evidence
-
-
-def test_nodes_without_games_hold_what_is_foreseen():
-    rows = [*random_rows(11, years=5), (1904, "new", "a", 2, 1.0, 0.0)]
-    timeline, fit = fitted(rows)
-    known = known_before(timeline, len(timeline.periods) - 1, len(timeline.periods))
-    ahead = weighted_ep.fit(known, weighted_ep.Params(**PARAMS), EXACT)
-    last = slice(int(timeline.node_start[-2]), None)
-    assert ahead.mean[last] == pytest.approx(fit.chains["skill"].before_mean[last], abs=1e-9)
-    assert ahead.sd[last] == pytest.approx(fit.chains["skill"].before_sd[last], abs=1e-9)
-    newcomer = timeline.n_nodes - 1
-    assert (ahead.mean[newcomer], ahead.sd[newcomer]) == (1200, 150)
 
 
 def test_no_games_at_all():
@@ -268,23 +246,10 @@ def test_idle_years_lead_from_one_belief_to_the_next():
     assert np.hypot(chain.sd[2:], chain.drift[2:]) == pytest.approx((150**-2 + told) ** -0.5)
 
 
-def test_a_lead_of_two_hundred_points_is_worth_three_quarters():
-    params = {**weighted_ep.Params().model_dump(), "draw_margin": 100.0}
-    sure = [{"mean": np.array([m]), "sd": np.array([1e-9])} for m in (1400.0, 1200.0)]
-    loss, draw, win = weighted_ep.predict(params, *sure)[0]
-    assert loss + draw + win == pytest.approx(1)
-    assert win + draw / 2 == pytest.approx(0.76, abs=0.015)
-
-
 def test_slopes_are_those_of_the_evidence():
-    rows = random_rows(12)
-    timeline, fit = fitted(rows)
-    params = weighted_ep.Params(**PARAMS)
-    slopes = weighted_ep.gradient(timeline, params, fit)
-    for key in ("prior_sd", "white_advantage", "opponents_pull", "fade_per_game"):
-        step = 0.01 * PARAMS[key]
-        ends = (fitted(rows, **{key: PARAMS[key] + d})[1].log_evidence for d in (step, -step))
-        assert slopes[key] == pytest.approx(np.subtract(*ends) / (2 * step), rel=2e-3), key
+    timeline, params = build_timeline(make_games(random_rows(12))), weighted_ep.Params(**PARAMS)
+    keys = ("prior_sd", "white_advantage", "opponents_pull", "fade_per_game")
+    assert_slopes(weighted_ep, timeline, params, keys, step=0.01, rel=2e-3)
 
 
 def test_the_remaining_error_bounds_the_true_one(data):

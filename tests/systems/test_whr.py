@@ -10,9 +10,9 @@ from scipy.integrate import quad
 from scipy.special import betaln, expit
 
 from tests.reference import whr_plain
-from tests.support.builders import EXACT, fit_rows, make_games, skills
-from ttt_cli.errors import ConfigError
-from ttt_cli.evaluate.forecast.predict import known_before
+from tests.support.builders import EXACT, assert_slopes, fit_rows, make_games, skills
+from ttt_cli.evaluate.forecast import known_before
+from ttt_cli.support.errors import ConfigError
 from ttt_cli.systems import whr
 from ttt_cli.timeline import build_timeline
 
@@ -123,28 +123,16 @@ def test_outcomes_add_up_to_one_but_for_laplace():
 def test_the_gradient_is_the_slope_of_the_evidence(colours):
     timeline = build_timeline(make_games(random_rows(8, games=30)), colours=colours)
     params = whr.Params(draw_margin=80, tau=60, white_advantage=30)
-    found = whr.gradient(timeline, params, whr.fit(timeline, params, EXACT))
-    for key, step in {
+    steps = {
         "prior_mean": 1,
         "virtual_draws": 1e-3,
         "tau": 0.05,
         "draw_margin": 0.05,
         "white_advantage": 0.05,
-    }.items():
-        low, high = (
-            whr.fit(timeline, params.model_copy(update={key: getattr(params, key) + side * step}), EXACT)
-            for side in (-1, 1)
-        )
-        assert found[key] == pytest.approx(
-            (high.log_evidence - low.log_evidence) / (2 * step), rel=1e-4, abs=1e-9
-        )
+    }
+    assert_slopes(whr, timeline, params, steps, abs=1e-9)
     share = params.model_copy(update={"draw_margin": "auto", "draw_probability": 0.3})
-    slope = whr.gradient(timeline, share, whr.fit(timeline, share, EXACT))["draw_probability"]
-    low, high = (
-        whr.fit(timeline, share.model_copy(update={"draw_probability": 0.3 + side * 1e-4}), EXACT)
-        for side in (-1, 1)
-    )
-    assert slope == pytest.approx((high.log_evidence - low.log_evidence) / 2e-4, rel=1e-4)
+    assert_slopes(whr, timeline, share, {"draw_probability": 1e-4})
 
 
 def test_leave_one_out_is_near_the_real_thing():
@@ -226,15 +214,6 @@ def test_what_is_foreseen_is_the_last_rating_less_certain_and_the_prior_for_newc
             assert fit.sd[i] == pytest.approx(math.sqrt(spread), abs=1e-6)
     again = whr.fit(timeline, whr.Params(tau=50), EXACT, start=fit)
     assert again.mean == pytest.approx(whr.fit(timeline, whr.Params(tau=50), EXACT).mean, abs=1e-7)
-
-
-@pytest.mark.parametrize("deviations", ["exact", "own"])
-def test_nothing_to_learn_from_gives_nothing(deviations):
-    timeline = build_timeline(make_games([]))
-    fit = whr.fit(timeline, whr.Params(deviations=deviations), EXACT)
-    assert fit.status.converged
-    assert len(fit.mean) == len(fit.sd) == 0
-    assert deviations == "own" or fit.log_evidence == fit.leave_one_out == 0
 
 
 def test_a_margin_that_the_games_exclude_is_told():

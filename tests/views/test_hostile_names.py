@@ -11,9 +11,9 @@ import pytest
 from tests.support.browser import Browser
 from tests.support.handmade import CONFIG, REPORT, fit_of, games_of, put_small_run
 from ttt_cli.cli.main import run as ttt
-from ttt_cli.runs.storing.store import write_run
+from ttt_cli.runs.write import write_run
 from ttt_cli.timeline import build_timeline
-from ttt_cli.views.templates import embedded, showable
+from ttt_cli.views.figures.spec import embedded, showable
 
 OBEYED = "window.obeyed=(window.obeyed||0)+1;document.documentElement.dataset.obeyed=1"
 NAMES = (

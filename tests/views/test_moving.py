@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
+import json
 import re
 from pathlib import Path
 
 import pytest
 
-from tests.views.charts.test_curves import run_of
-from ttt_cli.runs.curves import rows
+from tests.views.figures.test_curves import run_of
 from ttt_cli.runs.run import Run
-from ttt_cli.views.report.facts import pictures
-from ttt_cli.views.report.page import report_page
-from ttt_cli.views.report.site.build import write_site
+from ttt_cli.views.report.page import pictures, report_page
+from ttt_cli.views.report.site import write_site
 from ttt_cli.views.run import short_tables
 
 TITLES = ["draw margin", "newcomers above the prior mean", "gain since the debut"]
@@ -28,7 +27,7 @@ def test_tables_have_few_rows_and_say_where_all_are(moving: Run) -> None:
     found = short_tables(moving)
     assert [table.title[0].partition(",")[0] for table in found] == TITLES
     for table, name in zip(found, ("draws", "newcomers", "career"), strict=True):
-        every, kept = rows(moving, name), list(table.rows)
+        every, kept = moving.curve(name), list(table.rows)
         assert f"ttt export {name}" in table.title[0]
         assert set(kept) <= set(every)
         assert kept[-1] == every[-1]
@@ -38,11 +37,11 @@ def test_tables_have_few_rows_and_say_where_all_are(moving: Run) -> None:
 def test_pictures_are_of_whole_years_with_their_band(moving: Run) -> None:
     found = dict(pictures(moving))
     assert list(found) == TITLES
-    assert "by years since the debut" in found["gain since the debut"]
-    assert "class=band" in found["draw margin"]
-    assert "class=dots" not in found["draw margin"]
-    last = rows(moving, "draws")[-1]
-    assert re.search(rf"to {last[1]:.0f} in {last[0]}\b", found["draw margin"])
+    assert "years since the debut" in found["gain since the debut"]
+    (data,) = re.findall(r"<script[^>]*>(.*)</script>", found["draw margin"])
+    at, mean, sd, *_ = moving.curve("draws")[-1]
+    last = json.loads(data)["datasets"]["active"][-1]
+    assert (last["year"], last["low"], last["high"]) == pytest.approx((at, mean - sd, mean + sd), abs=0.001)
 
 
 def test_pages_and_sites_show_them_where_a_run_has_them(moving: Run, tmp_path: Path) -> None:

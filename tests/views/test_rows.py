@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.support.cases import each
 from ttt_cli.views.rows import Rows, write_parquet, write_text
 
 AWKWARD = ['Smith, "Jim"', "tab\there", "line\nbreak", "back\\slash", "Müller", " blank ", "", "名前"]
@@ -71,7 +72,7 @@ def test_a_report_is_one_object() -> None:
     assert text(rows, "csv") == "log_evidence,games\n-1.25,7\n"
 
 
-@pytest.mark.parametrize("value", [math.nan, math.inf, -math.inf])
+@each("value", [math.nan, math.inf, -math.inf])
 def test_json_knows_no_infinities(value: float) -> None:
     assert json.loads(text(Rows(("x",), [(value,)]), "json")) == [{"x": None}]
 

@@ -8,20 +8,19 @@ import numpy as np
 import pytest
 
 from tests.support.handmade import CONFIG, fit_of, games_of
-from ttt_cli.config.document import Document
+from ttt_cli.config.load import Document
 from ttt_cli.config.schema import ModelConfig, ScaleConfig
 from ttt_cli.histories import Line
-from ttt_cli.runs.run import Run, memory_run
+from ttt_cli.runs.run import Run
+from ttt_cli.runs.write import memory_run
 from ttt_cli.systems import registry
 from ttt_cli.systems.resolve import resolve
 from ttt_cli.timeline import build_timeline
-from ttt_cli.views.charts.figure import make_figure
-from ttt_cli.views.players.player import player_chart, player_games, player_view, players_rows
-from ttt_cli.views.players.versus import versus_view
-from ttt_cli.views.rankings.eligible import Eligible
-from ttt_cli.views.rankings.leaders import leader_rows, reign_rows
-from ttt_cli.views.rankings.top import best_years, peaks, ranking
+from ttt_cli.views.figures.figure import make_figure
+from ttt_cli.views.players import player_chart, player_games, player_view, players_rows
+from ttt_cli.views.rankings import Eligible, best_years, leader_rows, peaks, ranking, reign_rows
 from ttt_cli.views.report.page import report_page
+from ttt_cli.views.versus import versus_view
 
 RECORDS = (
     ("1850", "Anderssen, Adolf", "Dufresne, Jean", "1-0"),
@@ -87,7 +86,7 @@ def test_every_title_says_the_scale(elo: Run) -> None:
 def test_pictures_and_pages_say_elo(points: Run, elo: Run) -> None:
     assert "rating, Elo" in str(make_figure(elo, "skills", ["Anderssen"]).spec)
     assert "skill, points" in str(make_figure(points, "skills", ["Anderssen"]).spec)
-    assert '"unit":"Elo"' in report_page(elo)
+    assert '"title":"rating, Elo (' in report_page(elo)
     assert "Elo scale (Anderssen in 1852 = 2600" in report_page(elo)
 
 
@@ -128,5 +127,7 @@ def test_without_uncertainty_there_is_no_band(certain: Run) -> None:
     view = player_view(certain, "Anderssen")
     assert "±" not in view.rows.title[1]
     assert player_chart(view.rows, width=80)
-    assert "band" not in str(make_figure(certain, "skills", ["Anderssen"]).spec)
+    drawn = make_figure(certain, "skills", ["Anderssen"]).spec["datasets"]
+    assert drawn["points"]
+    assert not any(row.get("high", 0.0) > row.get("low", 0.0) for rows in drawn.values() for row in rows)
     assert '"hasSd":false' in report_page(certain)

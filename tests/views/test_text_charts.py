@@ -6,21 +6,22 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.support.cases import each
 from ttt_cli.views.text_charts import ASCII_BLOCKS, BLOCKS, LEAST_WIDTH, bar, chart, sparkline
 
 ENDS = ("1850", "1860")
 curves = st.lists(st.tuples(st.floats(0, 3000), st.floats(0, 400)), min_size=2, max_size=200)
 
 
-@pytest.mark.parametrize(
-    ("value", "shown"),
+@each(
+    "value, shown",
     [(0, ""), (16, "████"), (8, "██"), (9, "██▎"), (0.001, "▏"), (40, "████"), (-1, "")],
 )
 def test_a_bar_is_as_long_as_its_share_and_never_nothing_for_something(value: float, shown: str) -> None:
     assert bar(value, 16, 4) == shown
 
 
-@pytest.mark.parametrize(("value", "shown"), [(0, ""), (16, "####"), (7, "##"), (0.001, "#")])
+@each("value, shown", [(0, ""), (16, "####"), (7, "##"), (0.001, "#")])
 def test_without_unicode_in_whole_places(value: float, shown: str) -> None:
     assert bar(value, 16, 4, ascii_only=True) == shown
 

@@ -8,52 +8,60 @@ from typing import TYPE_CHECKING
 
 import click
 
-from ttt_cli.cli.line import options
-from ttt_cli.cli.line.where import cluster_option
-from ttt_cli.cli.terminal.bars import progress
-from ttt_cli.cli.terminal.console import QUIET, say, write
+from ttt_cli.cli import options
+from ttt_cli.cli.console import QUIET, progress, say, write
+from ttt_cli.cli.options import cluster_option
 
 if TYPE_CHECKING:
-    from ttt_cli.evaluate.forecast.compare import System
-    from ttt_cli.evaluate.forecast.results import By
+    from ttt_cli.evaluate.compare import System
+    from ttt_cli.evaluate.results import By
 
 
 @click.command("compare")
 @click.argument("configs", metavar="CONFIG...", nargs=-1, required=True)
 @click.option(
-    "--games", "files", metavar="FILE", multiple=True, help="Games to read, instead of a run's; repeatable."
+    "--games", "files", metavar="FILE", multiple=True, help="Read these games instead of a run's; repeatable."
 )
 @click.option(
-    "--test-from", "since", metavar="YEAR", help="The first period to predict; default the later half."
+    "--from",
+    "since",
+    metavar="PERIOD",
+    help="The first period to predict; default: predict the later half of the games.",
 )
 @click.option(
     "--every",
     type=click.IntRange(min=1),
-    help="Refit smoothed systems after so many periods; default 1, on large data more (and reported).",
+    help="Refit smoothed systems every N periods; default 1, more for large data (reported).",
 )
-@click.option("--tune", is_flag=True, help="Tune every system on the games before the test.")
+@click.option("--tune", is_flag=True, help="Tune every system on the games before --from.")
 @click.option(
     "--tune-by",
     type=click.Choice(["score", "evidence"]),
-    help="Tune by what is predicted (default), or by the evidence where a system has one.",
+    help="Tune by predictive score (default), or by evidence if a system has one.",
 )
 @click.option(
-    "--tune-from", metavar="YEAR", help="The first period predicted in tuning; default the later half."
+    "--tune-from",
+    metavar="PERIOD",
+    help="The first period to predict while tuning; default: the later half of these games.",
 )
 @click.option("--evaluations", type=click.IntRange(min=10), help="Sets of parameters to try; default 100.")
+@click.option("--tuned-to", metavar="FOLDER", help="Write each tuned config to this folder as NAME.yaml.")
 @click.option(
-    "--tuned-to", metavar="FOLDER", help="Write the tuned configs there, NAME.yaml, each as it is found."
+    "--by",
+    "bys",
+    type=click.Choice(["decade", "experience"]),
+    multiple=True,
+    help="Also show scores by group.",
 )
+@click.option("--calibration", is_flag=True, help="Also show expected against actual scores.")
 @click.option(
-    "--by", "bys", type=click.Choice(["decade", "experience"]), multiple=True, help="Also group by group."
+    "--jobs", type=click.IntRange(min=1), help="Number of processes; by default chosen by the amount of work."
 )
-@click.option("--calibration", is_flag=True, help="Also expected scores beside the scores made.")
-@click.option("--jobs", type=click.IntRange(min=1), help="Processes; default what pays off.")
 @cluster_option
 @options.set_option
-@options.asking_in_points
+@options.query_options_in_points
 def command(
-    asked: options.Asked,
+    query: options.RunQuery,
     configs: tuple[str, ...],
     files: tuple[str, ...],
     since: str | None,
@@ -68,30 +76,34 @@ def command(
     jobs: int | None,
     overrides: tuple[str, ...],
 ) -> int:
-    """Let the rating system of each CONFIG predict the same games, and score them (docs/compare.md).
+    """Let the rating system of each CONFIG predict the same games, and score the predictions (docs/compare.md).
 
-    CONFIG is a path or the name of a shipped config; `all` is every shipped one. Each period is predicted from the
-    games of earlier periods only, then learned. The best system stands first; the others show how much higher their
-    log-loss is, with the standard error of that. A system that cannot take the games, or whose process dies, is lost;
-    the others go on. An interrupt shows those that are done. Exit code 4: some fits did not converge, or a system was
-    lost.
+    CONFIG is a path or a shipped config; `all` means all shipped ones. Each period is predicted from the games
+    of earlier periods only. The best system comes first; `behind` is the difference in log-loss from it, with a
+    standard error. If a system fails, the others continue, and the exit code is 4, as for fits that did not
+    converge. After Ctrl-C the finished systems are shown.
     """
     chosen = {"by": tune_by, "since": tune_from, "evaluations": evaluations}
     given = {key: value for key, value in chosen.items() if value is not None}
     if not tune and (given or tuned_to is not None):
         raise click.UsageError("--tune-by, --tune-from, --evaluations and --tuned-to go with --tune")
-    if files and asked.run is not None:
+    if files and query.run is not None:
         raise click.UsageError("games come from --games or from -r, not from both")
-    from ttt_cli.evaluate.forecast.compare import TuneOptions, compare
-    from ttt_cli.evaluate.forecast.systems import read_systems, timeline_of_files, timeline_of_run
-    from ttt_cli.views.evidence.compare import note_lines, shown_rows, tuning_lines
+    from ttt_cli.evaluate.compare import (
+        TuneOptions,
+        compare,
+        read_systems,
+        timeline_of_files,
+        timeline_of_run,
+    )
+    from ttt_cli.views.compare import note_lines, shown_rows, tuning_lines
 
     systems = read_systems(configs, overrides)
     folder = None if tuned_to is None else _folder(tuned_to)
     if files:
         timeline = timeline_of_files(files, systems, progress=progress())
     else:
-        timeline = timeline_of_run(asked.open(titled=False), overrides)
+        timeline = timeline_of_run(query.open(titled=False), overrides)
     say(*timeline.notes)
     tuning = TuneOptions(**given) if tune else None  # type: ignore[arg-type]
     found = compare(
@@ -100,7 +112,7 @@ def command(
     )  # fmt: skip
     say(*tuning_lines(found))
     say(*note_lines(found), level=QUIET)
-    asked.show(*shown_rows(found, bys, calibration, apart=asked.titled))
+    query.show(*shown_rows(found, bys, calibration, apart=query.titled))
     if folder:
         say(f"tuned configs written to {folder}")
     if found.interrupted:
@@ -120,8 +132,8 @@ def _folder(place: str) -> Path:
 
 def _write(folder: Path | None, system: System, begin: str) -> None:
     """Write a tuned config at once: what is found so far survives an interrupt."""
-    from ttt_cli.views.evidence.compare import tuned_config
+    from ttt_cli.views.compare import tuned_config
 
     if folder is not None:
         name, text = tuned_config(system, begin)
-        write(text, str(folder / name))
+        write(text, str(folder / name), "config")

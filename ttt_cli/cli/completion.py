@@ -1,10 +1,273 @@
-"""`ttt completion`: the completion script of a shell."""
+"""Completion in bash, zsh and fish: candidates, scripts, and the output format of each shell.
+
+Beside click's kinds of items there are `key`, completed without a blank, and `name`, which may contain blanks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
 
 import click
+from click.shell_completion import (
+    BashComplete,
+    CompletionItem,
+    FishComplete,
+    ShellComplete,
+    ZshComplete,
+    add_completion_class,
+)
 
-from ttt_cli.cli.line.complete import SHELLS, VARIABLE
-from ttt_cli.cli.line.options import verbosity_options
-from ttt_cli.cli.terminal.console import say
+from ttt_cli.cli.console import say
+from ttt_cli.support.errors import TttError
+
+if TYPE_CHECKING:
+    from pydantic import BaseModel
+
+
+Items = Iterable["CompletionItem[Any]"]
+KEY, NAME = "key", "name"
+_MOST: Final = 50
+_BASH = """\
+%(complete_func)s() {
+    local IFS=$'\\n' response completion type value
+    response=$(env COMP_WORDS="${COMP_WORDS[*]}" COMP_CWORD=$COMP_CWORD %(complete_var)s=bash_complete $1)
+    COMPREPLY=()
+    for completion in $response; do
+        IFS=',' read -r type value <<< "$completion"
+        case $type in
+            dir) compopt -o dirnames ;;
+            file) compopt -o default ;;
+            key) compopt -o nospace; COMPREPLY+=("$value") ;;
+            name) compopt -o filenames; COMPREPLY+=("$value") ;;
+            *) COMPREPLY+=("$value") ;;
+        esac
+    done
+}
+complete -o nosort -F %(complete_func)s %(prog_name)s
+"""
+_ZSH = """\
+#compdef %(prog_name)s
+%(complete_func)s() {
+    local -a response plain plain_shown open open_shown
+    local type value shown
+    (( $+commands[%(prog_name)s] )) || return 1
+    response=("${(@f)$(env COMP_WORDS="${words[*]}" COMP_CWORD=$((CURRENT-1)) \\
+        %(complete_var)s=zsh_complete %(prog_name)s)}")
+    for type value shown in ${response}; do
+        case $type in
+            dir) _path_files -/ ;;
+            file) _path_files -f ;;
+            key) open+=("$value"); open_shown+=("$shown") ;;
+            *) plain+=("$value"); plain_shown+=("$shown") ;;
+        esac
+    done
+    (( $#plain )) && compadd -U -l -V plain -d plain_shown -a plain
+    (( $#open )) && compadd -U -l -S '' -V open -d open_shown -a open
+    return 0
+}
+if [[ $zsh_eval_context[-1] == loadautofunc ]]; then
+    %(complete_func)s "$@"
+else
+    compdef %(complete_func)s %(prog_name)s
+fi
+"""
+_FISH = """\
+function %(complete_func)s
+    set -l response (env %(complete_var)s=fish_complete COMP_WORDS=(commandline -cp | string collect) \\
+        COMP_CWORD=(commandline -t | string collect) %(prog_name)s)
+    for completion in $response
+        set -l found (string split --max 1 "," -- $completion)
+        switch $found[1]
+            case dir
+                __fish_complete_directories $found[2]
+            case file
+                __fish_complete_path $found[2]
+            case '*'
+                echo $found[2]
+        end
+    end
+end
+complete --no-files --command %(prog_name)s --arguments "(%(complete_func)s)"
+"""
+
+
+def files(context: click.Context, typed: str) -> Items:  # noqa: ARG001
+    """Files, as the shell itself completes them."""
+    yield CompletionItem(typed, type="file")
+
+
+def folders(context: click.Context, typed: str) -> Items:  # noqa: ARG001
+    """Folders, as the shell itself completes them."""
+    yield CompletionItem(typed, type="dir")
+
+
+def runs(context: click.Context, typed: str) -> Items:  # noqa: ARG001
+    """Files `*.ttt`, and folders on the way to them."""
+    yield from _paths(typed, (".ttt",))
+
+
+def configs(context: click.Context, typed: str) -> Items:  # noqa: ARG001
+    """The shipped configs, and files of YAML."""
+    from ttt_cli.config.load import SUFFIXES, shipped_configs
+
+    yield from (CompletionItem(name, help="shipped") for name in shipped_configs() if name.startswith(typed))
+    yield from _paths(typed, SUFFIXES)
+
+
+def keys(context: click.Context, typed: str) -> Items:
+    """The keys of a config, those of the model that is chosen there."""
+    from ttt_cli.config.load import read_document
+    from ttt_cli.config.schema import DataConfig, SolverConfig
+    from ttt_cli.systems.resolve import resolve
+
+    model = resolve(read_document(context.params.get("config") or None)).model.Params
+    for section, schema in (("model", model), ("solver", SolverConfig), ("data", DataConfig)):
+        for key, meaning in _keys(section, schema):
+            if key.startswith(typed):
+                yield CompletionItem(f"{key}=", type=KEY, help=meaning)
+
+
+def players(context: click.Context, typed: str) -> Items:
+    """Players with a matching name or word, by number of games."""
+    from ttt_cli.runs.run import open_run
+    from ttt_cli.support.folding import fold
+
+    begin = fold(typed)
+    found = open_run(context.params.get("run")).select(
+        "SELECT player, games FROM players WHERE starts_with(folded, ?) OR contains(' ' || folded, ' ' || ?)"
+        f" ORDER BY games DESC, player LIMIT {_MOST}",
+        [begin, begin],
+    )[1]
+    yield from (CompletionItem(player, type=NAME, help=f"{games:g} games") for player, games in found)
+
+
+def periods(context: click.Context, typed: str) -> Items:
+    """Periods of the run."""
+    from ttt_cli.runs.run import open_run
+
+    found = open_run(context.params.get("run")).select(
+        f"SELECT period FROM periods WHERE starts_with(period, ?) ORDER BY period_number LIMIT {_MOST}",
+        [typed],
+    )[1]
+    yield from (CompletionItem(period) for (period,) in found)
+
+
+def event_sets(context: click.Context, typed: str) -> Items:  # noqa: ARG001
+    """Ready-made sets of events, the last of some with commas between."""
+    from ttt_cli.reading.reports import EVENT_SETS
+
+    yield from _of_list(typed, EVENT_SETS)
+
+
+def parameters(context: click.Context, typed: str) -> Items:
+    """Parameters of the run's model, the last of some with commas between."""
+    from ttt_cli.runs.run import open_run
+    from ttt_cli.systems import registry
+
+    traits = registry.load(open_run(context.params.get("run")).meta.model).TRAITS
+    yield from _of_list(typed, traits.tunable)
+
+
+def _of_list(typed: str, words: Iterable[str]) -> Items:
+    before, comma, last = typed.rpartition(",")
+    yield from (CompletionItem(f"{before}{comma}{word}") for word in words if word.startswith(last))
+
+
+def _paths(typed: str, suffixes: Iterable[str]) -> Items:
+    """Files with these endings, and folders, that extend the typed text."""
+    folder = Path(typed).parent if not typed.endswith("/") else Path(typed)
+    begin = "" if typed.endswith("/") else Path(typed).name
+    for path in sorted(folder.iterdir()):
+        if path.name.startswith(begin) and (begin.startswith(".") or not path.name.startswith(".")):
+            if path.is_dir():
+                yield CompletionItem(f"{path}/", type=KEY)
+            elif path.suffix in suffixes:
+                yield CompletionItem(str(path), type=NAME)
+
+
+def _keys(section: str, schema: type[BaseModel]) -> Iterator[tuple[str, str]]:
+    from ttt_cli.config.schema import section_of
+
+    for name, info in schema.model_fields.items():
+        if inner := section_of(info):
+            yield from _keys(f"{section}.{name}", inner)
+        else:
+            yield f"{section}.{name}", info.description or ""
+
+
+_WHAT: Final[dict[str, Callable[[click.Context, str], Items]]] = {  # by the placeholder in the help
+    **dict.fromkeys(("FILE", "FILE...", "ALIASES", "PLACE", "[PAGE.html|SITE/]"), files),
+    **dict.fromkeys(("NAME...", "[NAME]...", "PATTERN...", "A", "B"), players),
+    **dict.fromkeys(("CONFIG", "CONFIG..."), configs),
+    **dict.fromkeys(("KEYS", "AXES"), parameters),
+    "FOLDER": folders,
+    "RUN": runs,
+    "KEY=VALUE": keys,
+    "SET,...": event_sets,
+    "PERIOD": periods,
+}
+
+
+def placeholder(parameter: click.Parameter) -> str:
+    """Placeholder of a value in the help."""
+    several = "..." if parameter.nargs == -1 else ""
+    return parameter.metavar or f"{(parameter.name or '').upper()}{several}"
+
+
+def attach(command: click.Command) -> None:
+    """Attach completion to the parameters of a command, by their placeholders."""
+    for parameter in command.params:
+        if choices := _WHAT.get(placeholder(parameter)):
+            parameter.shell_complete = partial(_completed, choices)  # type: ignore[method-assign]
+
+
+def _completed(
+    choices: Callable[[click.Context, str], Items], ctx: click.Context, incomplete: str
+) -> list[CompletionItem[Any]]:
+    """Candidates; errors are suppressed because they would appear in the line being typed."""
+    try:
+        return list(choices(ctx, incomplete))
+    except (TttError, OSError):
+        return []
+
+
+class _Bash(BashComplete):
+    source_template = _BASH
+
+    def format_completion(self, item: CompletionItem) -> str:
+        return f"{item.type},{item.value}"
+
+
+class _Zsh(ZshComplete):
+    source_template = _ZSH
+
+    def format_completion(self, item: CompletionItem) -> str:
+        shown = f"{item.value}  -- {_line(item.help)}" if item.help else item.value
+        return f"{item.type}\n{item.value}\n{shown}"
+
+
+class _Fish(FishComplete):
+    source_template = _FISH
+
+    def format_completion(self, item: CompletionItem) -> str:
+        return f"{item.type},{item.value}" + (f"\t{_line(item.help)}" if item.help else "")
+
+
+SHELLS: dict[str, type[ShellComplete]] = {"bash": _Bash, "zsh": _Zsh, "fish": _Fish}
+
+
+def register() -> None:
+    """Let click answer these shells in these forms."""
+    for name, shell in SHELLS.items():
+        add_completion_class(shell, name)
+
+
+def _line(text: str) -> str:
+    return " ".join(text.split())
+
 
 INSTALL = {
     "bash": "~/.local/share/bash-completion/completions/ttt",
@@ -15,9 +278,8 @@ INSTALL = {
 
 @click.command("completion")
 @click.argument("shell", metavar="SHELL", type=click.Choice(list(INSTALL)))
-@verbosity_options
 @click.pass_context
 def command(context: click.Context, shell: str) -> None:
-    """Print the completion script of SHELL; how to install it stands on standard error."""
-    click.echo(SHELLS[shell](context.find_root().command, {}, "ttt", VARIABLE).source(), nl=False)
+    """Print the completion script of SHELL; standard error explains how to install it."""
+    click.echo(SHELLS[shell](context.find_root().command, {}, "ttt", "_TTT_COMPLETE").source(), nl=False)
     say(f"to install it: ttt completion {shell} > {INSTALL[shell]}, then start a new {shell}")

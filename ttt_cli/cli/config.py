@@ -2,9 +2,9 @@
 
 import click
 
-from ttt_cli.cli.line.options import config_option, set_option
-from ttt_cli.cli.terminal.console import QUIET, say
-from ttt_cli.errors import TttError
+from ttt_cli.cli.console import QUIET, say
+from ttt_cli.cli.options import config_option, set_option
+from ttt_cli.support.errors import TttError
 
 
 @click.group("config")
@@ -21,7 +21,7 @@ def show(config: str | None, overrides: tuple[str, ...]) -> None:
     It can be used again with -c: `ttt config show -c ttt -s model.beta=600 > mine.yaml`.
     """
     from ttt_cli.config.load import read_document
-    from ttt_cli.config.render import render
+    from ttt_cli.config.schema import render
     from ttt_cli.systems.resolve import resolve
 
     resolved = resolve(read_document(config, overrides))
@@ -32,9 +32,9 @@ def show(config: str | None, overrides: tuple[str, ...]) -> None:
 @click.argument("files", metavar="FILE...", nargs=-1, required=True)
 @click.pass_context
 def check(context: click.Context, files: tuple[str, ...]) -> None:
-    """Tell which configs are ok, and what is wrong in which line.
+    """Report mistakes in configs with their lines.
 
-    Exit code 2 when one is wrong.
+    Exit code 2 if there are any.
     """
     from ttt_cli.config.load import read_document
     from ttt_cli.systems.resolve import resolve
@@ -52,16 +52,16 @@ def check(context: click.Context, files: tuple[str, ...]) -> None:
 
 
 @command.command("schema")
-@click.option("--model", "name", metavar="NAME", help="Only the keys of this model; otherwise of all.")
+@click.option("--model", "name", metavar="NAME", help="Only the keys of this model; default all.")
 def schema(name: str | None) -> None:
     """Print the JSON Schema of configs, for editors.
 
-    Save it as ttt.schema.json; with `# yaml-language-server: $schema=ttt.schema.json` as its first line a
-    config is completed and checked while it is written.
+    Save it as ttt.schema.json. Editors that find `# yaml-language-server: $schema=ttt.schema.json` in the first
+    line of a config then complete and check it.
     """
     import json
 
-    from ttt_cli.config.render import json_schema
+    from ttt_cli.config.schema import json_schema
     from ttt_cli.systems.registry import MODULES, load
 
     models = {model: load(model).Params for model in ([name] if name else MODULES)}

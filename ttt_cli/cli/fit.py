@@ -4,10 +4,9 @@ from pathlib import Path
 
 import click
 
-from ttt_cli.cli.line import options
-from ttt_cli.cli.line.where import cluster_option, storage_options
-from ttt_cli.cli.terminal.bars import progress
-from ttt_cli.cli.terminal.console import NORMAL, VERBOSE, emit, say, voice
+from ttt_cli.cli import options
+from ttt_cli.cli.console import NORMAL, VERBOSE, emit, progress, say, voice
+from ttt_cli.cli.options import cluster_option, storage_options
 
 _SUFFIXES = (".gz", ".bz2", ".xz", ".zst"), (".pgn", ".csv", ".tsv", ".txt", ".parquet")
 
@@ -16,15 +15,20 @@ _SUFFIXES = (".gz", ".bz2", ".xz", ".zst"), (".pgn", ".csv", ".tsv", ".txt", ".p
 @click.argument("files", metavar="FILE...", nargs=-1)
 @options.reading_options
 @click.option(
-    "-o", "--output", "output", metavar="RUN", help="The run to write; - streams the skills instead."
+    "-o",
+    "--output",
+    "output",
+    metavar="RUN",
+    help="The run to write; - prints the skills instead, in the format of -f.",
 )
-@click.option("--start", "start", metavar="RUN", help="A run whose skills are the first guess: fewer sweeps.")
+@click.option(
+    "--start", "start", metavar="RUN", help="Start from the skills of this run: fewer sweeps, same result."
+)
 @options.suspects_option
 @cluster_option
 @storage_options
 @options.format_option
 @options.waiting_option
-@options.verbosity_options
 def command(
     files: tuple[str, ...],
     config: str | None,
@@ -34,33 +38,34 @@ def command(
     no_suspects: bool,
     fmt: str | None,
 ) -> int:
-    """Read games from each FILE (PGN or CSV, - for stdin), infer every player's skill, write a run.
+    """Read games from each FILE (PGN or CSV, - for stdin), estimate every player's skill, and write a run.
 
-    The run is named after the first FILE: ttt fit games.pgn writes games.ttt here; -o old writes old.ttt. A summary
-    goes to standard error. Exit code 4: written, but not converged.
+    ttt fit games.pgn writes games.ttt in the current folder, -o old writes old.ttt. The summary goes to
+    standard error. Exit code 4: written, but not converged.
 
-    The default is the model of the paper. `-c ttt-career` knows that skills rise after the debut and that draws become
-    more frequent, and foresees games better; `-c ttt-d-career`, with a draw margin for every player, best of all.
+    -c chooses the model. The default for chess is `ttt-career`: skills rise after the debut and decline late, draws
+    become more frequent. The default for other games is `ttt`, the model of the paper. PGN counts as chess, and so
+    do tables without columns of another sport (home, away, team, winner, loser). `-c ttt-d-career`, with a draw
+    margin for every player, predicts best.
     """
     if fmt and output != "-":
         raise click.UsageError(
             "-f is for -o -, which streams the skills; `ttt export` writes the tables of a run"
         )
     from ttt_cli import api
-    from ttt_cli.games.parts.opened import games_for
-    from ttt_cli.runs.locate import ENDING, run_place
-    from ttt_cli.runs.run import open_run
-    from ttt_cli.runs.storing.store import check_destination
-    from ttt_cli.runs.storing.writing import writing
-    from ttt_cli.views.ingest.summary import found_lines, reading_lines, warning_lines
+    from ttt_cli.games.read import games_for
+    from ttt_cli.runs.run import ENDING, open_run, run_place
+    from ttt_cli.runs.write import check_destination, check_sources, writing
+    from ttt_cli.views.ingest import found_lines, reading_lines, warning_lines
     from ttt_cli.views.run import table_rows
 
     resolved = api.configure(config, overrides)
     place = None if output == "-" else run_place(output or default_output(files[0]))
     data = resolved.config.data
     with writing(place):
-        if place and (standing := check_destination(place)):
-            say(f"{place} exists and will be replaced: {standing}")
+        if place and not output:
+            check_sources(place, files)
+        standing = check_destination(place) if place else None
         near = None if start is None else open_run(start, scale=["points"])
         with games_for(files, data, resolved.config.solver, progress=progress(), tell=say) as games:
             if voice.level >= NORMAL:
@@ -74,7 +79,8 @@ def command(
         unasked = (
             "" if place.suffix == ENDING else f"; only *{ENDING} are found unasked, this one by -r {place}"
         )
-        say(f"{place} written{unasked}")
+        replaced = f"; it replaces {standing}" if standing else ""
+        say(f"{place} written{replaced}{unasked}")
     else:
         emit(table_rows(run, "skills"), fmt)
     return 0 if run.meta.converged else options.NOT_CONVERGED

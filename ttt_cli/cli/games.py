@@ -1,39 +1,39 @@
-"""`ttt games`: what stands in files of games, and what became of it."""
+"""`ttt games`: what files of games contain, and which games are used."""
 
 import sys
-from pathlib import Path
 from typing import Final
 
 import click
 
-from ttt_cli.cli.line import options
-from ttt_cli.cli.terminal.bars import progress
-from ttt_cli.cli.terminal.console import check_place, default_format, emit, say, width, write
-from ttt_cli.files import real_place
-from ttt_cli.views.ingest.games import HEADINGS, MOST
+from ttt_cli.cli import options
+from ttt_cli.cli.console import check_place, default_format, emit, progress, say, width, write
 from ttt_cli.views.rows import speaks_unicode
 
+SECTIONS: Final = (  # those of views.ingest, which is not loaded for --help
+    *("total", "files", "dropped", "excluded", "odd", "years", "players", "groups", "duplicates"),
+    *("not_persons", "suspects"),
+)
+MOST: Final = 10  # rows of a section
 LISTED: Final = "hint: --list --all lists them"
 
 
 @click.command("games")
 @click.argument("files", metavar="FILE...", nargs=-1, required=True)
-@click.option("--list", "listed", is_flag=True, help="Instead, the records that are used, one row each.")
-@click.option("--all", "everything", is_flag=True, help="With --list: those that are not used too.")
-@click.option("--only", type=click.Choice(list(HEADINGS)), help="Instead, one section, whole.")
+@click.option("--list", "listed", is_flag=True, help="Show the used records instead, one row each.")
+@click.option("--all", "everything", is_flag=True, help="With --list: also the dropped records.")
+@click.option("--only", type=click.Choice(SECTIONS), help="Show one section instead, complete.")
 @click.option(
     "--top", type=click.IntRange(min=1), help=f"Rows of a section; default {MOST}, of a single one all."
 )
 @click.option(
     "--suggest",
     metavar="FILE",
-    help="Write the names that may be one person's as an alias file; - prints it. In a pipe, that alone.",
+    help="Write similar names as an alias file; - prints it. In a pipe nothing else is printed.",
 )
 @options.suspects_option
 @options.reading_options
 @options.format_option
 @options.output_option
-@options.verbosity_options
 def command(
     files: tuple[str, ...],
     listed: bool,
@@ -47,15 +47,15 @@ def command(
     fmt: str | None,
     out: str,
 ) -> None:
-    """Read each FILE as `ttt fit` would, and report what is there: records, dates, players, groups, duplicates.
+    """Read each FILE as `ttt fit` would, and report records, dates, players, groups and duplicates.
 
-    On a terminal the report is a row of small tables, with -f json one object, else rows of section, row, key and
-    value; --only SECTION gives one section as a table of its own. A file in which nothing can be used is reported
-    like any other, with a warning. --list gives the records as they were taken:
+    The output is a row of small tables on a terminal, one object with -f json, else rows of
+    section,row,key,value. --only SECTION gives one section as a table. A file without usable records gives a
+    warning. --list gives the records themselves:
 
         ttt games *.pgn --list --all -f csv -o records.csv
 
-    Suggested spellings are never applied by themselves: read the file that --suggest writes, then --aliases it.
+    --suggest writes similar names as an alias file: review it, then use it with --aliases.
     """
     options.refuse(
         ("--all goes with --list", everything and not listed),
@@ -70,25 +70,25 @@ def command(
             fmt == "table" and out != "-" and not (listed or only),
         ),
     )
-    for place in (out, suggest or "-"):
-        if place != "-" and real_place(Path(place)) in {real_place(Path(file)) for file in files}:
-            raise click.UsageError(f"{place} is read: it cannot be written as well")
-        check_place(place)
+    check_place(out)
+    check_place(suggest or "-", "aliases")
     from ttt_cli import api
     from ttt_cli.games.read import read_records
-    from ttt_cli.views.ingest.games import Report
+    from ttt_cli.views.ingest import IngestReport
 
     data = api.configure(config, overrides).config.data
     on_unusable = None if data.strict else lambda error: say(f"warning: {error}", LISTED)
     records = read_records(files, data, progress=progress(), on_unusable=on_unusable)
     if listed:
-        from ttt_cli.views.ingest.listing import record_rows
+        from ttt_cli.views.ingest import record_rows
 
         emit(record_rows(records, everything=everything), fmt, out=out)
         return
     form = fmt or default_format(out)
     asked_for = not suggest or form == "table" or fmt or only or out != "-"
-    report = Report(records, top if top or only else MOST, short=form == "table", suspects=not no_suspects)
+    report = IngestReport(
+        records, top if top or only else MOST, short=form == "table", suspects=not no_suspects
+    )
     if suggest != "-" and asked_for:
         for number, rows in enumerate(report.shown(form, only, _bar)):
             if number:
@@ -96,8 +96,8 @@ def command(
             emit(rows, form, out=out)
     if suggest:
         text, words = report.suggestions()
-        if write(text, suggest):
-            say(f"{words.format(suggest)}: to be read, and then used with --aliases {suggest}")
+        if write(text, suggest, "aliases"):
+            say(f"{words.format(suggest)}: check it, then use it with --aliases {suggest}")
 
 
 def _bar(value: float, largest: float) -> str:

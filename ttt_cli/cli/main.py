@@ -4,7 +4,8 @@ import os
 import signal
 import sys
 import traceback
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
+from functools import partial
 from importlib import import_module
 from typing import Any, Final
 
@@ -12,39 +13,38 @@ import click
 from click.shell_completion import CompletionItem
 
 from ttt_cli import __version__
-from ttt_cli.cli.line.complete import VARIABLE, attach, register
-from ttt_cli.cli.line.examples import epilog
-from ttt_cli.cli.terminal import streams
-from ttt_cli.cli.terminal.bars import WaitBar
-from ttt_cli.cli.terminal.console import NORMAL, QUIET, VERBOSE, report_run, say, voice
-from ttt_cli.errors import ConfigError, LookupFailed, OutputError, RunError, TttError, suggested
-from ttt_cli.progress import listening
+from ttt_cli.cli import console as streams
+from ttt_cli.cli.console import NORMAL, QUIET, VERBOSE, WaitBar, report_run, say, voice
+from ttt_cli.support.errors import LookupFailed, OutputError, RunError, TttError
+from ttt_cli.support.progress import listening
 
 COMMANDS: Final = {
-    "fit": "Read games, infer every player's skill, write a run.",
-    "update": "Add games to a run and refit it from where it stood.",
-    "games": "What stands in files of games, and what became of it.",
-    "names": "Go through the names that may be one person's, and write an alias file.",
-    "player": "One player's history.",
-    "players": "Who is in the run.",
-    "top": "The best in a period, at their peaks, or the number ones.",
-    "versus": "Two players: who would win, and their games.",
-    "evidence": "How well the data support the parameters.",
-    "tune": "The parameters that the games prefer, with standard errors.",
-    "compare": "Rating systems side by side on the same games.",
-    "plot": "Figures: skill curves, games per year, evidence, the top through time.",
-    "report": "One self-contained page of everything in a run.",
-    "export": "The tables of a run, in any format.",
+    "fit": "Read games, estimate every player's skill, and write a run.",
+    "update": "Add games to a run and refit it.",
+    "games": "Show what files contain and which games are used.",
+    "names": "Decide which similar names are one person; write an alias file.",
+    "player": "Show one player's skill through time.",
+    "players": "List the players of a run.",
+    "top": "Rank players of a period or by peaks; list number ones.",
+    "versus": "Compare two players: who would win, and their games.",
+    "evidence": "Show how well the games support the parameters.",
+    "tune": "Find the parameters with the highest evidence.",
+    "compare": "Compare rating systems by their predictions.",
+    "plot": "Draw figures: skills, number ones, games, evidence.",
+    "report": "Write one page, or a site of linked pages.",
+    "export": "Export the tables of a run.",
     "config": "Show, check and describe configs.",
-    "simulate": "Make an artificial history with known skills.",
-    "warm": "Compile everything beforehand.",
+    "simulate": "Simulate games with known skills.",
+    "warm": "Compile all code beforehand.",
     "completion": "Print the completion script of a shell.",
 }
 BROKEN_PIPE: Final = 141
+COMPLETING: Final = "_TTT_COMPLETE"  # the variable by which a shell asks for candidates
+_COMMON: Final = ("-q", "--quiet", "-v", "--verbose", "--safe-csv")  # options of all commands
 
 
 class LazyGroup(click.Group):
-    """A group that knows its commands by name and imports `ttt_cli.cli.<name>` when one is called."""
+    """A group of commands that imports `ttt_cli.cli.<name>` on first use."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """`help COMMAND` is `COMMAND --help`."""
@@ -60,18 +60,21 @@ class LazyGroup(click.Group):
             return None
         command = import_module(f"ttt_cli.cli.{cmd_name}").command
         assert isinstance(command, click.Command)
-        for path, one in ((cmd_name, command), *_below(cmd_name, command)):
-            one.epilog = epilog(path)
-            attach(one)
+        below = command.commands.items() if isinstance(command, click.Group) else ()
+        for path, one in ((cmd_name, command), *((f"{cmd_name} {name}", one) for name, one in below)):
+            one.format_epilog = partial(_write_examples, path)  # type: ignore[method-assign]
+            if COMPLETING in os.environ:
+                from ttt_cli.cli.completion import attach
+
+                attach(one)
         return command
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """The command that the first argument names. Raises ConfigError, with the nearest known name."""
+        """The command named by the first argument. Raises NoSuchCommand with similar names."""
         if args and args[0] not in COMMANDS and not args[0].startswith("-"):
-            hint = suggested(args[0], COMMANDS, f"commands are {', '.join(COMMANDS)}", "`ttt {}`")
-            raise ConfigError(f"no command {args[0]!r}", hint=hint)
+            raise click.NoSuchCommand(args[0], possibilities=COMMANDS, ctx=ctx)
         return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
@@ -87,7 +90,7 @@ class LazyGroup(click.Group):
         return found or super().shell_complete(ctx, incomplete)
 
     def invoke(self, ctx: click.Context) -> Any:
-        """Run the command. A reader that went away ends it quietly."""
+        """Run the command. A closed pipe ends it quietly."""
         try:
             result = super().invoke(ctx)
             streams.flush_output()
@@ -97,10 +100,14 @@ class LazyGroup(click.Group):
         return result
 
 
-def _below(path: str, command: click.Command) -> Iterator[tuple[str, click.Command]]:
-    """The commands below one, by what is typed."""
-    for name, below in command.commands.items() if isinstance(command, click.Group) else ():
-        yield f"{path} {name}", below
+def _write_examples(path: str, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG001
+    """Write the examples of a command below its help."""
+    from ttt_cli.cli.usage import examples_of
+
+    with formatter.section("Examples"):
+        for typed, does in examples_of(path):
+            indent = " " * formatter.current_indent
+            formatter.write(f"{indent}{typed}\n{indent}    {does}\n")
 
 
 @click.group(
@@ -110,30 +117,58 @@ def _below(path: str, command: click.Command) -> Iterator[tuple[str, click.Comma
     " converged, 130 interrupted.",
 )
 @click.version_option(__version__, prog_name="ttt", message="%(prog)s %(version)s")
-def group() -> None:
+@click.option("-q", "--quiet", is_flag=True, help="Print nothing but errors on standard error.")
+@click.option("-v", "--verbose", is_flag=True, help="Print more; show where an unexpected error was raised.")
+@click.option(
+    "--safe-csv", is_flag=True, help="Mark texts in CSV and TSV that spreadsheets would take for formulas."
+)
+def group(quiet: bool, verbose: bool, safe_csv: bool) -> None:
     """Historical rating runs: from game records to skill histories and evidence.
 
-    Data goes to standard output, everything else to standard error. `ttt help COMMAND` tells more.
+    Data goes to standard output, everything else to standard error. `ttt help COMMAND` shows the options of a command;
+    those below may follow it.
     """
+    voice.level = VERBOSE if verbose else QUIET if quiet else NORMAL
+    voice.safe_csv = safe_csv
 
 
 def run(args: Sequence[str] | None = None) -> int:
     """Run the command line and give the exit code. `args` default to the process's own."""
-    voice.level, voice.run, voice.asked, voice.safe_csv = NORMAL, "", "", False
+    voice.reset()
     streams.prepare_streams()
     streams.prepare_home()
-    if VARIABLE in os.environ:
+    if COMPLETING in os.environ:
+        from ttt_cli.cli.completion import register
+
         register()
     signals: list[int] = []
     try:
         with streams.unwinding(signals), listening(WaitBar()):
-            code = group.main(None if args is None else list(args), prog_name="ttt", standalone_mode=False)
+            args = [*(sys.argv[1:] if args is None else args)]
+            end = args.index("--") if "--" in args else len(args)
+            common = [arg for arg in args[:end] if arg in _COMMON]
+            args = [*(arg for arg in args[:end] if arg not in _COMMON), *args[end:]]
+            code = _invoked(common, args)
             streams.flush_output()  # of --help
     except Exception as error:
         return _interrupted(signals[0]) if signals else _failed(error, args or sys.argv[1:])
     except KeyboardInterrupt:
         return _interrupted(*signals[:1] or [signal.SIGINT])
     return code if isinstance(code, int) else 0
+
+
+def _invoked(common: list[str], args: list[str]) -> Any:
+    """Run a command; options of the version before are replaced by today's, with a note."""
+    try:
+        return group.main([*common, *args], prog_name="ttt", standalone_mode=False)
+    except click.NoSuchOption:
+        from ttt_cli.cli.usage import renamed
+
+        renewed, notes = renamed(args)
+        if not notes:
+            raise
+        say(*notes)
+        return group.main([*common, *renewed], prog_name="ttt", standalone_mode=False)
 
 
 def _interrupted(number: int) -> int:
@@ -143,7 +178,7 @@ def _interrupted(number: int) -> int:
 
 
 def _failed(error: Exception, args: Sequence[str]) -> int:
-    """Report what went wrong, and give the exit code."""
+    """Report an error and return the exit code."""
     match error:
         case click.Abort() if not isinstance(error.__cause__, EOFError):
             return _interrupted(signal.SIGINT)
@@ -157,11 +192,11 @@ def _failed(error: Exception, args: Sequence[str]) -> int:
             return OutputError.exit_code
         case TttError():
             report_run()
-            asked = voice.asked if isinstance(error, LookupFailed) else ""
-            from ttt_cli.cli.line.usage import misplaced
+            name = voice.run_name if isinstance(error, LookupFailed) else ""
+            from ttt_cli.cli.usage import misplaced
 
             hint = misplaced(args[0] if args else "", args, [*COMMANDS]) or error.hint
-            _report(str(error) if error.where else f"{asked or 'ttt'}: {error}", hint)
+            _report(str(error) if error.where else f"{name or 'ttt'}: {error}", hint)
             return error.exit_code
     return _report_unexpected(error)
 
@@ -174,12 +209,13 @@ def _report_usage(error: click.ClickException, args: Sequence[str]) -> int:
     if isinstance(error, click.exceptions.NoArgsIsHelpError):
         say(error.format_message(), level=QUIET)
         return error.exit_code
-    from ttt_cli.cli.line.usage import complaint, hint
+    from ttt_cli.cli.usage import hint
 
     path = f"ttt {args[0]}" if args and args[0] in COMMANDS else "ttt"
     if isinstance(error, click.UsageError) and error.ctx is not None:
         path = error.ctx.command_path
-    _report(f"{path}: {complaint(error)}", hint(error, path, args, [*COMMANDS]))
+    message = " ".join(error.format_message().rstrip(".").split())
+    _report(f"{path}: {message[:1].lower()}{message[1:]}", hint(error, path, args, [*COMMANDS]))
     return error.exit_code
 
 

@@ -8,13 +8,12 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
-from ttt_cli.cli.line.options import reading_options, verbosity_options
-from ttt_cli.cli.terminal.bars import progress
-from ttt_cli.cli.terminal.console import check_place, say, write
+from ttt_cli.cli.console import check_place, progress, say, write
+from ttt_cli.cli.options import reading_options
 
 if TYPE_CHECKING:
-    from ttt_cli.games.players.decisions import Decisions
-    from ttt_cli.games.players.similar import Suspect
+    from ttt_cli.games.aliases import Decisions
+    from ttt_cli.games.suspects import Suspect
 
 _ASKED: Final = "One person? [y]es, [n]o, [s]kip, [d]ate, [q]uit"
 
@@ -30,49 +29,47 @@ _ASKED: Final = "One person? [y]es, [n]o, [s]kip, [d]ate, [q]uit"
     show_default=True,
     help="The alias file.",
 )
-@click.option("--sure", is_flag=True, help="Take what is sure without asking.")
+@click.option("--sure", is_flag=True, help="Accept sure pairs without asking.")
 @reading_options
-@verbosity_options
 def command(
     files: tuple[str, ...], out: str, sure: bool, config: str | None, overrides: tuple[str, ...]
 ) -> None:
-    """Ask about each pair of names in FILE... that may be one person's, likely ones first, and write an alias file.
+    """Ask whether similar names in FILE... are one person, likely pairs first, and write an alias file.
 
-    `date` gives the main name the synonym's games of some years alone: 1890-1900, -1900 or 1901-. Every answer is kept
-    at once, no too, and what has an answer is not asked again: quit and go on when you like. Lines of others in the
-    file stay.
+    `date` assigns the games of some years only: 1890-1900, -1900 or 1901-. Each answer is stored at once and
+    not asked again, so you can quit at any time. Other lines of the file are kept.
     """
-    check_place(out)
+    check_place(out, "aliases")
     if not sure and not sys.stdin.isatty():
         raise click.UsageError(
             "answers come from a terminal; `ttt games FILE... --suggest FILE` writes suggestions"
         )
     from ttt_cli import api
-    from ttt_cli.games.players.decisions import Decision, Decisions
-    from ttt_cli.games.players.suspects import find_suspects
+    from ttt_cli.games.aliases import Decision, Decisions
     from ttt_cli.games.read import read_games
+    from ttt_cli.games.suspects import find_suspects
     from ttt_cli.reading.text import decode
 
     decisions = Decisions(decode(Path(out).read_bytes()) if Path(out).exists() else "", out)
     data = api.configure(config, overrides).config.data
     found = find_suspects(read_games(files, data, progress=progress())).pairs
     for one in found if sure else ():
-        if one.sure and not decisions.knows(one.main.name, one.synonym.name):
+        if one.sure and not decisions.answered(one.main.name, one.synonym.name):
             decisions.add(Decision("yes", one.main.name, one.synonym.name))
     if sure:
-        write(decisions.text(), out)
-    left = [one for one in found if not decisions.knows(one.main.name, one.synonym.name)]
+        write(decisions.text(), out, "aliases")
+    left = [one for one in found if not decisions.answered(one.main.name, one.synonym.name)]
     if sys.stdin.isatty():
         _ask_all(left, decisions, out)
     say(f"{len(decisions):,} answers in {out}: --aliases {out} uses them")
 
 
 def _ask_all(suspects: list[Suspect], decisions: Decisions, out: str) -> None:
-    """Ask about one after the other, and keep each answer at once."""
-    from ttt_cli.games.players.decisions import Decision
+    """Ask about each pair, and store each answer at once."""
+    from ttt_cli.games.aliases import Decision
 
     for number, one in enumerate(suspects, 1):
-        if decisions.knows(one.main.name, one.synonym.name):
+        if decisions.answered(one.main.name, one.synonym.name):
             continue
         click.echo(f"\n{number:,} of {len(suspects):,}{' (sure)' if one.sure else ''}: {one.evidence}")
         click.echo(f"  {one.main}\n  {one.synonym}")
@@ -83,11 +80,11 @@ def _ask_all(suspects: list[Suspect], decisions: Decisions, out: str) -> None:
             years = _years() if answer == "d" else ""
             words = {"y": "yes", "n": "no", "d": "years"}
             decisions.add(Decision(words[answer], one.main.name, one.synonym.name, years))
-            write(decisions.text(), out)
+            write(decisions.text(), out, "aliases")
 
 
 def _choice() -> str:
-    """The answer; the end of the input is to quit."""
+    """The answer; the end of the input quits."""
     try:
         return str(
             click.prompt(_ASKED, type=click.Choice(list("ynsdq"), case_sensitive=False), show_choices=False)

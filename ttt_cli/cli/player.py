@@ -1,57 +1,68 @@
 """`ttt player`: one player's history."""
 
 import sys
+from contextlib import suppress
+from shlex import quote
 
 import click
 
-from ttt_cli.cli.line.options import Asked, asking_options, refuse
-from ttt_cli.cli.terminal.console import figure_format, on_terminal, save_figure, say, width
-from ttt_cli.cli.terminal.streams import printable
+from ttt_cli.cli.console import figure_format, on_terminal, printable, save_figure, say, width
+from ttt_cli.cli.options import RunQuery, query_options, refuse
+from ttt_cli.support.errors import LookupFailed
 from ttt_cli.views.rows import speaks_unicode
 
 
 @click.command("player")
 @click.argument("name", nargs=-1, required=True)
-@click.option("--record", is_flag=True, help="Instead, wins, draws and losses by period and colour.")
-@click.option("--upsets", is_flag=True, help="Instead, the wins that were less likely than not.")
+@click.option("--record", is_flag=True, help="Show wins, draws and losses by period and colour instead.")
+@click.option("--upsets", is_flag=True, help="Show the wins with an expected score below a half instead.")
 @click.option(
-    "--plot", "plot", metavar="FILE", help="Draw the history too: png, svg, pdf or html by its name."
+    "--plot", "plot", metavar="FILE", help="Also draw the history: png, svg, pdf or html by its name."
 )
-@asking_options
-def command(asked: Asked, name: tuple[str, ...], record: bool, upsets: bool, plot: str | None) -> None:
-    """One player's skill, period by period, with its uncertainty.
+@query_options
+def command(query: RunQuery, name: tuple[str, ...], record: bool, upsets: bool, plot: str | None) -> None:
+    """Show one player's skill and its uncertainty, period by period.
 
-    NAME is the name as in the data, the surname, or words and initials of the name, accents and case aside:
-    `ttt player morphy`, `ttt player "Morphy, P"`. Periods without games have games 0. Tables are followed by
-    the record, the biggest upsets and, on a terminal, a chart.
+    NAME is a full name, a surname, or words and initials of the name; accents and case are ignored: `ttt player
+    morphy`, `ttt player "Morphy, P"`. Periods without games have games 0. Tables are followed by the record,
+    the biggest upsets and, on a terminal, a chart.
     """
-    from ttt_cli.views.players.player import player_chart, player_games, player_view
+    from ttt_cli.views.players import player_chart, player_games, player_view
 
     refuse(
-        ("--record and --upsets are one or the other", record and upsets),
-        ("--plot needs a file: the history goes to standard output", plot == "-" and asked.out == "-"),
+        ("--record and --upsets exclude each other", record and upsets),
+        ("--plot needs a file: the history goes to standard output", plot == "-" and query.out == "-"),
     )
     plot_format = figure_format(plot) if plot else ""
-    run = asked.open()
+    run = query.open()
     ascii_only = not speaks_unicode(sys.stdout)
     room = max(width() - len("rating 2000  2000 points "), 10)
-    view = player_view(run, " ".join(name), width=room, ascii_only=ascii_only)
+    try:
+        view = player_view(run, " ".join(name), width=room, ascii_only=ascii_only)
+    except LookupFailed as error:
+        with suppress(LookupFailed):
+            found = {run.find_player(part).player for part in name}
+            if len(name) > 1 and len(found) == len(name):
+                error.hint = (
+                    f"one player at a time; two together: `ttt versus {' '.join(map(quote, name[:2]))}`"
+                )
+        raise
     if view.note:
         say(view.note)
     if plot:
-        from ttt_cli.views.charts.figure import make_figure
+        from ttt_cli.views.figures.figure import make_figure
 
         save_figure(make_figure(run, "skills", [view.player]), plot, plot_format)
-    if not (record or upsets or asked.titled):
-        asked.show(view.rows)
+    if not (record or upsets or query.titled):
+        query.show(view.rows)
         return
     games = player_games(run, view.player)
     if record:
-        asked.show(games.short_record if asked.titled else games.record)
+        query.show(games.short_record if query.titled else games.record)
     elif upsets:
-        asked.show(games.upsets)
+        query.show(games.upsets)
     else:
-        asked.show(view.rows, games.short_record, games.short_upsets)
+        query.show(view.rows, games.short_record, games.short_upsets)
         if on_terminal():
             lines = player_chart(view.rows, width=width(), ascii_only=ascii_only)
             click.echo("".join(f"\n{printable(line)}" for line in lines))

@@ -4,10 +4,23 @@ from typing import Any
 
 import click
 
-from ttt_cli.cli.line import options
-from ttt_cli.cli.terminal.bars import progress
-from ttt_cli.cli.terminal.console import figure_format, save_figure, say
-from ttt_cli.views.charts import FIGURE_FORMATS, KINDS
+from ttt_cli.cli import options
+from ttt_cli.cli.console import FORMATS, figure_format, progress, save_figure, say
+from ttt_cli.support.errors import ConfigError
+from ttt_cli.views.figures import FIGURE_FORMATS, KINDS
+
+
+class FigureFormat(click.Choice[str]):
+    """A format of figures; for one of tables the hint names the commands that write them."""
+
+    def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        """The format. Raises ConfigError for a format of tables."""
+        if value in FORMATS:
+            hint = "`ttt player NAME -f csv` or `ttt export skills -f csv` writes the numbers"
+            raise ConfigError(
+                f"{value} is a format of tables: figures are {', '.join(FIGURE_FORMATS)}", hint=hint
+            )
+        return super().convert(value, param, ctx)
 
 
 @click.command("plot")
@@ -17,9 +30,9 @@ from ttt_cli.views.charts import FIGURE_FORMATS, KINDS
     type=click.Choice(KINDS),
     default="skills",
     show_default=True,
-    help="Skill curves; the lead of one player over another; the number ones; games per year; the stored evidence "
-    "grid; the mean of the top through time; whether what was predicted came true; draw margins and newcomers' mean "
-    "that move with the year; what skills do by themselves after the debut.",
+    help="skills: curves of players; difference: lead of one player over another; leaders: number ones; games: per "
+    "year; evidence: the stored grid; top: mean of the best; calibration: expected and actual scores; draws and "
+    "newcomers: by year; career: change of skill since the debut.",
 )
 @click.option(
     "--by",
@@ -31,25 +44,29 @@ from ttt_cli.views.charts import FIGURE_FORMATS, KINDS
 @click.option("--with", "other", metavar="RUN", help="A second run, dotted, for comparison (skills).")
 @options.beside_option
 @click.option(
-    "-n", "--number", type=click.IntRange(min=1), default=10, show_default=True, help="How many make the top."
+    "-n",
+    "--number",
+    type=click.IntRange(min=1),
+    default=10,
+    show_default=True,
+    help="Number of players in the top.",
 )
 @options.eligible_options
-@click.option("--since", metavar="YEAR", help="Games predicted from then on (calibration); default all.")
+@click.option("--from", "since", metavar="PERIOD", help="First period to predict (calibration); default all.")
 @click.option(
     "--every",
     type=click.IntRange(min=1),
     default=1,
     show_default=True,
-    help="Refit after so many periods (calibration).",
+    help="Refit every N periods (calibration).",
 )
-@click.option("-f", "--format", "fmt", type=click.Choice(FIGURE_FORMATS), help="Default by the file's name.")
+@click.option("-f", "--format", "fmt", type=FigureFormat(FIGURE_FORMATS), help="Default by the file's name.")
 @click.option(
     "-o", "--output", "out", metavar="FILE", help="png, svg, pdf or html by its name; - is stdout, as svg.  "
     "[default: a png named after what it shows]",
 )  # fmt: skip
 @options.run_option
 @options.scale_option
-@options.verbosity_options
 def command(
     names: tuple[str, ...],
     kind: str,
@@ -65,32 +82,32 @@ def command(
     run: str | None,
     scale: tuple[str, ...],
 ) -> None:
-    """Draw the skill of players with a band of one sd, or another figure of the run.
+    """Draw skills of players with a band of one sd, or another figure of the run.
 
-    Each NAME is one player, quoted when it has blanks: `ttt plot Morphy "Steinitz, W" -o skills.svg`. Without
-    names: those who led in the most periods; who is eligible for that, and for the top, is as in `ttt top`.
-    Periods without games are thin; TTT-D's draw margin is dashed.
+    Quote names with blanks: `ttt plot Morphy "Steinitz, W" -o skills.svg`. Without names: the players who led
+    in most periods. The limits on eligible players are those of `ttt top`. Thin lines are periods without
+    games; dashed lines are draw margins of TTT-D.
     """
     dotted, curves = other or published, kind == "skills"
     options.refuse(
         ("--by dominance goes with --kind skills, and not with --with or --beside",
          by != "mean" and (not curves or dotted)),
-        ("--with and --beside are one or the other: both are dotted", other and published),
+        ("--with and --beside exclude each other: both are dotted", other and published),
         ("--kind difference takes two names", kind == "difference" and len(names) != 2),
         (f"names, --with and --beside go with --kind skills, not {kind}",
          not curves and (dotted or (names and kind != "difference"))),
-        (f"--since and --every go with --kind calibration, not {kind}",
+        (f"--from and --every go with --kind calibration, not {kind}",
          kind != "calibration" and (since or every > 1)),
     )  # fmt: skip
     fmt = figure_format(out, fmt)
     from ttt_cli.runs.run import open_run
-    from ttt_cli.views.charts.figure import make_figure
-    from ttt_cli.views.rankings.eligible import eligible
+    from ttt_cli.views.figures.figure import make_figure
+    from ttt_cli.views.rankings import eligible
 
-    opened = options.asked_run(run, scale)
+    opened = options.opened_run(run, scale)
     second = open_run(other, scale) if other else None
     figure = make_figure(
-        opened, kind, names, by=by, other=second, beside=options.asked_beside(published, opened), count=number,
+        opened, kind, names, by=by, other=second, beside=options.published_ratings(published, opened), count=number,
         limits=eligible(opened, **limits), since=since, every=every, progress=progress(),
     )  # fmt: skip
     say(*figure.notes)

@@ -1,72 +1,99 @@
 """`ttt simulate`: an artificial history with known skills."""
 
 import sys
-from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
 import click
 
-from ttt_cli.cli.line.options import Command, verbosity_options
-from ttt_cli.cli.terminal.bars import progress
-from ttt_cli.cli.terminal.console import say
-from ttt_cli.evaluate.simulate.plan import Plan
+from ttt_cli.cli.console import progress, say
+from ttt_cli.cli.options import config_option, set_option
+from ttt_cli.support.errors import ConfigError, OutputError
 
-
-def _plan_options(command: Command) -> Command:
-    """An option for every key of the plan."""
-    for one in reversed(fields(Plan)):
-        choices = one.metadata["choices"]
-        kind = click.Choice(choices) if choices else int if type(one.default) is int else float
-        command = click.option(
-            f"--{one.name.replace('_', '-')}",
-            type=kind,
-            default=one.default,
-            show_default=one.default is not None,
-            help=one.metadata["description"],
-        )(command)
-    return command
+_OWN = "simulate."  # keys of the plan that have no option
 
 
 @click.command("simulate")
-@_plan_options
+@config_option
+@set_option
+@click.option("--players", type=int, help="Number of players; default 2000.")
+@click.option("--games", type=int, help="Number of games; default 100,000.")
+@click.option("--years", metavar="RANGE", help="Such as 1850-1949 (default), or a number of years from 1850.")
+@click.option("--dates", type=click.Choice(["year", "day"]), help="Precision of dates; default year.")
+@click.option("--seed", type=int, help="Random seed; default 0.")
+@click.option("-o", "--output", metavar="FILE", help="CSV, or PGN by its name; - stdout; default games.csv.")
 @click.option(
-    "-o", "--output", default="games.csv", show_default=True, help="CSV, or PGN by its name; - stdout."
-)
-@click.option(
-    "--truth", type=Path, help="The true skills as CSV.  [default: NAME.skills.csv beside the output]"
-)
-@click.option(
-    "--truth-years",
+    "--truth",
     type=Path,
-    help="Draw margin and newcomers' mean of each year as CSV.  [default: NAME.years.csv beside the output]",
+    metavar="FILE",
+    help="File of the true skills, CSV; default NAME.skills.csv.",
 )
-@click.option(
-    "--movetext",
-    type=click.IntRange(min=0),
-    default=0,
-    show_default=True,
-    help="Bytes of moves in a PGN game.",
-)
-@verbosity_options
-def command(output: str, truth: Path | None, truth_years: Path | None, movetext: int, **options: Any) -> None:
-    """Write an artificial history drawn from the TTT model, and the truth beside it.
+def command(
+    config: str | None, overrides: tuple[str, ...], years: str | None, output: str | None, truth: Path | None,
+    **given: Any,
+) -> None:  # fmt: skip
+    """Write an artificial history drawn from TrueSkill Through Time, and the true skills in a second file.
 
-    Careers, draw margins that move and a mean of newcomers that does are off by default, and who meets whom does not
-    depend on skill, so that a fit of the games can be judged by the truth.
+    -c and -s set the model, for instance `-c ttt-career -s model.tau=80`. Keys of `simulate` set pairings and
+    growth, for instance `-s simulate.opponents_sd=250` (docs/simulation.md). By default opponents do not depend
+    on skill.
     """
-    from ttt_cli.evaluate.simulate.files import check_places, save
-    from ttt_cli.evaluate.simulate.simulate import simulate
+    from ttt_cli.config.errors import validate
+    from ttt_cli.config.load import read_document
+    from ttt_cli.evaluate.simulate import Plan, check_places, save, simulate
 
-    plan = Plan(**options)
+    own = [text for text in overrides if text.strip().startswith(_OWN)]
+    document = read_document(None, own)
+    for key, value in (_years(years) | given).items():
+        if value is not None:
+            document = document.assign(("simulate", key), value, f"--{key} {value}")
+    keys = dict(document.values.get("simulate", {}))
+    truth_years, movetext = keys.pop("truth_years", None), keys.pop("movetext", 0)
+    keys = _model(config, [text for text in overrides if text not in own]) | keys
+    plan = validate(Plan, keys, document, ("simulate",))
+    if output is None and Path("games.csv").exists():
+        raise OutputError("games.csv is there already", hint="-o games.csv replaces it if it holds games")
+    output = output or "games.csv"
     games = sys.stdout.buffer if output == "-" else Path(output)
     if isinstance(games, Path) and (games.is_file() or not games.exists()):
         truth = truth or games.with_suffix(".skills.csv")
         truth_years = truth_years or games.with_suffix(".years.csv")
-    for standing in check_places(games, truth, truth_years, movetext=movetext):
-        say(f"{standing} exists and will be replaced")
+    outputs = games, truth, Path(truth_years) if truth_years else None
+    replaced = check_places(*outputs, movetext=movetext)
     shown = progress()
-    save(simulate(plan, shown), games, truth, truth_years, movetext=movetext, progress=shown)
-    written = ("stdout" if output == "-" else output, truth, truth_years)
-    places = ", ".join(str(place) for place in written if place)
-    say(f"{options['games']:,} games of {options['players']:,} players: {places}")
+    save(simulate(plan, shown), *outputs, movetext=movetext, progress=shown)
+    say(*(f"{place} replaced" for place in replaced))
+    written = ("stdout" if output == "-" else output, *outputs[1:])
+    say(f"{plan.games:,} games of {plan.players:,} players: {', '.join(str(one) for one in written if one)}")
+
+
+def _model(config: str | None, overrides: list[str]) -> dict[str, Any]:
+    """Keys of the plan that are parameters of the model."""
+    from ttt_cli.config.load import read_document
+    from ttt_cli.evaluate.simulate import Plan
+    from ttt_cli.systems.resolve import resolve
+
+    resolved = resolve(read_document(config or "ttt", overrides))
+    if resolved.config.model.name != "ttt":
+        raise ConfigError(
+            f"histories are drawn from the model ttt, not {resolved.config.model.name}",
+            hint="-c ttt or -c ttt-career",
+        )
+    chosen = resolved.params.model_dump()
+    open_values = (("draw_margin", "auto"), ("draw_probability", None), ("white_advantage", "estimate"))
+    unknown = {key for key, value in open_values if chosen[key] == value}  # the games would decide
+    return {key: chosen[key] for key in Plan.model_fields if key in chosen.keys() - unknown}
+
+
+def _years(text: str | None) -> dict[str, int]:
+    from ttt_cli.config.schema import year_range
+
+    if text is None:
+        return {}
+    if text.isdecimal():
+        return {"years": int(text)}
+    try:
+        first, last = year_range(text)
+    except ValueError as error:
+        raise click.BadParameter(str(error), param_hint="--years") from error
+    return {"first_year": first, "years": last - first + 1}

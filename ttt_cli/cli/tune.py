@@ -4,10 +4,9 @@ from pathlib import Path
 
 import click
 
-from ttt_cli.cli.line import options
-from ttt_cli.cli.line.where import cluster_option
-from ttt_cli.cli.terminal.bars import progress
-from ttt_cli.cli.terminal.console import FORMATS, check_place, emit, say, write
+from ttt_cli.cli import options
+from ttt_cli.cli.console import FORMATS, check_place, emit, progress, say, write
+from ttt_cli.cli.options import cluster_option
 
 
 @click.command("tune")
@@ -20,16 +19,16 @@ from ttt_cli.cli.terminal.console import FORMATS, check_place, emit, say, write
     "-o", "--output", "out", metavar="FILE", help="Write the tuned config (YAML); - prints it instead."
 )
 @options.waiting_option
-@options.verbosity_options
 def command(keys: str, overrides: tuple[str, ...], run: str | None, fmt: str | None, out: str | None) -> int:
-    """Find the parameters KEYS (default beta,tau) at which a run's log-evidence is highest.
+    """Find the parameters KEYS (default beta,tau) with the highest log-evidence of a run.
 
-    The search begins at the run's config, or where -s says. It prints each parameter with its standard error and
-    the evidence before and after; all fits are kept in the run. The run itself stays as it is:
+    The search starts at the run's config, or at the values of -s. It reports each parameter with its standard
+    error, and the evidence before and after. All fits are stored as evidence points; the run's skills do not
+    change:
 
         ttt tune beta,tau -o tuned.yaml && ttt fit games.pgn -c tuned.yaml
 
-    Exit code 4: the maximum of the evidence was not reached.
+    Exit code 4: the maximum was not reached.
     """
     options.refuse(
         ("-o - prints the config instead of the table: leave -f out", out == "-" and fmt),
@@ -39,18 +38,18 @@ def command(keys: str, overrides: tuple[str, ...], run: str | None, fmt: str | N
         ),
     )
     if out is not None:
-        check_place(out)
-    from ttt_cli.evaluate.evidence.tune import tune
+        check_place(out, "config")
+    from ttt_cli.evaluate.tune import tune
     from ttt_cli.runs.run import open_run
-    from ttt_cli.runs.storing.writing import writing
-    from ttt_cli.views.evidence.tuning import tuned_config, tuning_lines, tuning_rows
+    from ttt_cli.runs.write import writing
+    from ttt_cli.views.evidence import tuned_config, tuning_lines, tuning_rows
 
-    place = options.asked_run(run).path
+    place = options.opened_run(run).path
     with writing(place):
         opened = open_run(place)
         found = tune(opened, keys, overrides, progress=progress())
     say(*tuning_lines(found))
-    if out and write(tuned_config(found, opened.meta), out):
+    if out and write(tuned_config(found, opened.meta), out, "config"):
         say(f"{out} written: use it with -c {out}")
     if out != "-":
         emit(tuning_rows(found, opened.meta), fmt)

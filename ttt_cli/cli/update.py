@@ -6,10 +6,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from ttt_cli.cli.line.options import NOT_CONVERGED, set_option, verbosity_options, waiting_option
-from ttt_cli.cli.line.where import cluster_option
-from ttt_cli.cli.terminal.bars import progress
-from ttt_cli.cli.terminal.console import VERBOSE, say, voice
+from ttt_cli.cli.console import VERBOSE, progress, say, voice
+from ttt_cli.cli.options import NOT_CONVERGED, cluster_option, set_option, waiting_option
 
 if TYPE_CHECKING:
     from ttt_cli.config.schema import DataConfig
@@ -22,10 +20,9 @@ if TYPE_CHECKING:
 @set_option
 @click.option("-o", "--output", "output", metavar="RUN", help="The run to write; default: RUN is replaced.")
 @click.option("--again", is_flag=True, help="Read files that are in RUN already: their games count twice.")
-@click.option("--dedupe", is_flag=True, help="Leave out games that seem to be in RUN already.")
+@click.option("--dedupe", is_flag=True, help="Drop games that seem to be in RUN already.")
 @cluster_option
 @waiting_option
-@verbosity_options
 def command(
     run: str,
     files: tuple[str, ...],
@@ -34,21 +31,19 @@ def command(
     again: bool,
     dedupe: bool,
 ) -> int:
-    """Add the games of each FILE to those of RUN and refit all of them from where they stood.
+    """Add the games of each FILE to RUN and refit all games, starting from its skills.
 
-    The result is that of `ttt fit` on all files together with the config of RUN, whose own files need not be there any
-    more. A FILE that RUN was made from is refused. RUN is replaced when all is done, or stays as it is.
+    The result is that of `ttt fit` on all files together with the config of RUN; its old files are not needed.
+    A FILE that is already in RUN is refused. RUN is replaced only when the fit is complete.
 
-    All games, those of RUN and of every FILE, are held in memory; what is too large for that is
-    fitted anew with `ttt fit --memory`.
+    All games must fit into memory; otherwise use `ttt fit --memory`.
     """
     if output == "-":
         raise click.UsageError("a run is a file and cannot be streamed: name one with -o, or leave it out")
     from ttt_cli import api
-    from ttt_cli.runs.locate import run_place
-    from ttt_cli.runs.run import open_run
-    from ttt_cli.runs.storing.writing import writing
-    from ttt_cli.views.ingest.summary import found_lines, reading_lines
+    from ttt_cli.runs.run import open_run, run_place
+    from ttt_cli.runs.write import writing
+    from ttt_cli.views.ingest import found_lines, reading_lines
 
     place = open_run(run).path
     if dedupe:
@@ -60,7 +55,7 @@ def command(
             say(f"{run}: {before.meta.describe()}")
             say(*reading_lines(extended.added, data.period, everything=voice.level >= VERBOSE))
             if extended.aliases_changed:
-                say("  the alias file has changed since: names that were united in the run stay united")
+                say("  the alias file has changed since; names united in the run stay united")
             if extended.repeats:
                 say(_repeats_line(extended))
 
@@ -73,6 +68,6 @@ def command(
 
 def _repeats_line(extended: Extended) -> str:
     count = extended.repeats
-    done = "left out" if extended.repeats_dropped else "used all the same (--dedupe leaves such out)"
+    done = "left out" if extended.repeats_dropped else "used nevertheless (--dedupe leaves such out)"
     what = "record seems to be of a game" if count == 1 else "records seem to be of games"
     return f"  {count:,} {what} in the run, by day, players, colours and result: {done}"

@@ -2,32 +2,32 @@
 
 import click
 
-from ttt_cli.cli.line.options import Asked, asking_options
-from ttt_cli.cli.terminal.console import say
+from ttt_cli.cli.console import say
+from ttt_cli.cli.options import RunQuery, query_options
 
 
 @click.command("versus")
 @click.argument("a")
 @click.argument("b")
-@click.option("--at", metavar="PERIOD", help="A's period, and B's if no other is given; or peak.")
-@click.option("--at-b", metavar="PERIOD", help="B's period; or peak.")
-@click.option("--games", type=click.IntRange(1, 500), metavar="N", help="A match of N games, too.")
-@click.option("--record", is_flag=True, help="Instead, their own games by period and colour.")
-@asking_options
+@click.option("--at", metavar="PERIOD", help="A's period, or peak; also B's without --at-b.")
+@click.option("--at-b", metavar="PERIOD", help="B's period, or peak.")
+@click.option("--games", type=click.IntRange(1, 500), metavar="N", help="Also a match of N games.")
+@click.option("--record", is_flag=True, help="Show the record of their games by period and colour instead.")
+@query_options
 def command(
-    asked: Asked, a: str, b: str, at: str | None, at_b: str | None, games: int | None, record: bool
+    query: RunQuery, a: str, b: str, at: str | None, at_b: str | None, games: int | None, record: bool
 ) -> None:
-    """What a game between A and B promises, and the record of those they played.
+    """Show who would win a game between A and B, and the record of their games.
 
-    `ttt versus morphy fischer --at 1859 --at-b 1972`. Without periods: the last that both have, else the peak of
-    each. Probabilities are A's; stronger is the probability of the higher skill; colours are drawn by lot unless a
-    key says white, black or neutral.
+    `ttt versus morphy fischer --at 1859 --at-b 1972`. Without periods: their last common one, else both peaks.
+    All probabilities are A's. `stronger` is the probability of the higher skill. Outcomes are averaged over
+    both colours unless a key names white, black or neutral.
     """
-    from ttt_cli.views.players.versus import versus_view
+    from ttt_cli.views.versus import versus_view
 
-    view = versus_view(asked.open(), a, b, at=at, at_b=at_b, games=games)
+    view = versus_view(query.open(), a, b, at=at, at_b=at_b, games=games)
     say(*view.notes)
     if record:
-        asked.show(view.record)
+        query.show(view.record)
     else:
-        asked.show(view.report, view.record)
+        query.show(view.report, view.record)

@@ -2,19 +2,16 @@
 
 import click
 
-from ttt_cli.cli.line.options import verbosity_options
-from ttt_cli.cli.terminal.bars import progress
-from ttt_cli.cli.terminal.console import say
-from ttt_cli.errors import SetupError
+from ttt_cli.cli.console import progress, say
+from ttt_cli.support.errors import SetupError
 
 
 @click.command("warm")
-@verbosity_options
 def command() -> None:
-    """Compile what all rating systems and readers need, so that no command has to wait for it.
+    """Compile all code that commands need, so that none has to wait for it.
 
-    It takes half a minute, once for each version of ttt, user and computer; without it every command compiles what it
-    is the first to need. Of use before a lesson, in the image of a container, or on a cluster:
+    This takes half a minute, once for each version of ttt, user and computer. Otherwise each command compiles
+    what it needs first. Useful before a lesson, in a container image, or on a cluster:
 
         ttt warm && ttt fit games.pgn
     """
@@ -27,4 +24,4 @@ def command() -> None:
         )
     count = warm(every_kernel(), progress())
     what = "1 kernel" if count == 1 else f"{count} kernels"
-    say(f"{what} compiled into {kept_in()}" if count else f"all is compiled already, in {kept_in()}")
+    say(f"{what} compiled into {kept_in()}" if count else f"everything is already compiled, in {kept_in()}")

@@ -1,1 +1,1 @@
-"""What was asked for: the schema of a config, its YAML with places, and the axes of grids."""
+"""The schema of a config, and its YAML with line numbers."""

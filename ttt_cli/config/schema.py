@@ -1,13 +1,13 @@
-"""What a config may say: every key, its default, its bounds, once.
-
-The keys of a model belong to the model (`systems/<name>.py`); here they are carried as they were written.
-"""
+"""The schema of a config: every key, its default and its bounds, once; and a config as commented YAML."""
 
 import re
+from collections.abc import Mapping
+from io import StringIO
 from typing import Annotated, Any, Literal, Self
 
 from pydantic import (
     AfterValidator,
+    AliasChoices,
     BaseModel,
     BeforeValidator,
     ConfigDict,
@@ -16,10 +16,41 @@ from pydantic import (
     field_validator,
     model_validator,
 )
+from pydantic.fields import FieldInfo
+from ruamel.yaml import YAML
+from ruamel.yaml.comments import CommentedMap, CommentedSeq
+from ruamel.yaml.scalarstring import DoubleQuotedScalarString
 
-from ttt_cli.cluster.client import check_place
-from ttt_cli.config.document import Section, key
+from ttt_cli.cluster import check_place
 from ttt_cli.formats import FORMATS
+
+
+class ConfigSection(BaseModel):
+    """A part of the config: unknown keys are errors, values do not change."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
+
+
+def key(default: Any, description: str, **bounds: Any) -> Any:
+    """A key of a section: its default, what it means, and its bounds."""
+    return Field(default=default, description=description, **bounds)
+
+
+def section_of(info: FieldInfo | None) -> type[BaseModel] | None:
+    """The schema of a key that is a section within its section, None for a plain value."""
+    inner = info.annotation if info else None
+    return inner if isinstance(inner, type) and issubclass(inner, BaseModel) else None
+
+
+def aliases(schema: type[BaseModel]) -> dict[str, str]:
+    """Other spellings of the schema's keys, e.g. `mu0`, mapped to the keys."""
+    found: dict[str, str] = {}
+    for name, info in schema.model_fields.items():
+        if isinstance(info.validation_alias, AliasChoices):
+            choices = (str(choice) for choice in info.validation_alias.choices)
+            found.update((choice, name) for choice in choices if choice != name)
+    return found
+
 
 Period = Literal["year", "quarter", "month", "week", "day"]
 Colours = Literal["auto", "known", "unknown"]
@@ -33,13 +64,13 @@ _YEARS = re.compile(r"\s*(\d{1,4})?\s*(?:(-)\s*(\d{1,4})?)?\s*", re.ASCII)
 
 
 def _without_unnamed(drop: Any) -> Any:
-    """What to drop without a word that changes nothing and stands in the configs of older runs."""
+    """Paths to drop silently: they have no effect and occur in configs of older runs."""
     return [what for what in drop if what != "unnamed"] if isinstance(drop, list) else drop
 
 
 def _two_names(sides: list[str]) -> list[str]:
     if len({side.strip().casefold() for side in sides} - {""}) < 2:
-        raise ValueError("the sides have two different names")
+        raise ValueError("the two sides need different names")
     return sides
 
 
@@ -52,7 +83,7 @@ def year_range(years: str | int | list[int]) -> tuple[int, int]:
     else:
         match = _YEARS.fullmatch(str(years))
         if match is None or not (match[1] or match[3]):
-            raise ValueError(f"{years!r} is no range of years, for instance 1850-1900, 1850- or -1900")
+            raise ValueError(f"{years!r} is not a range of years, for instance 1850-1900, 1850- or -1900")
         first = int(match[1] or 0)
         last = int(match[3] or 9999) if match[2] else first
     if first > last:
@@ -67,7 +98,7 @@ def pattern_of(text: str) -> re.Pattern[str] | None:
     try:
         return re.compile(text[1:-1], re.IGNORECASE)
     except re.error as error:
-        raise ValueError(f"{text} is no regular expression: {error}") from error
+        raise ValueError(f"{text} is not a regular expression: {error}") from error
 
 
 def _checked_years(years: str | int | list[int] | None) -> str | int | list[int] | None:
@@ -87,7 +118,7 @@ def _checked_patterns(texts: list[str]) -> list[str]:
 Patterns = Annotated[list[str], AfterValidator(_checked_patterns)]
 
 
-class FilterConfig(Section):
+class FilterConfig(ConfigSection):
     """Which records are used; each key that leaves some out is counted as a reason."""
 
     years: Annotated[str | int | list[int] | None, AfterValidator(_checked_years)] = key(
@@ -96,14 +127,18 @@ class FilterConfig(Section):
     players: Patterns = key([], "games in which one of these plays, names or /patterns/; empty: everybody")
     among: bool = key(False, "only games in which both players are among `players`")
     events: Patterns = key([], "words or /patterns/ in event or site of the games that are used; empty: all")
-    exclude: list[EventSet] = key([], "ready-made sets of events and positions that are not used")
+    exclude: list[EventSet] | None = key(
+        None,
+        "ready-made sets of events and positions that are not used; null: in chess simultaneous and blindfold "
+        "exhibitions, consultation games and games at unknown odds; []: none",
+    )
     exclude_events: Patterns = key([], "words or /patterns/ in event or site of the games that are not used")
     dedupe: bool = key(False, "use only one of several records of the same game")
     min_games: int = key(0, "players with fewer games are left out, until all have as many", ge=0)
     largest_group: bool = key(False, "use only the largest group of players tied by games")
 
 
-class DataConfig(Section):
+class DataConfig(ConfigSection):
     """How records become games."""
 
     period: Period = key("year", "time step of the model")
@@ -163,7 +198,7 @@ def size_of(text: str) -> int:
     """Bytes, of a size as 4GB or 500 MB. Raises ValueError for what is none."""
     found = re.fullmatch(r"(\d{1,9}(\.\d{1,3})?) ?([KMGT])I?B?", text.strip().upper())
     if not found:
-        raise ValueError(f"{text!r} is no size: it is given as 4GB or 500MB")
+        raise ValueError(f"{text!r} is not a size: write it as 4GB or 500MB")
     return int(float(found[1]) * 1000 ** ("KMGT".index(found[3]) + 1))
 
 
@@ -173,7 +208,7 @@ def check_size(text: str) -> str:
     return text
 
 
-class SolverConfig(Section):
+class SolverConfig(ConfigSection):
     """When inference stops and how hard it tries."""
 
     tol: float = key(0.01, "largest error of a mean that may remain, points", gt=0)
@@ -202,16 +237,11 @@ class SolverConfig(Section):
         "folder for the files of a fit with memory or cluster, which goes on from there when it was ended; "
         "null: temporary files, and none on a cluster's other machines. A run does not keep it",
     )
-    run_size: Annotated[str, AfterValidator(check_size)] | None = key(
-        None,
-        "size, as 50GB, from which on a run is written as a folder, its large tables as Parquet; null: it "
-        "is one file. A run does not keep it",
-    )
 
     @model_validator(mode="after")
     def _in_one_place(self) -> Self:
         if self.memory and self.cluster:
-            raise ValueError("memory and cluster are one or the other: workers hold their slices whole")
+            raise ValueError("memory and cluster exclude each other: workers keep their slices in memory")
         return self
 
 
@@ -228,7 +258,7 @@ class ModelConfig(BaseModel):
         return dict(self.model_extra or {})
 
 
-class ScaleConfig(Section):
+class ScaleConfig(ConfigSection):
     """How skills are shown; they are stored in points."""
 
     anchors: list[str] = key([], "ratings that set the level: NAME @ YEAR = RATING; none: points of the run")
@@ -240,14 +270,133 @@ class ScaleConfig(Section):
     @classmethod
     def _has_anchors(cls, slope: str, info: ValidationInfo) -> str:
         if slope == "matched" and not info.data.get("anchors", True):
-            raise ValueError("matched is the slope of anchors, and scale.anchors has none")
+            raise ValueError("slope matched needs anchors, and scale.anchors has none")
         return slope
 
 
-class Config(Section):
-    """Everything that was asked for, resolved."""
+class Config(ConfigSection):
+    """A resolved config."""
 
     model: ModelConfig = ModelConfig()
     data: DataConfig = DataConfig()
     solver: SolverConfig = SolverConfig()
     scale: ScaleConfig = ScaleConfig()
+
+
+_COMMENT_COLUMN = 42
+_WORD = re.compile(r"[A-Za-z][A-Za-z0-9_.-]*")
+DIALECT = "https://json-schema.org/draft/2020-12/schema"
+
+
+def render(config: Config, params: type[BaseModel]) -> str:
+    """YAML of a resolved config with a description of every key; `params` is the model's schema."""
+    whole = CommentedMap()
+    for name in Config.model_fields:
+        section = getattr(config, name)
+        values = section.model_dump()
+        whole[name] = _commented(
+            values, type(section).model_fields | (params.model_fields if name == "model" else {})
+        )
+        heading = (type(section).__doc__ or name).splitlines()[0]
+        whole.yaml_set_comment_before_after_key(name, before=f"\n{heading}" if len(whole) > 1 else heading)
+    return _dumped(whole)
+
+
+def _commented(values: dict[str, Any], fields: dict[str, FieldInfo]) -> CommentedMap:
+    """Keys with their descriptions as comments; sections in blocks, other collections on one line."""
+    found = CommentedMap()
+    for key, value in values.items():
+        info = fields.get(key)
+        inner = section_of(info)
+        found[key] = _on_one_line(value) if inner is None else _commented(value, inner.model_fields)
+        if info and info.description:
+            found.yaml_add_eol_comment(info.description, key, column=_COMMENT_COLUMN)
+    return found
+
+
+def flow(value: Any) -> str:
+    """A value as YAML on one line: a scalar, `[a, b]` or `{a: b}`."""
+    return _dumped({"key": _on_one_line(value)}).removeprefix("key:").strip()
+
+
+def _on_one_line(value: Any) -> Any:
+    """The value with whole floats as integers and collections in flow style."""
+    if isinstance(value, dict):
+        found: Any = CommentedMap((_on_one_line(key), _on_one_line(item)) for key, item in value.items())
+    elif isinstance(value, (list, tuple)):
+        found = CommentedSeq(map(_on_one_line, value))
+    elif isinstance(value, str):
+        return value if _WORD.fullmatch(value) else DoubleQuotedScalarString(value)
+    else:
+        whole = isinstance(value, float) and value.is_integer() and abs(value) < 1e15
+        return int(value) if whole else value
+    found.fa.set_flow_style()
+    return found
+
+
+def _dumped(value: Any) -> str:
+    yaml, stream = YAML(), StringIO()
+    yaml.width = 1 << 30
+    yaml.representer.add_representer(
+        type(None), lambda representer, _: representer.represent_scalar("tag:yaml.org,2002:null", "null")
+    )
+    yaml.dump(value, stream)
+    return stream.getvalue()
+
+
+def json_schema(models: Mapping[str, type[BaseModel]]) -> dict[str, Any]:
+    """The schema (draft 2020-12) of a config for these models, given as name -> schema of the parameters."""
+    default = ModelConfig.model_fields["name"].default
+    variants = {name: _model_schema(name, params, default) for name, params in models.items()}
+    properties: dict[str, Any] = {"model": _choice(variants, default)}
+    for name, info in Config.model_fields.items():
+        section = info.annotation
+        if name != "model" and isinstance(section, type) and issubclass(section, BaseModel):
+            properties[name] = _untitled(section.model_json_schema())
+    return {
+        "$schema": DIALECT,
+        "title": "ttt config",
+        "description": (Config.__doc__ or "").splitlines()[0],
+        "type": "object",
+        "properties": properties,
+        "additionalProperties": False,
+    }
+
+
+def _choice(variants: Mapping[str, dict[str, Any]], default: str) -> dict[str, Any]:
+    """The variant of the model's name, optional for the default model."""
+    if len(variants) == 1:
+        return next(iter(variants.values()))
+    branches = []
+    for name, variant in variants.items():
+        condition = {"properties": {"name": {"const": name}}, "required": [] if name == default else ["name"]}
+        branches.append({"if": condition, "then": variant})
+    return {"type": "object", "properties": {"name": {"enum": list(variants)}}, "allOf": branches}
+
+
+def _model_schema(name: str, params: type[BaseModel], default: str) -> dict[str, Any]:
+    schema = _untitled(params.model_json_schema())
+    known = schema.get("properties", {})
+    symbols = {symbol: known[key] for symbol, key in aliases(params).items() if key in known}
+    named = {"const": name, "description": ModelConfig.model_fields["name"].description}
+    schema["properties"] = {"name": named, **known, **symbols}
+    schema["required"] = [*schema.get("required", []), *(["name"] if name != default else [])]
+    return schema
+
+
+def _untitled(schema: dict[str, Any]) -> dict[str, Any]:
+    """Remove pydantic's generated titles and inline the sections."""
+    definitions = schema.pop("$defs", {})
+    properties = {
+        key: _untitled(definitions[entry.pop("$ref").rpartition("/")[2]]) | _without(entry, "default")
+        if "$ref" in entry
+        else entry
+        for key, entry in schema.get("properties", {}).items()
+    }
+    schema["properties"] = {key: _without(entry, "title") for key, entry in properties.items()}
+    schema.pop("title", None)
+    return schema
+
+
+def _without(entry: Mapping[str, Any], what: str) -> dict[str, Any]:
+    return {word: value for word, value in entry.items() if word != what}

@@ -1,1 +1,1 @@
-"""How good systems are: evidence and tuning, forecasts compared, simulated histories whose truth is known."""
+"""Evaluation of models: evidence grids, tuning, comparison of systems by prediction, simulation."""

@@ -7,12 +7,12 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from ttt_cli.arrays import Array, Ids
-from ttt_cli.games.players.names import clean_name, not_a_player, unusual_names
-from ttt_cli.reading.column import Dictionary
-from ttt_cli.reading.reasons import REJECT_CODE
-from ttt_cli.reading.values.dates import PLAIN, DateForm, GameDate, parse_date
-from ttt_cli.reading.values.results import NO_TALLY, Tally
+from ttt_cli.games.names import clean_name, not_a_player, unusual_names
+from ttt_cli.reading.columns import Dictionary
+from ttt_cli.reading.dates import PLAIN, DateForm, GameDate, parse_date
+from ttt_cli.reading.reports import REJECT_CODE
+from ttt_cli.reading.results import NO_TALLY, Tally
+from ttt_cli.support.arrays import Array, Ids
 
 FURTHER: Final = (
     *("event", "site", "round", "variant", "time_control", "status", "odds", "white_id", "black_id"),
@@ -20,7 +20,7 @@ FURTHER: Final = (
 
 
 class DateDictionary(Dictionary[tuple[str, DateForm | None]]):
-    """Dates as written, with the form of such dates in their file, and what they say: `parsed`."""
+    """Dates as written, with the date form of their file, and as `parsed`."""
 
     def __init__(self) -> None:
         self.parsed: list[GameDate] = []
@@ -33,7 +33,7 @@ class DateDictionary(Dictionary[tuple[str, DateForm | None]]):
 
     @property
     def days(self) -> NDArray[np.int32]:
-        """Days since 1970-01-01, the middle of what is known of each."""
+        """Days since 1970-01-01, the middle of the possible range."""
         return np.array([date.day for date in self.parsed], np.int32)
 
     @property
@@ -46,38 +46,24 @@ class DateDictionary(Dictionary[tuple[str, DateForm | None]]):
 
 
 class NameDictionary(Dictionary[str]):
-    """Names as written; of each, `cleaned` is the name that it holds, `same` the number of one that holds the same
-    (of all these the same one), and `reject_code` why it names nobody (0 where it does).
-    """
+    """Names as written. `cleaned` is the player's name, `reject_code` why a text is not a player (0 if it is one)."""
 
     def __init__(self) -> None:
         self.cleaned: list[str] = []
-        self.same = array("i")
         self.reject_code = array("b")
-        self._names: dict[str, int] = {}  # names that came first in another spelling: its number
         super().__init__("")
 
     def _take(self, values: Sequence[str]) -> None:
         before = len(self.cleaned)
         self.cleaned += values
-        self.same.extend(range(before, before + len(values)))
         self.reject_code.frombytes(bytes(len(values)))
-        if self._names:
-            for number, value in enumerate(values, before):
-                self.same[number] = self._names.get(value, number)
-        for place in unusual_names(values):
-            number, name = before + place, clean_name(values[place])
+        for number, name in ((before + place, clean_name(values[place])) for place in unusual_names(values)):
             self.reject_code[number] = REJECT_CODE.get(not_a_player(name) or "", 0)
-            if name != values[place]:
-                written = self._numbers.get(name)
-                self.cleaned[number] = name
-                self.same[number] = (
-                    self._names.setdefault(name, number) if written is None else self.same[written]
-                )
+            self.cleaned[number] = name
 
 
 class NoLinks(Dictionary[str]):
-    """Texts but for addresses in a network, of which every game may have one of its own: those are empty."""
+    """Texts with web addresses left empty, since every game may have its own."""
 
     def ids(self, values: Iterable[str]) -> Ids:
         """The numbers of values, new ones after the old."""
@@ -87,8 +73,8 @@ class NoLinks(Dictionary[str]):
 class Dictionaries:
     """The dictionaries of one reading; number 0 is the empty text everywhere.
 
-    Results go with their tallies, because the same text may mean different things in different files; `columns` are the
-    further ones, where both players' ids have one.
+    Results are stored with their tallies, because a text may differ in meaning between files. `columns` are the
+    further columns; the ids of both players share one.
     """
 
     def __init__(self, columns: Iterable[str] = FURTHER) -> None:

@@ -1,194 +1,352 @@
 """All files' records as one table, with the account of what became of every one of them."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import pairwise
 from operator import attrgetter
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ttt_cli.config.schema import DataConfig
+from ttt_cli.games.aliases import Aliases, read_aliases
 from ttt_cli.games.dictionaries import FURTHER, Dictionaries, NoLinks
-from ttt_cli.games.players.aliases import Aliases, read_aliases
-from ttt_cli.games.players.unify import identify, spellings, unmatched
-from ttt_cli.games.records import Records, games_of, years_of
-from ttt_cli.games.selection.select import select
-from ttt_cli.games.table import Games, no_texts
-from ttt_cli.games.validate import SAID, Validated, record_words
-from ttt_cli.reading.column import Codes, Column, concatenated, counts_of
-from ttt_cli.reading.file_records import FileRecords
-from ttt_cli.reading.reasons import DROP_REASONS, DROPPED, IDLE_ALIAS, KEPT, REJECT_CODE, SAME_PLAYER
-from ttt_cli.reading.reports import FileReport, Problem
+from ttt_cli.games.records import Records, game_columns, table_of, years_of
+from ttt_cli.games.selection import NOTICED, People, Selection, needs_all
+from ttt_cli.games.table import GAME_KINDS, Games, compact, no_texts
+from ttt_cli.games.unify import Mentions, Sides, find_mentions, identify, spellings, unmatched
+from ttt_cli.games.validate import Validated, record_words
+from ttt_cli.quantities import TEXT_COLUMNS
+from ttt_cli.reading.batches import FileRecords
+from ttt_cli.reading.columns import Codes, Column, alike, chosen, concatenated, counts_of, spread
+from ttt_cli.reading.reports import (
+    DROP_REASONS,
+    DROPPED,
+    IDLE_ALIAS,
+    KEPT,
+    LINES,
+    REJECT_CODE,
+    SAME_PLAYER,
+    FileReport,
+    Problem,
+    ReadReport,
+)
+from ttt_cli.room import MEMORY, Kept, Room
+from ttt_cli.support.arrays import Ids, Places
+from ttt_cli.support.progress import SILENT, Progress
 
 _DEFAULT: Final = DataConfig()
-USUAL: Final[Mapping[str, np.generic]] = {
+AT_ONCE: Final = 1 << 21  # records of which games are made at a time, or those of one year
+_USUAL: Final[dict[str, np.generic]] = {
     "weight": np.float64(1.0),
     "offset": np.float64(0.0),
     "moves": np.int64(0),
     "neutral": np.False_,
 }
 _EMPTY: Final = np.uint8(0)  # the number of the empty text
+_SIDES: Final = "white", "black"
+_TEXTS: Final = tuple(name for name in FURTHER if not name.endswith("_id"))
+_Span = tuple[int, int]  # the first and the last of some years
+
+
+@dataclass
+class _FileOfGames:
+    """The account and the columns of a file; in files, records of `years[i]` are `starts[i]` up to `starts[i + 1]`.
+
+    `dropped` are counts and first lines by reject code.
+    """
+
+    report: FileReport
+    dropped: dict[int, tuple[int, int]] = field(default_factory=dict)
+    noticed: Counter[str] = field(default_factory=Counter)
+    columns: dict[str, NDArray[Any] | Kept] = field(default_factory=dict)
+    years: Ids = field(default_factory=lambda: np.zeros(0, np.int32))
+    starts: Places = field(default_factory=lambda: np.zeros(1, np.int64))
+
+    def rows(self, span: _Span | None) -> slice:
+        """The records from the first to the last year of a span, or all."""
+        begin, end = (0, -1) if span is None else np.searchsorted(self.years, [span[0], span[1] + 1])
+        return slice(int(self.starts[begin]), int(self.starts[end]))
+
+    def count_dropped(self, reject_code: NDArray[np.int8], lines: Codes) -> None:
+        """Add some records that are not used to the account."""
+        for code, count in enumerate(counts_of(reject_code, len(DROP_REASONS) + 1)):
+            if code and count:
+                before, first = self.dropped.get(code, (0, LINES**2))
+                self.dropped[code] = before + count, min(first, int(lines[reject_code == code].min()))
+
+    def account(self) -> FileReport:
+        """The report with records not used by reason, most frequent (then first met) first."""
+        ordered = sorted((-count, first, code) for code, (count, first) in self.dropped.items())
+        dropped = {DROP_REASONS[code - 1]: -count for count, _, code in ordered}
+        noticed = {what: self.noticed[what] for what in NOTICED if self.noticed[what]}
+        used = self.report.rows - sum(dropped.values())
+        return replace(self.report, used=used, dropped=dropped, noticed=noticed)
+
+
+class _United(NamedTuple):
+    """Players, the `player` and the number of the `name` of each mention, and what else all records share."""
+
+    players: tuple[str, ...]
+    player: Codes
+    name: Places
+    spellings: tuple[tuple[str, str], ...]
+    people: People
+    texts: dict[str, tuple[str, ...]]
+    days: Ids
+    precisions: NDArray[np.int8]
 
 
 class Collector:
     """Takes the records of one file after the other and makes Records or Games of them all.
 
-    With `everything`, Records keep all texts; else only those of dates and results, which Games are made of.
-    Raises DataError when the alias file of `data` cannot be used.
+    With `everything`, Records keep all records and texts; else there are Games only. The columns are in `room`; in
+    files, games are made of the records of some years at a time. Raises DataError when the alias file of `data`
+    cannot be used.
     """
 
-    def __init__(self, data: DataConfig = _DEFAULT, *, everything: bool = False) -> None:
-        self._data, self._everything = data, everything
+    def __init__(self, data: DataConfig = _DEFAULT, *, everything: bool = False, room: Room = MEMORY) -> None:
+        self._data, self._everything, self._room = data, everything, room
         self.aliases = Aliases() if data.aliases is None else read_aliases(data.aliases)
         self.dictionaries = Dictionaries(FURTHER if everything else _needed(data, self.aliases))
         if not (everything or _by_event(data)):
             self.dictionaries.columns["site"] = NoLinks("")
-        self._parts: list[dict[str, Any]] = []  # the columns of each file
-        self._starts = [0]  # the number of the first record of each file, and of all records
-        self._files: list[FileReport] = []
+        self._by_year = room is not MEMORY and not needs_all(data)
+        self._files: list[_FileOfGames] = []
+        self._mentions = [Mentions(*np.zeros((5, 0), np.int64))]
         self._problems: list[Problem] = []
+        self._same_player: list[Problem] = []
 
     def add(self, records: FileRecords, kind: str, *, digest: str, size: int) -> FileReport:
-        """Judge the records of a file that has been read to its end; report on those that cannot be games.
+        """Validate the records of a file that has been read to its end; report on those that cannot be games.
 
-        What names and filters do follows when all files have been read.
+        Names and filters are applied when all files have been read.
         """
         validated = Validated(records, self.dictionaries, self._data)
         columns = _with_rejects(validated.columns, *records.rejected)
-        self._parts.append(columns)
-        self._starts.append(self._starts[-1] + len(columns["reject_code"]))
         notes = sorted([*records.rejects, *validated.notes, *records.notes], key=attrgetter("line"))
         self._problems += [Problem(records.path, *note) for note in notes]
-        account = _account(columns["reject_code"])
-        report = FileReport(records.path, kind, digest, size, records.rows, *account, chess=records.chess)
-        self._files.append(report)
-        return report
+        n = records.rows
+        file = _FileOfGames(FileReport(records.path, kind, digest, size, n, n, {}, chess=records.chess))
+        self._files.append(file)
+        file.count_dropped(columns["reject_code"], columns["line"])
+        self._keep(file, {name: column for name, column in columns.items() if column is not None})
+        return file.account()
 
-    def columns(self) -> dict[str, NDArray[Any]]:
-        """All columns as numbers in the `dictionaries`, shape (records,), with the `reject_code`. For once.
-
-        Those that hold the usual value throughout have stride 0.
-        """
-        names = dict.fromkeys([*self.dictionaries.columns, *(name for part in self._parts for name in part)])
-        return {name: self._joined(name, USUAL.get(name, _EMPTY)) for name in names}
-
-    def _joined(self, name: str, usual: np.generic) -> NDArray[Any]:
-        found = (part.pop(name, None) for part in self._parts)
-        sizes = np.diff(self._starts).tolist()
-        rows = zip(found, sizes, strict=True)
-        return concatenated([np.broadcast_to(usual, size) if one is None else one for one, size in rows])
-
-    @property
-    def by_id(self) -> bool:
-        """Whether ids tell who players are."""
-        return self._data.ids and len(self.dictionaries.columns["white_id"].values) > 1
+    def _keep(self, file: _FileOfGames, columns: dict[str, NDArray[Any]]) -> None:
+        """Keep the columns of a file, with mentions for names and ids; only candidates unless `everything` is kept."""
+        years = years_of(self.dictionaries.dates.days)
+        ids = [columns.pop(f"{side}_id", None) for side in _SIDES]
+        mentions, sides = find_mentions(
+            (columns.pop("white_written"), columns.pop("black_written")),
+            len(self.dictionaries.names.values),
+            ids=_both(*ids) if self._data.ids else None,
+            status=columns.get("status") if self.aliases.by_status else None,
+            years=years[columns["date"]] if self.aliases.by_years else None,
+            first=sum(len(one.times) for one in self._mentions),
+        )
+        self._mentions.append(mentions)
+        columns |= zip(_SIDES, sides, strict=True)
+        file.starts = np.array([0, len(columns["line"])])
+        if not self._everything and (columns["reject_code"].any() or self._by_year):
+            rows = np.flatnonzero(columns["reject_code"] == 0)
+            file.starts = np.array([0, len(rows)])
+            if self._by_year:
+                year = years[columns["date"][rows]]
+                order = np.argsort(year, kind="stable")
+                rows = rows[order]
+                file.years, first = np.unique(year[order].astype(np.int32), return_index=True)
+                file.starts = np.append(first, len(rows))
+            del columns["reject_code"]
+            columns = {name: chosen(column, rows) for name, column in columns.items()}
+        number = len(self._files)
+        for name, column in columns.items():
+            file.columns[name] = self._room.keep(f"{name}-of-{number}", column)
 
     @property
     def problems(self) -> tuple[Problem, ...]:
-        """Everything that was odd about single records, file by file, by line."""
+        """All problems of single records so far, file by file, by line."""
         return tuple(self._problems)
 
-    def games(self) -> Games:
-        """All games in the order of their dates, then as read; players sorted by name. To be asked for once."""
-        return games_of(self.records())
-
     def records(self) -> Records:
-        """All records, names united and filters applied. To be asked for once."""
-        records = self._united()
-        selected = select(records, self._data)
-        files = []
-        for number, file in enumerate(self._files):
-            part = slice(*self._starts[number : number + 2])
-            used, dropped = _account(selected.reject_code[part])
-            noticed = {
-                what: int(rows[part].sum()) for what, rows in selected.noticed.items() if rows[part].any()
-            }
-            files.append(replace(file, used=used, dropped=dropped, noticed=noticed))
-        records = replace(records, reject_code=selected.reject_code, files=tuple(files))
-        return records if self._everything else _for_games(records)
+        """All records, names united and filters applied. Call it once."""
+        records = self._selected(self._united(), None)
+        return replace(records, files=self._reports(), problems=self._all_problems())
 
-    def _united(self) -> Records:
-        """All records with their players, no filter applied."""
-        dictionaries, column = self.dictionaries, self.columns()
-        written = (column["white_written"], column["black_written"])
-        texts = {name: Column(column[name], dictionaries.texts(name)) for name in dictionaries.columns}
-        days = dictionaries.dates.days
+    def games(self, skipped: Sequence[Problem] = (), progress: Progress = SILENT) -> Games:
+        """All games by date, then as read; players sorted by name. Call it once.
+
+        Problems of `skipped` files come first in the report.
+        """
+        united, pieces = self._united(), []
+        spans = self._spans() if self._by_year else [None]
+        with (progress if self._by_year else SILENT).task("sorting games", float(len(spans))) as bar:
+            for number, span in enumerate(spans):
+                found: dict[str, Any] = game_columns(self._selected(united, span))
+                found |= {name: found[name].codes for name in TEXT_COLUMNS}
+                pieces.append(
+                    {name: self._room.keep(f"{name}-{number}", found.pop(name)) for name in [*found]}
+                )
+                bar.advance()
+        columns: dict[str, Any] = {
+            name: self._joined(name, [piece.pop(name) for piece in pieces]) for name in [*pieces[0]]
+        }
+        for name in TEXT_COLUMNS:
+            codes = columns[name]
+            columns[name] = no_texts(len(codes)) if alike(codes) else Column(codes, united.texts[name])
+        for file in self._files:
+            file.columns.clear()
+        report = ReadReport(self._reports(), (*skipped, *self._all_problems()), self.aliases.source)
+        return table_of(columns, united.players, report, united.spellings, self._room)
+
+    def _joined(self, name: str, parts: Sequence[NDArray[Any] | Kept]) -> NDArray[Any]:
+        """A column of all games, in the room; of one entry where all entries are equal."""
+        if self._room is MEMORY or all(isinstance(part, np.ndarray) for part in parts):
+            return concatenated([part[:] for part in parts])
+        whole = self._room.empty(name, (sum(map(len, parts)),), GAME_KINDS.get(name, np.int32))
+        first = 0
+        for part in parts:
+            whole[first : first + len(part)] = part[:]
+            first += len(part)
+            self._room.let_go()
+        return whole
+
+    def _united(self) -> _United:
+        """Who is who in all records."""
+        dictionaries = self.dictionaries
+        mentions = Mentions(*map(np.concatenate, zip(*self._mentions, strict=True)))
+        self._mentions.clear()
+        texts = {name: dictionaries.texts(name) for name in dictionaries.columns}
         who = identify(
             dictionaries.names,
-            written,
+            mentions,
             self._data.names,
             self.aliases,
-            ids=(column["white_id"], column["black_id"], texts["white_id"].values) if self.by_id else None,
-            status=texts.get("status"),
-            years=years_of(days)[column["date"]] if self.aliases.by_years else None,
+            ids=texts["white_id"],
+            statuses=texts.get("status", ()),
         )
-        reject_code = column["reject_code"]
-        same = np.flatnonzero((reject_code == 0) & (who.white == who.black))
-        reject_code[same] = REJECT_CODE[SAME_PLAYER]
-        names = tuple(dictionaries.names.values) if self._everything else None
-        nothing = no_texts(len(reject_code))
-        kept: dict[str, Any] = {
-            name: texts.get(name, nothing) for name in FURTHER if not name.endswith("_id")
-        }
-        kept |= {name: column[name] for name in ("line", *USUAL, "reject_code")}
-        return Records(
-            files=tuple(self._files),
-            starts=np.array(self._starts, np.int64),
-            date=Column(column["date"], dictionaries.dates.texts),
-            white_written=Column(written[0], names) if names else nothing,
-            black_written=Column(written[1], names) if names else nothing,
-            result=Column(column["result"], tuple(text for text, _ in dictionaries.results.values)),
-            **kept,
-            date_day=days,
-            date_precision=dictionaries.dates.precisions,
-            tally=dictionaries.tallies,
-            players=who.players,
-            white=who.white,
-            black=who.black,
-            problems=(*self._told_of(same, column), *self.idle_aliases()),
-            aliases=self.aliases.source,
-            spellings=spellings(dictionaries.names.values, written, who),
+        return _United(
+            who.players,
+            who.player,
+            mentions.name,
+            spellings(dictionaries.names.values, mentions, who),
+            People.of(who.players, self._data),
+            texts,
+            dictionaries.dates.days,
+            dictionaries.dates.precisions,
         )
 
-    def idle_aliases(self) -> Iterator[Problem]:
-        """One account of the spellings of the alias file that no name has."""
+    def _spans(self) -> list[_Span]:
+        """Years with records, as many together as are looked at at once."""
+        counts: Counter[int] = Counter()
+        for file in self._files:
+            counts.update(dict(zip(file.years.tolist(), np.diff(file.starts).tolist(), strict=True)))
+        spans: list[_Span] = []
+        held = AT_ONCE
+        for year in sorted(counts):
+            if held + counts[year] > AT_ONCE:
+                spans.append((year, year))
+                held = 0
+            spans[-1] = (spans[-1][0], year)
+            held += counts[year]
+        return spans
+
+    def _selected(self, united: _United, span: _Span | None) -> Records:
+        """The records of some years, or all, with filters applied."""
+        records, mentions = self._records(united, span)
+        same = (records.reject_code == 0) & (records.white == records.black)
+        self._report_same_player(
+            records, np.flatnonzero(same), [united.name[side[same]] for side in mentions]
+        )
+        del mentions
+        reject_code = np.where(same, np.int8(REJECT_CODE[SAME_PLAYER]), records.reject_code)
+        texts: dict[str, Any] = {name: compact(getattr(records, name)) for name in _TEXTS if span}
+        selected = Selection(replace(records, **texts, reject_code=reject_code), self._data, united.people)
+        dropped = np.where(records.reject_code == 0, selected.reject_code, 0)
+        for file, (begin, end) in zip(self._files, pairwise(records.starts.tolist()), strict=True):
+            file.count_dropped(dropped[begin:end], records.line[begin:end])
+            for what, noticed in selected.noticed.items():
+                file.noticed[what] += int(np.count_nonzero(noticed[begin:end]))
+        return replace(records, reject_code=selected.reject_code)
+
+    def _records(self, united: _United, span: _Span | None) -> tuple[Records, list[Codes]]:
+        """The records of some years, or all, before filters, and the mentions of both sides; releases all."""
+        every = self.dictionaries
+        rows = [file.rows(span) for file in self._files]
+        starts = np.cumsum([0, *(one.stop - one.start for one in rows)])
+
+        def column(name: str) -> NDArray[Any]:
+            found = []
+            for file, one in zip(self._files, rows, strict=True):
+                values = file.columns.get(name) if span else file.columns.pop(name, None)
+                usual = np.broadcast_to(_USUAL.get(name, _EMPTY), one.stop - one.start)
+                found.append(usual if values is None else values[one])
+            return concatenated(found)
+
+        mentions = [column(side) for side in _SIDES]
+        white, black = (spread(united.player, side) for side in mentions)
+        nothing = no_texts(len(white))
+        written = [nothing, nothing]
+        date = Column(column("date"), every.dates.texts if self._everything else ())
+        if self._everything:
+            written = [Column(spread(united.name, side), tuple(every.names.values)) for side in mentions]
+        kept: dict[str, Any] = {name: column(name) for name in ("line", *_USUAL)}
+        kept |= {name: Column(column(name), united.texts.get(name, ("",))) for name in _TEXTS}
+        records = Records(
+            files=tuple(file.report for file in self._files),
+            starts=starts,
+            date=date,
+            white_written=written[0],
+            black_written=written[1],
+            result=Column(column("result"), tuple(text for text, _ in every.results.values)),
+            **kept,
+            date_day=united.days,
+            date_precision=united.precisions,
+            tally=every.tallies,
+            players=united.players,
+            white=white,
+            black=black,
+            reject_code=column("reject_code") if self._everything else np.zeros(len(white), np.int8),
+            aliases=self.aliases.source,
+            spellings=united.spellings,
+        )
+        return records, mentions
+
+    def _reports(self) -> tuple[FileReport, ...]:
+        return tuple(file.account() for file in self._files)
+
+    def _report_same_player(self, records: Records, rows: NDArray[np.intp], names: Sequence[Places]) -> None:
+        """Add a problem for each record with the same player on both sides, by the numbers of the `names`."""
+        files = np.searchsorted(records.starts, rows, side="right") - 1
+        columns = (files, records.line[rows], records.date.codes[rows], *names, records.result.codes[rows])
+        for file, line, *numbers in zip(*(column.tolist() for column in columns), strict=True):
+            words, path = record_words(self.dictionaries, *numbers), self._files[file].report.path
+            self._same_player.append(Problem(path, line, SAME_PLAYER, words, DROPPED))
+
+    def _all_problems(self) -> tuple[Problem, ...]:
+        """Problems by file and line, and an account of the spellings of the alias file that no name has."""
+        problems = [*self._problems, *self._same_player]
+        if self._same_player:
+            number = {file.report.path: number for number, file in enumerate(self._files)}
+            problems.sort(key=lambda problem: (number[problem.file], problem.line))
         aliases = self.aliases
         idle = unmatched(self.dictionaries.names, self._data.names, aliases)
         if idle and aliases.source is not None:
             shown = "; ".join(idle[:3]) + ("; ..." if len(idle) > 3 else "")
             detail = f"{len(idle):,} of {len(aliases.lines):,} spellings: {shown}"
-            yield Problem(aliases.source.path, aliases.lines[idle[0]], IDLE_ALIAS, detail, KEPT)
-
-    def _told_of(self, same: NDArray[np.intp], column: Mapping[str, NDArray[Any]]) -> tuple[Problem, ...]:
-        """All problems, those of records among them whose names turned out to be one player's."""
-        if not len(same):
-            return self.problems
-        files = np.searchsorted(self._starts, same, side="right") - 1
-        said = np.stack([column[name][same] for name in SAID])
-        return self.with_same_player(self._files, self._problems, files, column["line"][same], said)
-
-    def with_same_player(
-        self, files: Sequence[FileReport], problems: Iterable[Problem], file: Codes, line: Codes, said: Codes
-    ) -> tuple[Problem, ...]:
-        """Problems, by file and line, and those of records whose names turned out to be one player's.
-
-        `file` and `line`, shape (records,), are where these stand, `said` (4, records) numbers of what `SAID` names.
-        """
-        further = []
-        for number, at, numbers in zip(file.tolist(), line.tolist(), said.T.tolist(), strict=True):
-            words = record_words(self.dictionaries, *numbers)
-            further.append(Problem(files[number].path, at, SAME_PLAYER, words, DROPPED))
-        place = {one.path: number for number, one in enumerate(files)}
-        return tuple(sorted([*problems, *further], key=lambda problem: (place[problem.file], problem.line)))
+            problems.append(Problem(aliases.source.path, aliases.lines[idle[0]], IDLE_ALIAS, detail, KEPT))
+        return tuple(problems)
 
 
-def _for_games(records: Records) -> Records:
-    """Without what Games are not made of."""
-    texts: dict[str, Any] = dict.fromkeys(
-        ("variant", "time_control", "status", "odds"), no_texts(len(records))
-    )
-    return replace(records, **texts, moves=np.broadcast_to(np.int64(0), len(records)))
+def _both(white: Codes | None, black: Codes | None) -> Sides | None:
+    """Columns of both sides, one of which may be empty throughout (None)."""
+    if white is None and black is None:
+        return None
+    size = max(len(one) for one in (white, black) if one is not None)
+    white, black = (np.broadcast_to(_EMPTY, size) if one is None else one for one in (white, black))
+    return white, black
 
 
 def _by_event(data: DataConfig) -> bool:
@@ -206,9 +364,9 @@ def _needed(data: DataConfig, aliases: Aliases) -> Iterable[str]:
 
 
 def _with_rejects(columns: dict[str, Any], places: Codes, reject_codes: Codes) -> dict[str, Any]:
-    """The columns of a file's records with those that could not be split into columns, where their lines stand.
+    """The columns of a file's records with the rejected rows inserted by line.
 
-    `places` and `reject_codes`, shape (rejects,), are of these; a column that is None stays so.
+    `places` and `reject_codes` have shape (rejects,); a column that is None stays so.
     """
     if not len(places):
         return columns
@@ -223,23 +381,3 @@ def _with_rejects(columns: dict[str, Any], places: Codes, reject_codes: Codes) -
         return np.insert(column.astype(kind, copy=False), after, more)
 
     return {name: None if column is None else extended(name, column) for name, column in columns.items()}
-
-
-def _account(reject_code: NDArray[np.int8]) -> tuple[int, dict[str, int]]:
-    """How many records are used, and how many are not for each reason."""
-    dropped = by_reason(rejected(reject_code))
-    return len(reject_code) - sum(dropped.values()), dropped
-
-
-def rejected(reject_code: NDArray[np.int8], place: Codes | None = None) -> Iterator[tuple[int, int, int]]:
-    """Reject codes, how many records have each, and the first of these, or the first `place`."""
-    for code, count in enumerate(counts_of(reject_code, len(DROP_REASONS) + 1)):
-        if code and count:
-            rows = reject_code == code
-            yield code, count, int(np.argmax(rows) if place is None else place[rows].min())
-
-
-def by_reason(met: Iterable[tuple[int, int, int]]) -> dict[str, int]:
-    """Counts by reason, most frequent (then first met) first, of (reject code, count, where it is met first)."""
-    ordered = sorted(met, key=lambda one: (-one[1], one[2], one[0]))
-    return {DROP_REASONS[code - 1]: count for code, count, _ in ordered}

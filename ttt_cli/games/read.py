@@ -1,22 +1,34 @@
 """Files of games in, one table of games out, unless more is wrong with them than may be."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import closing
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing, contextmanager
 from dataclasses import replace
 from itertools import groupby
+from pathlib import Path
 from typing import Final
 
-from ttt_cli.config.schema import DataConfig
-from ttt_cli.errors import DataError
+from ttt_cli.cluster import cluster_asked, local_workers
+from ttt_cli.config.schema import DataConfig, SolverConfig
 from ttt_cli.games.ingest import Collector
-from ttt_cli.games.records import Records, games_of
+from ttt_cli.games.records import Records
+from ttt_cli.games.selection import needs_all
 from ttt_cli.games.table import Games
-from ttt_cli.progress import SILENT, Progress
-from ttt_cli.reading.reasons import DROPPED, IDLE_ALIAS, NUMBERED_DATE, OF_COLUMNS
-from ttt_cli.reading.reports import LINES, FileReport, Problem, ReadReport
-from ttt_cli.reading.source import read_sources
-from ttt_cli.reading.sources import OTHER_FILE, Named, Source, find_sources
-from ttt_cli.reading.streams import Input
+from ttt_cli.reading.files import read_sources
+from ttt_cli.reading.input import Input
+from ttt_cli.reading.reports import (
+    DROPPED,
+    IDLE_ALIAS,
+    LINES,
+    NUMBERED_DATE,
+    OF_COLUMNS,
+    FileReport,
+    Problem,
+    ReadReport,
+)
+from ttt_cli.reading.sources import OTHER_FILE, Named, find_sources
+from ttt_cli.room import MEMORY, FileRoom, Room, folder_of_files
+from ttt_cli.support.errors import DataError
+from ttt_cli.support.progress import SILENT, Progress
 
 _DEFAULT: Final = DataConfig()
 
@@ -26,25 +38,53 @@ def read_games(
     data: DataConfig = _DEFAULT,
     *,
     progress: Progress = SILENT,
+    room: Room = MEMORY,
+    jobs: int | None = None,
 ) -> Games:
-    """Read files (`-` is standard input, streams give bytes), folders and patterns into one table of games.
+    """Read files (`-` is standard input, streams give bytes), folders and patterns into one table of games in `room`.
 
     Records that cannot be used, or that the filters of `data` do not want, are left out, counted and reported in
-    `Games.report`. Raises DataError when a file cannot be read, when what was named has no record that could be a game,
-    when filters leave none, and for what `data.strict` and `data.max_errors` do not let pass; ConfigError when
-    configured columns, players or an encoding do not exist.
+    `Games.report`. `jobs` processes read, None: as many as pay off. Raises DataError when a file cannot be read, when
+    what was named has no record that could be a game, when filters leave none, and for what `data.strict` and
+    `data.max_errors` do not let pass; ConfigError when configured columns, players or an encoding do not exist;
+    SetupError when there is no room.
     """
-    games = games_of(_collect(sources, Collector(data), data, progress))
+    collector = Collector(data, room=room)
+    skipped = _collect(sources, collector, data, progress, jobs=jobs)
+    games = collector.games(skipped, progress)
+    if data.strict:
+        _refuse_problems(games.report.problems)
     if not len(games):
-        raise no_games(games.report)
+        dropped = ", ".join(f"{reason} {count:,}" for reason, count in games.report.dropped.items())
+        what = f"none of the {games.report.rows:,} records is left: {dropped}"
+        raise DataError(what, hint="ask for less with --years, --players and the like, or in data.filter")
     return games
 
 
-def no_games(report: ReadReport) -> DataError:
-    """The error for records of which filters leave no game."""
-    dropped = ", ".join(f"{reason} {count:,}" for reason, count in report.dropped.items())
-    said = f"none of the {report.rows:,} records is left: {dropped}"
-    return DataError(said, hint="ask for less with --years, --players and the like, or in data.filter")
+@contextmanager
+def games_for(
+    named: Sequence[Named],
+    data: DataConfig,
+    solver: SolverConfig,
+    *,
+    progress: Progress = SILENT,
+    tell: Callable[[str], object] = lambda _: None,
+) -> Iterator[Games]:
+    """The games in files for a fit, valid inside the block; `tell` receives notes on how they were read.
+
+    They are in files with `solver.memory`, and on a cluster whose workers find these files, else in memory. Raises as
+    `read_games`.
+    """
+    where = cluster_asked(solver.cluster)
+    if not (solver.memory or (where and (solver.scratch or local_workers(where)))):
+        yield read_games(named, data, progress=progress)
+        return
+    if needs_all(data):
+        tell("all games are held in memory: filter.min_games and filter.largest_group look at all games")
+    scratch = None if solver.scratch is None else Path(solver.scratch)
+    with folder_of_files(scratch, "games") as folder:
+        jobs = 1 if solver.memory else None
+        yield read_games(named, data, progress=progress, room=FileRoom(folder), jobs=jobs)
 
 
 def read_records(
@@ -59,7 +99,13 @@ def read_records(
     Raises as `read_games`, except that filters may leave nothing. `on_unusable` is called instead where a source has
     records, none of which could be a game.
     """
-    return _collect(sources, Collector(data, everything=True), data, progress, on_unusable or _refuse)
+    collector = Collector(data, everything=True)
+    skipped = _collect(sources, collector, data, progress, on_unusable or _refuse)
+    records = collector.records()
+    problems = (*skipped, *records.problems)
+    if data.strict:
+        _refuse_problems(problems)
+    return replace(records, problems=problems)
 
 
 def _refuse(error: DataError) -> None:
@@ -72,78 +118,44 @@ def _collect(
     data: DataConfig,
     progress: Progress,
     on_unusable: Callable[[DataError], None] = _refuse,
-) -> Records:
-    """All records, and what was odd about them and about files."""
-    sources, skipped = files_named(named)
-    with (
-        progress.task("reading games", bytes_of(sources), "B") as bar,
-        closing(read_sources(sources, data, bar)) as parts,
-    ):
+    jobs: int | None = None,
+) -> list[Problem]:
+    """Add all files to the collector; returns those that were passed over.
 
-        def taken() -> Iterator[tuple[Source, FileReport | Problem]]:
-            for source, part in parts:
-                if isinstance(part, Problem):
-                    yield source, part
-                else:
-                    added = collector.add(part.records, part.kind, digest=part.digest, size=part.size)
-                    yield source, added
-
-        skipped += checked(named, taken(), lambda: collector.problems, data, on_unusable)
-    records = collector.records()
-    problems = (*skipped, *records.problems)
-    if data.strict:
-        refuse_problems(problems)
-    return replace(records, problems=problems)
-
-
-def files_named(named: Sequence[Named]) -> tuple[list[Source], list[Problem]]:
-    """The files to read, and those that are passed over. Raises DataError."""
+    Raises DataError for sources without games, and for more problems than `data` lets pass.
+    """
     if not named:
         raise DataError("no file of games was named", hint="name PGN or CSV files, or - for standard input")
-    return find_sources(named)
-
-
-def bytes_of(sources: Sequence[Source]) -> float | None:
-    """How much there is to read, as stored; None where that is not known."""
+    sources, skipped = find_sources(named)
     sizes = [Input(source.what).size for source in sources]
-    return None if None in sizes else float(sum(size or 0 for size in sizes))
-
-
-def checked(
-    named: Sequence[Named],
-    taken: Iterable[tuple[Source, FileReport | Problem]],
-    problems: Callable[[], Sequence[Problem]],
-    data: DataConfig,
-    on_unusable: Callable[[DataError], None] = _refuse,
-) -> list[Problem]:
-    """Go through the files that were `taken` in, in the order of their sources; returns those that were passed over.
-
-    `problems` are those of records so far. Raises DataError for sources without games, and for more problems than
-    `data` lets pass.
-    """
-    dropped, skipped = 0, []
-    for origin, group in groupby(taken, lambda part: part[0].origin):
-        reports = []
-        for _, report in group:
-            if isinstance(report, Problem):
-                skipped.append(report)
-                continue
-            dropped += sum(report.dropped.values())
-            if data.max_errors is not None and dropped > data.max_errors:
-                raise _too_many(problems(), dropped, data.max_errors)
-            reports.append(report)
-        if not any(report.used for report in reports):
-            error = _nothing(named[origin], reports, problems())
-            (on_unusable if any(report.rows for report in reports) else _refuse)(error)
+    total = None if None in sizes else float(sum(size or 0 for size in sizes))
+    dropped = 0
+    with (
+        progress.task("reading games", total, "B") as bar,
+        closing(read_sources(sources, data, bar, jobs=jobs)) as parts,
+    ):
+        for origin, group in groupby(parts, lambda part: part[0].origin):
+            reports = []
+            for _, part in group:
+                if isinstance(part, Problem):
+                    skipped.append(part)
+                    continue
+                reports.append(collector.add(part.records, part.kind, digest=part.digest, size=part.size))
+                dropped += sum(reports[-1].dropped.values())
+                if data.max_errors is not None and dropped > data.max_errors:
+                    raise _too_many(collector.problems, dropped, data.max_errors)
+            if not any(report.used for report in reports):
+                error = _nothing(named[origin], reports, collector.problems)
+                (on_unusable if any(report.rows for report in reports) else _refuse)(error)
     if data.strict:
-        refuse_problems((*skipped, *problems()))
+        _refuse_problems((*skipped, *collector.problems))
     return skipped
 
 
 def _nothing(named: Named, reports: Sequence[FileReport], problems: Sequence[Problem]) -> DataError:
     """The error for a source without a single game."""
     if not reports:
-        return DataError("holds no file of games", where=str(named))
+        return DataError("contains no file of games", where=str(named))
     rows = sum(report.rows for report in reports)
     where, what = (reports[0].path, "") if len(reports) == 1 else (str(named), f" in {len(reports):,} files")
     if not rows:
@@ -173,7 +185,7 @@ def _too_many(problems: Sequence[Problem], dropped: int, most: int) -> DataError
     )
 
 
-def refuse_problems(problems: Sequence[Problem]) -> None:
+def _refuse_problems(problems: Sequence[Problem]) -> None:
     """Raise DataError, with the first of them, when there are problems; files that are no games by name are none."""
     serious = [
         problem for problem in problems if problem.reason not in (OTHER_FILE, NUMBERED_DATE, IDLE_ALIAS)

@@ -1,4 +1,4 @@
-"""Records: everything that stood in the files, used or not, as columns; Games are made of what is used."""
+"""Records: the whole content of the files, used or not, as columns; Games are made of the used ones."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
@@ -10,16 +10,16 @@ from numpy.typing import NDArray
 
 from ttt_cli.games.table import Games, of_players, picked
 from ttt_cli.quantities import TEXT_COLUMNS
-from ttt_cli.reading.column import Codes, Column, alike, chosen, spread
-from ttt_cli.reading.reasons import DROP_REASONS
-from ttt_cli.reading.reports import FileReport, InputFile, Problem, ReadReport, place_text
+from ttt_cli.reading.columns import Codes, Column, alike, chosen, spread
+from ttt_cli.reading.reports import DROP_REASONS, FileReport, InputFile, Problem, ReadReport, place_text
+from ttt_cli.room import MEMORY, Room
 
 Rows = NDArray[np.integer]
 
 
 @dataclass(frozen=True)
 class Records:
-    """All records of all files in the order in which they were read; arrays of shape (records,) unless said otherwise.
+    """All records of all files in the order of reading; arrays of shape (records,) unless noted otherwise.
 
     Records `starts[i]` up to `starts[i + 1]` are those of `files[i]`, `line` is the place of each there. `date` to
     `odds` are texts as written; `date_day` and `date_precision` are those of each distinct date, `tally`, shape
@@ -48,8 +48,8 @@ class Records:
     date_precision: NDArray[np.int8]
     tally: NDArray[np.float64]
     players: tuple[str, ...]
-    white: NDArray[np.signedinteger]
-    black: NDArray[np.signedinteger]
+    white: Codes
+    black: Codes
     weight: NDArray[np.float64]
     offset: NDArray[np.float64]
     neutral: NDArray[np.bool_]
@@ -113,54 +113,57 @@ class Records:
 
 def years_of(days: NDArray[np.int32]) -> NDArray[np.int16]:
     """Years of days since 1970-01-01."""
-    first, last = (int(days.min()), int(days.max())) if len(days) else (0, 0)
-    if last - first < len(days):  # each day of the span is worked out once
-        years = _years_of(np.arange(first, last + 1, dtype=np.int32))
-        return np.take(years, days - np.int32(first))
-    return _years_of(days)
-
-
-def _years_of(days: NDArray[np.int32]) -> NDArray[np.int16]:
     return (days.astype("datetime64[D]").astype("datetime64[Y]").astype(np.int64) + 1970).astype(np.int16)
 
 
 def games_of(records: Records) -> Games:
-    """The games of the records that are used, by date, then as read; players are those who have games.
+    """The games of the records that are used, by date, then as read; players are those who have games."""
+    return table_of(game_columns(records), records.players, records.report, records.spellings)
+
+
+def game_columns(records: Records) -> dict[str, Any]:
+    """Columns of the games of `games_of`; `white` and `black` are numbers in `records.players`.
 
     A match is up to three rows of one source line, for the games that White lost, drew and won.
     """
-    rows, outcome, count = _by_date(records, *_expanded(records))
-    dates = records.date.codes[rows]
-    present = np.zeros(len(records.players), np.bool_)
-    for players in (records.white, records.black):
-        present[players[rows]] = True
-    number = (np.cumsum(present) - 1).astype(np.int32)
-    names = tuple(compress(records.players, present.tolist()))
-    texts: dict[str, Any] = {name: picked(getattr(records, name), rows) for name in TEXT_COLUMNS}
-    return Games(
-        date=records.date_day[dates],
-        date_precision=records.date_precision[dates],
-        white=number[records.white[rows]],
-        black=number[records.black[rows]],
-        outcome=outcome,
-        weight=_product(count, chosen(records.weight, rows)),
-        offset=chosen(records.offset, rows),
-        neutral=chosen(records.neutral, rows),
-        source_file=records.file[rows] if len(records.files) > 1 else np.zeros(len(rows), np.int32),
-        source_line=records.line[rows].astype(np.int64),
-        players=names,
-        report=records.report,
-        spellings=of_players(records.spellings, names),
-        **texts,
-    )
-
-
-def _by_date(
-    records: Records, rows: Rows, outcome: NDArray[np.int8], count: NDArray[np.float64]
-) -> tuple[Rows, NDArray[np.int8], NDArray[np.float64]]:
-    """The same in the order of dates."""
+    rows, outcome, count = _expanded(records)
     order = _by_day(records.date_day[records.date.codes[rows]])
-    return rows[order], outcome[order], chosen(count, order)
+    rows, outcome, count = rows[order], outcome[order], chosen(count, order)
+    dates = records.date.codes[rows]
+    return {
+        "date": records.date_day[dates],
+        "date_precision": records.date_precision[dates],
+        "white": records.white[rows].astype(np.int32, copy=False),
+        "black": records.black[rows].astype(np.int32, copy=False),
+        "outcome": outcome,
+        "weight": _product(count, chosen(records.weight, rows)),
+        "offset": chosen(records.offset, rows),
+        "neutral": chosen(records.neutral, rows),
+        "source_file": records.file[rows] if len(records.files) > 1 else np.zeros(len(rows), np.int32),
+        "source_line": records.line[rows].astype(np.int64),
+        **{name: picked(getattr(records, name), rows) for name in TEXT_COLUMNS},
+    }
+
+
+def table_of(
+    columns: dict[str, Any],
+    players: Sequence[str],
+    report: ReadReport,
+    spellings: Sequence[tuple[str, str]],
+    room: Room = MEMORY,
+) -> Games:
+    """Games of `game_columns`, which lie in `room` and are changed, with those of all `players` who have games."""
+    sides = [columns[name] for name in ("white", "black")]
+    present = np.zeros(len(players), np.bool_)
+    for part in room.parts(len(sides[0])):
+        for side in sides:
+            present[side[part]] = True
+    number = (np.cumsum(present) - 1).astype(np.int32)
+    for part in room.parts(len(sides[0])):
+        for side in sides:
+            side[part] = number[side[part]]
+    names = tuple(compress(players, present.tolist()))
+    return Games(**columns, players=names, report=report, spellings=of_players(spellings, names), room=room)
 
 
 def _by_day(days: NDArray[np.int32]) -> NDArray[np.int64]:

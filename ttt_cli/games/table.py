@@ -2,14 +2,14 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field, fields
+from itertools import compress
 from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ttt_cli.notebook import facts_table
 from ttt_cli.quantities import TEXT_COLUMNS
-from ttt_cli.reading.column import Codes, Column, Dictionary, alike
+from ttt_cli.reading.columns import Column, Dictionary, alike, spread
 from ttt_cli.reading.reports import ReadReport
 from ttt_cli.room import MEMORY, Room
 
@@ -44,25 +44,24 @@ _UNKNOWN: Final = no_texts(0)  # of as many games as there are
 _NO_CHANCE: Final = 30  # wins in a row: 2 in a million where the first side wins 65 % of the decisive games
 
 
-def tells_winners(lost: int, won: int) -> bool:
-    """Whether so many records lost and won by the side named first mean that this is the winner's place."""
+def winner_named_first(lost: int, won: int) -> bool:
+    """Whether numbers of lost and won records show that the winner is always named first."""
     return lost == 0 and won >= _NO_CHANCE
 
 
 @dataclass(frozen=True)
 class Games:
-    """Game records as columns of equal length n, sorted by date, then as read; read-only.
+    """Game records as read-only columns of equal length n, sorted by date, then as read.
 
-    `date` counts days since 1970-01-01 in the proleptic Gregorian calendar; a date known only to the year or month
-    stands in the middle of it and `date_precision` says so. `white` and `black` index `players`; `outcome` is
-    White's: 0 loss, 1 draw, 2 win. `weight` w counts the game as w equal games, and `offset` is added to White's
-    strength in it (Elo points; below 0 when White gave odds). On `neutral` ground (empty: none is) no side has an
-    advantage. These may have stride 0 where all games are alike. `source_file` indexes `report.files`, `source_line`
-    is the record's place there (see `reading.reports`). `players` is sorted and holds each name once. `event`, `site`
-    and `round` are texts as written, empty where nothing is known. `spellings` are players with other spellings of
-    their names, sorted. The columns live in `room`.
+    `date` is in days since 1970-01-01 (proleptic Gregorian), the middle of the year or month where `date_precision`
+    is less than a day. `white` and `black` index `players`, which is sorted and unique; `outcome` is White's: 0 loss,
+    1 draw, 2 win. A game counts `weight` times; `offset` (Elo points) is added to White's strength, negative when
+    White gave odds. On `neutral` ground (empty: none is) no side has an advantage. These may have stride 0 where all
+    are equal. `source_file` indexes `report.files`, `source_line` is the record's place there (see
+    `reading.reports`). `event`, `site` and `round` are texts as written. `spellings` are sorted pairs of a player and
+    another spelling. The columns are in `room`.
 
-    Raises ValueError when a column has the wrong length, or an index or code is out of range.
+    Raises ValueError for a wrong length, or an index or code out of range.
     """
 
     date: NDArray[np.int32]
@@ -134,12 +133,14 @@ class Games:
             "drawn": f"{100.0 * self.draw_share:.1f} %",
             "files": ", ".join(file.path for file in self.report.files),
         }
-        return facts_table("games", facts)
+        from pandas import Series
+
+        return str(Series(facts, name="games").to_frame().to_html())
 
     @property
     def winner_first(self) -> bool:
-        """Whether it is the result that tells who is named first, the winner: then nobody knows the colours."""
-        return tells_winners(*(int(np.count_nonzero(self.outcome == result)) for result in (LOSS, WIN)))
+        """Whether the winner is always named first, so that colours are unknown."""
+        return winner_named_first(*(int(np.count_nonzero(self.outcome == result)) for result in (LOSS, WIN)))
 
     @property
     def draw_share(self) -> float:
@@ -152,26 +153,29 @@ GAME_COLUMNS: Final = tuple(f.name for f in fields(Games) if f.name in GAME_KIND
 
 
 def of_players(spellings: Iterable[tuple[str, str]], players: Iterable[str]) -> tuple[tuple[str, str], ...]:
-    """Those of some players, sorted, each once."""
+    """The spellings of some players, sorted and unique."""
     present = set(players)
     return tuple(sorted({pair for pair in spellings if pair[0] in present}))
 
 
 def picked(column: Column[str], rows: NDArray[Any]) -> Column[str]:
-    """The texts of some rows, by places or by a mask."""
+    """The texts of some rows, by indices or a mask."""
     if alike(column.codes):
         return no_texts(int(np.count_nonzero(rows)) if rows.dtype == np.bool_ else len(rows))
     return Column(column.codes[rows], column.values)
 
 
+def compact(column: Column[str]) -> Column[str]:
+    """The column with those of its texts only that occur."""
+    present = np.zeros(len(column.values), np.bool_)
+    present[column.codes] = True
+    number = (np.cumsum(present) - 1).astype(np.int32)
+    return Column(spread(number, column.codes), tuple(compress(column.values, present.tolist())))
+
+
 def joined(first: Column[str], second: Column[str]) -> Column[str]:
-    """The texts of one column after those of another."""
+    """Two columns of texts, one after the other."""
     dictionary = Dictionary("")
-    parts: list[Codes] = []
-    for column in (first, second):
-        present = np.zeros(len(column.values), np.bool_)
-        present[column.codes] = True
-        number = np.zeros(len(column.values), np.int32)
-        number[present] = dictionary.ids(column.values[place] for place in np.flatnonzero(present).tolist())
-        parts.append(number[column.codes])
-    return Column(np.concatenate(parts), tuple(dictionary.values))
+    parts = [compact(column) for column in (first, second)]
+    codes = [dictionary.ids(part.values)[part.codes] for part in parts]
+    return Column(np.concatenate(codes), tuple(dictionary.values))

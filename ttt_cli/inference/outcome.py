@@ -1,33 +1,89 @@
-"""From differences of skills to probabilities of outcomes: each rule once.
+"""Probabilities of outcomes from skill differences: outcome rule, draw margins, and points per Elo point."""
 
-Gaussian performances: `gaussian.py`. Logistic: a difference of d Elo points is an expected score of
-L(d) = 1 / (1 + 10^(-d / 400)), and draws follow a margin (Rao and Kupper 1967): a win has probability L(x - margin), a
-loss L(-x - margin). Systems that predict a score rather than an outcome take for x the difference at which this rule
-expects the score L(d), so that what the system predicts stays as it is.
-"""
+from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from typing import Any, Final
+from statistics import NormalDist
+from typing import TYPE_CHECKING, Any, Final, Literal, Protocol
 
-import numpy as np
-from numpy.typing import NDArray
+from ttt_cli.support.errors import ConfigError
 
-from ttt_cli.arrays import Array
-from ttt_cli.inference import gaussian
-from ttt_cli.timeline import NEUTRAL, UNKNOWN
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
-Side = Mapping[str, Array]
+    from ttt_cli.support.arrays import Array
+    from ttt_cli.timeline import Timeline
 
-TINY: Final = 1e-130  # the least chance that is told from none
+# Points above the year's level at which draw margins grow by e^draw_margin_strength.
+STRENGTH_UNIT: Final = 400.0
+STRENGTH_REACH: Final = 2.0  # units, at most
+
+
+def is_gaussian(params: Mapping[str, Any]) -> bool:
+    """Whether these are resolved parameters of a Gaussian system (`outcomes`)."""
+    return "beta" in params
+
+
+def outcomes(
+    params: Mapping[str, Any], white: Mapping[str, Any], black: Mapping[str, Any], cdf: Callable[[Any], Any]
+) -> tuple[Any, Any, Any]:
+    """Probabilities of loss, draw and win for White; `cdf` is the normal distribution function.
+
+    `white` and `black` have `mean` and `sd`, and without a common margin in `params` also `draw_margin` and
+    `draw_margin_sd`, points. `draw_margin_strength` scales margins with the mean skill above `draw_margin_level`,
+    points.
+    """
+    difference = white["mean"] - black["mean"] + params.get("white_advantage", 0.0)
+    variance = 2.0 * params["beta"] ** 2 + white["sd"] ** 2 + black["sd"] ** 2
+    if "draw_margin" in params:
+        margin = params["draw_margin"] * _grown(params, white, black)
+        return by_margin(difference, variance, margin, cdf)
+    more = params.get("draw_margin_mean", 0.0) * (_grown(params, white, black) - 1.0)
+    win = cdf((difference - black["draw_margin"] - more) / (variance + black["draw_margin_sd"] ** 2) ** 0.5)
+    loss = cdf((-difference - white["draw_margin"] - more) / (variance + white["draw_margin_sd"] ** 2) ** 0.5)
+    rest = 1.0 - loss - win
+    draw = 0.5 * (rest + abs(rest))
+    total = loss + draw + win
+    return loss / total, draw / total, win / total
+
+
+def in_year(params: Mapping[str, Any], draws: Mapping[str, float] | None) -> dict[str, Any]:
+    """Parameters with the draw margin of a year, if margins move."""
+    moved = {key: value for key, value in (draws or {}).items() if key != "draw_margin" or key in params}
+    return {**params, **moved}
+
+
+def _grown(params: Mapping[str, Any], white: Mapping[str, Any], black: Mapping[str, Any]) -> Any:
+    """Ratio of the draw margin to that of players of the year's level."""
+    strength, level = params.get("draw_margin_strength", 0.0), params.get("draw_margin_level")
+    if not strength or level is None:  # no margin at all has no level
+        return 1.0
+    above = ((white["mean"] + black["mean"]) / 2.0 - level) / STRENGTH_UNIT
+    within = (abs(above + STRENGTH_REACH) - abs(above - STRENGTH_REACH)) / 2.0
+    return math.e ** (strength * within)
+
+
+def by_margin(difference: Any, variance: Any, margin: Any, cdf: Callable[[Any], Any]) -> tuple[Any, Any, Any]:
+    """Outcome probabilities when performances differ by N(difference, variance) and a draw is within `margin`."""
+    scale, distance = variance**-0.5, abs(difference)
+    draw = cdf((margin - distance) * scale) - cdf((-margin - distance) * scale)
+    return cdf((-margin - difference) * scale), draw, cdf((difference - margin) * scale)
+
+
+Side = Mapping[str, Any]
+
+TINY: Final = 1e-130  # smallest probability, instead of 0
 ELO_SCALE: Final = 400.0 / math.log(10.0)  # points in which the odds of winning grow by e
 
 
 def predict(params: Mapping[str, Any], white: Side, black: Side) -> Array:
     """Probabilities (n, 3) of loss, draw and win for White in Gaussian systems, from quantities (n,), points."""
+    import numpy as np
     from scipy.special import ndtr
 
-    return np.stack(gaussian.outcomes(params, white, black, ndtr), axis=-1)
+    return np.stack(outcomes(params, white, black, ndtr), axis=-1)
 
 
 def by_sides(
@@ -37,7 +93,11 @@ def by_sides(
     black: Side,
     sides: NDArray[np.int8],
 ) -> Array:
-    """What a system predicts of games (n, 3), as it is known, by `sides`, who has White's advantage, or both alike."""
+    """Predictions (n, 3) of a system, by `sides`: White's advantage known, unknown (averaged) or none."""
+    import numpy as np
+
+    from ttt_cli.timeline import NEUTRAL, UNKNOWN
+
     found, way = predict(dict(params), white, black), sides[:, np.newaxis]
     if np.any(sides == UNKNOWN):
         other = predict(dict(params), black, white)[:, ::-1]
@@ -49,13 +109,14 @@ def by_sides(
 
 
 def predict_ratings(params: Mapping[str, Any], white: Side, black: Side) -> Array:
-    """The same from the players' `mean` alone, Elo points: systems that predict a score."""
+    """Probabilities (n, 3) from `mean` alone, Elo points."""
     difference = white["mean"] - black["mean"] + params["white_advantage"]
     return logistic_probabilities(difference, params["draw_margin"])
 
 
 def logistic(difference: Array) -> Array:
-    """The expected score of differences of so many Elo points."""
+    """Expected score of a difference in Elo points."""
+    import numpy as np
     from scipy.special import expit
 
     expected: Array = expit(np.asarray(difference) / ELO_SCALE)
@@ -63,11 +124,14 @@ def logistic(difference: Array) -> Array:
 
 
 def logistic_probabilities(difference: Array, margin: float) -> Array:
-    """Probabilities (n, 3) of loss, draw and win for differences (n,), Elo points; the expected score is `logistic`'s.
+    """Probabilities (n, 3) of loss, draw and win for differences (n,), Elo points, with the expected score of
+    `logistic`.
 
-    With u = 10^(x / 400) and t = 10^(margin / 400) a win has u / (u + t) and a loss 1 / (1 + u t); u solves
-    t (1 - s) u^2 - s (1 + t^2) u - t (1 + s) = 0 where s is the excess of wins over losses, 2 L(d) - 1.
+    With u = 10^(x / 400) and t = 10^(margin / 400), P(win) = u / (u + t) and P(loss) = 1 / (1 + u t); u solves t (1 -
+    s) u^2 - s (1 + t^2) u - t (1 + s) = 0 where s = 2 L(d) - 1 is the excess of wins over losses.
     """
+    import numpy as np
+
     t = 10.0 ** (margin / 400.0)
     # The weaker one's expected score, so that 1 - s keeps its digits.
     worse = np.maximum(logistic(-np.abs(difference)), TINY)
@@ -81,13 +145,139 @@ def logistic_probabilities(difference: Array, margin: float) -> Array:
 
 
 def margin_probabilities(difference: Array, margin: float) -> Array:
-    """Probabilities (n, 3) of loss, draw and win for differences (n,) in the model of Rao and Kupper, Elo points."""
+    """Probabilities (n, 3) of loss, draw and win for differences (n,), Elo points (Rao and Kupper 1967)."""
+    import numpy as np
+
     loss, win = logistic(-difference - margin), logistic(difference - margin)
     draw = math.expm1(2.0 * margin / ELO_SCALE) * win * loss
     return np.stack([loss, draw, win], axis=-1)
 
 
 def log_score(probabilities: Array, outcome: NDArray[np.int8], weight: Array) -> float:
-    """The sum of the log probabilities of what happened, nats, none below that of the smallest number there is."""
+    """Sum of the log probabilities of the outcomes, nats; probabilities are at least the smallest float."""
+    import numpy as np
+
     happened = probabilities[np.arange(len(outcome)), outcome]
     return float(weight @ np.log(np.maximum(happened, np.finfo(np.float64).tiny)))
+
+
+CLASS: Final = 200.0  # Elo points, at which the better player is expected to score
+EXPECTED: Final = 1.0 / (1.0 + 10.0**-0.5)  # 76 % (Elo 1978; the logistic form)
+
+
+def normal_unit(beta: float, margin: float) -> float:
+    """Points per Elo point where performances have the sd `beta`."""
+    noise = NormalDist(0.0, math.sqrt(2.0) * beta)
+    low, high = 0.0, margin + 2.0 * noise.stdev
+    while low < (middle := 0.5 * (low + high)) < high:
+        if 0.5 * (noise.cdf(middle - margin) + noise.cdf(middle + margin)) < EXPECTED:
+            low = middle
+        else:
+            high = middle
+    return high / CLASS
+
+
+def normal_unit_growth(beta: float, margin: float) -> tuple[float, float]:
+    """Derivatives of log `normal_unit` in `beta` and `margin`, per point.
+
+    The difference L at 76 % has the slope (f(L - m) - f(L + m)) / (f(L - m) + f(L + m)) in the margin, f normal.
+    """
+    difference = CLASS * normal_unit(beta, margin)
+    by_margin = math.tanh(0.5 * difference * margin / beta**2) / difference
+    return (1.0 - margin * by_margin) / beta, by_margin
+
+
+def logistic_unit(margin: float) -> float:
+    """Points per Elo point with logistic noise (Rao and Kupper)."""
+    t = math.exp(min(margin / ELO_SCALE, 300.0))
+    half = 0.5 * (2.0 * EXPECTED - 1.0) * (t + 1.0 / t)
+    odds = (half + math.sqrt(half * half + 4.0 * EXPECTED * (1.0 - EXPECTED))) / (2.0 * (1.0 - EXPECTED))
+    return ELO_SCALE * math.log(odds) / CLASS
+
+
+def logistic_unit_growth(margin: float) -> float:
+    """Derivative of log `logistic_unit` in `margin`, per point."""
+    difference = CLASS * logistic_unit(margin)
+    close, far = (
+        math.cosh(min(0.5 * abs(x) / ELO_SCALE, 300.0)) ** -2
+        for x in (difference - margin, difference + margin)
+    )
+    return (close - far) / (close + far) / difference
+
+
+class DrawParams(Protocol):
+    """Draw margin in points, or auto: from the probability of a draw between equals, None: the share in the games."""
+
+    draw_margin: float | Literal["auto"]
+    draw_probability: float | None
+
+
+class GaussianDrawParams(DrawParams, Protocol):
+    """Draw margin of performances with the sd `beta`, points."""
+
+    beta: float
+
+
+def draw_share(timeline: Timeline) -> float:
+    """Weighted share of draws among the games; 0 without games."""
+    from ttt_cli.games.table import DRAW
+
+    total = float(timeline.weight.sum())
+    return float(timeline.weight[timeline.outcome == DRAW].sum()) / total if total else 0.0
+
+
+def margin_for(probability: float, beta: float) -> float:
+    """Draw margin, points, with this probability of a draw between equals (TTT paper, section 4)."""
+    return NormalDist().inv_cdf((probability + 1.0) / 2.0) * math.sqrt(2.0) * beta
+
+
+def margin_slope(params: GaussianDrawParams, timeline: Timeline) -> float:
+    """Derivative of `margin_for` in the probability, points; 0 at its ends."""
+    probability, normal = params.draw_probability or draw_share(timeline), NormalDist()
+    if not 0.0 < probability < 1.0:
+        return 0.0
+    return math.sqrt(0.5) * params.beta / normal.pdf(normal.inv_cdf((probability + 1.0) / 2.0))
+
+
+def logistic_margin(probability: float) -> float:
+    """Draw margin, Elo points, with this probability (below 1) of a draw between equals."""
+    return 400.0 * math.log10((1.0 + probability) / (1.0 - probability))
+
+
+def logistic_margin_slope(params: DrawParams, timeline: Timeline) -> float:
+    """Derivative of `logistic_margin` in the probability, Elo points; 0 at its ends."""
+    probability = params.draw_probability or draw_share(timeline)
+    return 2.0 * ELO_SCALE / (1.0 - probability**2) if 0.0 < probability < 1.0 else 0.0
+
+
+def resolve_margin(params: GaussianDrawParams, timeline: Timeline) -> float:
+    """Draw margin in points, `auto` resolved. Raises ConfigError when it is impossible with these games."""
+    return _resolve(params, timeline, lambda probability: margin_for(probability, params.beta))
+
+
+def resolve_logistic_margin(params: DrawParams, timeline: Timeline) -> float:
+    """Draw margin of logistic performances, Elo points."""
+    return _resolve(params, timeline, logistic_margin)
+
+
+def _resolve(params: DrawParams, timeline: Timeline, margin_of: Callable[[float], float]) -> float:
+    share = draw_share(timeline)
+    if params.draw_margin == 0.0 and share > 0.0:
+        raise ConfigError(
+            "draw_margin is 0, but there are drawn games", hint="use draw_margin: auto, or a number above 0"
+        )
+    if params.draw_margin != "auto":
+        return params.draw_margin
+    if params.draw_probability is None and share >= 1.0:
+        raise ConfigError(
+            "all games are draws, so their share gives no draw margin", hint="set model.draw_margin in points"
+        )
+    return margin_of(share if params.draw_probability is None else params.draw_probability)
+
+
+def typical_margin(mean: float, sd: float) -> tuple[float, float, float]:
+    """Mean of a positive draw margin N(mean, sd^2), points, and its derivatives in `mean` and `sd`."""
+    normal, x = NormalDist(), mean / sd
+    v = normal.pdf(x) / normal.cdf(x)
+    w = v * (v + x)
+    return mean + sd * v, 1.0 - w, v + w * x

@@ -1,28 +1,32 @@
-"""Parameters that several models share, points and years, with defaults and bounds; Greek names are aliases."""
+"""Parameters that several models share, in points and years, and the traits of a rating system."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, NamedTuple
 
 from pydantic import AliasChoices, Field, ValidationInfo, field_validator
 
-from ttt_cli.config.document import Section
+from ttt_cli.config.schema import ConfigSection
+from ttt_cli.fitted import Kind
+from ttt_cli.timeline import Timeline
 
 if TYPE_CHECKING:
     from ttt_cli.histories import Curve
     from ttt_cli.inference.prior import Prior
-    from ttt_cli.timeline import Timeline
+
 
 ESTIMATE: Final = "estimate"
 alias: Final = AliasChoices  # a key and the symbols under which the literature knows it
 
 
-class Params(Section):
-    """Parameters of a model: unknown keys are errors, values do not change."""
+class Params(ConfigSection):
+    """Parameters of a model, frozen; unknown keys are errors."""
 
     @property
     def estimates_advantage(self) -> bool:
-        """Whether White's advantage is what the evidence of the games prefers."""
+        """Whether White's advantage is estimated by the evidence."""
         return getattr(self, "white_advantage", None) == ESTIMATE
 
     @property
@@ -33,7 +37,7 @@ class Params(Section):
 
 
 def named(*names: str, **rest: Any) -> Any:
-    """A field by its key and the symbols under which the literature knows it."""
+    """Field with a key and the symbols used in the literature."""
     return Field(validation_alias=alias(*names), **rest)
 
 
@@ -70,7 +74,7 @@ DrawProbability = Annotated[
 
 
 class PlayParams(Params):
-    """Gaussian skill that drifts and Gaussian performance."""
+    """Gaussian skill that drifts, and Gaussian performance."""
 
     prior_mean: PriorMean = 1200.0
     prior_sd: PriorSd = 400.0
@@ -99,21 +103,21 @@ class PlayParams(Params):
 
     @property
     def career(self) -> Curve:
-        """How skills change by themselves."""
+        """Expected change of skill over a career."""
         from ttt_cli.histories import Curve
 
         return Curve(*(getattr(self, name) for name in Curve._fields))
 
     def skill_prior(self, timeline: Timeline) -> Prior:
-        """What is believed of skills before any game."""
-        from ttt_cli.inference.careers import Career
+        """Prior of skills."""
+        from ttt_cli.inference.prior import CareerWalk
 
         mean_drift = getattr(self, "prior_mean_drift", 0.0)
-        return Career(timeline, self.prior_mean, self.prior_sd, self.tau, self.career, mean_drift)
+        return CareerWalk(timeline, self.prior_mean, self.prior_sd, self.tau, self.career, mean_drift)
 
 
 class SkillParams(PlayParams):
-    """The same with one draw margin for everybody."""
+    """Skill parameters with one draw margin for all players."""
 
     draw_margin: DrawMargin = "auto"
     draw_probability: DrawProbability = None
@@ -124,7 +128,7 @@ class DrawsMove(Params):
 
     @property
     def draws_move(self) -> bool:
-        """Whether they do."""
+        """Whether draw margins depend on the year or on strength."""
         return bool(self.draw_margin_drift or self.draw_margin_strength)
 
     draw_margin_drift: float = Field(
@@ -177,8 +181,82 @@ EloAdvantage = Annotated[
 
 
 class ExpectedParams(Params):
-    """How rating differences become outcomes, in Elo points."""
+    """Outcome parameters of systems that predict a score, Elo points."""
 
     draw_margin: LogisticMargin = "auto"
     draw_probability: DrawProbability = None
     white_advantage: EloAdvantage = 0.0
+
+
+class Range(NamedTuple):
+    """Bounds of a parameter in tuning, and the scale on which it is tuned.
+
+    Bounds of lengths are in units of `prior_sd`; a parameter that is not a length is a time or a plain number. The
+    evidence has no gradient at a drift of zero, so tuning starts at `least` or above.
+    """
+
+    low: float
+    high: float
+    form: Literal["log", "logit", "linear"] = "log"
+    least: float = 0.0
+    is_length: bool = True
+
+
+DRIFT: Final = Range(1e-4, 5.0, least=0.01)
+PLAY: Final[dict[str, Range]] = {
+    "prior_sd": Range(0.05, 20.0),
+    "beta": Range(0.05, 20.0),
+    "white_advantage": Range(-5.0, 5.0, "linear"),
+}
+CAREER: Final[dict[str, Range]] = {
+    "growth": Range(0.0, 5.0, "linear", least=0.25),
+    "growth_years": Range(0.1, 100.0, is_length=False),
+    "decline": Range(0.0, 1.0, "linear", least=0.01),
+    "decline_after": Range(1.0, 100.0, is_length=False),
+    "early": Range(0.01, 100.0, least=0.5, is_length=False),
+    "early_years": Range(0.1, 100.0, is_length=False),
+}
+COMMON_MARGIN: Final[dict[str, Range]] = {
+    "draw_margin": Range(1e-4, 20.0),
+    "draw_probability": Range(1e-4, 1.0 - 1e-4, "logit", is_length=False),
+}
+MOVING_MARGINS: Final[dict[str, Range]] = {
+    "draw_margin_drift": Range(1e-3, 1.0, least=0.02, is_length=False),
+    "draw_margin_strength": Range(-1.0, 1.0, "linear", is_length=False),
+}
+OWN_MARGINS: Final[dict[str, Range]] = {
+    "draw_margin_mean": Range(1e-3, 20.0, "linear"),
+    "draw_margin_sd": Range(1e-3, 20.0),
+    "draw_margin_tau": DRIFT,
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Traits:
+    """Properties of a rating system.
+
+    - `kind`: smoothed systems are refitted for predictions; one fit of a filter has the predictions of all games
+    - `has_evidence`: fits have a log-evidence, at least with the default parameters
+    - `draws_apart`: the draw margin matters only in predictions
+    - `predicts_by_means`: predictions ignore the sds of ratings
+    - `fits_periods`: each period has a fit of its own, by `fit_before`
+    - `quantities`: number of quantities of a node, in systems that can be fitted in slices
+    - `tunable`: parameters that `ttt tune` can vary
+    - `for_predictions`: cheapest values of the parameters that do not affect predictions
+    - `rough_gradient(params)`: whether the gradient is only approximately that of the evidence
+    - `for_many_fits(timeline, params, fits)`: parameter values with which so many fits are affordable
+    """
+
+    kind: Kind
+    has_evidence: bool
+    draws_apart: bool = False
+    predicts_by_means: bool = False
+    fits_periods: bool = False
+    quantities: int = 0
+    tunable: Mapping[str, Range] = field(default_factory=dict)
+    for_predictions: Mapping[str, object] = field(default_factory=dict)
+    rough_gradient: Callable[[Any], bool] = lambda _: False
+    for_many_fits: Callable[[Timeline, Any, int], Mapping[str, object]] = lambda *_: {}
+
+
+# Parameters that at 0 are off, and those that count only with them.

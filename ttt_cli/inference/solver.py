@@ -1,47 +1,47 @@
-"""The loop over sweeps: it owns the tolerance, the cap and the estimate of the error that remains."""
+"""Loop over sweeps with its tolerance, limit and error estimate; the search for White's advantage."""
 
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from enum import IntEnum
-from typing import TYPE_CHECKING, TypedDict
+from typing import Any, Final, TypedDict
 
 import numpy as np
 
-from ttt_cli.arrays import Array
 from ttt_cli.config.schema import SolverConfig
 from ttt_cli.fitted import Fit, Status
-
-if TYPE_CHECKING:
-    from ttt_cli.inference.ep.apart.fit import Place
+from ttt_cli.inference.params import PlayParams
+from ttt_cli.support.arrays import Array
 
 OnSweep = Callable[[int, float, float], None]  # sweep, largest change, estimated remaining error (points)
 
 
 class Given(TypedDict, total=False):
-    """What a fit may be given: whom to tell of its sweeps, a fit of the same timeline to start from, and a place.
+    """Options of a fit.
 
-    `notes` is what to say of a joint posterior, given the sds (sums,) that it has of sums of skills with weights
-    (nodes, sums). With `evidence_only`, joint sds of which the evidence knows nothing are left out. `place` is where
-    slices of the timeline are to be; None: here, as a whole.
+    - `on_sweep`: callback after each sweep
+    - `start`: fit of the same timeline for a warm start
+    - `notes`: makes notes from a function for the joint sds (sums,) of sums of skills with weights (nodes, sums)
+    - `evidence_only`: omit joint sds
+    - `place`: where slices of the timeline are (`ep/places.py`); None: in memory, unsliced
     """
 
     on_sweep: OnSweep | None
     start: Fit | None
     notes: Callable[[Callable[[Array], Array]], tuple[str, ...]]
     evidence_only: bool
-    place: "Place | None"
+    place: Any
 
 
-# assumed at least, if a model knows no better: the first rates seen are better than the last
+# smallest assumed rate unless the model sets one: the first rates are better than the last
 LEAST_RATE = 0.1
 SAFETY = 1.1  # on the estimate: a measured rate still creeps up
 UNSTEADY = 2.5  # the same while rates still move, or where changes have grown
 SPREAD = 1.35  # of three rates that are steady: the largest over the smallest
 DOUBT = 0.9  # times the root of a rate: fast sweeps hide slow ones
-FIRST_DOUBT = 1.5  # the same of the only rate of a fit that came from nowhere
+FIRST_DOUBT = 1.5  # the same for the only rate of a cold fit
 RECENT = 4  # rates of which the largest counts
-FAINT = 1e-3  # of the tolerance: where nothing moves as much, moves grow and shrink by what joint means leave open
+FAINT = 1e-3  # of the tolerance: smaller moves depend on the residual of the joint means
 STALLED = 0.95  # rate of sweeps, over a few of them, at which the next slower pace is taken
 PATIENCE = 4
 LOOSER = 50.0  # times the tolerance, where only evidence or predictions count
@@ -49,12 +49,12 @@ CIRCLES = 50  # plain sweeps, of which one must have changed less than all befor
 
 
 def rough_enough(solver: SolverConfig) -> SolverConfig:
-    """The solver for fits of which only evidence or predictions count, which change in the second order of errors."""
+    """Solver for fits that only need evidence or predictions, whose errors are of second order."""
     return solver.model_copy(update={"tol": LOOSER * solver.tol})
 
 
 class Pace(IntEnum):
-    """How far a sweep goes beyond the messages: the faster, the more may go round in circles."""
+    """Work of a sweep beyond messages; faster paces cycle sooner."""
 
     PLAIN = 0  # messages only, each once
     JOINT = 1  # then the joint means
@@ -63,11 +63,11 @@ class Pace(IntEnum):
 
 @dataclass(frozen=True)
 class Sweep:
-    """What one sweep did.
+    """Result of one sweep.
 
-    `change`: the largest move of a mean or sd, by the messages alone or in all; `distance`: how far the means may be
-    from the joint solution; `ahead`: how far the slowest mean or sd has to go at its own rate; all in points.
-    `skipped`: how many sites could not be updated.
+    `change`: largest move of a mean or sd; `distance`: bound on the distance of the means from the joint solution;
+    `ahead`: remaining move of the slowest mean or sd at its own rate; all in points. `skipped`: number of sites not
+    updated.
     """
 
     change: float
@@ -87,15 +87,14 @@ def iterate(
 ) -> tuple[Status, tuple[tuple[float, float], ...]]:
     """Sweep until the estimated remaining error of every mean and sd is below `solver.tol`.
 
-    With changes c_k over whole sweeps and their rate r, the error left is c r / (1 - r). The rate is the largest of
-    the last few, and `least_rate` at least. As slow modes hide behind fast ones, small rates are doubted, the same
-    sum is taken for every mean and sd by its own rate (`ahead`), and the distance from the joint solution is added.
-    Until three rates agree, and where changes have grown, more than twice of it is taken. Unless a fit is `warm`,
-    and starts where rates are near their last, its first change makes no rate, and the next `settling` rates alone
-    tell too little.
-    Where a pace goes round in circles the next slower one takes over; where plain sweeps do, or all that are
-    left could not go a tenth of the distance, nothing is left to try.
-    Returns the status and (change, remaining error) per sweep.
+    With changes c_k and their rate r, the remaining error is c r / (1 - r); r is the largest of the last few rates,
+    at least `least_rate`. Fast modes hide slow ones, so small rates are increased, each mean and sd is extrapolated
+    at its own rate (`ahead`), and the distance from the joint solution is added. Until three rates agree, and after
+    changes have grown, the estimate is more than doubled. Unless a fit is `warm`, the first change and the next
+    `settling` rates do not suffice.
+
+    A pace that cycles is replaced by the next slower one; the loop ends where plain sweeps cycle or cannot reach a
+    tenth of the distance. Returns the status and (change, remaining error) per sweep.
     """
     trace: list[tuple[float, float]] = []
     rates: list[float] = []
@@ -131,7 +130,7 @@ def iterate(
 
 
 def _remaining(sweep: Sweep, rates: list[float], least_rate: float, settling: int | None) -> float:
-    """The estimate; `settling` of a fit that came from nowhere, None of a warm one."""
+    """Error estimate of `iterate`; `settling` is None for a warm fit."""
     if sweep.change == 0.0:
         return sweep.distance
     if len(rates) <= (settling or 0):
@@ -145,5 +144,62 @@ def _remaining(sweep: Sweep, rates: list[float], least_rate: float, settling: in
 
 
 def largest(values: Array) -> float:
-    """The largest absolute value, 0 of none."""
+    """Largest absolute value; 0 of none."""
     return float(np.max(np.abs(values), initial=0.0))
+
+
+PRECISION: Final = 1e-4  # of beta: how finely the maximum is found
+STEP: Final = 0.1  # of beta: the first step from no advantage
+NEAR: Final = 0.02  # of beta: from that of another fit
+VERTICES: Final = 20  # of parabolas at most
+NONE: Final = 1e-9  # points: a fit at exactly 0 merges colours and cannot start another
+
+
+def at_best_advantage(
+    fit_at: Callable[..., Fit], params: PlayParams, start: Fit | None, solver: SolverConfig, *, colours: bool
+) -> Fit:
+    """Fit at `params.white_advantage`, or for `estimate` at the maximum of the evidence.
+
+    Without known `colours` the advantage is 0. `fit_at(advantage, warm, solver, **given)` fits with an advantage in
+    points from a warm start; `given` as in `Given`. The maximum is bracketed from the advantage of `start` and found
+    to `PRECISION` by parabolas; where the games are uninformative it is the best advantage tried. Trial fits are
+    rough.
+    """
+    if params.white_advantage != "estimate":
+        return fit_at(params.white_advantage, start, solver)
+    if not colours:
+        return fit_at(0.0, start, solver)
+    from scipy.optimize import bracket
+
+    rough, known = rough_enough(solver), start.params.get("white_advantage") if start else None
+    tried: dict[float, float] = {}
+    best = start
+
+    def cost(advantage: float) -> float:
+        nonlocal best
+        fit = fit_at(float(advantage), best, rough, evidence_only=True)
+        if not tried or fit.log_evidence > max(tried.values()):
+            best = fit
+        tried[float(advantage)] = fit.log_evidence
+        return -fit.log_evidence
+
+    origin, step = (NONE, STEP) if known is None else (known, NEAR)
+    try:
+        low, _, high, *_ = bracket(cost, origin, origin + step * params.beta)
+    except RuntimeError:  # the evidence does not fall to either side
+        return fit_at(max(tried, key=lambda at: tried[at]), best, solver)
+    low, high = min(low, high), max(low, high)
+    for _ in range(VERTICES):
+        top = _vertex(tried)
+        if not low <= top <= high or min(abs(top - at) for at in tried) < PRECISION * params.beta:
+            break
+        cost(top)
+    return fit_at(min(max(top, low), high), best, solver)
+
+
+def _vertex(values: dict[float, float]) -> float:
+    """Position of the maximum of the parabola through the three highest values; the highest where it is convex."""
+    (a, f), (b, g), (c, h) = sorted(values.items(), key=lambda item: -item[1])[:3]
+    left, right = (g - f) / (b - a), (h - f) / (c - a)
+    bend = (right - left) / (c - b)
+    return a + 0.5 * ((b - a) - left / bend) if bend < 0.0 else a

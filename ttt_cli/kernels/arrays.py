@@ -1,4 +1,4 @@
-"""Arrays as kernels take them: contiguous, and written to unless they are `Fixed`; each with numba's word for it."""
+"""Array types of kernels: contiguous, writable unless `Fixed`; each with its numba type."""
 
 from typing import Annotated
 

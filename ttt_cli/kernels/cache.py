@@ -1,6 +1,7 @@
-"""Where compiled kernels are kept: where nobody else can put code that numba would unpickle, nor damage stop it."""
+"""Private on-disk cache of compiled kernels, safe against foreign code (numba unpickles) and damaged files."""
 
 import atexit
+import hashlib
 import os
 import pickle
 import shutil
@@ -13,40 +14,34 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-from numba.core.caching import (
-    CompileResultCacheImpl,
-    FunctionCache,
-    IndexDataCacheFile,
-    UserProvidedCacheLocator,
-)
+from numba.core.compiler import CompileResult
 from numba.core.runtime.nrt import rtsys
+from numba.core.serialize import dumps
 
 _HERE = Path(__file__).parent
 _SHARED: Final = "TTT_KERNELS"  # in the environment of processes that share a fresh folder
+_ENDING: Final = ".kernel"
 _OTHERS_WRITE: Final = stat.S_IWGRP | stat.S_IWOTH
 
 
-class Place(NamedTuple):
-    """A folder for compiled kernels, empty where there is none, and whether it outlasts the process."""
+class CacheFolder(NamedTuple):
+    """Folder of compiled kernels, empty if there is none, and whether it outlasts the process."""
 
     folder: str
     lasts: bool
 
 
-def cache_place(name: str) -> Place:
-    """Where compiled kernels can be kept, in a folder of this name: in the first root that is the user's own.
-
-    Else in a fresh one that this process shares with those it begins.
-    """
+def cache_place(name: str) -> CacheFolder:
+    """Folder of this name in the first private root, else in a temporary one shared with child processes."""
     for root in _roots():
         with suppress(OSError):
-            return Place(str(_made(root, name)), os.environ.get(_SHARED) != str(root))
+            return CacheFolder(str(_made(root, name)), os.environ.get(_SHARED) != str(root))
     with suppress(OSError):
         fresh = tempfile.mkdtemp(prefix="ttt-")
         os.environ[_SHARED] = fresh
         atexit.register(shutil.rmtree, fresh, ignore_errors=True)
-        return Place(str(_made(Path(fresh), name)), lasts=False)
-    return Place("", lasts=False)
+        return CacheFolder(str(_made(Path(fresh), name)), lasts=False)
+    return CacheFolder("", lasts=False)
 
 
 def _roots() -> Iterator[Path]:
@@ -61,7 +56,7 @@ def _roots() -> Iterator[Path]:
 
 
 def _made(root: Path, name: str) -> Path:
-    """The folder in a root, made if need be. Raises OSError where it cannot be written to, or by others too."""
+    """Create the folder in a root. Raises OSError unless it is writable, by the user only."""
     beside_code = root.parent == _HERE
     root.parent.mkdir(parents=True, exist_ok=True)
     root.mkdir(mode=0o777 if beside_code else 0o700, exist_ok=True)
@@ -75,7 +70,7 @@ def _made(root: Path, name: str) -> Path:
 
 
 def _is_private(folder: Path) -> bool:
-    """Whether only the user can write to a resolved folder, or replace it; modes do not say so on Windows."""
+    """Whether only the user can write to or replace a resolved folder; on Windows modes do not show it."""
     if sys.platform == "win32":
         return True
     found = folder.lstat()
@@ -84,86 +79,63 @@ def _is_private(folder: Path) -> bool:
 
 
 def _stays(folder: Path) -> bool:
-    """Whether what lies in a folder can be replaced by nobody but its owner, the user and root."""
+    """Whether only their owner, the user and root can replace files in a folder."""
     found = folder.stat()
     open_to_all = found.st_mode & stat.S_IWOTH and not found.st_mode & stat.S_ISVTX
     return found.st_uid in (0, _user()) and not open_to_all
 
 
 def _user() -> int:
-    """Whom files of this process belong to; on Windows those of everybody belong to 0."""
+    """Owner of new files; 0 on Windows."""
     return os.geteuid() if hasattr(os, "geteuid") else 0
 
 
-def keep(dispatcher: Any) -> None:
-    """Have numba keep what it compiles of a function in the folder that `numba.config` names, if it can."""
-    with suppress(RuntimeError):
-        dispatcher._cache = _KernelCache(dispatcher.py_func)
+class KernelCache:
+    """Cache of a numba dispatcher: one file per signature, with a checksum.
 
+    Files are in `folder`, named by the function's module and name, so that copies of the package share them. A
+    damaged file counts as missing; a full disk is no error.
+    """
 
-def is_kept(folder: str, function: Callable[..., Any]) -> bool:
-    """Whether a folder holds what was compiled of a function."""
-    name = f"*.{function.__qualname__}-{function.__code__.co_firstlineno}.*.nbi"
-    return any(Path(folder, function.__module__).glob(name))
+    def __init__(self, function: Callable[..., Any], folder: str) -> None:
+        self._function, self._folder = function, Path(folder, function.__module__)
 
+    @property
+    def is_kept(self) -> bool:
+        """Whether the folder has a compiled version of the function."""
+        return any(self._folder.glob(f"{self._name}.*{_ENDING}"))
 
-class _Files(IndexDataCacheFile):
-    """numba's files with a checksum; one that is damaged counts as missing."""
+    def load_overload(self, sig: Any, target_context: Any) -> Any:
+        """Compiled function of a signature, or None."""
+        with suppress(Exception):  # unpickling damaged text raises anything
+            content = self._file(sig, target_context).read_bytes()
+            if content[:4] == _checksum(content[4:]):
+                rtsys.initialize(target_context)
+                return CompileResult._rebuild(target_context, *pickle.loads(content[4:]))
+        return None
 
-    def _load_index(self) -> Any:
-        try:
-            return super()._load_index()
-        except Exception:  # unpickling damaged text raises anything
-            return {}
+    def save_overload(self, sig: Any, compiled: Any) -> None:
+        """Save a compiled function if possible."""
+        with suppress(OSError):
+            self._folder.mkdir(parents=True, exist_ok=True)
+            content = dumps(compiled._reduce())
+            handle, name = tempfile.mkstemp(dir=self._folder)
+            os.close(handle)
+            Path(name).write_bytes(_checksum(content) + content)
+            Path(name).replace(self._file(sig, compiled.target_context))
 
-    def _load_data(self, name: str) -> Any:
-        content = Path(self._data_path(name)).read_bytes()
-        checksum, data = content[:4], content[4:]
-        return pickle.loads(data) if data and checksum == _checksum(data) else None
+    @property
+    def _name(self) -> str:
+        return f"{self._function.__qualname__}-{self._function.__code__.co_firstlineno}".replace(
+            "<", ""
+        ).replace(">", "")
 
-    def _save_data(self, name: str, data: Any) -> None:
-        content = self._dump(data)
-        with self._open_for_write(self._data_path(name)) as file:
-            file.write(_checksum(content) + content)
+    def _file(self, sig: Any, target_context: Any) -> Path:
+        kind = hashlib.sha256(repr((str(sig), target_context.codegen().magic_tuple())).encode()).hexdigest()[
+            :16
+        ]
+        return self._folder / f"{self._name}.{kind}{_ENDING}"
 
 
 def _checksum(data: bytes) -> bytes:
     return zlib.crc32(data).to_bytes(4, "big")
-
-
-class _ByModule(UserProvidedCacheLocator):
-    """By module, where numba goes by a file's path and time: a copy of the package finds what is compiled."""
-
-    def __init__(self, function: Callable[..., Any], file: str) -> None:
-        super().__init__(function, file)
-        self._cache_path = str(Path(self._cache_path).with_name(function.__module__))
-
-    def get_source_stamp(self) -> int:
-        """The same at all times."""
-        return 0
-
-
-class _Place(CompileResultCacheImpl):
-    _locator_classes = [_ByModule]  # noqa: RUF012
-
-
-class _KernelCache(FunctionCache):
-    """numba's cache of one function, which a full disk does not stop."""
-
-    _impl_class = _Place
-
-    def __init__(self, function: Callable[..., Any]) -> None:
-        super().__init__(function)
-        stamp = self._impl.locator.get_source_stamp()
-        self._cache_file = _Files(self._cache_path, self._impl.filename_base, stamp)
-
-    def load_overload(self, sig: Any, target_context: Any) -> Any:
-        """What is kept of a function; numba would load all that it compiles by first, which takes as long as it all."""
-        rtsys.initialize(target_context)
-        with self._guard_against_spurious_io_errors():
-            return self._load_overload(sig, target_context)
-
-    def save_overload(self, sig: Any, data: Any) -> None:
-        """Keep a compiled function where there is room for it."""
-        with suppress(OSError):
-            super().save_overload(sig, data)

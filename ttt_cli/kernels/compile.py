@@ -1,6 +1,6 @@
-"""The one decorator of the kernels: compiled once per signature, kept on disk, renewed when any kernel changes.
+"""Decorators of kernels: compiled once per signature, cached on disk, recompiled when any kernel changes.
 
-The cache folder is named by a digest of all kernel sources: numba itself misses edits in functions that are called.
+The cache folder is named by a digest of all kernel sources, since numba misses edits in called functions.
 """
 
 import hashlib
@@ -16,14 +16,13 @@ import numba
 import numpy as np
 from numba.core import event, types
 
-from ttt_cli.errors import SetupError
-from ttt_cli.kernels.cache import cache_place, is_kept, keep
-from ttt_cli.progress import Wait, announce
+from ttt_cli.kernels.cache import KernelCache, cache_place
+from ttt_cli.support.errors import SetupError
+from ttt_cli.support.progress import Wait, announce
 
-_SETTINGS: Any = numba.config
-if _SETTINGS.DISABLE_JIT:
+if getattr(numba.config, "DISABLE_JIT", 0):
     raise SetupError(
-        "nothing can be computed while numba compiles nothing (NUMBA_DISABLE_JIT)",
+        "numba must compile, but NUMBA_DISABLE_JIT is set",
         hint="unset NUMBA_DISABLE_JIT",
     )
 
@@ -39,8 +38,8 @@ _OPTIONS: dict[str, Any] = {
 
 
 def _digest() -> str:
-    """A name for these kernels: of all their sources and of numba's version."""
-    digest = hashlib.sha256(numba.__version__.encode())
+    """Digest of all kernel sources and of the versions of numba and Python."""
+    digest = hashlib.sha256(f"{numba.__version__} {sys.version}".encode())
     for source in sorted(Path(__file__).parent.rglob("*.py")):
         digest.update(source.read_bytes())
     return digest.hexdigest()[:16]
@@ -52,7 +51,7 @@ WAIT: Final = f"compiling for this computer ({_HOW_OFTEN})"
 
 
 class _Compilations(event.Listener):
-    """Announces that kernels are compiled which the cache does not hold; each compiles what it calls inside."""
+    """Announce compilations of kernels that are not in the cache."""
 
     def __init__(self) -> None:
         self.under_way = self.done = 0
@@ -68,13 +67,13 @@ class _Compilations(event.Listener):
 
 
 _WATCH = _Compilations()
-# For the settings and hooks of the process: threads meet kernels at the same time.
+# For the hooks of the process: threads meet kernels at the same time.
 _ONE_AT_A_TIME: Final = Lock()
 
 
 @contextmanager
 def _interrupts_heard() -> Iterator[None]:
-    """Raise an interrupt that came while the compiler was calling back, from where Python lets nothing out."""
+    """Raise an interrupt that arrived in a callback of the compiler, where Python drops exceptions."""
     unheard: list[object] = []
     before = sys.unraisablehook
 
@@ -88,7 +87,7 @@ def _interrupts_heard() -> Iterator[None]:
     try:
         yield
     except Exception as error:
-        if unheard:  # the compiler misses what the callback did not do
+        if unheard:  # the compiler lacks the callback's result
             raise KeyboardInterrupt from error
         raise
     finally:
@@ -98,24 +97,24 @@ def _interrupts_heard() -> Iterator[None]:
 
 
 def inner(function: _Function) -> _Function:
-    """Mark a function that only kernels call: compiled as a part of them."""
+    """Mark a function that only kernels call."""
     return cast(_Function, numba.njit(**_OPTIONS)(function))
 
 
 def flat(function: _Function) -> _Function:
-    """As `inner`, and always compiled into its caller: for the body of a hot loop, where handing over arrays costs."""
+    """As `inner`, but always inlined: for hot loops, where passing arrays is expensive."""
     return cast(_Function, numba.njit(forceinline=True, **_OPTIONS)(function))
 
 
 def kernel(signature: str | _Function) -> Any:
-    """Compile a function that Python alone calls for one signature: the given one, or that of its annotations."""
+    """Mark a function that Python calls, with one signature: the given one, or that of its annotations."""
     if isinstance(signature, str):
         return lambda function: Kernel(function, signature)
     return Kernel(signature, None)
 
 
 class Kernel:
-    """A function that is compiled, or loaded, when it is first called."""
+    """Function that is compiled or loaded on its first call."""
 
     def __init__(self, function: Callable[..., Any], signature: str | None) -> None:
         self._function, self._signature = function, signature
@@ -123,16 +122,18 @@ class Kernel:
         update_wrapper(self, function)
 
     def __call__(self, *arguments: Any) -> Any:
-        """What the function gives."""
+        """Call the compiled function."""
         return (self._compiled or self.compile())(*arguments)
 
     @property
     def is_kept(self) -> bool:
-        """Whether it is there already: compiled in this process or, as its file says, by another."""
-        return self._compiled is not None or bool(_CACHE.folder and is_kept(_CACHE.folder, self._function))
+        """Whether it is compiled already, in this process or on disk."""
+        return self._compiled is not None or bool(
+            _CACHE.folder and KernelCache(self._function, _CACHE.folder).is_kept
+        )
 
     def compile(self) -> Callable[..., Any]:
-        """The compiled function."""
+        """Return the compiled function."""
         with _ONE_AT_A_TIME:
             if self._compiled is None:
                 self._compiled = _compiled(self._function, self._signature or signature_of(self._function))
@@ -140,33 +141,29 @@ class Kernel:
 
 
 def _compiled(function: Callable[..., Any], signature: Any) -> Callable[..., Any]:
-    before, _SETTINGS.CACHE_DIR = _SETTINGS.CACHE_DIR, _CACHE.folder
-    try:
-        dispatcher = numba.njit(**_OPTIONS)(function)
-        if _CACHE.folder:
-            keep(dispatcher)
-        with event.install_listener("numba:compile", _WATCH), _interrupts_heard():
-            dispatcher.compile(signature)
-    finally:
-        _SETTINGS.CACHE_DIR = before
+    dispatcher = numba.njit(**_OPTIONS)(function)
+    if _CACHE.folder:
+        dispatcher._cache = KernelCache(function, _CACHE.folder)
+    with event.install_listener("numba:compile", _WATCH), _interrupts_heard():
+        dispatcher.compile(signature)
     dispatcher.disable_compile()
     return cast(Callable[..., Any], dispatcher)
 
 
 def kept_in() -> str:
-    """The folder of what is compiled; empty where nothing can be kept."""
+    """Folder of compiled kernels; empty without a cache."""
     return _CACHE.folder
 
 
 def signature_of(function: Callable[..., Any]) -> Any:
-    """The signature that a function's annotations stand for."""
+    """Signature by a function's annotations."""
     hints = get_type_hints(function, include_extras=True)
     result = _numba_type(hints.pop("return"))
     return result(*map(_numba_type, hints.values()))
 
 
 def _numba_type(hint: Any) -> Any:
-    """The type of an annotation: a number, an array (`kernels/arrays.py`), or a tuple or NamedTuple of them."""
+    """Type of an annotation: a number, an array (`kernels/arrays.py`), or a tuple or NamedTuple of them."""
     if hint in _SCALARS:
         return _SCALARS[hint]
     if get_origin(hint) is Annotated:
@@ -179,11 +176,11 @@ def _numba_type(hint: Any) -> Any:
 
 @flat
 def at(index):
-    """An index of 0 or more, unsigned: whether a signed one counts from the end takes loops half of their time."""
+    """Unsigned index: the check of negative ones takes half of a loop's time."""
     return np.uintp(index)
 
 
 @flat
 def span(begin, end):
-    """The indices from `begin`, 0 or more, to before `end`."""
+    """Unsigned indices from `begin` to before `end`."""
     return range(np.uintp(begin), np.uintp(end))

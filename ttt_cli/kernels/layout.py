@@ -1,21 +1,18 @@
-"""Laying games out in time, by counting: nodes of players in periods, and equal games held once.
-
-Games are sorted by period; `game_start[p]` to `game_start[p + 1]` belong to period p.
-"""
+"""Games laid out in time: nodes of players in periods, equal games merged; graph of opponents."""
 
 from typing import Final, NamedTuple
 
 import numpy as np
 
 from ttt_cli.kernels.arrays import Codes, FixedIndex, FixedPlaces, FixedVector, Index, Places, Vector
-from ttt_cli.kernels.compile import at, flat, kernel, span
+from ttt_cli.kernels.compile import at, flat, inner, kernel, span
 
 _STRIDE: Final = 2654435761  # prime
 _APART: Final = 8192  # games among which neighbours are set apart: their players fit into the cache
 
 
 class Nodes(NamedTuple):
-    """What a `Timeline` says of its nodes, (nodes,)."""
+    """Node arrays of a `Timeline`, (nodes,)."""
 
     player: Index
     period: Index
@@ -25,8 +22,8 @@ class Nodes(NamedTuple):
     gap_years: Vector
 
 
-class Pairs(NamedTuple):
-    """Games between two nodes, (games,) or (distinct games,); `weight` and `balance` (1,) where all have the same."""
+class NodeGames(NamedTuple):
+    """Games between two nodes, (games,) or (distinct games,); `weight` and `balance` are (1,) if constant."""
 
     first: Index
     second: Index
@@ -37,16 +34,12 @@ class Pairs(NamedTuple):
 
 @kernel
 def find_nodes(
-    game_start: FixedPlaces,
-    white: FixedIndex,
-    black: FixedIndex,
-    seen: Index,
-    node_start: Places,
+    game_start: FixedPlaces, white: FixedIndex, black: FixedIndex, seen: Index, node_start: Places,
     found: Index,
-) -> None:
+) -> None:  # fmt: skip
     """Fill `node_start` (periods + 1,), and the front of `found` (2 games,) with the player of each node.
 
-    In a period players are found in the order of its games. `seen` (players,) is room for work, -1 throughout.
+    Players of a period are in the order of its games. `seen` (players,) is work space, -1 at first.
     """
     nodes = 0
     node_start[0] = 0
@@ -90,19 +83,11 @@ def sort_nodes(node_start: Places, found: Index, places: Index, spare: Index, no
 
 @kernel
 def lay_out(
-    periods: Index,
-    steps_per_year: float,
-    game_start: FixedPlaces,
-    white: FixedIndex,
-    black: FixedIndex,
-    weight: FixedVector,
-    node_start: Places,
-    node_of: Index,
-    nodes: Nodes,
-    game_white: Index,
+    periods: Index, steps_per_year: float, game_start: FixedPlaces, white: FixedIndex, black: FixedIndex,
+    weight: FixedVector, node_start: Places, node_of: Index, nodes: Nodes, game_white: Index,
     game_black: Index,
-) -> None:
-    """Fill `nodes`, whose players are there, and the nodes of games. `node_of` (players,) is room for work, -1."""
+) -> None:  # fmt: skip
+    """Fill `nodes` from its players, and the nodes of games. `node_of` (players,) is work space, -1 at first."""
     for p in range(len(game_start) - 1):
         first, last = node_start[p], node_start[p + 1]
         for node in span(first, last):
@@ -127,7 +112,7 @@ def lay_out(
 
 @flat
 def _counting_pass(begin, end, keys, base, counts, order, sorted_order):
-    """Sort `order[begin:end]`, which holds the same range, stably by `keys[order] - base`, below len(counts)."""
+    """Sort `order[begin:end]`, a permutation of that range, stably by `keys[order] - base`, below len(counts)."""
     counts[:] = 0
     for k in span(begin, end):
         counts[at(keys[k] - base)] += 1
@@ -144,17 +129,12 @@ def _counting_pass(begin, end, keys, base, counts, order, sorted_order):
 
 @kernel
 def sort_pairs(
-    node_start: FixedPlaces,
-    game_start: FixedPlaces,
-    kinds: int,
-    games: Pairs,
-    order: Index,
-    spare: Index,
-    pair_start: Places,
-) -> int:
-    """Sort games inside periods by first, second and code (below `kinds`), as `order` (games,), which counts up.
+    node_start: FixedPlaces, game_start: FixedPlaces, kinds: int, games: NodeGames, order: Index,
+    spare: Index, pair_start: Places,
+) -> int:  # fmt: skip
+    """Sort games inside periods by first, second and code (below `kinds`), as `order` (games,), initially ascending.
 
-    Fills `pair_start` (periods + 1,) with where the distinct ones of each period begin; returns how many there are.
+    Fills `pair_start` (periods + 1,) with the start of each period's distinct games; returns their number.
     """
     first, second, code, _, _ = games
     pairs = 0
@@ -189,11 +169,11 @@ def sort_pairs(
 
 @kernel
 def merge_pairs(
-    game_start: FixedPlaces, games: Pairs, order: Index, pair_start: Places, pairs: Pairs
+    game_start: FixedPlaces, games: NodeGames, order: Index, pair_start: Places, pairs: NodeGames
 ) -> None:
     """Fill `pairs` with the distinct games, with the sums of `weight` and `balance` over equal ones.
 
-    They stay near the others of their first player, but neighbours are set apart: updates of one player's games wait.
+    Games remain near others of their first player, but not adjacent: successive updates of one player would wait.
     """
     first, second, code, weight, balance = games
     places = np.empty(_APART, np.int32)
@@ -226,3 +206,67 @@ def merge_pairs(
             pairs.code[place] = kind
             pairs.weight[place] = total
             pairs.balance[place] = difference
+
+
+@kernel(
+    "void(int64[::1], int32[::1], int32[::1], int32[::1], int32[::1], int32[::1], int32[::1], int32[::1], int64[::1])"
+)
+def walk_depth_first(start, neighbour, roots, number, parent, lowest, size, path, edge):
+    """Walk a simple undirected graph depth first from one root in each component (Hopcroft and Tarjan 1973).
+
+    Neighbours of v are `neighbour[start[v]:start[v + 1]]`. Fills per player, shape (players,): `number` in the order
+    of visiting, `parent` (-1 for roots), `lowest` number reachable from the subtree below by one further pair, and
+    `size` of the subtree. `number` is -1 at first; `path` and `edge` are work space of shape (players,). A player
+    without pairs needs no root. Subtree v hangs on u = parent[v] alone when lowest[v] >= number[u], and on the pair
+    u, v when lowest[v] > number[u].
+    """
+    count = 0
+    for root in roots:
+        depth = 0
+        path[0] = root
+        number[root] = lowest[root] = count
+        parent[root] = -1
+        size[root] = 1
+        edge[root] = start[root]
+        count += 1
+        while depth >= 0:
+            v = path[depth]
+            if edge[v] < start[v + 1]:
+                w = neighbour[edge[v]]
+                edge[v] += 1
+                if number[w] < 0:
+                    number[w] = lowest[w] = count
+                    count += 1
+                    parent[w] = v
+                    size[w] = 1
+                    edge[w] = start[w]
+                    depth += 1
+                    path[depth] = w
+                elif w != parent[v] and number[w] < lowest[v]:
+                    lowest[v] = number[w]
+            else:
+                depth -= 1
+                u = parent[v]
+                if u >= 0:
+                    size[u] += size[v]
+                    lowest[u] = min(lowest[u], lowest[v])
+
+
+@inner
+def _find(above, v):
+    while above[v] != v:
+        above[v] = above[above[v]]
+        v = above[v]
+    return v
+
+
+@kernel("void(Array(int32, 1, 'C', True), Array(int32, 1, 'C', True), int32[::1])")
+def join_pairs(one, other, first):
+    """Fill `first`, initially the players' own numbers, with the first player of each player's group."""
+    for k in range(len(one)):
+        a, b = first[one[k]], first[other[k]]
+        if a != b:
+            a, b = _find(first, a), _find(first, b)
+            first[max(a, b)] = min(a, b)
+    for v in range(len(first)):
+        first[v] = first[first[v]]

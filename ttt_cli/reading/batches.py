@@ -1,22 +1,38 @@
-"""What readers hand over: records as written, column by column, with what was odd about them."""
+"""Batches of records, which readers return, and all records of one file as dictionary-encoded columns."""
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from operator import itemgetter
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, Final, Literal, NamedTuple, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ttt_cli.reading.columns import Codes, Column, Strings, narrow, narrowest, spread
+from ttt_cli.reading.input import DamagedInputError
+from ttt_cli.reading.reports import FURTHER_NOTES, KEPT, REJECT_CODE, RecordPlaces
+from ttt_cli.support.errors import DataError
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
     from ttt_cli.config.schema import Period
 
+Ids = NDArray[np.int32]
 ResultKind = Literal["text", "scores", "goals", "sport", "winners"]  # how results are written
+Parts = tuple[bytes, ...]
+
+DATES, WHITES, BLACKS, RESULTS, WEIGHTS = "dates", "whites", "blacks", "results", "weights"
+USUAL: Final[Mapping[str, tuple[int, ...]]] = MappingProxyType(
+    {DATES: (0,), WHITES: (1,), BLACKS: (2,), RESULTS: (3,)}
+)
+MOST_NOTES: Final = 100_000  # of a file that are kept
+_PIECE: Final = 1 << 20  # records processed at a time
+_MOST_PAIRS: Final = 1 << 24  # of two columns that are counted without sorting
 
 
 class Note(NamedTuple):
-    """Something odd at a place in the file being read: a Problem that does not know its file yet."""
+    """A problem in the file being read: a `Problem` without the name of the file."""
 
     line: int
     reason: str
@@ -25,33 +41,218 @@ class Note(NamedTuple):
 
 
 class Batch(NamedTuple):
-    """Consecutive records as columns of equal length, values as written (bytes, text, or tuples of text).
+    """Consecutive records: their places in the file, and `codes` (columns, n), the numbers of their strings.
 
-    `dates` are texts or (year, month, day) parts; `results` are texts or (White's, Black's) score. `rejects` are
-    further records that could not be split into columns, `notes` oddities of records that are counted elsewhere.
-    `further` holds more columns by name (`event`, `round`); `moves` a hash of each game's moves, 0 where there are
-    none.
+    `rejects` are additional records that could not be split into columns. `notes` are problems of other records.
+    `moves` (n,) are hashes of the games' moves, 0 for games without moves.
     """
 
     lines: Sequence[int] | NDArray[np.int64]
-    dates: Sequence[Hashable]
-    whites: Sequence[Hashable]
-    blacks: Sequence[Hashable]
-    results: Sequence[Hashable]
-    weights: Sequence[Hashable] | None = None
+    codes: Ids
     rejects: Sequence[Note] = ()
     notes: Sequence[Note] = ()
-    further: Mapping[str, Sequence[Hashable]] = MappingProxyType({})
     moves: NDArray[np.int64] | None = None
 
 
 class Table(NamedTuple):
-    """A file about to be read: how its results are written, its records, of which periods dates may be numbers,
-    whether it may be of chess, and whether its columns are of winners and losers.
+    """An open file with its batches of records.
+
+    `kind`: how results are written. `columns`: the rows of the batches' codes for each column name (DATES to WEIGHTS,
+    and others such as `event`). `made`: functions that combine the values of several rows into one. `unit`: the period
+    that dates count, None for calendar dates. `chess`: whether the games are chess. `winners`: whether the two players
+    of a row are winner and loser.
     """
 
     kind: ResultKind
+    strings: Strings
     batches: Iterator[Batch]
+    columns: Mapping[str, tuple[int, ...]] = USUAL
+    made: Mapping[str, Callable[[Parts], Hashable]] = MappingProxyType({})
     unit: Period | None = None
     chess: bool = True
     winners: bool = False
+
+
+def text_table(
+    lines: Sequence[int],
+    columns: Mapping[str, Sequence[str | tuple[str, ...]]],
+    rejects: Sequence[Note] = (),
+    *,
+    kind: ResultKind = "text",
+    moves: NDArray[np.int64] | None = None,
+) -> Table:
+    """The `Table` of a small file. `columns`: a text for each line, or a tuple of texts (year, month, day)."""
+    rows: list[Sequence[str]] = []
+    places: dict[str, tuple[int, ...]] = {}
+    for name, values in columns.items():
+        parts = [value if isinstance(value, tuple) else (value,) for value in values]
+        places[name] = tuple(range(len(rows), len(rows) + len(parts[0] if parts else ("",))))
+        rows += zip(*parts, strict=True) if parts else [()]
+    strings = Strings()
+    texts = [text.encode("utf-8", "surrogateescape") for row in rows for text in row]
+    batch = Batch(lines, strings.ids(texts).reshape(len(rows), len(lines)), rejects, moves=moves)
+    return Table(kind, strings, iter([batch]), places)
+
+
+class FileRecords:
+    """All records of one file, up to tens of millions; they are validated after the whole file has been read.
+
+    Columns are those of the table; `whites` and `blacks` share one list of distinct values. `rejects` are the first
+    MOST_NOTES records that could not be split into columns, `notes` the first problems of other records. Raises
+    DataError for a damaged file, with the number of records before the damage, and if most records are unreadable.
+    """
+
+    def __init__(self, path: str, table: Table) -> None:
+        self.path = path
+        self.kind, self.unit, self.chess, self.winners = table.kind, table.unit, table.chess, table.winners
+        self.further = tuple(name for name in table.columns if name not in USUAL)
+        self.rejects: list[Note] = []
+        self.notes: list[Note] = []
+        self._count = 0
+        self._rejected: list[tuple[int, int]] = []  # line, reject code
+        lines: list[Codes] = []
+        moves: list[Codes] = []
+        codes: list[list[Codes]] = [[] for _ in range(1 + max(map(max, table.columns.values())))]
+        places = RecordPlaces()
+        try:
+            for batch in table.batches:
+                self._add_notes(batch)
+                if not (count := len(batch.lines)):
+                    continue
+                for column, values in zip(codes, batch.codes, strict=True):
+                    column.append(narrow(values, copy=True))
+                lines.append(narrow(places.several(np.asarray(batch.lines, np.int64))))
+                if batch.moves is not None and not moves:
+                    moves.append(np.zeros(self._count, np.int64))
+                if moves or batch.moves is not None:
+                    moves.append(np.zeros(count, np.int64) if batch.moves is None else batch.moves)
+                self._count += count
+        except DamagedInputError as error:
+            message = f"{error.message}; {self.rows:,} records came before that"
+            raise DataError(message, where=error.where or path, hint=error.hint) from error
+        self._lines, self._moves = _whole(lines), _whole(moves) if moves else None
+        self._columns = _columns_of(table, [_whole(column) for column in codes])
+
+    def __len__(self) -> int:
+        return self._count
+
+    @property
+    def rows(self) -> int:
+        """Records read, those rejected by the reader included."""
+        return self._count + len(self._rejected)
+
+    @property
+    def rejected(self) -> tuple[Codes, Codes]:
+        """The lines, in order, and reject codes of all records that could not be split into columns."""
+        found = sorted(self._rejected, key=itemgetter(0))  # a row is rejected after lines behind its first
+        lines, reject_codes = zip(*found, strict=True) if found else ((), ())
+        return np.array(lines, np.int64), np.array(reject_codes, np.int8)
+
+    def _add_notes(self, batch: Batch) -> None:
+        """Keep the first MOST_NOTES notes and rejects. Raises DataError when most records are unreadable."""
+        bad = len(self._rejected)
+        if bad + len(batch.rejects) > MOST_NOTES and bad > self._count + len(batch.lines):
+            message = f"most of its first {self.rows:,} records cannot be read"
+            hint = "is it a file of games? data.format names its kind"
+            raise DataError(message, where=self.path, hint=hint)
+        self._rejected += [(note.line, REJECT_CODE[note.reason]) for note in batch.rejects]
+        self.rejects += batch.rejects[: max(0, MOST_NOTES - bad)]
+        room = MOST_NOTES - len(self.notes)
+        if len(batch.notes) > room >= 0:
+            first = batch.notes[room]
+            detail = f"only the first {MOST_NOTES:,} notes are kept"
+            self.notes += [*batch.notes[:room], Note(first.line, FURTHER_NOTES, detail, KEPT)]
+        else:
+            self.notes += batch.notes if room >= 0 else ()
+
+    def distinct(self, column: str) -> Sequence[Hashable]:
+        """The distinct values of a column in the order of their first occurrence."""
+        return self._columns[column].values
+
+    def ids(self, column: str) -> Ids:
+        """Indices of each record's value in `distinct`, shape (records,)."""
+        return self.codes(column).astype(np.int32)
+
+    def codes(self, column: str) -> Codes:
+        """As `ids`, in the smallest type."""
+        return self._columns[column].codes
+
+    def take(self, column: str, numbers: Codes) -> Codes:
+        """`numbers[ids(column)]`, shape (records,). Frees the column."""
+        return spread(narrow(numbers), self._columns.pop(column).codes)
+
+    def lines(self) -> Codes:
+        """The place of each record (see `reports.Places`), shape (records,)."""
+        return self._lines
+
+    def moves(self) -> NDArray[np.int64]:
+        """Hash of each record's moves, 0 where they are not known, shape (records,)."""
+        moves = self._moves
+        return np.broadcast_to(np.int64(0), self._count) if moves is None else moves.view(np.int64)
+
+
+def _columns_of(table: Table, codes: list[Codes]) -> dict[str, Column[Hashable]]:
+    """The columns by name. A column with several rows of `codes`, such as a date, becomes one of combined values."""
+    columns: dict[str, Column[Hashable]] = {}
+    for name, rows in table.columns.items():
+        if name == WHITES:
+            sides = [codes[rows[0]], codes[table.columns[BLACKS][0]]]
+            columns |= zip((WHITES, BLACKS), _distinct(sides, table.strings), strict=True)
+        elif name != BLACKS:
+            parts = [_distinct([codes[row]], table.strings)[0] for row in rows]
+            make = table.made.get(name)
+            columns[name] = _joined(make or tuple, parts) if make or len(rows) > 1 else parts[0]
+    return columns
+
+
+def _whole(parts: list[Codes]) -> Codes:
+    """The parts concatenated; frees each part once it is copied."""
+    if len(parts) < 2:
+        return parts.pop() if parts else np.zeros(0, np.uint8)
+    found = np.empty(sum(map(len, parts)), np.result_type(*{part.dtype for part in parts}))
+    stop = len(found)
+    while parts:
+        part = parts.pop()
+        found[stop - len(part) : stop] = part
+        stop -= len(part)
+    return found
+
+
+def _distinct(columns: Sequence[Codes], strings: Strings) -> list[Column[Hashable]]:
+    """Dictionary-encode columns of string numbers, with one shared list of distinct values, in order of occurrence."""
+    place = np.full(len(strings), -1, np.int64)
+    after = sum(map(len, columns))
+    for codes in reversed(columns):
+        for stop in range(len(codes), 0, -_PIECE):
+            piece = codes[max(0, stop - _PIECE) : stop]
+            # Of equal codes the last counts.
+            place[piece[::-1]] = np.arange(after - 1, after - 1 - len(piece), -1)
+            after -= len(piece)
+    present = np.flatnonzero(place >= 0)
+    values = Column(narrow(present[np.argsort(place[present])]), strings)
+    number = np.zeros(len(strings), narrowest(len(values) - 1))
+    number[values.codes] = np.arange(len(values))
+    return [Column(spread(number, codes), values) for codes in columns]
+
+
+def _joined(make: Callable[[Parts], Hashable], columns: Sequence[Column[Hashable]]) -> Column[Hashable]:
+    """Combine columns into one: apply `make` to each combination of values that occurs."""
+    codes, combined = columns[0].codes, [(value,) for value in columns[0].values]
+    for column in columns[1:]:
+        present, codes = pairs_in(codes, column.codes, len(combined), len(column.values))
+        values = list(column.values)
+        combined = [(*combined[pair // len(values)], values[pair % len(values)]) for pair in present.tolist()]
+    return Column(narrow(codes), [make(cast(Parts, parts)) for parts in combined])
+
+
+def pairs_in(left: Codes, right: Codes, lefts: int, rights: int) -> tuple[Codes, Codes]:
+    """The distinct pairs of codes, sorted, as left * rights + right, and the index of each row's pair among them.
+
+    Codes are less than `lefts` and `rights`.
+    """
+    keys = left.astype(np.int64) * rights + right
+    if lefts * rights > _MOST_PAIRS:
+        return np.unique(keys, return_inverse=True)
+    seen = np.zeros(lefts * rights, np.bool_)
+    seen[keys] = True
+    return np.flatnonzero(seen), (np.cumsum(seen, dtype=np.int32) - 1)[keys]

@@ -1,13 +1,88 @@
-"""What is reported of files that were read: counts, and problems row by row with the place of each."""
+"""What becomes of records and why: reasons, problems and the reports that count them."""
 
-from collections.abc import Iterable, Mapping
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
-import numpy as np
-from numpy.typing import NDArray
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
-LINES: Final = 10**10  # more than a file has
+# Why a record is not used, in the order in which the first that applies is counted.
+BAD_ROW: Final = "bad row"
+AMBIGUOUS_TAGS: Final = "ambiguous tags"
+TOO_LONG: Final = "too long"
+NO_PLAYER: Final = "no player"
+UNNAMED_PLAYER: Final = "unnamed player"
+SAME_PLAYER: Final = "same player twice"
+NO_DATE: Final = "no date"
+BAD_DATE: Final = "bad date"
+NO_RESULT: Final = "no result"
+FORFEIT: Final = "forfeit"
+UNKNOWN_RESULT: Final = "unknown result"
+BAD_SCORE: Final = "bad match score"
+BAD_WEIGHT: Final = "bad weight"
+UNKNOWN_ODDS: Final = "unknown odds"
+BAD_NEUTRAL: Final = "bad neutral"
+STATUS: Final = "status"
+TEAM: Final = "team"
+ENGINE: Final = "engine"
+OTHER_YEARS: Final = "other years"
+OTHER_PLAYERS: Final = "other players"
+OTHER_EVENT: Final = "other event"
+EXCLUDED_EVENT: Final = "excluded event"
+EVENT_SETS: Final = (  # ready-made sets of events, each a reason of its own
+    *("simul", "blindfold", "correspondence", "consultation", "odds", "rapid", "blitz", "variants", "set-up"),
+)
+DUPLICATE: Final = "duplicate"
+FEW_GAMES: Final = "too few games"
+OTHER_GROUP: Final = "outside the largest group"
+DROP_REASONS: Final = (
+    *(BAD_ROW, AMBIGUOUS_TAGS, TOO_LONG, NO_PLAYER, UNNAMED_PLAYER, SAME_PLAYER, NO_DATE, BAD_DATE),
+    *(NO_RESULT, FORFEIT, UNKNOWN_RESULT, BAD_SCORE, BAD_WEIGHT, UNKNOWN_ODDS, BAD_NEUTRAL),
+    *(STATUS, TEAM, ENGINE, OTHER_YEARS, OTHER_PLAYERS, OTHER_EVENT, EXCLUDED_EVENT, *EVENT_SETS),
+    *(DUPLICATE, FEW_GAMES, OTHER_GROUP),
+)
+REJECT_CODE: Final = dict(zip(DROP_REASONS, range(1, len(DROP_REASONS) + 1), strict=True))  # 0: used
+
+# What is odd about a record that may still be used (a bad date can also be repaired).
+DUPLICATE_TAG: Final = "duplicate tag"
+MALFORMED_TAG: Final = "malformed tag"
+RESULT_FROM_MOVETEXT: Final = "result from movetext"
+CONTRADICTING_RESULT: Final = "contradicting result"
+UNCLOSED_COMMENT: Final = "unclosed comment"
+STRAY_TEXT: Final = "stray text"
+FURTHER_NOTES: Final = "further notes"
+UNKNOWN_STATUS: Final = "unknown status"
+OTHER_ODDS: Final = "odds column ignored"
+AMBIGUOUS_DATE: Final = "day or month first"
+TWO_DIGIT_YEAR: Final = "years of two digits"
+NUMBERED_DATE: Final = "numbers for dates"
+FUTURE_DATE: Final = "dates in the future"
+MIXED_ORDERS: Final = "day first and month first"
+RESULT_WORDS: Final = "wins and losses as words"
+IDLE_ALIAS: Final = "aliases of nobody"
+WINNER_FIRST: Final = "winner named first"
+# Reported once of a file.
+OF_COLUMNS: Final = (
+    *(AMBIGUOUS_DATE, TWO_DIGIT_YEAR, NUMBERED_DATE, FUTURE_DATE, MIXED_ORDERS, RESULT_WORDS),
+    *(UNKNOWN_STATUS, OTHER_ODDS, WINNER_FIRST, IDLE_ALIAS),
+)
+
+DROPPED: Final = "dropped"
+REPAIRED: Final = "repaired"
+KEPT: Final = "kept"
+
+
+def codes_of(why: Iterable[str | None]) -> list[int]:
+    """The reject code of each reason, 0 for None."""
+    return [REJECT_CODE[reason] if reason else 0 for reason in why]
+
+
+LINES: Final = 10**10  # more lines than a file has
 
 
 @dataclass(frozen=True, slots=True)
@@ -15,9 +90,9 @@ class Problem:
     """One record, or a part of one, that was not as it should be."""
 
     file: str
-    line: int  # its place (see `places`)
+    line: int  # its place (see `RecordPlaces`)
     reason: str  # a word or two from a fixed vocabulary, counted in reports: "no result", "bad date"
-    detail: str  # what stood there
+    detail: str  # the text in question
     action: str  # "dropped", "repaired" or "kept"
 
     @property
@@ -28,7 +103,7 @@ class Problem:
 
 @dataclass(frozen=True)
 class FileReport:
-    """What one input file gave. `rows == used + sum(dropped.values())` always."""
+    """The counts of one input file; `rows == used + sum(dropped.values())`."""
 
     path: str
     kind: str  # "pgn", "csv"
@@ -37,7 +112,7 @@ class FileReport:
     rows: int
     used: int
     dropped: dict[str, int]  # reason -> rows
-    noticed: dict[str, int] = field(default_factory=dict)  # what else is said of rows that are used -> rows
+    noticed: dict[str, int] = field(default_factory=dict)  # remark on used rows -> rows
     chess: bool = True  # no columns of another sport: players are people
 
     def __post_init__(self) -> None:
@@ -47,7 +122,7 @@ class FileReport:
 
 @dataclass(frozen=True)
 class InputFile:
-    """A file that was read besides the games; `digest` (SHA-256) and `size` are of its bytes as stored."""
+    """Another input file than games; `digest` (SHA-256) and `size` are of its bytes as stored."""
 
     path: str
     digest: str
@@ -56,7 +131,7 @@ class InputFile:
 
 @dataclass(frozen=True)
 class ReadReport:
-    """The full account of a reading: files, problems row by row, the alias file by which names were united."""
+    """All files, problems row by row, and the alias file that united names."""
 
     files: tuple[FileReport, ...] = ()
     problems: tuple[Problem, ...] = ()
@@ -74,36 +149,33 @@ class ReadReport:
 
     @property
     def dropped(self) -> dict[str, int]:
-        """Records that were kept out, by reason, over all files, most frequent first."""
-        return _total(file.dropped for file in self.files)
+        """Dropped records by reason, over all files, most frequent first."""
+        return _total([file.dropped for file in self.files])
 
     @property
     def chess(self) -> bool:
-        """Whether any file is of chess, as far as can be told."""
+        """Whether any file may be of chess."""
         return not self.files or any(file.chess for file in self.files)
 
     @property
     def noticed(self) -> dict[str, int]:
-        """Records that are used although something is said of them, by what it is, most frequent first."""
-        return _total(file.noticed for file in self.files)
+        """Used records with remarks, by remark, most frequent first."""
+        return _total([file.noticed for file in self.files])
 
 
-def _total(counts: Iterable[Mapping[str, int]]) -> dict[str, int]:
-    total: dict[str, int] = {}
-    for one in counts:
-        for reason, count in one.items():
-            total[reason] = total.get(reason, 0) + count
+def _total(counts: Iterable[dict[str, int]]) -> dict[str, int]:
+    total = sum(map(Counter, counts), Counter[str]())
     return dict(sorted(total.items(), key=lambda item: (-item[1], item[0])))
 
 
 def place_text(path: str, place: int) -> str:
-    """`file:line`, and which record of the file it is where the line does not tell."""
+    """`file:line`, with the number of the record in the file where several share the line."""
     record, line = divmod(place, LINES)
     return f"{path}:{line} record {record}" if record else f"{path}:{line}"
 
 
-class Places:
-    """Makes places of the lines in which the records of a file begin, one after the other."""
+class RecordPlaces:
+    """Computes the places of the records of a file from their first lines, in order."""
 
     def __init__(self) -> None:
         self._count = 0
@@ -119,6 +191,8 @@ class Places:
 
     def several(self, lines: NDArray[np.int64]) -> NDArray[np.int64]:
         """The places of the next records, shape (n,)."""
+        import numpy as np
+
         if not len(lines):
             return lines
         if self._shared or lines[0] == self._last or np.any(lines[1:] == lines[:-1]):

@@ -1,28 +1,47 @@
-"""What users name as files: files, folders, patterns; which files those stand for, and what kind of input each is."""
+"""Sources of games: files, folders, patterns and archives. Names and first bytes determine the format of each."""
 
 import glob
+import io
 import os
 import re
-from collections.abc import Sequence
+import tarfile
+import zipfile
+import zlib
+from collections import deque
+from collections.abc import Generator, Iterator, Sequence
+from contextlib import closing
+from copy import copy
 from pathlib import Path, PurePath
-from typing import BinaryIO, Final, Literal, NamedTuple
+from typing import IO, Any, BinaryIO, Final, Literal, NamedTuple, cast
 
-from ttt_cli.errors import DataError
 from ttt_cli.formats import FORMATS, Format
+from ttt_cli.reading.input import (
+    ERRORS,
+    IN_ZIP,
+    STEP,
+    BlockReader,
+    DamagedInputError,
+    Expansion,
+    Input,
+    refuse_large,
+    shown,
+)
 from ttt_cli.reading.reports import Problem
-from ttt_cli.reading.streams import shown
-from ttt_cli.reading.text import strip_mark
+from ttt_cli.reading.text import is_rating_list, rating_list, strip_mark
+from ttt_cli.support.errors import DataError
+from ttt_cli.support.progress import Bar
 
 Named = str | os.PathLike[str] | BinaryIO
 
-SKIPPED: Final = "skipped"  # what was done with a file that is none of games
+SKIPPED: Final = "skipped"  # the action for a file that does not contain games
 OTHER_FILE: Final = "not named as games"
 NO_GAMES: Final = "holds no games"
 INNER_ARCHIVE: Final = "archive in an archive"
 _HTML: Final = re.compile(rb"\s*<(?:!doctype|html|head|body|\?xml|!--|script|svg)", re.IGNORECASE)
 _CONTROL: Final = bytes(set(range(32)) - set(b"\t\n\r\f\x1b"))
-# First in their zip archives.
-_OFFICE: Final = re.compile(rb"\[Content_Types\]\.xml|mimetypeapplication/vnd\.oasis")
+_OFFICE: Final = re.compile(
+    rb"\[Content_Types\]\.xml|mimetypeapplication/vnd\.oasis"
+)  # first in their zip archives
 _CONTAINERS: Final = {
     b"PK\x03\x04": "a zip archive",
     b"7z\xbc\xaf\x27\x1c": "a 7z archive",
@@ -43,7 +62,7 @@ Form = Literal["zip", "tar"]
 
 
 class Source(NamedTuple):
-    """One file or stream to read. `origin` numbers what the user named; `found` is whether that was a folder."""
+    """One file or stream to read. `origin`: index of the user's argument; `found`: in a folder or by a pattern."""
 
     what: Named
     origin: int
@@ -51,18 +70,18 @@ class Source(NamedTuple):
 
 
 def find_sources(named: Sequence[Named]) -> tuple[list[Source], list[Problem]]:
-    """The files that names stand for, in order, and the files that were passed over.
+    """The files for the given names, in order, and the skipped files.
 
-    A folder stands for the files in it, however deep, whose names are those of games or of archives; a pattern that is
-    no file itself (`games/*.pgn`) for the files that it matches, or the folders if there are no files. Both are sorted.
-    Raises DataError for a folder without such files and for a pattern that matches nothing.
+    A folder is replaced by its files of games and archives, recursively. A pattern (`games/*.pgn`) is replaced by the
+    matching files, or by the matching folders if no file matches. Both are sorted. Raises DataError when a folder or
+    pattern has no file.
     """
     sources: list[Source] = []
     skipped: list[Problem] = []
     for origin, one in enumerate(named):
-        if isinstance(one, str | os.PathLike) and (places := _places(Path(one))):
-            for place in places:
-                files = _files_in(place, skipped) if place.is_dir() else [place]
+        if isinstance(one, str | os.PathLike) and (matches := _matches(Path(one))):
+            for match in matches:
+                files = _files_in(match, skipped) if match.is_dir() else [match]
                 sources += [Source(str(file), origin, found=True) for file in files]
         else:
             sources.append(Source(one, origin))
@@ -70,68 +89,83 @@ def find_sources(named: Sequence[Named]) -> tuple[list[Source], list[Problem]]:
 
 
 def skipped_file(name: str, reason: str, why: str) -> Problem:
-    """The account of a file that was passed over."""
+    """The problem that reports a skipped file."""
     return Problem(shown(name), 1, reason, why, SKIPPED)
 
 
 def why_not_games(name: str) -> str | None:
-    """Why a file in a folder or an archive is none of games, by its name there; None if it may be."""
+    """Why a file in a folder or an archive is skipped because of its name; None if it is read."""
     if any(part.startswith(".") or part == "__MACOSX" for part in PurePath(name).parts):
         return "hidden"
     *suffixes, last = GAMES_SUFFIXES
     return None if named_as_games(name) else f"named neither {', '.join(suffixes)} nor {last}"
 
 
-def _places(named: Path) -> list[Path]:
-    """The folder of that name, or what matches if it is a pattern; nothing if it is meant as a file."""
+def _matches(named: Path) -> list[Path]:
+    """The folder itself, or the matches of a pattern; empty for a single file."""
     if named.is_dir():
         return [named]
     pattern = str(named)
     if not glob.has_magic(pattern) or named.exists():
         return []
     matches = [Path(match) for match in sorted(glob.glob(pattern, recursive=True))]  # noqa: PTH207
-    places = [match for match in matches if match.is_file()] or matches
-    if not places:
-        hint = "patterns know *, ? and [...]; ** stands for folders"
+    if not matches:
+        hint = "patterns may have *, ? and [...]; ** matches folders"
         raise DataError("no file matches", where=pattern, hint=hint)
-    return places
+    return [match for match in matches if match.is_file()] or matches
 
 
 def _files_in(folder: Path, skipped: list[Problem]) -> list[Path]:
     files: list[Path] = []
     for path in sorted(path for path in folder.rglob("*") if path.is_file()):
-        inside = str(path.relative_to(folder))
-        why = None if named_as_archive(path.name) else why_not_games(inside)
+        why = None if named_as_archive(path.name) else why_not_games(str(path.relative_to(folder)))
         if why is None:
             files.append(path)
         else:
             skipped.append(skipped_file(str(path), OTHER_FILE, why))
     if not files:
         hint = f"in folders these are read: {', '.join(GAMES_SUFFIXES)}, archives"
-        raise DataError("holds no file of games", where=str(folder), hint=hint)
+        raise DataError("contains no file of games", where=str(folder), hint=hint)
     return files
 
 
 def refuse_foreign(head: bytes, name: str, *, encoding: str | None) -> None:
-    """Raise DataError when the unpacked content begins like a web page, an archive or another binary file.
+    """Raise DataError for a web page, an archive or another binary file.
 
-    With an `encoding`, which may be one of two bytes a character, control characters are no sign of that.
+    With a given `encoding` control characters are allowed, since it may use two bytes a character.
     """
     if binary_format(head):
         return
-    if not strip_mark(head).strip():
+    text, sample = strip_mark(head), head[:4096]
+    if not text.strip():
         raise DataError("is empty", where=name)
-    if foreign := _foreign(head) or (None if encoding else _binary(head)):
-        raise DataError(f"is {foreign[0]}, not a file of games", where=name, hint=foreign[1])
+    if b"<playerslist" in head[:1000]:
+        raise rating_list(name)
+    what, hint = next((what for magic, what in _CONTAINERS.items() if head.startswith(magic)), None), _HINT
+    if what and "archive" in what:
+        hint = f"unpack or convert it first; {_HINT}"
+    if _OFFICE.search(head[:100]):
+        what, hint = "a spreadsheet or another office file", "save the table as CSV first"
+    elif head[257:262] == b"ustar":
+        what, hint = "a tar archive", f"unpack it first (tar xf); {_HINT}"
+    elif head[8:12] == b"DUCK":
+        what = "a database, perhaps a run that was written before"
+    elif _HTML.match(text):
+        what, hint = "a web page", "download the file itself instead of the page that shows it"
+    elif not (what or encoding) and len(sample) - len(sample.translate(None, _CONTROL)) > len(sample) // 20:
+        what = "a binary file"
+        hint = f"{_HINT}; for text in UTF-16 without a byte order mark set data.encoding=utf-16-le"
+    if what:
+        raise DataError(f"is {what}, not a file of games", where=name, hint=hint)
 
 
 def binary_format(head: bytes) -> Format | None:
-    """The format of bytes that are no text, if the unpacked content surely is of one."""
+    """The binary format that these first (unpacked) bytes identify, such as Parquet, else None."""
     return next((one for one in FORMATS if one.binary and one.begins and one.begins.match(head)), None)
 
 
 def recognise(head: bytes, name: str) -> Format:
-    """The format of text by its beginning, else by its name. Raises DataError when neither tells."""
+    """The format of text by its first bytes, else by its name. Raises DataError when neither decides."""
     formats = [one for one in FORMATS if not one.binary]
     found = (
         next((one for one in formats if one.begins and one.begins.match(head)), None)
@@ -139,24 +173,26 @@ def recognise(head: bytes, name: str) -> Format:
         or next((one for one in formats if one.holds and one.holds.search(head)), None)
     )
     if found is None:
+        if is_rating_list(head.lstrip().partition(b"\n")[0].decode("utf-8", "replace")):
+            raise rating_list(name)
         raise DataError("holds neither PGN tags nor columns of a table", where=name, hint=_HINT)
     return found
 
 
 def form_of(head: bytes) -> Form | None:
-    """What kind of archive the unpacked content is that can be read member by member."""
+    """The kind of archive by its first (unpacked) bytes, None if it is none that can be read."""
     if head.startswith((b"PK\x03\x04", b"PK\x05\x06")) and not _OFFICE.search(head[:100]):
         return "zip"
     return "tar" if head[257:262] == b"ustar" else None
 
 
 def named_as_games(name: str) -> bool:
-    """Whether a file in a folder or an archive is taken for one of games."""
+    """Whether a file in a folder or an archive has the suffix of a file of games."""
     return _suffix(name) in GAMES_SUFFIXES
 
 
 def named_as_archive(name: str) -> bool:
-    """Whether a name is that of an archive, be it one that can be read or not."""
+    """Whether a name has the suffix of an archive, readable or not."""
     return _suffix(name) in _ARCHIVES
 
 
@@ -168,25 +204,121 @@ def _suffix(name: str) -> str:
     return path.suffix
 
 
-def _foreign(head: bytes) -> tuple[str, str] | None:
-    """What the content is when it cannot be games, and a hint."""
-    if _OFFICE.search(head[:100]):
-        return "a spreadsheet or another office file", "save the table as CSV first"
-    for magic, what in _CONTAINERS.items():
-        if head.startswith(magic):
-            return what, f"unpack or convert it first; {_HINT}" if "archive" in what else _HINT
-    if head[257:262] == b"ustar":
-        return "a tar archive", f"unpack it first (tar xf); {_HINT}"
-    if head[8:12] == b"DUCK":
-        return "a database, perhaps a run that was written before", _HINT
-    if _HTML.match(strip_mark(head)):
-        return "a web page", "download the file itself instead of the page that shows it"
-    return None
+_MOST_MEMBERS: Final = 500_000
+_LONG_NAME: Final = 1 << 16  # bytes of the extra information on one member of a tar archive
+Member = Input | Problem  # a file to be read before the next is requested, or a skipped one
+
+_DAMAGED: Final = "the archive is damaged: fetch or pack it again"
 
 
-def _binary(head: bytes) -> tuple[str, str] | None:
-    sample = head[:4096]
-    if len(sample) - len(sample.translate(None, _CONTROL)) > len(sample) // 20:
-        hint = f"{_HINT}; for text in UTF-16 without a byte order mark set data.encoding=utf-16-le"
-        return "a binary file", hint
-    return None
+def members(form: Form, archive: Input, blocks: Iterator[bytes], bar: Bar) -> Generator[Member, None, None]:
+    """Yield the members of an archive in order; `blocks` are its unpacked bytes, not yet read.
+
+    Members are named `archive/member`; archives inside archives, and files not of games, are skipped. Raises DataError
+    for a zip archive from a pipe and for too many members, DamagedInputError when an archive is damaged.
+    """
+    count = 0
+    with closing(_of_tar(archive, blocks) if form == "tar" else _of_zip(archive, bar)) as found:
+        for member in found:
+            count += 1
+            if count > _MOST_MEMBERS:
+                message = f"holds more than {_MOST_MEMBERS:,} files"
+                raise DataError(message, where=archive.name, hint="unpack it first")
+            yield member
+    if not count:
+        yield skipped_file(archive.name, NO_GAMES, "is empty")
+
+
+def _of_tar(archive: Input, blocks: Iterator[bytes]) -> Generator[Member, None, None]:
+    handle = cast(IO[bytes], BlockReader(blocks))
+    try:
+        with tarfile.open(fileobj=handle, mode="r|", tarinfo=_BoundedTarInfo) as tar:
+            while (entry := tar.next()) is not None:
+                cast(Any, tar).members.clear()  # which would grow with the archive
+                if entry.isdir():
+                    continue
+                content = tar.extractfile(entry) if entry.isfile() and not entry.issparse() else None
+                yield _member(archive.name, entry.name, _steps(content) if content else None)
+        deque(blocks, maxlen=0)  # read to the end, to find damage there and to count all bytes
+    except tarfile.TarError as error:
+        raise DamagedInputError(f"is damaged ({error})", where=archive.name, hint=_DAMAGED) from error
+
+
+class _BoundedTarInfo(tarfile.TarInfo):
+    """A tar header with bounded names and extra fields."""
+
+    def _proc_member(self, tar: tarfile.TarFile) -> tarfile.TarInfo:
+        plain = (*tarfile.REGULAR_TYPES, tarfile.DIRTYPE, tarfile.LNKTYPE, tarfile.SYMTYPE)
+        if self.size > _LONG_NAME and self.type in tarfile.SUPPORTED_TYPES and self.type not in plain:
+            raise tarfile.ReadError(f"a name of {self.size:,} bytes")
+        return cast(tarfile.TarInfo, super()._proc_member(tar))  # type: ignore[misc]
+
+
+def _of_zip(archive: Input, bar: Bar) -> Generator[Member, None, None]:
+    """The members of a zip archive, unpacked here, since zipfile would unpack without bounds."""
+    whole, note = archive.seekable, Path(archive.name).name
+    if whole is None:
+        hint = "name the file itself"
+        raise DataError("a zip archive cannot be read from a pipe", where=archive.name, hint=hint)
+    size = archive.size if isinstance(whole, Path) else whole.seek(0, io.SEEK_END)
+    expansion, position = Expansion(archive.name, size or 0), 0
+
+    def pieces(handle: IO[bytes]) -> Iterator[bytes]:
+        nonlocal position
+        for piece in _steps(handle):
+            before, position = max(position, archive.count), position + len(piece)
+            if position > before:
+                bar.advance(position - before, note)
+            yield piece
+
+    try:
+        with zipfile.ZipFile(whole) as packed:
+            for entry in packed.infolist():
+                if entry.is_dir():
+                    continue
+                stored = copy(entry)
+                if entry.compress_type in IN_ZIP:
+                    stored.compress_type, stored.file_size = zipfile.ZIP_STORED, entry.compress_size
+                    del stored.CRC
+                with packed.open(stored) as handle:
+                    yield _member(archive.name, entry.filename, _unzipped(entry, pieces(handle), expansion))
+    except (zipfile.BadZipFile, *ERRORS) as error:
+        raise DamagedInputError(f"is damaged ({error})", where=archive.name, hint=_DAMAGED) from error
+    except (RuntimeError, NotImplementedError) as error:  # a password is needed, an unknown method
+        raise DataError(f"cannot be unpacked: {error}", where=archive.name, hint="unpack it first") from error
+    if archive.size and (rest := archive.size - max(archive.count, position)) > 0:
+        bar.advance(rest, note)
+
+
+def _steps(handle: IO[bytes]) -> Iterator[bytes]:
+    return iter(lambda: handle.read(STEP), b"")
+
+
+def _unzipped(entry: zipfile.ZipInfo, packed: Iterator[bytes], expansion: Expansion) -> Iterator[bytes]:
+    """The content of a member. Raises BadZipFile unless it has the size and checksum of the archive's directory."""
+    size, code = 0, 0
+    for content in IN_ZIP[entry.compress_type](packed):
+        expansion.add(len(content))
+        code, size = zlib.crc32(content, code), size + len(content)
+        yield content
+    if (size, code) != (entry.file_size, entry.CRC):
+        raise zipfile.BadZipFile(f"Bad CRC-32 for file {entry.filename!r}")
+
+
+def _member(archive: str, name: str, content: Iterator[bytes] | None) -> Member:
+    full = f"{archive}/{name}"
+    if named_as_archive(name):
+        return skipped_file(full, INNER_ARCHIVE, "unpack it and name it by itself")
+    why = "a link, or with holes" if content is None else why_not_games(name)
+    if why is not None or content is None:
+        return skipped_file(full, OTHER_FILE, why or "")
+    return Input(cast(BinaryIO, BlockReader(_guarded(content, full))), full)
+
+
+def _guarded(content: Iterator[bytes], name: str) -> Iterator[bytes]:
+    """Yield `content` unchanged; add the member's name to errors."""
+    try:
+        yield from content
+    except (tarfile.TarError, zipfile.BadZipFile, *ERRORS) as error:
+        refuse_large(error, name)
+        raise DamagedInputError(f"is damaged ({error})", where=name, hint=_DAMAGED) from error

@@ -1,37 +1,35 @@
-"""Bytes as text: blocks made plain (UTF-8 or like it, LF line ends, no NULs), and single values decoded."""
+"""Bytes as text: blocks normalised (UTF-8 or similar, LF line ends, no NULs), and single values decoded."""
 
 import codecs
-from collections import deque
+import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing
 from itertools import chain, islice
-from typing import Any, Final, TypeVar
+from typing import Any, Final
 
-from ttt_cli.errors import ConfigError, DataError, suggested
-from ttt_cli.progress import SILENT
-from ttt_cli.reading.streams import DamagedInputError, Input
+from ttt_cli.reading.input import DamagedInputError, Input, peek
+from ttt_cli.support.errors import ConfigError, DataError, suggested
+from ttt_cli.support.progress import SILENT
 
-HEAD: Final = 1 << 16  # bytes looked at to tell what a file is
+HEAD: Final = 1 << 16  # bytes by which a format is recognised
 BLOCK: Final = 1 << 17
-SMALL: Final = 1 << 26  # bytes of a list of names or ratings, at most
-LARGE: Final = 1 << 25  # bytes that take longer to read than compiled code takes to load
-_LF, _CR = b"\n\r"
-Block = TypeVar("Block")
-_JUNK: Final = b"\0\x1a"  # padding, and the end-of-file mark of DOS
+SMALL: Final = 1 << 26  # the most bytes of a list of names or ratings
 _MARKS: Final = {  # byte order marks, the longer ones first
     codecs.BOM_UTF32_LE: "utf-32",
     codecs.BOM_UTF32_BE: "utf-32",
     codecs.BOM_UTF16_LE: "utf-16",
     codecs.BOM_UTF16_BE: "utf-16",
 }
+_RATINGS: Final = {"rating", "ratings", "elo", "rtng", "srtng", "rrtng", "brtng", "fideid"}
+_OF_GAMES: Final = {"white", "black", "result", "score", "opponent", "winner", "loser", "home", "away"}
 _AT_ONCE: Final = 1 << 12  # values decoded together
 
 
 def plain_blocks(blocks: Iterable[bytes], encoding: str | None, name: str) -> Iterator[bytes]:
     """The same content with LF line ends and without NULs, in blocks of BLOCK bytes, the first of HEAD.
 
-    With an `encoding`, or a UTF-16 or UTF-32 byte order mark, it becomes UTF-8; otherwise bytes stay.
-    Raises ConfigError for an encoding there is not, DataError where bytes are not of that encoding.
+    With an `encoding`, or a UTF-16 or UTF-32 byte order mark, it is converted to UTF-8; other bytes are unchanged.
+    Raises ConfigError for an unknown encoding, DataError for bytes that are not of that encoding.
     """
     head, content = peek(blocks, 4)
     known = encoding or marked_encoding(head)
@@ -43,37 +41,13 @@ def plain_blocks(blocks: Iterable[bytes], encoding: str | None, name: str) -> It
     return _gathered(_unix_lines(content))
 
 
-def peek(blocks: Iterable[bytes], size: int) -> tuple[bytes, Iterator[bytes]]:
-    """The first blocks, `size` bytes or more if there are so many, and all blocks, these included.
-
-    Damage behind the first bytes is told when the blocks are read up to it.
-    """
-    source = iter(blocks)
-    first: list[bytes] = []
-    length, damage = 0, None
-    try:
-        while length < size and (more := next(source, b"")):
-            first.append(more)
-            length += len(more)
-    except DamagedInputError as error:
-        if not first:
-            raise
-        damage = error
-    head = b"".join(first)
-    return head, resumed(deque([head] if head else []), source, damage)
-
-
-def resumed(first: deque[Block], rest: Iterator[Block], damage: DamagedInputError | None) -> Iterator[Block]:
-    """The first blocks, which are let go one by one, and the rest; but what damage there was comes before that."""
-    while first:
-        yield first.popleft()
-    if damage is not None:
-        raise damage
-    yield from rest
+def pieces(blocks: Iterable[bytes]) -> Iterator[bytes]:
+    """The same bytes, at most BLOCK at a time."""
+    return (block[start : start + BLOCK] for block in blocks for start in range(0, len(block), BLOCK))
 
 
 def marked_encoding(head: bytes) -> str | None:
-    """UTF-16 or UTF-32 if a byte order mark says so."""
+    """UTF-16 or UTF-32 according to a byte order mark, else None."""
     return next((encoding for mark, encoding in _MARKS.items() if head.startswith(mark)), None)
 
 
@@ -103,46 +77,36 @@ def _transcode(blocks: Iterator[bytes], encoding: str, name: str) -> Iterator[by
     except UnicodeError as error:
         if isinstance(error, UnicodeDecodeError):
             lines += error.object.count(b"\n", 0, error.start)
-        hint = "leave data.encoding away to read UTF-8 and cp1252 value by value"
+        hint = "leave data.encoding out to read UTF-8 and cp1252 value by value"
         raise DataError(f"not {encoding}: {error}", where=f"{name}:{lines}", hint=hint) from error
 
 
 def _unix_lines(blocks: Iterator[bytes]) -> Iterator[bytes]:
-    held = b""  # a CR whose LF may follow in the next block
+    pending = b""  # a CR at the end of a block: an LF may follow in the next
     for block in blocks:
-        clean = block.translate(None, _JUNK) if b"\0" in block or b"\x1a" in block else block
-        if held:
-            clean = held + clean
-        held = b"\r" if clean.endswith(b"\r") else b""
+        clean = pending + block
+        if b"\0" in clean or b"\x1a" in clean:  # padding, and the end-of-file mark of DOS
+            clean = clean.translate(None, b"\0\x1a")
+        pending = b"\r" if clean.endswith(b"\r") else b""
         if b"\r" in clean:
-            clean = _line_feeds(clean[: len(clean) - len(held)])
+            clean = clean[: len(clean) - len(pending)].replace(b"\r\n", b"\n").replace(b"\r", b"\n")
         if clean:
             yield clean
-    if held:
+    if pending:
         yield b"\n"
-
-
-def _line_feeds(block: bytes) -> bytes:
-    """CR LF and CR as LF; looking for a CR alone and taking all away is quicker than replacing pairs."""
-    import numpy as np
-
-    view = np.frombuffer(block, np.uint8)
-    if np.any((view[:-1] == _CR) & (view[1:] != _LF)) or block.endswith(b"\r"):
-        return block.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
-    return block.replace(b"\r", b"")
 
 
 def _gathered(blocks: Iterator[bytes]) -> Iterator[bytes]:
     waiting: list[bytes] = []
-    count, least = 0, HEAD
+    size, least = 0, HEAD
     try:
         for block in blocks:
             waiting.append(block)
-            count += len(block)
-            if count >= least:
+            size += len(block)
+            if size >= least:
                 yield b"".join(waiting)
-                waiting, count, least = [], 0, BLOCK
-    except DamagedInputError:  # what came before the damage is read too
+                waiting, size, least = [], 0, BLOCK
+    except DamagedInputError:  # the content before the damage is read, too
         if waiting:
             yield b"".join(waiting)
         raise
@@ -151,9 +115,9 @@ def _gathered(blocks: Iterator[bytes]) -> Iterator[bytes]:
 
 
 def whole_text(source: Input, what: str) -> str:
-    """The text of a plain or packed file. Raises DataError where it is too long to be `what` it should be."""
+    """The text of a plain or packed file. Raises DataError for a file too long to be `what` is expected."""
     content = bytearray()
-    with SILENT.task("") as bar, closing(source.blocks(bar)) as blocks:
+    with closing(source.blocks(SILENT)) as blocks:
         for block in blocks:
             content += block
             if len(content) > SMALL:
@@ -171,8 +135,20 @@ def decode(raw: bytes) -> str:
     return raw.decode("latin-1")
 
 
+def rating_list(name: str) -> DataError:
+    """The error for a list of ratings instead of games."""
+    hint = "perhaps --beside FILE of `ttt plot` or `ttt report`, which show published ratings"
+    return DataError("is a rating list, not games", where=name, hint=hint)
+
+
+def is_rating_list(line: str) -> bool:
+    """Whether the first line of a file is that of a list of players with their ratings."""
+    words = set(re.findall(r"[a-z]+", line.casefold()))
+    return bool(words & {"name", "player"} and words & _RATINGS) and not words & _OF_GAMES
+
+
 def text_of(raw: object) -> str:
-    """A value as text: bytes are decoded, and so are the bytes that `surrogateescape` left in a text."""
+    """A value as text: decodes bytes, and bytes that `surrogateescape` left in a text."""
     if isinstance(raw, bytes):
         return decode(raw)
     text = str(raw)
@@ -186,14 +162,9 @@ def texts_of(raws: Sequence[Any], text_of: Callable[[Any], str] = text_of) -> li
     texts: list[str] = []
     for start in range(0, len(raws), _AT_ONCE):
         some = list(raws[start : start + _AT_ONCE])
-        texts += _decoded(some) or map(text_of, some)
+        try:
+            decoded = b"\n".join(some).decode("utf-8").split("\n")
+        except (TypeError, UnicodeDecodeError):
+            decoded = []
+        texts += decoded if len(decoded) == len(some) else map(text_of, some)  # a value may contain LF
     return texts
-
-
-def _decoded(raws: Sequence[Any]) -> list[str] | None:
-    """Values as lines of one text; None when some are no bytes, or none in UTF-8, or hold line ends."""
-    try:
-        texts = b"\n".join(raws).decode("utf-8").split("\n")
-    except (TypeError, UnicodeDecodeError):
-        return None
-    return texts if len(texts) == len(raws) else None

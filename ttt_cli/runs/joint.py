@@ -1,42 +1,51 @@
-"""The joint Gaussian of a run's skills: what they have in common, and samples of several at once.
+"""The joint Gaussian of a run's skills: covariances, and samples of several at once.
 
-The precision matrix is made again from the tables `links` and `steps`. Few columns of its inverse are found by
-conjugate gradients, many at once by a factor. A skill in a period without games is a point of the bridge between two
-nodes, or a walk from the last one, with noise of its own.
+The precision matrix A is built from the tables `links` and `steps`. A few columns of its inverse are computed by
+conjugate gradients, many by a factorisation. A skill in a period without games has additional noise: that of the
+bridge between two nodes, or of the walk after the last node.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from functools import cache, cached_property
+from functools import cached_property
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar, cast
 
 import numpy as np
 
-from ttt_cli.arrays import Array, Mask, Places
-from ttt_cli.errors import ConfigError, LookupFailed, RunError
-from ttt_cli.fitted import later_on
-from ttt_cli.histories import Curve
-from ttt_cli.progress import waiting
-from ttt_cli.quantities import curve_columns
-from ttt_cli.runs.lookup import find_period
-from ttt_cli.runs.precision import FEW, Precision
+from ttt_cli.gaussian.precision import (
+    DIFFERENCE,
+    FEW,
+    NOWHERE,
+    WITH_MARGINS,
+    Entries,
+    Precision,
+    joined,
+    link_entries,
+)
+from ttt_cli.histories import Curve, curve_columns, later_on
+from ttt_cli.periods import STEPS_PER_YEAR, calendar_year
 from ttt_cli.runs.schema import DATABASE
+from ttt_cli.support.arrays import Array, Mask, Places
+from ttt_cli.support.errors import ConfigError, LookupFailed, RunError
+from ttt_cli.support.progress import waiting
 
 if TYPE_CHECKING:
-    from ttt_cli.runs.run import Run
-    from ttt_cli.sparse.factor import Factor
+    from ttt_cli.config.schema import Period
+    from ttt_cli.gaussian.factor import Factor
+    from ttt_cli.runs.meta import RunMeta
 
 EXACT: Final = 1e-6  # of a right-hand side: covariances are exact to the square of it
 AT_ONCE: Final = 64  # columns
-WAIT: Final = "finding what skills have in common"
+WAIT: Final = "computing covariances of skills"
 LONG: Final = 20_000  # variables, of which a factor takes a second or more
 MOST_TOGETHER: Final = 1000  # skills that are sampled by their own covariance matrix
 _PLACES: Final = f"""
 WITH asked AS (SELECT unnest(?) AS player, unnest(?) AS number, unnest(range(?)) AS place)
-SELECT s.rowid AS node, number - s.period_number AS ahead, s."until" - s.period_number AS way,
+SELECT s.rowid IS NULL AS absent, s.rowid AS node, CAST(number - s.period_number AS DOUBLE) AS ahead,
+       CAST(s."until" - s.period_number AS DOUBLE) AS way,
        s.* EXCLUDE (player, period_number, "until", games)
 FROM asked ASOF LEFT JOIN (SELECT rowid, * FROM {DATABASE}.main.spans) s
 ON asked.player = s.player AND asked.number >= s.period_number ORDER BY asked.place
@@ -44,30 +53,80 @@ ON asked.player = s.player AND asked.number >= s.period_number ORDER BY asked.pl
 
 _EVERY: Final = f"""
 SELECT s.rowid AS node, player, period, s.mean FROM {DATABASE}.main.spans s
-JOIN {DATABASE}.main.periods USING (period_number) ORDER BY node
+JOIN periods USING (period_number) ORDER BY node
 """
+# Points^2: years between which newcomers' mean walks less are one, as digits would be lost.
+STIFF: Final = 1e-8
 
 T = TypeVar("T")
+Arrays = Callable[..., dict[str, Any]]  # a query of a run and its parameters; columns as arrays
 Skill = tuple[str, int]  # a player, named as in the run, and the number of a period
 
 
-def meant(run: Run, skills: Sequence[tuple[str, str]]) -> tuple[list[tuple[str, str]], list[Skill]]:
-    """Pairs of player and period as people name them: as the run does, and with numbers. Raises LookupFailed."""
-    named, numbered = [], []
-    found = cache(run.find_player)
-    for name, at in skills:
-        player = found(name).player
-        label, number = find_period(run, at, player)
-        named.append((player, label))
-        numbered.append((player, number))
-    return named, numbered
+class RunPrecision(Precision):
+    """Precision matrix A of a run's joint posterior. Raises ValueError for impossible numbers.
+
+    | name | shape | unit | |
+    |---|---|---|---|
+    | group | (nodes + nodes of margins + years,) | | the variable of each node or year |
+    | step | as group | points^2 | variance of the step from the previous one; for the first, of the prior |
+    """
+
+    def __init__(self, arrays: Arrays, meta: RunMeta) -> None:
+        steps = arrays("FROM steps")
+        spans = arrays('SELECT "until" IS NULL AS last, period_number FROM spans')
+        last = spans["last"]
+        margins = bool(len(last)) and not np.isnan(steps["draw_margin_variance"]).any()
+        quantities = ("variance", "draw_margin_variance")[: 1 + margins]
+        nodes = len(last)
+        debut = np.append(True, last[:-1])[:nodes]
+        of_nodes = np.concatenate([steps[name] for name in quantities])
+        years, of_newcomers = _newcomers(arrays, meta, debut, spans["period_number"], of_nodes)
+        self.step = np.append(of_nodes, years)
+        first = np.append(np.tile(debut, len(quantities)), np.arange(len(years)) == 0)
+        begins = first | (self.step > 0.0)
+        self.group: Places = np.cumsum(begins) - 1
+        variance = self.step[begins]
+        if not (variance > 0.0).all():
+            raise ValueError("a first step without variance")
+        previous = np.where(first[begins], -1, np.arange(len(variance)) - 1)
+        links = arrays("FROM links")
+        i, j = (links[name].astype(np.int64) for name in ("first", "second"))
+        if margins:  # x1 = s_i - s_j + e_i and x2 = e_j - s_i + s_j
+            q = np.array([links[name] for name in ("q11", "q12", "q22")], np.float64)
+            of_games = link_entries((i, j, i + nodes, j + nodes), WITH_MARGINS, q)
+        else:
+            of_games = link_entries((i, j), DIFFERENCE, links["q11"].astype(np.float64)[np.newaxis])
+        positive = steps["draw_margin_precision"] if margins else np.empty(0)
+        every = np.arange(len(positive)) + nodes
+        row, column, value = joined(of_games, of_newcomers, (every, every, positive))
+        super().__init__(previous, 1.0 / variance, Entries(self.group[row], self.group[column], value))
+
+
+def _newcomers(
+    arrays: Arrays, meta: RunMeta, debut: Mask, period: Places, step: Array
+) -> tuple[Array, Entries]:
+    """Variances of the steps of newcomers' mean, (years,), and its links to first nodes; empty if it is constant.
+    Raises ValueError if a newcomer has no year, or no variance.
+    """
+    years = arrays('SELECT "year" FROM newcomers ORDER BY "year"')["year"].astype(np.int64)
+    if not len(years):
+        return np.empty(0), Entries(NOWHERE, NOWHERE, np.empty(0))
+    drift, kind = meta.params.get("prior_mean_drift"), cast("Period", meta.period)
+    first = np.flatnonzero(debut)
+    of = calendar_year(period[first].astype(np.int64), kind)
+    if not (isinstance(drift, float) and np.isin(of, years).all() and (step[first] > 0.0).all()):
+        raise ValueError("newcomers without a mean, or as certain as it is")
+    variance = np.append(1.0, drift**2 * np.diff(years))
+    mean, weight = len(step) + np.searchsorted(years, of), 1.0 / step[first]
+    return np.where(variance > STIFF, variance, 0.0), joined((mean, mean, weight), (first, mean, -weight))
 
 
 class _Points(NamedTuple):
-    """Skills by what they follow from, each (skills,): a share of the way from one node to the next, or a walk onward.
+    """Skills in some periods, arrays of shape (skills,): between a node and the next, or after the last.
 
-    `ahead` periods after `node`; `rise` is the variance of a period's walk, `way` the periods to the next node, NaN
-    after the last; both by the clock of the player's career.
+    A skill is `ahead` periods after `node`, and the next node is `way` periods after it (NaN: none). Both are counted
+    by the clock of the player's career. `rise`: variance of the walk in one period, after the last node.
     """
 
     node: Places
@@ -77,7 +136,7 @@ class _Points(NamedTuple):
     mean: Array
 
     def of(self, chosen: Any) -> _Points:
-        """Those at some places."""
+        """The skills at some indices."""
         return _Points(*(column[chosen] for column in self))
 
     @property
@@ -87,14 +146,14 @@ class _Points(NamedTuple):
 
     @property
     def share(self) -> Array:
-        """Of the way."""
+        """Interpolation weight of the next node; 0 after the last node."""
         return np.where(self.between, self.ahead / np.where(self.between, self.way, 1.0), 0.0)
 
 
 class _Weights(NamedTuple):
-    """The variables that skills lie between, and what share of each they have: W (variables, skills), two a column.
+    """Interpolation weights: a sparse matrix W (variables, skills) with two entries a column.
 
-    `place` and `share` (2, skills), `size` variables.
+    `place`, `share` (2, skills): row and value of the entries. `size`: number of variables.
     """
 
     place: Places
@@ -112,7 +171,7 @@ class _Weights(NamedTuple):
         return found.astype(np.float64)
 
     def columns(self, part: slice = slice(None)) -> Array:
-        """Those columns of W, whole."""
+        """Some columns of W as a dense matrix."""
         place, share = self.place[:, part], self.share[:, part]
         found = np.zeros((self.size, place.shape[1]))
         np.add.at(found, (place, np.arange(place.shape[1])), share)
@@ -120,29 +179,36 @@ class _Weights(NamedTuple):
 
 
 class JointSkills:
-    """The joint Gaussian of a run, points. Raises RunError where the run holds none."""
+    """The joint Gaussian of the skills of the run `name`, points; `slope` of its scale. Raises RunError."""
 
-    def __init__(self, run: Run) -> None:
-        if not run.has_joint:
-            raise RunError(
-                "it holds no joint posterior: what skills have in common is not known",
-                where=run.name,
-                hint="fit with -s solver.posterior=joint (ttt, ttt-d)",
-            )
-        self._run = run
-        self._a = self._true(lambda: Precision(run))
+    def __init__(self, arrays: Arrays, meta: RunMeta, name: str, slope: float) -> None:
+        self._arrays, self._period, self._name, self._slope = arrays, meta.period, name, slope
+        self._a = self._true(lambda: RunPrecision(arrays, meta))
         self._asked = 0  # columns of the inverse, of few at once
 
     def covariance(self, skills: Sequence[Skill]) -> Array:
         """The covariance matrix of skills, (skills, skills), points^2. Raises LookupFailed, RunError."""
         return self._covariance(self._points(skills), EXACT, by_factor=len(skills) > FEW)
 
+    def shared(
+        self, ones: Sequence[Skill], groups: Sequence[Sequence[Skill]], exact: float = EXACT
+    ) -> list[Array]:
+        """Covariances of each skill in `ones` with the skills of its group, points^2. Raises LookupFailed, RunError."""
+        points = self._points([*ones, *(skill for group in groups for skill in group)])
+        found = []
+        for k, (begin, end) in enumerate(pairwise(len(ones) + _ends(groups))):
+            one, others = points.of(slice(k, k + 1)), points.of(slice(begin, end))
+            b = self._weights(one).sum(np.ones(1))
+            x, _ = self._true(lambda b=b: self._a.solve(b, residual=exact))  # type: ignore[misc]
+            found.append(self._weights(others).of(x[:, None])[:, 0] + self._own_noise(one, others))
+        return found
+
     def variances(
         self, groups: Sequence[Sequence[Skill]], weights: Sequence[Array], exact: float = EXACT
     ) -> Array:
         """The variance of the weighted sum of each group of skills, (groups,), points^2.
 
-        Those of few groups are `exact` to its square. Raises as `within`.
+        For few groups the relative error is about `exact`^2. Raises as `within`.
         """
         if len(groups) > FEW:
             found = zip(weights, self.within(groups), strict=True)
@@ -154,21 +220,22 @@ class JointSkills:
     def deviations(
         self, groups: Sequence[Sequence[Skill]], weights: Sequence[Array], exact: float = EXACT
     ) -> list[float]:
-        """The sds of the same, on the scale of the run."""
+        """The sd of the weighted sum of each group of skills, on the scale of the run."""
         variance = np.maximum(self.variances(groups, weights, exact), 0.0)
-        sds: list[float] = (self._run.scale.slope * np.sqrt(variance)).tolist()
+        sds: list[float] = (self._slope * np.sqrt(variance)).tolist()
         return sds
 
     def _variance(self, points: _Points, w: Array, exact: float) -> float:
         b = self._weights(points).sum(w)
-        x, r = self._true(lambda: self._a.solve(b, exact))
+        x, r = self._true(lambda: self._a.solve(b, residual=exact))
         return float(b @ x + x @ r + w @ self._own_covariance(points) @ w)
 
     def within(self, groups: Sequence[Sequence[Skill]], exact: float = EXACT) -> list[Array]:
-        """The covariance matrix of each group of skills, points^2; those of few skills `exact` to its square.
+        """The covariance matrix of each group of skills, points^2.
 
-        Many take one factor and the entries of the inverse that are asked for; so do few, by and by. Raises
-        LookupFailed, RunError, and ConfigError where the factor of many is out of reach.
+        Few skills are solved for by conjugate gradients, with a relative error of about `exact`^2. Many use one
+        factorisation and entries of the inverse; so do few skills after several calls. Raises LookupFailed, RunError,
+        and ConfigError when many skills need a factorisation that is too large.
         """
         points = self._points([skill for group in groups for skill in group])
         ends = _ends(groups)
@@ -194,14 +261,14 @@ class JointSkills:
 
     def samples_of_all(self, n: int, seed: int) -> tuple[list[tuple[str, str]], Array]:
         """Players and periods with games, and samples of their skills, as `samples`."""
-        every = self._run.arrays(_EVERY)
+        every = self._arrays(_EVERY)
         nothing = np.zeros(len(every["node"]))
         points = _Points(every["node"], nothing, np.full(len(nothing), np.nan), nothing, every["mean"])
         named = list(zip(every["player"].tolist(), every["period"].tolist(), strict=True))
         return named, self._sampled(points, n, np.random.default_rng(seed))
 
     def _sampled(self, points: _Points, n: int, rng: np.random.Generator) -> Array:
-        """Samples of many skills, by those of all variables."""
+        """Samples of many skills, interpolated from samples of all variables."""
         weights, found = self._weights(points), np.empty((n, len(points.node)))
         for begin in range(0, n, AT_ONCE):
             z = rng.standard_normal((min(AT_ONCE, n - begin), len(self._a.diagonal)))
@@ -214,17 +281,16 @@ class JointSkills:
 
     def _points(self, skills: Sequence[Skill]) -> _Points:
         players, numbers = [player for player, _ in skills], [number for _, number in skills]
-        names, rows = self._run.query(_PLACES, [players, numbers, len(skills)])
-        for (node, *_), player in zip(rows, players, strict=True):
-            if node is None:
-                raise LookupFailed(f"{player} has no skill so early", where=self._run.name)
-        of = dict(zip(names, np.array(rows, np.float64).reshape(-1, len(names)).T, strict=True))
-        mean, _ = later_on(of, "skill", of["ahead"])
+        of = self._arrays(_PLACES, [players, numbers, len(skills)])
+        if of["absent"].any():
+            player = players[int(np.argmax(of["absent"]))]
+            raise LookupFailed(f"{player} has no skill before the first game", where=self._name)
+        mean, _ = later_on(of, "skill", of["ahead"], STEPS_PER_YEAR[self._period])
         clock = Curve(*(of[name] for name in curve_columns("skill"))).clock
         return _Points(of["node"].astype(np.int64), clock(of["ahead"]), clock(of["way"]), of["sd_rise"], mean)
 
     def _ends(self, points: _Points) -> list[tuple[Places, Array]]:
-        """The two variables between which each skill is, and what share of it each has, noise of its own aside."""
+        """The two variables that each skill interpolates, and its weights; without the skill's own noise."""
         group = self._a.group
         return [
             (group[points.node], 1.0 - points.share),
@@ -236,7 +302,7 @@ class JointSkills:
         return _Weights(place, share, len(self._a.diagonal))
 
     def _own_noise(self, one: _Points, other: _Points) -> Array:
-        """The covariances of what is added to the variables: of bridges, and of walks onward, from the same nodes."""
+        """Covariances of the noise of bridges and of walks after a last node, for skills from the same nodes."""
         step = np.where(one.between, self._a.step[one.node + one.between], 0.0)
         low, high = np.minimum(one.share, other.share), np.maximum(one.share, other.share)
         onward = np.where(one.between, 0.0, one.rise) * np.minimum(one.ahead, other.ahead)
@@ -253,7 +319,7 @@ class JointSkills:
     def _inverse(self, weights: _Weights, exact: float, *, by_factor: bool) -> Array:
         """W' A^-1 W for weights W.
 
-        With residuals R of solutions X it is W'X + X'R + R'A^-1 R, of which the last is left out.
+        From approximate solutions X with residuals R it is W'X + X'R + R'A^-1 R. The last term is neglected.
         """
         columns = weights.place.shape[1]
         if by_factor:
@@ -262,21 +328,21 @@ class JointSkills:
                 part = slice(begin, begin + AT_ONCE)
                 found[:, part] = weights.of(self._solve(weights.columns(part)))
             return found
-        solved = self._true(lambda: [self._a.solve(b, exact) for b in weights.columns().T])
+        solved = self._true(lambda: [self._a.solve(b, residual=exact) for b in weights.columns().T])
         x, r = (np.array([pair[k] for pair in solved]).reshape(columns, weights.size).T for k in (0, 1))
         product: Array = weights.of(x) + x.T @ r
         return product
 
     @cached_property
     def _solve(self) -> Callable[[Array], Array]:
-        """A^-1 b for many columns b, also where a factor is out of reach."""
+        """A^-1 b for many columns b, also if a factorisation would be too large."""
         if self._affordable:
             return self._factor.solve
-        return lambda b: np.array([self._a.solve(column, EXACT**2)[0] for column in b.T]).T
+        return lambda b: np.array([self._a.solve(column, residual=EXACT**2)[0] for column in b.T]).T
 
     @cached_property
     def _affordable(self) -> bool:
-        """Whether a factor is within reach."""
+        """Whether A can be factorised within the limits."""
         try:
             _ = self._factor
         except ConfigError:
@@ -284,7 +350,7 @@ class JointSkills:
         return True
 
     def _selected(self, one: _Points, other: _Points) -> Array:
-        """The covariances of skills with others, pair by pair, from the selected inverse."""
+        """Covariances of pairs of skills, from the entries of the inverse that they need."""
         ends = [(i, j, u * v) for i, u in self._ends(one) for j, v in self._ends(other)]
         first, second, weight = (np.concatenate(part) for part in zip(*ends, strict=True))
         with self._waited():
@@ -300,21 +366,21 @@ class JointSkills:
             return self._true(self._a.factor)
 
     def _waited(self) -> AbstractContextManager[None]:
-        """Announce what takes seconds."""
+        """Show a message for work that takes seconds."""
         return waiting(WAIT) if len(self._a.diagonal) > LONG else nullcontext()
 
     def _true(self, made: Callable[[], T]) -> T:
-        """What is made of a run, whose tables may be anybody's."""
+        """Results from untrusted tables: translate numerical failures into RunError."""
         try:
             return made()
         except ValueError as error:  # a LinAlgError is one
             raise RunError(
-                "its joint posterior cannot be true", where=self._run.name, hint="fit the games again"
+                "its joint posterior is inconsistent", where=self._name, hint="fit the games again"
             ) from error
 
 
 def _ends(groups: Sequence[Sequence[Skill]]) -> Places:
-    """Where each group begins among the skills of all, and the last one ends."""
+    """Offsets of the groups among all skills, with the end appended."""
     return np.cumsum([0, *map(len, groups)])
 
 

@@ -1,39 +1,61 @@
-"""Finding a player, or a period, by what people type. A look-up of players never guesses between people: it lists them.
+"""Parses names of players, periods, and anchors of a scale.
 
-In this order: the exact name; the same name but for accents, case and punctuation; the same words in another
-order; the surname; all words typed are words of the name, where single letters may be initials. Several of
-one surname give the one who has at least ten times the games of the others together, and a note names those.
+A name selects, in this order: the player with the same folded name (accents, case, punctuation); the same words in
+another order; the surname; a name with all words typed, single letters being initials; the same with short forms
+(Bobby for Robert). If several players with one surname match, the one with ten times the games of the next is
+selected, and a note lists the others; else LookupFailed lists all. So `Fischer` may select Fischer, Robert James even
+if a player is spelled just Fischer; `=Fischer` selects the latter. A text in slashes is a pattern.
 """
 
 from __future__ import annotations
 
 import re
-from calendar import monthrange
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import date, timedelta
-from typing import TYPE_CHECKING, Any, Final
+from math import fsum
+from typing import Any, Final
 
-from ttt_cli.errors import LookupFailed
-from ttt_cli.folding import fold, fold_surname
-
-if TYPE_CHECKING:
-    from ttt_cli.runs.run import Run
+from ttt_cli.periods import numbers_within
+from ttt_cli.runs.meta import RunMeta
+from ttt_cli.support.errors import ConfigError, LookupFailed
+from ttt_cli.support.folding import fold, fold_surname
 
 Query = Callable[[str, Sequence[Any]], list[tuple[Any, ...]]]
-DOMINANCE: Final = 10
+DOMINANCE: Final = 10  # times the games of the next player of the name
+POINTS: Final = "points"  # the scale of the run itself
+EXAMPLE: Final = "Lasker, Emanuel @ 1900 = 2720"  # an anchor for the sample
+MATCHED: Final = "matched"  # the slope that fits the anchors best
+_EXACT: Final = "="  # before a name that is meant as it is spelled
 _LISTED: Final = 10
 _NEAR: Final = 0.85
 _SELECT: Final = 'SELECT player, folded, surname, games, "first", "last" FROM players'
 _WORDS: Final = "string_split(folded, ' ')"
 _SORTED: Final = f"array_to_string(list_sort({_WORDS}), ' ')"
-_PERIOD: Final = re.compile(r"\d{4}(-(Q[1-4]|W\d\d|\d\d(-\d\d)?))?")
 _BEGUN: Final = "period_number >= (SELECT min(period_number) FROM spans WHERE player = ?)"
+_ANCHOR: Final = re.compile(r"(?P<name>.+?)\s*@\s*(?P<period>\d{4}\S*)\s*=\s*(?P<rating>-?\d+(\.\d+)?)")
+_SKILLS: Final = """
+SELECT period, mean FROM skills WHERE player = ? AND (period = ? OR split_part(period, '-', 1) = ?)
+ORDER BY period_number DESC LIMIT 1
+"""
+_SHORT_FORMS: Final = [  # first names with their short forms and transliterations
+    set(names.split())
+    for names in (
+        "robert bob bobby rob", "mikhail mihail michail misha", "garry gary garri", "alexander aleksandr alex sasha",
+        "vladimir vlad volodya", "viktor victor", "viswanathan vishy", "sergey sergei", "evgeny evgeni evgenij",
+        "anatoly anatoli anatolij", "yuri juri jury yury", "maxim maksim max", "nikolai nikolay kolya",
+        "william bill will willy", "edward eduard ed eddie", "james jim jimmy", "thomas tom", "michael mike",
+        "nicholas nick", "richard dick rick", "samuel sam sammy", "joseph josef joe", "charles charlie",
+        "henry harry", "john johnny jack", "daniel dan danny", "david dave", "steven stephen steve",
+        "anthony tony", "leonard len", "peter pete", "kenneth ken", "donald don", "arthur art", "jonathan jon",
+        "christopher chris", "benjamin ben", "frederick fred", "lawrence larry", "patrick pat", "timothy tim",
+        "elizabeth liz", "susan susie zsuzsa zsuzsanna", "katherine kate", "margaret maggie",
+    )
+]  # fmt: skip
 
 
 @dataclass(frozen=True)
 class Candidate:
-    """A player who may be meant."""
+    """A player who matches."""
 
     player: str
     folded: str
@@ -50,21 +72,29 @@ class Candidate:
 
 @dataclass(frozen=True)
 class Found:
-    """The player found; `note` names others who might have been meant, or is empty."""
+    """The player selected; `note` lists other candidates, if any."""
 
     player: str
     note: str = ""
 
 
 def find_player(query: Query, name: str) -> Found:
-    """The one player whom `name` means.
-
-    Raises LookupFailed, with the candidates or near spellings, when there is none or more than one.
-    """
+    """The player selected by `name`. Raises LookupFailed, with candidates or similar names, for none or several."""
+    name = name.strip()
+    if name.startswith(_EXACT):
+        name = name.removeprefix(_EXACT).strip()
+        if exact := _select(query, "player = ?", [name]):
+            return Found(exact[0].player)
+        raise LookupFailed(f"no player is spelled {name!r}", hint="leave = out to search")
+    if len(name) > 2 and name[0] == name[-1] == "/":
+        return _decide(name, _matching(query, name))
     folded = fold(name)
-    if exact := _select(query, "player = ?", [name]):
-        return Found(exact[0].player, _namesakes(query, exact[0]))
+    exact = _select(query, "player = ?", [name])
+    if exact and exact[0].folded != exact[0].surname:
+        return Found(exact[0].player)
     if not folded:
+        if exact:
+            return Found(exact[0].player)
         raise LookupFailed(f"no player {name!r}", hint="give a name, or a part of one")
     words = folded.split()
     for candidates in _ever_wider(query, folded, words):
@@ -73,12 +103,29 @@ def find_player(query: Query, name: str) -> Found:
     raise _unknown(query, name, words)
 
 
+def _matching(query: Query, text: str) -> list[Candidate]:
+    """Players matched by a /pattern/, as in filters of games. Raises LookupFailed."""
+    from ttt_cli.config.schema import pattern_of
+
+    try:
+        pattern = pattern_of(text)
+    except ValueError as error:
+        raise LookupFailed(str(error)) from error
+    found = [one for one in _select(query, "TRUE", []) if pattern and pattern.search(one.player)]
+    if not found:
+        raise LookupFailed(f"no player matches {text}", hint="a text in slashes is a regular expression")
+    return found
+
+
 def _ever_wider(query: Query, folded: str, words: list[str]) -> Iterator[list[Candidate]]:
-    yield _select(query, "folded = ?", [folded])
-    yield _select(query, f"{_SORTED} = ?", [" ".join(sorted(words))])
-    yield _select(query, "surname = ?", [folded])
-    sharing = _select(query, f"list_has_any({_WORDS}, ?)", [words])
-    yield [candidate for candidate in sharing if _fits(words, candidate.folded.split())]
+    yield _select(query, "folded = ? AND folded <> surname", [folded])
+    yield _select(query, f"{_SORTED} = ? AND folded <> surname", [" ".join(sorted(words))])
+    yield _select(query, "surname = ? OR folded = ?", [folded, folded])
+    forms = {word: {word}.union(*(group for group in _SHORT_FORMS if word in group)) for word in words}
+    every = sorted(set().union(*forms.values()))
+    sharing = _select(query, f"list_has_any({_WORDS}, ?)", [every])
+    yield [one for one in sharing if _fits(words, one.folded.split(), {})]
+    yield [one for one in sharing if _fits(words, one.folded.split(), forms)]
 
 
 def _select(query: Query, where: str, values: Sequence[Any]) -> list[Candidate]:
@@ -86,13 +133,14 @@ def _select(query: Query, where: str, values: Sequence[Any]) -> list[Candidate]:
     return [Candidate(*row) for row in rows]
 
 
-def _fits(typed: list[str], words: list[str]) -> bool:
-    """Whether each word typed is a word of the name of its own, or the initial of one."""
+def _fits(typed: list[str], words: list[str], forms: Mapping[str, set[str]]) -> bool:
+    """Whether each word typed, or one of its `forms`, is a separate word of a name, or the initial of one."""
     left = list(words)
     initials = []
     for word in typed:
-        if word in left:
-            left.remove(word)
+        same = next((one for one in left if one == word or one in forms.get(word, ())), None)
+        if same is not None:
+            left.remove(same)
         elif len(word) == 1:
             initials.append(word)
         else:
@@ -106,35 +154,29 @@ def _fits(typed: list[str], words: list[str]) -> bool:
 
 
 def _decide(name: str, candidates: list[Candidate]) -> Found:
+    """The candidate with ten times the games of the next, all of one surname. Raises LookupFailed."""
     first, *others = candidates
     if not others:
         return Found(first.player)
     one_surname = all(other.surname == first.surname for other in others)
-    if one_surname and first.games >= DOMINANCE * sum(other.games for other in others):
-        return Found(first.player, f"{first} is meant, not {_listing(others, '; ')}")
+    if one_surname and first.games >= DOMINANCE * others[0].games:
+        return Found(first.player, f"{first} is selected, not {_listing(others, '; ', 3)}")
+    spelled = any(one.player == name for one in candidates)
     raise LookupFailed(
         f"{len(candidates)} players are meant by {name!r}:\n  {_listing(candidates, chr(10) + '  ')}",
-        hint="give more of the name, or the whole of it",
+        hint=f"give more of the name; '{_EXACT}{name}' selects the one spelled so"
+        if spelled
+        else "give more of the name, or the whole of it",
     )
 
 
-def _namesakes(query: Query, found: Candidate) -> str:
-    """A note when a bare surname was found as it stands but a fuller name of that surname has more games."""
-    if found.folded != found.surname:
-        return ""
-    others = [c for c in _select(query, "surname = ?", [found.surname]) if c.player != found.player]
-    if not any(other.games > found.games for other in others):
-        return ""
-    return f"{found} is named so exactly; there is also {_listing(others, '; ')}"
-
-
-def _listing(candidates: list[Candidate], separator: str) -> str:
-    more = len(candidates) - _LISTED
-    return separator.join([*map(str, candidates[:_LISTED]), *([f"and {more} more"] if more > 0 else [])])
+def _listing(candidates: list[Candidate], separator: str, most: int = _LISTED) -> str:
+    more = len(candidates) - most
+    return separator.join([*map(str, candidates[:most]), *([f"and {more} more"] if more > 0 else [])])
 
 
 def _unknown(query: Query, name: str, words: list[str]) -> LookupFailed:
-    """The error for a name nobody has, suggesting those most like it; of nearly equals, who played more."""
+    """The error for an unknown name, with the most similar names."""
     written = " ".join(word for word in name.split() if not word.isdigit()) or name  # a year is no part of it
     words = fold(written).split() or words
     likeness = (
@@ -151,74 +193,135 @@ def _unknown(query: Query, name: str, words: list[str]) -> LookupFailed:
     return LookupFailed(f"no player {name!r} in this run", hint=hint)
 
 
-def find_period(run: Run, at: str | None, player: str | None = None) -> tuple[str, int]:
-    """Label and number of the period that `at` means, among all periods or one player's; None: the last with a game.
+def find_period(query: Query, meta: RunMeta, at: str | None, player: str | None = None) -> tuple[str, int]:
+    """Label and number of the period `at`, of the run or of a player's history up to the end of the run.
 
-    A player's go on to the end of the run.
-
-    A label may be cut short or be finer than the run's: `1872` means the last month of that year in a run of months,
-    `1872-06` the year in a run of years and `1872-Q2` in one of quarters. Raises LookupFailed when there are no skills
-    then.
+    None selects the last period with a game. A longer period selects the last one in it: in a run of months `1872`
+    is December 1872. `1872.06` is read as `1872-06`. Raises LookupFailed for a period without skills, and for one
+    shorter than the run's periods.
     """
-    if at is not None and not _is_period(at.strip()):
-        known = ", ".join(dict.fromkeys([run.meta.first, run.meta.last]))
-        raise LookupFailed(f"{at!r} is no period", hint=f"a year, or as the run has them: {known}")
-    whose, values = ("true", []) if player is None else (_BEGUN, [player])
+    among, values = ("true", list[Any]()) if player is None else (_BEGUN, [player])
     if at is None:
-        at = run.meta.last if player is None else _history(run, player)[1]
-    query = f"SELECT arg_max(period, period_number), max(period_number) FROM periods WHERE {whose}"
+        at = meta.last if player is None else _history(query, player)[1]
     if at:
-        meant = _written(at.strip(), run.meta.period)
-        query += " AND (period = ? OR starts_with(period, ?) OR starts_with(?, period || '-'))"
-        values = [*values, meant, f"{meant}-", meant]
-    (label, number), *_ = run.query(query, values)[1]
+        period: Any = meta.period
+        values = [*values, *numbers_within(at, period, [meta.first, meta.last])]
+        among += " AND period_number BETWEEN ? AND ?"
+    latest = f"SELECT arg_max(period, period_number), max(period_number) FROM periods WHERE {among}"
+    ((label, number),) = query(latest, values)
     if label is None:
-        raise _nothing_then(run, at, player)
+        raise _nothing_then(query, meta, at, player)
     return str(label), int(number)
 
 
-def _is_period(at: str) -> bool:
-    """Whether any calendar has it: no 13th month, no 30 February."""
-    year, *parts = at.split("-")
-    try:
-        if parts[:1] and parts[0].isdigit():
-            month, day = map(int, [*parts, "1"][:2])
-            date(int(year), month, day)
-        elif parts and parts[0].startswith("W"):
-            date.fromisocalendar(int(year), int(parts[0][1:]), 1)
-    except ValueError:
-        return False
-    return _PERIOD.fullmatch(at) is not None
-
-
-def _written(at: str, period: str) -> str:
-    """A month or a day as quarters or weeks are written; a month is the last week of which it has the Thursday."""
-    year, *parts = at.split("-")
-    if period not in ("quarter", "week") or not parts or not parts[0].isdigit():
-        return at
-    month = int(parts[0])
-    if period == "quarter":
-        return f"{year}-Q{(month + 2) // 3}"
-    if len(parts) == 2:
-        day = date(int(year), month, int(parts[1]))
-    else:
-        last = date(int(year), month, monthrange(int(year), month)[1])
-        day = last - timedelta((last.weekday() - 3) % 7)
-    return "{:04d}-W{:02d}".format(*day.isocalendar())
-
-
-def _nothing_then(run: Run, at: str | None, player: str | None) -> LookupFailed:
+def _nothing_then(query: Query, meta: RunMeta, at: str | None, player: str | None) -> LookupFailed:
     if player is None:
-        span = f"the run goes from {run.meta.first} to {run.meta.last}, by the {run.meta.period}"
-        return LookupFailed(f"nobody's history covers {at}", hint=span)
-    first, _ = _history(run, player)
+        span = f"the run covers {meta.first} to {meta.last}, by the {meta.period}"
+        return LookupFailed(f"no player has a skill at {at}", hint=span)
+    first, _ = _history(query, player)
     if first is None:
         return LookupFailed(f"{player} has no games in this run", hint="`ttt players` lists those who have")
     return LookupFailed(
-        f"{player} has no skill at {at}", hint=f"the history goes from {first} on, the run to {run.meta.last}"
+        f"{player} has no skill at {at}", hint=f"the history starts in {first}, the run ends in {meta.last}"
     )
 
 
-def _history(run: Run, player: str) -> tuple[str | None, str | None]:
-    """The first and the last period with games."""
-    return run.query('SELECT "first", "last" FROM players WHERE player = ?', [player])[1][0]
+def _history(query: Query, player: str) -> tuple[str | None, str | None]:
+    ((first, last),) = query('SELECT "first", "last" FROM players WHERE player = ?', [player])
+    return first, last
+
+
+@dataclass(frozen=True)
+class Anchor:
+    """A player who has `rating` in a period."""
+
+    name: str
+    period: str
+    rating: float
+
+    def __str__(self) -> str:
+        return f"{self.name} in {self.period} = {self.rating:g}"
+
+
+@dataclass(frozen=True)
+class Scale:
+    """Displayed value = `slope` * points + `shift`; points without `anchors`."""
+
+    slope: float = 1.0
+    shift: float = 0.0
+    anchors: tuple[Anchor, ...] = ()
+    matched: bool = False
+
+    @property
+    def unit(self) -> str:
+        """`points` or `Elo`."""
+        return "Elo" if self.anchors else POINTS
+
+    def points(self, strength: Mapping[str, Any]) -> dict[str, Any]:
+        """A row of displayed skills (`mean`, `sd`, further columns), in points."""
+        if not self.anchors:
+            return dict(strength)
+        return {
+            key: (value - (self.shift if key == "mean" else 0.0)) / self.slope
+            if isinstance(value, float) and key != "games"
+            else value
+            for key, value in strength.items()
+        }
+
+
+def parse_anchor(text: str) -> Anchor:
+    """`Lasker, Emanuel @ 1900 = 2720`. Raises ConfigError."""
+    found = _ANCHOR.fullmatch(text.strip())
+    if not found:
+        hint = f"write NAME @ YEAR = RATING, for instance '{EXAMPLE}'"
+        raise ConfigError(f"{text!r} is not an anchor of a scale", hint=hint)
+    return Anchor(found["name"], found["period"], float(found["rating"]))
+
+
+def _anchors(meta: RunMeta, given: Sequence[str]) -> tuple[tuple[Anchor, ...], bool]:
+    """The anchors in `given`, else in the config of a run, and whether they determine the slope. Raises ConfigError."""
+    section = meta.config.get("scale") or {}
+    if given:
+        texts = [text for text in given if text not in (POINTS, MATCHED)]
+        if POINTS in given and len(given) > 1:
+            raise ConfigError("give points or anchors, not both")
+        if MATCHED in given and not texts:
+            texts = list(section.get("anchors", ()))
+            if not texts:
+                hint = f"add two or more: --scale '{EXAMPLE}'"
+                raise ConfigError("matched needs anchors, and there are none", hint=hint)
+        return tuple(map(parse_anchor, texts)), MATCHED in given
+    return tuple(map(parse_anchor, section.get("anchors", ()))), section.get("slope") == MATCHED
+
+
+def find_scale(meta: RunMeta, query: Query, given: Sequence[str] = ()) -> Scale:
+    """The scale of a run; `query` returns rows of its tables, in points. Raises ConfigError, LookupFailed."""
+    anchors, matched = _anchors(meta, given)
+    if not anchors:
+        return Scale()
+    means = [_mean(query, anchor) for anchor in anchors]
+    ratings = [anchor.rating for anchor in anchors]
+    slope = _matched_slope(means, ratings) if matched else 1.0 / meta.elo_unit
+    shift = fsum(rating - slope * mean for rating, mean in zip(ratings, means, strict=True)) / len(means)
+    return Scale(slope, shift, anchors, matched)
+
+
+def _mean(query: Query, anchor: Anchor) -> float:
+    player = find_player(query, anchor.name).player
+    rows = query(_SKILLS, [player, anchor.period, anchor.period])
+    if not rows:
+        ((first, last),) = query('SELECT "first", "last" FROM players WHERE player = ?', [player])
+        hint = f"there are skills from {first} to {last}"
+        raise LookupFailed(f"{player} cannot anchor the scale: no skill in {anchor.period}", hint=hint)
+    return float(rows[0][1])
+
+
+def _matched_slope(means: Sequence[float], ratings: Sequence[float]) -> float:
+    """The least-squares slope of ratings over means. Raises ConfigError when there is none above 0."""
+    centre, level = fsum(means) / len(means), fsum(ratings) / len(ratings)
+    spread = fsum((mean - centre) ** 2 for mean in means)
+    common = fsum((mean - centre) * (rating - level) for mean, rating in zip(means, ratings, strict=True))
+    if spread == 0.0 or common <= 0.0:
+        hint = "two or more are needed, with higher ratings for stronger players"
+        raise ConfigError("the anchors give no slope", hint=hint)
+    return common / spread

@@ -1,33 +1,50 @@
-"""What a run says about itself."""
+"""The facts that a run stores about itself, and its evidence points.
+
+Further points are in `NAME.ttt.points` beside the run, lines of JSON, appended and synchronised one by one. A line is
+an array: the basis (digest of games and settings), then the row of the table `evidence`. Lines of another basis belong
+to a former run at the same path and are ignored, as are broken lines.
+"""
 
 from __future__ import annotations
 
+import hashlib
 import json
 import math
-from collections.abc import Callable, Iterable, Mapping
+import os
+import stat
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import MISSING, asdict, dataclass, fields
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from ttt_cli.errors import RunError
 from ttt_cli.runs.schema import DATABASE, LABELS
-
-# Keys of the solver that are not for a file to say.
-WHERE: Final = ("cluster", "memory", "scratch", "run_size")
+from ttt_cli.support.errors import RunError
+from ttt_cli.support.files import real_place
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
+    from ttt_cli.fitted import Fit
+
+Row = tuple[Any, ...]
+WHERE: Final = ("cluster", "memory", "scratch")  # keys of the solver that no file decides
+SMALL: Final = 1e-6  # bound of elo_unit and of its inverse
+_DIGITS: Final = 18
+_RESULT: Final = ("log_evidence", "converged", "sweeps", "remaining_error")
+INSERT: Final = "INSERT OR REPLACE INTO {table} VALUES (?, ?, ?, ?, ?, ?)"
+_FLAGS: Final = sum(getattr(os, name, 0) for name in ("O_NOFOLLOW", "O_NONBLOCK", "O_BINARY"))
+_COLUMNS: Final = 6
+
 
 @dataclass(frozen=True)
 class RunMeta:
-    """The facts of one run. `params` are the model's resolved numbers, `config` what was asked for.
+    """The facts of one run; `config` as given, `params` resolved to numbers.
 
-    `games` and `nodes` count rows, `weight` is the weighted number of games, `draw_share` the weighted share
-    of draws; `elo_unit` is how many points are one Elo point; `first` and `last` label the first and last period.
-    `trace`, `posterior` and `notes` are the Fit's. `created` (UTC, ISO 8601, to the microsecond) tells one run from the
-    next in the same place.
+    `games` and `nodes` count rows, `weight` weighted games, `draw_share` is weighted; `elo_unit`: points per Elo
+    point; `first`, `last`: labels of periods; `trace`, `posterior`, `notes` as in Fit; `created` (UTC, ISO 8601)
+    identifies the run.
     """
 
     format: int
@@ -57,14 +74,14 @@ class RunMeta:
     notes: tuple[str, ...] = ()
 
     def describe(self) -> str:
-        """The run in a few words, for a line on stderr."""
+        """The run in one line."""
         to = "-" if self.first.isdigit() else " to "  # parts of years have hyphens of their own
         return (
             f"{self.model}, {self.games:,} games {self.first}{to}{self.last}, fitted {self.created[:16]} UTC"
         )
 
     def facts(self) -> dict[str, str]:
-        """The run in a few named facts."""
+        """The run as named facts."""
         return {
             "system": self.model,
             "games": f"{self.games:,}, {self.first} to {self.last}",
@@ -75,28 +92,27 @@ class RunMeta:
         }
 
     def to_rows(self) -> list[tuple[str, str]]:
-        """Keys and values as text: words as they are, everything else as JSON."""
+        """Keys and values as text; values other than strings as JSON."""
         return [
             (key, value if isinstance(value, str) else to_json(value)) for key, value in asdict(self).items()
         ]
 
     @classmethod
     def from_rows(cls, rows: Iterable[tuple[str, str]]) -> RunMeta:
-        """The inverse of `to_rows`; unknown keys are left alone, and where to work is not for a file to say.
-
-        Raises RunError when one is missing that has no default, or is not what it should be.
-        """
-        stored = dict(rows)
+        """The inverse of `to_rows`, without unknown keys and the keys WHERE. Raises RunError."""
+        stored = {key: value for key, value in rows if isinstance(value, str)}
         missing = [f.name for f in fields(cls) if f.name not in stored and f.default is MISSING]
         if missing:
-            raise RunError(f"the run lacks {', '.join(missing)}", hint="fit it again")
+            raise RunError(f"the run has no {', '.join(missing)}", hint="fit it again")
         values = {f.name: _read(f.name, str(f.type), stored[f.name]) for f in fields(cls) if f.name in stored}
         meta = cls(**values)
         if isinstance(solver := meta.config.get("solver"), dict):
             for key in WHERE:
                 solver.pop(key, None)
-        if meta.period not in LABELS or meta.players < 0 or not 0 < meta.elo_unit < math.inf:
-            raise _strange("period, players or elo_unit")
+        if meta.period not in LABELS or min(meta.players, meta.games, meta.nodes) < 0:
+            raise _strange("period, players, games or nodes")
+        if not SMALL < meta.elo_unit < 1 / SMALL:
+            raise _strange("elo_unit")
         try:
             datetime.fromisoformat(meta.created)
         except ValueError:
@@ -109,7 +125,7 @@ def _read(name: str, kind: str, text: str) -> Any:
     if kind == "str":
         return text
     try:
-        value = json.loads(text)
+        value = json.loads(text, parse_int=_integer)
     except (ValueError, RecursionError):
         raise _strange(name) from None
     if kind.startswith("tuple") and isinstance(value, list):
@@ -119,8 +135,15 @@ def _read(name: str, kind: str, text: str) -> Any:
     return value
 
 
+def _integer(text: str) -> int:
+    """Parse an integer of at most 18 digits. Raises ValueError."""
+    if len(text) > _DIGITS:
+        raise ValueError("too many digits")
+    return int(text)
+
+
 def _strange(name: str) -> RunError:
-    return RunError(f"what the run says of itself is wrong: {name}", hint="fit it again")
+    return RunError(f"its table `meta` has an impossible value: {name}", hint="fit it again")
 
 
 def _is_number(value: Any) -> bool:
@@ -141,12 +164,12 @@ _KINDS: Final[dict[str, Callable[[Any], bool]]] = {
 
 
 def to_json(value: Any) -> str:
-    """JSON in one spelling: keys as given, no blanks, numbers of numpy as numbers."""
+    """Compact JSON, numpy numbers included."""
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"), default=_plain)
 
 
 def canonical(params: Mapping[str, Any]) -> str:
-    """Parameters as JSON that does not depend on the order of the keys, nor on 600 or 600.0."""
+    """Parameters as JSON, independent of the order of keys and of 600 or 600.0."""
     return to_json({key: _number(params[key]) for key in sorted(params)})
 
 
@@ -162,9 +185,141 @@ def _plain(value: Any) -> Any:
 
 
 def read_meta(connection: DuckDBPyConnection, path: Path | None) -> RunMeta:
-    """What the run that a session asks says of itself. Raises RunError where that is no sense."""
-    rows = connection.execute(f"SELECT key, value FROM {DATABASE}.main.meta").fetchall()
+    """The facts of the attached run. Raises RunError when they are wrong."""
     try:
-        return RunMeta.from_rows(rows)
+        return RunMeta.from_rows(connection.execute(f"FROM {DATABASE}.main.meta").fetchall())
     except RunError as error:
         raise RunError(error.message, where=str(path) if path else None, hint=error.hint) from error
+
+
+@dataclass(frozen=True)
+class EvidencePoint:
+    """The evidence of one fit. `asked`: parameters as in the config; `params`: resolved to numbers.
+
+    A later point with equal `asked` replaces an earlier one. Unknown numbers are NaN or infinite here, NULL in the
+    table.
+    """
+
+    asked: Mapping[str, Any]
+    params: Mapping[str, Any]
+    log_evidence: float
+    converged: bool
+    sweeps: int
+    remaining_error: float
+
+    @classmethod
+    def of(cls, fit: Fit, asked: Mapping[str, Any]) -> EvidencePoint:
+        """The point of a fit with these parameters in its config."""
+        return cls(
+            asked=asked,
+            params=fit.params,
+            log_evidence=float(fit.log_evidence),
+            converged=fit.status.converged,
+            sweeps=fit.status.sweeps,
+            remaining_error=float(fit.status.remaining_error),
+        )
+
+    @property
+    def point(self) -> str:
+        """The key: `asked` in canonical JSON."""
+        return canonical(self.asked)
+
+    def to_row(self) -> tuple[Any, ...]:
+        """Row of the table `evidence`."""
+        return (self.point, to_json(self.params), *self.shown())
+
+    def shown(self) -> tuple[Any, ...]:
+        """Evidence, convergence, sweeps and remaining error; None for unknown numbers."""
+        found = (getattr(self, name) for name in _RESULT)
+        return tuple(value if math.isfinite(value) else None for value in found)
+
+    @classmethod
+    def from_row(cls, row: tuple[Any, ...]) -> EvidencePoint:
+        """The inverse of `to_row`. Raises ValueError, TypeError."""
+        point, params, evidence, converged, sweeps, error = row
+        known = (
+            math.nan if evidence is None else float(evidence),
+            bool(converged),
+            int(sweeps),
+            math.inf if error is None else float(error),
+        )
+        asked, resolved = (json.loads(text, parse_int=_integer) for text in (point, params))
+        if not isinstance(asked, dict) or not isinstance(resolved, dict):
+            raise TypeError("parameters are a mapping")
+        if any(isinstance(value, dict | list) for value in resolved.values()):
+            raise TypeError("parameters are numbers")
+        return cls(asked, resolved, *known)
+
+
+def evidence_table(points: list[EvidencePoint]) -> tuple[tuple[str, ...], list[tuple[Any, ...]]]:
+    """Columns and rows: a column for every parameter, then the results."""
+    keys = list(dict.fromkeys(key for point in points for key in point.params))
+    rows = [(*(point.params.get(key) for key in keys), *point.shown()) for point in points]
+    return (*keys, *_RESULT), rows
+
+
+def points_file(path: Path) -> Path:
+    """Path of the points of a run."""
+    place = real_place(path)
+    return place.with_name(f"{place.name}.points")
+
+
+def basis_of(meta: RunMeta, digests: Sequence[str]) -> str:
+    """Digest of the games and settings for which points are valid."""
+    inputs = list(digests) or [meta.created]  # of games from memory nothing else is known
+    settings = [meta.version, meta.model, meta.kind, meta.period, meta.games, meta.weight, inputs]
+    sections = [meta.config.get(name) for name in ("data", "solver")]
+    return hashlib.sha256(to_json([*settings, *sections]).encode()).hexdigest()[:32]
+
+
+def store_points(path: Path, basis: str, rows: Iterable[Row]) -> None:
+    """Append points. Raises RunError when they cannot be written."""
+    lines = "".join(f"{json.dumps([basis, *row])}\n" for row in rows)
+    try:
+        descriptor = os.open(points_file(path), os.O_WRONLY | os.O_APPEND | os.O_CREAT | _FLAGS, 0o666)
+        with os.fdopen(descriptor, "wb", buffering=0) as file:
+            text = f"\n{lines}".encode()  # the last line may have been broken off
+            if file.write(text) != len(text):
+                raise OSError("the disk is full")
+            os.fsync(descriptor)
+    except OSError as error:
+        raise RunError(f"its points cannot be written: {error.strerror or error}", where=str(path)) from error
+
+
+def read_points(path: Path, basis: str) -> list[Row]:
+    """The rows of a basis."""
+    return [row for found, row in _lines(path) if found == basis]
+
+
+def points_stat(path: Path) -> tuple[int, ...] | None:
+    """Numbers that change with the file of points, or None."""
+    with suppress(OSError):
+        facts = points_file(path).lstat()
+        return facts.st_ino, facts.st_size, facts.st_mtime_ns
+    return None
+
+
+def drop_stale_points(path: Path, basis: str) -> int:
+    """Remove the file unless it has a point of this basis; return the number of other points."""
+    found = list(_lines(path))
+    if found and any(one == basis for one, _ in found):
+        return 0
+    with suppress(OSError):
+        points_file(path).unlink()
+    return len({(one, row[0]) for one, row in found})
+
+
+def _lines(path: Path) -> Iterator[tuple[str, Row]]:
+    """Basis and row of each valid line of an ordinary file of this user."""
+    with suppress(OSError):
+        descriptor = os.open(points_file(path), os.O_RDONLY | _FLAGS)
+        with os.fdopen(descriptor, encoding="utf-8", errors="replace") as file:
+            found = os.fstat(descriptor)
+            if not stat.S_ISREG(found.st_mode) or (hasattr(os, "geteuid") and found.st_uid != os.geteuid()):
+                return
+            for line in file:
+                with suppress(ValueError, TypeError, RecursionError):
+                    basis, *row = json.loads(line)
+                    EvidencePoint.from_row(tuple(row))
+                    if len(row) == _COLUMNS:
+                        yield basis, tuple(row)

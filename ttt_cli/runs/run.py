@@ -1,254 +1,513 @@
-"""A stored run: opened, asked, never changed but for the evidence points it collects."""
+"""Finds, opens and queries runs. A run never changes; new evidence points are stored beside it."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Sequence
+import threading
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import closing, contextmanager
 from datetime import datetime
-from functools import cached_property
-from typing import TYPE_CHECKING
+from functools import cache, cached_property
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Final, Literal, Self
 
-from ttt_cli.errors import LookupFailed, RunError
-from ttt_cli.runs import curves
-from ttt_cli.runs.asked import AskedRun, Row
-from ttt_cli.runs.connection import NotARun, translated
-from ttt_cli.runs.evidence import INSERT, SELECT, EvidencePoint, evidence_table
-from ttt_cli.runs.locate import named_run, refuse_foreign, runs_here
-from ttt_cli.runs.lookup import Found, find_player
-from ttt_cli.runs.schema import DATABASE, GAMES_WITH_TEXTS, HELD, OF_JOINT, PUBLIC, TEXTS
-from ttt_cli.runs.session import MemorySession, Session
-from ttt_cli.runs.storing.journal import merge, note, noted
+from ttt_cli.runs.attach import (
+    NotARun,
+    check_numbers,
+    connect,
+    signature,
+    translated,
+)
+from ttt_cli.runs.lookup import Found, Scale, find_period, find_player, find_scale
+from ttt_cli.runs.meta import (
+    INSERT,
+    EvidencePoint,
+    RunMeta,
+    basis_of,
+    evidence_table,
+    points_stat,
+    read_meta,
+    read_points,
+    store_points,
+)
+from ttt_cli.runs.schema import DATABASE, HELD, PUBLIC, session_views
+from ttt_cli.support.errors import LookupFailed, RunError
+from ttt_cli.support.files import replacing
 
 if TYPE_CHECKING:
+    from duckdb import DuckDBPyConnection
+    from numpy.typing import NDArray
     from pandas import DataFrame
 
-    from ttt_cli.config.schema import Config
-    from ttt_cli.fitted import Fit
+    from ttt_cli.config.schema import Period
     from ttt_cli.games.table import Games
     from ttt_cli.runs.joint import JointSkills
-    from ttt_cli.timeline import Timeline
 
-_CLOCK = 5.0  # seconds
+Row = tuple[Any, ...]
+Columns = tuple[str, ...]
+CurveName = Literal["draws", "newcomers", "career"]
+ENDING: Final = ".ttt"  # of the runs that are found unless one is named
+CURVES: Final[dict[CurveName, Columns]] = {
+    "draws": ("year", "margin", "sd", "level"),
+    "newcomers": ("year", "mean", "sd"),
+    "career": ("years", "mean", "sd"),
+}
+_CAREER: Final = 40  # years
+_STEPS: Final = 4  # points of a curve in each of them
+_CLOCK: Final = 5.0  # seconds between the clocks of a file system and of the process
+_BATCH: Final = 10_000
+_SELECT_POINTS: Final = """SELECT point, params, log_evidence, converged, sweeps, remaining_error
+FROM {table} ORDER BY rowid"""
+
+
+class RunReplaced(RunError):
+    """Another run replaced one that was read."""
 
 
 def open_run(path: str | os.PathLike[str] | None = None, scale: Sequence[str] = ()) -> Run:
-    """Open the run at `path`, else at `$TTT_RUN`, else that in the current folder (`*.ttt`) which was fitted last.
+    """Open the run at `path`, else at `$TTT_RUN`, else the run in the current folder (`*.ttt`) that was fitted last.
 
-    `scale`: anchors such as `Lasker, Emanuel @ 1900 = 2720` instead of those in the run's config, also `matched` if
-    they give the slope, too; or `points`. Raises RunError when there is no run, or it is none, damaged, too new or held
-    by another process; and when it is neither named nor one's own.
+    `scale`: anchors such as `Lasker, Emanuel @ 1900 = 2720` in place of those in the config, with `matched` if they
+    determine the slope; or `points`. Raises RunError when there is none, it is damaged, too new or not a run, another
+    process writes it, or it was not named and belongs to another user.
     """
-    named = named_run(path)
-    run = _last_fitted(scale) if named is None else Run(named, Session(named), scale)
-    _ = run.meta
-    return run
+    named = path or os.environ.get("TTT_RUN")
+    return Run(run_place(named), scale) if named else _last_fitted(scale)
+
+
+def run_place(name: str | os.PathLike[str]) -> Path:
+    """Path of a named run: `a` is `a.ttt`, unless `a` exists."""
+    path = Path(name)
+    return path if path.suffix or not path.name or os.path.lexists(path) else path.with_suffix(ENDING)
 
 
 def _last_fitted(scale: Sequence[str]) -> Run:
-    """The run here that was made last. None is made later than its file was written to, but for coarse clocks."""
+    """The run in the current folder that was created last.
+
+    No run is created after its file was written, up to coarse clocks. Raises RunError if there is none.
+    """
+    found = [path for path in Path().glob(f"*{ENDING}") if path.is_file() and not path.name.startswith(".")]
     best: Run | None = None
-    none: NotARun | None = None  # other programs use the ending, too
-    for path, written in runs_here():
+    error = RunError(
+        "there is no run (*.ttt) here",
+        hint="make one with `ttt fit FILE`, or name one with -r RUN or in $TTT_RUN",
+    )
+    for written, _, path in sorted(((file.stat().st_mtime, file.name, file) for file in found), reverse=True):
         if best and datetime.fromisoformat(best.meta.created).timestamp() > written + _CLOCK:
             break
-        refuse_foreign(path)
-        run = Run(path, Session(path), scale)
+        if hasattr(os, "geteuid") and {path.stat().st_uid, path.lstat().st_uid} != {os.geteuid()}:
+            raise RunError(
+                "belongs to another user and is opened only if it is named",
+                where=str(path),
+                hint=f"name a run with -r RUN; -r {path} if you trust it",
+            )
         try:
-            made = run.meta.created
-        except NotARun as error:
-            none = error
+            run = Run(path, scale)
+        except NotARun as foreign:  # other programs use the ending, too
+            error = foreign
             continue
-        if best is None or made > best.meta.created:
+        if best is None or run.meta.created > best.meta.created:
             best = run
     if best is None:
-        assert none
-        raise none
+        raise error
     return best
 
 
-def memory_run(games: Games, timeline: Timeline, fit: Fit, config: Config, scale: Sequence[str] = ()) -> Run:
-    """A run that lives in memory only, with all that a stored one has."""
-    with translated(None):
-        return Run(None, MemorySession(games, timeline, fit, config), scale)
+class Run:
+    """One run: its tables, players, skills and evidence points.
 
+    It stays as it was when opened, even if its file is replaced. The file is open until `close` or the end of a
+    `with` block; the next query opens it again. Every method raises RunError when the file cannot be read.
+    """
 
-class Run(AskedRun):
-    """One run: its tables, its players, what is believed of them, and the evidence points that it collects."""
+    def __init__(
+        self,
+        path: Path | None,
+        scale: Sequence[str] = (),
+        opened: tuple[DuckDBPyConnection, tuple[str, ...]] | None = None,
+    ) -> None:
+        self.path = path
+        self._anchors = tuple(scale)
+        self._lock = threading.RLock()
+        self._depth = 0
+        self._open: DuckDBPyConnection | None = None
+        self._chains: tuple[str, ...] = ()
+        self._seen: tuple[int, ...] = ()
+        self._shown: tuple[float, float] | None = None
+        self._points: object = None
+        if opened:
+            self._open, self._chains = opened
+        self.meta: RunMeta = read_meta(self._connected(), path)
+
+    def __repr__(self) -> str:
+        return f"<Run {self.name}: {self.meta.describe()}>"
+
+    def _repr_html_(self) -> str:
+        from pandas import Series
+
+        return str(Series(self.meta.facts(), name=self.name).to_frame().to_html())
+
+    def __enter__(self) -> Self:
+        self._depth += 1
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._depth -= 1
+        if not self._depth and self.path is not None:
+            self.close()
+
+    def close(self) -> None:
+        """Close the file; a run in memory is lost."""
+        with self._lock:
+            if self._open is not None:
+                self._open.close()
+            self._open = self._shown = self._points = None
+
+    @property
+    def name(self) -> str:
+        """File name, or "memory"."""
+        return self.path.name if self.path else "memory"
+
+    @cached_property
+    def scale(self) -> Scale:
+        """The scale of all skills that methods and queries return. Raises ConfigError, LookupFailed."""
+
+        def in_points(sql: str, parameters: Sequence[Any]) -> list[Row]:
+            with self._cursor(Scale()) as cursor:
+                return cursor.execute(sql, list(parameters)).fetchall()
+
+        return find_scale(self.meta, in_points, self._anchors)
+
+    # Queries
+
+    def query(self, sql: str, parameters: Sequence[Any] = ()) -> DataFrame:
+        """Result of a SQL query over the run's tables (docs/runs.md), a pandas DataFrame."""
+        with self._cursor() as cursor:
+            return cursor.execute(sql, list(parameters)).df()
+
+    def select(self, sql: str, parameters: Sequence[Any] = ()) -> tuple[Columns, list[Row]]:
+        """As `query`, but column names and rows as tuples."""
+        with self._cursor() as cursor:
+            result = cursor.execute(sql, list(parameters))
+            return tuple(str(column[0]) for column in result.description or ()), result.fetchall()
+
+    def arrays(self, sql: str, parameters: Sequence[Any] = ()) -> dict[str, NDArray[Any]]:
+        """As `query`, but numpy arrays by column; NULL of type DOUBLE is NaN."""
+        import numpy as np
+
+        with self._cursor() as cursor:
+            columns: dict[str, Any] = cursor.execute(sql, list(parameters)).fetchnumpy()
+        return {
+            name: np.ma.filled(column, np.nan) if column.dtype == np.float64 else np.ma.getdata(column)
+            for name, column in columns.items()
+        }
+
+    def stream(self, sql: str, parameters: Sequence[Any] = ()) -> tuple[Columns, Iterator[Row]]:
+        """As `select`, but rows are fetched in batches."""
+        columns, _ = self.select(f"SELECT * FROM ({sql}) LIMIT 0", parameters)
+        return columns, self._rows(sql, parameters)
+
+    def _rows(self, sql: str, parameters: Sequence[Any]) -> Iterator[Row]:
+        with self._cursor() as cursor:
+            cursor.execute(sql, list(parameters))
+            while rows := cursor.fetchmany(_BATCH):
+                yield from rows
+
+    def copy_to(
+        self,
+        path: str | os.PathLike[str],
+        format: Literal["parquet", "csv", "json"],  # noqa: A002
+        sql: str,
+    ) -> None:
+        """Write the rows of a SQL query to a file. Raises RunError."""
+        place = Path(path)
+        try:
+            with replacing(place) as temporary:
+                run = self if self.path is None else Run(self.path, self._anchors)
+                if run is not self:
+                    run.close()
+                    run._connected(also=(temporary,))
+                target = str(temporary).replace("'", "''")
+                with run._cursor() as cursor, translated(self.path, place):
+                    cursor.execute(f"COPY ({sql}) TO '{target}' (FORMAT {format}, USE_TMP_FILE false)")
+        except OSError as error:
+            raise RunError(f"cannot be written: {error.strerror or error}", where=str(place)) from error
+
+    @contextmanager
+    def _cursor(self, scale: Scale | None = None) -> Iterator[DuckDBPyConnection]:
+        shown = scale or self.scale
+        with self._lock:
+            connection = self._connected()
+            with translated(self.path):
+                self._show(connection, shown)
+            cursor = connection.cursor()
+        with translated(self.path), closing(cursor):
+            yield cursor
+
+    def _connected(self, also: Sequence[Path] = ()) -> DuckDBPyConnection:
+        """The database with the run attached. Raises RunReplaced if the file, opened again, has another run."""
+        with self._lock:
+            if self._open is None:
+                if self.path is None:
+                    raise RunError("the run in memory was closed", where=self.name)
+                connection, self._chains, self._seen = connect(self.path, also)
+                if "meta" in vars(self) and read_meta(connection, self.path).created != self.meta.created:
+                    connection.close()
+                    raise self._replaced()
+                self._open = connection
+            return self._open
+
+    def _show(self, connection: DuckDBPyConnection, scale: Scale) -> None:
+        """Create our views over the tables of the run. Raises RunError for impossible numbers."""
+        if self._shown is None and self.path is not None:
+            check_numbers(connection, self.path, self.meta, self._chains, self._seen)
+        if self._shown != (scale.slope, scale.shift):
+            period: Period = self.meta.period  # type: ignore[assignment]
+            held = {name for (name,) in connection.execute(HELD).fetchall()}
+            connection.execute(
+                session_views(self._chains, period, held, slope=scale.slope, shift=scale.shift)
+            )
+            self._shown, self._points = (scale.slope, scale.shift), None
+        if self.path is not None and (now := points_stat(self.path)) != self._points:
+            rows = list(zip(*self._stored_points(connection), strict=True))
+            connection.execute(f"CREATE OR REPLACE TABLE all_points AS FROM {DATABASE}.main.evidence LIMIT 0")
+            if rows:
+                unnested = ", ".join(["unnest(?)"] * len(rows))
+                connection.execute(f"INSERT INTO all_points SELECT {unnested}", [list(r) for r in rows])
+            connection.execute("CREATE OR REPLACE VIEW evidence AS FROM all_points")
+            self._points = now
+
+    def _replaced(self) -> RunReplaced:
+        return RunReplaced("the run was replaced meanwhile", where=str(self.path), hint="open it again")
+
+    def refuse_replaced(self) -> None:
+        """Raise RunReplaced if another run replaced this one."""
+        if self.path is None or (self._open is not None and self._seen == signature(self.path)):
+            return
+        connection, *_ = connect(self.path)
+        with closing(connection):
+            if read_meta(connection, self.path).created != self.meta.created:
+                raise self._replaced()
+
+    # Tables
 
     def find_player(self, name: str) -> Found:
-        """The player whom `name` means (`ttt_cli.runs.lookup`). Raises LookupFailed."""
+        """The player selected by `name` (`ttt_cli.runs.lookup`). Raises LookupFailed."""
         try:
-            return find_player(lambda sql, parameters: self.query(sql, parameters)[1], name)
+            return find_player(self._fetch, name)
         except LookupFailed as error:
             raise LookupFailed(error.message, where=self.name, hint=error.hint) from None
 
+    def find_period(self, at: str | None, player: str | None = None) -> tuple[str, int]:
+        """Label and number of a period, of the run or a player's history (`ttt_cli.runs.lookup`). Raises
+        LookupFailed.
+        """
+        return find_period(self._fetch, self.meta, at, player)
+
+    def _fetch(self, sql: str, parameters: Sequence[Any]) -> list[Row]:
+        return self.select(sql, parameters)[1]
+
     def skills(self, player: str | None = None) -> DataFrame:
-        """Every player's skill in every period, or one player's (named as people do): a pandas DataFrame."""
+        """Skills in every period, of all players or one (`find_player`): a pandas DataFrame."""
         if player is None:
-            return self._frame(PUBLIC["skills"])
-        return self._frame(
-            f"SELECT * FROM ({PUBLIC['skills']}) WHERE player = ?", [self.find_player(player).player]
-        )
+            return self.query(PUBLIC["skills"])
+        named = self.find_player(player).player
+        return self.query(f"SELECT * FROM ({PUBLIC['skills']}) WHERE player = ?", [named])
 
     def players(self) -> DataFrame:
-        """The players with their first and last period, record and peak: a pandas DataFrame."""
-        return self._frame(PUBLIC["players"])
+        """Players with first and last period, record and peak: a pandas DataFrame."""
+        return self.query(PUBLIC["players"])
 
     def games(self) -> DataFrame:
-        """The games as they were used, with event, site and round as written: a pandas DataFrame."""
-        return self._frame(self.public_query("games"))
-
-    def public_query(self, table: str) -> str:
-        """SQL of the rows of `skills`, `players` or `games` as people and scripts get them."""
-        return GAMES_WITH_TEXTS if table == "games" and self.has_texts else PUBLIC[table]
+        """Games as used, with event, site and round: a pandas DataFrame."""
+        return self.query(PUBLIC["games"])
 
     @property
     def has_joint(self) -> bool:
-        """Whether the run holds a joint posterior, so that it is known what skills have in common."""
-        return self.held_tables >= OF_JOINT and self._has_rows(f"{DATABASE}.main.steps")
+        """Whether the run has a joint posterior."""
+        return self.has_rows("steps")
 
-    @cached_property
-    def held_tables(self) -> frozenset[str]:
-        """The tables that are in its file."""
-        return frozenset(name for (name,) in self.query(HELD)[1])
+    def has_rows(self, table: str) -> bool:
+        """Whether a table has rows."""
+        return bool(self.select(f"SELECT 1 FROM {table} LIMIT 1")[1])
 
-    @cached_property
-    def _draws(self) -> list[Row]:
-        return curves.by_year(self, "draws")
+    def stored_games(self) -> Games:
+        """The Games that were fitted, equal in every column."""
+        from ttt_cli.runs.columns import rebuild_games
+
+        with self._cursor() as cursor:
+            try:
+                return rebuild_games(cursor)
+            except (ValueError, TypeError, OverflowError) as error:
+                where = str(self.path) if self.path else None
+                raise RunError("its games cannot be read", where=where, hint="fit it again") from error
+
+    # Curves over years
 
     def draws(self) -> DataFrame:
-        """Draw margins that move, by calendar year: `year`, `margin`, its `sd`, and `level`, a pandas DataFrame.
+        """Draw margins by calendar year (`year`, `margin`, `sd`, `level`), a pandas DataFrame; empty if constant.
 
-        Margins are those of players of the year's level, newcomers' where players have their own; nothing is in it
-        where one margin holds for all.
+        Margins of players of the year's level; of newcomers where players have their own.
         """
-        return curves.frame(self, "draws")
+        return self._curve_frame("draws")
 
     def newcomers(self) -> DataFrame:
-        """How much better than `prior_mean` newcomers are, by calendar year: `year`, `mean`, `sd`, a pandas DataFrame.
-
-        Nothing is in it where that is the same in all years.
+        """Mean of newcomers above `prior_mean` by calendar year (`year`, `mean`, `sd`), a pandas DataFrame; empty if
+        constant.
         """
-        return curves.frame(self, "newcomers")
+        return self._curve_frame("newcomers")
 
     def career(self) -> DataFrame:
-        """What skills do by themselves in the years after the debut: `years`, `mean` and `sd`, a pandas DataFrame.
-
-        `mean` is what they gain, `sd` that of the walk around it. Nothing is in it where there are no careers.
+        """Expected change of skill since the debut (`years`, `mean`, `sd` of the walk), a pandas DataFrame; empty
+        without careers.
         """
-        return curves.frame(self, "career")
+        return self._curve_frame("career")
+
+    def curve(self, name: CurveName) -> list[tuple[float, ...]]:
+        """Rows of a curve on the scale of the run; none if it has no such curve."""
+        slope, shift = self.scale.slope, self.scale.shift
+        found = self._career() if name == "career" else self.by_year(name)
+        on_scale = [(at, *(slope * value for value in values)) for at, *values in found]
+        return [(*row[:-1], row[-1] + shift) for row in on_scale] if name == "draws" else on_scale
 
     def draws_in(self, year: int) -> dict[str, float] | None:
-        """The parameters of games in a year where draw margins move, points: those of the last with games up to it."""
+        """Parameters of draws in a year, points: of the last year with games up to it; None if they are constant."""
         if not self._draws:
             return None
         known = [row for row in self._draws if row[0] <= year] or self._draws[:1]
         return {"draw_margin": known[-1][1], "draw_margin_level": known[-1][3]}
 
-    @property
-    def has_texts(self) -> bool:
-        """Whether the run holds what was written of its games: event, site and round."""
-        return self.held_tables >= TEXTS and self._has_rows(f"{DATABASE}.main.texts")
+    @cached_property
+    def _draws(self) -> list[Row]:
+        return self.by_year("draws")
 
-    @property
-    def has_neutral(self) -> bool:
-        """Whether any game was on neutral ground."""
-        return self._has_rows("neutral_games")
+    def _curve_frame(self, name: CurveName) -> DataFrame:
+        from pandas import DataFrame
 
-    def _has_rows(self, table: str) -> bool:
-        return bool(self.query(f"SELECT 1 FROM {table} LIMIT 1")[1])
+        return DataFrame(self.curve(name), columns=list(CURVES[name]))
+
+    def by_year(self, table: CurveName) -> list[Row]:
+        """Rows of the table of a curve, in points."""
+        columns = ", ".join(f'"{name}"' for name in CURVES[table])
+        return self.select(f'SELECT {columns} FROM {table} ORDER BY "year"')[1]
+
+    def _career(self) -> list[tuple[float, ...]]:
+        params = self.meta.params
+        if not any(params.get(name) for name in ("growth", "decline", "early")):
+            return []
+        import numpy as np
+
+        from ttt_cli.histories import Curve
+
+        names = Curve._fields
+        curve = Curve(**{name: params[name] for name in names if name in params})
+        at = np.arange(_STEPS * _CAREER + 1) / _STEPS
+        sd = params["tau"] * np.sqrt(curve.clock(at))
+        return list(zip(at.tolist(), curve.change(at).tolist(), sd.tolist(), strict=True))
+
+    # The joint posterior
 
     @cached_property
     def joint(self) -> JointSkills:
-        """The joint Gaussian of the run's skills, in points. Raises RunError where it holds none."""
+        """The joint Gaussian of the skills, in points. Raises RunError if the run has none."""
         from ttt_cli.runs.joint import JointSkills
 
-        return JointSkills(self)
+        if not self.has_joint:
+            raise RunError(
+                "has no joint posterior, so covariances of skills are unknown",
+                where=self.name,
+                hint="fit with -s solver.posterior=joint (ttt, ttt-d)",
+            )
+        return JointSkills(self.arrays, self.meta, self.name, self.scale.slope)
+
+    def _resolved(
+        self, skills: Sequence[tuple[str, str]]
+    ) -> tuple[list[tuple[str, str]], list[tuple[str, int]]]:
+        """Pairs of player and period by the run's names and labels, and by numbers. Raises LookupFailed."""
+        named, numbered = [], []
+        found = cache(self.find_player)
+        for name, at in skills:
+            player = found(name).player
+            label, number = self.find_period(at, player)
+            named.append((player, label))
+            numbered.append((player, number))
+        return named, numbered
 
     def covariance(self, skills: Sequence[tuple[str, str]]) -> DataFrame:
-        """The covariance matrix of skills, (player, period) pairs as people name them: a pandas DataFrame.
+        """Covariance matrix of skills, given as (player, period) pairs, across periods and players: a pandas
+        DataFrame.
 
-        Exact, across periods, players and eras. Raises LookupFailed, and RunError where the run holds no joint
-        posterior.
+        Raises LookupFailed, and RunError if the run has no joint posterior.
         """
         from pandas import DataFrame, MultiIndex
 
-        from ttt_cli.runs.joint import meant
-
         with self:
-            named, places = meant(self, skills)
+            named, places = self._resolved(skills)
             found = self.joint.covariance(places) * self.scale.slope**2
         index = MultiIndex.from_tuples(named, names=["player", "period"])
         return DataFrame(found, index=index, columns=index)
 
     def samples(self, n: int, seed: int, skills: Sequence[tuple[str, str]] | None = None) -> DataFrame:
-        """`n` samples of skills, a column for each (player, period) pair, from their joint posterior: a DataFrame.
+        """`n` samples of skills from their joint posterior, a column for each (player, period) pair: a pandas
+        DataFrame.
 
-        None: those of all players in all their periods with games. Equal seeds give equal samples. Raises as
-        `covariance`, and ConfigError where more than 1,000 are asked for of a run whose factor is out of reach.
+        None: all players in all their periods with games. Equal seeds give equal samples. Raises as `covariance`, and
+        ConfigError for more than 1,000 skills of a run with too large a factor.
         """
         from pandas import DataFrame, MultiIndex
-
-        from ttt_cli.runs.joint import meant
 
         with self:
             if skills is None:
                 named, found = self.joint.samples_of_all(n, seed)
             else:
-                named, places = meant(self, skills)
+                named, places = self._resolved(skills)
                 found = self.joint.samples(places, n, seed)
             shown = found * self.scale.slope + self.scale.shift
         return DataFrame(shown, columns=MultiIndex.from_tuples(named, names=["player", "period"]))
 
+    # Evidence points
+
     def evidence(self) -> DataFrame:
-        """The evidence points stored so far, parameters and results: a pandas DataFrame."""
+        """Evidence points with parameters and results: a pandas DataFrame."""
         from pandas import DataFrame
 
         columns, rows = evidence_table(self.evidence_points())
         return DataFrame(rows, columns=list(columns))
 
     def evidence_points(self) -> list[EvidencePoint]:
-        """The evidence points stored so far, the run's own first."""
-        rows = self.query(SELECT)[1]
-        if self.path is not None:
-            rows += noted(self.path, self.meta.created)
+        """All evidence points, the run's own first."""
+        with self._cursor(Scale()) as cursor:
+            rows = self._stored_points(cursor)
         try:
-            return [EvidencePoint.from_row(row) for row in {row[0]: row for row in rows}.values()]
+            return [EvidencePoint.from_row(row) for row in rows]
         except (ValueError, TypeError, RecursionError) as error:
-            raise RunError(
-                "its evidence points cannot be read", where=self._where, hint="fit it again"
-            ) from error
-
-    def stored_games(self) -> Games:
-        """The Games that were fitted, equal in every column: fitting them again gives the same Fit."""
-        from ttt_cli.runs.storing.rebuild import rebuild_games
-
-        with self._open() as connection:
-            try:
-                return rebuild_games(connection)
-            except (ValueError, TypeError, OverflowError) as error:
-                raise RunError("its games cannot be read", where=self._where, hint="fit it again") from error
+            where = str(self.path) if self.path else None
+            raise RunError("its evidence points cannot be read", where=where, hint="fit it again") from error
 
     def store_evidence(self, points: Iterable[EvidencePoint]) -> None:
-        """Keep evidence points, beside the run until `merge_evidence`: readers may hold its file meanwhile.
+        """Store evidence points beside the run; later ones replace earlier ones of equal parameters.
 
-        Raises RunError when the disk does not take them, RunReplaced for another run in the same place.
+        Raises RunError when they cannot be written, RunReplaced if another run replaced this one.
         """
         rows = [point.to_row() for point in points]
         if not rows:
             return
         if self.path is None:
-            with self._session.writable() as connection:
-                connection.executemany(INSERT.format(table=f"{DATABASE}.main.evidence"), rows)
+            self._connected().executemany(INSERT.format(table=f"{DATABASE}.main.evidence"), rows)
             return
-        created = self.meta.created
-        if self._session.changed:
-            self.refuse_replaced()
-        note(self.path, created, rows)
+        self.refuse_replaced()
+        store_points(self.path, self._basis, rows)
 
-    def merge_evidence(self) -> None:
-        """Move what `store_evidence` kept into the run's file, unless another process holds that for writing."""
+    def _stored_points(self, connection: DuckDBPyConnection) -> list[Row]:
+        rows = connection.execute(_SELECT_POINTS.format(table=f"{DATABASE}.main.evidence")).fetchall()
         if self.path is not None:
-            created = self.meta.created
-            with self._session.released():
-                merge(self.path, created)
+            rows += read_points(self.path, self._basis)
+        return list({row[0]: row for row in rows}.values())
+
+    @cached_property
+    def _basis(self) -> str:
+        query = f"SELECT digest FROM {DATABASE}.main.inputs ORDER BY rowid"
+        return basis_of(self.meta, [digest for (digest,) in self._connected().execute(query).fetchall()])

@@ -1,7 +1,4 @@
-"""The tables and views of a run file. Version 5 of the format; every change of meaning raises the version.
-
-So does a new word in a view: `untrusted` refuses runs whose views hold words that these do not.
-"""
+"""The tables and views of a run file. Version 5 of the format; every change of meaning raises the version."""
 
 from __future__ import annotations
 
@@ -9,15 +6,18 @@ from collections.abc import Mapping, Sequence, Set
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
-from ttt_cli.quantities import TEXT_COLUMNS, bridge_columns, chain_columns
+from ttt_cli.histories import bridge_columns, chain_columns, sql_later_on
+from ttt_cli.periods import STEPS_PER_YEAR
+from ttt_cli.quantities import TEXT_COLUMNS
 
 if TYPE_CHECKING:
     from ttt_cli.config.schema import Period
 
 FORMAT: Final = 5
-DATABASE: Final = "run"  # what a session calls the database of the run that it asks
-HELD: Final = f"""SELECT table_name FROM duckdb_tables() WHERE database_name = '{DATABASE}'
-UNION ALL SELECT view_name FROM duckdb_views() WHERE database_name = '{DATABASE}' AND NOT internal"""
+DATABASE: Final = "run"  # the name of the attached database of a run
+HELD: Final = (
+    f"SELECT table_name FROM duckdb_tables() WHERE database_name = '{DATABASE}' AND schema_name = 'main'"
+)
 RESULTS: Final = ("0-1", "1/2-1/2", "1-0")  # by outcome for White: loss, draw, win
 
 _TABLES: Final[Mapping[str, str]] = MappingProxyType(
@@ -50,26 +50,26 @@ _TABLES: Final[Mapping[str, str]] = MappingProxyType(
         "neutral_games": '"row" BIGINT',  # the rows of game_rows, counted from 0, of games on neutral ground
     }
 )
-OF_JOINT: Final = frozenset({"links", "steps"})
-TEXTS: Final = frozenset({"game_texts", "texts", "spellings"})
-MAY_LACK: Final = OF_JOINT | TEXTS | {"draws", "newcomers", "neutral_games"}  # in runs of earlier versions
-_NOWHERE: Final = 'SELECT CAST(0 AS BIGINT) AS "row" LIMIT 0'
+# Missing in runs of earlier versions; a session has them without rows
+OPTIONAL: Final = frozenset(
+    {"links", "steps", "game_texts", "texts", "spellings", "draws", "newcomers", "neutral_games"}
+)
 _PIECE: Final = 1000  # periods of a span that are made at once: a list takes the memory of its longest rows
 # The line of a game is its place without the record (`reading.reports.LINES`), in words that older versions know.
-# `{run}`: where the tables are; within a session that is never where these views are.
 _VIEWS: Final = """
 CREATE OR REPLACE VIEW games AS
 SELECT periods.period, period_number,
        substr(CAST(DATE '1970-01-01' + date_days AS VARCHAR), 1, [4, 7, 10][date_precision + 1]) AS date,
        date_days, date_precision, white.player AS white, black.player AS black,
        {results}[outcome + 1] AS result, weight, "offset", inputs.path AS file,
-       line % (CAST(1000 AS BIGINT) * 1000 * 1000 * 10) AS line, file_number,
+       line % (CAST(1000 AS BIGINT) * 1000 * 1000 * 10) AS line, {texts_of_game}, file_number,
        white_id, black_id, neutral_games."row" IS NOT NULL AS neutral
-FROM {run}game_rows AS game_rows JOIN {run}periods AS periods USING (period_number)
-JOIN {run}names AS white ON white.id = white_id JOIN {run}names AS black ON black.id = black_id
-LEFT JOIN {run}inputs AS inputs ON inputs.rowid = file_number
-LEFT JOIN neutral_games ON neutral_games."row" = game_rows.rowid
-ORDER BY game_rows.rowid;
+FROM {game_rows} AS game_rows JOIN {periods} AS periods USING (period_number)
+JOIN {names} AS white ON white.id = white_id JOIN {names} AS black ON black.id = black_id
+LEFT JOIN {inputs} AS inputs ON inputs.rowid = file_number
+LEFT JOIN {neutral_games} AS neutral_games ON neutral_games."row" = game_rows.rowid
+LEFT JOIN {game_texts} AS game_texts ON game_texts.rowid = game_rows.rowid
+{of_texts}ORDER BY game_rows.rowid;
 CREATE OR REPLACE MACRO skills_of(low, high, last, idle) AS TABLE
 SELECT player, {label} AS period, number AS period_number, {skill},
        CASE WHEN ahead = 0 THEN games ELSE 0 END AS games{further}
@@ -77,11 +77,11 @@ FROM (SELECT *, number - period_number AS ahead FROM (
     SELECT *, CAST(unnest(range(piece, least(piece + {piece}, beyond))) AS INTEGER) AS number FROM (
         SELECT *, unnest(range(greatest(period_number, low), beyond, {piece})) AS piece
         FROM (SELECT *, least("end", high + 1, period_number + idle + 1) AS beyond
-            FROM (SELECT *, coalesce("until", last + 1, period_number + 1) AS "end" FROM {run}spans)
+            FROM (SELECT *, coalesce("until", last + 1, period_number + 1) AS "end" FROM {spans})
             WHERE period_number <= coalesce(high, period_number) AND "end" > coalesce(low, period_number)
             AND coalesce(period_number + idle >= low, true)))));
 CREATE OR REPLACE MACRO skills_within(low, high, idle) AS TABLE
-FROM skills_of(low, high, (SELECT max(period_number) FROM {run}spans), idle);
+FROM skills_of(low, high, (SELECT max(period_number) FROM {spans}), idle);
 CREATE OR REPLACE VIEW skills AS FROM skills_of(NULL, NULL, NULL, NULL);
 CREATE OR REPLACE VIEW nodes AS FROM skills_of(NULL, NULL, NULL, 0);
 """
@@ -102,25 +102,14 @@ LABELS: Final[Mapping[Period, str]] = MappingProxyType(
 PUBLIC: Final[dict[str, str]] = {
     "skills": "SELECT * EXCLUDE (period_number) FROM skills",
     "players": "SELECT * EXCLUDE (folded, surname) FROM players",
-    "games": "SELECT period, date, white, black, result, weight, file, line, '' AS event, '' AS site, '' AS round, "
-    "neutral FROM games",
+    "games": f"SELECT period, date, white, black, result, weight, file, line, {', '.join(TEXT_COLUMNS)}, neutral "
+    "FROM games",
 }
-_WRITTEN: Final = ", ".join(f"{name}.text AS {name}" for name in TEXT_COLUMNS)
-_BY_ID: Final = " ".join(
-    f"LEFT JOIN {DATABASE}.main.texts AS {name} ON {name}.id = found.{name}" for name in TEXT_COLUMNS
-)
-GAMES_WITH_TEXTS: Final = f"""
-    SELECT period, date, white, black, result, weight, file, line, {", ".join(TEXT_COLUMNS)}, neutral
-    FROM games POSITIONAL JOIN
-    (SELECT {_WRITTEN} FROM {DATABASE}.main.game_texts AS found {_BY_ID} ORDER BY found.rowid)"""
 ALIASES: Final = "aliases"  # the kind of input that is the alias file, no file of games
 
 
 def tables(chains: Sequence[str], *, whole: bool) -> dict[str, str]:
-    """The columns of each table, in SQL; `chains` with the skill first.
-
-    `whole`: every game counts as a whole number of games.
-    """
+    """SQL columns of each table; `chains` with the skill first; `whole`: all weights are whole numbers."""
     numbers = [*map(chain_columns, chains), *map(bridge_columns, chains)]
     columns = ", ".join(f"{name} DOUBLE" for names in numbers for name in names)
     count = "BIGINT" if whole else "DOUBLE"
@@ -128,73 +117,61 @@ def tables(chains: Sequence[str], *, whole: bool) -> dict[str, str]:
 
 
 def definitions(chains: Sequence[str], period: Period, *, whole: bool) -> str:
-    """SQL that creates everything in an empty run: its tables, and for others who open it the views as well."""
+    """SQL that creates the tables of a run, and views for other clients."""
     created = "".join(f"CREATE TABLE {table}({text});" for table, text in tables(chains, whole=whole).items())
-    return created + _views(chains, period)
+    return created + _views(chains, period, {table: table for table in _TABLES})
 
 
 def session_views(
-    chains: Sequence[str],
-    period: Period,
-    held: Set[str],
-    *,
-    slope: float = 1.0,
-    shift: float = 0.0,
-    numbered: bool = False,
+    chains: Sequence[str], period: Period, held: Set[str], *, slope: float = 1.0, shift: float = 0.0
 ) -> str:
-    """SQL that lets a session find the tables and views of the run attached to it, skills on a scale.
-
-    `held`: the tables of the run; `numbered`: whether they have a column `rowid`.
-    """
-    hidden = " EXCLUDE (rowid)" if numbered else ""
-    plain = "".join(
-        f"CREATE OR REPLACE VIEW {table} AS SELECT *{hidden} FROM {DATABASE}.main.{table};"
-        for table in _TABLES
-        if table not in MAY_LACK and table != "players"
+    """SQL that creates views in the main database over the `held` tables of the attached run, skills on a scale."""
+    created = "".join(
+        f"CREATE OR REPLACE VIEW {table} AS FROM {DATABASE}.main.{table};"
+        if table in held
+        else f"CREATE TABLE IF NOT EXISTS {table}({columns});"
+        for table, columns in tables(chains, whole=True).items()
+        if table != "players"
     )
-    neutral = f"FROM {DATABASE}.main.neutral_games" if "neutral_games" in held else _NOWHERE
-    return f"""{plain} CREATE OR REPLACE VIEW neutral_games AS {neutral};
+    places = {table: f"{DATABASE}.main.{table}" if table in held else table for table in _TABLES}
+    return f"""{created}
         CREATE OR REPLACE VIEW players AS
-        SELECT *{hidden} REPLACE ({_shown("peak_mean", slope, shift)}, {_shown("peak_sd", slope)})
+        SELECT * REPLACE ({_shown("peak_mean", slope, shift)}, {_shown("peak_sd", slope)})
         FROM {DATABASE}.main.players;
-        {_views(chains, period, f"{DATABASE}.main.", slope, shift)}"""
+        {_views(chains, period, places, slope, shift)}"""
 
 
 def _views(
-    chains: Sequence[str], period: Period, run: str = "", slope: float = 1.0, shift: float = 0.0
+    chains: Sequence[str],
+    period: Period,
+    places: Mapping[str, str],
+    slope: float = 1.0,
+    shift: float = 0.0,
 ) -> str:
-    skill, *further = (_ahead(chain, slope, shift if chain == "skill" else 0.0) for chain in chains)
+    """SQL of the views; `places` of the tables, other than those of the views."""
+    skill, *further = (_ahead(chain, period, slope, shift if chain == "skill" else 0.0) for chain in chains)
     return _VIEWS.format(
-        run=run,
+        **places,
         piece=_PIECE,
         results=list(RESULTS),
         label=LABELS[period],
         skill=skill,
         further="".join(f", {text}" for text in further),
+        texts_of_game=", ".join(f"coalesce(of_{name}.text, '') AS {name}" for name in TEXT_COLUMNS),
+        of_texts="".join(
+            f"LEFT JOIN {places['texts']} AS of_{name} ON of_{name}.id = game_texts.{name}\n"
+            for name in TEXT_COLUMNS
+        ),
     )
 
 
-def _ahead(chain: str, slope: float, shift: float) -> str:
-    """Mean and sd of a chain so many periods `ahead` of the first of a span: `ttt_cli.fitted.later_on`."""
+def _ahead(chain: str, period: Period, slope: float, shift: float) -> str:
+    """SQL of mean and sd of a chain `ahead` periods after the start of a span, on a scale."""
+    moved, limited = sql_later_on(chain, STEPS_PER_YEAR[period])
     mean, sd = chain_columns(chain)
-    step, centre, rise, bend, most, prior, *curve = bridge_columns(chain)
-    growth, growth_periods, decline, decline_after, early, early_periods = curve
-    grown = f"{growth} * (1 - exp(-ahead / {growth_periods}))"
-    change = f"({grown} - {decline} * greatest(ahead - {decline_after}, 0))"
-    passed = f"(ahead + {early} * {early_periods} * (1 - exp(-ahead / {early_periods})))"
-    known = f"coalesce(1 / ({prior} * {prior}), 0)"
-    learned = f"(1 / ({sd} * {sd}) - {known})"
-    decay = f"(1 + {learned} * {passed} * ({rise} + {passed} * {bend}))"
-    precision = f"({known} + {learned} / {decay})"
-    later = f"1 / sqrt({precision})"
-    limited = f"CASE WHEN ahead = 0 THEN {sd} WHEN {later} > {most} THEN {most} ELSE {later} END"
-    drawn = f"{centre} + ({mean} - {centre}) / ({decay} * {sd} * {sd} * {precision})"
-    onward = f"{mean} + {passed} * {step} + {change}"
-    moved = f"(CASE WHEN {centre} IS NULL OR ahead = 0 THEN {onward} ELSE {drawn} END)"
     return f"{_shown(mean, slope, shift, moved)}, {_shown(sd, slope, 0.0, limited)}"
 
 
 def _shown(column: str, slope: float, shift: float = 0.0, value: str = "") -> str:
-    """A value, by default that of the column of the same name, on a scale."""
     scaled = f" * {slope!r} + {shift!r}" if (slope, shift) != (1.0, 0.0) else ""
     return f"{value or column}{scaled} AS {column}"

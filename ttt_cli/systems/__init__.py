@@ -1,1 +1,1 @@
-"""Rating systems: one module each, a registry, and what they share."""
+"""Rating systems, one module each, and their registry."""

@@ -1,4 +1,4 @@
-"""Chessmetrics: padded performance ratings of all players at once, from the games of the last years (Sonas 2005)."""
+"""Chessmetrics: padded performance ratings of all players at once, from the games of recent years (Sonas 2005)."""
 
 import math
 from functools import partial
@@ -7,18 +7,21 @@ from typing import Final, Unpack
 import numpy as np
 from pydantic import Field
 
-from ttt_cli.arrays import Array
 from ttt_cli.config.schema import SolverConfig
 from ttt_cli.fitted import Fit, Status
 from ttt_cli.histories import Filter
-from ttt_cli.inference.draws import resolve_logistic_margin
-from ttt_cli.inference.outcome import log_score, logistic_probabilities, predict_ratings
-from ttt_cli.inference.params import ExpectedParams
-from ttt_cli.inference.scores.filtering import filter_fit, gradient_by_differences, rows_of
+from ttt_cli.inference.filters import filter_fit, gradient_by_differences, rows_of, unknown_sd
+from ttt_cli.inference.outcome import (
+    log_score,
+    logistic_probabilities,
+    predict_ratings,
+    resolve_logistic_margin,
+)
+from ttt_cli.inference.params import ExpectedParams, Traits
 from ttt_cli.inference.solver import Given
-from ttt_cli.inference.traits import Traits
-from ttt_cli.kernels.scores.structures import Piece
+from ttt_cli.kernels.elo import PeriodRange
 from ttt_cli.periods import STEPS_PER_YEAR
+from ttt_cli.support.arrays import Array
 from ttt_cli.timeline import Timeline
 
 NAME: Final = "chessmetrics"
@@ -52,7 +55,9 @@ class Params(ExpectedParams):
 
 
 def fit(timeline: Timeline, params: Params, solver: SolverConfig, **given: Unpack[Given]) -> Fit:
-    """Make the lists at both ends of every period; the evidence is that of the games by the lists before them."""
+    """Compute the lists at both ends of each period; the evidence is that of games predicted by the lists
+    before them.
+    """
     fitted = _fit(timeline, params, solver)
     if on_sweep := given.get("on_sweep"):
         on_sweep(fitted.status.sweeps, 0.0, fitted.status.remaining_error)
@@ -60,7 +65,7 @@ def fit(timeline: Timeline, params: Params, solver: SolverConfig, **given: Unpac
 
 
 def gradient(timeline: Timeline, params: Params, fit: Fit) -> dict[str, float]:
-    """The gradient of the log-evidence in every numeric parameter, by central differences."""
+    """Gradient of the log-evidence in numeric parameters, by central differences."""
     keys = ("window", "points_per_score", "opponents_games", "reference_games")
     by_differences = gradient_by_differences(partial(_fit, solver=SolverConfig()), *keys)
     return {**by_differences(timeline, params, fit), "reference_rating": 0.0, "bonus": 0.0}
@@ -73,7 +78,7 @@ def _fit(timeline: Timeline, params: Params, solver: SolverConfig) -> Fit:
     difference = before[timeline.game_white] - before[timeline.game_black] + timeline.ahead(advantage)
     evidence = log_score(logistic_probabilities(difference, margin), timeline.outcome, timeline.weight)
     level = params.reference_rating + params.bonus
-    unknown = np.full(timeline.n_nodes, math.nan)
+    unknown = unknown_sd(timeline.n_nodes)
     chains = {"skill": Filter(level + after, unknown, level + before, unknown, 0.0)}
     return filter_fit(
         NAME, params, {"draw_margin": margin, "white_advantage": advantage}, chains, evidence, status=status
@@ -84,12 +89,12 @@ def _lists(
     timeline: Timeline, params: Params, advantage: float, solver: SolverConfig
 ) -> tuple[Array, Array, Status]:
     """Deviations from the reference before and after each node's games, points."""
-    from ttt_cli.kernels.scores.chessmetrics import rate_periods
+    from ttt_cli.kernels.chessmetrics import rate_periods
 
     before, after = np.empty((2, timeline.n_nodes))
     player, games = timeline.node_player.copy(), rows_of(timeline, advantage)
     games = games._replace(white=player[games.white], black=player[games.black])
-    whole = Piece(False, timeline.node_start.copy(), timeline.game_start.copy())
+    whole = PeriodRange(False, timeline.node_start.copy(), timeline.game_start.copy())
     formula = params.points_per_score, params.opponents_games, params.reference_games
     steps, error = rate_periods(
         timeline.periods.copy(), whole, player, len(timeline.players), games,
@@ -99,9 +104,9 @@ def _lists(
 
 
 def _shares_left(timeline: Timeline, params: Params) -> Array:
-    """What is left of a game's weight at the end of its period and of those that follow, (periods,), above 0.
+    """Remaining weights (periods,) above 0 of a game at the ends of its period and the following ones.
 
-    A game is taken as spread over the months of its period, whatever is known of its date.
+    A game is spread evenly over the months of its period.
     """
     months, window = 12.0 / STEPS_PER_YEAR[timeline.period], 12.0 * params.window
     seen = float(np.ptp(timeline.periods)) + 1.0 if len(timeline.periods) else 0.0

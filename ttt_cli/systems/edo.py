@@ -1,7 +1,7 @@
 """Edo Historical Chess Ratings: one Bradley-Terry model over all players and years (R. Edwards, edochess.ca).
 
-Departures from the source: years without games are left out, which is exact, and come back by interpolation; odds count
-as a fixed difference instead of a 100-game match against a ghost; the maximum is found by Newton's method.
+Departures from the source: years without games are omitted, which is exact, and interpolated; odds are a fixed
+difference, not a 100-game match against a ghost; the maximum is found by Newton's method.
 """
 
 from dataclasses import dataclass
@@ -11,26 +11,21 @@ from typing import Final, Unpack
 import numpy as np
 from pydantic import Field
 
-from ttt_cli.arrays import Array
 from ttt_cli.config.schema import SolverConfig
 from ttt_cli.fitted import Fit
+from ttt_cli.gaussian.factor import affordable
 from ttt_cli.histories import Bridge, Line, Nodes, bridge_of_walk, idle_walk
-from ttt_cli.inference.bradley_terry import ratings
-from ttt_cli.inference.bradley_terry.comparisons import compare_games
-from ttt_cli.inference.bradley_terry.newton import Posterior, maximise
-from ttt_cli.inference.bradley_terry.player_years import PlayerYears
-from ttt_cli.inference.draws import resolve_logistic_margin
-from ttt_cli.inference.outcome import ELO_SCALE, predict_ratings
-from ttt_cli.inference.params import ExpectedParams, PriorMean, PriorSd
+from ttt_cli.inference import bradley_terry as ratings
+from ttt_cli.inference.bradley_terry import LogDensity, PlayerYears, compare_games, maximise
+from ttt_cli.inference.outcome import ELO_SCALE, predict_ratings, resolve_logistic_margin
+from ttt_cli.inference.params import ExpectedParams, PriorMean, PriorSd, Traits
 from ttt_cli.inference.solver import Given
-from ttt_cli.inference.traits import Traits
 from ttt_cli.periods import STEPS_PER_YEAR
-from ttt_cli.sparse.factor import affordable
+from ttt_cli.support.arrays import Array
 from ttt_cli.timeline import Timeline
 
 NAME: Final = "edo"
-# information, natural units, that holds a group's level while it is solved; it leaves no trace
-GROUND: Final = 1.0
+GROUND: Final = 1.0  # information that fixes a group's level while solving; it cancels
 MOST_WORK: Final = 1e13  # operations, summed over fits: five minutes of two cores
 INVERSE: Final = 4.0  # times the operations of a factor: that and its inverse
 
@@ -64,12 +59,12 @@ class Params(ExpectedParams):
 
 @dataclass(frozen=True)
 class Adjusted(Line):
-    """Ratings and deviations with the prior taken in; straight lines between, but for the deviations.
+    """Ratings and deviations combined with the prior; ratings are linear between nodes, deviations are not.
 
-    Those are of the raw ratings, `raw_sd` with `covariance` (with the node before), which are uncertain by `drift`
-    (sd over one year of the years to the node) between nodes, and then meet the prior again. After the last node the
-    raw rating stands, uncertain by `idle_drift`, so that the adjusted one nears `prior_mean`. Of players not rated the
-    prior is all there is: their `raw_sd` is infinite.
+    Raw ratings have sd `raw_sd` and `covariance` with the previous node. Between two nodes their uncertainty grows by
+    `drift` a year, given at the later node. After the last node the raw rating is constant and its uncertainty grows by
+    `idle_drift`, so that the adjusted rating approaches `prior_mean`. Unrated players have the prior: their `raw_sd`
+    is infinite.
     """
 
     raw_sd: Array
@@ -80,32 +75,31 @@ class Adjusted(Line):
     idle_drift: float
 
     def bridge(self, earlier: Nodes, later: Nodes, years: Array) -> Bridge:
-        """What is believed between two uncertain ends, so many years apart."""
+        """Bridge between two uncertain ends, `years` apart."""
         rated = np.isfinite(self.raw_sd[later])
         before, after = (np.where(rated, self.raw_sd[nodes], 0.0) for nodes in (earlier, later))
         raw = bridge_of_walk(before, after, self.covariance[later], self.drift[later] ** 2 * years)
         return Bridge(self.mean[later] - self.mean[earlier], *raw, prior=self.prior_sd)
 
     def onward(self, last: Nodes) -> Bridge:
-        """A year after the last nodes of players."""
+        """Bridge over a year after players' last nodes."""
         year = idle_walk(np.full(len(last), self.idle_drift))
         return year._replace(prior=self.prior_sd, centre=self.prior_mean)
 
 
 def fit(timeline: Timeline, params: Params, solver: SolverConfig, **given: Unpack[Given]) -> Fit:
-    """Find the most likely ratings of all player-years and their deviations, then take in the prior.
+    """Find the most probable ratings of all player-years with deviations, then combine them with the prior.
 
-    Players who cannot be rated stand at the prior; `notes` names them. Raises ConfigError for an unknown anchor, when
-    all games are draws and the draw margin is to be worked out from them, and for histories too large for `exact`
-    deviations.
+    Unrated players get the prior; `notes` names them. Raises ConfigError for an unknown anchor, for an `auto` draw
+    margin when all games are draws, and for histories too large for `exact` deviations.
     """
     margin = resolve_logistic_margin(params, timeline)
     rated = PlayerYears.of(timeline)
     posterior = _posterior(rated, timeline, params)
     if params.deviations == "exact":
         posterior.require_information()
-    begin = ratings.started_ratings(timeline, given.get("start"))[rated.nodes]
-    maximum = maximise(posterior, begin, solver.tol, solver.max_sweeps, given.get("on_sweep"))
+    initial = ratings.initial_ratings(timeline, given.get("start"))[rated.nodes]
+    maximum = maximise(posterior, initial, solver.tol, solver.max_sweeps, given.get("on_sweep"))
     variance, covariance = _deviations(rated, posterior, params)
     rating, scale_notes = _on_scale(rated, maximum.rating * ELO_SCALE, timeline, params)
     state = np.zeros(timeline.n_nodes)
@@ -127,7 +121,7 @@ def fit(timeline: Timeline, params: Params, solver: SolverConfig, **given: Unpac
 
 
 def for_many_fits(timeline: Timeline, params: Params, fits: int) -> dict[str, object]:
-    """`own` deviations where so many fits up to all of a timeline, of growing size, cannot have exact ones."""
+    """Parameters for a series of `fits` of growing size: `own` deviations if exact ones would take too long."""
     if params.deviations == "own":
         return {}
     pattern = _posterior(PlayerYears.of(timeline), timeline, params).pattern
@@ -145,9 +139,9 @@ TRAITS: Final = Traits(
 predict = predict_ratings  # of the ratings alone, as the source measures predictions
 
 
-def _posterior(rated: PlayerYears, timeline: Timeline, params: Params) -> Posterior:
-    """The likelihood of games and hypothetical matches; `ties` of a year are as strong in shorter periods."""
-    from ttt_cli.kernels.bradley_terry.edo import drawn_matches
+def _posterior(rated: PlayerYears, timeline: Timeline, params: Params) -> LogDensity:
+    """Log posterior of the games and hypothetical matches; `params.ties` refers to a year, for any period."""
+    from ttt_cli.kernels.bradley_terry import drawn_matches
 
     games = rated.select(compare_games(timeline, params.white_advantage, "halves"))
     steps_per_year = STEPS_PER_YEAR[timeline.period]
@@ -155,11 +149,13 @@ def _posterior(rated: PlayerYears, timeline: Timeline, params: Params) -> Poster
     ground = np.zeros(len(rated.nodes))
     ground[rated.firsts()] = GROUND
     matches = partial(drawn_matches, rated.previous, steps, params.ties * steps_per_year, ground)
-    return Posterior(games, 0.0, rated.previous, rated.following, matches)
+    return LogDensity(games, 0.0, rated.previous, matches)
 
 
-def _deviations(rated: PlayerYears, posterior: Posterior, params: Params) -> tuple[Array, Array]:
-    """Raw variances (nodes,) and covariances with the node before, points squared; `exact`: around the group's mean."""
+def _deviations(rated: PlayerYears, posterior: LogDensity, params: Params) -> tuple[Array, Array]:
+    """Raw variances (nodes,) and covariances with the previous node, points^2; `exact`: relative to the
+    group's mean.
+    """
     scale = ELO_SCALE**2 / params.comparisons
     if params.deviations == "own":
         diagonal = posterior.diagonal.copy()
@@ -182,7 +178,7 @@ def _deviations(rated: PlayerYears, posterior: Posterior, params: Params) -> tup
 def _on_scale(
     rated: PlayerYears, rating: Array, timeline: Timeline, params: Params
 ) -> tuple[Array, tuple[str, ...]]:
-    """Ratings (nodes,) in points, every group moved to the same mean, and what is to be said of it."""
+    """Ratings (nodes,) in points with equal means of groups, and notes."""
     relative = rating - rated.group_sums(rated.mean_weights() * rating)
     if params.anchor is None:
         return relative + params.raw_mean, ()
@@ -196,15 +192,10 @@ def _on_scale(
 
 
 def _adjusted(
-    rated: PlayerYears,
-    rating: Array,
-    variance: Array,
-    covariance: Array,
-    link_precision: Array,
-    timeline: Timeline,
-    params: Params,
-) -> Adjusted:
-    """Raw ratings joined with the prior by precision, in years with games that count; straight lines between them."""
+    rated: PlayerYears, rating: Array, variance: Array, covariance: Array, link_precision: Array,
+    timeline: Timeline, params: Params,
+) -> Adjusted:  # fmt: skip
+    """Combine raw ratings with the prior by precision."""
     n = timeline.n_nodes
     raw_precision, raw_mean, shared, drift = np.zeros(n), np.zeros(n), np.zeros(n), np.zeros(n)
     raw_precision[rated.nodes] = 1.0 / variance

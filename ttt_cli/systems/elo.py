@@ -6,14 +6,12 @@ from typing import Annotated, Final, Literal
 import numpy as np
 from pydantic import Field
 
-from ttt_cli.arrays import Array
 from ttt_cli.fitted import Fit
-from ttt_cli.inference.draws import resolve_logistic_margin
-from ttt_cli.inference.outcome import predict_ratings
-from ttt_cli.inference.scores.filtering import filter_fit, one_pass, pieces, rows_of
-from ttt_cli.inference.scores.ratings import Expectation, RatingParams
-from ttt_cli.inference.traits import Traits
-from ttt_cli.kernels.scores import structures
+from ttt_cli.inference.filters import Expectation, RatingParams, filter_fit, one_pass, pieces, rows_of
+from ttt_cli.inference.outcome import predict_ratings, resolve_logistic_margin
+from ttt_cli.inference.params import Traits
+from ttt_cli.kernels.elo import Factors, PeriodRange
+from ttt_cli.support.arrays import Array
 from ttt_cli.timeline import Timeline
 
 NAME: Final = "elo"
@@ -51,43 +49,40 @@ class Params(RatingParams):
 
 @one_pass
 def fit(timeline: Timeline, params: Params) -> Fit:
-    """Go through the games once. The log-evidence is the sum of the log probabilities with which each was predicted."""
+    """Filter the games once; the log-evidence is the sum of the predictions' log probabilities."""
     margin = resolve_logistic_margin(params, timeline)
     steps = resolve_steps(params)
-    rating, evidence = _update(timeline, params, steps, margin)
+    rating, evidence = _update(
+        timeline,
+        params,
+        Factors(**steps, new_games=float(params.new_games), top_rating=float(params.top_rating)),
+        margin,
+    )
     chains = {"skill": params.filtered(timeline, rating)}
     return filter_fit(NAME, params, {**steps, "draw_margin": margin}, chains, evidence)
 
 
 def resolve_steps(params: Params) -> dict[str, float]:
-    """`k`, `k_new` and `k_top` in points, nothing left open (TTT paper, section 1: K = alpha beta sqrt(pi))."""
-    from ttt_cli.kernels.scores.elo import CLASS
+    """`k`, `k_new` and `k_top` in points, resolved (TTT paper, section 1: K = alpha beta sqrt(pi))."""
+    from ttt_cli.kernels.elo import CLASS
 
     k = params.alpha * CLASS * math.sqrt(math.pi) if params.k == "auto" else params.k
     return {"k": k, "k_new": params.k_new or k, "k_top": params.k_top or k}
 
 
-def _update(
-    timeline: Timeline, params: Params, steps: dict[str, float], margin: float
-) -> tuple[Array, float]:
+def _update(timeline: Timeline, params: Params, factors: Factors, margin: float) -> tuple[Array, float]:
     """Ratings per node after its games, and the log-evidence."""
-    from ttt_cli.kernels.scores.elo import by_game, by_period
+    from ttt_cli.kernels.elo import by_game, by_period
 
-    nodes, previous = timeline.n_nodes, timeline.previous.copy()
-    games = rows_of(timeline, params.white_advantage)
-    expectation = structures.Expectation(margin, params.expectation == "normal")
-    factors = structures.Factors(
-        **steps, new_games=float(params.new_games), top_rating=float(params.top_rating)
-    )
-    rating = np.full(nodes, params.prior_mean)
-    careers = structures.Careers(rating, np.empty(nodes), np.empty(nodes))
+    games, player = rows_of(timeline, params.white_advantage), timeline.node_player.copy()
+    rules = player, games, margin, params.expectation == "normal", factors
+    rating, players = np.empty(timeline.n_nodes), params.new_players(timeline)
     if params.update == "game":
-        predicted = 0.0
-        for piece in pieces(timeline, games):
-            predicted += by_game(piece, previous, games, expectation, factors, careers)
-        return rating, predicted
+        return rating, sum(
+            by_game(False, True, piece, *rules, players, rating) for piece in pieces(timeline, games)
+        )
     ends, twice = np.concatenate([games.white, games.black]), np.tile(games.weight, 2)
-    count = np.bincount(ends, twice, nodes).astype(np.float64)
-    whole = structures.Piece(False, timeline.node_start.copy(), timeline.game_start.copy())
-    rules = expectation, factors, params.k_limit
-    return rating, float(by_period(whole, previous, games, *rules, count, np.zeros(nodes), careers))
+    count = np.bincount(ends, twice, len(rating)).astype(np.float64)
+    whole = PeriodRange(False, timeline.node_start.copy(), timeline.game_start.copy())
+    evidence = by_period(whole, *rules, params.k_limit, count, np.zeros(len(rating)), players, rating)
+    return rating, float(evidence)

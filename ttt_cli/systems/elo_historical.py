@@ -1,37 +1,31 @@
-"""Elo's method for the past: performances over five years, smoothed (Edo paper); what was decided is tagged."""
+"""Elo's historical method: performances of each period, brought to one level, smoothed over time (Elo 1978)."""
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final, Unpack
 
 import numpy as np
 from pydantic import Field
 
-from ttt_cli.arrays import Array, Ids, Places
 from ttt_cli.config.schema import SolverConfig
-from ttt_cli.fitted import Fit, Status
+from ttt_cli.fitted import Fit
+from ttt_cli.gaussian.precision import conjugate_gradients
 from ttt_cli.histories import Line
-from ttt_cli.inference.draws import resolve_logistic_margin
-from ttt_cli.inference.outcome import ELO_SCALE, logistic, predict_ratings
-from ttt_cli.inference.scores.balance import Pairs, balance, level
-from ttt_cli.inference.scores.ratings import RatingParams, unknown_sd
-from ttt_cli.inference.solver import Given, OnSweep, largest
-from ttt_cli.inference.traits import Traits
+from ttt_cli.inference.bradley_terry import Comparisons, LogDensity, Maximum, maximise
+from ttt_cli.inference.filters import RatingParams, unknown_sd
+from ttt_cli.inference.outcome import ELO_SCALE, predict_ratings, resolve_logistic_margin
+from ttt_cli.inference.params import Traits
+from ttt_cli.inference.solver import Given, OnSweep
 from ttt_cli.periods import year_of
+from ttt_cli.support.arrays import Array, Ids, Places
 from ttt_cli.timeline import Timeline
 
 NAME: Final = "elo-historical"
 TRAITS: Final = Traits(kind="smoothed", has_evidence=False, draws_apart=True)
 predict = predict_ratings
 
-NEAR: Final = 30.0  # points: steps larger than that need not be precise
-ROUGHLY: Final = 1e-3  # how far residuals are brought down in one step
-PRECISELY: Final = 1e-7
-EXACTLY: Final = 1e-10
-LEAST_SHARE: Final = 1e-6  # of a step that is tried
-# points that a difference may move in a step: where scores are flat Newton's method goes too far
-LONGEST: Final = 1000.0
-SLACK: Final = 1e-12  # relative: rounding of the likelihood
+ADDED: Final = 2.0  # error of levels, which add errors of performances, relative to these
+EXACTLY: Final = 1e-10  # of levels: their residual, relative
+LEAST: Final = 1e-7  # of a step: how exactly it is found at most
 
 
 class Params(RatingParams):
@@ -51,11 +45,12 @@ class Params(RatingParams):
 
 
 @dataclass(frozen=True)
-class Entries:
-    """Players in the periods in which they have games, sorted by player, then period; shape (entries,).
+class PlayerPeriods:
+    """Players in the periods with their games, sorted by player, then period; shape (entries,).
 
-    Those of a player are `start[player]` up to `start[player + 1]`. `block`: number of the period. `games`: weighted
-    number of games; `time`: their mean time, years. `pairs`: the games, by entry.
+    Entries of a player are `start[player]` up to `start[player + 1]`. `block`: number of the period. `games`:
+    weighted number of games; `time`: their mean time, years. `first` and `second` (games,): entries of White and Black.
+    `group`: connected component of the games.
     """
 
     start: Places
@@ -63,17 +58,19 @@ class Entries:
     block: Ids
     games: Array
     time: Array
-    pairs: Pairs
+    first: Ids
+    second: Ids
+    group: Ids
 
 
 def fit(timeline: Timeline, params: Params, solver: SolverConfig, **given: Unpack[Given]) -> Fit:
-    """Performances within each period, then the levels of its groups, then curves; a sweep is a round over all."""
+    """Compute performances within periods, then the levels of groups, then curves."""
     margin = resolve_logistic_margin(params, timeline)
     time = middles(timeline)
     entries = lay_out(timeline, time, params.span)
-    within, trace = performances(timeline, entries, params, solver, given.get("on_sweep"))
-    levelled, solved = on_one_level(entries, within, solver)
-    remaining = trace[-1][1] if solved else np.inf
+    within = performances(timeline, entries, params, solver, given.get("on_sweep"))
+    levelled, on_level = on_one_level(entries, within.rating * ELO_SCALE)
+    converged = within.status.converged and on_level
     return Fit(
         model=NAME,
         kind=TRAITS.kind,
@@ -84,18 +81,20 @@ def fit(timeline: Timeline, params: Params, solver: SolverConfig, **given: Unpac
                 sd=unknown_sd(timeline.n_nodes),
             )
         },
-        status=Status(remaining < solver.tol, len(trace), remaining),
-        trace=tuple(trace),
+        status=replace(
+            within.status, converged=converged, remaining_error=ADDED * within.status.remaining_error
+        ),
+        trace=within.trace,
     )
 
 
 def middles(timeline: Timeline) -> Array:
-    """The middle of each node's period, years of the calendar."""
+    """Middle of each node's period, calendar years."""
     return np.asarray(year_of(timeline.node_period.astype(np.float64) + 0.5, timeline.period))
 
 
-def lay_out(timeline: Timeline, time: Array, span: float) -> Entries:
-    """Nodes with games gathered by player and period of `span` years; `time` of the nodes, years."""
+def lay_out(timeline: Timeline, time: Array, span: float) -> PlayerPeriods:
+    """Collect nodes with games by player and period of `span` years; `time` of the nodes in years."""
     ends = np.concatenate([timeline.game_white, timeline.game_black])
     games = np.bincount(ends, np.tile(timeline.weight, 2), timeline.n_nodes)
     played = np.unique(ends)
@@ -108,97 +107,132 @@ def lay_out(timeline: Timeline, time: Array, span: float) -> Entries:
     n = len(keys)
     weights = np.bincount(place, games[played], n).astype(np.float64)
     total = np.bincount(place, games[played] * time[played], n)
-    return Entries(
+    return PlayerPeriods(
         start=np.searchsorted(keys // n_blocks, np.arange(len(timeline.players) + 1)).astype(np.int64),
         player=(keys // n_blocks).astype(np.int32),
         block=(keys % n_blocks).astype(np.int32),
         games=weights,
         time=total / weights,
-        pairs=Pairs.among(n, entry[timeline.game_white], entry[timeline.game_black], timeline.weight.copy()),
+        first=entry[timeline.game_white],
+        second=entry[timeline.game_black],
+        group=connected(n, entry[timeline.game_white], entry[timeline.game_black]),
     )
+
+
+def connected(members: int, first: Ids, second: Ids) -> Ids:
+    """Connected component of each member by pairs (pairs,)."""
+    from scipy.sparse import coo_array
+    from scipy.sparse.csgraph import connected_components
+
+    graph = coo_array((np.ones(len(first)), (first, second)), shape=(members, members))
+    return (
+        connected_components(graph, directed=False)[1].astype(np.int32) if members else np.zeros(0, np.int32)
+    )
+
+
+def balance(
+    first: Ids, second: Ids, weight: Array, group: Ids, score: Array, accuracy: float
+) -> tuple[Array, bool]:
+    """Solve for ratings r: for each member i, the sum of weight (r_i - r_j) over i's pairs equals i's `score`.
+
+    `group` (members,): connected component of the pairs; scores are centred within each. `accuracy`: relative size of
+    the residuals. The second value is whether it was reached.
+    """
+    from scipy.sparse import coo_array
+
+    n, ends, others = len(group), np.append(first, second), np.append(second, first)
+    beside = coo_array((np.append(weight, weight), (ends, others)), shape=(n, n)).tocsr()
+    total: Array = np.bincount(ends, np.append(weight, weight), n).astype(np.float64)
+    scale = np.where(total > 0.0, total, 1.0)
+    of_group = np.bincount(group, scale)
+
+    def times(p: Array) -> Array:
+        return np.asarray(total * p - beside @ p)
+
+    def alone(residual: Array) -> Array:
+        """Jacobi step: the move of each member with the others fixed, centred within groups."""
+        return residual / scale - (np.bincount(group, residual) / of_group)[group]
+
+    rest = score - scale * (np.bincount(group, score) / of_group)[group]
+    rating, _, reached = conjugate_gradients(times, alone, rest, residual=accuracy)
+    return rating, reached
+
+
+class GroupDensity(LogDensity):
+    """Log density of performances; adding a constant to all of a group does not change it."""
+
+    def __init__(self, games: Comparisons, group: Ids) -> None:
+        super().__init__(games, 0.0, np.full(len(group), -1, np.int32), lambda *_: 0.0)
+        self._group = group
+
+    def step(self, relative: float) -> Array:
+        """Newton's step to a relative accuracy, groups centred; less exact it is still a step upwards."""
+        ends = self.comparisons.first, self.comparisons.second
+        return balance(*ends, self.coupling, self._group, self.gradient, max(relative, LEAST))[0]
 
 
 def performances(
     timeline: Timeline,
-    entries: Entries,
+    entries: PlayerPeriods,
     params: Params,
     solver: SolverConfig,
     on_sweep: OnSweep | None = None,
-) -> tuple[Array, list[tuple[float, float]]]:
-    """Ratings at which everybody's expected score is the score, within each group of a period, and the trace.
+) -> Maximum:
+    """Ratings, natural units, with expected scores equal to the scores within each group of a period.
 
-    All are moved at once, by Newton's method with steps halved until the likelihood grows; the error left is taken to
-    be no larger than the last move. Decision: the score is expected from each opponent, where Elo took their mean.
-    Decision: every entry has `padding` drawn games more, half by its own measure and half by its opponents'.
-    Odds and White's advantage are strength of whoever has them.
+    Decision: expected scores are computed for each opponent; Elo used the opponents' mean. Decision: each entry gets
+    `padding` additional drawn games, half in proportion to its own number of games, half to its opponents'. Odds and
+    White's advantage are added to the ratings.
     """
-    first, second, weight = entries.pairs.first, entries.pairs.second, entries.pairs.weight
+    first, second, weight = entries.first, entries.second, timeline.weight
     drawn = weight * params.padding / 2.0 * (1.0 / entries.games[first] + 1.0 / entries.games[second])
-    score = weight * timeline.outcome / 2.0 + drawn / 2.0
-    total = weight + drawn
-    ahead = timeline.ahead(params.white_advantage)
-    rating = np.zeros(len(entries.games))
-    trace: list[tuple[float, float]] = []
-    change = np.inf
-    while change >= solver.tol and len(trace) < solver.max_sweeps:
-        difference = rating[first] - rating[second] + ahead
-        expected = logistic(difference)
-        pairs = entries.pairs.weighing(total * expected * (1.0 - expected) / ELO_SCALE)
-        gradient = pairs.to_members(score - total * expected)
-        step, solved = balance(pairs, gradient, ROUGHLY if change > NEAR else PRECISELY, solver.max_sweeps)
-        step *= LONGEST / max(LONGEST, largest(step[first] - step[second]))
-        gain = step[first] - step[second]
-        rating = rating + step * _share(lambda s: _log_likelihood(difference + s * gain, score, total))  # noqa: B023
-        change = largest(step) if solved else np.inf
-        trace.append((largest(step), change))
-        if on_sweep:
-            on_sweep(len(trace), *trace[-1])
-    return rating, trace
+    won = weight * timeline.outcome / 2.0 + drawn / 2.0
+    shift = timeline.ahead(params.white_advantage) / ELO_SCALE
+    games = Comparisons(first, second, shift, won, weight + drawn - won, np.zeros(len(first)))
+    density = GroupDensity(games, entries.group)
+    return maximise(density, np.zeros(len(entries.games)), solver.tol / ADDED, solver.max_sweeps, on_sweep)
 
 
-def on_one_level(entries: Entries, within: Array, solver: SolverConfig) -> tuple[Array, bool]:
-    """Performances whose groups are moved until players keep theirs from one of their periods to the next.
+def on_one_level(entries: PlayerPeriods, within: Array) -> tuple[Array, bool]:
+    """Shift the groups' performances so that players keep theirs from one of their periods to the next.
 
-    Decision: the moves are the weighted least squares solution over all players and neighbouring periods, so that no
-    direction of time is preferred. A link of n and m games over k periods weighs n m / (n + m) / k. Groups that hang
-    together have a mean of 0, each entry counted once. Returns whether the moves were found.
+    The second value is whether the shifts are exact.
+
+    Decision: the shifts are the weighted least squares solution over all players and neighbouring periods, symmetric
+    in time. A link of n and m games over k periods weighs n m / (n + m) / k. Connected groups have a mean of 0,
+    entries weighted equally.
     """
-    group = entries.pairs.group
     earlier = np.flatnonzero(np.diff(entries.player) == 0)
     later = earlier + 1
     n, m = entries.games[earlier], entries.games[later]
     weight = n * m / (n + m) / (entries.block[later] - entries.block[earlier])
-    links = Pairs.among(int(group.max(initial=-1)) + 1, group[earlier], group[later], weight)
-    excess = links.to_members(weight * (within[later] - within[earlier]))
-    moves, solved = balance(links, excess, EXACTLY, solver.max_sweeps)
-    moved = within + moves[group]
-    return level(moved, np.ones(len(moved)), links.group[group]), solved
+    groups, (one, other) = (
+        int(entries.group.max(initial=-1)) + 1,
+        (entries.group[earlier], entries.group[later]),
+    )
+    excess = weight * (within[later] - within[earlier])
+    score: Array = np.bincount(one, excess, groups).astype(np.float64)
+    score -= np.bincount(other, excess, groups)
+    level = connected(groups, one, other)
+    shift, exact = balance(one, other, weight, level, score, EXACTLY)
+    moved, level = within + shift[entries.group], level[entries.group]
+    return np.asarray(moved - (np.bincount(level, moved) / np.bincount(level))[level]), exact
 
 
-def curves(timeline: Timeline, time: Array, entries: Entries, performance: Array, width: float) -> Array:
-    """Each node's rating on the smooth curve through its player's performances; 0 for who has none.
+def curves(
+    timeline: Timeline, time: Array, entries: PlayerPeriods, performance: Array, width: float
+) -> Array:
+    """Rating of each node on the smooth curve through its player's performances; 0 without any.
 
-    Decision: their mean, weighted by games and by a Gaussian of sd `width` years in the time to the mean of the games.
+    Decision: the mean weighted by games and by a Gaussian of sd `width` years in the time to the mean of the games.
     """
-    from ttt_cli.kernels.scores.elo_historical import draw_curves
-
-    rating = np.zeros(timeline.n_nodes)
-    draw_curves(
-        timeline.node_player.copy(), time, entries.start, entries.time, entries.games, performance,
-        width, rating,
-    )  # fmt: skip
-    return rating
-
-
-def _log_likelihood(difference: Array, score: Array, total: Array) -> float:
-    """Of scores out of totals, with differences in points."""
-    natural = difference / ELO_SCALE
-    return float(np.einsum("i,i->", score, natural) - np.einsum("i,i->", total, np.logaddexp(0.0, natural)))
-
-
-def _share(likelihood: Callable[[float], float]) -> float:
-    """How much of a step to take: all, or half as often as the likelihood falls."""
-    share, before = 1.0, likelihood(0.0)
-    while share > LEAST_SHARE and likelihood(share) < before - SLACK * abs(before):
-        share /= 2.0
-    return share
+    player, n = timeline.node_player, timeline.n_nodes
+    count = np.diff(entries.start)[player]
+    node = np.repeat(np.arange(n), count)
+    entry = np.arange(len(node)) + np.repeat(entries.start[player] - (np.cumsum(count) - count), count)
+    squared = (time[node] - entries.time[entry]) ** 2
+    nearest = np.full(n, np.inf)
+    np.minimum.at(nearest, node, squared)
+    share = entries.games[entry] * np.exp((nearest[node] - squared) / (2.0 * width**2))
+    total, sums = np.bincount(node, share, n), np.bincount(node, share * performance[entry], n)
+    return np.divide(sums, total, out=np.zeros(n), where=total > 0.0)

@@ -1,4 +1,4 @@
-"""Glicko: ratings whose deviation says how much a period's games may move them (Glickman 1999)."""
+"""Glicko: ratings with deviations that control how far a period's games move them (Glickman 1999)."""
 
 import math
 from dataclasses import dataclass, replace
@@ -7,15 +7,14 @@ from typing import Any, Final
 import numpy as np
 from pydantic import Field
 
-from ttt_cli.arrays import Array
 from ttt_cli.fitted import Fit
 from ttt_cli.histories import Bridge, Filter, Nodes, Walk
-from ttt_cli.inference.params import alias
+from ttt_cli.inference import filters as ratings
+from ttt_cli.inference.filters import gradient_by_differences, one_pass, rows_of, whole_periods
+from ttt_cli.inference.params import Traits, alias
 from ttt_cli.inference.prior import Prior, RandomWalk
-from ttt_cli.inference.scores import ratings
-from ttt_cli.inference.scores.filtering import gradient_by_differences, one_pass, rows_of, whole_periods
-from ttt_cli.inference.traits import Traits
-from ttt_cli.kernels.scores.structures import Beliefs, Slopes, Steps
+from ttt_cli.kernels.elo import Beliefs, Slopes, Steps
+from ttt_cli.support.arrays import Array
 from ttt_cli.timeline import Timeline
 
 NAME: Final = "glicko"
@@ -37,25 +36,25 @@ class Params(ratings.DeviationParams):
     )
 
     def skill_prior(self, timeline: Timeline) -> Prior:
-        """What is believed of skills before any game; idle years make nobody less certain than a newcomer."""
+        """Prior of skills; idle years make nobody less certain than a newcomer."""
         names = "prior_sd", "tau"
         return RandomWalk(timeline, self.prior_mean, self.prior_sd, self.tau, names, self.prior_sd)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Smoothed(Filter):
-    """Ratings that look both ways, with covariances with the node before; before games what the filter believed."""
+    """Smoothed ratings with covariances with the previous node; predictions before games are the filter's."""
 
     covariance: Array
 
     def bridge(self, earlier: Nodes, later: Nodes, years: Array) -> Bridge:
-        """The way between two uncertain ends, the sd at most the ceiling."""
+        """Bridge between two uncertain ends, with the sd at most the ceiling."""
         walk = Walk(self.mean, self.sd, self.covariance, self.drift)
         return walk.bridge(earlier, later, years)._replace(most=self.ceiling)
 
 
 def _fit(timeline: Timeline, params: Params) -> Fit:
-    """Filter the games once, and smooth back if asked to; the log-evidence is that of the filter in either case."""
+    """Filter the games once and smooth if configured; the log-evidence is the filter's."""
     fitted = ratings.rated(NAME, timeline, params, _filter)
     if not params.smooth:
         return fitted
@@ -68,7 +67,7 @@ gradient: Final = gradient_by_differences(_fit, "prior_mean", "prior_sd", "tau")
 
 
 def _filter(timeline: Timeline, params: Params, advantage: float) -> dict[str, Filter]:
-    from ttt_cli.kernels.scores.glicko import filter_periods
+    from ttt_cli.kernels.glicko import filter_periods
 
     before, after = (Beliefs(*np.empty((2, timeline.n_nodes))) for _ in range(2))
     slopes = Slopes(*np.zeros((2, timeline.n_nodes)))
@@ -81,7 +80,7 @@ def _filter(timeline: Timeline, params: Params, advantage: float) -> dict[str, F
 
 
 def _smooth(timeline: Timeline, chain: Any) -> Smoothed:
-    from ttt_cli.kernels.scores.glicko import smooth_back
+    from ttt_cli.kernels.glicko import smooth_back
 
     before = Beliefs(chain.before_mean, chain.before_sd**2)
     after, covariance = Beliefs(chain.mean.copy(), chain.sd**2), np.empty(timeline.n_nodes)

@@ -1,4 +1,4 @@
-"""Glicko-2: Glicko with a volatility per player, which surprising results raise (Glickman 2013)."""
+"""Glicko-2: Glicko with a volatility per player, raised by surprising results (Glickman 2013)."""
 
 import math
 from typing import Final
@@ -8,12 +8,12 @@ from pydantic import Field
 
 from ttt_cli.fitted import Fit
 from ttt_cli.histories import Filter
+from ttt_cli.inference import filters as ratings
+from ttt_cli.inference.filters import gradient_by_differences, one_pass, rows_of, whole_periods
 from ttt_cli.inference.outcome import ELO_SCALE
+from ttt_cli.inference.params import Traits
 from ttt_cli.inference.prior import RandomWalk
-from ttt_cli.inference.scores import ratings
-from ttt_cli.inference.scores.filtering import gradient_by_differences, one_pass, rows_of, whole_periods
-from ttt_cli.inference.traits import Traits
-from ttt_cli.kernels.scores.structures import Beliefs, Slopes
+from ttt_cli.kernels.elo import Beliefs, Slopes
 from ttt_cli.periods import STEPS_PER_YEAR
 from ttt_cli.timeline import Timeline
 
@@ -38,7 +38,7 @@ class Params(ratings.DeviationParams):
 
 
 def _fit(timeline: Timeline, params: Params) -> Fit:
-    """Filter the games once. The log-evidence is the sum of the log probabilities with which each was predicted."""
+    """Filter the games once; the log-evidence is the sum of the predictions' log probabilities."""
     return ratings.rated(NAME, timeline, params, _filter)
 
 
@@ -47,7 +47,7 @@ gradient: Final = gradient_by_differences(_fit, "prior_mean", "prior_sd", "volat
 
 
 def _filter(timeline: Timeline, params: Params, advantage: float) -> dict[str, Filter]:
-    from ttt_cli.kernels.scores.glicko2 import Newcomer, filter_volatile
+    from ttt_cli.kernels.glicko import Newcomer, filter_volatile
 
     steps = STEPS_PER_YEAR[timeline.period]
     mean, variance, volatility = np.empty((3, timeline.n_nodes))

@@ -1,16 +1,20 @@
-"""The naive model: everybody is equal, and draws are as frequent as they were (TTT paper, section 4)."""
+"""The naive model: all players equal, draws as frequent as in the games (TTT paper, section 4)."""
 
 from typing import Any, Final
 
 import numpy as np
 
-from ttt_cli.arrays import Array
 from ttt_cli.fitted import Fit
-from ttt_cli.inference.draws import resolve_logistic_margin
-from ttt_cli.inference.outcome import Side, by_sides, log_score, logistic_probabilities
-from ttt_cli.inference.scores.filtering import filter_fit, one_pass
-from ttt_cli.inference.scores.ratings import RatingParams
-from ttt_cli.inference.traits import Traits
+from ttt_cli.inference.filters import RatingParams, filter_fit, one_pass
+from ttt_cli.inference.outcome import (
+    Side,
+    by_sides,
+    log_score,
+    logistic_probabilities,
+    resolve_logistic_margin,
+)
+from ttt_cli.inference.params import Traits
+from ttt_cli.support.arrays import Array
 from ttt_cli.timeline import Timeline
 
 NAME: Final = "naive"
@@ -23,7 +27,7 @@ class Params(RatingParams):
 
 @one_pass
 def fit(timeline: Timeline, params: Params) -> Fit:
-    """Give everybody the same rating, whatever the odds; the log-evidence is that of probabilities all games share."""
+    """Give all players the same rating; the log-evidence uses the same probabilities for all games."""
     margin = resolve_logistic_margin(params, timeline)
     rule = {"white_advantage": params.white_advantage, "draw_margin": margin}
     all_alike = {"mean": np.zeros(timeline.n_games)}
@@ -34,6 +38,6 @@ def fit(timeline: Timeline, params: Params) -> Fit:
 
 
 def predict(params: dict[str, Any], white: Side, black: Side) -> Array:  # noqa: ARG001
-    """Probabilities (n, 3) of loss, draw and win for White: the same for all, whatever `mean` says of the players."""
+    """Probabilities (n, 3) of loss, draw and win for White: the same for all games."""
     advantage = np.full(len(white["mean"]), params["white_advantage"])
     return logistic_probabilities(advantage, params["draw_margin"])

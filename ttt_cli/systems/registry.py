@@ -1,4 +1,4 @@
-"""The rating systems there are, by name. A model is a module; nothing of it is imported before it is asked for."""
+"""Registry of rating systems by name; a model's module is imported on first use."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from importlib import import_module
 from threading import Event
 from typing import TYPE_CHECKING, Any, Final, Protocol, Unpack, cast
 
-from ttt_cli.errors import ConfigError, suggested
+from ttt_cli.support.errors import ConfigError, suggested
 
 if TYPE_CHECKING:
     import numpy as np
@@ -15,9 +15,8 @@ if TYPE_CHECKING:
 
     from ttt_cli.config.schema import SolverConfig
     from ttt_cli.fitted import Fit
-    from ttt_cli.inference.params import Params
+    from ttt_cli.inference.params import Params, Traits
     from ttt_cli.inference.solver import Given
-    from ttt_cli.inference.traits import Traits
     from ttt_cli.timeline import Timeline
 
 MODULES: Final[dict[str, str]] = {
@@ -41,25 +40,25 @@ LARGE: Final = 50_000  # games; kernels go through so many in less than a tenth 
 
 
 class Model(Protocol):
-    """What every model module offers."""
+    """Interface of a model's module."""
 
     NAME: str
     TRAITS: Traits
     Params: type[Params]
 
     def fit(self, timeline: Timeline, params: Any, solver: SolverConfig, **given: Unpack[Given]) -> Fit:
-        """Infer the skills of every node; those without games are as a smoothed model predicts them."""
+        """Infer the skills of every node; nodes without games get the predictions of a smoothed model."""
 
     def fit_before(
         self, timeline: Timeline, params: Any, solver: SolverConfig, first: int, start: Fit | None = None
     ) -> Fit:
-        """What is believed before every period from `first` on, NaN elsewhere; of traits that `fits_periods`."""
+        """Predictions before each period from `first` on, NaN elsewhere; only with `traits.fits_periods`."""
 
     def gradient(self, timeline: Timeline, params: Any, fit: Fit) -> dict[str, float]:
-        """Gradient of the log-evidence in each numeric parameter at a converged fit of the timeline, per unit of it.
+        """Gradient of the log-evidence in each numeric parameter, per unit, at a converged fit of the timeline.
 
-        A parameter left to its default or `auto` follows the ones it is made from. Only of systems whose evidence is
-        differentiable: those whose traits say what is `tunable`, and some more.
+        Parameters left at their default or `auto` follow those they derive from. Only for systems with a
+        differentiable evidence.
         """
 
     def predict(
@@ -70,19 +69,18 @@ class Model(Protocol):
     ) -> NDArray[np.float64]:
         """Probabilities (n, 3) of loss, draw and win for White.
 
-        `params` are a Fit's resolved ones; `white` and `black` hold the players' `mean`, `sd` and whatever
-        further columns the model writes, each of shape (n,).
+        `params` are resolved; `white` and `black` have the players' `mean`, `sd` and the model's further columns,
+        each (n,).
         """
 
 
 def fit(
     model: Model, timeline: Timeline, params: Params, solver: SolverConfig, **given: Unpack[Given]
 ) -> Fit:
-    """`model.fit`, during which signals are heard at once: small fits are over before one comes."""
+    """Run `model.fit` with signals handled immediately."""
     if timeline.n_games < LARGE:
         return model.fit(timeline, params, solver, **given)
-    from ttt_cli.interrupts import interruptible
-    from ttt_cli.processes import end_if_unwanted
+    from ttt_cli.work import end_if_unwanted, interruptible
 
     over = Event()
 
@@ -100,7 +98,7 @@ def fit(
 
 
 def load(name: str) -> Model:
-    """The model of that name. Raises ConfigError, with the nearest known name, when there is none."""
+    """Import a model by name. Raises ConfigError with the nearest name for an unknown one."""
     if name not in MODULES:
         hint = suggested(name, MODULES, f"models are {', '.join(MODULES)}")
         raise ConfigError(f"unknown model {name!r}", hint=hint)

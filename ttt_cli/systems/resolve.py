@@ -1,16 +1,17 @@
-"""From a config document to a model with its parameters, every default filled in."""
+"""Resolve a config document to a model with its parameters, defaults filled in."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, Final, TypeVar, get_args
 
 from pydantic import BaseModel
 
-from ttt_cli.config.document import Document, aliases
-from ttt_cli.config.schema import Config, DataConfig, ModelConfig, ScaleConfig, SolverConfig
-from ttt_cli.config.validate import Problem, as_error, check, shown, unknown_key, validate
-from ttt_cli.errors import ConfigError
+from ttt_cli.config.errors import ConfigProblem, as_error, check, shown, unknown_key, validate
+from ttt_cli.config.load import Document, read_document
+from ttt_cli.config.schema import Config, DataConfig, ModelConfig, ScaleConfig, SolverConfig, aliases
 from ttt_cli.inference.params import Params
+from ttt_cli.reading.reports import ReadReport
+from ttt_cli.support.errors import ConfigError
 from ttt_cli.systems.registry import Model, load
 
 SCHEMAS: Final[dict[str, type[BaseModel]]] = {
@@ -20,14 +21,17 @@ SCHEMAS: Final[dict[str, type[BaseModel]]] = {
 
 @dataclass(frozen=True)
 class Resolved:
-    """A config that can be run: `config` holds every key, `params` the model's own; it can be pickled."""
+    """Runnable config: `config` has every key, `params` the model's own; picklable."""
 
     config: Config
     params: Params
+    unnamed: Document | None = field(
+        default=None, kw_only=True
+    )  # the document, if it names no model: the games may decide (`for_games`)
 
     @property
     def model(self) -> Model:
-        """The system."""
+        """The system's module."""
         return load(self.config.model.name)
 
 
@@ -35,11 +39,17 @@ R = TypeVar("R", bound=Resolved)
 
 
 def resolve(document: Document) -> Resolved:
-    """The config of a document. Raises ConfigError with all its problems, the first in front."""
+    """Resolve a document. Raises ConfigError with all its problems."""
     sections = {key: {} if value is None else value for key, value in document.values.items()}
     given = sections.get("model", {})
     model = _model(document, given)
     written = {key: value for key, value in given.items() if key != "name"}
+    if "gamma" in written:
+        raise ConfigError(
+            "model.gamma has two meanings: White's advantage, and elsewhere the drift of skill",
+            where=document.where(("model", "gamma")),
+            hint="White's advantage is model.white_advantage, the drift in a year model.tau",
+        )
     params, wrong = check(model.Params, written, document, ("model",), siblings=("name",))
     problems = _unknown_sections(document, model.Params) + wrong
     found: dict[str, Any] = {}
@@ -49,12 +59,34 @@ def resolve(document: Document) -> Resolved:
     if problems or params is None:
         raise as_error(problems)
     if found["data"].colours == "unknown" and params.estimates_advantage:
-        raise _no_colours(document)
+        raise ConfigError(
+            "model.white_advantage cannot be estimated from games whose colours are unknown",
+            where=document.where(("model", "white_advantage")),
+            hint="give it in points, or set data.colours: known",
+        )
     return Resolved(Config(model=_model_config(model, params), **found), params)
 
 
+CHESS: Final = "ttt-career"  # the shipped config of chess games when no model is named
+
+
+def for_games(resolved: Resolved, report: ReadReport) -> Resolved:
+    """Config for the games read: without a named model, `ttt-career` for chess files, else `ttt`."""
+    document = resolved.unnamed
+    if document is None or not report.files or not report.chess:
+        return resolved
+    base = read_document(CHESS)
+    if resolved.config.data.colours == "unknown":
+        base = base.assign(("model", "white_advantage"), 0.0, CHESS)
+    for section, values in document.values.items():
+        for key, value in (values or {}).items():
+            path = section, aliases(resolved.model.Params).get(key, key) if section == "model" else key
+            base = base.assign(path, value, document.where((section, key)) or "")
+    return resolve(base)
+
+
 def with_overrides(resolved: R, overrides: Mapping[str, object]) -> R:
-    """The same with other model parameters, which defaults follow, e.g. `{"beta": 600}`. Raises ConfigError."""
+    """Replace model parameters, e.g. `{"beta": 600}`; defaults follow. Raises ConfigError."""
     values = resolved.params.model_dump(exclude_unset=True)
     document = Document()
     for key, value in overrides.items():
@@ -67,7 +99,7 @@ def with_overrides(resolved: R, overrides: Mapping[str, object]) -> R:
 
 
 def numeric_params(resolved: Resolved) -> dict[str, Any]:
-    """The model's parameters that can be numbers, and their configured values: what a grid may vary."""
+    """Numeric model parameters and their configured values: what a grid may vary."""
     fields = type(resolved.params).model_fields
     return {
         name: getattr(resolved.params, name) for name, info in fields.items() if _is_numeric(info.annotation)
@@ -93,8 +125,8 @@ def _model_config(model: Model, params: Params) -> ModelConfig:
     return ModelConfig(name=model.NAME, **params.model_dump())
 
 
-def _unknown_sections(document: Document, params: type[Params]) -> list[Problem]:
-    """Problems of the keys at the top that are no sections; a key that lives in one section is suggested."""
+def _unknown_sections(document: Document, params: type[Params]) -> list[ConfigProblem]:
+    """Problems of unknown top-level keys, with the section that has such a key as a hint."""
     sections = list(Config.model_fields)
     known = {name: name for name in sections}
     for section, schema in {"model": params, **SCHEMAS}.items():
@@ -102,16 +134,6 @@ def _unknown_sections(document: Document, params: type[Params]) -> list[Problem]
             known.setdefault(key, f"{section}.{key}")
     known.setdefault("name", "model.name")
     return [unknown_key((key,), known, document) for key in document.values if key not in sections]
-
-
-def _no_colours(document: Document) -> ConfigError:
-    written = document.values["model"]
-    key = next(key for key in ("white_advantage", "gamma") if key in written)
-    return ConfigError(
-        f"model.{key} cannot be estimated from games whose colours are unknown",
-        where=document.where(("model", key)),
-        hint="give it in points, or set data.colours: known",
-    )
 
 
 def _is_numeric(annotation: Any) -> bool:

@@ -1,21 +1,18 @@
-"""Spinrad's method: Elo's update run forwards and backwards in time, again and again (Edo paper, "Time symmetry")."""
+"""Spinrad's method: Elo's update run repeatedly forwards and backwards in time (Edo paper, "Time symmetry")."""
 
 from typing import Final, Unpack
 
 import numpy as np
 from pydantic import Field
 
-from ttt_cli.arrays import Array
 from ttt_cli.config.schema import SolverConfig
 from ttt_cli.fitted import Fit, Status
 from ttt_cli.histories import Line
-from ttt_cli.inference.draws import resolve_logistic_margin
-from ttt_cli.inference.outcome import predict_ratings
-from ttt_cli.inference.scores.filtering import pieces, rows_of
-from ttt_cli.inference.scores.ratings import Expectation, RatingParams, unknown_sd
+from ttt_cli.inference.filters import Expectation, RatingParams, pieces, rows_of, unknown_sd
+from ttt_cli.inference.outcome import predict_ratings, resolve_logistic_margin
+from ttt_cli.inference.params import Traits
 from ttt_cli.inference.solver import Given, largest
-from ttt_cli.inference.traits import Traits
-from ttt_cli.kernels.scores import structures
+from ttt_cli.kernels.elo import Factors
 from ttt_cli.timeline import Timeline
 
 NAME: Final = "spinrad"
@@ -37,14 +34,26 @@ def fit(
     solver: SolverConfig,  # noqa: ARG001
     **given: Unpack[Given],
 ) -> Fit:
-    """Run `rounds` times through the games and back; a rating is the mean of the last two runs. Nothing converges."""
+    """Run `rounds` times forwards and backwards; a rating is the mean of the last two runs."""
+    from ttt_cli.kernels.elo import by_game
+
     margin = resolve_logistic_margin(params, timeline)
-    current = np.full(len(timeline.players), params.prior_mean)
-    rating = np.full(timeline.n_nodes, params.prior_mean)
+    games, player = rows_of(timeline, params.white_advantage), timeline.node_player.copy()
+    rules = (
+        player,
+        games,
+        margin,
+        params.expectation == "normal",
+        Factors(params.k, params.k, params.k, 0.0, 0.0),
+    )
+    players, parts = params.new_players(timeline), list(pieces(timeline, games))
+    rating, runs = np.full(timeline.n_nodes, params.prior_mean), np.empty((2, timeline.n_nodes))
     trace: list[tuple[float, float]] = []
     for number in range(params.rounds):
-        forwards, backwards = (_run(timeline, params, margin, current, back) for back in (False, True))
-        mean = (forwards + backwards) / 2.0
+        for backwards, run in enumerate(runs):
+            for piece in parts[::-1] if backwards else parts:
+                by_game(bool(backwards), False, piece, *rules, players, run)
+        mean = runs.mean(axis=0)
         trace.append((largest(mean - rating), 0.0))
         rating = mean
         if on_sweep := given.get("on_sweep"):
@@ -57,16 +66,3 @@ def fit(
         status=Status(converged=True, sweeps=params.rounds, remaining_error=0.0),
         trace=tuple(trace),
     )
-
-
-def _run(timeline: Timeline, params: Params, margin: float, current: Array, backwards: bool) -> Array:
-    """Ratings per node of one run; `current`, those of the players, goes on from where it stands."""
-    from ttt_cli.kernels.scores.spinrad import run_through
-
-    rating, player = np.empty(timeline.n_nodes), timeline.node_player.copy()
-    games = rows_of(timeline, params.white_advantage)
-    rule = structures.Expectation(margin, params.expectation == "normal")
-    parts = list(pieces(timeline, games))
-    for piece in parts[::-1] if backwards else parts:
-        run_through(backwards, piece, player, games, rule, params.k, current, rating)
-    return rating

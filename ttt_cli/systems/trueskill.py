@@ -1,4 +1,4 @@
-"""Vanilla TrueSkill: a filter that learns from each game once and never looks back (TTT paper, section 3.1)."""
+"""Vanilla TrueSkill: a filter that uses each game once (TTT paper, section 3.1)."""
 
 from dataclasses import replace
 from functools import partial
@@ -7,17 +7,15 @@ from typing import Final, Literal
 import numpy as np
 from pydantic import Field
 
-from ttt_cli.arrays import Places
 from ttt_cli.config.schema import SolverConfig
 from ttt_cli.fitted import Fit
 from ttt_cli.inference import outcome
-from ttt_cli.inference.advantage import at_best_advantage
-from ttt_cli.inference.draws import margin_slope, resolve_margin
-from ttt_cli.inference.elo_unit import normal_unit
-from ttt_cli.inference.params import SkillParams
-from ttt_cli.inference.scores.filtering import central_slope, filter_fit, one_pass, pieces, rows_of
-from ttt_cli.inference.traits import CAREER, COMMON_MARGIN, DRIFT, PLAY, Traits
-from ttt_cli.kernels.scores.structures import Beliefs, Games, Steps
+from ttt_cli.inference.filters import central_slope, filter_fit, one_pass, pieces, rows_of
+from ttt_cli.inference.outcome import margin_slope, normal_unit, resolve_margin
+from ttt_cli.inference.params import CAREER, COMMON_MARGIN, DRIFT, PLAY, SkillParams, Traits
+from ttt_cli.inference.solver import at_best_advantage
+from ttt_cli.kernels.elo import Beliefs, GameRows, Steps
+from ttt_cli.support.arrays import Places
 from ttt_cli.timeline import Timeline
 
 NAME: Final = "trueskill"
@@ -38,7 +36,7 @@ class Params(SkillParams):
 
 @one_pass
 def fit(timeline: Timeline, params: Params) -> Fit:
-    """Filter the games once. The log-evidence is the sum of the log probabilities with which each was predicted."""
+    """Filter the games once; the log-evidence is the sum of the predictions' log probabilities."""
     margin = resolve_margin(params, timeline)
     order = _order(timeline, params)
 
@@ -49,7 +47,7 @@ def fit(timeline: Timeline, params: Params) -> Fit:
 
 
 def gradient(timeline: Timeline, params: Params, fit: Fit) -> dict[str, float]:
-    """The gradient of the log-evidence in every numeric parameter, by central differences."""
+    """Gradient of the log-evidence in numeric parameters, by central differences."""
     order = _order(timeline, params)
 
     def evidence(key: str, value: float) -> float:
@@ -65,17 +63,15 @@ def gradient(timeline: Timeline, params: Params, fit: Fit) -> dict[str, float]:
 def _filter(
     timeline: Timeline, params: Params, order: Places | slice, margin: float, advantage: float
 ) -> Fit:
-    from ttt_cli.kernels.scores.trueskill import Rule, filter_games
+    from ttt_cli.kernels.elo import filter_games
 
     unit = normal_unit(params.beta, margin)
-    games = Games._make(column[order] for column in rows_of(timeline.in_points(unit), advantage))
+    games = GameRows._make(column[order] for column in rows_of(timeline.in_points(unit), advantage))
     beliefs = Beliefs(*np.empty((2, timeline.n_nodes)))
     prior = params.skill_prior(timeline)
     steps = Steps(timeline.previous.copy(), *prior.steps())
-    rule = Rule(2.0 * params.beta**2, margin)
-    predicted = 0.0
-    for piece in pieces(timeline, games):
-        predicted += filter_games(piece, steps, games, rule, beliefs)
+    rule = 2.0 * params.beta**2, margin
+    predicted = sum(filter_games(piece, steps, games, *rule, beliefs) for piece in pieces(timeline, games))
     chain = prior.filtered(prior.origin + beliefs.mean, np.sqrt(beliefs.variance))
     worked_out = {"draw_margin": margin, "white_advantage": advantage}
     fitted = filter_fit(NAME, params, worked_out, {"skill": chain}, float(predicted))
@@ -83,7 +79,7 @@ def _filter(
 
 
 def _order(timeline: Timeline, params: Params) -> Places | slice:
-    """Of the games, inside a period as given or shuffled: records are, so that the rows of a match stay together."""
+    """Order of the games: as given or shuffled inside periods, with matches kept together."""
     if params.order == "given":
         return slice(None)
     period = np.repeat(np.arange(len(timeline.periods)), np.diff(timeline.game_start))

@@ -1,7 +1,7 @@
 """TrueSkill Through Time: skills smoothed over all periods (Dangauthier, Herbrich, Minka, Graepel, NIPS 2007).
 
-Departure: after each sweep the means of all skills are set to those of the joint Gaussian that the messages stand for
-(`kernels/ep/joint_means.py`), so that the same fixed point is reached in a few sweeps instead of hundreds.
+Departure: after each sweep the means of all skills are set to those of the joint Gaussian of the messages
+(`kernels/ep/joint_means.py`), which reaches the same fixed point in a few sweeps instead of hundreds.
 """
 
 from functools import partial
@@ -10,15 +10,13 @@ from typing import Final, Unpack
 from ttt_cli.config.schema import SolverConfig
 from ttt_cli.fitted import Fit
 from ttt_cli.inference import outcome
-from ttt_cli.inference.draws import margin_slope, resolve_margin
-from ttt_cli.inference.elo_unit import normal_unit, normal_unit_growth
 from ttt_cli.inference.ep.inference import Inference
 from ttt_cli.inference.ep.through_time import ThroughTime, ThroughTimeParams
-from ttt_cli.inference.joint.inference import JointInference
-from ttt_cli.inference.moving_margins import drift_slope
-from ttt_cli.inference.params import SkillParams
+from ttt_cli.inference.joint import JointInference
+from ttt_cli.inference.outcome import margin_slope, normal_unit, normal_unit_growth, resolve_margin
+from ttt_cli.inference.params import CAREER, COMMON_MARGIN, DRIFT, MOVING_MARGINS, PLAY, SkillParams, Traits
 from ttt_cli.inference.solver import Given
-from ttt_cli.inference.traits import CAREER, COMMON_MARGIN, DRIFT, MOVING_MARGINS, PLAY, Traits
+from ttt_cli.inference.years import drift_slope
 from ttt_cli.timeline import Timeline
 
 NAME: Final = "ttt"
@@ -39,8 +37,8 @@ class Params(ThroughTimeParams, SkillParams):
 def fit(timeline: Timeline, params: Params, solver: SolverConfig, **given: Unpack[Given]) -> Fit:
     """Find the fixed point of expectation propagation and its log-evidence.
 
-    `start`: a fit of the same timeline, perhaps with other parameters, to begin from, or what is believed of its nodes.
-    Raises ConfigError when the draw margin and the games exclude each other, and for what no place is for.
+    `start` is a fit of the same timeline for a warm start. Raises ConfigError when the draw margin and the games
+    exclude each other, and for features that slices do not support.
     """
     margin = resolve_margin(params, timeline)
     made = partial(Fit, NAME, TRAITS.kind, {"draw_margin": margin})
@@ -48,7 +46,7 @@ def fit(timeline: Timeline, params: Params, solver: SolverConfig, **given: Unpac
 
 
 def through_time(timeline: Timeline, params: Params, margin: float) -> ThroughTime:
-    """What is shared with TTT-D, with that draw margin."""
+    """Parameters of the engine shared with TTT-D, with this draw margin."""
     play = params.play(margin, normal_unit(params.beta, margin))
     return ThroughTime(timeline, params, lambda: {"skill": params.skill_prior(timeline)}, play)
 
@@ -57,7 +55,7 @@ _refit = fit
 
 
 def gradient(timeline: Timeline, params: Params, fit: Fit) -> dict[str, float]:
-    """The gradient of the log-evidence at a converged fit in every numeric parameter; an `auto` margin follows beta."""
+    """Gradient of the log-evidence in numeric parameters at a converged fit; an `auto` margin follows beta."""
     margin = fit.params["draw_margin"]
     of_priors, of_games = posterior(timeline, params, fit).gradient()
     by_noise, by_margin, by_advantage, by_handicap = of_games
@@ -76,5 +74,5 @@ def gradient(timeline: Timeline, params: Params, fit: Fit) -> dict[str, float]:
 
 
 def posterior(timeline: Timeline, params: Params, fit: Fit) -> Inference | JointInference:
-    """What a fit of the timeline believes of all skills, from its sites."""
+    """Posterior of all skills, from the sites of a fit."""
     return through_time(timeline, params, fit.params["draw_margin"]).posterior(fit)

@@ -1,7 +1,7 @@
 """TTT-D: TrueSkill Through Time with a draw margin per player and period (TTT paper, section 3.3).
 
-Departures from the paper: draws are taken with the exact moments of the two-dimensional truncated Gaussian, not by
-two one-sided factors, and after each sweep all means are set to those of the joint Gaussian, as in TTT.
+Departures from the paper: draws use the exact moments of the two-dimensional truncated Gaussian instead of two
+one-sided factors, and after each sweep all means are set to those of the joint Gaussian, as in TTT.
 """
 
 from __future__ import annotations
@@ -14,16 +14,14 @@ from pydantic import Field
 from ttt_cli.config.schema import SolverConfig
 from ttt_cli.fitted import Fit
 from ttt_cli.inference import outcome
-from ttt_cli.inference.draws import typical_margin
-from ttt_cli.inference.elo_unit import normal_unit, normal_unit_growth
 from ttt_cli.inference.ep.inference import Inference
 from ttt_cli.inference.ep.through_time import ThroughTime, ThroughTimeParams
-from ttt_cli.inference.joint.inference import JointInference
-from ttt_cli.inference.moving_margins import drift_slope
-from ttt_cli.inference.params import alias
+from ttt_cli.inference.joint import JointInference
+from ttt_cli.inference.outcome import normal_unit, normal_unit_growth, typical_margin
+from ttt_cli.inference.params import CAREER, DRIFT, MOVING_MARGINS, OWN_MARGINS, PLAY, Traits, alias
 from ttt_cli.inference.prior import Prior, RandomWalk
 from ttt_cli.inference.solver import Given
-from ttt_cli.inference.traits import CAREER, DRIFT, MOVING_MARGINS, OWN_MARGINS, PLAY, Traits
+from ttt_cli.inference.years import drift_slope
 from ttt_cli.timeline import Timeline
 
 NAME: Final = "ttt-d"
@@ -35,7 +33,7 @@ TRAITS: Final = Traits(
     rough_gradient=lambda params: params.draws_move,
 )
 predict = outcome.predict
-SETTLING: Final = 1  # sweep after the first two: margins may stand still where they are not going to stay
+SETTLING: Final = 1  # sweep after the first two: margins may pause away from their fixed point
 LEAST_RATE: Final = 0.3  # of the change left by a sweep: 0.05 is seen, after better first sweeps
 GRADIENT_TOL: Final = 1e-6  # points: of the margins before any game, where the gradient is not flat
 
@@ -63,7 +61,7 @@ class Params(ThroughTimeParams):
     )
 
     def resolved(self) -> Params:
-        """The same with every number there."""
+        """Parameters with all defaults as numbers."""
         given = self.draw_margin_mean, self.draw_margin_sd, self.draw_margin_tau
         usual = 0.55 * self.beta, self.beta / 6.0, 0.1 * self.beta / 6.0
         mean, sd, tau = (u if g is None else g for g, u in zip(given, usual, strict=True))
@@ -76,7 +74,7 @@ class Params(ThroughTimeParams):
         return float(self.draw_margin_mean or 0.0), float(self.draw_margin_sd or 0.0)
 
     def margin_prior(self, timeline: Timeline) -> RandomWalk:
-        """What is believed of draw margins before any game, of resolved parameters."""
+        """Prior of draw margins, of resolved parameters."""
         names = "draw_margin_sd", "draw_margin_tau"
         return RandomWalk(timeline, *self.margin, float(self.draw_margin_tau or 0.0), names)
 
@@ -84,14 +82,14 @@ class Params(ThroughTimeParams):
 def fit(timeline: Timeline, params: Params, solver: SolverConfig, **given: Unpack[Given]) -> Fit:
     """Find the fixed point of expectation propagation, and the log-evidence normalised by that without games.
 
-    `start`: a fit of the same timeline, perhaps with other parameters, to begin from, or what is believed of its nodes.
+    `start` is a fit of the same timeline for a warm start.
     """
     made, pace = partial(Fit, NAME, TRAITS.kind, {}), {"least_rate": LEAST_RATE, "settling": SETTLING}
     return through_time(timeline, params.resolved()).fit(made, solver, given, **pace)
 
 
 def through_time(timeline: Timeline, params: Params) -> ThroughTime:
-    """What is shared with TTT, of resolved parameters."""
+    """Parameters of the engine shared with TTT, from resolved parameters."""
     (margin, sd), unit = params.margin, normal_unit(params.beta, typical_margin(*params.margin)[0])
 
     def priors() -> dict[str, Prior]:
@@ -104,7 +102,7 @@ _refit = fit
 
 
 def gradient(timeline: Timeline, params: Params, fit: Fit) -> dict[str, float]:
-    """The gradient of the log-evidence at a converged fit in numeric parameters, with defaults that follow beta."""
+    """Gradient of the log-evidence in numeric parameters at a converged fit, with defaults that follow beta."""
     numbers = params.resolved()
     shared = through_time(timeline, numbers)
     found = _gradient(numbers, shared.posterior(fit))
@@ -117,7 +115,7 @@ def gradient(timeline: Timeline, params: Params, fit: Fit) -> dict[str, float]:
 
 
 def _gradient(params: Params, inference: Inference | JointInference) -> dict[str, float]:
-    """Of log Z, positivity included, in the parameters, each alone."""
+    """Gradient of log Z, positivity included, in each parameter alone."""
     of_priors, (by_noise, by_margin, by_advantage, by_handicap) = inference.gradient()
     typical, typical_by_mean, typical_by_sd = typical_margin(*params.margin)
     unit_by_beta, unit_by_margin = normal_unit_growth(params.beta, typical)

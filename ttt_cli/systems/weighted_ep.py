@@ -1,30 +1,276 @@
-"""Weighted expectation propagation: static skills from games whose weights decay.
+"""Weighted expectation propagation: static skills from games with decaying weights.
 
-T. Salimans' base model in the Deloitte/FIDE Chess Rating Challenge of 2011, which he won. At every period one ordered
-probit is fitted to all games so far, each to the power of a weight that falls with its age and with the games that the
-player has played since; prior means are pulled to the opponents' means.
+T. Salimans' base model, winner of the Deloitte/FIDE Chess Rating Challenge 2011. For each period one ordered probit
+is fitted to all games so far. Each likelihood is raised to the power of a weight, which falls with the game's age and
+with the number of the player's later games. Prior means are pulled towards the opponents' means.
 
-Departures: the pull is less than whole and centred, as otherwise levels run away; the means are solved for jointly
-after each sweep, which leaves the fixed point as it is; nothing is learned from the schedule.
+Departures: the pull is partial and centred, since otherwise levels drift. The means are solved for jointly after each
+sweep, which does not change the fixed point. Salimans' regressions on the match schedule are omitted.
 """
 
 from functools import partial
 from typing import Final, Unpack
 
 import numpy as np
+from pydantic import Field
 
-from ttt_cli.arrays import Array
 from ttt_cli.config.schema import SolverConfig
-from ttt_cli.fitted import Fit
+from ttt_cli.fitted import Fit, Status, by_player
 from ttt_cli.histories import Filter
 from ttt_cli.inference import outcome
-from ttt_cli.inference.draws import margin_slope
-from ttt_cli.inference.ep.weighted import GamesSoFar, WeightedParams
-from ttt_cli.inference.outcome import by_sides, log_score
-from ttt_cli.inference.scores.filtering import central_slope
-from ttt_cli.inference.solver import Given
-from ttt_cli.inference.traits import COMMON_MARGIN, PLAY, Traits
+from ttt_cli.inference import params as parameters
+from ttt_cli.inference.ep.merged import merge_games
+from ttt_cli.inference.ep.start import sites_name, started_sites
+from ttt_cli.inference.filters import central_slope
+from ttt_cli.inference.outcome import by_sides, log_score, margin_slope, normal_unit, resolve_margin
+from ttt_cli.inference.params import (
+    COMMON_MARGIN,
+    PLAY,
+    Beta,
+    DrawMargin,
+    DrawProbability,
+    PriorMean,
+    PriorSd,
+    Traits,
+    WhiteAdvantage,
+)
+from ttt_cli.inference.solver import Given, OnSweep, Pace, Sweep, iterate, largest
+from ttt_cli.inference.years import Play
+from ttt_cli.kernels.ep.structures import AllGames, CountedGames, Rule
+from ttt_cli.periods import STEPS_PER_YEAR
+from ttt_cli.support.arrays import Array
 from ttt_cli.timeline import Timeline
+
+NEGLIGIBLE: Final = 1e-8  # a game of less weight for both players is dropped
+ROUNDING: Final = 1e-13  # moves below this share of the prior sd are rounding
+INNER: Final = 0.1  # of the tolerance: how exactly the joint means are found
+RELATIVE: Final = 1e-3  # or by how much their residual shrinks
+LEAST_RATE: Final = 0.3  # of sweeps: warm fits end before their rate is measured
+
+
+class Params(parameters.Params):
+    """Parameters of weighted EP; defaults are Salimans' where published (docs/models/weighted_ep.md)."""
+
+    prior_mean: PriorMean = Field(default=1200.0, description="mean skill of a newcomer, points")
+    prior_sd: PriorSd = Field(default=165.0, description="sd of skill around its prior mean, points")
+    beta: Beta = 200.0
+    white_advantage: WhiteAdvantage = 0.0
+    opponents_pull: float = Field(
+        default=0.5,
+        ge=0,
+        lt=1,
+        description="how far prior means are drawn to the opponents' means, as a share",
+    )
+    fade_per_year: float = Field(
+        default=0.24, ge=0, description="a game's weight falls by exp(-this) every year"
+    )
+    fade_per_game: float = Field(
+        default=0.012,
+        ge=0,
+        description="and by exp(-this) with every game that the player plays in later periods",
+    )
+    draw_margin: DrawMargin = "auto"
+    draw_probability: DrawProbability = None
+
+
+class GamesSoFar:
+    """Games of a timeline added period by period; arrays as in `kernels/ep/weighted_ep.py`."""
+
+    def __init__(
+        self,
+        timeline: Timeline,
+        params: Params,
+        solver: SolverConfig,
+        on_sweep: OnSweep | None = None,
+        start: Fit | None = None,
+    ) -> None:
+        self._timeline, self._params, self._solver, self._on_sweep = timeline, params, solver, on_sweep
+        self._merged = merge_games(timeline, colours=params.white_advantage != 0.0)
+        self._games = AllGames(
+            self._merged.games.code,
+            self._merged.games.weight,
+            started_sites((len(self._merged), 4), start, sites_name(self._merged.colours)),
+            np.zeros((len(self._merged), 4)),
+        )
+        margin = resolve_margin(params, timeline)
+        self.resolved = {**params.model_dump(), "draw_margin": margin}
+        self.elo_unit = normal_unit(params.beta, margin)
+        play = Play(2.0 * params.beta**2, margin, self.elo_unit, params.white_advantage)
+        self._rule = play.rule(np.full(len(self._merged), margin), self._merged.handicap)
+        self._player = timeline.node_player.copy()
+        players = len(timeline.players)
+        self._years = timeline.periods / STEPS_PER_YEAR[timeline.period]
+        self._totals = _games_up_to(timeline)
+        self._decayed = params.fade_per_game * self._totals
+        self._decayed += params.fade_per_year * np.repeat(self._years, np.diff(timeline.node_start))
+        self._active, self._kept = np.empty(len(self._merged), np.int64), 0
+        self._played = np.zeros(players)
+        self._number = np.full(players, -1, np.int32)
+        self._level = np.zeros(players)
+        self._beliefs = np.stack([self._level, np.full(players, params.prior_sd)])
+        self._ended: list[Status] = []
+        self.trace: list[tuple[float, float]] = []
+
+    def run(self, first: int = 0, *, filtered: bool = True) -> Array:
+        """Means (from the prior mean) and sds of nodes before and after their games; shape (2, 2, nodes).
+
+        From the period at index `first` on, NaN before; those after games only if `filtered`.
+        """
+        found: Array = np.full((2, 2, self._timeline.n_nodes), np.nan)
+        self._add_games(0, first)
+        for step, year in enumerate(self._years[first:].tolist(), first):
+            nodes = self._nodes(step, step + 1)
+            player = self._player[nodes]
+            self._infer(year)
+            found[0, :, nodes] = self._beliefs[:, player]
+            if self._add_games(step, step + 1) and filtered:
+                self._infer(year)
+            found[1, :, nodes] = self._beliefs[:, player] if filtered else np.nan
+        return found
+
+    @property
+    def state(self) -> dict[str, Array]:
+        """State for a warm start of a fit of the same games or more."""
+        return {sites_name(self._merged.colours): self._games.sites}
+
+    def _nodes(self, step: int, stop: int) -> slice:
+        return slice(int(self._timeline.node_start[step]), int(self._timeline.node_start[stop]))
+
+    def _add_games(self, step: int, stop: int) -> bool:
+        """Add the games of periods from `step` to before `stop`; returns whether there are any."""
+        nodes = self._nodes(step, stop)
+        self._played[self._player[nodes]] = self._totals[nodes]  # of a player's nodes the last one counts
+        games = np.arange(self._merged.games.start[step], self._merged.games.start[stop])
+        self._active[self._kept : self._kept + len(games)] = games
+        self._kept += len(games)
+        return len(games) > 0
+
+    def status(self) -> Status:
+        """Status of all fits together: total sweeps and the largest error."""
+        return Status(
+            converged=all(status.converged for status in self._ended),
+            sweeps=sum(status.sweeps for status in self._ended),
+            remaining_error=max((status.remaining_error for status in self._ended), default=0.0),
+            skipped_sites=max((status.skipped_sites for status in self._ended), default=0),
+        )
+
+    def _decay(self, year: float) -> Array:
+        """Decay of the log weights of players' games since year 0 and their first game."""
+        return self._params.fade_per_year * year + self._params.fade_per_game * self._played
+
+    def _infer(self, year: float) -> None:
+        """Fit the games added, with their weights in a year."""
+        from ttt_cli.kernels.ep.weighted_ep import gather
+
+        merged = self._merged.games
+        counted = CountedGames(
+            self._active[: self._kept], np.empty((self._kept, 2), np.int32), np.empty((self._kept, 2))
+        )
+        roster = np.empty(len(self._number), np.int32)
+        self._kept, players = gather(
+            merged.first, merged.second, self._player, self._decayed, self._decay(year), NEGLIGIBLE, counted,
+            self._number, roster,
+        )  # fmt: skip
+        kept, roster = self._kept, roster[:players]
+        counted = CountedGames(counted.active[:kept], counted.ends[:kept], counted.decay[:kept])
+        level = self._level[roster]
+        inference = StaticInference(counted, self._games, self._rule, self._params, level, self._solver.tol)
+        if kept:
+            status, trace = iterate(inference.sweep, self._solver, self._report(), LEAST_RATE, warm=True)
+            self._ended.append(status)
+            self.trace += trace
+        self._level[roster] = inference.level
+        self._beliefs[0], self._beliefs[1] = self._level, self._params.prior_sd
+        self._beliefs[:, roster] = inference.beliefs()
+
+    def _report(self) -> OnSweep | None:
+        """Report the sweeps of one fit, numbered across all fits."""
+        on_sweep, earlier = self._on_sweep, len(self.trace)
+        return on_sweep and (lambda sweep, change, remaining: on_sweep(earlier + sweep, change, remaining))
+
+
+class StaticInference:
+    """Weighted EP on games with a positive weight, from given prior means."""
+
+    def __init__(
+        self, counted: CountedGames, games: AllGames, rule: Rule, params: Params, level: Array, tol: float
+    ) -> None:
+        from ttt_cli.kernels.ep import weighted_ep
+
+        self._kernels, self._counted, self._games, self._rule = weighted_ep, counted, games, rule
+        self._pull = params.opponents_pull
+        self._tol = INNER * tol
+        self._prior = params.prior_sd**-2
+        self.level = level
+        self._marginal = np.empty((len(level), 2))
+        self._total, self._drawn = np.empty((2, len(level)))
+        self._diagonal, self._residual, self._correction = np.empty((3, len(level)))
+        self._couplings = np.empty((len(counted.active), 2))
+        self._settle()
+
+    def beliefs(self) -> Array:
+        """Means (from the common prior mean) and sds of the players, points; shape (2, players)."""
+        precision, weighted = self._marginal.T
+        return np.stack([weighted / precision, 1.0 / np.sqrt(precision)])
+
+    def sweep(self, pace: Pace) -> Sweep:
+        """Update all sites and prior means, then move to the joint means unless the pace is PLAIN."""
+        before = self.beliefs()
+        skipped = self._kernels.sweep(self._counted, self._games, self._rule, self._marginal)
+        self._draw_levels()
+        swept = self.beliefs()
+        unsolved = self._solve()
+        if pace is Pace.PLAIN:
+            unsolved += largest(self._correction)
+        else:
+            self._kernels.spread(self._counted, self._games, self._correction, self._marginal)
+            self._draw_levels()
+        self._settle()
+        change = max(largest(swept - before), largest(self.beliefs() - before))
+        return Sweep(change if change > ROUNDING * self._prior**-0.5 else 0.0, unsolved, int(skipped))
+
+    def _settle(self) -> None:
+        self._kernels.settle(self._counted, self._games, self._prior, self.level, self._marginal)
+
+    def _draw_levels(self) -> None:
+        """Set prior means from the opponents' means, centred."""
+        centre = self._kernels.opponents(
+            self._counted, self._games.times, self.beliefs()[0], self._total, self._drawn
+        )
+        drawn = self._total > 0.0
+        self.level[drawn] = self._pull * (self._drawn[drawn] - centre)
+
+    def _solve(self) -> float:
+        """Compute the step to the joint means and return a bound on its error.
+
+        The step is solved for with uncentred prior means, then centred.
+        """
+        kernels, counted, games, pull = self._kernels, self._counted, self._games, self._pull
+        kernels.linearise(
+            counted, games, self._prior, pull, self._marginal, self._total, self.level,
+            self._couplings, self._diagonal, self._residual,
+        )  # fmt: skip
+        bound = kernels.solve(
+            counted.ends, self._couplings, self._diagonal, self._residual, (1.0 - pull) * self._prior,
+            self._tol, RELATIVE, self._correction,
+        )  # fmt: skip
+        centre = kernels.opponents(counted, games.times, self._correction, self._total, self._drawn)
+        self._correction -= pull * centre
+        return (1.0 + pull) * float(bound)
+
+
+def _games_up_to(timeline: Timeline) -> Array:
+    """Number of games of players up to and including each node."""
+    ends = np.concatenate([timeline.game_white, timeline.game_black])
+    played = np.bincount(ends, np.tile(timeline.weight, 2), minlength=timeline.n_nodes)
+    order = by_player(timeline)
+    totals = np.cumsum(played[order])
+    first = np.flatnonzero(timeline.previous[order] < 0)
+    earlier = totals[first] - played[order[first]]
+    found: Array = np.empty(timeline.n_nodes)
+    found[order] = totals - np.repeat(earlier, np.diff(np.append(first, len(order))))
+    return found
+
 
 NAME: Final = "weighted-ep"
 TRAITS: Final = Traits(kind="filtered", has_evidence=True, fits_periods=True, tunable=PLAY | COMMON_MARGIN)
@@ -34,16 +280,12 @@ SHARES: Final = ("opponents_pull", "fade_per_year", "fade_per_game")
 SLOPE_TOL: Final = 1e-6  # points, for differences of the evidence
 
 
-class Params(WeightedParams):
-    """Parameters of weighted EP; the defaults are Salimans' where he states them (docs/models/weighted_ep.md)."""
-
-
 def fit(timeline: Timeline, params: Params, solver: SolverConfig, **given: Unpack[Given]) -> Fit:
-    """Fit the games so far before every period and after it.
+    """Fit the games so far before and after each period.
 
-    Of `start`, a fit of the same timeline or of its beginning, the sites are where the first of these fits begins. The
-    status counts the sweeps of all these fits and holds the worst of what remains; `solver` holds for each.
-    Raises ConfigError when the draw margin and the games exclude each other.
+    The first fit starts from the sites of `start`, a fit of the same timeline or its first periods. The status has
+    the sweeps of all fits and the largest error; `solver` applies to each. Raises ConfigError when the draw margin
+    and the games exclude each other.
     """
     games = GamesSoFar(timeline, params, solver, given.get("on_sweep"), given.get("start"))
     (before_mean, before_sd), (mean, sd) = games.run()
@@ -56,10 +298,10 @@ def fit(timeline: Timeline, params: Params, solver: SolverConfig, **given: Unpac
 def fit_before(
     timeline: Timeline, params: Params, solver: SolverConfig, first: int, start: Fit | None = None
 ) -> Fit:
-    """What is believed before every period from `first` on, by a fit each; the log-evidence is there if that is 0."""
+    """Predictions before each period from `first` on, one fit each; the log-evidence is NaN unless `first` is 0."""
     games = GamesSoFar(timeline, params, solver, start=start)
-    mean, sd = games.predict(first)
-    mean, unknown = mean + params.prior_mean, np.full(timeline.n_nodes, np.nan)
+    (mean, sd), (unknown, _) = games.run(first, filtered=False)
+    mean = mean + params.prior_mean
     evidence = np.nan if first else _log_score(timeline, games, mean, sd)
     return _fitted(games, Filter(unknown, unknown, mean, sd, unknown), evidence)
 
@@ -80,7 +322,7 @@ def _fitted(games: GamesSoFar, chain: Filter, evidence: float) -> Fit:
 
 
 def gradient(timeline: Timeline, params: Params, fit: Fit) -> dict[str, float]:
-    """The gradient of the log-evidence in every numeric parameter, by central differences."""
+    """Gradient of the log-evidence in numeric parameters, by central differences."""
 
     def evidence(key: str, value: float) -> float:
         moved = params.model_copy(update={key: value})
@@ -94,7 +336,7 @@ def gradient(timeline: Timeline, params: Params, fit: Fit) -> dict[str, float]:
 
 
 def _log_score(timeline: Timeline, games: GamesSoFar, mean: Array, sd: Array) -> float:
-    """The sum of the log probabilities of all games by what was believed before their periods."""
+    """Sum of the log probabilities of all games, predicted before their periods."""
     handicap = games.elo_unit * timeline.offset
     white = {"mean": mean[timeline.game_white] + handicap, "sd": sd[timeline.game_white]}
     black = {"mean": mean[timeline.game_black], "sd": sd[timeline.game_black]}
@@ -103,7 +345,7 @@ def _log_score(timeline: Timeline, games: GamesSoFar, mean: Array, sd: Array) ->
 
 
 def _drift(timeline: Timeline, params: Params, sd: Array, before_sd: Array) -> Array:
-    """Sd of the change of skill in the year after each node: the sd grows by it as it does while games lose weight."""
+    """Sd of the change of skill in the year after each node, from the growth of its sd as games lose weight."""
     prior = params.prior_sd**-2
     grown = 1.0 / (prior + (sd**-2 - prior) * np.exp(-params.fade_per_year)) - sd**2
     follows = timeline.previous >= 0

@@ -9,14 +9,13 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 
-from ttt_cli.arrays import Array, Places
-from ttt_cli.errors import DataError, LookupFailed
-from ttt_cli.folding import fold_all
 from ttt_cli.periods import year_of
-from ttt_cli.reading.streams import Input
+from ttt_cli.reading.input import Input
 from ttt_cli.reading.text import whole_text
 from ttt_cli.runs.run import Run
-from ttt_cli.runs.schema import DATABASE, TEXTS
+from ttt_cli.support.arrays import Array, Places
+from ttt_cli.support.errors import DataError, LookupFailed
+from ttt_cli.support.folding import fold_all
 
 _ARE: Final = ("name is", "names are")
 LEAST: Final = 3  # pairs that a correlation needs
@@ -36,10 +35,10 @@ class Agreement(NamedTuple):
 
 @dataclass(frozen=True)
 class Beside:
-    """Ratings of a file on the scale of a run: `slope` times what was published + `shift`.
+    """Published ratings on the scale of a run: `slope` * rating + `shift`.
 
-    `ratings`: by player and period's number; `unknown`: names that no player of the run has; `years`: those of at least
-    three players.
+    `ratings`: by player and number of the period. `unknown`: names that match no player of the run. `years`: agreement
+    in each year with at least three rated players.
     """
 
     name: str
@@ -52,14 +51,14 @@ class Beside:
     years: tuple[Agreement, ...]
 
     def by_year(self, player: str, period: Any) -> dict[int, float]:
-        """A player's ratings by calendar year: of several in one, the last."""
+        """A player's ratings by calendar year; the last one if a year has several."""
         return {
             int(year_of(number, period)): value
             for number, value in sorted(self.ratings.get(player, {}).items())
         }
 
     def words(self) -> list[str]:
-        """What was matched, how it was scaled, and how well it agrees: lines of text."""
+        """Lines of text: matched names, scale and correlation."""
         count = sum(map(len, self.ratings.values()))
         named = "; ".join(self.unknown[:_LISTED]) + ("; …" if len(self.unknown) > _LISTED else "")
         lost = (
@@ -73,6 +72,10 @@ class Beside:
         lines.append(f"{scaled}; correlation {self.correlation:.3f}{self._range()}")
         return lines
 
+    def year_rows(self) -> list[tuple[str, int, str]]:
+        """By year: players rated, and the correlation."""
+        return [(str(one.year), one.players, f"{one.correlation:.2f}") for one in self.years]
+
     def _range(self) -> str:
         if not self.years:
             return ""
@@ -85,10 +88,11 @@ class Beside:
 
 
 def read_beside(path: str, run: Run) -> Beside:
-    """Read a table of `player,period,rating`, plain or packed; `name` and `year` do as well, other columns are ignored.
+    """Read a table of `player,period,rating`, plain or packed.
 
-    Names are matched but for accents, case and punctuation, also with united spellings; a year stands for its last
-    period in the run. Raises DataError where the file is no such table, LookupFailed where too few are in the run.
+    The columns may also be called `name` and `year`; others are ignored. Accents, case and punctuation of names are
+    ignored; known other spellings of players match too. A year means its last period in the run. Raises DataError for
+    a file without these columns, LookupFailed when too few of the ratings are in the run.
     """
     source = Input(path)
     with run:
@@ -141,12 +145,11 @@ def _published(text: str, where: str) -> dict[tuple[str, str], list[float]]:
 
 
 def _matched(run: Run, names: set[str]) -> tuple[dict[str, str], tuple[str, ...]]:
-    """The player of each name that one player has, and the other names."""
-    by_folded: dict[str, str] = dict(run.query(_NAMES)[1])
-    if run.held_tables >= TEXTS:
-        united = run.query(f"SELECT spelling, player FROM {DATABASE}.main.spellings")[1]
-        spelled = fold_all([spelling for spelling, _ in united])
-        by_folded = {key: player for key, (_, player) in zip(spelled, united, strict=True)} | by_folded
+    """The player of each name that matches exactly one, and the names that do not."""
+    by_folded: dict[str, str] = dict(run.select(_NAMES)[1])
+    united = run.select("SELECT spelling, player FROM spellings")[1]
+    spelled = fold_all([spelling for spelling, _ in united])
+    by_folded = {key: player for key, (_, player) in zip(spelled, united, strict=True)} | by_folded
     ordered = sorted(names)
     players = {
         name: by_folded[key] for name, key in zip(ordered, fold_all(ordered), strict=True) if key in by_folded
@@ -166,7 +169,7 @@ class _Pair(NamedTuple):
 def _paired(run: Run, ratings: Iterable[tuple[str, str, list[float]]]) -> list[_Pair]:
     """Ratings and skills of the same players and periods; several ratings in one period count by their mean."""
     skills: dict[tuple[str, str], tuple[int, int, float]] = {}
-    for player, period, number, mean in run.query(_SKILLS)[1]:
+    for player, period, number, mean in run.select(_SKILLS)[1]:
         skills[player, period] = skills[player, period[:4]] = number, int(period[:4]), mean
     found: dict[tuple[str, int, int, float], list[float]] = {}
     for player, period, values in ratings:

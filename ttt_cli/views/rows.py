@@ -1,15 +1,10 @@
-"""Tables to be shown or written: what every view makes and the console takes.
-
-As text for other programs, and as Parquet: numbers keep every digit; nothing is cut or wrapped.
-"""
+"""Tables as plain rows, and how they are written as text or Parquet, with every digit of numbers."""
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final, TextIO
-
-from ttt_cli.files import database_writing
 
 _FORMULA: Final = ("=", "+", "-", "@", "\t", "\r", "\n")  # as OWASP lists them
 _BLANK: Final = str.maketrans("\t\n\r\v\f", "     ")
@@ -19,10 +14,9 @@ _BLANK: Final = str.maketrans("\t\n\r\v\f", "     ")
 class Rows:
     """Named columns and rows of plain values (str, int, float, bool, None); the more important column first.
 
-    The rest concerns tables for the eye only: `title` lines stand above, `decimals` round columns of floats
-    (others by their size), `hidden` columns are left out because the title says it. `single`: one row that is
-    a report; shown as a list of its values, and in JSON as an object of its own.
-    `parquet` writes the same rows to a Parquet file by a shorter way, where there is one.
+    The rest concerns tables on terminals only: `title` lines above, `decimals` of columns of floats (others by their
+    size), `hidden` columns that the title repeats. `single`: one row that is a report, shown as a list of its values,
+    and in JSON as an object. `parquet` writes the same rows to a Parquet file faster, if given.
     """
 
     columns: tuple[str, ...]
@@ -37,9 +31,9 @@ class Rows:
 def write_text(rows: Rows, fmt: str, stream: TextIO, *, safe: bool = False) -> None:
     """Write rows as `csv`, `tsv`, `json` (an array of objects, or one object) or `jsonl` (an object a line).
 
-    Missing values are empty in CSV and TSV and null in JSON, as are infinities and NaN in JSON. Tabs and line
-    breaks inside TSV values become blanks. JSON is ASCII when the stream's encoding is not one of Unicode. With `safe`
-    an apostrophe stands before texts in CSV and TSV that spreadsheets would take for formulas.
+    Missing values are empty in CSV and TSV and null in JSON, as are infinities and NaN in JSON. Tabs and line breaks
+    inside TSV values become blanks. JSON is ASCII when the stream's encoding is not one of Unicode. With `safe` an
+    apostrophe precedes texts in CSV and TSV that spreadsheets would take for formulas.
     """
     if safe and fmt in ("csv", "tsv"):
         rows = replace(rows, rows=(tuple(map(_no_formula, row)) for row in rows.rows))
@@ -70,22 +64,19 @@ def write_parquet(rows: Rows, path: Path) -> None:
     if rows.parquet is not None:
         rows.parquet(path)
         return
-    import duckdb
-    import numpy as np
+    import pyarrow as pa
+    from pyarrow.parquet import write_table
 
-    values = list(zip(*rows.rows, strict=True)) or [()] * len(rows.columns)
-    arrays: dict[str, Any] = {}
-    for number, column in enumerate(values):
-        arrays[f"c{number}"] = np.empty(len(column), dtype=object)
-        arrays[f"c{number}"][:] = column
-    select = ", ".join(
-        f'CAST(c{number} AS {_sql_type(column)}) AS "{name.replace(chr(34), chr(34) * 2)}"'
-        for number, (name, column) in enumerate(zip(rows.columns, values, strict=True))
-    )
-    target = str(path).replace("'", "''")
-    with database_writing(path), duckdb.connect(":memory:") as connection:
-        connection.register("incoming", arrays)
-        connection.execute(f"COPY (SELECT {select} FROM incoming) TO '{target}' (FORMAT parquet)")
+    def array(values: Sequence[Any]) -> Any:
+        kinds = {type(value) for value in values if value is not None}
+        if kinds == {bool}:
+            return pa.array(values, pa.bool_())
+        if kinds and kinds <= {int, float}:
+            return pa.array(values, pa.int64() if kinds == {int} else pa.float64())
+        return pa.array([None if value is None else str(value) for value in values], pa.string())
+
+    columns = list(zip(*rows.rows, strict=True)) or [()] * len(rows.columns)
+    write_table(pa.Table.from_arrays(list(map(array, columns)), list(rows.columns)), path)
 
 
 def speaks_unicode(stream: TextIO) -> bool:
@@ -113,12 +104,8 @@ def _objects(rows: Rows, unicode: bool) -> Iterator[str]:
     import json
 
     for row in rows.rows:
-        values = dict(zip(rows.columns, map(_finite, row), strict=True))
+        values = dict(zip(rows.columns, map(finite, row), strict=True))
         yield json.dumps(values, ensure_ascii=not unicode, allow_nan=False)
-
-
-def _finite(value: Any) -> Any:
-    return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
 def _json_array(objects: Iterable[str]) -> Iterator[str]:
@@ -129,10 +116,25 @@ def _json_array(objects: Iterable[str]) -> Iterator[str]:
     yield "\n]\n" if before.startswith(",") else "[]\n"
 
 
-def _sql_type(column: Sequence[Any]) -> str:
-    kinds = {type(value) for value in column if value is not None}
-    if kinds == {bool}:
-        return "BOOLEAN"
-    if kinds == {int}:
-        return "BIGINT"
-    return "DOUBLE" if kinds and kinds <= {int, float} else "VARCHAR"
+_NOTE: Final = 240  # characters of a note, which may name hundreds of players
+
+
+def shown_notes(notes: Iterable[str]) -> Iterator[str]:
+    """The notes of a model, long ones cut short: all of them are in the run."""
+    for note in notes:
+        yield note if len(note) <= _NOTE else f"{note[:_NOTE].rpartition(' ')[0]} ..."
+
+
+def finite(value: Any) -> Any:
+    """The value; None for NaN and infinities."""
+    return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
+def short(value: object) -> str:
+    """A value of a parameter as text: floats with six digits."""
+    return f"{value:.6g}" if isinstance(value, float) else str(value)
+
+
+def counted(number: int, one: str, many: str = "") -> str:
+    """A number with its noun: 1 game, 2,000 games."""
+    return f"{number:,} {one if number == 1 else many or f'{one}s'}"

@@ -1,13 +1,13 @@
-"""What all views of a run share: its unit, its line in titles, its tables, and what moves with the years."""
+"""What all views of a run share: units, titles, tables, and curves over years."""
 
 from importlib import import_module
 from threading import Thread
 from typing import Final
 
-from ttt_cli.runs.curves import COLUMNS, Name, rows
-from ttt_cli.runs.evidence import evidence_table
-from ttt_cli.runs.run import Run
-from ttt_cli.runs.scale import Scale
+from ttt_cli.runs.lookup import Scale
+from ttt_cli.runs.meta import RunMeta, evidence_table
+from ttt_cli.runs.run import CURVES, CurveName, Run
+from ttt_cli.runs.schema import PUBLIC
 from ttt_cli.views.rows import Rows
 
 _SHOWN: Final = 12  # rows of a short table
@@ -15,13 +15,13 @@ _STEPS: Final = (1, 2, 5, 10, 20, 50, 100)  # years
 
 
 def load_numpy_meanwhile(run: Run) -> None:
-    """Where a joint posterior will be asked, numpy loads while the database answers the first questions."""
+    """Import numpy in a thread, while the first queries run, if the run has a joint posterior."""
     if run.meta.posterior.startswith("joint"):
         Thread(target=lambda: [*map(import_module, ("numpy.ma", "numpy.random"))], daemon=True).start()
 
 
 def scale_note(run: Run) -> str:
-    """The unit of all skills of a run, in words."""
+    """The unit of all skills of a run."""
     if run.scale.anchors:
         slope = "slope by the anchors" if run.scale.matched else "200 points are 76 %"
         return f"Elo scale ({'; '.join(map(str, run.scale.anchors))}; {slope})"
@@ -31,13 +31,13 @@ def scale_note(run: Run) -> str:
 
 
 def side_names(run: Run) -> tuple[str, str]:
-    """What the side named first and the other are called."""
+    """Names of the two sides."""
     first, second = run.meta.config.get("data", {}).get("sides", ("white", "black"))
     return str(first), str(second)
 
 
 def axis_title(scale: Scale) -> str:
-    """What the axis of skills is called: of a scaled figure with its anchor, so that it cannot be taken for another."""
+    """Title of an axis of skills, with the anchor of its scale."""
     if not scale.anchors:
         return "skill, points"
     first, *more = scale.anchors
@@ -45,24 +45,24 @@ def axis_title(scale: Scale) -> str:
 
 
 def run_line(run: Run) -> str:
-    """The run, what it was made from, and its scale: a line for titles."""
+    """Title line: the run, its games, and its scale."""
     return f"{run.name}: {run.meta.describe()}; {scale_note(run)}"
 
 
 def table_rows(run: Run, table: str) -> Rows:
-    """`skills`, `players`, `games`, `evidence` or a curve; the first come from the file as they are asked for."""
+    """`skills`, `players`, `games`, `evidence` or a curve; the first three are streamed."""
     if table == "evidence":
         columns, points = evidence_table(run.evidence_points())
         return Rows(columns, points, decimals={"log_evidence": 3})
-    if table in COLUMNS:
-        return Rows(COLUMNS[table], rows(run, table))
-    query = run.public_query(table)
+    if table in CURVES:
+        return Rows(CURVES[table], run.curve(table))
+    query = PUBLIC[table]
     columns, found = run.stream(query)
     return Rows(columns, found, parquet=lambda path: run.copy_to(path, "parquet", query))
 
 
-def curve_title(run: Run, name: Name) -> str:
-    """What a curve shows."""
+def curve_title(run: Run, name: CurveName) -> str:
+    """Title of a curve."""
     own = "draw_margin" not in run.meta.params
     return {
         "draws": "mean draw margin of newcomers" if own else "draw margin",
@@ -71,19 +71,34 @@ def curve_title(run: Run, name: Name) -> str:
     }[name]
 
 
-def across(name: Name) -> str:
-    """What a curve runs over."""
+def across(name: CurveName) -> str:
+    """Title of the horizontal axis of a curve."""
     return "years since the debut" if name == "career" else "year"
 
 
 def short_tables(run: Run) -> list[Rows]:
-    """Every curve that the run has at round years, and where the rest is."""
+    """Every curve of the run at round years."""
     found = []
-    for name, columns in COLUMNS.items():
-        if every := rows(run, name):
+    for name, columns in CURVES.items():
+        if every := run.curve(name):
             span = every[-1][0] - every[0][0]
             step = next((step for step in _STEPS if span / step < _SHOWN), _STEPS[-1])
             kept = [row for row in every if row[0] % step == 0 or row is every[-1]]
             title = f"{curve_title(run, name)}, {run.scale.unit}; all of it: `ttt export {name}`"
             found.append(Rows(columns, kept, (title,), dict.fromkeys(columns[1:], 1)))
     return found
+
+
+def model_line(meta: RunMeta) -> str:
+    """The shipped config that a run resembles, and what its model assumes."""
+    from ttt_cli.systems.registry import load
+
+    words = (load(meta.model).__doc__ or "").splitlines()[0].partition(" (")[0].rstrip(".")
+    careers = bool(meta.params.get("growth") or meta.params.get("decline"))
+    if careers:
+        words += "; skills rise in the years after the debut and decline late"
+    elif "growth" in meta.params:
+        words += "; skills change at random from year to year"
+    if meta.params.get("draw_margin_drift") or meta.params.get("draw_margin_strength"):
+        words += "; draws depend on the year and on strength"
+    return f"{meta.model}{'-career' if careers else ''}: {words}"

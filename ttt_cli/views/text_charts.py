@@ -1,9 +1,14 @@
-"""Bars, sparklines and lines with their bands, drawn in characters."""
+"""Bars, sparklines, lines with their bands, and surfaces of evidence, drawn in characters."""
+
+from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import pairwise
-from typing import Final
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from ttt_cli.views.evidence import Place, Surface
 
 EIGHTHS: Final = " ▏▎▍▌▋▊▉█"
 ASCII_BAR: Final = "#"
@@ -128,3 +133,119 @@ def _draw_line(cells: list[list[str]], heights: Sequence[int], ascii_only: bool)
         before = here
     for (row, column), pattern in dots.items():
         cells[row][column] = _ASCII_LINE if ascii_only else chr(0x2800 + pattern)
+
+
+# Dark to bright in equal steps of lightness (after viridis).
+STEPS: Final = (
+    "#440154", "#482878", "#3e4989", "#31688e", "#26828e", "#1f9e89", "#35b779", "#6ece58", "#b5de2b", "#fde725",
+)  # fmt: skip
+_DARK: Final = 5  # so many colours take white letters
+_KEY_STEPS: Final = 5
+_LEAST_CELL: Final = 2
+_WIDEST_BAR: Final = 60
+SHADES: Final = "·░▒▓█"  # rising with the evidence
+ASCII_SHADES: Final = ".:+%#"
+UNSETTLED: Final = "!"
+Cell = tuple[str, str]  # a text, and its style: `bold black on #fde725`
+
+
+def surface_chart(
+    surface: Surface, *, width: int, coloured: bool = False, ascii_only: bool = False
+) -> list[list[Cell]]:
+    """A surface of evidence over one axis as bars, over two as a heatmap; no lines with more axes or without room."""
+    mark = "X" if ascii_only else "●"
+    if len(surface.keys) == 1:
+        found = [[(line, "")] for line in _bars(surface, width, mark, ascii_only)]
+    else:
+        shades = ASCII_SHADES if ascii_only else SHADES
+        found = _heatmap(surface, width, mark, None if coloured else shades) if len(surface.keys) == 2 else []
+    if not found:
+        return []
+    best = surface.points[surface.best]
+    legend = [f"{mark} best: {surface.best_words}, log-evidence {best.log_evidence:.3f}"]
+    legend += [f"{UNSETTLED} not converged"] * (surface.missed > 0)
+    over = " and ".join(
+        f"{key}{way}" for key, way in zip(surface.keys, (" (down)", " (across)"), strict=False)
+    )
+    head = over if len(surface.keys) == 2 else surface.keys[0]
+    return [[(f"log-evidence over {head}", "bold")], *found, *([(line, "")] for line in legend)]
+
+
+def _heatmap(surface: Surface, width: int, mark: str, shades: str | None) -> list[list[Cell]]:
+    """A cell per point of two axes, brighter where the evidence is higher: coloured without `shades`.
+
+    Heights are ranks, so that the neighbourhood of the best is seen beside deep valleys.
+    """
+    down, across = surface.ticks
+    heads = _heads(surface.keys[0], down)
+    labels = [f"{tick:g}" for tick in across]
+    wide = min(max(3, *(len(label) + 1 for label in labels)), (width - len(heads[0])) // len(labels))
+    if wide < _LEAST_CELL:
+        return []
+    drops = surface.drops()
+    height = ranks(drops)
+
+    def cell(place: Place, text: str, width: int) -> Cell:
+        steps = len(shades or STEPS)
+        step = min(int(height[place] * steps), steps - 1)
+        if shades is None:
+            return text.center(width), f"bold {'white' if step < _DARK else 'black'} on {STEPS[step]}"
+        return (f" {text} " if text and width > 3 else text).center(width, shades[step]), ""
+
+    lines = [
+        [(head, ""), *(cell((tick, other), _mark(surface, (tick, other), mark), wide) for other in across)]
+        for head, tick in zip(heads, down, strict=True)
+    ]
+    lines.append([(" " * len(heads[0]) + axis_line(labels, wide), "")])
+    ordered, key = sorted(height, key=height.__getitem__), [("below the best:", "")]
+    for step in range(_KEY_STEPS):
+        place = ordered[round(step / (_KEY_STEPS - 1) * (len(ordered) - 1))]
+        drop = f"{drops[place]:,.0f}" if drops[place] >= 100 else f"{drops[place]:.2g}"
+        key += [(" ", ""), cell(place, "", 2), (f" {drop}", "")]
+    return [*lines, key]
+
+
+def _bars(surface: Surface, width: int, mark: str, ascii_only: bool) -> list[str]:
+    """A bar per point of one axis, as long as the evidence is above the lowest; none without room."""
+    heads = _heads(surface.keys[0], surface.ticks[0])
+    values = [f"{point.log_evidence:.3f}" for point in surface.points.values()]
+    widest = max(map(len, values))
+    room = min(width - len(heads[0]) - widest - 6, _WIDEST_BAR)
+    if room < 1:
+        return []
+    drops = surface.drops()
+    most = max((drop for drop in drops.values() if math.isfinite(drop)), default=0.0)
+    lines = []
+    for head, value, (place, drop) in zip(heads, values, drops.items(), strict=True):
+        share = 1.0 - drop / most if most > 0.0 and math.isfinite(drop) else float(drop <= 0.0)
+        line = (ASCII_BAR if ascii_only else EIGHTHS[8]) * (1 + round(min(share, 1.0) * (room - 1)))
+        lines.append(f"{head} {value:>{widest}} {line} {_mark(surface, place, mark)}".rstrip())
+    return lines
+
+
+def ranks(drops: Mapping[Place, float]) -> dict[Place, float]:
+    """From 0 for the largest drop to 1 for the smallest, equal steps between distinct ones."""
+    ordered = sorted(set(drops.values()), reverse=True)
+    position = {drop: place for place, drop in enumerate(ordered)}
+    last = len(ordered) - 1
+    return {place: position[drop] / last if last else 1.0 for place, drop in drops.items()}
+
+
+def axis_line(labels: Sequence[str], width: int) -> str:
+    """Tick labels under their cells; those that would run into the one before are left out."""
+    line = ""
+    for position, label in enumerate(labels):
+        at = position * width + max((width - len(label)) // 2, 0)
+        if at + len(label) <= len(labels) * width and at >= len(line) + (1 if line else 0):
+            line = line.ljust(at) + label
+    return line
+
+
+def _heads(key: str, ticks: Sequence[float]) -> list[str]:
+    numbers = [f"{tick:g}" for tick in ticks]
+    width = len(key) + 1 + max(map(len, numbers))
+    return [f"{f'{key} {number}' if row == 0 else number:>{width}} " for row, number in enumerate(numbers)]
+
+
+def _mark(surface: Surface, place: Place, best: str) -> str:
+    return best * (place == surface.best) + UNSETTLED * (not surface.points[place].converged)

@@ -8,12 +8,13 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.cases import each
 from ttt_cli.config.schema import DataConfig
-from ttt_cli.errors import DataError
+from ttt_cli.games.aliases import read_aliases
 from ttt_cli.games.extend import extend_games
-from ttt_cli.games.players.aliases import read_aliases
 from ttt_cli.games.read import read_games
 from ttt_cli.reading import text
+from ttt_cli.support.errors import DataError
 
 
 def written(tmp_path: Path, text: str) -> str:
@@ -30,7 +31,7 @@ def test_a_line_for_each_player(tmp_path: Path) -> None:
     assert aliases.mains == {"Tal", "Morphy, Paul"}
 
 
-@pytest.mark.parametrize("header", ["spelling,name,games", "name,spelling,status", "as_in_pgn,canonical,n"])
+@each("header", ["spelling,name,games", "name,spelling,status", "as_in_pgn,canonical,n"])
 def test_a_line_for_each_spelling(tmp_path: Path, header: str) -> None:
     columns = {
         "spelling": '"Tal,M"',
@@ -59,8 +60,8 @@ def test_the_same_said_twice_is_fine(tmp_path: Path) -> None:
     assert read_aliases(written(tmp_path, "Tal,T\nTal,T,Tal\n")).names == {"T": "Tal", "Tal": "Tal"}
 
 
-@pytest.mark.parametrize(
-    ("text", "line", "message"),
+@each(
+    "text, line, message",
     [
         ("Tal,T\nTimman,T\n", 2, "'T' is 'Tal' in line 1, and 'Timman' here"),
         ("Tal,T,status=soft\n#\nTimman,T,status=soft\n", 3, "'T' is 'Tal' in line 1, and 'Timman' here"),
@@ -70,7 +71,7 @@ def test_the_same_said_twice_is_fine(tmp_path: Path) -> None:
         (",T\n", 1, "a name is empty"),
         ("Tal,T,status=a,status=b\n", 1, "more than one status"),
         ("Tal,T,status=a,years=1900-\n", 1, "more than one status or range of years"),
-        ("Tal,T,years=soon\n", 1, "'soon' is no range of years"),
+        ("Tal,T,years=soon\n", 1, "'soon' is not a range of years"),
         ("Tal,T,years=1900-\nTimman,T,years=1900-\n", 2, "'T' is 'Tal' in line 1, and 'Timman' here"),
         ('Tal,"T\n', 1, "cannot be read"),
         ("spelling,name\nT\n", 2, "1 fields are too few"),
@@ -148,3 +149,9 @@ def test_aliases_of_nobody_are_reported(tmp_path: Path) -> None:
         assert [(one.place, one.reason, one.action, one.detail) for one in problems] == [
             (f"{path}:1", "aliases of nobody", "kept", "4 of 6 spellings: Murphy; Tahl; Thal; ...")
         ]
+
+
+def test_games_are_no_aliases(tmp_path: Path) -> None:
+    (tmp_path / "games.csv").write_text("date,white,black,result\n1900,A,B,1-0\n")
+    with pytest.raises(DataError, match="contains games"):
+        read_aliases(str(tmp_path / "games.csv"))

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.support.builders import make_games
-from ttt_cli.games.players.careers import careers_of, long_careers
+from ttt_cli.games.groups import careers_of, long_careers
 
 
 @settings(max_examples=40)

@@ -6,9 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from ttt_cli.errors import DataError
-from ttt_cli.games.players.aliases import Aliases, read_aliases
-from ttt_cli.games.players.decisions import Decision, Decisions
+from ttt_cli.games.aliases import Aliases, Decision, Decisions, read_aliases
+from ttt_cli.support.errors import DataError
 
 
 def read(decisions: Decisions, folder: Path) -> Aliases:
@@ -29,9 +28,9 @@ def test_answers_are_found_again(tmp_path: Path) -> None:
     again = Decisions(decisions.text())
     assert again.text() == decisions.text()
     assert len(again) == 3
-    assert all(again.knows("Tal, Mihail", name) for name in ("Tal, M", "Tahl", "Tal"))
-    assert again.knows("Tal, Bobby", "Tal, M")
-    assert not again.knows("Tal, Bobby", "Tahl")
+    assert all(again.answered("Tal, Mihail", name) for name in ("Tal, M", "Tahl", "Tal"))
+    assert again.answered("Tal, Bobby", "Tal, M")
+    assert not again.answered("Tal, Bobby", "Tahl")
     aliases = read(again, tmp_path)
     assert aliases.names == {"Tal, M": "Tal, Mihail"}
     assert aliases.by_years == {("Tal", 1950, 1992): "Tal, Mihail"}

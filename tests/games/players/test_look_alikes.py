@@ -8,9 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ttt_cli.games.players import look_alikes as alike
-from ttt_cli.games.players.look_alikes import look_alikes, neighbour_words
-from ttt_cli.games.players.similar import one_apart
+from ttt_cli.games import suspects as alike
+from ttt_cli.games.suspects import look_alikes, neighbour_words, one_apart
 
 WORDS = st.text("abé\udce9", min_size=1, max_size=5)
 

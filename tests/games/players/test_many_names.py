@@ -11,15 +11,17 @@ from hypothesis import strategies as st
 
 from ttt_cli.config.schema import NameMatching
 from ttt_cli.games.dictionaries import NameDictionary
-from ttt_cli.games.players.names import (
+from ttt_cli.games.names import (
     Neighbours,
     clean_name,
+    is_engine,
+    is_team,
     name_key,
     name_keys,
     not_a_player,
+    teams_and_engines,
     unusual_names,
 )
-from ttt_cli.games.players.not_one_person import is_engine, is_team, teams_and_engines
 from ttt_cli.reading.text import text_of, texts_of
 
 pytestmark = pytest.mark.slow
@@ -118,5 +120,3 @@ def test_a_pool_of_names(batches: list[list[str]], many: bool) -> None:
     assert [reject_code > 0 for reject_code in dictionary.reject_code] == [
         not_a_player(name) is not None for name in dictionary.cleaned
     ]
-    assert [dictionary.cleaned[number] for number in dictionary.same] == dictionary.cleaned
-    assert len(set(dictionary.same)) == len(set(dictionary.cleaned))

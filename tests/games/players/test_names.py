@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ttt_cli.games.players.names import clean_name, not_a_player
+from tests.support.cases import each
+from ttt_cli.games.names import clean_name, not_a_player
 from ttt_cli.reading.text import decode
 
 
-@pytest.mark.parametrize(
-    ("raw", "name"),
+@each(
+    "raw, name",
     [
         (b"Morphy, Paul ", "Morphy, Paul"),
         (b" Morphy,\t  Paul\xc2\xa0", "Morphy, Paul"),
@@ -28,19 +28,17 @@ def test_cleaning(raw: bytes | str, name: str) -> None:
     assert clean_name(raw) == name
 
 
-@pytest.mark.parametrize("name", ["", "?", "??", "-", ".", "?, ?", "*"])
+@each("name", ["", "?", "??", "-", ".", "?, ?", "*"])
 def test_nobody(name: str) -> None:
     assert not_a_player(name) == "no player"
 
 
-@pytest.mark.parametrize("name", ["NN", "N.N.", "N. N.", "Nn", "n, n", "Unknown", "anonymous"])
+@each("name", ["NN", "N.N.", "N. N.", "Nn", "n, n", "Unknown", "anonymous"])
 def test_unnamed(name: str) -> None:
     assert not_a_player(name) == "unnamed player"
 
 
-@pytest.mark.parametrize(
-    "name", ["Nunn", "N", "Morphy, Paul", "Nn, Nn Paul", "1", "None", "null", "NA", "Ng, N"]
-)
+@each("name", ["Nunn", "N", "Morphy, Paul", "Nn, Nn Paul", "1", "None", "null", "NA", "Ng, N"])
 def test_somebody(name: str) -> None:
     assert not_a_player(name) is None
 

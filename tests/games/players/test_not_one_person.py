@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ttt_cli.games.players.names import clean_name
-from ttt_cli.games.players.not_one_person import is_engine, is_team, teams_and_engines
+from tests.support.cases import each
+from ttt_cli.games.names import clean_name, is_engine, is_team, teams_and_engines
 
 
-@pytest.mark.parametrize(
-    ("written", "name"),
+@each(
+    "written, name",
     [
         ("Torre Repetto Carlos (MEX)", "Torre Repetto Carlos"),
         ("Tal, Mihail [LAT]", "Tal, Mihail"),
@@ -37,7 +36,7 @@ def test_what_belongs_to_no_name(written: str, name: str) -> None:
     assert clean_name(written) == name
 
 
-@pytest.mark.parametrize(
+@each(
     "name",
     [
         "Mrs. Worrall", "Miss Finn", "Popadic, Dr", "Im, Hyun", "IM", "Dr", "(GER)", "Foo (JUN)",
@@ -61,7 +60,7 @@ def test_cleaning_is_done_once(parts: list[str]) -> None:
     assert clean_name(name) == name
 
 
-@pytest.mark.parametrize(
+@each(
     "name",
     [
         "Alekhine/Reilly", "Blackburne, J/Pillsbury, H", "Paulsen, L & Bier, M", "Bird + Blackburne",
@@ -74,7 +73,7 @@ def test_teams(name: str) -> None:
     assert is_team(name)
 
 
-@pytest.mark.parametrize(
+@each(
     "name",
     [
         "Comp Deep Thought", "Deep Blue", "DEEP FRITZ", "Fritz 6", "FRITZ", "Fritz on Primergy K800",
@@ -88,7 +87,7 @@ def test_engines(name: str) -> None:
     assert is_engine(name)
 
 
-@pytest.mark.parametrize(
+@each(
     "name",
     [
         "Morphy, Paul", "Vienna", "London", "Fritz, Alexander", "Riemann, Fritz", "Fritz", "Junior, A",

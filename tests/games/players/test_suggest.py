@@ -14,12 +14,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.support.builders import make_games
-from ttt_cli.games.players.aliases import alias_row, read_aliases
-from ttt_cli.games.players.decisions import alias_lines
-from ttt_cli.games.players.names import clean_name, name_key
-from ttt_cli.games.players.similar import Suspect, likeness, parts_of_key
-from ttt_cli.games.players.suspects import find_suspects
+from tests.support.cases import each
+from ttt_cli.config.schema import DataConfig, FilterConfig
+from ttt_cli.games.aliases import alias_row, read_aliases
+from ttt_cli.games.names import clean_name, name_key
 from ttt_cli.games.read import read_games
+from ttt_cli.games.suspects import Suspect, alias_lines, find_suspects, likeness, parts_of_key
 from ttt_cli.games.table import Games
 
 Career = tuple[str, int, int]
@@ -70,8 +70,8 @@ def test_what_may_be_several_is_a_comment(tmp_path: Path) -> None:
     ]
 
 
-@pytest.mark.parametrize(
-    ("careers", "opponents", "expected"),
+@each(
+    "careers, opponents, expected",
     [
         # the one whose years the synonym's overlap, whoever else has the initial
         ([("Roe, Xaver", 1850, 1900), ("Roe, Xenia", 1950, 1960), ("Roe, X", 1890, 1895)], {}, "Roe, Xaver"),
@@ -119,8 +119,8 @@ def test_what_is_sure(
     assert names == ({careers[-1][0]: expected} if expected else {})
 
 
-@pytest.mark.parametrize(
-    ("careers", "opponents", "expected"),
+@each(
+    "careers, opponents, expected",
     [
         # forms of one name do not compete, and one bridges the years between the others
         (
@@ -237,7 +237,7 @@ def test_the_spellings_of_a_collection(data: Path, tmp_path: Path) -> None:
     Of 158 pairs of spellings that it has 111 are united, of 1,670 that have the full name 1,177; of the names that the
     table keeps apart 15 groups are united, none of which it contradicts, and no initials of common surnames.
     """
-    games = read_games([str(data / "pgn" / "players.pgn.xz")])
+    games = read_games([str(data / "pgn" / "players.pgn.xz")], DataConfig(filter=FilterConfig(exclude=[])))
     mains = applied(lines_of(games), tmp_path)
     with gzip.open(data / "player_aliases.csv.gz", "rt", encoding="utf-8") as file:
         rows = [(clean_name(row["as_in_pgn"]), row["canonical"]) for row in csv.DictReader(file)]
@@ -274,7 +274,7 @@ def test_chains_lead_to_one_name(tmp_path: Path) -> None:
 
 
 def suspect(games: Games, main: str, synonym: str) -> Suspect:
-    from ttt_cli.games.players.careers import careers_of
+    from ttt_cli.games.groups import careers_of
 
     careers = careers_of(games)
     ours, theirs = (careers[games.players.index(name)] for name in (main, synonym))
@@ -300,8 +300,8 @@ def test_the_lines_are_csv() -> None:
     assert next(csv.reader([row])) == ['O"Roe, Xaver', 'O"Roe, X']
 
 
-@pytest.mark.parametrize(
-    ("main", "synonym"),
+@each(
+    "main, synonym",
     [("A\nB", "A"), ("A", "A\rB"), ("A", "status=x"), ("name", "spelling"), ("A", "A &amp; B"), ("", "A"),
      ("\udce9", "A"), (" A", "B"), ("A", "B ")],
 )  # fmt: skip

@@ -4,21 +4,22 @@ from __future__ import annotations
 
 from itertools import combinations
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.support.builders import make_games
-from ttt_cli.games.players.names import name_key
-from ttt_cli.games.players.similar import (
+from tests.support.cases import each
+from ttt_cli.games.names import name_key
+from ttt_cli.games.suspects import (
     INITIALS,
     SPELLING,
     SURNAME_ONLY,
     Parts,
+    count_suspects,
+    find_suspects,
     likeness,
     parts_of_key,
 )
-from ttt_cli.games.players.suspects import count_suspects, find_suspects
 from ttt_cli.games.table import Games
 
 
@@ -40,8 +41,8 @@ def likely(one: str, other: str) -> str | None:
     return kind
 
 
-@pytest.mark.parametrize(
-    ("one", "other", "kind"),
+@each(
+    "one, other, kind",
     [
         ("Morphy, Paul", "Morphy, P", INITIALS),
         ("Morphy, P.", "Morphy, Paul Charles", INITIALS),

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
-
+from tests.support.cases import each
 from tests.support.collected import game, reasons, records_of
 from ttt_cli.config.schema import DataConfig, NameMatching
-from ttt_cli.games.players.names import comma_keys, name_key
+from ttt_cli.games.names import comma_keys, name_key
 from ttt_cli.games.records import Records
 
 
@@ -22,8 +21,8 @@ def united(*names: str, **data: object) -> list[str]:
     return whites(records_of([game(name, "Xx") for name in names], data=DataConfig(**data)))
 
 
-@pytest.mark.parametrize(
-    ("spellings", "matching"),
+@each(
+    "spellings, matching",
     [
         (["Blackburne, J.H.", "Blackburne, J. H.", "Blackburne, J H", "Blackburne,JH"], "clean"),
         (["Nunn, John DM", "Nunn, John D. M."], "clean"),
@@ -45,7 +44,7 @@ def test_spellings_of_one_name(spellings: list[str], matching: NameMatching) -> 
         assert len(set(united(*spellings, names=higher))) == 1
 
 
-@pytest.mark.parametrize(
+@each(
     "spellings",
     [
         ["Morphy, Paul", "Morphy, P"],

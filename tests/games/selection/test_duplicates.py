@@ -6,9 +6,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.support.cases import each
 from tests.support.collected import game, records_of
 from ttt_cli.games.records import Records
-from ttt_cli.games.selection.duplicates import find_duplicates
+from ttt_cli.games.selection import find_duplicates
 
 PLACE = {"event": "London", "round": "3"}
 
@@ -19,8 +20,8 @@ def repeated(*rows: dict[str, object]) -> list[tuple[int, int]]:
     return list(zip(found.row.tolist(), found.original.tolist(), strict=True))
 
 
-@pytest.mark.parametrize(
-    ("one", "other"),
+@each(
+    "one, other",
     [
         (game("A", "B", moves=7), game("A", "B", moves=7)),
         (game("A", "B", moves=7, round="1"), game("A", "B", moves=7, round="2")),
@@ -41,8 +42,8 @@ def test_the_same_game(one: dict[str, object], other: dict[str, object]) -> None
     assert len(repeated(one, other)) == len(repeated(other, one)) == 1
 
 
-@pytest.mark.parametrize(
-    ("one", "other"),
+@each(
+    "one, other",
     [
         (game("A", "B", moves=7), game("A", "B", moves=8)),
         (game("A", "B", moves=7, **PLACE), game("A", "B", moves=8, **PLACE)),

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from typing import get_args
 
-import pytest
-
+from tests.support.cases import each
 from ttt_cli.config.schema import EventSet
-from ttt_cli.folding import fold
-from ttt_cli.games.selection.event_sets import control_is, names_set, variant_is
-from ttt_cli.reading.reasons import EVENT_SETS
+from ttt_cli.games.selection import control_is, names_set, variant_is
+from ttt_cli.reading.reports import EVENT_SETS
+from ttt_cli.support.folding import fold
 
 IN = {
     "simul": ["New York sim", "Simultan Wien", "simultaneous exhibition", "Simultánea", "clock simul", "Blindsimultan",
-              "FSIM June", "Сеанс одновременной игры"],
+              "Сеанс одновременной игры"],
     "blindfold": ["Amber-blind 2nd", "Blindfold World Cup", "Blindsimultan", "Paris blind-simul", "sans voir",
                   "a la ciega", "alla cieca", "вслепую"],
     "correspondence": ["corr", "Correspondence", "Fernschach-Olympiade", "Fernpartie 1935", "telex", "URS-USA telex",
@@ -50,12 +49,12 @@ def test_the_sets_are_those_of_the_config_and_the_reasons() -> None:
     assert get_args(EventSet) == EVENT_SETS == tuple(IN)
 
 
-@pytest.mark.parametrize("name", IN)
+@each("name", IN)
 def test_what_belongs_to_a_set(name: str) -> None:
     assert [text for text in IN[name] if not names_set(fold(text), name)] == []
 
 
-@pytest.mark.parametrize("name", OUT)
+@each("name", OUT)
 def test_what_does_not(name: str) -> None:
     assert [text for text in OUT[name] if names_set(fold(text), name)] == []
 
@@ -70,8 +69,8 @@ def test_variants_of_the_tag() -> None:
     assert not variant_is("atomic", "blitz")
 
 
-@pytest.mark.parametrize(
-    ("text", "expected"),
+@each(
+    "text, expected",
     [
         ("60", "blitz"),  # bullet
         ("60+0", "blitz"),

@@ -10,17 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.support.builders import make_games
+from ttt_cli.games.groups import Tie, find_groups, hanging_parts, label_groups
 from ttt_cli.games.read import read_games
-from ttt_cli.games.selection.groups import (
-    Growth,
-    Join,
-    Tie,
-    find_groups,
-    find_joins,
-    find_ties,
-    groups_over_time,
-    label_groups,
-)
 from ttt_cli.games.table import Games
 
 EDGES = st.lists(
@@ -57,7 +48,7 @@ def test_groups_with_their_players_and_years() -> None:
     ]
     assert found.label.tolist() == [0, 0, 0, 1, 1]
     assert found.warning == (
-        "2 groups of players not tied by any game: their levels are not comparable; "
+        "2 groups of players without games between them: their levels are not comparable; "
         "the largest has 3 players, 2 are outside it"
     )
 
@@ -70,7 +61,7 @@ def test_no_games() -> None:
     nothing = history([])
     assert len(find_groups(nothing)) == 0
     assert find_groups(nothing).warning is None
-    assert find_ties(nothing) == find_joins(nothing) == groups_over_time(nothing) == ()
+    assert hanging_parts(nothing) == []
 
 
 def test_players_without_games_come_last() -> None:
@@ -94,6 +85,10 @@ def test_groups_by_spreading(rows: list[tuple[int, str, str]]) -> None:
     assert sizes == sorted(sizes, reverse=True)
 
 
+def find_ties(games: Games, *, players: int = 5, at_most: int = 10) -> list[Tie]:
+    return [tie for tie, _ in hanging_parts(games, players=players, at_most=at_most)]
+
+
 def clique(year: int, names: str, times: int = 1) -> list[tuple[int, str, str]]:
     return [(year, one, other) for one, other in combinations(names, 2)] * times
 
@@ -105,14 +100,14 @@ def test_a_part_that_hangs_on_one_player() -> None:
         + [(1851, "A", "W"), (1853, "X", "A"), (1853, "X", "A")]
     )
     games = history(rows)
-    assert find_ties(games, players=4) == (Tie(4, "X", "A", 2, 3, 1851, 1853),)
-    assert find_ties(games, players=5) == ()
-    assert find_ties(games, players=4, at_most=2) == ()
+    assert find_ties(games, players=4) == [Tie(4, "X", "A", 3)]
+    assert find_ties(games, players=5) == []
+    assert find_ties(games, players=4, at_most=2) == []
 
 
 def test_a_second_way_is_no_weak_tie() -> None:
     rows = clique(1850, "ABCD", 2) + clique(1840, "WXYZ") + [(1851, "A", "W"), (1853, "X", "B")]
-    assert find_ties(history(rows), players=3) == ()
+    assert find_ties(history(rows), players=3) == []
 
 
 def test_parts_within_parts() -> None:
@@ -137,40 +132,11 @@ def test_ties_by_leaving_out_each_player(rows: list[tuple[int, str, str]]) -> No
             for part in rest:
                 met = [row for row in rows if player in row[1:] and part & set(row[1:])]
                 if root not in part and 2 * len(part) <= len(group) and len(met) <= 3 and len(part) >= 2:
-                    opponents = {p for row in met for p in row[1:]} - {player}
-                    years = [row[0] for row in met]
-                    expected.add((len(part), player, len(opponents), len(met), min(years), max(years)))
+                    expected.add((len(part), player, len(met)))
     found = find_ties(games, players=2, at_most=3)
-    assert {(t.players, t.player, t.opponents, t.games, t.first, t.last) for t in found} == expected
+    assert {(t.players, t.player, t.games) for t in found} == expected
     for tie in found:
         assert tie.leading in games.players
-
-
-def test_when_parts_were_joined() -> None:
-    rows = clique(1834, "ABC") + clique(1840, "XYZ") + [(1851, "A", "X"), (1852, "B", "Y"), (1853, "C", "Q")]
-    games = history(rows)
-    assert find_joins(games, players=3) == (Join(1851, "A", "X", 3),)
-    assert find_joins(games, players=4) == ()
-    assert groups_over_time(games) == (
-        Growth(1834, 3, 1, 3),
-        Growth(1840, 6, 2, 3),
-        Growth(1851, 6, 1, 6),
-        Growth(1852, 6, 1, 6),
-        Growth(1853, 7, 1, 7),
-    )
-
-
-@settings(max_examples=60)
-@given(EDGES)
-def test_growth_is_that_of_the_games_up_to_each_year(rows: list[tuple[int, str, str]]) -> None:
-    for growth in groups_over_time(history(rows)):
-        known = [row for row in rows if row[0] <= growth.year]
-        found = find_groups(history(known))
-        assert (growth.players, growth.groups, growth.largest) == (
-            len({p for row in known for p in row[1:]}),
-            len(found),
-            found.groups[0].players,
-        )
 
 
 def test_a_long_chain_does_not_exhaust_the_stack() -> None:
@@ -184,5 +150,5 @@ def test_a_long_chain_does_not_exhaust_the_stack() -> None:
 def test_historical_groups(data: Path) -> None:
     """Every game of the file belongs to a famous player's collection; few of these never meet the others."""
     found = find_groups(read_games([data / "historical_pre1942.csv.gz"]))
-    assert sum(g.games for g in found.groups) == 19197
+    assert sum(g.games for g in found.groups) == 18110
     assert found.groups[0].players > 0.95 * len(found.label)

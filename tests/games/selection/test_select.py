@@ -2,23 +2,27 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.support.cases import each
 from tests.support.collected import collector_of, game, reasons, records_of
-from ttt_cli.config.schema import DataConfig
-from ttt_cli.errors import ConfigError
-from ttt_cli.games.selection.select import matching_players
+from ttt_cli.config.schema import DataConfig, FilterConfig
+from ttt_cli.games.read import read_games
+from ttt_cli.games.selection import matching_players
+from ttt_cli.support.errors import ConfigError
 
 
 def dropped(rows: list[dict[str, object]], **wanted: object) -> list[str | None]:
     return reasons(records_of(rows, data=DataConfig.model_validate({"filter": wanted})))
 
 
-@pytest.mark.parametrize(
-    ("years", "kept"),
+@each(
+    "years, kept",
     [
         ("1850-1900", [1850, 1900]),
         ("1900-", [1900, 1901]),
@@ -74,6 +78,41 @@ def test_ready_made_sets_are_reasons_of_their_own() -> None:
     assert dropped(rows, exclude=["rapid"]) == [None] * 8
 
 
+def test_exhibitions_of_chess_are_left_out_by_default() -> None:
+    rows = [
+        game("A", "B", event="Paris sim"),
+        game("A/C", "B"),
+        game("A", "B", event="Handicap"),
+        game("A", "B", event="Handicap", odds="knight"),
+        game("A", "B", event="rapid"),
+        *(game("A", black, event="Paris blindfold") for black in "BCD"),
+        *(game("A", "B", event="Blindfold match", round=number) for number in "12"),
+        *(game(white, black, event="Amber blindfold") for white, black in ("AB", "BC", "CA")),
+        *(
+            game("A", black, event="Blindfold cup", round=number)
+            for black, number in zip("BCD", "123", strict=True)
+        ),
+    ]
+    left_out = ["simul", "consultation", "odds", None, None, *["blindfold"] * 3, *[None] * 8]
+    assert dropped(rows) == left_out
+    assert dropped(rows, exclude=[]) == [None] * len(rows)
+    assert dropped(rows, exclude=["rapid"])[:5] == [None, None, None, None, "rapid"]
+
+
+def test_of_other_sports_nothing_is_left_out_by_default(tmp_path: Path) -> None:
+    for header, used in (("white,black", 1), ("home_team,away_team", 3)):
+        (tmp_path / "a.csv").write_text(
+            f"date,{header},result,event\n1990,Ajax,B,1-0,\n1991,Brighton & Hove,C,1-0,\n1992,B,C,0-1,Simul\n"
+        )
+        assert read_games([tmp_path / "a.csv"]).report.used == used
+
+
+@pytest.mark.slow
+def test_exhibitions_of_historical_games(data: Path) -> None:
+    games = read_games([data / "historical.csv.gz"])
+    assert games.report.dropped == {"simul": 2288, "odds": 101, "blindfold": 5, "consultation": 5}
+
+
 def test_players() -> None:
     rows = [
         game("Morphy, Paul", "B"),
@@ -96,8 +135,10 @@ def test_a_player_who_is_not_there_is_an_error() -> None:
 
 def test_teams_and_engines() -> None:
     rows = [game("A/B", "C"), game("C", "Fritz 6"), game("C", "D")]
-    assert reasons(records_of(rows)) == [None, None, None]
-    assert records_of(rows).report.noticed == {"team": 1, "engine": 1}
+    assert dropped(rows) == ["consultation", None, None]
+    whole = records_of(rows, data=DataConfig(filter=FilterConfig(exclude=[])))
+    assert reasons(whole) == [None, None, None]
+    assert whole.report.noticed == {"team": 1, "engine": 1}
     both = records_of(rows, data=DataConfig(drop=["teams", "engines"]))
     assert reasons(both) == ["team", "engine", None]
     assert both.report.noticed == {}

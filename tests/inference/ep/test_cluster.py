@@ -8,20 +8,18 @@ import signal
 from itertools import count
 
 import dask
-import numpy as np
 import pytest
 from distributed import get_worker
 
-from tests.support.builders import EXACT, make_games
+from tests.support.builders import EXACT, make_games, random_rows
 from ttt_cli import api
-from ttt_cli.cluster.client import cluster_client
+from ttt_cli.cluster import cluster_client
 from ttt_cli.config.schema import SolverConfig
-from ttt_cli.errors import ConfigError, SetupError
-from ttt_cli.inference.ep import slices
-from ttt_cli.inference.ep.apart import fit as apart
-from ttt_cli.inference.ep.apart.cutting import Cutter
-from ttt_cli.inference.ep.apart.inference import SliceLost
-from ttt_cli.inference.ep.cluster import Cluster
+from ttt_cli.inference.ep import slices, through_time
+from ttt_cli.inference.ep.cutting import Cutter
+from ttt_cli.inference.ep.inference import SliceLost
+from ttt_cli.inference.ep.places import Cluster
+from ttt_cli.support.errors import ConfigError, SetupError
 from ttt_cli.systems import ttt, ttt_d
 from ttt_cli.timeline import build_timeline
 
@@ -31,12 +29,7 @@ PARAMS = ttt.Params(beta=300, tau=70, growth=310)
 
 @pytest.fixture(scope="module")
 def games():
-    rng = np.random.default_rng(3)
-    rows = []
-    for _ in range(300):
-        i, j = rng.choice(12, 2, replace=False)
-        rows.append((int(rng.integers(1900, 1925)), f"p{i:02d}", f"p{j:02d}", int(rng.integers(0, 3))))
-    return make_games(rows)
+    return make_games(random_rows(3, 300, 12, 25))
 
 
 @pytest.fixture(autouse=True)
@@ -88,7 +81,9 @@ def actors_held() -> int:
 
 def test_an_estimated_advantage_is_that_of_one_process_and_slices_are_cut_once(client, games, monkeypatch):
     timeline, cut = build_timeline(games), []
-    monkeypatch.setattr(apart, "Cutter", lambda *args, **rest: cut.append(Cutter(*args, **rest)) or cut[-1])
+    monkeypatch.setattr(
+        through_time, "Cutter", lambda *args, **rest: cut.append(Cutter(*args, **rest)) or cut[-1]
+    )
     moves = {"white_advantage": "estimate", "draw_margin_drift": 0.2, "prior_mean_drift": 30.0}
     params = PARAMS.model_copy(update=moves)
     over, whole = (ttt.fit(timeline, params, EXACT, place=where) for where in (Cluster(client), None))
@@ -100,7 +95,12 @@ def test_an_estimated_advantage_is_that_of_one_process_and_slices_are_cut_once(c
 
 @pytest.mark.skipif(os.name != "posix", reason="needs the signals of POSIX")
 @pytest.mark.parametrize(
-    "moving", [{}, {"draw_margin_drift": 0.2, "draw_margin_strength": 0.2}, {"prior_mean_drift": 30.0}]
+    "moving",
+    [
+        {"draw_margin_drift": 0.2, "draw_margin_strength": 0.2},
+        pytest.param({}, marks=pytest.mark.large),
+        pytest.param({"prior_mean_drift": 30.0}, marks=pytest.mark.large),
+    ],
 )
 def test_a_worker_that_is_killed_costs_a_sweep(client, games, tmp_path, moving):
     timeline, sweeps, params = build_timeline(games), count(), PARAMS.model_copy(update=moving)
@@ -121,14 +121,14 @@ def test_where_everything_is_lost_it_is_said(client, games, monkeypatch):
     def lost(*_: object) -> None:
         raise SliceLost("all workers of the cluster are lost")
 
-    monkeypatch.setattr("ttt_cli.inference.ep.cluster.Actors.ask", lost)
+    monkeypatch.setattr("ttt_cli.inference.ep.places.Actors.ask", lost)
     with pytest.raises(SliceLost, match="are lost"):
         ttt.fit(build_timeline(games), PARAMS, EXACT, place=Cluster(client))
 
 
 @pytest.mark.skipif(os.name != "posix", reason="needs the signals of POSIX")
 def test_a_lost_scheduler_is_said(games, monkeypatch):
-    monkeypatch.setattr("ttt_cli.cluster.client.CONNECTED", 10)
+    monkeypatch.setattr("ttt_cli.cluster.CONNECTED", 10)
     soon = dask.config.set({"distributed.comm.timeouts.connect": "1s"})
     with soon, cluster_client("local:1") as client:
         scheduler = client.run_on_scheduler(os.getpid)

@@ -10,12 +10,28 @@ from tests.reference.joint_ep import chains as dense_chains
 from tests.reference.joint_ep import with_newcomers
 from tests.support.apart import asked_of, history
 from tests.support.builders import make_games
-from ttt_cli.inference.ep.apart.cutting import Cutter
-from ttt_cli.inference.ep.apart.held import HeldSlice
-from ttt_cli.inference.ep.levels import Correction, levels_of
+from ttt_cli.inference.ep.cutting import Cutter
+from ttt_cli.inference.ep.levels import Correction, Levels, YearLevels
+from ttt_cli.inference.ep.slices import Slice
+from ttt_cli.inference.prior import Debuts
 from ttt_cli.kernels.ep.structures import Chains, Messages
 from ttt_cli.systems import ttt, ttt_d
-from ttt_cli.timeline import build_timeline
+from ttt_cli.timeline import build_timeline, calendar
+
+
+def levels_of(timeline, newcomers, chains, debuts):
+    """The levels of a timeline that is one slice, and their sums."""
+    place = np.repeat(calendar(timeline)[1], np.diff(timeline.node_start))
+    of_years = YearLevels(slice(0, timeline.n_nodes), place, newcomers.calendar, chains, debuts)
+    return Levels(newcomers, [of_years.known()]), of_years
+
+
+def debuts_of(newcomers, chains):
+    """Newcomers of a whole timeline."""
+    messages = Messages(*np.empty((3, len(chains.previous), 2)))
+    year = newcomers.place[newcomers.year]
+    return Debuts(newcomers.first, year, newcomers.calendar, newcomers.sd, chains, messages)
+
 
 ROWS = [
     (1850, "a", "b", 2), (1850, "b", "c", 1), (1853, "d", "b", 2), (1853, "a", "c", 0), (1854, "e", "a", 2),
@@ -33,7 +49,7 @@ def test_they_complete_products_with_the_prior_and_are_solved_for(tau, margins):
     n, first = timeline.n_nodes, prior.newcomers.first
     mean, variance = prior.steps()
     chains = Chains(timeline.node_start, timeline.previous, timeline.next, mean, variance)
-    debuts = prior.newcomers.debuts(chains, Messages(*np.empty((3, n, 2))))
+    debuts = debuts_of(prior.newcomers, chains)
     levels, of_years = levels_of(timeline, prior.newcomers, chains, debuts)
 
     def precondition(residual, z, az):
@@ -75,10 +91,10 @@ def test_slices_together_have_the_sums_and_the_corrections_of_the_whole(margins)
     priors, play = asked_of(timeline, params)
     newcomers = priors["skill"].newcomers
     chains = Chains(timeline.node_start, timeline.previous, timeline.next, *priors["skill"].steps())
-    debuts = newcomers.debuts(chains, Messages(*np.empty((3, n, 2))))
+    debuts = debuts_of(newcomers, chains)
     _, whole = levels_of(timeline, newcomers, chains, debuts)
     cutter = Cutter(timeline, np.array([0, 3, 4, 9, 14]), [*priors.values()], colours=False)
-    held = [HeldSlice(piece, play) for piece in cutter]
+    held = [Slice(piece, play) for piece in cutter]
     for expected, *parts in zip(whole.known(), *(one.levels() for one in held), strict=True):
         assert np.sum(parts, axis=0) == pytest.approx(expected, rel=1e-12, abs=1e-15)
     by = Correction(*rng.normal(size=(2, newcomers.calendar)))

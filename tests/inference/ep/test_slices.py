@@ -1,79 +1,207 @@
-"""Slices of time: threads side by side come to the same."""
+"""One slice of time: messages along chains and joint means against dense algebra, whatever threads share it."""
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
-from tests.support.builders import make_games
+from tests.reference.joint_dense import Problem, Skills, SkillsAndMargins, joint_means
+from tests.support.builders import make_games, random_rows
 from ttt_cli.config.schema import SolverConfig
 from ttt_cli.inference.ep import slices
-from ttt_cli.inference.ep.slices import Slices
-from ttt_cli.processes import available_cores
-from ttt_cli.systems import registry
+from ttt_cli.inference.ep.borders import Borders
+from ttt_cli.inference.ep.inference import Engine
+from ttt_cli.inference.ep.slices import period_cuts
+from ttt_cli.inference.solver import Pace
+from ttt_cli.inference.years import Play
+from ttt_cli.kernels.ep.structures import Messages
+from ttt_cli.systems import registry, ttt, ttt_d
 from ttt_cli.timeline import build_timeline
 
-pytestmark = pytest.mark.slow
+seeds = st.integers(0, 2**32 - 1)
+drifts = st.sampled_from([0.0, 30.0, 90.0])
+NOTHING = np.empty((0, 4))
 
 
-@pytest.fixture(autouse=True)
-def small_slices(monkeypatch):
-    monkeypatch.setattr(slices, "GAMES_EACH", 5)
+@pytest.fixture(scope="module", autouse=True)
+def small_parts():
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(slices, "GAMES_EACH", 1)
+        yield
+
+
+def smoothed(problem, sites, threads):
+    """Messages of these sites of variables."""
+    messages = Messages(*np.full((3, len(sites), 2), np.nan))
+    messages.marginal[:] = sites
+    problem.slice(threads)._smooth(messages)
+    return messages
+
+
+def random_sites(problem):
+    size = len(problem.previous)
+    return np.stack([problem.rng.exponential(1e-5, size), problem.rng.normal(0, 5e-3, size)], axis=1)
+
+
+@settings(max_examples=60)
+@given(seeds, drifts, st.sampled_from([1, 2]), st.sampled_from([1, 2, 3]))
+def test_marginals_are_those_of_all_sites_together(seed, drift, kinds, threads):
+    problem = Problem(seed, drift, kinds, players=6, periods=5)
+    sites = random_sites(problem)
+    forward, backward, marginal = smoothed(problem, sites, threads)
+    covariance = problem.covariance()
+    posterior = covariance @ np.linalg.inv(np.eye(len(sites)) + sites[:, :1] * covariance)
+    assert 1 / marginal[:, 0] == pytest.approx(np.diag(posterior), rel=1e-9)
+    assert marginal[:, 1] / marginal[:, 0] == pytest.approx(posterior @ sites[:, 1], rel=1e-8, abs=1e-6)
+    assert forward + backward + sites == pytest.approx(marginal, rel=1e-12, abs=1e-18)
+    assert not backward[problem.following < 0].any()
+    first = problem.previous < 0
+    assert forward[first, 0] == pytest.approx(1 / problem.variance[first], rel=1e-15)
+
+
+@given(seeds)
+@settings(max_examples=20)
+def test_two_halves_pass_the_messages_of_one(seed):
+    problem = Problem(seed, 50.0, 2, players=8, periods=7)
+    sites = random_sites(problem)
+    one, two = (np.stack(smoothed(problem, sites, threads)) for threads in (1, 2))
+    assert len(problem.slice(2)._joined)
+    assert two == pytest.approx(one, rel=1e-11, abs=1e-18)
+
+
+def engine_of(one):
+    """What goes through the steps of the joint means of a slice."""
+    none = np.empty(0)
+    borders = Borders(np.zeros(2, np.int32), none.astype(np.int32), none, none)
+    pieces = SimpleNamespace(borders=borders, widest=float(np.sqrt(one._widest.max())))
+    holder = SimpleNamespace(ask=lambda name, each: [getattr(one, name)(*arguments) for arguments in each])
+    nothing = lambda _: None  # noqa: E731
+    moving = SimpleNamespace(initialise=nothing, apply=nothing, follow_strength=nothing)
+    play, priors = (
+        Play(1.0, 0.0, 1.0, own_margins=float(one._own)),
+        {"skill": SimpleNamespace(newcomers=None)},
+    )
+    return Engine(holder, pieces, moving, play, priors)
+
+
+def coupled_of(engine, one):
+    """The bound below eigenvalues, and a function that solves for the joint means from the present ones on."""
+    maps, most, sums = one.prepare()
+    coupled = engine._coupled([maps], [most], [sums])
+    return coupled[1], lambda *how: engine._joint_means(coupled, *how)
+
+
+def move_to_joint_means(engine, one):
+    _, maps = coupled_of(engine, one)[1](True, 1e-10, 0.0)
+    assert len(maps) == 1
+    one.smooth(NOTHING)
+
+
+def solved(problem, tol, relative, threads=1):
+    """The bound, the correction that was found, and the right one."""
+    one = problem.slice(threads)
+    bound, _ = coupled_of(engine_of(one), one)[1](False, tol, relative)
+    right = joint_means(problem) - one._means
+    return bound - np.abs(one.correction).max(initial=0.0), one.correction, right
+
+
+@settings(max_examples=60)
+@given(st.sampled_from([Skills, SkillsAndMargins]), seeds, drifts, st.sampled_from([1, 2, 3]))
+def test_it_solves_what_dense_algebra_solves(kind, seed, drift, threads):
+    bound, found, right = solved(kind(seed, drift), 1e-9, 0.0, threads)
+    assert bound < 1e-8
+    assert found == pytest.approx(right, abs=1e-7)
+
+
+@settings(max_examples=20)
+@given(st.sampled_from([Skills, SkillsAndMargins]), seeds, drifts, st.sampled_from([100.0, 10.0, 1.0, 0.1]))
+def test_the_bound_bounds_the_error(kind, seed, drift, tol):
+    """On problems that take more steps than the bound looks back over."""
+    bound, found, right = solved(kind(seed, drift, players=25, periods=8), tol, 0.0)
+    assert np.abs(found - right).max() <= bound + 1e-9
+    assert bound < tol + 1e-9
+
+
+@settings(max_examples=20)
+@given(st.sampled_from([Skills, SkillsAndMargins]), seeds, drifts)
+def test_what_bounds_the_error_is_right(kind, seed, drift):
+    """Variances before games, and that no eigenvalue of M^-1 A is below the one taken for the least."""
+    problem = kind(seed, drift)
+    one = problem.slice()
+    least, _ = coupled_of(engine_of(one), one)
+    covariance, (matrix, _) = problem.covariance(), problem.dense()
+    assert one._widest == pytest.approx(np.diag(covariance))
+    some = np.eye(len(matrix))
+    eigenvalues = np.linalg.eigvals(
+        np.linalg.solve(some + covariance * np.diag(matrix), some + covariance @ matrix)
+    )
+    diagonal = np.diag(matrix) * np.diag(covariance)
+    chain = np.unique(covariance != 0.0, axis=0, return_inverse=True)[1].ravel()
+    assert least == pytest.approx(1.0 / (1.0 + np.bincount(chain, diagonal).max()))
+    assert least <= eigenvalues.real.min() * (1.0 + 1e-9)
+
+
+def test_rounding_ends_a_solution_that_it_keeps_from_its_tolerance():
+    problem = SkillsAndMargins(1, 0.0, players=25, periods=8)
+    problem.weight *= np.random.default_rng(1).choice([1.0, 1e2, 1e4], len(problem.weight))
+    bound, found, right = solved(problem, 1e-9, 0.0)
+    assert np.abs(found - right).max() <= bound + 1e-9 < np.inf
+
+
+def test_a_share_of_the_whole_can_be_enough():
+    problem = Skills(3, 30.0, players=25, periods=8)
+    bound, found, right = solved(problem, 1e-9, 0.05)
+    error = found - right
+    precision = np.linalg.inv(problem.covariance()) + problem.dense()[0]
+    assert error @ precision @ error <= 0.05**2 * (right @ precision @ right)
+    assert np.abs(error).max() <= bound
+    assert bound > 1e-9
+
+
+def test_nothing_to_solve_is_solved():
+    one = Skills(1, 30.0).slice()
+    _, solve = coupled_of(engine_of(one), one)
+    one.residual.fill(0.0)
+    assert solve(False, 1e-9, 0.0)[0] == 0.0
+    assert not one.correction.any()
 
 
 @pytest.fixture(scope="module")
 def timeline():
-    rng = np.random.default_rng(3)
-    rows = []
-    for _ in range(300):
-        i, j = rng.choice(12, 2, replace=False)
-        rows.append((int(rng.integers(1900, 1925)), f"p{i:02d}", f"p{j:02d}", int(rng.integers(0, 3))))
-    return build_timeline(make_games(rows))
-
-
-def sliced(timeline, threads):
-    return Slices(timeline.node_start, timeline.game_start, timeline.previous, threads)
+    return build_timeline(make_games(random_rows(3, 300, 12, 25)))
 
 
 @pytest.mark.parametrize("threads", [1, 2, 3, 7])
-def test_slices_hold_everything_once(timeline, threads):
-    found = sliced(timeline, threads)
-    assert len(found) == threads
+def test_parts_have_everything_once(timeline, threads, monkeypatch):
+    monkeypatch.setattr(slices, "GAMES_EACH", 5)
+    one = ttt.through_time(timeline, ttt.Params(), 100.0).inference(0.0, threads=threads).slice
+    games = one._games
+    assert len(one.parts) == threads
     for parts, end in (
-        ([part[:2] for part in found.parts], len(timeline.periods)),
-        ([part[2:4] for part in found.parts], timeline.n_nodes),
-        ([part[4:] for part in found.parts], timeline.n_games),
+        ([part[:2] for part in one.parts], len(timeline.periods)),
+        ([part[2:4] for part in one.parts], timeline.n_nodes),
+        ([part[4:] for part in one.parts], len(games.first)),
     ):
         assert [number for begin, stop in parts for number in range(begin, stop)] == list(range(end))
-    sizes = [end - begin for *_, begin, end in found.parts]
-    assert max(sizes) < 2 * timeline.n_games / threads + 20
-    for _, _, begin, end, low, high in found.parts:
-        players = np.concatenate([timeline.game_white[low:high], timeline.game_black[low:high]])
+    for _, _, begin, end, low, high in one.parts:
+        players = np.concatenate([games.first[low:high], games.second[low:high]])
         assert players.min() >= begin
         assert players.max() < end
+    of = np.searchsorted([part.node for part in one.parts], np.arange(timeline.n_nodes), side="right")
+    crosses = (timeline.previous >= 0) & (of[timeline.previous] != of)
+    assert one._between.tolist() == np.flatnonzero(crosses).tolist()
 
 
-def test_the_links_between_slices_are_known(timeline):
-    found = sliced(timeline, 3)
-    where = np.concatenate(
-        [np.full(end - begin, k) for k, (_, _, begin, end, _, _) in enumerate(found.parts)]
-    )
-    expected = [
-        node for node in range(timeline.n_nodes)
-        if timeline.previous[node] >= 0 and where[timeline.previous[node]] != where[node]
-    ]  # fmt: skip
-    assert found.later.tolist() == expected
-
-
-def test_few_games_are_one_slice(timeline, monkeypatch):
+def test_few_games_are_one_part(timeline, monkeypatch):
     monkeypatch.setattr(slices, "GAMES_EACH", 200)
-    assert len(sliced(timeline, 4)) == 1
+    assert len(period_cuts(timeline.game_start, 4)) == 2
 
 
-def test_tasks_are_done_for_every_slice_in_order(timeline):
-    assert sliced(timeline, 3).run(lambda number: 10 * number) == [0, 10, 20]
-
-
+@pytest.mark.slow
 @pytest.mark.parametrize("accelerate", [True, False])
 @pytest.mark.parametrize("model", ["ttt", "ttt-d"])
 def test_any_number_of_threads_comes_to_the_same(timeline, model, accelerate):
@@ -93,5 +221,59 @@ def test_any_number_of_threads_comes_to_the_same(timeline, model, accelerate):
         assert other.status.sweeps <= 3 * one.status.sweeps
 
 
-def test_there_is_at_least_one_core():
-    assert available_cores() >= 1
+def random_timeline(seed):
+    rng = np.random.default_rng(seed)
+    rows = []
+    for _ in range(40):
+        i, j = rng.choice(6, 2, replace=False)
+        rows.append((int(rng.integers(1900, 1906)), f"p{i}", f"p{j}", int(rng.integers(0, 3))))
+    return build_timeline(make_games(rows))
+
+
+def inference_of(model, timeline, tau):
+    if model is ttt:
+        return ttt.through_time(timeline, ttt.Params(tau=tau), 150.0).inference(40.0)
+    params = ttt_d.Params(tau=tau, draw_margin_tau=tau / 10, white_advantage=40).resolved()
+    return ttt_d.through_time(timeline, params).inference(40.0)
+
+
+@pytest.mark.parametrize("tau", [0.0, 60.0])
+@pytest.mark.parametrize("model", [ttt, ttt_d])
+def test_the_models_move_to_the_means_that_they_solved_for(model, tau):
+    """After a move nothing is left to move, and only means have moved."""
+    inference = inference_of(model, random_timeline(1), tau)
+    inference.sweep(Pace.PLAIN)
+    before, one = inference.beliefs(), inference.slice
+    move_to_joint_means(inference, one)
+    after = inference.beliefs()
+    assert np.array_equal(before[1], after[1])
+    assert np.abs(before[0] - after[0]).max() > 1
+    assert coupled_of(inference, one)[1](False, 1e-10, 0.0)[0] < 1e-8
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("tau", [0.0, 60.0])
+@pytest.mark.parametrize("model", [ttt, ttt_d])
+def test_a_fixed_point_of_the_messages_is_one_of_the_joint_means(model, tau):
+    """Departure from the paper: the way changes, the goal does not."""
+    inference = inference_of(model, random_timeline(2), tau)
+    for _ in range(400):
+        inference.sweep(Pace.PLAIN)
+    before = inference.beliefs()
+    inference.sweep(Pace.JOINT)
+    assert inference.beliefs() == pytest.approx(before, abs=1e-7)
+
+
+@pytest.mark.parametrize("first", ["a", "c"])
+def test_a_residual_of_nothing_but_rounding_ends_the_solution(first):
+    """Without drift the nodes of a player are one: what their residuals add up to may be rounding of any sign."""
+    rows = [
+        (1900, "a", "b", 1),
+        (1900, "b", "c", 0),
+        (1950, *(("c", "a") if first == "c" else ("a", "c")), 0),
+    ]
+    timeline = build_timeline(make_games(rows))
+    params = ttt.Params(draw_margin=200, beta=50, tau=0)
+    fit = ttt.fit(timeline, params, SolverConfig(tol=1e-9))
+    assert fit.status.converged
+    assert np.isfinite(fit.mean).all()

@@ -12,7 +12,7 @@ from ttt_cli.config.schema import SolverConfig
 from ttt_cli.fitted import Fit
 from ttt_cli.histories import Line
 from ttt_cli.inference.ep import slices
-from ttt_cli.inference.ep.warm_start import believed, tells_of
+from ttt_cli.inference.ep.start import has_beliefs, start_of
 from ttt_cli.inference.prior import RandomWalk
 from ttt_cli.systems import registry
 from ttt_cli.timeline import Timeline, build_timeline
@@ -57,17 +57,15 @@ def test_unknown_beliefs_are_the_prior(timeline: Timeline) -> None:
     mean, sd = np.full((2, timeline.n_nodes), np.nan)
     mean[:3], sd[:3] = [1300, 1400, 1500], [100, np.nan, 0]
     start = replace(fit, chains={"skill": Line(mean, sd)})
-    assert tells_of(start, timeline.n_nodes)
-    assert not tells_of(start, timeline.n_nodes + 1)
-    assert not tells_of(None, 0)
-    first = timeline.previous < 0
+    assert has_beliefs(start, timeline.n_nodes)
+    assert not has_beliefs(start, timeline.n_nodes + 1)
+    assert not has_beliefs(None, 0)
     skill = RandomWalk(timeline, 1200.0, 200.0, 60.0, ("prior_sd", "tau"))
-    messages = believed(start, "skill", skill, first)
+    margin = RandomWalk(timeline, 250.0, 50.0, 5.0, ("draw_margin_sd", "draw_margin_tau"))
+    messages, prior = start_of(start, {"skill": skill, "draw_margin": margin}, timeline)
     assert messages[:4].tolist() == pytest.approx(
         np.array([(1e-4, 1e-2), (25e-6, 5e-3), (25e-6, 7.5e-3), (25e-6, 0.0)])
     )
-    margin = RandomWalk(timeline, 250.0, 50.0, 5.0, ("draw_margin_sd", "draw_margin_tau"))
-    prior = believed(start, "draw_margin", margin, first)
     assert prior.tolist() == [[50.0**-2, 0.0]] * timeline.n_nodes
 
 

@@ -7,13 +7,12 @@ import pytest
 
 from tests.properties.test_error_estimates import inference_of, random_params, random_rows
 from tests.reference.joint_ep import joint_ttt, joint_ttt_d, log_positive
-from tests.support.builders import fit_rows, make_games, skills, small_chess_base
+from tests.support.builders import assert_slopes, fit_rows, make_games, skills, small_chess_base
 from ttt_cli import read_games
 from ttt_cli.config.schema import SolverConfig
-from ttt_cli.errors import ConfigError
-from ttt_cli.inference.joint.inference import JointInference
-from ttt_cli.inference.joint.shape import Shape
+from ttt_cli.inference.joint import JointInference, Shape
 from ttt_cli.inference.solver import iterate
+from ttt_cli.support.errors import ConfigError
 from ttt_cli.systems import ttt, ttt_d
 from ttt_cli.timeline import build_timeline
 
@@ -130,15 +129,7 @@ def test_the_gradient_is_that_of_differences(model):
     rows = [(1900 + k // 3, "abc"[k % 3], "bca"[k % 3], (k * 5) % 3) for k in range(18)]
     given = {"beta": 300.0, "tau": 50.0, "prior_sd": 350.0, "white_advantage": 30.0}
     given |= {"draw_margin": 140.0} if model == "ttt" else {"draw_margin_mean": 160.0, "draw_margin_sd": 70.0}
-    timeline, fit = fit_rows(rows, model, solver=JOINT, **given)
-    slopes = module.gradient(timeline, module.Params(**given), fit)
-    for key, value in given.items():
-        step = 1e-3 * value
-        up, down = (
-            fit_rows(rows, model, solver=JOINT, **given | {key: value + sign * step})[1].log_evidence
-            for sign in (1, -1)
-        )
-        assert slopes[key] == pytest.approx((up - down) / (2 * step), rel=1e-4, abs=1e-8), key
+    assert_slopes(module, build_timeline(make_games(rows)), module.Params(**given), [*given], JOINT)
 
 
 @pytest.mark.parametrize("model", ["ttt", "ttt-d"])
@@ -192,7 +183,7 @@ def test_the_design_figures_of_real_games(data):
     solver = SolverConfig(posterior="joint")
     _, fit = fit_rows(small_chess_base(data), solver=solver, beta=600, tau=40)
     assert fit.log_evidence == pytest.approx(-952.8473, abs=2e-3)
-    timeline = build_timeline(read_games(data / "historical_pre1942.csv.gz"))
+    timeline = build_timeline(read_games(data / "historical_pre1942.csv.gz", filter={"exclude": []}))
     params = ttt.Params(beta=480, tau=60)
     apart, joint = (
         ttt.fit(timeline, params, SolverConfig(posterior=kind)) for kind in ("factorised", "joint")

@@ -8,9 +8,9 @@ import pytest
 from tests.reference.joint_ep import joint_ttt
 from tests.support.builders import make_games
 from ttt_cli import fit
-from ttt_cli.inference.joint import posterior
-from ttt_cli.inference.joint.levels import level_notes
-from ttt_cli.sparse import factor
+from ttt_cli.gaussian import factor
+from ttt_cli.inference import posterior
+from ttt_cli.inference.posterior import level_notes
 from ttt_cli.systems import ttt
 from ttt_cli.timeline import build_timeline
 
@@ -32,7 +32,7 @@ UNMET = [*circle("a", (1900, 1901)), *circle("c", (1910, 1911), 2)]
 
 
 def sds_of(notes):
-    return [float(sd) for note in notes for sd in re.findall(r"\+- (\d+)", note)]
+    return [float(sd) for note in notes for sd in re.findall(r"\+-(\d+)", note)]
 
 
 def plain_contrast(timeline, inside, others):
@@ -60,9 +60,9 @@ def plain_contrast(timeline, inside, others):
 @pytest.mark.parametrize(
     ("rows", "part", "words"),
     [
-        (TIED, "b", r"5 players around b0 \(1 game with a0\)"),
-        (UNTIED, "c", r"5 players around c\d \(no game\)"),
-        (UNMET, "c", r"5 players around [ac]\d \(no game\)"),
+        (TIED, "b", r"5 players around b0, linked to the rest by 1 game with a0"),
+        (UNTIED, "c", r"5 players around c\d, linked to the rest by no game"),
+        (UNMET, "c", r"5 players around [ac]\d, linked to the rest by no game"),
     ],
 )
 def test_sds_are_those_of_the_dense_inverse(rows, part, words):
@@ -71,7 +71,7 @@ def test_sds_are_those_of_the_dense_inverse(rows, part, words):
     timeline = build_timeline(games)
     params = {"beta": 300, "tau": 50, "prior_sd": 250, "draw_margin": 140.0}
     run = fit(games, posterior="joint", tol=1e-6, **params)
-    (note,) = (note for note in run.meta.notes if "loosely tied" in note)
+    (note,) = (note for note in run.meta.notes if "common level" in note)
     assert re.search(words, note)
     _, covariance, _, _ = joint_ttt(timeline, ttt.Params(**params), 140.0).gaussian()
     c = plain_contrast(timeline, part, "a")

@@ -5,9 +5,10 @@ import pytest
 
 from tests.support.builders import fit_rows, make_games
 from ttt_cli.config.schema import SolverConfig
-from ttt_cli.inference.joint import posterior, sampled
-from ttt_cli.inference.joint.sampled import SAMPLES
-from ttt_cli.sparse import factor
+from ttt_cli.gaussian import factor
+from ttt_cli.inference import posterior
+from ttt_cli.inference import posterior as sampled
+from ttt_cli.inference.posterior import SAMPLES
 from ttt_cli.systems import registry
 from ttt_cli.timeline import build_timeline
 

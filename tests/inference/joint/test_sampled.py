@@ -10,8 +10,9 @@ from tests.inference.test_newcomers import MOVES, PLAY, ROWS
 from tests.reference.joint_ep import chains, with_newcomers
 from tests.support.builders import fit_rows
 from ttt_cli.config.schema import SolverConfig
-from ttt_cli.inference.joint import posterior, sampled
-from ttt_cli.sparse import factor
+from ttt_cli.gaussian import factor
+from ttt_cli.inference import posterior
+from ttt_cli.inference import posterior as sampled
 
 SAMPLED = SolverConfig(tol=1e-7, posterior="joint")
 
@@ -58,7 +59,7 @@ def test_levels_of_newcomers_are_solved_for(model):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("model", ["ttt", "ttt-d"])
+@pytest.mark.parametrize("model", ["ttt", pytest.param("ttt-d", marks=pytest.mark.large)])
 def test_samples_know_newcomers_mean(model, monkeypatch):
     """With the slowest wave alone solved for, within four standard errors of many samples."""
     monkeypatch.setattr(sampled, "SAMPLED", 1.0)

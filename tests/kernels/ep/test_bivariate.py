@@ -12,8 +12,7 @@ from scipy.special import ndtr, owens_t
 
 from tests.reference.bivariate_exact import correlation, exact_moments
 from ttt_cli.kernels.ep.bivariate import quadrant_log_probability, quadrant_moments
-from ttt_cli.kernels.normal import log_cdf
-from ttt_cli.kernels.truncated import draw_log_normaliser, draw_moments, win_moments
+from ttt_cli.kernels.outcomes import draw_log_normaliser, draw_moments, log_cdf, win_moments
 
 NEAR = [correlation(2e-12), correlation(2e-6), correlation(0.0199), correlation(0.19), correlation(0.75)]
 CORRELATIONS = [*NEAR, (0.0, 1.0)]

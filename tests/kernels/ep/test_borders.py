@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ttt_cli.kernels.ep.borders import summarise
+from ttt_cli.kernels.ep.chains import summarise
 from ttt_cli.kernels.ep.structures import Chains
 
 LEAST = 1e-3  # points squared: what dense algebra needs of a step; kernels take 0

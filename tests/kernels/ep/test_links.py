@@ -26,7 +26,7 @@ def test_residuals(kind, seed, drift):
     messages = problem.smoothed()
     coupling, size = np.empty(len(problem.first)), len(problem.previous)
     means, diagonal, out = np.empty((3, size))
-    problem.link_kernels.residual(
+    problem.kernels.residual(
         problem.part, problem.games, problem.all_sites, messages, means, coupling, diagonal, out
     )
     matrix, b = problem.dense()
@@ -47,7 +47,7 @@ def test_couplings(kind, seed):
     z, az = problem.rng.normal(size=(2, len(problem.previous)))
     before = az.copy()
     coupling = problem.weight * problem.links[:, 0]
-    product = problem.link_kernels.add_couplings(
+    product = problem.kernels.add_couplings(
         0, len(problem.first), problem.games, problem.links, coupling, z, az
     )
     exact = 1e-15 if kind is Skills else 1e-14
@@ -63,7 +63,7 @@ def test_spread_sites_smooth_to_the_joint_means(kind, seed, drift):
     marginal = problem.smoothed().marginal
     wanted = joint_means(problem)
     precisions = problem.sites[:, ::2].copy()
-    problem.link_kernels.spread(0, len(problem.first), problem.games, problem.all_sites, wanted)
+    problem.kernels.spread(0, len(problem.first), problem.games, problem.all_sites, wanted)
     after = problem.smoothed().marginal
     close(after[:, 1] / after[:, 0], wanted)
     assert np.array_equal(after[:, 0], marginal[:, 0])

@@ -10,13 +10,13 @@ import pytest
 
 from tests.support.handmade import RECORDS, games_of
 from ttt_cli.api import configure
-from ttt_cli.config.yaml_text import parse_document
-from ttt_cli.evaluate.forecast.compare import Comparison, Entry, Lost, System
-from ttt_cli.evaluate.forecast.compare_tune import TunedSystem, TunePlan
-from ttt_cli.evaluate.forecast.results import Results
+from ttt_cli.config.load import parse_document
+from ttt_cli.evaluate.compare import Comparison, Lost, System, SystemResult
+from ttt_cli.evaluate.results import Results
+from ttt_cli.evaluate.tune_system import TunedSystem, TunePlan
 from ttt_cli.systems.resolve import resolve
 from ttt_cli.timeline import build_timeline
-from ttt_cli.views.evidence.compare import (
+from ttt_cli.views.compare import (
     calibration_rows,
     group_rows,
     long_rows,
@@ -31,16 +31,16 @@ TIMELINE = build_timeline(games_of(RECORDS))  # 7 games in 1857, 1858, 1861 and 
 OUTCOMES = TIMELINE.outcome[2:]
 
 
-def entry(name: str, chance: float, kind: str = "filtered", **changes: object) -> Entry:
+def entry(name: str, chance: float, kind: str = "filtered", **changes: object) -> SystemResult:
     """A system that gave what happened this chance, and the rest in equal parts to the others."""
     probabilities = np.full((5, 3), (1 - chance) / 2)
     probabilities[np.arange(5), OUTCOMES] = chance
     system = System.of(name, configure(model="ttt", beta=300.0))
-    made = Entry(system, kind, probabilities, -5.5, True, 1.25)  # type: ignore[arg-type]
+    made = SystemResult(system, kind, probabilities, -5.5, True, 1.25)  # type: ignore[arg-type]
     return replace(made, **changes)
 
 
-def comparison(*entries: Entry, plan: TunePlan | None = None) -> Comparison:
+def comparison(*entries: SystemResult, plan: TunePlan | None = None) -> Comparison:
     return Comparison(TIMELINE, 1, 2, plan, entries)
 
 

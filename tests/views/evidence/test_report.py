@@ -6,22 +6,27 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import product
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.support.cases import each
 from tests.support.handmade import CONFIG, RECORDS, fit_of, games_of
-from ttt_cli.config.axes import Axis
-from ttt_cli.evaluate.evidence.grid import EvidenceGrid
-from ttt_cli.evaluate.forecast.scores import Prequential, Scores
-from ttt_cli.runs.evidence import EvidencePoint
-from ttt_cli.runs.meta import RunMeta
-from ttt_cli.runs.storing.fill import describe
+from ttt_cli.evaluate.forecast import Scores
+from ttt_cli.evaluate.grid import Axis, EvidenceGrid
+from ttt_cli.runs.meta import EvidencePoint, RunMeta
+from ttt_cli.runs.write import describe
 from ttt_cli.timeline import build_timeline
-from ttt_cli.views.evidence.report import evidence_report, naive_log_evidence, with_scores
-from ttt_cli.views.evidence.surface import evidence_surface, surface_rows
+from ttt_cli.views.evidence import (
+    evidence_report,
+    evidence_surface,
+    naive_log_evidence,
+    surface_rows,
+    with_scores,
+)
 from ttt_cli.views.rows import Rows
 
 shares = st.floats(0.01, 0.99)
@@ -48,9 +53,7 @@ def test_no_other_share_explains_the_draws_better(games: float, share: float, ot
     assert naive_log_evidence(games, share) >= elsewhere - 1e-9 * games
 
 
-@pytest.mark.parametrize(
-    ("share", "expected"), [(0.0, -10 * math.log(2)), (1.0, 0.0), (1 / 3, -10 * math.log(3))]
-)
+@each("share, expected", [(0.0, -10 * math.log(2)), (1.0, 0.0), (1 / 3, -10 * math.log(3))])
 def test_the_naive_model_at_its_ends(share: float, expected: float) -> None:
     assert naive_log_evidence(10, share) == pytest.approx(expected)
     assert naive_log_evidence(0, share) == 0.0
@@ -154,8 +157,8 @@ def test_what_is_no_number_is_never_the_best() -> None:
     assert surface.drops()[200.0, 0.0] == math.inf
 
 
-@pytest.mark.parametrize(
-    ("top", "closed", "edges"),
+@each(
+    "top, closed, edges",
     [
         ((400.0, 0.0), {}, ("beta above 400", "tau below 0")),
         ((200.0, 80.0), {}, ("beta below 200", "tau above 80")),
@@ -197,19 +200,18 @@ def test_three_axes_make_rows_as_well() -> None:
     assert len(list(surface_rows(surface).rows)) == 18
 
 
-def prequential(games: float) -> Prequential:
-    return Prequential(
+def predicted(games: float) -> Any:
+    return SimpleNamespace(
         first="1858",
         every=2,
-        model=Scores(games, -0.75 * games, 0.5, 0.625),
-        naive=Scores(games, -1.0 * games, 0.6, 0.375),
+        scores=(Scores(games, -0.75 * games, 0.5, 0.625), Scores(games, -1.0 * games, 0.6, 0.375)),
         converged=False,
     )
 
 
 def test_scores_follow_the_report() -> None:
     report = Rows(("games", "beta"), [(5, 480.0)], ("a run",), {"beta": 1}, frozenset({"beta"}), single=True)
-    rows = with_scores(report, prequential(4.0))
+    rows = with_scores(report, predicted(4.0))
     (row,) = rows.rows
     assert dict(zip(rows.columns, row, strict=True)) == {
         "games": 5,
@@ -232,6 +234,6 @@ def test_scores_follow_the_report() -> None:
 
 
 def test_fractional_weights_stay_fractional() -> None:
-    rows = with_scores(Rows((), [()], single=True), prequential(4.5))
+    rows = with_scores(Rows((), [()], single=True), predicted(4.5))
     (row,) = rows.rows
     assert dict(zip(rows.columns, row, strict=True))["prequential_games"] == 4.5

@@ -1,7 +1,7 @@
 import math
 
-from ttt_cli.runs.evidence import EvidencePoint
-from ttt_cli.views.evidence.surface import stored_surface
+from ttt_cli.runs.meta import EvidencePoint
+from ttt_cli.views.evidence import stored_surface
 
 
 def point(log_evidence: float, converged: bool = True, **asked: object) -> EvidencePoint:

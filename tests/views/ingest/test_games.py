@@ -1,14 +1,13 @@
 from collections import Counter
 from typing import Any
 
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.support.cases import each
 from tests.support.collected import game, records_of
 from ttt_cli.config.schema import DataConfig, FilterConfig
-from ttt_cli.views.ingest.findings import Findings
-from ttt_cli.views.ingest.games import HEADINGS, Report
+from ttt_cli.views.ingest import SECTIONS, IngestReport
 
 ONE = [
     game("Morphy, Paul", "Anderssen, Adolf", "1-0", "1858.12.20", moves=5),
@@ -29,11 +28,12 @@ def plain_bar(value: float, largest: float) -> str:
 
 def report(
     *files: list[dict[str, object]], most: int | None = None, short: bool = False, **data: Any
-) -> Report:
-    return Report(records_of(*(files or (ONE, OTHER)), data=DataConfig(**data)), most, short=short)
+) -> IngestReport:
+    data.setdefault("filter", FilterConfig(exclude=[]))
+    return IngestReport(records_of(*(files or (ONE, OTHER)), data=DataConfig(**data)), most, short=short)
 
 
-def objects(found: Report, section: str) -> list[dict[str, Any]]:
+def objects(found: IngestReport, section: str) -> list[dict[str, Any]]:
     rows = found.section(section)
     return [dict(zip(rows.columns, row, strict=True)) for row in rows.rows]
 
@@ -41,14 +41,13 @@ def objects(found: Report, section: str) -> list[dict[str, Any]]:
 def test_the_total_in_numbers_counted_by_hand() -> None:
     assert objects(report(), "total") == [
         {
-            "files": 2, "rows": 7, "used": 5, "dropped": 2, "games": 5, "draw_share": 0.2, "players": 6,
-            "first": 1858, "last": 2017, "groups": 3, "largest_group": 2, "duplicates": 1, "long_careers": 0,
-            "suspects": 0,
+            "files": 2, "rows": 7, "used": 5, "dropped": 2, "games": 5, "draw_share": 0.2, "names": 6,
+            "players": 6, "first": 1858, "last": 2017, "groups": 3, "largest_group": 2, "duplicates": 1, "suspects": 0,
         }
     ]  # fmt: skip
 
 
-def test_files_and_reasons_in_all_and_by_file() -> None:
+def test_files_reasons_and_events_that_are_left_out() -> None:
     found = report(filter=FilterConfig(exclude=["blitz"], dedupe=True))
     assert [tuple(row) for row in found.section("files").rows] == [
         ("file0", "csv", 4, 2, 2, 0, 0),
@@ -60,28 +59,11 @@ def test_files_and_reasons_in_all_and_by_file() -> None:
         ("no result", 1, "file0:4"),
         ("unnamed player", 1, "file0:3"),
     ]
-    assert sorted(found.section("dropped_by_file").rows) == [
-        ("file0", "no result", 1),
-        ("file0", "unnamed player", 1),
-        ("file1", "blitz", 1),
-        ("file1", "duplicate", 1),
-    ]
+    assert list(found.section("excluded").rows) == [("Blitz", "blitz", 1, 2017, 2017)]
 
 
 def test_oddities_are_told_with_their_first_place() -> None:
     assert list(report().section("odd").rows) == [("repaired", "bad date", 1, "file1:2", "1931.02.31")]
-
-
-def test_dates_by_precision() -> None:
-    rows = [
-        *(game("A, a", "B, b", date=date) for date in ("1858", "1858.??.??", "1858.06.??")),
-        game("B, b", "A, a", date="1858.06.17"),
-    ]
-    assert list(report(rows).section("dates").rows) == [
-        ("year", 2, 0.5),
-        ("month", 1, 0.25),
-        ("day", 1, 0.25),
-    ]
 
 
 def test_years_and_decades_with_the_empty_ones() -> None:
@@ -93,12 +75,15 @@ def test_years_and_decades_with_the_empty_ones() -> None:
     assert list(report(rows).section("years").rows)[:4] == [
         (1858, 3, 3, 1.0), (1859, 0, 0, None), (1860, 1, 0, 0.0), (1861, 0, 0, None),
     ]  # fmt: skip
-    assert list(report(rows).section("decades").rows) == [
-        (1850, 3, 3, 1.0), (1860, 1, 0, 0.0), (1870, 0, 0, None), (1880, 1, 0, 0.0),
+    assert [row[0] for row in report(rows).table("years", plain_bar).rows] == list(range(1858, 1882))
+    many = report([*rows, game("A, a", "B, b", date="1890")]).table("years", plain_bar)
+    assert [row[:4] for row in many.rows] == [
+        (1850, 3, 3, 1.0), (1860, 1, 0, 0.0), (1870, 0, 0, None), (1880, 1, 0, 0.0), (1890, 1, 0, 0.0),
     ]  # fmt: skip
+    assert many.title == ("Games by decade",)
 
 
-def test_a_match_counts_as_its_games_and_is_told_of() -> None:
+def test_a_match_counts_as_its_games() -> None:
     rows = [
         game("A, a", "B, b", ("400", "200"), date="1850", games="600", status="soft", odds=""),
         game(
@@ -108,13 +93,6 @@ def test_a_match_counts_as_its_games_and_is_told_of() -> None:
     found = report(rows, match_cap=60)
     assert objects(found, "total")[0]["games"] == 601
     assert next(iter(found.section("players").rows)) == ("A, a", 601, 1850, 1851)
-    assert list(found.section("special").rows) == [
-        ("match", "", 1, 600, 60.0),
-        ("status", "soft", 1, 600, 60.0),
-        ("status", "formal", 1, 1, 1.0),
-        ("odds", "knight", 1, 1, 1.0),
-        ("neutral", "", 1, 1, 1.0),
-    ]
 
 
 def test_players_with_the_most_games_first() -> None:
@@ -142,9 +120,9 @@ def test_duplicates_are_told_whether_used_or_not() -> None:
 
 def test_teams_and_engines_used_or_not() -> None:
     both = [("Alekhine/Reilly", "team"), ("AlphaZero", "engine"), ("Stockfish 8", "engine")]
-    assert list(report().section("not_persons").rows) == [(*one, 1, 1) for one in both]
+    assert list(report().section("not_persons").rows) == [(*one, 1, 1, None, None) for one in both]
     dropped = report(drop=["teams", "engines"])
-    assert list(dropped.section("not_persons").rows) == [(*one, 1, 0) for one in both]
+    assert list(dropped.section("not_persons").rows) == [(*one, 1, 0, None, None) for one in both]
 
 
 def test_doubtful_names() -> None:
@@ -154,7 +132,7 @@ def test_doubtful_names() -> None:
         game("Boden, Samuel", "Bird, Henry", date="1900"),
     ]
     found = report(rows)
-    assert list(found.section("careers").rows) == [("Wilson, John", 2, 1837, 1901, 64)]
+    assert list(found.section("not_persons").rows) == [("Wilson, John", "two people", 2, 2, 1837, 1901)]
     (pair,) = objects(found, "suspects")
     assert (pair["main"], pair["synonym"], pair["kind"], pair["gap"]) == (
         *("Boden, Samuel", "Boden, S"),
@@ -172,17 +150,19 @@ def test_long_sections_are_cut_and_say_so_but_not_those_that_run_through_time() 
     assert len(list(found.section("total").rows)) == 1
 
 
-def shown(found: Report) -> list[str]:
-    headings = [rows.title[0].partition(":")[0].partition(" in ")[0] for rows in found.tables(plain_bar)]
-    return [name for name, heading in HEADINGS.items() if heading.partition(":")[0] in headings]
+def shown(found: IngestReport) -> list[str]:
+    headings = [
+        rows.title[0].partition(":")[0].partition(" in ")[0].replace("decade", "year")
+        for rows in found.tables(plain_bar)
+    ]
+    return [name for name, (heading, _) in SECTIONS.items() if heading in headings]
 
 
 def test_the_eye_sees_only_what_has_something_to_tell() -> None:
     assert shown(report()) == [
-        *("total", "files", "dropped", "dropped_by_file", "odd", "dates", "decades", "players", "groups"),
-        *("duplicates", "not_persons"),
+        *("total", "files", "dropped", "odd", "years", "players", "groups", "duplicates", "not_persons"),
     ]
-    assert shown(report(ONE)) == ["total", "files", "dropped", "dates", "years", "players"]
+    assert shown(report(ONE)) == ["total", "files", "dropped", "years", "players"]
 
 
 def test_bars_are_for_the_eye_only() -> None:
@@ -192,8 +172,8 @@ def test_bars_are_for_the_eye_only() -> None:
     assert report(ONE).section("years").columns == ("year", "games", "draws", "draw_share")
 
 
-@pytest.mark.parametrize(
-    ("paths", "folder"),
+@each(
+    "paths, folder",
     [
         (["a/b/x.pgn", "a/b/y.pgn"], "a/b"),
         (["a/b/x.pgn", "a/y.pgn"], "a"),
@@ -207,13 +187,15 @@ def test_short_paths_leave_the_common_folder_out(paths: list[str], folder: str) 
     records = records_of(*([game("A, a", "B, b")] for _ in paths))
     for file, path in zip(records.files, paths, strict=True):
         object.__setattr__(file, "path", path)
-    findings = Findings(records, short=True)
+    findings = IngestReport(records, short=True)
     assert findings.folder == folder
     prefix = f"{folder}/" if folder else ""
     assert [findings.place(row) for row in range(len(records))] == [
         f"{path[len(prefix) :]}:1" for path in paths
     ]
-    assert [Findings(records).place(row) for row in range(len(records))] == [f"{path}:1" for path in paths]
+    assert [IngestReport(records).place(row) for row in range(len(records))] == [
+        f"{path}:1" for path in paths
+    ]
 
 
 def test_the_whole_is_one_object_of_all_sections() -> None:
@@ -221,10 +203,10 @@ def test_the_whole_is_one_object_of_all_sections() -> None:
     ((*values,),) = rows.rows
     whole = dict(zip(rows.columns, values, strict=True))
     assert rows.single
-    assert list(whole) == list(HEADINGS)
+    assert list(whole) == list(SECTIONS)
     assert whole["total"]["used"] == 5
     assert whole["groups"] == objects(report(), "groups")
-    assert whole["joins"] == []
+    assert whole["suspects"] == []
 
 
 def test_the_long_rows_hold_every_value_of_every_section() -> None:
@@ -234,7 +216,7 @@ def test_the_long_rows_hold_every_value_of_every_section() -> None:
     assert ("files", 2, "file", "file1") in rows
     assert Counter(row[0] for row in rows) == {
         name: len(list(section.rows)) * len(section.columns)
-        for name in HEADINGS
+        for name in SECTIONS
         if list((section := found.section(name)).rows)
     }
 
@@ -243,8 +225,8 @@ def test_no_games_left_is_an_account_too() -> None:
     found = report(filter=FilterConfig(years="1700-1750"))
     (total,) = objects(found, "total")
     assert (total["rows"], total["used"], total["groups"], total["first"]) == (7, 0, 0, None)
-    assert shown(found) == ["total", "files", "dropped", "dropped_by_file", "odd"]
-    assert len(found.whole().columns) == len(HEADINGS)
+    assert shown(found) == ["total", "files", "dropped", "odd"]
+    assert len(found.whole().columns) == len(SECTIONS)
 
 
 def names() -> st.SearchStrategy[str]:
@@ -271,12 +253,9 @@ def test_all_counts_agree(
     (total,) = objects(found, "total")
     assert total["rows"] == len(one) + len(other) == total["used"] + total["dropped"]
     assert sum(row["rows"] for row in objects(found, "dropped")) == total["dropped"]
-    assert sum(row["rows"] for row in objects(found, "dropped_by_file")) == total["dropped"]
     for key in ("rows", "used", "dropped", "duplicates"):
         assert sum(row[key] for row in objects(found, "files")) == total[key]
-    for section in ("years", "decades"):
-        assert sum(row["games"] for row in objects(found, section)) == total["games"]
+    assert sum(row["games"] for row in objects(found, "years")) == total["games"]
     assert sum(row["games"] for row in objects(found, "players")) == 2 * total["games"]
     assert len(objects(found, "players")) == total["players"]
     assert sum(row["players"] for row in objects(found, "groups")) == total["players"]
-    assert sum(row["rows"] for row in objects(found, "dates")) == total["used"]

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from tests.support.collected import game, reasons, records_of
 from ttt_cli.config.schema import DataConfig, FilterConfig
 from ttt_cli.games.read import read_games, read_records
-from ttt_cli.views.ingest import listing
-from ttt_cli.views.ingest.listing import COLUMNS, record_rows
+from ttt_cli.views import ingest as listing
+from ttt_cli.views.ingest import COLUMNS, record_rows
 from ttt_cli.views.rows import write_parquet, write_text
 
 ROOT = Path(__file__).parents[3]

@@ -3,11 +3,12 @@ from dataclasses import replace
 
 import pytest
 
+from tests.support.cases import each
 from tests.support.handmade import CONFIG, RECORDS, REPORT, fit_of, games_of
 from ttt_cli.runs.meta import RunMeta
-from ttt_cli.runs.storing.fill import describe
+from ttt_cli.runs.write import describe
 from ttt_cli.timeline import build_timeline
-from ttt_cli.views.ingest.summary import found_lines, reading_lines
+from ttt_cli.views.ingest import found_lines, reading_lines
 
 
 @pytest.fixture
@@ -48,7 +49,7 @@ def test_what_is_said_of_a_whole_column_is_shown() -> None:
     assert "  kept: unknown status (a.pgn:60): each counts as 1: mate 7" in lines
 
 
-@pytest.mark.parametrize(("period", "vague"), [("year", 0), ("quarter", 5), ("month", 5), ("day", 6)])
+@each("period, vague", [("year", 0), ("quarter", 5), ("month", 5), ("day", 6)])
 def test_games_dated_less_exactly_than_the_period_are_counted(period: str, vague: int) -> None:
     lines = [line for line in reading_lines(games_of(RECORDS), period) if "less exactly" in line]
     assert [line.split()[0] for line in lines] == ([str(vague)] if vague else [])
@@ -56,17 +57,18 @@ def test_games_dated_less_exactly_than_the_period_are_counted(period: str, vague
 
 def test_what_was_found(meta: RunMeta) -> None:
     assert list(found_lines(meta)) == [
+        "ttt: TrueSkill Through Time: skills smoothed over all periods",
         "3 players, 7 games, 1857 to 1862, 8 player-years, 28.6 % drawn",
-        "ttt: beta 480, tau 60, draw_margin 123.25",
+        "parameters: beta 480, tau 60, draw_margin 123.25",
         "log-evidence -1.333333 (-0.19048 a game)",
-        "converged in 7 sweeps, largest error left about 0.004 points",
+        "converged in 7 sweeps: all skills within 0.004 points",
         "2 updates left out for want of precision",
     ]
 
 
 def test_not_converged_is_loud_and_an_unknown_error_is_called_so(meta: RunMeta) -> None:
     lines = list(found_lines(replace(meta, converged=False, remaining_error=math.inf, sweeps=1)))
-    assert "NOT CONVERGED after 1 sweep, largest error left unknown" in lines
+    assert "NOT CONVERGED after 1 sweep: skills may be off by an unknown amount" in lines
 
 
 def test_notes_of_the_model_come_last_and_long_ones_are_cut(meta: RunMeta) -> None:

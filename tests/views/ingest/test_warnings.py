@@ -3,13 +3,14 @@ from pathlib import Path
 import pytest
 
 from tests.support.builders import make_games
-from ttt_cli.games.players import look_alikes
-from ttt_cli.games.players.suspects import find_suspects
+from ttt_cli.config.schema import DataConfig, FilterConfig
+from ttt_cli.games import suspects as look_alikes
 from ttt_cli.games.read import read_games
+from ttt_cli.games.suspects import find_suspects
 from ttt_cli.games.table import Games
 from ttt_cli.reading.reports import FileReport, ReadReport
-from ttt_cli.views.ingest import summary
-from ttt_cli.views.ingest.summary import warning_lines
+from ttt_cli.views import ingest as summary
+from ttt_cli.views.ingest import warning_lines
 
 PLAIN = [(1857, "Morphy, Paul", "Paulsen, Louis", 2), (1858, "Anderssen, Adolf", "Morphy, Paul", 0)]
 
@@ -28,13 +29,15 @@ def test_good_games_leave_no_doubt() -> None:
 
 def test_groups_are_not_comparable() -> None:
     (line,) = warning_lines(make_games([*PLAIN, (1860, "Boden, Samuel", "Bird, Henry", 1)]))
-    assert line.startswith("2 groups of players not tied by any game: their levels are not comparable")
-    assert line.endswith("the largest has 3 players, 2 are outside it; --largest-group keeps it alone")
+    assert line.startswith("2 groups of players without games between them: their levels are not comparable")
+    assert line.endswith(
+        "the largest has 3 players, 2 are outside it; -s data.filter.largest_group=true keeps it alone"
+    )
 
 
 def test_what_the_reading_noticed() -> None:
     (line,) = warning_lines(noticed(duplicate=1))
-    assert line == "1 row repeats another and counts again: --dedupe uses one of them"
+    assert line == "1 row repeats another and counts again: -s data.filter.dedupe=true uses one"
     (line,) = warning_lines(noticed(duplicate=1200))
     assert line.startswith("1,200 rows repeat another")
     (line,) = warning_lines(noticed(team=2, engine=3))
@@ -48,7 +51,7 @@ def test_names_of_two_people_and_two_names_of_one() -> None:
         "5 names with games over 60 years apart, perhaps two people: Morphy, Paul; P3, Q3; P2, Q2; ..."
     )
     (line,) = warning_lines(make_games([*PLAIN, (1859, "Anderssen, A", "Paulsen, Louis", 1)]))
-    assert line == "1 pair of names may be one person's: `ttt names FILE...` goes through them"
+    assert line == "1 pair of names may be one person's: review them with `ttt names FILE...`"
 
 
 def test_names_that_were_not_compared_are_told(monkeypatch) -> None:
@@ -62,7 +65,7 @@ def test_names_are_compared_however_many_there_are(monkeypatch) -> None:
     monkeypatch.setattr(summary, "perf_counter", lambda: 0.0)
     many = [(1859, f"Player{i:05}, Xy", "Paulsen, Louis", 1) for i in range(12_000)]
     lines = list(warning_lines(make_games([*PLAIN, *many, (1859, "Anderssen, A", "Paulsen, Louis", 1)])))
-    assert lines == ["1 pair of names may be one person's: `ttt names FILE...` goes through them"]
+    assert lines == ["1 pair of names may be one person's: review them with `ttt names FILE...`"]
 
 
 def test_the_time_that_suspects_took_is_told_and_can_be_saved(monkeypatch) -> None:
@@ -71,7 +74,7 @@ def test_the_time_that_suspects_took_is_told_and_can_be_saved(monkeypatch) -> No
     games = make_games([*PLAIN, (1859, "Anderssen, A", "Paulsen, Louis", 1)])
     (line,) = warning_lines(games)
     assert line.endswith(
-        "one person's: `ttt names FILE...` goes through them (1.2 s; --no-suspects saves them)"
+        "one person's: review them with `ttt names FILE...` (1.2 s; --no-suspects saves them)"
     )
     assert list(warning_lines(make_games(PLAIN))) == [
         "no two names may be one person's (1.0 s; --no-suspects saves them)"
@@ -84,7 +87,8 @@ def test_doubts_about_people_are_of_chess_alone(tmp_path: Path) -> None:
     found = {}
     for header in ("date,white,black,result", "date,home_team,away_team,result"):
         (tmp_path / "a.csv").write_text(f"{header}\n{rows}")
-        found[header[5:10]] = list(warning_lines(read_games([tmp_path / "a.csv"])))
+        whole = DataConfig(filter=FilterConfig(exclude=[]))
+        found[header[5:10]] = list(warning_lines(read_games([tmp_path / "a.csv"], whole)))
     assert found["home_"] == []
     assert [line.split(" of ")[0].split(" with ")[0] for line in found["white"]] == ["4 rows", "2 names"]
 

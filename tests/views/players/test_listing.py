@@ -2,9 +2,10 @@ from collections.abc import Callable
 
 import pytest
 
+from tests.support.cases import each
 from tests.support.handmade import RECORDS
 from ttt_cli.runs.run import Run
-from ttt_cli.views.players.player import players_rows
+from ttt_cli.views.players import players_rows
 
 
 @pytest.fixture
@@ -29,7 +30,7 @@ def test_the_columns(run: Run) -> None:
     assert rows.title[0] == "1 of 5 players"
 
 
-@pytest.mark.parametrize(("pattern", "found"), [
+@each("pattern, found", [
     ("MULL", ["Müller"]), ("jörg mü", ["Müller"]), ("oneil", ["O'Neil"]),
     ("a", ["Anderssen", "Morphy", "Paulsen", "O'Neil"]),
     ("paul", ["Morphy", "Paulsen"]), ("paul m", ["Morphy"]), ("xyz", []), ("?", []), ("%", []), ("_", []),

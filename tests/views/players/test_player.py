@@ -3,7 +3,7 @@ from collections.abc import Callable
 import pytest
 
 from ttt_cli.runs.run import Run
-from ttt_cli.views.players.player import facts_line, player_view, shape_line
+from ttt_cli.views.players import facts_line, player_view, shape_line
 
 
 @pytest.fixture

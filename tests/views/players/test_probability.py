@@ -9,9 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.integrate import quad
 
+from tests.support.cases import each
 from ttt_cli.systems import registry
-from ttt_cli.views.players import probability
-from ttt_cli.views.players.probability import Outcome, colour_blind, match, normal_cdf, outcomes, stronger
+from ttt_cli.views import probability
+from ttt_cli.views.probability import Outcome, colour_blind, match, normal_cdf, outcomes, stronger
 
 strengths = st.fixed_dictionaries(
     {
@@ -91,8 +92,8 @@ def test_the_expected_score_counts_half_a_draw() -> None:
     assert Outcome(0.5, 0.3, 0.2).turned() == (0.2, 0.3, 0.5)
 
 
-@pytest.mark.parametrize(
-    ("model", "params"),
+@each(
+    "model, params",
     [
         ("ttt", PARAMS),
         ("ttt", PARAMS | GROWING),
@@ -133,7 +134,7 @@ def exact_score(games: int, halves: int) -> float:
     return quad(lambda x: given(x) * density(x), *ends, epsabs=1e-10, limit=200)[0]
 
 
-@pytest.mark.parametrize("halves", [0, 3, 4, 8])
+@each("halves", [0, 3, 4, 8])
 def test_the_lead_is_the_same_in_all_games(halves: int) -> None:
     assert match("ttt", PARAMS, A, B, 4).scores[halves] == pytest.approx(exact_score(4, halves), abs=1e-8)
 

@@ -3,15 +3,26 @@ from collections.abc import Callable
 import pytest
 
 from tests.support.builders import make_games
-from ttt_cli.config.document import Document
-from ttt_cli.runs.run import Run, memory_run
+from tests.support.joint_runs import run_of
+from ttt_cli.config.load import Document
+from ttt_cli.runs.run import Run
+from ttt_cli.runs.write import memory_run
 from ttt_cli.systems import ttt
 from ttt_cli.systems.resolve import resolve
 from ttt_cli.timeline import build_timeline
-from ttt_cli.views.players.player import player_chart, player_games, player_view
-from ttt_cli.views.players.probability import Outcome, outcomes
-from ttt_cli.views.players.record import Played, best_period, games_of, record_rows, tally, upset_rows
-from ttt_cli.views.players.versus import versus_view
+from ttt_cli.views.players import (
+    Played,
+    best_period,
+    games_of,
+    player_chart,
+    player_games,
+    player_view,
+    record_rows,
+    tally,
+    upset_rows,
+)
+from ttt_cli.views.probability import Outcome, outcomes
+from ttt_cli.views.versus import versus_view
 
 MORPHY = "Morphy, Paul"
 
@@ -57,7 +68,11 @@ def test_expectations_know_odds_and_neutral_ground() -> None:
             for outcome, given, neutral in ((2, 0.0, False), (0, 200.0, False), (1, 0.0, True))]  # fmt: skip
     games = make_games(rows)
     timeline = build_timeline(games)
-    resolved = resolve(Document(values={"model": {"name": "ttt", "white_advantage": 80}}))
+    resolved = resolve(
+        Document(
+            values={"model": {"name": "ttt", "white_advantage": 80}, "solver": {"posterior": "factorised"}}
+        )
+    )
     fit = ttt.fit(timeline, resolved.params, resolved.config.solver)
     run = memory_run(games, timeline, fit, resolved.config)
     found = games_of(run, "a")
@@ -94,10 +109,29 @@ def test_the_record_by_period_and_colour(run: Run) -> None:
 def test_upsets_are_wins_against_the_odds_least_likely_first(run: Run) -> None:
     games = games_of(run, MORPHY)
     rows = list(upset_rows(MORPHY, games).rows)
-    assert len(rows) == sum(g.result == 2 and g.chance.win < 0.5 for g in games) == 3
+    assert len(rows) == sum(g.result == 2 and g.chance.expected < 0.5 for g in games) > 0
     assert [row[3] for row in rows] == sorted(row[3] for row in rows)
     assert rows[0][:3] == (MORPHY, "1857", "Paulsen, Louis")
     assert rows[0][4:] == ("white", 1000.0, 1001.0, "a.pgn", 10)
+
+
+def test_a_favourite_who_mostly_draws_wins_against_no_odds() -> None:
+    games = [played("1900", 2, 1.0, 1500.0, Outcome(0.45, 0.4, 0.15)), played("1901", 2, 1.0, 1500.0, HARD)]
+    assert [row[1] for row in upset_rows("a", games).rows] == ["1901"]
+
+
+def test_expectations_are_joint_where_the_run_is() -> None:
+    """As `versus` has them: who met often has more in common than independent skills have."""
+    rows = [(year, "a", other, k % 3) for year in (1900, 1902) for k in range(8) for other in "bc"]
+    _, run = run_of(rows=[*rows, (1901, "a", "c", 2), (1901, "b", "c", 2)], draw_margin=150.0)
+    games = games_of(run, "a")
+    for game in games:
+        report = versus_view(run, "a", game.opponent, at=game.period).report
+        facts = dict(zip(report.columns, next(iter(report.rows)), strict=True))
+        assert facts["skills"] == "joint"
+        assert game.chance.expected == pytest.approx(facts["expected"], abs=1e-5)
+    (alone,) = outcomes("ttt", run.meta.params, [games[0].own], [games[0].their])
+    assert abs(games[0].chance.expected - alone.expected) > 1e-3
 
 
 def test_the_best_period_is_the_one_most_above_expectation(run: Run) -> None:

@@ -8,13 +8,12 @@ import pytest
 from tests.reference.joint_ep import joint_ttt
 from tests.support.handmade import RECORDS, put_small_run
 from tests.support.joint_runs import PLAY, run_of
-from ttt_cli.errors import LookupFailed
 from ttt_cli.runs.run import Run, open_run
+from ttt_cli.support.errors import LookupFailed
 from ttt_cli.systems import ttt
-from ttt_cli.views.players.probability import colour_blind, match, stronger
-from ttt_cli.views.players.versus import VersusView, versus_view
-from ttt_cli.views.rankings.eligible import Eligible
-from ttt_cli.views.rankings.top import ranking
+from ttt_cli.views.probability import colour_blind, match, stronger
+from ttt_cli.views.rankings import Eligible, ranking
+from ttt_cli.views.versus import VersusView, versus_view
 
 LATER = ("1901", "Lasker, Emanuel", "Janowski, David", "1-0")
 
@@ -107,7 +106,7 @@ def test_the_record_of_their_games(run: Run) -> None:
 
 
 def test_nobody_plays_himself(run: Run) -> None:
-    with pytest.raises(LookupFailed, match="both mean Morphy"):
+    with pytest.raises(LookupFailed, match="both match Morphy"):
         versus_view(run, "morphy", "paul morphy")
 
 

@@ -5,10 +5,20 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 from scipy.special import log_ndtr
 
-from ttt_cli.views.players.probability import stronger
-from ttt_cli.views.rankings.contention import best_probabilities, log_cdf
+from tests.support.cases import each
+from ttt_cli.views.probability import stronger
+from ttt_cli.views.strongest import contest, independent, log_cdf
 
 Floats = NDArray[np.float64]
+
+
+def best_probabilities(mean: Floats, sd: Floats, chosen: NDArray[np.intp]) -> Floats:
+    """For each of the chosen the probability that nobody in the field is stronger, skills independent."""
+    order = np.argsort(-mean, kind="stable")
+    field = contest(1900, [str(k) for k in order], mean[order], sd[order], len(order))
+    found = np.empty(len(order))
+    found[order] = independent(field)
+    return found[chosen]
 
 
 def by_quadrature(mean: Floats, sd: Floats, one: int) -> float:
@@ -27,9 +37,7 @@ def a_field(n: int, low: float, high: float, seed: int = 1) -> tuple[Floats, Flo
     return random.normal(1300.0, 150.0, n), random.uniform(low, high, n)
 
 
-@pytest.mark.parametrize(
-    ("n", "low", "high"), [(1, 50, 60), (3, 40, 400), (60, 60, 350), (300, 60, 350), (2000, 100, 101)]
-)
+@each("n, low, high", [(1, 50, 60), (3, 40, 400), (60, 60, 350), (300, 60, 350), (2000, 100, 101)])
 def test_probabilities_are_exact_to_a_millionth(n: int, low: float, high: float) -> None:
     mean, sd = a_field(n, low, high)
     chosen = np.argsort(-(mean + sd))[:3]
@@ -37,7 +45,7 @@ def test_probabilities_are_exact_to_a_millionth(n: int, low: float, high: float)
     assert best_probabilities(mean, sd, chosen) == pytest.approx(exact, abs=1e-6)
 
 
-@pytest.mark.parametrize("n", [1, 2, 30, 150, 3000])
+@each("n", [1, 2, 30, 150, 3000])
 def test_somebody_is_the_best(n: int) -> None:
     mean, sd = a_field(n, 30, 400, seed=n)
     assert best_probabilities(mean, sd, np.arange(n)).sum() == pytest.approx(1.0, abs=1e-6)

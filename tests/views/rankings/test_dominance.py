@@ -9,11 +9,15 @@ from tests.support.joint_runs import JOINT, run_of
 from ttt_cli.config.schema import SolverConfig
 from ttt_cli.runs import joint
 from ttt_cli.runs.run import Run
-from ttt_cli.views.rankings.dominance import LEAST, OTHERS
-from ttt_cli.views.rankings.eligible import Eligible
-from ttt_cli.views.rankings.leaders import leader_rows, reign_rows
-from ttt_cli.views.rankings.peaks_by import leads_of, most_dominant
-from ttt_cli.views.rankings.top import ranking
+from ttt_cli.views.rankings import (
+    Eligible,
+    leader_rows,
+    leads_of,
+    most_dominant,
+    ranking,
+    reign_rows,
+)
+from ttt_cli.views.strongest import LEAST, OTHERS
 
 APART = SolverConfig(posterior="factorised")
 LIMITS = Eligible(active=1.0)
@@ -41,7 +45,9 @@ def run(request: pytest.FixtureRequest) -> Run:
 def expected(run: Run, year: str) -> dict[str, tuple[float, float | None]]:
     """Everybody's lead over the ten best others, and its sd."""
     numbers = LIMITS.between(run, int(year), int(year))
-    rows = run.query(f"SELECT player, mean, sd FROM ({numbers[0]}) ORDER BY mean DESC, player", numbers[1])[1]
+    rows = run.select(f"SELECT player, mean, sd FROM ({numbers[0]}) ORDER BY mean DESC, player", numbers[1])[
+        1
+    ]
     if len(rows) <= LEAST:
         return {}
     players, means, sds = zip(*rows, strict=True)

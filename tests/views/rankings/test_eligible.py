@@ -2,24 +2,34 @@
 
 import math
 from collections.abc import Callable
+from dataclasses import replace
 from itertools import permutations
 
 import pytest
 
 from tests.support.builders import fit_rows, make_games
 from tests.support.handmade import CONFIG, GAPS, run_by
-from ttt_cli.runs.run import Run, memory_run
-from ttt_cli.views.rankings.eligible import (
+from ttt_cli.runs.run import Run
+from ttt_cli.runs.write import memory_run
+from ttt_cli.support.errors import LookupFailed
+from ttt_cli.views.rankings import (
     ACTIVE_YEARS,
     ENOUGH,
+    FEWEST,
     MIN_GAMES,
     MIN_OPPONENTS,
     Eligible,
+    best_years,
     eligible,
+    leaders,
+    leads_of,
+    most_dominant,
     newcomer_sd,
+    number_ones,
+    peaks,
+    ranking,
     steps,
 )
-from ttt_cli.views.rankings.top import ranking
 
 
 @pytest.fixture
@@ -29,7 +39,7 @@ def run(small_run: Callable[..., Run]) -> Run:
 
 def names(run: Run, limits: Eligible, year: int) -> list[str]:
     rows, values = limits.between(run, year, year)
-    found = run.query(f"SELECT player FROM ({rows}) ORDER BY player", values)[1]
+    found = run.select(f"SELECT player FROM ({rows}) ORDER BY player", values)[1]
     return [player for (player,) in found]
 
 
@@ -41,7 +51,7 @@ def test_who_is_eligible_in_a_period(run: Run) -> None:
     assert names(run, Eligible(0), 1855) == []
     assert names(run, Eligible(0), 1856) == ["A", "C"]
     assert names(run, Eligible(2), 1859) == ["B", "C", "D"]
-    assert names(run, Eligible(None, min_games=4), 1856) == ["C"]
+    assert [names(run, Eligible(None, min_games=4), year) for year in (1856, 1859)] == [[], ["C"]]
     assert names(run, Eligible(None, min_opponents=3), 1856) == ["B", "C"]
 
 
@@ -52,7 +62,7 @@ def test_who_is_eligible_in_a_period(run: Run) -> None:
 def test_many_periods_are_every_one_by_itself(run: Run, limits: Eligible) -> None:
     for first, last in ((1850, 1859), (1852, 1856), (1840, 1851)):
         rows, values = limits.between(run, first, last)
-        found = run.query(f"SELECT period_number, player FROM ({rows}) ORDER BY ALL", values)[1]
+        found = run.select(f"SELECT period_number, player FROM ({rows}) ORDER BY ALL", values)[1]
         years = range(max(first, 1850), last + 1)
         assert found == [(year, player) for year in years for player in names(run, limits, year)]
 
@@ -65,7 +75,7 @@ def test_years_are_steps_of_the_run(run: Run) -> None:
 
 def test_limits_in_words() -> None:
     assert Eligible(2).words() == "active within 2 years"
-    words = "with games in the period, at least 10 games, at least 3 opponents, sd up to 90"
+    words = "with games in the period, at least 10 games, at least 3 opponents, uncertainty at most +-90"
     assert Eligible(0, 10, 90.0, 3).words() == words
     assert Eligible().words() == ""
 
@@ -81,12 +91,15 @@ def league(players: int) -> Run:
 
 def test_the_defaults_hold_where_enough_players_keep_to_them() -> None:
     large, small = league(ENOUGH), league(ENOUGH - 1)
-    assert eligible(large) == Eligible(ACTIVE_YEARS, MIN_GAMES, eligible(large).max_sd, MIN_OPPONENTS)
+    limits = Eligible(ACTIVE_YEARS, MIN_GAMES, eligible(large).max_sd, MIN_OPPONENTS, FEWEST)
+    assert eligible(large) == limits
     assert eligible(small) == Eligible(ACTIVE_YEARS)
     assert eligible(large, everyone=True) == Eligible()
     assert eligible(large, everyone=True, min_games=5) == Eligible(min_games=5)
     assert eligible(small, min_opponents=2, active=1.0) == Eligible(1.0, min_opponents=2)
-    assert eligible(large, max_sd=math.inf, active=math.inf, min_games=0, min_opponents=0) == Eligible()
+    assert eligible(large, max_sd=math.inf, active=math.inf, min_games=0, min_opponents=0) == Eligible(
+        fewest=FEWEST
+    )
 
 
 def test_nobody_leads_who_beat_a_single_opponent_many_times() -> None:
@@ -96,7 +109,7 @@ def test_nobody_leads_who_beat_a_single_opponent_many_times() -> None:
 
 
 def test_opponents_are_counted_once_each(run: Run) -> None:
-    found = dict(run.query("SELECT player, opponents FROM players")[1])
+    found = dict(run.select("SELECT player, opponents FROM players")[1])
     assert found == {"A": 2, "B": 3, "C": 3, "D": 2}
 
 
@@ -116,3 +129,37 @@ def test_whr_has_the_sd_of_its_virtual_games() -> None:
     assert newcomer_sd({"prior_sd": 400.0}) == 400.0
     assert newcomer_sd({"virtual_draws": 2.0}) == pytest.approx(400.0 / math.log(10.0))
     assert newcomer_sd({"k": 20.0}) is None
+
+
+def test_a_period_counts_where_the_player_has_played_enough_by_then() -> None:
+    """An early lead of few games is none, however many follow; nor is one over nobody."""
+    rows = [(1850, "boy", "old", 2)] * 3 + [(1855, x, y, 1) for x, y in permutations("abcdef", 2)] * 2
+    rows += [(1855, "boy", x, k % 2) for x in "abcdef" for k in range(4)] + [(1857, "a", "b", 1)]
+    timeline, fit = fit_rows(rows)
+    run = memory_run(make_games(rows), timeline, fit, CONFIG)
+    limits = Eligible(2.0, min_games=10)
+    with pytest.raises(LookupFailed, match="in 1850; 2 left out: 2 with fewer games"):
+        ranking(run, "1850", limits, 1)
+    assert min(one.period for one in leaders(run, limits)[0]) == "1855"
+    for by in ("mean", "lower"):
+        assert dict(row[1:3] for row in peaks(run, limits, None, by).rows)["boy"] == "1855"
+        assert dict(row[1:3] for row in peaks(run, Eligible(), None, by).rows)["boy"] == "1850"
+    assert {row[2] for row in most_dominant(run, limits, None).rows if row[1] == "boy"} == {"1855"}
+    assert {one.period for one in leads_of(run, limits, ["boy"])[0]} == {"1855"}
+    assert "boy" not in {row[1] for row in best_years(run, limits, 2, None).rows}
+
+
+def test_nobody_leads_alone(run: Run) -> None:
+    alone = Eligible(2, min_opponents=3)
+    rows = ranking(run, "1859", replace(alone, min_games=4), None)
+    assert [row[6] for row in rows.rows] == [None]
+    assert "p_best: none where nobody else is eligible" in rows.title
+    found, remarks = leaders(run, replace(alone, min_games=4))
+    assert {one.p_best for one in found if one.field == 1} == {None}
+    assert remarks[-1] == "p_best: none where nobody else is eligible"
+    few = replace(alone, fewest=2)
+    assert {one.field for one in leaders(run, few)[0]} == {2}
+    assert [one[0] for one in number_ones(run, few)] == [one.number for one in leaders(run, few)[0]]
+    title = peaks(run, few, None).title
+    assert "; years with at least 2 eligible players" in title[1]
+    assert {row[2] for row in peaks(run, few, None).rows} <= {one.period for one in leaders(run, few)[0]}

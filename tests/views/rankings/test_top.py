@@ -1,24 +1,23 @@
-from unittest.mock import patch
-
 import numpy as np
 import pytest
 
 from tests.reference.joint_ep import joint_ttt
+from tests.support.cases import each
 from tests.support.handmade import CONFIG, GAPS, fit_of, games_of
 from tests.support.joint_runs import PLAY, run_of
-from ttt_cli.errors import LookupFailed
+from tests.views.rankings.test_contention import best_probabilities
+from ttt_cli.gaussian import factor
 from ttt_cli.runs import joint
-from ttt_cli.runs.run import Run, memory_run
-from ttt_cli.sparse import factor
+from ttt_cli.runs.run import Run
+from ttt_cli.runs.write import memory_run
+from ttt_cli.support.errors import LookupFailed
 from ttt_cli.systems import ttt
 from ttt_cli.timeline import build_timeline
-from ttt_cli.views.players.probability import stronger
-from ttt_cli.views.rankings import strongest, top
-from ttt_cli.views.rankings.contention import best_probabilities
-from ttt_cli.views.rankings.eligible import Eligible
-from ttt_cli.views.rankings.leaders import leader_rows, leaders, reign_rows
-from ttt_cli.views.rankings.top import best_years, peaks, ranking
+from ttt_cli.views import strongest
+from ttt_cli.views.probability import stronger
+from ttt_cli.views.rankings import Eligible, best_years, leader_rows, leaders, peaks, ranking, reign_rows
 
+HISTORIES = 3  # of weakly tied groups
 SKILLS = {
     ("A", 1850): 1500, ("A", 1851): 1600, ("A", 1856): 1500, ("B", 1850): 1400, ("B", 1853): 1700,
     ("B", 1857): 1450, ("C", 1851): 1200, ("C", 1853): 1300, ("C", 1856): 1620, ("C", 1859): 1300,
@@ -82,10 +81,10 @@ def test_peaks_are_of_periods_with_games(run: Run) -> None:
     assert [row[1] for row in peaks(run, Eligible(2, min_games=4), None).rows] == ["C"]
 
 
-@pytest.mark.parametrize("years", [1, 2, 5, 7])
+@each("years", [1, 2, 5, 7])
 def test_best_years_average_consecutive_periods(run: Run, years: int) -> None:
     histories: dict[str, list[tuple]] = {}
-    for row in run.query("SELECT player, period, mean, sd, games FROM skills ORDER BY ALL")[1]:
+    for row in run.select("SELECT player, period, mean, sd, games FROM skills ORDER BY ALL")[1]:
         histories.setdefault(row[0], []).append(row)
     spans = []
     for player, rows in histories.items():
@@ -105,15 +104,8 @@ def test_a_history_that_is_too_short_is_left_out(run: Run) -> None:
     assert list(best_years(run, Eligible(2), 11, None).rows) == []
 
 
-@pytest.mark.parametrize("number", [1, 2, 3, None])
-def test_few_candidates_find_the_same_best_years(run: Run, number: int | None) -> None:
-    expected = list(best_years(run, Eligible(2), 2, number).rows)
-    with patch.object(top, "_FIRST_CANDIDATES", 1):
-        assert list(best_years(run, Eligible(2), 2, number).rows) == expected
-
-
 def test_leaders_and_their_reigns(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    found = leaders(run, Eligible(0))
+    found = leaders(run, Eligible(0))[0]
     assert [(one.period, one.player) for one in found] == [
         ("1850", "A"), ("1851", "A"), ("1853", "B"), ("1856", "C"), ("1857", "D"), ("1859", "D"),
     ]  # fmt: skip
@@ -132,8 +124,8 @@ def test_leaders_and_their_reigns(run: Run, monkeypatch: pytest.MonkeyPatch) -> 
     assert rows[0][5:7] == (1600.0, 50.0)
     assert [row[:2] for row in leader_rows(run, Eligible(0)).rows] == [(o.period, o.player) for o in found]
     for at_once in (1, 2, 3):
-        monkeypatch.setattr("ttt_cli.views.rankings.leaders._AT_ONCE", at_once)
-        assert leaders(run, Eligible(0)) == found
+        monkeypatch.setattr("ttt_cli.views.rankings._AT_ONCE", at_once)
+        assert leaders(run, Eligible(0))[0] == found
 
 
 def test_with_the_default_reigns_last_through_short_gaps(run: Run) -> None:
@@ -142,7 +134,7 @@ def test_with_the_default_reigns_last_through_short_gaps(run: Run) -> None:
 
 def test_nobody_at_all_is_an_error(run: Run) -> None:
     with pytest.raises(LookupFailed, match="nobody is eligible"):
-        leaders(run, Eligible(2, max_sd=1.0))
+        leaders(run, Eligible(2, max_sd=1.0))[0]
 
 
 def test_who_is_best_follows_from_the_joint_posterior() -> None:
@@ -160,18 +152,52 @@ def test_who_is_best_follows_from_the_joint_posterior() -> None:
     )
     alone = best_probabilities(mean, np.sqrt(np.diag(covariance)), np.arange(4))
     assert np.abs(alone - expected).max() > 0.03
-    assert "40,000 samples (seed 1), standard error up to 0.002" in ranked.title[2]
+    assert "from 40,000 samples of joint skills (seed 1); Monte Carlo error at most 0.002" in ranked.title[2]
     assert found == {row[1]: row[6] for row in ranking(run, "1900", Eligible(), None).rows}
 
 
-def test_the_unlikely_keep_what_they_had(monkeypatch: pytest.MonkeyPatch) -> None:
-    """So that all probabilities add up to one."""
-    rows = [(1900, "a", "b", k % 3) for k in range(12)] + [(1900, "b", "c", 2), (1900, "c", "d", 1)]
+def weakly_tied(random: np.random.Generator) -> tuple[Run, dict[str, float], list[str]]:
+    """A field of 10 to 45 players, and a few who play only each other but for one who beat somebody of the field.
+
+    A run of them, each one's share of 400,000 samples of all skills, and the names of the few.
+    """
+    field = [f"field {k}" for k in range(random.integers(10, 46))]
+    few = [f"few {k}" for k in range(random.integers(3, 9))]
+    rows = [(1900, *random.choice(some, 2, replace=False).tolist(), int(random.integers(3)))
+            for some, n in ((field, 8 * len(field)), (few, 8 * len(few))) for _ in range(n)]  # fmt: skip
+    rows += [(1900, few[0], field[0], 2)] * int(random.integers(1, 19))
     _, run = run_of(rows=rows, draw_margin=150.0)
-    monkeypatch.setattr(strongest, "MOST_LIKELY", 2)
-    found = [row[6] for row in ranking(run, "1900", Eligible(), None).rows]
-    assert sum(found) == pytest.approx(1.0, abs=1e-6)
-    assert min(found) > 0.0
+    players, mean = zip(*run.select("SELECT player, mean FROM skills ORDER BY player")[1], strict=True)
+    covariance = run.covariance([(player, "1900") for player in players]).to_numpy()
+    drawn = random.multivariate_normal(mean, covariance, 400_000, method="eigh")
+    shares = np.bincount(drawn.argmax(axis=1), minlength=len(players)) / len(drawn)
+    return run, dict(zip(players, shares.tolist(), strict=True)), few
+
+
+@pytest.mark.slow
+def test_groups_that_are_weakly_tied_have_their_chances(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Within three standard errors of samples of everybody, however few are candidates."""
+    random = np.random.default_rng(7)
+    for _ in range(HISTORIES):
+        run, expected, few = weakly_tied(random)
+        rows = ranking(run, "1900", Eligible(), None)
+        found = {row[1]: row[6] for row in rows.rows}
+        assert sum(found.values()) == pytest.approx(1.0, abs=1e-4)
+        for player, p in expected.items():
+            assert abs(found[player] - p) <= 3.0 * stated(rows.title)
+        assert sum(found[one] for one in few) == pytest.approx(sum(expected[one] for one in few), abs=0.01)
+        first = next(iter(ranking(run, "1900", Eligible(), 1).rows))
+        same = [first[6], leaders(run, Eligible())[0][0].p_best]
+        assert same == pytest.approx([found[first[1]]] * 2, abs=1e-9)
+    monkeypatch.setattr(strongest, "MOST_CANDIDATES", 8)
+    found = {row[1]: row[6] for row in ranking(run, "1900", Eligible(), None).rows}
+    assert found == pytest.approx(expected, abs=0.01)
+
+
+def stated(title: tuple[str, ...]) -> float:
+    """The Monte Carlo error in a title."""
+    (line,) = [line for line in title if line.startswith("p_best")]
+    return float(line.partition("error at most ")[2][:6])
 
 
 MET = [(1900, "a", "b", k % 3) for k in range(12)] + [(1900, "b", "c", 2), (1900, "c", "d", 1)]
@@ -185,7 +211,7 @@ def test_number_ones_follow_from_the_joint_posterior(monkeypatch: pytest.MonkeyP
     mean, covariance, *_ = joint_ttt(timeline, ttt.Params(**PLAY), 150.0).gaussian()
     drawn = np.random.default_rng(5).multivariate_normal(mean, covariance, 400_000)
     _, run = run_of(rows=MET, draw_margin=150.0)
-    found = leaders(run, Eligible())
+    found = leaders(run, Eligible())[0]
     assert [one.period for one in found] == ["1900", "1901", "1902", "1903"]
     error = 4 * 0.5 / np.sqrt(strongest.SAMPLES)
     apart = []
@@ -202,30 +228,30 @@ def test_number_ones_follow_from_the_joint_posterior(monkeypatch: pytest.MonkeyP
     assert max(apart) > 5 * error
     title = leader_rows(run, Eligible()).title
     assert any(
-        "up to 4 likely ones a period: 40,000 samples (seed 1), standard error up to 0.002" in line
-        for line in title
+        "40,000 samples of joint skills (seed 1); Monte Carlo error at most 0.002" in line for line in title
     )
     monkeypatch.setattr(joint, "FEW", 0)
-    by_factor = leaders(run, Eligible())
+    by_factor = leaders(run, Eligible())[0]
     assert [one.p_best for one in by_factor] == pytest.approx([one.p_best for one in found], abs=1e-3)
-    assert [one.p_best for one in leaders(run, Eligible(), 2)] == pytest.approx(
+    assert [one.p_best for one in leaders(run, Eligible(), 2)[0]] == pytest.approx(
         [one.p_best for one in found], abs=error
     )
-    assert leaders(run, Eligible(), 2) != found
+    assert leaders(run, Eligible(), 2)[0] != found
     monkeypatch.setattr(factor, "MOST_ENTRIES", 0)
     assert any("taken as independent" in line for line in reign_rows(run, Eligible()).title)
 
 
-def test_number_ones_of_many_periods_take_fewer_samples(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_run_of_many_periods_takes_fewer_samples_in_every_view(monkeypatch: pytest.MonkeyPatch) -> None:
     _, run = run_of(rows=MET, draw_margin=150.0)
-    monkeypatch.setattr(strongest, "ALL_SAMPLES", 8_000)
-    assert any(
-        "2,000 samples (seed 3), standard error up to 0.01" in line
-        for line in reign_rows(run, Eligible(), 3).title
-    )
+    monkeypatch.setattr(strongest, "ALL_SAMPLES", 20_000)
+    found = leaders(run, Eligible(), 3)[0]
+    for one in found:
+        rows = ranking(run, one.period, Eligible(), 1, 3)
+        assert next(iter(rows.rows))[6] == pytest.approx(one.p_best, abs=1e-9)
+        assert any("from 5,000 samples" in line for line in rows.title)
 
 
 def test_a_system_without_sds_says_nothing_of_chances() -> None:
     _, run = run_of("elo", rows=MET)
-    assert {one.p_best for one in leaders(run, Eligible())} == {None}
+    assert {one.p_best for one in leaders(run, Eligible())[0]} == {None}
     assert not any("p_best" in line for line in leader_rows(run, Eligible()).title)

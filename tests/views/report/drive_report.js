@@ -2,7 +2,7 @@
 const $ = (id) => document.getElementById(id);
 const press = (node, key) => node.dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true, cancelable: true }));
 const set = (id, value) => { $(id).value = value; $(id).dispatchEvent(new Event("input", { bubbles: true })); };
-const curves = () => [...document.querySelectorAll(".player-curve")].map((node) => node.dataset.player);
+const curves = () => [...new Set([...document.querySelectorAll("#chart .points[data-player]")].map((node) => node.dataset.player))];
 const names = (id) => [...$(id).querySelectorAll("td button")].map((node) => node.textContent);
 const told = {};
 told.start = $("at").textContent;

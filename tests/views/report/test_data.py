@@ -10,9 +10,9 @@ import pytest
 
 from tests.support.builders import fit_rows, make_games
 from tests.support.handmade import CONFIG
-from ttt_cli.runs.run import memory_run
+from ttt_cli.runs.write import memory_run
+from ttt_cli.views.report.markup import script
 from ttt_cli.views.report.page import DATA_SCRIPTS, report_data
-from ttt_cli.views.templates import script
 
 ROWS = [
     (1850, "a", "b", 2), (1850, "b", "c", 1), (1851, "b", "a", 1), (1857, "a", "c", 0), (1870, "d", "e", 2),
@@ -40,7 +40,7 @@ def test_the_page_goes_on_after_the_last_game_as_the_run_does(model: str, given:
     asked = ASK.format(data=json.dumps(report_data(run)), script=script(DATA_SCRIPTS))
     told = subprocess.run(["node", "-"], input=asked, capture_output=True, text=True, check=True)
     found = json.loads(told.stdout)
-    rows = run.query("SELECT player, mean, sd FROM skills_within(1890, 1890, NULL)")[1]
+    rows = run.select("SELECT player, mean, sd FROM skills_within(1890, 1890, NULL)")[1]
     assert len(rows) == 5
     for player, mean, sd in rows:
         assert found[player] == pytest.approx([mean, sd], abs=0.2), player

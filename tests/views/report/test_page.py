@@ -11,12 +11,12 @@ from hypothesis import strategies as st
 
 from tests.support.handmade import CONFIG, RECORDS, REPORT, fit_of, games_of, put_small_run, write_small_run
 from tests.support.recorder import Recorder
-from ttt_cli.runs.evidence import EvidencePoint
-from ttt_cli.runs.run import Run, memory_run, open_run
+from ttt_cli.runs.meta import EvidencePoint
+from ttt_cli.runs.run import Run, open_run
+from ttt_cli.runs.write import memory_run
 from ttt_cli.timeline import build_timeline
-from ttt_cli.views.report.facts import notes
-from ttt_cli.views.report.page import report_page
-from ttt_cli.views.templates import embedded
+from ttt_cli.views.figures.spec import embedded
+from ttt_cli.views.report.page import report_page, warning
 
 VOID = {"meta", "link", "input", "br", "hr", "img"}
 
@@ -128,12 +128,11 @@ def test_what_did_not_converge_says_so(tmp_path: Path) -> None:
 
 
 def test_the_notes_of_the_model_are_for_every_reader(run: Run) -> None:
-    noted = replace(run.meta, notes=("2 players left out: A < B",))
-    assert '<p class="note">2 players left out: A &lt; B</p>' in notes(noted, {"leftOut": 0})
-    assert notes(run.meta, {"leftOut": 0}) == ""
+    assert "2 players left out" not in report_page(run)
+    run.meta = replace(run.meta, notes=("2 players left out: A < B",))
+    assert '<p class="note">2 players left out: A &lt; B</p>' in report_page(run)
     groups = "; ".join(f"{number} players around <A>" for number in range(20))
-    folded = notes(replace(run.meta, notes=(f"loosely tied groups: {groups}",)), {"leftOut": 0})
-    assert folded.startswith(
+    assert warning(f"loosely tied groups: {groups}").startswith(
         '<details class="note"><summary>loosely tied groups</summary><p>0 players around &lt;A&gt;;'
     )
 
@@ -151,12 +150,11 @@ def test_a_stored_grid_is_carried_with_its_best(tmp_path: Path) -> None:
         EvidencePoint({"beta": b, "tau": t}, {}, -b - t, True, 3, 0.0)
         for b, t in [(100.0, 10.0), (100.0, 20.0), (200.0, 10.0), (200.0, 20.0), (300.0, 10.0)]
     )
-    surface = json.loads(Page(report_page(run)).scripts[0])["surface"]
+    surface = json.loads(Page(report_page(run)).scripts[-2])["surface"]
     assert surface["keys"] == ["beta", "tau"]
-    assert surface["x"] == [100.0, 200.0]
-    assert surface["values"] == [[-110.0, -210.0], [-120.0, -220.0]]
-    assert surface["best"] == [100.0, 10.0]
-    assert surface["sides"] == [[[0.0, 0.25, 0.5], [0.5, 0.75, 1.0]]] * 2
+    assert surface["points"] == [
+        [100.0, 10.0, -110.0], [100.0, 20.0, -120.0], [200.0, 10.0, -210.0], [200.0, 20.0, -220.0],
+    ]  # fmt: skip
 
 
 def test_equal_runs_give_equal_pages(run: Run) -> None:

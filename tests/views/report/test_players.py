@@ -4,11 +4,14 @@ from typing import Any
 
 import pytest
 
+from tests.support.cases import each
 from tests.support.handmade import games_of, put_small_run
 from ttt_cli.config.schema import Config
-from ttt_cli.runs.run import Run, memory_run, open_run
+from ttt_cli.runs.run import Run, open_run
+from ttt_cli.runs.write import memory_run
 from ttt_cli.timeline import build_timeline
-from ttt_cli.views.report.page import carried_players, report_data, short
+from ttt_cli.views.report.markup import short
+from ttt_cli.views.report.page import carried_players, report_data
 
 
 @pytest.fixture
@@ -27,7 +30,7 @@ def unpacked(data: dict[str, Any]) -> dict[tuple[str, str], tuple[float, ...]]:
 
 
 def test_every_row_is_carried_as_the_run_has_it(run: Run) -> None:
-    _, rows = run.query("SELECT player, period, mean, sd, games FROM skills")
+    _, rows = run.select("SELECT player, period, mean, sd, games FROM skills")
     found = unpacked(report_data(run))
     assert len(found) == len(rows)
     for player, period, mean, sd, games in rows:
@@ -35,7 +38,7 @@ def test_every_row_is_carried_as_the_run_has_it(run: Run) -> None:
 
 
 def test_records_are_carried(run: Run) -> None:
-    _, rows = run.query("SELECT player, games, wins, draws, losses, opponents FROM players ORDER BY player")
+    _, rows = run.select("SELECT player, games, wins, draws, losses, opponents FROM players ORDER BY player")
     assert [tuple(player[:6]) for player in report_data(run)["players"]] == rows
 
 
@@ -46,7 +49,7 @@ def test_margins_are_carried(tmp_path: Path) -> None:
 
 
 def test_a_small_budget_keeps_those_who_played_most_and_says_so(run: Run) -> None:
-    counts = dict(run.query("SELECT player, games FROM players")[1])
+    counts = dict(run.select("SELECT player, games FROM players")[1])
     carried = carried_players(run, budget=300)
     assert 0 < len(carried.players) < 3
     assert carried.left_out == 3 - len(carried.players)
@@ -74,8 +77,6 @@ def test_fine_periods_without_games_are_thinned_to_one_a_year() -> None:
     assert data["labels"][-1] == "1861-03"
 
 
-@pytest.mark.parametrize(
-    ("value", "text"), [(1200.04, "1200"), (1200.06, "1200.1"), (0.5, "0.5"), (-0.01, "0")]
-)
+@each("value, text", [(1200.04, "1200"), (1200.06, "1200.1"), (0.5, "0.5"), (-0.01, "0")])
 def test_numbers_are_short(value: float, text: str) -> None:
     assert str(short(value)) == text

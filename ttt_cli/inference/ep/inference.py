@@ -1,37 +1,241 @@
-"""Gaussian expectation propagation: one Gaussian per quantity of a node, found by sweeps over the timeline."""
+"""Gaussian expectation propagation: one Gaussian per quantity of a node, found by sweeps over slices of time.
+
+The steps are the same wherever the slices are: every slice returns maps of the messages along its segments, these are
+composed along the players' chains from slice to slice, and each slice continues by itself. Smoothing and the joint
+means are exact.
+"""
 
 import math
-from collections.abc import Callable, Mapping
-from typing import Any, Final
+from collections import deque
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+from typing import Any, Final, Protocol, TypeVar
 
 import numpy as np
 
-from ttt_cli.arrays import Array, Ids
 from ttt_cli.fitted import DrawCurve, Fit, NewcomerCurve
 from ttt_cli.histories import Chain
-from ttt_cli.inference.ep.joint_means import JointSolver
-from ttt_cli.inference.ep.levels import levels_of
+from ttt_cli.inference.ep.borders import Coupling
+from ttt_cli.inference.ep.cutting import Cutter, SliceInputs
+from ttt_cli.inference.ep.levels import Correction, Levels
 from ttt_cli.inference.ep.merged import MergedGames
-from ttt_cli.inference.ep.slices import Moves, Slices
-from ttt_cli.inference.ep.state import Result, State
-from ttt_cli.inference.ep.two_filter import TwoFilter, Vector
-from ttt_cli.inference.ep.warm_start import believed, sites_name, started_sites, tells_of
-from ttt_cli.inference.moving_margins import MovingMargins
-from ttt_cli.inference.play import Play
-from ttt_cli.inference.prior import Prior, prior_slopes
-from ttt_cli.inference.solver import Pace, Sweep, largest
-from ttt_cli.kernels.ep.structures import Chains, Messages, Part, Sites
+from ttt_cli.inference.ep.slices import Slice
+from ttt_cli.inference.ep.start import has_beliefs, sites_name, start_of, started_sites
+from ttt_cli.inference.prior import Prior, histories, prior_slopes
+from ttt_cli.inference.solver import Pace, Sweep
+from ttt_cli.inference.years import GamesGradient, MovingMargins, Play
+from ttt_cli.room import Shared
+from ttt_cli.support.arrays import Array
+from ttt_cli.support.errors import TttError
 from ttt_cli.timeline import Timeline
+from ttt_cli.work import available_cores
 
+Precondition = Callable[[float, float], tuple[float, float]]
+Result = TypeVar("Result")
+
+TOL: Final = 1e-3  # points: of the joint means
+RELATIVE: Final = 1e-2  # or to their corrections
 ROUNDING: Final = 1e-13  # moves below this part of the widest prior are rounding
 EARLY: Final = 3  # sweeps, in which margins of all games follow half a sweep, too
+SMALL: Final = 0.02  # of the largest move: what an earlier move counts at least, for the rate of a mean or sd
+DECAY: Final = 0.3  # the same, of the move before
+RETRIES: Final = 20  # of a sweep after losses
+DELAY: Final = 4  # steps over which the part of the whole is estimated
+STEPS: Final = 10_000  # of conjugate gradients at most
+LOST: Final = 1e-8  # of a sum: what rounding may have eaten
+GROWN: Final = 1e4  # times its least is what r^T z grows to where it is but rounding
 
 
-class Inference(State):
-    """Sites and messages of one fit of a whole timeline.
+class SliceLost(TttError):
+    """Some slices are no longer where they were."""
+
+
+class SitesLost(TttError):
+    """Results were lost with slices of which nothing was saved: further sweeps find them again."""
+
+
+class Holder(Protocol):
+    """Where slices are."""
+
+    def ask(self, name: str, each: Sequence[tuple[Any, ...]]) -> list[Any]:
+        """Call this method of every `Slice`; the results in order. Raises SliceLost."""
+
+    def recover(self) -> None:
+        """Make slices that were lost again, with the sites that were saved or none. May raise SliceLost."""
+
+
+class Engine:
+    """Sweeps over slices.
+
+    `moving` and `priors` are those of the whole timeline; White's advantage is that of `play`. `traffic`: bytes of
+    arrays sent, `steps`: of conjugate gradients.
+    """
+
+    def __init__(
+        self,
+        holder: Holder,
+        pieces: SliceInputs,
+        moving: MovingMargins,
+        play: Play,
+        priors: Mapping[str, Prior],
+    ) -> None:
+        self._holder, self._borders, self._widest, self._play = holder, pieces.borders, pieces.widest, play
+        self._last = self._decay = 0.0
+        self.traffic = self.steps = self._sweeps = 0
+        self.moving, self.priors = moving, priors
+        self.newcomers = newcomers = priors["skill"].newcomers
+        self._survive(partial(moving.initialise, self))
+        self.warm = any(self._survive(self._begun))
+        self._levels = None
+        if newcomers:
+            known = zip(*self._survive(partial(self._all, "levels")), strict=True)
+            self._levels = Levels(newcomers, [*known])
+
+    def _begun(self) -> list[bool]:
+        """Smooth the sites as they are, with the margins as they are; which slices had any."""
+        self.moving.apply(self)
+        warm, maps = self._all("begin", self._play.advantage)
+        self._each("smooth", self._smoothed(maps))
+        if any(warm):
+            self.moving.follow_strength(self)
+        return list(warm)
+
+    def _survive(self, task: Callable[[], Result], *, whole: bool = False) -> Result:
+        """Repeat a task from the sites left whenever slices are lost; `whole`: it needs the sites of all slices.
+
+        Raises SliceLost after RETRIES, SitesLost where sites of some slices are lost.
+        """
+        losses = 0
+        while True:
+            try:
+                if losses:
+                    self._holder.recover()
+                    if not all(self._begun()) and whole:
+                        raise SitesLost("sites were lost with the workers that computed them")
+                return task()
+            except SliceLost:
+                losses += 1
+                if losses > RETRIES:
+                    raise
+
+    def margins(self, name: str, *arguments: Any) -> list[Any]:
+        """What `YearMargins` of all slices do."""
+        return [found for (found,) in self._all("margins", name, *arguments)]
+
+    def _all(self, name: str, *common: Any) -> list[Any]:
+        return self._ask(name, [common] * (len(self._borders.start) - 1))
+
+    def _each(self, name: str, arrays: Array, *common: Any) -> list[Any]:
+        return self._ask(name, [(array, *common) for array in self._borders.split(arrays)])
+
+    def _ask(self, name: str, each: list[tuple[Any, ...]]) -> list[Any]:
+        """What slices return, by column: the results of one after the other."""
+        found = self._holder.ask(name, each)
+        self.traffic += sum(_size(of) for of in (*each, *found))
+        return list(zip(*found, strict=True)) if isinstance(found[0], tuple) else found
+
+    def _smoothed(self, maps: Sequence[Array]) -> Array:
+        """What arrives at segments with these maps, once newcomers have received the messages about their mean."""
+        if self.newcomers:
+            self._each("smooth", self._borders.smoothed(np.concatenate(maps)))
+            self.newcomers.update(partial(self._all, "debuts"))
+            maps = self._all("gathered")
+        return self._borders.smoothed(np.concatenate(maps))
+
+    def sweep(self, pace: Pace) -> Sweep:
+        """Every slice forward and backward; then the joint means unless the pace is PLAIN."""
+        return self._survive(partial(self._sweep, pace))
+
+    def _sweep(self, pace: Pace) -> Sweep:
+        sent = np.concatenate(self._all("half", pace))
+        if self._sweeps < EARLY and not self.moving.of_newcomers:
+            self.moving.update(self)
+        self._sweeps += 1
+        skipped, maps = self._each("other_half", self._borders.exchanged(sent), pace)
+        moves, *prepared = self._each("linearise", self._smoothed(maps))
+        left, moved_maps = self._joint_means(self._coupled(*prepared), pace is not Pace.PLAIN)
+        follows = 0.0, 0.0
+        if not self.moving.still:
+            if moved_maps:
+                self._each("smooth", self._smoothed(moved_maps))
+            follows = self.moving.update(self)
+            moved_maps = self._all("gathered") if self.moving.of_newcomers else None
+        limits = SMALL * self._last, self._decay
+        if moved_maps is None:
+            ends = self._all("end", None, *limits)
+        else:
+            ends = self._each("end", self._smoothed(moved_maps), *limits)
+        moved, ahead = (max(*of, further) for of, further in zip(ends, follows, strict=True))
+        self._decay = 0.0 if self._last == 0.0 else DECAY
+        self._last = moved
+        change = max(*moves, moved)
+        return Sweep(change if change > ROUNDING * self._widest else 0.0, left, sum(skipped), ahead)
+
+    def _coupled(
+        self, maps: Sequence[Array], most: Sequence[float], sums: Sequence[Array]
+    ) -> tuple[Coupling, float]:
+        """Factor M; the coupling of slices, and a bound below all eigenvalues of M^-1 A.
+
+        A >= T, and diag(L) <= k T, k the largest row sum of T^-1 diag(L).
+        """
+        crossing = self._borders.sums(np.concatenate(sums))
+        spread = self._levels.spread if self._levels else 1.0
+        coupling = Coupling(self._borders, np.concatenate(maps))
+        self._each("factor", coupling.precision)
+        return coupling, 1.0 / (spread * (1.0 + max(*most, float(crossing.max(initial=0.0)))))
+
+    def _joint_means(
+        self, coupled: tuple[Coupling, float], move: bool, tol: float = TOL, relative: float = RELATIVE
+    ) -> tuple[float, Sequence[Array] | None]:
+        """Solve for the joint means and `move` there; a bound on the distance left, points, and maps of the sites."""
+        coupling, least = coupled
+        by: Correction | None = None
+
+        def precondition(beta: float, alpha: float) -> tuple[float, float]:
+            nonlocal by
+            self.steps += 1
+            sent = np.concatenate(self._all("descend", beta, alpha, by))
+            rz, apart, *sums = self._each("ascend", coupling.arrived(sent))
+            more = further = 0.0
+            if self._levels:
+                by, more, further = self._levels.correction(np.sum(sums[0], axis=0), math.fsum(sums[1]))
+            return math.fsum(rz) + more, math.fsum(apart) + further
+
+        unsolved, beta, alpha = conjugate_gradients(precondition, least, self._widest, tol, relative)
+        corrections, maps = self._all("finish", beta, alpha, by, move)
+        return (unsolved, maps) if move else (unsolved + max(corrections), None)
+
+    def log_evidence(self) -> tuple[float, float]:
+        """log Z of the sites, and the log probability of games without their own. Raises SitesLost, as all below."""
+        total, predicted = map(math.fsum, self._survive(partial(self._all, "log_evidence"), whole=True))
+        total += self._survive(partial(self.moving.log_evidence, self), whole=True)
+        return total + (self.newcomers.log_evidence if self.newcomers else 0.0), predicted
+
+    def draws(self) -> DrawCurve | None:
+        """Draw margins that move."""
+        return self._survive(partial(self.moving.curve, self, self.priors["skill"].origin), whole=True)
+
+    def newcomer_curve(self) -> NewcomerCurve | None:
+        """Newcomers' mean, if it moves."""
+        return self.newcomers.curve(self.newcomers.beliefs) if self.newcomers else None
+
+    def smoothed(self) -> Array:
+        """Mean from the origin, sd, and covariance with the node before, (3, quantities, nodes), of all nodes."""
+        parts: list[Array] = self._survive(partial(self._all, "beliefs"), whole=True)
+        return np.concatenate(parts, axis=2) if len(parts) > 1 else parts[0]
+
+    def write_beliefs(self, parts: Sequence[Array]) -> None:
+        """Have every slice write those of its nodes into a part of an array that it finds."""
+        each = [(Shared(part),) for part in parts]
+        self._survive(partial(self._ask, "write_beliefs", each), whole=True)
+
+
+class Inference(Engine):
+    """The fit of a whole timeline in memory: one slice, which threads share.
 
     `priors`: of each quantity of a node, `skill` and perhaps `draw_margin`. `start`: a fit of the same timeline,
-    perhaps with other parameters, to begin from, or what is believed of its nodes; `warm`: whether it is of use.
+    perhaps with other parameters, or beliefs about its nodes; `warm`: whether it is of use.
     """
 
     def __init__(
@@ -43,61 +247,31 @@ class Inference(State):
         start: Fit | None = None,
         threads: int | None = None,
     ) -> None:
-        super().__init__(own="draw_margin" in priors)
-        self.merged, self._games, self.priors = merged, merged.games, priors
-        n, games, variables = timeline.n_nodes, len(merged), len(priors) * timeline.n_nodes
-        self.rule = play.rule(np.full(games, play.margin), merged.handicap)
-        self.moving = MovingMargins(timeline, play, start)
-        self._nodes = n
-        self._ranges = [(first, first + n) for first in range(0, variables, max(n, 1))] or [(0, 0)]
-        self.chains = Chains(
-            timeline.node_start.copy(),
-            self._of_variables(timeline.previous),
-            self._of_variables(timeline.next),
-            *map(np.concatenate, zip(*(prior.steps() for prior in priors.values()), strict=True)),
-        )
-        years, place = self.moving.calendar
-        self.of_years = self.margins_of_years(play, place, len(years))
-        self.moving.begin(self)
-        self._slices = Slices(timeline.node_start, merged.games.start, timeline.previous, threads)
-        self._parts = self._slices.parts
-        self._between = self._of_variables(self._slices.later)
-        self.sites = Sites(
-            started_sites((games, 4 * len(priors)), start, sites_name(merged.colours)),
-            np.zeros((games, 5 if self._own else 2)),
-            started_sites((n if self._own else 0, 2), start, "positivity"),
-        )
-        self._coupling, self._means = np.empty(0 if self._own else games), np.empty(variables)
-        self._messages = Messages(*np.empty((3, variables, 2)))
-        self.newcomers, shared = priors["skill"].newcomers, None
-        if self.newcomers:
-            self._debuts = self.newcomers.debuts(self.chains, self._messages)
-            shared = levels_of(timeline, self.newcomers, self.chains, self._debuts)
-        self._joint = JointSolver(TwoFilter(self.chains, self._slices), self._slices, shared)
-        if tells_of(start, n) and not self.sites.message.any():
-            first = timeline.previous < 0
-            self._messages.backward[:] = 0.0
-            self._messages.marginal[:] = np.concatenate(
-                [believed(start, name, prior, first) for name, prior in priors.items()]
+        self.merged = merged
+        name = sites_name(merged.colours)
+        sites = guess = None
+        if start is not None and name in start.state:
+            sites = (
+                started_sites((len(merged), 4 * len(priors)), start, name),
+                started_sites((timeline.n_nodes if len(priors) > 1 else 0, 2), start, "positivity"),
             )
-            self._guess()
-        self.warm, self._sweeps = bool(self.sites.message.any()), 0
-        self._moves = Moves(self._slices, self._messages.marginal)
-        self._smooth()
-        if self.warm:
-            self.moving.follow_strength(self)
-
-    def _each(self, task: Callable[[Part], Result]) -> list[Result]:
-        """A thread for each slice."""
-        return self._slices.run(lambda number: task(self._parts[number]))
-
-    def _of_variables(self, nodes: Ids) -> Ids:
-        """Nodes, or -1, as variables: of each quantity in turn."""
-        every = [np.where(nodes < 0, -1, nodes + first) for first, _ in self._ranges]
-        return np.concatenate([np.empty(0), *every]).astype(np.int32)
+        if has_beliefs(start, timeline.n_nodes) and (sites is None or not sites[0].any()):
+            guess = start_of(start, priors, timeline)
+        cutter = Cutter(timeline, None, [*priors.values()], colours=merged.colours, guess=guess)
+        piece = replace(cutter.whole(merged), sites=sites)
+        self.slice = one = Slice(piece, play, threads=threads or available_cores())
+        self.chains, self.sites, self.of_years, self.beliefs = (
+            one.chains,
+            one.sites,
+            one.of_years,
+            one.marginals,
+        )
+        moving = MovingMargins(timeline, play, start)
+        super().__init__(_Here(one), cutter, moving, play, priors)
+        self.rule = one.rule
 
     @property
-    def state(self) -> dict[str, Vector]:
+    def state(self) -> dict[str, Array]:
         """What a further fit may start from."""
         message, _, positivity = self.sites
         return (
@@ -106,131 +280,90 @@ class Inference(State):
             | self.moving.state
         )
 
-    def _smooth(self) -> None:
-        """All messages along the chains, from the sites as they are."""
-        for last in (False, True)[self.newcomers is None :]:
-            self._gather()
-            self._joint.filters.smooth(self._messages)
-            if self.newcomers and not last:
-                self.newcomers.listen(self._asked)
-
-    def _asked(self, name: str, *arguments: Any) -> list[Any]:
-        """What `Debuts` do, as the only slice."""
-        return [getattr(self._debuts, name)(*arguments)]
-
-    def sweep(self, pace: Pace) -> Sweep:
-        """Every slice forward and backward; then the joint means if asked for."""
-        slices, moves = self._slices, self._moves
-        moves.begin()
-        slices.run(lambda number: self._half(0, number, self._parts[number], pace))
-        self._chain_kernels.exchange(self._between, self.chains, self._messages)
-        if self._sweeps < EARLY and not self.moving.of_newcomers:
-            self.moving.update(self)
-        self._sweeps += 1
-        skipped = sum(slices.run(lambda number: self._half(1, number, self._parts[number], pace)))
-        if self._own and pace is not Pace.PLAIN:
-            self._settle_margins()
-        self._smooth()
-        change = moves.largest()
-        left = self._towards_joint_means(pace is not Pace.PLAIN)
-        follows = self.moving.update(self)
-        if self.moving.of_newcomers:
-            self._smooth()
-        moved, ahead = map(max, moves.end(), follows)
-        change = max(change, moved)
-        return Sweep(change if change > ROUNDING * self._joint.widest else 0.0, left, skipped, ahead)
-
-    def _towards_joint_means(self, move: bool, tol: float = 1e-3, relative: float = 1e-2) -> float:
-        """Solve for the joint means and `move` all variables there; returns a bound on the distance left, points."""
-        joint = self._joint
-        if not len(self.merged):  # chains alone: smoothed means are the joint means
-            return 0.0
-        self._linearise(joint.diagonal, joint.residual)
-        joint.factor()
-        unsolved = joint.solve(self._add_couplings, tol, relative)
-        if not move:
-            return unsolved + largest(joint.correction)
-        self._move(joint.correction)
-        self._smooth()
-        return unsolved
-
-    def joint_solver(self) -> Callable[[Vector, float], Vector]:
+    def joint_solver(self) -> Callable[[Array, float], Array]:
         """b, relative error (of energy) -> A^-1 b for the joint precision A, newcomers' mean left out."""
         if self.newcomers:
-            self.newcomers.leave(self.chains)
-        self._linearise(self._joint.diagonal, self._joint.residual)
-        self._joint.factor()
+            self.newcomers.condition(self.chains)
+        maps, most, sums = self.slice.prepare()
+        coupled = self._coupled([maps], [most], [sums])
 
-        def solution(right: Vector, relative: float) -> Vector:
-            self._joint.residual[:] = right
-            self._joint.solve(self._add_couplings, 0.0, relative)
-            return self._joint.correction.copy()
+        def solution(right: Array, relative: float) -> Array:
+            self.slice.residual[:], self.slice.correction[:] = right, 0.0
+            self._joint_means(coupled, False, 0.0, relative)
+            return self.slice.correction.copy()
 
         return solution
 
-    def by_chains(self, x: Vector) -> Vector:
-        """M^-1 (M - A) x, M being A without what players share, by the factors of the last `joint_solver`."""
-        away = np.zeros_like(x)
-        self.run_games(lambda begin, end: self._add_couplings(begin, end, x, away))
-        if self.newcomers:
-            self._debuts.add_shared(self.newcomers.shared(self._debuts.total(x)), x, away)
-        return self._joint.of_chains(-away)
-
-    def chain_variances(self) -> tuple[Vector, Vector]:
-        """The diagonal of M^-1, and its entries with the variable before, after `joint_solver`."""
-        self._linearise(self._joint.diagonal, self._joint.residual)
-        messages = Messages(*np.zeros((3, len(self._means), 2)))
-        messages.marginal[:, 0] = self._joint.diagonal
-        self._joint.filters.smooth(messages)
-        mean, sd, covariance = np.empty((3, len(self._means)))
-        self._chain_kernels.smoothed(0, self.chains, messages, mean, sd, covariance)
-        return sd**2, covariance
-
-    def log_evidence(self) -> tuple[float, float]:
-        """log Z of the sites as they are, and the log probability of all games, each without its own site."""
-        total, predicted = map(math.fsum, zip(*self._evidence(), strict=True))
-        total += float(self._chain_kernels.chain_evidence(self._messages)) + self.moving.log_evidence(self)
-        return total + (self.newcomers.log_evidence if self.newcomers else 0.0), predicted
-
-    def gradient(self) -> tuple[dict[str, float], tuple[float, float, float, float]]:
-        """Of log Z at the fixed point: in the parameters of priors and moving margins, and in those of games.
-
-        The latter are 2 beta^2, the draw margin (or the origin of the players' own), White's advantage, and the
-        logarithm of an Elo point.
-        """
-        by_margin, by_place = np.empty(len(self.merged)), np.zeros_like(self.rule.handicap)
-        noise, advantage = self._kernels.gradient(
-            self._games, self.merged.balance, self.rule, self.cavities(), by_margin, by_place
+    def gradient(self) -> tuple[dict[str, float], GamesGradient]:
+        """Gradient of log Z at the fixed point: in the parameters of priors and moving margins, and of games."""
+        of_margins, (noise, margin, *rest) = self.moving.gradient(
+            self.slice, self.merged, self.slice.kernels.gradient
         )
-        of_margins = self.moving.gradient(self, by_margin)
-        margin, positivity = of_margins.pop("draw_margin"), self.sites.positivity
-        if len(positivity):
-            marginal = self._messages.marginal
-            margin += self._kernels.positive_gradient(self.rule.origin, marginal, positivity)
         of_newcomers = self.newcomers.gradient(self.newcomers.squares) if self.newcomers else {}
-        of_priors = prior_slopes(self.priors, *self.chain_slopes()) | of_newcomers
-        return of_priors | of_margins, (noise, margin, advantage, self.merged.unit_slope(self.rule, by_place))
-
-    def beliefs(self) -> Array:
-        """Means from their origins, and sds, of all variables, (2, variables), points."""
-        precision, weighted = self._messages.marginal.T
-        return np.array([weighted / precision, precision**-0.5])
-
-    def draws(self) -> DrawCurve | None:
-        """What is believed of draw margins that move."""
-        return self.moving.curve(self, self.priors["skill"].origin)
-
-    def newcomer_curve(self) -> NewcomerCurve | None:
-        """What is believed of newcomers' mean, if it moves."""
-        return self.newcomers.curve(self.newcomers.beliefs) if self.newcomers else None
+        of_priors = prior_slopes(self.priors, *self.slice.chain_slopes()) | of_newcomers
+        return of_priors | of_margins, (noise, margin + self.slice.positive_gradient(), *rest)
 
     def histories(self) -> dict[str, Chain]:
-        """What is believed of the quantities of all nodes, points."""
-        chains: dict[str, Chain] = {}
-        for number, (name, prior) in enumerate(self.priors.items()):
-            mean, sd, covariance = (np.empty(self._nodes) for _ in range(3))
-            first = number * self._nodes
-            self._chain_kernels.smoothed(first, self.chains, self._messages, mean, sd, covariance)
-            mean += prior.origin
-            chains[name] = prior.history(mean, sd, covariance)
-        return chains
+        """Beliefs about the quantities of all nodes, points."""
+        return histories(self.priors, self.smoothed())
+
+
+class _Here:
+    """A slice of this process."""
+
+    def __init__(self, one: Slice) -> None:
+        self._slice = one
+
+    def ask(self, name: str, each: Sequence[tuple[Any, ...]]) -> list[Any]:
+        return [getattr(self._slice, name)(*arguments) for arguments in each]
+
+    def recover(self) -> None:
+        """Nothing is lost here."""
+
+
+def conjugate_gradients(
+    precondition: Precondition, least: float, widest: float, tol: float, relative: float
+) -> tuple[float, float, float]:
+    """Step towards the solution of A x = b from 0.
+
+    `precondition(beta, alpha)` moves by `alpha` along the direction z + `beta` p, for the residual r left finds z =
+    M^-1 r and A z, and returns r^T z and z^T (A - M) z. No eigenvalue of M^-1 A is below `least`, no root of an entry
+    of the diagonal of A^-1 above `widest`.
+
+    Stops when the error of every entry is bounded by `tol` points, or that of the whole is `relative` to the
+    solution. Returns the bound, points, with beta and alpha of the last step, which is still to be taken: |e_i| <=
+    sqrt(e^T A e) sqrt((A^-1)_ii), the first root bounded by the Gauss-Radau rule (Meurant and Tichy 2013), that of
+    the whole by the last few steps (Hestenes and Stiefel 1952). The curvature follows from that before (Chronopoulos
+    and Gear 1989).
+    """
+    recent: deque[float] = deque(maxlen=DELAY)
+    energy, before, bound, curvature, beta, alpha = 0.0, math.inf, math.inf, 0.0, 0.0, 0.0
+    lowest, radau = math.inf, 1.0 / least  # `radau` times `rz`: no less than e^T A e
+    for _ in range(STEPS):
+        rz, apart = precondition(beta, alpha)
+        if rz <= 0.0:
+            return 0.0, 0.0, 0.0
+        lowest = min(lowest, rz)
+        beta, further = rz / before, radau - alpha
+        if before < math.inf:
+            radau = further / (least * further + beta) if further > 0.0 else 1.0 / least
+        bound = widest * math.sqrt(radau * rz)
+        curvature = rz + apart - beta * beta * curvature
+        if curvature < LOST * (rz + apart):  # nothing but rounding is left of it: restart
+            beta, curvature, radau = 0.0, rz + apart, 1.0 / least
+        if curvature <= 0.0 or rz > GROWN * lowest:  # the residual itself is rounding
+            alpha = 0.0
+            break
+        before, alpha = rz, rz / curvature
+        recent.append(alpha * rz)
+        energy += alpha * rz
+        if len(recent) == DELAY and (bound < tol or math.fsum(recent) < relative**2 * energy):
+            break
+    return bound, beta, alpha
+
+
+def _size(values: Any) -> int:
+    """Bytes of arrays."""
+    if isinstance(values, np.ndarray):
+        return values.nbytes
+    return sum(map(_size, values)) if isinstance(values, tuple | list) else 0

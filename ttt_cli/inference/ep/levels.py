@@ -1,29 +1,28 @@
-"""Joint means where the mean of newcomers moves: the levels of years, which little holds, are solved for apart.
+"""Joint means where the mean of newcomers moves: the weakly determined levels of years are solved for separately.
 
-What is added to all skills of a year changes no game, so that for such levels w = W c the precision matrix A of the
-joint Gaussian is that of the prior, T, and W'AW is a small matrix E. Conjugate gradients are preconditioned with
-M^-1 + W E^-1 W' (an additive coarse space: Nicolaides 1987), M being the chains with the diagonal of A.
+A level is a constant added to all skills of a year: w = W c, with a column of W for each year. Games compare
+skills of one year, so along levels the joint precision matrix A equals that of the prior. E = W'AW has one row a year.
+Conjugate gradients are preconditioned with M^-1 + W E^-1 W' (an additive coarse space: Nicolaides 1987). M is the
+precision of the chains with the diagonal of A.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any, Final, NamedTuple
+from collections.abc import Sequence
+from typing import Final, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from ttt_cli.arrays import Array, Ids
-from ttt_cli.inference.newcomers import Debuts, Newcomers
-from ttt_cli.inference.year_margins import calendar, in_memory
+from ttt_cli.inference.prior import Debuts, Newcomers
 from ttt_cli.kernels.ep.structures import Chains
-from ttt_cli.timeline import Timeline
+from ttt_cli.room import MEMORY, Room
+from ttt_cli.support.arrays import Array, Ids
 
 STIFF: Final = 1e-10  # of the widest prior's variance: where steps are smaller, levels of years are not free
 
 
 class Elsewhere(NamedTuple):
-    """Steps of skills to other slices, (steps,): nodes here, places of the years there, and variances."""
+    """Steps of skills to other slices, (steps,): the node here, the index of the other node's year, the variance."""
 
     node: Ids
     year: Ids
@@ -31,17 +30,17 @@ class Elsewhere(NamedTuple):
 
 
 class Correction(NamedTuple):
-    """What is still to be done by year: to take off A z at first nodes, and to add to all z if levels are free."""
+    """Corrections by year: `shared`, subtracted from A z at first nodes; `level`, added to all z if levels are free."""
 
     shared: Array
     level: Array | None
 
 
 class YearLevels:
-    """Sums over the skills of each year, the variables `nodes`, of a timeline or a slice of it.
+    """Sums over the skills of each year, in a timeline or a slice of it.
 
-    `place` (nodes,) are places of years, in order; `chains` those of the skills, whose `debuts` lack m. `elsewhere` are
-    steps from slices before, and to those after.
+    `nodes`: the variables that are skills. `place` (nodes,): index of each node's year, ascending. `chains`: chains of
+    the skills, with newcomers' mean m marginalised at `debuts`. `elsewhere`: steps from earlier and to later slices.
     """
 
     def __init__(
@@ -52,7 +51,7 @@ class YearLevels:
         chains: Chains,
         debuts: Debuts,
         elsewhere: Sequence[Elsewhere] = (),
-        room: Callable[[str, tuple[int, ...], type], NDArray[Any]] = in_memory,
+        room: Room = MEMORY,
     ) -> None:
         self._nodes, self._debuts = nodes, debuts
         self._count = np.bincount(place, minlength=years)
@@ -65,10 +64,9 @@ class YearLevels:
         if not self.free:
             return
         before = previous[later]
-        self._weight = room(
-            "levels", (len(place), 3), np.float64
-        )  # of its year and of those of both neighbours
-        self._year = room("years of levels", (len(place), 3), np.int32)
+        # of its year and of those of both neighbours
+        self._weight = room.empty("levels", (len(place), 3), np.float64)
+        self._year = room.empty("years of levels", (len(place), 3), np.int32)
         self._year[:] = place[:, np.newaxis]
         self._weight[later, 1] = self._weight[before, 2] = -1.0 / variance[later]
         self._year[later, 1], self._year[before, 2] = place[before], place[later]
@@ -80,7 +78,7 @@ class YearLevels:
         self._ends = np.arange(0, self._weight.size + 1, 3, dtype=np.int32)
 
     def known(self) -> tuple[Array, Array | None]:
-        """How many nodes and debuts each year has, (2, years), and its part of W'AW given m if levels are free."""
+        """Numbers of nodes and debuts of each year, (2, years), and this slice's part of W'AW given m, or None."""
         years, of = len(self._count), np.repeat(np.arange(len(self._count)), self._count)
         counts = np.array([self._count, np.bincount(self._debuts.year, minlength=years)], np.float64)
         if not self.free:
@@ -91,10 +89,10 @@ class YearLevels:
         return counts, e.reshape(years, years)
 
     def sums(self, residual: Array, z: Array, az: Array) -> tuple[Array, float]:
-        """Sums by year, (4, years), where `az` is what chains and games make of z = M^-1 `residual`.
+        """Sums by year, (4, years): z and e at first nodes, then `residual` and `az` at all nodes; and the product z'e.
 
-        At first nodes of z, and of what their precision given m has beyond that of chains times z; of all nodes of
-        the residual and of `az`. With them the product of z and the second.
+        z = M^-1 `residual`, and `az` is the product of z with the precision of chains and games. e is the excess
+        precision of first nodes given m, times z.
         """
         debuts, own = self._debuts, self._debuts.excess(z)
         by_year = debuts.total(z), debuts.summed(own)
@@ -102,7 +100,7 @@ class YearLevels:
         return np.array([*by_year, *of_nodes]), float(own @ z[debuts.first])
 
     def correct(self, by: Correction, z: Array, az: Array) -> None:
-        """Complete A z, and add the levels to both."""
+        """Complete `az` to A z, then add the levels to z and their product to `az`."""
         from scipy.sparse import csr_array
 
         self._debuts.add_shared(by.shared, z, az)
@@ -112,14 +110,17 @@ class YearLevels:
             az[self._nodes] += csr_array(whole, (len(self._year), len(by.level))) @ by.level
 
     def _sums(self, values: Array) -> Array:
-        """Of the nodes of each year."""
+        """Sum of the nodes of each year."""
         found, played = np.zeros(len(self._count)), self._count > 0
         found[played] = np.add.reduceat(values, self._start[played])
         return found
 
 
 class Levels:
-    """What chains and games lack of A, of what all `YearLevels` know; A is no less than 1 / `spread` of it without."""
+    """The part of A beyond chains and games, summed over all `YearLevels`.
+
+    A is at least 1 / `spread` times the precision matrix given m.
+    """
 
     def __init__(self, newcomers: Newcomers, known: Sequence[tuple[Array, Array | None]]) -> None:
         self._newcomers, self.spread = newcomers, newcomers.spread
@@ -132,7 +133,7 @@ class Levels:
             self._inverse = np.linalg.inv(np.sum(parts, axis=0) - shared)
 
     def correction(self, sums: Array, product: float) -> tuple[Correction, float, float]:
-        """How to complete A z and add levels to z; what r'z and z'(A - M)z gain by both."""
+        """The correction of z and A z, and its contributions to r'z and to z'(A - M)z."""
         debuts, excess, known, image = sums
         away = self._newcomers.shared(debuts)
         apart = product - float(debuts @ away)
@@ -142,12 +143,3 @@ class Levels:
         image = image + excess - self._debuts * away
         by = Correction(away + self._shared @ level, level)
         return by, float(level @ known), apart + 2.0 * float(level @ image)
-
-
-def levels_of(
-    timeline: Timeline, newcomers: Newcomers, chains: Chains, debuts: Debuts
-) -> tuple[Levels, YearLevels]:
-    """The levels of a timeline that is held as a whole, and their sums."""
-    place = np.repeat(calendar(timeline)[1], np.diff(timeline.node_start))
-    of_years = YearLevels(slice(0, timeline.n_nodes), place, newcomers.calendar, chains, debuts)
-    return Levels(newcomers, [of_years.known()]), of_years

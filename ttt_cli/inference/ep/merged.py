@@ -1,4 +1,4 @@
-"""Equal games held once: the form in which the smoothing models go through a timeline."""
+"""Equal games merged into one with a weight: the form in which the smoothing models process a timeline."""
 
 from dataclasses import dataclass, replace
 from typing import Final, TypeVar
@@ -6,10 +6,9 @@ from typing import Final, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from ttt_cli.arrays import Array, Mask
-from ttt_cli.errors import DataError
-from ttt_cli.kernels.arrays import Vector
-from ttt_cli.kernels.ep.structures import Games, Rule
+from ttt_cli.kernels.ep.structures import Games
+from ttt_cli.support.arrays import Array, Mask
+from ttt_cli.support.errors import DataError
 from ttt_cli.timeline import KNOWN, NEUTRAL, Timeline
 from ttt_cli.timeline import UNKNOWN as UNKNOWN_SIDES
 
@@ -26,7 +25,7 @@ class MergedGames:
 
     | name | shape | unit | |
     |---|---|---|---|
-    | games | | | as kernels take them; a weight w stands for w equal games |
+    | games | | | as kernels take them; a weight w means w equal games |
     | balance | (games,) | games | the weight of those in which `first` had White less that of the others |
     | | | | where colours are unknown their weight, 0 if these do not count and on neutral ground |
     | handicap | (places, 2) | Elo points, 1 | of `first`, by the place in a code, and -1 on neutral ground |
@@ -41,10 +40,6 @@ class MergedGames:
     def __len__(self) -> int:
         return len(self.games.first)
 
-    def unit_slope(self, rule: Rule, by_place: Vector) -> float:
-        """The slope in the log of the points of an Elo point, of the slopes in what is given by place."""
-        return float((rule.handicap - points_given(self.handicap, 0.0, rule.advantage)) @ by_place)
-
     def none(self) -> "MergedGames":
         """The same periods without games."""
         start, first, second, code, weight = self.games
@@ -53,8 +48,8 @@ class MergedGames:
 
 
 def merge_games(timeline: Timeline, *, colours: bool) -> MergedGames:
-    """Hold equal games once; without `colours`, or if nobody knows them, a game and its mirror image are equal too."""
-    from ttt_cli.kernels.layout import Pairs, merge_pairs, sort_pairs
+    """Merge equal games; without `colours`, or if all are unknown, a game and its mirror image are equal too."""
+    from ttt_cli.kernels.layout import NodeGames, merge_pairs, sort_pairs
 
     first, second = timeline.game_white, timeline.game_black
     outcome, offset = timeline.outcome, timeline.offset
@@ -69,13 +64,13 @@ def merge_games(timeline: Timeline, *, colours: bool) -> MergedGames:
         offset = np.where(swap, -offset, offset) if offset.any() else offset
     handicap, place = handicap_places(offset, (sides == NEUTRAL) & colours)
     code = codes(outcome, place, unknown=(sides == UNKNOWN_SIDES) & colours)
-    games = Pairs(_own(first), _own(second), code, _compact(timeline.weight), _compact(balance))
+    games = NodeGames(_own(first), _own(second), code, _compact(timeline.weight), _compact(balance))
     order, spare = np.arange(timeline.n_games, dtype=np.int32), np.empty(timeline.n_games, np.int32)
     start = np.empty_like(timeline.game_start)
     distinct = sort_pairs(
         timeline.node_start, timeline.game_start, len(handicap) << OUTCOME_BITS, games, order, spare, start
     )
-    pairs = Pairs._make(np.empty(distinct, column.dtype) for column in games)
+    pairs = NodeGames._make(np.empty(distinct, column.dtype) for column in games)
     merge_pairs(timeline.game_start, games, order, start, pairs)
     return MergedGames(Games(start, *pairs[:4]), pairs.balance, handicap, colours)
 
@@ -107,14 +102,14 @@ def handicap_places(offset: Array, neutral: Mask | bool) -> tuple[Array, NDArray
 
 
 def outcomes(games: Games) -> NDArray[np.uint8]:
-    """The outcomes of `first` in codes, colours known or not."""
+    """Outcomes of `first` in codes."""
     return np.asarray((games.code & ((1 << OUTCOME_BITS) - 1)) % UNKNOWN, np.uint8)
 
 
 def codes(
     outcome: NDArray[np.integer], place: NDArray[np.integer], *, unknown: Mask | bool = False
 ) -> NDArray[np.uint8]:
-    """Outcomes and places of handicaps as kernels take them; `unknown`: whose colours are."""
+    """Outcomes and places of handicaps as kernels take them; `unknown`: mask of unknown colours."""
     return (outcome + np.where(unknown, np.uint8(UNKNOWN), np.uint8(0)) + (place << OUTCOME_BITS)).astype(
         np.uint8
     )

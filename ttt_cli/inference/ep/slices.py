@@ -1,107 +1,542 @@
-"""Slices of time: parts of a timeline, one for each thread; what one says to the next comes half a sweep later."""
+"""Expectation propagation within one slice of time: its arrays, and what is computed between two exchanges.
 
+A fit in memory is one slice of the whole timeline, which threads share by parts; with `--memory` and on a cluster there
+are several, each of one part. Each method of `Slice` computes from what has arrived at the borders and returns what
+others need: messages by segment (`borders.py`) and a few numbers.
+"""
+
+import math
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from functools import cache
+from importlib import import_module
 from itertools import pairwise
+from pathlib import Path
 from typing import Any, Final, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
-from ttt_cli.arrays import Array, Ids, Places
-from ttt_cli.kernels.ep.structures import Part
-from ttt_cli.processes import available_cores
+from ttt_cli.inference.ep.cutting import SliceInput
+from ttt_cli.inference.ep.levels import Correction, YearLevels
+from ttt_cli.inference.ep.start import keep_sites, kept_sites
+from ttt_cli.inference.prior import Debuts, Newcomers
+from ttt_cli.inference.solver import Pace, largest
+from ttt_cli.inference.years import Play, Posterior, YearMargins, newcomers_of
+from ttt_cli.kernels.ep.structures import Chains, Descent, Games, Messages, Part, Sites, Way
+from ttt_cli.room import MEMORY, Room, Shared
+from ttt_cli.support.arrays import Array, Ids, Places
 
 Result = TypeVar("Result")
 
-GAMES_EACH: Final = 100_000  # at least: with fewer, handing them over costs more than it saves
-SMALL: Final = 0.02
-DECAY: Final = 0.3
-MOST: Final = 8  # slices: with more, sweeps save less than they lose
+GAMES_EACH: Final = 100_000  # games of a part at least: with fewer, threads cost more than they save
+MOST: Final = 8  # parts for threads: with more, sweeps save less than they lose
+REPEATS: Final = 50  # of equal games in a fast sweep
+CROWDED: Final = 1 << 14  # variables in a period: of more, games find z and A z sooner side by side
 
 
-class Slices:
-    """Consecutive slices of about as many games, `parts`; `later`: nodes whose player's one before is elsewhere."""
+class Slice(Posterior):
+    """Sites, messages and joint means of one slice; its sites are saved in `folder` after every sweep.
+
+    `threads` share it by parts; `room` makes its arrays. What has arrived is by segment: from the past, then from the
+    future, precision and precision times mean (4), or what `Coupling` makes of them (2).
+    """
 
     def __init__(
-        self, node_start: Places, game_start: Places, previous: Ids, threads: int | None = None
+        self, piece: SliceInput, play: Play, folder: Path | None = None, room: Room = MEMORY, threads: int = 1
     ) -> None:
-        cuts = period_cuts(game_start, min(threads or available_cores(), MOST))
-        bounds = zip(cuts.tolist(), node_start[cuts].tolist(), game_start[cuts].tolist(), strict=True)
+        from ttt_cli.kernels.ep import chains, games, joint_means
+
+        own = play.own_margins > 0.0
+        self.kernels = import_module(f"ttt_cli.kernels.ep.{'ttt_d' if own else 'ttt'}")
+        self._chain_kernels, self._joint, self._game_kernels = chains, joint_means, games
+        self._own, self._alternate = (
+            own,
+            not own,
+        )  # parts swept in opposite directions: with margins not as good
+        self._number, self._folder, self._play, self._handicap = piece.number, folder, play, piece.handicap
+        distinct, variables = len(piece.games.first), len(piece.mean)
+
+        def kept(name: str, values: NDArray[Any]) -> NDArray[Any]:
+            if room is MEMORY:
+                return values
+            found = room.empty(name, values.shape, values.dtype)
+            found[:] = values
+            return found
+
+        def rows(name: str, count: int, columns: int) -> Array:
+            return room.empty(name, (count, columns), np.float64)
+
+        stride, base = variables // (1 + own), int(piece.node_start[0])
+        self._ranges = [(number * stride + base, (number + 1) * stride) for number in range(1 + own)]
+        columns = {name: kept(name, getattr(piece, name)) for name in Chains._fields[1:]}
+        self.chains = Chains(piece.node_start.copy(), **columns)
+        self._games = Games(
+            piece.games.start, *(kept(name, getattr(piece.games, name)) for name in Games._fields[1:])
+        )
+        self._lay_out(stride, base, piece.game_start, threads)
+        self._first, self._last, self._past, self._future = piece.first, piece.last, piece.past, piece.future
+        self._segment, self._widest = kept("segment", piece.segment), kept("widest", piece.widest)
+        self.rule = play.rule(kept("margin", np.full(distinct, play.margin)), piece.handicap)
+        self.sites = Sites(
+            rows("message", distinct, 8 if own else 4),
+            rows("link", distinct, 5 if own else 2),
+            rows("positivity", stride if own else 0, 2),
+        )
+        self._coupling = room.empty("coupling", (0 if own else distinct,), np.float64)
+        self._messages = Messages(*(rows(name, variables, 2) for name in Messages._fields))
+        self._debuts, self._levels = self._newcomers(piece, room)
+        first, year = newcomers_of(
+            self.chains.previous[slice(*self._ranges[-1])], piece.node_start, piece.year
+        )
+        newcomers = (self._ranges[-1][0] + first, year) if own else None
+        self.of_years = YearMargins(
+            self._games,
+            self.rule.margin,
+            play.margin,
+            play.strength,
+            piece.year,
+            piece.years,
+            newcomers,
+            room,
+        )
+        names = "residual", "correction", "scale", "gain", "gain away", "p", "ap", "means"
+        (
+            self.residual,
+            self.correction,
+            self._scale,
+            self._gain,
+            self._gain_away,
+            self._p,
+            self._ap,
+            self._means,
+        ) = (room.empty(name, (variables,), np.float64) for name in names)
+        crowded = variables > CROWDED * len(piece.year)
+        self._z, self._az = rows("z, az", variables, 2).T if crowded else rows("z, az", 2, variables)
+        self._descent = Descent(self._p, self._ap, self.correction, self.residual)
+        self._rz = 0.0
+        self._from_first, self._from_last = rows("columns of the inverse", 2, len(self._segment))
+        self._beliefs, self._in_memory = rows("beliefs", variables, 2), room is MEMORY
+        self._moves = room.empty("moves", (variables, 2), np.float32)
+        known = folder is not None and kept_sites(folder, self._number, self.sites)
+        if piece.sites and not known:
+            self.sites.message[:], self.sites.positivity[:] = piece.sites
+            known = bool(self.sites.message.any())
+        self._guess = None if known else piece.guess
+
+    def _lay_out(self, stride: int, base: int, game_start: Places, threads: int) -> None:
+        """Divide the slice into parts for sweeps, and into halves for smoothing: towards the middle and back."""
+        starts, games = self.chains.node_start, self._games.start
+        cuts = period_cuts(game_start, min(threads, MOST))
+        bounds = zip(cuts.tolist(), starts[cuts].tolist(), games[cuts].tolist(), strict=True)
         self.parts = [
             Part(*(bound for pair in zip(begin, end, strict=True) for bound in pair))
             for begin, end in pairwise(bounds)
-        ] or [Part(0, 0, 0, 0, 0, 0)]
-        self.later = crossing(previous, [(0, part.node, part.node_end) for part in self.parts[1:]])
+        ] or [Part(0, 0, base, base, 0, 0)]
+        _, previous, following, *_ = self.chains
+        middle = self.parts[len(self.parts) // 2].node if len(self.parts) > 1 else stride
+        firsts = [begin - base for begin, _ in self._ranges]
+        halves = [(base, middle), (middle, stride)][: min(len(self.parts), 2)]
+        onward, back = (False, previous, following), (True, following, previous)
+        self._elimination = [
+            [Way(first + begin, first + end, *(back if half else onward)) for first in firsts]
+            for half, (begin, end) in enumerate(halves)
+        ]
+        self._substitution = [
+            [Way(first + begin, first + end, *(onward if half else back)) for first in firsts]
+            for half, (begin, end) in enumerate(halves)
+        ]
+        self._joined = crossing(
+            previous, [(first + base, first + middle, first + stride) for first in firsts]
+        )
+        self._between = crossing(
+            previous,
+            [
+                (first + base, first + part.node, first + part.node_end)
+                for first in firsts
+                for part in self.parts[1:]
+            ],
+        )
 
-    def __len__(self) -> int:
-        return len(self.parts)
+    def _newcomers(self, piece: SliceInput, room: Room) -> tuple[Debuts | None, YearLevels | None]:
+        """Those of the slice and the levels of years, if newcomers' mean moves."""
+        if not piece.newcomers:
+            return None, None
+        sd, *elsewhere = piece.newcomers
+        begin, end = self._ranges[0]
+        first, year = newcomers_of(piece.previous[begin:end], piece.node_start, piece.year)
+        debuts = Debuts(first + np.int32(begin), year, piece.years, sd, self.chains, self._messages)
+        place = np.repeat(piece.year, np.diff(piece.node_start))
+        return debuts, YearLevels(slice(begin, end), place, piece.years, self.chains, debuts, elsewhere, room)
 
-    def run(self, task: Callable[[int], Result]) -> list[Result]:
-        """Do a task for the number of each slice, in a thread each; the results in order."""
-        return side_by_side(len(self), task)
+    def _each(self, task: Callable[[Part], Result]) -> list[Result]:
+        """Run a task for every part, each in a thread; the results in order."""
+        return side_by_side(len(self.parts), lambda number: task(self.parts[number]))
 
+    def _each_range(self, kernel: Callable[..., Result], *more: Any) -> list[Result]:
+        """What a kernel finds of the variables of every part, for each quantity."""
+        base, marginal = self._ranges[0][0], self._messages.marginal
 
-class Moves:
-    """How far means and sds move from sweep to sweep; `marginal` (variables, 2) as in `kernels/ep/chains.py`."""
-
-    def __init__(self, slices: Slices, marginal: Array) -> None:
-        from ttt_cli.kernels.ep import chains
-
-        self._kernels, self._slices, self._marginal = chains, slices, marginal
-        self._firsts = range(0, len(marginal), max(slices.parts[-1].node_end, 1))
-        self._beliefs = marginal[:0]
-        self._moves = np.zeros(marginal.shape, np.float32)
-        self._last = self._decay = 0.0
-
-    def begin(self) -> None:
-        """Take note of what is believed before a sweep."""
-        self._beliefs = np.empty_like(self._marginal)
-        self._each(self._kernels.believe)
-
-    def largest(self) -> float:
-        """The largest move in this sweep so far, points."""
-        return max(self._each(self._kernels.largest_move), default=0.0)
-
-    def end(self) -> tuple[float, float]:
-        """The largest move of this sweep and what the slowest mean or sd has still to go, points.
-
-        The rate of each is the ratio of its moves in two sweeps. Small ones have any ratio, so the earlier counts as
-        `SMALL` times the largest there was, and `DECAY` times the one before it, at least.
-        """
-        ends = self._each(self._kernels.moves_to_come, self._moves, SMALL * self._last, self._decay)
-        self._decay = 0.0 if self._last == 0.0 else DECAY
-        self._last, ahead = (max(column) for column in zip(*ends, (0.0, 0.0), strict=True))
-        self._beliefs = self._marginal[:0]
-        return self._last, ahead
-
-    def _each(self, kernel: Callable[..., Any], *more: Any) -> list[Any]:
-        """What a kernel finds of the variables of every slice, once for every quantity that a node has."""
-
-        def of_slice(number: int) -> list[Any]:
-            part = self._slices.parts[number]
+        def of_part(part: Part) -> list[Result]:
+            firsts = (begin - base for begin, _ in self._ranges)
             return [
-                kernel(first + part.node, first + part.node_end, self._marginal, self._beliefs, *more)
-                for first in self._firsts
+                kernel(first + part.node, first + part.node_end, marginal, self._beliefs, *more)
+                for first in firsts
             ]
 
-        return [found for of in self._slices.run(of_slice) for found in of]
+        return [found for of in self._each(of_part) for found in of]
+
+    def _each_half(self, task: Callable[[int], Result]) -> list[Result]:
+        return side_by_side(len(self._elimination), task)
+
+    def run_games(self, task: Callable[[int, int], object]) -> None:
+        """Do a task for the games of every part, from one to before another."""
+        self._each(lambda part: task(part.game, part.game_end))
+
+    # Sweeps
+
+    def begin(self, advantage: float) -> tuple[bool, Array]:
+        """Start with White's advantage; whether there are sites, and their maps of messages, to `smooth` with."""
+        self.rule = replace(self._play, advantage=advantage).rule(self.rule.margin, self._handicap)
+        if self._guess is not None:
+            self._messages.marginal[:], self._messages.backward[:], self._guess = self._guess, 0.0, None
+            self._sites_at_marginals()
+        return bool(self.sites.message.any()), self.gathered()
+
+    def _sites_at_marginals(self) -> None:
+        """Initialise the sites from fixed marginals."""
+        chains = self.chains._replace(following=np.full_like(self.chains.following, -1))
+        games = self._games._replace(weight=np.zeros_like(self._games.weight))
+        self._each(
+            lambda part: self.kernels.sweep(
+                part, True, 0, chains, games, self.rule, self._messages, self.sites
+            )
+        )
+
+    def half(self, pace: Pace) -> Array:
+        """The first half of a sweep; returns the messages that leave the ends of segments."""
+        if not len(self._beliefs):
+            self._beliefs = np.empty(self._moves.shape)
+        self._each_range(self._chain_kernels.believe)
+        self._pass(0, pace)
+        if len(self._between):
+            self._chain_kernels.exchange(self._between, self.chains, self._messages)
+        forward, backward, marginal = self._messages
+        first, last = self._first, self._last
+        return np.hstack([marginal[first] - forward[first], marginal[last] - backward[last]])
+
+    def other_half(self, arrived: Array, pace: Pace) -> tuple[int, Array]:
+        """The second half; returns how many sites could not be updated, and maps as `begin`."""
+        _, _, marginal = self._messages
+        for message, nodes, crosses, new in self._ends(arrived):
+            marginal[nodes[crosses]] += new - message[nodes[crosses]]
+            message[nodes[crosses]] = new
+        skipped = self._pass(1, pace)
+        if self._own and pace is not Pace.PLAIN:
+            self._each(self._settle_margins)
+        return skipped, self.gathered()
+
+    def _pass(self, turn: int, pace: Pace) -> int:
+        """The first or second pass of a sweep; returns how many sites had to be skipped."""
+        repeats = REPEATS if pace is Pace.FAST else 0
+
+        def sweep(number: int) -> int:
+            back = (turn + (self._number + number) * self._alternate) % 2 == 1
+            part, rest = self.parts[number], (self.chains, self._games, self.rule, self._messages, self.sites)
+            return int(self.kernels.sweep(part, back, repeats, *rest))
+
+        return sum(side_by_side(len(self.parts), sweep))
+
+    def _settle_margins(self, part: Part) -> None:
+        """Forward and backward through the margins of a part, while the sites of games stay."""
+        for back in (False, True):
+            self.kernels.settle_margins(
+                part, back, self.chains, self.rule.origin, self._messages, self.sites.positivity
+            )
+
+    def _ends(self, arrived: Array) -> list[tuple[Array, NDArray[Any], NDArray[Any], Array]]:
+        """(messages, nodes, which of these have a neighbour elsewhere, what arrived there) for past and future."""
+        if not len(arrived):
+            return []
+        forward, backward, _ = self._messages
+        return [
+            (forward, self._first, self._past, arrived[self._past, :2]),
+            (backward, self._last, self._future, arrived[self._future, 2:]),
+        ]
+
+    # Smoothing
+
+    def gathered(self) -> Array:
+        """Fill marginals with the sites; their maps of messages."""
+        marginal = self._messages.marginal
+        self._each(lambda part: self._game_kernels.gather(part, self._games, marginal, self.sites))
+        return self._maps(*marginal.T)
+
+    def _maps(self, precision: Array, weighted: Array) -> Array:
+        maps = np.empty((len(self._first), 8))
+        if len(maps):
+            self._chain_kernels.summarise(
+                0, len(self._segment), self._segment, self.chains, precision, weighted, maps
+            )
+        return maps
+
+    def smooth(self, arrived: Array) -> None:
+        """All messages along the chains, exactly; what arrives counts as sites until they are complete."""
+        _, _, marginal = self._messages
+        ends = self._ends(arrived)
+        for _, nodes, crosses, new in ends:
+            marginal[nodes[crosses]] += new
+        self._smooth(self._messages)
+        for message, nodes, crosses, new in ends:
+            message[nodes[crosses]] = new
+
+    def _smooth(self, messages: Messages) -> None:
+        """All messages along the chains of this slice; on entry the marginals are the sites alone."""
+        kernels, chains, marginal = self._chain_kernels, self.chains, messages.marginal
+
+        def eliminate(half: int) -> None:
+            for way in self._elimination[half]:
+                kernels.eliminate(way, chains, messages[half], marginal)
+
+        def substitute(half: int) -> None:
+            for way in self._substitution[half]:
+                kernels.substitute(way, chains, messages[half], messages[1 - half], marginal)
+
+        self._each_half(eliminate)
+        if len(self._joined):
+            kernels.join(self._joined, chains, messages)
+        self._each_half(substitute)
+
+    # Joint means
+
+    def linearise(self, arrived: Array) -> tuple[float, Array, float, Array]:
+        """Smooth and prepare for the joint means.
+
+        Returns the largest move in this sweep, maps of the factors, and sums of diag(L) times the variance before
+        games: the largest over a chain, and those of segments.
+        """
+        self.smooth(arrived)
+        moved = max(map(float, self._each_range(self._chain_kernels.largest_move)))
+        return moved, *self.prepare()
+
+    def prepare(self) -> tuple[Array, float, Array]:
+        """Fill means, couplings, diag(L) and b - A s: what the joint solution takes; as `linearise` but the move."""
+        rest = self._messages, self._means, self._coupling, self._ap, self.residual
+        self._each(lambda part: self.kernels.residual(part, self._games, self.sites, *rest))
+        sums = self.correction
+        most = float(self._joint.largest_sum(self.chains.previous, self._ap, self._widest, sums))
+        return self._maps(self._ap, self._ap), most, sums[self._last]
+
+    def factor(self, precision: Array) -> None:
+        """Factor the chains, given the precisions that arrive."""
+        diagonal, filtered = self._ap, self._p
+        np.add.at(diagonal, self._first, precision[:, 0])
+        np.add.at(diagonal, self._last, precision[:, 1])
+        rest = self.chains, diagonal, filtered, self._scale, self._gain, self._gain_away
+
+        def factor(half: int) -> None:
+            for way in self._elimination[half]:
+                self._joint.factor(way, *rest)
+
+        self._each_half(factor)
+        if len(self._joined):
+            self._joint.join_factors(self._joined, self.chains, filtered, self._scale, self._gain_away)
+        if len(self._segment):
+            for column, nodes in ((self._from_first, self._first), (self._from_last, self._last)):
+                column[:] = 0.0
+                column[nodes] = 1.0
+                self._by_chains(0.0, 0.0, self._descent._replace(residual=column))
+                column[:] = self._z
+        self.correction[:] = 0.0
+
+    def descend(self, beta: float, alpha: float, by: Correction | None) -> Array:
+        """Move by `alpha` along the next direction, corrected; solve for the chains alone; values that leave
+        segments.
+        """
+        self._correct(by)
+        self._by_chains(beta, alpha, self._descent)
+        first, last, z = self._first, self._last, self._z
+        return np.stack([z[first] / self._from_first[first], z[last] / self._from_last[last]], axis=1)
+
+    def _correct(self, by: Correction | None) -> None:
+        if by and self._levels:
+            self._levels.correct(by, self._z, self._az)
+
+    def _by_chains(self, beta: float, alpha: float, descent: Descent) -> None:
+        """z = M^-1 r, after going `alpha` along the next direction."""
+
+        def eliminate(half: int) -> None:
+            for way in self._elimination[half]:
+                self._joint.eliminate(way, self._gain, beta, alpha, self._z, self._az, descent)
+
+        def substitute(half: int) -> float:
+            ways = self._substitution[half]
+            return math.fsum(
+                self._joint.substitute(way, self._gain_away, self._scale, self._z, self._az) for way in ways
+            )
+
+        self._each_half(eliminate)
+        if len(self._joined):
+            self._joint.join(self._joined, self.chains.previous, self._gain_away, self._z)
+        self._rz = math.fsum(self._each_half(substitute))
+
+    def ascend(self, arrived: Array) -> tuple[Any, ...]:
+        """z = M^-1 r with what arrived, and A z: r^T z and z^T (A - M) z, and the sums of `YearLevels`, if any."""
+        rz = self._rz
+        if len(self._segment):
+            rz = self._chain_kernels.answer(
+                0, len(self._segment), self._segment, self._from_first, self._from_last,
+                np.ascontiguousarray(arrived), self._z, self._az,
+            )  # fmt: skip
+        further = math.fsum(self._each(lambda part: self._add_couplings(part, self._z, self._az)))
+        sums = self._levels.sums(self.residual, self._z, self._az) if self._levels else ()
+        return float(rz), further, *sums
+
+    def _add_couplings(self, part: Part, z: Array, az: Array) -> float:
+        link, begin, end = self.sites.link, part.game, part.game_end
+        return float(self.kernels.add_couplings(begin, end, self._games, link, self._coupling, z, az))
+
+    def finish(self, beta: float, alpha: float, by: Correction | None, move: bool) -> tuple[float, Array]:
+        """The last step to the joint means; `move` there. Returns the largest correction, and maps if moved."""
+        self._correct(by)
+        correction, means = self.correction, self._means
+
+        def finish(half: int) -> None:
+            for begin, end, *_ in self._elimination[half]:
+                self._joint.finish(begin, end, beta, alpha, self._z, self._p, correction)
+
+        self._each_half(finish)
+        if not np.isfinite(alpha):  # clear what a further solution multiplies by zero
+            for vector in (self._z, self._az, self._p, self._ap):
+                vector[:] = 0.0
+        if not move:
+            return largest(correction), np.empty((0, 8))
+        means += correction
+        self.run_games(lambda *part: self.kernels.spread(*part, self._games, self.sites, means))
+        return 0.0, self.gathered()
+
+    def end(self, arrived: Array | None, least: float, decay: float) -> tuple[float, float]:
+        """Smooth if anything moved; the largest move, and the estimated remaining move of the slowest. Raises
+        SetupError.
+        """
+        if arrived is not None:
+            self.smooth(arrived)
+        ends = self._each_range(self._chain_kernels.moves_to_come, self._moves, least, decay)
+        if self._in_memory:
+            self._beliefs = np.empty((0, 2))  # until the next sweep
+        if self._folder:
+            keep_sites(self._folder, self._number, self.sites)
+        return max(float(moved) for moved, _ in ends), max(float(ahead) for _, ahead in ends)
+
+    # Results
+
+    def log_evidence(self) -> tuple[float, float]:
+        """The shares of log Z, and of the log probability of all games without their own sites."""
+        rule, marginal = self.rule, self._messages.marginal
+        found = self._each(lambda part: self.kernels.evidence(part, self._games, rule, marginal, self.sites))
+        total, predicted = map(math.fsum, zip(*found, strict=True))
+        for begin, end in self._ranges:
+            inside = Messages(*(rows[begin:end] for rows in self._messages))
+            total += float(self._chain_kernels.chain_evidence(inside))
+        return total + self._positive_evidence()[0], predicted
+
+    def _positive_evidence(self) -> tuple[float, float]:
+        """The share of log Z that keeps draw margins positive, and its gradient in the origin of the margins."""
+        if not self._own:
+            return 0.0, 0.0
+        begin, end = self._ranges[1]
+        precision, weighted = self._messages.marginal[begin:end].T
+        positivity = self.sites.positivity[self._ranges[0][0] :]
+        mean, variance = weighted / precision, 1.0 / precision
+        _, *found = self.kernels.positive_evidence(self.rule.origin, mean, variance, 0.0, positivity)
+        return found[0], found[1]
+
+    def beliefs(self) -> Array:
+        """Mean, sd, and covariance with the node before, (3, quantities, nodes), means from the origin."""
+        found = np.zeros((3, len(self._means)))
+        for begin, end in self._ranges:
+            self._chain_kernels.smoothed(begin, self.chains, self._messages, *found[:, begin:end])
+        before = self._first[self._past]
+        kept = 1.0 - self.chains.variance[before] * self._messages.forward[before, 0]
+        found[2, before] = kept * found[1, before] ** 2
+        return found.reshape(3, len(self._ranges), -1)[:, :, self._ranges[0][0] :]
+
+    def write_beliefs(self, into: Shared[Array]) -> None:
+        """The same into an array."""
+        into.what[:] = self.beliefs()
+
+    def debuts(self, name: str, *arguments: Any) -> Any:
+        """What `Debuts` of newcomers do."""
+        return getattr(self._debuts, name)(*arguments)
+
+    def levels(self) -> tuple[Array, Array | None]:
+        """The levels of years (`YearLevels`)."""
+        assert self._levels
+        return self._levels.known()
+
+    @property
+    def site_messages(self) -> tuple[Array, Array]:
+        """Marginals, and the sites of single skills that games have."""
+        return self._messages.marginal, self.sites.message
+
+    def cavities(self) -> Array:
+        """Of all games, as the kernels take them."""
+        cavity, marginal = np.empty((len(self._games.first), 5 if self._own else 2)), self._messages.marginal
+        self.run_games(lambda *part: self.kernels.cavities(*part, self._games, marginal, self.sites, cavity))
+        return cavity
+
+    def mean_skills(self) -> Array:
+        """Of all nodes, from the origin, points; 0 before the first variable."""
+        begin, end = self._ranges[0]
+        precision, weighted = self._messages.marginal[begin:end].T
+        return np.append(np.zeros(begin), weighted / precision)
+
+    def chain_slopes(self) -> tuple[Array, Array]:
+        """The gradient of log Z in the means and variances of the steps of all variables."""
+        by_mean, by_variance = np.zeros((2, len(self._means)))
+        for begin, end in self._ranges:
+            inside = Messages(*(rows[begin:end] for rows in self._messages))
+            self._chain_kernels.chain_gradient(inside, by_mean[begin:end], by_variance[begin:end])
+        return by_mean, by_variance
+
+    # Of the whole timeline as one slice
+
+    def positive_gradient(self) -> float:
+        """Gradient of log Z in the origin of the players' own margins by the factors that keep them positive."""
+        return self._positive_evidence()[1]
+
+    def marginals(self) -> Array:
+        """Means from their origins, and sds, of all variables, (2, variables), points."""
+        precision, weighted = self._messages.marginal.T
+        return np.array([weighted / precision, precision**-0.5])
+
+    def conditional_means(self, x: Array, newcomers: Newcomers | None) -> Array:
+        """M^-1 (M - A) x by the last factor, A being without newcomers' mean."""
+        away = np.zeros_like(x)
+        self._each(lambda part: self._add_couplings(part, x, away))
+        if newcomers and self._debuts:
+            self._debuts.add_shared(newcomers.shared(self._debuts.total(x)), x, away)
+        np.negative(away, out=self.residual)
+        self._by_chains(0.0, 0.0, self._descent)
+        return np.array(self._z)
+
+    def chain_variances(self) -> tuple[Array, Array]:
+        """The diagonal of M^-1, and its entries with the variable before."""
+        self.prepare()
+        messages = Messages(*np.zeros((3, len(self._means), 2)))
+        messages.marginal[:, 0] = self._ap
+        self._smooth(messages)
+        mean, sd, covariance = np.empty((3, len(self._means)))
+        self._chain_kernels.smoothed(0, self.chains, messages, mean, sd, covariance)
+        return sd**2, covariance
 
 
 def side_by_side(count: int, task: Callable[[int], Result]) -> list[Result]:
-    """Do a task for the numbers below `count`, in a thread each; the results in order."""
+    """Run a task for the numbers below `count`, each in a thread; the results in order."""
     if count == 1:
         return [task(0)]
     return list(_pool(count).map(task, range(count)))
-
-
-def crossing(previous: Ids, borders: Iterable[tuple[int, int, int]]) -> Ids:
-    """Variables from a border to before `end` whose one before is from `begin` on, of (begin, border, end) in order."""
-    found = [
-        border + np.flatnonzero((previous[border:end] >= begin) & (previous[border:end] < border))
-        for begin, border, end in borders
-    ]
-    return np.concatenate([np.empty(0, np.int32), *found]).astype(np.int32)
 
 
 @cache
@@ -109,10 +544,19 @@ def _pool(threads: int) -> ThreadPoolExecutor:
     return ThreadPoolExecutor(threads, thread_name_prefix="ttt")
 
 
-def period_cuts(game_start: Places, threads: int) -> Places:
-    """The periods at which slices begin, and the end of the last."""
+def crossing(previous: Ids, borders: Iterable[tuple[int, int, int]]) -> Ids:
+    """Variables in [border, end) with the one before in [begin, border), for each (begin, border, end)."""
+    found = [
+        border + np.flatnonzero((previous[border:end] >= begin) & (previous[border:end] < border))
+        for begin, border, end in borders
+    ]
+    return np.concatenate([np.empty(0, np.int32), *found]).astype(np.int32)
+
+
+def period_cuts(game_start: Places, count: int) -> Places:
+    """The first periods of so many parts or slices of about as many games, and the end of the last."""
     games, periods = int(game_start[-1]), len(game_start) - 1
-    count = max(1, min(threads, games // GAMES_EACH))
+    count = max(1, min(count, games // GAMES_EACH))
     wanted = np.arange(1, count) * games / count
     inner = np.searchsorted(game_start, wanted)
     return np.unique(np.concatenate([[0], inner[(inner > 0) & (inner < periods)], [periods]]))

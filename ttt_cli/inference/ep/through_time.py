@@ -1,23 +1,29 @@
-"""What TTT and TTT-D share: from what a system says of a timeline to its fit, as a whole or in slices held apart."""
+"""TTT and TTT-D: from parameters and a timeline to a fit, as a whole or in slices."""
 
-from collections.abc import Callable, Mapping
-from contextlib import nullcontext
+import math
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import Any, Unpack
 
+import numpy as np
+
 from ttt_cli.config.schema import SolverConfig
 from ttt_cli.fitted import Fit
-from ttt_cli.inference.advantage import at_best_advantage
-from ttt_cli.inference.ep.apart.fit import FitsApart, refuse_joint
-from ttt_cli.inference.ep.inference import Inference
+from ttt_cli.inference.ep.cutting import Cutter, Unplayed
+from ttt_cli.inference.ep.inference import Engine, Inference, SitesLost
 from ttt_cli.inference.ep.merged import MergedGames, merge_games
-from ttt_cli.inference.joint.inference import JointInference
-from ttt_cli.inference.joint.posterior import at_fit, infer
-from ttt_cli.inference.params import DrawsMove, NewcomersMove, PlayParams
-from ttt_cli.inference.play import Play
-from ttt_cli.inference.prior import Prior
-from ttt_cli.inference.solver import Given, iterate
+from ttt_cli.inference.ep.places import Place
+from ttt_cli.inference.ep.start import Checkpoint, has_beliefs, start_of
+from ttt_cli.inference.joint import JointInference
+from ttt_cli.inference.params import ESTIMATE, DrawsMove, NewcomersMove, PlayParams
+from ttt_cli.inference.posterior import at_fit, infer
+from ttt_cli.inference.prior import Prior, histories
+from ttt_cli.inference.solver import Given, at_best_advantage, iterate
+from ttt_cli.inference.years import MovingMargins, Play
+from ttt_cli.support.arrays import Array
+from ttt_cli.support.errors import ConfigError
 from ttt_cli.timeline import Timeline
 
 # of the margins before any game, points: log Z is flat there and right to 1e-10, or 1e-5 where newcomers' margins move
@@ -42,10 +48,15 @@ class ThroughTime:
     priors: Callable[[], Mapping[str, Prior]]
     play: Play
 
+    @property
+    def colours(self) -> bool:
+        """Whether colours count: with White's advantage."""
+        return self.params.white_advantage != 0.0
+
     @cached_property
     def merged(self) -> MergedGames:
-        """The games; with White's advantage colours count."""
-        return merge_games(self.timeline, colours=self.params.white_advantage != 0.0)
+        """The games."""
+        return merge_games(self.timeline, colours=self.colours)
 
     def inference(self, advantage: float, start: Fit | None = None, threads: int | None = None) -> Inference:
         """The inference with White's advantage, points."""
@@ -64,33 +75,99 @@ class ThroughTime:
 
     def fit(self, made: Callable[..., Fit], solver: SolverConfig, given: Given, **pace: Any) -> Fit:
         """The fixed point, `made` a Fit; with draw margins its evidence is over that without games."""
-        timeline, params, place = self.timeline, self.params, given.get("place")
-        apart, nothing = None, 0.0
-        if place:
-            refuse_joint(solver)
-            apart = FitsApart(timeline, self.priors, place, given, **pace)
-        if self.play.own_margins:
-            nothing = (
-                apart.without_games(self.play, NOTHING_TOL)
-                if apart
-                else self.without_games(NOTHING_TOL, solver.threads).log_evidence()[0]
+        params, place, unit = self.params, given.get("place"), self.play.unit
+        if place and solver.posterior == "joint":
+            raise ConfigError(
+                "the joint posterior is not fitted over a cluster yet",
+                hint="solver.posterior=factorised; without a cluster and --memory it is",
             )
+        nothing = 0.0
+        if self.play.own_margins and place:
+            nothing = sliced_without_games(self, place, NOTHING_TOL)
+        elif self.play.own_margins:
+            nothing = self.without_games(NOTHING_TOL, solver.threads).log_evidence()[0]
 
-        def fit_at(advantage: float, warm: Fit | None, solver: SolverConfig, **asked: Unpack[Given]) -> Fit:
-            of = partial(made, elo_unit=self.play.unit)
-            if apart:
-                found = apart(replace(self.play, advantage=advantage), warm, solver, of)
-            else:
-                found = infer(
-                    self.inference(advantage, warm, solver.threads),
-                    solver,
-                    {**given, **asked},
-                    warm,
-                    of,
-                    **pace,
-                )
+        def whole(advantage: float, warm: Fit | None, solver: SolverConfig, **asked: Unpack[Given]) -> Fit:
+            inference, of = self.inference(advantage, warm, solver.threads), partial(made, elo_unit=unit)
+            return infer(inference, solver, {**given, **asked}, warm, of, **pace)
+
+        def fit_at(advantage: float, *how: Any, **asked: Any) -> Fit:
+            found = fitted(advantage, *how, **asked)
             known = {**params.model_dump(), **found.params, "white_advantage": advantage}
             return replace(found, params=known, log_evidence=found.log_evidence - nothing)
 
-        with apart or nullcontext():
-            return at_best_advantage(fit_at, params, given.get("start"), solver, colours=timeline.colours)
+        sliced = partial(made, elo_unit=unit)
+        with _sliced_fits(self, place, given, sliced, pace) if place else nullcontext(whole) as fitted:
+            return at_best_advantage(
+                fit_at, params, given.get("start"), solver, colours=self.timeline.colours
+            )
+
+
+@contextmanager
+def _sliced_fits(
+    shared: ThroughTime, place: Place, given: Given, made: Callable[..., Fit], pace: Mapping[str, Any]
+) -> Iterator[Callable[..., Fit]]:
+    """Factorised fits in slices that are cut once: (advantage, fit before, solver) -> Fit.
+
+    Each starts from the sites of the one before. Skills of `given["start"]`, a fit of the same timeline, are the first
+    guess. An interrupted fit continues from the sites saved in the same `place.scratch`.
+    """
+    timeline, start, priors = shared.timeline, given.get("start"), shared.priors()
+    warm = has_beliefs(start, timeline.n_nodes)
+    guess = start_of(start, priors, timeline) if warm else None
+    cuts, kept, converged = place.cuts(timeline), None, False
+    if place.scratch:
+        given_advantage = shared.params.white_advantage
+        advantage = math.nan if given_advantage == ESTIMATE else given_advantage
+        play = replace(shared.play, advantage=advantage)
+        kept = Checkpoint(place.scratch, timeline, list(priors.values()), play)
+        cuts = kept.cuts(cuts)
+    pieces = Cutter(timeline, cuts, list(priors.values()), colours=shared.colours, guess=guess)
+
+    def beliefs(inference: Engine) -> Array:
+        """Mean from the origin, sd, and covariance with the node before, (3, quantities, nodes)."""
+        if not place.finds(timeline.room):
+            return inference.smoothed()
+        found = timeline.room.empty("beliefs", (3, len(priors), timeline.n_nodes), np.float64)
+        inference.write_beliefs(np.split(found, pieces.inner, axis=2))
+        return found
+
+    def fit_at(advantage: float, start: Fit | None, solver: SolverConfig, **_: Any) -> Fit:
+        nonlocal warm, converged
+        play = replace(shared.play, advantage=advantage)
+        inference = Engine(holder, pieces, MovingMargins(timeline, play, start), play, priors)
+        while True:
+            before = inference.traffic
+            status, trace = iterate(
+                inference.sweep, solver, given.get("on_sweep"), warm=inference.warm and warm, **pace
+            )
+            crossed = (inference.traffic - before) // max(status.sweeps, 1)
+            with suppress(SitesLost):
+                (evidence, predicted), found = inference.log_evidence(), beliefs(inference)
+                draws = inference.draws()
+                break
+        warm, converged = True, status.converged
+        slices = "1 slice" if len(pieces) == 1 else f"{len(pieces)} slices"
+        note = f"the posterior is factorised, from {slices} of time {place.name}: {crossed:,} bytes a sweep"
+        return made(
+            posterior="factorised", chains=histories(priors, found), log_evidence=evidence,
+            leave_one_out=predicted, status=status, trace=trace, state=inference.moving.state, draws=draws,
+            newcomers=inference.newcomer_curve(), notes=(*inference.moving.notes, note),
+        )  # fmt: skip
+
+    with place.hold(pieces, shared.play, kept.folder if kept else None) as holder:
+        yield fit_at
+    if kept and converged:
+        kept.clear()
+
+
+def sliced_without_games(shared: ThroughTime, place: Place, tol: float) -> float:
+    """The log-evidence of the same nodes if nobody had played a game."""
+    timeline, play, priors = shared.timeline, shared.play, shared.priors()
+    pieces = Unplayed(timeline, len(place.cuts(timeline)) - 1, list(priors.values()))
+    with place.hold(pieces, play, None) as holder:
+        inference = Engine(holder, pieces, MovingMargins(timeline, play), play, priors)
+        while True:
+            iterate(inference.sweep, SolverConfig(tol=tol), None)
+            with suppress(SitesLost):
+                return inference.log_evidence()[0]

@@ -1,11 +1,17 @@
-"""Messages along players' chains: between a variable and the ones before and after it (`kernels/ep/structures.py`)."""
+"""Messages along players' chains: between a variable and the ones before and after it (`kernels/ep/structures.py`).
+
+A segment is the nodes of one player in a slice of time. As a factor of its first and last node it takes a message
+(p, h), precision and precision times mean, to ((A p + B) / (C p + 1), (K h + E p + F) / (C p + 1)) from the first to
+beyond the last, and to ((p + B) / (C p + A), (K h + E' p + F') / (C p + A)) the other way. Steps without variance are
+no exception, and no precision is a difference of others, so that nothing cancels.
+"""
 
 import math
 
 import numpy as np
 
-from ttt_cli.kernels.arrays import Index, Rows, SmallRows, Vector
-from ttt_cli.kernels.compile import at, inner, kernel, span
+from ttt_cli.kernels.arrays import Index, Rows, SmallRows, Strided, Vector
+from ttt_cli.kernels.compile import at, flat, inner, kernel, span
 from ttt_cli.kernels.ep.structures import Chains, Messages, Way
 
 
@@ -34,25 +40,16 @@ def _root(i, back, mean, variance):
 
 
 @inner
-def from_past(i, before, mean, variance, backward, marginal):
-    """The message to a variable from the one `before` it, or the prior."""
-    if before < 0:
-        return _root(i, False, mean, variance)
-    s = at(before)
-    precision, weighted = marginal[s, 0] - backward[s, 0], marginal[s, 1] - backward[s, 1]
-    return step(precision, weighted, mean[i], variance[i])
+def incoming(i, s, back, mean, variance, opposite, marginal):
+    """The message to variable i from its source s, or its prior or nothing; `opposite` is what s received from i."""
+    if s < 0:
+        return _root(i, back, mean, variance)
+    s = at(s)
+    precision, weighted = marginal[s, 0] - opposite[s, 0], marginal[s, 1] - opposite[s, 1]
+    return _between(i, s, back, mean, variance, precision, weighted)
 
 
-@inner
-def from_future(after, mean, variance, forward, marginal):
-    """The message to a variable from the one `after` it, or nothing."""
-    if after < 0:
-        return 0.0, 0.0
-    s = at(after)
-    return step(marginal[s, 0] - forward[s, 0], marginal[s, 1] - forward[s, 1], -mean[s], variance[s])
-
-
-@inner
+@flat
 def receive(i, message, received, marginal):
     """Put a new message in place of the one in `message`."""
     precision, weighted = received
@@ -60,6 +57,15 @@ def receive(i, message, received, marginal):
     marginal[i, 1] += weighted - message[i, 1]
     message[i, 0] = precision
     message[i, 1] = weighted
+
+
+@flat
+def update_message(i, s, back, mean, variance, forward, backward, marginal):
+    """Pass a message to variable i from its source s, the one after it if `back`."""
+    if back:
+        receive(i, backward, incoming(i, s, True, mean, variance, forward, marginal), marginal)
+    else:
+        receive(i, forward, incoming(i, s, False, mean, variance, backward, marginal), marginal)
 
 
 @kernel
@@ -70,8 +76,8 @@ def exchange(later: Index, chains: Chains, messages: Messages) -> None:
     for k in range(len(later)):
         i = at(later[k])
         before = previous[i]
-        past = from_past(i, before, mean, variance, backward, marginal)
-        future = from_future(later[k], mean, variance, forward, marginal)
+        past = incoming(i, before, False, mean, variance, backward, marginal)
+        future = incoming(at(before), later[k], True, mean, variance, forward, marginal)
         receive(i, forward, past, marginal)
         receive(at(before), backward, future, marginal)
 
@@ -99,7 +105,7 @@ def eliminate(way: Way, chains: Chains, message: Rows, marginal: Rows) -> None:
 
 @kernel
 def join(later: Index, chains: Chains, messages: Messages) -> None:
-    """The messages between each variable of `later` and the one before it, where both know their own side alone."""
+    """The messages between each variable of `later` and the one before it, after both sides have been eliminated."""
     _, previous, _, mean, variance = chains
     forward, backward, marginal = messages
     for k in range(len(later)):
@@ -119,10 +125,10 @@ def join(later: Index, chains: Chains, messages: Messages) -> None:
 
 @kernel
 def substitute(way: Way, chains: Chains, received: Rows, message: Rows, marginal: Rows) -> None:
-    """Spread what has been collected through a range of variables, the other way than `eliminate`.
+    """Back-substitution through a range of variables, in the direction opposite to `eliminate`.
 
-    `received` are the messages that `eliminate` made, `message` those that are made here. Completes `marginal`: it is
-    without what was received until the one `away` has its message, for this is what a variable has to say.
+    `received` are the messages that `eliminate` made, `message` those made here. Completes `marginal`: it excludes
+    what was received until the one `away` has its message, which must not contain that.
     """
     begin, end, back, source, away = way
     _, _, _, mean, variance = chains
@@ -225,10 +231,10 @@ def largest_move(begin: int, end: int, marginal: Rows, beliefs: Rows) -> float:
 def moves_to_come(
     begin: int, end: int, marginal: Rows, beliefs: Rows, moves: SmallRows, least: float, decay: float
 ) -> tuple[float, float]:
-    """The largest move of a mean or sd from `beliefs`, and what the slowest of them has still to go.
+    """The largest move of a mean or sd from `beliefs`, and the estimated remaining move of the slowest.
 
-    That is d r / (1 - r) for a move d and its ratio r to the one before. `moves` (variables, 2) are those before, and
-    become those of now: taken as `least` or more, and as `decay` times those of before or more.
+    That is d r / (1 - r) for a move d and its ratio r to the one before. `moves` (variables, 2) are the earlier
+    moves, which are updated: at least `least`, and at least `decay` times the earlier ones.
     """
     largest = 0.0
     ahead = 0.0
@@ -242,3 +248,62 @@ def moves_to_come(
             moves[i, c] = np.float32(max(move, decay * moves[i, c]))
             largest = max(largest, move)
     return largest, ahead
+
+
+@kernel
+def summarise(
+    begin: int, end: int, segment: Index, chains: Chains, precision: Strided, weighted: Strided, maps: Rows
+) -> None:
+    """Fill `maps` (segments, 8), A, B, C, K, E, F, E' and F', of the variables in [begin, end).
+
+    `segment` (variables,) is negative where no map is needed; `precision` and `weighted` are the sites. Priors at
+    first variables of chains are included.
+    """
+    maps[:, :] = 0.0
+    for i in span(begin, end):
+        if segment[i] < 0:
+            continue
+        s = at(segment[i])
+        added, added_weighted = precision[i], weighted[i]
+        a, b, c, k = maps[s, 0], maps[s, 1], maps[s, 2], maps[s, 3]
+        e, f, e_back, f_back = maps[s, 4], maps[s, 5], maps[s, 6], maps[s, 7]
+        scale = 1.0
+        if a == 0.0:
+            a = k = 1.0
+            if chains.previous[i] < 0:
+                added += 1.0 / chains.variance[i]
+                added_weighted += chains.mean[i] / chains.variance[i]
+        else:
+            mean, variance = chains.mean[i], chains.variance[i]
+            c += variance * a
+            scale = 1.0 / (1.0 + variance * b)
+            e += mean * a
+            f += mean * b
+            e_back += variance * f_back - mean * k
+        whole = 1.0 / scale
+        maps[s, 0] = (a + added * c) * scale
+        maps[s, 1] = (b + added * whole) * scale
+        maps[s, 2] = c * scale
+        maps[s, 3] = k * scale
+        maps[s, 4] = (e + added_weighted * c) * scale
+        maps[s, 5] = (f + added_weighted * whole) * scale
+        maps[s, 6] = e_back * scale
+        maps[s, 7] = (f_back + k * added_weighted + e_back * added) * scale
+
+
+@kernel
+def answer(
+    begin: int, end: int, segment: Index, first: Vector, last: Vector, arrived: Rows, z: Strided,
+    residual: Strided,
+) -> float:  # fmt: skip
+    """Add to `z` what follows from what `arrived` (segments, 2) at the ends; returns the product of z and `residual`.
+
+    `first` and `last` (variables,) are the columns of the inverse for the first and last variable of each segment.
+    """
+    product = 0.0
+    for i in span(begin, end):
+        if segment[i] >= 0:
+            s = at(segment[i])
+            z[i] += first[i] * arrived[s, 0] + last[i] * arrived[s, 1]
+        product += z[i] * residual[i]
+    return product

@@ -1,14 +1,14 @@
-"""The means of the joint Gaussian that the sites stand for, solved over all players and periods at once.
+"""The means of the joint Gaussian of all sites, solved over all players and periods at once.
 
-Expectation propagation with one Gaussian per skill passes the exact joint means along only slowly where groups hang
-together by few games: each sweep moves a message by one game. But at its fixed point these means are those of the
-joint Gaussian with precision A = T + L: T the chains with their prior, L what the games say about differences
-of skills. So A x = b is solved directly, by conjugate gradients preconditioned with the chains, M = T + diag(L).
+Expectation propagation with one Gaussian per skill passes the exact joint means along slowly where few games link
+groups: each sweep moves a message by one game. But at its fixed point these means are those of the joint Gaussian
+with precision A = T + L: T the chains with their prior, L from the games on differences of skills. So A x = b is
+solved directly, by conjugate gradients preconditioned with the chains, M = T + diag(L).
 
-T itself never appears: where M z = r, A z = r + (L - diag(L)) z, which also holds without drift. M is eliminated from
-both ends of time towards a period in the middle and substituted back from there (a two-filter join), so that two
-threads can share it. These kernels are the parts that do not depend on the form of L; vectors have shape (variables,).
-All memory is gone through once: this is what the time is spent on. z and A z may stand side by side in memory.
+T itself never appears: where M z = r, A z = r + (L - diag(L)) z, also without drift. M is eliminated from both ends
+of time towards a period in the middle and substituted back from there (a two-filter join), so that two threads can
+share it. These kernels do not depend on the form of L; vectors have shape (variables,). Memory bandwidth takes the
+time, so each array is read once; z and A z may be interleaved.
 """
 
 from ttt_cli.kernels.arrays import Index, Strided, Vector
@@ -17,41 +17,30 @@ from ttt_cli.kernels.ep.structures import Chains, Descent, Way
 
 
 @kernel
-def before_games(chains: Chains, chain: Index, variance: Vector) -> None:
-    """Fill the number of each variable's chain, and how uncertain it is before a game is seen, points squared."""
-    chains_met = 0
-    for i in span(0, len(chain)):
-        variance[i] = chains.variance[i]
-        if chains.previous[i] < 0:
-            chain[i] = chains_met
-            chains_met += 1
-        else:
-            before = at(chains.previous[i])
-            chain[i] = chain[before]
-            variance[i] += variance[before]
+def before_games(previous: Index, variance: Vector) -> None:
+    """Turn variances of steps into those of the variables before a game is seen, points squared."""
+    for i in span(0, len(variance)):
+        if previous[i] >= 0:
+            variance[i] += variance[at(previous[i])]
 
 
 @kernel
-def largest_sum(chain: Index, diagonal: Vector, variance: Vector, sums: Vector) -> float:
-    """The largest sum over a chain of diag(L) times the variance before games; `sums`, by chain, are 0 on entry."""
+def largest_sum(previous: Index, diagonal: Vector, variance: Vector, sums: Vector) -> float:
+    """The largest sum over a chain of diag(L) times the variance before games; fills the sums so far."""
     largest = 0.0
-    for i in span(0, len(chain)):
-        c = at(chain[i])
-        sums[c] += diagonal[i] * variance[i]
-        largest = max(largest, sums[c])
+    for i in span(0, len(sums)):
+        sums[i] = diagonal[i] * variance[i]
+        if previous[i] >= 0:
+            sums[i] += sums[at(previous[i])]
+        largest = max(largest, sums[i])
     return largest
 
 
 @kernel
 def factor(
-    way: Way,
-    chains: Chains,
-    diagonal: Vector,
-    filtered: Vector,
-    scale: Vector,
-    gain: Vector,
+    way: Way, chains: Chains, diagonal: Vector, filtered: Vector, scale: Vector, gain: Vector,
     gain_away: Vector,
-) -> None:
+) -> None:  # fmt: skip
     """Eliminate a range: `filtered` precisions, and what M^-1 takes.
 
     `gain` is how much of its source reaches a variable, and `gain_away` how much of it reaches the next one `away`. In
@@ -96,7 +85,7 @@ def join_factors(later: Index, chains: Chains, filtered: Vector, scale: Vector, 
 def eliminate(
     way: Way, gain: Vector, beta: float, alpha: float, z: Strided, az: Strided, descent: Descent
 ) -> None:
-    """Go `alpha` along the next direction, z + `beta` p; eliminate the residual left, which `az` becomes, into `z`."""
+    """Move by `alpha` along the next direction, z + `beta` p; eliminate the new residual, `az`, into `z`."""
     begin, end, back, source, _ = way
     p, ap, correction, residual = descent
     for count in range(end - begin):
@@ -126,7 +115,7 @@ def join(later: Index, previous: Index, gain_away: Vector, z: Strided) -> None:
 
 @kernel
 def substitute(way: Way, gain_away: Vector, scale: Vector, z: Strided, residual: Strided) -> float:
-    """Go back through a range: `z` becomes M^-1 residual; returns their product. In the other way than `eliminate`."""
+    """Back-substitution through a range: `z` becomes M^-1 residual; returns their product."""
     begin, end, back, source, _ = way
     rz = 0.0
     for count in range(end - begin):

@@ -25,7 +25,7 @@ class Chains(NamedTuple):
 
     | name | shape | unit | |
     |---|---|---|---|
-    | node_start | (periods + 1,) | | where the nodes of each period begin |
+    | node_start | (periods + 1,) | | the first node of each period, and the end of the last |
     | previous, following | (variables,) | | neighbours in the player's chain, -1 at its ends |
     | mean | (variables,) | points | of the change since the variable before; at the first of a chain, of the prior |
     | variance | (variables,) | points^2 | of the same |
@@ -39,7 +39,7 @@ class Chains(NamedTuple):
 
 
 class Way(NamedTuple):
-    """How variables from `begin` to before `end` are gone through, up or `back`: from `source`, to the one `away`."""
+    """Traversal of the variables in [begin, end), up or `back`: each from its `source` to the one `away`."""
 
     begin: int
     end: int
@@ -49,7 +49,7 @@ class Way(NamedTuple):
 
 
 class Descent(NamedTuple):
-    """Where conjugate gradients for A x = b stand, (variables,): last direction p and A p, x so far, and b - A x."""
+    """The state of conjugate gradients for A x = b, (variables,): last direction p and A p, x so far, and b - A x."""
 
     p: Vector
     ap: Vector
@@ -62,10 +62,10 @@ class Games(NamedTuple):
 
     | name | shape | unit | |
     |---|---|---|---|
-    | start | (periods + 1,) | | where the games of each period begin |
+    | start | (periods + 1,) | | the first game of each period, and the end of the last |
     | first, second | (games,) | | nodes |
-    | code | (games,) | | the outcome of `first` (`kernels/codes.py`) and its handicap (`kernels/codes.py`) |
-    | weight | (games,) | games | so many equal games share one site |
+    | code | (games,) | | the outcome of `first` and its handicap (`kernels/outcomes.py`) |
+    | weight | (games,) | games | number of equal games that share one site |
     """
 
     start: Places
@@ -73,16 +73,6 @@ class Games(NamedTuple):
     second: Index
     code: Codes
     weight: Vector
-
-
-class Meeting(NamedTuple):
-    """One game between the nodes, or players, `i` and `j`: numbers alone, so that handing it over costs nothing."""
-
-    i: int
-    j: int
-    outcome: int
-    handicap: float
-    margin: float
 
 
 class Rule(NamedTuple):
@@ -109,7 +99,7 @@ class Messages(NamedTuple):
 
 
 class Sites(NamedTuple):
-    """What games say of single variables, and of differences; q precisions, b precisions times mean.
+    """Gaussian factors of games, on single variables and on differences; q precisions, b precisions times mean.
 
     | name | shape | |
     |---|---|---|

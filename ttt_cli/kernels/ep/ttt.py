@@ -1,26 +1,26 @@
-"""TrueSkill Through Time: sweeps of expectation propagation over the timeline, the evidence and its gradient."""
+"""TrueSkill Through Time: sweeps of expectation propagation over the timeline, the evidence and its gradient.
+
+Within the joint Gaussian (see `joint_means`) a game between nodes i and j is a link: s_i - s_j = y with precision q;
+its score is q (y - (s_i - s_j)). The coupling of two nodes is w q for games of weight w. Arrays as in `structures`.
+"""
 
 import math
 
-from ttt_cli.kernels.arrays import Rows, Vector
-from ttt_cli.kernels.codes import (
+from ttt_cli.kernels.arrays import Rows, Strided, Vector
+from ttt_cli.kernels.compile import at, flat, inner, kernel, span
+from ttt_cli.kernels.ep.chains import log_integral
+from ttt_cli.kernels.ep.games import pass_through, sum_evidence, sum_gradient, sum_residual
+from ttt_cli.kernels.ep.margins import by_bound
+from ttt_cli.kernels.ep.structures import Chains, Games, Messages, Part, Rule, Sites
+from ttt_cli.kernels.outcomes import (
     UNKNOWN,
-    first_share,
     game_log_normaliser,
     game_moments,
     handicap_of,
+    outcome_log_normaliser,
+    outcome_moments,
     outcome_of,
-    place_of,
 )
-from ttt_cli.kernels.compile import at, flat, inner, kernel, span
-from ttt_cli.kernels.ep.chains import from_future, from_past, log_integral, receive
-from ttt_cli.kernels.ep.structures import Chains, Games, Messages, Part, Rule, Sites
-from ttt_cli.kernels.ep.ttt_margins import by_bound
-from ttt_cli.kernels.truncated import outcome_log_normaliser, outcome_moments
-
-SETTLED = 1e-13  # relative change of a site below which it is left alone
-SLOW = 0.5  # rate above which a site is updated again at once
-STUCK = 0.97  # of a step that is gone back: such sites go half as far
 
 
 @inner
@@ -33,11 +33,7 @@ def _moments(mean, advantage, variance, outcome, margin):
 
 @flat
 def _play(g, i, j, code, times, rule, share, marginal, message, link):
-    """Move the sites of one game this share of the way.
-
-    Returns how far both precisions have to go: the sum over those they go to (0 for a single game, -1 where there are
-    no such sites), and with its sign, of the first.
-    """
+    """Move the sites of one game by this share of their update (`games.pass_through`)."""
     noise, margin, _, advantage, handicap = rule
     cavity_i = marginal[i, 0] - message[g, 0]
     cavity_j = marginal[j, 0] - message[g, 2]
@@ -85,87 +81,13 @@ def _play(g, i, j, code, times, rule, share, marginal, message, link):
     return change, away
 
 
-@inner
-def _settle(g, i, j, code, times, rule, repeats, change, marginal, message, link):
-    """Update the site of equal games while it is slow to agree with itself, after a `change`; returns the last change.
-
-    A site that goes back as far as it came would do so for ever: it goes half as far.
-    """
-    share, away = 1.0, 0.0
-    for _ in range(repeats):
-        before, back = change, away
-        change, away = _play(g, i, j, code, times, rule, share, marginal, message, link)
-        if change <= SETTLED:
-            break
-        if away * back < 0.0 and abs(away) > STUCK * abs(back):
-            share *= 0.5
-        elif share == 1.0 and change < SLOW * before:
-            break
-    return change
-
-
-@flat
-def _play_period(begin, end, games, rule, repeats, marginal, message, link):
-    """Update the sites of a period's games in order, slow ones up to `repeats` times more; how many were skipped."""
-    skipped = 0
-    _, first, second, code, weight = games
-    for g in span(begin, end):
-        i, j = at(first[g]), at(second[g])
-        change, _ = _play(g, i, j, code[g], weight[g], rule, 1.0, marginal, message, link)
-        if change > SETTLED:
-            change = _settle(g, i, j, code[g], weight[g], rule, repeats, change, marginal, message, link)
-        if change < 0.0:
-            skipped += 1
-    return skipped
-
-
 @kernel
 def sweep(
-    part: Part,
-    back: bool,
-    repeats: int,
-    chains: Chains,
-    games: Games,
-    rule: Rule,
-    messages: Messages,
+    part: Part, back: bool, repeats: int, chains: Chains, games: Games, rule: Rule, messages: Messages,
     sites: Sites,
-) -> int:
-    """One pass through a part, or `back`, messages from outside as they are; returns the number of skipped sites."""
-    skipped = 0
-    node_start, previous, following, mean, variance = chains
-    forward, backward, marginal = messages
-    message, link, _ = sites
-    begin, end, low, high, _, _ = part
-    for count in range(end - begin):
-        p = end - 1 - count if back else begin + count
-        for i in span(node_start[p], node_start[p + 1]):
-            if back:
-                if following[i] < high:
-                    received = from_future(following[i], mean, variance, forward, marginal)
-                    receive(i, backward, received, marginal)
-            elif previous[i] < 0 or previous[i] >= low:
-                received = from_past(i, previous[i], mean, variance, backward, marginal)
-                receive(i, forward, received, marginal)
-        skipped += _play_period(
-            games.start[p], games.start[p + 1], games, rule, repeats, marginal, message, link
-        )
-    return skipped
-
-
-@kernel
-def gather(part: Part, games: Games, marginal: Rows, sites: Sites) -> None:
-    """Fill `marginal` of the variables of a part with their sites."""
-    message = sites.message
-    for i in span(part.node, part.node_end):
-        marginal[i, 0] = 0.0
-        marginal[i, 1] = 0.0
-    for g in span(part.game, part.game_end):
-        times = games.weight[g]
-        i, j = at(games.first[g]), at(games.second[g])
-        marginal[i, 0] += times * message[g, 0]
-        marginal[i, 1] += times * message[g, 1]
-        marginal[j, 0] += times * message[g, 2]
-        marginal[j, 1] += times * message[g, 3]
+) -> int:  # fmt: skip
+    """One pass through a part, or `back`; returns the number of skipped sites (`games.pass_through`)."""
+    return pass_through(_play, part, back, repeats, chains, games, rule, messages, sites)
 
 
 @flat
@@ -184,23 +106,28 @@ def _cavity(g, games, marginal, message):
     return difference, 1.0 / precision_i + 1.0 / precision_j, absorbed
 
 
+@flat
+def log_probability(g, games, rule, difference, variance):
+    """log P of a game from the mean and variance of s_i - s_j."""
+    mean = difference + handicap_of(games.code[g], rule.handicap)
+    scale = 1.0 / math.sqrt(rule.noise + variance)
+    return game_log_normaliser(
+        mean * scale, rule.advantage * scale, rule.margin[g] * scale, outcome_of(games.code[g])
+    )
+
+
+@flat
+def _evidence(g, games, rule, marginal, message):
+    difference, variance, absorbed = _cavity(g, games, marginal, message)
+    if variance < 0.0:
+        return False, 0.0, 0.0
+    return True, log_probability(g, games, rule, difference, variance), absorbed
+
+
 @kernel
 def evidence(part: Part, games: Games, rule: Rule, marginal: Rows, sites: Sites) -> tuple[float, float]:
-    """A part's share of log Z, of its sites; and the log probabilities of its games, each without its site."""
-    predicted = 0.0
-    total = 0.0
-    for g in span(part.game, part.game_end):
-        difference, variance, absorbed = _cavity(g, games, marginal, sites.message)
-        if variance < 0.0:
-            continue
-        mean = difference + handicap_of(games.code[g], rule.handicap)
-        scale = 1.0 / math.sqrt(rule.noise + variance)
-        normaliser = game_log_normaliser(
-            mean * scale, rule.advantage * scale, rule.margin[g] * scale, outcome_of(games.code[g])
-        )
-        predicted += games.weight[g] * normaliser
-        total += games.weight[g] * (normaliser - absorbed)
-    return total, predicted
+    """The sites' contribution to log Z in a part, and the log probabilities of its games, each without its site."""
+    return sum_evidence(_evidence, part.game, part.game_end, games, rule, marginal, sites.message)
 
 
 @kernel
@@ -210,46 +137,73 @@ def cavities(begin: int, end: int, games: Games, marginal: Rows, sites: Sites, f
         found[g, 0], found[g, 1], _ = _cavity(g, games, marginal, sites.message)
 
 
+@flat
+def _slopes(g, sign, games, rule, cavity):
+    """(log P, its slopes in 2 beta^2, the draw margin and the difference) with White's advantage times `sign`.
+
+    A Gaussian integral I(mean, variance) obeys the heat equation, d log I / d variance = (g^2 - k) / 2 with
+    g = d log I / d mean, k = -d^2 log I / d mean^2.
+    """
+    outcome = outcome_of(games.code[g]) % UNKNOWN
+    scale = 1.0 / math.sqrt(rule.noise + cavity[g, 1])
+    bound = rule.margin[g] * scale
+    t = (cavity[g, 0] + handicap_of(games.code[g], rule.handicap) + sign * rule.advantage) * scale
+    v, w = outcome_moments(t, bound, outcome)
+    log_p = outcome_log_normaliser(t, bound, outcome)
+    return log_p, 0.5 * (v * v - w) * scale * scale, by_bound(t, bound, outcome, v) * scale, v * scale
+
+
 @kernel
 def gradient(
     games: Games, balance: Vector, rule: Rule, cavity: Rows, by_margin: Vector, by_place: Vector
 ) -> tuple[float, float]:
-    """The games' gradient of the log-evidence in 2 beta^2 and White's advantage, at a fixed point of the sites.
+    """The games' gradient of the log-evidence in 2 beta^2 and White's advantage (`games.sum_gradient`).
 
-    Fills `by_margin` (games,) with that of each game in its draw margin; adds that in handicaps to `by_place`.
-
-    There only each factor's own slope counts, given the messages it receives. A Gaussian integral I(mean, variance)
-    obeys the heat equation, d log I / d variance = (g^2 - k) / 2 with g = d log I / d mean, k = -d^2 log I / d mean^2.
-    Of a game with unknown colours both colourings count, each by its posterior weight.
-    `balance` (games,) is the weight of games with White first less that of the others; the weight itself where
-    colours are unknown, 0 on neutral ground. `cavity` (games, 2): mean and variance of s_i - s_j without the game,
-    which is left out where the latter is below 0.
+    `cavity` (games, 2): mean and variance of s_i - s_j without the game.
     """
-    by_noise = 0.0
-    by_advantage = 0.0
-    for g in span(0, len(games.first)):
-        difference, variance = cavity[g, 0], cavity[g, 1]
-        by_margin[g] = 0.0
-        if variance < 0.0:
-            continue
-        weight = games.weight[g]
-        mean = difference + handicap_of(games.code[g], rule.handicap)
-        scale = 1.0 / math.sqrt(rule.noise + variance)
-        bound = rule.margin[g] * scale
-        outcome = outcome_of(games.code[g])
-        known = outcome % UNKNOWN
-        share = 1.0
-        if outcome >= UNKNOWN:
-            share = first_share(
-                outcome_log_normaliser((mean + rule.advantage) * scale, bound, known),
-                outcome_log_normaliser((mean - rule.advantage) * scale, bound, known),
-            )
-        for sign, p in ((1.0, share), (-1.0, 1.0 - share)):
-            if p > 0.0:
-                t = (mean + sign * rule.advantage) * scale
-                v, w = outcome_moments(t, bound, known)
-                by_noise += p * weight * 0.5 * (v * v - w) * scale * scale
-                by_margin[g] += p * weight * by_bound(t, bound, known, v) * scale
-                by_advantage += p * sign * balance[g] * v * scale
-                by_place[place_of(games.code[g])] += p * weight * v * scale
-    return by_noise, by_advantage
+    return sum_gradient(_slopes, 1, games, balance, rule, cavity, by_margin, by_place)
+
+
+@flat
+def _add_game(g, i, j, _n, times, link, means, coupling, diagonal, out):
+    coupling[g] = times * link[g, 0]
+    diagonal[i] += coupling[g]
+    diagonal[j] += coupling[g]
+    score = times * link[g, 1] - coupling[g] * (means[i] - means[j])
+    out[i] += score
+    out[j] -= score
+
+
+@kernel
+def residual(
+    part: Part, games: Games, sites: Sites, messages: Messages, means: Vector, coupling: Vector,
+    diagonal: Vector, out: Vector,
+) -> None:  # fmt: skip
+    """Fill `coupling`, and what `games.sum_residual` fills."""
+    sum_residual(_add_game, part, games, sites, messages, means, coupling, diagonal, out)
+
+
+@kernel
+def add_couplings(
+    begin: int, end: int, games: Games, link: Rows, coupling: Vector, z: Strided, az: Strided
+) -> float:
+    """Add (L - diag(L)) z of some games to `az`; returns the product of z and what was added."""
+    product = 0.0
+    for g in span(begin, end):
+        i, j = at(games.first[g]), at(games.second[g])
+        added = coupling[g] * z[j]
+        az[i] -= added
+        az[j] -= coupling[g] * z[i]
+        product -= added * z[i]
+    return 2.0 * product
+
+
+@kernel
+def spread(begin: int, end: int, games: Games, sites: Sites, means: Vector) -> None:
+    """Set every site so that smoothing gives these means: (p, p s_i + score) and (p, p s_j - score), p as it is."""
+    message, link, _ = sites
+    for g in span(begin, end):
+        i, j = at(games.first[g]), at(games.second[g])
+        score = link[g, 1] - link[g, 0] * (means[i] - means[j])
+        message[g, 1] = message[g, 0] * means[i] + score
+        message[g, 3] = message[g, 2] * means[j] - score

@@ -2,52 +2,139 @@
 
 Arrays as in `structures`; a margin is counted from its origin, so `rule.margin` is added where its value matters. With
 d = s_i - s_j + advantage + noise, the first player i wins when x2 = e_j - d < 0, loses when x1 = d + e_i < 0 and draws
-when both are positive.
+when both are positive. `x1` and `x2` are means, c11, c12 and c22 covariances, noise included, and `det` is
+c11 c22 - c12^2, found without the difference. Within the joint Gaussian (see `joint_means`) a game is a Gaussian on x1
+and x2 without the noise; the factors that keep margins positive are unary.
 """
 
 import math
 
 import numpy as np
 
-from ttt_cli.kernels.arrays import Rows, Vector
-from ttt_cli.kernels.codes import UNKNOWN, handicap_of, outcome_of, place_of
+from ttt_cli.kernels.arrays import Rows, Strided, Vector
 from ttt_cli.kernels.compile import at, flat, inner, kernel, span
-from ttt_cli.kernels.ep.chains import from_future, from_past, log_integral, receive
-from ttt_cli.kernels.ep.sides import (
-    apart,
-    colour_share,
-    game_log_probability,
-    game_sides,
-    gaussian_site,
-    has_one_peak,
-    sides,
-    together,
+from ttt_cli.kernels.ep.bivariate import quadrant_log_probability, quadrant_moments
+from ttt_cli.kernels.ep.chains import log_integral, update_message
+from ttt_cli.kernels.ep.games import keep_positive, pass_through, sum_evidence, sum_gradient, sum_residual
+from ttt_cli.kernels.ep.structures import Chains, Games, Messages, Part, Rule, Sites
+from ttt_cli.kernels.outcomes import (
+    UNKNOWN,
+    first_share,
+    handicap_of,
+    log_average,
+    log_cdf,
+    outcome_of,
+    win_moments,
 )
-from ttt_cli.kernels.ep.structures import Chains, Games, Meeting, Messages, Part, Rule, Sites
-from ttt_cli.kernels.ep.ttt import SETTLED, SLOW, STUCK
-from ttt_cli.kernels.normal import log_cdf
-from ttt_cli.kernels.truncated import win_moments
 
 
 @inner
-def _keep_positive(i, e, origin, marginal, positivity):
-    """Update the factor that keeps the margin e of node i positive; False when its cavity is improper."""
-    cavity = marginal[e, 0] - positivity[i, 0]
-    if not cavity > 0.0:
-        return False
-    variance = 1.0 / cavity
-    mean = (marginal[e, 1] - positivity[i, 1]) * variance
-    scale = math.sqrt(cavity)
-    v, w = win_moments((mean + origin) * scale)
-    information = w * cavity
-    left = 1.0 / (1.0 - variance * information)
-    precision = information * left
-    weighted = (v * scale + mean * information) * left
-    marginal[e, 0] += precision - positivity[i, 0]
-    marginal[e, 1] += weighted - positivity[i, 1]
-    positivity[i, 0] = precision
-    positivity[i, 1] = weighted
-    return True
+def apart(noise, var_d, var_i, var_j):
+    """(c11, c12, c22, det) of independent d, e_i and e_j."""
+    total = var_d + noise
+    return total + var_i, -total, total + var_j, total * (var_i + var_j) + var_i * var_j
+
+
+@inner
+def together(noise, c11, shared, both):
+    """(c11, c12, c22, det) from c11 without noise, cov(x1, x1 + x2) and var(x1 + x2), in which noise cancels."""
+    one = c11 + noise
+    return one, shared - one, one + both - 2.0 * shared, one * both - shared * shared
+
+
+@inner
+def sides(outcome, x1, x2, spread):
+    """Slopes (g1, g2) and curvatures (-h11, -h12, -h22) of the log probability of an outcome in the means of x1, x2.
+
+    `spread` is (c11, c12, c22, det).
+    """
+    c11, c12, c22, det = spread
+    scale_1 = 1.0 / math.sqrt(c11)
+    scale_2 = 1.0 / math.sqrt(c22)
+    if outcome == 2:
+        v, w = win_moments(-x2 * scale_2)
+        return 0.0, -v * scale_2, 0.0, 0.0, w * scale_2 * scale_2
+    if outcome == 0:
+        v, w = win_moments(-x1 * scale_1)
+        return -v * scale_1, 0.0, w * scale_1 * scale_1, 0.0, 0.0
+    both = scale_1 * scale_2
+    _, g1, g2, h11, h12, h22 = quadrant_moments(x1 * scale_1, x2 * scale_2, c12 * both, math.sqrt(det) * both)
+    return g1 * scale_1, g2 * scale_2, -h11 * scale_1 * scale_1, -h12 * both, -h22 * scale_2 * scale_2
+
+
+@inner
+def sides_log_probability(outcome, x1, x2, spread):
+    """log P of an outcome."""
+    c11, c12, c22, det = spread
+    if outcome == 2:
+        return log_cdf(-x2 / math.sqrt(c22))
+    if outcome == 0:
+        return log_cdf(-x1 / math.sqrt(c11))
+    scale_1 = 1.0 / math.sqrt(c11)
+    scale_2 = 1.0 / math.sqrt(c22)
+    both = scale_1 * scale_2
+    return quadrant_log_probability(x1 * scale_1, x2 * scale_2, c12 * both, math.sqrt(det) * both)
+
+
+@inner
+def game_sides(outcome, x1, x2, advantage, spread):
+    """As `sides`, of a game that may have unknown colours (`kernels/outcomes.py`)."""
+    if outcome < UNKNOWN:
+        return sides(outcome, x1 + advantage, x2 - advantage, spread)
+    known = outcome - UNKNOWN
+    a1, a2, a11, a12, a22 = sides(known, x1 + advantage, x2 - advantage, spread)
+    b1, b2, b11, b12, b22 = sides(known, x1 - advantage, x2 + advantage, spread)
+    p = first_share(
+        sides_log_probability(known, x1 + advantage, x2 - advantage, spread),
+        sides_log_probability(known, x1 - advantage, x2 + advantage, spread),
+    )
+    q = 1.0 - p
+    apart_1, apart_2 = a1 - b1, a2 - b2
+    return (
+        p * a1 + q * b1, p * a2 + q * b2,
+        p * a11 + q * b11 - p * q * apart_1 * apart_1,
+        p * a12 + q * b12 - p * q * apart_1 * apart_2,
+        p * a22 + q * b22 - p * q * apart_2 * apart_2,
+    )  # fmt: skip
+
+
+@inner
+def has_one_peak(slopes):
+    """Whether minus the Hessian is positive semidefinite, rounding aside: otherwise there is no Gaussian site."""
+    _, _, k11, k12, k22 = slopes
+    return k11 >= 0.0 and k22 >= 0.0 and k12 * k12 <= k11 * k22 * (1.0 + 1e-9)
+
+
+@flat
+def gaussian_site(slopes, x1, x2, c11, c12, c22):
+    """(q11, q12, q22, b1, b2) of the site of a game with these slopes, as `game_sides` gives them, at its cavity.
+
+    With the cavity's covariance C, noise excluded, and mean m, Q = (I - K C)^-1 K and b = (I - K C)^-1 (g + K m).
+    """
+    g1, g2, k11, k12, k22 = slopes
+    m11 = 1.0 - k11 * c11 - k12 * c12
+    m12 = -k11 * c12 - k12 * c22
+    m21 = -k12 * c11 - k22 * c12
+    m22 = 1.0 - k12 * c12 - k22 * c22
+    inverse = 1.0 / (m11 * m22 - m12 * m21)
+    r1 = g1 + k11 * x1 + k12 * x2
+    r2 = g2 + k12 * x1 + k22 * x2
+    return (
+        (m22 * k11 - m12 * k12) * inverse, (m22 * k12 - m12 * k22) * inverse,
+        (m11 * k22 - m21 * k12) * inverse,
+        (m22 * r1 - m12 * r2) * inverse, (m11 * r2 - m21 * r1) * inverse,
+    )  # fmt: skip
+
+
+@inner
+def game_log_probability(outcome, x1, x2, advantage, spread):
+    """log P of a game that may have unknown colours; arguments as in `game_sides`."""
+    log_p = sides_log_probability(outcome % UNKNOWN, x1 + advantage, x2 - advantage, spread)
+    if outcome < UNKNOWN:
+        return log_p
+    return log_average(
+        log_p, sides_log_probability(outcome - UNKNOWN, x1 - advantage, x2 + advantage, spread)
+    )
 
 
 @inner
@@ -66,12 +153,10 @@ def _replace(g, column, variable, score, information, mean, variance, times, sha
 
 
 @flat
-def _play(g, meeting, n, times, noise, advantage, share, marginal, message, link):
-    """Move the sites of one game this share of the way.
-
-    Returns the sum of `_replace`, or -1 if they cannot be; and how far the first precision goes, with its sign.
-    """
-    i, j, outcome, handicap, margin = meeting
+def _play(g, i, j, code, times, rule, share, marginal, message, link):
+    """Move the sites of one game by this share of their update (`games.pass_through`)."""
+    noise, margin, _, advantage, handicap = rule
+    outcome, n = outcome_of(code), at(len(marginal) // 2)
     a = n + i
     b = n + j
     cavity_si = marginal[i, 0] - message[g, 0]
@@ -90,9 +175,9 @@ def _play(g, meeting, n, times, noise, advantage, share, marginal, message, link
     mean_ej = (marginal[b, 1] - message[g, 7]) * var_ej
     difference = mean_si - mean_sj
     var_d = var_si + var_sj
-    given = difference + handicap
+    given = difference + handicap_of(code, handicap)
     slopes = game_sides(
-        outcome, given + (mean_ei + margin), (mean_ej + margin) - given, advantage,
+        outcome, given + (mean_ei + margin[g]), (mean_ej + margin[g]) - given, advantage,
         apart(noise, var_d, var_ei, var_ej),
     )  # fmt: skip
     if outcome >= UNKNOWN and not has_one_peak(slopes):
@@ -109,109 +194,33 @@ def _play(g, meeting, n, times, noise, advantage, share, marginal, message, link
     change += _replace(g, 2, j, g2 - g1, information, mean_sj, var_sj, times, share, marginal, message)
     change += _replace(g, 4, a, g1, k11, mean_ei, var_ei, times, share, marginal, message)
     change += _replace(g, 6, b, g2, k22, mean_ej, var_ej, times, share, marginal, message)
-    return change, (message[g, 0] - before) / share
-
-
-@inner
-def _play_period(begin, end, n, games, rule, repeats, marginal, message, link):
-    """Update the games of one period in order; returns how many had to be skipped (see `ttt._play_period`)."""
-    skipped = 0
-    _, first, second, code, weight = games
-    noise, margin, _, advantage, handicap = rule
-    for g in span(begin, end):
-        meeting = Meeting(
-            at(first[g]), at(second[g]), outcome_of(code[g]), handicap_of(code[g], handicap), margin[g]
-        )
-        change, away, share = 0.0, 0.0, 1.0
-        for k in range(repeats + 1):
-            before, back = change, away
-            change, away = _play(g, meeting, n, weight[g], noise, advantage, share, marginal, message, link)
-            if change <= SETTLED or weight[g] <= 1.0:
-                break
-            if k > 1 and away * back < 0.0 and abs(away) > STUCK * abs(back):
-                share *= 0.5
-            elif share == 1.0 and change < SLOW * before:
-                break
-        if change < 0.0:
-            skipped += 1
-    return skipped
+    return (change if times > 1.0 else 0.0), (message[g, 0] - before) / share
 
 
 @kernel
 def sweep(
-    part: Part,
-    back: bool,
-    repeats: int,
-    chains: Chains,
-    games: Games,
-    rule: Rule,
-    messages: Messages,
+    part: Part, back: bool, repeats: int, chains: Chains, games: Games, rule: Rule, messages: Messages,
     sites: Sites,
-) -> int:
-    """One pass through a part, or `back`, messages from outside as they are; returns the number of skipped sites."""
-    skipped = 0
-    node_start, previous, following, mean, variance = chains
-    forward, backward, marginal = messages
-    message, link, positivity = sites
-    n = at(len(positivity))
-    begin, end, low, high, _, _ = part
-    for count in range(end - begin):
-        p = end - 1 - count if back else begin + count
-        for i in span(node_start[p], node_start[p + 1]):
-            past = previous[i] < 0 or previous[i] >= low
-            future = following[i] < high
-            for v in (i, n + i):
-                if back and future:
-                    received = from_future(following[v], mean, variance, forward, marginal)
-                    receive(v, backward, received, marginal)
-                elif past and not back:
-                    received = from_past(v, previous[v], mean, variance, backward, marginal)
-                    receive(v, forward, received, marginal)
-            if not _keep_positive(i, n + i, rule.origin, marginal, positivity):
-                skipped += 1
-        skipped += _play_period(
-            games.start[p], games.start[p + 1], n, games, rule, repeats, marginal, message, link
-        )
-    return skipped
+) -> int:  # fmt: skip
+    """One pass through a part, or `back`; returns the number of skipped sites (`games.pass_through`)."""
+    return pass_through(_play, part, back, repeats, chains, games, rule, messages, sites)
 
 
 @kernel
 def settle_margins(
     part: Part, back: bool, chains: Chains, origin: float, messages: Messages, positivity: Rows
 ) -> None:
-    """One pass, or `back`, through the margins of a part alone, which are slow to agree on what keeps them positive."""
+    """One pass, or `back`, through the margins of a part alone, which converge slowly to positive ones."""
     _, previous, following, mean, variance = chains
     forward, backward, marginal = messages
+    source = following if back else previous
     n = at(len(positivity))
     for count in range(part.node_end - part.node):
         i = at(part.node_end - 1 - count if back else part.node + count)
-        e = n + i
-        if back:
-            if following[i] < part.node_end:
-                receive(e, backward, from_future(following[e], mean, variance, forward, marginal), marginal)
-        elif previous[i] < 0 or previous[i] >= part.node:
-            receive(e, forward, from_past(e, previous[e], mean, variance, backward, marginal), marginal)
-        _keep_positive(i, e, origin, marginal, positivity)
-
-
-@kernel
-def gather(part: Part, games: Games, marginal: Rows, sites: Sites) -> None:
-    """Fill `marginal` of the variables of a part with their sites: of games, and those that keep margins positive."""
-    message, _, positivity = sites
-    n = at(len(positivity))
-    for i in span(part.node, part.node_end):
-        marginal[i, 0] = 0.0
-        marginal[i, 1] = 0.0
-        marginal[n + i, 0] = positivity[i, 0]
-        marginal[n + i, 1] = positivity[i, 1]
-    for g in span(part.game, part.game_end):
-        times = games.weight[g]
-        i, j = at(games.first[g]), at(games.second[g])
-        for c in range(2):
-            marginal[i, c] += times * message[g, c]
-            marginal[j, c] += times * message[g, 2 + c]
-            marginal[n + i, c] += times * message[g, 4 + c]
-            marginal[n + j, c] += times * message[g, 6 + c]
+        s, e = source[i], n + i
+        if s < 0 or part.node <= s < part.node_end:
+            update_message(e, source[e], back, mean, variance, forward, backward, marginal)
+        keep_positive(i, e, origin, marginal, positivity)
 
 
 @inner
@@ -230,35 +239,53 @@ def _cavities(g, i, j, n, marginal, message, cavity):
     return True, absorbed
 
 
+@flat
+def _evidence(g, games, rule, marginal, sites):
+    cavity = np.empty((4, 2))
+    i, j, n = at(games.first[g]), at(games.second[g]), at(len(sites.positivity))
+    proper, absorbed = _cavities(g, i, j, n, marginal, sites.message, cavity)
+    if not proper:
+        return False, 0.0, 0.0
+    difference = cavity[0, 0] - cavity[1, 0] + handicap_of(games.code[g], rule.handicap)
+    margin = rule.margin[g]
+    spread = apart(rule.noise, cavity[0, 1] + cavity[1, 1], cavity[2, 1], cavity[3, 1])
+    x1, x2 = difference + (cavity[2, 0] + margin), (cavity[3, 0] + margin) - difference
+    return True, game_log_probability(outcome_of(games.code[g]), x1, x2, rule.advantage, spread), absorbed
+
+
 @kernel
 def evidence(part: Part, games: Games, rule: Rule, marginal: Rows, sites: Sites) -> tuple[float, float]:
-    """A part's share of log Z, of its sites; and the log probabilities of its games, each without its own site."""
-    message, _, positivity = sites
-    _, first, second, code, weight = games
-    noise, margin, _, advantage, handicap = rule
-    predicted = 0.0
+    """The games' contribution to log Z in a part, and their log probabilities, each without its own site."""
+    return sum_evidence(_evidence, part.game, part.game_end, games, rule, marginal, sites)
+
+
+@kernel
+def positive_evidence(
+    origin: float, mean: Vector, variance: Vector, share: float, positivity: Rows
+) -> tuple[int, float, float]:
+    """Move the sites that keep margins with `mean` and `variance` (nodes,) positive by `share`.
+
+    Returns the number of sites not moved, their contribution to log Z before the move, and its gradient in the
+    origin.
+    """
+    skipped = 0
     total = 0.0
-    n = at(len(positivity))
-    cavity = np.empty((4, 2))
-    for g in span(part.game, part.game_end):
-        proper, absorbed = _cavities(g, at(first[g]), at(second[g]), n, marginal, message, cavity)
-        if not proper:
-            continue
-        difference = cavity[0, 0] - cavity[1, 0] + handicap_of(code[g], handicap)
-        normaliser = game_log_probability(
-            outcome_of(code[g]), difference + (cavity[2, 0] + margin[g]), (cavity[3, 0] + margin[g]) - difference,
-            advantage, apart(noise, cavity[0, 1] + cavity[1, 1], cavity[2, 1], cavity[3, 1]),
-        )  # fmt: skip
-        predicted += weight[g] * normaliser
-        total += weight[g] * (normaliser - absorbed)
-    for i in span(part.node, part.node_end):
-        precision = marginal[n + i, 0] - positivity[i, 0]
-        weighted = marginal[n + i, 1] - positivity[i, 1]
+    slope = 0.0
+    for i in span(0, len(mean)):
+        precision = 1.0 / variance[i] - positivity[i, 0]
         if not precision > 0.0:
+            skipped += 1
             continue
-        total += log_cdf((weighted / precision + rule.origin) * math.sqrt(precision))
-        total -= log_integral(precision, weighted, positivity[i, 0], positivity[i, 1])
-    return total, predicted
+        weighted = mean[i] / variance[i] - positivity[i, 1]
+        scale = math.sqrt(precision)
+        t = (weighted / precision + origin) * scale
+        v, w = win_moments(t)
+        total += log_cdf(t) - log_integral(precision, weighted, positivity[i, 0], positivity[i, 1])
+        slope += v * scale
+        rest = 1.0 / (1.0 - w)
+        positivity[i, 0] += share * (w * precision * rest - positivity[i, 0])
+        positivity[i, 1] += share * ((v * scale + w * weighted) * rest - positivity[i, 1])
+    return skipped, total, slope
 
 
 @kernel
@@ -276,6 +303,18 @@ def cavities(begin: int, end: int, games: Games, marginal: Rows, sites: Sites, f
         found[g, 4] = cavity[2, 1] + cavity[3, 1]
 
 
+@flat
+def _slopes(g, sign, games, rule, cavity):
+    """As in `ttt`; that in the margin is in what is added to both players' margins."""
+    outcome = outcome_of(games.code[g]) % UNKNOWN
+    spread = together(rule.noise, cavity[g, 2], cavity[g, 3], cavity[g, 4])
+    lead = handicap_of(games.code[g], rule.handicap) + sign * rule.advantage
+    x1, x2 = cavity[g, 0] + rule.margin[g] + lead, cavity[g, 1] + rule.margin[g] - lead
+    g1, g2, k11, k12, k22 = sides(outcome, x1, x2, spread)
+    by_noise = 0.5 * ((g1 - g2) ** 2 - (k11 - 2.0 * k12 + k22))
+    return sides_log_probability(outcome, x1, x2, spread), by_noise, g1 + g2, g1 - g2
+
+
 @kernel
 def gradient(
     games: Games, balance: Vector, rule: Rule, cavity: Rows, by_margin: Vector, by_place: Vector
@@ -285,42 +324,79 @@ def gradient(
     `cavity` (games, 5): means of x1 and x2 without noise, advantage, handicap and the origin of margins, the variance
     of x1, its covariance with x1 + x2, and the variance of that.
     """
-    noise, margin, _, advantage, handicap = rule
-    by_noise = 0.0
-    by_advantage = 0.0
-    for g in span(0, len(games.first)):
-        by_margin[g] = 0.0
-        if cavity[g, 2] < 0.0:
-            continue
-        given = handicap_of(games.code[g], handicap)
-        x1 = cavity[g, 0] + given + margin[g]
-        x2 = cavity[g, 1] - given + margin[g]
-        spread = together(noise, cavity[g, 2], cavity[g, 3], cavity[g, 4])
-        c11, c12, c22, det = spread
-        outcome = outcome_of(games.code[g])
-        share = colour_share(outcome, x1, x2, advantage, spread)
-        for sign, p in ((1.0, share), (-1.0, 1.0 - share)):
-            if p > 0.0:
-                g1, g2, k11, k12, k22 = sides(
-                    outcome % UNKNOWN, x1 + sign * advantage, x2 - sign * advantage, c11, c12, c22, det
-                )
-                counted = p * games.weight[g]
-                by_noise += counted * 0.5 * ((g1 - g2) ** 2 - (k11 - 2.0 * k12 + k22))
-                by_margin[g] += counted * (g1 + g2)
-                by_advantage += p * sign * balance[g] * (g1 - g2)
-                by_place[place_of(games.code[g])] += counted * (g1 - g2)
-    return by_noise, by_advantage
+    return sum_gradient(_slopes, 2, games, balance, rule, cavity, by_margin, by_place)
+
+
+@inner
+def _weighted(g, i, j, n, link, values):
+    """(q x)_1 and (q x)_2 of a game at these values of the variables."""
+    difference = values[i] - values[j]
+    x1 = difference + values[n + i]
+    x2 = values[n + j] - difference
+    return link[g, 0] * x1 + link[g, 1] * x2, link[g, 1] * x1 + link[g, 2] * x2
+
+
+@flat
+def _add_game(g, i, j, n, times, link, means, _coupling, diagonal, out):
+    weighted_1, weighted_2 = _weighted(g, i, j, n, link, means)
+    score_1 = times * (link[g, 3] - weighted_1)
+    score_2 = times * (link[g, 4] - weighted_2)
+    out[i] += score_1 - score_2
+    out[j] -= score_1 - score_2
+    out[n + i] += score_1
+    out[n + j] += score_2
+    between = times * (link[g, 0] - 2.0 * link[g, 1] + link[g, 2])
+    diagonal[i] += between
+    diagonal[j] += between
+    diagonal[n + i] += times * link[g, 0]
+    diagonal[n + j] += times * link[g, 2]
 
 
 @kernel
-def positive_gradient(origin: float, marginal: Rows, positivity: Rows) -> float:
-    """The gradient of the factors that keep margins positive in the origin of the margins."""
-    total = 0.0
-    n = at(len(positivity))
-    for i in span(0, n):
-        precision = marginal[n + i, 0] - positivity[i, 0]
-        mean = (marginal[n + i, 1] - positivity[i, 1]) / precision + origin
-        scale = math.sqrt(precision)
-        v, _ = win_moments(mean * scale)
-        total += v * scale
-    return total
+def residual(
+    part: Part, games: Games, sites: Sites, messages: Messages, means: Vector, coupling: Vector,
+    diagonal: Vector, out: Vector,
+) -> None:  # fmt: skip
+    """Fill what `games.sum_residual` fills."""
+    sum_residual(_add_game, part, games, sites, messages, means, coupling, diagonal, out)
+
+
+@kernel
+def add_couplings(
+    begin: int, end: int, games: Games, link: Rows, coupling: Vector, z: Strided, az: Strided
+) -> float:
+    """Add (L - diag(L)) z of some games to `az`; returns the product of z and what was added."""
+    n = at(len(z) // 2)
+    product = 0.0
+    for g in span(begin, end):
+        i, j = at(games.first[g]), at(games.second[g])
+        times = games.weight[g]
+        weighted_1, weighted_2 = _weighted(g, i, j, n, link, z)
+        difference = weighted_1 - weighted_2
+        between = link[g, 0] - 2.0 * link[g, 1] + link[g, 2]
+        skill_i = times * (difference - between * z[i])
+        skill_j = -times * (difference + between * z[j])
+        margin_i = times * (weighted_1 - link[g, 0] * z[n + i])
+        margin_j = times * (weighted_2 - link[g, 2] * z[n + j])
+        az[i] += skill_i
+        az[j] += skill_j
+        az[n + i] += margin_i
+        az[n + j] += margin_j
+        product += skill_i * z[i] + skill_j * z[j] + margin_i * z[n + i] + margin_j * z[n + j]
+    return product
+
+
+@kernel
+def spread(begin: int, end: int, games: Games, sites: Sites, means: Vector) -> None:
+    """Set every site so that smoothing gives these means; precisions stay as they are (`ttt.spread`)."""
+    message, link, _ = sites
+    n = at(len(means) // 2)
+    for g in span(begin, end):
+        i, j = at(games.first[g]), at(games.second[g])
+        weighted_1, weighted_2 = _weighted(g, i, j, n, link, means)
+        score_1 = link[g, 3] - weighted_1
+        score_2 = link[g, 4] - weighted_2
+        message[g, 1] = message[g, 0] * means[i] + score_1 - score_2
+        message[g, 3] = message[g, 2] * means[j] - score_1 + score_2
+        message[g, 5] = message[g, 4] * means[n + i] + score_1
+        message[g, 7] = message[g, 6] * means[n + j] + score_2

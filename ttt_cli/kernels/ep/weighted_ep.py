@@ -1,17 +1,18 @@
-"""Weighted expectation propagation: a site per game that still counts, whose power may differ between its players.
+"""Weighted expectation propagation: a site per game that still counts, with a power that may differ between its
+players.
 
 Salimans' pseudo-posterior of static skills: prior times the sites, each to the power of its weight for that player. A
-game's own weighted site is taken out (the cavity), the whole game is told what it says about the skills, and that, to
-the power of the weight, is put back. A Gaussian is a pair (precision, precision times mean), means counted from the
-prior mean. Over their n players `marginal` (n, 2) is the pseudo-posterior, `level` (n,) the prior means.
+game's own weighted site is taken out (the cavity), the whole game updates the skills, and the result, to the power of
+the weight, is put back. A Gaussian is a pair (precision, precision times mean), means counted from the prior mean.
+Over their n players `marginal` (n, 2) is the pseudo-posterior, `level` (n,) the prior means.
 """
 
 import math
 
 from ttt_cli.kernels.arrays import Index, IndexRows, Rows, Vector
-from ttt_cli.kernels.codes import UNKNOWN, game_moments, handicap_of, outcome_of
 from ttt_cli.kernels.compile import inner, kernel
-from ttt_cli.kernels.ep.structures import AllGames, CountedGames, Meeting, Rule
+from ttt_cli.kernels.ep.structures import AllGames, CountedGames, Rule
+from ttt_cli.kernels.outcomes import UNKNOWN, game_moments, handicap_of, outcome_of
 
 STEPS = 1000  # of the linear solver, at most
 
@@ -97,9 +98,10 @@ def opponents(counted: CountedGames, times: Vector, values: Vector, total: Vecto
 
 
 @inner
-def _play(g, meeting, alone, times, noise, advantage, marginal, sites, links):
-    """Update a site whose game the cavities lack to the powers `alone`, used `times` over; whether it could be."""
-    i, j, outcome, handicap, margin = meeting
+def _play(g, i, j, code, alone, times, rule, marginal, sites, links):
+    """Update a site with cavities that lack it to the powers `alone`, used `times` over; whether it was possible."""
+    noise, margins, _, advantage, handicap = rule
+    outcome, margin = outcome_of(code), margins[g]
     alone_i, alone_j = alone
     var_i = 1.0 / (marginal[i, 0] - alone_i * sites[g, 0])
     var_j = 1.0 / (marginal[j, 0] - alone_j * sites[g, 2])
@@ -107,7 +109,9 @@ def _play(g, meeting, alone, times, noise, advantage, marginal, sites, links):
     mean_j = (marginal[j, 1] - alone_j * sites[g, 3]) * var_j
     scale = 1.0 / math.sqrt(noise + var_i + var_j)
     apart = mean_i - mean_j
-    v, w = game_moments((apart + handicap) * scale, advantage * scale, margin * scale, outcome)
+    v, w = game_moments(
+        (apart + handicap_of(code, handicap)) * scale, advantage * scale, margin * scale, outcome
+    )
     if outcome >= UNKNOWN and w < 0.0:  # two peaks: no Gaussian site stands for them
         return False
     shift = v * scale
@@ -140,17 +144,13 @@ def sweep(counted: CountedGames, games: AllGames, rule: Rule, marginal: Rows) ->
     """Update the sites of all games in order, one game at most out of its cavity; returns how many were skipped."""
     active, ends, decay = counted
     code, times, sites, links = games
-    noise, margin, _, advantage, handicap = rule
     skipped = 0
     for k in range(len(active)):
         g = active[k]
         alone = min(times[g], 1.0)
-        meeting = Meeting(
-            ends[k, 0], ends[k, 1], outcome_of(code[g]), handicap_of(code[g], handicap), margin[g]
-        )
         lacking = alone * decay[k, 0], alone * decay[k, 1]
         used = times[g] * decay[k, 0], times[g] * decay[k, 1]
-        if not _play(g, meeting, lacking, used, noise, advantage, marginal, sites, links):
+        if not _play(g, ends[k, 0], ends[k, 1], code[g], lacking, used, rule, marginal, sites, links):
             skipped += 1
     return skipped
 
@@ -162,8 +162,9 @@ def linearise(
 ) -> None:  # fmt: skip
     """The linear equations of the means at fixed links: D s_i - sum of couplings s_j = b_i for every player i.
 
-    Fills D in `diagonal`, `couplings` (k, 2) divided by it, and b - A s at the present means in `residual`. They hold
-    the games' scores and the prior, whose mean follows the opponents' (`total` as `opponents` leaves it).
+    Fills D in `diagonal`, `couplings` (k, 2) divided by it, and b - A s at the present means in `residual`. They
+    contain the games' scores and the prior, with a mean that follows the opponents' (`total` as `opponents` leaves
+    it).
     """
     active, ends, decay = counted
     _, times, _, links = games

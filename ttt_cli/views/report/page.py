@@ -1,36 +1,120 @@
-"""The page: its parts and what its script works on put together, everything in it escaped.
+"""The page: a run as one HTML file that needs nothing else, everything in it escaped."""
 
-Players' histories are compact arrays; of a large run those are carried who played most.
-"""
-
+import json
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from html import escape
 from itertools import groupby
 from operator import itemgetter
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
-from ttt_cli.progress import SILENT, Progress
-from ttt_cli.runs.run import Run
+from ttt_cli.periods import STEPS_PER_YEAR, label, year_of
+from ttt_cli.reading.reports import place_text
+from ttt_cli.runs.meta import RunMeta
+from ttt_cli.runs.run import CURVES, Run
+from ttt_cli.support.progress import SILENT, Progress
+from ttt_cli.support.switches import in_use
 from ttt_cli.views.beside import Beside
-from ttt_cli.views.evidence.surface import Surface, shares, stored_surface
-from ttt_cli.views.rankings.eligible import Eligible, eligible
-from ttt_cli.views.report import facts
-from ttt_cli.views.run import axis_title, scale_note
-from ttt_cli.views.templates import asset, embedded, filled, script
+from ttt_cli.views.evidence import (
+    gain_per_game,
+    has_evidence,
+    naive_log_evidence,
+    stored_surface,
+)
+from ttt_cli.views.figures.curves import moving_figure
+from ttt_cli.views.figures.periods import surface_figure, surface_note
+from ttt_cli.views.figures.spec import embedded
+from ttt_cli.views.rankings import Eligible, eligible
+from ttt_cli.views.report.markup import asset, curves_frame, figure, filled, script, short
+from ttt_cli.views.rows import finite
+from ttt_cli.views.rows import short as short_text
+from ttt_cli.views.run import curve_title, scale_note
 
-DATA_SCRIPTS: Final = ("fold.js", "periods.js", "data.js")
+LATE: Final = "This fit had not converged: skills may be off by more than the tolerance."
+LONG: Final = 200  # characters of a note that is folded
+_PROBLEMS: Final = 100
+_SHORTEST: Final = 3  # years of a curve
+
+
+def game_cards(meta: RunMeta) -> str:
+    """Counts of games, players and years."""
+    return _cards(
+        ("games", f"{meta.weight:,.10g}"),
+        ("players", f"{meta.players:,}"),
+        ("years", f"{meta.first[:4]}–{meta.last[:4]}"),
+        ("drawn", f"{100 * meta.draw_share:.1f} %"),
+    )
+
+
+def model_cards(meta: RunMeta) -> str:
+    """The model, its evidence where it has any, and whether inference converged."""
+    evidence = (
+        ("log-evidence, nats", f"{meta.log_evidence:,.2f}"),
+        ("gain per game over the naive model, nats", f"{gain_per_game(meta):.5f}"),
+    )
+    converged = "yes" if meta.converged else "NO"
+    return _cards(("model", meta.model), *(evidence if has_evidence(meta) else ()), ("converged", converged))
+
+
+def _cards(*facts: tuple[str, str]) -> str:
+    return "".join(f"<div><dt>{escape(key)}</dt><dd>{escape(value)}</dd></div>" for key, value in facts)
+
+
+def warning(line: str) -> str:
+    """A paragraph in a box; a long one is folded under its first words."""
+    head, _, rest = line.partition(": ")
+    if len(line) <= LONG or not rest:
+        return f'<p class="note">{escape(line)}</p>'
+    return f'<details class="note"><summary>{escape(head)}</summary><p>{escape(rest)}</p></details>'
+
+
+def pictures(run: Run) -> list[tuple[str, str]]:
+    """Title and figure of every curve of the run, with a band of one sd."""
+    return [
+        (curve_title(run, name), figure(moving_figure(run, name), "career", height=270))
+        for name in CURVES
+        if len([row for row in run.curve(name) if row[0] % 1 == 0]) >= _SHORTEST
+    ]
+
+
+def _evidence_facts(meta: RunMeta) -> list[tuple[str, str]]:
+    """Evidence beside the naive model, and how inference ended."""
+    has_error, evidence = math.isfinite(meta.remaining_error), has_evidence(meta)
+    return [
+        ("log-evidence, nats", f"{meta.log_evidence:,.4f}" if evidence else f"{meta.model} has none"),
+        ("naive model (always the share of draws), nats",
+         f"{naive_log_evidence(meta.weight, meta.draw_share):,.4f}"),
+        *([("gain per game, nats", f"{gain_per_game(meta):.6f}")] if evidence else ()),
+        ("converged", "yes" if meta.converged else "no"),
+        ("sweeps", f"{meta.sweeps:,}"),
+        ("largest error left, points", f"{meta.remaining_error:.3g}" if has_error else "unknown"),
+        *([("posterior", meta.posterior)] if meta.posterior else ()),
+        ("updates left out", f"{meta.skipped_sites:,}"),
+    ]  # fmt: skip
+
+
+def _account(run: Run) -> dict[str, Any]:
+    """Files, dropped rows by reason, and the first problems with file and line."""
+    listed = run.select(f"SELECT file, line, action, reason, detail FROM problems LIMIT {_PROBLEMS}")[1]
+    return {
+        "inputs": run.select("SELECT path, kind, rows, used, digest FROM inputs")[1],
+        "dropped": run.select("SELECT file, reason, rows FROM dropped ORDER BY rows DESC, reason")[1],
+        "problems": [(place_text(path, place), *what) for path, place, *what in listed],
+        "found": run.select("SELECT count(*) FROM problems")[1][0][0],
+    }
+
+
+DATA_SCRIPTS: Final = ("fold.js", "periods.js", "onward.js", "data.js")
 _SCRIPTS: Final = (
-    *DATA_SCRIPTS, "element.js", "dom.js", "table.js", "combobox.js", "axes.js", "curves.js", "hover.js",
-    "ranking.js", "surface.js", "downloads.js", "main.js",
+    *DATA_SCRIPTS, "element.js", "dom.js", "table.js", "combobox.js", "figure.js", "curves.js", "hover.js",
+    "ranking.js", "downloads.js", "main.js",
 )  # fmt: skip
 BUDGET: Final = 4_800_000  # bytes that all histories may take in the page
 _PLAYER_BYTES: Final = 78
 _ROW_BYTES: Final = 17
 _MARGIN_BYTES: Final = 7
 _OFFSET_BYTES: Final = 6
-_MOST_NUMBERED: Final = 1e15
 # Of the periods without games, the first of a year is enough to draw the way between.
 _KEPT: Final = """
 SELECT * FROM skills
@@ -58,13 +142,12 @@ FROM spans WHERE "until" IS NULL
 """
 
 
-@dataclass(frozen=True)
-class Carried:
+class Carried(NamedTuple):
     """The players in a page: those with `min_games` games or more, `left_out` others.
 
     Each is a list: name, games, wins, draws, losses, opponents, onward, first period number, then arrays over the
     rows: period numbers after the first (0 when each follows the other), means, sds, games, and draw margins or 0. Sds
-    are 0 where the system has none (`has_sd`). After the last row a skill goes on as `ttt_cli.fitted.later_on` has it:
+    are 0 where the system has none (`has_sd`). After the last row a skill follows `ttt_cli.histories.later_on`:
     `onward` is the rise of the variance in a period or, with careers, a list of that, the growth left, the periods to
     the decline, and the early haste left; `later` are the largest sd, the prior's sd and its mean, None where there is
     none, and the decline in a period and the periods of growth and of early haste.
@@ -74,7 +157,7 @@ class Carried:
     min_games: float
     left_out: int
     has_sd: bool
-    later: tuple[float | None, ...]
+    later: list[float | None]
 
 
 def report_page(
@@ -91,19 +174,30 @@ def report_page(
     may take; of a larger run, those who played most are carried. `beside`: published ratings to show, too.
     """
     with run:
-        data = report_data(run, limits, budget, progress)
-        data["beside"] = _beside(beside, data)
+        meta, data = run.meta, report_data(run, limits, budget, progress)
+        data["beside"] = _beside_data(beside, data)
+        notes = [] if meta.converged else [LATE]
+        if data["leftOut"]:
+            notes.append(
+                f"To stay small, this page carries the {len(data['players']):,} players with at least "
+                f"{data['minGames']:g} games; {data['leftOut']:,} others are in the run but not here."
+            )
+        surface = stored_surface(run.evidence_points())
+        height = min(max(140, 26 * len(surface.ticks[1])), 380) + 44 if surface else 0  # pixels
         parts = {
-            "title": escape(f"{run.name}: skill histories"),
-            "about": escape(f"{run.meta.describe()}; {scale_note(run)}"),
-            "cards": facts.game_cards(run.meta) + facts.model_cards(run.meta),
-            "notes": facts.notes(run.meta, data),
-            "dotted": f" Dotted: ratings of {escape(beside.name)}, scaled." if beside else "",
-            "moving": facts.moving_section(run),
-            "beside": facts.beside_section(beside) if beside else "",
-            "evidence": facts.evidence_section(run.meta),
-            "reading": facts.data_section(run),
-            "period": escape(run.meta.period),
+            "title": f"{run.name}: skill histories",
+            "about": f"{meta.describe()}; {scale_note(run)}",
+            "cards": game_cards(meta) + model_cards(meta),
+            "notes": "".join(map(warning, (*notes, *meta.notes))),
+            "beside": beside,
+            "pictures": pictures(run),
+            "surface_note": surface and surface_note(surface),
+            "surface": surface and figure(surface_figure(run), "surface", height=height),
+            "evidence": _evidence_facts(meta),
+            "params": [(key, short_text(value)) for key, value in in_use(meta.params).items()],
+            "config": json.dumps(meta.config, indent=2, ensure_ascii=False),
+            **_account(run),
+            "meta": meta,
             "style": asset("style.css"),
             "data": embedded(data),
             "script": script(_SCRIPTS),
@@ -116,42 +210,34 @@ def report_data(
 ) -> dict[str, Any]:
     """Periods, players, the limits (None: the usual ones) and the evidence surface of a run.
 
-    `budget`: bytes that histories may take.
+    `budget`: bytes that histories may take. `years`: each period in years is `years[0] + i * years[1]`.
     """
-    carried = carried_players(run, budget, progress)
-    return {
-        "run": run.name,
-        "model": run.meta.model,
-        "period": run.meta.period,
-        **_periods(run, carried),
-        "limits": asdict(limits or eligible(run)),
-        "unit": run.scale.unit,
-        "unitTitle": axis_title(run.scale),
-        "smoothed": run.meta.kind == "smoothed",
-        "hasSd": carried.has_sd,
-        "later": list(carried.later),
-        "minGames": carried.min_games,
-        "leftOut": carried.left_out,
-        "players": carried.players,
-        "surface": _surface(stored_surface(run.evidence_points())),
-    }
-
-
-def _periods(run: Run, carried: Carried) -> dict[str, Any]:
-    """The first period's number, the labels of all, and each one's place in years as `years[0] + i * years[1]`."""
-    from ttt_cli.periods import STEPS_PER_YEAR, label, year_of
-
+    carried, surface = carried_players(run, budget, progress), stored_surface(run.evidence_points())
     period: Any = run.meta.period
-    ((last,),) = run.query("SELECT coalesce(max(period_number), -1) FROM periods")[1]
+    ((last,),) = run.select("SELECT coalesce(max(period_number), -1) FROM periods")[1]
     first = min((player[7] for player in carried.players), default=0)
     return {
+        "period": period,
         "base": first,
         "labels": [label(number, period) for number in range(first, last + 1)],
         "years": [round(year_of(first, period), 6), 1.0 / STEPS_PER_YEAR[period]],
+        "limits": asdict(limits or eligible(run)),
+        "curves": curves_frame(run, period),
+        "smoothed": run.meta.kind == "smoothed",
+        "hasSd": carried.has_sd,
+        "later": carried.later,
+        "minGames": carried.min_games,
+        "leftOut": carried.left_out,
+        "players": carried.players,
+        "surface": surface
+        and {
+            "keys": surface.keys,
+            "points": [[*place, finite(round(value, 4))] for place, value in surface.values.items()],
+        },
     }
 
 
-def _beside(beside: Beside | None, data: Mapping[str, Any]) -> dict[str, Any] | None:
+def _beside_data(beside: Beside | None, data: Mapping[str, Any]) -> dict[str, Any] | None:
     """Published ratings of the players who are carried: pairs of a period's place and a rating, by name."""
     if beside is None:
         return None
@@ -164,56 +250,27 @@ def _beside(beside: Beside | None, data: Mapping[str, Any]) -> dict[str, Any] | 
     return {"name": beside.name, "ratings": ratings}
 
 
-def _surface(surface: Surface | None) -> dict[str, Any] | None:
-    """The surface as rows of the second parameter, from low to high; null where it was not computed.
-
-    `sides`: for every value of both parameters where its tile begins, its point lies and the tile ends.
-    """
-    if surface is None:
-        return None
-    x_values, y_values = surface.ticks
-    values = surface.values
-    return {
-        "keys": list(surface.keys),
-        "x": list(x_values),
-        "y": list(y_values),
-        "sides": [shares(x_values), shares(y_values)],
-        "values": [[_finite(values.get((x, y))) for x in x_values] for y in y_values],
-        "best": list(surface.best),
-    }
-
-
-def _finite(value: float | None) -> float | None:
-    return None if value is None or not math.isfinite(value) else round(value, 4)
-
-
 def carried_players(run: Run, budget: int = BUDGET, progress: Progress = SILENT) -> Carried:
-    """As many players, by games, as `budget` bytes hold."""
-    columns, _ = run.query("SELECT * FROM skills LIMIT 0")
-    margin = "draw_margin" in columns
+    """The players of the most games that fit into `budget` bytes."""
+    margin = "draw_margin" in run.select("SELECT * FROM skills LIMIT 0")[0]
     row_bytes = _ROW_BYTES + _MARGIN_BYTES * margin + _OFFSET_BYTES * (run.meta.period != "year")
-    sizes = run.query(_SIZES)[1]
+    sizes = run.select(_SIZES)[1]
     min_games = _threshold(sizes, row_bytes, budget)
-    sql = _ROWS.format(kept=_KEPT, margin="draw_margin" if margin else "NULL")
-    rows = run.stream(sql, [min_games])[1]
-    scale = run.scale
-    ((known, careers),) = run.query(_HAS)[1]
+    rows = run.stream(_ROWS.format(kept=_KEPT, margin="draw_margin" if margin else "NULL"), [min_games])[1]
+    slope, shift = run.scale.slope, run.scale.shift
+    ((has_sd, careers),) = run.select(_HAS)[1]
     many, players = sum(count for games, count, _ in sizes if games >= min_games), []
     with progress.task("writing the page", many, "players") as bar:
         for _, group in groupby(rows, key=itemgetter(0)):
-            players.append(_packed(list(group), scale.slope, careers=careers))
+            players.append(_packed(list(group), slope, careers=careers))
             bar.advance()
-    everyone = sum(count for _, count, _ in sizes)
-    most, prior, centre, decline, *periods = run.query(_LATER)[1][0]
-    later = (
-        *(_shown(most, scale.slope), _shown(prior, scale.slope), _shown(centre, scale.slope, scale.shift)),
-        *(_shown(decline, scale.slope), *periods),
-    )
-    return Carried(players, min_games, everyone - len(players), bool(known), later)
-
-
-def _shown(value: float | None, slope: float, shift: float = 0.0) -> float | None:
-    return None if value is None or not math.isfinite(value) else value * slope + shift
+    left_out = sum(count for _, count, _ in sizes) - len(players)
+    most, prior, centre, decline, *periods = run.select(_LATER)[1][0]
+    shown = [
+        None if value is None or not math.isfinite(value) else value * slope + up
+        for value, up in ((most, 0.0), (prior, 0.0), (centre, shift), (decline, 0.0))
+    ]
+    return Carried(players, min_games, left_out, bool(has_sd), [*shown, *periods])
 
 
 def _threshold(sizes: Sequence[tuple[Any, ...]], row_bytes: int, budget: int) -> float:
@@ -242,9 +299,3 @@ def _packed(rows: list[tuple[Any, ...]], slope: float, *, careers: bool) -> list
         *(list(map(short, column)) for column in (means, sds, games)),
         0 if margins[0] is None else list(map(short, margins)),
     ]
-
-
-def short(value: float) -> float | int:
-    """A number to one decimal, an integer where it is one."""
-    rounded = round(float(value), 1)
-    return int(rounded) if rounded.is_integer() and abs(rounded) < _MOST_NUMBERED else rounded

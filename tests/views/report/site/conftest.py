@@ -9,10 +9,11 @@ import pytest
 
 from tests.support.handmade import CONFIG, fit_of, games_of
 from ttt_cli.config.schema import Period
-from ttt_cli.reading.column import Column
-from ttt_cli.runs.run import Run, memory_run
+from ttt_cli.reading.columns import Column
+from ttt_cli.runs.run import Run
+from ttt_cli.runs.write import memory_run
 from ttt_cli.timeline import build_timeline
-from ttt_cli.views.report.site.build import write_site
+from ttt_cli.views.report.site import write_site
 
 Told = tuple[str, str, str, str, str, str, str]  # date, white, black, result, event, site, round
 

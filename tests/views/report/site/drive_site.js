@@ -11,6 +11,7 @@ const offered = async (id, text) => {
   await until(() => list.children.length);
   return [...list.children].map((node) => node.textContent);
 };
+const curves = () => [...new Set([...document.querySelectorAll("#chart .points[data-player]")].map((node) => node.dataset.player))];
 const told = {};
 (async () => {
   await soon();
@@ -31,12 +32,12 @@ const told = {};
   told.title = document.title;
   told.links = [...document.querySelectorAll("main a, nav a")].map((node) => node.href);
   if ($("versus-table")) {
-    await until(() => document.querySelectorAll(".player-curve").length === decodeURIComponent(location.hash).split(",").length);
+    await until(() => curves().length === decodeURIComponent(location.hash).split(",").length);
     told.rated = document.querySelectorAll(".rated").length;
     told.dotted = $("chart").nextElementSibling.textContent;
     $("chart").querySelector("svg")?.dispatchEvent(new KeyboardEvent("keydown", { key: "Home", bubbles: true }));
     told.read = $("curves-status").textContent;
-    told.curves = [...document.querySelectorAll(".player-curve")].map((node) => node.dataset.player);
+    told.curves = curves();
     told.cells = [...$("versus-table").querySelectorAll("tbody tr")].map((row) => [...row.cells].map((cell) => cell.querySelector("select")?.value ?? cell.textContent));
     const chooser = $("versus-table").querySelector("select");
     if (chooser) {

@@ -10,9 +10,9 @@ import pytest
 
 from tests.support.browser import Browser
 from tests.views.report.site.conftest import TOLD, run_of
+from ttt_cli.views.report import markup as lines
 from ttt_cli.views.report.page import report_page
-from ttt_cli.views.report.site import lines
-from ttt_cli.views.report.site.build import write_site
+from ttt_cli.views.report.site import write_site
 
 pytestmark = pytest.mark.slow
 PAGES = (

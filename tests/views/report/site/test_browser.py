@@ -15,12 +15,11 @@ import pytest
 
 from tests.support.browser import Browser
 from tests.views.report.site.conftest import TOLD, run_of
-from tests.views.report.test_words import sites, unmarked
 from tests.views.test_hostile_names import NAMES
 from ttt_cli.views.beside import read_beside
-from ttt_cli.views.players.probability import colour_blind, stronger
-from ttt_cli.views.report.site import lines
-from ttt_cli.views.report.site.build import write_site
+from ttt_cli.views.probability import colour_blind, stronger
+from ttt_cli.views.report import markup as lines
+from ttt_cli.views.report.site import write_site
 
 pytestmark = pytest.mark.slow
 
@@ -79,7 +78,7 @@ def test_pages_make_no_error_and_no_request(
     assert (found["errors"], found["requests"]) == ([], [])
     assert found["found"] == ["Paulsen, Louis 5 games, 1857–1861"]
     assert found["event"] == ["London ENG 3 games, 1861"]
-    assert found["nobody"] == ["Nobody here is called so."]
+    assert found["nobody"] == ["No player of this name."]
 
 
 def test_tables_are_sorted_and_the_address_keeps_it(
@@ -103,7 +102,7 @@ def test_players_of_an_address_are_compared_as_the_commands_do(
     assert (found["errors"], found["requests"]) == ([], [])
     assert found["curves"] == ["Morphy, Paul", "Anderssen, Adolf"]
     run = run_of(TOLD)
-    columns, rows = run.query(
+    columns, rows = run.select(
         "SELECT * FROM skills WHERE player IN ('Morphy, Paul', 'Anderssen, Adolf') AND games > 0"
     )
     skills = [dict(zip(columns, row, strict=True)) for row in rows]
@@ -122,23 +121,6 @@ def test_players_of_an_address_are_compared_as_the_commands_do(
     assert found["more"] == ["Kolisch, Ignaz 3 games, 1859–1861"]
 
 
-def test_scripts_say_everything_in_other_words_too(
-    browser: Browser, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    for place, data in sites(tmp_path, monkeypatch):
-        if place.name not in "ab":
-            continue
-        with_scripts(place)
-        pages = ["index.html", "players.html", "events.html", "years/1861.html", "compare.html"]
-        pages += ["compare.html#p=morphy-paul,anderssen-adolf:1861", "players/morphy-paul.html"]
-        pages += ["events/1858-paris-m.html", *(["players/few_1.html"] if place.name == "b" else [])]
-        for page in pages:
-            found = told(place, page, browser)
-            assert found["errors"] == []
-            typed = ["pualsen lon qqqq"]
-            assert (unmarked("\n".join(found["texts"]), *data, *typed), page) == ([], page)
-
-
 def test_published_ratings_are_beside_the_curves_compared(browser: Browser, tmp_path: Path) -> None:
     run, ratings = run_of(TOLD), tmp_path / "edo.csv"
     rows = ["player,year,rating", '"Morphy, Paul",1858,2600', '"Anderssen, Adolf",1858,2500']
@@ -148,7 +130,7 @@ def test_published_ratings_are_beside_the_curves_compared(browser: Browser, tmp_
     driven = with_scripts(tmp_path / "site")
     found = told(driven, "compare.html#p=morphy-paul:1858,anderssen-adolf:1861,kolisch-ignaz", browser)
     assert found["errors"] == []
-    assert found["dotted"] == "Dotted and rating: edo.csv, scaled"
+    assert found["dotted"] == "Dotted line and rating: edo.csv, scaled"
     assert found["rated"] == 2
     morphy, anderssen = (
         [f"{rating:.0f}" for _, rating in sorted(beside.ratings[name].items())]

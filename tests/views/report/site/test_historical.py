@@ -13,7 +13,7 @@ from tests.support.browser import Browser
 from tests.views.report.site.test_browser import told, with_scripts
 from ttt_cli.cli import main
 from ttt_cli.runs.run import open_run
-from ttt_cli.views.report.site import lines
+from ttt_cli.views.report import markup as lines
 
 pytestmark = pytest.mark.slow
 _HREF = re.compile(rb"<a href=\"?([^ >\"]+)")
@@ -100,7 +100,7 @@ def test_no_page_is_above_its_size_and_no_link_leads_nowhere(place: Path) -> Non
 
 def test_everybody_of_the_run_is_found_and_has_a_page(place: Path) -> None:
     run = open_run(place.parent / "a.ttt")
-    everybody = run.query("SELECT player FROM names JOIN players USING (player) ORDER BY id")[1]
+    everybody = run.select("SELECT player FROM names JOIN players USING (player) ORDER BY id")[1]
     found = entries(place, "names")
     assert [one[0] for one in found] == [name for (name,) in everybody]
     assert all(one[4] is not None for one in found)
@@ -115,7 +115,7 @@ def test_every_kind_of_page_works_in_a_browser(browser: Browser, place: Path) ->
     for kind, found in seen.items():
         assert (kind, found["errors"], found["requests"]) == (kind, [], [])
         assert any(one.startswith(name) for one in found["found"]), (kind, found["found"])
-        assert found["nobody"] == ["Nobody here is called so."]
+        assert found["nobody"] == ["No player of this name."]
         for link in found["links"]:
             path, _, part = link.removeprefix("file://").partition("#")
             assert Path(path).is_file(), (kind, link)

@@ -6,9 +6,9 @@ import numpy as np
 
 from tests.support.handmade import CONFIG, fit_of, games_of
 from ttt_cli.games.table import GAME_COLUMNS, Games
-from ttt_cli.runs.run import memory_run
+from ttt_cli.runs.write import memory_run
 from ttt_cli.timeline import build_timeline
-from ttt_cli.views.report.site.played import played_games
+from ttt_cli.views.report.book import played_games
 
 
 def test_many_games_come_in_their_order() -> None:

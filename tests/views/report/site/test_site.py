@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import re
+import json
 from pathlib import Path
 
 import numpy as np
@@ -12,16 +12,12 @@ from tests.support.builders import fit_rows, make_games
 from tests.support.handmade import CONFIG, RECORDS, run_by
 from tests.views.report.site.conftest import TOLD, run_of
 from tests.views.report.site.pages import Page, all_pages, broken
-from ttt_cli.runs.run import memory_run
-from ttt_cli.views.players.record import games_of
-from ttt_cli.views.rankings.eligible import Eligible, eligible
-from ttt_cli.views.rankings.leaders import leaders, reign_rows
-from ttt_cli.views.rankings.peaks_by import most_dominant
-from ttt_cli.views.rankings.top import peaks
-from ttt_cli.views.report.site import lines
-from ttt_cli.views.report.site.build import write_site
-from ttt_cli.views.report.site.curve import WHOLE
-from ttt_cli.views.report.site.year import moved
+from ttt_cli.runs.write import memory_run
+from ttt_cli.views.players import games_of
+from ttt_cli.views.rankings import Eligible, eligible, leaders, most_dominant, peaks, reign_rows
+from ttt_cli.views.report import markup as lines
+from ttt_cli.views.report.pages import moved
+from ttt_cli.views.report.site import write_site
 
 
 def test_every_link_leads_to_a_page_of_the_site(site: Path) -> None:
@@ -118,7 +114,7 @@ def test_the_number_ones_are_those_of_the_commands(tmp_path: Path) -> None:
     limits = Eligible(active=2.0)
     write_site(run, tmp_path / "s", limits)
     told = {row[0]: row[1] for row in Page(tmp_path / "s" / "years.html").tables["years"][1:] if row[1]}
-    assert told == {one.period: one.player for one in leaders(run, limits)}
+    assert told == {one.period: one.player for one in leaders(run, limits)[0]}
     rows = Page(tmp_path / "s" / "index.html").tables["number-ones"][1:]
     wanted = [
         [first, last, player, str(years), f"{p:.2f}", f"{least:.2f}", f"{mean:.0f} ± {sd:.0f}", at]
@@ -131,16 +127,19 @@ def test_bars_of_number_ones_are_as_high_as_by_brute_force(site: Path) -> None:
     """Every leader's share of samples of independent skills of all who are eligible, a bar for a year."""
     run = run_of(TOLD)
     rows, values = eligible(run).always(run)
-    ranked = run.query(f"SELECT period, mean, sd FROM ({rows}) ORDER BY period, mean DESC, player", values)[1]
+    ranked = run.select(f"SELECT period, mean, sd FROM ({rows}) ORDER BY period, mean DESC, player", values)[
+        1
+    ]
     rng = np.random.default_rng(7)
     picture = (site / "index.html").read_text(encoding="utf-8").partition("chart reigns")[2]
-    bars = dict(re.findall(r"M(\d+\.\d) 0v-(\d+\.\d)", picture.partition("</svg>")[0]))
+    data = json.loads(picture.partition(">")[2].partition(">")[2].partition("</script>")[0])
+    bars = {bar["year"]: bar["high"] for bar in data["datasets"]["bars"] if bar["high"] > 0.0}
     years = sorted({period for period, *_ in ranked})
     assert len(bars) == len(years) > 3
-    for (_, high), year in zip(sorted(bars.items(), key=lambda one: float(one[0])), years, strict=True):
+    for (_, high), year in zip(sorted(bars.items()), years, strict=True):
         mean, sd = np.array([one[1:] for one in ranked if one[0] == year]).T
         drawn = mean + sd * rng.standard_normal((200_000, len(mean)))
-        assert float(high) / WHOLE == pytest.approx((drawn.argmax(axis=1) == 0).mean(), abs=0.005)
+        assert high == pytest.approx((drawn.argmax(axis=1) == 0).mean(), abs=0.005)
 
 
 def test_the_greatest_are_those_of_the_commands(site: Path) -> None:
@@ -283,6 +282,26 @@ def test_united_spellings_are_told(tmp_path: Path) -> None:
     )
     assert "also written: P. <Morphy>; Paul M." in Page(tmp_path / "s" / "players" / "morphy-paul.html").text
     assert "also written" not in Page(tmp_path / "s" / "players" / "anderssen-adolf.html").text
+
+
+def test_exhibitions_are_marked_and_have_no_performance(tmp_path: Path) -> None:
+    one, others = "Lasker, E", ("A, a", "B, b", "C, c")
+    told = [
+        ("1900", one, other, "1/2-1/2", event, "", "")
+        for event in ("Simul", "Blindfold", "Cup")
+        for other in others
+    ]
+    told += [("1900", white, black, "1-0", "Blindfold tournament", "", "") for white, black in
+             ((one, "A, a"), ("A, a", "B, b"), ("B, b", one))]  # fmt: skip
+    write_site(run_of(told), tmp_path / "s")
+    year = {row[0]: row for row in Page(tmp_path / "s" / "years" / "1900.html").tables["events"][1:]}
+    assert sorted(year) == ["Blindfold (blindfold)", "Blindfold tournament", "Cup", "Simul (simul)"]
+    events = Page(tmp_path / "s" / "players" / "lasker-e.html").tables["events"][1:]
+    assert {row[1]: bool(row[6]) for row in events} == {
+        "Blindfold": False, "Blindfold tournament": True, "Cup": True, "Simul": False,
+    }  # fmt: skip
+    assert "simul: no performance" in Page(tmp_path / "s" / "events" / "1900-simul.html").text
+    assert broken(tmp_path / "s") == []
 
 
 MOVING = {"draw_margin_drift": 0.3}

@@ -60,14 +60,14 @@ function startCombobox(input, list, chosen, find) {
     input.removeAttribute("aria-activedescendant");
     mark(offered.length ? 0 : -1);
   };
-  const nobody = element("li", { role: "option", "aria-disabled": "true", "aria-selected": "false" }, say("Nobody here is called so."));
+  const nobody = element("li", { role: "option", "aria-disabled": "true", "aria-selected": "false" }, "No player of this name.");
   const option = (player, index) => element("li", {
     role: "option",
     id: `${input.id}-option-${index}`,
     "aria-selected": "false",
     onmousedown: (event) => event.preventDefault(),
     onclick: () => take(player),
-  }, player.name, " ", element("small", {}, `${player.games === 1 ? say("{} game", 1) : say("{} games", plain(player.games))}, ${player.years}`));
+  }, player.name, " ", element("small", {}, `${player.games === 1 ? "1 game" : `${plain(player.games)} games`}, ${player.years}`));
 
   input.addEventListener("input", offer);
   input.addEventListener("focus", () => { if (input.value) offer(); });

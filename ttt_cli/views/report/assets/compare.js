@@ -38,26 +38,26 @@ function outcome(a, b) {
 
 function record(a, b) {
   const found = a.met.get(b.id) ?? b.met.get(a.id)?.slice().reverse();
-  return found ? `+${plain(found[0])} =${plain(found[1])} −${plain(found[2])}` : say("no games");
+  return found ? `+${plain(found[0])} =${plain(found[1])} −${plain(found[2])}` : "no games";
 }
 
 function cellOf(a, b) {
   if (a === b) return "·";
   const [own, their] = [skill(a), skill(b)];
   const { win, draw } = outcome(own, their);
-  const stronger = D.hasSd ? `${say("stronger {}", normal((own.mean - their.mean) / Math.hypot(own.sd, their.sd)).toFixed(2))}; ` : "";
+  const stronger = D.hasSd ? `stronger ${normal((own.mean - their.mean) / Math.hypot(own.sd, their.sd)).toFixed(2)}; ` : "";
   return element("span", {}, element("b", {}, (win + draw / 2).toFixed(2)), " ", element("small", {}, stronger + record(a, b)));
 }
 
 function yearChooser(player) {
   const years = player.at.map((t) => element("option", { value: t, ...(t === when.get(player.id) ? { selected: "" } : {}) }, D.labels[t]));
-  return element("select", { "aria-label": say("year of {}", player.name), onchange: (event) => { when.set(player.id, Number(event.target.value)); drawVersus(); } }, ...years);
+  return element("select", { "aria-label": `year of ${player.name}`, onchange: (event) => { when.set(player.id, Number(event.target.value)); drawVersus(); } }, ...years);
 }
 
 function drawVersus() {
   const players = chosen.map((one) => one.player);
   keep("p", players.map((player) => `${player.slug}:${D.labels[when.get(player.id)]}`).join(","));
-  const head = [...["player", "in", "skill", ...(D.beside ? ["rating"] : [])].map((head) => say(head)), ...players.map((player) => player.name)];
+  const head = ["player", "in", "skill", ...(D.beside ? ["rating"] : []), ...players.map((player) => player.name)];
   const rows = players.map((player) => {
     const { mean, sd } = skill(player);
     const link = element("a", { href: player.place }, player.name);
@@ -72,7 +72,7 @@ function drawVersus() {
 
 async function add(one, year = null) {
   if (chosen.length >= MOST) {
-    byId("curves-status").textContent = say("Not more than {} players at once", MOST);
+    byId("curves-status").textContent = `At most ${MOST} players at once`;
     return;
   }
   const player = chosen.find((entry) => entry.player.id === one.id)?.player ?? await history_(one);

@@ -25,28 +25,19 @@ function between({ mean, sd }, i, share) {
   return { mean: mean[i] + share * (mean[i + 1] - mean[i]), sd: sd[i] + share * (sd[i + 1] - sd[i]) };
 }
 
-/** So many periods after the last game, with what is left of a career there. */
-function onward(mean, sd, ahead, rise, growth = 0, declineAfter = 0, early = 0) {
-  const change = growth * (1 - Math.exp(-ahead / GROWTH_PERIODS)) - DECLINE * Math.max(ahead - declineAfter, 0);
-  const passed = ahead + early * EARLY_PERIODS * (1 - Math.exp(-ahead / EARLY_PERIODS));
-  const known = PRIOR_SD === null ? 0 : PRIOR_SD ** -2;
-  const told = sd ** -2 - known;
-  const fading = 1 + told * passed * rise;
-  const precision = known + told / fading;
-  return {
-    mean: PRIOR_MEAN === null ? mean + change : PRIOR_MEAN + (mean - PRIOR_MEAN) / (fading * sd * sd * precision),
-    sd: Math.min(precision ** -0.5, MOST ?? Infinity),
-  };
+/** The first period in which a player has played enough games, Infinity if in none or if the opponents are too few. */
+function eligibleSince(player, filter) {
+  let games = 0;
+  const i = player.opponents < filter.minOpponents ? -1 : player.played.findIndex((some) => (games += some) >= filter.minGames);
+  return i < 0 ? Infinity : player.at[i];
 }
-
-const enough = (player, filter) => player.games >= filter.minGames && player.opponents >= filter.minOpponents;
 const active = (player, i, t, filter) => t - player.latest[i] <= Math.round(filter.active / D.years[1]);
 
 /** Players by descending mean in period t, as far as they are eligible. */
 function ranking(t, filter) {
   const rows = [];
   for (const player of players) {
-    if (!enough(player, filter)) continue;
+    if (t < eligibleSince(player, filter)) continue;
     const end = player.at.length - 1;
     const i = t > player.at[end] ? end : rowAt(player, t);
     if (i < 0 || !active(player, i, t, filter)) continue;
@@ -56,22 +47,24 @@ function ranking(t, filter) {
   return rows.sort((a, b) => b.mean - a.mean || a.player.id - b.player.id);
 }
 
-/** The first of every period's ranking, or null. One pass over all histories. */
+/** The first of every period's ranking, or null where too few are eligible. One pass over all histories. */
 function leadersByPeriod(filter) {
   const best = new Array(T).fill(null);
+  const field = new Array(T).fill(0);
   for (const player of players) {
-    if (!enough(player, filter)) continue;
+    const since = eligibleSince(player, filter);
     const { at } = player;
     for (let i = 0; i < at.length; i++) {
       const until = i + 1 === at.length ? T - 1 : at[i + 1] - 1;
-      for (let t = at[i]; t <= until && active(player, i, t, filter); t++) {
+      for (let t = Math.max(at[i], since); t <= until && active(player, i, t, filter); t++) {
         const skill = skillAt(player, i, t);
         if (skill.sd > filter.maxSd) continue;
+        field[t]++;
         if (best[t] === null || skill.mean > best[t].mean) best[t] = skill;
       }
     }
   }
-  return best;
+  return best.map((leader, t) => (field[t] >= D.limits.fewest ? leader : null));
 }
 
 /** Neighbouring periods of one leader put together; `best` is the skill in the one of the highest mean. */
@@ -88,14 +81,15 @@ function reigns(filter) {
   return found;
 }
 
-/** The highest mean of every player among the periods played and sure enough, the highest first. */
+/** The highest mean of every player among the periods with games and a leader, the highest first. */
 function peaks(filter) {
   const rows = [];
+  const leaders = leadersByPeriod(filter);
   for (const player of players) {
-    if (!enough(player, filter)) continue;
+    const since = eligibleSince(player, filter);
     let best = -1;
     for (let i = 0; i < player.mean.length; i++) {
-      if (player.played[i] > 0 && player.sd[i] <= filter.maxSd && (best < 0 || player.mean[i] > player.mean[best])) best = i;
+      if (player.played[i] > 0 && player.at[i] >= since && leaders[player.at[i]] && player.sd[i] <= filter.maxSd && (best < 0 || player.mean[i] > player.mean[best])) best = i;
     }
     if (best >= 0) rows.push({ player, i: best });
   }

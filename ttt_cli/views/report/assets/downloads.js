@@ -11,8 +11,7 @@ const TABLES = {
     reigns(filter).map(({ player, from, to, best }) => [D.labels[from], D.labels[to], player.name, best.mean, shown(best.sd), D.labels[best.t]])],
   peaks: () => [["rank", "player", "period", "mean", "sd", "games"],
     peaks(filter).map(({ player, i }, place) => [place + 1, player.name, D.labels[player.at[i]], player.mean[i], shown(player.sd[i]), player.games])],
-  evidence: () => [[...D.surface.keys, "log_evidence"],
-    D.surface.values.flatMap((row, j) => row.map((value, i) => [D.surface.x[i], D.surface.y[j], value]))],
+  evidence: () => [[...D.surface.keys, "log_evidence"], D.surface.points],
 };
 
 function download(name) {

@@ -1,8 +1,3 @@
-const SPOKEN = globalThis.WORDS ?? {};
-
-/** A text in the language of the page, with values in its places `{}`. */
-const say = (text, ...values) => (Object.hasOwn(SPOKEN, text) ? SPOKEN[text] : text).replaceAll("{}", () => values.shift());
-
 const byId = (id) => document.getElementById(id);
 
 /** An HTML element with attributes and children; texts are texts, never markup. */

@@ -1,6 +1,6 @@
 /** A cursor on the curves that follows the pointer or the arrow keys and tells the values of its period. */
-function startHover(box, svg, scale) {
-  const cursor = shape("line", { class: "cursor", y1: TOP, y2: scale.height - BOTTOM, visibility: "hidden" });
+function startHover(box, { svg, x: across, y: up, width }) {
+  const cursor = shape("line", { class: "cursor", y1: up.to, y2: up.from, visibility: "hidden" });
   const tip = element("div", { class: "tip", hidden: "" });
   svg.append(cursor);
   box.append(tip);
@@ -21,22 +21,23 @@ function startHover(box, svg, scale) {
     tip.replaceChildren(element("b", {}, D.labels[now]), ...lines.map(({ slot, text }) =>
       element("div", {}, element("span", { class: "swatch", style: `background: ${colourOf(slot)}` }), text)));
     tip.hidden = false;
-    const x = scale.x(yearOf(now));
+    const x = across.at(yearOf(now));
     cursor.setAttribute("x1", x);
     cursor.setAttribute("x2", x);
     cursor.setAttribute("visibility", "visible");
     tip.style.left = `${Math.max(0, Math.min(x + 10, box.clientWidth - tip.offsetWidth))}px`;
-    if (aloud) byId("curves-status").textContent = `${D.labels[now]}: ${lines.map(({ text }) => text).join("; ") || say("nobody")}`;
+    if (aloud) byId("curves-status").textContent = `${D.labels[now]}: ${lines.map(({ text }) => text).join("; ") || "nobody"}`;
   };
   const games = (player, i) => {
     const played = player.at[i] === now ? player.played[i] : 0;
-    return played === 1 ? say("{} game", 1) : played > 0 ? say("{} games", plain(played)) : say("no games");
+    return played === 1 ? "1 game" : played > 0 ? `${plain(played)} games` : "no games";
   };
-  const rated = (player) => (ratingIn(player, now) ? say(", rating {}", ratingIn(player, now)) : "");
-  const margin = (player, i) => (player.margin ? say(", draw margin {}", points(player.margin[i])) : "");
+  const rated = (player) => (ratingIn(player, now) ? `, rating ${ratingIn(player, now)}` : "");
+  const margin = (player, i) => (player.margin ? `, draw margin ${points(player.margin[i])}` : "");
   const follow = (event) => {
     const place = svg.getBoundingClientRect();
-    tell(scale.period((event.clientX - place.left) * scale.width / place.width), false);
+    const part = ((event.clientX - place.left) * width / place.width - across.from) / (across.to - across.from);
+    tell(Math.round((across.low + part * (across.high - across.low) - D.years[0]) / D.years[1]), false);
   };
 
   svg.addEventListener("pointermove", follow);

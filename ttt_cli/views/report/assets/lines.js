@@ -46,7 +46,7 @@ function sortable(block, name, heads, rows) {
   const line = (tag, cells) => element("tr", {}, ...cells.map((cell) => element(tag, {}, cell)));
   const kinds = heads.map((head, at) => (head.startsWith("#") ? `r${at + 1}` : "")).filter(Boolean);
   return element("div", { class: "scroll" }, element("table", { ...(block.closest("section") ? {} : { id: `${name}-table` }), class: kinds.join(" ") },
-    element("thead", {}, line("th", heads.map((head) => say(head.replace("#", ""))))),
+    element("thead", {}, line("th", heads.map((head) => head.replace("#", "")))),
     element("tbody", {}, ...rows.map((row) => line("td", row)))));
 }
 
@@ -66,7 +66,7 @@ function startRecord(block) {
   if (games.length > FEW && events.length) {
     const link = ([at, name, ...rest]) => [element("a", { href: `${UP}years/${at}.html` }, at), eventOf(name, at), ...rest];
     const heading = headingOf(block);
-    heading.before(element(heading.localName, {}, say("Events")), sortable(block, "events", EVENT_HEADS, events.map(link)));
+    heading.before(element(heading.localName, {}, "Events"), sortable(block, "events", EVENT_HEADS, events.map(link)));
   }
   games.sort(([a], [b]) => (a < b ? -1 : a > b));
   block.replaceWith(sortable(block, "games", GAME_HEADS, games));
@@ -84,7 +84,7 @@ function startRounds(block) {
 function startComparing(facts) {
   const slug = facts.closest("section")?.id ?? location.pathname.split("/").at(-1).replace(/\.html$/, "");
   if (slug.startsWith("few_")) return;
-  facts.after(element("p", { class: "turn" }, element("a", { href: `${UP}compare.html#p=${slug}` }, say("compare with others"))));
+  facts.after(element("p", { class: "turn" }, element("a", { href: `${UP}compare.html#p=${slug}` }, "compare with others")));
 }
 
 for (const [kind, start] of [["record", startRecord], ["rounds", startRounds]]) {
@@ -94,5 +94,5 @@ if (/\/players\/[^/]*$/.test(location.pathname)) document.querySelectorAll(".fac
 
 if (UP) {
   document.querySelector("header nav").append(...["Players", "Years", "Events", "Compare"]
-    .map((name) => element("a", { href: `${UP}${name.toLowerCase()}.html` }, say(name))));
+    .map((name) => element("a", { href: `${UP}${name.toLowerCase()}.html` }, name)));
 }

@@ -11,7 +11,7 @@ startRanking();
 startCombobox(byId("player"), byId("player-options"), choose, (text) => matches(text, players));
 longestLeaders().forEach((player) => choose(player, false));
 redraw();
-drawSurface();
+startFigures();
 startDownloads();
 byId("curves-table").closest("details").addEventListener("toggle", redraw);
 let wide = window.innerWidth;
@@ -19,5 +19,4 @@ window.addEventListener("resize", () => {
   if (window.innerWidth === wide) return;
   wide = window.innerWidth;
   drawCurves();
-  drawSurface();
 });

@@ -58,4 +58,7 @@ function startRanking() {
   byId("later").addEventListener("click", move(1));
   for (const id of ["min-games", "min-opponents", "max-sd", "active"]) byId(id).addEventListener("input", readFilter);
   readFilter();
+  const last = leadersByPeriod(filter).findLastIndex(Boolean);
+  if (last >= 0) when.value = last;
+  drawRanking();
 }

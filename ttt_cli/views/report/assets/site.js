@@ -105,12 +105,14 @@ startSearch();
 
 function startSearch() {
   const box = element("div", { class: "search" },
-    element("label", { class: "visually-hidden", for: "find" }, say("Find a player or an event")),
+    element("label", { class: "visually-hidden", for: "find" }, "Find a player or an event"),
     element("input", {
-      id: "find", type: "text", role: "combobox", placeholder: say("find a player or event"), autocomplete: "off", spellcheck: "false",
+      id: "find", type: "text", role: "combobox", placeholder: "find a player or event", autocomplete: "off", spellcheck: "false",
       "aria-autocomplete": "list", "aria-expanded": "false", "aria-controls": "find-options",
     }),
-    element("ul", { id: "find-options", role: "listbox", "aria-label": say("Players and events"), hidden: "" }));
+    element("ul", { id: "find-options", role: "listbox", "aria-label": "Players and events", hidden: "" }));
   document.querySelector("header nav").append(box);
   startCombobox(byId("find"), byId("find-options"), (one) => { location.href = UP + one.place; }, anything);
 }
+
+startFigures();

@@ -2,7 +2,7 @@
 function table(heads, rows) {
   const numeric = heads.map((head) => head.startsWith("#"));
   const head = heads.map((text, i) =>
-    element("th", numeric[i] ? { scope: "col", class: "number" } : { scope: "col" }, say(text.replace(/^#/, ""))));
+    element("th", numeric[i] ? { scope: "col", class: "number" } : { scope: "col" }, text.replace(/^#/, "")));
   const body = rows.map((row) => element("tr", {}, ...row.map((value, i) =>
     element("td", numeric[i] ? { class: "number" } : {}, cell(value)))));
   return element("table", {}, element("thead", {}, element("tr", {}, ...head)), element("tbody", {}, ...body));
@@ -10,7 +10,7 @@ function table(heads, rows) {
 
 function cell(value) {
   if (value === null || typeof value !== "object") return String(value);
-  const button = element("button", { type: "button", title: say("show the curve") }, value.name);
+  const button = element("button", { type: "button", title: "show the curve" }, value.name);
   button.addEventListener("click", () => {
     choose(value);
     byId("chart").scrollIntoView({ block: "center" });
@@ -18,9 +18,9 @@ function cell(value) {
   return button;
 }
 
-function show(id, heads, rows, more = 0, none = say("Nobody is eligible within these limits.")) {
+function show(id, heads, rows, more = 0, none = "Nobody is eligible within these limits.") {
   const parts = rows.length ? [table(heads, rows)] : [element("p", {}, none)];
-  if (more > 0) parts.push(element("p", { class: "help" }, say("and {} more in the download", more.toLocaleString("en"))));
+  if (more > 0) parts.push(element("p", { class: "help" }, `and ${more.toLocaleString("en")} more in the download`));
   byId(id).replaceChildren(...parts);
 }
 

@@ -1,0 +1,340 @@
+"""Tuning finds what made artificial histories, says how sure that is, and survives fits that fail."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tests.support.builders import make_games
+from tests.support.handmade import written
+from tests.support.recorder import Recorder
+from ttt_cli.api import fit, read_games
+from ttt_cli.evaluate.simulate import Plan, simulate
+from ttt_cli.evaluate.tune import Tuning, tune
+from ttt_cli.games.table import Games
+from ttt_cli.inference import posterior
+from ttt_cli.runs.run import Run, open_run
+from ttt_cli.support.errors import ConfigError
+from ttt_cli.systems import ttt
+
+pytestmark = pytest.mark.slow
+
+SMALL = Plan(
+    players=40, years=12, games=900, expansion=0.0, beta=350, tau=120, clusters=1, mixing=1.0, seed=6
+)
+
+
+@pytest.fixture(scope="module")
+def games() -> Games:
+    return simulate(SMALL).games()
+
+
+@pytest.fixture
+def run(games: Games, tmp_path: Path) -> Run:
+    place = tmp_path / "a.ttt"
+    return open_run(written(place, lambda: fit(games, output=place), "tune"))
+
+
+def value(found: Tuning, key: str) -> float:
+    return next(one.value for one in found.parameters if one.key == key)
+
+
+def error(found: Tuning, key: str) -> float:
+    wanted = next(one.standard_error for one in found.parameters if one.key == key)
+    assert wanted is not None
+    return wanted
+
+
+@pytest.mark.parametrize("advantage", [0.0, 60.0])
+def test_the_parameters_that_made_a_history_are_found(advantage: float) -> None:
+    plan = Plan(
+        players=300, years=40, games=15_000, expansion=0.0, clusters=1, mixing=1.0,
+        beta=400, tau=50, draw_margin=200, white_advantage=advantage, seed=1,
+    )  # fmt: skip
+    keys = ["beta", "tau", "draw_margin", *(["white_advantage"] if advantage else [])]
+    found = tune(fit(simulate(plan).games(), prior_sd=400), ",".join(keys))
+    assert found.converged
+    assert [one.key for one in found.parameters] == keys
+    for one in found.parameters:
+        assert one.standard_error is not None
+        assert one.standard_error < 0.2 * getattr(plan, one.key)
+        assert abs(one.value - getattr(plan, one.key)) < 4 * one.standard_error, one
+    assert found.sweeps < 10 * found.evaluations
+    assert found.remarks == ()
+
+
+def test_standard_errors_are_those_of_the_evidence_itself(games: Games) -> None:
+    """Second differences of the evidence, in points, at the tuned values."""
+    found = tune(fit(games, draw_margin=150, tol=1e-6), "beta,tau,white_advantage")
+    keys = [one.key for one in found.parameters]
+    top = np.array([one.value for one in found.parameters])
+    steps = np.diag([0.1 * error(found, key) for key in keys])
+
+    @cache
+    def evidence(*beyond: float) -> float:
+        at = top + np.array(beyond)
+        return fit(games, draw_margin=150, tol=1e-8, **dict(zip(keys, at, strict=True))).meta.log_evidence
+
+    curvature = np.array([[
+        (evidence(*a + b) - evidence(*a - b) - evidence(*b - a) + evidence(*-a - b))
+        / (4 * np.abs(a).sum() * np.abs(b).sum())
+        for b in steps] for a in steps])  # fmt: skip
+    covariance = np.linalg.inv(-curvature)
+    expected = np.sqrt(np.diag(covariance))
+    assert [error(found, key) for key in keys] == pytest.approx(expected, rel=0.02)
+    assert found.correlations == pytest.approx(covariance / np.outer(expected, expected), abs=0.02)
+    assert found.log_evidence == pytest.approx(evidence(*np.zeros(3)), abs=1e-6)
+
+
+def test_the_top_is_the_same_wherever_the_search_begins(run: Run) -> None:
+    here = tune(run)
+    for start in (["model.beta=1500", "model.tau=10"], ["model.tau=0"], ["model.beta=120", "model.tau=600"]):
+        there = tune(run, "beta,tau", start)
+        assert there.converged
+        for one in there.parameters:
+            assert one.value == pytest.approx(value(here, one.key), abs=0.1 * error(here, one.key))
+    assert there.parameters[0].start == 120
+    assert (
+        there.start_log_evidence < here.start_log_evidence == pytest.approx(run.meta.log_evidence, abs=1e-6)
+    )
+
+
+def test_only_ratios_matter(games: Games) -> None:
+    whole = tune(fit(games, prior_sd=400, tol=1e-4), "beta,tau,gamma")
+    half = tune(fit(games, prior_sd=200, tol=1e-4), "beta,tau,gamma", ["model.beta=240", "model.tau=30"])
+    for one in half.parameters:
+        assert one.value == pytest.approx(value(whole, one.key) / 2, abs=0.02 * error(whole, one.key))
+        assert one.standard_error == pytest.approx(error(whole, one.key) / 2, rel=0.01)
+
+
+def test_a_drift_of_nothing_is_begun_where_a_slope_shows(run: Run) -> None:
+    found = tune(run, "tau", ["model.tau=0"])
+    assert found.parameters[0].start == 4
+    assert value(found, "tau") > 50
+    assert found.remarks == ("the search started at tau 4 instead of 0",)
+
+
+@pytest.mark.parametrize(
+    ("model", "keys"),
+    [
+        ("ttt", "draw_margin,beta"),
+        ("ttt", "draw_probability,beta"),
+        ("ttt-d", "nu0,varsigma0,varsigma"),
+        ("trueskill", "beta,epsilon"),
+    ],
+)
+def test_what_is_worked_out_becomes_a_number(games: Games, model: str, keys: str) -> None:
+    run = fit(games, model=model)
+    found = tune(run, keys)
+    assert found.converged
+    assert found.log_evidence > found.start_log_evidence == pytest.approx(run.meta.log_evidence, abs=1e-4)
+    for one in found.parameters:
+        assert getattr(found.config.model, one.key) == one.value
+        if one.key != "draw_probability":
+            assert one.start == pytest.approx(run.meta.params[one.key])
+    again = fit(games, **found.config.model.params, model=model)
+    assert again.meta.log_evidence == pytest.approx(found.log_evidence, abs=1e-4)
+
+
+def test_an_estimated_advantage_is_tuned_along(games: Games) -> None:
+    own = fit(games, white_advantage="estimate", draw_margin=150)
+    found = tune(own, "tau", ["model.tau=60"])
+    assert [one.key for one in found.parameters] == ["tau", "white_advantage"]
+    nested = fit(games, white_advantage="estimate", draw_margin=150, tau=value(found, "tau"))
+    best = nested.meta.params["white_advantage"]
+    assert value(found, "white_advantage") == pytest.approx(best, abs=0.1 * error(found, "white_advantage"))
+    assert found.log_evidence == pytest.approx(nested.meta.log_evidence, abs=0.01)
+
+
+def test_no_fit_waits_for_sds(games: Games, monkeypatch: pytest.MonkeyPatch) -> None:
+    run = fit(games)
+    monkeypatch.setattr(posterior, "LARGE", 0)
+    monkeypatch.setattr(posterior, "sampled_histories", None)
+    assert tune(run, "tau").converged
+
+
+def test_every_fit_is_kept_and_the_run_stays_as_it_is(run: Run) -> None:
+    before = run.meta
+    found = tune(run)
+    stored = open_run(run.path)
+    points = stored.evidence_points()
+    assert stored.meta == before
+    assert max(point.log_evidence for point in points) == pytest.approx(found.log_evidence, abs=1e-3)
+    assert len(points) == found.evaluations  # the first is the run's own
+    assert all(point.converged for point in points)
+    assert points[0].asked["beta"] == 480
+    assert {point.params["prior_sd"] for point in points} == {400}
+
+
+def test_overrides_change_the_model_and_nothing_else(run: Run) -> None:
+    found = tune(run, "beta", ["model.tau=80", "model.draw_margin=150"])
+    assert (found.config.model.params["tau"], found.config.model.params["draw_margin"]) == (80, 150)
+    with pytest.raises(ConfigError, match=r"data\.period"):
+        tune(run, "beta", ["data.period=month"])
+    with pytest.raises(ConfigError, match="does not change the evidence"):
+        tune(run, "prior_mean")
+
+
+def test_games_that_no_margin_explains_are_refused_with_the_models_words() -> None:
+    drawn = make_games([(1900 + year, "a", "b", 1) for year in range(5)])
+    run = fit(drawn, draw_margin=100)
+    with pytest.raises(ConfigError, match="all games are draws"):
+        tune(run, "beta", ["model.draw_margin=auto"])
+
+
+def test_a_bound_is_told() -> None:
+    rng = np.random.default_rng(1)
+    rows = [
+        (1900 + i // 20, *rng.choice(list("abcdef"), 2, replace=False), int(2 * rng.integers(2)))
+        for i in range(200)
+    ]
+    found = tune(fit(make_games(rows), draw_margin=20), "draw_margin,beta")
+    margin, _ = found.parameters
+    assert (margin.bound, margin.standard_error) == ("lower", None)
+    assert margin.value == pytest.approx(0.04)
+    assert found.converged
+    assert "draw_margin stopped at its lower bound" in found.remarks[0]
+    assert np.isnan(found.correlations[0]).all()
+    assert found.correlations[1, 1] == 1.0
+
+
+def failing(monkeypatch: pytest.MonkeyPatch, where: Callable[[Any], bool]) -> list[Any]:
+    """Let fits end without convergence where told; the parameters of all fits, as they come."""
+    real, seen = ttt.fit, []
+
+    def unsure(timeline: Any, params: Any, *args: Any, **rest: Any) -> Any:
+        seen.append(params)
+        fitted = real(timeline, params, *args, **rest)
+        return replace(fitted, status=replace(fitted.status, converged=not where(params)))
+
+    monkeypatch.setattr(ttt, "fit", unsure)
+    return seen
+
+
+def test_fits_that_fail_on_the_way_are_gone_round(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    undisturbed = tune(run, "beta,tau", ["model.beta=900"])
+    last = value(undisturbed, "beta")
+    seen = failing(monkeypatch, lambda params: params.beta < last - 3 * error(undisturbed, "beta"))
+    found = tune(run, "beta,tau", ["model.beta=900"])
+    assert found.converged
+    assert value(found, "beta") == pytest.approx(last, abs=0.15 * error(undisturbed, "beta"))
+    assert len(seen) < 60
+
+
+def test_a_top_that_no_fit_reaches_is_not_claimed(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    failing(monkeypatch, lambda params: params.beta < 470)
+    found = tune(run, "beta,tau")
+    assert not found.converged
+    assert "NOT CONVERGED" in found.remarks[0]
+    assert "did not converge" in found.remarks[1]
+    assert 470 <= value(found, "beta") < 480
+
+
+def test_a_search_that_cannot_begin_says_so(run: Run) -> None:
+    found = tune(run, "beta,tau", ["solver.max_sweeps=1"])
+    assert not found.converged
+    assert len(found.remarks) == 1
+    assert "max_sweeps" in found.remarks[0]
+    assert (value(found, "beta"), value(found, "tau")) == (480, 60)
+    assert found.log_evidence == found.start_log_evidence == -math.inf
+
+
+def test_a_search_goes_round_parameters_that_exclude_each_other(tmp_path: Path) -> None:
+    history = simulate(Plan(players=25, years=8, games=500, clusters=1, seed=1)).games()
+    place = tmp_path / "a.ttt"
+    run = open_run(written(place, lambda: fit(history, output=place), "growth"))
+    found = tune(run, "prior_mean_drift,growth")
+    assert value(found, "growth") > 0.0
+
+
+def test_an_interrupt_keeps_every_finished_fit(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: list[Any] = []
+
+    def interrupting(params: Any) -> bool:
+        if len(seen) == 4:
+            raise KeyboardInterrupt
+        return False
+
+    seen = failing(monkeypatch, interrupting)
+    with pytest.raises(KeyboardInterrupt):
+        tune(run)
+    assert len(open_run(run.path).evidence_points()) == 3  # the first is the run's own
+
+
+def test_every_fit_is_told_with_its_evidence_and_parameters(run: Run) -> None:
+    found = tune(run, progress=(told := Recorder()))
+    assert len(told.notes) == found.evaluations
+    assert told.notes[0] == f"log-evidence {run.meta.log_evidence:.2f}, beta 480, tau 60"
+
+
+def test_real_games_are_tuned_at_a_few_sweeps_a_point(data: Path) -> None:
+    run = fit(read_games(data / "historical_pre1942.csv.gz", filter={"exclude": []}), posterior="factorised")
+    found = tune(run)
+    assert found.converged
+    assert found.sweeps < 6 * found.evaluations
+    assert found.log_evidence > run.meta.log_evidence + 30
+    for key in ("beta", "tau"):
+        for sign in (-1, 1):
+            moved = {**found.config.model.params, key: value(found, key) + sign * error(found, key)}
+            lower = fit(run.stored_games(), posterior="factorised", **moved).meta.log_evidence
+            assert 0.4 < found.log_evidence - lower < 1.5  # half a nat or more: the other parameter stays
+
+
+def test_what_the_games_cannot_tell_is_said_and_costs_the_others_nothing(run: Run) -> None:
+    """Nobody here has played for fifteen years."""
+    alone, found = tune(run, "beta"), tune(run, "beta,decline", ["model.decline=7"])
+    assert found.remarks == ("the games do not determine decline: the evidence does not depend on it",)
+    assert found.converged
+    assert error(found, "beta") == pytest.approx(error(alone, "beta"), rel=0.01)
+    assert [one.standard_error is None for one in found.parameters] == [False, True]
+
+
+def test_times_of_careers_are_tuned_where_there_are_careers(run: Run) -> None:
+    with pytest.raises(ConfigError, match="growth_years has an effect only while growth is not 0"):
+        tune(run, "beta,growth_years")
+
+
+def test_the_careers_that_made_a_history_are_found() -> None:
+    rng = np.random.default_rng(5)
+    debut, talent, rows = rng.integers(1900, 1930, 250), rng.normal(1200, 400, 250), []
+    for year in range(1900, 1940):
+        active = np.flatnonzero((debut <= year) & (year < debut + 12))
+        if year > 1900:
+            talent[active] += rng.normal(0, 50, len(active))
+        skill = talent + 300 * (1 - np.exp((debut - year) / 2.5))
+        for _ in range(6 * len(active) if len(active) > 1 else 0):
+            i, j = rng.choice(active, 2, replace=False)
+            score = skill[i] - skill[j] + rng.normal(0, 400 * math.sqrt(2))
+            rows.append((year, f"p{i}", f"p{j}", 1 if abs(score) < 150 else 2 * int(score > 0)))
+    found = tune(fit(make_games(rows), beta=400, tau=50), "growth,growth_years")
+    assert found.converged
+    for key, truth in (("growth", 300.0), ("growth_years", 2.5)):
+        assert abs(value(found, key) - truth) < 3.0 * error(found, key), key
+    assert error(found, "growth") < 50.0
+
+
+def test_how_draw_margins_move_is_found() -> None:
+    """Margins that walk over 60 years and grow with strength; the players stay who they are."""
+    rng, walk, strength = np.random.default_rng(8), 0.1, 0.3
+    skill = 1200 + 300 * rng.standard_normal(30)
+    rows, theta = [], 0.0
+    for year in range(1900, 1960):
+        theta += walk * rng.standard_normal()
+        for _ in range(150):
+            i, j = rng.choice(30, 2, replace=False)
+            margin = 250 * math.exp(theta + strength * (skill[[i, j]].mean() - skill.mean()) / 400)
+            d = skill[i] - skill[j] + math.sqrt(2) * 400 * rng.standard_normal()
+            rows.append((year, f"p{i}", f"p{j}", 1 if abs(d) <= margin else 2 * (d > 0)))
+    given = {"beta": 400.0, "tau": 0.0, "draw_margin": 250.0}
+    found = tune(fit(make_games(rows), **given), "draw_margin_drift,draw_margin_strength")
+    assert found.converged
+    for key, truth in (("draw_margin_drift", walk), ("draw_margin_strength", strength)):
+        assert abs(value(found, key) - truth) < 3 * error(found, key), key
+        assert error(found, key) < 0.5 * truth

@@ -1,0 +1,115 @@
+"""Sparse factors against dense algebra."""
+
+import sys
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from ttt_cli.gaussian import factor
+from ttt_cli.gaussian.factor import Factor, Pattern, require_affordable
+from ttt_cli.support.errors import ConfigError
+
+
+def random_matrix(seed, n, pairs):
+    """(first, second, coupling, diagonal) and the dense matrix; pairs may recur."""
+    rng = np.random.default_rng(seed)
+    first, second = (rng.integers(0, n, pairs).astype(np.int32) for _ in range(2))
+    apart = first != second
+    first, second = first[apart], second[apart]
+    coupling = rng.exponential(1.0, len(first))
+    diagonal = (
+        np.bincount(first, coupling, n) + np.bincount(second, coupling, n) + rng.exponential(0.1, n) + 0.01
+    )
+    dense = np.diag(diagonal)
+    np.add.at(dense, (first, second), -coupling)
+    np.add.at(dense, (second, first), -coupling)
+    return (first, second, coupling, diagonal), dense
+
+
+def factorised(first, second, coupling, diagonal):
+    return Factor(Pattern(first, second, len(diagonal)), coupling, diagonal)
+
+
+def check(given, dense):
+    """All that a factor says is what dense algebra says."""
+    found, inverse = factorised(*given), np.linalg.inv(dense)
+    scale = np.abs(inverse).max()
+    assert found.log_determinant == pytest.approx(np.linalg.slogdet(dense)[1], abs=1e-8)
+    assert found.variances == pytest.approx(inverse.diagonal(), abs=1e-10 * scale)
+    first, second = given[:2]
+    assert found.covariances(first, second) == pytest.approx(inverse[first, second], abs=1e-10 * scale)
+    b = np.arange(len(dense)) - 3.0
+    assert found.solve(b) == pytest.approx(inverse @ b, abs=1e-9 * scale * max(1, np.abs(b).sum()))
+
+
+@settings(max_examples=40)
+@given(st.integers(0, 2**32 - 1), st.integers(1, 60), st.sampled_from([0.0, 0.7, 1.1, 2.0, 6.0, 40.0]))
+def test_it_is_dense_algebra(seed, n, density):
+    """Unconnected ones, trees and full ones, of one supernode and of many."""
+    check(*random_matrix(seed, n, int(density * n)))
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_without_metis_it_is_dense_algebra_too(seed, monkeypatch):
+    monkeypatch.setitem(sys.modules, "pymetis", None)
+    check(*random_matrix(seed, 30, 15 * seed))
+
+
+def test_a_long_chain_with_a_dense_end():
+    (first, second, coupling, _), dense = random_matrix(1, 30, 400)
+    links = np.arange(30, 120, dtype=np.int32)
+    size = 120
+    whole = np.zeros((size, size))
+    whole[:30, :30] = dense
+    for i in links:
+        whole[i, i] += 2.0
+        whole[i - 1, i - 1] += 2.0
+        whole[i, i - 1] = whole[i - 1, i] = -2.0
+    check(
+        (np.append(first, links), np.append(second, links - 1).astype(np.int32),
+         np.append(coupling, np.full(len(links), 2.0)), whole.diagonal().copy()),
+        whole,
+    )  # fmt: skip
+
+
+def test_nothing_is_nothing():
+    none = np.zeros(0, np.int32)
+    empty = factorised(none, none, np.zeros(0), np.zeros(0))
+    assert empty.log_determinant == 0
+    assert len(empty.variances) == len(empty.solve(np.zeros(0))) == 0
+
+
+def test_samples_have_the_covariance_of_the_inverse():
+    """L^-T of the identity times its transpose is the inverse itself."""
+    given, dense = random_matrix(3, 40, 100)
+    root = factorised(*given).coloured(np.eye(40))
+    assert root @ root.T == pytest.approx(np.linalg.inv(dense), rel=1e-9, abs=1e-12)
+
+
+def test_used_once_it_gives_the_same_inverse():
+    given, dense = random_matrix(5, 40, 100)
+    pattern = Pattern(*given[:2], 40)
+    once = Factor(pattern, *given[2:], once=True)
+    b = np.arange(40.0)
+    assert once.solve(b) == pytest.approx(np.linalg.solve(dense, b), rel=1e-9)
+    assert once.variances == pytest.approx(np.linalg.inv(dense).diagonal(), rel=1e-9)
+
+
+def test_a_matrix_that_is_not_definite_is_refused():
+    (first, second, coupling, diagonal), _ = random_matrix(7, 30, 60)
+    diagonal[11] = -1.0
+    with pytest.raises(np.linalg.LinAlgError, match="not positive definite"):
+        factorised(first, second, coupling, diagonal)
+
+
+def test_what_is_out_of_reach_is_refused_with_its_numbers(monkeypatch):
+    monkeypatch.setattr(factor, "MOST_ENTRIES", 819)
+    first, second = (ends.astype(np.int32) for ends in np.triu_indices(40, 1))
+    pattern = Pattern(first, second, 40)
+    with pytest.raises(ConfigError, match="sds of 40 skills need a factor of 820 numbers") as caught:
+        require_affordable(pattern, "sds", "try less")
+    assert caught.value.hint == "try less"
+    monkeypatch.setattr(factor, "MOST_ENTRIES", 820)
+    require_affordable(pattern, "sds", "try less")

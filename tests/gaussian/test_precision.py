@@ -1,0 +1,69 @@
+"""Precision matrices of chains and links, and conjugate gradients, against dense ones."""
+
+import numpy as np
+import pytest
+
+from tests.support.cases import each
+from ttt_cli.gaussian.precision import Compiled, Precision, joined, link_entries, link_pulls
+
+KINDS = pytest.mark.parametrize("kind", [Precision, Compiled])
+NOTHING = np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0)
+
+
+def dense(matrix):
+    return np.array([matrix.times(unit) for unit in np.eye(len(matrix.diagonal))]).T
+
+
+@each("u", [[[1.0, -1.0]], [[0.5, 0.5, -1.0]], [[1.0, -1.0, 1.0, 0.0], [-1.0, 1.0, 0.0, 1.0]]])
+def test_links_of_any_number_of_variables(u):
+    rng, u, n, links = np.random.default_rng(2), np.array(u), 9, 12
+    k, m = u.shape
+    variables = np.array([rng.permutation(n)[:m] for _ in range(links)]).T
+    roots, h = rng.standard_normal((links, k, k)), rng.standard_normal((k, links))
+    q = roots @ roots.transpose(0, 2, 1)
+    wanted, pulls = np.zeros((n, n)), np.zeros(n)
+    for link in range(links):
+        whole = np.zeros((k, n))
+        whole[:, variables[:, link]] = u
+        wanted += whole.T @ q[link] @ whole
+        pulls += whole.T @ h[:, link]
+    entries = link_entries(variables, u, q[:, *np.triu_indices(k)].T)
+    assert dense(Precision(np.full(n, -1), np.zeros(n), entries)) == pytest.approx(wanted, abs=1e-12)
+    assert link_pulls(variables, u, h, n) == pytest.approx(pulls, abs=1e-12)
+
+
+@KINDS
+@pytest.mark.parametrize("lengths", [[1], [1, 1, 1], [3, 1, 7, 2, 7], [40]])
+def test_solutions_are_those_of_the_dense_matrix(kind, lengths):
+    rng, n = np.random.default_rng(1), sum(lengths)
+    place = rng.permutation(n)  # chains lie among each other
+    place[:] = np.argsort(place)
+    chain = np.repeat(np.arange(len(lengths)), lengths)[place]
+    previous = np.array([max(np.flatnonzero(chain[:i] == chain[i]), default=-1) for i in range(n)])
+    step = rng.uniform(0.5, 2.0, n)
+    pairs = rng.integers(0, n, (2, 2 * n))
+    pairs = pairs[:, pairs[0] != pairs[1]]
+    games = link_entries(pairs, np.array([[1.0, -1.0]]), rng.uniform(0.0, 1.0, (1, pairs.shape[1])))
+    matrix, b = kind(previous, step, games), rng.standard_normal(n)
+    wanted = np.linalg.solve(dense(matrix), b)
+    x, residual = matrix.solve(b, residual=1e-10)
+    assert x == pytest.approx(wanted, rel=1e-7, abs=1e-8)
+    assert residual == pytest.approx(b - dense(matrix) @ x, abs=1e-12)
+    assert matrix.solve(b, energy=1e-10)[0] == pytest.approx(wanted, rel=1e-7, abs=1e-8)
+    assert matrix.factor().solve(b) == pytest.approx(wanted, rel=1e-9)
+
+
+@KINDS
+def test_without_further_entries_the_first_step_is_the_last(kind):
+    previous, step = np.array([-1, 0, 1, -1, 3]), np.array([2.0, 5.0, 1e-3, 4.0, 1e3])
+    matrix, b = kind(previous, step, joined(NOTHING)), np.arange(5.0)
+    assert matrix._chains(b) == pytest.approx(np.linalg.solve(dense(matrix), b), rel=1e-12)
+
+
+@KINDS
+@pytest.mark.parametrize("own", [-2.0, np.nan])
+def test_matrices_that_are_not_positive_definite_are_refused(kind, own):
+    first = np.array([0])
+    matrix = kind(np.array([-1, 0]), np.array([1.0, 1.0]), joined((first, first, np.array([own]))))
+    with pytest.raises(ValueError, match="positive definite"):
+        matrix.solve(np.ones(2), residual=1e-6)

@@ -1,0 +1,254 @@
+"""A fit over slices that are held apart: the fixed point, the evidence and the steps of a whole timeline."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tests.support.apart import LosingPlace, Serial, asked_of, history, sliced
+from tests.support.builders import EXACT, make_games
+from tests.support.strategies import game_rows
+from ttt_cli.inference.ep import through_time
+from ttt_cli.inference.ep.inference import Inference
+from ttt_cli.inference.ep.slices import Slice
+from ttt_cli.inference.ep.through_time import sliced_without_games
+from ttt_cli.inference.solver import iterate
+from ttt_cli.systems import ttt, ttt_d
+from ttt_cli.timeline import build_timeline
+
+CAREER = {"growth": 310.0, "early": 2.8, "decline": 11.0}
+MOVING = [
+    {**CAREER, "prior_mean_drift": 40.0},
+    {"draw_margin_drift": 0.3},
+    {"draw_margin_strength": -0.4},
+    {"draw_margin_drift": 0.2, "draw_margin_strength": 0.3, **CAREER},
+    {"draw_margin_drift": 0.2, "draw_margin_strength": 0.3, **CAREER, "prior_mean_drift": 40.0},
+]
+seeds = st.integers(0, 2**32 - 1)
+
+
+def agree(timeline, params, cuts, solver=EXACT, **how):
+    """A fit in these slices and the whole one are the same; returns both."""
+    model = ttt_d if isinstance(params, ttt_d.Params) else ttt
+    whole = model.fit(timeline, params, solver)
+    apart = sliced(timeline, params, cuts, **how)
+    status, _ = iterate(apart.sweep, solver, None)
+    assert status.converged
+    priors, later = asked_of(timeline, params)[0], timeline.previous >= 0
+    for (name, chain), found in zip(whole.chains.items(), apart.smoothed().swapaxes(0, 1), strict=True):
+        mean, sd, covariance = found
+        assert mean + priors[name].origin == pytest.approx(chain.mean, abs=1e-8)
+        assert sd == pytest.approx(chain.sd, abs=1e-8)
+        assert covariance[later] == pytest.approx(chain.covariance[later], abs=1e-6, rel=1e-9)
+    evidence, predicted = apart.log_evidence()
+    assert predicted == pytest.approx(whole.leave_one_out, abs=1e-9)
+    if model is ttt:  # that of TTT-D is relative to what is known without games
+        assert evidence == pytest.approx(whole.log_evidence, abs=1e-9)
+    if whole.draws:
+        curve = apart.draws()
+        for column in ("margin", "sd", "level"):
+            assert getattr(curve, column) == pytest.approx(getattr(whole.draws, column), abs=1e-6)
+    if whole.newcomers:
+        newcomers = apart.newcomer_curve()
+        assert newcomers.year.tolist() == whole.newcomers.year.tolist()
+        for column in ("mean", "sd"):
+            assert getattr(newcomers, column) == pytest.approx(getattr(whole.newcomers, column), abs=1e-7)
+    return whole, apart
+
+
+@pytest.mark.slow
+@settings(max_examples=40)
+@given(
+    seeds,
+    st.sets(st.integers(1, 13)),
+    st.sampled_from([0.0, 60.0]),
+    st.sampled_from([{}, CAREER, {"white_advantage": 30.0}, *MOVING]),
+    st.sampled_from([ttt, ttt_d]),
+)
+def test_slices_come_to_what_the_whole_comes_to(seed, inner, tau, others, model):
+    timeline = history(seed)
+    periods = len(timeline.periods)
+    cuts = sorted({0, *(cut for cut in inner if cut < periods), periods})
+    agree(timeline, model.Params(tau=tau, beta=300, **others), cuts)
+
+
+@settings(max_examples=25)
+@given(game_rows(1908, "abcde", [1.0, 0.5, 3.0], [0.0, 50.0]))
+def test_every_period_may_be_a_slice(rows):
+    timeline = build_timeline(make_games(rows))
+    agree(timeline, ttt.Params(beta=300, white_advantage=20), range(len(timeline.periods) + 1))
+
+
+@pytest.mark.parametrize("model", [ttt, ttt_d])
+def test_a_year_of_moving_margins_may_lie_in_several_slices(model):
+    rng = np.random.default_rng(4)
+    pairs = [rng.choice(6, 2, replace=False) for _ in range(120)]
+    games = make_games([(1900, f"p{i}", f"p{j}", int(rng.integers(3))) for i, j in pairs])
+    first, end = (np.datetime64(day).astype(int) for day in ("1900-01-01", "1904-01-01"))
+    dates = np.sort(rng.integers(first, end, len(pairs))).astype(np.int32)
+    timeline = build_timeline(replace(games, date=dates), "month")
+    months = len(timeline.periods)
+    whole, _ = agree(timeline, model.Params(beta=300, **MOVING[-1]), [0, 5, 17, 20, months])
+    assert len(whole.draws.year) == 4
+
+
+@pytest.mark.slow
+@settings(max_examples=30)
+@given(
+    seeds,
+    st.dictionaries(st.integers(1, 120), st.integers(0, 2), max_size=12),
+    st.sampled_from([{}, *MOVING]),
+    st.sampled_from([ttt, ttt_d]),
+    st.booleans(),
+)
+def test_whenever_slices_are_lost_it_comes_to_the_same(seed, lost, others, model, keep):
+    """Also those that are lost while others are made again."""
+    with TemporaryDirectory() as folder:
+        how = {"lost": lost, "kept": Path(folder) if keep else None}
+        agree(history(seed), model.Params(tau=60, beta=300, **others), [0, 5, 9, 14], **how)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("moving", "keep", "every"),
+    [(MOVING[2], False, 1), (MOVING[2], True, 5), ({"prior_mean_drift": 20.0, **CAREER}, True, 5)],
+)
+def test_whatever_is_asked_when_slices_are_lost_it_comes_to_the_same(tmp_path, moving, keep, every):
+    """One at every asking of a fit, and the other on the way to make it again: also when all that is left is to tell
+    what was found.
+    """
+    timeline = history(3, players=6, years=8, games=30)
+    params, solver = ttt.Params(tau=60, beta=300, **moving), EXACT.model_copy(update={"tol": 1e-3})
+
+    def fitted(lost):
+        place = LosingPlace([0, 4, len(timeline.periods)], lost, tmp_path if keep else None)
+        return ttt.fit(timeline, params, solver, place=place), place.holder.asked
+
+    whole, asked = fitted({})
+    for number in range(asked, 0, -every):
+        first = number % 2
+        fit, _ = fitted({number: first, number + 1 + number % 5: 1 - first})
+        assert fit.status.converged, number
+        assert fit.mean == pytest.approx(whole.mean, abs=1e-2), number
+        assert fit.log_evidence == pytest.approx(whole.log_evidence, abs=1e-4), number
+        if whole.draws:
+            assert fit.draws.margin == pytest.approx(whole.draws.margin, abs=1e-2), number
+        if whole.newcomers:
+            assert fit.newcomers.mean == pytest.approx(whole.newcomers.mean, abs=1e-2), number
+
+
+def test_plain_sweeps_come_to_the_same():
+    agree(
+        history(1),
+        ttt.Params(beta=300),
+        [0, 4, 5, 9, 14],
+        EXACT.model_copy(update={"accelerate": False}),
+    )
+
+
+@pytest.mark.parametrize("others", [{}, MOVING[0]])
+@pytest.mark.parametrize("cuts", [[0, 14], [0, 7, 14], range(15)])
+def test_joint_means_take_the_steps_of_the_whole(monkeypatch, cuts, others):
+    """Borders are coupled exactly, and levels solved for: conjugate gradients do not see them."""
+    made = []
+    monkeypatch.setattr(through_time, "Inference", lambda *given: made.append(Inference(*given)) or made[-1])
+    timeline, params = history(7, players=30, games=300), ttt.Params(beta=300, **others)
+    whole = ttt.fit(timeline, params, EXACT)
+    apart = sliced(timeline, params, list(cuts))
+    status, _ = iterate(apart.sweep, EXACT, None)
+    assert apart.steps / status.sweeps <= 1.2 * made[-1].steps / whole.status.sweeps
+
+
+def test_what_crosses_is_counted():
+    """Of one slice nothing crosses but sums; of two, messages of the players on both sides."""
+    timeline, params = history(3), ttt.Params(beta=300)
+    alone, two = (sliced(timeline, params, cuts) for cuts in ([0, 14], [0, 7, 14]))
+    before = timeline.node_period < timeline.periods[7]
+    both = np.intersect1d(timeline.node_player[before], timeline.node_player[~before])
+    assert alone.traffic == 0
+    assert two.traffic == 2 * len(both) * (8 + 4) * 8
+
+
+def test_a_guess_is_where_a_fit_begins():
+    timeline, params = history(11), ttt.Params(beta=300)
+    fitted = ttt.fit(timeline, params, EXACT)
+    apart = sliced(timeline, params, [0, 5, 14], start=fitted)
+    assert apart.warm
+    assert sliced(timeline, params, [0, 5, 14]).warm is False
+    status, _ = iterate(apart.sweep, EXACT, None, warm=True)
+    assert status.converged
+    assert apart.smoothed()[0, 0] + params.prior_mean == pytest.approx(fitted.mean, abs=1e-7)
+
+
+def test_slices_that_are_alone_need_no_borders():
+    """Two groups of players, one after the other."""
+    rows = [(1900 + k, "a", "b", k % 3) for k in range(4)] + [(1950 + k, "c", "d", k % 3) for k in range(4)]
+    timeline = build_timeline(make_games(rows))
+    _, apart = agree(timeline, ttt.Params(), [0, 4, 8])
+    assert apart.traffic == 3 * 8 * timeline.n_nodes  # what is found in the end
+
+
+ALL_MOVE = {"growth": 300.0, "prior_mean_drift": 30.0, "draw_margin_drift": 0.3}
+TOL = 1e-9
+
+
+class Here:
+    """Slices in this process."""
+
+    name, scratch = "here", None
+
+    def __init__(self, cuts):
+        self.cut = cuts
+
+    def cuts(self, _):
+        return np.array(self.cut)
+
+    def finds(self, _):
+        return False
+
+    @contextmanager
+    def hold(self, pieces, play, _):
+        yield Serial([Slice(piece, play) for piece in pieces])
+
+
+@settings(max_examples=20)
+@given(
+    st.integers(0, 2**32 - 1),
+    st.sets(st.integers(1, 13)),
+    st.sampled_from([{}, ALL_MOVE, {"draw_margin_sd": 400.0, "draw_margin_tau": 0.0}]),
+)
+def test_the_evidence_without_games_is_that_of_the_whole(seed, inner, others):
+    timeline, params = history(seed), ttt_d.Params(beta=300, **others).resolved()
+    cuts = sorted({0, *(cut for cut in inner if cut < len(timeline.periods)), len(timeline.periods)})
+    shared = ttt_d.through_time(timeline, params)
+    found, whole = sliced_without_games(shared, Here(cuts), TOL), shared.without_games(TOL)
+    assert found == pytest.approx(whole.log_evidence()[0], abs=1e-9)
+
+
+def test_nothing_of_ttt_d_is_done_with_the_whole_timeline(monkeypatch):
+    def refused(*_, **__):
+        raise AssertionError("the whole timeline in one place")
+
+    timeline, params = history(3), ttt_d.Params(beta=300)
+    monkeypatch.setattr(through_time, "merge_games", refused)
+    monkeypatch.setattr(through_time, "Inference", refused)
+    fit = ttt_d.fit(timeline, params, ttt_d.SolverConfig(), place=Here([0, 5, 14]))
+    assert fit.status.converged
+
+
+def test_an_estimated_advantage_counts_as_none_on_neutral_ground_in_slices_too():
+    """Slices are cut once: a later advantage also changes what neutral games are played with."""
+    timeline = history(7)
+    sides = np.where(np.arange(timeline.n_games) % 3 == 0, 0, 1).astype(np.int8)
+    timeline, params = replace(timeline, sides=sides), ttt.Params(beta=300, white_advantage="estimate")
+    whole = ttt.fit(timeline, params, EXACT.model_copy(update={"posterior": "factorised"}))
+    apart = ttt.fit(timeline, params, EXACT, place=LosingPlace([0, 6, 14], {}, None))
+    assert apart.params["white_advantage"] == pytest.approx(whole.params["white_advantage"], abs=1e-6)
+    assert apart.mean == pytest.approx(whole.mean, abs=1e-6)

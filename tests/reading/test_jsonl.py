@@ -1,0 +1,297 @@
+"""Files of JSON objects as records; what is cut by pyarrow is what the standard library says."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from itertools import count, pairwise
+from unittest.mock import patch
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.reference.tables import PlainObjectReader
+from tests.support.batches import rows_of
+from tests.support.cases import each
+from ttt_cli.config.schema import DataConfig
+from ttt_cli.reading import delimited, jsonl, reports, text
+from ttt_cli.reading.batches import Note, Table
+from ttt_cli.reading.input import DamagedInputError
+from ttt_cli.reading.jsonl import Object, as_text, one_after_the_other, one_per_line, read_jsonl
+from ttt_cli.reading.reports import place_text
+from ttt_cli.support.errors import ConfigError, DataError
+
+GAME = '{"date": "1858.06.??", "white": "Morphy", "black": "Löwenthal", "result": "1-0", "round": 3}\n'
+OTHER = '{"black": "A, B", "white": "C\\"D\\"", "date": 1859, "result": 0.5, "weight": 2.5}\n'
+
+
+def opened(content: str, cuts: tuple[int, ...] = (), **config: object) -> Table:
+    data = content.encode()
+    blocks = (data[a:b] for a, b in pairwise([0, *cuts, len(data)]))
+    return read_jsonl(blocks, DataConfig(**config), "games.jsonl")  # type: ignore[arg-type]
+
+
+def test_lines() -> None:
+    table = opened(GAME + "\n" + OTHER + "{broken\n" + GAME.strip(), (300,))
+    rows, rejects, _ = rows_of(table)
+    assert rows == [
+        (1, "1858.06.??", "Morphy", "Löwenthal", "1-0", "3", ""),
+        (3, "1859", 'C"D"', "A, B", "0.5", "", "2.5"),
+        (5, "1858.06.??", "Morphy", "Löwenthal", "1-0", "3", ""),
+    ]
+    assert [(note.line, note.detail) for note in rejects] == [(4, "not JSON: {broken")]
+
+
+def test_an_array_is_read_like_lines() -> None:
+    games = [json.loads(line) for line in (GAME, OTHER, GAME)]
+    expected = [row[1:] for row in rows_of(opened(GAME + OTHER + GAME))[0]]
+    for indent, lines in ((None, [1, 1 + 2 * reports.LINES, 1 + 3 * reports.LINES]), (1, [2, 9, 16])):
+        content = json.dumps(games, indent=indent)
+        rows, *_ = rows_of(opened(content, (40, 90)))
+        assert [row[0] for row in rows] == lines
+        assert [row[1:] for row in rows] == expected
+
+
+def test_keys_are_mapped_like_headers() -> None:
+    content = '{"When": 1858, "Winner": "A", "Loser": "B", "points": 1}\n' * 2
+    columns = {"date": "When", "white": "winner", "black": "Loser", "result": "points"}
+    assert rows_of(opened(content, columns=columns))[0][0] == (1, "1858", "A", "B", "1")
+    with pytest.raises(ConfigError, match="there is no column 'Whn'"):
+        opened(content, columns=columns | {"date": "Whn"})
+    with pytest.raises(DataError, match="no column for date among white, black, result"):
+        opened('{"white": "A", "black": "B", "result": 1}\n')
+
+
+def test_a_key_that_comes_late_is_a_column() -> None:
+    rows, *_ = rows_of(opened(GAME.replace('"round"', '"x"') * 50 + GAME))
+    assert [row[-1] for row in rows] == [""] * 50 + ["3"]
+
+
+def test_no_objects_at_all() -> None:
+    with pytest.raises(DataError, match="holds no JSON objects") as caught:
+        opened("[1, 2]\n")
+    assert caught.value.where == "games.jsonl"
+
+
+def test_equal_lines_are_read_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A file of nothing but `{}` took a second for each 100,000 of its lines."""
+    calls = []
+    read = jsonl.object_in
+    monkeypatch.setattr(jsonl, "object_in", lambda text: calls.append(text) or read(text))
+    rows, rejects, _ = rows_of(opened(GAME + "{}\nx\n \n" * 1000))
+    assert [row[0] for row in rows] == [1, *range(2, 3002, 3)]
+    assert [note[:2] for note in rejects] == [(line, "bad row") for line in range(3, 3002, 3)]
+    assert len(calls) < 10
+
+
+def test_lines_are_read_before_damage() -> None:
+    assert [row[0] for row in rows_of(opened(GAME * 5, (30, 110, 250)))[0]] == [1, 2, 3, 4, 5]
+
+    def cut_short() -> Iterator[bytes]:
+        yield (GAME + GAME[:20]).encode()
+        raise DamagedInputError("cut short")
+
+    batches = read_jsonl(cut_short(), DataConfig(), "x").batches
+    assert list(next(batches).lines) == [1]
+    with pytest.raises(DamagedInputError):
+        list(batches)
+
+
+def test_a_line_too_long_is_rejected_wherever_it_stands(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(delimited, "LINE_LIMIT", 1000)
+    monkeypatch.setattr(text, "BLOCK", 500)
+    content = GAME + GAME.replace("Morphy", "M" * 2000) + GAME
+    found, rejects, _ = rows_of(opened(content))
+    assert [row[0] for row in found] == [1, 3]
+    assert [(note.line, note.reason) for note in rejects] == [(2, "too long")]
+
+
+VALUES = (
+    *(
+        '"A"',
+        '"1858"',
+        "1858",
+        '"1-0"',
+        '""',
+        "null",
+        "true",
+        "0.50",
+        "1e5",
+        "1e400",
+        "-0",
+        "-0.5",
+        "123456789.1234",
+    ),
+    *(
+        "NaN",
+        "-Infinity",
+        "Inf",
+        "0123",
+        "9" * 40,
+        "9" * 5000,
+        "[1, 2]",
+        "[]",
+        "[" * 200 + "]" * 200,
+        "tru",
+        "",
+        "'A'",
+    ),
+    *(
+        '{"white": "Z"}',
+        '"A \\"B\\""',
+        '"\\ud800"',
+        '"\\ud83d\\ude00"',
+        '"\\u0000"',
+        '"\\x"',
+        '"tab\there"',
+        '"é"',
+    ),
+    *(
+        '"\udce9"',
+        '"\ufeff"',
+        '"{"',
+        '", "',
+        '": 1, "',
+        '"x: 1, y"',
+        '"}"',
+        '"\x0b"',
+        '"',
+        "A",
+        '"A"} {"white": "B"',
+    ),
+)
+KEYS = (
+    "date",
+    "white",
+    "black",
+    "result",
+    "event",
+    "weight",
+    "x",
+    "\\u0077hite",
+    "é",
+    "",
+    "\udce9",
+    "a\\u0000",
+)
+
+
+@pytest.mark.slow
+@given(st.data())
+def test_what_pyarrow_reads_is_what_the_json_module_reads(drawn: st.DataObject) -> None:
+    """Objects of all kinds of values, keys given twice, and lines that are none."""
+    pairs = st.lists(st.tuples(st.sampled_from(KEYS), st.sampled_from(VALUES)), max_size=8)
+    draw = drawn.draw(st.lists(st.tuples(pairs, st.sampled_from((": ", ":", " : ", ":\t"))), max_size=12))
+    ends = drawn.draw(
+        st.lists(st.sampled_from(("\n", "\n\n", " \n", ",\n", "x\n", "")), min_size=12, max_size=12)
+    )
+    plain = [GAME, OTHER] * drawn.draw(st.integers(0, 40))
+    odd = [
+        "{" + ", ".join(f'"{key}"{colon}{value}' for key, value in row) + "}" + end
+        for (row, colon), end in zip(draw, ends, strict=False)
+    ]
+    lines = drawn.draw(st.permutations(plain + odd))
+    content = (GAME + "".join(lines)).encode("utf-8", "surrogateescape")
+    with patch.object(jsonl, "_FEW", drawn.draw(st.sampled_from((1, 3, 32)))):
+        fast = rows_of(read_jsonl(iter([content]), DataConfig(), "x"))
+    with patch.object(jsonl, "ObjectReader", PlainObjectReader):
+        assert rows_of(read_jsonl(iter([content]), DataConfig(), "x")) == fast
+
+
+def lined(content: str) -> tuple[list[tuple[int, Object]], list[Note]]:
+    return one_per_line(count(1), content.split("\n"))
+
+
+def streamed(content: str, cuts: list[int] | None = None) -> tuple[list[tuple[int, Object]], list[Note]]:
+    data = content.encode()
+    ends = [0, *sorted(cuts or []), len(data)]
+    pieces = list(one_after_the_other((data[a:b] for a, b in pairwise(ends)), "x"))
+    return [one for piece in pieces for one in piece.found], [
+        note for piece in pieces for note in piece.rejects
+    ]
+
+
+def test_one_per_line() -> None:
+    found, rejects = lined('{"a": 1}\n\n  \n {"b": "é\\n"} \n{}')
+    assert found == [(1, {"a": 1}), (4, {"b": "é\n"}), (5, {})]
+    assert rejects == []
+
+
+@each("line", ['{"a": 1', "a,b", "[1]", '"x"', '{"a": 1} {"b": 2}', "{'a': 1}", "1", "[" * 100_000])
+def test_a_line_that_is_no_object_costs_one_row(line: str) -> None:
+    found, rejects = lined('{"a": 1}\n' + line + '\n{"b": 2}')
+    assert found == [(1, {"a": 1}), (3, {"b": 2})]
+    assert [(note.line, note.reason, note.action) for note in rejects] == [(2, "bad row", "dropped")]
+    assert line[:80] in rejects[0].detail
+
+
+def test_a_comma_too_many_and_a_key_given_twice() -> None:
+    assert lined('{"a": [1,], "b": 2 , }\n{"a": 1, "a": 2}')[0] == [(1, {"a": [1], "b": 2}), (2, {"a": 1})]
+
+
+@each(
+    "written, text",
+    [
+        *[('"x"', "x"), ("null", ""), ("true", "true"), ("false", "false"), ("18580615", "18580615")],
+        *[
+            ("0.50", "0.5"),
+            ("1.0", "1.0"),
+            ("-1", "-1"),
+            ("NaN", "NaN"),
+            ("1e999", "1e999"),
+            ('"1.50"', "1.50"),
+        ],
+        *[('"\\u00e9"', "é"), ('"a\\u0000b"', "ab"), ('"\\ud800x"', "\ufffdx"), ('"\\ud83d\\ude00"', "😀")],
+        ('{"a": ["é", 1]}', '{"a":["é",1]}'),
+    ],
+)
+def test_values_as_texts(written: str, text: str) -> None:
+    assert as_text(lined(f'{{"a": {written}}}')[0][0][1]["a"]) == text
+
+
+def test_bytes_that_are_not_utf8_are_kept_for_decoding() -> None:
+    assert lined('{"a": "L\udcf6wenthal"}')[0] == [(1, {"a": "L\udcf6wenthal"})]
+
+
+PRETTY = '[\n  {\n    "white": "Ä [1], {",\n    "n": 12.5\n  },\n  {"white": "B"}, {"c": []},\n 7, {\n}\n]\n'
+
+
+def test_an_array_over_many_lines() -> None:
+    found, rejects = streamed(PRETTY)
+    assert [place_text("x", place) for place, _ in found] == ["x:2", "x:6", "x:6 record 3", "x:7 record 5"]
+    assert [one for _, one in found] == [one for one in json.loads(PRETTY, parse_float=str) if one != 7]
+    assert [(place_text("x", note.line), note.detail) for note in rejects] == [
+        ("x:7 record 4", "not an object: 7")
+    ]
+
+
+@given(st.lists(st.integers(1, len(PRETTY.encode()) - 1), max_size=8))
+def test_blocks_may_be_cut_anywhere(cuts: list[int]) -> None:
+    assert streamed(PRETTY, cuts) == streamed(PRETTY)
+
+
+def test_objects_behind_each_other() -> None:
+    assert streamed('{\n"a": 1}\n{"b":\n2}{}')[0] == [(1, {"a": 1}), (3, {"b": 2}), (4, {})]
+
+
+@each(
+    "content, message",
+    [
+        ('[{"a": 1},\n{"b": 2}\n', "x:3: the array does not end"),
+        ('[{"a": 1},\n{"b": \n', 'x:2: not JSON: {"b": '),
+        ('[{"a": 1},\n\nx, {"b": 1}]', "x:3: not JSON: x, "),
+        ('[{"a": 1}, {"b": 1}, x]', "x:1 record 3: not JSON: x]"),
+    ],
+)
+def test_a_damaged_array_is_an_error(content: str, message: str) -> None:
+    with pytest.raises(DataError, match=r"array|JSON") as caught:
+        streamed(content)
+    assert message in str(caught.value)
+
+
+def test_an_object_without_end_is_noticed_before_the_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(jsonl, "VALUE_LIMIT", 1000)
+    blocks = iter([b'[{"a": "', *[b"x" * 600] * 3])
+    with pytest.raises(DataError, match="x:1: not JSON"):
+        list(one_after_the_other(blocks, "x"))

@@ -1,0 +1,234 @@
+"""The compiled scanner says what the scanner of the standard library says, and seldom needs the slow path."""
+
+from __future__ import annotations
+
+import lzma
+import random
+import tarfile
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from benchmarks.fuzz_pgn import SEED_GAMES, compared, mutated, said
+from tests.reference.pgn import PlainScanner
+from tests.support.batches import scanned
+from tests.support.cases import each
+from ttt_cli.reading import pgn as pgn_compiled
+from ttt_cli.reading.batches import Batch
+from ttt_cli.reading.input import DamagedInputError
+from ttt_cli.reading.pgn import Scanner
+from ttt_cli.reading.text import plain_blocks
+
+SAMPLES = Path(__file__).parents[2] / "sample_pgn"
+FIRST = '[Event "x"]\n[Date "1858"]\n[White "A"]\n[Black "B"]\n[Result "1-0"]\n'
+LAST = '\n[Event "z"]\n[White "C"]\n[Black "D"]\n'  # read on the slow path, since the file ends behind it
+MOVES = st.sampled_from(
+    [
+        *(
+            "\n",
+            "\n\n",
+            " ",
+            "1.",
+            "1. e4",
+            "1-0",
+            "0-1",
+            "1/2",
+            "1/2-1/2",
+            "*",
+            "-",
+            "/",
+            "{}",
+            "{\n}",
+            "{;}",
+        ),
+        *("{[%clk 1]}", '{\n[White "Z"]\n}', "{", ";x\n", "\n%x\n", "%", "[", "[x]", "(", ")", "$1", "O-O"),
+        *("\t", "\f", '[Event "y"]'),
+        *("(1. d4 (d5) *)", "O-O-O", "0-0", "exd8=Q#", "Raxb1", "R1e2", "e.p.", "$12", "Nf3-g5", "h4"),
+    ]
+)
+TAGS = st.sampled_from(
+    [
+        *('[Event "x"]', '[event "y"]', '[White "A"]', '[Black "B"]', '[Date "1858"]', '[Result "1-0"]'),
+        *("\n", "\n", "\n", "\n\n", " ", "\t", '[ECO "C"]', '[ ECO  "" ]', '[A"b"]', '[White ""A""]'),
+        *("; x\n", "%x\n", "\f", "\ufeff", "[Black B]", '[1 "x"]', "e4", "1-0\n", "1. e4\n"),
+        *('[White "\\""]', '[Result "*"]'),
+        *(
+            '[Site "s"]',
+            '[site "S"]',
+            '[Round "1.2"]',
+            '[WhiteFideId "12"]',
+            '[BLACKFIDEID "3"]',
+            '[Variant "x"]',
+        ),
+        *(
+            '[Variant ""]',
+            '[TimeControl "300+3"]',
+            '[UTCDate "2017.04.01"]',
+            '[utcdate "2018.04.01"]',
+            '[Date "????.??.??"]',
+            '[SetUp "1"]',
+            '[Setup "0"]',
+            '[FEN "8/8/8 w - -"]',
+            '[FEN "?"]',
+            '[WhiteFideIx "1"]',
+        ),
+        '[FEN "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1"]',
+    ]
+)
+
+
+def both(content: bytes, blocks: Sequence[bytes] | None = None) -> int:
+    """Games read on the slow path, after both scanners have said the same."""
+    compiled = Scanner()
+    assert said(compiled, blocks or [content]) == said(PlainScanner(), [content])
+    return compiled.slow
+
+
+@each(
+    "game",
+    [
+        FIRST + "\n1. e4 e5 1-0\n",
+        FIRST + "1. e4 e5 1-0\n",
+        FIRST + "\n\n\n1. e4 e5\n\n1-0\n\n",
+        FIRST + "\n1. e4 {comment} e5 {\n\ntwo lines\n[%clk 1:00] } 1-0\n",
+        FIRST + "\n1. e4 ; { remark\ne5\n%escaped { line\n100% 1-0\n",
+        FIRST + "\n1. e4 [ [x] e5 (1. d4 *) 1-0{end}\n",
+        FIRST + "\n",
+        FIRST.replace("[", "  [ ").replace(' "', '\t "').replace('"]', '" ]\t'),
+        FIRST.lower() + '[ÉCO "x"]\n'.replace("É", "E"),
+        FIRST.replace('"A"', '"Löwenthal [b] {c} ; d"') + "\n1-0\n",
+        FIRST.replace("1-0", "*") + "\n1. e4 0-1\n",
+        FIRST.replace("1-0", "0-1") + "\n1. e4 1-0\n",
+        FIRST.replace('[Result "1-0"]\n', "") + "\n1. e4 1/2\n",
+        FIRST.replace("1-0", "1/2-1/2") + "\n1. e4 1/2-1/2\n",
+        FIRST.replace("1-0", "*") + "\n*\n",
+        '[Site "s"]\n[Round "1"]\n[WhiteFideId "1"]\n[BlackFideId "2"]\n[Variant "v"]\n'
+        + '[TimeControl "300+3"]\n[UTCDate "1858.01.01"]\n'
+        + FIRST
+        + "\n1. e4 1-0\n",
+        '[SetUp "1"]\n[FEN "8/8 w"]\n' + FIRST + "\n1. e4 (1. d4 (1. c4) d5) e5 1-0\n",
+        FIRST.replace("1-0", "-") + "\nO-O 0-0 1-0-1 1/2-1 11-0 1-00 1/2/ **\n",
+    ],
+)
+def test_what_the_compiled_code_reads_by_itself(game: str) -> None:
+    assert both((game * 3 + LAST).encode()) == 1
+
+
+@each(
+    "game",
+    [
+        FIRST.replace("Date", "White") + "\n1-0\n",
+        FIRST.replace("A", '"A"') + "\n1-0\n",
+        FIRST.replace("]\n[", "] [") + "\n1-0\n",
+        FIRST + '\n1. e4 {\n[White "Z"]\n} 1-0\n',
+        FIRST + "\n1. e4 1-0\n1. d4 0-1\n",
+        FIRST + "".join(f'[Tag{number} "x"]\n' for number in range(80)) + "\n1-0\n",
+        FIRST + "\n1. e4 1-0 \ufeff",
+    ],
+)
+def test_what_it_leaves_to_the_slow_path(game: str) -> None:
+    assert both((game + FIRST + LAST).encode()) == 2
+
+
+@pytest.mark.slow
+@given(st.lists(MOVES, max_size=25).map("".join), st.lists(TAGS, max_size=25).map("".join))
+def test_equal_on_odd_tags_and_moves(moves: str, tags: str) -> None:
+    both((FIRST + "\n" + moves + "\n" + FIRST + tags + "\n" + FIRST + moves + LAST).encode())
+
+
+@pytest.mark.slow
+@given(st.integers(0, 2**32))
+@settings(max_examples=300)
+def test_equal_on_mutated_games_in_any_blocks(seed: int) -> None:
+    chance = random.Random(seed)
+    content = mutated(SEED_GAMES, chance)
+    *_, equal = compared(content, chance)
+    assert equal, content
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        SEED_GAMES,
+        FIRST.encode()
+        + b'\n1. e4 {\n[White "Z"]\n {and more than forty bytes of text} e5 1-0\n\n'
+        + LAST.encode(),
+    ],
+)
+def test_one_byte_at_a_time(content: bytes) -> None:
+    blocks = [content[i : i + 1] for i in range(len(content))]
+    both(content, blocks)
+    assert said(PlainScanner(), blocks) == said(PlainScanner(), [content])
+
+
+@pytest.mark.slow
+def test_more_games_and_names_than_there_is_room_for_at_first(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pgn_compiled, "_ROWS_AT_ONCE", 8)
+    games = [FIRST.replace('"A"', f'"player {number:0400}"') + "\n1-0\n" for number in range(20_000)]
+    odd = FIRST.replace('"A"', '"A "B""') + "\n1-0\n"
+    assert both("".join([*games, odd * 20, *games[:20], LAST]).encode()) == 21
+
+
+def test_a_long_comment_at_the_end_of_a_block() -> None:
+    content = (FIRST + "\n{" + "x" * 3_000_000 + "} 1-0\n" + LAST).encode()
+    blocks = [content[a:b] for a, b in pairwise(range(0, len(content) + 250_000, 250_000))]
+    both(content, blocks)
+
+
+@pytest.mark.slow
+@each("path", sorted(SAMPLES.rglob("*.pgn")))
+def test_samples(path: Path) -> None:
+    content = path.read_bytes()
+    both(content, [content[:1000], content[1000:]] if len(content) > 1000 else None)
+
+
+@pytest.mark.slow
+def test_the_historians_file_is_read_without_the_slow_path() -> None:
+    assert both((SAMPLES / "classics.pgn").read_bytes()) == 1
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("archive", "most"), [("historic_small.tar.xz", 2), ("troublesome.tar.xz", 24)])
+def test_real_files(data: Path, archive: str, most: int) -> None:
+    with tarfile.open(data / "pgn" / archive) as files:
+        for member in files:
+            if member.name.endswith(".pgn") and (file := files.extractfile(member)):
+                plain = list(plain_blocks([file.read()], None, member.name))
+                assert both(b"".join(plain), plain) <= most
+
+
+@pytest.mark.slow
+def test_the_first_games_of_a_large_file(data: Path) -> None:
+    with lzma.open(data / "pgn" / "players.pgn.xz") as file:
+        content = b"".join(plain_blocks([file.read(1 << 24)], None, "players"))
+    assert both(content, [content[i : i + 99_999] for i in range(0, len(content), 99_999)]) <= 2
+
+
+def test_what_came_before_damage_is_handed_over() -> None:
+    def blocks() -> Iterator[bytes]:
+        yield ((FIRST + "\n1. e4 1-0\n\n") * 5).encode()
+        raise DamagedInputError("cut short")
+
+    batches: list[Batch] = []
+    with pytest.raises(DamagedInputError):
+        batches.extend(Scanner().scan(blocks()))
+    assert [len(batch.lines) for batch in batches] == [4]  # the fifth may go on
+
+
+@each(
+    "date, expected",
+    [
+        ('[Date "2017.04.01"]\n', b"2017.04.01"),
+        ('[Date "????.??.??"]\n', b"2017.03.31"),
+        ('[Date ""]\n', b"2017.03.31"),
+        ("", b"2017.03.31"),
+    ],
+)
+def test_utc_dates_stand_for_missing_ones(date: str, expected: bytes) -> None:
+    game = f'[White "A"]\n[Black "B"]\n{date}[Result "1-0"]\n[UTCDate "2017.03.31"]\n\n1. e4 1-0\n'
+    for scanner in (Scanner(), PlainScanner()):
+        assert [row[1] for row in scanned([game.encode()], scanner)[0]] == [expected]

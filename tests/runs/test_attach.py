@@ -1,0 +1,345 @@
+"""Runs made to do harm: whatever stands in the file, nothing is touched, nothing is asked of the net, and it is said.
+
+Each evil is what a stranger could put into a run with a DuckDB client. `{here}` is a folder with files to be read,
+written over or appended to, `{port}` a port that counts who calls.
+"""
+
+from __future__ import annotations
+
+import io
+import os
+import re
+import shutil
+import socket
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import duckdb
+import numpy as np
+import pytest
+
+from tests.support.cases import each
+from tests.support.handmade import put_small_run, write_small_run
+from ttt_cli import fit, read_games
+from ttt_cli.cli.main import run as ttt
+from ttt_cli.periods import period_of
+from ttt_cli.runs import attach, run
+from ttt_cli.runs.attach import RANGES
+from ttt_cli.runs.meta import EvidencePoint
+from ttt_cli.runs.run import open_run
+from ttt_cli.runs.schema import LABELS
+from ttt_cli.support.errors import RunError
+
+REPLACED = "CREATE TABLE kept AS FROM {0}; DROP TABLE {0}; "
+SKILLS = "'a' AS player, '1857' AS period, 1857 AS period_number, 1.0 AS mean, 1.0 AS sd, 1 AS games"
+EVIL = {
+    "view_players_reads": REPLACED.format("players")
+    + "CREATE VIEW players AS SELECT * REPLACE ((SELECT content FROM read_text('{here}/secret')) AS folded) FROM kept",
+    "view_meta_reads": REPLACED.format("meta")
+    + "CREATE VIEW meta AS FROM kept UNION ALL SELECT 'x', content FROM read_text('{here}/secret')",
+    "view_skills_reads": "CREATE OR REPLACE VIEW skills AS SELECT nodes.*, content "
+    "FROM nodes, read_text('{here}/secret')",
+    "view_games_profiles": "CREATE OR REPLACE VIEW games AS FROM enable_profiling(save_location := '{here}/page.txt')",
+    "view_nodes_logs": "CREATE OR REPLACE VIEW nodes AS FROM enable_logging(storage := 'file', "
+    "storage_path := '{here}/log')",
+    "view_reads_the_net": "CREATE OR REPLACE VIEW skills AS FROM read_text('http://127.0.0.1:{port}/x')",
+    "view_finds_files": "CREATE OR REPLACE VIEW skills AS SELECT file AS player FROM glob('{here}/*')",
+    "view_without_end": f"CREATE OR REPLACE VIEW skills AS SELECT {SKILLS} FROM range(1000000000000)",
+    "further_view": "CREATE VIEW player AS FROM read_text('{here}/secret')",
+    "macro_skills_within": "CREATE OR REPLACE MACRO skills_within(low, high, idle) AS TABLE "
+    f"SELECT {SKILLS} FROM read_text('{{here}}/secret')",
+    "macro_for_a_function": "CREATE MACRO greatest(a, b) AS (SELECT content FROM read_text('{here}/secret'))",
+    "macro_for_another": "CREATE MACRO folded(a) AS TABLE FROM read_csv('http://127.0.0.1:{port}/x')",
+    "generated_column": "ALTER TABLE names RENAME TO kept; CREATE TABLE names(id INTEGER, player VARCHAR "
+    "GENERATED ALWAYS AS (repeat('x', 10000000))); INSERT INTO names SELECT id FROM kept; DROP TABLE kept",
+    "default": "ALTER TABLE evidence ALTER sweeps SET DEFAULT (length(repeat('x', 1000000)))",
+    "other_type": "ALTER TABLE players ALTER surname TYPE BLOB USING surname::BLOB",
+    "own_type": "CREATE TYPE word AS ENUM ('a'); ALTER TABLE noticed ALTER what TYPE word USING 'a'::word",
+    "further_table": "CREATE TABLE skills_of AS SELECT 1",
+    "further_schema": "CREATE SCHEMA system2; CREATE VIEW system2.players AS FROM read_text('{here}/secret')",
+    "index": "CREATE INDEX slow ON evidence((length(repeat(point, 1000000))))",
+    "sequence": "CREATE SEQUENCE players_seq",
+    "check": "CREATE TABLE other AS FROM inputs; DROP TABLE inputs; CREATE TABLE inputs(path VARCHAR "
+    "CHECK (length(path) < 9), kind VARCHAR, digest VARCHAR, size BIGINT, rows BIGINT, used BIGINT)",
+    "span_without_end": 'UPDATE spans SET "until" = 2147483646',
+    "span_from_the_beginning": "UPDATE spans SET period_number = -2147483648",
+    "span_before_all_periods": "UPDATE spans SET period_number = 1",
+    "span_beyond_all_periods": 'UPDATE spans SET "until" = 9999',
+    "periods_not_one_by_one": "UPDATE periods SET period_number = 9000, period = '9000' WHERE period = '1862'",
+    "infinite_mean": "UPDATE spans SET mean = 'inf'",
+    "mean_no_number": "UPDATE spans SET mean = 'nan'",
+    "negative_sd": "UPDATE spans SET sd = -1",
+    "peak_no_number": "UPDATE players SET peak_mean = '-inf'",
+    "label": "UPDATE periods SET period = '<script>'",
+    "label_of_a_player": "UPDATE players SET \"first\" = '</script><script>alert(1)</script>'",
+    "period_number": "UPDATE periods SET period_number = 2000000000 WHERE period = '1858'",
+    "periods_that_multiply": "INSERT INTO periods SELECT period_number, period FROM periods, range(1000)",
+    "names_that_multiply": "UPDATE names SET id = 0",
+    "ids_beyond": "UPDATE game_rows SET white_id = 2147483647",
+    "ids_before": "UPDATE game_rows SET black_id = -1",
+    "outcome": "UPDATE game_rows SET outcome = 127",
+    "weight": "UPDATE game_rows SET weight = -1",
+    "day": "UPDATE game_rows SET date_days = 2147483647",
+    "nothing_where_something_is": "UPDATE game_rows SET white_id = NULL",
+    "more_players_than_told": "INSERT INTO players SELECT p.* FROM players p, range(10000)",
+    "equal_names": "UPDATE names SET player = 'Morphy, Paul'",
+    "equal_players": "UPDATE players SET player = 'Morphy, Paul'",
+    "sd_of_nothing": "UPDATE spans SET sd = 0",
+    "sd_of_next_to_nothing": "UPDATE spans SET sd = 1e-300",
+    "bridge_no_number": "UPDATE spans SET sd_rise = 'nan'",
+    "bridge_infinite": "UPDATE spans SET mean_step = '-inf'",
+    "bridge_missing": "UPDATE spans SET sd_early_periods = NULL",
+    "span_twice": "INSERT INTO spans FROM spans; UPDATE meta SET value = '16' WHERE key = 'nodes'",
+    "five_million_rows": "INSERT INTO spans SELECT s.* FROM spans s, range(700000); "
+    "UPDATE meta SET value = '5600008' WHERE key = 'nodes'",
+    "input_unknown": "UPDATE inputs SET path = NULL",
+    "no_setting": "ALTER TABLE meta ALTER value DROP NOT NULL; UPDATE meta SET value = NULL WHERE key = 'trace'",
+    "integer_of_400_digits": "UPDATE meta SET value = repeat('9', 400) WHERE key = 'sweeps'",
+    "format_of_another_script": "UPDATE meta SET value = '²' WHERE key = 'format'",
+    "long_name": "UPDATE players SET player = repeat('x', 1000000)",
+    "meta_of_another_kind": "UPDATE meta SET value = '{{}}' WHERE key = 'players'",
+    "meta_too_deep": "UPDATE meta SET value = repeat('[', 1000000) WHERE key = 'notes'",
+    "meta_too_large": "UPDATE meta SET value = repeat('x', 20000000) WHERE key = 'version'",
+    "meta_no_number": "UPDATE meta SET value = 'NaN' WHERE key = 'elo_unit'",
+    "unknown_period": "UPDATE meta SET value = 'day, COPY (SELECT 1) TO ''{here}/x''' WHERE key = 'period'",
+    "chain_that_is_sql": 'ALTER TABLE spans ADD COLUMN "a FROM read_text(\'{here}/secret\') --" DOUBLE',
+    "format_no_number": "UPDATE meta SET value = repeat('9', 5000) WHERE key = 'format'",
+}  # fmt: skip
+
+# Only for other clients: we read tables
+IGNORED = {
+    *(evil for evil in EVIL if evil.startswith(("view", "macro", "further"))),
+    "index",
+    "sequence",
+} - {"view_players_reads", "view_meta_reads"}
+
+# What a view is made with in place of a function that would act at once.
+STAND_IN = (
+    "CREATE MACRO {}(a := 1, save_location := 1, storage := 1, storage_path := 1) AS TABLE SELECT 1 AS x"
+)
+
+
+@pytest.fixture
+def here(tmp_path: Path) -> Path:
+    (tmp_path / "secret").write_text("a secret")
+    (tmp_path / "page.txt").write_text("a page")
+    (tmp_path / "log").mkdir()
+    return tmp_path
+
+
+@pytest.fixture
+def port() -> Iterator[int]:
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        listener.settimeout(0)
+        yield listener.getsockname()[1]
+        with pytest.raises(BlockingIOError):
+            listener.accept()
+
+
+def evil_run(here: Path, port: int, evil: str) -> Path:
+    place = here / "x.ttt"
+    put_small_run(place)
+    with duckdb.connect(str(place)) as database:
+        for statement in EVIL[evil].format(here=here, port=port).split("; "):
+            function = re.search(r"(enable_\w+|read_\w+)\(.*(:=|http:)", statement)
+            if function and statement.startswith("CREATE"):
+                database.execute(STAND_IN.format(function[1]))
+            database.execute(statement)
+            if function and statement.startswith("CREATE"):
+                database.execute(f"DROP MACRO TABLE {function[1]}")
+    return place
+
+
+def files(here: Path) -> dict[str, tuple[int, bytes]]:
+    return {
+        str(path): (path.stat().st_mtime_ns, path.read_bytes() if path.is_file() else b"")
+        for path in sorted(here.rglob("*"))
+    }
+
+
+@pytest.mark.slow
+def test_nothing_acts_and_the_run_is_refused(
+    here: Path, port: int, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for evil in sorted({*EVIL} - IGNORED):
+        place = evil_run(here, port, evil)
+        before = files(here)
+        assert ttt(["player", "Morphy", "-r", str(place)]) == 2, evil
+        told = capsys.readouterr()
+        assert "x.ttt: " in told.err, evil
+        assert "unexpected" not in told.err, evil
+        assert not told.out, evil
+        assert files(here) == before, evil
+        place.unlink()
+
+
+@pytest.mark.slow
+def test_views_and_macros_of_the_file_are_never_evaluated(
+    here: Path, port: int, capsys: pytest.CaptureFixture[str]
+) -> None:
+    put_small_run(here / "honest.ttt")
+    commands = ("player Morphy", "top --leaders", "export games", "export skills", "players")
+
+    def answers(run_: Path) -> list[tuple[int, str]]:
+        found = [ttt([*command.split(), "-q", "-f", "csv", "-r", str(run_)]) for command in commands]
+        return [*zip(found, [capsys.readouterr().out] * len(found), strict=True)]
+
+    expected = answers(here / "honest.ttt")
+    assert {code for code, _ in expected} == {0}
+    for evil in sorted(IGNORED):
+        place = evil_run(here, port, evil)
+        before = files(here)
+        assert answers(place) == expected, evil
+        assert files(here) == before, evil
+        place.unlink()
+
+
+@pytest.mark.parametrize(
+    ("evil", "view", "trace"),
+    [
+        ("view_skills_reads", "skills", None),
+        ("view_games_profiles", "games", "page.txt"),
+        ("view_nodes_logs", "nodes", "log"),
+        ("view_finds_files", "skills", None),
+    ],
+)
+def test_the_evil_is_real(evil: str, view: str, trace: str | None, here: Path, port: int) -> None:
+    """Another client that asks these views does act: the tests above are about something."""
+    place = evil_run(here, port, evil)
+    before = files(here)
+    with duckdb.connect(str(place), read_only=True) as database:
+        rows = database.execute(f"FROM {view}").fetchall()
+        database.execute("SELECT 1").fetchall()
+    if trace:
+        after = files(here)
+        assert {path for path in after if after[path] != before.get(path)} >= {str(here / trace)}
+    else:
+        assert "secret" in str(rows)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("evil", ["default", "view_meta_reads"])
+def test_nothing_is_written_to_such_a_run(evil: str, here: Path, port: int) -> None:
+    put_small_run(here / "x.ttt")
+    run = open_run(here / "x.ttt")
+    run.close()
+    evil_run(here, port, evil)
+    before = files(here)
+    with pytest.raises(RunError):
+        run.store_evidence([EvidencePoint({"tau": 1.0}, {"tau": 1.0}, -1.0, True, 5, 0.001)])
+    assert files(here).keys() == before.keys()
+    assert files(here)[str(here / "x.ttt")][1] == before[str(here / "x.ttt")][1]
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "FROM read_text('{here}/secret')",
+        "FROM '{here}/table.csv'",
+        "FROM glob('{here}/*')",
+        "COPY (SELECT 1) TO '{here}/page.txt'",
+        "PRAGMA enable_profiling",
+        "CALL enable_logging(storage := 'file', storage_path := '{here}/log')",
+        "SET enable_external_access = true",
+        "SET memory_limit = '90GB'",
+        "ATTACH '{here}/other.db' AS other",
+        "INSTALL httpfs",
+        "LOAD httpfs",
+        "FROM read_text('http://127.0.0.1:{port}/x')",
+    ],
+)
+def test_sql_over_a_run_reaches_nothing_else(sql: str, here: Path, port: int) -> None:
+    put_small_run(here / "x.ttt")
+    (here / "table.csv").write_text("a,b")
+    before = files(here)
+    with pytest.raises(RunError):
+        open_run(here / "x.ttt").select(sql.format(here=here, port=port))
+    assert files(here) == before
+
+
+@pytest.mark.slow
+def test_all_of_it_in_little_memory_and_no_file_opened(here: Path, port: int) -> None:
+    """By the account of the kernel: one process reads all such runs."""
+    strace = shutil.which("strace")
+    if not strace:
+        pytest.skip("no strace here")
+    chosen = [
+        evil for evil in EVIL if evil.startswith(("view", "macro", "further", "span", "generated", "more"))
+    ]
+    for evil in chosen:
+        shutil.move(evil_run(here, port, evil), here / f"{evil}.ttt")
+    script = (
+        "import resource, sys; from ttt_cli.cli.main import run; from pathlib import Path\n"
+        "codes = [run(['player', 'Morphy', '-r', str(p)]) for p in sorted(Path(sys.argv[1]).glob('*.ttt'))]\n"
+        "print(set(codes), resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)"
+    )
+    command = [strace, "-f", "-o", here / "trace", "-e", "trace=open,openat,openat2,connect,unlink,rename"]
+    done = subprocess.run(
+        [*command, sys.executable, "-c", script, here], capture_output=True, text=True, check=True
+    )
+    codes, kilobytes = done.stdout.rsplit(" ", 1)
+    assert codes.splitlines()[-1] == "{0, 2}"
+    assert int(kilobytes) < 1_000_000
+    trace = (here / "trace").read_text()
+    assert not re.findall(r"connect\(.*AF_INET", trace)
+    assert trace.count(".ttt") >= len(chosen)
+    touched = {name for name in re.findall(rf'"({here}/[^"]*)"', trace) if ".ttt" not in name}
+    assert not touched
+
+
+@pytest.mark.slow
+def test_a_file_is_checked_once_in_a_process_and_again_when_it_changed(
+    here: Path, port: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    checked: list[str] = []
+    for module, check in ((attach, attach.check_catalog), (run, attach.check_numbers)):
+        real = check
+
+        def counted(*args: object, real: Callable[..., object] = real) -> object:
+            checked.append(real.__name__)
+            return real(*args)
+
+        monkeypatch.setattr(module, check.__name__, counted)
+    write_small_run(here / "x.ttt")
+    for _ in range(2):
+        open_run(here / "x.ttt").select("FROM players")
+    assert "check_catalog" not in checked  # written here
+    evil_run(here, port, "span_without_end")
+    checked.clear()
+    for _ in range(2):
+        with pytest.raises(RunError):
+            open_run(here / "x.ttt").select("FROM players")
+    assert checked == ["check_catalog", "check_numbers", "check_numbers"]
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no pipes with names there")
+def test_a_pipe_with_a_name_is_no_run(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe.ttt")
+    with pytest.raises(RunError, match="not a run"):
+        open_run(tmp_path / "pipe.ttt")
+    assert ttt(["fit", "x.csv", "-o", str(tmp_path / "pipe.ttt")]) == 2
+
+
+def test_a_run_in_a_folder_is_refused_with_what_to_do(tmp_path: Path) -> None:
+    (tmp_path / "old.ttt").mkdir()
+    (tmp_path / "old.ttt" / "run.duckdb").touch()
+    with pytest.raises(RunError, match="is a run in a folder") as caught:
+        open_run(tmp_path / "old.ttt")
+    assert caught.value.hint == "fit the games again"
+
+
+@each("period", LABELS)
+def test_the_ranges_are_those_of_the_calendar(period: str) -> None:
+    days = np.array(["0001-01-01", "9999-12-31"], "datetime64[D]").astype(np.int32)
+    assert RANGES[period] == tuple(period_of(days, period).tolist())  # type: ignore[index, arg-type]
+
+
+@pytest.mark.parametrize("system", ["spinrad", "elo-historical"])
+def test_a_run_without_sds_opens_in_another_process(system: str, tmp_path: Path) -> None:
+    games = io.BytesIO(b"date,white,black,result\n1850,A,B,1-0\n1858,A,B,0-1\n1858,A,B,1-0\n")
+    fit(read_games(games), model=system, output=tmp_path / "x.ttt")
+    attach._CHECKED.clear()
+    _, rows = open_run(tmp_path / "x.ttt").select("SELECT count(*), count(sd) FROM skills WHERE games = 0")
+    assert rows == [(14, 0)]

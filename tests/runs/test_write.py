@@ -1,0 +1,349 @@
+import shutil
+from collections import namedtuple
+from dataclasses import replace
+from pathlib import Path
+
+import duckdb
+import numpy as np
+import pytest
+
+from tests.support.builders import make_games
+from tests.support.handmade import CONFIG, RECORDS, REPORT, fit_of, games_of, write_small_run
+from tests.support.laid_out import histories
+from ttt_cli import api
+from ttt_cli.cli.main import run as run_command
+from ttt_cli.config.schema import SolverConfig
+from ttt_cli.games.table import Games
+from ttt_cli.histories import Line
+from ttt_cli.reading.columns import Column
+from ttt_cli.room import MEMORY, FileRoom
+from ttt_cli.runs import write
+from ttt_cli.runs.meta import WHERE, RunMeta
+from ttt_cli.runs.run import open_run
+from ttt_cli.runs.write import check_destination, memory_run, space_needed, write_run
+from ttt_cli.support.errors import RunError
+from ttt_cli.systems import ttt
+from ttt_cli.timeline import build_timeline
+
+Usage = namedtuple("Usage", "total used free")
+
+
+def test_skills_are_the_histories_with_inactive_years(tmp_path: Path) -> None:
+    games = write_small_run(tmp_path / "a.ttt", further="draw_margin")
+    timeline = build_timeline(games)
+    history = histories(timeline, fit_of(timeline, further="draw_margin"))
+    columns, rows = open_run(tmp_path / "a.ttt").select("SELECT * FROM skills")
+    assert columns == (
+        *("player", "period", "period_number", "mean", "sd", "games"),
+        *("draw_margin", "draw_margin_sd"),
+    )
+    assert [row[0] for row in rows] == [games.players[i] for i in history.player]
+    assert [row[2] for row in rows] == history.period.tolist()
+    assert [row[1] for row in rows] == [f"{year}" for year in history.period]
+    for index, name in ((3, "mean"), (4, "sd"), (6, "draw_margin"), (7, "draw_margin_sd")):
+        assert [row[index] for row in rows] == history.columns[name].tolist()
+    assert [(row[1], row[5]) for row in rows if row[0] == "Anderssen, Adolf"] == [
+        ("1858", 3), ("1859", 0), ("1860", 0), ("1861", 1), ("1862", 1),
+    ]  # fmt: skip
+
+
+def test_players_have_their_record_and_first_highest_peak(tmp_path: Path) -> None:
+    write_small_run(tmp_path / "a.ttt")
+    columns, rows = open_run(tmp_path / "a.ttt").select("SELECT * FROM players")
+    assert columns[:5] == ("player", "folded", "surname", "first", "last")
+    assert [row[:9] for row in rows] == [
+        ("Anderssen, Adolf", "anderssen adolf", "anderssen", "1858", "1862", 5, 1, 1, 3),
+        ("Morphy, Paul", "morphy paul", "morphy", "1857", "1858", 5, 3, 1, 1),
+        ("Paulsen, Louis", "paulsen louis", "paulsen", "1857", "1862", 4, 1, 2, 1),
+    ]
+    assert [row[9:] for row in rows] == [
+        ("1862", 1006.0, 50.0, 2), ("1858", 1003.0, 50.0, 2), ("1862", 1007.0, 50.0, 2),
+    ]  # fmt: skip
+
+
+def test_of_equal_peaks_the_first_counts() -> None:
+    games = games_of(RECORDS)
+    timeline = build_timeline(games)
+    fit = fit_of(timeline)
+    fit.mean[:] = 1500.0
+    run = memory_run(games, timeline, fit, CONFIG)
+    assert run.select("SELECT player, peak_period FROM players")[1] == [
+        ("Anderssen, Adolf", "1858"), ("Morphy, Paul", "1857"), ("Paulsen, Louis", "1857"),
+    ]  # fmt: skip
+
+
+def test_peaks_are_of_periods_with_games_and_of_numbers() -> None:
+    games = games_of(RECORDS)
+    timeline = build_timeline(games)
+    mean = np.array([1500.0, 1600.0, 1700.0, 1200.0, 1300.0, 1250.0, 1400.0, 1350.0])
+    unknown = timeline.node_player == games.players.index("Morphy, Paul")
+    mean[unknown] = np.nan
+    fit = replace(fit_of(timeline), chains={"skill": Line(mean, np.full(timeline.n_nodes, 50.0))})
+    best: dict[str, tuple[float, str]] = {}
+    for node in range(timeline.n_nodes):  # by period
+        name = games.players[timeline.node_player[node]]
+        if mean[node] > best.get(name, (0.0, ""))[0]:
+            best[name] = mean[node], timeline.label(int(timeline.node_period[node]))
+    rows = memory_run(games, timeline, fit, CONFIG).select(
+        "SELECT player, peak_mean, peak_period FROM players"
+    )[1]
+    assert rows == [(name, *best.get(name, (None, None))) for name in games.players]
+    assert rows[1][1] is None
+
+
+def test_many_games_keep_their_order(tmp_path: Path) -> None:
+    n = 300_000  # more than the database stores and reads at one go
+    games = Games(
+        date=np.sort(np.arange(n, dtype=np.int32) % 997),
+        date_precision=np.full(n, 2, np.int8),
+        white=np.zeros(n, np.int32),
+        black=np.ones(n, np.int32),
+        outcome=np.full(n, 2, np.int8),
+        weight=np.broadcast_to(1.0, n),
+        offset=np.broadcast_to(0.0, n),
+        source_file=np.zeros(n, np.int32),
+        source_line=np.random.default_rng(1).permutation(n),
+        players=("A", "B"),
+    )
+    timeline = build_timeline(games)
+    write_run(tmp_path / "a.ttt", games, timeline, fit_of(timeline), CONFIG)
+    run = open_run(tmp_path / "a.ttt")
+    assert np.array_equal(run.arrays("SELECT line FROM games")["line"], games.source_line)
+    assert np.array_equal(run.stored_games().source_line, games.source_line)
+
+
+def test_games_keep_order_dates_as_far_as_known_and_sources(tmp_path: Path) -> None:
+    write_small_run(tmp_path / "a.ttt")
+    _, rows = open_run(tmp_path / "a.ttt").select(
+        "SELECT period, date, white, black, result, weight, file, line FROM games"
+    )
+    assert [row[1:5] for row in rows] == list(RECORDS)
+    assert [row[0] for row in rows] == ["1857", "1857", "1858", "1858", "1858", "1861", "1862"]
+    assert [(row[6], row[7]) for row in rows][2:4] == [("a.pgn", 30), ("b.csv", 40)]
+
+
+def test_neutral_ground_is_kept(tmp_path: Path) -> None:
+    games = games_of(RECORDS)
+    neutral = np.arange(len(games)) % 3 == 1
+    games = replace(games, neutral=neutral)
+    timeline = build_timeline(games)
+    write_run(tmp_path / "a.ttt", games, timeline, fit_of(timeline), CONFIG)
+    run = open_run(tmp_path / "a.ttt")
+    assert run.stored_games().neutral.tolist() == neutral.tolist()
+    assert run.games().neutral.tolist() == neutral.tolist()
+    with duckdb.connect(str(tmp_path / "a.ttt"), read_only=True) as database:
+        assert database.sql("SELECT neutral FROM games").fetchnumpy()["neutral"].tolist() == neutral.tolist()
+
+
+def test_counts_are_whole_numbers_unless_a_game_counts_for_less() -> None:
+    def types(weights: list[float]) -> set[type]:
+        games = games_of(RECORDS, weights)
+        timeline = build_timeline(games)
+        run = memory_run(games, timeline, fit_of(timeline), CONFIG)
+        found = [
+            *run.select("SELECT games, wins FROM players")[1],
+            *run.select("SELECT weight FROM games")[1],
+        ]
+        return {type(value) for row in found for value in row}
+
+    assert types([1, 2, 3, 1, 1, 1, 1]) == {int}
+    assert types([1, 0.5, 3, 1, 1, 1, 1]) == {float}
+
+
+def test_the_report_and_the_fit_itself_are_kept(tmp_path: Path) -> None:
+    write_small_run(tmp_path / "a.ttt")
+    run = open_run(tmp_path / "a.ttt")
+    assert run.select("SELECT path, kind, digest, size, rows, used FROM inputs")[1][0] == (
+        *("a.pgn", "pgn", "00ff"),
+        *(100, 5, 3),
+    )
+    assert run.select("SELECT file, reason, rows FROM dropped")[1] == [
+        ("a.pgn", "no result", 1), ("a.pgn", "bad date", 1),
+    ]  # fmt: skip
+    assert run.select("SELECT file, what, rows, file_number FROM noticed")[1] == [
+        ("a.pgn", "duplicate", 2, 0)
+    ]
+    assert len(run.select("SELECT * FROM problems")[1]) == len(REPORT.problems)
+    meta = run.meta
+    assert (meta.model, meta.kind, meta.period, meta.first, meta.last) == (
+        *("ttt", "smoothed", "year"),
+        *("1857", "1862"),
+    )
+    assert meta.log_evidence == -4.0000000000000001 / 3
+    assert meta.params == {"beta": 480.0, "tau": 60.0, "draw_margin": 123.25}
+    assert meta.config == CONFIG.model_dump(mode="json", exclude={"solver": set(WHERE)})
+    assert (meta.converged, meta.sweeps, meta.remaining_error, meta.skipped_sites) == (True, 7, 0.004, 2)
+    assert meta.trace == ((12.5, float("inf")), (0.25, 0.004))
+    assert (meta.games, meta.weight, meta.nodes, meta.players) == (7, 7.0, 8, 3)
+    assert meta.draw_share == pytest.approx(2 / 7)
+    (point,) = run.evidence_points()
+    assert point.log_evidence == meta.log_evidence
+    assert point.params == meta.params
+    assert point.asked == {"beta": 480.0, "tau": 60.0, "draw_margin": "auto"}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("error", [KeyboardInterrupt, SystemExit, RuntimeError])
+def test_a_write_that_is_broken_off_leaves_the_old_run_and_nothing_else(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, error: type[BaseException]
+) -> None:
+    place = tmp_path / "a.ttt"
+    write_small_run(place)
+    before = place.read_bytes()
+
+    def broken(*_: object) -> None:
+        raise error
+
+    monkeypatch.setattr(write, "describe", broken)
+    with pytest.raises(error):
+        write_small_run(place)
+    assert list(tmp_path.iterdir()) == [place]
+    assert place.read_bytes() == before
+
+
+def test_only_the_run_is_left_and_a_stale_log_does_not_reach_it(tmp_path: Path) -> None:
+    place = tmp_path / "a.ttt"
+    (tmp_path / "a.ttt.wal").write_bytes(b"of another database")
+    write_small_run(place)
+    assert list(tmp_path.iterdir()) == [place]
+    assert open_run(place).meta.games == 7
+
+
+def test_a_run_may_be_replaced_and_nothing_else(tmp_path: Path) -> None:
+    place = tmp_path / "a.ttt"
+    assert check_destination(place) is None
+    place.touch()
+    assert check_destination(place) is None
+    write_small_run(place)
+    standing = check_destination(place)
+    assert standing is not None
+    assert "7 games 1857-1862" in standing
+
+    source = tmp_path / "games.pgn"
+    source.write_text('[Event "x"]\n')
+    with pytest.raises(RunError, match=r"games\.pgn: exists and is not a run"):
+        check_destination(source)
+    other = tmp_path / "other.ttt"
+    duckdb.connect(str(other)).execute("CREATE TABLE t AS SELECT 1").close()
+    with pytest.raises(RunError, match="not a run"):
+        check_destination(other)
+
+
+def test_places_that_cannot_take_a_run_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(RunError, match="is a folder"):
+        check_destination(tmp_path)
+    with pytest.raises(RunError, match="folder does not exist") as caught:
+        check_destination(tmp_path / "no" / "a.ttt")
+    assert "mkdir" in (caught.value.hint or "")
+    with pytest.raises(RunError, match="not a regular file"):
+        check_destination("/dev/null")
+
+
+def test_a_link_to_a_run_keeps_pointing_there(tmp_path: Path) -> None:
+    write_small_run(tmp_path / "a.ttt")
+    link = tmp_path / "link.ttt"
+    link.symlink_to("a.ttt")
+    write_small_run(link, RECORDS[:2])
+    assert link.is_symlink()
+    assert open_run(tmp_path / "a.ttt").meta.games == 2
+
+
+def test_a_system_without_uncertainty_leaves_the_sd_out() -> None:
+    games = games_of(RECORDS)
+    timeline = build_timeline(games)
+    fit = fit_of(timeline)
+    line = Line(fit.mean, np.full(timeline.n_nodes, np.nan))
+    run = memory_run(games, timeline, replace(fit, chains={"skill": line}), CONFIG)
+    assert run.select("SELECT DISTINCT sd, mean IS NULL FROM skills")[1] == [(None, False)]
+    assert run.select("SELECT DISTINCT peak_sd, peak_mean IS NULL FROM players")[1] == [(None, False)]
+
+
+def test_players_without_games_are_kept() -> None:
+    games = games_of(RECORDS)
+    more = (*games.players, "Zukertort")
+    arrays = {name: getattr(games, name) for name in ("date", "date_precision", "white", "black", "outcome")}
+    rest = {name: getattr(games, name) for name in ("weight", "offset", "source_file", "source_line")}
+    games = type(games)(**arrays, **rest, players=more)
+    timeline = build_timeline(games)
+    run = memory_run(games, timeline, fit_of(timeline), CONFIG)
+    assert run.select("SELECT first, games, peak_mean FROM players WHERE player = 'Zukertort'")[1] == [
+        (None, 0, None)
+    ]
+    assert run.stored_games().players == more
+    assert np.array_equal(run.stored_games().white, games.white)
+
+
+def test_notes_of_the_model_are_kept_and_runs_without_them_have_none() -> None:
+    games = games_of(RECORDS)
+    timeline = build_timeline(games)
+    noted = replace(fit_of(timeline), notes=("two players left out: A; B", "Ö"), leave_one_out=-3.5)
+    meta = memory_run(games, timeline, noted, CONFIG).meta
+    assert meta.notes == noted.notes
+    rows = [(key, value) for key, value in meta.to_rows() if key != "notes"]
+    assert RunMeta.from_rows(rows) == replace(meta, notes=())
+    with pytest.raises(RunError, match="has no trace"):
+        RunMeta.from_rows((key, value) for key, value in rows if key != "trace")
+
+
+def test_what_lies_in_files_is_written_part_by_part_and_is_the_same(tmp_path: Path) -> None:
+    rng = np.random.default_rng(4)
+    sides = (rng.choice(9, 2, replace=False) for _ in range(80))
+    games = make_games(
+        (1900 + int(rng.integers(9)), f"p{i}", f"p{j}", int(rng.integers(3)), 1.0 + k % 2)
+        for k, (i, j) in enumerate(sides)
+    )
+    written = Column(rng.integers(0, 5, 80).astype(np.int32), ("", *"abcd"))
+    games = replace(games, event=written, spellings=(("p1", "P. 1"),))
+    runs = []
+    for name, room in (("whole", MEMORY), ("parts", FileRoom(tmp_path, rows=7))):
+        timeline = build_timeline(replace(games, room=room))
+        fit = ttt.fit(timeline, ttt.Params(), SolverConfig())
+        write_run(place := tmp_path / f"{name}.ttt", replace(games, room=room), timeline, fit, CONFIG)
+        runs.append(place)
+    with duckdb.connect() as connection:
+        for run in runs:
+            connection.execute(f"ATTACH '{run}' AS {run.stem}")
+        tables = connection.execute("SELECT DISTINCT table_name FROM duckdb_tables()").fetchall()
+        assert len(tables) > 10
+        for (table,) in tables:
+            whole, parts = (
+                connection.execute(f"SELECT * FROM {run.stem}.main.{table} ORDER BY rowid").fetchall()
+                for run in runs
+            )
+            different = {one[0] for one, other in zip(whole, parts, strict=True) if one != other}
+            assert different <= {"created"}, table
+
+
+def test_a_disk_without_room_is_refused_with_numbers_before_inference(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    place = tmp_path / "a.ttt"
+    write_small_run(place, RECORDS[:2])
+    before = place.read_bytes()
+    monkeypatch.setattr(shutil, "disk_usage", lambda _: Usage(10**9, 10**9, 300_000))
+    monkeypatch.setattr(ttt, "fit", lambda *_, **__: pytest.fail("inference has begun"))
+    with pytest.raises(RunError, match=r"needs about 2 MB, and the disk has 0\.3 MB left") as caught:
+        api.fit(games_of(RECORDS), output=place)
+    assert caught.value.where == str(place)
+    assert place.read_bytes() == before
+    assert list(tmp_path.iterdir()) == [place]
+
+
+def test_the_estimate_is_no_more_than_a_run_takes(tmp_path: Path) -> None:
+    place = tmp_path / "a.ttt"
+    games = write_small_run(place)
+    assert 0.5 * place.stat().st_size <= space_needed(build_timeline(games)) <= place.stat().st_size
+
+
+@pytest.mark.slow
+def test_a_default_name_takes_only_the_place_of_a_run_of_the_same_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "g.csv").write_text("date,white,black,result\n1850,a,b,1-0\n")
+    (tmp_path / "g.tsv").write_text("date\twhite\tblack\tresult\n1850\ta\tb\t1-0\n")
+    for args, code in ((["g.csv"], 0), (["./g.csv"], 0), (["g.tsv"], 2), (["g.tsv", "-o", "g.ttt"], 0)):
+        assert run_command(["fit", *args, "-q", "-s", "model.name=elo"]) == code
+    err = capsys.readouterr().err
+    assert "g.ttt: is a run of other games (./g.csv)" in err
+    assert "name another run with -o, or replace this one with -o g.ttt" in err

@@ -1,0 +1,52 @@
+"""What readers return, row by row, for tests that compare it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from ttt_cli.reading.batches import FileRecords, Note, Table
+from ttt_cli.reading.pgn import Scanner
+from ttt_cli.reading.pgn_chess import read_pgn_chess
+from ttt_cli.reading.pgn_text import TAG_COLUMNS
+from ttt_cli.reading.text import text_of
+
+Rows = list[tuple[object, ...]]
+
+
+def rows_of(table: Table) -> tuple[Rows, list[Note], list[Note]]:
+    """Line, date, White, Black, result, further columns and weight of each record, the rejects, the notes."""
+    records = FileRecords("x", table)
+    names = [
+        "dates",
+        "whites",
+        "blacks",
+        "results",
+        *records.further,
+    ]
+    columns = []
+    for name in names:
+        values = [plain(value) for value in records.distinct(name)]
+        columns.append([values[number] for number in records.ids(name).tolist()])
+    return list(zip(records.lines().tolist(), *columns, strict=True)), records.rejects, records.notes
+
+
+def plain(value: object) -> object:
+    return tuple(map(text_of, value)) if isinstance(value, tuple) else text_of(value)
+
+
+def scanned(
+    blocks: Iterable[bytes], scanner: Scanner | None = None, *, by_chess: bool = False
+) -> tuple[Rows, list[Note], list[Note]]:
+    """As `rows_of`, by a scanner of PGN or by python-chess, with hashes of moves behind; values are bytes."""
+    scanner = scanner or Scanner()
+    batches = read_pgn_chess(blocks, scanner.strings) if by_chess else scanner.scan(blocks)
+    rows: Rows = []
+    rejects: list[Note] = []
+    notes: list[Note] = []
+    for batch in batches:
+        assert len(batch.codes) == len(TAG_COLUMNS)
+        columns = [scanner.strings.pick(codes) for codes in batch.codes]
+        moves = [0] * len(batch.lines) if batch.moves is None else batch.moves.tolist()
+        rows += zip(map(int, batch.lines), *columns, moves, strict=True)
+        rejects, notes = [*rejects, *batch.rejects], [*notes, *batch.notes]
+    return rows, rejects, notes

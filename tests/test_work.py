@@ -1,0 +1,245 @@
+"""Work shared out among processes: the same results, no process left behind, clear words when one dies."""
+
+from __future__ import annotations
+
+import os
+import pickle
+import signal
+import subprocess
+import sys
+import textwrap
+from pathlib import Path
+from threading import Event, get_ident, main_thread
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ttt_cli.support.errors import ConfigError
+from ttt_cli.work import WorkerLost, interruptible, report, run_chains
+
+pytestmark = pytest.mark.slow
+
+needs_signals = pytest.mark.skipif(os.name != "posix", reason="needs the signals of POSIX")
+
+
+class Recalling:
+    """Answers with the item, what it did before in the chain, and the process it did it in."""
+
+    def __init__(self) -> None:
+        self.before: list[int] = []
+
+    def step(self, item: int, *, fresh: bool) -> tuple[int, list[int], int]:
+        self.before = [] if fresh else self.before
+        past = list(self.before)
+        self.before.append(item)
+        return item, past, os.getpid()
+
+
+class Obeying:
+    """Does what the item says."""
+
+    def step(self, item: str, *, fresh: bool) -> Any:
+        match item:
+            case "refuse":
+                raise ConfigError("refused", where="here", hint="do not")
+            case "odd":
+                raise Unpicklable("odd", 1)
+            case "die":
+                os.kill(os.getpid(), signal.SIGKILL)
+            case "leave":
+                os._exit(7)
+            case "wait":
+                Event().wait()
+        return item
+
+
+class Telling:
+    """Answers with what the item is called in the environment."""
+
+    def step(self, item: str, *, fresh: bool) -> str | None:
+        return os.environ.get(item)
+
+
+def test_no_library_takes_the_processors_of_the_others(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A pool of threads in each, which spin between two calls, doubled what a grid took."""
+    monkeypatch.setenv("OPENBLAS_NUM_THREADS", "2")
+    assert list(run_chains(Telling(), [["OPENBLAS_NUM_THREADS"]], 2)) == ["1"]
+
+
+class Reporting:
+    """Reports its way through a step."""
+
+    def step(self, item: int, *, fresh: bool) -> int:
+        report("half")
+        report("nearly")
+        return item
+
+
+class Unpicklable(Exception):
+    def __init__(self, message: str, number: int) -> None:
+        super().__init__(message)
+
+
+@given(st.lists(st.lists(st.integers(), max_size=5), max_size=6))
+def test_here_chains_are_done_in_order_and_each_begins_afresh(chains: list[list[int]]) -> None:
+    results = list(run_chains(Recalling(), chains, 1))
+    assert [(item, past) for item, past, _ in results] == [
+        (item, chain[:position]) for chain in chains for position, item in enumerate(chain)
+    ]
+
+
+def test_processes_do_the_same_and_share_the_chains() -> None:
+    chains = [[1, 2, 3], [], [4], [5, 6], [7, 8]]
+    results = list(run_chains(Recalling(), chains, 2))
+    assert sorted(result[:2] for result in results) == sorted(
+        result[:2] for result in run_chains(Recalling(), chains, 1)
+    )
+    workers = {process for *_, process in results}
+    assert len(workers) == 2
+    assert os.getpid() not in workers
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_an_error_of_a_step_is_raised_as_it_was(jobs: int) -> None:
+    with pytest.raises(ConfigError, match="here: refused") as caught:
+        list(run_chains(Obeying(), [["a", "refuse"], ["b", "refuse"]], jobs))
+    assert (caught.value.where, caught.value.hint) == ("here", "do not")
+
+
+@needs_signals
+@pytest.mark.parametrize(("order", "how"), [("die", "SIGKILL"), ("leave", "exit code 7")])
+def test_a_process_that_dies_is_an_error_after_the_results_that_were_there(order: str, how: str) -> None:
+    seen: list[str] = []
+    with pytest.raises(WorkerLost, match=how) as caught:
+        seen.extend(run_chains(Obeying(), [["a", "b", order]], 2))
+    assert seen == ["a", "b"]
+    assert "memory" in (caught.value.hint or "")
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_a_step_that_fails_costs_the_rest_of_its_chain_only(jobs: int) -> None:
+    lost: list[tuple[str, Exception]] = []
+    chains = [["a", "refuse", "b"], ["c", "d"], ["odd"], ["e", "f"]]
+    results = run_chains(Obeying(), chains, jobs, on_lost=lambda item, error: lost.append((item, error)))
+    assert sorted(results) == ["a", "c", "d", "e", "f"]
+    assert {item: str(error).partition(":")[2] for item, error in lost} == {
+        "refuse": " refused", "odd": " odd" if jobs > 1 else "",
+    }  # fmt: skip
+
+
+@needs_signals
+@pytest.mark.parametrize(("order", "how"), [("die", "SIGKILL"), ("leave", "exit code 7")])
+def test_another_process_takes_the_place_of_one_that_dies(order: str, how: str) -> None:
+    lost: list[tuple[str, str]] = []
+    chains = [[order, "x"], ["a", order, "x"], ["b", "c"], ["d"], [order]]
+    results = run_chains(Obeying(), chains, 2, on_lost=lambda item, error: lost.append((item, str(error))))
+    assert sorted(results) == ["a", "b", "c", "d"]
+    assert [item for item, _ in lost] == [order] * 3
+    assert all(how in why for _, why in lost)
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_steps_report_before_they_are_done(jobs: int) -> None:
+    heard: list[tuple[int, str]] = []
+    results = run_chains(Reporting(), [[1, 2], [3]], jobs, on_report=lambda *reported: heard.append(reported))
+    for result in results:
+        assert [message for item, message in heard if item == result] == ["half", "nearly"]
+    assert sorted(item for item, _ in heard) == [1, 1, 2, 2, 3, 3]
+    report("nobody")
+
+
+def test_closing_the_results_ends_processes_that_still_work() -> None:
+    results = run_chains(Obeying(), [["wait"], ["a", "wait"]], 2)
+    assert next(results) == "a"
+    results.close()  # returns only when the processes are gone
+
+
+WORKER = """
+    import os, threading
+
+    class Waiting:
+        def step(self, item, *, fresh):
+            if item == 2:
+                threading.Event().wait()
+            return os.getpid()
+"""
+SCRIPT = """
+    import sys
+    from ttt_cli.work import run_chains
+    from worker import Waiting
+
+    try:
+        for process in run_chains(Waiting(), [[1, 2], [1, 2]], 2):
+            print(process, flush=True)
+    except KeyboardInterrupt:
+        sys.exit(130)
+"""
+
+
+@needs_signals
+@pytest.mark.parametrize(("name", "code"), [("SIGINT", 130), ("SIGKILL", -9)])
+def test_no_process_outlives_the_one_that_began_it(tmp_path: Path, name: str, code: int) -> None:
+    """And a script needs no guard against being run by them."""
+    number = getattr(signal, name)
+    for module, content in {"worker": WORKER, "script": SCRIPT}.items():
+        (tmp_path / f"{module}.py").write_text(textwrap.dedent(content))
+    command = [sys.executable, str(tmp_path / "script.py")]
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    with subprocess.Popen(command, **pipes, text=True, start_new_session=True) as parent:  # type: ignore[call-overload]
+        assert parent.stdout is not None
+        workers = {int(parent.stdout.readline()), int(parent.stdout.readline())}
+        assert len(workers) == 2
+        os.kill(parent.pid, number) if number == signal.SIGKILL else os.killpg(parent.pid, number)
+        _, err = parent.communicate(timeout=60)  # ends when the last who could still write is gone
+    assert parent.returncode == code
+    assert err == ""
+
+
+class Unreadable:
+    """Cannot be made by another process."""
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return int, ("nothing",)
+
+    def step(self, item: int, *, fresh: bool) -> int:
+        return item
+
+
+def test_a_worker_that_does_not_arrive(capfd: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(WorkerLost, match="exit code 1"):
+        list(run_chains(Unreadable(), [[1]], 2))
+    assert "invalid literal" in capfd.readouterr().err
+
+
+def test_an_item_that_cannot_be_sent() -> None:
+    with pytest.raises((AttributeError, pickle.PicklingError), match=r"pickle|local object"):
+        list(run_chains(Recalling(), [[lambda: 1]], 2))  # type: ignore[list-item]
+
+
+def test_interruptible_work_gives_what_it_gives_and_raises_what_it_raises() -> None:
+    assert interruptible(lambda: 7) == 7
+
+    def refused() -> None:
+        raise ConfigError("refused")
+
+    with pytest.raises(ConfigError, match="refused"):
+        interruptible(refused)
+
+
+@needs_signals
+def test_a_signal_is_heard_while_the_work_goes_on() -> None:
+    go_on, ended = Event(), Event()
+
+    def work() -> None:
+        assert get_ident() != main_thread().ident
+        signal.pthread_kill(main_thread().ident or 0, signal.SIGINT)
+        go_on.wait()  # as compiled code, which looks at nothing
+        ended.set()
+
+    with pytest.raises(KeyboardInterrupt):
+        interruptible(work)
+    assert not ended.is_set()
+    go_on.set()
+    assert ended.wait(60)

@@ -1,0 +1,342 @@
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import altair
+import numpy as np
+import pytest
+
+from tests.support.cases import each
+from tests.support.handmade import put_small_run
+from tests.support.joint_runs import run_of
+from ttt_cli.config.schema import SolverConfig
+from ttt_cli.runs.meta import EvidencePoint
+from ttt_cli.runs.run import Run, open_run
+from ttt_cli.support.errors import LookupFailed
+from ttt_cli.views.figures import FIGURE_FORMATS, KINDS
+from ttt_cli.views.figures.figure import make_figure, render
+from ttt_cli.views.figures.periods import _names
+from ttt_cli.views.figures.spec import COLOURS, colour, shape
+from ttt_cli.views.rankings import Eligible, eligible, leaders, leads_of
+
+
+@pytest.fixture
+def run(small_run: Callable[..., Run]) -> Run:
+    return small_run()
+
+
+@pytest.fixture
+def margins(small_run: Callable[..., Run]) -> Run:
+    return small_run(further="draw_margin")
+
+
+def layers(spec: dict[str, Any], mark: str) -> list[dict[str, Any]]:
+    """The layers of one mark, their data put back in."""
+    data = spec.get("datasets", {})
+    return [
+        {**layer, "values": source.get("values") or data.get(source.get("name"))}
+        for layer in spec["layer"]
+        for source in [layer.get("data") or spec["data"]]
+        if layer["mark"]["type"] == mark
+    ]
+
+
+def test_curves_carry_the_runs_values(run: Run) -> None:
+    figure = make_figure(run, "skills", ["Anderssen", "morphy"])
+    (points,) = layers(figure.spec, "point")
+    rows = run.select(
+        "SELECT player, period, round(mean, 1), round(sd, 1), games FROM skills"
+        " WHERE games > 0 AND player IN ('Anderssen, Adolf', 'Morphy, Paul')"
+    )[1]
+    found = [tuple(p[key] for key in ("player", "period", "value", "sd", "games")) for p in points["values"]]
+    assert sorted(found) == sorted(rows)
+    assert figure.stem == "anderssen-morphy"
+
+
+def test_bands_reach_one_sd_and_gaps_are_paler(run: Run) -> None:
+    spec = make_figure(run, "skills", ["Anderssen"]).spec
+    idle, played = layers(spec, "area")
+    assert idle["mark"]["opacity"] < played["mark"]["opacity"]
+    assert {row["year"] for row in idle["values"]} == {1858, 1859, 1860, 1861}
+    assert {row["year"] for row in played["values"]} == {1861, 1862}
+    assert all(row["high"] - row["low"] == pytest.approx(100.0) for row in played["values"])
+    thin, thick = layers(spec, "line")[:2]
+    assert thin["mark"]["strokeWidth"] < thick["mark"]["strokeWidth"]
+
+
+def test_a_single_period_has_its_sd_too_and_stands_off_the_axis(small_run: Callable[..., Run]) -> None:
+    run = small_run(("1858", "Once, O", "Twice, T", "1-0"), ("1861", "Thrice, T", "Twice, T", "1-0"))
+    for names, lone in ((["once"], 1), (["once", "twice", "thrice"], 2)):
+        spec = make_figure(run, "skills", names).spec
+        (bars,) = layers(spec, "rule")
+        assert len(bars["values"]) == lone
+        ((mean, sd),) = run.select("SELECT mean, sd FROM skills WHERE player = 'Once, O'")[1]
+        (bar,) = [record for record in bars["values"] if record["player"] == "Once, O"]
+        assert (bar["year"], bar["low"], bar["high"]) == (1858, mean - sd, mean + sd)
+    (alone,) = layers(make_figure(run, "skills", ["once"]).spec, "rule")
+    assert alone["encoding"]["x"]["scale"]["domain"][0] < 1858
+
+
+def test_names_stand_at_the_line_ends(run: Run) -> None:
+    spec = make_figure(run, "skills", ["Anderssen", "Morphy"]).spec
+    *_, names = layers(spec, "text")
+    assert [row["text"] for row in names["values"]] == ["Anderssen, Adolf", "Morphy, Paul"]
+    ends = dict(run.select("SELECT player, CAST(max(period) AS INTEGER) FROM skills GROUP BY player")[1])
+    assert all(row["year"] > ends[row["player"]] for row in names["values"])
+
+
+def test_a_draw_margin_is_dashed_above_the_skill(margins: Run) -> None:
+    spec = make_figure(margins, "skills", ["Anderssen"]).spec
+    dashed = [
+        row
+        for layer in layers(spec, "line")
+        if layer["mark"]["strokeDash"] == [6, 4]
+        for row in layer["values"]
+    ]
+    first = min(dashed, key=lambda row: row["year"])
+    assert first["margin"] == pytest.approx(1002.0 + 100.2)
+    assert "dashed: skill + draw margin" in json.dumps(spec["title"])
+
+
+def test_another_run_is_dotted_and_named(run: Run, margins: Run) -> None:
+    figure = make_figure(run, "skills", ["Anderssen"], other=margins)
+    dotted = [
+        row
+        for layer in layers(figure.spec, "line")
+        if layer["mark"].get("strokeDash") == [2, 3]
+        for row in layer["values"]
+    ]
+    assert {row["player"] for row in dotted} == {"Anderssen, Adolf"}
+    assert "dotted: skill by d.ttt" in json.dumps(figure.spec["title"])
+
+
+def test_who_is_missing_in_the_other_run_is_told(run: Run, tmp_path: Path) -> None:
+    put_small_run(tmp_path / "b.ttt", [("1858", "Anderssen, Adolf", "Nobody", "1-0")])
+    figure = make_figure(run, "skills", ["Anderssen", "Morphy"], other=open_run(tmp_path / "b.ttt"))
+    assert figure.notes == ("b.ttt does not have Morphy, Paul",)
+
+
+def test_without_names_the_leaders_are_shown(run: Run) -> None:
+    figure = make_figure(run)
+    (points,) = layers(figure.spec, "point")
+    assert points["values"]
+    assert any("no names given" in note for note in figure.notes)
+
+
+def test_unknown_and_too_many_names_are_errors(run: Run) -> None:
+    with pytest.raises(LookupFailed, match="no player 'Fischer'"):
+        make_figure(run, "skills", ["Fischer"])
+
+
+def test_a_name_given_twice_is_one_curve(run: Run) -> None:
+    spec = make_figure(run, "skills", ["Anderssen", "adolf anderssen"]).spec
+    *_, names = layers(spec, "text")
+    assert len(names["values"]) == 1
+
+
+def test_the_axes_say_what_they_measure(run: Run) -> None:
+    text = json.dumps(make_figure(run, "skills", ["Anderssen"]).spec)
+    assert '"skill, points"' in text
+    assert "a.ttt" in text
+
+
+@each("model", ["joint", "factorised", "elo"])
+def test_a_difference_has_the_sd_of_what_both_have_in_common(model: str) -> None:
+    rows = [(1900, "a", "b", k % 3) for k in range(12)] + [(1903, "a", "b", 2), (1903, "b", "c", 1)]
+    solver = SolverConfig(posterior="factorised" if model == "factorised" else "joint")
+    _, run = run_of("elo" if model == "elo" else "ttt", solver, rows)
+    spec = make_figure(run, "difference", ["a", "b"]).spec
+    (points,) = layers(spec, "point")
+    assert [row["period"] for row in points["values"]] == ["1900", "1903"]
+    drawn = [row for layer in layers(spec, "area") for row in layer["values"]]
+    assert {row["year"] for row in drawn} == {1900, 1901, 1902, 1903}
+    for row in drawn:
+        year = f"{row['year']:.0f}"
+        skills = run.select(
+            "SELECT mean, sd FROM skills WHERE period = ? AND player < 'c' ORDER BY player", [year]
+        )[1]
+        (a, sd_a), (b, sd_b) = skills
+        assert (row["low"] + row["high"]) / 2 == pytest.approx(a - b, abs=0.01)
+        variance = 0.0 if model == "elo" else sd_a**2 + sd_b**2
+        if model == "joint":
+            variance -= 2.0 * run.covariance([("a", year), ("b", year)]).iloc[0, 1]
+        assert (row["high"] - row["low"]) / 2 == pytest.approx(variance**0.5, abs=0.01)
+    said = {"joint": "from the joint posterior", "factorised": "skills taken as independent"}.get(model, "")
+    assert said in json.dumps(spec["title"])
+    assert ("band" in json.dumps(spec["title"])) is (model != "elo")
+    assert [row["text"] for row in layers(spec, "text")[-1]["values"]] == ["a minus b"]
+    with pytest.raises(LookupFailed, match="both match a"):
+        make_figure(run, "difference", ["a", "a"])
+
+
+def test_a_difference_needs_a_common_period(small_run: Callable[..., Run]) -> None:
+    run = small_run(("1857", "Morphy", "Paulsen", "1-0"), ("1901", "Lasker", "Janowski", "1-0"))
+    with pytest.raises(LookupFailed, match="no year in common"):
+        make_figure(run, "difference", ["morphy", "lasker"])
+
+
+def test_curves_of_dominance_are_the_leads_with_their_sds() -> None:
+    players = "abcdefgh"
+    rows = [
+        (year, a, players[(k + year) % 8], k % 3)
+        for year in (1901, 1902, 1905)
+        for k, a in enumerate(players)
+    ]
+    _, run = run_of(rows=[row for row in rows if row[1] != row[2]])
+    spec = make_figure(run, "skills", ["a", "c"], by="dominance", limits=Eligible()).spec
+    leads = {(one.player, one.period): one for one in leads_of(run, Eligible(), ["a", "c"])[0]}
+    (points,) = layers(spec, "point")
+    assert {(row["player"], row["period"]) for row in points["values"]} == {
+        at for at, one in leads.items() if one.games
+    }
+    for row in points["values"]:
+        one = leads[row["player"], row["period"]]
+        assert (row["value"], row["sd"]) == pytest.approx((one.lead, one.sd), abs=0.051)
+    assert "from the joint posterior" in json.dumps(spec["title"])
+    with pytest.raises(LookupFailed, match="5 others who are eligible"):
+        make_figure(run, "skills", ["a"], by="dominance", limits=Eligible(min_games=1000))
+
+
+def test_number_ones_are_as_high_as_they_are_certain() -> None:
+    """Against shares of samples of everybody's skills in a year; who may be it instead hangs beneath."""
+    rows = [(1900, "a", "b", k % 3) for k in range(12)] + [(1900, "b", "c", 2), (1902, "c", "d", 1)]
+    _, run = run_of(rows=[*rows, (1903, "d", "b", 2), (1903, "e", "f", 1, 9.0)])
+    spec = make_figure(run, "leaders", limits=Eligible()).spec
+    (bars,) = layers(spec, "rect")
+    above, beneath = ([bar for bar in bars["values"] if (bar["high"] > 0.0) is up] for up in (True, False))
+    assert [bar["period"] for bar in above] == ["1900", "1901", "1902", "1903"]
+    assert {bar["end"] - bar["year"] for bar in bars["values"]} == {1.0}
+    challengers = 0
+    for one in above:
+        year = one["period"]
+        sql = "SELECT player, mean FROM skills_within(NULL, NULL, NULL) WHERE period = ? ORDER BY mean DESC"
+        names = [player for player, _ in run.select(sql, [year])[1]]
+        drawn = run.samples(100_000, 9, [(name, year) for name in names]).to_numpy()
+        share = np.bincount(drawn.argmax(axis=1), minlength=len(names)) / len(drawn)
+        assert (one["player"], one["low"]) == (names[0], 0.0)
+        assert one["high"] == pytest.approx(share[0], abs=0.012)
+        edge = 0.0
+        for bar in [bar for bar in beneath if bar["period"] == year]:
+            assert bar["high"] == edge
+            assert edge - bar["low"] == pytest.approx(share[names.index(bar["player"])], abs=0.012)
+            assert edge - bar["low"] >= 0.2
+            edge, challengers = bar["low"], challengers + 1
+        assert (
+            sum(share[1:] > 0.212) <= sum(bar["period"] == year for bar in beneath) <= sum(share[1:] > 0.188)
+        )
+    assert challengers
+    *_, names = layers(spec, "text")
+    assert {row["text"] for row in names["values"]} <= {bar["player"] for bar in above}
+    assert "of joint skills" in json.dumps(spec["title"])
+
+
+def test_number_ones_without_sds_are_of_one_height() -> None:
+    _, run = run_of("elo")
+    (bars,) = layers(make_figure(run, "leaders", limits=Eligible()).spec, "rect")
+    assert {(bar["low"], bar["high"]) for bar in bars["values"]} == {(0.0, 1.0)}
+
+
+def test_games_per_year_add_up(run: Run) -> None:
+    (bars,) = layers(make_figure(run, "games").spec, "bar")
+    assert {row["year"]: row["games"] for row in bars["values"]} == {1857: 2, 1858: 3, 1861: 1, 1862: 1}
+
+
+def test_the_top_is_the_mean_of_the_best(run: Run) -> None:
+    spec = make_figure(run, "top", count=2).spec
+    (lines,) = layers(spec, "line")
+    values = {(row["of"], row["period"]): row["value"] for row in lines["values"]}
+    for period in ("1857", "1858"):
+        means = sorted(
+            (m for (m,) in run.select("SELECT mean FROM skills WHERE period = ?", [period])[1]), reverse=True
+        )
+        assert values["mean of the top 2", period] == pytest.approx(sum(means[:2]) / 2, abs=0.05)
+        assert values["number one", period] == pytest.approx(means[0], abs=0.05)
+    (band,) = layers(spec, "area")
+    sds = {one.period: one.sd for one in leaders(run, eligible(run))[0]}
+    for side, sign in (("high", 1.0), ("low", -1.0)):
+        found = {row["period"]: sign * (row[side] - row["value"]) for row in band["values"]}
+        assert found == pytest.approx(sds, abs=0.11)
+    (names,) = layers(spec, "text")
+    assert {row["text"] for row in names["values"]} <= {row["player"].split(",")[0] for row in band["values"]}
+    assert names["values"]
+
+
+def test_a_top_that_nobody_fills_is_an_error(run: Run) -> None:
+    with pytest.raises(LookupFailed, match="no year has 10 players"):
+        make_figure(run, "top")
+
+
+def test_evidence_needs_a_stored_grid_and_marks_its_best(tmp_path: Path) -> None:
+    put_small_run(tmp_path / "a.ttt")
+    run = open_run(tmp_path / "a.ttt")
+    with pytest.raises(LookupFailed, match="no evidence over two parameters"):
+        make_figure(run, "evidence")
+    run.store_evidence(
+        EvidencePoint({"beta": b, "tau": t}, {"beta": b, "tau": t}, -abs(b - 200) - t / 10, True, 3, 0.0)
+        for b in (100.0, 200.0)
+        for t in (10.0, 20.0)
+    )
+    spec = make_figure(run, "evidence").spec
+    altair.LayerChart.from_dict(spec)  # raises when it is not valid
+    (tiles,) = layers(spec, "rect")
+    assert {(row["beta"], row["tau"]): row["below"] for row in tiles["values"]} == {
+        (100.0, 10.0): 100.0, (100.0, 20.0): 101.0, (200.0, 10.0): 0.0, (200.0, 20.0): 1.0,
+    }  # fmt: skip
+    (best,) = layers(spec, "point")
+    assert best["values"] == [{"beta": 200.0, "tau": 10.0}]
+
+
+def test_more_players_than_colours_differ_in_their_points() -> None:
+    looks = [(colour(i), shape(i)) for i in range(4 * len(COLOURS))]
+    assert len(set(looks)) == len(looks)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("fmt", "start"), [("png", b"\x89PNG"), ("svg", b"<svg"), ("pdf", b"%PDF"), ("html", b"<!DOCTYPE html>")]
+)
+def test_every_format_is_what_it_says(run: Run, fmt: str, start: bytes) -> None:
+    content = render(make_figure(run, "skills", ["Anderssen"]).spec, fmt)
+    assert content.lstrip().startswith(start)
+    if fmt == "html":
+        assert b"<script src" not in content
+        assert b"Anderssen" in content
+        assert b'"width":"container"' in content
+        assert b'"height":"container"' in content
+        assert b"<title>Skill of Anderssen, Adolf</title>" in content
+    assert set(FIGURE_FORMATS) == {"png", "svg", "pdf", "html"}
+
+
+def test_kinds_have_all_a_figure(run: Run) -> None:
+    assert KINDS == (
+        "skills",
+        "difference",
+        "leaders",
+        "games",
+        "evidence",
+        "top",
+        "calibration",
+        "draws",
+        "newcomers",
+        "career",
+    )
+
+
+@pytest.mark.parametrize("kind", ["skills", "leaders", "games", "top", "difference", "calibration"])
+def test_figures_are_valid_descriptions(margins: Run, kind: str) -> None:
+    names = ["Anderssen", "Morphy"] if kind == "difference" else []
+    spec = make_figure(margins, kind, names, count=2).spec
+    altair.LayerChart.from_dict(spec)  # raises when it is not
+
+
+def test_names_of_number_ones_stand_above_all_that_is_near() -> None:
+    """Somebody who was number one for a year between higher ones has the name above them, not across their curve."""
+    highs = [2000.0] * 30 + [1500.0] + [2000.0] * 29
+    firsts = [
+        {"year": 1850.0 + at, "high": high, "player": "Short, One" if high < 2000.0 else f"Long, {at // 31}"}
+        for at, high in enumerate(highs)
+    ]
+    found = {one["text"]: one for one in _names(firsts, 1850.0, 1909.0, 10.0)}
+    assert found["Short"] == {"year": 1880.0, "value": 2010.0, "text": "Short"}
+    assert found["Long"]["value"] == 2010.0

@@ -1,0 +1,547 @@
+"""The console: streams and signals, messages, tables, progress bars, and files that commands write."""
+
+from __future__ import annotations
+
+import errno
+import itertools
+import os
+import shutil
+import signal
+import sys
+import tempfile
+import textwrap
+import time
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from io import TextIOWrapper
+from pathlib import Path
+from types import FrameType
+from typing import TYPE_CHECKING, Any, Final, Literal, TextIO, cast
+
+import click
+
+from ttt_cli.support.errors import OutputError, RunError
+from ttt_cli.support.files import check_output, replacing
+from ttt_cli.support.progress import SILENT, Bar, Progress, Wait
+from ttt_cli.views.figures import FIGURE_FORMATS
+from ttt_cli.views.rows import Rows, write_parquet, write_text
+
+if TYPE_CHECKING:
+    from rich.table import Table
+    from tqdm import tqdm
+
+    from ttt_cli.views.figures.figure import Figure
+
+
+UNWRITABLE: Final = (errno.EBADF, errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
+_STREAMS: Final = (("stdin", os.O_WRONLY), ("stdout", os.O_RDONLY), ("stderr", os.O_WRONLY))
+_DEFAULTS: Final = (signal.SIG_DFL, signal.default_int_handler)
+
+
+def prepare_streams() -> None:
+    """Prepare stdin, stdout and stderr: escape characters that the output's encoding lacks.
+
+    Closed streams are replaced, since otherwise the next opened file would get their number. Reading or writing a
+    replaced stream fails; messages to a closed stderr are lost.
+    """
+    for number, (name, flags) in enumerate(_STREAMS):
+        try:
+            os.fstat(number)
+        except OSError:
+            os.set_inheritable(os.open(os.devnull, flags), True)  # the lowest number that is free
+            stream = open(number, "w" if number else "r", encoding="utf-8", closefd=False)  # noqa: SIM115
+            setattr(sys, name, stream)
+    for output in (sys.stdout, sys.stderr):
+        if isinstance(output, TextIOWrapper):
+            output.reconfigure(errors="backslashreplace")
+            if sys.platform == "win32" and not output.isatty():  # as files and pipes are everywhere else
+                output.reconfigure(encoding="utf-8", newline="\n")
+
+
+def prepare_home() -> None:
+    """Set a home for users without one, because libraries require it."""
+    if os.path.expanduser("~") == "~":  # noqa: PTH111 - Path raises
+        os.environ["HOME"] = "/nonexistent"
+
+
+def flush_output() -> None:
+    """Flush standard output. Raises BrokenPipeError, OutputError."""
+    try:
+        sys.stdout.flush()
+    except OSError as error:
+        give_up(sys.stdout)
+        if isinstance(error, BrokenPipeError):
+            raise
+        raise OutputError(f"output cannot be written: {error.strerror}") from error
+
+
+def give_up(stream: TextIO) -> None:
+    """Discard the stream's pending and further output."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, stream.fileno())
+    os.close(nowhere)
+
+
+def printable(text: str) -> str:
+    """The text without control characters, which a terminal would obey; line ends stay."""
+    return "".join(c if c.isprintable() or c == "\n" else "\N{REPLACEMENT CHARACTER}" for c in text)
+
+
+@contextmanager
+def unwinding(received: list[int]) -> Iterator[None]:
+    """Inside the block, SIGINT, SIGTERM and SIGHUP raise KeyboardInterrupt, so that everything is cleaned up.
+
+    `received` lists the signals, also where a library replaces the exception.
+    """
+
+    def end(number: int, frame: FrameType | None) -> None:  # noqa: ARG001
+        received.append(number)
+        raise KeyboardInterrupt
+
+    names = ("SIGINT", "SIGTERM", "SIGHUP")
+    before = {number: signal.getsignal(number) for name in names if (number := getattr(signal, name, None))}
+    taken = {number: handler for number, handler in before.items() if handler in _DEFAULTS}
+    for number in taken:
+        signal.signal(number, end)
+    try:
+        yield
+    finally:
+        for number, handler in taken.items():
+            signal.signal(number, handler)
+
+
+def exit_code(number: int) -> int:
+    """The exit code that shells report for a command ended by signal `number`."""
+    return 128 + number
+
+
+FORMATS: Final = ("table", "csv", "tsv", "json", "jsonl", "parquet")
+TABLES: Final = (
+    "table",
+    "games",
+)  # kinds of files that a table may replace; games only if it holds some itself
+_OTHERS: Final = (  # endings of formats that tables are not written in
+    "xlsx xls ods arrow feather sql sqlite db duckdb ttt pgn html htm xml yaml yml md "
+    "pdf svg png gz bz2 xz zst zip"
+)
+_OUTPUTS: Final = "out output suggest plot truth tuned_to place"  # parameters that name an output
+SHOWN_ROWS: Final = 1000
+_FOLDED_WIDTH: Final = 12  # a text column may be folded to this before a column is left out
+_GAP: Final = 2
+QUIET, NORMAL, VERBOSE = -1, 0, 1
+
+
+class _Voice:
+    """Verbosity on standard error, and the run that the command uses.
+
+    `run`: a line about the run, empty once it is reported. `run_name`: its name, for errors. `written`: files written.
+    """
+
+    def __init__(self) -> None:
+        self.reset()
+
+    def reset(self) -> None:
+        """Return to the defaults, before a command."""
+        self.level = NORMAL
+        self.run = self.run_name = ""
+        self.safe_csv = False
+        self.written: set[str] = set()
+
+
+voice = _Voice()
+
+
+def say(*lines: str, level: int = NORMAL) -> None:
+    """Print lines on standard error at this level of verbosity; on a terminal they break between words."""
+    if voice.level < level:
+        return
+    try:
+        for line in lines:
+            print(_wrapped(printable(line)) if sys.stderr.isatty() else printable(line), file=sys.stderr)  # noqa: T201
+    except OSError:
+        give_up(sys.stderr)
+
+
+def _wrapped(text: str) -> str:
+    def folded(line: str) -> str:
+        indent = line[: len(line) - len(line.lstrip())] + "  "
+        return textwrap.fill(
+            line, width(), subsequent_indent=indent, break_long_words=False, break_on_hyphens=False,
+            replace_whitespace=False, drop_whitespace=True,
+        )  # fmt: skip
+
+    return "\n".join(folded(line) if len(line) > width() else line for line in text.split("\n"))
+
+
+def report_run() -> None:
+    """Report which run is used, once."""
+    if voice.run:
+        say(voice.run)
+    voice.run = ""
+
+
+def on_terminal() -> bool:
+    """Whether standard output is a terminal."""
+    return sys.stdout.isatty()
+
+
+def width() -> int:
+    """Columns of the terminal, 80 when there is none."""
+    return shutil.get_terminal_size().columns
+
+
+def check_place(out: str, *kinds: str) -> None:
+    """Raise OutputError, before any work, if `out` is a file that must not be replaced; `-` is always allowed.
+
+    `kinds`: kinds of files that may be replaced; default: tables.
+    """
+    if out != "-":
+        check_output(out, kinds or TABLES, _inputs(aliases="aliases" in kinds))
+
+
+def _inputs(*, aliases: bool) -> Iterator[str]:
+    """Yield all texts among this command's options except its outputs: they may be files that it reads."""
+    context = click.get_current_context(silent=True)
+    for name, value in (context.params if context else {}).items():
+        if name == "files" or not (
+            aliases or name in _OUTPUTS.split()
+        ):  # an alias file is read and continued
+            for one in value if isinstance(value, tuple | list) else (value,):
+                if isinstance(one, str):
+                    yield from (one, one.rpartition("=")[2])
+
+
+def emit(rows: Rows, fmt: str | None = None, *, out: str = "-") -> None:
+    """Print or write rows: by default a table on a terminal, TSV in a pipe, else the format of the file's name.
+
+    Raises UsageError for Parquet on a terminal and for a file name of another format, RunError and OutputError when
+    the file cannot be written.
+    """
+    fmt = fmt or default_format(out)
+    if out == "-":
+        _emit_to_stdout(rows, fmt)
+        return
+    with _destination(out, TABLES if {"white", "black"} <= set(rows.columns) else ("table",)) as path:
+        if fmt == "parquet":
+            write_parquet(rows, path)
+        else:
+            with path.open("w", encoding="utf-8", newline="") as stream:
+                _write(rows, fmt, stream)
+
+
+def write(content: str | bytes, out: str, *kinds: str) -> bool:
+    """Write text or bytes to a file, whole or not at all, or to standard output for `-`.
+
+    Returns whether it was a file. Raises RunError, and OutputError when a file not of these `kinds` is there.
+    """
+    data = content.encode("utf-8", "replace") if isinstance(content, str) else content
+    if out != "-":
+        with _destination(out, kinds) as path:
+            path.write_bytes(data)
+    elif isinstance(content, str):
+        click.echo(content, nl=False)
+    else:
+        sys.stdout.flush()
+        sys.stdout.buffer.write(data)
+    return out != "-"
+
+
+@contextmanager
+def _destination(out: str, kinds: Sequence[str]) -> Iterator[Path]:
+    path = Path(out)
+    try:
+        replaced = check_output(out, kinds, _inputs(aliases="aliases" in kinds))
+        if path.exists() and not path.is_file():
+            yield path  # a pipe or a device
+        else:
+            with replacing(path) as temporary:
+                yield temporary
+    except OSError as error:
+        raise RunError(f"cannot be written: {error.strerror or error}", where=out) from error
+    if replaced and out not in voice.written:
+        say(f"{out} replaced")
+    voice.written.add(out)
+
+
+def is_titled(fmt: str | None, out: str = "-") -> bool:
+    """Whether rows are shown as a table with a title."""
+    return out == "-" and (fmt == "table" or (fmt is None and on_terminal()))
+
+
+def default_format(out: str) -> str:
+    """Format of standard output, or of a file by its name. Raises UsageError for a name of another format."""
+    if out == "-":
+        return "table" if on_terminal() else "tsv"
+    suffix = Path(out).suffix.removeprefix(".").lower()
+    if suffix in _OTHERS.split():
+        figures = "; `ttt plot` draws figures" if suffix in FIGURE_FORMATS else ""
+        raise click.UsageError(
+            f"{out!r}: tables are {', '.join(FORMATS[1:])}, by the file's name or -f{figures}"
+        )
+    return suffix if suffix in FORMATS else "tsv"
+
+
+def _emit_to_stdout(rows: Rows, fmt: str) -> None:
+    if fmt != "parquet":
+        _write(rows, fmt, sys.stdout)
+        return
+    if on_terminal():
+        raise click.UsageError("parquet is binary: name a file with -o FILE, or pipe it")
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "rows.parquet"
+        write_parquet(rows, path)
+        sys.stdout.flush()
+        with path.open("rb") as file:
+            shutil.copyfileobj(file, sys.stdout.buffer)
+
+
+def _write(rows: Rows, fmt: str, stream: TextIO) -> None:
+    if fmt == "table":
+        say(*print_table(rows, stream))
+    else:
+        target = _Terminal(stream) if stream.isatty() else stream
+        write_text(rows, fmt, cast(TextIO, target), safe=voice.safe_csv)
+
+
+class _Terminal:
+    """Escapes control characters; pipes and files get the text unchanged."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self._stream = stream
+        self.encoding = stream.encoding
+
+    def write(self, text: str) -> int:
+        shown = (c if c.isprintable() or c in "\n\t" else ascii(c)[1:-1] for c in text)
+        return self._stream.write("".join(shown))
+
+    def writelines(self, lines: Iterable[str]) -> None:
+        for line in lines:
+            self.write(line)
+
+
+def figure_format(out: str | None, fmt: str | None = None) -> str:
+    """Format of a figure: as given, by the file's name, SVG for -, PNG when no file is named.
+
+    Raises UsageError for a name of another format, and for a binary format on a terminal.
+    """
+    if out == "-":
+        if fmt in ("png", "pdf") and on_terminal():
+            raise click.UsageError(f"{fmt} is binary: name a file with -o FILE, or pipe it")
+        return fmt or "svg"
+    if not fmt and out is not None:
+        suffix = Path(out).suffix.removeprefix(".").lower()
+        if suffix not in FIGURE_FORMATS:
+            raise click.UsageError(
+                f"{out!r}: figures are {', '.join(FIGURE_FORMATS)}, by the file's name or -f"
+            )
+        fmt = suffix
+    if out is not None:
+        check_place(out, _figure_kind(fmt))
+    return fmt or "png"
+
+
+def save_figure(figure: Figure, out: str | None, fmt: str) -> None:
+    """Write a figure to a file, whole or not at all, or to standard output for `-`; report the file.
+
+    Raises RunError and OutputError.
+    """
+    from ttt_cli.views.figures.figure import render
+
+    place = out or f"{figure.stem}.{fmt}"
+    if write(render(figure.spec, fmt), place, _figure_kind(fmt)):
+        say(f"{place} written")
+
+
+def _figure_kind(fmt: str | None) -> str:
+    return "page" if fmt == "html" else "picture"
+
+
+def print_table(rows: Rows, stream: TextIO) -> list[str]:
+    """Print rows as a table, and return remarks on omitted rows and columns.
+
+    A terminal shows at most SHOWN_ROWS rows. Text is folded, and columns that do not fit are omitted from the right,
+    except the first two. Elsewhere everything is printed in full width. Numbers are never cut.
+    """
+    terminal = stream.isatty()
+    records = list(itertools.islice(rows.rows, SHOWN_ROWS + 1 if terminal else None))
+    shown = records[:SHOWN_ROWS] if terminal else records
+    columns = _columns(rows, shown)
+    if rows.single:
+        facts = zip(*((column.name, column.cells[0]) for column in columns), strict=True)
+        columns = [TableColumn("", list(cells), numeric=False) for cells in facts]
+    from rich.console import Console
+
+    console = Console(file=stream, highlight=False, markup=False, emoji=False, soft_wrap=not terminal)
+    remarks = []
+    if terminal:
+        kept = columns_that_fit([column.least_width for column in columns], console.width)
+        if kept < len(columns):
+            remarks.append(f"too narrow for {', '.join(column.name for column in columns[kept:])}")
+        columns = columns[:kept]
+    else:
+        console.width = sum(column.width + _GAP for column in columns) + _GAP
+    if len(records) > len(shown):
+        remarks.append(f"only the first {SHOWN_ROWS:,} rows are shown; -f csv, -o FILE or a pipe gives all")
+    for number, line in enumerate(rows.title):
+        console.print(printable(line), style="bold" if number == 0 else None)
+    needed = sum(column.least_width + _GAP for column in columns) - _GAP
+    console.print(_table(columns, header=not rows.single, whole_numbers=needed <= console.width))
+    return remarks
+
+
+@dataclass(frozen=True)
+class TableColumn:
+    """A column as it will be shown."""
+
+    name: str
+    cells: list[str]
+    numeric: bool
+
+    @property
+    def width(self) -> int:
+        """Width of the widest cell on a terminal, characters."""
+        from rich.cells import cell_len
+
+        return max(map(cell_len, [self.name, *self.cells]))
+
+    @property
+    def least_width(self) -> int:
+        """The column is omitted if fewer characters are available."""
+        return self.width if self.numeric else min(self.width, _FOLDED_WIDTH)
+
+
+def _columns(rows: Rows, records: Sequence[tuple[Any, ...]]) -> list[TableColumn]:
+    found = []
+    for i, name in enumerate(rows.columns):
+        if name not in rows.hidden:
+            values = [record[i] for record in records]
+            found.append(
+                TableColumn(name, format_column(values, rows.decimals.get(name)), _is_numeric(values))
+            )
+    return found
+
+
+def columns_that_fit(widths: Sequence[int], available: int) -> int:
+    """How many columns, from the left and at least two, fit with gaps between them."""
+    ends = itertools.accumulate(width + _GAP for width in widths)
+    return max(sum(1 for end in ends if end - _GAP <= available), min(2, len(widths)))
+
+
+def format_column(values: Sequence[Any], decimals: int | None = None) -> list[str]:
+    """Values as text; floats with the same number of decimals, by their size when none is given."""
+    floats = [abs(value) for value in values if isinstance(value, float) and abs(value) < float("inf")]
+    if decimals is None:
+        largest = max(floats, default=0.0)
+        decimals = 1 if largest >= 100 else 2 if largest >= 10 else 4
+    return [_cell(value, decimals) for value in values]
+
+
+def _cell(value: Any, decimals: int) -> str:
+    if value is None:
+        return ""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return f"{value:.{decimals}f}" if isinstance(value, float) else printable(str(value)).replace("\n", " ")
+
+
+def _is_numeric(values: Sequence[Any]) -> bool:
+    present = [value for value in values if value is not None]
+    return bool(present) and all(
+        isinstance(value, int | float) and not isinstance(value, bool) for value in present
+    )
+
+
+def _table(columns: Sequence[TableColumn], *, header: bool, whole_numbers: bool) -> Table:
+    from rich.box import SIMPLE_HEAD
+    from rich.table import Table
+    from rich.text import Text
+
+    padding = (0, _GAP - 1, 0, 0)  # the box's divider takes one place more
+    table = Table(box=SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=padding, show_header=header)
+    for column in columns:
+        justify: Literal["left", "right"] = "right" if column.numeric else "left"
+        whole = column.numeric and whole_numbers
+        table.add_column(Text(column.name), justify=justify, no_wrap=whole, overflow="fold")
+    for row in zip(*(column.cells for column in columns), strict=True):
+        table.add_row(*map(Text, row))
+    return table
+
+
+_SHARE = "{l_bar}{bar}| {elapsed}{postfix}"  # a task whose unit is a share of the whole
+_WAIT = "{desc}, {elapsed}"
+_COUNTED_WAIT = "{desc}: {n_fmt}, {elapsed}"
+_KNOWN = "{l_bar}{bar}| {n_fmt}/{total_fmt} [{elapsed}<{remaining}, {rate_fmt}{postfix}]"
+
+
+def progress() -> Progress:
+    """Progress bars if standard error is a terminal and -q was not given, else none."""
+    return Bars() if sys.stderr.isatty() and voice.level > QUIET else SILENT
+
+
+class WaitBar:
+    """Show a message on its own line while the user waits, where bars are shown.
+
+    Child processes show nothing.
+    """
+
+    def __init__(self) -> None:
+        self._process = os.getpid()
+        self._bar: tqdm[Any] | None = None
+        self._seconds: dict[str, float] = {}  # waited before this bar, for each sentence
+
+    def __call__(self, wait: Wait) -> None:
+        """Show the line, or take it away."""
+        if os.getpid() != self._process or progress() is SILENT:
+            return
+        if self._bar is None:
+            self._bar = self._open(wait)
+        if wait.done is not None:
+            self._bar.update(wait.done - self._bar.n)
+        self._bar.refresh()
+        if wait.over:
+            self._seconds[wait.sentence] = time.time() - self._bar.start_t
+            self._bar.close()
+            self._bar = None
+
+    def _open(self, wait: Wait) -> tqdm[Any]:
+        from tqdm import tqdm
+
+        bar = tqdm(
+            desc=wait.sentence,
+            initial=wait.done or 0,
+            bar_format=_WAIT if wait.done is None else _COUNTED_WAIT,
+            file=sys.stderr,
+            leave=False,
+            dynamic_ncols=True,
+        )
+        bar.start_t -= self._seconds.get(wait.sentence, 0.0)
+        return bar
+
+
+class Bars:
+    """Progress shown by tqdm. Bytes are counted as kB, MB; a task without a unit shows its share only."""
+
+    @contextmanager
+    def task(self, label: str, total: float | None = None, unit: str = "") -> Iterator[Bar]:
+        """Show a bar for the task until the block ends."""
+        from tqdm import tqdm
+
+        looks: dict[str, Any] = {"unit": unit if unit == "B" else f" {unit}", "unit_scale": unit == "B"}
+        if total is not None:
+            looks["bar_format"] = _KNOWN if unit else _SHARE
+        with tqdm(
+            desc=label, total=total, file=sys.stderr, disable=None, leave=False, dynamic_ncols=True, **looks
+        ) as bar:
+            yield _TqdmBar(bar)
+
+
+class _TqdmBar:
+    def __init__(self, bar: tqdm[Any]) -> None:
+        self._bar = bar
+
+    def advance(self, amount: float = 1, note: str = "") -> None:
+        """Advance the bar; the note is shown at its end."""
+        if note:
+            self._bar.set_postfix_str(note, refresh=False)
+        self._bar.update(amount)

@@ -1,0 +1,423 @@
+"""Options that several commands share, as decorators."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable, Iterable
+from contextlib import suppress
+from functools import reduce, wraps
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, TypeVar
+
+import click
+
+from ttt_cli.cli.console import (
+    FORMATS,
+    check_place,
+    default_format,
+    emit,
+    is_titled,
+    report_run,
+    say,
+    voice,
+)
+from ttt_cli.reading.reports import EVENT_SETS
+from ttt_cli.support.errors import ConfigError, SetupError, suggested
+from ttt_cli.support.files import open_own, write_own
+
+if TYPE_CHECKING:
+    from ttt_cli.runs.run import Run
+    from ttt_cli.views.beside import Beside
+    from ttt_cli.views.rows import Rows
+
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+Decorator = Callable[[Command], Command]
+
+NOT_CONVERGED: Final = 4  # the exit code of a command with a result less exact than configured
+_SEVERAL: Final = {"metavar": "NAME", "multiple": True}
+_WORDS: Final = {"metavar": "WORDS", "multiple": True}
+
+
+def _one(context: click.Context, parameter: click.Parameter, value: tuple[str, ...]) -> str | None:  # noqa: ARG001
+    """The only value of an option. Raises BadParameter when there are several."""
+    if len(value) > 1:
+        raise click.BadParameter(f"one config at a time, not {' and '.join(value)}; -s sets single keys")
+    return value[0] if value else None
+
+
+def given(
+    options: Iterable[Decorator[Any]],
+    change: Callable[[dict[str, Any]], dict[str, Any]] = lambda values: values,
+) -> Decorator[Any]:
+    """A decorator that adds options to a command; `change` converts their values before the command gets them."""
+
+    def decorate(command: Command) -> Command:
+        @wraps(command)
+        def wrapped(*args: Any, **values: Any) -> Any:
+            return command(*args, **change(values))
+
+        return reduce(lambda inner, option: option(inner), reversed([*options]), wrapped)  # type: ignore[return-value]
+
+    return decorate
+
+
+def refuse(*reasons: tuple[str, object]) -> None:
+    """Raise UsageError with the first message that has a true condition; `reasons` are (message, condition)."""
+    for sentence, holds in reasons:
+        if holds:
+            raise click.UsageError(sentence)
+
+
+run_option: Decorator[Any] = click.option(
+    "-r", "--run", metavar="RUN", help="The run to read; default $TTT_RUN, else the newest *.ttt here."
+)
+scale_option: Decorator[Any] = click.option(
+    "--scale", metavar="ANCHOR", multiple=True,
+    help="Show Elo ratings: 'Lasker, Emanuel @ 1900 = 2720'; repeatable; also: matched, points.",
+)  # fmt: skip
+beside_option: Decorator[Any] = click.option(
+    "--beside", "published", metavar="FILE",
+    help="Compare with published ratings: a CSV of player, period and rating.",
+)  # fmt: skip
+output_option: Decorator[Any] = click.option(
+    "-o", "--output", "out", metavar="FILE", default="-", help="Where to write; default - (standard output)."
+)
+config_option: Decorator[Any] = click.option(
+    "-c", "--config", metavar="CONFIG", multiple=True, callback=_one,
+    help="A path, - for stdin, or the name of a shipped config.",
+)  # fmt: skip
+set_option: Decorator[Any] = click.option(
+    "-s", "--set", "overrides", metavar="KEY=VALUE", multiple=True,
+    help="Set a key of the config, for instance model.beta=600; repeatable.",
+)  # fmt: skip
+suspects_option: Decorator[Any] = click.option(
+    "--no-suspects", is_flag=True, help="Skip the search for similar names."
+)
+
+
+def published_ratings(path: str | None, run: Run) -> Beside | None:
+    """The ratings of `--beside`, if any."""
+    if path is None:
+        return None
+    from ttt_cli.views.beside import read_beside
+
+    return read_beside(path, run)
+
+
+format_option: Decorator[Any] = click.option(
+    "-f", "--format", "fmt", type=click.Choice(FORMATS, case_sensitive=False),
+    help="Output format; default: table on a terminal, TSV in a pipe, else by file name.",
+)  # fmt: skip
+
+
+_LIMITS: Final[dict[str, dict[str, Any]]] = {
+    "active": {"type": click.FloatRange(min=0), "metavar": "N",
+               "help": "Only players with a game in the last N years (default 2; 0: in the period itself)."},
+    "min_games": {"type": click.FloatRange(min=0), "metavar": "N",
+                  "help": "Only players with N games up to the period; default 20."},
+    "min_opponents": {"type": click.IntRange(min=0), "metavar": "N",
+                      "help": "Only players with N different opponents in the run; default 3."},
+    "max_sd": {"type": click.FloatRange(min=0), "metavar": "SD",
+               "help": "Only skills with at most this sd; default 0.45 times a newcomer's sd."},
+    "everyone": {"is_flag": True, "help": "Ignore the default limits."},
+}  # fmt: skip
+
+
+def _as_limits(values: dict[str, Any]) -> dict[str, Any]:
+    limits = {name: values.pop(name) for name in _LIMITS}
+    if limits["everyone"] and limits["active"] is not None:
+        raise click.UsageError("--active and --everyone are one or the other")
+    return values | {"limits": limits}
+
+
+# Who is eligible: the command sees what was given as `limits`, for `ttt_cli.views.rankings.eligible`
+eligible_options = given(
+    [click.option(f"--{name.replace('_', '-')}", **settings) for name, settings in _LIMITS.items()],
+    _as_limits,
+)
+
+
+class RunQuery:
+    """The run that a command reads, and the destination and format of its output."""
+
+    def __init__(self, run: str | None, scale: tuple[str, ...], fmt: str | None, out: str) -> None:
+        self.run, self._scale, self.fmt, self.out = run, scale, fmt, out
+        self.titled = is_titled(fmt, out)
+        check_place(out)
+        if fmt is None:
+            default_format(out)
+
+    def open(self, *, titled: bool = True) -> Run:
+        """Open the run. `titled`: for a table with the run in its title; warns if the run had not converged."""
+        run = opened_run(self.run, self._scale, titled=titled and self.titled)
+        if titled and not run.meta.converged:
+            say(f"{run.name}: this fit did not converge; errors of skills may be larger than solver.tol")
+        return run
+
+    def show(self, rows: Rows, *more: Rows) -> None:
+        """Show or write a table; below it, on a terminal, those of `more` that are not empty."""
+        emit(rows, self.fmt, out=self.out)
+        for table in more if self.titled else ():
+            if table.rows:
+                click.echo()
+                emit(table, "table")
+
+
+def _as_query(values: dict[str, Any]) -> dict[str, Any]:
+    given_here = {name: values.pop(name, ()) for name in ("run", "scale", "fmt", "out")}
+    return values | {"query": RunQuery(**given_here)}
+
+
+# -r, --scale (or not), -f and -o: the command sees them as `query`
+query_options = given([run_option, scale_option, format_option, output_option], _as_query)
+query_options_in_points = given([run_option, format_option, output_option], _as_query)
+
+
+def opened_run(path: str | None, scale: tuple[str, ...] = (), *, titled: bool = False) -> Run:
+    """Open the requested run; report which one it is unless the user named it.
+
+    `titled`: do not report it, since the title of the table, or an error message, will name it.
+    """
+    from ttt_cli.runs.run import open_run
+
+    run = open_run(path, scale)
+    voice.run_name = run.name
+    if path is None:
+        meta = run.meta
+        voice.run = f"{run.name}: {meta.games:,} games {meta.first}-{meta.last}"
+        if not titled:
+            report_run()
+    return run
+
+
+def _waiting(values: dict[str, Any]) -> dict[str, Any]:
+    from ttt_cli.support.files import waiting
+
+    click.get_current_context().with_resource(waiting(say, wait=not values.pop("no_wait")))
+    return values
+
+
+_NO_WAIT: Final = click.option(
+    "--no-wait", is_flag=True, help="Fail instead of waiting when another process writes the run."
+)
+# Whether a command waits for another that writes the same run; the command does not see it
+waiting_option = given([_NO_WAIT], _waiting)
+
+
+def _flag(name: str, key: str, description: str, **settings: Any) -> tuple[str, Decorator[Any]]:
+    """A flag that sets a key of `data`."""
+    return key, click.option(name, _parameter(key), help=description, **settings)
+
+
+def _parameter(key: str) -> str:
+    return f"data_{key.replace('.', '_')}"
+
+
+def _check_years(context: click.Context, parameter: click.Parameter, value: str | None) -> str | None:  # noqa: ARG001
+    """The value. Raises BadParameter, with the flag's name, unless it is a range of years."""
+    if value is not None:
+        from ttt_cli.config.schema import year_range
+
+        try:
+            year_range(value)
+        except ValueError as error:
+            raise click.BadParameter(str(error)) from error
+    return value
+
+
+def _split_sets(context: click.Context, parameter: click.Parameter, value: tuple[str, ...]) -> list[str]:  # noqa: ARG001
+    """The names of all sets; each flag may list several. Raises BadParameter for unknown ones."""
+    names = [name.strip() for names in value for name in names.split(",") if name.strip()]
+    for name in names:
+        if name not in EVENT_SETS:
+            hint = suggested(name, EVENT_SETS, f"sets are {', '.join(EVENT_SETS)}", "{}")
+            raise click.BadParameter(f"there is no set {name!r}; {hint}")
+    return names
+
+
+_READING: Final = (
+    _flag("--years", "filter.years", "Only games of 1850-1900, 1850- or -1900.", metavar="RANGE",
+          callback=_check_years),
+    _flag("--players", "filter.players", "Only games of these players, names or /patterns/; repeatable.", **_SEVERAL),
+    _flag("--events", "filter.events", "Only games with these words in event or site; repeatable.", **_WORDS),
+    _flag("--exclude", "filter.exclude", f"Leave out {', '.join(EVENT_SETS)}.", metavar="SET,...", multiple=True,
+          callback=_split_sets),
+    _flag("--aliases", "aliases", "File of spellings: main,synonym,... in each line.", metavar="FILE"),
+)  # fmt: skip
+
+
+def _as_overrides(values: dict[str, Any]) -> dict[str, Any]:
+    """Convert the reading flags to `KEY=VALUE` and append them to `overrides`."""
+    from ttt_cli.config.schema import flow
+
+    found = {key: values.pop(_parameter(key)) for key, _ in _READING}
+    added = (
+        f"data.{key}={flow(value)}"
+        for key, value in found.items()
+        if not (value is None or value is False or value in ((), []))
+    )
+    return values | {"overrides": (*values["overrides"], *added)}
+
+
+# -c, -s, and flags for what is read and what of it is used: they set keys of `data`, and win over -c and -s
+reading_options = given([config_option, set_option, *(option for _, option in _READING)], _as_overrides)
+
+
+COMMAND: Final = "ttt-fit.json"  # in the folder: the options of the fit, and its working folder
+MOST_KEPT: Final = 1 << 20  # bytes of it
+_ADDRESS: Final = "solver.cluster="
+
+
+def _on_cluster(values: dict[str, Any]) -> dict[str, Any]:
+    cluster = values.pop("cluster")
+    if cluster is None:
+        return values
+    if values.get("jobs") is not None:
+        raise click.UsageError("--jobs and --cluster are one or the other")
+    from ttt_cli.config.schema import flow
+
+    return values | {"overrides": (*values["overrides"], f"solver.cluster={flow(cluster)}")}
+
+
+_CLUSTER: Final = click.option(
+    "--cluster", metavar="WHERE",
+    help="Work on a Dask cluster (docs/cluster.md): the address of its scheduler, or local:N; "
+    "default $TTT_CLUSTER, else this machine.",
+)  # fmt: skip
+# The command sees it as the last of its `overrides`
+cluster_option = given([_CLUSTER], _on_cluster)
+
+
+def storage_options(command: Command) -> Command:
+    """Add --memory, --scratch and --resume to a command, which gets them appended to its `overrides`.
+
+    With --resume it gets the stored options of the interrupted fit instead.
+    """
+
+    @wraps(command)
+    def wrapped(
+        *args: Any,
+        memory: str | None,
+        scratch: str | None,
+        resume: str | None,
+        **values: Any,
+    ) -> Any:
+        before: bytes | None = None  # what was kept last time
+        if resume is not None:
+            if values["files"] or memory or scratch:
+                raise click.UsageError("--resume FOLDER takes -o and --cluster only: the rest is as it was")
+            folder: Path | None = Path(resume).absolute()
+            values = _resumed(Path(resume).absolute(), values)
+        elif not values["files"]:
+            context = click.get_current_context()
+            missing = next(param for param in context.command.params if param.name == "files")
+            raise click.MissingParameter(ctx=context, param=missing)
+        else:
+            from ttt_cli.config.schema import flow
+
+            sizes = {"memory": memory, "scratch": scratch}
+            added = [f"solver.{key}={flow(value)}" for key, value in sizes.items() if value is not None]
+            values["overrides"] = (*values["overrides"], *added)
+            folder = None if scratch is None else Path(scratch).absolute()
+            if folder:
+                with suppress(OSError), open_own(folder / COMMAND) as file:
+                    before = file.read(MOST_KEPT)
+                _keep(folder, values)
+        try:
+            code = command(*args, **values)
+        except ConfigError:  # nothing was begun
+            if folder and before is not None:
+                write_own(folder / COMMAND, lambda file: file.write(before))
+            raise
+        if folder:
+            (folder / COMMAND).unlink(missing_ok=True)
+        return code
+
+    return given(_STORAGE)(wrapped)  # type: ignore[no-any-return]
+
+
+_STORAGE: Final = (
+    click.option(
+        "--memory", metavar="SIZE",
+        help="Use at most this much memory, for instance 4GB; larger data goes to files (docs/cluster.md). The "
+        "program alone needs 0.3 to 0.4 GB.",
+    ),
+    click.option(
+        "--scratch", metavar="FOLDER",
+        help="Folder for files of --memory and --cluster. An interrupted fit continues with `--resume FOLDER` or the "
+        "same command.",
+    ),
+    click.option(
+        "--resume", metavar="FOLDER",
+        help="Continue the fit of --scratch FOLDER; repeat its -o and --cluster.",
+    ),
+)  # fmt: skip
+
+
+def _keep(folder: Path, values: dict[str, Any]) -> None:
+    """Store the options of a fit and its working folder in `folder`, for --resume."""
+    content = json.dumps({"folder": str(Path.cwd()), "values": values}).encode()
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        write_own(folder / COMMAND, lambda file: file.write(content))
+    except OSError as error:
+        raise SetupError(f"{folder / COMMAND} cannot be written: {error.strerror}") from error
+
+
+def _resumed(folder: Path, values: dict[str, Any]) -> dict[str, Any]:
+    """The stored options of a fit, with the output and cluster of this command line. Changes to its working folder.
+
+    Raises SetupError for a file that is damaged or that others could have written, UsageError when -o or --cluster
+    is missing.
+    """
+    where, kept = _kept(folder, values)
+    here, given = values["output"], [one for one in values["overrides"] if one.startswith(_ADDRESS)]
+    if len(given) < len(values["overrides"]):
+        raise click.UsageError("--resume FOLDER takes -o and --cluster only: the rest is as it was")
+    if here is None and (kept["output"] is not None or Path(where) != Path.cwd()):
+        before = "in its default place" if kept["output"] is None else f"as {kept['output']}"
+        raise click.UsageError(f"the fit would write its run {before} in {where}: confirm with -o RUN")
+    addresses = [one for one in kept["overrides"] if one.startswith(_ADDRESS)]
+    if addresses and not given:
+        raise click.UsageError(f"the fit was on a cluster ({addresses[-1]}): confirm with --cluster WHERE")
+    others = [one for one in kept["overrides"] if one not in addresses]
+    from ttt_cli.config.schema import flow
+
+    last = given or [f"{_ADDRESS}null"], f"solver.scratch={flow(str(folder))}"
+    output = here if here in (None, "-") else str(Path(here).absolute())
+    try:
+        os.chdir(where)
+    except OSError as error:
+        raise SetupError(f"{where}, where the fit was started, is missing: {error.strerror}") from error
+    return kept | {"output": output, "files": tuple(kept["files"]), "overrides": (*others, *last[0], last[1])}
+
+
+def _kept(folder: Path, values: dict[str, Any]) -> tuple[str, dict[str, Any]]:
+    """The working folder and the options of a stored fit, with the same names as `values`. Raises SetupError."""
+    try:
+        with open_own(folder / COMMAND) as file:
+            content = file.read(MOST_KEPT + 1)
+        kept = json.loads(content[: MOST_KEPT if len(content) <= MOST_KEPT else 0])
+        where, found = kept["folder"], kept["values"]
+        texts = [where, *found["files"], *found["overrides"]]
+        plain = [value for key, value in found.items() if key not in ("files", "overrides")]
+        if (
+            len(kept) != 2
+            or found.keys() != values.keys()
+            or not all(isinstance(text, str) for text in texts)
+        ):
+            raise ValueError
+        if not found["files"] or not all(value is None or isinstance(value, str | bool) for value in plain):
+            raise ValueError
+    except PermissionError as error:
+        raise SetupError(
+            f"{error.filename or folder} is not trusted: {error.strerror}",
+            hint="only your own private folder is resumed (chmod go-w FOLDER)",
+        ) from error
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+        raise SetupError(
+            f"{folder} has no fit to resume", hint="`ttt fit FILE... --scratch FOLDER` keeps one"
+        ) from error
+    return where, found

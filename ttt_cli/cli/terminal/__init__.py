@@ -1,1 +1,0 @@
-"""What commands show: streams, tables, bars, pictures."""

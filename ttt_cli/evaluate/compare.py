@@ -1,0 +1,422 @@
+"""Compare rating systems: each predicts the same games, period by period, from earlier games only."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack, closing
+from dataclasses import dataclass, field, replace
+from itertools import product
+from pathlib import Path
+from time import process_time
+from typing import Final, Literal
+
+import numpy as np
+
+from ttt_cli.cluster import chain_workers, cluster_asked
+from ttt_cli.config.load import Document, override, read_document, refuse_overrides, shipped_configs
+from ttt_cli.config.schema import DataConfig
+from ttt_cli.evaluate.forecast import Forecaster, blocks, find_step
+from ttt_cli.evaluate.tune_system import TunedSystem, TunePlan, tune_system
+from ttt_cli.fitted import Kind
+from ttt_cli.games.read import read_games
+from ttt_cli.periods import STEPS_PER_YEAR
+from ttt_cli.runs.run import Run
+from ttt_cli.support.arrays import Array
+from ttt_cli.support.errors import ConfigError, LookupFailed, TttError
+from ttt_cli.support.progress import SILENT, Bar, Progress
+from ttt_cli.systems.resolve import Resolved, resolve, with_overrides
+from ttt_cli.timeline import Timeline, build_timeline
+from ttt_cli.work import Reporting, available_cores, run_chains
+
+MOST: Final = 25_000_000  # games that all fits of a system may go through: one to two minutes of work
+SHARES: Final = (1 / 52, 1 / 26, 1 / 12, 1 / 6, 1 / 4, 1 / 3, 1 / 2, 1.0)  # of a year, after which to refit
+SMALL: Final = 20_000_000  # games times fits up to which starting processes costs more than it saves
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Systems that predicted the same games: those of `timeline` from the period at index `first` on.
+
+    `every`: smoothed systems are refitted after this many periods. `plan`: how systems were tuned, if they were.
+    `lost`: systems without a result. `interrupted`: the user stopped the comparison. `replaced`: parameters that were
+    replaced by cheaper ones to limit the cost of many fits.
+    """
+
+    timeline: Timeline
+    first: int
+    every: int
+    plan: TunePlan | None
+    entries: tuple[SystemResult, ...]
+    lost: tuple[Lost, ...] = ()
+    interrupted: bool = False
+    replaced: tuple[str, ...] = ()
+
+    @property
+    def whole(self) -> bool:
+        """Whether every system was scored and converged."""
+        return not self.lost and all(entry.converged for entry in self.entries)
+
+    @property
+    def scored(self) -> slice:
+        """Slice of the scored games."""
+        return slice(int(self.timeline.game_start[self.first]), None)
+
+
+@dataclass(frozen=True)
+class TuneOptions:
+    """How to tune systems. `since`: the first period scored while tuning; None scores the later half of the earlier
+    games.
+    """
+
+    since: str | None = None
+    by: Literal["score", "evidence"] = "score"
+    evaluations: int = 100
+
+
+def compare(
+    timeline: Timeline,
+    systems: Sequence[System],
+    since: str | None = None,
+    every: int | None = None,
+    *,
+    tuning: TuneOptions | None = None,
+    jobs: int | None = None,
+    progress: Progress = SILENT,
+    on_tuned: Callable[[System, str], object] = lambda *_: None,
+) -> Comparison:
+    """Predict the games from the period `since` on with each system (a label or a year; None: the later half of the
+    games).
+
+    Smoothed systems are refitted every `every` periods. None: as often as MOST allows, with cheaper parameters where
+    many fits would cost too much. With `tuning`, each system is tuned on the games before the test first, and
+    `on_tuned(system, first_period)` is called after each. `jobs`: number of processes; None: the cluster of a config
+    or of $TTT_CLUSTER, else as many processes as pay. Results do not depend on it. A system that fails is listed in
+    `lost` and the others continue; after KeyboardInterrupt unfinished systems are lost.
+
+    Raises LookupFailed, ConfigError, and the first system's error when all are lost.
+    """
+    if not timeline.n_games:
+        raise LookupFailed("there are no games to predict")
+    first = find_step(timeline, since) if since else later_half(timeline, len(timeline.periods))
+    plan = _plan(timeline, first, every, tuning) if tuning else None
+    replaced: tuple[str, ...] = ()
+    if every is None:
+        every = affordable_every(timeline, first)
+        systems, replaced = _afforded(timeline, systems, first, every, plan)
+    steps = blocks(timeline, first, every)
+    chains = [_tasks(number, steps, plan) for number in range(len(systems))]
+    work = timeline.n_games * sum(task.units for chain in chains for task in chain)
+    where = (
+        None if jobs else cluster_asked(next(filter(None, (s.config.solver.cluster for s in systems)), None))
+    )
+    jobs = jobs or (1 if work < SMALL else available_cores())
+    alone = where == "local:1" if where else min(jobs, len(chains)) == 1
+    evaluation = Evaluation(timeline, tuple(systems), plan, None if alone else 1)
+    width, interrupted = max(len(system.name) for system in systems), False
+    with ExitStack() as stack:
+        workers = stack.enter_context(chain_workers(where, jobs))
+        found: list[_Collected] = []
+        for system, chain in zip(systems, chains, strict=True):
+            bar = progress.task(f"{system.name:{width}}", sum(task.units for task in chain), "steps")
+            found.append(_Collected(system, len(steps), stack.enter_context(bar)))
+        results = run_chains(
+            evaluation, chains, workers,
+            on_report=lambda task, message: found[task.system].report(task, *message),
+            on_lost=lambda task, error: found[task.system].lose(error),
+        )  # fmt: skip
+        try:
+            with closing(results):
+                for result in results:
+                    found[result.task.system].add(result)
+                    if result.tuned:
+                        on_tuned(result.tuned[0], timeline.label(int(timeline.periods[first])))
+        except KeyboardInterrupt:
+            interrupted = True
+    entries = tuple(one.result() for one in found if one.whole)
+    if not entries:
+        raise next((one.error for one in found if one.error and not interrupted), KeyboardInterrupt())
+    lost = tuple(one.lost() for one in found if not one.whole)
+    return Comparison(timeline, first, every, plan, entries, lost, interrupted, replaced)
+
+
+def _afforded(
+    timeline: Timeline, systems: Sequence[System], first: int, every: int, plan: TunePlan | None
+) -> tuple[list[System], tuple[str, ...]]:
+    """Systems with affordable parameters, and a note on each replacement."""
+    fits = len(blocks(timeline, first, every))
+    if plan:
+        fits += plan.evaluations * len(blocks(timeline.until(first), plan.since, plan.every))
+    found = [affordable(timeline, system, fits) for system in systems]
+    return [system for system, _ in found], tuple(note for _, note in found if note)
+
+
+def later_half(timeline: Timeline, end: int) -> int:
+    """Index of the period that halves the games of the periods before `end`."""
+    half = int(timeline.game_start[end]) / 2
+    return min(int(np.searchsorted(timeline.game_start[: end + 1], half)), max(end - 1, 0))
+
+
+def _plan(timeline: Timeline, first: int, every: int | None, options: TuneOptions) -> TunePlan:
+    since = find_step(timeline, options.since) if options.since else later_half(timeline, first)
+    if first == 0 or since >= first:
+        raise ConfigError(
+            "there are no games before the test to tune with", hint="start the test later with --from"
+        )
+    every = every or affordable_every(timeline.until(first), since, options.evaluations)
+    return TunePlan(since, first, every, options.evaluations, options.by)
+
+
+def affordable_every(timeline: Timeline, first: int, sets: int = 1) -> int:
+    """Periods between refits: the fewest that keep all fits within `MOST` games, but at most one year."""
+    seen = timeline.game_start[first:-1]
+    year = STEPS_PER_YEAR[timeline.period]
+    steps = sorted({1, *(max(1, round(share * year)) for share in SHARES)})
+    affordable = (every for every in steps if sets * int(seen[::every].sum()) <= MOST)
+    return next(affordable, steps[-1])
+
+
+def affordable(timeline: Timeline, system: System, fits: int) -> tuple[System, str | None]:
+    """The system with parameters cheap enough for this many fits, and a note if they were replaced."""
+    instead = system.model.TRAITS.for_many_fits(timeline, system.params, fits)
+    if not instead:
+        return system, None
+    changes = ", ".join(f"{key} {value}" for key, value in instead.items())
+    params = system.params.model_copy(update=dict(instead))
+    note = f"{system.name}: {changes}, since {fits:,} fits are made (all as configured with --every)"
+    return replace(system, params=params), note
+
+
+@dataclass(frozen=True)
+class System(Resolved):
+    """A rating system with its display name."""
+
+    name: str
+
+    @classmethod
+    def of(cls, name: str, resolved: Resolved) -> System:
+        """Name a resolved config."""
+        return cls(resolved.config, resolved.params, name)
+
+
+@dataclass(frozen=True)
+class Task:
+    """One step of work for a system; the tasks of a system run in order. `units`: its share of the progress bar."""
+
+    system: int
+    what: Literal["tune", "predict", "evidence"]
+    step: int = 0
+    stop: int = 0
+    units: int = 1
+
+
+@dataclass(frozen=True)
+class TaskResult:
+    """The result of a task."""
+
+    task: Task
+    seconds: float
+    converged: bool = True
+    probabilities: Array = field(default_factory=lambda: np.empty((0, 3)), repr=False)
+    log_evidence: float = float("nan")
+    tuned: tuple[System, TunedSystem] | None = None
+
+
+def _tasks(system: int, steps: Sequence[tuple[int, int]], plan: TunePlan | None) -> list[Task]:
+    """All tasks of a system."""
+    tuning = [Task(system, "tune", units=plan.evaluations)] if plan else []
+    predictions = (Task(system, "predict", step, stop, stop - step) for step, stop in steps)
+    return [*tuning, *predictions, Task(system, "evidence")]
+
+
+@dataclass
+class Evaluation:
+    """Run tasks in a worker. `threads` applies where the config sets none."""
+
+    timeline: Timeline
+    systems: tuple[System, ...]
+    plan: TunePlan | None
+    threads: int | None = None
+    _tuned: System | None = field(default=None, init=False, repr=False)
+    _forecaster: Forecaster | None = field(default=None, init=False, repr=False)
+
+    def step(self, item: Task, *, fresh: bool) -> TaskResult:
+        """Run a task. Raises ConfigError, naming the system, when the games do not suit it."""
+        if fresh:
+            self._tuned = self._forecaster = None
+        try:
+            return self._tune(item) if item.what == "tune" else self._predict(item)
+        except ConfigError as error:
+            name = self.systems[item.system].name
+            raise ConfigError(error.message, where=error.where or name, hint=error.hint) from error
+
+    def redo(self, item: Task, result: TaskResult, *, fresh: bool) -> None:
+        """Restore the state after a finished task, without tuning again."""
+        if result.tuned:
+            self._tuned = result.tuned[0]
+        else:
+            self.step(item, fresh=fresh)
+
+    def _tune(self, task: Task) -> TaskResult:
+        assert self.plan is not None
+        system = self.systems[task.system]
+        began = process_time()
+        found = tune_system(self.timeline, self._ready(system), self.plan, progress=Reporting())
+        self._tuned = with_overrides(system, found.values)
+        return TaskResult(task, process_time() - began, tuned=(self._tuned, found))
+
+    def _predict(self, task: Task) -> TaskResult:
+        if self._forecaster is None:
+            ready = self._ready(self._tuned or self.systems[task.system])
+            self._forecaster = Forecaster(self.timeline, ready.model, ready.params, ready.config.solver)
+        forecaster = self._forecaster
+        began = process_time()
+        if task.what == "evidence":
+            evidence = forecaster.log_evidence()
+            return TaskResult(task, 0.0, forecaster.converged, log_evidence=evidence)
+        probabilities = forecaster.predict(task.step, task.stop)
+        return TaskResult(task, process_time() - began, forecaster.converged, probabilities)
+
+    def _ready(self, system: System) -> System:
+        solver = system.config.solver
+        solver = solver.model_copy(update={"threads": solver.threads or self.threads, "cluster": None})
+        return replace(system, config=system.config.model_copy(update={"solver": solver}))
+
+
+@dataclass(frozen=True)
+class SystemResult:
+    """The result of a system. `system` has the parameters that were used: the tuned ones if `tuned` is set.
+
+    `probabilities` of the scored games, shape (games, 3): loss, draw and win for White. `log_evidence` of all games,
+    NaN where there is none; `note` gives the reason. `converged`: all fits did. `seconds`: processor time of the
+    forecasts.
+    """
+
+    system: System
+    kind: Kind
+    probabilities: Array
+    log_evidence: float
+    converged: bool
+    seconds: float
+    tuned: TunedSystem | None = None
+    tuning_seconds: float = 0.0
+    note: str | None = None
+
+
+@dataclass(frozen=True)
+class Lost:
+    """A system that could not be scored, the reason, and a hint."""
+
+    system: System
+    reason: str
+    hint: str | None = None
+
+
+class _Collected:
+    """The results of a system as they arrive; `bar` shows its steps."""
+
+    def __init__(self, system: System, forecasts: int, bar: Bar) -> None:
+        self._system, self._forecasts, self._bar = system, forecasts, bar
+        self._results: dict[str, list[TaskResult]] = {"tune": [], "predict": [], "evidence": []}
+        self._reported = 0.0  # units of the task under way
+        self.error: Exception | None = None
+
+    def report(self, task: Task, amount: float, note: str) -> None:
+        """Advance the bar of a running task."""
+        amount = min(amount, task.units - self._reported)
+        self._reported += amount
+        self._bar.advance(amount, note)
+
+    def add(self, result: TaskResult) -> None:
+        """Store the result of a task."""
+        task = result.task
+        self._results[task.what].append(result)
+        self._bar.advance(task.units - self._reported, "tuned" if task.what == "tune" else "")
+        self._reported = 0.0
+
+    def lose(self, error: Exception) -> None:
+        """Store the error that ended the system."""
+        self.error = error
+        self._bar.advance(0, "lost")
+
+    @property
+    def whole(self) -> bool:
+        """Whether the system predicted all games, with or without evidence."""
+        return len(self._results["predict"]) == self._forecasts
+
+    def result(self) -> SystemResult:
+        """The result of a system that predicted all games."""
+        predicted, evidence, tuning = (self._results[what] for what in ("predict", "evidence", "tune"))
+        system, tuned = tuning[0].tuned if tuning and tuning[0].tuned else (self._system, None)
+        return SystemResult(
+            system=system,
+            kind=system.model.TRAITS.kind,
+            probabilities=np.concatenate([one.probabilities for one in predicted]),
+            log_evidence=evidence[0].log_evidence if evidence else float("nan"),
+            converged=(evidence or predicted)[-1].converged,
+            seconds=sum(one.seconds for one in predicted),
+            tuned=tuned,
+            tuning_seconds=tuning[0].seconds if tuning else 0.0,
+            note=None if evidence else f"no log-evidence: {self.lost().reason}",
+        )
+
+    def lost(self) -> Lost:
+        """The reason why the system stopped."""
+        match self.error:
+            case None:
+                return Lost(self._system, "interrupted before it was done")
+            case TttError() as error:
+                return Lost(self._system, error.message, error.hint)
+            case error:
+                first_line = str(error).partition("\n")[0]
+                return Lost(self._system, f"unexpected {type(error).__name__}: {first_line}")
+
+
+ALL: Final = "all"
+_OF_A_RUN: Final = (("data", "period"), ("data", "colours"))
+
+
+def read_systems(configs: Sequence[str], overrides: Sequence[str] = ()) -> list[System]:
+    """Systems of configs, by path or shipped name; `all` means every shipped config.
+
+    Each is named after its file, or by the whole path where file names are not unique. `overrides`: `KEY=VALUE` of
+    the sections data and solver, for all systems. Raises ConfigError for other keys and for repeated configs.
+    """
+    hint = "write it into a config of its own: ttt config show NAME > mine.yaml"
+    common = override(Document(), overrides)
+    refuse_overrides(common, lambda path: path[0] in ("data", "solver"), "is not common to all systems", hint)
+    chosen = [name for config in configs for name in (shipped_configs() if config == ALL else [config])]
+    twice = next((name for name, count in Counter(chosen).items() if count > 1), None)
+    if twice is not None:
+        raise ConfigError("is compared with itself", where=twice, hint="name every config once")
+    stems = Counter(Path(name).stem for name in chosen)
+    return [
+        System.of(name if stems[stem] > 1 else stem, resolve(read_document(name, overrides)))
+        for name in chosen
+        for stem in [Path(name).stem]
+    ]
+
+
+def timeline_of_run(run: Run, overrides: Sequence[str] = ()) -> Timeline:
+    """Timeline of a run's games; period and colours may be overridden. Raises RunError, ConfigError."""
+    document = override(Document(values=run.meta.config), overrides)
+    why, hint = "cannot change for games that a run holds", "read them again with --games"
+    refuse_overrides(document, lambda path: path[0] != "data" or path in _OF_A_RUN, why, hint)
+    data = resolve(document).config.data
+    return build_timeline(run.stored_games(), data.period, data.colours)
+
+
+def timeline_of_files(
+    files: Sequence[str], systems: Sequence[System], *, progress: Progress = SILENT
+) -> Timeline:
+    """Timeline of files, read by the systems' common data section. Raises ConfigError when sections differ,
+    DataError.
+    """
+    data = systems[0].config.data
+    for key, other in product(DataConfig.model_fields, systems[1:]):
+        if getattr(data, key) != getattr(other.config.data, key):
+            raise ConfigError(
+                f"{systems[0].name} and {other.name} differ in data.{key}, but are to predict the same games",
+                hint=f"set it for all with -s data.{key}=...",
+            )
+    return build_timeline(read_games(files, data, progress=progress), data.period, data.colours)

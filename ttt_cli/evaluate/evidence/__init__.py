@@ -1,1 +1,0 @@
-"""The evidence of parameters: grids and tuning."""

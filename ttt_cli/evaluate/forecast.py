@@ -1,0 +1,392 @@
+"""Predict games from earlier games only, and score the predictions.
+
+A smoothed model is refitted to the earlier periods; a filter is fitted once. Parameters that are estimated from the
+games (`draw_margin: auto`, `white_advantage: estimate`) are estimated from the earlier ones. Scores: log, Brier,
+accuracy (prequential: Dawid 1984), calibration.
+"""
+
+import math
+from dataclasses import dataclass, field, replace
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ttt_cli.config.load import Document
+from ttt_cli.config.schema import SolverConfig
+from ttt_cli.fitted import LAST, Fit
+from ttt_cli.games.table import DRAW, LOSS, WIN
+from ttt_cli.histories import Filter
+from ttt_cli.inference.outcome import by_sides, in_year, logistic_margin
+from ttt_cli.inference.params import Params
+from ttt_cli.inference.solver import rough_enough
+from ttt_cli.periods import numbers_within
+from ttt_cli.runs.run import Run
+from ttt_cli.support.arrays import Array
+from ttt_cli.support.errors import LookupFailed
+from ttt_cli.support.progress import SILENT, Progress
+from ttt_cli.systems import registry
+from ttt_cli.systems.registry import Model
+from ttt_cli.systems.resolve import resolve
+from ttt_cli.timeline import Timeline, build_timeline
+
+ESTIMATED_FROM: Final = 100  # games: with fewer White's advantage counts as 0
+GROWTH: Final = 1.25  # of the games seen, after which White's advantage is re-estimated
+ANY_SHARE: Final = 1.0 / 3.0  # of draws, where it does not matter
+
+
+@dataclass(frozen=True)
+class Forecast:
+    """Predictions of the n games from the period `first` on, each from games of earlier periods.
+
+    In the timeline's order: `outcome` and `weight`, shape (n,); the probabilities of the system, `model`, and of the
+    naive one, shape (n, 3): loss, draw and win for White. `every`: periods between refits. `converged`: all fits did.
+    """
+
+    first: str
+    every: int
+    outcome: NDArray[np.int8]
+    weight: Array
+    model: Array
+    naive: Array
+    converged: bool
+
+    @property
+    def scores(self) -> "tuple[Scores, Scores]":
+        """Scores of the system and of the naive one."""
+        model, naive = (score(found, self.outcome, self.weight) for found in (self.model, self.naive))
+        return model, naive
+
+    @property
+    def games(self) -> float:
+        """Weighted number of games."""
+        return float(self.weight.sum())
+
+    @property
+    def bins(self) -> "dict[str, tuple[CalibrationBin, ...]]":
+        """Calibration of the system by outcome."""
+        return outcome_bins(self.model, self.outcome, self.weight)
+
+
+def predict_run(
+    run: Run, since: str | None = None, every: int = 1, *, progress: Progress = SILENT
+) -> Forecast:
+    """Predict a run's games period by period, under its config.
+
+    `since`: the first predicted period, as a label or year; None for the first. `every`: periods between refits.
+    Raises LookupFailed when there are no games from `since` on, ConfigError, RunError.
+    """
+    resolved = resolve(Document(values=run.meta.config))
+    data, solver = resolved.config.data, resolved.config.solver
+    timeline = build_timeline(run.stored_games(), data.period, data.colours)
+    first = find_step(timeline, since) if since else 0
+    return forecast(
+        timeline, resolved.model, resolved.params, solver, first=first, every=every, progress=progress
+    )
+
+
+def forecast(
+    timeline: Timeline,
+    model: Model,
+    params: Params,
+    solver: SolverConfig,
+    *,
+    first: int = 0,
+    every: int = 1,
+    progress: Progress = SILENT,
+) -> Forecast:
+    """Predict the games from the period at index `first` on, refitting every `every` periods."""
+    forecaster = Forecaster(timeline, model, params, solver)
+    model_parts, naive_parts = [], []
+    with progress.task("predicting", total=len(timeline.periods) - first, unit="periods") as bar:
+        for step, stop in blocks(timeline, first, every):
+            probabilities = forecaster.predict(step, stop)
+            model_parts.append(probabilities)
+            naive_parts.append(np.tile(naive_probabilities(timeline.until(step)), (len(probabilities), 1)))
+            bar.advance(stop - step, timeline.label(int(timeline.periods[stop - 1])))
+    games = slice(int(timeline.game_start[first]), None)
+    return Forecast(
+        first=timeline.label(int(timeline.periods[first])),
+        every=every,
+        outcome=timeline.outcome[games],
+        weight=timeline.weight[games],
+        model=np.concatenate(model_parts),
+        naive=np.concatenate(naive_parts),
+        converged=forecaster.converged,
+    )
+
+
+def blocks(timeline: Timeline, first: int, every: int) -> list[tuple[int, int]]:
+    """Periods from `first` on in blocks of `every`, as (start, stop) indices."""
+    end = len(timeline.periods)
+    return [(step, min(step + every, end)) for step in range(first, end, every)]
+
+
+def naive_probabilities(seen: Timeline) -> Array:
+    """Probabilities of loss, draw and win, (3,), from the share of draws; one game of each outcome is added."""
+    drawn = float(seen.weight[seen.outcome == DRAW].sum())
+    share = (drawn + 1.0) / (float(seen.weight.sum()) + 3.0)
+    return np.array([(1.0 - share) / 2.0, share, (1.0 - share) / 2.0])
+
+
+def known_before(timeline: Timeline, step: int, stop: int) -> Timeline:
+    """The games before the period at index `step`, with all nodes before index `stop`, to predict those from `step`."""
+    nodes, end = timeline.until(stop), int(timeline.game_start[step])
+    return replace(nodes, game_start=np.minimum(nodes.game_start, end), **timeline.games(slice(end)))
+
+
+def find_step(timeline: Timeline, since: str) -> int:
+    """Index of the first period with games from the period `since` on. Raises LookupFailed when there is none."""
+    labels = [
+        timeline.label(number) for number in timeline.periods[[0, -1][: len(timeline.periods)]].tolist()
+    ]
+    first, _ = numbers_within(since, timeline.period, labels)
+    step = int(np.searchsorted(timeline.periods, first))
+    if step == len(timeline.periods):
+        last = f"the last ones are of {labels[-1]}" if labels else None
+        raise LookupFailed(f"there are no games from {since} on", hint=last)
+    return step
+
+
+@dataclass
+class Forecaster:
+    """Predict the games of a timeline, forwards in time.
+
+    Each fit is warm-started from the previous fit, or from the fit for the same step in `near`.
+    """
+
+    timeline: Timeline
+    model: Model
+    params: Params
+    solver: SolverConfig
+    near: dict[int, Fit] | None = field(default=None, repr=False)
+    converged: bool = field(default=True, init=False)
+    _last: Fit | None = field(default=None, init=False, repr=False)
+    _whole: Fit | None = field(default=None, init=False, repr=False)
+    _whole_from: int = field(default=0, init=False)  # index of the first period that it predicts
+    _advantage: float = field(default=0.0, init=False)
+    _enough: float = field(default=ESTIMATED_FROM, init=False)  # games for the next estimate of the advantage
+
+    def __post_init__(self) -> None:
+        self._traits = self.model.TRAITS
+        self._loose = rough_enough(self.solver).model_copy(update={"posterior": "factorised"})
+
+    def predict(self, step: int, stop: int) -> Array:
+        """Probabilities (games, 3) of the games of periods `step` to `stop` (excluded)."""
+        nodes = slice(int(self.timeline.node_start[step]), int(self.timeline.node_start[stop]))
+        games = slice(int(self.timeline.game_start[step]), int(self.timeline.game_start[stop]))
+        past = self._past(self.timeline.until(step))
+        fit = self._fit_before(step, stop, past)
+        draws = None if fit.draws is None else fit.draws.at(LAST)
+        params = in_year({**fit.params, **past.rule}, draws)
+        beliefs = expected(fit, nodes)
+        white, black = (
+            {name: column[ends[games] - nodes.start] for name, column in beliefs.items()}
+            for ends in (self.timeline.game_white, self.timeline.game_black)
+        )
+        given = 0.5 * fit.elo_unit * self.timeline.offset[games]
+        white["mean"], black["mean"] = white["mean"] + given, black["mean"] - given
+        probabilities = by_sides(self.model.predict, params, white, black, self.timeline.sides[games])
+        return np.maximum(probabilities, 0.0)  # rounding takes a vanishing chance of a draw below
+
+    def numbers(self, step: int) -> dict[str, Any]:
+        """Resolved parameters for predicting the period at index `step`."""
+        past = self._past(self.timeline.until(step))
+        return {**self._fit_before(step, step + 1, past).params, **past.rule}
+
+    def log_evidence(self) -> float:
+        """Log-evidence of all games under the given parameters, NaN where the model has none."""
+        if not self._traits.has_evidence:
+            return float("nan")
+        if self._traits.fits_periods:
+            fit = self.model.fit_before(self.timeline, self.params, self.solver, 0)
+        else:
+            fit = registry.fit(self.model, self.timeline, self.params, self.solver, start=self._last)
+        self.converged &= fit.status.converged
+        return fit.log_evidence
+
+    def _fit_before(self, step: int, stop: int, past: "_Past") -> Fit:
+        if self._traits.kind == "smoothed":
+            return self._fit(known_before(self.timeline, step, stop), past.learning, step)
+        if not past.lasting:
+            return self._fit(self.timeline.until(stop), past.learning, step)
+        if self._whole is None or step < self._whole_from:
+            self._whole, self._whole_from = self._fit(self.timeline, past.learning, step), step
+        return self._whole
+
+    def _fit(self, timeline: Timeline, params: Params, step: int | None = None) -> Fit:
+        """Fit a timeline, to predict from the period at index `step` on; None: to estimate parameters."""
+        start = self._last
+        if self.near is not None and step is not None:
+            start = self.near.get(step, start)
+        if start is not None and _coloured(start.params) != _coloured(params.model_dump()):
+            start = None
+        if self._traits.fits_periods and step is not None:
+            self._last = self.model.fit_before(timeline, params, self._loose, step, start)
+        else:
+            self._last = registry.fit(self.model, timeline, params, self._loose, start=start)
+        if self.near is not None and step is not None:
+            self.near[step] = self._last
+        self.converged &= self._last.status.converged
+        return self._last
+
+    def _past(self, seen: Timeline) -> "_Past":
+        """Resolve open parameters from the games seen."""
+        params = self.params.model_copy(update=self._traits.for_predictions)
+        rule: dict[str, Any] = {}
+        known: dict[str, Any] = {}
+        lasting = True
+        if params.draws_open:
+            share = float(naive_probabilities(seen)[DRAW])
+            if self._traits.draws_apart:
+                known["draw_probability"] = ANY_SHARE
+                rule = {"draw_probability": share, "draw_margin": logistic_margin(share)}
+            else:
+                known["draw_probability"] = share
+                lasting = False
+        if params.estimates_advantage:
+            games = float(seen.weight.sum())
+            decided_both_ways = bool(np.any(seen.outcome == WIN) and np.any(seen.outcome == LOSS))
+            if decided_both_ways and games >= self._enough:
+                fit = self._fit(seen, params.model_copy(update=known))
+                self._advantage, self._enough = fit.params["white_advantage"], GROWTH * games
+            known["white_advantage"] = self._advantage
+            lasting = False
+        return _Past(params.model_copy(update=known), rule, lasting)
+
+
+@dataclass(frozen=True)
+class _Past:
+    """Parameters resolved from past games.
+
+    `learning`: for fitting. `rule`: additional ones for predicting outcomes. `lasting`: whether `learning` is the same
+    for all later periods, so that one fit of a filter is enough.
+    """
+
+    learning: Params
+    rule: dict[str, Any]
+    lasting: bool
+
+
+def expected(fit: Fit, nodes: slice) -> dict[str, Array]:
+    """Means and sds at nodes, as columns for `predict`; for a filter those before the nodes' games."""
+    columns = {}
+    for name, chain in fit.chains.items():
+        mean, sd = (
+            (chain.before_mean, chain.before_sd) if isinstance(chain, Filter) else (chain.mean, chain.sd)
+        )
+        columns["mean" if name == "skill" else name] = mean[nodes]
+        columns["sd" if name == "skill" else f"{name}_sd"] = sd[nodes]
+    return columns
+
+
+def _coloured(params: dict[str, Any]) -> bool:
+    """Whether White has an advantage, which decides the layout of a fit's sites."""
+    return bool(params.get("white_advantage"))
+
+
+EQUAL: Final = 1e-9  # probabilities closer than this are equal but for rounding
+
+
+@dataclass(frozen=True)
+class GameScores:
+    """Scores by game, arrays of shape (games,).
+
+    - `loss`: minus the log probability of the outcome, nats
+    - `brier`: squared distance between probabilities and outcome
+    - `hit`: whether the most probable outcome happened; one of k equally probable outcomes counts 1 / k
+    """
+
+    loss: Array
+    brier: Array
+    hit: Array
+
+
+@dataclass(frozen=True)
+class Scores:
+    """Weighted scores of `games` outcomes: the sum of log probabilities, nats, and means."""
+
+    games: float
+    log_score: float
+    brier: float
+    accuracy: float
+
+    @property
+    def per_game(self) -> float:
+        """Mean log probability of the outcome, nats."""
+        return self.log_score / self.games
+
+
+def score_games(probabilities: Array, outcome: NDArray[np.int8]) -> GameScores:
+    """Score probabilities (n, 3) of loss, draw and win, game by game."""
+    happened = np.eye(3)[outcome]
+    most = probabilities > probabilities.max(axis=1, keepdims=True) - EQUAL
+    with np.errstate(divide="ignore"):
+        logs = np.log(probabilities[np.arange(len(outcome)), outcome])
+    return GameScores(
+        loss=-logs,
+        brier=np.square(probabilities - happened).sum(axis=1),
+        hit=(most & (happened > 0.0)).any(axis=1) / most.sum(axis=1),
+    )
+
+
+def score(probabilities: Array, outcome: NDArray[np.int8], weight: Array) -> Scores:
+    """Score probabilities (n, 3) of loss, draw and win; n > 0, weights > 0."""
+    found = score_games(probabilities, outcome)
+    games = float(weight.sum())
+    return Scores(
+        games=games,
+        log_score=-float(weight @ found.loss),
+        brier=float(weight @ found.brier) / games,
+        accuracy=float(weight @ found.hit) / games,
+    )
+
+
+OUTCOMES: Final = ("loss", "draw", "win")  # White's, by code
+BINS: Final = 20  # of a probability
+SCORE_BINS: Final = 10  # of an expected score
+
+
+@dataclass(frozen=True)
+class CalibrationBin:
+    """Games with a prediction from `low` to `high`: weighted number, mean prediction, mean result, standard error."""
+
+    low: float
+    high: float
+    games: float
+    predicted: float
+    observed: float
+    error: float
+
+
+def outcome_bins(
+    probabilities: Array, outcome: NDArray[np.int8], weight: Array
+) -> dict[str, tuple[CalibrationBin, ...]]:
+    """Calibration of loss, draw and win, probabilities of shape (n, 3)."""
+    return {
+        name: calibrate(probabilities[:, code], (outcome == code).astype(np.float64), weight, BINS)
+        for code, name in enumerate(OUTCOMES)
+    }
+
+
+def expected_scores(
+    probabilities: Array, outcome: NDArray[np.int8], weight: Array
+) -> tuple[CalibrationBin, ...]:
+    """Calibration of White's expected score; a draw counts half."""
+    return calibrate(probabilities[:, WIN] + 0.5 * probabilities[:, DRAW], outcome / 2.0, weight, SCORE_BINS)
+
+
+def calibrate(predicted: Array, observed: Array, weight: Array, bins: int) -> tuple[CalibrationBin, ...]:
+    """Bin games, shape (games,), by prediction from 0 to 1; empty bins are left out."""
+    number = np.minimum((predicted * bins).astype(np.int64), bins - 1)
+    games, squares, expected, made = (
+        np.bincount(number, values, bins)
+        for values in (weight, weight**2, weight * predicted, weight * observed)
+    )
+    found = []
+    for i in np.flatnonzero(games).tolist():
+        mean = float(expected[i] / games[i])
+        error = math.sqrt(max(mean * (1.0 - mean), 0.0) * squares[i]) / games[i]
+        share = float(made[i] / games[i])
+        found.append(CalibrationBin(i / bins, (i + 1) / bins, float(games[i]), mean, share, float(error)))
+    return tuple(found)

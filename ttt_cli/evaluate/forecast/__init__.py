@@ -1,1 +1,0 @@
-"""Games predicted from earlier ones: scores and comparisons of systems."""

@@ -1,0 +1,357 @@
+"""A grid of parameters: its axes as written on the command line, and the log-evidence at every point."""
+
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
+from dataclasses import dataclass, field
+from itertools import product
+from time import monotonic
+from typing import Any, Final
+
+import numpy as np
+
+from ttt_cli.cluster import chain_workers, cluster_asked, threads_each
+from ttt_cli.config.load import Document, override, refuse_overrides
+from ttt_cli.config.schema import SolverConfig, aliases
+from ttt_cli.fitted import Fit
+from ttt_cli.inference.params import Params
+from ttt_cli.inference.solver import rough_enough
+from ttt_cli.runs.meta import EvidencePoint, canonical
+from ttt_cli.runs.run import Run
+from ttt_cli.runs.write import writing
+from ttt_cli.support.errors import ConfigError, suggested
+from ttt_cli.support.progress import SILENT, Progress
+from ttt_cli.systems import registry
+from ttt_cli.systems.resolve import Resolved, numeric_params, resolve, with_overrides
+from ttt_cli.timeline import Timeline, build_timeline
+from ttt_cli.work import available_cores, run_chains
+
+MAX_COUNT: Final = 10_000
+PAPER_AXES: Final[dict[str, tuple[float, ...]]] = {  # in units of prior_sd
+    "beta": tuple(step / 5 for step in range(1, 11)),
+    "tau": tuple(step / 20 for step in range(1, 11)),
+}
+_EXAMPLE: Final = "START:STOP:COUNT, START:STOP:COUNT:log, or values as in 200/400/480"
+
+
+@dataclass(frozen=True)
+class Axis:
+    """One parameter of a grid and its values, ascending."""
+
+    key: str
+    values: tuple[float, ...]
+
+
+def parse_axes(
+    spec: str, params: Mapping[str, object], symbols: Mapping[str, str] | None = None
+) -> tuple[Axis, ...]:
+    """The axes of `beta,tau`, `beta=200:800:7,tau=20:200:7:log` or `beta=200/400/480`.
+
+    A bare `beta` or `tau` takes the ratios to `prior_sd` of the paper. `params` are the model's numeric parameters,
+    `symbols` other spellings of them (`sigma0` -> `prior_sd`). Raises ConfigError.
+    """
+    axes: dict[str, Axis] = {}
+    try:
+        for part in spec.split(","):
+            word, separator, steps = (piece.strip() for piece in part.partition("="))
+            key = (symbols or {}).get(word, word)
+            if not word:
+                raise ConfigError("an axis is missing", hint="for instance --grid beta,tau")
+            if key not in params:
+                hint = suggested(word, params, f"parameters are {', '.join(params)}", "{}")
+                raise ConfigError(f"unknown parameter {word}", hint=hint)
+            if key in axes:
+                raise ConfigError(f"{key} is given twice", hint="one axis for each parameter")
+            values = _values(key, steps) if separator else _paper_values(key, params)
+            if len(set(values)) < len(values):
+                hint = "spread the ends, or ask for fewer values"
+                raise ConfigError(f"{key} has the same value twice", hint=hint)
+            axes[key] = Axis(key, tuple(sorted(values)))
+    except ConfigError as error:
+        raise ConfigError(error.message, where=f"--grid {spec}", hint=error.hint) from error
+    return tuple(axes.values())
+
+
+def _paper_values(key: str, params: Mapping[str, object]) -> list[float]:
+    unit = params.get("prior_sd")
+    if key not in PAPER_AXES or not isinstance(unit, (int, float)):
+        raise ConfigError(f"{key} needs its values", hint=f"{key}={_EXAMPLE}")
+    return [_rounded(ratio * unit) for ratio in PAPER_AXES[key]]
+
+
+def _values(key: str, steps: str) -> list[float]:
+    if ":" not in steps:
+        return [_number(key, text) for text in steps.split("/")]
+    start_text, *rest = steps.split(":")
+    if len(rest) not in {2, 3}:
+        raise ConfigError(f"{key}={steps} is not a range", hint=f"{key}={_EXAMPLE}")
+    start, stop = _number(key, start_text), _number(key, rest[0])
+    text = rest[1].strip()
+    count = int(text) if text.isdecimal() and len(text) <= len(str(MAX_COUNT)) else 0
+    if not 1 <= count <= MAX_COUNT:
+        hint = f"a whole number from 1 to {MAX_COUNT}"
+        raise ConfigError(f"{text or 'nothing'} is not a count for {key}", hint=hint)
+    spacing = rest[2].strip() if len(rest) == 3 else "linear"
+    if spacing not in {"linear", "log"}:
+        raise ConfigError(f"unknown spacing {spacing} of {key}", hint="spacings are linear and log")
+    if spacing == "log" and min(start, stop) <= 0:
+        raise ConfigError(
+            f"log spacing of {key} needs positive ends", hint="start above 0, or leave :log out"
+        )
+    if count == 1 and start != stop:
+        raise ConfigError(f"{key} has two ends but one value", hint=f"a single value is {key}={start_text}")
+    if count == 1:
+        return [start]
+    low, high = (math.log(start), math.log(stop)) if spacing == "log" else (start, stop)
+    between = np.linspace(low, high, count)[1:-1].tolist()  # rounded to 12 digits; the ends are exact
+    return [start, *(_rounded(math.exp(one) if spacing == "log" else one) for one in between), stop]
+
+
+def _number(key: str, text: str) -> float:
+    try:
+        number = float(text)
+    except ValueError:
+        number = math.nan
+    if not math.isfinite(number):
+        raise ConfigError(f"{text.strip() or 'nothing'} is not a number for {key}", hint=f"{key}={_EXAMPLE}")
+    return number
+
+
+def _rounded(value: float) -> float:
+    return float(f"{value:.12g}")
+
+
+CHAIN: Final = 5  # points at most that start from each other; shorter chains are shared out more evenly
+CHAINS: Final = 8  # so many at least, while there are points enough
+SMALL: Final = 2_000_000  # games times points up to which starting processes costs more than it saves
+MOST: Final = 100_000  # points of a grid
+PAUSE: Final = 0.5  # seconds at least between two times that points are stored
+
+
+@dataclass(frozen=True)
+class EvidenceGrid:
+    """Evidence at every combination of the axes' values; `known`: number of points that were already stored.
+
+    `open_ends`: for each axis, whether the model accepts values below its first and above its last one.
+    """
+
+    axes: tuple[Axis, ...]
+    points: tuple[EvidencePoint, ...]
+    known: int
+    open_ends: Mapping[str, tuple[bool, bool]]
+
+    @property
+    def keys(self) -> tuple[str, ...]:
+        """The parameters that vary."""
+        return tuple(axis.key for axis in self.axes)
+
+
+@dataclass
+class Fitter:
+    """Fits one timeline at successive points, each started from the one before; `axes` name a point in errors."""
+
+    timeline: Timeline
+    model: str
+    solver: SolverConfig
+    axes: tuple[str, ...] = ()
+    last: Fit | None = field(default=None, repr=False)
+
+    def step(self, params: Params, *, fresh: bool) -> EvidencePoint:
+        """Evidence at one point. Raises ConfigError, naming the point, when the model rejects it."""
+        near = None if fresh or self.last is None or not self.last.status.converged else self.last
+        try:
+            self.last = registry.fit(
+                registry.load(self.model), self.timeline, params, self.solver, start=near, evidence_only=True
+            )
+        except ConfigError as error:
+            place = ", ".join(f"{key}={getattr(params, key):g}" for key in self.axes)
+            raise ConfigError(error.message, where=f"--grid at {place}", hint=error.hint) from error
+        return EvidencePoint.of(self.last, params.model_dump())
+
+
+def evidence_grid(
+    run: Run,
+    spec: str,
+    overrides: Sequence[str] = (),
+    *,
+    jobs: int | None = None,
+    progress: Progress = SILENT,
+) -> EvidenceGrid:
+    """Compute the evidence of a run's games over a grid.
+
+    `spec`: `beta,tau` or the like (`parse_axes`). `overrides` change model and solver of the run's config
+    (`model.draw_margin=200`). Stored points are reused; new ones are stored as they finish, also after an interrupt.
+    `jobs`: number of processes; None: the cluster of the config or of $TTT_CLUSTER, else as many processes as pay.
+    Results do not depend on it.
+
+    Raises ConfigError, RunError, WorkerLost, SetupError; RunReplaced when another run took the file's place.
+    """
+    resolved = run_config(run, overrides)
+    symbols = aliases(resolved.model.Params)
+    axes = parse_axes(spec, numeric_params(resolved), symbols)
+    _refuse_fixed_axes(axes, overrides, symbols)
+    points = grid_points(resolved, axes)
+    found = _stored(run, resolved, points)
+    known = len(found)
+    if known < len(points):
+        with writing(run.path):
+            run.refuse_replaced()
+            found = _stored(run, resolved, points)  # another process may have stored some of them
+            known = len(found)
+            missing = [[p for p in chain if params_key(p) not in found] for chain in make_chains(points)]
+            if any(missing):
+                _compute(run, resolved, axes, missing, found, jobs, progress)
+    ends = {axis.key: open_ends(resolved, axis) for axis in axes}
+    return EvidenceGrid(axes, tuple(found[params_key(params)] for params in points), known, ends)
+
+
+def _stored(run: Run, resolved: Resolved, points: Sequence[Params]) -> dict[str, EvidencePoint]:
+    """The points that the run has, by key."""
+    stored = {point.point: point for point in run.evidence_points()}
+    solver = _solver(resolved)
+    return {key: stored[key] for key in map(params_key, points) if good_enough(stored.get(key), solver)}
+
+
+def _compute(
+    run: Run,
+    resolved: Resolved,
+    axes: Sequence[Axis],
+    chains: Sequence[Sequence[Params]],
+    found: dict[str, EvidencePoint],
+    jobs: int | None,
+    progress: Progress,
+) -> None:
+    """Compute points in chains, each from its neighbour; store them in the run and in `found`."""
+    missing, known = sum(map(len, chains)), len(found)
+    data, solver = resolved.config.data, _solver(resolved)
+    timeline = build_timeline(run.stored_games(), data.period, data.colours)
+    where = None if jobs else cluster_asked(solver.cluster)
+    jobs = jobs or jobs_that_pay(timeline.n_games, missing)
+    threads = threads_each(where, jobs, solver.threads, available_cores())
+    each = solver.model_copy(update={"threads": threads, "cluster": None})
+    fitter = Fitter(timeline, resolved.model.NAME, each, tuple(axis.key for axis in axes))
+    label = f"grid, {known:,} known" if known else "grid"
+    with (
+        chain_workers(where, jobs) as workers,
+        progress.task(label, total=missing, unit="points") as bar,
+        storing_points(run) as keep,
+        closing(run_chains(fitter, chains, workers)) as results,
+    ):
+        for point in results:
+            keep(point)
+            found[point.point] = point
+            bar.advance(1, f"log-evidence {point.log_evidence:.1f}")
+
+
+def _solver(resolved: Resolved) -> SolverConfig:
+    """Solver for grid points; expectation propagation uses the tolerance that the evidence needs."""
+    solver = resolved.config.solver
+    return rough_enough(solver) if resolved.model.TRAITS.quantities else solver
+
+
+def grid_points(resolved: Resolved, axes: Sequence[Axis]) -> list[Params]:
+    """Parameters at every point, the last axis fastest, back and forth so that successive points are neighbours.
+
+    Raises ConfigError for values that the model rejects, and for more than MOST points.
+    """
+    size = math.prod(len(axis.values) for axis in axes)
+    if size > MOST:
+        raise ConfigError(f"the grid has {size:,} points", hint=f"ask for at most {MOST:,}")
+    fields = resolved.model.Params.model_fields
+    points = []
+    forth = True
+    for outer in product(*(axis.values for axis in axes[:-1])):
+        line = axes[-1].values if forth else axes[-1].values[::-1]
+        forth = not forth
+        for value in line:
+            values: dict[str, Any] = dict(zip((axis.key for axis in axes), (*outer, value), strict=True))
+            for key, number in values.items():
+                if fields[key].annotation is int and number.is_integer():
+                    values[key] = int(number)
+            points.append(with_overrides(resolved, values).params)
+    return points
+
+
+def make_chains(points: Sequence[Params]) -> list[Sequence[Params]]:
+    """Neighbouring points in chains; they depend on the number of points only."""
+    size = min(CHAIN, max(1, len(points) // CHAINS))
+    return [points[at : at + size] for at in range(0, len(points), size)]
+
+
+def jobs_that_pay(games: int, points: int) -> int:
+    """Default number of processes."""
+    return 1 if games * points < SMALL else available_cores()
+
+
+def params_key(params: Params) -> str:
+    """Key of an evidence point."""
+    return canonical(params.model_dump())
+
+
+def good_enough(point: EvidencePoint | None, solver: SolverConfig) -> bool:
+    """Whether a stored point can be reused: it converged to the tolerance, or used as many sweeps as allowed."""
+    if point is None:
+        return False
+    if point.remaining_error <= solver.tol:
+        return point.converged
+    return not point.converged and point.sweeps >= solver.max_sweeps
+
+
+def open_ends(resolved: Resolved, axis: Axis) -> tuple[bool, bool]:
+    """Whether the model accepts values below and above those of the axis."""
+
+    def taken(value: float) -> bool:
+        try:
+            with_overrides(resolved, {axis.key: value})
+        except ConfigError:
+            return False
+        return True
+
+    low, high = axis.values[0], axis.values[-1]
+    return taken(math.nextafter(low, -math.inf)), taken(math.nextafter(high, math.inf))
+
+
+@contextmanager
+def storing_points(run: Run) -> Iterator[Callable[[EvidencePoint], None]]:
+    """Yield a function that stores points in the run in batches; the rest are stored at the end, also after
+    an error.
+    """
+    pending: list[EvidencePoint] = []
+    stored = monotonic()
+
+    def keep(point: EvidencePoint) -> None:
+        nonlocal stored
+        pending.append(point)
+        if monotonic() - stored >= PAUSE:
+            run.store_evidence(pending)
+            pending.clear()
+            stored = monotonic()
+
+    try:
+        yield keep
+    finally:
+        run.store_evidence(pending)
+
+
+def run_config(run: Run, overrides: Sequence[str]) -> Resolved:
+    """Config of a run with `KEY=VALUE` overrides. Raises ConfigError for keys outside model and solver."""
+    document = override(Document(values=run.meta.config), overrides)
+    refuse_overrides(
+        document,
+        lambda path: path[0] in ("model", "solver") and path != ("model", "name"),
+        "cannot change for the games and the model of a run",
+        "fit them again with `ttt fit`",
+    )
+    return resolve(document)
+
+
+def _refuse_fixed_axes(axes: Sequence[Axis], overrides: Sequence[str], symbols: Mapping[str, str]) -> None:
+    document = override(Document(), overrides)
+    fixed = {symbols.get(str(path[-1]), path[-1]): path for path in document.overridden if path[0] == "model"}
+    for axis in axes:
+        if axis.key in fixed:
+            raise ConfigError(
+                f"{axis.key} varies over the grid",
+                where=document.where(fixed[axis.key]),
+                hint=f"leave it out, or take {axis.key} from the grid",
+            )

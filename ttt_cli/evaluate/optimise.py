@@ -1,0 +1,394 @@
+"""Maximise a smooth function of a few coordinates, undefined in places, and compute its curvature at the maximum."""
+
+import math
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ttt_cli.config.schema import aliases
+from ttt_cli.inference.params import Params, Range
+from ttt_cli.support.arrays import Array
+from ttt_cli.support.errors import ConfigError, suggested
+from ttt_cli.support.switches import SWITCHES, in_use
+from ttt_cli.systems.resolve import Resolved, numeric_params
+
+MOST: Final = 200  # steps of a search
+GAIN: Final = 1e-3  # a smaller gain ends the search
+FIRST_STEP: Final = 0.3  # the longest that the first step may be in a coordinate
+SHORTEST: Final = 1e-3  # reach below which undefined points are in the way for good
+DIFFERENCE: Final = 0.02  # step of the differences that give the curvature
+LEAP: Final = 0.5  # the first step off a slope that is curved upwards
+CORRECTIONS: Final = 3  # Newton steps at most, after the search
+CLOSE: Final = 0.02  # standard errors from the maximum within which nothing is left to gain
+# Second derivatives below this are none: a standard error would be beyond a thousand units.
+FLAT: Final = 1e-6
+REACHED: Final = 0.1  # standard errors from the maximum within which it counts as reached
+_EDGE: Final = 1e-9
+
+
+class Undefined(Exception):
+    """The function has no value at a point."""
+
+
+class _OutOfSteps(Exception):
+    """The search used all its steps."""
+
+
+@dataclass(frozen=True)
+class FunctionValue:
+    """Coordinates, the value there (a log-likelihood), and its gradient."""
+
+    at: Array
+    value: float
+    gradient: Array
+
+
+@dataclass(frozen=True)
+class Optimum:
+    """Result of a search from `start`; both values are -inf when the start is undefined.
+
+    `side`: per coordinate -1 at its lower bound, 1 at its upper one, else 0. `covariance`: the inverse of the
+    negative curvature, NaN for coordinates at bounds, for `flat` ones (without curvature), and where the function is
+    not concave. `distance` from `point` to the maximum, standard errors; None without curvature.
+    """
+
+    start: FunctionValue
+    point: FunctionValue
+    reached: bool
+    side: NDArray[np.int8]
+    covariance: Array
+    distance: float | None
+    flat: NDArray[np.bool_]
+
+
+def maximise(function: Callable[[Array], FunctionValue], begin: Array, low: Array, high: Array) -> Optimum:
+    """Maximise from `begin` between the bounds, by L-BFGS-B and Newton steps.
+
+    After Undefined the search restarts at the best point in a box of half the size, which grows again after a success.
+    Where the function is convex in some direction, the search steps along that direction and restarts.
+    """
+    unknown = np.full((len(begin), len(begin)), math.nan)
+    try:
+        start = function(begin)
+    except Undefined:
+        nowhere = FunctionValue(begin, -math.inf, np.full(len(begin), math.nan))
+        side, flat = np.zeros(len(begin), np.int8), np.zeros(len(begin), np.bool_)
+        return Optimum(nowhere, nowhere, False, side, unknown, None, flat)
+    search = _Maximiser(function, start, low, high)
+    while True:
+        before, ended = search.best.value, search.ascend()
+        reached, distance, covariance = ended, None, unknown.copy()
+        side, flat = search.side(), np.zeros(len(begin), np.bool_)
+        free = np.flatnonzero(side == 0)
+        curvature = search.curvature(free) if len(free) else None
+        if curvature is None:
+            break
+        curved = (np.abs(np.diag(curvature)) > FLAT) | (np.abs(curvature).max(axis=1) > GAIN)
+        flat[free], free, curvature = ~curved, free[curved], curvature[np.ix_(curved, curved)]
+        lowest = float(np.linalg.eigvalsh(curvature).min(initial=math.inf))
+        upwards = lowest <= -GAIN
+        if len(free) and lowest > 0.0:
+            inverse = np.linalg.inv(curvature).astype(np.float64)
+            distance = search.correct(free, inverse)
+            reached = distance < REACHED
+            covariance[np.ix_(free, free)] = inverse
+        elif upwards:
+            reached = False
+        if reached or not ended:
+            break
+        if not (search.leap(free, curvature) if upwards else search.best.value > before + GAIN):
+            break
+    return Optimum(start, search.best, reached, side, covariance, distance, flat)
+
+
+class _Maximiser:
+    def __init__(
+        self, function: Callable[[Array], FunctionValue], start: FunctionValue, low: Array, high: Array
+    ) -> None:
+        self._function, self._low, self._high = function, low, high
+        self.best = start
+        self._steps = 0
+
+    def _evaluate(self, at: Array) -> FunctionValue:
+        point = self._function(np.clip(at, self._low, self._high))
+        if point.value > self.best.value:
+            self.best = point
+        return point
+
+    def ascend(self) -> bool:
+        """Search by L-BFGS-B until the value no longer rises; return whether that is a maximum."""
+        reach = math.inf
+        while reach > SHORTEST:
+            centre = self.best.at
+            low, high = np.maximum(self._low, centre - reach), np.minimum(self._high, centre + reach)
+            tried = [centre]
+            try:
+                ended = self._ascend_within(low, high, tried)
+            except Undefined:
+                reach = 0.5 * float(np.abs(tried[-1] - self.best.at).max())
+                continue
+            except _OutOfSteps:
+                return False
+            if not self._cut_short(low, high):
+                return ended
+            reach *= 2.0
+        return False
+
+    def _ascend_within(self, low: Array, high: Array, tried: list[Array]) -> bool:
+        from scipy.optimize import minimize
+
+        first = self.best
+        unit = max(1.0, float(np.abs(first.gradient).max()) / FIRST_STEP)
+
+        def cost(at: NDArray[Any]) -> tuple[float, NDArray[Any]]:
+            if np.array_equal(at, first.at):
+                return -first.value / unit, -first.gradient / unit
+            if self._steps == MOST:
+                raise _OutOfSteps
+            self._steps += 1
+            tried.append(at.copy())
+            point = self._evaluate(at)
+            return -point.value / unit, -point.gradient / unit
+
+        result = minimize(
+            cost,
+            first.at,
+            jac=True,
+            method="L-BFGS-B",
+            bounds=list(zip(low.tolist(), high.tolist(), strict=True)),
+            options={
+                "ftol": GAIN / max(abs(first.value), unit),
+                "gtol": GAIN / unit,
+                "maxiter": MOST,
+                "maxfun": 2 * MOST,
+            },
+        )
+        return bool(result.success)
+
+    def _cut_short(self, low: Array, high: Array) -> bool:
+        """Whether the best point lies at the edge of the search box where that is no bound."""
+        at = self.best.at
+        below = (at <= low + _EDGE) & (low > self._low)
+        above = (at >= high - _EDGE) & (high < self._high)
+        return bool(np.any(below | above))
+
+    def side(self) -> NDArray[np.int8]:
+        """Bounds that the best point touches; see `Optimum`."""
+        at = self.best.at
+        return (at >= self._high - _EDGE).astype(np.int8) - (at <= self._low + _EDGE).astype(np.int8)
+
+    def curvature(self, free: NDArray[np.intp]) -> Array | None:
+        """Negative second derivatives at the best point by differences of gradients; None with Undefined nearby."""
+        centre = self.best.at
+        rows = []
+        for i in free:
+            step = np.zeros(len(centre))
+            step[i] = DIFFERENCE
+            try:
+                ends = [self._evaluate(centre + sign * step) for sign in (-1.0, 1.0)]
+            except Undefined:
+                return None
+            rows.append((ends[0].gradient[free] - ends[1].gradient[free]) / (ends[1].at[i] - ends[0].at[i]))
+        found = np.array(rows)
+        return np.asarray(0.5 * (found + found.T))
+
+    def leap(self, free: NDArray[np.intp], curvature: Array) -> bool:
+        """Move along the most convex direction, doubling the step while the value rises; return whether it rose."""
+        begin = self.best
+        way = np.zeros(len(begin.at))
+        way[free] = np.linalg.eigh(curvature)[1][:, 0]
+        way *= math.copysign(LEAP, way @ begin.gradient)
+        try:
+            while self._evaluate(self.best.at + way) is self.best:
+                way *= 2.0
+        except Undefined:
+            pass
+        return self.best.value > begin.value + GAIN
+
+    def correct(self, free: NDArray[np.intp], inverse: Array) -> float:
+        """Take Newton steps from the best point; return the remaining distance, standard errors."""
+        for _ in range(CORRECTIONS):
+            before = self.best
+            gradient = before.gradient[free]
+            if math.sqrt(gradient @ inverse @ gradient) < CLOSE:
+                break
+            at = before.at.copy()
+            at[free] += inverse @ gradient
+            try:
+                self._evaluate(at)
+            except Undefined:
+                break
+            if self.best is before:
+                break
+        gradient = self.best.gradient[free]
+        return math.sqrt(gradient @ inverse @ gradient)
+
+
+DIGITS: Final = 13
+REACH: Final = 30.0  # largest factor between a positive number and its start
+POINTS: Final = 100.0  # unit of what may have either sign
+FAR: Final = 10.0  # units from the start, at most
+EDGE: Final = 1e-3  # distance of a share from 0 and 1, at least
+
+Map = Callable[[float], float]
+# value to coordinate, coordinate to value, and the derivative of the latter by value
+FORMS: Final[dict[str, tuple[Map, Map, Map]]] = {
+    "log": (math.log, math.exp, lambda value: value),
+    "logit": (
+        lambda value: math.log(value / (1.0 - value)),
+        lambda place: 1.0 / (1.0 + math.exp(-place)),
+        lambda value: value * (1.0 - value),
+    ),
+    "linear": (float, float, lambda _: 1.0),
+}
+
+
+@dataclass(frozen=True)
+class Coordinate:
+    """A parameter with its bounds, transformed by logarithm, logit, or division by `unit`; searches start at `least`
+    or above.
+    """
+
+    key: str
+    low: float
+    high: float
+    form: Literal["log", "logit", "linear"]
+    unit: float = 1.0
+    least: float = -math.inf
+
+    def place(self, value: float) -> float:
+        """Coordinate of a value, clipped to the bounds."""
+        return FORMS[self.form][0](min(max(value, self.low), self.high)) / self.unit
+
+    def value(self, place: float) -> float:
+        """Parameter at a coordinate, rounded to DIGITS digits so that conversions both ways agree."""
+        return float(f"{FORMS[self.form][1](place * self.unit):.{DIGITS}g}")
+
+    def slope(self, value: float) -> float:
+        """Derivative of the parameter by its coordinate."""
+        return FORMS[self.form][2](value) * self.unit
+
+    @property
+    def bounds(self) -> tuple[float, float]:
+        """Coordinates of the bounds."""
+        return self.place(self.low), self.place(self.high)
+
+
+def coordinates(
+    keys: Sequence[str], ranges: Mapping[str, Range], prior_sd: float, beta: float
+) -> tuple[Coordinate, ...]:
+    """Coordinates for maximising the evidence, given the initial lengths in points."""
+    found = []
+    for key in keys:
+        low, high, form, least, is_length = ranges[key]
+        length = prior_sd if is_length else 1.0
+        unit = beta if form == "linear" and is_length else 1.0
+        found.append(Coordinate(key, low * length, high * length, form, unit, max(low, least) * length))
+    return tuple(found)
+
+
+def free_coordinates(
+    params: Params, values: Mapping[str, Any], freed: Collection[str] = ()
+) -> tuple[Coordinate, ...]:
+    """Coordinates of all parameters that prediction can tune, from the schema and the resolved `values`.
+
+    Positive numbers use their logarithm, shares their logit, others themselves. These parameters are fixed: those set
+    to null, except those in `freed`; a share of draws if there is a draw margin; a positive number at 0, and
+    parameters that depend on it; `prior_sd` if there is `beta`: one of the two sets the scale.
+    """
+    options = _numbers(type(params))
+    held = {key for key in options if getattr(params, key) is None and key not in freed}
+    held |= {"draw_probability"} if "draw_margin" in options else set()
+    held |= {"prior_sd"} if "beta" in options else set()
+    held |= values.keys() - in_use(values).keys()
+    found = []
+    for key, (low, high) in options.items():
+        value = values.get(key)
+        if key in held or not isinstance(value, int | float) or not math.isfinite(value):
+            continue
+        if (low, high) == (0.0, 1.0):
+            found.append(Coordinate(key, EDGE, 1.0 - EDGE, "logit"))
+        elif low < 0.0:
+            unit = min(POINTS, high)
+            reach = FAR * unit
+            found.append(Coordinate(key, max(low, value - reach), min(high, value + reach), "linear", unit))
+        elif value > 0.0:
+            found.append(Coordinate(key, max(low, value / REACH), min(high, value * REACH), "log"))
+    return tuple(found)
+
+
+def _numbers(schema: type[Params]) -> dict[str, tuple[float, float]]:
+    """Bounds of the parameters that take fractional numbers."""
+    found = {}
+    for key, described in schema.model_json_schema(by_alias=False)["properties"].items():
+        options: Sequence[dict[str, Any]] = described.get("anyOf", [described])
+        for option in options:
+            if option.get("type") == "number":
+                low = option.get("minimum", option.get("exclusiveMinimum", -math.inf))
+                high = option.get("maximum", option.get("exclusiveMaximum", math.inf))
+                found[key] = (float(low), float(high))
+    return found
+
+
+def parse_keys(spec: str, resolved: Resolved, *, colours: bool = True) -> tuple[str, ...]:
+    """Parameters of `beta,tau`, symbols included; also white_advantage where the config estimates it.
+
+    `colours`: whether the games record who had White. Raises ConfigError for parameters that cannot be tuned, alone
+    or together.
+    """
+    params, ranges = resolved.params, resolved.model.TRAITS.tunable
+    symbols = aliases(type(params))
+    tunable = [key for key in numeric_params(resolved) if key in ranges]
+    keys: list[str] = []
+    for word in (piece.strip() for piece in spec.split(",")):
+        key = symbols.get(word, word)
+        if key == "prior_mean":
+            raise _refused(
+                spec, "prior_mean shifts all skills equally and does not change the evidence", "leave it out"
+            )
+        if key not in tunable:
+            raise _unknown(spec, word, tunable)
+        if key in keys:
+            raise _refused(spec, f"{key} is given twice", "name each parameter once")
+        keys.append(key)
+    if params.estimates_advantage and "white_advantage" not in keys and colours:
+        keys.append("white_advantage")
+    if "white_advantage" in keys and not (colours and resolved.config.data.colours != "unknown"):
+        message = "white_advantage cannot be tuned on games whose colours are unknown"
+        raise _refused(spec, message, "leave it out, or fit the games again with data.colours: known")
+    if "draw_probability" in keys and (
+        "draw_margin" in keys or getattr(params, "draw_margin", None) != "auto"
+    ):
+        message = "draw_probability has an effect only while draw_margin is auto"
+        raise _refused(spec, message, "tune draw_margin, or set it to auto with -s model.draw_margin=auto")
+    for switch, others in SWITCHES.items():
+        idle = [key for key in keys if key in others and switch not in keys and not getattr(params, switch)]
+        if idle:
+            raise _refused(
+                spec, f"{idle[0]} has an effect only while {switch} is not 0", f"tune {switch} too, or set it"
+            )
+    _refuse_free_scale(spec, keys, resolved)
+    return tuple(keys)
+
+
+def _unknown(spec: str, word: str, tunable: Sequence[str]) -> ConfigError:
+    if not word:
+        return _refused(spec, "a parameter is missing", "for instance `ttt tune beta,tau`")
+    hint = suggested(word, tunable, f"parameters are {', '.join(tunable)}", "{}")
+    return _refused(spec, f"{word} cannot be tuned", hint)
+
+
+def _refuse_free_scale(spec: str, keys: Sequence[str], resolved: Resolved) -> None:
+    """Refuse to tune all lengths at once: a common factor changes no probability."""
+    lengths = (key for key, one in resolved.model.TRAITS.tunable.items() if one.is_length)
+    kept = [getattr(resolved.params, key) for key in lengths if key not in keys]
+    if not any(isinstance(value, float) and value != 0.0 for value in kept):
+        message = "with all lengths free there is no scale: only their ratios change the evidence"
+        raise _refused(spec, message, "leave one out, usually prior_sd")
+
+
+def _refused(spec: str, message: str, hint: str) -> ConfigError:
+    return ConfigError(message, where=f"tune {spec}", hint=hint)

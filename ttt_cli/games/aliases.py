@@ -1,0 +1,295 @@
+"""Alias files: further spellings of players, and games of namesakes.
+
+One player a line, `main,synonym,synonym,...`, quoted as CSV where a name has a comma; or a table with the columns
+`spelling` and `name` (and `status`). A field `status=WORD` limits a line to records of that status: `"Anderssen,
+Adolf (offhand)","Anderssen, Adolf",status=casual`; `years=1906-` limits it to these years. Lines with a leading # are
+comments. Scid's spelling file is read too.
+"""
+
+import csv
+import io
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from itertools import chain
+from typing import Any, Final, Literal, NamedTuple
+
+from ttt_cli.config.schema import year_range
+from ttt_cli.games.names import clean_name
+from ttt_cli.reading.input import Input
+from ttt_cli.reading.reports import InputFile
+from ttt_cli.reading.text import decode, whole_text
+from ttt_cli.support.errors import DataError
+from ttt_cli.support.folding import fold
+
+_STATUS: Final = re.compile(r"\s*status\s*=\s*(.+)", re.IGNORECASE)
+_YEARS: Final = re.compile(r"\s*years\s*=\s*(.+)", re.IGNORECASE)
+_SPELLINGS: Final = frozenset({"spelling", "alias", "synonym", "written", "as in pgn", "as written"})
+_NAMES: Final = frozenset({"name", "main", "player", "canonical", "main name"})
+_SECTION: Final = re.compile(r"^@PLAYER\b[^\n]*\n(.*?)(?=^@|\Z)", re.MULTILINE | re.DOTALL)
+
+
+@dataclass(frozen=True)
+class Aliases:
+    """An alias file: `names` maps cleaned spellings to players, `by_status` (name, folded status), `by_years` (name,
+    first, last year).
+
+    `lines` are the lines of the spellings in a file made for these games; `source` is the file, None without one.
+    """
+
+    names: Mapping[str, str] = field(default_factory=dict)
+    by_status: Mapping[tuple[str, str], str] = field(default_factory=dict)
+    source: InputFile | None = None
+    by_years: Mapping[tuple[str, int, int], str] = field(default_factory=dict)
+    lines: Mapping[str, int] = field(default_factory=dict)
+
+    @property
+    def mains(self) -> frozenset[str]:
+        """Names of the players that spellings are mapped to."""
+        return frozenset((*self.names.values(), *self.by_status.values(), *self.by_years.values()))
+
+
+class _AliasLine(NamedTuple):
+    line: int
+    main: str
+    synonym: str
+    status: str
+    years: tuple[int, int] | None = None
+
+
+def read_aliases(path: str) -> Aliases:
+    """Read an alias file, plain or packed. Raises DataError with file and line for contradictions."""
+    source = Input(path)
+    text = whole_text(source, "a list of names")
+    file = InputFile(source.name, source.digest, source.count)
+    if is_spelling_file(text):
+        return Aliases({clean_name(spelling): name for _, name, spelling in spellings_in(text)}, source=file)
+    found: dict[tuple[Any, ...], _AliasLine] = {}
+    for entry in _entries(text, file.path):
+        before = found.setdefault(entry[2:], entry)
+        if before.main != entry.main:
+            what = f"{entry.synonym!r} is {before.main!r} in line {before.line}, and {entry.main!r} here"
+            raise DataError(what, where=f"{file.path}:{entry.line}", hint="a spelling has one player")
+    plain = {entry.synonym: entry for entry in found.values() if not entry.status and entry.years is None}
+    for synonym, entry in plain.items():
+        further = plain.get(entry.main, entry)
+        if further.main != entry.main != synonym:
+            chain = f"{synonym!r} is {entry.main!r}, which is itself {further.main!r} in line {further.line}"
+            hint = f"name {further.main!r} in both lines"
+            raise DataError(chain, where=f"{file.path}:{entry.line}", hint=hint)
+    lines: dict[str, int] = {}
+    for entry in found.values():
+        lines.setdefault(entry.synonym, entry.line)
+    return Aliases(
+        {synonym: entry.main for synonym, entry in plain.items()},
+        {(one.synonym, one.status): one.main for one in found.values() if one.status},
+        file,
+        {(one.synonym, *one.years): one.main for one in found.values() if one.years},
+        lines,
+    )
+
+
+def plain_aliases(line: str, where: str) -> list[tuple[str, str]]:
+    """Main names and spellings of a line without a status or years, none of a comment.
+
+    Raises DataError for malformed lines, and for the header of a table of spellings.
+    """
+    words = {fold(cell) for _, row in _rows(line, where) for cell in row}
+    if words & _SPELLINGS and words & _NAMES:
+        raise DataError("is a table of spellings and names", where=where, hint="write to a file of its own")
+    found = list(_entries(line, where))
+    return [] if any(one.status or one.years for one in found) else [(one.main, one.synonym) for one in found]
+
+
+def alias_row(main: str, synonym: str) -> str | None:
+    """The line that gives a player a further spelling; None where no line can express it."""
+    for quoting in (csv.QUOTE_MINIMAL, csv.QUOTE_ALL):
+        row = csv_row([main, synonym], quoting)
+        with suppress(DataError, UnicodeEncodeError):
+            read = [entry[1:] for entry in _entries(decode(row.encode()), "")]
+            if read == [(main, synonym, "", None)]:
+                return row
+    return None
+
+
+def csv_row(fields: Iterable[str], quoting: Literal[0, 1] = csv.QUOTE_MINIMAL) -> str:
+    """Fields as a line of CSV, without a line break."""
+    line = io.StringIO()
+    csv.writer(line, lineterminator="", quoting=quoting).writerow(fields)
+    return line.getvalue()
+
+
+def _entries(text: str, path: str) -> Iterator[_AliasLine]:
+    rows = _rows(text, path)
+    first = next(rows, None)
+    if first is None:
+        return
+    header = [fold(cell) for cell in first[1]]
+    if {"white", "black"} <= set(header):
+        raise DataError(
+            "contains games, not names", where=path, hint="an alias file has lines of main,synonym,..."
+        )
+    spelling, name = (
+        next((i for i, word in enumerate(header) if word in known), None) for known in (_SPELLINGS, _NAMES)
+    )
+    if spelling is not None and name is not None:
+        status = header.index("status") if "status" in header else len(header)
+        for line, row in rows:
+            if len(row) <= max(spelling, name):
+                what = f"{len(row)} fields are too few"
+                raise DataError(what, where=f"{path}:{line}", hint="a spelling and a name")
+            yield _entry(line, row[name], row[spelling], "".join(row[status : status + 1]), path)
+    else:
+        for line, row in chain([first], rows):
+            yield from _from_list(row, line, path)
+
+
+def _rows(text: str, path: str) -> Iterator[tuple[int, list[str]]]:
+    """Rows that are not empty, with their line numbers."""
+    lines = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
+    for number, line in enumerate(lines, 1):
+        if line.strip() and not line.lstrip().startswith("#"):
+            try:
+                yield number, next(csv.reader([line], skipinitialspace=True, strict=True))
+            except csv.Error as error:
+                hint = "write names with a comma in double quotes"
+                raise DataError(f"cannot be read: {error}", where=f"{path}:{number}", hint=hint) from error
+
+
+def _from_list(row: Sequence[str], line: int, path: str) -> Iterator[_AliasLine]:
+    statuses, ranges = (
+        [match[1] for cell in row if (match := form.fullmatch(cell))] for form in (_STATUS, _YEARS)
+    )
+    plain = [cell for cell in row if not (_STATUS.fullmatch(cell) or _YEARS.fullmatch(cell))]
+    main, *synonyms = plain or [""]
+    synonyms = [synonym for synonym in synonyms if synonym.strip()]
+    if not synonyms:
+        hint = 'a line is main,synonym,...; a name with a comma is written in quotes: "Morphy, Paul",Morphy'
+        raise DataError("no synonym", where=f"{path}:{line}", hint=hint)
+    if len(statuses) + len(ranges) > 1:
+        what = "status" if not ranges else "status or range of years"
+        raise DataError(f"more than one {what}", where=f"{path}:{line}", hint="write a line for each")
+    years = None
+    if ranges:
+        try:
+            years = year_range(ranges[0])
+        except ValueError as error:
+            raise DataError(str(error), where=f"{path}:{line}") from error
+    for synonym in synonyms:
+        yield _entry(line, main, synonym, "".join(statuses), path)._replace(years=years)
+
+
+def _entry(line: int, main: str, synonym: str, status: str, path: str) -> _AliasLine:
+    entry = _AliasLine(line, " ".join(main.split()), clean_name(synonym), fold(status))
+    if not entry.main or not entry.synonym:
+        raise DataError("a name is empty", where=f"{path}:{line}")
+    return entry
+
+
+def is_spelling_file(text: str) -> bool:
+    """Whether a text is Scid's spelling file."""
+    return _SECTION.search(text) is not None
+
+
+def spellings_in(text: str) -> Iterator[tuple[int, str, str]]:
+    """Line, player and other spelling of each entry in Scid's spelling file.
+
+            @PLAYER ".,- _"
+            Kasparov, Garry #GM RUS [2812] 1963.04.13
+               %Bio FIDEID 4100018
+               = Kasparov, Gary
+
+    Spellings of several players, or equal to another player's name, are skipped.
+    """
+    found: list[tuple[int, str, str]] = []
+    names: set[str] = set()
+    players: dict[str, str | None] = {}
+    for section in _SECTION.finditer(text):
+        first, name = 1 + text.count("\n", 0, section.start(1)), ""
+        for number, line in enumerate(section[1].split("\n"), first):
+            words = line.partition("#")[0].strip()
+            if words.startswith("="):
+                spelling = words[1:].strip()
+                found.append((number, name, spelling))
+                players[spelling] = name if players.get(spelling, name) == name else None
+            elif words and not words.startswith("%"):
+                name = words
+                names.add(name)
+    for number, name, spelling in found:
+        if name and spelling and spelling not in names and players[spelling] is not None:
+            yield number, name, spelling
+
+
+Answer = Literal["yes", "no", "years"]
+_ANSWER: Final = re.compile(r"# (?=(?:yes|no|years),)")
+
+
+class Decision(NamedTuple):
+    """Whether a synonym is the main name's: yes, no, or in some years, such as `1850-1900`."""
+
+    answer: str
+    main: str
+    synonym: str
+    years: str = ""
+
+
+class Decisions:
+    """The answers in an alias file, with its other lines unchanged.
+
+    Further spellings of one name always lead to its last main name.
+    """
+
+    def __init__(self, text: str = "", where: str = "") -> None:
+        self._kept: list[str] = []
+        self._made: dict[tuple[str, str], Decision] = {}
+        lines = iter(text.splitlines())
+        for line in lines:
+            if _ANSWER.match(line):
+                decision = Decision(*next(csv.reader([line[2:]])))
+                self.add(decision)
+                if decision.answer != "no":
+                    next(lines, None)
+            elif plain := plain_aliases(line, where):
+                for main, synonym in plain:
+                    self.add(Decision("yes", main, synonym))
+            else:
+                self._kept.append(line)
+
+    def __len__(self) -> int:
+        return len(self._made)
+
+    def add(self, decision: Decision) -> None:
+        """Add an answer, replacing any other about the same names."""
+        self._made[decision.main, decision.synonym] = decision
+
+    def answered(self, main: str, synonym: str) -> bool:
+        """Whether there is an answer about two names, or the synonym is already united with another."""
+        united = any(one.synonym == synonym for one in self._made.values() if one.answer == "yes")
+        return united or (main, synonym) in self._made
+
+    def text(self) -> str:
+        """The alias file."""
+        return "".join(f"{line}\n" for line in (*self._kept, *self._lines()))
+
+    @property
+    def _mains(self) -> dict[str, str]:
+        return {one.synonym: one.main for one in self._made.values() if one.answer == "yes"}
+
+    def _lines(self) -> Iterator[str]:
+        mains = self._mains
+        for decision in self._made.values():
+            yield f"# {csv_row(part for part in decision if part)}"
+            if decision.answer != "no":
+                row = alias_row(last_main(mains, decision.main, decision.synonym), decision.synonym)
+                assert row is not None
+                yield row + (f",years={decision.years}" if decision.years else "")
+
+
+def last_main(mains: Mapping[str, str], name: str, never: str | None = None) -> str:
+    """The last main name in a chain of synonyms, not through `never`."""
+    seen = {never}
+    while name in mains and mains[name] not in seen:
+        seen.add(name)
+        name = mains[name]
+    return name

@@ -1,0 +1,297 @@
+"""Player names: cleaning, keys of equal spellings, teams and engines."""
+
+import re
+import unicodedata
+from collections.abc import Iterator, Sequence
+from functools import cached_property
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ttt_cli.config.schema import NameMatching
+from ttt_cli.reading.reports import NO_PLAYER, UNNAMED_PLAYER
+from ttt_cli.reading.text import text_of
+from ttt_cli.support.arrays import Mask
+from ttt_cli.support.folding import fold
+
+_ASCII: Final = 128
+_FEW: Final = 1_000  # names that are looked at one by one in the time that a table of characters takes
+_AT_ONCE: Final = 1 << 16  # names, for the sake of memory
+
+
+class Neighbours:
+    """Preselects names with two neighbouring characters that match `pattern`.
+
+    A line break precedes and follows each name; a character beyond ASCII, or a line break inside, counts as `?`.
+    """
+
+    def __init__(self, pattern: str) -> None:
+        self._pattern = re.compile(pattern)
+
+    def among(self, names: Sequence[str]) -> NDArray[np.intp]:
+        """Sorted indices of those names, all of them where they are few."""
+        if len(names) < _FEW:
+            return np.arange(len(names))
+        starts = range(0, len(names), _AT_ONCE)
+        return np.concatenate([start + self._found(names[start : start + _AT_ONCE]) for start in starts])
+
+    @cached_property
+    def _table(self) -> Mask:
+        """Whether the pattern matches, for each pair of characters."""
+        letters = list(map(chr, range(_ASCII)))
+        return np.array([bool(self._pattern.search(one + other)) for one in letters for other in letters])
+
+    def _found(self, names: Sequence[str]) -> NDArray[np.intp]:
+        text = "\n".join(names)
+        if text.count("\n") >= len(names):
+            text = "\n".join(name.replace("\n", "?") for name in names)
+        letters = np.frombuffer(f"\n{text}\n".encode("ascii", "replace"), np.uint8)
+        pairs = letters[:-1] * np.uint16(_ASCII) + letters[1:]
+        ends = np.flatnonzero(letters == ord("\n"))
+        return np.unique(np.searchsorted(ends, np.flatnonzero(self._table[pairs]), side="right") - 1)
+
+
+_INVISIBLE: Final = dict.fromkeys(map(ord, "\ufeff\u200b\u200c\u200d\u200e\u200f\u2060\u00ad"))
+_NOBODY: Final = re.compile(r"[\s?.,*_\-–—]*")
+_UNNAMED: Final = re.compile(r"n[\s.,]*n[\s.]*|unknown|anonymous|unnamed", re.IGNORECASE)
+_COMMA: Final = re.compile(r"\s*,[\s,]*")
+_ENTITY: Final = re.compile(r"&(?:#\d+|#[xX][\da-fA-F]+|[A-Za-z]\w*);", re.ASCII)
+_SLOW_PATH: Final = Neighbours(  # a name without any of these is clean and somebody's
+    r"[^\nA-Za-z0-9 ,.'-]|\n[^A-Za-z0-9]| [ ,\n]|,[^ ]"  # other signs and blanks
+    r"|Dr|DR|Pr|PR|Do|Re|He|Mr|Mo|Hr|Dh|[GIFCN]M|[ ,.'\n-][dp]"  # how titles begin
+    r"|\n[NnUu]|[Yy][Mm]"  # the unnamed
+)
+_CHESS: Final = r"(?:W?[GIF]M|W?CM|W?NM)"
+_ACADEMIC: Final = (
+    r"(?:[Dd]r|DR(?=\.)|[Pp]rof|PROF(?=\.)|Professor|Doctor|Doktor|Rev|Reverend|Herr|Mr|Monsieur|Hr|Dhr)"
+)
+_LEADING: Final = re.compile(rf"(?:(?:{_CHESS}|{_ACADEMIC})(?:\.\s*|\s+))+(?=\w\w|\w[. ])")
+_AFTER_COMMA: Final = re.compile(rf"(?<=, )(?:{_ACADEMIC}(?:\.\s*|\s+))+(?=\w)")
+_TRAILING: Final = re.compile(rf"(?<=\w|\.)(?:,? {_ACADEMIC}\.?)+$")
+_IN_BRACKETS: Final = re.compile(rf"\s*[(\[](?:{_CHESS}|{_ACADEMIC}\.?)[)\]]$")
+_COUNTRY: Final = re.compile(r"\s*[(\[]([A-Z]{3})[)\]]$")
+_PERHAPS: Final = re.compile(rf"[\])]$|\b(?:{_CHESS}|{_ACADEMIC})\b")
+_CODES: Final = """
+AFG AHO ALB ALG AND ANG ANT ARG ARM ARU ASA AUS AUT AZE BAH BAN BAR BDI BEL BEN BER BHU BIH BIZ BLR BOH BOL
+BOT BRA BRN BRU BUL BUR CAF CAM CAN CAY CHA CHI CHN CIV CMR COD COG COK COL COM CPV CRC CRO CUB CUW CYP CZE
+DDR DEN DJI DMA DOM ECU EGY ENG ERI ESA ESP EST ETH EUN FAI FIJ FIN FRA FRG FRO FSM GAB GAM GBR GBS GCI GDR
+GEO GEQ GER GHA GRE GRL GRN GUA GUI GUM GUY HAI HKG HOL HON HUN IMN INA IND IOM IRI IRL IRQ ISL ISR ISV ITA
+IVB JAM JAP JCI JOR JPN JUG KAZ KEN KGZ KIR KOR KOS KSA KUW LAO LAT LBA LBN LBR LCA LES LIB LIE LTU LUX MAC
+MAD MAR MAS MAW MDA MDV MEX MGL MHL MKD MLI MLT MNC MNE MON MOZ MRI MTN MYA NAM NCA NCL NED NEP NGR NIC NIG
+NLD NOR NRU NZL OMA PAK PAN PAR PER PHI PLE PLW PNG POL POR PRK PUR QAT RHO ROM ROU RSA RUS RWA SAA SAM SCG
+SCO SEN SEY SIN SGP SKN SLE SLO SMR SOL SOM SRB SRI SSD STP SUD SUI SUR SVK SWE SWZ SYR TAN TCH TGA THA TJK
+TKM TLS TOG TPE TTO TUN TUR TUV UAE UGA UKR URS URU USA UZB VAN VEN VIE VIN VNM WLS YEM YUG ZAI ZAM ZIM
+"""
+COUNTRIES: Final = frozenset(_CODES.split())  # federations of FIDE and the IOC, past ones too
+_INITIALS: Final = re.compile(r"\b[A-Z]{2,3}\b")
+_PLAIN: Final = re.compile(r"[A-Z][a-z]+(?: [A-Z][a-z]+)*, [A-Z][a-z]*(?: [A-Z][a-z]*)*")
+_DOTS: Final = re.compile(r"[.\s]+")
+# where there is none of these, and no second comma, a key is the name itself but for case
+_UNLIKE_ITS_KEY: Final = Neighbours(r"[^\nA-Za-z0-9 ,]|\n[^A-Za-z0-9]| [ ,\n]|,[^ ]|[A-Z]{2}")
+
+
+def unusual_names(texts: Sequence[str]) -> list[int]:
+    """Sorted indices of texts that may not be clean names of players; all others are."""
+    numbers: list[int] = _SLOW_PATH.among(texts).tolist()
+    return numbers
+
+
+def clean_name(raw: object) -> str:
+    """A player's name with single blanks, composed characters (NFC) and decoded HTML entities.
+
+    Titles, invisible characters and a country code at the end are removed.
+    """
+    name = text_of(raw)
+    while (cleaner := _cleaned(name)) != name:
+        name = cleaner
+    return name
+
+
+def _cleaned(text: str) -> str:
+    if "&" in text and _ENTITY.search(text):
+        import html
+
+        text = _ENTITY.sub(lambda match: html.unescape(match[0]), text)
+    if not text.isascii():
+        text = unicodedata.normalize("NFC", text.translate(_INVISIBLE))
+    text = " ".join(text.split())
+    if "," in text and not _NOBODY.fullmatch(text):
+        text = _COMMA.sub(", ", text).strip(", ")
+    return without_extras(text)
+
+
+def not_a_player(name: str) -> str | None:
+    """Why a cleaned name is nobody's: `no player` or `unnamed player`; None for a player."""
+    if _NOBODY.fullmatch(name):
+        return NO_PLAYER
+    if _UNNAMED.fullmatch(name):
+        return UNNAMED_PLAYER
+    return None
+
+
+def without_extras(name: str) -> str:
+    """A name without titles and country code, unless nothing else is left.
+
+    Ambiguous parts stay: `Mrs.` and `Miss` tell a wife from her husband, `Dr` alone after a comma may be Dragoljub.
+    """
+    if not _PERHAPS.search(name):
+        return name
+    country = _COUNTRY.search(name)
+    if country and country[1] in COUNTRIES:
+        name = name[: country.start()] or name
+    name = _IN_BRACKETS.sub("", name) or name
+    name = _LEADING.sub("", name, count=1) if _LEADING.match(name) else name
+    _, comma, given = name.partition(", ")
+    if comma and given:
+        name = _AFTER_COMMA.sub("", name, count=1)
+        if " " in given:
+            name = _TRAILING.sub("", name)
+    return name
+
+
+def name_key(name: str, matching: NameMatching = "folded") -> str:
+    """The key of a cleaned name: surname, comma and given names, or its words where there is no comma.
+
+    A country code after given names (`Ivanov, S RUS`) follows a second comma. Dots vanish and initials are single
+    letters: `Blackburne, J.H.`, `Blackburne, J H` and `Blackburne, JH` are equal. Case, accents and hyphens count
+    with `clean` only. A name of signs alone is its own key.
+    """
+    if _PLAIN.fullmatch(name):
+        return name if matching == "clean" else name.lower()
+    surname, comma, given = name.partition(",")
+    country = ""
+    if given and not surname.isupper():
+        before, _, last = given.rstrip().rpartition(" ")
+        if before.strip() and last in COUNTRIES:
+            given, country = before, last
+        given = _INITIALS.sub(lambda match: " ".join(match[0]), given)
+    parts = [_words(part, matching) for part in ((surname, given, country) if comma else (surname,))]
+    key = ", ".join(part for part in parts if part)
+    return key or name
+
+
+def name_keys(names: Sequence[str], matching: NameMatching = "folded") -> list[str]:
+    """`name_key` of each name, faster."""
+    keys = list(names) if matching == "clean" else [name.lower() for name in names]
+    commas = [number for number, name in enumerate(names) if name.count(",") > 1]
+    for number in {*_UNLIKE_ITS_KEY.among(names).tolist(), *commas}:
+        keys[number] = name_key(names[number], matching)
+    return keys
+
+
+def comma_keys(key: str) -> Iterator[str]:
+    """Keys that a key without a comma may mean: `First Last` and `Last First`, split at any word."""
+    words = key.split() if "," not in key else []
+    for cut in range(1, len(words)):
+        yield f"{' '.join(words[cut:])}, {' '.join(words[:cut])}"
+        yield f"{' '.join(words[:cut])}, {' '.join(words[cut:])}"
+
+
+def _words(text: str, matching: NameMatching) -> str:
+    return _DOTS.sub(" ", text).strip() if matching == "clean" else fold(text)
+
+
+_LINKS: Final = ("and", "with", "und", "mit", "et", "avec", "och")
+_SEVERAL: Final = (
+    "allies", "alliierte", "allierte", "amateurs", "beratende", "comite", "comité", "committee", "consultants",
+    "consultation", "consulting", "consultanten", "consultierende", "members", "mitglieder", "others", "partners",
+    "team",
+)  # fmt: skip
+_CHESS_WORDS: Final = ("chess", "schach", "echecs", "échecs", "ajedrez", "scacchi", "schaak")
+_CLUBS: Final = ("club", "klub", "circle", "gesellschaft", "verein")
+
+_JOINED: Final = re.compile(r"\w\.?\s*[/+&:]\s*\w")
+_AND: Final = re.compile(rf"\w\.? (?:{'|'.join(_LINKS)}) (?!de[rs]? |von |zu )\w")
+_TOGETHER: Final = re.compile(
+    rf"\b(?:{'|'.join(_SEVERAL)}|et al|rest of (?:the )?world|the world)\b|"
+    rf"\b(?:{'|'.join(_CHESS_WORDS)})\s?(?:{'|'.join(_CLUBS)})\b|"
+    r"\bcercle (?:d|des) "
+)
+_ENGINES: Final = """\
+alfil, alphazero, andscacs, arasan, aristarch, berserk, booot, chess tiger, chessica, chessmaster, chiron,
+crafty, cray blitz, critter, dark thought, deep blue, deep fritz, deep junior, deep shredder, deep sjeng,
+deep thought, delfi, diep, ethereal, fairy max, fat fritz, gambit tiger, glaurung, gnu chess,
+gnuchess, gull chess, hiarcs, hitech, houdini, isichess, kaissa, kallisto,
+koivisto, komodo, lc0, lczero, leela, leela chess zero, leelenstein, mchess, mchess pro, mephisto,
+minic, naum, nightmare chess, novag, pedone, pharaon, pro deo, rubichess, ruffian,
+rybka, saitek, scorpio chess, seer chess, shredder, sjeng, slow chess, smarthink,
+stockfish, strelka, toga, torch chess, virtual chess, wchess, xiphos, yace, zappa,
+zarkov"""
+# Names of people too, and so engines only with a version or a mark.
+_ALSO_NAMES: Final = """\
+belle, conchess, fidelity, fire, fritz, fruit, gandalf, genius, gull, hydra, junior, king,
+nimzo, now, phoenix, rebel, sargon, socrates, spike, tiger, wasp"""
+
+
+def _split(names: str) -> list[str]:
+    return re.split(r",\s+", names)
+
+
+def _either(names: str) -> str:
+    """A pattern for one of the names, longer ones first."""
+    return "|".join(sorted(_split(names), key=len, reverse=True))
+
+
+_MARKS: Final = ("comp", "computer", "engine", "program")
+_MARK: Final = rf"(?:{'|'.join(_MARKS)}|chess computer)"
+_MARKED: Final = re.compile(_MARK, re.IGNORECASE)
+_VERSION: Final = r"(?:\s?(?:x|v)?\d[\w ]*| (?:dev|nnue|pro|master|exp|mmx|ultra|beta|mp)\b[\w ]*)"
+_ENGINE: Final = re.compile(
+    rf"{_MARK}(?: [\w ]+)?|[\w ]+ {_MARK}|"
+    rf"(?:the )?(?:{_either(_ENGINES)})(?:{_VERSION}| on [\w ]+| \w+ (?:mmx|\d+)[\w ]*)?|"
+    rf"(?:the )?(?:{_either(_ALSO_NAMES)})(?:{_VERSION}| on [\w ]+| \w+ \d[\w ]*)|"
+    r"(?:fidelity|mephisto|novag|saitek) [\w ]+"
+)
+_ALL_CAPITALS: Final = re.compile(r"(?:DEEP )?(?:FRITZ|JUNIOR|HYDRA|GENIUS|REBEL|TIGER|FRUIT|NIMZO)\b.*")
+
+# A name without any of these characters is that of a team or an engine only if it has one of these words.
+_MAY_BE_NOBODY: Final = Neighbours(r"[^\nA-Za-z0-9 ,.-]|[A-Za-z][0-9]")
+_INDICATIVE: Final = frozenset(
+    {
+        "world",
+        "cercle",
+        *_LINKS,
+        *_SEVERAL,
+        *_CHESS_WORDS,
+        *(chess + club for chess in _CHESS_WORDS for club in _CLUBS),
+    }
+    | {*_MARKS, *(name.split()[0] for name in _split(f"{_ENGINES}, {_ALSO_NAMES}"))}
+)
+_WORDS_AT_ONCE: Final = 256  # names whose words are looked at together
+
+
+def is_team(name: str) -> bool:
+    """Whether a name is of several players together: `Alekhine/Reilly`, `A. & B.`, `Allies`."""
+    linked = name.count(",") != 1 and _AND.search(name)
+    return bool(linked or _JOINED.search(name) or _TOGETHER.search(name.lower()))
+
+
+def is_engine(name: str) -> bool:
+    """Whether a name is a chess program or computer.
+
+    Names that people have too (Fritz, Junior) need a version, a mark such as `Comp`, or capitals. A comma marks a
+    person, except beside `Computer` or the like.
+    """
+    if "," in name:
+        return any(_MARKED.fullmatch(part.strip()) for part in name.split(","))
+    return bool(_ENGINE.fullmatch(fold(name)) or _ALL_CAPITALS.fullmatch(name))
+
+
+def teams_and_engines(names: Sequence[str]) -> tuple[list[bool], list[bool]]:
+    """Masks of the names of teams, and of engines that are no teams."""
+    teams, engines = [False] * len(names), [False] * len(names)
+    for number in {*_MAY_BE_NOBODY.among(names).tolist(), *_indicative(names)}:
+        teams[number] = is_team(names[number])
+        engines[number] = not teams[number] and is_engine(names[number])
+    return teams, engines
+
+
+def _indicative(names: Sequence[str]) -> Iterator[int]:
+    """Indices of names with a word that only teams and engines have."""
+    for first in range(0, len(names), _WORDS_AT_ONCE):
+        text = "\n".join([name.replace("\n", " ") for name in names[first : first + _WORDS_AT_ONCE]]).lower()
+        words = text.replace(",", " ").replace(".", " ").replace("-", " ")
+        if not _INDICATIVE.isdisjoint(words.split()):
+            lines = enumerate(words.split("\n"), first)
+            yield from (number for number, line in lines if not _INDICATIVE.isdisjoint(line.split()))

@@ -1,1 +1,0 @@
-"""Which spellings mean one player, and which names no player at all."""

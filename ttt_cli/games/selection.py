@@ -1,0 +1,458 @@
+"""Filters: sets of events, duplicates, and the records that a config selects."""
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final, NamedTuple, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ttt_cli.config.schema import DataConfig, pattern_of, year_range
+from ttt_cli.games.groups import label_groups
+from ttt_cli.games.names import clean_name, comma_keys, name_key, teams_and_engines
+from ttt_cli.games.records import Records
+from ttt_cli.games.table import PRECISION_DAY, PRECISION_MONTH, PRECISION_YEAR
+from ttt_cli.games.validate import is_even
+from ttt_cli.reading import reports as reasons
+from ttt_cli.reading.columns import Column, Dictionary, spread, spread_some
+from ttt_cli.support.arrays import Ids, Mask, Places
+from ttt_cli.support.errors import ConfigError, suggested
+from ttt_cli.support.folding import fold, fold_all, fold_surname
+
+_EVENTS: Final[Mapping[str, str]] = {
+    "simul": (
+        r"sim|simul|simuls|sims|simult\w*|simulan\w*|clocksim\w*|blindsim\w*|reihenspiel\w*|uhrensim\w*|"
+        r"vorgabesim\w*|seans\w*|сеанс\w*"
+    ),
+    "blindfold": (
+        r"blindfold\w*|blindf|blindsim\w*|blindlings\w*|blindspiel\w*|blindpartie\w*|blindschach\w*|blindskak\w*|"
+        r"blind(?! (?:ch|wch|ech|ol|olympiad\w*|championship\w*|people|persons|players|team\w*|chess players))"
+        r"(?<!the blind)|sans voir|aveugle|a l aveugle|(?:a la |a )?ciegas?|alla cieca|cieca|vslepuju|вслепую"
+    ),
+    "correspondence": (
+        r"corr|corres|corresp\w*|correspond\w*|korrespond\w*|fernschach\w*|fernpartie\w*|fernturnier\w*|fern|postal\w*|"
+        r"email\w*|e mail|iccf\w*|webserver|telex\w*|telechess|teleschach|briefschach\w*|briefpartie\w*|brevskak\w*|"
+        r"brevsjakk\w*|korrschack\w*|posta|per posta|levelezesi\w*|perepisk\w*|zaochn\w*|заочн\w*|переписк\w*"
+    ),
+    "consultation": r"consult\w*|konsult\w*|allies|alliierte\w*|beratung\w*|beratende\w*|сов(?:ещат\w*|етова\w*)",
+    "odds": (
+        r"odds|handicap\w*|handikap\w*|vorgabe\w*|pawn (?:and )?(?:move|two|2)|p and (?:m|move|2)|con vantaggio|"
+        r"con ventaja|partie a avantage|a avantage|фор[аыу]"
+    ),
+    "rapid": (
+        r"(?<!grand )rapid(?! city)\w*|rpd|semirapid\w*|semi rapid\w*|quickplay|quick|g (?:15|20|25|30)|active|"
+        r"activeplay|aktiv\w*schach|aktivschach\w*|schnellschach\w*|schnellturnier\w*|semilampo|rapidas?|rapides?|snabbschack\w*|"
+        r"hurtigskak\w*|hurtigsjakk\w*|быстры\w*|рапид\w*"
+    ),
+    "blitz": (
+        r"blitz\w*|blits\w*|blixt\w*|blic\w*|bullet|lightning|lynskak\w*|lynsjakk\w*|snelschaak\w*|vluggeren|lampo|"
+        r"relampago\w*|armageddon|armag|блиц\w*|молни\w*"
+    ),
+    "variants": (
+        r"chess ?960|960|c960|fischer ?random\w*|fischerandom|frc|fischer chess|freestyle(?: chess)?|random chess|"
+        r"shuffle\w*|bughouse|crazyhouse|kriegspiel|atomic|suicide|giveaway|antichess|losing chess|three check|3 check|"
+        r"horde|racing kings|king of the hill|marseill\w* chess|progressive chess|no castling|transcendental chess"
+    ),
+    "set-up": r"set ?up(?: position\w*)?|from position|composition\w*|(?:endgame|end game) stud(?:y|ies)|problem",
+}
+EXHIBITIONS: Final = ("simul", "blindfold", "consultation", "odds")  # left out of chess by default
+_PATTERNS: Final = {name: re.compile(rf"(?<!\w)(?:{words})(?!\w)") for name, words in _EVENTS.items()}
+_USUAL_VARIANTS: Final = frozenset(
+    {"", "chess", "classic", "classical", "normal", "orthodox", "regular", "standard"}
+)
+_SET_UP: Final = frozenset({"set up", "setup", "from position", "fromposition", "custom", "thematic"})
+_CONTROL: Final = re.compile(r"\*?(?:(\d+)/)?(\d+)(?:\+(\d+(?:\.\d+)?))?(?::.*)?", re.ASCII)
+_MOVES: Final = 40
+_BLITZ: Final = 600  # seconds, from which on a game is rapid
+_RAPID: Final = 3600  # and from which on it is not
+_DAY: Final = 86400  # seconds for a move by correspondence
+_SHORT: Final = 180  # seconds that are minutes when each move adds so many of them:
+_LONG: Final = 10
+_WORDS: Final = {"daily": "correspondence", "ultrabullet": "blitz"}  # besides those of events
+
+
+def names_set(folded: str, name: str) -> bool:
+    """Whether a folded text of event, site or round belongs to a set."""
+    return _PATTERNS[name].search(folded) is not None
+
+
+def variant_is(folded: str, name: str) -> bool:
+    """Whether a folded variant belongs to the set `variants` or `set-up`."""
+    if name == "set-up":
+        return folded in _SET_UP
+    return name == "variants" and folded not in _USUAL_VARIANTS and folded not in _SET_UP
+
+
+def control_is(text: str, name: str) -> bool:
+    """Whether a time control, as written, belongs to the set `blitz` (bullet too), `rapid` or another one.
+
+    PGN, lichess and chess.com write seconds with the increment of each move, `300+3`, `600`; moves in seconds,
+    `40/7200:3600`, `1/86400`; and minutes, `90+30`, `15+10`, where the increment is too long for seconds. The time
+    for 40 moves decides.
+    """
+    match = _CONTROL.fullmatch("".join(text.split()))
+    if match is None:
+        folded = fold(text)
+        return _WORDS.get(folded, "") == name or names_set(folded, name)
+    moves, base, increment = int(match[1] or 0), float(match[2]), float(match[3] or 0)
+    if not moves and base < _SHORT and increment >= _LONG:
+        base *= 60
+    seconds = base / moves * _MOVES if moves else base + _MOVES * increment
+    limits = {
+        "blitz": (0, _BLITZ),
+        "rapid": (_BLITZ, _RAPID),
+        "correspondence": (_MOVES * _DAY, float("inf")),
+    }
+    low, high = limits.get(name, (0, 0))
+    return low <= seconds < high
+
+
+_AT_ONCE: Final = 1 << 20  # rows looked up at a time, for the sake of memory
+_ZEROS: Final = re.compile(r"\b0+(?=\d)")
+
+
+@dataclass(frozen=True)
+class Duplicates:
+    """Records that repeat another: `row[i]` repeats `original[i]`, which repeats none."""
+
+    row: Places
+    original: Places
+
+    def __len__(self) -> int:
+        return len(self.row)
+
+
+def find_duplicates(records: Records, among: Mask | None = None) -> Duplicates:
+    """Records that repeat others, of those that are used (or of `among`), in O(n log n) time.
+
+    Players, colours and result must be equal and the dates compatible (the same day, or one of them less exact). Then
+    the moves are the same; or one has no moves, the round is the same, and the full date or the event is too. Matches
+    given by their score are never compared. The original is the record with moves, then the most exactly dated, then
+    the first.
+    """
+    round_ = _key_numbers(records.round, _round_key)
+    rows = np.zeros(0, np.int64)
+    if round_.any() or records.moves.any():
+        rows = _candidates(records, records.used if among is None else among, round_)
+    if not len(rows):
+        return Duplicates(rows, rows)
+    same_moves = rows[records.moves[rows] != 0]
+    keys = (_meeting(records, same_moves), records.moves[same_moves])
+    found = _repeated(records, same_moves, keys)
+    found = _joined(found, _by_round(records, rows, round_[records.round.codes[rows]]))
+    return Duplicates(*(column[np.argsort(found.row)] for column in (found.row, found.original)))
+
+
+def _candidates(records: Records, used: Mask, round_: Ids) -> Places:
+    """Places of single games with moves or a round, of players who met in the year with the same colours and result
+    before.
+
+    `round_` numbers the rounds of the distinct texts, 0 where unknown.
+    """
+    single = used & spread(records.tally.sum(axis=1) == 1, records.result.codes)
+    distinct = (records.moves != 0) | spread_some(round_ > 0, records.round.codes)
+    rows = np.flatnonzero(single & distinct)
+    meeting = _meeting(records, rows)
+    ordered = np.sort(meeting)
+    again = np.unique(ordered[1:][ordered[1:] == ordered[:-1]])
+    del ordered
+    if not len(again):
+        return rows[:0]
+    parts = []
+    for start in range(0, len(rows), _AT_ONCE):
+        keys = meeting[start : start + _AT_ONCE]
+        place = np.minimum(np.searchsorted(again, keys), len(again) - 1)
+        parts.append(rows[start : start + _AT_ONCE][again[place] == keys])
+    return np.concatenate(parts)
+
+
+def _meeting(records: Records, rows: Places) -> Places:
+    """A number for White, Black, result and year together."""
+    outcome = np.argmax(records.tally, axis=1)[records.result.codes[rows]]
+    pair = records.white[rows].astype(np.int64) * len(records.players) + records.black[rows]
+    return np.asarray((pair * 3 + outcome) * 10_000 + records.year[rows], np.int64)
+
+
+def _by_round(records: Records, rows: Places, round_: Ids) -> Duplicates:
+    """Records without moves that repeat one of the same round, by the full date or else by the event.
+
+    `round_` numbers the rounds of `rows`, 0 where unknown.
+    """
+    rows, round_ = rows[round_ > 0], round_[round_ > 0]
+    exact = records.precision[rows] == PRECISION_DAY
+    found = _repeated(
+        records, rows[exact], (_meeting(records, rows[exact]), round_[exact]), without_moves=True
+    )
+    event = _key_numbers(records.event, fold)[records.event.codes[rows]]
+    left = (event > 0) & ~np.isin(rows, found.row)
+    keys = (_meeting(records, rows[left]), round_[left], event[left])
+    return _joined(found, _repeated(records, rows[left], keys, without_moves=True))
+
+
+def _repeated(
+    records: Records, rows: Places, keys: tuple[NDArray[np.integer], ...], *, without_moves: bool = False
+) -> Duplicates:
+    """Places with the same keys and compatible dates as a better one: with moves, more exactly dated, or earlier.
+
+    `without_moves` restricts duplicates to rows without moves.
+    """
+    found = Duplicates(rows[:0], rows[:0])
+    days = records.day[rows].astype("datetime64[D]")
+    months = days.astype("datetime64[M]").astype(np.int64)
+    precision, bare = records.precision[rows], records.moves[rows] == 0
+    may_repeat = bare if without_moves else np.ones(len(rows), np.bool_)
+    known = {PRECISION_DAY: days.astype(np.int64), PRECISION_MONTH: months, PRECISION_YEAR: 0 * months}
+    for level, date in known.items():
+        exact, more = precision == level, precision > level
+        same = (*keys, date)
+        found = _followers(
+            found, rows, same, (bare, -precision), originals=exact | more, repeats=may_repeat & exact
+        )
+        if without_moves:
+            found = _followers(found, rows, same, (bare,), originals=exact & ~bare, repeats=bare & more)
+    return found
+
+
+def _followers(
+    found: Duplicates,
+    rows: Places,
+    same: tuple[NDArray[np.integer], ...],
+    rank: tuple[NDArray[np.generic], ...],
+    *,
+    originals: Mask,
+    repeats: Mask,
+) -> Duplicates:
+    """`found`, and the `repeats` after the first of all `originals` and `repeats` with equal columns.
+
+    The first by `rank`, then in order, must be an original. Places of `found` are left out.
+    """
+    here = np.flatnonzero((originals | repeats) & ~np.isin(rows, found.row))
+    order = here[np.lexsort([column[here] for column in (rows, *reversed(rank), *same)])]
+    changes = np.any([column[order][1:] != column[order][:-1] for column in same], axis=0)
+    first = np.append(np.ones(min(len(order), 1), np.bool_), changes)
+    original = order[np.maximum.accumulate(np.where(first, np.arange(len(order)), 0))]
+    again = ~first & repeats[order] & originals[original]
+    return _joined(found, Duplicates(rows[order[again]], rows[original[again]]))
+
+
+def _joined(one: Duplicates, other: Duplicates) -> Duplicates:
+    """Both, with originals that repeat none."""
+    row = np.concatenate([one.row, other.row])
+    original = np.concatenate([one.original, other.original])
+    order = np.argsort(row)
+    place = np.searchsorted(row[order], original)
+    further = np.isin(original, row)
+    original[further] = original[order][place[further]]
+    return Duplicates(row, original)
+
+
+def _key_numbers(texts: Column[str], key: Callable[[str], str]) -> Ids:
+    """Numbers of the keys of the distinct texts; 0 where the key is empty."""
+    return Dictionary("").ids(key(text) for text in texts.values)
+
+
+def _round_key(text: str) -> str:
+    """A round for comparison; empty where unknown."""
+    plain = text.strip(" ()?-.")
+    return _ZEROS.sub("", plain.casefold())
+
+
+NOTICED: Final = reasons.DUPLICATE, reasons.TEAM, reasons.ENGINE  # reported of records that are used
+
+
+class People(NamedTuple):
+    """Masks of players, shape (players,): teams, engines, and those that a filter lists."""
+
+    teams: Mask
+    engines: Mask
+    listed: Mask
+
+    @classmethod
+    def of(cls, players: Sequence[str], data: DataConfig) -> Self:
+        """Classify players by name. Raises ConfigError for a player of the filter who does not exist."""
+        teams, engines = (np.array(found, np.bool_) for found in teams_and_engines(players))
+        wanted = data.filter.players
+        return cls(teams, engines, matching_players(players, wanted) if wanted else np.zeros_like(teams))
+
+
+def needs_all(data: DataConfig) -> bool:
+    """Whether a filter depends on all games."""
+    return data.filter.min_games > 1 or data.filter.largest_group
+
+
+class Selection:
+    """Reject codes of records after all filters of `data`, applied in the order of DROP_REASONS.
+
+    `people` are those of the records' players. `noticed` marks used records by reasons in NOTICED.
+    """
+
+    def __init__(self, records: Records, data: DataConfig, people: People) -> None:
+        self._records, self._data = records, data
+        self.reject_code = records.reject_code.copy()
+        teams, engines = self._either(people.teams), self._either(people.engines)
+        for what, reason, rows in (("teams", reasons.TEAM, teams), ("engines", reasons.ENGINE, engines)):
+            if what in data.drop:
+                self._drop(reason, rows)
+        self._drop_by_filter(people.listed)
+        self._drop_sets(teams)
+        duplicate = np.zeros(len(records), np.bool_)
+        duplicate[find_duplicates(records, self.reject_code == 0).row] = True
+        if data.filter.dedupe:
+            self._drop(reasons.DUPLICATE, duplicate)
+        if data.filter.min_games > 1:
+            self._drop_until_stable(data.filter.min_games)
+        if data.filter.largest_group:
+            left = np.flatnonzero(self.reject_code == 0)
+            white, black = (side[left].astype(np.int32) for side in (records.white, records.black))
+            label = label_groups(white, black, len(records.players))
+            self.reject_code[left[label[white] > 0]] = reasons.REJECT_CODE[reasons.OTHER_GROUP]
+        masks = (duplicate, teams, engines) if records.report.chess else (duplicate,)
+        used = self.reject_code == 0
+        self.noticed = {what: rows & used for what, rows in zip(NOTICED, masks, strict=False) if rows.any()}
+
+    def _drop(self, reason: str, rows: Mask) -> None:
+        self.reject_code[(self.reject_code == 0) & rows] = reasons.REJECT_CODE[reason]
+
+    def _either(self, players: Mask) -> Mask:
+        """Mask of records with one of the players."""
+        if not players.any():
+            return np.zeros(len(self.reject_code), np.bool_)
+        either: Mask = players[self._records.white] | players[self._records.black]
+        return either
+
+    def _drop_by_filter(self, listed: Mask) -> None:
+        records, wanted = self._records, self._data.filter
+        if wanted.years is not None:
+            first, last = year_range(wanted.years)
+            self._drop(reasons.OTHER_YEARS, (records.year < first) | (records.year > last))
+        if wanted.players:
+            white, black = listed[records.white], listed[records.black]
+            self._drop(reasons.OTHER_PLAYERS, ~(white & black if wanted.among else white | black))
+        if wanted.events:
+            self._drop(reasons.OTHER_EVENT, ~of_events(records, wanted.events))
+        if wanted.exclude_events:
+            self._drop(reasons.EXCLUDED_EVENT, of_events(records, wanted.exclude_events))
+
+    def _drop_sets(self, teams: Mask) -> None:
+        """Drop sets of events: those of the filter, else exhibitions in files of chess."""
+        records, names = self._records, self._data.filter.exclude
+        if names is not None:
+            for chosen in names:
+                self._drop(chosen, in_set(records, chosen) | (teams if chosen == "consultation" else False))
+            return
+        chess = np.repeat([file.chess for file in records.files], np.diff(records.starts))
+        if not chess.any():
+            return
+        sets = in_sets(records, EXHIBITIONS)
+        sets["consultation"] |= teams
+        sets["odds"] &= records.offset == 0
+        for name, rows in sets.items():
+            used = rows & chess & (self.reject_code == 0)
+            self._drop(name, one_against_many(records, used) if name == "blindfold" else used)
+
+    def _drop_until_stable(self, least: int) -> None:
+        """Drop games of players with fewer games, until all players left have enough."""
+        records = self._records
+        count = records.tally.sum(axis=1)[records.result.codes]
+        few = np.ones(1, np.bool_)
+        while few.any():
+            rows = np.flatnonzero(self.reject_code == 0)
+            white, black = records.white[rows], records.black[rows]
+            ends, n = np.concatenate([white, black]), len(records.players)
+            played = np.bincount(ends, np.tile(count[rows], 2), n)
+            few = (played > 0) & (played < least)
+            self.reject_code[rows[few[white] | few[black]]] = reasons.REJECT_CODE[reasons.FEW_GAMES]
+
+
+def of_events(records: Records, texts: Sequence[str]) -> Mask:
+    """Mask of records whose event or site has one of the texts: words in any case and accents, or /patterns/."""
+    rows = np.zeros(len(records), np.bool_)
+    for text in texts:
+        rows |= _where((records.event, records.site), _matcher(text))
+    return rows
+
+
+def in_sets(records: Records, names: Sequence[str]) -> dict[str, Mask]:
+    """Masks of records of ready-made sets, by the words of event, site and round."""
+    found = {name: np.zeros(len(records), np.bool_) for name in names}
+    for column in (records.event, records.site, records.round):
+        texts = fold_all(column.values)
+        ends, joined = np.cumsum([len(text) + 1 for text in texts]), "\n".join(texts)
+        for name in names:
+            at = [match.start() for match in _PATTERNS[name].finditer(joined)]
+            if at:
+                hit = np.zeros(len(texts), np.bool_)
+                hit[np.searchsorted(ends, at, side="right")] = True
+                found[name] |= hit[column.codes]
+    return found
+
+
+def one_against_many(records: Records, rows: Mask) -> Mask:
+    """Mask of exhibitions among some records: one player against several others in an event of a year.
+
+    Several rounds make a tournament, two players a match.
+    """
+    found = np.zeros(len(rows), np.bool_)
+    chosen = np.flatnonzero(rows)
+    event = records.event.codes[chosen].astype(np.int64) * 10_000 + records.year[chosen]
+    for one in np.unique(event).tolist():
+        games = chosen[event == one]
+        ends = np.concatenate([records.white[games], records.black[games]])
+        players, counts = np.unique(ends, return_counts=True)
+        texts = {records.round.values[code] for code in records.round.codes[games].tolist()}
+        rounds = {_round_key(text).partition(".")[0] for text in texts} - {""}
+        found[games] = len(players) > 2 and counts.max() == len(games) and len(rounds) < 2
+    return found
+
+
+def in_set(records: Records, name: str) -> Mask:
+    """Mask of records of a ready-made set, by event, variant, time control and odds."""
+    rows = in_sets(records, (name,))[name]
+    rows |= _where((records.variant,), lambda value: variant_is(fold(value), name))
+    rows |= _where((records.time_control,), lambda value: control_is(value, name))
+    if name == "odds":
+        rows |= _where((records.odds,), lambda value: not is_even(value))
+    return rows
+
+
+def _matcher(text: str) -> Callable[[str], bool]:
+    pattern = pattern_of(text)
+    if pattern is not None:
+        return lambda value: pattern.search(value) is not None
+    words = f" {fold(text)} "
+    return lambda value: words in f" {fold(value)} "
+
+
+def _where(columns: Sequence[Column[str]], satisfies: Callable[[str], bool]) -> Mask:
+    """Mask of records where any of the columns satisfies the predicate."""
+    rows = np.zeros(len(columns[0]), np.bool_)
+    for column in columns:
+        hit = np.array([bool(value) and satisfies(value) for value in column.values], np.bool_)
+        if hit.any():
+            rows |= hit[column.codes]
+    return rows
+
+
+def matching_players(players: Sequence[str], texts: Sequence[str]) -> Mask:
+    """Mask of the players selected by `texts`, shape (players,).
+
+    A text is a name in any spelling (`First Last` too), a surname, for all who have it, or a /pattern/. Raises
+    ConfigError when nobody is selected.
+    """
+    keys: dict[str, list[int]] = {}
+    for number, player in enumerate(players):
+        for key in {name_key(player), fold_surname(player)}:
+            keys.setdefault(key, []).append(number)
+    chosen = np.zeros(len(players), np.bool_)
+    for text in texts:
+        pattern, key = pattern_of(text), name_key(clean_name(text))
+        if pattern is not None:
+            found = [number for number, player in enumerate(players) if pattern.search(player)]
+        else:
+            found = keys.get(key) or [number for other in comma_keys(key) for number in keys.get(other, ())]
+        if not found:
+            hint = suggested(text, players, "names are those that `ttt games` shows")
+            raise ConfigError(f"there is no player {text!r}", where="data.filter.players", hint=hint)
+        chosen[found] = True
+    return chosen

@@ -1,1 +1,0 @@
-"""Which records are used: filters, duplicates, groups."""

@@ -1,0 +1,541 @@
+"""Names that may be one person's: similarity of names, and evidence from games."""
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import combinations, combinations_with_replacement, product
+from operator import itemgetter
+from typing import Final, NamedTuple
+
+import numpy as np
+
+from ttt_cli.games.aliases import alias_row, last_main
+from ttt_cli.games.groups import Career, careers_of, have_met, lifetime, shared_opponents
+from ttt_cli.games.names import name_keys, teams_and_engines
+from ttt_cli.games.table import Games
+from ttt_cli.support.arrays import Ids
+
+INITIALS: Final = "initials"
+SURNAME_ONLY: Final = "surname only"
+SPELLING: Final = "spelling"
+LONG: Final = 6  # letters of a surname from which one wrong letter is taken for a slip
+_LONG_GIVEN: Final = 5
+_PARTICLES: Final = frozenset(
+    ("al", "d", "da", "de", "del", "den", "der", "di", "du", "la", "le", "ten", "ter", "van", "vom", "von", "zu", "zur")
+)  # fmt: skip
+_NUMBERED: Final = re.compile(r"\d")  # numbers distinguish namesakes
+
+
+_GLUED: Final = re.compile(r"(?:de|del|dela|della|den|der|di|du|la|le|van|vanden|vander|von|vonder)(?=\w{6})")
+_UMLAUT: Final = re.compile(r"(?<=[aou])e")
+ABBREVIATION: Final = 2  # letters of given names that are surely cut short
+_SHORT_GAP: Final = 3  # years without a game that many players have
+_GIVEN: Final = 3  # letters of a given name that is hardly cut short
+_EACH: Final = 5.0  # factor of more people for each common opponent
+_SHORT: Final = 4  # letters of surnames of which there are many
+_COMMON: Final = 1  # further people of such a surname
+_NARROWER: Final = 6.0  # factor of fewer people for each further letter
+_FEW: Final = 2  # people of a surname with which an initial is still clear
+_INDICATIVE: Final = 3  # common opponents that make up for an incomplete name
+
+
+class Parts(NamedTuple):
+    """A name split into folded parts: surname and given names.
+
+    `surname` has no blanks, particles and umlauts, so that spellings of one surname are equal. `written` keeps
+    umlauts, `letters` also particles. `country` is the code after the name.
+    """
+
+    surname: str
+    given: tuple[str, ...]
+    written: str = ""
+    letters: str = ""
+    country: str = ""
+
+
+def parts_of_key(key: str) -> Parts:
+    """The parts of a name with this key (see `name_key`); without a comma the last word is the surname."""
+    surname, _, given = key.partition(", ")
+    given, _, country = given.partition(", ")
+    if not given.strip():
+        *words, last = surname.split() or [""]
+        return _parts([last], [word for word in words if word not in _PARTICLES])
+    first, *others = given.split()
+    return _parts(surname.split(), [first, *(word for word in others if word not in _PARTICLES)], country)
+
+
+def _parts(surname: list[str], given: list[str], country: str = "") -> Parts:
+    written = "".join([word for word in surname if word not in _PARTICLES] or surname)
+    if written.startswith("mac") and len(written) > 6:
+        written = "mc" + written[3:]
+    plain = _UMLAUT.sub("", _GLUED.sub("", written))
+    names = tuple(_UMLAUT.sub("", word) for word in given)
+    return Parts(plain, names, written, "".join(surname), country)
+
+
+def likeness(one: Parts, other: Parts) -> str | None:
+    """How two different names may be one person's (`initials`, `surname only`, `spelling`), else None.
+
+    Surnames are equal, or long and one letter apart; given names agree word by word: equal, abbreviated, or long and
+    one letter apart. Countries do not differ.
+    """
+    slip = one.surname != other.surname
+    abroad = one.country and other.country and one.country != other.country
+    if abroad or (slip and not slipped(one.surname, other.surname)):
+        return None
+    otherwise = one.written != other.written and one.letters != other.letters
+    if not one.given or not other.given:
+        alone = one.given == other.given == ()
+        return None if slip or (alone and not otherwise) else SPELLING if otherwise else SURNAME_ONLY
+    kind = SPELLING if slip or otherwise else INITIALS
+    for mine, theirs in zip(one.given, other.given, strict=False):
+        if mine == theirs:
+            continue
+        if _NUMBERED.search(mine + theirs):
+            return None
+        if mine.startswith(theirs) or theirs.startswith(mine):
+            continue
+        if slip or min(len(mine), len(theirs)) < _LONG_GIVEN or not one_apart(mine, theirs):
+            return None
+        kind = SPELLING
+    return kind
+
+
+def slipped(one: str, other: str) -> bool:
+    """Whether two surnames are long and one letter apart, with the same first letter."""
+    long = min(len(one), len(other)) >= LONG and not _NUMBERED.search(one + other)
+    return long and (one[0] == other[0] or len(one) != len(other)) and one_apart(one, other)
+
+
+def one_apart(one: str, other: str) -> bool:
+    """Whether two words differ by one inserted, deleted or replaced letter, or two swapped neighbours."""
+    if len(one) > len(other):
+        one, other = other, one
+    if one == other or len(other) - len(one) > 1:
+        return False
+    at = next((i for i, letter in enumerate(one) if letter != other[i]), len(one))
+    if len(one) < len(other):
+        return one[at:] == other[at + 1 :]
+    swapped = one[at : at + 2] == other[at : at + 2][::-1] and one[at + 2 :] == other[at + 2 :]
+    return swapped or one[at + 1 :] == other[at + 1 :]
+
+
+@dataclass(frozen=True)
+class Suspect:
+    """Two names that may be one person's; `kind` as in `likeness`.
+
+    `main` is the fuller name if the other is abbreviated, else the name with more games. `others`: number of other
+    names that `synonym` may abbreviate. `shared`: number of common opponents. `sure`: the suggestion is unambiguous.
+    """
+
+    main: Career
+    synonym: Career
+    kind: str
+    others: int
+    shared: int = 0
+    sure: bool = False
+
+    @property
+    def gap(self) -> int:
+        """Years from the last game of one to the first of the other, 0 where their years overlap."""
+        return max(self.main.first - self.synonym.last, self.synonym.first - self.main.last, 0)
+
+    @property
+    def evidence(self) -> str:
+        """The evidence in words."""
+        apart = (
+            f"{self.gap} {'year' if self.gap == 1 else 'years'} apart" if self.gap else "overlapping years"
+        )
+        common = f", {self.shared} opponents in common" if self.shared > 1 else ""
+        others = f", or one of {self.others} others" if self.others else ""
+        return f"{self.kind}, {apart}{common}{others}"
+
+    @property
+    def span(self) -> int:
+        """Years from the first game of either to the last."""
+        return max(self.main.last, self.synonym.last) - min(self.main.first, self.synonym.first)
+
+
+def n_namesakes(synonym: Parts, namesakes: int, gap: int) -> float:
+    """The expected number of other people with this name; `namesakes`: names of the surname with another initial.
+
+    It falls with each further letter of the given names. It rises for short surnames, which are common, and with the
+    `gap` between the careers.
+    """
+    known = namesakes + (_COMMON if len(synonym.surname) <= _SHORT else 0)
+    letters = sum(map(len, synonym.given))
+    return known * (1.0 + gap / _SHORT_GAP) * _NARROWER ** -min(max(letters - 1, 0), _GIVEN)
+
+
+def is_informative(suspect: Suspect, main: Parts, synonym: Parts, *, alone: bool) -> bool:
+    """Whether the names, or common opponents, identify one person; `alone`: no other main name is possible.
+
+    A name with a country is not enough, nor a main name with fewer given names: both may distinguish namesakes.
+    """
+    mine, theirs = ((name.letters, "".join(name.given), name.country) for name in (main, synonym))
+    if mine == theirs:  # they differ in blanks alone
+        return True
+    if suspect.kind == SPELLING or main.country or synonym.country:
+        return False
+    if len(main.given) < len(synonym.given):
+        return False
+    if len(main.given[0]) < _GIVEN:
+        return alone and suspect.shared >= 2 * _INDICATIVE
+    initials = suspect.kind == INITIALS and longest_given(synonym) == 1
+    return initials or suspect.shared >= _INDICATIVE
+
+
+def unambiguous_alone(suspect: Suspect, main: Parts, synonym: Parts, gap: int) -> bool:
+    """Whether two names identify one person when no other main name is possible.
+
+    `gap`: years without games between the careers, united names included. True for any of:
+
+    - equal first names of at least three letters, with further given names that are only initials
+    - a long first name, abbreviated to one or two letters; one of three letters also needs a common opponent
+    - a first name of two letters, abbreviated to one, with a short gap or a common opponent
+    - a country after one of the names, with common opponents
+    """
+    if suspect.kind != INITIALS:
+        return False
+    first, short = main.given[0], synonym.given[0]
+    if main.country or synonym.country:
+        return len(first) > 1 and suspect.shared >= (
+            1 if first == short and len(first) >= _GIVEN else _INDICATIVE
+        )
+    if first == short:
+        further = (*main.given[1:], *synonym.given[1:])
+        return len(first) >= _GIVEN and max(map(len, further), default=1) == 1
+    if len(synonym.given) > 1 or len(first) <= len(short):
+        return False
+    if len(first) <= ABBREVIATION:
+        return len(main.given) == 1 and len(first) > 1 and (gap <= _SHORT_GAP or suspect.shared > 0)
+    return len(short) <= ABBREVIATION and (len(first) > _GIVEN or suspect.shared > 0)
+
+
+def longest_given(parts: Parts) -> int:
+    """Letters of the longest given name."""
+    return max(map(len, parts.given), default=0)
+
+
+MOST: Final = 500_000  # pairs of names that are looked at, those of rare surnames first
+
+# Numbers of names by the first letter of the given names, "" where there are none.
+_Initials = dict[str, list[int]]
+
+_MOST_ALIKE: Final = 100  # words that have the same rest; of more not all pairs are looked at
+# more are looked at only of words next to each other in the order of their numbers
+_MOST_PAIRS: Final = 2_000_000
+
+
+class LookAlikes(NamedTuple):
+    """Pairs of indices of similar names with their kind (see `likeness`), and the `parts` of these names.
+
+    `namesakes` counts the names of the same surname with another initial. `left_out` names have surnames too frequent
+    for a comparison of all pairs.
+    """
+
+    pairs: list[tuple[int, int, str]]
+    parts: Mapping[int, Parts]
+    namesakes: Mapping[int, int]
+    left_out: int
+
+
+def look_alikes(names: Sequence[str]) -> LookAlikes:
+    """All pairs of names that may be one person's, teams and engines excluded."""
+    parts = _persons(names)
+    surnames: dict[str, _Initials] = defaultdict(lambda: defaultdict(list))
+    for number, (surname, given, *_) in parts.items():
+        surnames[surname][given[0][0] if given else ""].append(number)
+    pairs: list[tuple[int, int, str]] = []
+    missed: set[int] = set()
+    left = MOST
+    for cost, ours, theirs in sorted(_meetings(surnames), key=itemgetter(0)):
+        left -= cost
+        if left < 0:
+            missed.update(ours, theirs)
+            continue
+        for one, other in _compatible(parts, ours, theirs):
+            if kind := likeness(parts[one], parts[other]):
+                pairs.append((one, other, kind))
+    alike = {number: parts[number] for one, other, _ in pairs for number in (one, other)}
+    sizes = {
+        surname: {initial: len(numbers) for initial, numbers in of.items() if initial}
+        for surname, of in surnames.items()
+    }
+    namesakes = {
+        number: sum(sizes[surname].values()) - sizes[surname].get(given[0][0] if given else "", 0)
+        for number, (surname, given, *_) in alike.items()
+    }
+    return LookAlikes(pairs, alike, namesakes, len(missed))
+
+
+def _persons(names: Sequence[str]) -> dict[int, Parts]:
+    """The parts of full names, and of bare surnames that occur in a full name."""
+    keys = name_keys(names)
+    nobody = np.any(list(teams_and_engines(names)), axis=0).tolist()
+    full = {i: parts_of_key(key) for i, key in enumerate(keys) if " " in key and not nobody[i]}
+    surnames = {surname for surname, *_ in full.values()}
+    for i, key in enumerate(keys):
+        if not nobody[i] and " " not in key and (parts := parts_of_key(key)).surname in surnames:
+            full[i] = parts
+    return full
+
+
+def _meetings(surnames: Mapping[str, _Initials]) -> Iterator[tuple[int, list[int], list[int]]]:
+    """Yield the number of pairs, and two lists of names to compare with each other.
+
+    The names share a surname, with compatible initials, or have surnames one letter apart and the same initial.
+    """
+    for initials in surnames.values():
+        alone = initials.get("", [])
+        given = [numbers for initial, numbers in initials.items() if initial]
+        for numbers in given:
+            if len(numbers) > 1:
+                yield len(numbers) * (len(numbers) - 1) // 2, numbers, numbers
+            if alone:
+                yield len(alone) * len(numbers), alone, numbers
+        if len(alone) > 1:
+            yield len(alone) * (len(alone) - 1) // 2, alone, alone
+    words = [surname for surname in surnames if len(surname) >= LONG and not _NUMBERED.search(surname)]
+    slips = ((words[i], words[j]) for i, j in neighbour_words(words))
+    for one, other in (pair for pair in slips if slipped(*pair)):
+        for initial in surnames[one].keys() & surnames[other].keys() - {""}:
+            ours, theirs = surnames[one][initial], surnames[other][initial]
+            yield len(ours) * len(theirs), ours, theirs
+
+
+def _compatible(parts: Mapping[int, Parts], ours: list[int], theirs: list[int]) -> Iterable[tuple[int, int]]:
+    """Pairs with compatible first given names, without comparing each pair."""
+    if ours is not theirs:
+        return product(ours, theirs)
+    by_name: dict[str, list[int]] = defaultdict(list)
+    for number in ours:
+        by_name["".join(parts[number].given[:1])].append(number)
+    return (
+        pair
+        for one, other in combinations_with_replacement(by_name, 2)
+        if one.startswith(other) or other.startswith(one) or one_apart(one, other)
+        for pair in (combinations(by_name[one], 2) if one == other else product(by_name[one], by_name[other]))
+    )
+
+
+def neighbour_words(words: Sequence[str]) -> Iterator[tuple[int, int]]:
+    """Sorted pairs of indices of distinct words that become equal after deleting at most one letter of each.
+
+    This includes all pairs that are `one_apart`.
+    """
+    length = np.fromiter(map(len, words), np.int64, len(words)) + 1
+    owners = np.repeat(np.arange(len(words), dtype=np.int32), length)
+    hashes = (hash(word[:i] + word[i + 1 :]) for word in words for i in range(len(word) + 1))
+    rests = np.fromiter(hashes, np.int64, len(owners))
+    order = np.lexsort((owners, rests))
+    rests, owners = rests[order], owners[order]
+    new = np.ones(len(rests), np.bool_)
+    new[1:] = (rests[1:] != rests[:-1]) | (owners[1:] != owners[:-1])
+    rests, owners = rests[new], owners[new]
+    found = [np.zeros((0, 2), np.int32)]
+    for apart in range(1, min(_MOST_ALIKE, len(rests))):
+        same = np.flatnonzero(rests[apart:] == rests[:-apart])
+        if not len(same) or sum(map(len, found)) > _MOST_PAIRS:
+            break
+        found.append(np.stack([owners[same], owners[same + apart]], axis=1))
+    yield from map(tuple, np.unique(np.concatenate(found), axis=0).tolist())
+
+
+_LONG_GAP: Final = 10  # years without a game that make a suggestion unlikely
+_SAME_PERSON: Final = 85  # years from the first to the last game of one person
+_CLEARLY: Final = 3  # times as many as any other
+
+
+class Suspects(NamedTuple):
+    """Suspected pairs, unambiguous ones first, then by kind, gap and games; `left_out` names were not
+    compared with all.
+    """
+
+    pairs: tuple[Suspect, ...]
+    left_out: int
+
+
+def find_suspects(games: Games) -> Suspects:
+    """Pairs of names that may be one person's.
+
+    Names that played each other, or together span more than a lifetime, are excluded. Each synonym is paired with the
+    likeliest main name: by compatible years, then by common opponents.
+    """
+    claims = _Claims(games)
+    claims.shared = shared_opponents(games, np.array([claims.main, claims.synonym]).T).tolist()
+    rows: dict[int, list[int]] = defaultdict(list)
+    for row, synonym in enumerate(claims.synonym):
+        rows[synonym].append(row)
+    pairs = {synonym: claims.likeliest(own, {}) for synonym, own in rows.items()}
+    roots = claims.unite(pairs)
+    pairs |= {
+        synonym: claims.likeliest(rows[synonym], roots) for synonym, one in pairs.items() if not one.sure
+    }
+    return Suspects(tuple(sorted(pairs.values(), key=_doubt)), claims.found.left_out)
+
+
+def count_suspects(games: Games) -> tuple[int, int]:
+    """The numbers of pairs and of names left out by `find_suspects`, faster."""
+    claims = _Claims(games)
+    return len(set(claims.synonym)), claims.found.left_out
+
+
+class _Claims:
+    """Similar names that never played each other and together span at most a lifetime.
+
+    For each pair: `main` (the name to show), `synonym`, `kind`, `gap` (years between the careers) and `shared` (common
+    opponents). Outside chess bare surnames and misspellings are ignored: Yemen is not South Yemen.
+    """
+
+    shared: list[int]
+
+    def __init__(self, games: Games) -> None:
+        self.found, self._careers = look_alikes(games.players), careers_of(games)
+        careers = self._careers
+        longest, letters = np.zeros((2, len(games.players)), np.int64)
+        for number, parts in self.found.parts.items():
+            longest[number], letters[number] = longest_given(parts), sum(map(len, parts.given))
+        alike = [pair for pair in self.found.pairs if games.report.chess or pair[2] == INITIALS]
+        pairs = np.array([pair[:2] for pair in alike], np.int64).reshape(-1, 2)
+        span = careers.last[pairs].max(axis=1, initial=-9999) - careers.first[pairs].min(axis=1, initial=9999)
+        kept = np.flatnonzero(~have_met(games, pairs) & (span <= _SAME_PERSON))
+        one, other = pairs[kept].T
+        short = np.minimum(longest[one], longest[other]) <= ABBREVIATION
+        fuller = np.where(short, letters[one] - letters[other], 0)
+        more = careers.games[one] - careers.games[other]
+        swap = np.where(fuller, fuller, np.where(more, more, other - one)) < 0
+        self.main: list[int] = np.where(swap, other, one).tolist()
+        self.synonym: list[int] = np.where(swap, one, other).tolist()
+        self.kind = [alike[row][2] for row in kept.tolist()]
+        self.gap = self._gaps(careers.first, careers.last)
+        ends = zip(self.main, self.synonym, self.kind, strict=True)
+        self._initials = {frozenset(pair) for *pair, kind in ends if kind == INITIALS}
+
+    def _gaps(self, first: Ids, last: Ids) -> list[int]:
+        """Years between careers from the `first` to the `last` year, 0 where they overlap."""
+        gaps = np.maximum(first[self.main] - last[self.synonym], first[self.synonym] - last[self.main])
+        found: list[int] = np.maximum(gaps, 0).tolist()
+        return found
+
+    def unite(self, pairs: Mapping[int, Suspect]) -> dict[int, int]:
+        """Extend careers of main names by those of sure synonyms.
+
+        Returns the final main name of each sure synonym, since a main name may itself be a synonym.
+        """
+        number = {name: i for i, name in enumerate(self._careers.names)}
+        first, last = self._careers.first.copy(), self._careers.last.copy()
+        mains = {}
+        for suspect in pairs.values():
+            if suspect.sure:
+                mains[suspect.synonym.name] = suspect.main.name
+                main = number[suspect.main.name]
+                first[main] = min(first[main], suspect.synonym.first)
+                last[main] = max(last[main], suspect.synonym.last)
+        self.gap = self._gaps(first, last)
+        return {number[one]: number[last_main(mains, main, never=one)] for one, main in mains.items()}
+
+    def likeliest(self, rows: Sequence[int], roots: Mapping[int, int]) -> Suspect:
+        """The best main name for a synonym, and the number of other candidates; `rows` are its pairs.
+
+        Names that `roots` unites with the best one are no rivals. Candidates with initials compatible with all others
+        are no rivals either, but count as namesakes. A misspelled surname is no rival of an equal one, unless it has
+        more common opponents.
+        """
+        gap, shared, careers = self.gap, self.shared, self._careers
+
+        def weight(row: int) -> tuple[bool, int, int, int, int]:
+            main = self.main[row]
+            return gap[row] <= _LONG_GAP, shared[row], -gap[row], int(careers.games[main]), main
+
+        best = max(rows, key=weight)
+        main, synonym, kind = self.main[best], self.synonym[best], self.kind[best]
+        root = roots.get(main, main)
+        forms = {root, *(one for one in (self.main[row] for row in rows) if roots.get(one, one) == root)}
+        slips = SPELLING if kind != SPELLING else None
+        others = [
+            row
+            for row in rows
+            if self.main[row] not in forms and (self.kind[row] != slips or shared[row] > shared[best])
+        ]
+        mains = {main, *(self.main[row] for row in others)}
+        incompatible = [
+            row
+            for row in others
+            if any(one != self.main[row] and {one, self.main[row]} not in self._initials for one in mains)
+        ]
+        rivals = [row for row in incompatible if gap[row] <= _LONG_GAP or gap[best] > 1]
+        most = max((shared[row] for row in rivals), default=-1)
+        suspect = Suspect(careers[main], careers[synonym], kind, len(rows) - 1, shared[best])
+        ahead = not rivals or suspect.shared > max(_CLEARLY * most, 1)
+        fits = gap[best] <= _LONG_GAP and suspect.span <= lifetime(suspect.shared)
+        parts = self.found.parts
+        words = len(parts[synonym].given)
+        # the most informative spelling, preferably with as many words as the synonym
+        fullest = max(
+            (parts[name] for name in forms),
+            key=lambda one: (len(one.given) >= words, sum(map(len, one.given)), one),
+        )
+        names = fullest, parts[synonym]
+        alone = not incompatible
+        identified = is_informative(suspect, *names, alone=alone) or (
+            alone and unambiguous_alone(suspect, *names, gap[best])
+        )
+        namesakes = n_namesakes(names[1], self.found.namesakes[synonym], gap[best])
+        few = namesakes + len(others) - len(incompatible) <= _FEW * _EACH**suspect.shared
+        return replace(suspect, sure=ahead and fits and identified and few)
+
+
+def _doubt(suspect: Suspect) -> tuple[bool, bool, int, bool, int, str]:
+    """Sort key, the likelier suggestions first."""
+    kind = (INITIALS, SPELLING, SURNAME_ONLY).index(suspect.kind)
+    far = suspect.gap > _LONG_GAP
+    return not suspect.sure, suspect.others > 0, kind, far, -suspect.synonym.games, suspect.synonym.name
+
+
+def alias_lines(games: Games, suspects: Sequence[Suspect]) -> Iterator[str]:
+    """Yield the suggestions as an alias file, each after its evidence; unsure ones are commented out.
+
+    A suggestion is also commented out if the united player would play himself, or for longer than a lifetime.
+    """
+    mains = _united_names(games, suspects)
+    for suspect in suspects:
+        yield f"# {suspect.main}; {suspect.synonym}; {suspect.evidence}"
+        synonym = suspect.synonym.name
+        row = alias_row(last_main(mains, synonym), synonym) if synonym in mains else None
+        yield row or f"# {alias_row(suspect.main.name, synonym) or 'no line of an alias file can express it'}"
+
+
+def _united_names(games: Games, suspects: Sequence[Suspect]) -> Mapping[str, str]:
+    """Main names by synonym, of the sure suggestions that do not contradict each other."""
+    sure = [one for one in suspects if one.sure and alias_row(one.main.name, one.synonym.name)]
+    met = _met_within(games, (name for one in sure for name in (one.main.name, one.synonym.name)))
+    mains: dict[str, str] = {}
+    people: dict[str, list[Career]] = {}
+    for suspect in sure:
+        main, synonym = last_main(mains, suspect.main.name), suspect.synonym.name
+        ours, theirs = people.get(main, [suspect.main]), people.get(synonym, [suspect.synonym])
+        all_of_them = [*ours, *theirs]
+        span = max(one.last for one in all_of_them) - min(one.first for one in all_of_them)
+        if (
+            main == synonym
+            or span > lifetime(suspect.shared)
+            or any({a.name, b.name} in met for a in ours for b in theirs)
+        ):
+            continue
+        mains[synonym] = main
+        people[main] = all_of_them
+    return mains
+
+
+def _met_within(games: Games, names: Iterable[str]) -> set[frozenset[str]]:
+    """Pairs of names that played each other, among some names."""
+    number = {name: i for i, name in enumerate(games.players)}
+    concerned = np.zeros(len(number), np.bool_)
+    concerned[[number[name] for name in names]] = True
+    rows = np.flatnonzero(concerned[games.white] & concerned[games.black])
+    pairs = np.unique(games.white[rows].astype(np.int64) * len(number) + games.black[rows]).tolist()
+    return {
+        frozenset((games.players[pair // len(number)], games.players[pair % len(number)])) for pair in pairs
+    }

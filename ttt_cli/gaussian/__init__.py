@@ -1,0 +1,1 @@
+"""Sparse joint Gaussians: precision matrices, their factors and solutions."""

@@ -1,0 +1,296 @@
+"""Sparse positive definite matrices: pattern, factor, determinant, solutions, samples, entries of the inverse."""
+
+from __future__ import annotations
+
+from contextlib import AbstractContextManager
+from functools import cache, cached_property
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+from threadpoolctl import ThreadpoolController
+
+from ttt_cli.kernels.factor import Blas, Tree
+from ttt_cli.support.errors import ConfigError
+
+Ints = NDArray[np.int32]
+Places = NDArray[np.int64]
+Graph = tuple[Places, Ints]
+Ends = NDArray[np.integer]
+
+
+class Pattern:
+    """Joined pairs of n variables, the elimination order, and the supernodes of the factor.
+
+    Pairs may repeat. `entries` and `flops` are the size and the multiplications of the factor, computed before any
+    allocation.
+
+    | name | shape | |
+    |---|---|---|
+    | place | (n,) | column of each variable |
+    | pair | (pairs,) | index of the distinct pair |
+    | front, broad | | sizes of work space (`kernels/factor.py`) |
+    """
+
+    def __init__(self, first: Ends, second: Ends, n: int) -> None:
+        keys = np.minimum(first, second).astype(np.int64) * n + np.maximum(first, second)
+        distinct, self.pair = np.unique(keys, return_inverse=True)
+        low, high = (part.astype(np.int32) for part in np.divmod(distinct, max(n, 1)))
+        place, parent, count = _forest(low, high, _dissected(low, high, n))
+        columns, self._begins, self._below = _gathered(parent, count)
+        self.place = _inverse(columns)[place]
+        self._low, self._high = low, high
+        width, below = np.diff(self._begins).astype(np.int64), self._below
+        self.entries = int((width * (width + 1) // 2 + width * below).sum())
+        self.flops = float((width * (width * (width / 3.0 + below) + below.astype(np.float64) ** 2)).sum())
+        self.front = int((below**2).max(initial=0))
+        self.broad = int((below * width).max(initial=0))
+
+    @cached_property
+    def tree(self) -> Tree:
+        """Rows of all supernodes; computed when a factor is made."""
+        graph = _neighbours(self.place[self._low], self.place[self._high], len(self.place))
+        return _tree(graph, self._begins, self._below)
+
+    @cached_property
+    def squares(self) -> int:
+        """Size of the stack of an inversion."""
+        kept = self.tree.kept >= 0
+        return int((self.tree.kept + self._below**2)[kept].max(initial=0))
+
+    @cached_property
+    def triangles(self) -> int:
+        """Size of the stack of a factorisation, in which each supernode leaves a triangle for its parent."""
+        above, size = self.tree.above, self._below * (self._below + 1) // 2
+        inner, taken = above >= 0, np.zeros(len(size), np.int64)
+        np.add.at(taken, above[inner], size[inner])
+        return int(np.cumsum(size - taken).max(initial=0))
+
+    @cached_property
+    def entry(self) -> Places:
+        """Panel positions of the distinct pairs."""
+        return self.places(self._low, self._high)
+
+    @cached_property
+    def diagonal(self) -> Places:
+        """Panel positions of the diagonal."""
+        return self.places(*[np.arange(len(self.place), dtype=np.int32)] * 2)
+
+    def places(self, first: Ends, second: Ends) -> Places:
+        """Panel positions of joined pairs."""
+        from ttt_cli.kernels import factor as symbolic
+
+        one, other = self.place[first], self.place[second]
+        found = np.empty(len(one), np.int64)
+        symbolic.places(self.tree, np.minimum(one, other), np.maximum(one, other), found)
+        return found
+
+
+_last: tuple[Ends, Ends, Pattern] | None = None
+
+
+def pattern_of(first: Ends, second: Ends, n: int) -> Pattern:
+    """Pattern of pairs; the last one is cached for fits of the same games."""
+    global _last  # noqa: PLW0603
+    if _last and n == len(_last[2].place) and all(map(np.array_equal, _last[:2], (first, second))):
+        return _last[2]
+    pattern = Pattern(first, second, n)
+    _last = first, second, pattern
+    return pattern
+
+
+def _neighbours(low: Ints, high: Ints, n: int) -> Graph:
+    """Adjacency in compressed rows: starts and neighbours."""
+    from scipy.sparse import coo_array
+
+    graph = coo_array(
+        (np.ones(2 * len(low), np.int8), (np.append(low, high), np.append(high, low))), (n, n)
+    ).tocsr()
+    return graph.indptr.astype(np.int64), graph.indices.astype(np.int32)
+
+
+def _dissected(low: Ints, high: Ints, n: int) -> Ints:
+    """Column of each variable by nested dissection, or by bandwidth where there is no METIS (Windows)."""
+    if not len(low):  # METIS takes no empty graph
+        return np.arange(n, dtype=np.int32)
+    begins, neighbours = _neighbours(low, high, n)
+    try:
+        import pymetis
+    except ImportError:
+        from scipy.sparse import csr_array
+        from scipy.sparse.csgraph import reverse_cuthill_mckee
+
+        joined = csr_array((np.ones(len(neighbours), np.int8), neighbours, begins.astype(np.int32)), (n, n))
+        order = np.asarray(reverse_cuthill_mckee(joined, symmetric_mode=True), np.int32)
+    else:
+        dissected = pymetis.nested_dissection(pymetis.CSRAdjacency(begins, neighbours))
+        order = np.asarray(dissected[0], np.int32)
+    return _inverse(order)
+
+
+def _forest(low: Ints, high: Ints, place: Ints) -> tuple[Ints, Ints, Ints]:
+    """`place` in postorder; per column the parent in the elimination tree and the number of entries."""
+    from ttt_cli.kernels import factor as symbolic
+
+    n = len(place)
+    graph = _neighbours(place[low], place[high], n)
+    parent, count, order = np.empty((3, n), np.int32)
+    symbolic.elimination_tree(*graph, parent)
+    symbolic.postorder(parent, np.arange(n, dtype=np.int32), order)
+    symbolic.column_counts(*graph, parent, order, count)
+    turned, above = _inverse(order), parent[order]
+    return turned[place], np.where(above < 0, -1, turned[above]).astype(np.int32), count[order]
+
+
+def _inverse(order: Ints) -> Ints:
+    place = np.empty_like(order)
+    place[order] = np.arange(len(order), dtype=order.dtype)
+    return place
+
+
+def _gathered(parent: Ints, count: Ints) -> tuple[Ints, Ints, Places]:
+    """Order of columns by supernode; first column and rows below of each supernode."""
+    from ttt_cli.kernels import factor as symbolic
+
+    of, above, width, below = _fundamental(parent, count)
+    into = np.empty_like(above)
+    symbolic.gather(above, _ascending(below), width, below, into)
+    joined = np.flatnonzero(into == np.arange(len(into)))
+    number = np.full(len(into) + 1, -1, np.int32)  # the last is that of -1
+    number[joined] = np.arange(len(joined), dtype=np.int32)
+    order = np.empty(len(joined), np.int32)
+    symbolic.postorder(number[above[joined]], _ascending(below[joined]), order)
+    columns = _ascending(_inverse(order)[number[into[of]]])
+    return columns, np.append(0, np.cumsum(width[joined][order])).astype(np.int32), below[joined][order]
+
+
+def _fundamental(parent: Ints, count: Ints) -> tuple[Ints, Ints, Places, Places]:
+    """Fundamental supernodes of columns in postorder: of each column, parents, columns, rows below."""
+    goes_on = (parent[:-1] == np.arange(1, len(parent))) & (count[:-1] == count[1:] + 1)
+    of = np.append(0, np.cumsum(~goes_on)).astype(np.int32)[: len(parent)]
+    last = np.flatnonzero(np.append(~goes_on, True)[: len(parent)])
+    above = np.where(parent[last] < 0, -1, of[parent[last]]).astype(np.int32)
+    return of, above, np.diff(last, prepend=-1).astype(np.int64), count[last].astype(np.int64) - 1
+
+
+def _ascending(weight: NDArray[np.integer]) -> Ints:
+    return np.argsort(weight, kind="stable").astype(np.int32)
+
+
+def _tree(graph: Graph, first: Ints, below: Places) -> Tree:
+    from ttt_cli.kernels import factor as symbolic
+
+    columns, number = np.diff(first), np.arange(len(below), dtype=np.int32)
+    of, row_start = np.repeat(number, columns), np.append(0, np.cumsum(below))
+    row, above = np.empty(row_start[-1], np.int32), np.empty(len(below), np.int32)
+    symbolic.supernode_rows(*graph, first, of, row_start, row, above)
+    kept = np.full(len(below), -1, np.int64)
+    symbolic.stacked(above, below, kept)
+    panel = np.append(0, np.cumsum(columns * (columns + below)))
+    rows = np.repeat(number.astype(np.int64) << 32, below) | row  # sorted inside each supernode
+    rows.sort()
+    return Tree(first, of, above, row_start, rows.astype(np.int32), panel, kept)  # the low half
+
+
+Array = NDArray[np.float64]
+
+MOST_ENTRIES: Final = 250_000_000  # of a factor: 2 GB
+MOST_FLOPS: Final = 2e12
+
+
+def affordable(pattern: Pattern) -> bool:
+    """Whether a factor is within the limits of memory and time."""
+    return pattern.entries <= MOST_ENTRIES and pattern.flops <= MOST_FLOPS
+
+
+def require_affordable(pattern: Pattern, what: str, hint: str) -> None:
+    """Raise ConfigError where a factor is not affordable."""
+    if not affordable(pattern):
+        raise ConfigError(
+            f"{what} of {len(pattern.place):,} skills need a factor of {pattern.entries:,} numbers and "
+            f"{pattern.flops:.1e} operations: at most {MOST_ENTRIES:,} and {MOST_FLOPS:.0e} are taken",
+            hint=hint,
+        )
+
+
+class Factor:
+    """L of A = L L^T, where A has `diagonal` (n,) and -`coupling` at the pairs of `pattern`, in their order.
+
+    With `once` the inverse replaces L and `solve` is not possible after it. Raises LinAlgError unless A is positive
+    definite.
+    """
+
+    def __init__(self, pattern: Pattern, coupling: Array, diagonal: Array, *, once: bool = False) -> None:
+        from ttt_cli.kernels import factor
+
+        self._kernels, self._pattern, self._once = factor, pattern, once
+        self._panels = np.zeros(pattern.tree.panel[-1])
+        self._panels[pattern.entry] = -np.bincount(pattern.pair, coupling, minlength=len(pattern.entry))
+        self._panels[pattern.diagonal] = diagonal
+        waiting, front = np.empty(pattern.triangles), np.empty(pattern.front)
+        with _one_thread():
+            failed = factor.factorise(_blas(), pattern.tree, self._panels, waiting, front)
+        if failed >= 0:
+            raise np.linalg.LinAlgError("the matrix of a joint Gaussian is not positive definite")
+        self.log_determinant = float(factor.log_determinant(pattern.tree, self._panels))
+
+    def solve(self, b: Array) -> Array:
+        """A^-1 b for b of shape (n,) or (n, columns)."""
+        return self._solved(b, forward=True)
+
+    def coloured(self, z: Array) -> Array:
+        """L^-T z: has covariance A^-1 where z, (n,) or (n, samples), is standard normal."""
+        return self._solved(z, forward=False)
+
+    @property
+    def variances(self) -> Array:
+        """The diagonal of A^-1, (n,)."""
+        return self._inverse[self._pattern.diagonal]
+
+    @property
+    def joined(self) -> Array:
+        """Entries of A^-1 at the pairs of `pattern`, in their order."""
+        return self._inverse[self._pattern.entry][self._pattern.pair]
+
+    def covariances(self, first: NDArray[np.integer], second: NDArray[np.integer]) -> Array:
+        """Entries of A^-1 at pairs of variables that `pattern` joins."""
+        return self._inverse[self._pattern.places(first, second)]
+
+    @cached_property
+    def _inverse(self) -> Array:
+        pattern = self._pattern
+        panels = self._panels if self._once else self._panels.copy()
+        work = (np.empty(size) for size in (pattern.squares, pattern.front, pattern.broad))
+        with _one_thread():
+            self._kernels.invert(_blas(), pattern.tree, panels, *work)
+        return panels
+
+    def _solved(self, b: Array, *, forward: bool) -> Array:
+        place = self._pattern.place
+        x = np.empty((len(b), 1) if b.ndim == 1 else b.shape)
+        x[place] = b.reshape(x.shape)
+        with _one_thread():
+            self._kernels.solve(_blas(), self._pattern.tree, self._panels, x, forward)
+        return x[place].reshape(b.shape)
+
+
+@cache
+def _blas() -> Blas:
+    from numba.extending import get_cython_function_address
+
+    libraries = {name: "cython_lapack" if name.startswith("po") else "cython_blas" for name in Blas._fields}
+    return Blas(
+        *(get_cython_function_address(f"scipy.linalg.{at}", f"d{name}") for name, at in libraries.items())
+    )
+
+
+@cache
+def _pools() -> ThreadpoolController:
+    _blas()
+    return ThreadpoolController()
+
+
+def _one_thread() -> AbstractContextManager[object]:
+    """Limit BLAS to one thread: most supernodes are too small to share."""
+    limited: AbstractContextManager[object] = _pools().limit(limits=1, user_api="blas")
+    return limited

@@ -1,0 +1,254 @@
+"""Precision matrices of sparse Gaussians: chain steps, links between variables, solutions.
+
+Only numpy is imported until a factor or a `Compiled` matrix is made.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ttt_cli.support.arrays import Array, Places
+
+if TYPE_CHECKING:
+    from ttt_cli.gaussian.factor import Factor
+
+Index = NDArray[np.integer]
+Solver = Callable[[Array], Array]
+
+MOST_STEPS: Final = 10_000  # of conjugate gradients
+DELAY: Final = 8  # steps over which the remaining error is estimated
+FEW: Final = 50  # columns of the inverse that take less time by conjugate gradients than a factor does
+NOWHERE: Final = np.empty(0, np.int64)
+# U of a game: of s_i - s_j; of s_i - s_j + e_i and e_j - s_i + s_j, with s_i, s_j, e_i, e_j.
+DIFFERENCE: Final = np.array([[1.0, -1.0]])
+WITH_MARGINS: Final = np.array([[1.0, -1.0, 1.0, 0.0], [-1.0, 1.0, 0.0, 1.0]])
+
+
+class Entries(NamedTuple):
+    """Rows, columns and values of a symmetric matrix, each pair once; duplicates add up."""
+
+    row: Index
+    column: Index
+    value: Array
+
+
+def joined(*parts: tuple[Index, Index, Array]) -> Entries:
+    """Concatenate parts."""
+    return Entries(*(np.concatenate(columns) for columns in zip(*parts, strict=True)))
+
+
+def link_entries(variables: Sequence[Index], u: Array, q: Array) -> Entries:
+    """Entries of U' Q U, summed over links.
+
+    A link is a Gaussian of k sums U s of its m variables s: `variables` are m arrays (links,), `u` (k, m) is common
+    to all links, `q` (k (k + 1) / 2, links) the upper triangle of Q by rows.
+    """
+    one, other = np.triu_indices(len(u))
+    parts = []
+    for a, first in enumerate(variables):
+        for b, second in enumerate(variables[a:], a):
+            weight = u[one, a] * u[other, b] + np.where(one != other, u[other, a] * u[one, b], 0.0)
+            parts.append((first, second, weight @ q if weight.any() else np.zeros(q.shape[1])))
+    return joined(*parts)
+
+
+def link_pulls(variables: Sequence[Index], u: Array, h: Array, size: int) -> Array:
+    """U' h summed over links, (size,); `h` (k, links) is the precision times the mean of the sums."""
+    pulls = (np.bincount(variable, column @ h, size) for variable, column in zip(variables, u.T, strict=True))
+    return np.asarray(sum(pulls), np.float64)
+
+
+class Precision:
+    """Symmetric matrix A of chains and further entries. Raises ValueError unless positive definite.
+
+    | name | shape | |
+    |---|---|---|
+    | diagonal | (variables,) | |
+    | low, high, above | (entries,) | rows, columns and values off the diagonal, steps last |
+    """
+
+    def __init__(self, previous: Index, step: Array, entries: Entries) -> None:
+        """`step` is the precision of the change since the variable `previous`, or of a first one (-1) itself."""
+        size, later = len(previous), np.flatnonzero(previous >= 0)
+        before, own = previous[later], entries.row == entries.column
+        self.diagonal: Array = step + np.bincount(before, step[later], size)
+        self.diagonal += np.bincount(entries.row[own], entries.value[own], size)
+        steps = before, later, -step[later]
+        self.low, self.high, self.above = joined(Entries(*(part[~own] for part in entries)), steps)
+        self._previous, self._steps = previous, len(later)
+
+    def times(self, x: Array) -> Array:
+        """A x for x of shape (variables,)."""
+        product: Array = self.diagonal * x
+        product += np.bincount(self.low, self.above * x[self.high], len(x))
+        product += np.bincount(self.high, self.above * x[self.low], len(x))
+        return product
+
+    def solve(self, b: Array, *, residual: float = 0.0, energy: float = 0.0) -> tuple[Array, Array]:
+        """x and b - A x by `conjugate_gradients`, preconditioned with the chains and the whole diagonal."""
+        x, r, reached = conjugate_gradients(self.times, self._chains, b, residual=residual, energy=energy)
+        if not reached:
+            raise ValueError("conjugate gradients do not converge")
+        return x, r
+
+    def factor(self, first: Places = NOWHERE, second: Places = NOWHERE, *, once: bool = False) -> Factor:
+        """Factor of A; its selected inverse includes the given further pairs.
+
+        Raises ConfigError where it is not affordable, LinAlgError unless A is positive definite.
+        """
+        from ttt_cli.gaussian.factor import Factor, Pattern, require_affordable
+
+        apart = first != second
+        low, high = np.append(self.low, first[apart]), np.append(self.high, second[apart])
+        pattern = Pattern(low, high, len(self.diagonal))
+        require_affordable(pattern, "covariances", f"ask for at most {FEW} at once")
+        coupling = -np.append(self.above, np.zeros(apart.sum()))
+        return Factor(pattern, coupling, self.diagonal, once=once)
+
+    @cached_property
+    def _chains(self) -> Solver:
+        order, beside = self._in_chains()
+        return _by_levels(self.diagonal[order], beside, order)
+
+    def _in_chains(self) -> tuple[Places, Array]:
+        """Variables in order of chains, and the off-diagonal entries in this order, 0 between chains."""
+        every = np.arange(len(self.diagonal))
+        root = np.where(self._previous < 0, every, self._previous)
+        while (further := root[root] != root).any():
+            root[further] = root[root[further]]
+        order = np.argsort(root, kind="stable")
+        beside = np.zeros(len(every))
+        beside[self._previous >= 0] = self.above[len(self.above) - self._steps :]
+        return order, beside[order][1:]
+
+
+class Compiled(Precision):
+    """`Precision` for many products and solutions, by SciPy."""
+
+    @cached_property
+    def _matrix(self) -> Callable[[Array], Array]:
+        from scipy.sparse import coo_array
+
+        size = len(self.diagonal)
+        every = np.arange(size, dtype=np.int32)
+        row = np.concatenate([every, self.low, self.high]).astype(np.int32)
+        column = np.concatenate([every, self.high, self.low]).astype(np.int32)
+        values = np.concatenate([self.diagonal, self.above, self.above])
+        matrix = coo_array((values, (row, column)), (size, size)).tocsr()
+        return lambda x: np.asarray(matrix @ x)
+
+    def times(self, x: Array) -> Array:
+        """A x for x of shape (variables,)."""
+        return self._matrix(x)
+
+    @cached_property
+    def _chains(self) -> Solver:
+        from scipy.linalg.lapack import dpttrf, dpttrs
+
+        order, beside = self._in_chains()
+        if len(order) < 2:
+            return super()._chains
+        pivot, share, failed = dpttrf(self.diagonal[order], beside)
+        if failed:
+            raise ValueError("not positive definite")
+
+        def solve(b: Array) -> Array:
+            x = np.empty_like(b)
+            x[order] = dpttrs(pivot, share, b[order])[0]
+            return x
+
+        return solve
+
+
+def conjugate_gradients(
+    times: Solver,
+    precondition: Solver,
+    b: Array,
+    *,
+    residual: float = 0.0,
+    energy: float = 0.0,
+    most: int = MOST_STEPS,
+) -> tuple[Array, Array, bool]:
+    """x of A x = b, b - A x, and whether it converged in `most` steps.
+
+    It ends when the residual is `residual` times b in the norm of the preconditioner's inverse, or the error about
+    `energy` times x in the norm of A, estimated over the last steps (Hestenes and Stiefel 1952). Raises ValueError
+    unless A is positive definite.
+    """
+    x, r = np.zeros_like(b), b.astype(np.float64)
+    p = precondition(r)
+    rz = first = dot(r, p)
+    recent: deque[float] = deque(maxlen=DELAY)
+    total = 0.0
+    for _ in range(most):
+        if rz <= residual**2 * first:
+            return x, r, True
+        ap = times(p)
+        curvature = dot(p, ap)
+        if not curvature > 0.0:
+            raise ValueError("not positive definite")
+        alpha = rz / curvature
+        x += alpha * p
+        r -= alpha * ap
+        recent.append(alpha * rz)
+        total += alpha * rz
+        if len(recent) == DELAY and sum(recent) < energy**2 * total:
+            return x, r, True
+        z = precondition(r)
+        before, rz = rz, dot(r, z)
+        p = z + (rz / before) * p
+    return x, r, rz <= residual**2 * first
+
+
+def dot(x: Array, y: Array) -> float:
+    """Dot product in one thread; BLAS threads wait longer than they work."""
+    return float(np.einsum("i,i->", x, y))
+
+
+def _by_levels(diagonal: Array, beside: Array, order: Places) -> Solver:
+    """Solve for chains with numpy, step k of all chains together.
+
+    Raises ValueError unless the matrix is positive definite.
+    """
+    every = np.arange(len(diagonal))
+    begins = np.append(True, beside == 0.0)[: len(diagonal)]
+    number = np.cumsum(begins) - 1
+    place = every - every[begins][number]
+    longest = np.argsort(-np.bincount(number), kind="stable")
+    rank = np.empty_like(longest)
+    rank[longest] = np.arange(len(longest))
+    by_place = np.lexsort((rank[number], place))
+    ends = np.cumsum(np.bincount(place))
+    starts = np.append(0, ends)[:-1]
+    before = np.append(0.0, beside)[: len(diagonal)][by_place]
+    pivot, share = diagonal[by_place], np.zeros(len(diagonal))
+    steps = [
+        (slice(begin, begin + end - middle), slice(middle, end))
+        for begin, middle, end in zip(starts[:-1], starts[1:], ends[1:], strict=True)
+    ]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        for back, here in steps:
+            share[here] = before[here] / pivot[back]
+            pivot[here] -= share[here] * before[here]
+    if not (pivot > 0.0).all():
+        raise ValueError("not positive definite")
+    order = order[by_place]
+
+    def solve(b: Array) -> Array:
+        x = b[order]
+        for back, here in steps:
+            x[here] -= share[here] * x[back]
+        x /= pivot
+        for back, here in reversed(steps):
+            x[back] -= share[here] * x[here]
+        found = np.empty_like(x)
+        found[order] = x
+        return found
+
+    return solve

@@ -1,0 +1,452 @@
+"""Bradley-Terry models: comparisons, maximum by Newton's method, Laplace evidence, rated groups."""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Annotated, Final, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import Field
+
+from ttt_cli.fitted import Fit, Status
+from ttt_cli.games.table import LOSS, WIN
+from ttt_cli.gaussian.factor import Factor, Pattern, require_affordable
+from ttt_cli.gaussian.precision import Compiled, dot, joined
+from ttt_cli.inference.outcome import ELO_SCALE, margin_probabilities
+from ttt_cli.inference.solver import OnSweep, largest
+from ttt_cli.support.arrays import Array, Ids, Mask, Places
+from ttt_cli.support.errors import ConfigError, suggested
+from ttt_cli.timeline import KNOWN, Timeline
+
+Draws = Literal["halves", "margin"]
+
+
+@dataclass(frozen=True)
+class Comparisons:
+    """Rows (rows,): node `first` won `won` and lost `lost` comparisons against `second` (weights).
+
+    `shift` is added to the rating of `first`, natural units (400 / ln 10 Elo points). `turn`: 1 where `first` had
+    White, -1 where `second` had, 0 for unknown colours and neutral ground.
+    """
+
+    first: Ids
+    second: Ids
+    shift: Array
+    won: Array
+    lost: Array
+    turn: Array
+
+    def __len__(self) -> int:
+        return len(self.first)
+
+    @property
+    def arrays(self) -> tuple[Ids, Ids, Array, Array, Array]:
+        """Columns in the order of the kernels."""
+        return self.first, self.second, self.shift, self.won, self.lost
+
+    def among(self, place: Ids) -> "Comparisons":
+        """Comparisons between nodes with a place of 0 or more, renumbered by place."""
+        here = self.where((place[self.first] >= 0) & (place[self.second] >= 0))
+        return replace(here, first=place[here.first], second=place[here.second])
+
+    def where(self, kept: Mask) -> "Comparisons":
+        """Rows of a mask (rows,)."""
+        return Comparisons(*(column[kept] for column in vars(self).values()))
+
+
+def compare_games(timeline: Timeline, white_advantage: float, draws: Draws) -> Comparisons:
+    """Games as comparisons, with White's advantage (points) where colours are known.
+
+    A draw counts as half a win and half a loss (`halves`), or as one of each (`margin`).
+    """
+    white, black = timeline.game_white.astype(np.int64), timeline.game_black.astype(np.int64)
+    nodes = max(timeline.n_nodes, 1)
+    swap = white > black
+    sign = np.where(swap, -1, 1)
+    sizes, size = np.unique(sign * timeline.offset, return_inverse=True)
+    kinds = 3 * max(len(sizes), 1)
+    pairs = np.minimum(white, black) * nodes + np.maximum(white, black)
+    turns = sign * (timeline.sides == KNOWN)
+    rows, index = np.unique(pairs * kinds + 3 * size + 1 - turns, return_inverse=True)
+    ends, kind = np.divmod(rows, kinds)
+    turn = 1.0 - kind % 3
+    share = np.array([0.0, 0.5 if draws == "halves" else 1.0, 1.0])
+    of_white = timeline.weight * share[timeline.outcome]
+    of_black = timeline.weight * share[2 - timeline.outcome]
+    return Comparisons(
+        first=(ends // nodes).astype(np.int32),
+        second=(ends % nodes).astype(np.int32),
+        shift=(sizes[kind // 3] + turn * white_advantage) / ELO_SCALE,
+        won=_sums(index, np.where(swap, of_black, of_white), len(rows)),
+        lost=_sums(index, np.where(swap, of_white, of_black), len(rows)),
+        turn=turn,
+    )
+
+
+def _sums(index: NDArray[np.intp], values: Array, size: int) -> Array:
+    return np.bincount(index, values, minlength=size).astype(np.float64)
+
+
+# Of the quadrature over a difference: evenly spaced, so that probabilities are right to 1e-7 up to a sd of 600 points
+# and to one in a thousand up to 1,500 (a Gauss-Hermite rule of as many is wrong by a quarter of a draw's there).
+POINTS: Final = 32
+REACH: Final = 5.5  # sds
+
+
+def laplace_integral(value: float, information: Factor) -> float:
+    """Logarithm of a density's integral by Laplace's method, from its maximum and the information there."""
+    n = len(information.variances)
+    return value + 0.5 * n * math.log(2.0 * math.pi) - 0.5 * information.log_determinant
+
+
+@dataclass(frozen=True)
+class Derivatives:
+    """Derivatives (rows,) of the comparisons' log-likelihood in the rating, and of the first two in the margin."""
+
+    first: Array
+    second: Array
+    third: Array
+    margin: Array
+    margin_first: Array
+    margin_second: Array
+
+    @classmethod
+    def at(cls, difference: Array, won: Array, lost: Array, margin: float) -> "Derivatives":
+        """Derivatives of won log L(difference - margin) + lost log L(-difference - margin), L logistic."""
+        from scipy.special import expit
+
+        up, down = expit(difference - margin), expit(difference + margin)
+        won_second, lost_second = -won * up * (1.0 - up), -lost * down * (1.0 - down)
+        won_third, lost_third = won_second * (1.0 - 2.0 * up), lost_second * (1.0 - 2.0 * down)
+        return cls(
+            first=won * (1.0 - up) - lost * down,
+            second=won_second + lost_second,
+            third=won_third + lost_third,
+            margin=-won * (1.0 - up) - lost * down,
+            margin_first=lost_second - won_second,
+            margin_second=lost_third - won_third,
+        )
+
+
+def difference_variances(
+    information: Factor, first: NDArray[np.integer], second: NDArray[np.integer]
+) -> Array:
+    """Variances of rating differences between joined nodes."""
+    both: Array = information.variances[first] + information.variances[second]
+    both -= 2.0 * information.covariances(first, second)
+    return both
+
+
+def differences(comparisons: Comparisons, rating: Array) -> Array:
+    """Rating difference of `first` in each row."""
+    return np.asarray(rating[comparisons.first] - rating[comparisons.second] + comparisons.shift)
+
+
+def leave_one_out(
+    timeline: Timeline, rating: Array, information: Factor, margin: float, white_advantage: float
+) -> float:
+    """Sum of log probabilities of games, each removed from the Gaussian of its difference."""
+    white, black = timeline.game_white, timeline.game_black
+    shift = timeline.ahead(white_advantage)
+    difference = rating[white] - rating[black] + shift / ELO_SCALE
+    won, lost = (timeline.outcome > 0).astype(np.float64), (timeline.outcome < 2).astype(np.float64)
+    taken = np.minimum(timeline.weight, 1.0)
+    at = Derivatives.at(difference, won, lost, margin / ELO_SCALE)
+    variance = difference_variances(information, white, black)
+    left = variance / (1.0 + taken * at.second * variance)
+    mean = difference - left * taken * at.first
+    probabilities = _averaged(ELO_SCALE * mean, ELO_SCALE * np.sqrt(left), margin)
+    with np.errstate(divide="ignore"):
+        logs = np.log(probabilities[np.arange(len(difference)), timeline.outcome])
+    return float(timeline.weight @ logs)
+
+
+def _averaged(difference: Array, sd: Array, margin: float) -> Array:
+    """Probabilities (n, 3) of loss, draw and win for N(difference, sd^2), points, by quadrature."""
+    places = np.linspace(-REACH, REACH, POINTS)
+    shares = np.exp(-0.5 * places**2)
+    total = np.zeros((len(difference), 3))
+    for place, share in zip(places.tolist(), (shares / shares.sum()).tolist(), strict=True):
+        total += share * margin_probabilities(difference + place * sd, margin)
+    return total
+
+
+FLAT: Final = 1e-8  # largest slope at a maximum, in games: expected scores are right to this
+ROUGH: Final = 0.1  # points: with a larger tolerance only steps count,
+STILL: Final = 0.01  # and must be below this: different starts then agree to 1e-7 nats a game
+EXACTNESS: Final = 1e-2  # of the first steps; later as exact as the slopes are small
+HALVINGS: Final = 40
+ROUNDING: Final = 1e-9  # of a log density
+FARTHEST: Final = 5.0  # of a step, in units of the logistic scale
+SAFETY: Final = 1.1  # factor on the length of a step, computed to 1 %
+
+# (rating, gradient, link_precision, own) -> log density of each player's history; adds to or fills the others
+Histories = Callable[[Array, Array, Array, Array], float]
+
+
+class LogDensity:
+    """Log density of ratings in natural units, with gradient and curvature at the last evaluated point."""
+
+    def __init__(self, comparisons: Comparisons, margin: float, previous: Ids, histories: Histories) -> None:
+        from ttt_cli.kernels import bradley_terry
+
+        n = len(previous)
+        self._kernels = bradley_terry
+        self._histories = histories
+        self._margin = margin
+        self.comparisons = comparisons
+        self.previous = previous
+        self.gradient, self.diagonal, self.link_precision, self._own = np.zeros((4, n))
+        self.coupling = np.zeros(len(comparisons))
+
+    def at(self, rating: Array) -> float:
+        """Log density at ratings (nodes,)."""
+        self.gradient.fill(0.0)
+        self.diagonal.fill(0.0)
+        value = self._kernels.compare(
+            *self.comparisons.arrays, self._margin, rating, self.gradient, self.coupling, self.diagonal
+        )
+        value += self._histories(rating, self.gradient, self.link_precision, self._own)
+        self.diagonal += self._own
+        return float(value)
+
+    def step(self, relative: float) -> Array:
+        """Newton's step to a relative accuracy in the energy norm; NaN where there is none."""
+        try:
+            return self._information().solve(self.gradient, energy=relative)[0]
+        except ValueError:
+            return np.full(len(self.gradient), np.nan)
+
+    def _information(self) -> Compiled:
+        every, rows = np.arange(len(self.previous)), self.comparisons
+        entries = joined((every, every, self.diagonal), (rows.first, rows.second, -self.coupling))
+        return Compiled(self.previous, self.link_precision, entries)
+
+    @cached_property
+    def pattern(self) -> Pattern:
+        """Sparsity pattern of the information."""
+        matrix = self._information()
+        return Pattern(matrix.low, matrix.high, len(self.previous))
+
+    def require_information(self) -> None:
+        """Raise ConfigError where `information` would."""
+        require_affordable(self.pattern, "exact deviations", "-s model.deviations=own, or longer periods")
+
+    def information(self) -> Factor:
+        """Factor of the negative Hessian at the last point."""
+        matrix = self._information()
+        return Factor(self.pattern, -matrix.above, matrix.diagonal)
+
+
+@dataclass(frozen=True)
+class Maximum:
+    """Ratings (nodes,) at the maximum, natural units, the log density there, and the status of the optimiser."""
+
+    rating: Array
+    value: float
+    status: Status
+    trace: tuple[tuple[float, float], ...]
+
+
+def maximise(
+    posterior: LogDensity, start: Array, tol: float, max_sweeps: int, on_sweep: OnSweep | None
+) -> Maximum:
+    """Optimise from `start` until all slopes are below `FLAT` and the next step below `tol` points.
+
+    With a `tol` above `ROUGH` only the step counts, against `STILL`: no curvature changes by more than a factor of e
+    over one natural unit. Steps are limited to `FARTHEST`, since the density is flat far from its maximum.
+    """
+    rating, value = start, posterior.at(start)
+    step = posterior.step(EXACTNESS)
+    trace: list[tuple[float, float]] = []
+    rough = tol > ROUGH
+    converged, remaining = False, np.inf
+    while not converged and len(trace) < max_sweeps:
+        step = step * min(1.0, FARTHEST / max(largest(step), FARTHEST))
+        rating, value, moved = _line_search(posterior, rating, value, step)
+        slope = largest(posterior.gradient)
+        step = posterior.step(min(EXACTNESS, slope))
+        remaining = SAFETY * largest(step) * ELO_SCALE
+        converged = remaining < STILL if rough else slope <= FLAT and remaining < tol
+        trace.append((largest(moved) * ELO_SCALE, remaining))
+        if on_sweep:
+            on_sweep(len(trace), *trace[-1])
+        if not np.isfinite(remaining):
+            break
+    return Maximum(rating, value, Status(converged, len(trace), remaining), tuple(trace))
+
+
+def _line_search(
+    posterior: LogDensity, rating: Array, value: float, step: Array
+) -> tuple[Array, float, Array]:
+    """Shorten a step until the concave density does not fall: (ratings, log density, step taken)."""
+    slope = dot(posterior.gradient, step)
+    for _ in range(HALVINGS):
+        reached = posterior.at(rating + step)
+        if dot(posterior.gradient, step) >= -0.5 * slope and reached >= value - ROUNDING * abs(value):
+            break
+        slope, step = 0.5 * slope, 0.5 * step
+    return rating + step, reached, step
+
+
+@dataclass(frozen=True)
+class PlayerYears:
+    """Nodes of rated players: `nodes` their numbers in the timeline, `place` the inverse (-1: not rated).
+
+    Arrays (nodes here,): `previous`, `group` (largest first), `active` (has games inside the group).
+    """
+
+    nodes: Ids
+    place: Ids
+    previous: Ids
+    group: Ids
+    active: Mask
+
+    @classmethod
+    def of(cls, timeline: Timeline) -> "PlayerYears":
+        """Rated nodes of a timeline; all nodes of a player belong together."""
+        group = rated_groups(timeline)[timeline.node_player]
+        nodes = np.flatnonzero(group >= 0).astype(np.int32)
+        place = np.full(timeline.n_nodes + 1, -1, np.int32)  # the last entry is for node -1
+        place[nodes] = np.arange(len(nodes), dtype=np.int32)
+        games = np.zeros(timeline.n_nodes, bool)
+        used = group[timeline.game_white] == group[timeline.game_black]
+        games[timeline.game_white[used]] = games[timeline.game_black[used]] = True
+        return cls(
+            nodes=nodes,
+            place=place[:-1],
+            previous=place[timeline.previous[nodes]],
+            group=group[nodes],
+            active=games[nodes],
+        )
+
+    def select(self, comparisons: Comparisons) -> Comparisons:
+        """Comparisons inside groups."""
+        here = comparisons.among(self.place)
+        return here.where(self.group[here.first] == self.group[here.second])
+
+    def firsts(self) -> Places:
+        """First node of each group."""
+        return np.unique(self.group, return_index=True)[1]
+
+    def mean_weights(self) -> Array:
+        """Weight of each node in its group's mean: equal for all active ones."""
+        return self.active / self._sums(self.active)[self.group]
+
+    def group_sums(self, values: Array) -> Array:
+        """Sum of `values` (nodes here,) over the group of each node."""
+        return self._sums(values)[self.group]
+
+    def across_gaps(self, values: Array, timeline: Timeline) -> Array:
+        """Interpolate `values` (nodes here,) linearly in time over inactive nodes."""
+        player = timeline.node_player[self.nodes]
+        order = np.argsort(player, kind="stable")
+        time = np.cumsum(timeline.gap_years[self.nodes][order])
+        ends = np.flatnonzero(self.active[order])
+        gap = np.flatnonzero(~self.active[order])
+        place = np.searchsorted(ends, gap)
+        inside = (place > 0) & (place < len(ends))
+        gap, before, after = gap[inside], ends[place[inside] - 1], ends[place[inside]]
+        inside = (player[order[before]] == player[order[gap]]) & (player[order[after]] == player[order[gap]])
+        gap, before, after = gap[inside], before[inside], after[inside]
+        share = (time[gap] - time[before]) / (time[after] - time[before])
+        straight = values.copy()
+        straight[order[gap]] = (1.0 - share) * values[order[before]] + share * values[order[after]]
+        return straight
+
+    def notes(self, timeline: Timeline) -> tuple[str, ...]:
+        """Notes on unrated players and unconnected groups."""
+        present = np.unique(timeline.node_player)
+        missing = np.setdiff1d(present, timeline.node_player[self.nodes])
+        notes = []
+        if len(missing):
+            names = "; ".join(timeline.players[player] for player in missing.tolist())
+            notes.append(
+                "not rated, for lack of a positive or a negative score against rated players: "
+                f"{len(missing)} of {len(present)} ({names})"
+            )
+        if self.group.any():
+            notes.append(
+                f"{int(self.group.max()) + 1} groups of players are not connected by games that went both ways: "
+                "each has the same mean"
+            )
+        return tuple(notes)
+
+    def _sums(self, values: Array | Mask) -> Array:
+        return np.bincount(self.group, values, minlength=1).astype(np.float64)
+
+
+def rated_groups(timeline: Timeline) -> Ids:
+    """Group of each player, largest first, -1 for unrated players; shape (players,).
+
+    Inside a group each player is linked to each other by a path of scores. Players without a positive or without a
+    negative score are removed, repeatedly: no finite maximum rates them.
+    """
+    from scipy.sparse import coo_array
+    from scipy.sparse.csgraph import connected_components
+
+    white = timeline.node_player[timeline.game_white]
+    black = timeline.node_player[timeline.game_black]
+    scored, conceded = timeline.outcome != LOSS, timeline.outcome != WIN
+    ends = np.concatenate([white[scored], black[conceded]]), np.concatenate([black[scored], white[conceded]])
+    size = len(timeline.players)
+    points = coo_array((np.ones(len(ends[0])), ends), shape=(size, size))
+    _, label = connected_components(points, directed=True, connection="strong")
+    members = np.bincount(label)
+    order = np.argsort(-members, kind="stable")
+    place = np.empty(len(members), np.int32)
+    place[order] = np.arange(len(members), dtype=np.int32)
+    place[members < 2] = -1
+    return place[label] if size else np.zeros(0, np.int32)
+
+
+Deviations = Annotated[
+    Literal["exact", "own"],
+    Field(description="exact, or own: opponents taken as known, which is quicker and too sure"),
+]
+
+
+def initial_ratings(timeline: Timeline, start: Fit | None) -> Array:
+    """Initial ratings (nodes,) from an earlier fit, natural units; the player's last rating at new nodes, else 0."""
+    rating = np.zeros(timeline.n_nodes)
+    earlier = None if start is None else start.state.get("rating")
+    if earlier is not None and len(earlier) <= len(rating):
+        rating[: len(earlier)] = earlier
+        for i, before in enumerate(timeline.previous[len(earlier) :].tolist(), len(earlier)):
+            rating[i] = rating[before] if before >= 0 else 0.0
+    return rating
+
+
+def own_deviations(posterior: LogDensity, diagonal: Array) -> tuple[Array, Array]:
+    """Variances (nodes,) and covariances with the previous node, other players fixed; `diagonal` excludes own links."""
+    from ttt_cli.kernels.bradley_terry import own_variances
+
+    with np.errstate(divide="ignore"):
+        link_variance = 1.0 / posterior.link_precision
+    variance, covariance = np.empty_like(diagonal), np.empty_like(diagonal)
+    own_variances(posterior.previous, link_variance, diagonal, variance, covariance)
+    return variance, covariance
+
+
+def anchored_rating(anchor: str, timeline: Timeline, rating: Array) -> tuple[float, float] | None:
+    """Points in `NAME @ PERIOD = POINTS`, and the node's value in `rating` (nodes,).
+
+    None when the timeline ends before the anchor or its rating is NaN. Raises ConfigError for an unknown name or a
+    period without games of the player.
+    """
+    named, _, points = anchor.rpartition(" = ")
+    name, _, period = named.rpartition(" @ ")
+    if name not in timeline.players:
+        hint = suggested(name, timeline.players, "names are those of the games, spelled in full")
+        raise ConfigError(f"anchor: no player {name!r}", hint=hint)
+    nodes = np.flatnonzero(timeline.node_player == timeline.players.index(name)).tolist()
+    labels = [timeline.label(int(timeline.node_period[node])) for node in nodes]
+    if period in labels:
+        has = float(rating[nodes[labels.index(period)]])
+        return None if np.isnan(has) else (float(points), has)
+    if len(timeline.periods) and timeline.label(int(timeline.periods[-1])) >= period:
+        played = f"there are games in {', '.join(labels)}" if labels else None
+        raise ConfigError(f"anchor: {name} has no games in {period}", hint=played)
+    return None

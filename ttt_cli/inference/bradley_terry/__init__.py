@@ -1,1 +1,0 @@
-"""Most probable ratings of Bradley-Terry models: Newton, Laplace, information, connectivity."""

@@ -1,0 +1,290 @@
+"""Cut a timeline into slices of time, each with its own nodes and games only."""
+
+from collections.abc import Iterator, Sequence
+from copy import copy
+from dataclasses import dataclass, replace
+from typing import NamedTuple, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ttt_cli.inference.ep.borders import Borders
+from ttt_cli.inference.ep.levels import Elsewhere
+from ttt_cli.inference.ep.merged import MergedGames, merge_games
+from ttt_cli.inference.prior import Prior
+from ttt_cli.kernels.ep.structures import Games
+from ttt_cli.support.arrays import Array, Ids, Mask, Places
+from ttt_cli.timeline import Timeline, calendar
+
+Number = TypeVar("Number", bound=np.generic)
+
+
+class Moving(NamedTuple):
+    """Input of a slice if newcomers' mean moves: the sd of their skills around it, and steps to other slices."""
+
+    sd: float
+    past: Elsewhere
+    future: Elsewhere
+
+
+@dataclass(frozen=True)
+class SliceInput:
+    """The input of a slice: a range of periods with its own numbers of nodes and games.
+
+    The first node is `node_start[0]`: 0 if the slice is the whole timeline, else 1. Then node 0 represents all
+    nodes of earlier slices. The number after a quantity's last node represents those of later slices.
+
+    | name | shape | unit | |
+    |---|---|---|---|
+    | number | | | of the slice, in the order of time |
+    | year | (periods,) | | index of each period's calendar year; the timeline has `years` of them |
+    | games, handicap | | | as in `MergedGames` |
+    | node_start | (periods + 1,) | | the first node of each period, and the end of the last |
+    | game_start | (periods + 1,) | | the first game of each period, and the end of the last; equal games not merged |
+    | previous, following | (variables,) | | neighbours in the player's chain, -1 at its ends |
+    | mean, variance | (variables,) | points, points^2 | of the step from the variable before, as in `Chains` |
+    | widest | (variables,) | points^2 | prior variance of each, without any game |
+    | segment | (variables,) | | number of the segment; -1 in chains that are inside this slice |
+    | first, last | (segments,) | | first and last variable of each segment (a chain that continues in other slices) |
+    | past, future | (segments,) | | whether the chain continues in an earlier, a later slice |
+    | guess | (variables, 2) | | initial beliefs, as messages, or None |
+    | sites | | | initial sites, `message` and `positivity`, or None |
+    | newcomers | | | None where their mean is the same in all years |
+    """
+
+    number: int
+    year: Ids
+    years: int
+    games: Games
+    handicap: Array
+    node_start: Places
+    game_start: Places
+    previous: Ids
+    following: Ids
+    mean: Array
+    variance: Array
+    widest: Array
+    segment: Ids
+    first: Ids
+    last: Ids
+    past: Mask
+    future: Mask
+    guess: Array | None = None
+    sites: tuple[Array, Array] | None = None
+    newcomers: Moving | None = None
+
+
+class Cutter:
+    """Iterate over the slices of a timeline; afterwards `borders` are those between them.
+
+    `cuts`: the first period of each slice, and the end of the last; None: a single slice. `priors`: one for each
+    quantity of a node (skill, draw margin). `guess` (quantities, nodes, 2): initial beliefs, as messages.
+    """
+
+    def __init__(
+        self,
+        timeline: Timeline,
+        cuts: Places | None,
+        priors: Sequence[Prior],
+        *,
+        colours: bool,
+        guess: Array | None = None,
+    ) -> None:
+        from ttt_cli.kernels.ep.joint_means import before_games
+
+        cuts = np.array([0, len(timeline.periods)]) if cuts is None else cuts
+        self._timeline, self._cuts, self._colours, self._guess = timeline, cuts.tolist(), colours, guess
+        self._newcomers = priors[0].newcomers
+        room, shape = timeline.room, (len(priors), timeline.n_nodes)
+        names = "mean", "variance", "widest"
+        self._mean, self._variance, self._widest = (
+            room.empty(f"step-{name}", shape, np.float64) for name in names
+        )
+        for quantity, prior in enumerate(priors):
+            self._mean[quantity], self._variance[quantity] = prior.steps()
+            self._widest[quantity] = self._variance[quantity]
+            before_games(timeline.previous.copy(), self._widest[quantity])
+            room.let_go()
+        self.widest = float(np.sqrt(self._widest.max(initial=0.0)))
+        _, self._year = calendar(timeline)
+        self._found: list[tuple[Ids, Array, Array]] = []
+
+    def __len__(self) -> int:
+        return len(self._cuts) - 1
+
+    @property
+    def inner(self) -> Places:
+        """The first nodes of all slices but the first."""
+        return np.asarray(self._timeline.node_start[self._cuts[1:-1]])
+
+    @property
+    def borders(self) -> Borders:
+        """The borders between the slices made so far."""
+        none = np.empty(0)
+        found = self._found or [(none.astype(np.int32), none, none)]
+        before, mean, variance = (np.concatenate(column) for column in zip(*found, strict=True))
+        sizes = [len(of) for of, *_ in found]
+        return Borders(np.cumsum([0, *sizes]).astype(np.int32), before, mean, variance)
+
+    def __iter__(self) -> Iterator[SliceInput]:
+        self._found = []
+        quantities = len(self._mean)
+        latest = np.full((quantities, len(self._timeline.players)), -1, np.int32)  # segment of each player
+        segments = 0
+        for number in range(len(self)):
+            piece, players = self._piece(number)
+            before = np.where(piece.past, latest[:, players].ravel(), -1)
+            count = len(piece.first)
+            latest[:, players] = (segments + np.arange(count)).reshape(quantities, -1)
+            segments += count
+            self._found.append((before, piece.mean[piece.first], piece.variance[piece.first]))
+            yield piece
+
+    def __getitem__(self, number: int) -> SliceInput:
+        return self._piece(number)[0]
+
+    def among(self, nodes: Places, timeline: Timeline) -> "Cutter":
+        """A Cutter of some of the nodes; `timeline` consists of these."""
+        found = copy(self)
+        found._timeline = timeline
+        found._mean, found._variance, found._widest = (
+            of[:, nodes] for of in (self._mean, self._variance, self._widest)
+        )
+        return found
+
+    def whole(self, merged: MergedGames) -> SliceInput:
+        """The whole timeline as one slice, with these games."""
+        timeline, quantities = self._timeline, len(self._mean)
+        firsts = np.arange(quantities, dtype=np.int32)[:, np.newaxis]
+        previous, following = (
+            np.where(nodes < 0, np.int32(-1), nodes + timeline.n_nodes * firsts).ravel()
+            for nodes in (timeline.previous, timeline.next)
+        )
+        none, nowhere = np.empty(0, np.int32), np.empty(0, np.bool_)
+        guess = None if self._guess is None else self._guess.reshape(-1, 2)
+        newcomers = None
+        if self._newcomers:
+            newcomers = Moving(self._newcomers.sd, *[Elsewhere(none, none, np.empty(0))] * 2)
+        return SliceInput(
+            0, self._year, int(self._year.max(initial=-1)) + 1, merged.games, merged.handicap,
+            timeline.node_start, timeline.game_start, previous, following,
+            self._mean.ravel(), self._variance.ravel(), self._widest.ravel(), none,
+            none, none, nowhere, nowhere, guess, None, newcomers,
+        )  # fmt: skip
+
+    def _piece(self, number: int) -> tuple[SliceInput, Ids]:
+        """A slice, and the players of its segments."""
+        timeline, begin, end = self._timeline, self._cuts[number], self._cuts[number + 1]
+        if len(self) == 1:
+            return self.whole(merge_games(timeline, colours=self._colours)), np.empty(0, np.int32)
+        first, last = (int(timeline.node_start[period]) for period in (begin, end))
+        nodes, quantities = slice(first, last), len(self._mean)
+        previous, following = timeline.previous[nodes], timeline.next[nodes]
+        head, tail = (previous >= 0) & (previous < first), following >= last
+        players, place = np.unique(timeline.node_player[nodes], return_inverse=True)
+        crossing = np.zeros(len(players), np.bool_)
+        crossing[place[head | tail]] = True
+        order = np.argsort(~crossing, kind="stable")
+        rank = np.empty(len(players), np.int32)
+        rank[order] = np.arange(len(players), dtype=np.int32)
+        segment, segments, stride = rank[place], int(crossing.sum()), 1 + last - first
+        offset = stride * np.arange(quantities)[:, np.newaxis]
+
+        def links(inside: Ids, away: Mask, elsewhere: int) -> Ids:
+            """Numbers of neighbouring variables; `elsewhere` for those in other slices."""
+            known = np.where(away, elsewhere, inside - first + 1) + offset
+            return _flat(np.where(inside < 0, -1, known).astype(np.int32))
+
+        def ends(crosses: Mask) -> Ids:
+            """The node at one end of each segment."""
+            found = np.flatnonzero(crosses)
+            return found[np.argsort(segment[found])][:segments].astype(np.int32)
+
+        def elsewhere(ends: Ids, others: Ids, later: Ids) -> Elsewhere:
+            """Steps of skills between ends of segments and other nodes; `later`: the later node of each."""
+            period = np.searchsorted(timeline.node_start, others, side="right") - 1
+            return Elsewhere(ends + np.int32(1), self._year[period], self._variance[0, later])
+
+        starts, stops = ends((previous < 0) | head), ends((following < 0) | tail)
+        past, future = starts[head[starts]], stops[tail[stops]]
+        of_nodes = np.full((quantities, stride), -1, np.int32)
+        of_nodes[:, 1:] = segment + segments * np.arange(quantities)[:, np.newaxis]
+        of_nodes[:, 1:][:, segment >= segments] = -1
+        merged = merge_games(_between(timeline, begin, end), colours=self._colours)
+        ends_of = merged.games.first + np.int32(1), merged.games.second + np.int32(1)
+        piece = SliceInput(
+            number=number,
+            year=self._year[begin:end],
+            years=int(self._year.max(initial=-1)) + 1,
+            games=merged.games._replace(first=ends_of[0], second=ends_of[1]),
+            handicap=merged.handicap,
+            node_start=timeline.node_start[begin : end + 1] - first + 1,
+            game_start=timeline.game_start[begin : end + 1] - timeline.game_start[begin],
+            previous=links(previous, head, 0),
+            following=links(following, tail, stride),
+            mean=_flat(self._mean[:, nodes]),
+            variance=_flat(self._variance[:, nodes]),
+            widest=_flat(self._widest[:, nodes]),
+            segment=of_nodes.ravel() if segments else np.empty(0, np.int32),
+            first=(starts + 1 + offset).ravel().astype(np.int32),
+            last=(stops + 1 + offset).ravel().astype(np.int32),
+            past=np.tile(head[starts], quantities),
+            future=np.tile(tail[stops], quantities),
+            guess=None if self._guess is None else _flat(self._guess[:, nodes]),
+        )
+        if self._newcomers:
+            steps = (
+                elsewhere(past, previous[past], past + np.int32(first)),
+                elsewhere(future, following[future], following[future]),
+            )
+            piece = replace(piece, newcomers=Moving(self._newcomers.sd, *steps))
+        timeline.room.let_go()
+        return piece, players[order][:segments].astype(np.int32)
+
+
+class Unplayed:
+    """Slices of players instead of time, without games: the players are then independent."""
+
+    def __init__(self, timeline: Timeline, count: int, priors: Sequence[Prior]) -> None:
+        self._timeline = timeline
+        self._count = max(1, min(count, len(timeline.players)))
+        self._whole = Cutter(timeline, None, priors, colours=False)
+        self.widest = self._whole.widest
+        none = np.empty(0)
+        self.borders = Borders(np.zeros(self._count + 1, np.int32), none.astype(np.int32), none, none)
+
+    def __len__(self) -> int:
+        return self._count
+
+    def __iter__(self) -> Iterator[SliceInput]:
+        return (self[number] for number in range(self._count))
+
+    def __getitem__(self, number: int) -> SliceInput:
+        nodes = np.flatnonzero(self._timeline.node_player % self._count == number)
+        some = self._whole.among(nodes, self._timeline.unplayed(nodes))
+        return replace(some[0], number=number)
+
+
+SliceInputs = Cutter | Unplayed  # the `borders` of which are known when all have been gone through
+
+
+def _flat(values: NDArray[Number]) -> NDArray[Number]:
+    """Flatten (quantities, nodes) to variables, with a 0 for node 0 of each quantity."""
+    quantities, nodes, *others = values.shape
+    found = np.zeros((quantities, 1 + nodes, *others), values.dtype)
+    found[:, 1:] = values
+    return found.reshape(-1, *others)
+
+
+def _between(timeline: Timeline, begin: int, end: int) -> Timeline:
+    """The part of a timeline from period `begin` to before `end`, with nodes numbered from 0."""
+    node = int(timeline.node_start[begin])
+    games = slice(int(timeline.game_start[begin]), int(timeline.game_start[end]))
+    return replace(
+        timeline,
+        periods=timeline.periods[begin:end],
+        node_start=timeline.node_start[begin : end + 1] - node,
+        game_start=timeline.game_start[begin : end + 1] - games.start,
+        **timeline.games(games)
+        | {name: getattr(timeline, name)[games] - np.int32(node) for name in ("game_white", "game_black")},
+    )

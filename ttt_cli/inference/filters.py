@@ -1,0 +1,203 @@
+"""Shared by filters: fits in one pass, games in pieces, gradients by differences."""
+
+import math
+from collections.abc import Callable, Iterator, Mapping
+from functools import partial, wraps
+from itertools import pairwise
+from typing import Annotated, Any, Final, Literal, TypeVar, Unpack
+
+import numpy as np
+from pydantic import Field
+
+from ttt_cli.config.schema import SolverConfig
+from ttt_cli.fitted import Fit, Status
+from ttt_cli.histories import Filter
+from ttt_cli.inference.outcome import (
+    ELO_SCALE,
+    log_score,
+    logistic_margin_slope,
+    logistic_probabilities,
+    resolve_logistic_margin,
+)
+from ttt_cli.inference.params import ExpectedParams, Params, PriorMean, PriorSd
+from ttt_cli.inference.prior import RandomWalk
+from ttt_cli.inference.solver import Given
+from ttt_cli.kernels.elo import GameRows, PeriodRange, PlayerStates
+from ttt_cli.support.arrays import Array, Mask
+from ttt_cli.timeline import UNKNOWN, Timeline
+
+_Params = TypeVar("_Params", bound=ExpectedParams)
+
+ONCE: Final = Status(converged=True, sweeps=1, remaining_error=0.0)
+
+
+def one_pass(filtered: Callable[[Timeline, Any], Fit]) -> Callable[..., Fit]:
+    """Decorate `filtered(timeline, params)` as the `fit` of a system that passes the games once."""
+
+    @wraps(filtered)
+    def fit(timeline: Timeline, params: Any, solver: SolverConfig, **given: Unpack[Given]) -> Fit:  # noqa: ARG001
+        fitted = filtered(timeline, params)
+        if on_sweep := given.get("on_sweep"):
+            on_sweep(1, 0.0, 0.0)
+        return fitted
+
+    return fit
+
+
+def filter_fit(
+    model: str,
+    params: Params,
+    worked_out: Mapping[str, float],
+    chains: Mapping[str, Filter],
+    log_evidence: float,
+    status: Status = ONCE,
+) -> Fit:
+    """Fit of a filter; `worked_out` are the numbers of open parameters."""
+    return Fit(
+        model=model,
+        kind="filtered",
+        params={**params.model_dump(), **worked_out},
+        chains=dict(chains),
+        log_evidence=log_evidence,
+        leave_one_out=log_evidence,
+        status=status,
+    )
+
+
+_STEPS: Final = 400_000  # updates per call of a kernel; interrupts are handled between calls
+
+
+def rows_of(timeline: Timeline, advantage: float = 0.0) -> GameRows:
+    """Games for the kernels, with White's advantage (points)."""
+    joined = np.zeros(timeline.n_games, np.bool_) if timeline.joined is None else timeline.joined.copy()
+    ends = timeline.game_white.copy(), timeline.game_black.copy()
+    either = advantage * (timeline.sides == UNKNOWN)
+    return GameRows(
+        *ends, timeline.outcome.copy(), timeline.weight.copy(), timeline.ahead(advantage), either, joined
+    )
+
+
+def pieces(timeline: Timeline, games: GameRows, steps: int | None = None) -> Iterator[PeriodRange]:
+    """Yield the games of a timeline in pieces of about `steps` updates each; matches stay whole."""
+    begun, start = 0, timeline.game_start
+    for first, last in pairwise(_cuts(games.weight, games.joined, steps or _STEPS)):
+        goes_on = begun > 0 and bool(start[begun] > first)
+        begin = begun - goes_on
+        begun = len(start) - 1 if last == len(games.weight) else int(np.searchsorted(start[:-1], last))
+        part = slice(begin, begun + 1)
+        yield PeriodRange(goes_on, timeline.node_start[part].copy(), np.clip(start[part], first, last))
+
+
+def whole_periods(timeline: Timeline) -> Iterator[PeriodRange]:
+    """Yield consecutive whole periods with about `_STEPS` games each."""
+    start = timeline.game_start
+    cuts = np.searchsorted(start, np.arange(_STEPS, start[-1], _STEPS))
+    for begin, end in pairwise(np.unique([0, *cuts, len(start) - 1]).tolist()):
+        part = slice(begin, end + 1)
+        yield PeriodRange(False, timeline.node_start[part].copy(), start[part].copy())
+
+
+def _cuts(weight: Array, joined: Mask, steps: int) -> list[int]:
+    """Rows at which pieces of about `steps` updates start, and the number of rows."""
+    from ttt_cli.kernels.elo import GROWTH, SINGLY
+
+    n = len(weight)
+    work = np.ceil(np.minimum(weight, SINGLY)) + np.log(np.maximum(weight / SINGLY, 1.0)) / GROWTH
+    done = np.cumsum(work)
+    cuts = np.searchsorted(done, np.arange(steps, done[-1] if n else 0, steps))
+    begins = np.append(np.flatnonzero(~joined), n)
+    whole = begins[np.searchsorted(begins, cuts)]
+    return [0, *(cut for cut in np.unique(whole).tolist() if 0 < cut < n), n]
+
+
+def gradient_by_differences(
+    filtered: Callable[[Timeline, _Params], Fit], *keys: str
+) -> Callable[[Timeline, _Params, Fit], dict[str, float]]:
+    """`gradient` of a filter by central differences in `keys` and in the parameters of outcomes."""
+
+    def gradient(timeline: Timeline, params: _Params, fit: Fit) -> dict[str, float]:
+        known = params.model_copy(update={"draw_margin": fit.params["draw_margin"]})
+
+        def evidence(key: str, value: float) -> float:
+            return filtered(timeline, known.model_copy(update={key: value})).log_evidence
+
+        names = (*keys, "draw_margin", "white_advantage")
+        slopes = {key: central_slope(partial(evidence, key), float(fit.params[key]), 1.0) for key in names}
+        slope = logistic_margin_slope(params, timeline)
+        return {**slopes, "draw_probability": slopes["draw_margin"] * slope}
+
+    return gradient
+
+
+def central_slope(function: Callable[[float], float], at: float, unit: float) -> float:
+    """Central difference with a step of 1e-4 of `unit`; one-sided where the parameter would turn negative."""
+    step = 1e-4 * max(unit, abs(at))
+    low = at - step if at >= step or at < 0.0 or at == 0.0 else at
+    return (function(at + step) - function(low)) / (at + step - low)
+
+
+Filtered = Callable[[Timeline, Any, float], dict[str, Filter]]  # by White's advantage
+Expectation = Annotated[
+    Literal["logistic", "normal"],
+    Field(description="how a rating difference becomes an expected score in the update"),
+]
+
+
+class RatingParams(ExpectedParams):
+    """Parameters of systems with ratings in Elo points."""
+
+    prior_mean: PriorMean = Field(
+        default=1500.0, description="rating of a player at the first appearance, points"
+    )
+
+    def filtered(self, timeline: Timeline, rating: Array) -> Filter:
+        """Chain of ratings (nodes,) that stay constant until the next node."""
+        return RandomWalk(timeline, self.prior_mean, np.nan, 0.0).filtered(rating, unknown_sd(len(rating)))
+
+    def new_players(self, timeline: Timeline) -> PlayerStates:
+        """States of players before their first games."""
+        ratings = np.full((2, len(timeline.players)), self.prior_mean)
+        return PlayerStates(ratings[0], np.zeros(len(timeline.players)), ratings[1])
+
+
+def unknown_sd(nodes: int) -> Array:
+    """NaN sds (nodes,) of a system without uncertainty."""
+    return np.full(nodes, np.nan)
+
+
+class DeviationParams(ExpectedParams):
+    """Parameters of systems with ratings and deviations."""
+
+    prior_mean: PriorMean = Field(default=1500.0, description="rating at the first appearance, points")
+    prior_sd: PriorSd = Field(
+        default=350.0,
+        description="rating deviation at the first appearance, and the most that idle years leave, points",
+    )
+
+
+def damping(variance: Array) -> Array:
+    """Factor g that shrinks rating differences with this variance, points^2 (Glickman 1999)."""
+    return np.asarray(1.0 / np.sqrt(1.0 + 3.0 * variance / (math.pi * ELO_SCALE) ** 2))
+
+
+def predict(params: dict[str, Any], white: dict[str, Array], black: dict[str, Array]) -> Array:
+    """Probabilities (n, 3) of loss, draw and win for White, from `mean` and `sd`, points."""
+    difference = white["mean"] - black["mean"] + params["white_advantage"]
+    return _probabilities(difference, white["sd"] ** 2 + black["sd"] ** 2, params["draw_margin"])
+
+
+def rated(name: str, timeline: Timeline, params: DeviationParams, filtered: Filtered) -> Fit:
+    """Fit of a filter with a skill chain; its evidence is that of the predictions before each period."""
+    margin = resolve_logistic_margin(params, timeline)
+    advantage = params.white_advantage if timeline.colours else 0.0
+    chains = filtered(timeline, params, advantage)
+    white, black, chain = timeline.game_white, timeline.game_black, chains["skill"]
+    difference = chain.before_mean[white] - chain.before_mean[black] + timeline.ahead(advantage)
+    variance = chain.before_sd[white] ** 2 + chain.before_sd[black] ** 2
+    evidence = log_score(_probabilities(difference, variance, margin), timeline.outcome, timeline.weight)
+    worked_out = {"draw_margin": margin, "white_advantage": advantage}
+    return filter_fit(name, params, worked_out, chains, evidence)
+
+
+def _probabilities(difference: Array, variance: Array, margin: float) -> Array:
+    return logistic_probabilities(damping(variance) * difference, margin)

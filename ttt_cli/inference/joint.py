@@ -1,0 +1,353 @@
+"""Joint expectation propagation: one Gaussian over all variables; all sites updated at once from their cavities."""
+
+import math
+from collections import deque
+from collections.abc import Callable
+from importlib import import_module
+from itertools import combinations, pairwise
+from typing import Final
+
+import numpy as np
+
+from ttt_cli.config.schema import SolverConfig
+from ttt_cli.fitted import DrawCurve, NewcomerCurve, Status
+from ttt_cli.gaussian.factor import Factor, pattern_of
+from ttt_cli.gaussian.precision import DIFFERENCE, WITH_MARGINS, Precision, joined, link_entries, link_pulls
+from ttt_cli.histories import Chain
+from ttt_cli.inference.ep.inference import Inference
+from ttt_cli.inference.ep.start import sites_name
+from ttt_cli.inference.prior import histories, prior_slopes
+from ttt_cli.inference.solver import OnSweep
+from ttt_cli.inference.years import GamesGradient, Posterior
+from ttt_cli.kernels.ep.structures import Chains
+from ttt_cli.support.arrays import Array, Ids, Mask
+
+STIFF: Final = 1e-10  # of the largest variance: smaller steps are none, as the matrix would lose its digits
+
+
+def beginnings(previous: Ids, variance: Array) -> Mask:
+    """Mask of variables that start a group: without a previous one, or after a step of positive `variance`."""
+    first = previous < 0
+    return np.asarray(first | (variance > STIFF * variance.max(initial=0.0)))
+
+
+def joint_chains(inference: Inference) -> Chains:
+    """Chains of all variables: nodes, and newcomers' mean by year if it moves."""
+    return inference.newcomers.tied(inference.chains) if inference.newcomers else inference.chains
+
+
+class Shape:
+    """Structure of the joint Gaussian of a fit, without numbers.
+
+    Consecutive variables form one group if the step between them has no variance: without drift a player has one skill.
+
+    | name | shape | |
+    |---|---|---|
+    | group | (variables,) | group of each variable |
+    | offset | (variables,) | sum of the steps' means from the group's first variable, points |
+    | later | (steps,) | variables with a step from the previous one |
+    | ends, u | | variables of each game, and the sums of them in its site (`link_entries`) |
+    | pattern | | sparsity pattern of groups: pairs linked by games, in the order of the kernels, then by steps |
+    """
+
+    def __init__(self, inference: Inference) -> None:
+        games, (_, previous, _, mean, variance) = inference.merged.games, joint_chains(inference)
+        begins = beginnings(previous, variance)
+        root = np.where(begins, np.arange(len(previous)), previous)
+        self.offset = np.where(begins, 0.0, mean)
+        while (further := root[root] != root).any():
+            self.offset[further] += self.offset[root[further]]
+            root[further] = root[root[further]]
+        firsts, self.group = np.unique(root, return_inverse=True)
+        self.later = np.flatnonzero(begins & (previous >= 0))
+        self.u = DIFFERENCE
+        self.ends: tuple[Ids, ...] = games.first, games.second
+        if "draw_margin" in inference.priors:
+            nodes = len(inference.chains.previous) // 2
+            self.u = WITH_MARGINS
+            self.ends += games.first + nodes, games.second + nodes
+        pairs = [*combinations(self.ends, 2), (previous[self.later], self.later)]
+        first, second = map(np.concatenate, zip(*pairs, strict=True))
+        self.pattern = pattern_of(self.group[first], self.group[second], len(firsts))
+
+    def total(self, values: Array) -> Array:
+        """Sums of values (variables,) over groups."""
+        return np.bincount(self.group, values, len(self.pattern.place)).astype(np.float64)
+
+
+OVERSHOT: Final = -0.25  # of the last move is reversed: shorten steps
+LEAST_SHARE: Final = 0.4  # of the way
+STEEPEST: Final = -3.0  # smallest slope of a move in the previous one
+DOUBT: Final = 3.0  # factor on the sum of further moves: fast ones hide slow ones
+EARLY_DOUBT: Final = 10.0  # the same with few rates, and longer where they are not small
+LONG: Final = 8  # moves
+SMALL: Final = 0.3  # a rate
+RECENT: Final = 3  # rates of which the largest counts
+TOGETHER: Final = 5  # moves that are extrapolated from
+
+
+class Damping:
+    """Step length of the sites, and the remaining error, from successive moves of all marginals.
+
+    Moves below `least` points count as rounding. Moves of means and of sds may be large in turn, so the error is at
+    least the larger of the last two moves; with `evidence_only` the last one is used.
+
+    D and D' are successive moves, d the step length. Undamped, D' would be about l D with l = 1 - (1 - r) / d and
+    r = D'.D / |D|^2. Where moves reverse, d becomes 2 / (2 - l), optimal for ratios between l and 0.
+    """
+
+    def __init__(self, least: float, *, evidence_only: bool = False) -> None:
+        self.share, self.change, self._least, self._evidence_only = 1.0, math.inf, least, evidence_only
+        self._changes: list[float] = []
+        self._moves: deque[Array] = deque(maxlen=TOGETHER)
+
+    def after(self, move: Array) -> float:
+        """Record a move (2, variables) and return the estimated largest remaining error, points."""
+        largest = float(np.abs(move).max(initial=0.0))
+        self.change = largest if largest > self._least else 0.0
+        self._changes.append(self.change)
+        last = self._moves[-1] if self._moves else None
+        if last is not None and (size := float(np.vdot(last, last))) > 0.0:
+            left = float(np.vdot(move, last)) / size
+            if left < OVERSHOT:
+                slope = max(1.0 - (1.0 - left) / self.share, STEEPEST)
+                self.share = min(self.share, max(LEAST_SHARE, 2.0 / (2.0 - slope)))
+        if len(self._changes) == 2:  # the first led from another posterior
+            self._moves.clear()
+        self._moves.append(move)
+        return self._remaining()
+
+    def _remaining(self) -> float:
+        """The largest of three estimates: recent moves, the geometric sum of further moves, and the extrapolation."""
+        if len(self._changes) < 3:
+            return math.inf
+        pairs = [max(pair) for pair in pairwise(self._changes[-RECENT - 2 :])]
+        if pairs[-1] == 0.0:
+            return 0.0
+        rates = [now / before for before, now in pairwise(pairs)]
+        if (rate := max(rates)) >= 1.0:
+            return math.inf
+        known = len(rates) == RECENT and (len(self._changes) >= LONG or rate < SMALL)
+        ahead = (DOUBT if known else EARLY_DOUBT) * rate / (1.0 - rate)
+        least = DOUBT * self.change if self._evidence_only else pairs[-1]
+        return max(least, pairs[-1] * ahead, DOUBT * self._extrapolated())
+
+    def _extrapolated(self) -> float:
+        """Distance of the last marginals from the extrapolated ones, points (Eddy 1979)."""
+        moves = np.array([move.ravel() for move in self._moves])
+        products = moves @ moves.T
+        if not (size := np.trace(products)):
+            return 0.0
+        weights = np.linalg.solve(products + 1e-14 * size * np.eye(len(moves)), np.ones(len(moves)))
+        before = np.cumsum(weights / weights.sum())[:-1]
+        return float(np.abs(before @ moves[1:]).max(initial=0.0))
+
+
+POSITIVE: Final = 0.85  # largest step of positivity sites: full ones overshoot
+ROUNDING: Final = 3e-12  # moves below this part of the widest prior are rounding
+
+
+class JointInference(Posterior):
+    """Joint Gaussian of a fit, from its sites or given ones (`links`, `positivity`).
+
+    Newcomers' means by year, if they move, follow the variables of all nodes.
+
+    | name | shape | unit | |
+    |---|---|---|---|
+    | beliefs | (2, variables) | points | means, from their origins, and sds |
+    | links | (games, 2 or 5) | | sites of games (`kernels/ep/structures.py`) |
+    | positivity | (nodes, 2) | | sites of draw margins, if there are any |
+    """
+
+    def __init__(self, inference: Inference, shape: Shape, given: tuple[Array, Array] | None = None) -> None:
+        self._priors, self.merged, self.rule = inference.priors, inference.merged, inference.rule
+        self.moving, self.of_years = inference.moving, inference.of_years
+        self._margins = "draw_margin" in inference.priors
+        kind, model = ("margin", "ttt_d") if self._margins else ("skill", "ttt")
+        self._kernels = import_module("ttt_cli.kernels.joint")
+        self._of_sites = {
+            name: getattr(self._kernels, f"{kind}_{name}") for name in ("cavities", "update", "evidence")
+        }
+        self._gradient = import_module(f"ttt_cli.kernels.ep.{model}").gradient
+        self._factorised = inference.sites.link, inference.sites.positivity
+        links, positivity = given or self._factorised
+        self.links, self.positivity = links.copy(), positivity.copy()
+        self._newcomers, self._shape = inference.newcomers, shape
+        self.chains, self._size = joint_chains(inference), len(inference.chains.previous)
+        self._nodes = self._size // len(inference.priors)
+        steps = np.append(np.flatnonzero(self.chains.previous < 0), shape.later)
+        self._precision = np.zeros(len(self.chains.previous))  # of steps; 0 within a group
+        self._precision[steps] = 1.0 / self.chains.variance[steps]
+        known = [inference.beliefs()] + ([self._newcomers.beliefs] if self._newcomers else [])
+        self.beliefs = np.concatenate(known, axis=1)
+        self._covariances = np.empty((6 if self._margins else 1, len(self.merged)))
+        self._shared = np.zeros(len(self.chains.previous))
+        self._cavity = np.empty((len(self.merged), 5 if self._margins else 2))
+        self._integral, self._apart = math.nan, 0.0  # contribution of offsets within groups
+
+    @property
+    def state(self) -> dict[str, Array]:
+        """State for a warm start: joint and factorised sites."""
+        name, (links, positivity) = sites_name(self.merged.colours), self._factorised
+        return {
+            f"joint {name}": self.links, "joint positivity": self.positivity,
+            f"links of {name}": links, "links of positivity": positivity,
+        }  # fmt: skip
+
+    def solve(
+        self,
+        solver: SolverConfig,
+        on_sweep: OnSweep | None,
+        trace: tuple[tuple[float, float], ...],
+        *,
+        evidence_only: bool = False,
+    ) -> tuple[Status, tuple[tuple[float, float], ...]]:
+        """Update until means and sds are within `solver.tol`; returns the status and `trace` with a row per round
+        added.
+
+        With `evidence_only` there is no confirming round (`Damping`). `trace` counts towards `solver.max_sweeps`.
+        """
+        least = ROUNDING * math.sqrt(self.chains.variance.max(initial=0.0))
+        rows, damping = list(trace), Damping(least, evidence_only=evidence_only)
+        skipped, remaining = 0, math.inf
+        while len(rows) < solver.max_sweeps:
+            before = self.beliefs
+            self.believe()
+            remaining = damping.after(self.beliefs - before)
+            moved, ahead = self.moving.update(self)
+            change, remaining = max(damping.change, moved), max(remaining, ahead)
+            rows.append((change, remaining))
+            if on_sweep:
+                on_sweep(len(rows), change, remaining)
+            if remaining < solver.tol and not skipped:
+                break
+            skipped = self._update(damping.share)
+        return Status(remaining < solver.tol and not skipped, len(rows), remaining, skipped), tuple(rows)
+
+    def believe(self) -> None:
+        """Compute the joint Gaussian of the current sites and its cavities."""
+        shape, precision = self._shape, self._precision
+        factor, b = self.factor(once=True)
+        mean, group = factor.solve(b), shape.group
+        of_prior = precision @ self.chains.mean**2 - np.log(precision[precision > 0.0]).sum()
+        self._integral = 0.5 * float(b @ mean - of_prior - factor.log_determinant) + self._apart
+        mean, variance, joined = mean[group] + shape.offset, factor.variances[group], factor.joined
+        self.beliefs = np.array([mean, np.sqrt(variance)])
+        self._shared = np.where(self.chains.previous < 0, 0.0, variance)
+        self._shared[shape.later] = joined[self._covariances.size :]
+        self._covariances = joined[: self._covariances.size].reshape(self._covariances.shape)
+        of_nodes = mean[: self._size], variance[: self._size]
+        self._of_sites["cavities"](self.merged.games, *of_nodes, self._covariances, self.links, self._cavity)
+
+    def factor(self, *, once: bool = False) -> tuple[Factor, Array]:
+        """Factor of the precision matrix A of groups, and b, where A^-1 b are the means."""
+        shape = self._shape
+        matrix, b = self._assembled()
+        towards = b - matrix.times(shape.offset) if shape.offset.any() else b
+        self._apart = 0.5 * float(shape.offset @ (b + towards))
+        diagonal = shape.total(matrix.diagonal)
+        return Factor(shape.pattern, -matrix.above, diagonal, once=once), shape.total(towards)
+
+    def _assembled(self) -> tuple[Precision, Array]:
+        """Precision matrix of all variables, without steps inside groups, and its b."""
+        previous, size = self.chains.previous, len(self.chains.previous)
+        links = self.links.T * self.merged.games.weight
+        kinds = len(links) - len(self._shape.u)
+        of_games = link_entries(self._shape.ends, self._shape.u, links[:kinds])
+        margins = np.arange(self._size - len(self.positivity), self._size)
+        entries = joined(of_games, (margins, margins, self.positivity[:, 0]))
+        stepped = np.where(self._precision > 0.0, previous, -1)
+        b = link_pulls(self._shape.ends, self._shape.u, links[kinds:], size)
+        b[margins] += self.positivity[:, 1]
+        weighted, later = self._precision * self.chains.mean, self._shape.later
+        b += weighted - np.bincount(previous[later], weighted[later], size)
+        return Precision(stepped, self._precision, entries), b
+
+    def deviations(self, contrasts: Array) -> Array:
+        """Sds (sums,) of sums of skills with weights (nodes, sums), points."""
+        weights = np.zeros((len(self._shape.pattern.place), contrasts.shape[1]))
+        np.add.at(weights, self._shape.group[: len(contrasts)], contrasts)
+        variance: Array = np.einsum("ij,ij->j", weights, self.factor()[0].solve(weights))
+        return np.sqrt(variance)
+
+    def _update(self, share: float) -> int:
+        skipped = self._of_sites["update"](self.merged.games, self.rule, self._cavity, share, self.links)
+        return int(skipped + self._keep_positive(min(share, POSITIVE))[0])
+
+    def _keep_positive(self, share: float) -> tuple[int, float, float]:
+        """Move the sites that keep margins positive by `share`.
+
+        Returns the number not moved, and the contributions of all these sites to log Z and to its gradient in the
+        margins' origin.
+        """
+        if not self._margins:
+            return 0, 0.0, 0.0
+        from ttt_cli.kernels.ep.ttt_d import positive_evidence
+
+        mean, sd = np.ascontiguousarray(self.beliefs[:, self._nodes : self._size])
+        found: tuple[int, float, float] = positive_evidence(
+            self.rule.origin, mean, sd**2, share, self.positivity
+        )
+        return found
+
+    def log_evidence(self) -> tuple[float, float]:
+        """log Z of the current sites, and the leave-one-out log probability of all games."""
+        total, predicted = self._of_sites["evidence"](self.merged.games, self.rule, self._cavity, self.links)
+        total += self._integral + self._keep_positive(0.0)[1] + self.moving.log_evidence(self)
+        return total, predicted
+
+    def gradient(self) -> tuple[dict[str, float], GamesGradient]:
+        """Gradient of log Z at the fixed point, as `Inference.gradient`."""
+        of_margins, (noise, margin, *rest) = self.moving.gradient(self, self.merged, self._gradient)
+        by_mean, by_variance = self.chain_slopes()
+        of_priors = prior_slopes(self._priors, by_mean[: self._size], by_variance[: self._size])
+        if self._newcomers:
+            moved = 1.0 + 2.0 * (by_variance * self.chains.variance)[self._size :]
+            of_priors |= self._newcomers.gradient(moved)
+        return of_priors | of_margins, (noise, margin + self._keep_positive(0.0)[2], *rest)
+
+    def chain_slopes(self) -> tuple[Array, Array]:
+        """Gradient of log Z in the means and variances of all steps."""
+        _, previous, _, step, variance = self.chains
+        mean, sd = self.beliefs
+        steps = np.flatnonzero(self._precision)
+        before = np.where(previous[steps] < 0, 0.0, 1.0)
+        change = mean[steps] - before * mean[previous[steps]] - step[steps]
+        moved = sd[steps] ** 2 + before * (sd[previous[steps]] ** 2 - 2.0 * self._shared[steps]) + change**2
+        by_mean, by_variance = np.zeros((2, len(mean)))
+        by_mean[steps] = change / variance[steps]
+        by_variance[steps] = 0.5 * (moved / variance[steps] - 1.0) / variance[steps]
+        if len(steps) < len(mean):  # within groups: the force on all later variables there
+            matrix, b = self._assembled()
+            force = b - matrix.times(mean)
+            for i in np.flatnonzero(self._precision == 0.0)[::-1]:
+                by_mean[i] += force[i]
+                if self._precision[previous[i]] == 0.0:
+                    by_mean[previous[i]] += by_mean[i]
+        return by_mean, by_variance
+
+    def cavities(self) -> Array:
+        """Cavities of all games, as the kernels take them."""
+        return self._cavity
+
+    def run_games(self, task: Callable[[int, int], object]) -> None:
+        """Run a task for all games."""
+        task(0, len(self.merged))
+
+    def mean_skills(self) -> Array:
+        """Mean skills of all nodes from the origin, points."""
+        return np.asarray(self.beliefs[0, : self._nodes])
+
+    def draws(self) -> DrawCurve | None:
+        """Curve of moving draw margins, if they move."""
+        return self.moving.curve(self, self._priors["skill"].origin)
+
+    def newcomer_curve(self) -> NewcomerCurve | None:
+        """Curve of newcomers' mean, if it moves."""
+        return self._newcomers.curve(self.beliefs[:, self._size :]) if self._newcomers else None
+
+    def histories(self) -> dict[str, Chain]:
+        """Chains of all quantities, points."""
+        shared = np.where(self.chains.previous < self._size, self._shared, 0.0)
+        parts = np.array([*self.beliefs, shared])[:, : self._size]
+        return histories(self._priors, parts.reshape(3, len(self._priors), -1))

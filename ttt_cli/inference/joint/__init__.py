@@ -1,1 +1,0 @@
-"""Joint posteriors: one Gaussian over all skills."""

@@ -1,1 +1,0 @@
-"""What systems that move ratings by scores share."""

@@ -1,0 +1,495 @@
+"""Draw margins that follow the year and the players' strength.
+
+The logarithm of their factor, theta, is a Gaussian random walk over the years, found at its maximum: score = precision
+times theta. Laplace's method with the Fisher information F integrates it out: -theta'P theta/2 + log|P|/2 - log|P +
+F|/2.
+"""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from ttt_cli.config.schema import SolverConfig
+from ttt_cli.fitted import DrawCurve
+from ttt_cli.games.table import DRAW
+from ttt_cli.inference.ep.merged import MergedGames, outcomes, points_given
+from ttt_cli.inference.outcome import STRENGTH_REACH, STRENGTH_UNIT
+from ttt_cli.inference.prior import GaussianWalk
+from ttt_cli.inference.solver import largest
+from ttt_cli.kernels.ep.structures import Chains, Games, Rule
+from ttt_cli.room import MEMORY, Room
+from ttt_cli.support.arrays import Array, Ids, Places
+from ttt_cli.timeline import Timeline, calendar
+
+if TYPE_CHECKING:
+    from ttt_cli.fitted import Fit
+    from ttt_cli.inference.params import DrawsMove
+
+
+# in 2 beta^2, the draw margin (or the origin of the players' own), White's advantage, and the log of an Elo point
+GamesGradient = tuple[float, ...]
+
+FARTHEST: Final = 0.5  # of a step
+EARLIER: Final = 3  # steps before, of which a faster one is made
+
+
+class YearWalk(GaussianWalk):
+    """theta = L u, started at `start` or 0; `information` (years,) is the Fisher information F of theta."""
+
+    def __init__(self, years: Ids, drift: float, start: Array | None) -> None:
+        super().__init__(years, drift)
+        self.drift = drift
+        theta = np.zeros(len(years))
+        if start is not None and len(start) and len(years):
+            known = min(len(start), len(years))
+            theta[:known], theta[known:] = start[:known], start[known - 1]
+        self._u = np.diff(theta, prepend=0.0) / np.where(self.variances > 0.0, np.sqrt(self.variances), 1.0)
+        self._steps: list[tuple[Array, Array]] = []
+
+    @property
+    def theta(self) -> Array:
+        """Current walk, (years,)."""
+        return np.asarray(self.root @ self._u)
+
+    def step(self, score: Array, information: Array) -> float:
+        """Take one step of Fisher scoring on a posterior; returns the largest move."""
+        move = self._scoring(score, information)
+        self._u, self._steps = self._u + move, []
+        return largest(self.root @ move)
+
+    def accelerated(self, score: Array, information: Array) -> float:
+        """Take a step with Anderson acceleration (1965); returns the largest move."""
+        move = self._scoring(score, information)
+
+        def scaled(steps: Array) -> Array:
+            """Scale steps to the norm of I + L'F L, (..., 2 years)."""
+            return np.concatenate([steps, steps @ self.root.T * np.sqrt(information)], -1)
+
+        if self._steps and np.linalg.norm(scaled(move)) > np.linalg.norm(scaled(self._steps[-1][0])):
+            self._steps.clear()
+        goal = self._u + move
+        earlier, self._steps = self._steps, [*self._steps[1 - EARLIER :], (move, goal)]
+        self._u = goal
+        if earlier:
+            moves, goals = (np.stack([now - one for one in before]) for now, before in zip(
+                (move, goal), zip(*earlier, strict=True), strict=True))  # fmt: skip
+            share = np.linalg.lstsq(scaled(moves).T, scaled(move), rcond=1e-6)[0]
+            self._u = goal + self._limited(-share @ goals)
+        return largest(self.root @ move)
+
+    def log_evidence(self, information: Array) -> float:
+        """Contribution of the walk to the log-evidence."""
+        return -0.5 * float(self._u @ self._u + np.linalg.slogdet(self.precision(information))[1])
+
+    def variance(self, information: Array) -> Array:
+        """Variance (years,) of theta."""
+        covariance = np.linalg.solve(self.precision(information), self.root.T)
+        return np.asarray(np.einsum("ij,ji->i", self.root, covariance))
+
+    def _scoring(self, score: Array, information: Array) -> Array:
+        step = np.linalg.solve(self.precision(information), self.root.T @ score - self._u)
+        return self._limited(step)
+
+    def _limited(self, move: Any) -> Array:
+        return np.asarray(move * min(1.0, FARTHEST / max(largest(self.root @ move), FARTHEST)))
+
+
+class Posterior(ABC):
+    """Posterior of a timeline or slice during a fit, as moving margins use it."""
+
+    rule: Rule
+    chains: Chains
+    of_years: YearMargins
+
+    @property
+    def site_messages(self) -> tuple[Array, Array] | None:
+        """Marginals and the sites of single skills, or None where games have none."""
+        return None
+
+    @abstractmethod
+    def mean_skills(self) -> Array:
+        """Mean skills of all nodes from the origin, points."""
+
+    @abstractmethod
+    def cavities(self) -> Array:
+        """Cavities of all games, as the kernels take them."""
+
+    @abstractmethod
+    def run_games(self, task: Callable[[int, int], object]) -> None:
+        """Run a task for ranges of games until all are done."""
+
+    @abstractmethod
+    def chain_slopes(self) -> tuple[Array, Array]:
+        """Gradient of the log-evidence in the means and variances of all steps."""
+
+    def margins(self, name: str, *arguments: Any) -> list[Any]:
+        """Results of a method of `YearMargins` for all slices."""
+        return [getattr(self.of_years, name)(self, *arguments)]
+
+
+def newcomers_of(previous: Ids, node_start: Places, place: Ids) -> tuple[Ids, Ids]:
+    """First nodes of players among nodes with these `previous`, and the index of their years."""
+    first = np.flatnonzero(previous < 0).astype(np.int32)
+    return first, np.repeat(place, np.diff(node_start))[first]
+
+
+class YearMargins:
+    """Draw margins of `games`, `margin` (games,), points, filled here.
+
+    `place` (periods,) is the index of each period's year among `years`. With margins per player, counted from `base`,
+    `own` are newcomers' variables and the index of their years: these follow the years instead.
+    """
+
+    def __init__(
+        self,
+        games: Games,
+        margin: Array,
+        base: float,
+        strength: float,
+        place: Ids,
+        years: int,
+        own: tuple[Ids, Ids] | None,
+        room: Room = MEMORY,
+    ) -> None:
+        self.margin, self.own = margin, own
+        self._games, self._base, self._strength = games, base, strength
+        self._place, self._years, self._room = place, years, room
+
+    @cached_property
+    def _wider(self) -> Array:
+        found = self._room.empty("wider", self.margin.shape, np.float64)
+        found[:] = 1.0
+        return found
+
+    @cached_property
+    def _before(self) -> Array:
+        return self._room.empty("margin before", self.margin.shape, np.float64)
+
+    @cached_property
+    def _games_of_years(self) -> Places:
+        """Number of distinct games per year, in the order of the games."""
+        games = np.bincount(self._place, np.diff(self._games.start), self._years)
+        return games.astype(np.int64)
+
+    @cached_property
+    def _start(self) -> Places:
+        return np.cumsum(np.append(0, self._games_of_years))
+
+    def _summed(self, values: Array) -> Array:
+        found, played = np.zeros(self._years), self._games_of_years > 0
+        found[played] = np.add.reduceat(values, self._start[:-1][played])
+        return found
+
+    def counts(self, _: Posterior) -> Array:
+        """Weight of games and of draws per year, (2, years)."""
+        weight = self._games.weight
+        drawn = np.where(outcomes(self._games) == DRAW, weight, 0.0)
+        return np.stack([self._summed(weight), self._summed(drawn)])
+
+    def strengths(self, posterior: Posterior) -> Array:
+        """Sum over games of the mean of both skills per year, points, (years,)."""
+        from ttt_cli.kernels.ep import margins as kernels
+
+        total = np.empty(self._years)
+        kernels.strengths(self._start, self._games, posterior.mean_skills(), total)
+        return total
+
+    def above(self, posterior: Posterior, level: Array) -> Array:
+        """Skill of each game's players above the year's level, in units of strength, (games,)."""
+        from ttt_cli.kernels.ep import margins as kernels
+
+        found, skills = np.empty(len(self.margin)), posterior.mean_skills()
+        kernels.above(self._start, self._games, skills, level, STRENGTH_UNIT, STRENGTH_REACH, found)
+        return found
+
+    def widen(self, posterior: Posterior, level: Array, by_year: Array) -> None:
+        """Update the margins of games by strength, given the levels (years,), points."""
+        above = self.above(posterior, level)
+        np.exp(np.multiply(above, self._strength, out=above), out=self._wider)
+        self.apply(posterior, by_year)
+
+    def remember(self, _: Posterior) -> None:
+        """Set the reference of the next `move`."""
+        self._before[:] = self.margin
+
+    def move(self, _: Posterior) -> float:
+        """Largest move since `remember`, points."""
+        self._before -= self.margin
+        return largest(self._before)
+
+    def apply(self, posterior: Posterior, by_year: Array) -> None:
+        """Set margins of games, and the prior means of newcomers' margins."""
+        self.margin[:] = self._base if self.own else np.repeat(by_year, self._games_of_years)
+        if self._strength:
+            self.margin *= self._wider
+        if self.own:
+            first, year = self.own
+            posterior.chains.mean[first] = (by_year - self._base)[year]
+
+    def scores(self, posterior: Posterior, by_year: Array, informed: bool) -> Array:
+        """Score of each year's log margin, or that of the sites, and optionally its Fisher information."""
+        if self.own:
+            return self._of_newcomers(posterior, by_year, *self.own)[: 1 + informed]
+        return self._of_games(posterior, informed)
+
+    @cached_property
+    def _found(self) -> Array:
+        return self._room.empty("scores", (2, len(self.margin)), np.float64)  # in each update the same memory
+
+    def _of_games(self, posterior: Posterior, informed: bool) -> Array:
+        from ttt_cli.kernels.ep.margins import margin_information, site_scores
+
+        found, games, rule, known = self._found, self._games, posterior.rule, posterior.site_messages
+        if known and not informed:
+            posterior.run_games(lambda *part: site_scores(*part, games, rule, *known, found[0]))
+        else:
+            cavities = posterior.cavities()
+            posterior.run_games(lambda *part: margin_information(*part, games, rule, cavities, *found))
+        return np.stack([self._summed(of) for of in found[: 1 + informed]])
+
+    def _of_newcomers(self, posterior: Posterior, by_year: Array, first: Ids, year: Ids) -> Array:
+        by_mean, by_variance = (slopes[first] for slopes in posterior.chain_slopes())
+        margin = by_year[year]
+        information = margin**2 * np.maximum(by_mean**2 - 2.0 * by_variance, 0.0)
+        each = margin * by_mean, information
+        return np.stack([np.bincount(year, of, self._years) for of in each])
+
+
+STATE: Final = "log draw margins by year"
+INITIAL: Final = "before joint propagation:"  # prefix of that state
+ROUNDING: Final = 1e-11  # smaller moves of logarithms are zero
+FIRST_STEPS: Final = 5  # from equal margins to those of the shares of draws
+ROUGH: Final = 1e-3  # of a logarithm
+NEAR: Final = 0.02  # the same: after smaller moves the next step takes the Fisher information as it was
+TINY: Final = 1e-12
+SLOPE_STEP: Final = 1e-2  # of the drift
+SLOPE_TOL: Final = 1e-6  # points
+
+
+class MovingMargins:
+    """Draw margins of a timeline that follow a posterior; `start` may have theta of an earlier fit."""
+
+    def __init__(self, timeline: Timeline, play: Play, start: Fit | None = None) -> None:
+        self._timeline, self._play = timeline, play
+        self.still = not play.margin or not (play.drift or play.strength)
+        self._weight: Array | None = None  # of the games of each year
+        if self.still:
+            return
+        theta = None if start is None else start.state.get(STATE)
+        self.walk = YearWalk(self.calendar[0], play.drift, theta)
+        self._last = math.inf
+        self._near = np.zeros(0)  # the Fisher information of a posterior near by
+        self._known: Array | None = None  # and of this one
+
+    @cached_property
+    def calendar(self) -> tuple[Ids, Ids]:
+        """Calendar years with games, and the index of each period's year."""
+        return calendar(self._timeline)
+
+    @property
+    def state(self) -> dict[str, Array]:
+        """State for a warm start."""
+        return {} if self.still or not self.walk.drift else {STATE: self.walk.theta}
+
+    def extrapolate(self, posterior: Any, start: Fit) -> None:
+        """Move theta as joint propagation did in an earlier fit."""
+        then, initial = (start.state.get(name) for name in (STATE, f"{INITIAL} {STATE}"))
+        if self.still or then is None or initial is None or len(then) != len(theta := self.walk.theta):
+            return
+        self.walk = YearWalk(self.calendar[0], self._play.drift, theta + (then - initial))
+        self.apply(posterior)
+
+    @property
+    def of_newcomers(self) -> bool:
+        """Whether years move the means of newcomers' margins."""
+        return self._play.own_margins > 0.0 and not self.still and self.walk.drift != 0.0
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """Notes for the user."""
+        if self.still or not self._play.strength:
+            return ()
+        return (
+            "the log-evidence is approximate: draw margins depend on skills that are estimated from the same games",
+        )
+
+    def initialise(self, posterior: Any) -> None:
+        """Set initial margins: by the share of draws as if all players were equal."""
+        if self.still:
+            return
+        play, timeline = self._play, self._timeline
+        self._weight, drawn = self._sum(posterior, "counts")
+        if self.of_newcomers and not self._weight.any():
+            _, year = newcomers_of(timeline.previous, timeline.node_start, self.calendar[1])
+            debuts = np.bincount(year, minlength=len(self._weight))
+            while self.walk.step(*_of_one_margin(self._by_year / play.own_margins, debuts)) > ROUGH:
+                pass
+        elif self.walk.drift and not self.walk.theta.any():
+            for _ in range(FIRST_STEPS):
+                self.walk.step(*_of_equals(self._by_year / math.sqrt(play.noise), drawn, self._weight))
+        self.apply(posterior)
+
+    def apply(self, posterior: Any) -> None:
+        """Set the current margins and chains."""
+        if not self.still:
+            posterior.margins("apply", self._by_year)
+
+    def update(self, posterior: Any) -> tuple[float, float]:
+        """Update from a posterior; returns the largest move of a margin and its estimated remaining move, points."""
+        if self.still:
+            return 0.0, 0.0
+        posterior.margins("remember")
+        self._known = None
+        self.follow_strength(posterior)
+        step = self._step(posterior) if self.walk.drift else 0.0
+        self.apply(posterior)
+        step = step if step > ROUNDING else 0.0
+        ahead = step * step / (self._last - step) if step < self._last else step and math.inf
+        self._last = step
+        most = largest(self._by_year)
+        return max(most * step, *posterior.margins("move")), most * ahead
+
+    def _step(self, posterior: Any) -> float:
+        informed = self._play.own_margins > 0.0 or self._last > NEAR  # of newcomers it costs nothing
+        found = self._sum(posterior, "scores", self._by_year, informed)
+        if informed:
+            self._near = found[1]
+        move = self.walk.accelerated if self._weight_of(posterior).any() else self.walk.step
+        return move(found[0], self._near)
+
+    def follow_strength(self, posterior: Any) -> None:
+        """Update each game's strength above its year's level."""
+        if self._play.strength and not self.still:
+            posterior.margins("widen", self._level(posterior), self._by_year)
+
+    def log_evidence(self, posterior: Any) -> float:
+        """Contribution of theta to the log-evidence."""
+        if self.still or not self.walk.drift:
+            return 0.0
+        return self.walk.log_evidence(self._information(posterior))
+
+    def curve(self, posterior: Any, origin: float) -> DrawCurve | None:
+        """Curve of draw margins by year; `origin` is that of skills."""
+        if self.still:
+            return None
+        years = self.calendar[0]
+        sd = np.zeros(len(years))
+        if self.walk.drift:
+            sd = self._by_year * np.sqrt(self.walk.variance(self._information(posterior)))
+        return DrawCurve(years, self._by_year, sd, origin + self._level(posterior))
+
+    def gradient(
+        self, posterior: Posterior, merged: MergedGames, kernel: Callable[..., tuple[float, float]]
+    ) -> tuple[dict[str, float], GamesGradient]:
+        """Gradient of the log-evidence in the strength, approximately, and in the parameters of games.
+
+        `kernel` is the gradient of the model's games.
+        """
+        rule, margin, base = posterior.rule, posterior.rule.margin, self._play.margin
+        by_margin, by_place = np.empty(len(merged)), np.zeros_like(rule.handicap)
+        noise, advantage = kernel(
+            merged.games, merged.balance, rule, posterior.cavities(), by_margin, by_place
+        )
+        slope = float(by_margin @ (margin / base)) if base else float(by_margin.sum())
+        if self.of_newcomers and (own := posterior.of_years.own):
+            variables, year = own
+            slope += float(posterior.chain_slopes()[0][variables] @ np.expm1(self.walk.theta[year]))
+        given = rule.handicap - points_given(merged.handicap, 0.0, rule.advantage)
+        above = margin
+        if len(by_margin):
+            (above,) = posterior.margins("above", self._level(posterior))
+        of_games = noise, slope, advantage, float(given @ by_place)
+        return {"draw_margin_strength": float((by_margin * margin) @ above)}, of_games
+
+    @property
+    def _by_year(self) -> Array:
+        return np.asarray(self._play.margin * np.exp(self.walk.theta))
+
+    def _sum(self, posterior: Any, *what: Any) -> Array:
+        return np.asarray(np.sum(posterior.margins(*what), axis=0))
+
+    def _weight_of(self, posterior: Any) -> Array:
+        if self._weight is None:
+            self._weight = self._sum(posterior, "counts")[0]
+        return self._weight
+
+    def _level(self, posterior: Any) -> Array:
+        """Levels l_t (years,), points."""
+        weight, total = self._weight_of(posterior), self._sum(posterior, "strengths")
+        played = weight > 0.0
+        return _filled(np.where(played, total / np.where(played, weight, 1.0), np.nan))
+
+    def _information(self, posterior: Any) -> Array:
+        """Fisher information (years,) of theta."""
+        if self._known is None:
+            self._known = self._sum(posterior, "scores", self._by_year, True)[1]
+        return self._known
+
+
+def _of_equals(bound: Array, drawn: Array, games: Array) -> tuple[Array, Array]:
+    """Score and Fisher information of theta if all players were equal; `bound` in sds of a difference."""
+    from scipy.special import ndtr
+
+    draw = np.clip(2.0 * ndtr(bound) - 1.0, TINY, 1.0 - TINY)
+    slope = math.sqrt(2.0 / math.pi) * bound * np.exp(-0.5 * bound * bound)
+    score = slope * (drawn / draw - (games - drawn) / (1.0 - draw))
+    return score, games * slope * slope / (draw * (1.0 - draw))
+
+
+def _of_one_margin(bound: Array, newcomers: Places) -> tuple[Array, Array]:
+    """Score and Fisher information without games: newcomers' margins, of mean `bound` sds, are positive."""
+    from scipy.special import log_ndtr
+
+    slope = np.exp(-0.5 * bound * bound - log_ndtr(bound)) / math.sqrt(2.0 * math.pi)
+    return newcomers * bound * slope, newcomers * bound**2 * slope * (slope + bound)
+
+
+def _filled(level: Array) -> Array:
+    """Fill levels of years without games with the last level before, or 0."""
+    known = np.flatnonzero(~np.isnan(level))
+    if not len(known):
+        return np.zeros(len(level))
+    last = np.maximum(np.searchsorted(known, np.arange(len(level)), side="right") - 1, 0)
+    return np.asarray(level[known[last]])
+
+
+def drift_slope(refit: Callable[..., Fit], timeline: Timeline, params: DrawsMove, fit: Fit) -> float:
+    """Gradient of the log-evidence in the drift by central differences of fits; 0 without one."""
+    drift = params.draw_margin_drift
+    if not drift:
+        return 0.0
+    solver = SolverConfig(posterior="joint" if fit.posterior == "joint" else "factorised", tol=SLOPE_TOL)
+    ends = []
+    for sign in (-1.0, 1.0):
+        moved = {"draw_margin_drift": drift * (1.0 + sign * SLOPE_STEP)}
+        moved["white_advantage"] = fit.params["white_advantage"]
+        ends.append(refit(timeline, params.model_copy(update=moved), solver, start=fit).log_evidence)
+    return (ends[1] - ends[0]) / (2.0 * SLOPE_STEP * drift)
+
+
+@dataclass(frozen=True)
+class Play:
+    """A `Rule` without its games; `unit`: points per Elo point; `drift`, `strength`: motion of margins.
+
+    `own_margins`: sd of newcomers' draw margins, counted from `margin`; 0 with a common margin.
+    """
+
+    noise: float
+    margin: float
+    unit: float
+    advantage: float = 0.0
+    own_margins: float = 0.0
+    drift: float = 0.0
+    strength: float = 0.0
+
+    def rule(self, margin: Array, handicap: Array) -> Rule:
+        """Rule with these draw margins and the handicaps of `MergedGames`."""
+        given = points_given(handicap, self.unit, self.advantage)
+        return Rule(self.noise, margin, self.margin, self.advantage, given)

@@ -1,0 +1,207 @@
+"""What TTT and TTT-D share: passes through time, sums of sites, the evidence and its gradient.
+
+A model passes what is its own for one game as a function, which the compiler inlines. Arrays as in `structures`. The
+draw margin of node i is variable n + i; in TTT n is 0.
+"""
+
+import math
+
+from ttt_cli.kernels.arrays import Rows
+from ttt_cli.kernels.compile import at, flat, inner, kernel, span
+from ttt_cli.kernels.ep.chains import update_message
+from ttt_cli.kernels.ep.structures import Games, Part, Sites
+from ttt_cli.kernels.outcomes import UNKNOWN, first_share, outcome_of, place_of, win_moments
+
+SETTLED = 1e-13  # relative change of a site below which it is left alone
+SLOW = 0.5  # rate above which a site is updated again at once
+STUCK = 0.97  # of a step that is reversed: such sites move half as far
+
+
+@inner
+def _repeat(play, g, i, j, code, times, rule, repeats, change, marginal, message, link):
+    """Update the site of equal games while it converges slowly, after a `change`; returns the last change.
+
+    A site that oscillates moves half as far.
+    """
+    share, away = 1.0, 0.0
+    for _ in range(repeats):
+        before, back = change, away
+        change, away = play(g, i, j, code, times, rule, share, marginal, message, link)
+        if change <= SETTLED:
+            break
+        if away * back < 0.0 and abs(away) > STUCK * abs(back):
+            share *= 0.5
+        elif share == 1.0 and change < SLOW * before:
+            break
+    return change
+
+
+@flat
+def _play_period(play, begin, end, games, rule, repeats, marginal, sites):
+    """Update the sites of a period's games in order, slow ones up to `repeats` times more; returns the skipped ones."""
+    skipped = 0
+    _, first, second, code, weight = games
+    message, link, _ = sites
+    for g in span(begin, end):
+        i, j = at(first[g]), at(second[g])
+        change, _ = play(g, i, j, code[g], weight[g], rule, 1.0, marginal, message, link)
+        if change > SETTLED:
+            change = _repeat(
+                play, g, i, j, code[g], weight[g], rule, repeats, change, marginal, message, link
+            )
+        if change < 0.0:
+            skipped += 1
+    return skipped
+
+
+@inner
+def keep_positive(i, e, origin, marginal, positivity):
+    """Update the factor that keeps the margin e of node i positive; False when its cavity is improper."""
+    cavity = marginal[e, 0] - positivity[i, 0]
+    if not cavity > 0.0:
+        return False
+    variance = 1.0 / cavity
+    mean = (marginal[e, 1] - positivity[i, 1]) * variance
+    scale = math.sqrt(cavity)
+    v, w = win_moments((mean + origin) * scale)
+    information = w * cavity
+    left = 1.0 / (1.0 - variance * information)
+    precision = information * left
+    weighted = (v * scale + mean * information) * left
+    marginal[e, 0] += precision - positivity[i, 0]
+    marginal[e, 1] += weighted - positivity[i, 1]
+    positivity[i, 0] = precision
+    positivity[i, 1] = weighted
+    return True
+
+
+@flat
+def pass_through(play, part, back, repeats, chains, games, rule, messages, sites):
+    """One pass through a part, or `back`, messages from outside as they are; returns the number of skipped sites.
+
+    `play` moves the sites of a game by a share of their update. It returns the relative distance of their precisions
+    from their targets (0 for a single game, -1 where no site exists), and the change of the first one.
+    """
+    skipped = 0
+    node_start, previous, following, mean, variance = chains
+    forward, backward, marginal = messages
+    source = following if back else previous
+    n = at(len(sites.positivity))
+    begin, end, low, high, _, _ = part
+    for count in range(end - begin):
+        p = end - 1 - count if back else begin + count
+        for i in span(node_start[p], node_start[p + 1]):
+            s = source[i]
+            inside = s < 0 or low <= s < high
+            if inside:
+                update_message(i, s, back, mean, variance, forward, backward, marginal)
+            if n > 0:
+                e = n + i
+                if inside:
+                    update_message(e, source[e], back, mean, variance, forward, backward, marginal)
+                if not keep_positive(i, e, rule.origin, marginal, sites.positivity):
+                    skipped += 1
+        start = games.start
+        skipped += _play_period(play, start[p], start[p + 1], games, rule, repeats, marginal, sites)
+    return skipped
+
+
+@kernel
+def gather(part: Part, games: Games, marginal: Rows, sites: Sites) -> None:
+    """Fill `marginal` of the variables of a part with their sites: of games, and those that keep margins positive."""
+    message, _, positivity = sites
+    n = at(len(positivity))
+    for i in span(part.node, part.node_end):
+        for c in range(2):
+            marginal[i, c] = 0.0
+            if n > 0:
+                marginal[n + i, c] = positivity[i, c]
+    for g in span(part.game, part.game_end):
+        times = games.weight[g]
+        i, j = at(games.first[g]), at(games.second[g])
+        for c in range(2):
+            marginal[i, c] += times * message[g, c]
+            marginal[j, c] += times * message[g, 2 + c]
+            if n > 0:
+                marginal[n + i, c] += times * message[g, 4 + c]
+                marginal[n + j, c] += times * message[g, 6 + c]
+
+
+@flat
+def sum_evidence(of_game, begin, end, games, rule, beliefs, sites):
+    """The sites' contribution to log Z beside the integral, and the log probabilities of games without their sites.
+
+    `of_game` returns whether a game's cavity is proper, its log probability and the log integral of its site there.
+    """
+    total = 0.0
+    predicted = 0.0
+    for g in span(begin, end):
+        proper, log_p, absorbed = of_game(g, games, rule, beliefs, sites)
+        if proper:
+            predicted += games.weight[g] * log_p
+            total += games.weight[g] * (log_p - absorbed)
+    return total, predicted
+
+
+@flat
+def sum_gradient(of_game, variance, games, balance, rule, cavity, by_margin, by_place):
+    """The games' gradient of the log-evidence in 2 beta^2 and White's advantage, at a fixed point of the sites.
+
+    Fills `by_margin` (games,) with that of each game in its draw margin; adds that in handicaps to `by_place`.
+    Games are left out where the column `variance` of `cavity` is below 0. `balance` (games,) is the weight of games
+    with White first less that of the others; the weight itself where colours are unknown, 0 on neutral ground.
+
+    There only each factor's own slope counts, given the messages it receives. `of_game` returns the log probability
+    under one colouring, and its slopes in 2 beta^2, the draw margin and the difference; with unknown colours both
+    count, each by its posterior weight.
+    """
+    by_noise = 0.0
+    by_advantage = 0.0
+    for g in span(0, len(games.first)):
+        by_margin[g] = 0.0
+        if cavity[g, variance] < 0.0:
+            continue
+        share = 1.0
+        if outcome_of(games.code[g]) >= UNKNOWN:
+            share = first_share(
+                of_game(g, 1.0, games, rule, cavity)[0], of_game(g, -1.0, games, rule, cavity)[0]
+            )
+        for sign, p in ((1.0, share), (-1.0, 1.0 - share)):
+            if p > 0.0:
+                _, noise, margin, slope = of_game(g, sign, games, rule, cavity)
+                counted = p * games.weight[g]
+                by_noise += counted * noise
+                by_margin[g] += counted * margin
+                by_advantage += p * sign * balance[g] * slope
+                by_place[place_of(games.code[g])] += counted * slope
+    return by_noise, by_advantage
+
+
+@flat
+def _chain_residual(v, messages, means, diagonal, out):
+    """b - A s of the chains alone: T s = h - S s at the means s of smoothed sites (S, h), so T is not needed."""
+    forward, backward, marginal = messages
+    means[v] = marginal[v, 1] / marginal[v, 0]
+    precision = marginal[v, 0] - forward[v, 0] - backward[v, 0]
+    out[v] = precision * means[v] - (marginal[v, 1] - forward[v, 1] - backward[v, 1])
+    diagonal[v] = 0.0
+
+
+@flat
+def sum_residual(add_game, part, games, sites, messages, means, coupling, diagonal, out):
+    """Fill `out` with b - A s, `means` with s and `diagonal` with diag(A - T), at a part's marginal means s.
+
+    `add_game` adds the scores and the diagonal of a game.
+    """
+    positivity = sites.positivity
+    n = at(len(positivity))
+    for i in span(part.node, part.node_end):
+        _chain_residual(i, messages, means, diagonal, out)
+        if n > 0:
+            e = n + i
+            _chain_residual(e, messages, means, diagonal, out)
+            out[e] += positivity[i, 1] - positivity[i, 0] * means[e]
+            diagonal[e] = positivity[i, 0]
+    for g in span(part.game, part.game_end):
+        i, j = at(games.first[g]), at(games.second[g])
+        add_game(g, i, j, n, games.weight[g], sites.link, means, coupling, diagonal, out)

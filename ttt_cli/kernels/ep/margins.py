@@ -1,0 +1,173 @@
+"""Draw margins in games: gradients of the probabilities of outcomes, scores, information, and strength of players.
+
+`start` (years + 1,) has the first game of each year, and the end of the last.
+"""
+
+import math
+
+from ttt_cli.kernels.arrays import Places, Rows, Vector
+from ttt_cli.kernels.compile import at, inner, kernel, span
+from ttt_cli.kernels.ep.structures import Games, Rule
+from ttt_cli.kernels.outcomes import (
+    LOG_SQRT_2PI,
+    UNKNOWN,
+    density,
+    draw_log_normaliser,
+    first_share,
+    handicap_of,
+    log_average,
+    mills,
+    outcome_log_normaliser,
+    outcome_moments,
+    outcome_of,
+)
+
+FAINT = 1e-280  # probabilities below are taken by their logarithms
+NEAR_NONE = 1e-6  # so are those of draws that are what is left of 1
+
+
+@inner
+def by_bound(t, bound, outcome, slope):
+    """d log P(outcome) / d bound, where `slope` is d log P / d t."""
+    if outcome != 1:
+        return -abs(slope)
+    log_mass = draw_log_normaliser(t, bound)
+    upper = math.exp(-0.5 * (bound - t) ** 2 - LOG_SQRT_2PI - log_mass)
+    return upper + math.exp(-0.5 * (bound + t) ** 2 - LOG_SQRT_2PI - log_mass)
+
+
+@inner
+def _margin_slope(t, advantage, bound, outcome):
+    """(log P, d log P / d bound) of an outcome, also with unknown colours."""
+    known = outcome % UNKNOWN
+    log_1 = outcome_log_normaliser(t + advantage, bound, known)
+    slope_1 = by_bound(t + advantage, bound, known, outcome_moments(t + advantage, bound, known)[0])
+    if outcome < UNKNOWN:
+        return log_1, slope_1
+    log_2 = outcome_log_normaliser(t - advantage, bound, known)
+    slope_2 = by_bound(t - advantage, bound, known, outcome_moments(t - advantage, bound, known)[0])
+    share = first_share(log_1, log_2)
+    return log_average(log_1, log_2), share * slope_1 + (1.0 - share) * slope_2
+
+
+@inner
+def _margin_information(t, advantage, bound, outcome):
+    """(score, Fisher information) of the logarithm of a margin; all in units of the difference's sd."""
+    if outcome < UNKNOWN:
+        at_win = bound - t - advantage
+        at_loss = bound + t + advantage
+        by_win = density(at_win)
+        by_loss = density(at_loss)
+        win = by_win * mills(abs(at_win))
+        loss = by_loss * mills(abs(at_loss))
+        if at_win < 0.0:
+            win = 1.0 - win
+        if at_loss < 0.0:
+            loss = 1.0 - loss
+        draw = 1.0 - win - loss
+        if min(win, loss) > FAINT and draw > NEAR_NONE:
+            by_win *= bound
+            by_loss *= bound
+            by_draw = by_win + by_loss
+            information = by_win * by_win / win + by_loss * by_loss / loss + by_draw * by_draw / draw
+            if outcome == 1:
+                return by_draw / draw, information
+            return (-by_win / win if outcome == 2 else -by_loss / loss), information
+    score = 0.0
+    information = 0.0
+    for other in range(outcome - outcome % UNKNOWN, outcome - outcome % UNKNOWN + 3):
+        log_p, slope = _margin_slope(t, advantage, bound, other)
+        slope *= bound
+        information += math.exp(log_p) * slope * slope
+        if other == outcome:
+            score = slope
+    return score, information
+
+
+@kernel
+def margin_information(
+    begin: int, end: int, games: Games, rule: Rule, cavity: Rows, score: Vector, information: Vector
+) -> None:
+    """Fill the scores and Fisher information of the logarithms of the draw margins of some games, (games,).
+
+    With s_o = d log P_o / d log margin these are s of the outcome there was, and the sum of P_o s_o^2; both of all
+    equal games. `cavity` as in `gradient`.
+    """
+    for g in span(begin, end):
+        score[g] = 0.0
+        information[g] = 0.0
+        difference, variance = cavity[g, 0], cavity[g, 1]
+        if variance < 0.0:
+            continue
+        scale = 1.0 / math.sqrt(rule.noise + variance)
+        t = (difference + handicap_of(games.code[g], rule.handicap)) * scale
+        found = _margin_information(
+            t, rule.advantage * scale, rule.margin[g] * scale, outcome_of(games.code[g])
+        )
+        score[g] = games.weight[g] * found[0]
+        information[g] = games.weight[g] * found[1]
+
+
+@kernel
+def site_scores(
+    begin: int, end: int, games: Games, rule: Rule, marginal: Rows, message: Rows, score: Vector
+) -> None:
+    """Fill the scores of `margin_information` from the sites of some games, (games,).
+
+    The site of a skill gives g = d log P / d s_i and k = -d^2 log P / d s_i^2 at its cavity. With d, of variance c^2,
+    the difference of both with advantage and handicap, the score is -margin |g| of a win or a loss, and c^2 (k - g^2)
+    - d g of a draw. It is that of the cavity at the fixed point, and where colours are unknown.
+    """
+    for g in span(begin, end):
+        score[g] = 0.0
+        i, j = at(games.first[g]), at(games.second[g])
+        cavity_i = marginal[i, 0] - message[g, 0]
+        cavity_j = marginal[j, 0] - message[g, 2]
+        if not (cavity_i > 0.0 and cavity_j > 0.0):
+            continue
+        mean_i = (marginal[i, 1] - message[g, 1]) / cavity_i
+        difference = mean_i - (marginal[j, 1] - message[g, 3]) / cavity_j
+        difference += handicap_of(games.code[g], rule.handicap)
+        variance = rule.noise + 1.0 / cavity_i + 1.0 / cavity_j
+        outcome = outcome_of(games.code[g])
+        if outcome >= UNKNOWN:
+            scale = 1.0 / math.sqrt(variance)
+            found, _ = _margin_information(
+                difference * scale, rule.advantage * scale, rule.margin[g] * scale, outcome
+            )
+        else:
+            left = cavity_i / marginal[i, 0]
+            shrink = message[g, 0] * left
+            shift = message[g, 1] * left - mean_i * shrink
+            if outcome == 1:
+                found = variance * (shrink - shift * shift) - (difference + rule.advantage) * shift
+            else:
+                found = -rule.margin[g] * abs(shift)
+        score[g] = games.weight[g] * found
+
+
+@inner
+def _strength(i, j, skill):
+    return 0.5 * (skill[i] + skill[j])
+
+
+@kernel
+def strengths(start: Places, games: Games, skill: Vector, total: Vector) -> None:
+    """Fill the sum over the games of each year of the mean skill of both players, (years,), points."""
+    _, first, second, _, weight = games
+    for y in range(len(total)):
+        total[y] = 0.0
+        for g in span(start[y], start[y + 1]):
+            total[y] += weight[g] * _strength(at(first[g]), at(second[g]), skill)
+
+
+@kernel
+def above(
+    start: Places, games: Games, skill: Vector, level: Vector, unit: float, reach: float, found: Vector
+) -> None:
+    """Fill how far that mean is above its year's `level` (years,), (games,), in units, `reach` at most either way."""
+    _, first, second, _, _ = games
+    for y in range(len(level)):
+        for g in span(start[y], start[y + 1]):
+            away = (_strength(at(first[g]), at(second[g]), skill) - level[y]) / unit
+            found[g] = min(max(away, -reach), reach)

@@ -1,0 +1,483 @@
+"""Cholesky factor of a sparse symmetric matrix: pattern, numbers, solutions, entries of the inverse.
+
+The pattern: Liu 1990 (elimination tree); Gilbert, Ng and Peyton 1994 (counts); Ashcraft and Grimes 1989 (supernodes
+with some zeros). The matrix is a graph there: the neighbours of i are `neighbours[start[i]]` up to
+`neighbours[start[i + 1]]`, in both directions, each once.
+
+The numbers: multifrontal by supernodes (Duff and Reid 1983). The inverse: Takahashi, Fagan and Chen 1973, by
+supernodes, from the root: with Z = A^-1 on the rows below and Y = L21 L11^-1, Z21 = -Z22 Y and Z11 = (L11 L11^T)^-1 -
+Y^T Z21. BLAS and LAPACK are called by addresses passed in, so that compiled code on disk has none.
+"""
+
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+from llvmlite import ir
+from numba.core import cgutils, types
+from numba.extending import intrinsic
+
+from ttt_cli.kernels.arrays import Index, Places, Rows, Vector
+from ttt_cli.kernels.compile import inner, kernel, span
+
+BYTES: Final = ir.IntType(8).as_pointer()
+LOWER, LEFT, RIGHT, PLAIN, TURNED, FULL = (np.uint8(ord(letter)) for letter in "LLRNTN")
+
+
+class Blas(NamedTuple):
+    """Addresses of Fortran routines for double precision."""
+
+    potrf: int
+    potri: int
+    trsm: int
+    syrk: int
+    symm: int
+    gemm: int
+
+
+@inner
+def pointer(array, place):
+    """Address of an array entry."""
+    return np.uintp(array.ctypes.data) + np.uintp(8) * np.uintp(place)
+
+
+def _called(typing: Any, address: Any, arguments: Any) -> Any:
+    """Call the routine at `address`: arguments by reference, integers as C's, addresses (uintp) unchanged."""
+
+    def code(context: Any, builder: Any, _: Any, given: Any) -> Any:
+        passed = []
+        for place, kind in enumerate(arguments.types):
+            value = builder.extract_value(given[1], place)
+            if kind == types.uintp:
+                passed.append(builder.inttoptr(value, BYTES))
+                continue
+            if kind == types.int64:
+                value = builder.trunc(value, ir.IntType(32))
+            room = cgutils.alloca_once(builder, value.type)
+            builder.store(value, room)
+            passed.append(builder.bitcast(room, BYTES))
+        routine = ir.FunctionType(ir.VoidType(), [BYTES] * len(passed))
+        builder.call(builder.inttoptr(given[0], routine.as_pointer()), passed)
+        return context.get_dummy_value()
+
+    return types.void(address, arguments), code
+
+
+call: Any = intrinsic(_called)
+
+
+class Tree(NamedTuple):
+    """Supernodes in postorder. A panel has a supernode's columns one after another: its own rows, then `row`.
+
+    | name | shape | |
+    |---|---|---|
+    | first | (supernodes + 1,) | first column |
+    | of | (n,) | supernode of each column |
+    | above | (supernodes,) | supernode of its first row below, -1 at roots |
+    | row_start | (supernodes + 1,) | start of its rows below |
+    | row | (rows,) | these rows, ascending |
+    | panel | (supernodes + 1,) | start of its panel |
+    | kept | (supernodes,) | position of its square of rows below on a stack, from the roots on; -1: not needed |
+    """
+
+    first: Index
+    of: Index
+    above: Index
+    row_start: Places
+    row: Index
+    panel: Places
+    kept: Places
+
+
+MOVE = 20.0  # operations in the time that it takes to hand a number on
+CALL = 5000.0  # and of starting a supernode
+
+
+@kernel
+def elimination_tree(start: Places, neighbours: Index, parent: Index) -> None:
+    """Fill `parent` (n,): the first row below the diagonal of each column of the factor, -1 if there is none."""
+    n = len(parent)
+    ancestor = np.full(n, -1, np.int32)
+    for i in range(n):
+        parent[i] = -1
+        for e in range(start[i], start[i + 1]):
+            j = neighbours[e]
+            while j >= 0 and j < i:
+                above = ancestor[j]
+                ancestor[j] = i
+                if above < 0:
+                    parent[j] = i
+                j = above
+
+
+@kernel
+def postorder(parent: Index, by_weight: Index, order: Index) -> None:
+    """Fill `order` (n,) with the nodes of a forest, children before parents, of siblings the last `by_weight` first."""
+    n = len(parent)
+    first = np.full(n + 1, -1, np.int32)
+    sibling = np.full(n, -1, np.int32)
+    for k in range(n):
+        i = by_weight[k]
+        sibling[i] = first[parent[i]]
+        first[parent[i]] = i
+    done = 0
+    stack = np.empty(n, np.int32)
+    root = first[n]  # which is first[-1]
+    while root >= 0:
+        stack[0] = root
+        depth = 1
+        while depth:
+            i = stack[depth - 1]
+            child = first[i]
+            if child >= 0:
+                first[i] = sibling[child]
+                stack[depth] = child
+                depth += 1
+            else:
+                order[done] = i
+                done += 1
+                depth -= 1
+        root = sibling[root]
+
+
+@inner
+def _common(i, ancestor):
+    """Root of the set of i, with path compression."""
+    root = i
+    while root != ancestor[root]:
+        root = ancestor[root]
+    while i != root:
+        i, ancestor[i] = ancestor[i], root
+    return root
+
+
+@kernel
+def column_counts(start: Places, neighbours: Index, parent: Index, order: Index, count: Index) -> None:
+    """Fill `count` (n,) with the entries of each column of the factor, diagonal included; `order` is a postorder."""
+    n = len(parent)
+    first, last_first = np.full(n, -1, np.int32), np.full(n, -1, np.int32)
+    last_leaf, ancestor = np.full(n, -1, np.int32), np.empty(n, np.int32)
+    for k in range(n):
+        ancestor[k] = k
+        j = order[k]
+        count[j] = 1 if first[j] < 0 else 0
+        while j >= 0 and first[j] < 0:
+            first[j] = k
+            j = parent[j]
+    for k in range(n):
+        j = order[k]
+        if parent[j] >= 0:
+            count[parent[j]] -= 1
+        for e in range(start[j], start[j + 1]):
+            i = neighbours[e]
+            if i <= j or first[j] <= last_first[i]:
+                continue
+            last_first[i] = first[j]
+            before = last_leaf[i]
+            last_leaf[i] = j
+            count[j] += 1
+            if before >= 0:
+                count[_common(before, ancestor)] -= 1
+        if parent[j] >= 0:
+            ancestor[j] = parent[j]
+    for k in range(n):
+        j = order[k]
+        if parent[j] >= 0:
+            count[parent[j]] += count[j]
+
+
+@inner
+def _work(width, below):
+    """Operations of a supernode: its columns, the update of the rows below, and its transfer."""
+    w, r = float(width), float(below)
+    return w * w * (w / 3.0 + r) + w * r * r + MOVE * (r * r + w * (w + r)) + CALL
+
+
+@kernel
+def gather(above: Index, by_below: Index, width: Places, below: Places, into: Index) -> None:
+    """Merge supernodes into their parents where the two are cheaper as one, zeros included: `into` (n,).
+
+    In postorder, with `width` columns and rows `below`; of siblings the last `by_below` first. Supernodes not merged
+    are their own `into`; their `above` and `width` are updated.
+    """
+    n = len(above)
+    child, sibling = np.full(n, -1, np.int32), np.full(n, -1, np.int32)
+    for k in range(n):
+        s = by_below[k]
+        if above[s] >= 0:
+            sibling[s] = child[above[s]]
+            child[above[s]] = s
+    for p in range(n):
+        into[p] = p
+        c = child[p]
+        while c >= 0:
+            apart = _work(width[c], below[c]) + _work(width[p], below[p])
+            if _work(width[c] + width[p], below[p]) < apart:
+                width[p] += width[c]
+                into[c] = p
+            c = sibling[c]
+    for s in range(n - 1, -1, -1):
+        into[s] = into[into[s]]
+        above[s] = into[above[s]] if above[s] >= 0 else -1
+
+
+@inner
+def _add_below(candidates, begin, last, s, least, mark, row, end):
+    """Append candidates from `least` on that are not marked with s; returns the new end."""
+    for k in range(begin, last):
+        i = candidates[k]
+        if i >= least and mark[i] != s:
+            mark[i] = s
+            row[end] = i
+            end += 1
+    return end
+
+
+@kernel
+def supernode_rows(
+    start: Places, neighbours: Index, first: Index, of: Index, row_start: Places, row: Index, above: Index
+) -> None:
+    """Fill `row` with the rows of all supernodes below their own columns, and `above` (supernodes,).
+
+    The rows of s are `row[row_start[s]]` up to `row_start[s + 1]`, unsorted; `above` is the supernode of the
+    smallest, -1 at roots. `of` (n,) is the supernode of each column.
+    """
+    mark = np.full(len(of), -1, np.int32)
+    child, sibling = np.full(len(above), -1, np.int32), np.full(len(above), -1, np.int32)
+    for s in range(len(above)):
+        end = row_start[s]
+        least = first[s + 1]
+        end = _add_below(neighbours, start[first[s]], start[least], s, least, mark, row, end)
+        c = child[s]
+        while c >= 0:
+            end = _add_below(row, row_start[c], row_start[c + 1], s, least, mark, row, end)
+            c = sibling[c]
+        above[s] = -1
+        if end > row_start[s]:
+            nearest = row[row_start[s]]
+            for k in range(row_start[s], end):
+                nearest = min(nearest, row[k])
+            above[s] = of[nearest]
+            sibling[s] = child[above[s]]
+            child[above[s]] = s
+
+
+@kernel
+def stacked(above: Index, below: Places, kept: Places) -> None:
+    """Fill `kept` with positions on a stack, from the roots on; the last child reuses its parent's."""
+    count = len(above)
+    first = np.full(count, -1, np.int32)
+    for s in range(count - 1, -1, -1):
+        if above[s] >= 0:
+            first[above[s]] = s
+    for s in range(count - 1, -1, -1):
+        if first[s] >= 0:
+            p = above[s]
+            kept[s] = 0 if p < 0 else kept[p] + (0 if first[p] == s else below[p] * below[p])
+        else:
+            kept[s] = -1
+
+
+@kernel
+def places(tree: Tree, low: Index, high: Index, place: Places) -> None:
+    """Fill `place` with the panel positions of pairs of columns, low <= high, all in the pattern."""
+    for k in range(len(low)):
+        s = tree.of[low[k]]
+        column = np.int64(low[k] - tree.first[s])
+        width = np.int64(tree.first[s + 1] - tree.first[s])
+        begin, end = tree.row_start[s], tree.row_start[s + 1]
+        at = np.int64(high[k] - tree.first[s])
+        if at >= width:
+            least, most = begin, end
+            while least < most:
+                middle = (least + most) // 2
+                if tree.row[middle] < high[k]:
+                    least = middle + 1
+                else:
+                    most = middle
+            at = width + least - begin
+        place[k] = tree.panel[s] + column * (width + end - begin) + at
+
+
+@inner
+def _shape(tree, s):
+    """(columns, rows below, start of the panel, start of the rows) of a supernode."""
+    begin = tree.row_start[s]
+    return np.int64(tree.first[s + 1] - tree.first[s]), tree.row_start[s + 1] - begin, tree.panel[s], begin
+
+
+@inner
+def _locate(tree, s, p, local):
+    """Fill `local` with the rows below of s as rows of the front of p, the supernode above."""
+    first, width, begin = tree.first[p], np.int64(tree.first[p + 1] - tree.first[p]), tree.row_start[p]
+    at = begin
+    for k in range(tree.row_start[s], tree.row_start[s + 1]):
+        i = tree.row[k]
+        if i < first + width:
+            local[k - tree.row_start[s]] = i - first
+        else:
+            while tree.row[at] < i:
+                at += 1
+            local[k - tree.row_start[s]] = width + at - begin
+
+
+@inner
+def _copy(count, source, begin, target, to):
+    """Copy `count` numbers; slices would compile much more slowly."""
+    for k in span(0, count):
+        target[np.uintp(to) + k] = source[np.uintp(begin) + k]
+
+
+@kernel
+def factorise(blas: Blas, tree: Tree, panels: Vector, stack: Vector, front: Vector) -> int:
+    """Turn the lower triangle of A in `panels` into L; returns -1, or the first supernode where A is not definite.
+
+    `stack` has the triangles of children by columns, `front` (rows^2,) the current one.
+    """
+    count = len(tree.above)
+    last_child, before = np.full(count, -1, np.int32), np.full(count, -1, np.int32)
+    local = np.empty(len(tree.row) + 1, np.int64)
+    info = np.zeros(1, np.int64)
+    top = 0
+    for s in range(count):
+        width, below, at, _ = _shape(tree, s)
+        rows = width + below
+        for k in span(0, below * below):
+            front[k] = 0.0
+        c = last_child[s]
+        while c >= 0:
+            size = tree.row_start[c + 1] - tree.row_start[c]
+            _locate(tree, np.int64(c), s, local)
+            top -= size * (size + 1) // 2
+            source = top
+            for a in range(size):
+                into = local[a]
+                if into < width:
+                    column = at + into * rows
+                    for b in range(a, size):
+                        panels[column + local[b]] += stack[source + b - a]
+                else:
+                    column = (into - width) * below - width
+                    for b in range(a, size):
+                        front[column + local[b]] += stack[source + b - a]
+                source += size - a
+            c = before[c]
+        own = pointer(panels, at)
+        call(blas.potrf, (LOWER, width, own, rows, pointer(info, 0)))
+        if info[0] != 0:
+            return s
+        if below:
+            others, square = pointer(panels, at + width), pointer(front, 0)
+            call(blas.trsm, (RIGHT, LOWER, TURNED, FULL, below, width, 1.0, own, rows, others, rows))
+            call(blas.syrk, (LOWER, PLAIN, below, width, -1.0, others, rows, 1.0, square, below))
+            for a in range(below):
+                _copy(below - a, front, a * below + a, stack, top)
+                top += below - a
+        p = tree.above[s]
+        if p >= 0:
+            before[s] = last_child[p]
+            last_child[p] = s
+    return -1
+
+
+@kernel
+def log_determinant(tree: Tree, panels: Vector) -> float:
+    """log |A| of A = L L^T."""
+    total = 0.0
+    for s in range(len(tree.above)):
+        width, below, at, _ = _shape(tree, s)
+        for j in range(width):
+            total += np.log(panels[at + j * (width + below) + j])
+    return 2.0 * total
+
+
+@kernel
+def solve(blas: Blas, tree: Tree, panels: Vector, x: Rows, forward: bool) -> None:
+    """Solve A y = x, or if not `forward` L^T y = x, in place for all columns of `x` (n, columns)."""
+    columns = x.shape[1]
+    part = np.empty((len(tree.row) + 1, columns))
+    count = len(tree.above)
+    for turn in range(count if forward else 0):
+        width, below, at, begin = _shape(tree, turn)
+        rows, own = width + below, pointer(x, tree.first[turn] * columns)
+        call(
+            blas.trsm,
+            (RIGHT, LOWER, TURNED, FULL, columns, width, 1.0, pointer(panels, at), rows, own, columns),
+        )
+        if below:
+            call(
+                blas.gemm,
+                (
+                    PLAIN, TURNED, columns, below, width, 1.0, own, columns,
+                    pointer(panels, at + width), rows, 0.0, pointer(part, 0), columns,
+                ),
+            )  # fmt: skip
+            for k in range(below):
+                for c in range(columns):
+                    x[tree.row[begin + k], c] -= part[k, c]
+    for turn in range(count):
+        s = count - 1 - turn
+        width, below, at, begin = _shape(tree, s)
+        rows, own = width + below, pointer(x, tree.first[s] * columns)
+        if below:
+            for k in range(below):
+                for c in range(columns):
+                    part[k, c] = x[tree.row[begin + k], c]
+            call(
+                blas.gemm,
+                (
+                    PLAIN, PLAIN, columns, width, below, -1.0, pointer(part, 0), columns,
+                    pointer(panels, at + width), rows, 1.0, own, columns,
+                ),
+            )  # fmt: skip
+        call(
+            blas.trsm,
+            (RIGHT, LOWER, PLAIN, FULL, columns, width, 1.0, pointer(panels, at), rows, own, columns),
+        )
+
+
+@kernel
+def invert(blas: Blas, tree: Tree, panels: Vector, stack: Vector, front: Vector, y: Vector) -> None:
+    """Turn L in `panels` into the entries of A^-1 there; the rest is work space, `stack` as in `tree.kept`."""
+    local = np.empty(len(tree.row) + 1, np.int64)
+    info = np.zeros(1, np.int64)
+    for turn in range(len(tree.above)):
+        s = len(tree.above) - 1 - turn
+        width, below, at, _ = _shape(tree, s)
+        rows, own = width + below, pointer(panels, at)
+        if below:
+            p = np.int64(tree.above[s])
+            width_p, below_p, at_p, _ = _shape(tree, p)
+            rows_p = width_p + below_p
+            _locate(tree, s, p, local)
+            for a in range(below):
+                source = local[a]
+                if source < width_p:
+                    column = at_p + source * rows_p
+                    for b in range(a, below):
+                        front[a * below + b] = panels[column + local[b]]
+                else:
+                    column = tree.kept[p] + (source - width_p) * below_p - width_p
+                    for b in range(a, below):
+                        front[a * below + b] = stack[column + local[b]]
+            kept = tree.kept[s]
+            if kept >= 0:
+                _copy(below * below, front, 0, stack, kept)
+            for j in range(width):
+                _copy(below, panels, at + j * rows + width, y, j * below)
+            call(blas.trsm, (RIGHT, LOWER, PLAIN, FULL, below, width, 1.0, own, rows, pointer(y, 0), below))
+            call(
+                blas.symm,
+                (
+                    LEFT, LOWER, below, width, -1.0, pointer(front, 0), below,
+                    pointer(y, 0), below, 0.0, pointer(panels, at + width), rows,
+                ),
+            )  # fmt: skip
+        call(blas.potri, (LOWER, width, own, rows, pointer(info, 0)))
+        if below:
+            call(
+                blas.gemm,
+                (
+                    TURNED, PLAIN, width, width, below, -1.0, pointer(y, 0), below,
+                    pointer(panels, at + width), rows, 1.0, own, rows,
+                ),
+            )  # fmt: skip

@@ -1,0 +1,185 @@
+"""Glicko and Glicko-2: ratings with deviations, updated once for all games of a period.
+
+Glickman 1999 and his note "The Glicko system", step 2; Glickman 2013, "Example of the Glicko-2 system", steps 2 to 8.
+"""
+
+import math
+from typing import NamedTuple
+
+from ttt_cli.kernels.arrays import Index, Vector
+from ttt_cli.kernels.compile import inner, kernel
+from ttt_cli.kernels.elo import Beliefs, GameRows, PeriodRange, Slopes, Steps
+
+# q: how fast the log-odds of winning grow with the rating difference, per point.
+SLOPE = math.log(10.0) / 400.0
+
+
+@inner
+def damping(variance):
+    """Factor g that shrinks a difference to an opponent with this rating variance, points^2."""
+    return 1.0 / math.sqrt(1.0 + 3.0 * SLOPE * SLOPE * variance / (math.pi * math.pi))
+
+
+@inner
+def _weigh(score, difference, variance):
+    """(gradient, information) of a game in the player's rating, given the opponent's rating variance."""
+    g = SLOPE * damping(variance)
+    expected = 1.0 / (1.0 + math.exp(-g * difference))
+    return g * (score - expected), g * g * expected * (1.0 - expected)
+
+
+@inner
+def weigh_games(first: int, last: int, games: GameRows, before: Beliefs, slopes: Slopes) -> None:
+    """Add games from `first` to before `last` to the slopes at the ratings `before` them, by weight."""
+    white, black, outcome, weight, offset, _, _ = games
+    mean, variance = before
+    gradient, information = slopes
+    for g in range(first, last):
+        i, j = white[g], black[g]
+        score = 0.5 * outcome[g]
+        difference = mean[i] - mean[j] + offset[g]
+        gradient_i, information_i = _weigh(score, difference, variance[j])
+        gradient_j, information_j = _weigh(1.0 - score, -difference, variance[i])
+        gradient[i] += weight[g] * gradient_i
+        information[i] += weight[g] * information_i
+        gradient[j] += weight[g] * gradient_j
+        information[j] += weight[g] * information_j
+
+
+@kernel
+def filter_periods(
+    piece: PeriodRange, steps: Steps, most: float, games: GameRows, before: Beliefs, after: Beliefs,
+    slopes: Slopes,
+) -> None:  # fmt: skip
+    """Fill marginals before and after the games of each node, with a variance of at most `most` before.
+
+    Slopes are zero at first.
+    """
+    for p in range(len(piece.node_start) - 1):
+        for i in range(piece.node_start[p], piece.node_start[p + 1]):
+            last = steps.previous[i]
+            before.mean[i] = steps.mean[i] + (0.0 if last < 0 else after.mean[last])
+            before.variance[i] = min(steps.variance[i] + (0.0 if last < 0 else after.variance[last]), most)
+        weigh_games(piece.game_start[p], piece.game_start[p + 1], games, before, slopes)
+        for i in range(piece.node_start[p], piece.node_start[p + 1]):
+            after.variance[i] = 1.0 / (1.0 / before.variance[i] + slopes.information[i])
+            after.mean[i] = before.mean[i] + after.variance[i] * slopes.gradient[i]
+
+
+@kernel
+def smooth_back(previous: Index, before: Beliefs, after: Beliefs, covariance: Vector) -> None:
+    """Smooth the marginals `after` each node's games (Kalman smoother); `covariance` is with the previous node."""
+    mean, variance = after
+    for i in range(len(previous) - 1, -1, -1):
+        last = previous[i]
+        covariance[i] = 0.0
+        if last >= 0:
+            gain = variance[last] / before.variance[i]
+            covariance[i] = gain * variance[i]
+            mean[last] += gain * (mean[i] - before.mean[i])
+            variance[last] += gain * gain * (variance[i] - before.variance[i])
+
+
+CLOSE = 1e-6  # of the log of the squared volatility: where the search ends
+MOST = 100  # steps of the search; it takes about ten
+HUGE = 1e100  # instead of overflow, for uninformative games
+
+
+class Newcomer(NamedTuple):
+    """Prior at the first appearance, and the change of volatilities (`unit`: points per unit of volatility)."""
+
+    mean: float
+    variance: float
+    volatility: float
+    unit: float
+    change: float
+
+
+@inner
+def _excess(x, improvement, spread, start, change):
+    """Slope of the log-posterior of x, the log of the squared volatility (Glickman 2013, step 5.1)."""
+    squared = math.exp(x)
+    total = spread + squared
+    return squared * (improvement - total) / (2.0 * total * total) - (x - start) / (change * change)
+
+
+@inner
+def new_volatility(volatility: float, improvement: float, spread: float, change: float) -> float:
+    """Volatility after a period, by the Illinois method (Glickman 2013, step 5).
+
+    `improvement`: squared improvement suggested by the games alone (Delta^2); `spread`: their variance plus that of
+    the rating (v + phi^2). All in units of the volatility. `change` 0 keeps it.
+    """
+    if change == 0.0:
+        return volatility
+    start = 2.0 * math.log(volatility)
+    a = start
+    if improvement > spread:
+        b = math.log(improvement - spread)
+    else:
+        b = start - change
+        while _excess(b, improvement, spread, start, change) < 0.0:
+            b -= change
+    at_a = _excess(a, improvement, spread, start, change)
+    at_b = _excess(b, improvement, spread, start, change)
+    for _ in range(MOST):
+        if abs(b - a) <= CLOSE:
+            break
+        c = a + (a - b) * at_a / (at_b - at_a)
+        at_c = _excess(c, improvement, spread, start, change)
+        if at_c * at_b <= 0.0:
+            a, at_a = b, at_b
+        else:
+            at_a *= 0.5
+        b, at_b = c, at_c
+    return math.exp(0.5 * a)
+
+
+@inner
+def _rate(i, newcomer, beliefs, volatility, slopes):
+    """Update node i from its marginal before its games (steps 4 to 8).
+
+    Departure from the source: no volatility makes a player less certain in one period than a newcomer.
+    """
+    unit, most_variance = newcomer.unit, newcomer.variance
+    mean, variance = beliefs
+    gradient, information = slopes
+    if information[i] > 0.0:
+        inverse = 1.0 / (unit * unit)
+        improvement = min((gradient[i] / information[i]) ** 2 * inverse, HUGE)
+        spread = min((1.0 / information[i] + variance[i]) * inverse, HUGE)
+        most = math.sqrt(most_variance * inverse)
+        volatility[i] = min(new_volatility(volatility[i], improvement, spread, newcomer.change), most)
+        grown = variance[i] + (unit * volatility[i]) ** 2
+    else:
+        grown = min(variance[i] + (unit * volatility[i]) ** 2, most_variance)
+    variance[i] = 1.0 / (1.0 / grown + information[i])
+    mean[i] += variance[i] * gradient[i]
+
+
+@kernel
+def filter_volatile(
+    piece: PeriodRange, previous: Index, idle: Vector, games: GameRows, newcomer: Newcomer, beliefs: Beliefs,
+    volatility: Vector, slopes: Slopes,
+) -> None:  # fmt: skip
+    """Fill marginals and volatility after the games of each node, with `idle` periods before.
+
+    Slopes are zero at first.
+    """
+    _, node_start, game_start = piece
+    mean, variance = beliefs
+    for p in range(len(node_start) - 1):
+        for i in range(node_start[p], node_start[p + 1]):
+            last = previous[i]
+            if last < 0:
+                mean[i] = newcomer.mean
+                variance[i] = newcomer.variance
+                volatility[i] = newcomer.volatility
+            else:
+                mean[i] = mean[last]
+                volatility[i] = volatility[last]
+                grown = variance[last] + idle[i] * (newcomer.unit * volatility[i]) ** 2
+                variance[i] = min(grown, newcomer.variance)
+        weigh_games(game_start[p], game_start[p + 1], games, beliefs, slopes)
+        for i in range(node_start[p], node_start[p + 1]):
+            _rate(i, newcomer, beliefs, volatility, slopes)

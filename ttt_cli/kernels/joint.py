@@ -1,0 +1,286 @@
+"""Games of TTT and TTT-D in joint expectation propagation: sites, cavities and samples.
+
+A game of TTT is a site exp(-q d^2 / 2 + h d) of d = s_i - s_j; one of TTT-D a site of x1 = d + e_i and x2 = e_j - d,
+beside the sites that keep margins positive. All sites are updated at once from the cavities of the joint Gaussian:
+with its mean m and variance v of d, the cavity has precision 1/v - q and precision times mean m/v - h.
+"""
+
+import math
+
+import numpy as np
+
+from ttt_cli.kernels.arrays import Index, Rows, Vector
+from ttt_cli.kernels.compile import at, flat, inner, kernel, span
+from ttt_cli.kernels.ep.chains import log_integral
+from ttt_cli.kernels.ep.games import sum_evidence
+from ttt_cli.kernels.ep.structures import Games, Rule
+from ttt_cli.kernels.ep.ttt import log_probability
+from ttt_cli.kernels.ep.ttt_d import game_log_probability, game_sides, gaussian_site, has_one_peak, together
+from ttt_cli.kernels.outcomes import UNKNOWN, game_moments, handicap_of, outcome_of
+
+REPEATS = 50  # of a site that equal games share, at most
+SETTLED = 1e-10  # relative change of its precision
+TINY = 1e-300
+
+
+@kernel
+def skill_cavities(
+    games: Games, mean: Vector, variance: Vector, covariance: Rows, link: Rows, cavity: Rows
+) -> None:
+    """Fill `cavity` (games, 2): mean and variance of s_i - s_j without one such game; -1 where it is improper."""
+    for g in span(0, len(games.first)):
+        i, j = at(games.first[g]), at(games.second[g])
+        precision = 1.0 / (variance[i] + variance[j] - 2.0 * covariance[0, g])
+        times = min(games.weight[g], 1.0)
+        left = precision - times * link[g, 0]
+        cavity[g, 1] = -1.0
+        if left > 0.0:
+            cavity[g, 0] = ((mean[i] - mean[j]) * precision - times * link[g, 1]) / left
+            cavity[g, 1] = 1.0 / left
+
+
+@inner
+def _skill_site(outcome, given, margin, rule, mean, variance):
+    """(q, h) of the site for a cavity; q is below 0 where there is no Gaussian site."""
+    scale = 1.0 / math.sqrt(rule.noise + variance)
+    v, w = game_moments((mean + given) * scale, rule.advantage * scale, margin * scale, outcome)
+    shrink = w * scale * scale
+    rest = 1.0 / (1.0 - variance * shrink)
+    return shrink * rest, (v * scale + mean * shrink) * rest
+
+
+@inner
+def _skill_agreed(outcome, given, margin, rule, mean, variance, others, q, h):
+    """The site (q, h) that a game and `others` equal ones share; q below 0 as in `_skill_site`."""
+    precision = 1.0 / variance - others * q
+    weighted = mean / variance - others * h
+    last, way = math.inf, 1.0
+    for _ in range(REPEATS if others > 0.0 else 1):
+        seen = precision + others * q
+        if not seen > 0.0:
+            return -1.0, 0.0
+        new_q, new_h = _skill_site(outcome, given, margin, rule, (weighted + others * h) / seen, 1.0 / seen)
+        change = abs(new_q - q) / max(new_q, TINY)
+        if new_q < 0.0:
+            return new_q, new_h
+        if change > last:
+            way *= 0.5
+        q += way * (new_q - q)
+        h += way * (new_h - h)
+        last = change
+        if change < SETTLED:
+            break
+    return q, h
+
+
+@kernel
+def skill_update(games: Games, rule: Rule, cavity: Rows, share: float, link: Rows) -> int:
+    """Move all sites by `share` towards their targets; returns the number of sites not moved."""
+    skipped = 0
+    for g in span(0, len(games.first)):
+        if cavity[g, 1] < 0.0:
+            skipped += 1
+            continue
+        outcome, given = outcome_of(games.code[g]), handicap_of(games.code[g], rule.handicap)
+        others = max(games.weight[g] - 1.0, 0.0)
+        q, h = _skill_agreed(
+            outcome, given, rule.margin[g], rule, cavity[g, 0], cavity[g, 1], others, link[g, 0], link[g, 1]
+        )
+        if q < 0.0:  # two peaks, of unknown colours
+            skipped += 1
+            continue
+        link[g, 0] += share * (q - link[g, 0])
+        link[g, 1] += share * (h - link[g, 1])
+    return skipped
+
+
+@flat
+def _skill_evidence(g, games, rule, cavity, link):
+    difference, variance = cavity[g, 0], cavity[g, 1]
+    if variance < 0.0:
+        return False, 0.0, 0.0
+    absorbed = log_integral(1.0 / variance, difference / variance, link[g, 0], link[g, 1])
+    return True, log_probability(g, games, rule, difference, variance), absorbed
+
+
+@kernel
+def skill_evidence(games: Games, rule: Rule, cavity: Rows, link: Rows) -> tuple[float, float]:
+    """Contribution of the sites to log Z beside the integral, and the log probabilities of all games."""
+    return sum_evidence(_skill_evidence, 0, len(games.first), games, rule, cavity, link)
+
+
+@inner
+def _turned(code, margin, rule, cavity):
+    """Means of x1 and x2, with outcomes, and their covariances, noise included."""
+    given = handicap_of(code, rule.handicap)
+    spread = together(rule.noise, cavity[2], cavity[3], cavity[4])
+    return cavity[0] + given + margin, cavity[1] - given + margin, spread
+
+
+@inner
+def _margin_site(code, margin, rule, cavity):
+    """Site (q11, q12, q22, b1, b2) for a cavity, and whether there is one."""
+    outcome = outcome_of(code)
+    mean_1, mean_2, spread = _turned(code, margin, rule, cavity)
+    slopes = game_sides(outcome, mean_1, mean_2, rule.advantage, spread)
+    c11, c12, c22, _ = together(0.0, cavity[2], cavity[3], cavity[4])
+    site = gaussian_site(slopes, cavity[0], cavity[1], c11, c12, c22)
+    return outcome < UNKNOWN or has_one_peak(slopes), site
+
+
+@inner
+def _without(cavity, times, site):
+    """Divide a Gaussian, as in `cavity`, by `times` equal sites; also whether the result is proper.
+
+    Of (x1, x1 + x2), with the site's P and b there: covariance C (I - P C)^-1, mean (I - C P)^-1 (m - C b).
+    """
+    x1, x2, c11, shared, both = cavity[0], cavity[1], cavity[2], cavity[3], cavity[4]
+    q11, q12, q22, b1, b2 = site[0], site[1], site[2], site[3], site[4]
+    p11, p12, p22 = times * (q11 - 2.0 * q12 + q22), times * (q12 - q22), times * q22
+    r1 = x1 - times * (c11 * (b1 - b2) + shared * b2)
+    r2 = x1 + x2 - times * (shared * (b1 - b2) + both * b2)
+    m11, m12 = 1.0 - p11 * c11 - p12 * shared, -p11 * shared - p12 * both
+    m21, m22 = -p12 * c11 - p22 * shared, 1.0 - p12 * shared - p22 * both
+    det = m11 * m22 - m12 * m21
+    new_11 = (c11 * m22 - shared * m21) / det
+    new_12 = (shared * m11 - c11 * m12) / det
+    new_22 = (both * m11 - shared * m12) / det
+    one = (m22 * r1 - m21 * r2) / det
+    total = (m11 * r2 - m12 * r1) / det
+    return det > 0.0 and new_11 > 0.0 and new_22 > 0.0, (one, total - one, new_11, new_12, new_22)
+
+
+@kernel
+def margin_cavities(
+    games: Games, mean: Vector, variance: Vector, covariance: Rows, link: Rows, cavity: Rows
+) -> None:
+    """Fill `cavity` (games, 5); the variance of x1 is -1 where it is improper. `covariance` (6, games) of the pairs."""
+    n = at(len(variance) // 2)
+    for g in span(0, len(games.first)):
+        i, j = at(games.first[g]), at(games.second[g])
+        var_d = variance[i] + variance[j] - 2.0 * covariance[0, g]
+        with_i = covariance[1, g] - covariance[3, g]
+        with_j = covariance[2, g] - covariance[4, g]
+        c11 = var_d + 2.0 * with_i + variance[n + i]
+        shared = with_i + variance[n + i] + with_j + covariance[5, g]
+        both = variance[n + i] + variance[n + j] + 2.0 * covariance[5, g]
+        difference = mean[i] - mean[j]
+        whole = difference + mean[n + i], mean[n + j] - difference, c11, shared, both
+        proper, rest = _without(whole, min(games.weight[g], 1.0), link[g])
+        cavity[g, 0], cavity[g, 1], cavity[g, 2] = rest[0], rest[1], rest[2] if proper else -1.0
+        cavity[g, 3], cavity[g, 4] = rest[3], rest[4]
+
+
+@inner
+def _margin_agreed(code, margin, rule, cavity, others, site):
+    """Turn `site` (5,) into the one that a game and `others` equal ones share; returns whether there is one."""
+    proper, rest = _without(cavity, others, site)
+    last, way = math.inf, 1.0
+    repeats = REPEATS if others > 0.0 else 1
+    for _ in range(repeats if proper else 0):
+        proper, seen = _without(rest, -others, site)
+        possible, new = _margin_site(code, margin, rule, seen)
+        if not (proper and possible):
+            return False
+        change = (abs(new[0] - site[0]) + abs(new[2] - site[2])) / max(new[0] + new[2], TINY)
+        if change > last:
+            way *= 0.5
+        for k in range(5):
+            site[k] += way * (new[k] - site[k])
+        last = change
+        if change < SETTLED:
+            break
+    return proper
+
+
+@kernel
+def margin_update(games: Games, rule: Rule, cavity: Rows, share: float, link: Rows) -> int:
+    """Move all sites by `share` towards their targets; returns the number of sites not moved."""
+    skipped = 0
+    site = np.empty(5)
+    for g in span(0, len(games.first)):
+        if cavity[g, 2] < 0.0:
+            skipped += 1
+            continue
+        site[:] = link[g]
+        others = max(games.weight[g] - 1.0, 0.0)
+        if not _margin_agreed(games.code[g], rule.margin[g], rule, cavity[g], others, site):
+            skipped += 1
+            continue
+        for k in range(5):
+            link[g, k] += share * (site[k] - link[g, k])
+    return skipped
+
+
+@inner
+def _absorbed(g, cavity, link):
+    """Log integral of a game's site over its cavity, with Q and b of (x1, x2), C and m of the cavity:
+
+    -log|I + Q C| / 2 + (b'm - m'Q m / 2) + r' C (I + Q C)^-1 r / 2 with r = b - Q m.
+    """
+    c11, c12, c22, _ = together(0.0, cavity[g, 2], cavity[g, 3], cavity[g, 4])
+    x1, x2 = cavity[g, 0], cavity[g, 1]
+    q11, q12, q22, b1, b2 = link[g, 0], link[g, 1], link[g, 2], link[g, 3], link[g, 4]
+    r1, r2 = b1 - q11 * x1 - q12 * x2, b2 - q12 * x1 - q22 * x2
+    m11, m12 = 1.0 + q11 * c11 + q12 * c12, q11 * c12 + q12 * c22
+    m21, m22 = q12 * c11 + q22 * c12, 1.0 + q12 * c12 + q22 * c22
+    det = m11 * m22 - m12 * m21
+    s1, s2 = (m22 * r1 - m12 * r2) / det, (m11 * r2 - m21 * r1) / det
+    linear = 0.5 * (x1 * (b1 + r1) + x2 * (b2 + r2))
+    return linear + 0.5 * (r1 * (c11 * s1 + c12 * s2) + r2 * (c12 * s1 + c22 * s2)) - 0.5 * math.log(det)
+
+
+@flat
+def _margin_evidence(g, games, rule, cavity, link):
+    if cavity[g, 2] < 0.0:
+        return False, 0.0, 0.0
+    x1, x2, spread = _turned(games.code[g], rule.margin[g], rule, cavity[g])
+    log_p = game_log_probability(outcome_of(games.code[g]), x1, x2, rule.advantage, spread)
+    return True, log_p, _absorbed(g, cavity, link)
+
+
+@kernel
+def margin_evidence(games: Games, rule: Rule, cavity: Rows, link: Rows) -> tuple[float, float]:
+    """As `skill_evidence`."""
+    return sum_evidence(_margin_evidence, 0, len(games.first), games, rule, cavity, link)
+
+
+@kernel
+def walk(previous: Index, variance: Vector, x: Vector) -> None:
+    """Turn standard normal numbers into a sample of all chains around their means."""
+    for i in span(0, len(x)):
+        x[i] *= math.sqrt(variance[i])
+        if previous[i] >= 0:
+            x[i] += x[at(previous[i])]
+
+
+@kernel
+def pull_skills(games: Games, link: Rows, x: Vector, z: Rows, out: Vector) -> None:
+    """Add the noisy sites of differences, minus their pull on x, to `out`; `z` (games, 1) standard normal."""
+    for g in span(0, len(games.first)):
+        i, j = at(games.first[g]), at(games.second[g])
+        precision = games.weight[g] * link[g, 0]
+        pull = math.sqrt(precision) * z[g, 0] - precision * (x[i] - x[j])
+        out[i] += pull
+        out[j] -= pull
+
+
+@kernel
+def pull_sides(games: Games, link: Rows, x: Vector, z: Rows, out: Vector) -> None:
+    """As `pull_skills` for both sides of a draw; `z` (games, 2)."""
+    n = at(len(x) // 2)
+    for g in span(0, len(games.first)):
+        i, j = at(games.first[g]), at(games.second[g])
+        times = games.weight[g]
+        q11, q12, q22 = times * link[g, 0], times * link[g, 1], times * link[g, 2]
+        root = math.sqrt(max(q11, 0.0))
+        across = q12 / root if root > 0.0 else 0.0
+        rest = math.sqrt(max(q22 - across * across, 0.0))
+        x1 = x[i] - x[j] + x[n + i]
+        x2 = x[n + j] - x[i] + x[j]
+        pull_1 = root * z[g, 0] - q11 * x1 - q12 * x2
+        pull_2 = across * z[g, 0] + rest * z[g, 1] - q12 * x1 - q22 * x2
+        out[i] += pull_1 - pull_2
+        out[j] -= pull_1 - pull_2
+        out[n + i] += pull_1
+        out[n + j] += pull_2

@@ -1,0 +1,530 @@
+"""PGN games as rows of numbers, straight from bytes: the common layouts; others are left to a slow path."""
+
+from typing import Final
+
+import numpy as np
+
+from ttt_cli.kernels.compile import flat, inner, kernel
+from ttt_cli.kernels.pgn_bytes import (
+    BLACK,
+    COLUMNS,
+    DATE,
+    FEN,
+    GROUP,
+    LETTER,
+    MIX,
+    MOVES_LIMIT,
+    NAME_END,
+    NAMES,
+    NEWLINE,
+    RESULT,
+    SET_UP_NUMBER,
+    SETUP,
+    SPECIAL,
+    TAG_LIMIT,
+    TAGS,
+    TEXT_END,
+    USUAL,
+    UTC_DATE,
+    VALUE_END,
+    VARIANT,
+    WEIGHTS,
+    WEIGHTS_MASK,
+    WHITE,
+    before_first,
+    count_marked,
+    eight_at,
+    how_many,
+    next_marked,
+    one_bit,
+)
+from ttt_cli.kernels.strings import hash_of, number_of, same_bytes
+
+# What came of a part of a game: all of it read; it runs on behind the data; only the slow path can tell.
+DONE: Final = 0
+INCOMPLETE: Final = 1
+SLOW_PATH: Final = 2
+
+TAGS_LIMIT: Final = 64  # tags in a section besides those that are wanted
+
+NO_NAME, INITIAL, DIGIT = range(3)  # of bytes in names
+_BLANK, _TAB, _NEWLINE, _QUOTE, _BACKSLASH, _OPEN, _CLOSE = b' \t\n"\\[]'
+_SKIPPED: Final = tuple(b";%\f\v\xef")  # lines and bytes that the slow path passes over
+_PRIME: Final = 1099511628211
+_LOWER: Final = np.uint64(0x2020202020202020)
+
+
+def _name_classes():
+    classes = np.zeros(256, np.uint8)
+    classes[list(b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ")] = INITIAL
+    classes[list(b"0123456789_")] = DIGIT
+    return classes
+
+
+NAME: Final = _name_classes()
+
+
+def _key(name):
+    """What `_read_name` gives for a name."""
+    key = int.from_bytes(name[:8].lower(), "little")
+    for letter in name[8:].lower():
+        key = key * _PRIME ^ letter
+    return (key + (1 << 63)) % (1 << 64) - (1 << 63)
+
+
+_KEYS: Final = np.array(list(map(_key, NAMES)))
+_SLOTS: Final = next(count for count in range(TAGS, 1000) if len(set(_KEYS % count)) == TAGS)
+_ROWS: Final = np.full(_SLOTS, -1)  # by the remainder of the key, which differs for all tags
+_ROWS[_KEYS % _SLOTS] = np.arange(TAGS)
+
+
+@flat
+def skip_blanks(data, i, end):
+    """The first offset from `i` on that holds neither a blank nor a tab."""
+    while i < end and (data[i] == _BLANK or data[i] == _TAB):
+        i += 1
+    return i
+
+
+@flat
+def _read_name(data, marks, start, end):
+    """Where a name ends and its key: alike in either case, distinct up to 8 bytes, of which there must be as many."""
+    stop = next_marked(marks, start, end, NAME_END)
+    folded = eight_at(data, start) | _LOWER
+    if stop - start < GROUP:
+        folded &= (np.uint64(1) << np.uint64(8 * (stop - start))) - np.uint64(1)
+    key = np.int64(folded)
+    for i in range(start + GROUP, stop):
+        key = key * _PRIME ^ np.int64(data[i] | 0x20)
+    return stop, key
+
+
+@flat
+def _wanted(key):
+    """The row of `spans` that a tag goes to, -1 for none."""
+    row = _ROWS[key % _SLOTS]
+    return row if row >= 0 and _KEYS[row] == key else -1
+
+
+@flat
+def _read_tag(data, marks, i, end):
+    """The tag alone on its line at the bracket `i`: status, key of its name, its value from and to, end of its line."""
+    start = skip_blanks(data, i + 1, end)
+    if start + GROUP > end:
+        return INCOMPLETE, 0, 0, 0, 0
+    i, key = _read_name(data, marks, start, end)
+    named = i > start and NAME[data[start]] == INITIAL
+    i = skip_blanks(data, i, end)
+    amiss = i < end and (not named or data[i] != _QUOTE)
+    value = i + 1
+    stop = next_marked(marks, value, end, VALUE_END)
+    amiss |= stop < end and data[stop] != _QUOTE
+    i = skip_blanks(data, stop + 1, end)
+    amiss |= i < end and data[i] != _CLOSE
+    i = skip_blanks(data, i + 1, end)
+    if amiss or (i < end and data[i] != _NEWLINE):
+        return SLOW_PATH, 0, 0, 0, 0
+    if i >= end:
+        return INCOMPLETE, 0, 0, 0, 0
+    return DONE, key, value, stop, i
+
+
+@flat
+def names_players(spans):
+    """Whether there are a White and a Black tag."""
+    return spans[WHITE, 0] >= 0 and spans[BLACK, 0] >= 0
+
+
+@flat
+def _takes(keys, count, key):
+    """Whether the key is not among the first `count`, and there is room for it."""
+    for other in range(count):
+        if keys[other] == key:
+            return False
+    return count < TAGS_LIMIT
+
+
+@inner
+def read_tags(data, marks, start, end, spans, keys):
+    """Read tags, the first at bracket `start`, up to a blank line behind which there are more, or to their end.
+
+    `marks` are those of `pgn_marks`. `spans` (TAGS, 2) gets start and end of the wanted values, -1 where there is no
+    such tag; `keys` (TAGS_LIMIT,) is room for the other names. Returns status, where the tags end, the lines they take,
+    and whether another tag stands there.
+    """
+    spans[:] = -1
+    i = start
+    count = newlines = lines = 0
+    while True:
+        i = skip_blanks(data, i, end)
+        if i >= end:
+            return INCOMPLETE, i, lines, False
+        first = data[i]
+        if first == _NEWLINE:
+            i, newlines, lines = i + 1, newlines + 1, lines + 1
+            continue
+        if first != _OPEN:
+            return (SLOW_PATH if first in _SKIPPED else DONE), i, lines, False
+        if newlines > 1:
+            return DONE, i, lines, True
+        status, key, value, stop, line_end = _read_tag(data, marks, i, end)
+        if status != DONE:
+            return status, i, lines, False
+        tag = _wanted(key)
+        taken = tag >= 0 and spans[tag, 0] >= 0
+        if taken or (tag < 0 and not _takes(keys, count, key)) or line_end - i > TAG_LIMIT:
+            return SLOW_PATH, i, lines, False
+        if tag >= 0:
+            spans[tag, 0], spans[tag, 1] = value, stop
+        else:
+            keys[count] = key
+            count += 1
+        i, newlines = line_end, 0
+
+
+COMMENT_LIMIT: Final = 1 << 20  # bytes after which a comment counts as never closed
+RESULTS: Final = (b"", b"1-0", b"0-1", b"1/2-1/2", b"1/2", b"*")  # by code; 0: none
+
+_NONE, _WIN, _LOSS, _DRAW, _HALF, _STAR = range(6)
+_NO_SECTION: Final = -1
+_BRACE, _UNBRACE, _SEMICOLON, _PERCENT, _LEFT, _RIGHT = b"{};%()"
+_ZERO, _ONE, _TWO, _DOT, _MINUS, _SLASH, _ASTERISK = b"012.-/*"
+_HALF_WORD: Final = np.uint64(32)
+_MARK: Final = 0xEF  # first byte of a byte order mark
+
+
+def _marked(characters):
+    marks = np.zeros(256, np.bool_)
+    marks[list(characters)] = True
+    return marks
+
+
+_SPACE: Final = _marked(b" \t\n\v\f\r")
+_ROUND: Final = _marked(b"Oo0")  # of castling
+_ENDS_RESULT: Final = _marked(b" \t\n\v\f\r{;[%")  # comments and stray brackets count as blanks
+
+
+@inner
+def opens_tag(data, bracket, end):
+    """Whether the `[` there begins a tag by its name and quote: 1, 0, or -1 when the data end too early."""
+    i = skip_blanks(data, bracket + 1, end)
+    if i < end and NAME[data[i]] != INITIAL:
+        return 0
+    while i < end and NAME[data[i]] != NO_NAME:
+        i += 1
+    i = skip_blanks(data, i, end)
+    if i >= end:
+        return -1
+    return 1 if data[i] == _QUOTE else 0
+
+
+@inner
+def _starts_line(data, i, start):
+    """Whether nothing but blanks stands between the line's beginning and offset `i`."""
+    i -= 1
+    while i >= start and (data[i] == 32 or data[i] == 9):
+        i -= 1
+    return i < start or data[i] == _NEWLINE
+
+
+@inner
+def _begins_again(data, start, stop):
+    """Whether move 1 stands at the start of a line between two offsets."""
+    while start < stop:
+        if data[start] == _NEWLINE and data[start + 1] == _ONE and data[start + 2] == _DOT:
+            return True
+        start += 1
+    return False
+
+
+@inner
+def _section_at(data, bracket, start, decided, end):
+    """How movetext from `start` on, its first result at `decided`, ends at a bracket; _NO_SECTION when it goes on."""
+    opened = opens_tag(data, bracket, end)
+    if opened == 0:
+        return _NO_SECTION
+    if opened < 0:
+        return INCOMPLETE
+    if bracket - start > MOVES_LIMIT or _begins_again(data, decided, bracket):
+        return SLOW_PATH
+    return DONE if _starts_line(data, bracket, start) else SLOW_PATH
+
+
+@inner
+def _skip_comment(data, marks, brace, end):
+    """Status and the end of the comment; a tag at the start of a line needs care."""
+    limit = min(brace + COMMENT_LIMIT, end)
+    i = brace + 1
+    while True:
+        i = next_marked(marks, i, limit, TEXT_END)
+        if i >= limit:
+            return (SLOW_PATH if limit == brace + COMMENT_LIMIT else INCOMPLETE), i
+        if data[i] == _UNBRACE:
+            return DONE, i + 1
+        i += 1
+        first = skip_blanks(data, i, end)
+        if first >= end:
+            return INCOMPLETE, i
+        if data[first] == _MARK or (data[first] == _OPEN and opens_tag(data, first, end) != 0):
+            return SLOW_PATH, i
+
+
+@inner
+def _result_at(data, i, gap):
+    """The code of the result whose first special character is at `i`, if a word of its own; else 0.
+
+    `gap` is where the text behind the last comment or stray bracket begins; eight bytes behind `i` must exist.
+    """
+    character = data[i]
+    if character == _ASTERISK:
+        start, stop, code = i, i + 1, _STAR
+    elif i == gap:
+        return _NONE
+    elif character == _SLASH and data[i - 1] == _ONE and data[i + 1] == _TWO:
+        start, stop, code = i - 1, i + 2, _HALF
+        if data[i + 2] == _MINUS and data[i + 3] == _ONE and data[i + 4] == _SLASH and data[i + 5] == _TWO:
+            stop, code = i + 6, _DRAW
+    elif character == _MINUS and data[i - 1] == _ONE and data[i + 1] == _ZERO:
+        start, stop, code = i - 1, i + 2, _WIN
+    elif character == _MINUS and data[i - 1] == _ZERO and data[i + 1] == _ONE:
+        start, stop, code = i - 1, i + 2, _LOSS
+    else:
+        return _NONE
+    alone = _ENDS_RESULT[data[stop]] and (start == gap or _SPACE[data[start - 1]])
+    return code if alone else _NONE
+
+
+@flat
+def _take(data, i, which, letters, count):
+    """Put the bytes of a group that have their bit in `which` behind the letters; returns how many there are then."""
+    for k in range(GROUP):
+        letters[np.uint64(count)] = data[np.uint64(i) + np.uint64(k)]
+        count += np.int64(which >> np.uint64(8 * k) & np.uint64(1))
+    return count
+
+
+@flat
+def _take_plain(data, marks, i, last, letters, count):
+    """Put the letters before the next special character, or about `last`, behind the others; where and how many."""
+    while i < last:
+        group = eight_at(marks, i)
+        special = one_bit(group, SPECIAL)
+        if special == np.uint64(0):
+            count = _take(data, i, one_bit(group, LETTER), letters, count)
+            i += GROUP
+        else:
+            before = before_first(special)
+            count = _take(data, i, one_bit(group, LETTER) & before, letters, count)
+            return i + how_many(before), count
+    return i, count
+
+
+@inner
+def _castles(data, i, gap):
+    """Whether there is a hyphen of castling at `i`."""
+    return data[i] == _MINUS and i > gap and _ROUND[data[i - 1]] and _ROUND[data[i + 1]]
+
+
+@flat
+def _hash(letters, count):
+    """The hash of so many letters (see `hash_main_line`), behind which there is room."""
+    for k in range(GROUP):
+        letters[count + k] = 0
+    code = np.int64(0)
+    for k in range((count + GROUP - 1) // GROUP):
+        word = eight_at(letters, GROUP * k) * MIX
+        word ^= word >> _HALF_WORD
+        code += np.int64(word) * WEIGHTS[np.uint64(k & WEIGHTS_MASK)]
+    return code
+
+
+@kernel("int64(Array(uint8, 1, 'C', True), uint8[::1], uint8[::1])")
+def hash_main_line(data, marks, letters):
+    """The hash of a main line without comments and variations, `data` (n,) with a blank before and behind it.
+
+    Its letters, in room for n + 8, are those that name squares, pieces and castling. Words of eight letters (the first
+    lowest, the last filled up with zeros) are multiplied by `MIX`, and the upper half is added to the lower one without
+    carry. The hash is the sum of the k-th word times the k-th of 4096 random weights, which repeat, modulo 2^64:
+    multilinear hashing, by which two games agree with a probability of about 2^-60.
+    """
+    count = 0
+    for i in range(1, len(data) - 1):
+        if marks[i] >> LETTER & 1 or _castles(data, i, 0):
+            letters[count] = data[i]
+            count += 1
+    return _hash(letters, count)
+
+
+@inner
+def read_moves(data, marks, start, end, letters):
+    """Read movetext from `start` to the next tag section.
+
+    `marks` are those of `pgn_marks`; `letters` is room for as many bytes as `data` has and 8 more. Returns status,
+    where the movetext ends, the lines it takes, the code of the last result in it, and the hash of its main line.
+    """
+    i = gap = start
+    depth = count = 0
+    result = _NONE
+    decided = end  # where the first result stands
+    last = end - GROUP  # what follows decides
+    while True:
+        if depth == 0:
+            i, count = _take_plain(data, marks, i, last, letters, count)
+        else:
+            i = next_marked(marks, i, last, SPECIAL)
+        if i >= last:
+            return INCOMPLETE, i, 0, result, 0
+        character = data[i]
+        if character == _BRACE:
+            status, i = _skip_comment(data, marks, i, end)
+            if status != DONE:
+                return status, i, 0, result, 0
+            gap = i
+            continue
+        if character == _OPEN:
+            status = _section_at(data, i, start, decided, end)
+            if status != _NO_SECTION:
+                return status, i, count_marked(marks, start, i, NEWLINE), result, _hash(letters, count)
+            gap = i + 1
+        elif character == _SEMICOLON or (character == _PERCENT and data[i - 1] == _NEWLINE):
+            i = next_marked(marks, i, end, NEWLINE)
+            continue
+        else:
+            if depth == 0 and _castles(data, i, gap):
+                letters[count] = character
+                count += 1
+            found = _result_at(data, i, gap)
+            if found != _NONE:
+                result, decided = found, min(decided, i)
+            depth = max(0, depth + (character == _LEFT) - (character == _RIGHT))
+            gap = i + 1 if character == _PERCENT else gap
+        i += 1
+
+
+# Why scanning stopped, besides INCOMPLETE and SLOW_PATH.
+ROWS_FULL: Final = 3
+STRINGS_FULL: Final = 4
+
+POSITION, LINE, ROWS, UNSETTLED, STRINGS = range(5)  # of `state`
+NO_TAG: Final = 8  # added to the code of a result when there was no Result tag
+
+_RESULT_BYTES: Final = np.frombuffer(b"".join(RESULTS), np.uint8)
+_RESULT_STARTS: Final = np.cumsum([0, *map(len, RESULTS)])
+_USUAL: Final = np.frombuffer(USUAL, np.uint8)
+_UNKNOWN: Final = ord("?")
+
+
+@flat
+def _agrees(data, start, stop, code):
+    """Whether the Result tag at `data[start:stop]` is the result of that code."""
+    first, last = _RESULT_STARTS[code], _RESULT_STARTS[code + 1]
+    return start >= 0 and same_bytes(data, start, stop, _RESULT_BYTES, first, last)
+
+
+@flat
+def _bytes_in(spans):
+    """How many bytes the values of a game take."""
+    count = 0
+    for tag in range(COLUMNS):
+        count += spans[tag, 1] - spans[tag, 0]
+    return count
+
+
+@flat
+def _set_up(data, spans):
+    """Whether the tags SetUp or FEN tell of a position other than the usual one at the start."""
+    start, stop = spans[SETUP, 0], spans[SETUP, 1]
+    if start >= 0 and stop - start == 1 and data[start] == _ONE:
+        return True
+    start, stop = spans[FEN, 0], spans[FEN, 1]
+    if start < 0 or stop == start or (stop - start == 1 and data[start] == _UNKNOWN):
+        return False
+    usual = start + len(_USUAL)
+    return stop < usual or not same_bytes(data, start, usual, _USUAL, 0, len(_USUAL))
+
+
+@flat
+def _settle_date(data, spans):
+    """Let UTCDate stand for a Date that is missing or without a year."""
+    start, stop = spans[DATE, 0], spans[DATE, 1]
+    if spans[UTC_DATE, 0] >= 0 and (start == stop or data[start] == _UNKNOWN):
+        spans[DATE, 0], spans[DATE, 1] = spans[UTC_DATE, 0], spans[UTC_DATE, 1]
+
+
+@flat
+def _number_values(data, spans, known, codes, row, count, slots, starts, characters):
+    """Fill row `row` of `codes` with the numbers of a game's values; returns how many strings there are then.
+
+    `known` (COLUMNS, 3) are start, end and number of the last value of each column, which is often the next one too.
+    """
+    for column in range(COLUMNS):
+        start, stop = spans[column, 0], spans[column, 1]
+        code = np.int32(0)
+        if start < stop:
+            if same_bytes(data, start, stop, data, known[column, 0], known[column, 1]):
+                code = np.int32(known[column, 2])
+            else:
+                word = hash_of(data, start, stop)
+                code = number_of(data, start, stop, word, count, slots, starts, characters)
+                count += code == count
+                known[column, 0], known[column, 1], known[column, 2] = start, stop, code
+        codes[row, column] = code
+    if codes[row, VARIANT] == 0 and _set_up(data, spans):
+        codes[row, VARIANT] = SET_UP_NUMBER
+    return count
+
+
+@kernel(
+    "int64(Array(uint8, 1, 'C', True), uint8[::1], uint8[::1], int64[::1], int64[::1], int64[::1], int32[:, ::1],"
+    " int64[:, ::1], int64[::1], int64[::1], uint8[::1])"
+)
+def scan_games(data, marks, room, state, lines, moves, codes, unsettled, slots, starts, characters):
+    """Read games from `data[state[POSITION]:]`, where a tag begins in line `state[LINE]`.
+
+    `marks` (n,) are those of `data` (see `pgn_marks`), `room` (n + 8,) is for the letters of moves. Of each game row
+    `state[ROWS]` of `lines` (n,) gets its first line, of `moves` (n,) the hash of its moves, and of `codes` (n,
+    COLUMNS) the numbers of its tags' values among the strings of `slots` to `characters` (see `strings`), 0 being the
+    empty string and SET_UP_NUMBER that of games set up. Rows of `unsettled` (n, 2) tell the games whose moves end with
+    another result than the tag says: (row, code in RESULTS, plus NO_TAG without a tag). `state` is kept up to date.
+    Returns why it stopped before the game at `state[POSITION]`: INCOMPLETE, SLOW_PATH, ROWS_FULL or STRINGS_FULL.
+    """
+    end = len(data)
+    spans, ahead = np.empty((TAGS, 2), np.int64), np.empty((TAGS, 2), np.int64)
+    known = np.zeros((COLUMNS, 3), np.int64)
+    keys = np.empty(TAGS_LIMIT, np.int64)
+    stop = tag_lines = next_stop = next_lines = 0
+    more = next_more = known_tags = False
+    while True:
+        if not known_tags:
+            status, stop, tag_lines, more = read_tags(data, marks, state[POSITION], end, spans, keys)
+            if status != DONE:
+                return status
+        move_lines = result = code = 0
+        next_game = more
+        if next_game:  # which is certain where both name their players without a blank line between
+            status, next_stop, next_lines, next_more = read_tags(data, marks, stop, end, ahead, keys)
+            if not names_players(spans) or (status == DONE and not names_players(ahead)):
+                return SLOW_PATH
+        else:
+            status, stop, move_lines, result, code = read_moves(data, marks, stop, end, room)
+        if status != DONE:
+            return status
+        _settle_date(data, spans)
+        row, count = state[ROWS], state[STRINGS]
+        if row == len(lines):
+            return ROWS_FULL
+        if count + COLUMNS >= len(starts) or starts[count] + _bytes_in(spans) > len(characters):
+            return STRINGS_FULL
+        lines[row], moves[row] = state[LINE], code
+        state[STRINGS] = _number_values(data, spans, known, codes, row, count, slots, starts, characters)
+        if result > 0 and not _agrees(data, spans[RESULT, 0], spans[RESULT, 1], result):
+            unsettled[state[UNSETTLED], 0] = row
+            unsettled[state[UNSETTLED], 1] = result if spans[RESULT, 0] >= 0 else result + NO_TAG
+            state[UNSETTLED] += 1
+        state[ROWS] += 1
+        state[POSITION] = stop
+        state[LINE] += tag_lines + move_lines
+        known_tags = next_game
+        if next_game:
+            spans, ahead = ahead, spans
+            stop, tag_lines, more = next_stop, next_lines, next_more

@@ -1,0 +1,215 @@
+"""Dictionary-encoded columns: codes of distinct values, and dictionaries that number these."""
+
+from collections.abc import Hashable, Iterable, Iterator, Sequence
+from itertools import islice
+from typing import Any, Final, Generic, TypeVar, overload
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ttt_cli.support.arrays import Ids, Places
+
+Codes = NDArray[np.integer[Any]]
+V = TypeVar("V", bound=Hashable)
+V_co = TypeVar("V_co", bound=Hashable, covariant=True)
+Value = TypeVar("Value", bound=np.generic)
+_PIECE: Final = 1 << 20  # rows processed at a time
+_COUNT: Final = 1 << 14  # the initial capacity in strings
+_CHARACTERS: Final = 1 << 18  # the same in bytes
+
+
+class Strings(Sequence[bytes]):
+    """Distinct byte strings of a file, numbered by compiled code in order of first occurrence; number 0 is empty.
+
+    `arrays` are slots, starts and characters as in `kernels.strings`. A copy in another process cannot grow.
+    """
+
+    def __init__(self) -> None:
+        self._starts: Places = np.zeros(_COUNT + 1, np.int64)
+        self._characters = np.empty(_CHARACTERS, np.uint8)
+        self._slots: Places = np.full(2 * _COUNT, -1, np.int64)
+        self.size = 0  # also set after kernels that add strings
+        self.number(b"")
+
+    def __len__(self) -> int:
+        return self.size
+
+    @overload
+    def __getitem__(self, index: int) -> bytes: ...
+    @overload
+    def __getitem__(self, index: slice) -> list[bytes]: ...
+    def __getitem__(self, index: int | slice) -> bytes | list[bytes]:
+        if isinstance(index, slice):
+            return self.pick(np.arange(*index.indices(len(self))))
+        if not 0 <= index < len(self):
+            raise IndexError(f"no string has number {index}, there are {len(self)}")
+        return self._characters[self._starts[index] : self._starts[index + 1]].tobytes()
+
+    def __getstate__(self) -> dict[str, Any]:
+        starts = self._starts[: self.size + 1]
+        return self.__dict__ | {
+            "_starts": starts,
+            "_characters": self._characters[: starts[-1]],
+            "_slots": self._slots[:0],
+        }
+
+    @property
+    def arrays(self) -> tuple[Places, Places, NDArray[np.uint8]]:
+        """Slots, starts and characters."""
+        return self._slots, self._starts, self._characters
+
+    def pick(self, numbers: Codes) -> list[bytes]:
+        """The strings of these numbers."""
+        bounds = zip(self._starts[:-1][numbers].tolist(), self._starts[1:][numbers].tolist(), strict=True)
+        characters = self._characters.data
+        return [bytes(characters[start:stop]) for start, stop in bounds]
+
+    def ids(self, strings: Sequence[bytes]) -> Ids:
+        """Numbers of strings, old or new, shape (n,)."""
+        starts = np.cumsum([0, *map(len, strings)], dtype=np.int64)
+        return self.ids_in(starts, np.frombuffer(b"".join(strings), np.uint8))
+
+    def ids_of_arrow(self, array: Any) -> Ids:
+        """Numbers of a binary Arrow array without offset, shape (n,); nulls are empty."""
+        _, bounds, characters = array.buffers()  # to_numpy() would load pandas
+        starts = np.frombuffer(bounds, np.int32, len(array) + 1) if bounds else np.zeros(1, np.int32)
+        return self.ids_in(starts.astype(np.int64), np.frombuffer(characters or b"", np.uint8))
+
+    def ids_in(self, starts: Places, characters: NDArray[np.uint8]) -> Ids:
+        """Numbers of the strings from `starts[k]` to `starts[k + 1]` of `characters`, shape (n,)."""
+        from ttt_cli.kernels.strings import number_strings
+
+        numbers, needed = np.empty(len(starts) - 1, np.int32), int(starts[-1] - starts[0])
+        while self.size + len(numbers) >= len(self._starts) or self._starts[self.size] + needed > len(
+            self._characters
+        ):
+            self.grow()
+        self.size = int(number_strings(characters, starts, numbers, self.size, *self.arrays))
+        return numbers
+
+    def number(self, string: bytes) -> int:
+        """The number of a string, old or new."""
+        return int(self.ids([string])[0])
+
+    def grow(self) -> None:
+        """Make room for twice as many strings and characters."""
+        from ttt_cli.kernels.strings import fill_slots
+
+        room = 2 * (len(self._starts) - 1)
+        starts, characters = self._starts, self._characters
+        self._starts, self._characters = np.empty(room + 1, np.int64), np.empty(2 * len(characters), np.uint8)
+        self._starts[: len(starts)], self._characters[: len(characters)] = starts, characters
+        self._slots = np.full(2 * room, -1, np.int64)
+        fill_slots(self.size, *self.arrays)
+
+
+class Column(Sequence[V_co]):
+    """A column of values: `codes`, shape (n,), are indices of `values`."""
+
+    def __init__(self, codes: Codes, values: Sequence[V_co]) -> None:
+        self.codes = codes
+        self.values = values
+
+    def __len__(self) -> int:
+        return len(self.codes)
+
+    @overload
+    def __getitem__(self, index: int) -> V_co: ...
+    @overload
+    def __getitem__(self, index: slice) -> "Column[V_co]": ...
+    def __getitem__(self, index: int | slice) -> "V_co | Column[V_co]":
+        if isinstance(index, slice):
+            return Column(self.codes[index], self.values)
+        return self.values[int(self.codes[index])]
+
+    def __iter__(self) -> Iterator[V_co]:
+        pick: Any = getattr(self.values, "pick", None)
+        if pick is not None:  # at once
+            return iter(pick(self.codes))
+        return map(self.values.__getitem__, self.codes.tolist())
+
+
+class _Numbers(dict[V, int]):
+    """The number of each value; a new one gets the next number."""
+
+    def __missing__(self, value: V) -> int:
+        number = self[value] = len(self)
+        return number
+
+
+class Dictionary(Generic[V]):
+    """Numbers distinct values in order of first occurrence; `values` are those so far."""
+
+    def __init__(self, *values: V) -> None:
+        self.values: list[V] = []
+        self._numbers = _Numbers[V]()
+        self.ids(values)
+
+    def ids(self, values: Iterable[V]) -> Ids:
+        """The numbers of values, new ones after the old."""
+        known, before = self._numbers, len(self.values)
+        numbers = np.fromiter(map(known.__getitem__, values), np.int32)
+        new = list(islice(reversed(known), len(known) - before))
+        new.reverse()
+        self.values += new
+        self._take(new)
+        return numbers
+
+    def _take(self, values: Sequence[V]) -> None:
+        """Called with new values, each once."""
+
+
+def spread(values: NDArray[Value], codes: Codes) -> NDArray[Value]:
+    """`values[codes]`, shape (n,), with stride 0 if the codes have it."""
+    if alike(codes) and len(codes):
+        return np.broadcast_to(values[codes[0]], len(codes))
+    found = np.empty(len(codes), values.dtype)
+    for start in range(0, len(codes), _PIECE):  # numpy would make all codes larger at once
+        found[start : start + _PIECE] = values[codes[start : start + _PIECE]]
+    return found
+
+
+def narrowest(largest: int) -> np.dtype[np.integer[Any]]:
+    """The smallest of four integer types for numbers from 0 to `largest`."""
+    if largest < 1 << 16:
+        return np.dtype(np.uint8 if largest < 1 << 8 else np.uint16)
+    return np.dtype(np.int32 if largest < 1 << 31 else np.int64)
+
+
+def narrow(codes: Codes, *, copy: bool = False) -> Codes:
+    """The same non-negative numbers in the smallest type."""
+    return codes.astype(narrowest(int(codes.max(initial=0))), copy=copy)
+
+
+def spread_some(values: NDArray[Value], codes: Codes) -> NDArray[Value]:
+    """As `spread`, with stride 0 if all values are 0."""
+    return spread(values, codes) if values.any() else np.broadcast_to(values.dtype.type(0), len(codes))
+
+
+def alike(column: NDArray[Any]) -> bool:
+    """Whether a column repeats one entry by stride 0."""
+    return column.strides == (0,)
+
+
+def chosen(column: NDArray[Value], rows: NDArray[Any]) -> NDArray[Value]:
+    """The rows of a column; stride 0 is kept."""
+    return np.broadcast_to(column[:1], len(rows)) if alike(column) and len(column) else column[rows]
+
+
+def concatenated(parts: Sequence[NDArray[Any]]) -> NDArray[Any]:
+    """Columns concatenated, with stride 0 if all repeat the same entry."""
+    parts = [part for part in parts if len(part)] or parts[:1]
+    if len(parts) == 1:
+        return parts[0]
+    if all(alike(part) and part[0] == parts[0][0] for part in parts):
+        return np.broadcast_to(parts[0][0], sum(map(len, parts)))
+    return np.concatenate(parts)
+
+
+def counts_of(codes: Codes, kinds: int) -> list[int]:
+    """Counts of the codes from 0 to `kinds` - 1."""
+    counts = np.zeros(kinds, np.int64)
+    for start in range(0, len(codes), _PIECE):  # numpy would make all of them larger at once
+        counts += np.bincount(codes[start : start + _PIECE], minlength=kinds)
+    found: list[int] = counts.tolist()
+    return found

@@ -1,0 +1,313 @@
+"""CSV, TSV and the like: pyarrow parses plain rows, the csv module all others, with exact line numbers."""
+
+import csv
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from itertools import chain, islice
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.csv
+from numpy.typing import NDArray
+
+from ttt_cli.config.schema import DataConfig
+from ttt_cli.reading.batches import Batch, Note, Table
+from ttt_cli.reading.columns import Strings
+from ttt_cli.reading.input import DamagedInputError
+from ttt_cli.reading.layout import Layout, Row, find_layout
+from ttt_cli.reading.reports import BAD_ROW, DROPPED, TOO_LONG
+from ttt_cli.reading.text import HEAD, pieces
+from ttt_cli.support.arrays import Mask, Places
+from ttt_cli.support.errors import DataError
+
+LINE_LIMIT: Final = 1 << 20  # bytes
+CUT: Final = 1 << 21  # bytes parsed at once
+LINES: Final = 1 << 16  # lines parsed at once, each of which may be rejected
+DELIMITERS: Final = (",", "\t", ";", "|")
+ROW_LINES: Final = 50  # the most lines of one row; more means a quote that is never closed
+LONGEST: Final = 1 << 16  # bytes of a line read by pyarrow; the csv module limits fields
+_LF, _QUOTE = b'\n"'
+_MARK: Final = 0xEF  # the first byte of the byte order mark, which pyarrow skips
+_END: Final = "\0end\0"  # NULs are removed before, so no row looks like this
+
+
+def read_delimited(blocks: Iterator[bytes], data: DataConfig, name: str) -> Table:
+    """Open a table given as blocks with LF line ends; its layout is determined from the first block.
+
+    Raises ConfigError and DataError when its columns are not recognised (see `find_layout`).
+    """
+    first = next(blocks, b"")
+    lines = first[:HEAD].decode("utf-8", "surrogateescape").split("\n")
+    sample = [line for line in lines if line.strip()]
+    if not sample:  # blanks that only Unicode knows
+        raise DataError("is empty", where=name)
+    delimiter = data.delimiter or ("\t" if data.format == "tsv" else find_delimiter(sample))
+    complete = sample if len(first) <= HEAD else sample[:-1] or sample
+    rows = [row for row in csv.reader(complete, delimiter=delimiter) if any(row)]
+    layout = find_layout(rows or [sample[:1]], data, name)
+    reader = TableReader(delimiter, layout)
+    return layout.table(reader.strings, reader.read(chain([first], blocks)))
+
+
+def find_delimiter(lines: Sequence[str]) -> str:
+    """The delimiter that splits the first line, and most lines into equally many fields; of equals, the most fields."""
+
+    def merit(delimiter: str) -> tuple[bool, float, int]:
+        first, *others = (len(row) for row in csv.reader(lines, delimiter=delimiter))
+        return first > 1, round((1 + others.count(first)) / (1 + len(others)), 1), first
+
+    return max(DELIMITERS, key=merit)
+
+
+class Lines(NamedTuple):
+    """Complete lines; the last of the `final` ones may lack its LF. A line too long is `long`, and empty."""
+
+    data: bytes
+    final: bool = False
+    long: bool = False
+
+
+def whole_lines(blocks: Iterable[bytes]) -> Iterator[Lines]:
+    """The same bytes split at line ends, about CUT bytes or LINES at a time, without lines beyond LINE_LIMIT."""
+    rest, long = b"", False
+    waiting: list[bytes] = []
+    size = count = 0
+    try:
+        for block in pieces(blocks):
+            end = block.find(b"\n")
+            if long or len(rest) + (end if end >= 0 else len(block)) > LINE_LIMIT:
+                rest, long = b"", end < 0
+                if long:
+                    continue
+                yield Lines(b"".join(waiting))
+                yield Lines(b"\n", long=True)
+                block, waiting, size, count = block[end + 1 :], [], 0, 0  # noqa: PLW2901
+            data = rest + block
+            cut = data.rfind(b"\n") + 1
+            rest = data[cut:]
+            waiting.append(data[:cut])
+            size += cut
+            count += int(np.count_nonzero(np.frombuffer(data, np.uint8) == _LF))
+            if size >= CUT or count >= LINES:
+                yield Lines(b"".join(waiting))
+                waiting, size, count = [], 0, 0
+    except DamagedInputError:
+        yield Lines(b"".join(waiting))
+        raise
+    yield Lines(b"".join(waiting))
+    if long:
+        yield Lines(b"\n", long=True)
+    yield Lines(rest, final=True)
+
+
+def long_line(number: int) -> Note:
+    """The note on a line that is too long."""
+    return Note(number, TOO_LONG, f"a line of more than {LINE_LIMIT >> 10:,} KB", DROPPED)
+
+
+class LineBlock:
+    """Lines of a file, each with its LF: `data` and its `bytes`; line k is from `starts[k]` to its LF at `ends[k]`."""
+
+    def __init__(self, data: bytes) -> None:
+        self.data = data
+        self.bytes = np.frombuffer(data, np.uint8)
+        self.ends = self.places(_LF)
+        self.starts = np.concatenate([np.zeros(1, np.int64), self.ends + 1])[:-1]
+        self.lengths = self.ends - self.starts
+
+    def __len__(self) -> int:
+        return len(self.ends)
+
+    def places(self, byte: int) -> Places:
+        """Offsets of a byte."""
+        return np.flatnonzero(self.bytes == byte) if byte in self.data else np.zeros(0, np.int64)
+
+    def texts(self, lines: NDArray[np.integer]) -> Iterator[str]:
+        """Lines as text, without their ends."""
+        bounds = zip(self.starts[lines].tolist(), self.ends[lines].tolist(), strict=True)
+        return (self.data[start:end].decode("utf-8", "surrogateescape") for start, end in bounds)
+
+
+def one_ahead(feed: Callable[[Lines], Iterable[Batch]], blocks: Iterable[Lines]) -> Iterator[Batch]:
+    """The batches of `feed` for each block, computed in a thread while the next block is read and the last is used.
+
+    In a thread, because pyarrow loses signals in the main one. Generators of `feed` run in the caller's thread.
+    """
+    with ThreadPoolExecutor(1, thread_name_prefix="rows") as thread:
+        under_way: Future[Iterable[Batch]] = thread.submit(tuple)
+        try:
+            for block in blocks:
+                done, under_way = under_way, thread.submit(feed, block)
+                yield from done.result()
+        except DamagedInputError:
+            yield from under_way.result()
+            raise
+        yield from under_way.result()
+
+
+class TableReader:
+    """Reads a table block by block; `slow` counts the rows read by the csv module."""
+
+    def __init__(self, delimiter: str, layout: Layout) -> None:
+        self.slow = 0
+        self.strings = Strings()
+        self._delimiter = delimiter
+        self._layout = layout
+        self._rejects: list[Note] = []
+        self._line = 1  # of the next row
+        self._header = layout.header
+        self._open = b""  # a row that is not complete
+        self._beside_quotes = np.zeros(256, np.bool_)
+        self._one_byte = delimiter.isascii() and delimiter not in '"\n'
+        self._beside_quotes[[_LF, _QUOTE, *delimiter.encode()]] = True
+
+    def read(self, blocks: Iterable[bytes]) -> Iterator[Batch]:
+        """The records of a table given as blocks, wherever these are cut."""
+        return one_ahead(self.feed, whole_lines(blocks))
+
+    def feed(self, given: Lines) -> Iterator[Batch]:
+        """The rows in complete lines; an incomplete row is kept until there are more."""
+        data, final = self._open + given.data, given.final
+        if given.long:
+            self._rejects.append(long_line(self._line + self._open.count(b"\n")))
+        block = LineBlock(data + b"\n" if final and data and not data.endswith(b"\n") else data)
+        plain = self._plain(block)
+        columns = self._cut(block, plain)
+        left = plain.copy()
+        rows, stop = self._read_slowly(block, left, final=final)
+        if not np.array_equal(left, plain):  # some belong to rows of several lines
+            columns = self._cut(block, left)
+        lines = self._line + np.flatnonzero(left)
+        rejects, self._rejects = self._rejects, []
+        header = self._header and bool(len(lines) or rows)
+        self._header = self._header and not header
+        self._line += stop
+        self._open = block.data[block.starts[stop] :] if stop < len(block) else b""
+        return self._batch(int(header), lines, columns, rows, rejects)
+
+    def _batch(self, first: int, *found: Any) -> Iterator[Batch]:
+        """The records of a block from row `first` on; strings are numbered in the caller's thread."""
+        batch = self._layout.batch(self.strings, *found)
+        if len(batch.lines) > first or batch.rejects:
+            yield batch._replace(lines=batch.lines[first:], codes=batch.codes[:, first:])
+
+    def _plain(self, block: LineBlock) -> Mask:
+        """Mask of lines with a row that pyarrow and the csv module parse alike.
+
+        Quotes enclose whole fields, and quotes inside them are doubled.
+        """
+        plain: Mask = (block.lengths > 0) & (block.lengths <= LONGEST) & (block.bytes[block.starts] != _MARK)
+        quotes = block.places(_QUOTE)
+        if len(quotes):
+            counts = np.diff(np.searchsorted(quotes, block.ends), prepend=0)
+            uneven = counts % 2 > 0
+            quotes = quotes[np.repeat(~uneven, counts)] if uneven.any() else quotes
+            opening, closing = quotes[::2], quotes[1::2]
+            apart = (
+                self._beside_quotes[block.bytes[opening - 1]] & self._beside_quotes[block.bytes[closing + 1]]
+            )
+            plain[uneven] = False
+            plain[np.searchsorted(block.ends, opening[~apart])] = False
+        plain &= self._one_byte
+        return plain
+
+    def _cut(self, block: LineBlock, plain: Mask) -> list[Any]:
+        """The used columns of plain lines as Arrow arrays; clears `plain` for lines without all fields.
+
+        pyarrow decodes such lines for its handler, which fails unless they are UTF-8: the first attempt has none.
+        """
+        wrong: list[int] = []
+
+        def skip(row: Any) -> str:
+            wrong.append(row.number - 1)
+            return "skip"
+
+        try:
+            table = self._table(block, plain, None)
+        except pa.ArrowInvalid:
+            try:
+                block.data.decode()
+            except UnicodeDecodeError:
+                plain[np.searchsorted(block.ends, np.flatnonzero(block.bytes >= 0x80))] = False
+            table = self._table(block, plain, skip)
+            plain[np.flatnonzero(plain)[wrong]] = False
+        if table is None:
+            return [pa.nulls(0, pa.binary()) for _ in self._layout.used]
+        return [column.chunk(0) for column in table.columns]
+
+    def _table(self, block: LineBlock, plain: Mask, handler: Callable[[Any], str] | None) -> Any:
+        """The used columns of plain lines, None for no lines. Raises ArrowInvalid without a handler."""
+        data = block.data if plain.all() else block.bytes[np.repeat(plain, block.lengths + 1)].tobytes()
+        names = [str(index) for index in range(self._layout.width)]
+        used = {names[index]: pa.binary() for index in self._layout.used}
+        if not data:
+            return None
+        return pa.csv.read_csv(
+            pa.py_buffer(data),
+            pa.csv.ReadOptions(use_threads=False, column_names=names, block_size=len(data) + 1),
+            pa.csv.ParseOptions(delimiter=self._delimiter, quote_char='"', invalid_row_handler=handler),
+            pa.csv.ConvertOptions(column_types=used, include_columns=list(used), check_utf8=False),
+        )
+
+    def _read_slowly(self, block: LineBlock, left: Mask, *, final: bool) -> tuple[list[Row], int]:
+        """Parse lines outside the mask `left` by the csv module; clears `left` within rows of several lines.
+
+        Returns the lines and used fields of these rows, and the number of lines of complete rows.
+        """
+        rows: list[Row] = []
+        reached, stop = 0, len(block)
+        slow = np.flatnonzero(~left & (block.lengths > 0))
+        for line, text in zip(slow.tolist(), block.texts(slow), strict=True):
+            if line < reached:
+                continue
+            taken, row = self._read_row([text], self._line + line, final=False)
+            if not taken:
+                lines = list(block.texts(np.arange(line, min(line + ROW_LINES, len(block)))))
+                taken, row = self._read_row(lines, self._line + line, final=final)
+            if not taken:
+                stop = line
+                left[line:] = False
+                break
+            self.slow += 1
+            if row is not None:
+                rows.append((self._line + line, [row[index] for index in self._layout.used]))
+            reached = line + taken
+            left[line:reached] = False
+        return rows, stop
+
+    def _read_row(self, lines: Sequence[str], number: int, *, final: bool) -> tuple[int, list[str] | None]:
+        """Read the row at the beginning of `lines`, the first of which is line `number` of the file.
+
+        Returns its number of lines and its fields, None when it is blank or rejected. The number is 0 when further
+        lines may belong to it, unless the lines are `final`.
+        """
+        taken, row = self._parse_one(lines)
+        width = self._layout.width
+        if row is None and not final and len(lines) < ROW_LINES:
+            return 0, None
+        if row is None or (taken > 1 and len(row) != width):
+            self._reject(number, lines[0], "a quote is not closed, or closed within a field")
+            return 1, None
+        if len(row) > width and not any(row[width:]):
+            del row[width:]
+        if len(row) == width:
+            return taken, row
+        if any(cell.strip() for cell in row):
+            self._reject(number, self._delimiter.join(row), f"{len(row)} fields instead of {width}")
+        return taken, None
+
+    def _parse_one(self, lines: Sequence[str]) -> tuple[int, list[str] | None]:
+        """The number of lines of the first row, and its fields; None when it does not end."""
+        if '"' not in lines[0] and len(lines[0]) <= csv.field_size_limit():
+            return 1, lines[0].split(self._delimiter)
+        taken = chain((line + "\n" for line in islice(lines, ROW_LINES)), [_END])
+        reader = csv.reader(taken, delimiter=self._delimiter, strict=True)
+        try:
+            row = next(reader)
+        except csv.Error:
+            return 1, None
+        return reader.line_num, row
+
+    def _reject(self, number: int, text: str, why: str) -> None:
+        self._rejects.append(Note(number, BAD_ROW, f"{why}: {text[:80]}", DROPPED))

@@ -1,1 +1,0 @@
-"""PGN files as records."""

@@ -1,1 +1,0 @@
-"""Tables of games (CSV, TSV, Parquet, JSON) as records."""

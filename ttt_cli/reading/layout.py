@@ -1,0 +1,430 @@
+"""The meaning of the columns of a table, by configured names, its header, or its values."""
+
+import re
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Final
+
+import numpy as np
+
+from ttt_cli.config.schema import DataConfig, Period
+from ttt_cli.reading.batches import (
+    BLACKS,
+    DATES,
+    RESULTS,
+    WEIGHTS,
+    WHITES,
+    Batch,
+    Note,
+    Parts,
+    ResultKind,
+    Table,
+)
+from ttt_cli.reading.columns import Strings
+from ttt_cli.reading.dates import parse_date
+from ttt_cli.reading.results import is_score, match_result, match_scores
+from ttt_cli.reading.text import is_rating_list, rating_list
+from ttt_cli.support.arrays import Ids, Places
+from ttt_cli.support.errors import ConfigError, DataError, suggested
+
+WINNER: Final = ("winnername", "winnerteam", "winningteam", "winningplayer", "wteam", "wteamid")
+LOSER: Final = ("loser", "losername", "loserteam", "losingteam", "losingplayer", "lteam", "lteamid")
+SYNONYMS: Final[dict[str, tuple[str, ...]]] = {
+    "date": ("date", "gamedate", "playedon", "dateplayed", "playedat", "tourneydate", "matchdate",
+             "createdat", "startedat"),
+    "year": ("year", "yr", "season"),
+    "month": ("month", "monthid", "monthno", "monthnumber"),
+    "day": ("day",),
+    "utc_date": ("utcdate",),
+    "week": ("week", "weekid", "weekno", "weeknumber", "gameweek", "matchweek"),
+    "period": ("period", "periodid", "ratingperiod", "timestep"),
+    "white": ("white", "whiteplayer", "playerwhite", "whitename", "player1", "playera", "p1", "team1",
+              "teama", "home", "hometeam", "homeplayer", "whiteusername", *WINNER),
+    "black": ("black", "blackplayer", "playerblack", "blackname", "player2", "playerb", "p2", "team2",
+              "teamb", "away", "awayteam", "awayplayer", "visitor", "visitorteam", "blackusername", *LOSER),
+    "white_id": ("whiteid", "whitefideid", "fideidwhite", "whiteplayerid", "player1id", "homeid", "winnerid"),
+    "black_id": ("blackid", "blackfideid", "fideidblack", "blackplayerid", "player2id", "awayid", "loserid"),
+    "result": ("result", "outcome", "gameresult", "res", "ftr", "winner"),
+    "score": ("score", "matchscore"),
+    "games": ("games", "numberofgames", "numgames", "ngames", "gamesplayed", "gamecount"),
+    "white_score": ("whitescore", "scorewhite", "whiteresult", "resultwhite", "whitepoints", "pointswhite",
+                    "score1", "player1score", "scorea", "playerascore"),
+    "black_score": ("blackscore", "scoreblack", "blackresult", "resultblack", "blackpoints", "pointsblack",
+                    "score2", "player2score", "scoreb", "playerbscore"),
+    "white_goals": ("whitegoals", "goalswhite", "homescore", "scorehome", "homegoals", "goalshome", "fthg", "hg",
+                    "hometeamgoals", "homepoints", "homepts"),
+    "black_goals": ("blackgoals", "goalsblack", "awayscore", "scoreaway", "awaygoals", "goalsaway", "ftag", "ag",
+                    "awayteamgoals", "awaypoints", "awaypts"),
+    "weight": ("weight",),
+    "event": ("event", "eventname", "tournament", "tournamentname", "competition", "tourneyname", "league",
+              "div", "division"),
+    "site": ("site", "place", "location", "venue", "city"),
+    "round": ("round", "rd", "rnd"),
+    "variant": ("variant",),
+    "time_control": ("timecontrol", "timeclass"),
+    "status": ("status",),
+    "odds": ("odds",),
+    "odds_giver": ("oddsgiver", "giver"),
+    "neutral": ("neutral", "isneutral", "neutralground", "neutralvenue", "neutralsite"),
+}  # fmt: skip
+FURTHER: Final = (
+    *("event", "site", "round", "white_id", "black_id", "variant", "time_control"),
+    *("games", "status", "odds", "odds_giver", "neutral"),
+)
+IGNORED: Final = ("id", "eco", "_")
+_WORDS: Final = {word: ours for ours, words in SYNONYMS.items() for word in words}
+
+
+def word_of(cell: str) -> str:
+    """A header cell in lower case, without blanks, underscores and punctuation."""
+    return re.sub(r"[\W_]", "", cell.casefold())
+
+
+def column_of(cell: str) -> str | None:
+    """Our name of a column by its header, None for a column that is not used."""
+    return _WORDS.get(word_of(cell))
+
+
+Row = tuple[int, Sequence[str]]  # line and used fields
+_PLAIN_LAYOUT: Final = ("id", "year", "white", "black", "white_score", "black_score")
+_RESULTS: Final[tuple[tuple[tuple[str, ...], ResultKind], ...]] = (
+    (("result",), "text"),
+    (("white_score", "black_score"), "scores"),
+    (("white_goals", "black_goals"), "goals"),
+    (("white_score",), "text"),
+)
+_KIND_IN_SPORT: Final[Mapping[ResultKind, ResultKind]] = {
+    "text": "sport",
+    "scores": "goals",
+    "goals": "goals",
+}
+_SPORT: Final = re.compile("home|away|visitor|team|winn|los[ei]")
+_HINT: Final = (
+    "name the columns in order: -s 'data.columns=[date, white, black, result]' (with -s data.header=true "
+    "when the first line holds names), or by their header: -s 'data.columns={white: NAME, black: NAME}'"
+)
+
+
+@dataclass(frozen=True)
+class Layout:
+    """Indices of the used columns, in rows of `width` fields.
+
+    `date` is one column, or up to three of year, month and day, and `utc_date` replaces a missing one. `result` is one
+    column (`text`) or White's and Black's, or none if all results are scores of matches. `score` is White's score in a
+    match of `further["games"]` games, used where `result` is empty. `further` are the columns of FURTHER. The column
+    -1 - k is not in the file: its value is `constants[k]` in all rows. `unit`, `chess` and `winners` are as in
+    `batches.Table`.
+    """
+
+    width: int
+    header: bool
+    date: tuple[int, ...]
+    white: int
+    black: int
+    result: tuple[int, ...]
+    kind: ResultKind
+    weight: int | None = None
+    score: int | None = None
+    further: Mapping[str, int] = field(default_factory=dict)
+    constants: tuple[str, ...] = ()
+    unit: Period | None = None
+    chess: bool = True
+    winners: bool = False
+    utc_date: int | None = None
+
+    def table(self, strings: Strings, batches: Iterator[Batch]) -> Table:
+        """The file with these records; codes of batches are in the order of `used`, then of `constants`."""
+        row = {column: number for number, column in enumerate(self.used)}
+        row |= {-1 - k: len(self.used) + k for k in range(len(self.constants))}
+        utc = () if self.utc_date is None else (self.utc_date,)
+        columns = {DATES: (*self.date, *utc), WHITES: (self.white,), BLACKS: (self.black,)}
+        columns |= {RESULTS: self.outcome} | {name: (index,) for name, index in self.further.items()}
+        columns |= {} if self.weight is None else {WEIGHTS: (self.weight,)}
+        made: dict[str, Callable[[Parts], Hashable]] = {}
+        if utc:
+            made[DATES] = lambda parts: parts[
+                parts[0].strip()[:1] in (b"", b"?")
+            ]  # UTC if the date is missing
+        if self.score is not None:
+            read = match_result if self.result else match_scores
+            made[RESULTS] = lambda parts: read(*parts)
+        rows = {name: tuple(row[index] for index in indices) for name, indices in columns.items()}
+        return Table(self.kind, strings, batches, rows, made, self.unit, self.chess, self.winners)
+
+    def with_constants(self, codes: Ids, strings: Strings) -> Ids:
+        """Codes (used columns, n) with a row for each constant."""
+        if not self.constants:
+            return codes
+        same = strings.ids([text.encode() for text in self.constants])
+        return np.concatenate([codes, np.repeat(same[:, np.newaxis], codes.shape[1], axis=1)])
+
+    def batch(
+        self,
+        strings: Strings,
+        lines: Places,
+        columns: Sequence[Any],
+        rows: Sequence[Row],
+        rejects: Sequence[Note],
+    ) -> Batch:
+        """The records of one block, sorted by line: Arrow `columns` for `lines` (n,), and `rows` parsed separately."""
+        codes = np.array([strings.ids_of_arrow(column) for column in columns], np.int32)
+        if rows:
+            texts = [text.encode("utf-8", "surrogateescape") for _, row in rows for text in row]
+            more = strings.ids(texts).reshape(len(rows), len(self.used)).T
+            lines = np.concatenate([lines, [line for line, _ in rows]])
+            order = np.argsort(lines, kind="stable")
+            lines, codes = lines[order], np.concatenate([codes, more], axis=1)[:, order]
+        return Batch(lines, self.with_constants(codes, strings), rejects)
+
+    @property
+    def outcome(self) -> tuple[int, ...]:
+        """The columns of the result: `result`, and for matches the score and the number of games."""
+        return self.result if self.score is None else (*self.result, self.score, self.further["games"])
+
+    @property
+    def used(self) -> tuple[int, ...]:
+        """All columns of the file that are used, each once, in its order."""
+        columns = {self.white, self.black, *self.date, *self.outcome, *self.further.values()}
+        columns |= {column for column in (self.weight, self.utc_date) if column is not None}
+        return tuple(sorted(column for column in columns if column >= 0))
+
+
+def find_layout(
+    sample: Sequence[Sequence[str]], data: DataConfig, name: str, *, named: bool = False
+) -> Layout:
+    """The layout of a table from its first rows (at least one); `named`: the first row is certainly a header.
+
+    Raises ConfigError when configured columns are missing, DataError when the columns cannot be determined.
+    """
+    first = [cell.strip() for cell in sample[0]]
+    configured = data.columns
+    header = named or (_looks_like_header(first, configured) if data.header is None else data.header)
+    if isinstance(configured, list):
+        columns = _in_order(configured, sample[:1] if named else sample, name)
+        _settle_score(columns, sample, replacing=())
+    elif configured is not None and not header:
+        hint = f"the first line is {', '.join(first)}; without names, -s 'data.columns=[date, white, ...]'"
+        raise ConfigError("data.columns maps names that the file does not have", where=name, hint=hint)
+    elif header:
+        columns = _by_names(first, configured or {}, sample[1:], name)
+    elif is_rating_list(" ".join(first)):
+        raise rating_list(name)
+    elif _is_plain(sample):
+        columns = {ours: index for index, ours in enumerate(_PLAIN_LAYOUT)}
+    else:
+        raise DataError(
+            f"its columns are not known; the first line is {', '.join(first)}"[:300], where=name, hint=_HINT
+        )
+    constants = _constants(columns, data)
+    words = [
+        word_of(cell) for cell in (configured if isinstance(configured, list) else first if header else [])
+    ]
+    winners = _name_winners(columns, words)
+    if winners and "result" not in columns:
+        columns["result"], constants = -1 - len(constants), (*constants, "1-0")
+    walkovers = winners and columns["result"] >= 0 and words[columns["result"]] in SYNONYMS["score"]
+    width = len(first) if header else _usual_width(sample)
+    layout = _complete(columns, first, width, data.period, header=header, name=name)
+    sport = any(
+        _SPORT.search(words[index]) for index in (layout.white, layout.black) if 0 <= index < len(words)
+    )
+    kind = "winners" if walkovers else _KIND_IN_SPORT[layout.kind] if sport else layout.kind
+    return replace(layout, kind=kind, constants=constants, chess=not sport, winners=winners)
+
+
+def _constants(columns: dict[str, int], data: DataConfig) -> tuple[str, ...]:
+    """Add the columns of `data.constant`. Raises ConfigError for unknown names."""
+    for number, ours in enumerate(data.constant):
+        if ours not in SYNONYMS:
+            _unknown(ours, SYNONYMS, f"names are {', '.join(SYNONYMS)}", "data.constant")
+        columns[ours] = -1 - number
+    return tuple(f"{value:g}" if isinstance(value, float) else value for value in data.constant.values())
+
+
+def _name_winners(columns: dict[str, int], words: Sequence[str]) -> bool:
+    """Whether the columns of players are winner and loser; if so, remove the columns of scores and goals."""
+    word = {ours: words[index] for ours, index in columns.items() if 0 <= index < len(words)}
+    won, lost = (word.get(side, word.get(f"{side}_id")) for side in ("white", "black"))
+    if won not in (*WINNER, "winner", "winnerid") or lost not in (*LOSER, "loserid"):
+        return False
+    for other in ("score", "games", "white_score", "black_score", "white_goals", "black_goals"):
+        columns.pop(other, None)
+    return True
+
+
+def _usual_width(sample: Sequence[Sequence[str]]) -> int:
+    widths = [len(row) for row in sample]
+    return max(set(widths), key=widths.count)
+
+
+def _complete(
+    columns: dict[str, int], first: Sequence[str], width: int, period: Period, *, header: bool, name: str
+) -> Layout:
+    """The layout of these columns. Raises DataError when one is missing."""
+    for side in ("white", "black"):  # players known by their numbers alone
+        if side not in columns and f"{side}_id" in columns:
+            columns[side] = columns.pop(f"{side}_id")
+    if "date" not in columns and "utc_date" in columns:
+        columns["date"] = columns.pop("utc_date")
+    date, unit = _date_columns(columns, period)
+    result, kind, score = _outcome(columns)
+    missing = [ours for ours in ("white", "black") if ours not in columns]
+    missing += ["date"] * (not date) + ["result"] * (not result and score is None)
+    if missing and is_rating_list(" ".join(first)):
+        raise rating_list(name)
+    if missing:
+        among = f" among {', '.join(first)}" if header else ""
+        raise DataError(f"no column for {' and '.join(missing)}{among}", where=name, hint=_HINT)
+    return Layout(
+        width=width,
+        header=header,
+        date=tuple(columns[part] for part in date),
+        white=columns["white"],
+        black=columns["black"],
+        result=tuple(columns[part] for part in result),
+        kind=kind,
+        weight=columns.get("weight"),
+        score=score,
+        further={ours: columns[ours] for ours in FURTHER if ours in columns},
+        unit=unit,
+        utc_date=columns.get("utc_date"),
+    )
+
+
+def _date_columns(columns: Mapping[str, int], period: Period) -> tuple[tuple[str, ...], Period | None]:
+    """The columns of the date, and the unit if dates may be numbers of periods."""
+    units: dict[str, Period] = {"period": period, "day": "day", "week": "week", "month": "month"}
+    if "date" in columns:
+        return ("date",), None
+    if "year" not in columns and (counted := [ours for ours in units if ours in columns]):
+        return (counted[0],), units[counted[0]]
+    return tuple(part for part in ("year", "month", "day") if part in columns), None
+
+
+def _outcome(columns: Mapping[str, int]) -> tuple[tuple[str, ...], ResultKind, int | None]:
+    """The columns of the result, its kind, and the column of White's score in matches."""
+    result, kind = next(((r, k) for r, k in _RESULTS if columns.keys() >= set(r)), ((), "text"))
+    score = columns.get("score") if len(result) < 2 else None
+    if result == ("white_score",) and "games" in columns:
+        result, score = (), columns["white_score"] if score is None else score
+    return result, kind if result else "scores", score
+
+
+def _settle_score(columns: dict[str, int], rows: Sequence[Sequence[str]], replacing: Sequence[str]) -> None:
+    """Decide what a column `score` means: White's score in a match if there is a number of games, else the result.
+
+    As the result it replaces a column `result` only if `replacing` contains that name.
+    """
+    if "score" not in columns:
+        return
+    index = columns["score"]
+    cells = [row[index] for row in rows if len(row) > index and row[index].strip()]
+    if "games" not in columns or 2 * sum(map(is_score, cells)) < len(cells):
+        del columns["score"]
+        if "result" not in columns or "result" in replacing:
+            columns["result"] = index
+
+
+def _looks_like_header(first: Sequence[str], configured: list[str] | dict[str, str] | None) -> bool:
+    if isinstance(configured, dict):
+        known = any(cell in configured.values() for cell in first)
+        return known or all(parse_date(cell).reason for cell in first)
+    words = [word_of(cell) for cell in first]
+    if configured is not None and words == [word_of(name) for name in configured]:
+        return True
+    found = {_WORDS.get(word) for word in words}
+    if "winner" in words and not {*LOSER}.isdisjoint(words):
+        found.add("white")
+    return all(side in found or f"{side}_id" in found for side in ("white", "black"))
+
+
+def _in_order(names: Sequence[str], sample: Sequence[Sequence[str]], name: str) -> dict[str, int]:
+    width = _usual_width(sample)
+    if len(names) != width:
+        said = f"data.columns names {len(names)} columns, rows have {width}"
+        raise ConfigError(said, where=name, hint=f"the first line is {', '.join(sample[0])}")
+    columns: dict[str, int] = {}
+    for index, written in enumerate(names):
+        ours = column_of(written)
+        if ours is None and written not in IGNORED and not written.startswith("_"):
+            hint = f"names are {', '.join(SYNONYMS)}, and _ for the others"
+            _unknown(written, (*SYNONYMS, *IGNORED), hint)
+        if ours in columns:
+            raise ConfigError(f"data.columns names {ours} twice")
+        if ours is not None:
+            columns[ours] = index
+    _prefer_losers(columns, names)
+    return columns
+
+
+def _by_names(
+    first: Sequence[str], configured: Mapping[str, str], rows: Sequence[Sequence[str]], name: str
+) -> dict[str, int]:
+    columns: dict[str, int] = {}
+    for ours, written in configured.items():
+        if ours not in SYNONYMS:
+            _unknown(ours, SYNONYMS, f"names are {', '.join(SYNONYMS)}")
+        columns[ours] = _index(first, written, name)
+    free = {word_of(cell): index for index, cell in reversed(list(enumerate(first)))}
+    free = {word: index for word, index in free.items() if index not in columns.values()}
+    for ours, synonyms in SYNONYMS.items():
+        found = next((free[word] for word in synonyms if word in free), None)
+        if ours not in columns and found is not None:
+            columns[ours] = found
+    _prefer_losers(columns, first)
+    spelled_out = "score" not in configured and columns.get("result") == free.get("result", -1)
+    keeps = "result" in configured or spelled_out
+    _settle_score(columns, rows, replacing=() if keeps else ("result",))
+    return _prefer(columns, configured)
+
+
+def _prefer_losers(columns: dict[str, int], first: Sequence[str]) -> None:
+    """If there is a column `loser`, read `winner` as the first player instead of as the result."""
+    words = [word_of(cell) for cell in first]
+    if (
+        "white" not in columns
+        and "winner" in words
+        and "black" in columns
+        and words[columns["black"]] in LOSER
+    ):
+        columns["white"] = words.index("winner")
+        if columns.get("result") == columns["white"]:
+            del columns["result"]
+
+
+def _prefer(columns: dict[str, int], configured: Mapping[str, str]) -> dict[str, int]:
+    """Remove columns that would override a configured one, such as a date column beside a configured year."""
+    rivals = {"date": ("year",), "utc_date": ("year",), "white_score": ("white_goals",)}
+    for ours, others in (rivals | {"result": ("white_score", "white_goals")}).items():
+        if ours not in configured and any(other in configured for other in others):
+            columns.pop(ours, None)
+    return columns
+
+
+def _index(first: Sequence[str], written: str, name: str) -> int:
+    folded = [cell.casefold() for cell in first]
+    for cells, cell in ((first, written), (folded, written.casefold())):
+        if cell in cells:
+            return cells.index(cell)
+    hint = suggested(written, first, f"columns are {', '.join(first)}")
+    raise ConfigError(f"data.columns: there is no column {written!r}", where=name, hint=hint)
+
+
+def _unknown(
+    written: str, known: Sequence[str] | Mapping[str, object], hint: str, where: str = "data.columns"
+) -> None:
+    raise ConfigError(f"{where}: unknown column name {written!r}", hint=suggested(written, known, hint))
+
+
+def _is_plain(sample: Sequence[Sequence[str]]) -> bool:
+    """Whether rows are id, year, white, black and two scores, as in the sample of the first TTT program."""
+
+    def fits(row: Sequence[str]) -> bool:
+        if len(row) != len(_PLAIN_LAYOUT):
+            return False
+        number, year, white, black, *scores = (cell.strip() for cell in row)
+        numbers = number.isdigit() and len(year) == 4 and year.isdigit()
+        names = not (white.isdigit() or black.isdigit())
+        return numbers and names and all(score in ("0", "0.5", "1", "2") for score in scores)
+
+    return sum(map(fits, sample)) >= 0.9 * len(sample)

@@ -1,0 +1,143 @@
+"""Parquet files of games as records: typed columns as the texts of a CSV."""
+
+import json
+import math
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from datetime import date, datetime
+from tempfile import TemporaryFile, gettempdir
+from typing import Any, Final
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from ttt_cli.config.schema import DataConfig
+from ttt_cli.reading.batches import Batch, Table
+from ttt_cli.reading.columns import Strings
+from ttt_cli.reading.input import Expansion
+from ttt_cli.reading.layout import Layout, column_of, find_layout
+from ttt_cli.support.arrays import Ids
+from ttt_cli.support.errors import DataError
+
+_SAMPLE: Final = 1000  # rows
+_ROWS: Final = 1 << 17  # read at a time
+_WHOLE: Final = 1e15  # whole numbers below are exact as floats
+_MOST_MEMORY: Final = 1 << 30  # bytes of a column of one row group, unpacked
+
+
+def read_parquet(blocks: Iterator[bytes], data: DataConfig, name: str) -> Table:
+    """Open a Parquet file given as blocks; it is copied to a temporary file. Lines are row numbers, from 1.
+
+    Only the columns that are used are read. Raises ConfigError and DataError when its columns are not recognised (see
+    `find_layout`), when it cannot be read, and when it unpacks to more than games do.
+    """
+    with ExitStack() as stack:
+        file = stack.enter_context(TemporaryFile(prefix="ttt-"))
+        try:
+            size = sum(map(file.write, blocks))
+        except OSError as error:
+            hint = f"it is copied to {gettempdir()} while it is read; TMPDIR names another folder"
+            raise DataError(f"cannot be copied: {error.strerror}", where=name, hint=hint) from error
+        with _errors(name):
+            schema = pq.ParquetFile(file).schema_arrow
+            texts = [str(field.name) for field in schema if _is_text(field.type)]
+            opened = pq.ParquetFile(file, read_dictionary=texts)
+            names = [str(column) for column in schema.names]
+            wanted = [column for place, column in enumerate(names) if _may_be_used(column, place, data)]
+            _check(opened, wanted, name, size)
+            rows = _sample(opened, names, wanted)
+        layout = find_layout([names, *rows], data, name, named=True)
+        strings = Strings()
+        used = [names[index] for index in layout.used]
+        return layout.table(strings, _batches(opened, used, layout, strings, name, stack.pop_all()))
+
+
+@contextmanager
+def _errors(name: str) -> Iterator[None]:
+    """Raise DataError for a file that cannot be read."""
+    try:
+        yield
+    except (pa.ArrowException, OSError, ValueError) as error:
+        why = str(error).strip().partition("\n")[0].rstrip(".")
+        hint = "write the file again"
+        raise DataError(f"cannot be read as Parquet: {why}", where=name, hint=hint) from error
+
+
+def _sample(opened: Any, names: Sequence[str], wanted: Sequence[str]) -> list[tuple[str, ...]]:
+    """The first rows as texts; other columns than the wanted are empty."""
+    batch: Any = next(opened.iter_batches(_SAMPLE, columns=list(wanted), use_threads=False), None)
+    cells = [[""] * (batch.num_rows if batch is not None else 0) for _ in names]
+    for column in wanted if batch is not None else ():
+        values, numbers = _texts(batch.column(column))
+        texts = [value.decode("utf-8", "replace") for value in values]
+        cells[names.index(column)] = [texts[number] for number in numbers.tolist()]
+    return list(zip(*cells, strict=True))
+
+
+def _batches(
+    opened: Any, columns: list[str], layout: Layout, strings: Strings, name: str, stack: ExitStack
+) -> Iterator[Batch]:
+    start = 1
+    with stack, _errors(name):
+        for batch in opened.iter_batches(_ROWS, columns=columns, use_threads=False):
+            found = [_texts(batch.column(column)) for column in columns]
+            codes = np.array([strings.ids(values)[numbers] for values, numbers in found], np.int32)
+            lines = np.arange(start, start + batch.num_rows)
+            yield Batch(lines, layout.with_constants(codes, strings))
+            start += batch.num_rows
+
+
+def _may_be_used(column: str, place: int, data: DataConfig) -> bool:
+    """Whether a column may be used, by its name or by the configured ones."""
+    if isinstance(data.columns, list):
+        return place < len(data.columns) and column_of(data.columns[place]) is not None
+    known = {name.casefold() for name in (data.columns or {}).values()}
+    return column_of(column) is not None or column.casefold() in known
+
+
+def _check(opened: Any, columns: Sequence[str], name: str, size: int) -> None:
+    """Raise DataError where columns would take too much memory."""
+    metadata = opened.metadata
+    Expansion(name, size).add(metadata.num_rows * len(columns))  # at least a byte each
+    for group in map(metadata.row_group, range(metadata.num_row_groups)):
+        for chunk in map(group.column, range(group.num_columns)):
+            if chunk.path_in_schema.split(".")[0] in columns and chunk.total_uncompressed_size > _MOST_MEMORY:
+                most = f"{_MOST_MEMORY >> 20} MB of memory"
+                hint = "write the file again, in row groups of a million rows or less"
+                message = f"the column {chunk.path_in_schema} takes more than {most}"
+                raise DataError(message, where=name, hint=hint)
+
+
+def _is_text(kind: Any) -> bool:
+    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_binary(kind))
+
+
+def _texts(column: Any) -> tuple[list[bytes], Ids]:
+    """Distinct values of a column as text, and the index of each row's value."""
+    kind = column.type
+    if pa.types.is_nested(kind):
+        return [_text(value).encode() for value in column.to_pylist()], np.arange(len(column), dtype=np.int32)
+    if pa.types.is_timestamp(kind):
+        column = column.cast(pa.timestamp(kind.unit)).cast(pa.date32(), safe=False)
+    if not pa.types.is_dictionary(kind):
+        column = column.dictionary_encode()
+    values = column.dictionary
+    if _is_text(values.type):
+        distinct = [(value or b"").replace(b"\0", b"") for value in values.cast(pa.binary()).to_pylist()]
+    else:
+        distinct = [_text(value).encode() for value in values.to_pylist()]
+    indices = column.indices.cast(pa.int32()).fill_null(len(distinct))
+    numbers = np.frombuffer(indices.buffers()[1], np.int32)[indices.offset :][: len(indices)]
+    return [*distinct, b""], numbers
+
+
+def _text(value: object) -> str:
+    """A value as text: days without their time, whole numbers without fraction, None empty."""
+    if value is None or (isinstance(value, float) and math.isnan(value)):
+        return ""
+    if isinstance(value, float):
+        return str(int(value)) if value.is_integer() and abs(value) < _WHOLE else str(value)
+    if isinstance(value, datetime | date):
+        return value.isoformat()[:10]
+    return json.dumps(value, default=str) if isinstance(value, bool | list | dict) else str(value)

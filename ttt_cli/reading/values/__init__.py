@@ -1,1 +1,0 @@
-"""What single cells say: dates, results, scores of matches."""

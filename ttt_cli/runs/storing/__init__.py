@@ -1,1 +1,0 @@
-"""Writing runs: whole or not at all, one command at a time."""

@@ -1,1 +1,0 @@
-"""Sparse symmetric matrices: the order of elimination, one factorisation for all who need one."""

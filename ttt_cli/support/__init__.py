@@ -1,0 +1,1 @@
+"""Helpers independent of games and ratings: errors, files, progress, signals, folded names."""

@@ -1,0 +1,69 @@
+"""Errors, each with a message, a hint and an exit code."""
+
+import difflib
+from collections.abc import Collection, Iterable
+
+
+class TttError(Exception):
+    """An error a user can act on: a message, where it happened, and a hint.
+
+    `where` is `file` or `file:line`; `str()` gives `where: message`. Tracebacks show the hint, too, as a note.
+    """
+
+    exit_code = 1
+
+    def __init__(self, message: str, *, where: str | None = None, hint: str | None = None) -> None:
+        self.message = message
+        self.where = where
+        self.hint = hint
+        super().__init__(f"{where}: {message}" if where else message)
+        if hint:
+            self.add_note(f"hint: {hint}")
+
+
+class ConfigError(TttError):
+    """A config file, an override or an option that cannot be used."""
+
+    exit_code = 2
+
+
+class LookupFailed(TttError):
+    """A name, a period or a run that is not there, or is not unique."""
+
+    exit_code = 2
+
+
+class DataError(TttError):
+    """Input that yields nothing, or cannot be read at all."""
+
+    exit_code = 3
+
+
+class RunError(TttError):
+    """A run file that cannot be opened, read or written."""
+
+    exit_code = 2
+
+
+class OutputError(TttError):
+    """Standard output that cannot be written to."""
+
+    exit_code = 2
+
+
+class SetupError(TttError):
+    """Surroundings in which nothing can be computed."""
+
+    exit_code = 2
+
+
+def nearest(word: str, known: Iterable[str], *, cutoff: float = 0.6) -> str | None:
+    """The most similar known word, for suggestions only."""
+    matches = difflib.get_close_matches(word, list(known), n=1, cutoff=cutoff)
+    return matches[0] if matches else None
+
+
+def suggested(word: str, known: Collection[str], otherwise: str, shown: str = "{!r}") -> str:
+    """A hint for an unknown word: the most similar one, else `otherwise`."""
+    near = nearest(word, known)
+    return f"did you mean {shown.format(near)}?" if near else otherwise

@@ -1,0 +1,188 @@
+"""Tables of a comparison: the systems overall, by decade or experience, and their calibration."""
+
+import math
+from collections.abc import Iterator, Sequence
+from pathlib import PurePath
+from typing import Any, Final
+
+from ttt_cli.evaluate.compare import Comparison, System, SystemResult
+from ttt_cli.evaluate.results import By, Results, SystemScores
+from ttt_cli.support.switches import in_use
+from ttt_cli.views.rows import Rows
+
+SCORES: Final = ("games", "log_loss", "behind", "standard_error", "brier", "accuracy")
+BINS: Final = ("foreseen", "observed")
+FACTS: Final = (
+    *("log_evidence", "seconds", "refitted_every", "converged"),
+    *("tuned_by", "tuning_evaluations", "tuning_seconds", "parameters", "note"),
+)
+GROUPS: Final = ("by", "group")
+_DECIMALS: Final = {
+    **dict.fromkeys(("log_loss", "behind", "standard_error"), 5),
+    **dict.fromkeys(("brier", "accuracy", *BINS), 4),
+    **dict.fromkeys(("log_evidence", "games", "seconds", "tuning_seconds"), 1),
+}
+_UNSEEN: Final = frozenset({"games", *FACTS[2:]})  # stands above the table, below it, or too wide for it
+
+
+def shown_rows(comparison: Comparison, bys: Sequence[By], calibrated: bool, *, apart: bool) -> list[Rows]:
+    """The table of the systems and those by group: several tables if `apart`, else one."""
+    results = Results(comparison)
+    if (bys or calibrated) and not apart:
+        return [long_rows(results, bys, calibrated)]
+    more = [group_rows(results, by) for by in bys]
+    return [overall_rows(results), *more, *[calibration_rows(results)] * calibrated]
+
+
+def overall_rows(results: Results) -> Rows:
+    """A row per system, the best first: `system,kind`, SCORES and FACTS.
+
+    `behind` is the difference in log-loss from the best system, with its standard error; both are empty for the best.
+    `refitted_every` is empty for filters, columns of tuning for systems that were not tuned. Lost systems are last,
+    with their name and the reason as `note`.
+    """
+    rows = [(*_name(one.entry), *_scores(one), *_facts(one.entry, results)) for one in results.overall()]
+    nothing = (None,) * (len(SCORES) + len(FACTS))
+    rows += [(one.system.name, *nothing, one.reason) for one in results.comparison.lost]
+    return Rows(("system", "kind", *SCORES, *FACTS), rows, tuple(title(results)), _DECIMALS, _UNSEEN)
+
+
+def group_rows(results: Results, by: By) -> Rows:
+    """A row per group and system: `group,system,kind` and SCORES."""
+    rows = [(group, *_name(one.entry), *_scores(one)) for group, found in results.by(by) for one in found]
+    return Rows(("group", "system", "kind", *SCORES), rows, (f"by {by}",), _DECIMALS)
+
+
+def calibration_rows(results: Results) -> Rows:
+    """A row per system and bin of White's expected score: `system,expected,games,foreseen,observed`."""
+    rows = [
+        (entry.system.name, f"{one.low:.1f}-{one.high:.1f}", _whole(one.games), one.predicted, one.observed)
+        for entry, bins in results.calibration()
+        for one in bins
+    ]
+    return Rows(("system", "expected", "games", *BINS), rows, ("calibration of White's score",), _DECIMALS)
+
+
+def long_rows(results: Results, bys: Sequence[By], calibrated: bool) -> Rows:
+    """All of these in one table for other programs, with columns `by` (`all`, decade, ...) and `group`; others may be
+    empty.
+    """
+    columns = ("system", "kind", *GROUPS, *SCORES, *BINS, *FACTS)
+    parts = [("all", overall_rows(results)), *((by, group_rows(results, by)) for by in bys)]
+    if calibrated:
+        parts.append(("calibration", calibration_rows(results)))
+    kinds: dict[str, str | None] = {one.system.name: None for one in results.comparison.lost}
+    kinds |= {entry.system.name: entry.kind for entry in results.comparison.entries}
+    rows = []
+    for by, part in parts:
+        for row in part.rows:
+            values = dict(zip(part.columns, row, strict=True))
+            values["group"] = values.get("group") or values.pop("expected", "all")
+            values |= {"by": by, "kind": kinds[values["system"]]}
+            rows.append(tuple(values.get(column) for column in columns))
+    return Rows(columns, rows)
+
+
+def title(results: Results) -> Iterator[str]:
+    """Games and periods that were scored, and how often smoothed systems were refitted."""
+    comparison = results.comparison
+    timeline = comparison.timeline
+    outcomes = timeline.outcome[comparison.scored]
+    span = f"{_label(comparison, comparison.first)} to {_label(comparison, len(timeline.periods) - 1)}"
+    every = (
+        f"every {comparison.every} {timeline.period}s" if comparison.every > 1 else f"every {timeline.period}"
+    )
+    yield f"{len(outcomes):,} of {timeline.n_games:,} games predicted, {span}"
+    yield f"smoothed systems refitted {every}"
+    yield from comparison.replaced
+
+
+def tuning_lines(comparison: Comparison) -> Iterator[str]:
+    """How the systems were tuned, and to what."""
+    plan = comparison.plan
+    if plan is None:
+        return
+    span = f"{_label(comparison, plan.since)} to {_label(comparison, plan.until - 1)}"
+    every = f", smoothed systems refitted every {plan.every} {comparison.timeline.period}s"
+    yield f"tuned on the games of {span}{every if plan.every > 1 else ''}:"
+    for entry in comparison.entries:
+        found = entry.tuned
+        assert found is not None
+        values = ", ".join(f"{key} {value:g}" for key, value in found.values.items()) or "as they were"
+        if found.by == "score":
+            gain = f"log-loss {-found.before:.5f} to {-found.after:.5f}"
+        else:
+            gain = f"log-evidence {found.before:.1f} to {found.after:.1f}"
+        short = "" if found.reached else ", NOT at its best yet"
+        yield f"  {entry.system.name}: {values} ({gain}, {found.evaluations} fits{short})"
+
+
+def note_lines(comparison: Comparison) -> Iterator[str]:
+    """Notes on systems, and the reasons why others were lost."""
+    for entry in comparison.entries:
+        if entry.note:
+            yield f"{entry.system.name}: {entry.note}"
+    reasons: dict[tuple[str, str | None], list[str]] = {}
+    for lost in comparison.lost:
+        reasons.setdefault((lost.reason, lost.hint), []).append(lost.system.name)
+    for (reason, hint), names in reasons.items():
+        yield f"{', '.join(names)}: LOST: {reason}"
+        if hint:
+            yield f"hint: {hint}"
+
+
+def tuned_config(system: System, until: str) -> tuple[str, str]:
+    """A file name after the system's, and the config that was tuned on games before `until`, as YAML."""
+    from ttt_cli.config.schema import render
+
+    head = f"# Tuned by `ttt compare --tune` on the games before {until}\n\n"
+    path = PurePath(system.name)  # which may be a whole one
+    stem = "-".join(part for part in path.with_suffix("").parts if part != path.anchor)
+    return f"{stem}.yaml", head + render(system.config, type(system.params))
+
+
+def _label(comparison: Comparison, step: int) -> str:
+    timeline = comparison.timeline
+    return timeline.label(int(timeline.periods[step]))
+
+
+def _name(entry: SystemResult) -> tuple[str, str]:
+    return entry.system.name, entry.kind
+
+
+def _scores(one: SystemScores) -> tuple[float | int | None, ...]:
+    behind, error = (one.difference.mean, one.difference.standard_error) if one.difference else (None, None)
+    return (
+        _whole(one.games), _known(one.log_loss), _known(behind), _known(error), one.brier, one.accuracy,
+    )  # fmt: skip
+
+
+def _facts(entry: SystemResult, results: Results) -> tuple[Any, ...]:
+    tuned = entry.tuned
+    return (
+        _known(entry.log_evidence),
+        entry.seconds,
+        results.comparison.every if entry.kind == "smoothed" else None,
+        entry.converged,
+        tuned.by if tuned else None,
+        tuned.evaluations if tuned else None,
+        entry.tuning_seconds if tuned else None,
+        _parameters(entry),
+        entry.note,
+    )
+
+
+def _parameters(entry: SystemResult) -> str:
+    """The model's parameters as `KEY=VALUE`, null ones left out."""
+    from ttt_cli.config.schema import flow
+
+    given = in_use(entry.system.params.model_dump())
+    return " ".join(f"{key}={flow(value)}" for key, value in given.items())
+
+
+def _whole(games: float) -> float | int:
+    return int(games) if games.is_integer() else games
+
+
+def _known(value: float | None) -> float | None:
+    return None if value is None or math.isnan(value) else value

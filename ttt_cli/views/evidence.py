@@ -1,0 +1,366 @@
+"""Tables and surfaces of the evidence, of predictive scores, and of tuning."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import combinations, pairwise
+from typing import TYPE_CHECKING, Any, Final
+
+from ttt_cli.runs.meta import RunMeta
+from ttt_cli.support.errors import ConfigError
+from ttt_cli.views.rows import Rows, finite, short, shown_notes
+
+if TYPE_CHECKING:
+    from ttt_cli.evaluate.forecast import Forecast
+    from ttt_cli.evaluate.grid import EvidenceGrid
+    from ttt_cli.evaluate.tune import TunedParameter, Tuning
+    from ttt_cli.runs.meta import EvidencePoint
+    from ttt_cli.runs.run import Run
+    from ttt_cli.support.progress import Progress
+
+
+_PER_GAME: Final = ("gain", "leave_one_out", "prequential", "prequential_naive")
+_SHARES: Final = ("brier", "accuracy", "naive_brier", "naive_accuracy")
+EVIDENCE_DECIMALS: Final = {
+    **dict.fromkeys(("log_evidence", "naive_log_evidence", "leave_one_out", "prequential"), 3),
+    **dict.fromkeys((f"{what}_per_game" for what in _PER_GAME), 5),
+    **dict.fromkeys(("draw_share", *(f"prequential_{share}" for share in _SHARES)), 4),
+}
+SCORED: Final = "it is judged by what it predicts: `ttt evidence --scores`, `ttt compare`"
+
+
+def naive_log_evidence(games: float, draw_share: float) -> float:
+    """log-evidence, in nats, of the model that always predicts the observed share of draws, the rest halved.
+
+    TTT paper, section 4: this is the exact sum of log probabilities. For the paper's 3,505,366 games with 30.3 %
+    draws it is -3,843,663; the paper prints -4,228,005 and mentions leakage in its approximate inference. `games` may
+    be weighted; 0 without games.
+    """
+    drawn = games * draw_share
+    decided = games - drawn
+    return (drawn * math.log(draw_share) if drawn else 0.0) + (
+        decided * math.log((1.0 - draw_share) / 2.0) if decided else 0.0
+    )
+
+
+def gain_per_game(meta: RunMeta) -> float:
+    """The log-evidence of a run minus the naive model's, nats per game; 0 without games."""
+    naive = naive_log_evidence(meta.weight, meta.draw_share)
+    return (meta.log_evidence - naive) / meta.weight if meta.weight else 0.0
+
+
+def evidence_report(meta: RunMeta) -> Rows:
+    """The report of one run: one row of the games, the evidence, how inference ended, the parameters.
+
+    Evidence in nats; `gain_per_game` is over the naive model. Parameters without a value are left out; the evidence
+    of a system without one is empty.
+    """
+    from ttt_cli.support.switches import in_use
+
+    facts: dict[str, Any] = {
+        "model": meta.model,
+        "games": meta.weight if meta.weight != meta.games else meta.games,
+        "players": meta.players,
+        "first": meta.first,
+        "last": meta.last,
+        "draw_share": meta.draw_share,
+        "log_evidence": finite(meta.log_evidence),
+        "naive_log_evidence": naive_log_evidence(meta.weight, meta.draw_share),
+        "gain_per_game": finite(gain_per_game(meta)),
+        "leave_one_out": finite(meta.leave_one_out),
+        "leave_one_out_per_game": finite(meta.leave_one_out / meta.weight if meta.weight else 0.0),
+        "converged": meta.converged,
+        "sweeps": meta.sweeps,
+        "remaining_error": finite(meta.remaining_error),
+    }
+    if meta.posterior:
+        facts["posterior"] = meta.posterior
+    facts.update(in_use(meta.params))
+    lacks = () if has_evidence(meta) else (f"{meta.model} has no evidence; {SCORED}",)
+    title = (meta.describe(), *lacks, *shown_notes(meta.notes))
+    return Rows(tuple(facts), [tuple(facts.values())], title, EVIDENCE_DECIMALS, single=True)
+
+
+def has_evidence(meta: RunMeta) -> bool:
+    """Whether the run's system computes an evidence."""
+    return not math.isnan(meta.log_evidence)
+
+
+def scored_report(
+    run: Run, scores: bool, since: str | None, every: int, progress: Progress
+) -> tuple[Rows, bool]:
+    """The report of a run, with scores from the period `since` on if `scores`, and whether everything converged."""
+    report, converged = evidence_report(run.meta), run.meta.converged
+    if not scores:
+        return report, converged
+    from ttt_cli.evaluate.forecast import predict_run
+
+    found = predict_run(run, since, every, progress=progress)
+    return with_scores(report, found), converged and found.converged
+
+
+def with_scores(report: Rows, found: Forecast) -> Rows:
+    """A report of one row with the scores at its end: log scores in nats, `from` the first period scored."""
+    model, naive = found.scores
+    facts: dict[str, Any] = {
+        "prequential": model.log_score,
+        "prequential_per_game": model.per_game,
+        "prequential_naive_per_game": naive.per_game,
+        "prequential_brier": model.brier,
+        "prequential_naive_brier": naive.brier,
+        "prequential_accuracy": model.accuracy,
+        "prequential_naive_accuracy": naive.accuracy,
+        "prequential_games": int(model.games) if model.games.is_integer() else model.games,
+        "prequential_converged": found.converged,
+        "from": found.first,
+        "every": found.every,
+    }
+    rows = [(*row, *facts.values()) for row in report.rows]
+    return replace(
+        report,
+        columns=(*report.columns, *facts),
+        rows=rows,
+        decimals={**EVIDENCE_DECIMALS, **report.decimals},
+    )
+
+
+Place = tuple[float, ...]
+
+
+@dataclass(frozen=True)
+class Surface:
+    """The evidence over a grid: `points` by their values on the axes, in order.
+
+    `edges`: directions in which the maximum may lie outside the grid, as `beta above 600`.
+    """
+
+    keys: tuple[str, ...]
+    points: Mapping[Place, EvidencePoint]
+    edges: tuple[str, ...] = ()
+
+    @cached_property
+    def ticks(self) -> tuple[tuple[float, ...], ...]:
+        """The values, by axis."""
+        return tuple(tuple(sorted({place[axis] for place in self.points})) for axis in range(len(self.keys)))
+
+    @cached_property
+    def best(self) -> Place:
+        """The place of the highest evidence among the converged points, or among all when none has converged."""
+
+        def rank(place: Place) -> tuple[bool, float]:
+            point = self.points[place]
+            finite = math.isfinite(point.log_evidence)
+            return point.converged and finite, point.log_evidence if finite else -math.inf
+
+        return max(self.points, key=rank)
+
+    @property
+    def best_words(self) -> str:
+        """The best place in words: `beta 480, tau 60`."""
+        return ", ".join(f"{key} {value:g}" for key, value in zip(self.keys, self.best, strict=True))
+
+    @property
+    def missed(self) -> int:
+        """How many points did not converge."""
+        return sum(not point.converged for point in self.points.values())
+
+    @property
+    def remarks(self) -> Iterator[str]:
+        """Warnings: the best point is on an edge, or points did not converge."""
+        if self.edges:
+            yield "the best point lies on the edge of the grid"
+            yield f"hint: try {', '.join(self.edges)}"
+        if self.missed:
+            yield f"{self.missed:,} of {len(self.points):,} points did not converge"
+
+    @property
+    def values(self) -> dict[Place, float]:
+        """The log-evidence by place, nats."""
+        return {place: point.log_evidence for place, point in self.points.items()}
+
+    def drops(self) -> dict[Place, float]:
+        """The evidence at the best point minus that of each place, nats; infinite where it is NaN."""
+        highest = self.points[self.best].log_evidence
+        return {
+            place: math.inf if math.isnan(value) else highest - value for place, value in self.values.items()
+        }
+
+
+def computed_surface(
+    run: Run, grid: str, overrides: Sequence[str], jobs: int | None, progress: Progress
+) -> Surface:
+    """The surface over a grid given as text; computed for the new run if another process replaced it meanwhile.
+
+    Raises ConfigError for systems without evidence, and as `evidence_grid` does.
+    """
+    from ttt_cli.evaluate.grid import evidence_grid
+    from ttt_cli.runs.run import RunReplaced, open_run
+
+    if not has_evidence(run.meta):
+        raise ConfigError(f"{run.meta.model} has no evidence to make a surface of", hint=SCORED)
+    try:
+        found = evidence_grid(run, grid, overrides, jobs=jobs, progress=progress)
+    except RunReplaced:  # by the process that was waited for
+        found = evidence_grid(open_run(run.path), grid, overrides, jobs=jobs, progress=progress)
+    return evidence_surface(found)
+
+
+def evidence_surface(grid: EvidenceGrid) -> Surface:
+    """Lay the points of a grid out along its axes."""
+    points = dict(sorted((tuple(point.params[key] for key in grid.keys), point) for point in grid.points))
+    surface = Surface(grid.keys, points)
+    return Surface(grid.keys, points, tuple(_edges(grid, surface.best)))
+
+
+def surface_rows(surface: Surface) -> Rows:
+    """One row per point: the axes, `log_evidence,converged,sweeps,best`, then the parameters that do not vary.
+
+    `best` is true in one row.
+    """
+    from ttt_cli.support.switches import in_use
+
+    points, best = surface.points, surface.best
+    used = dict.fromkeys(key for point in points.values() for key in in_use(point.params))
+    others = [key for key in used if key not in surface.keys]
+    fixed = {key for key in others if len({point.params.get(key) for point in points.values()}) == 1}
+    rows = [
+        (
+            *(*place, finite(point.log_evidence), point.converged, point.sweeps, place == best),
+            *(point.params.get(key) for key in others),
+        )
+        for place, point in points.items()
+    ]
+    columns = (*surface.keys, "log_evidence", "converged", "sweeps", "best", *others)
+    title = ", ".join(f"{key} {short(points[best].params[key])}" for key in others if key in fixed)
+    return Rows(columns, rows, (title,) if title else (), EVIDENCE_DECIMALS, frozenset(fixed))
+
+
+def stored_surface(points: Sequence[EvidencePoint]) -> Surface | None:
+    """The largest grid over two parameters in a run, all other parameters of the config being equal.
+
+    None when no two parameters vary together. A parameter that follows from others (an `auto`) may vary with them.
+    """
+    keys = dict.fromkeys(key for point in points for key, value in point.asked.items() if _is_number(value))
+    found = (
+        Surface(pair, kept)
+        for pair in combinations(keys, 2)
+        for group in _groups(points, pair)
+        if (kept := _on_lines(pair, group))
+    )
+    return max(found, key=lambda surface: len(surface.points), default=None)
+
+
+def _groups(points: Sequence[EvidencePoint], pair: tuple[str, str]) -> list[list[EvidencePoint]]:
+    groups: dict[str, list[EvidencePoint]] = {}
+    for point in points:
+        if all(_is_number(point.asked.get(key)) for key in pair):
+            rest = {key: value for key, value in sorted(point.asked.items()) if key not in pair}
+            groups.setdefault(repr(rest), []).append(point)
+    return list(groups.values())
+
+
+def _on_lines(pair: tuple[str, str], group: Sequence[EvidencePoint]) -> dict[Place, EvidencePoint]:
+    """The points that share each of their values with another point; empty when they make no grid."""
+    places: dict[Place, EvidencePoint] = {
+        (float(p.asked[pair[0]]), float(p.asked[pair[1]])): p for p in group
+    }
+    lines = [[place[axis] for place in places] for axis in (0, 1)]
+    kept = {
+        place: point
+        for place, point in sorted(places.items())
+        if all(lines[axis].count(place[axis]) > 1 for axis in (0, 1))
+    }
+    return {} if any(len({place[axis] for place in kept}) < 2 for axis in (0, 1)) else kept
+
+
+def _edges(grid: EvidenceGrid, best: Place) -> Iterator[str]:
+    for axis, value in zip(grid.axes, best, strict=True):
+        lower, higher = grid.open_ends[axis.key]
+        if len(axis.values) > 1 and lower and value == axis.values[0]:
+            yield f"{axis.key} below {value:g}"
+        if len(axis.values) > 1 and higher and value == axis.values[-1]:
+            yield f"{axis.key} above {value:g}"
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def is_geometric(ticks: Sequence[float]) -> bool:
+    """Whether the ratios of steps vary less than their differences, so that the axis is logarithmic."""
+    if ticks[0] <= 0.0 or len(ticks) < 3:
+        return False
+    steps, ratios = [b - a for a, b in pairwise(ticks)], [math.log(b / a) for a, b in pairwise(ticks)]
+    return max(ratios) / min(ratios) < max(steps) / min(steps)
+
+
+def edges(ticks: Sequence[float], *, log: bool) -> dict[float, tuple[float, float]]:
+    """Lower and upper edge of the tile of each value: halfway to its neighbours, on the outer sides as far again."""
+    forth, back = (math.log, math.exp) if log else (float, float)
+    places = [forth(value) for value in ticks]
+    if len(places) == 1:
+        return {ticks[0]: (back(places[0] - 0.5), back(places[0] + 0.5))}
+    half = [(b - a) / 2.0 for a, b in pairwise(places)]
+    before, after = [half[0], *half], [*half, half[-1]]
+    return {
+        value: (back(place - a), back(place + b))
+        for value, place, a, b in zip(ticks, places, before, after, strict=True)
+    }
+
+
+EVIDENCE: Final = "log_evidence"  # the last row
+_FINE: Final = 1.0  # standard errors below this want more decimals
+
+
+def tuning_rows(tuning: Tuning, meta: RunMeta) -> Rows:
+    """A row per parameter, `parameter,start,tuned,standard_error,bound`, and a last one of the log-evidence.
+
+    `bound` is `lower` or `upper` where a parameter stopped at one. Of several parameters the correlations follow,
+    a column `corr_KEY` for each; empty where the curvature does not give them.
+    """
+    keys = [found.key for found in tuning.parameters]
+    several = len(keys) > 1
+    rows: list[tuple[Any, ...]] = []
+    for found, line in zip(tuning.parameters, tuning.correlations.tolist(), strict=True):
+        numbers = [None if math.isnan(value) else value for value in line] if several else []
+        rows.append((found.key, found.start, found.value, found.standard_error, found.bound, *numbers))
+    rows.append(
+        (EVIDENCE, tuning.start_log_evidence, tuning.log_evidence, *[None] * (len(keys) * several + 2))
+    )
+    columns = ("parameter", "start", "tuned", "standard_error", "bound")
+    further = tuple(f"corr_{key}" for key in keys) if several else ()
+    fine = any((found.standard_error or _FINE) < _FINE for found in tuning.parameters)
+    decimals = dict.fromkeys(("start", "tuned", "standard_error"), 4 if fine else 2) | dict.fromkeys(
+        further, 2
+    )
+    plain = frozenset() if any(found.bound for found in tuning.parameters) else frozenset({"bound"})
+    return Rows((*columns, *further), rows, (meta.describe(),), decimals, plain)
+
+
+def tuning_lines(tuning: Tuning) -> Iterator[str]:
+    """The gain in evidence, the number of fits, and remarks."""
+    gain = tuning.log_evidence - tuning.start_log_evidence
+    yield f"log-evidence {tuning.log_evidence:.3f}, {gain:+.3f} nats from the start"
+    yield f"{tuning.evaluations} fits, {tuning.sweeps} sweeps"
+    yield from tuning.remarks
+
+
+def tuned_config(tuning: Tuning, meta: RunMeta) -> str:
+    """The tuned config as YAML; comments on top give the origin of the values."""
+    from ttt_cli.config.schema import render
+
+    lines = [
+        f"Tuned by `ttt tune` on {meta.games:,} games, {meta.first} to {meta.last}:",
+        *(f"  {_words(found)}" for found in tuning.parameters),
+        *tuning_lines(tuning),
+    ]
+    return "".join(f"# {line}\n" for line in lines) + "\n" + render(tuning.config, tuning.schema)
+
+
+def _words(found: TunedParameter) -> str:
+    error = "" if found.standard_error is None else f" +- {found.standard_error:.3g}"
+    bound = f", its {found.bound} bound" if found.bound else ""
+    return f"{found.key} {found.value:.6g}{error}{bound} (from {found.start:.6g})"

@@ -1,0 +1,322 @@
+"""Figures of all periods (number ones, the top, games per year), of the evidence and of calibration."""
+
+import math
+from collections.abc import Iterator, Sequence
+from itertools import groupby
+from operator import itemgetter
+from typing import Any, Final
+
+from ttt_cli.evaluate.forecast import Forecast
+from ttt_cli.periods import STEPS_PER_YEAR, year_of
+from ttt_cli.runs.run import Run
+from ttt_cli.support.errors import LookupFailed
+from ttt_cli.views.evidence import Surface, edges, is_geometric, stored_surface
+from ttt_cli.views.figures.curves import MANY_DAYS, drawn_when_idle
+from ttt_cli.views.figures.spec import (
+    COLOURS,
+    INK,
+    LEGEND,
+    LINE,
+    PALE,
+    UPRIGHT,
+    WIDTH,
+    Records,
+    Spec,
+    colour,
+    finish,
+    layer,
+    name,
+    number,
+    upright,
+    years,
+)
+from ttt_cli.views.rankings import CHALLENGES, Eligible, Leader, leaders, number_ones, reigns
+from ttt_cli.views.run import axis_title, side_names
+from ttt_cli.views.text_charts import STEPS
+
+_ABOVE: Final = 1.04  # where names begin
+_HEADROOM: Final = 0.5  # of the axis above 1, for names
+_MONTH: Final = 1.0 / 12.0
+_FEWER: Final = "--number asks for fewer; --everyone, --min-games, --min-opponents and --max-sd for more"
+_FOR_NAMES: Final = 0.25  # of the height, above the curves
+_SHORT: Final = 300  # pixels of height
+_LIMITS: Final = (0.5, 2.0, 10.0, 30.0, 100.0, 300.0, 1000.0, 3000.0, 10_000.0)  # nats below the best
+_LEAST: Final = 10  # games of a calibration bin
+_GAMES: Final = """
+SELECT CAST(split_part(period, '-', 1) AS INTEGER) AS year, sum(weight)
+FROM game_rows JOIN periods USING (period_number) GROUP BY year ORDER BY year
+"""
+_TOP: Final = """
+SELECT period_number, list_avg(max(mean, {count:d})) FROM ({eligible}) WHERE {drawn}
+GROUP BY period_number HAVING count(*) >= {count:d}
+"""
+
+
+def leaders_figure(run: Run, limits: Eligible) -> Spec:
+    """The number one of every period; of many days, of the first of each month. Raises LookupFailed without any."""
+    found, remarks = leaders(run, limits)
+    words = limits.words()
+    others = f"others with at least a {100 * CHALLENGES:.0f} % chance, grey if never number one"
+    what = f"{run.name} · above: the number one, below: {others}"
+    return reigns_figure(
+        found, run.meta.period, [f"{what}{f' · eligible: {words}' if words else ''}", *remarks[:1]]
+    )
+
+
+def reigns_figure(found: Sequence[Leader], period: Any, subtitle: list[str]) -> Spec:
+    """A bar for each leader, as high as the probability of being the strongest (1 without sds), names above reigns."""
+    days = period == "day" and len(found) > MANY_DAYS
+    shown = [one for one in found if one.period.endswith("-01")] if days else found
+    width = _MONTH if days else 1.0 / STEPS_PER_YEAR[period]
+    led = list(dict.fromkeys(one.player for one in found))  # neighbours have different colours
+    bars = [bar for one in shown for bar in _bars(one, year_of(one.number, period), width, {*led})]
+    first, last = bars[0]["year"], bars[-1]["end"]
+    low = min(bar["low"] for bar in bars)
+    spans = [(year_of(one[0].number, period), year_of(one[-1].number + 1, period)) for one in reigns(found)]
+    labels: Records = []
+    for index, middle in upright(spans, first, last, WIDTH).items():
+        reign = reigns(found)[index]
+        at = reign[len(reign) // 2]
+        high = 1.0 if at.p_best is None else at.p_best
+        labels.append({"year": middle, "low": _ABOVE, "high": high, "text": at.player.partition(",")[0]})
+    x = years(first, last, [first, last])
+    axis = {
+        "title": "probability of being the strongest", "titleAnchor": "start",
+        "values": [k / 5 for k in range(int(low * 5), 6)], "labelExpr": "format(abs(datum.value), '.1f')",
+    }  # fmt: skip
+    y = number("low", axis=axis, scale={"domain": [low, 1.0 + _HEADROOM], "nice": False})
+    hue = name(
+        "led", legend=None, scale={"domain": [*led, ""], "range": [*map(colour, range(len(led))), PALE]}
+    )
+    tooltip = [name("player"), name("period"), number("p", title="p_best", format=".3f"), name("of")]
+    bar = {
+        "x": x, "x2": {"field": "end"}, "y": y, "y2": {"field": "high"}, "color": hue,
+        "opacity": number("shade", scale=None), "tooltip": tooltip,
+    }  # fmt: skip
+    layers = [
+        layer("bars", "rect", bar, kind="reign", strokeWidth=0),
+        layer("zero", "rule", {"y": y}, color=INK),
+        layer(
+            "labels",
+            "rule",
+            {"x": x, "y": y, "y2": {"field": "high"}},
+            kind="stroke",
+            color=PALE,
+            strokeWidth=0.6,
+        ),
+        layer("labels", "text", {"x": x, "y": y, "text": name("text")}, **UPRIGHT),
+    ]
+    datasets = {"bars": bars, "zero": [{"low": 0.0}], "labels": labels}
+    return finish(layers, datasets, "Who was number one", subtitle)
+
+
+def _bars(one: Leader, year: float, width: float, led: set[str]) -> Iterator[dict[str, Any]]:
+    """The leader's bar, and below zero those of the challengers, the most probable first."""
+    common, low = {"year": year, "end": year + width, "period": one.period}, 0.0
+    p = 1.0 if one.p_best is None else one.p_best
+    leader = {"player": one.player, "led": one.player, "p": one.p_best, "of": "number one", "shade": 1.0}
+    yield {**common, **leader, "low": 0.0, "high": p}
+    for player, chance in sorted(one.others, key=lambda other: -other[1]):
+        if chance >= CHALLENGES:
+            known = {"player": player, "led": player if player in led else "", "p": chance}
+            yield {**common, **known, "of": "challenger", "shade": 0.6, "low": low - chance, "high": low}
+            low -= chance
+
+
+def games_figure(run: Run) -> Spec:
+    """The number of games in each year. Raises LookupFailed when the run has none."""
+    rows = run.select(_GAMES)[1]
+    if not rows:
+        raise LookupFailed("the run has no games")
+    records = [{"year": year, "next": year + 1, "games": games} for year, games in rows]
+    width = max(1.0, WIDTH / (rows[-1][0] - rows[0][0] + 1) - 1.0)
+    bar = {
+        "x": years(rows[0][0], rows[-1][0]),
+        "y": number("games", title="games in the year"),
+        "tooltip": [number("year"), number("games")],
+    }
+    bars = layer("bars", "bar", bar, color=COLOURS[0], strokeWidth=0, binSpacing=0, width=width)
+    total = sum(games for _, games in rows)
+    return finish(
+        [bars], {"bars": records}, "Games per year", f"{run.name} · {total:,.10g} games", height=_SHORT
+    )
+
+
+def top_figure(run: Run, *, count: int, limits: Eligible) -> Spec:
+    """The mean skill of the best `count` of every period, and the number one's (TTT paper, figure 2 left).
+
+    Of many days only the first of each month. Raises LookupFailed when no period has `count` eligible players.
+    """
+    drawn, (rows, values) = drawn_when_idle(run), limits.always(run)
+    means: dict[int, float] = dict(
+        run.select(_TOP.format(count=count, eligible=rows, drawn=drawn), values)[1]
+    )
+    if not means:
+        raise LookupFailed(f"no {run.meta.period} has {count} players who are eligible", hint=_FEWER)
+    names = [f"mean of the top {count}", "number one"]
+    records: Records = []
+    for at, period, player, best, sd in number_ones(run, limits, drawn):
+        common = {"year": year_of(at, run.meta.period), "period": period}
+        if at in means:
+            records.append({**common, "value": round(means[at], 1), "of": names[0], "player": ""})
+        band = {"low": round(best - sd, 1), "high": round(best + sd, 1)}
+        records.append({**common, "value": round(best, 1), "of": names[1], "player": player, **band})
+    firsts = [record for record in records if "low" in record]
+    first, last = firsts[0]["year"], max(firsts[-1]["year"], firsts[0]["year"] + 1.0)
+    low = min(float(record.get("low") or record["value"]) for record in records)
+    high = max(record["high"] for record in firsts)
+    x = years(first, last, [first, last])
+    scale = {"domain": [low, high + _FOR_NAMES * (high - low)], "nice": False, "zero": False}
+    y = number("value", axis={"format": "d", "title": axis_title(run.scale)}, scale=scale)
+    hue = name("of", scale={"domain": names, "range": [*COLOURS[:2]]}, legend=LEGEND)
+    tooltip = [name("of"), name("player"), name("period"), number("value")]
+    layers = [
+        layer("firsts", "area", {"x": x, "y": y | {"field": "low"}, "y2": {"field": "high"}}, opacity=0.15,
+              color=COLOURS[1]),
+        layer("lines", "line", {"x": x, "y": y, "color": hue, "tooltip": tooltip}, strokeWidth=2,
+              point={"size": 18, "aria": False}),
+        layer("labels", "text", {"x": x, "y": y, "text": name("text")}, **UPRIGHT),
+    ]  # fmt: skip
+    certain = all(record["low"] == record["high"] for record in firsts)
+    what, words = run.name if certain else f"{run.name} · band: one sd to either side", limits.words()
+    note = f"{what}{f' · eligible: {words}' if words else ''}"
+    labels = _names(firsts, first, last, 0.02 * (high - low))
+    datasets = {"firsts": [] if certain else firsts, "lines": records, "labels": labels}
+    return finish(layers, datasets, f"The top {count} through time", note)
+
+
+def _names(firsts: Sequence[dict[str, Any]], first: float, last: float, gap: float) -> Records:
+    """Surnames of number ones above all that is near, as many as there is room for."""
+    near = LINE * (last - first) / WIDTH
+    led = [list(group) for _, group in groupby(firsts, key=itemgetter("player"))]
+    spans = [(reign[0]["year"], reign[-1]["year"]) for reign in led]
+    found = []
+    for index, middle in upright(spans, first, last, WIDTH).items():
+        below = [one["high"] for one in firsts if abs(one["year"] - middle) <= near]
+        value = max(below or (one["high"] for one in led[index])) + gap
+        found.append({"year": middle, "value": value, "text": led[index][0]["player"].partition(",")[0]})
+    return found
+
+
+def surface_figure(run: Run) -> Spec:
+    """The stored evidence over two parameters (TTT paper, figure 2 right). Raises LookupFailed without a grid."""
+    surface = stored_surface(run.evidence_points())
+    if surface is None:
+        hint = "make it with `ttt evidence --grid beta,tau`"
+        raise LookupFailed(f"{run.name} holds no evidence over two parameters", hint=hint)
+    layers, datasets = _tiles(surface)
+    return finish(
+        layers,
+        datasets,
+        f"Log-evidence of {run.meta.model}",
+        f"{run.name} · {surface_note(surface)}",
+        height=420,
+    )
+
+
+def surface_note(surface: Surface) -> str:
+    """The best point of a surface and its evidence."""
+    highest = surface.values[surface.best]
+    return f"the best of {len(surface.points):,} points (dot): {surface.best_words}, {highest:,.1f} nats"
+
+
+def step_of(drop: float) -> str:
+    """The step of evidence lost that contains a drop, in nats."""
+    for lower, upper in zip((0.0, *_LIMITS), _LIMITS, strict=False):
+        if drop <= upper:
+            return f"{lower:g} to {upper:g}"
+    return f"over {_LIMITS[-1]:g}"
+
+
+def _tiles(surface: Surface) -> tuple[list[Spec], dict[str, Records]]:
+    """A tile per point in steps of evidence lost, and the best point; squares where the grid is incomplete."""
+    drops, best = surface.drops(), surface.best
+    found = {place: value for place, value in surface.values.items() if math.isfinite(value)}
+    is_full = len(found) == math.prod(map(len, surface.ticks))
+    logs = [is_geometric(ticks) for ticks in surface.ticks]
+    sides = [edges(ticks, log=log) for ticks, log in zip(surface.ticks, logs, strict=True)]
+    records: Records = []
+    for at, value in found.items():
+        (left, right), (low, high) = sides[0][at[0]], sides[1][at[1]]
+        tile = {"left": left, "right": right, "low": low, "high": high, "step": step_of(drops[at])}
+        shown = {"log_evidence": round(value, 3), "below": round(drops[at], 3)}
+        records.append({**dict(zip(surface.keys, at, strict=True)), **tile, **shown})
+    names = [step_of(limit) for limit in (*_LIMITS, math.inf)]
+    used = [one for one in names if any(record["step"] == one for record in records)]
+    colours = [STEPS[len(STEPS) - 1 - names.index(one)] for one in used]
+    legend = {"title": "nats below the best", "labelFontSize": 12, "symbolType": "square", "symbolSize": 220}
+    hue = name("step", scale={"domain": used, "range": colours}, legend=legend)
+    x, y = (
+        number(
+            key, title=f"{key}, points",
+            axis={"grid": False, "labelOverlap": True, "format": ".4~g", "values": [*ticks]},
+            scale={
+                "type": "log" if log else "linear", "nice": False, "zero": False,
+                "domain": [min(side[0] for side in of.values()), max(side[1] for side in of.values())],
+            },
+        )
+        for key, ticks, log, of in zip(surface.keys, surface.ticks, logs, sides, strict=True)
+    )  # fmt: skip
+    tooltip = [*map(number, (*surface.keys, "log_evidence", "below"))]
+    base = {"x": x, "y": y, "color": hue, "tooltip": tooltip}
+    if is_full:
+        sizes = {
+            "x": x | {"field": "left"}, "x2": {"field": "right"}, "y": y | {"field": "low"}, "y2": {"field": "high"},
+            "stroke": hue | {"legend": None},
+        }  # fmt: skip
+        marks = layer("tiles", "rect", base | sizes, kind="tile", strokeWidth=0.6)
+    else:
+        marks = layer("tiles", "point", base, kind="tile", filled=True, shape="square", size=110, opacity=1)
+    look: Spec = {
+        "filled": True,
+        "size": 150,
+        "color": "black",
+        "stroke": "white",
+        "strokeWidth": 1.5,
+        "opacity": 1,
+    }
+    dot = layer("best", "point", {"x": x, "y": y}, **look)
+    return [marks, dot], {"tiles": records, "best": [dict(zip(surface.keys, best, strict=True))]}
+
+
+def calibration_figure(run: Run, found: Forecast) -> Spec:
+    """Predicted probabilities of the three outcomes against observed frequencies, with two standard errors."""
+    first, second = (side[:1].upper() + side[1:] for side in side_names(run))
+    called = {"win": f"{first} wins", "draw": "draw", "loss": f"{second} wins"}
+    records = [
+        {
+            "outcome": called[outcome],
+            "predicted": round(one.predicted, 4),
+            "observed": round(one.observed, 4),
+            "low": round(max(one.observed - 2.0 * one.error, 0.0), 4),
+            "high": round(min(one.observed + 2.0 * one.error, 1.0), 4),
+            "games": one.games,
+        }
+        for outcome, bins in found.bins.items()
+        for one in bins
+        if one.games >= _LEAST
+    ]
+    axis, scale = {"format": "%", "tickCount": 10}, {"domain": [0, 1]}
+    x = number("predicted", title="predicted probability", axis=axis, scale=scale)
+    y = number("observed", title="observed frequency", axis=axis, scale=scale)
+    names = [*called.values()]
+    hue = name(
+        "outcome", scale={"domain": names, "range": [COLOURS[0], COLOURS[2], COLOURS[1]]}, legend=LEGEND
+    )
+    tooltip = [name("outcome"), *map(number, ("predicted", "observed", "games"))]
+    shapes = name("outcome", scale={"domain": names}, legend=LEGEND)
+    layers = [
+        layer("right", "line", {"x": x, "y": y}, strokeDash=[4, 4], color=PALE),
+        layer("bins", "rule", {"x": x, "y": y | {"field": "low"}, "y2": {"field": "high"}, "color": hue},
+              kind="error", strokeWidth=1.5, opacity=0.6),
+        layer("bins", "line", {"x": x, "y": y, "color": hue}, kind="line", strokeWidth=1.2, opacity=0.6),
+        layer("bins", "point", {"x": x, "y": y, "color": hue, "shape": shapes, "tooltip": tooltip}, filled=True,
+              size=45, opacity=1),
+    ]  # fmt: skip
+    often = f"every {run.meta.period}" if found.every == 1 else f"every {found.every} {run.meta.period}s"
+    note = (
+        f"{run.name} · {found.games:,.0f} games from {found.first} on, predicted from earlier ones "
+        f"(learning {often}); bars: two standard errors"
+    )
+    ends = [{"predicted": 0, "observed": 0}, {"predicted": 1, "observed": 1}]
+    return finish(layers, {"right": ends, "bins": records}, f"Calibration of {run.meta.model}", note)

@@ -1,0 +1,574 @@
+"""The ingest report of `ttt games`, the list of its records, and what a fit reports of its games."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
+from functools import cached_property
+from itertools import takewhile
+from pathlib import Path, PurePath
+from time import perf_counter
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ttt_cli.games.groups import Groups, find_groups, long_careers
+from ttt_cli.games.names import teams_and_engines
+from ttt_cli.games.records import Records, games_of
+from ttt_cli.games.selection import EXHIBITIONS, Duplicates, find_duplicates
+from ttt_cli.games.suspects import Suspects, alias_lines, count_suspects, find_suspects
+from ttt_cli.games.table import Games
+from ttt_cli.reading.reports import (
+    DROP_REASONS,
+    DROPPED,
+    DUPLICATE,
+    ENGINE,
+    EVENT_SETS,
+    EXCLUDED_EVENT,
+    FEW_GAMES,
+    LINES,
+    OF_COLUMNS,
+    OTHER_GROUP,
+    REJECT_CODE,
+    TEAM,
+    FileReport,
+    Problem,
+    ReadReport,
+)
+from ttt_cli.support.switches import in_use
+from ttt_cli.views.rows import Rows, counted, shown_notes
+from ttt_cli.views.rows import short as short_text
+
+if TYPE_CHECKING:
+    from ttt_cli.runs.meta import RunMeta
+
+_AFTER_DUPLICATES: Final = (0, REJECT_CODE[DUPLICATE], REJECT_CODE[FEW_GAMES], REJECT_CODE[OTHER_GROUP])
+_SHARES: Final = {"share": 3, "draw_share": 3}
+_CAREERS: Final = ("main_games", "main_first", "main_last", "synonym_games", "synonym_first", "synonym_last")
+_NARROW: Final = 30  # years that are shown one by one, more of them by decade
+COLUMNS: Final = (
+    "file", "line", "date", "white", "black", "result", "event", "site", "round", "problem",
+)  # fmt: skip
+_PIECE: Final = 8192
+_EXAMPLES: Final = 3
+_WORTH_SAYING: Final = 0.5  # seconds
+
+Bar = Callable[[float, float], str]  # draws a number, given the largest one
+
+
+class IngestReport:
+    """The ingest report: sections by name, each computed when it is used.
+
+    Long sections show their first `most` rows, all with None. `short` paths leave out the folder of all files, shown in
+    the heading of `files`. Without `suspects` no names are compared.
+    """
+
+    def __init__(
+        self, records: Records, most: int | None = 10, *, short: bool = False, suspects: bool = True
+    ) -> None:
+        self.records = records
+        self.folder = _folder(file.path for file in records.files) if short else ""
+        self._most, self._compare_names = most, suspects
+        self.rows: NDArray[np.int64] = np.flatnonzero(records.used)
+        result = records.result.codes[self.rows]
+        self.played: NDArray[np.int32] = records.tally.sum(axis=1).astype(np.int32)[result]
+        self.drawn: NDArray[np.int32] = records.tally[:, 1].astype(np.int32)[result]
+        self.year: NDArray[np.int16] = records.year[self.rows]
+
+    def section(self, name: str) -> Rows:
+        """The rows of a section, with its heading as the title."""
+        heading, read = SECTIONS[name]
+        rows = read(self)
+        if name == "files" and self.folder:
+            heading += f" in {self.folder}"
+        found = list(rows.rows)
+        most = len(found) if self._most is None or name in _WHOLE else self._most
+        if len(found) > most:
+            heading += f": {most:,} of {len(found):,}"
+        return replace(rows, rows=found[:most], title=(heading,))
+
+    def shown(self, form: str, only: str | None, bar: Bar) -> Iterator[Rows]:
+        """One section or all of them: tables, one object, or rows of key and value."""
+        if form == "table":
+            return iter([self.table(only, bar)]) if only else self.tables(bar)
+        return iter([self.section(only) if only else self.whole() if form == "json" else self.long()])
+
+    def suggestions(self) -> tuple[str, str]:
+        """An alias file of the names that may be one person's, and a message with a place for its path."""
+        lines = list(alias_lines(self.games, self.suspects.pairs))
+        count, doubtful = len(lines) // 2, sum(line.startswith("#") for line in lines[1::2])
+        what = "1 suggestion" if count == 1 else f"{count:,} suggestions"
+        comments = f", {doubtful:,} of them as comments" if doubtful else ""
+        return "".join(f"{line}\n" for line in lines), f"{what} written to {{}}{comments}"
+
+    def tables(self, bar: Bar) -> Iterator[Rows]:
+        """The sections that are not empty, as tables."""
+        hidden = {
+            name
+            for name, hide in (
+                ("groups", len(self.groups) < 2),
+                ("not_persons", not self.records.report.chess),
+            )
+            if hide
+        }
+        for name in SECTIONS:
+            if name not in hidden and (rows := self.table(name, bar)).rows:
+                yield rows
+
+    def table(self, name: str, bar: Bar) -> Rows:
+        """One section as a table; years are shown with bars, by decade where there are many."""
+        rows = self.section(name)
+        if name != "years" or not rows.rows:
+            return rows
+        if len(list(rows.rows)) > _NARROW:
+            rows = replace(_over_time(self, "decade", 10), title=("Games by decade",))
+        found = list(rows.rows)
+        largest = max(row[1] for row in found)
+        drawn = [(*row, bar(row[1], largest)) for row in found]
+        return replace(rows, columns=(*rows.columns, ""), rows=drawn, hidden=frozenset({"draws"}))
+
+    def whole(self) -> Rows:
+        """Everything as one row of an object and lists of objects, for JSON."""
+        found = {name: self.section(name) for name in SECTIONS}
+        values = [_objects(rows)[0] if rows.single else _objects(rows) for rows in found.values()]
+        return Rows(tuple(found), [tuple(values)], single=True)
+
+    def long(self) -> Rows:
+        """Everything as rows `section,row,key,value`; rows are numbered from 1, values are texts."""
+        rows = (
+            (name, number, key, None if value is None else str(value))
+            for name in SECTIONS
+            for number, record in enumerate(_objects(self.section(name)), 1)
+            for key, value in record.items()
+        )
+        return Rows(("section", "row", "key", "value"), rows)
+
+    def path(self, path: str) -> str:
+        """A path as it is shown."""
+        return path.removeprefix(f"{self.folder}/") if self.folder else path
+
+    def place(self, row: int) -> str:
+        """`file:line` of a record, as it is shown."""
+        return self.path(self.records.place(row))
+
+    @cached_property
+    def games(self) -> Games:
+        """The games that a fit would take."""
+        return games_of(self.records)
+
+    @cached_property
+    def groups(self) -> Groups:
+        """Groups of players linked by games."""
+        return find_groups(self.games)
+
+    @cached_property
+    def suspects(self) -> Suspects:
+        """Pairs of names that may be one person's."""
+        return find_suspects(self.games) if self._compare_names and len(self.games) else Suspects((), 0)
+
+    @cached_property
+    def duplicates(self) -> Duplicates:
+        """Records that repeat others, used or left out for it."""
+        found = find_duplicates(self.records, self.records.with_codes(_AFTER_DUPLICATES))
+        shown = np.isin(self.records.reject_code[found.row], _AFTER_DUPLICATES[:2])
+        return Duplicates(found.row[shown], found.original[shown])
+
+
+def _folder(paths: Iterable[str]) -> str:
+    """The folder, or archive, of all the files; empty where there is none."""
+    parents = [PurePath(path).parent.parts for path in paths]
+    shared = [
+        parts[0] for parts in takewhile(lambda parts: len(set(parts)) == 1, zip(*parents, strict=False))
+    ]
+    return str(PurePath(*shared)) if shared else ""
+
+
+def _objects(rows: Rows) -> list[dict[str, Any]]:
+    return [dict(zip(rows.columns, record, strict=True)) for record in rows.rows]
+
+
+def _total(report: IngestReport) -> Rows:
+    """One row of everything that is one number."""
+    account, groups = report.records.report, report.groups.groups
+    games, known = int(report.played.sum()), len(report.year) > 0
+    facts: dict[str, Any] = {
+        "files": len(account.files),
+        "rows": account.rows,
+        "used": account.used,
+        "dropped": account.rows - account.used,
+        "games": games,
+        "draw_share": float(report.drawn.sum() / games) if games else None,
+        "names": names_written(report.games),
+        "players": len(report.games.players),
+        "first": int(report.year.min()) if known else None,
+        "last": int(report.year.max()) if known else None,
+        "groups": len(groups),
+        "largest_group": groups[0].players if groups else 0,
+        "duplicates": len(report.duplicates),
+        "suspects": len(report.suspects.pairs),
+    }
+    return Rows(tuple(facts), [tuple(facts.values())], decimals=_SHARES, single=True)
+
+
+def names_written(games: Games) -> int:
+    """Distinct spellings of the names of players, those by which players are shown included."""
+    return len({*games.players, *(spelling for _, spelling in games.spellings)})
+
+
+def _files(report: IngestReport) -> Rows:
+    """What each file gave."""
+    columns = ("file", "kind", "rows", "used", "dropped", "duplicates", "bytes")
+    rows = [
+        (report.path(f.path), f.kind, f.rows, f.used, f.rows - f.used, _repeats(f), f.size)
+        for f in report.records.files
+    ]
+    return Rows(columns, rows)
+
+
+def _repeats(file: FileReport) -> int:
+    """Rows that repeat another one, used or not."""
+    return file.noticed.get(DUPLICATE, 0) + file.dropped.get(DUPLICATE, 0)
+
+
+def _dropped(report: IngestReport) -> Rows:
+    """Records that are not used by reason, filters included, with the place of the first."""
+    records = report.records
+    rows = [
+        (reason, count, report.place(int(np.argmax(records.reject_code == REJECT_CODE[reason]))))
+        for reason, count in records.report.dropped.items()
+    ]
+    return Rows(("reason", "rows", "first"), rows)
+
+
+def _excluded(report: IngestReport) -> Rows:
+    """Events that are left out by `data.filter`, with the reason, rows and years of each; most rows first."""
+    records = report.records
+    rows = np.flatnonzero(records.with_codes([REJECT_CODE[name] for name in (EXCLUDED_EVENT, *EVENT_SETS)]))
+    events = zip(records.event.codes[rows].tolist(), records.reject_code[rows].tolist(), strict=True)
+    years: dict[tuple[int, int], list[int]] = {}
+    for event, year in zip(events, records.year[rows].tolist(), strict=True):
+        years.setdefault(event, []).append(year)
+    listed = [
+        (records.event.values[event], DROP_REASONS[code - 1], len(played), min(played), max(played))
+        for (event, code), played in years.items()
+    ]
+    return Rows(
+        ("event", "reason", "rows", "first", "last"),
+        sorted(listed, key=lambda row: (-row[2], row[0], row[1])),
+    )
+
+
+def _odd(report: IngestReport) -> Rows:
+    """Oddities of records that are used all the same, by action, with the place of the first of each."""
+    found: dict[tuple[str, str], list[Problem]] = {}
+    for problem in report.records.problems:
+        if problem.action != DROPPED:
+            found.setdefault((problem.action, problem.reason), []).append(problem)
+    rows = [
+        (*key, len(problems), report.path(problems[0].place), problems[0].detail)
+        for key, problems in sorted(found.items(), key=lambda item: (-len(item[1]), item[0]))
+    ]
+    return Rows(("action", "reason", "times", "first", "detail"), rows)
+
+
+def _over_time(report: IngestReport, name: str, step: int) -> Rows:
+    """Games with the share of draws, by periods of `step` years, empty ones included."""
+    columns = (name, "games", "draws", "draw_share")
+    if not len(report.year):
+        return Rows(columns, [])
+    first = int(report.year.min()) // step
+    number = report.year // step - first
+    games, draws = (np.bincount(number, count).astype(int) for count in (report.played, report.drawn))
+    rows = [
+        ((first + i) * step, n, drawn, drawn / n if n else None)
+        for i, (n, drawn) in enumerate(zip(games.tolist(), draws.tolist(), strict=True))
+    ]
+    return Rows(columns, rows, decimals=_SHARES)
+
+
+def _players(report: IngestReport) -> Rows:
+    """Players, those with the most games first."""
+    records, rows = report.records, report.rows
+    n = len(records.players)
+    ends = np.concatenate([records.white[rows], records.black[rows]])
+    played = np.bincount(ends, np.tile(report.played, 2), n).astype(int)
+    first, last = np.full(n, np.iinfo(np.int64).max), np.zeros(n, np.int64)
+    np.minimum.at(first, ends, np.tile(report.year, 2))
+    np.maximum.at(last, ends, np.tile(report.year, 2))
+    order = np.argsort(-played, kind="stable")
+    order = order[played[order] > 0]
+    numbers = zip(*(column[order].tolist() for column in (played, first, last)), strict=True)
+    found = [(records.players[i], *row) for i, row in zip(order.tolist(), numbers, strict=True)]
+    return Rows(("player", "games", "first", "last"), found)
+
+
+def _groups(report: IngestReport) -> Rows:
+    """Groups of players linked by games, those with more players first."""
+    rows = [
+        (number, group.players, group.games, group.first, group.last, "; ".join(group.leading))
+        for number, group in enumerate(report.groups.groups, 1)
+    ]
+    return Rows(("group", "players", "games", "first", "last", "leading"), rows)
+
+
+def _duplicates(report: IngestReport) -> Rows:
+    """Records that repeat another, and whether they are used all the same."""
+    records, found = report.records, report.duplicates
+    rows = (
+        (
+            *(report.place(row), report.place(original), records.date[row]),
+            *(records.players[records.white[row]], records.players[records.black[row]], records.result[row]),
+            bool(records.reject_code[row] == 0),
+        )
+        for row, original in zip(found.row.tolist(), found.original.tolist(), strict=True)
+    )
+    columns = ("record", "repeats", "date", "white", "black", "result", "used")
+    return Rows(columns, rows, hidden=frozenset({"used"}))
+
+
+def _not_persons(report: IngestReport) -> Rows:
+    """Names of teams and engines, and names with games over more than a long career, perhaps of two people.
+
+    `rows` are those in which a name occurs, used or left out as a team or engine.
+    """
+    records = report.records
+    n = len(records.players)
+    counted = np.flatnonzero(records.with_codes((0, REJECT_CODE[TEAM], REJECT_CODE[ENGINE])))
+    counts, used = (
+        sum((np.bincount(side[rows], minlength=n) for side in (records.white, records.black)), np.zeros(n, int))
+        for rows in (counted, report.rows)
+    )  # fmt: skip
+    rows: list[tuple[Any, ...]] = [
+        (records.players[i], kind, int(counts[i]), int(used[i]), None, None)
+        for kind, is_one in zip((TEAM, ENGINE), teams_and_engines(records.players), strict=True)
+        for i in np.flatnonzero(is_one).tolist()
+        if counts[i]
+    ]
+    rows.sort(key=lambda row: (-row[2], row[0]))
+    rows += [(c.name, "two people", c.games, c.games, c.first, c.last) for c in long_careers(report.games)]
+    return Rows(("name", "kind", "rows", "used", "first", "last"), rows)
+
+
+def _suspects(report: IngestReport) -> Rows:
+    """Pairs of names that may be one person's, likely ones first; `others`: further players the synonym may be.
+
+    `shared` counts common opponents, `sure` marks those that `--suggest` unites.
+    """
+    rows = [
+        (
+            *(s.synonym.name, s.main.name, s.kind, s.gap, s.others, s.shared, s.sure),
+            *(s.main.games, s.main.first, s.main.last),
+            *(s.synonym.games, s.synonym.first, s.synonym.last),
+        )
+        for s in report.suspects.pairs
+    ]
+    return Rows(
+        ("synonym", "main", "kind", "gap", "others", "shared", "sure", *_CAREERS),
+        rows,
+        hidden=frozenset(_CAREERS),
+    )
+
+
+Section = Callable[["IngestReport"], Rows]
+_WHOLE: Final = frozenset({"total", "years"})  # sections that are never cut
+SECTIONS: Final[dict[str, tuple[str, Section]]] = {
+    "total": ("All files", _total),
+    "files": ("Files", _files),
+    "dropped": ("Rows that are not used", _dropped),
+    "excluded": ("Events that are left out", _excluded),
+    "odd": ("What else was odd", _odd),
+    "years": ("Games by year", lambda report: _over_time(report, "year", 1)),
+    "players": ("Players with the most games", _players),
+    "groups": ("Groups of players without games between them", _groups),
+    "duplicates": ("Rows that repeat another", _duplicates),
+    "not_persons": ("Names that may not be one person's", _not_persons),
+    "suspects": ("Names that may be one person's", _suspects),
+}
+
+
+def record_rows(records: Records, *, everything: bool = False) -> Rows:
+    """The records that are used, or all of them, in the order in which they were read.
+
+    `white` and `black` are the players identified by the names, else the names as written; so are `date`, `result` and
+    the other texts. `problem`: why a record is not used, or what was repaired (`bad date (repaired)`). Rows are lazy.
+    """
+    listing = _Listing(records, everything)
+    return Rows(COLUMNS, listing.rows(), parquet=listing.write_parquet)
+
+
+class _Listing:
+    def __init__(self, records: Records, everything: bool) -> None:
+        self._records = records
+        self._chosen = np.arange(len(records)) if everything else np.flatnonzero(records.used)
+        self._file = records.file
+        self._paths = tuple(file.path for file in records.files)
+        self._odd = _oddities(records)
+        self._duplicates = find_duplicates(records)
+        self._names = (*records.players, *records.white_written.values)
+
+    def rows(self) -> Iterator[tuple[Any, ...]]:
+        for start in range(0, len(self._chosen), _PIECE):
+            yield from zip(*self._columns(self._chosen[start : start + _PIECE]), strict=True)
+
+    def write_parquet(self, path: Path) -> None:
+        """Write all rows, piece by piece."""
+        import pyarrow as pa
+        from pyarrow.parquet import ParquetWriter
+
+        schema = pa.schema([(name, pa.int64() if name == "line" else pa.string()) for name in COLUMNS])
+        with ParquetWriter(path, schema) as writer:
+            for start in range(0, len(self._chosen), 16 * _PIECE):
+                columns = self._columns(self._chosen[start : start + 16 * _PIECE])
+                writer.write(pa.table(dict(zip(COLUMNS, columns, strict=True)), schema))
+
+    def _columns(self, rows: NDArray[np.int64]) -> list[list[Any]]:
+        records = self._records
+        texts = (records.result, records.event, records.site, records.round)
+        return [
+            _picked(self._paths, self._file[rows]),
+            (records.line[rows].astype(np.int64) % LINES).tolist(),
+            _picked(records.date.values, records.date.codes[rows]),
+            *(self._named(rows, side) for side in ("white", "black")),
+            *(_picked(column.values, column.codes[rows]) for column in texts),
+            self._problems(rows),
+        ]
+
+    def _named(self, rows: NDArray[np.int64], side: str) -> list[str]:
+        player: NDArray[np.signedinteger] = getattr(self._records, side)[rows]
+        written = getattr(self._records, f"{side}_written").codes[rows].astype(np.int64)
+        return _picked(self._names, np.where(player >= 0, player, written + len(self._records.players)))
+
+    def _problems(self, rows: NDArray[np.int64]) -> list[str | None]:
+        found: list[str | None] = _picked((None, *DROP_REASONS), self._records.reject_code[rows])
+        if self._odd:
+            found = [why or self._odd.get(row) for row, why in zip(rows.tolist(), found, strict=True)]
+        repeated, original = self._duplicates.row, self._duplicates.original
+        if len(repeated):
+            number = np.minimum(np.searchsorted(repeated, rows), len(repeated) - 1)
+            again = np.flatnonzero(repeated[number] == rows)
+            for i, row in zip(again.tolist(), original[number[again]].tolist(), strict=True):
+                repeats = f"duplicate of {self._records.place(row)} (kept)"
+                found[i] = f"{found[i]}; {repeats}" if found[i] else repeats
+        return found
+
+
+def _picked(values: Sequence[Any], codes: NDArray[Any]) -> list[Any]:
+    return list(map(values.__getitem__, codes.tolist()))
+
+
+def _oddities(records: Records) -> dict[int, str]:
+    """What is odd about records that are used."""
+    found: dict[int, list[str]] = {}
+    numbers = {file.path: number for number, file in reversed(list(enumerate(records.files)))}
+    for problem in records.problems:
+        number = numbers.get(problem.file)
+        if problem.action != DROPPED and number is not None:
+            first, after = records.starts[number : number + 2].tolist()
+            row = first + int(np.searchsorted(records.line[first:after], problem.line, side="right")) - 1
+            if row >= first:
+                found.setdefault(row, []).append(f"{problem.reason} ({problem.action})")
+    return {row: "; ".join(dict.fromkeys(oddities)) for row, oddities in found.items()}
+
+
+def reading_lines(games: Games, period: str, *, everything: bool = False) -> Iterator[str]:
+    """Files, rows, games, and what was dropped or repaired, with the first examples or all of them."""
+    report = games.report
+    for file in report.files:
+        dropped = file.rows - file.used
+        tail = f", {counted(dropped, 'row')} dropped" if dropped else ""
+        yield f"{file.path}: {counted(file.rows, 'row')}, {counted(file.used, 'game')}{tail}"
+    yield from _problem_lines(report, everything)
+    if left_out := [f"{name} {report.dropped[name]:,}" for name in report.dropped if name in EXHIBITIONS]:
+        yield f"exhibitions and games at odds left out: {', '.join(left_out)}; data.filter.exclude: [] keeps them"
+    if (written := names_written(games)) > len(games.players):
+        pairs = [f"{spelling} = {player}" for player, spelling in games.spellings]
+        yield f"{written:,} names became {counted(len(games.players), 'player')}: {_some(pairs)}"
+    needed = {"year": 0, "quarter": 1, "month": 1}.get(period, 2)
+    if vague := int((games.date_precision < needed).sum()):
+        yield f"{counted(vague, 'game')} dated less exactly than the {period}: in the middle of what is known"
+
+
+def found_lines(meta: RunMeta, *, everything: bool = False) -> Iterator[str]:
+    """Model, players and periods, parameters, evidence, how inference ended, and the notes of the model."""
+    from ttt_cli.views.run import model_line
+
+    yield model_line(meta)
+    span = meta.first if meta.first == meta.last else f"{meta.first} to {meta.last}"
+    draws = f"{100 * meta.draw_share:.1f} % drawn"
+    per = f"{meta.nodes:,} player-{meta.period}s"
+    yield f"{counted(meta.players, 'player')}, {counted(meta.games, 'game')}, {span}, {per}, {draws}"
+    yield "parameters: " + ", ".join(
+        f"{key} {short_text(value)}" for key, value in in_use(meta.params).items()
+    )
+    gain = f" ({meta.log_evidence / meta.weight:.5f} a game)" if meta.weight else ""
+    evidence = f"log-evidence {meta.log_evidence:.6f}{gain}"
+    yield "no log-evidence: this system has none" if math.isnan(meta.log_evidence) else evidence
+    error = f"{meta.remaining_error:.2g} points" if math.isfinite(meta.remaining_error) else ""
+    sweeps, error = counted(meta.sweeps, "sweep"), error or "an unknown amount"
+    if meta.posterior:
+        error += f" ({meta.posterior} posterior)"
+    if meta.converged:
+        yield f"converged in {sweeps}: all skills within {error}"
+    else:
+        yield f"NOT CONVERGED after {sweeps}: skills may be off by {error}"
+    if meta.skipped_sites:
+        yield f"{counted(meta.skipped_sites, 'update')} left out for want of precision"
+    yield from meta.notes if everything else shown_notes(meta.notes)
+
+
+def warning_lines(games: Games, *, suspects: bool = True) -> Iterator[str]:
+    """Groups that cannot be compared, duplicates, teams and engines, names of two people, `suspects`: two of one."""
+    if not len(games):
+        return
+    if warning := find_groups(games).warning:
+        yield f"{warning}; -s data.filter.largest_group=true keeps it alone"
+    noticed = games.report.noticed
+    if repeated := noticed.get(DUPLICATE, 0):
+        rows = counted(repeated, "row repeats", "rows repeat")
+        yield f"{rows} another and counts again: -s data.filter.dedupe=true uses one"
+    if several := noticed.get(TEAM, 0) + noticed.get(ENGINE, 0):
+        yield f"{counted(several, 'row')} of teams or computers: data.drop can leave them out"
+    if games.report.chess and (long := [career.name for career in long_careers(games)]):
+        yield f"{counted(len(long), 'name')} with games over 60 years apart, perhaps two people: {_some(long)}"
+    if not suspects:
+        return
+    started = perf_counter()
+    pairs, left_out = count_suspects(games)
+    seconds = perf_counter() - started
+    spent = f" ({seconds:.1f} s; --no-suspects saves them)" if seconds >= _WORTH_SAYING else ""
+    if pairs or spent:
+        found = (
+            f"{counted(pairs, 'pair')} of names may be one person's"
+            if pairs
+            else "no two names may be one person's"
+        )
+        yield f"{found}{': review them with `ttt names FILE...`' if pairs else ''}{spent}"
+    if left_out:
+        yield f"{counted(left_out, 'name')} of frequent surnames not compared with all of their like"
+
+
+def _some(names: Sequence[str]) -> str:
+    return "; ".join(names[:_EXAMPLES]) + ("; ..." if len(names) > _EXAMPLES else "")
+
+
+def _problem_lines(report: ReadReport, everything: bool) -> Iterator[str]:
+    found: dict[tuple[str, str], list[Problem]] = {
+        ("dropped", reason): [] for reason in report.dropped if reason not in EXHIBITIONS
+    }
+    for problem in report.problems:
+        found.setdefault((problem.action, problem.reason), []).append(problem)
+    for (action, reason), problems in found.items():
+        if reason in OF_COLUMNS:
+            yield from (f"  {action}: {reason} ({problem.place}): {problem.detail}" for problem in problems)
+            continue
+        count = report.dropped[reason] if action == "dropped" and reason in report.dropped else len(problems)
+        line = f"  {action}: {reason}, {count:,}"
+        if everything:
+            yield line
+            yield from (f"    {problem.place} {problem.detail}".rstrip() for problem in problems)
+        else:
+            examples = ", ".join(problem.place for problem in problems[:_EXAMPLES])
+            more = ", ..." if count > _EXAMPLES else ""
+            yield f"{line} ({examples}{more})" if examples else line

@@ -1,0 +1,365 @@
+"""One player: the history, the games with their expected scores, records and upsets; and lists of players."""
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import groupby
+from typing import Any, Final
+
+from ttt_cli.runs.lookup import POINTS
+from ttt_cli.runs.run import Run
+from ttt_cli.support.folding import fold
+from ttt_cli.views.probability import Outcome, outcomes, params_in
+from ttt_cli.views.rows import Rows
+from ttt_cli.views.run import run_line, side_names
+from ttt_cli.views.text_charts import chart, sparkline
+
+Row = Mapping[str, Any]
+Sides = tuple[str, str]  # what the side named first and the other are called
+_EXACT: Final = 1e-3  # covariances, relative to the variances
+NEUTRAL: Final = "neutral"  # as what a side is called that has no advantage
+_COLOURS: Final[Sides] = ("white", "black")
+_DECIMALS: Final = {"score": 3, "expected": 3, "opponents_mean": 1, "mean": 1, "opponent_mean": 1, "p_win": 3}
+_IDS: Final = "SELECT player, id FROM names WHERE player IN (?, ?)"
+# A table's name as a column is the whole row, as a dict.
+_SELECT: Final = """
+WITH of AS (
+    SELECT period, period_number, date, white_id = ? AS is_white,
+           CASE WHEN white_id = ? THEN black ELSE white END AS opponent,
+           CASE result WHEN '1/2-1/2' THEN 1 WHEN '1-0' THEN 2 ELSE 0 END AS for_white, weight, file, line,
+           "offset", neutral
+    FROM games WHERE (white_id = ? OR black_id = ?) {further})
+SELECT of.period, date, is_white, opponent, CASE WHEN is_white THEN for_white ELSE 2 - for_white END, weight,
+       file, line, own, their, of.period_number, "offset", neutral
+FROM of JOIN nodes own ON own.player = ? AND own.period_number = of.period_number
+JOIN nodes their ON their.player = opponent {one} AND their.period_number = of.period_number
+ORDER BY of.period_number, date, file, line
+"""
+
+
+@dataclass(frozen=True)
+class Played:
+    """One game from a player's side. `result`: 0 lost, 1 drawn, 2 won; `chance`: the model's probabilities.
+
+    `own` and `their` are the players' rows of skills in the game's period.
+    """
+
+    period: str
+    date: str
+    is_white: bool
+    opponent: str
+    result: int
+    weight: float
+    file: str | None
+    line: int | None
+    own: dict[str, Any]
+    their: dict[str, Any]
+    chance: Outcome
+    neutral: bool = False
+
+
+def games_of(run: Run, player: str, opponent: str | None = None) -> list[Played]:
+    """A player's games, or those against one opponent, by date.
+
+    Probabilities follow from the joint posterior where the run has one. It includes these games, so great results
+    look a little less surprising than they were.
+    """
+    ids: dict[str | None, int] = dict(run.select(_IDS, [player, opponent])[1])
+    own, their = ids.get(player, -1), ids.get(opponent, -1)
+    further, values = ("", []) if opponent is None else ("AND (white_id = ? OR black_id = ?)", [their, their])
+    # With an opponent not all nodes are read.
+    one, named = ("", []) if opponent is None else ("AND their.player = ?", [opponent])
+    _, rows = run.select(_SELECT.format(further=further, one=one), [*[own] * 4, *values, player, *named])
+    sds = _joint_sds(run, player, rows)
+    chances: list[Outcome] = []
+    for (period, neutral), group in groupby(rows, key=lambda row: (row[0], row[-1])):
+        sides = zip(
+            *(_strengths(run, row[2], row[8], row[9], row[11], sds.get((row[10], row[3]))) for row in group),
+            strict=True,
+        )
+        params = params_in(run, period) | ({"white_advantage": 0.0} if neutral else {})
+        chances += outcomes(run.meta.model, params, *sides)
+    return [
+        Played(*(*row[:10], chance if row[2] else chance.turned(), row[-1]))
+        for row, chance in zip(rows, chances, strict=True)
+    ]
+
+
+def _joint_sds(run: Run, player: str, rows: Sequence[tuple[Any, ...]]) -> dict[tuple[int, str], float]:
+    """By period and opponent: the sd in points of two independent skills with the joint sd of the difference."""
+    if not rows or not run.has_joint:
+        return {}
+    met: dict[int, dict[str, float]] = {}
+    for row in rows:
+        variance = sum(run.scale.points(one)["sd"] ** 2 for one in row[8:10])
+        met.setdefault(row[10], {})[row[3]] = variance
+    ones = [(player, number) for number in met]
+    groups = [[(name, number) for name in opponents] for number, opponents in met.items()]
+    shared = run.joint.shared(ones, groups, _EXACT)
+    return {
+        (number, name): math.sqrt(max(0.5 * variance - covariance, 0.0))
+        for (number, opponents), covariances in zip(met.items(), shared, strict=True)
+        for (name, variance), covariance in zip(opponents.items(), covariances.tolist(), strict=True)
+    }
+
+
+def _strengths(
+    run: Run, is_white: bool, own: Row, their: Row, offset: float, sd: float | None
+) -> tuple[Row, Row]:
+    """White's and Black's skills in points, with the handicap of their game and a joint `sd` of each."""
+    half, joint = 0.5 * run.meta.elo_unit * offset, {} if sd is None else {"sd": sd}
+    white, black = (run.scale.points(one) | joint for one in ((own, their) if is_white else (their, own)))
+    return {**white, "mean": white["mean"] + half}, {**black, "mean": black["mean"] - half}
+
+
+@dataclass(frozen=True)
+class Tally:
+    """Weighted sums over games: all, won, drawn, lost, points, points expected, and the opponents' mean skill."""
+
+    games: float
+    wins: float
+    draws: float
+    losses: float
+    points: float
+    expected: float
+    opponents_mean: float | None
+
+    @property
+    def words(self) -> str:
+        """The record as `+wins =draws -losses`."""
+        return record_words(self.wins, self.draws, self.losses) if self.games else "no games"
+
+    @property
+    def means(self) -> tuple[float | None, float | None, float | None]:
+        """Points and points expected per game, and the opponents' mean skill; None without games."""
+        if not self.games:
+            return None, None, None
+        return self.points / self.games, self.expected / self.games, self.opponents_mean
+
+
+def tally(games: Iterable[Played]) -> Tally:
+    """Add up games."""
+    games = list(games)
+    losses, draws, wins = (sum(g.weight for g in games if g.result == result) for result in (0, 1, 2))
+    total = wins + draws + losses
+    strength = sum(g.weight * g.their["mean"] for g in games)
+    expected = sum(g.weight * g.chance.expected for g in games)
+    return Tally(total, wins, draws, losses, wins + draws / 2, expected, strength / total if total else None)
+
+
+def by_period(games: Sequence[Played]) -> dict[str, list[Played]]:
+    """Games by their period, in order."""
+    periods: dict[str, list[Played]] = {}
+    for game in games:
+        periods.setdefault(game.period, []).append(game)
+    return periods
+
+
+def record_rows(
+    player: str, games: Sequence[Played], title: tuple[str, ...] = (), sides: Sides = _COLOURS
+) -> Rows:
+    """One row per period for both colours, and one for each colour that was played.
+
+    Columns `player,period,colour,games,wins,draws,losses,score,expected,opponents_mean`; `score` and `expected` are
+    per game, `colour` is both, one of `sides`, or neutral.
+    """
+    rows = []
+    for period, played in by_period(games).items():
+        shares = {
+            "both": played,
+            **{side: [g for g in played if _side(g, sides) == side] for side in (*sides, NEUTRAL)},
+        }
+        for colour, some in shares.items():
+            if some:
+                sums = tally(some)
+                counts = sums.games, sums.wins, sums.draws, sums.losses
+                rows.append((player, period, colour, *counts, *sums.means))
+    counted = ("games", "wins", "draws", "losses", "score", "expected", "opponents_mean")
+    return Rows(("player", "period", "colour", *counted), rows, title, _DECIMALS, frozenset({"player"}))
+
+
+def record_table(record: Rows, sides: Sides = _COLOURS) -> Rows:
+    """The same for terminals: one row per period with the records by side as `+wins =draws -losses`."""
+    found = {(period, colour): numbers for _, period, colour, *numbers in record.rows}
+    shown = (*sides, NEUTRAL) if any(colour == NEUTRAL for _, colour in found) else sides
+    rows = []
+    for player, period, colour, *numbers in record.rows:
+        if colour == "both":
+            by_side = (found.get((period, side)) for side in shown)
+            records = (record_words(*one[1:4]) if one else "" for one in by_side)
+            rows.append((player, period, record_words(*numbers[1:4]), *numbers[4:], *records))
+    colours = (side if side == NEUTRAL else f"as_{side}" for side in shown)
+    columns = ("player", "period", "record", "score", "expected", "opponents_mean", *colours)
+    return replace(record, columns=columns, rows=rows)
+
+
+def _side(game: Played, sides: Sides) -> str:
+    return NEUTRAL if game.neutral else sides[0] if game.is_white else sides[1]
+
+
+def record_words(wins: float, draws: float, losses: float) -> str:
+    """`+wins =draws -losses`."""
+    return f"+{wins:.10g} ={draws:.10g} -{losses:.10g}"
+
+
+def upset_rows(
+    player: str, games: Sequence[Played], title: tuple[str, ...] = (), sides: Sides = _COLOURS
+) -> Rows:
+    """Wins with an expected score below a half, the least likely win first.
+
+    Columns `player,date,opponent,p_win,colour,mean,opponent_mean,file,line`; skills of the game's period.
+    """
+    won = sorted(
+        (g for g in games if g.result == 2 and g.chance.expected < 0.5), key=lambda g: (g.chance.win, g.date)
+    )
+    rows = [
+        (
+            *(player, g.date, g.opponent, g.chance.win, _side(g, sides)),
+            *(g.own["mean"], g.their["mean"], g.file, g.line),
+        )
+        for g in won
+    ]
+    columns = ("player", "date", "opponent", "p_win", "colour", "mean", "opponent_mean", "file", "line")
+    return Rows(columns, rows, title, _DECIMALS, frozenset({"player"}))
+
+
+def best_period(games: Sequence[Played]) -> tuple[str, Tally] | None:
+    """The period with the most points above expectation; None without games."""
+    sums = {period: tally(played) for period, played in by_period(games).items()}
+    if not sums:
+        return None
+    best = max(sums, key=lambda period: sums[period].points - sums[period].expected)
+    return best, sums[best]
+
+
+SHOWN_UPSETS: Final = 5
+_SKILL_DECIMALS: Final = dict.fromkeys(
+    ("mean", "sd", "draw_margin", "draw_margin_sd", "peak_mean", "peak_sd"), 1
+)
+_SKILLS: Final = "SELECT * EXCLUDE (period_number) FROM skills WHERE player = ? ORDER BY period_number"
+_LISTED: Final = 'SELECT player, "first", "last", games, peak_mean, peak_sd, peak_period FROM players'
+
+
+@dataclass(frozen=True)
+class PlayerView:
+    """A player's rows and a `note` on other players who share the name."""
+
+    player: str
+    rows: Rows
+    note: str
+
+
+@dataclass(frozen=True)
+class PlayerGames:
+    """Record and upsets in full, and short for terminals."""
+
+    record: Rows
+    upsets: Rows
+    short_record: Rows
+    short_upsets: Rows
+
+
+def player_view(run: Run, name: str, *, width: int = 60, ascii_only: bool = False) -> PlayerView:
+    """The history of the player with a `name`: `player,period,mean,sd,games` and further columns.
+
+    `width` bounds the sparkline; `ascii_only` keeps the title to ASCII. Raises LookupFailed.
+    """
+    with run:
+        found = run.find_player(name)
+        columns, rows = run.select(_SKILLS, [found.player])
+        keys, records = run.select("SELECT * FROM players WHERE player = ?", [found.player])
+    facts = dict(zip(keys, records[0], strict=True))
+    means = [row[columns.index("mean")] for row in rows]
+    shape = shape_line(means, unit=run.scale.unit, width=width, ascii_only=ascii_only)
+    head = found.player, facts_line(facts, ascii_only=ascii_only), run_line(run)
+    table = Rows(columns, rows, (*head, *([shape] if shape else [])), _SKILL_DECIMALS, frozenset({"player"}))
+    return PlayerView(found.player, table, found.note)
+
+
+def player_games(run: Run, player: str) -> PlayerGames:
+    """Record and upsets of a player, named as in the run."""
+    games = games_of(run, player)
+    sums = tally(games)
+    lines = [f"{player}: {sums.words}"]
+    best = best_period(games)
+    if best is not None:
+        period, won = best
+        share = f"{won.points:g} of {won.games:g}, {won.points - won.expected:+.1f} on expectation"
+        lines.append(f"opponents' mean {sums.opponents_mean:.0f}; best {run.meta.period} {period}: {share}")
+    title, sides = tuple(lines), side_names(run)
+    upsets = upset_rows(player, games, ("Wins against the odds",), sides)
+    short = list(upsets.rows)[:SHOWN_UPSETS]
+    record = record_rows(player, games, title, sides)
+    return PlayerGames(
+        record,
+        upsets,
+        record_table(record, sides),
+        replace(upsets, rows=short, hidden=upsets.hidden | {"file", "line"}),
+    )
+
+
+def player_chart(rows: Rows, *, width: int, ascii_only: bool = False) -> list[str]:
+    """The history as a line with its band of one sd, in lines of text; empty when there is no room for it."""
+    period, mean, sd = (rows.columns.index(key) for key in ("period", "mean", "sd"))
+    history = list(rows.rows)
+    if not history:
+        return []
+    ends = history[0][period], history[-1][period]
+    means, sds = [row[mean] for row in history], [row[sd] or 0.0 for row in history]
+    return chart(means, sds, ends, width=width, ascii_only=ascii_only)
+
+
+def facts_line(facts: Mapping[str, Any], *, ascii_only: bool = False) -> str:
+    """Years, record and peak, from a row of the run's `players`."""
+    dash, plus_minus = ("-", "+-") if ascii_only else ("–", "±")
+    if facts["first"] is None:
+        return "no games"
+    years = facts["first"] if facts["first"] == facts["last"] else f"{facts['first']}{dash}{facts['last']}"
+    games = "1 game" if facts["games"] == 1 else f"{facts['games']:.10g} games"
+    record = record_words(facts["wins"], facts["draws"], facts["losses"])
+    certainty = "" if facts["peak_sd"] is None else f" {plus_minus} {facts['peak_sd']:.0f}"
+    peak = f"peak {facts['peak_mean']:.0f}{certainty} in {facts['peak_period']}"
+    return f"{years}, {games} ({record}), {peak}"
+
+
+def shape_line(means: list[float], *, unit: str = POINTS, width: int = 60, ascii_only: bool = False) -> str:
+    """The sparkline between the lowest and the highest mean, with their unit; empty for fewer than two periods."""
+    if len(means) < 2:
+        return ""
+    shape = sparkline(means, width=width, ascii_only=ascii_only)
+    return f"{'skill' if unit == POINTS else 'rating'} {min(means):.0f} {shape} {max(means):.0f} {unit}"
+
+
+def players_rows(
+    run: Run,
+    pattern: str = "",
+    *,
+    since: int | None = None,
+    until: int | None = None,
+    min_games: float = 0.0,
+    number: int | None = None,
+) -> Rows:
+    """Players by number of games: `player,first,last,games,peak_mean,peak_sd,peak_period`.
+
+    `pattern`: words that are parts of the name, accents, case and order aside. `since`, `until`: years between which
+    the player's first to last period lies at least in part. `number` None: all.
+    """
+    conditions, values = ["games >= ?"], list[Any]([min_games])
+    for word in fold(pattern).split():
+        conditions.append("contains(folded, ?)")
+        values.append(word)
+    if pattern.strip() and not fold(pattern):
+        conditions.append("false")
+    if since is not None:
+        conditions.append('CAST(substr("last", 1, 4) AS INTEGER) >= ?')
+        values.append(since)
+    if until is not None:
+        conditions.append('CAST(substr("first", 1, 4) AS INTEGER) <= ?')
+        values.append(until)
+    where = " AND ".join(conditions)
+    (count,), *_ = run.select(f"SELECT count(*) FROM players WHERE {where}", values)[1]
+    shown = count if number is None else min(count, number)
+    sql = f"{_LISTED} WHERE {where} ORDER BY games DESC, player LIMIT ?"
+    columns, rows = run.stream(sql, [*values, number])
+    title = (f"{shown:,} of {run.meta.players:,} players", run_line(run))
+    return Rows(columns, rows, title, _SKILL_DECIMALS)

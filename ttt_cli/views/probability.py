@@ -1,0 +1,179 @@
+"""Who would win a game, or a match of several, as quick as looking at a run.
+
+A strength is a row of a run's skills: `mean`, `sd` and the model's further columns (`draw_margin`, ...), points.
+"""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import accumulate
+from typing import Any, Final, NamedTuple
+
+from ttt_cli.inference.outcome import in_year, is_gaussian
+from ttt_cli.inference.outcome import outcomes as gaussian_outcomes
+from ttt_cli.runs.run import Run
+
+Strength = Mapping[str, Any]
+MOST_GAMES: Final = 500
+_REACH: Final = 6.5  # of the normal distribution, sds
+_STEPS: Final = 40
+
+
+class Outcome(NamedTuple):
+    """Probabilities of one game for one side."""
+
+    win: float
+    draw: float
+    loss: float
+
+    @property
+    def expected(self) -> float:
+        """The expected score, 0 to 1."""
+        return self.win + self.draw / 2.0
+
+    def turned(self) -> "Outcome":
+        """The same game seen from the other side."""
+        return Outcome(self.loss, self.draw, self.win)
+
+
+def normal_cdf(x: float) -> float:
+    """Phi(x), accurate in both tails."""
+    return 0.5 * math.erfc(-x * math.sqrt(0.5))
+
+
+def stronger(a: Strength, b: Strength) -> float | None:
+    """The probability that A's skill is the higher one, the two posteriors taken as independent; None without sds."""
+    if a["sd"] is None or b["sd"] is None:
+        return None
+    spread = math.hypot(a["sd"], b["sd"])
+    difference = a["mean"] - b["mean"]
+    return (
+        normal_cdf(difference / spread)
+        if spread
+        else (math.copysign(0.5, difference) if difference else 0.0) + 0.5
+    )
+
+
+def params_in(run: Run, period: str) -> dict[str, Any]:
+    """A run's resolved parameters as they are in a period, by its label."""
+    return in_year(run.meta.params, run.draws_in(int(period[:4])))
+
+
+def outcomes(
+    model: str, params: Mapping[str, Any], white: Sequence[Strength], black: Sequence[Strength]
+) -> list[Outcome]:
+    """Probabilities for White, pair by pair. `params` are the run's resolved ones.
+
+    Systems that are not Gaussian predict by their own module. Raises ConfigError for an unknown one.
+    """
+    if not white:
+        return []
+    if is_gaussian(params):
+        found = (gaussian_outcomes(params, *sides, normal_cdf) for sides in zip(white, black, strict=True))
+        return [Outcome(win, draw, loss) for loss, draw, win in found]
+    return _by_the_model(model, params, white, black)
+
+
+def colour_blind(model: str, params: Mapping[str, Any], a: Strength, b: Strength) -> Outcome:
+    """Probabilities for A when the colours are drawn by lot."""
+    as_white, turned = outcomes(model, params, [a, b], [b, a])
+    as_black = turned.turned()
+    return Outcome(*((w + b) / 2.0 for w, b in zip(as_white, as_black, strict=True)))
+
+
+def _by_the_model(
+    model: str, params: Mapping[str, Any], white: Sequence[Strength], black: Sequence[Strength]
+) -> list[Outcome]:
+    import numpy as np
+
+    from ttt_cli.systems.registry import load
+
+    def columns(side: Sequence[Strength]) -> dict[str, Any]:
+        numbers = [key for key, value in side[0].items() if value is None or isinstance(value, int | float)]
+        return {
+            key: np.array([math.nan if row[key] is None else row[key] for row in side]) for key in numbers
+        }
+
+    predicted = load(model).predict(dict(params), columns(white), columns(black))
+    return [Outcome(win, draw, loss) for loss, draw, win in predicted.tolist()]
+
+
+@dataclass(frozen=True)
+class Match:
+    """A match of `games`: probabilities of winning, drawing and losing it, and of every score for the first player.
+
+    `scores[k]` is the probability of k half points.
+    """
+
+    games: int
+    win: float
+    tie: float
+    loss: float
+    scores: tuple[float, ...]
+
+    @property
+    def expected(self) -> float:
+        """Expected score, points."""
+        return sum(half * probability for half, probability in enumerate(self.scores)) / 2.0
+
+    def interval(self, share: float) -> tuple[float, float]:
+        """Scores, points, with the result between them with at least that probability, both tails alike."""
+        tail = (1.0 - share) / 2.0
+        below = list(accumulate(self.scores))
+        low = next(half for half, sum_ in enumerate(below) if sum_ > tail)
+        high = next((half for half, sum_ in enumerate(below) if sum_ >= 1.0 - tail), len(below) - 1)
+        return low / 2.0, high / 2.0
+
+
+def match(model: str, params: Mapping[str, Any], a: Strength, b: Strength, games: int) -> Match:
+    """What a match of A against B promises; colours alternate, the odd game has colours by lot.
+
+    The difference of skill is uncertain but the same in all games: the match is worked out for each value of it and
+    averaged (equal steps over the normal density, exact far beyond 1e-9); without sds, and where the system predicts
+    from ratings alone, it is certain. Margins of draws that are uncertain too (TTT-D) are averaged game by game.
+    """
+    spread = math.hypot(a["sd"] or 0.0, b["sd"] or 0.0)
+    if not is_gaussian(params):
+        from ttt_cli.systems.registry import load
+
+        spread *= not load(model).TRAITS.predicts_by_means
+    steps = [_REACH * (2 * k / _STEPS - 1) for k in range(_STEPS + 1)] if spread else [0.0]
+    density = [math.exp(-0.5 * z * z) for z in steps]
+    firsts, seconds = (
+        [{**side, "mean": side["mean"] + 0.5 * way * spread * z, "sd": 0.0} for z in steps]
+        for side, way in ((a, 1.0), (b, -1.0))
+    )
+    white = outcomes(model, params, firsts, seconds)
+    black = [outcome.turned() for outcome in outcomes(model, params, seconds, firsts)]
+    scores = [0.0] * (2 * games + 1)
+    for weight, as_white, as_black in zip(density, white, black, strict=True):
+        for half, probability in enumerate(_score_distribution(as_white, as_black, games)):
+            scores[half] += weight / sum(density) * probability
+    win, loss = sum(scores[games + 1 :]), sum(scores[:games])
+    return Match(games, win, scores[games], loss, tuple(scores))
+
+
+def _score_distribution(as_white: Outcome, as_black: Outcome, games: int) -> list[float]:
+    """Probabilities of 0, 1, ... half points over independent games."""
+    white, black = ([outcome.loss, outcome.draw, outcome.win] for outcome in (as_white, as_black))
+    even = _power(_product(white, black), games // 2)
+    return _product(even, [(w + b) / 2.0 for w, b in zip(white, black, strict=True)]) if games % 2 else even
+
+
+def _power(factor: list[float], exponent: int) -> list[float]:
+    result = [1.0]
+    while exponent:
+        if exponent % 2:
+            result = _product(result, factor)
+        exponent //= 2
+        factor = _product(factor, factor) if exponent else factor
+    return result
+
+
+def _product(p: list[float], q: list[float]) -> list[float]:
+    """Coefficients of the product of two polynomials."""
+    result = [0.0] * (len(p) + len(q) - 1)
+    for i, x in enumerate(p):
+        for j, y in enumerate(q, start=i):
+            result[j] += x * y
+    return result

@@ -1,0 +1,581 @@
+"""Everything that the pages of a site show, read from the run in a few queries."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cache, cached_property
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ttt_cli.games.selection import EXHIBITIONS, names_set
+from ttt_cli.inference.outcome import by_sides, in_year
+from ttt_cli.quantities import TEXT_COLUMNS
+from ttt_cli.runs.run import Run
+from ttt_cli.runs.schema import DATABASE
+from ttt_cli.support.arrays import Array, Ids, Mask, Places
+from ttt_cli.support.folding import fold_all
+from ttt_cli.timeline import KNOWN, NEUTRAL
+from ttt_cli.views.beside import Beside
+from ttt_cli.views.players import NEUTRAL as NEUTRAL_SIDE
+from ttt_cli.views.rankings import SEED, Eligible
+from ttt_cli.views.report.markup import addresses, link, named, slugs, text
+from ttt_cli.views.run import side_names
+from ttt_cli.views.strongest import NAMED, contest, settled
+
+FEW_GAMES: Final = 3  # of a player need no tables
+_PLAYERS: Final = """
+SELECT player, folded, games, wins, draws, losses, opponents, CAST(substr("first", 1, 4) AS INTEGER) AS "first",
+       CAST(substr("last", 1, 4) AS INTEGER) AS "last", peak_period, peak_mean, peak_sd
+FROM players JOIN names USING (player) ORDER BY id
+"""
+# A year is represented by its last period, in histories as in rankings.
+_SKILLS: Final = """
+SELECT id, CAST(substr(period, 1, 4) AS INTEGER) AS year, arg_max(mean, period_number) AS mean,
+       arg_max(sd, period_number) AS sd, sum(games) AS games
+FROM skills JOIN names USING (player) GROUP BY id, year ORDER BY id, year
+"""
+_RANKED: Final = """
+SELECT CAST(substr(period, 1, 4) AS INTEGER) AS year, period_number, id, mean, sd, games
+FROM ({rows}) ranked JOIN names USING (player)
+WHERE period_number IN (SELECT max(period_number) FROM periods GROUP BY substr(period, 1, 4))
+ORDER BY period_number, mean DESC, player
+"""
+CHANCES: Final = 10  # first players of a ranking with a probability of being the strongest
+
+
+@dataclass(frozen=True)
+class Person:
+    """A row of the run's players, `first` and `last` as years.
+
+    `page` is the address in the folder of players, None for one who has none.
+    """
+
+    name: str
+    folded: str
+    games: float
+    wins: float
+    draws: float
+    losses: float
+    opponents: int
+    first: int
+    last: int
+    peak_period: str
+    peak_mean: float
+    peak_sd: float | None
+    page: str | None = None
+
+
+@dataclass(frozen=True)
+class YearlySkills:
+    """Rows of (id, year), by id, then year: skills at the end of a year; NaN sds where there are none.
+
+    | name | shape | unit | |
+    |---|---|---|---|
+    | id, year | (rows,) | | player, number in the run's names |
+    | mean, sd | (rows,) | run's scale | |
+    | games | (rows,) | games | in the year |
+    | starts | (players + 1,) | | the rows of each player |
+    """
+
+    id: Ids
+    year: Ids
+    mean: Array
+    sd: Array
+    games: Array
+
+    @cached_property
+    def starts(self) -> Places:
+        """Index of the first row of each player, and the number of rows."""
+        return np.searchsorted(self.id, np.arange(int(self.id.max(initial=-1)) + 2))
+
+
+@dataclass(frozen=True)
+class Ranking:
+    """Who was eligible in the last period of a year, its `number`, by descending mean: arrays of shape (players,).
+
+    `best`: the probabilities of being the strongest, of the first `CHANCES`; empty in a system without sds.
+    """
+
+    number: int
+    id: Ids
+    mean: Array
+    sd: Array
+    games: Array
+    best: tuple[float, ...] = ()
+
+    @cached_property
+    def rank(self) -> dict[int, int]:
+        """The rank of each player."""
+        return {player: rank for rank, player in enumerate(self.id.tolist(), 1)}
+
+
+def people(run: Run) -> list[Person]:
+    """All players, by number in the run's names."""
+    return [Person(*row) for row in run.select(_PLAYERS)[1]]
+
+
+def histories(run: Run) -> YearlySkills:
+    """The skills of all players at the end of every year of their careers."""
+    return YearlySkills(**run.arrays(_SKILLS))
+
+
+def rankings(run: Run, limits: Eligible, everybody: Sequence[Person]) -> tuple[dict[int, Ranking], str]:
+    """The ranking of every year in which anybody is eligible, and how the probabilities were found."""
+    rows, values = limits.always(run)
+    found = run.arrays(_RANKED.format(rows=rows), values)
+    year, number = found.pop("year"), found.pop("period_number")
+    years, start = np.unique(year, return_index=True)
+    end = [*start[1:].tolist(), len(year)][: len(years)]
+    parts: dict[int, Ranking] = {}
+    for one, low, high in zip(years.tolist(), start.tolist(), end, strict=True):
+        columns: dict[str, Any] = {name: column[low:high] for name, column in found.items()}
+        parts[one] = Ranking(int(number[low]), **columns)
+    if np.isnan(found["sd"]).any() or not parts:
+        return parts, ""
+    contests = [
+        contest(one.number, [everybody[at].name for at in one.id[:NAMED]], one.mean, one.sd, CHANCES)
+        for one in parts.values()
+    ]
+    decided, remark, _ = settled(run, contests, SEED)
+    return {
+        at: replace(one, best=tuple(decision.p[:CHANCES].tolist()) if len(one.id) > 1 else ())
+        for (at, one), decision in zip(parts.items(), decided, strict=True)
+    }, remark
+
+
+class Folder:
+    """Links to and line fields of the players or events of one folder, by the path to it.
+
+    Links to exhibitions are marked by their kind.
+    """
+
+    def __init__(self, found: Sequence[Person | Event]) -> None:
+        self.links = cache(
+            lambda way: [
+                (link(f"{way}{one.page}", one.name) if one.page else text(one.name))
+                + (f" ({one.kind})" if isinstance(one, Event) and one.kind else "")
+                for one in found
+            ]
+        )
+        self.fields = cache(lambda way: [named(one.name, one.page, one.folded, way) for one in found])
+
+
+@dataclass(frozen=True)
+class Book:
+    """The data of a site; players are numbers in the run's names. `title`: on every page.
+
+    `remark`: how probabilities of being the strongest were computed; `beside`: published ratings, if any.
+    """
+
+    run: Run
+    limits: Eligible
+    title: str
+    people: list[Person]
+    years: YearlySkills
+    rankings: dict[int, Ranking]
+    remark: str
+    beside: Beside | None
+    played: PlayedGames
+    events: Events
+
+    @cached_property
+    def of_players(self) -> Folder:
+        """Links and fields of players."""
+        return Folder(self.people)
+
+    @cached_property
+    def of_events(self) -> Folder:
+        """Links and fields of events."""
+        return Folder(self.events.all)
+
+    @cached_property
+    def sides(self) -> list[str]:
+        """Labels of the first side, the second side and neutral ground: their initials, if these differ."""
+        names = [*side_names(self.run), NEUTRAL_SIDE]
+        initials = [name[0].upper() for name in names]
+        return initials if len(set(initials)) == len(names) else names
+
+    @cached_property
+    def event_names(self) -> list[str]:
+        """The name of each event, as HTML; last, a dash for no event."""
+        return [*(text(event.name) for event in self.events.all), "–"]
+
+    @cached_property
+    def entry_event(self) -> Ids:
+        """The event of each entry."""
+        return np.repeat(np.arange(len(self.events.all)), np.diff(self.events.entry_starts))
+
+    @cached_property
+    def entries_by_player(self) -> list[Places]:
+        """The entries of each player, by year."""
+        order = np.argsort(self.events.player, kind="stable")
+        starts = np.searchsorted(self.events.player[order], np.arange(1, len(self.people)))
+        return np.split(order, starts)
+
+    @cached_property
+    def all_years(self) -> list[int]:
+        """The years that have a page: from the first game to the last period of the run."""
+        known = [*self.played.year[[0, -1]].tolist(), *self.years.year[:1].tolist(), *self.rankings]
+        return list(range(min(known), max(known) + 1))
+
+    @cached_property
+    def spellings(self) -> dict[str, list[str]]:
+        """Other spellings of players' names that were united with them."""
+        found: dict[str, list[str]] = {}
+        for player, spelling in self.run.select("FROM spellings")[1]:
+            found.setdefault(player, []).append(spelling)
+        return found
+
+    @cached_property
+    def events_in(self) -> dict[int, list[int]]:
+        """The events of each year, by name."""
+        found: dict[int, list[int]] = {}
+        for at, event in enumerate(self.events.all):
+            found.setdefault(event.year, []).append(at)
+        return found
+
+    @cached_property
+    def number(self) -> dict[str, int]:
+        """The number of each player by name."""
+        return {one.name: at for at, one in enumerate(self.people)}
+
+    @property
+    def has_sd(self) -> bool:
+        """Whether skills have an sd."""
+        return not bool(np.isnan(self.years.sd).any())
+
+
+def open_book(run: Run, limits: Eligible, title: str, most: int, beside: Beside | None = None) -> Book:
+    """Read all data of a site from a run. The `most` players of the most games have a page, and as many events."""
+    everybody, played = people(run), played_games(run)
+    ahead = set(sorted(range(len(everybody)), key=lambda at: (-everybody[at].games, at))[:most])
+    every = slugs([one.name for one in everybody])
+    named = [slug if at in ahead else None for at, slug in enumerate(every)]
+    records = np.bincount(np.concatenate([played.white, played.black]), minlength=len(everybody))
+    years = np.array([one.last - one.first + 1 for one in everybody], np.int64)
+    sizes = 150 + 150 * records + np.where(records > FEW_GAMES, 2000 + 90 * years, 0)  # bytes, roughly
+    pages = addresses(named, records, sizes)
+    with_pages = [replace(one, page=page) for one, page in zip(everybody, pages, strict=True)]
+    ranked, remark = rankings(run, limits, everybody)
+    events = find_events(run, played, most)
+    return Book(run, limits, title, with_pages, histories(run), ranked, remark, beside, played, events)
+
+
+_GAMES: Final = f"""
+SELECT period_number, date_days AS days, date_precision AS "precision", white_id AS white, black_id AS black, outcome,
+       CAST(weight AS DOUBLE) AS weight, "offset", rowid IN (SELECT "row" FROM neutral_games) AS neutral
+FROM {DATABASE}.main.game_rows ORDER BY rowid
+"""
+_NODES: Final = f"""
+SELECT id, s.* EXCLUDE (player, "until", games)
+FROM {DATABASE}.main.spans s JOIN {DATABASE}.main.names n USING (player) ORDER BY id, period_number
+"""
+_YEARS: Final = f"""
+SELECT CAST(substr(period, 1, 4) AS INTEGER) AS year FROM periods
+WHERE period_number >= (SELECT min(period_number) FROM {DATABASE}.main.game_rows) ORDER BY period_number
+"""
+_SHOWN: Final = np.array([4, 7, 10])  # letters of a date, by its precision
+_UNKNOWN: Final = frozenset({"", "?", "??", "-", "--", "???", "????", "unknown", "n/a", "none"})
+Strengths = dict[str, Array]
+_HALVINGS: Final = 13
+_FURTHEST: Final = 2400.0  # Elo points that a performance may lie from the opponents
+
+
+@dataclass(frozen=True)
+class PlayedGames:
+    """All games, in the run's order; arrays of shape (games,).
+
+    | name | unit | |
+    |---|---|---|
+    | year | | of the game's period |
+    | days, precision | days since 1970-01-01 | as in the table of games |
+    | white, black | | players, numbers in the run's names |
+    | outcome, weight | | White's: 0 loss, 1 draw, 2 win; so many equal games |
+    | offset | Elo points | added to White's strength |
+    | neutral | | whether nobody had White's advantage |
+    | chance | probability, shape (games, 3) | of White's loss, draw and win, by the skills of the game's period |
+    | white_node, black_node | | rows of `nodes` |
+    | event, round | | numbers of `texts`, 0 where unknown; `site` likewise |
+    | nodes | points | mean and sd of every player in every period with games, and the model's further columns |
+    """
+
+    year: Ids
+    days: Ids
+    precision: Ids
+    white: Ids
+    black: Ids
+    outcome: Ids
+    weight: Array
+    offset: Array
+    neutral: Mask
+    chance: Array
+    white_node: Places
+    black_node: Places
+    nodes: Strengths
+    event: Ids
+    site: Ids
+    round: Ids
+    texts: list[str]
+
+    @cached_property
+    def dates(self) -> list[str]:
+        """The dates as far as they are known: `1858`, `1858-06`, `1858-06-15`."""
+        days, place = np.unique(self.days, return_inverse=True)
+        texts = np.datetime_as_string(days.astype("datetime64[D]")).tolist()
+        ends = _SHOWN[self.precision].tolist()
+        return [texts[at][:end] for at, end in zip(place.tolist(), ends, strict=True)]
+
+    @cached_property
+    def by_player(self) -> tuple[Places, Places]:
+        """The games sorted by player, each game twice, and the index of each player's first."""
+        player = np.concatenate([self.white, self.black])
+        game = np.tile(np.arange(len(self.white)), 2)
+        order = np.lexsort((game, player))
+        return game[order], np.searchsorted(player[order], np.arange(int(player.max(initial=-1)) + 2))
+
+
+def played_games(run: Run) -> PlayedGames:
+    """The games of a run, the chances of each from the model."""
+    games: dict[str, Any] = run.arrays(_GAMES)
+    nodes = run.arrays(_NODES)
+    period = games.pop("period_number")
+    keys = nodes.pop("id") * np.int64(1 << 32) + (nodes["period_number"] - _LOWEST)
+    white, black = (
+        np.searchsorted(keys, games[side] * np.int64(1 << 32) + (period - _LOWEST))
+        for side in ("white", "black")
+    )
+    year = run.arrays(_YEARS)["year"][period - period.min()] if len(period) else period
+    sides = _rows(nodes, white), _rows(nodes, black)
+    return PlayedGames(
+        **games,
+        year=year,
+        chance=predicted(run, year, *sides, games["offset"], games["neutral"]),
+        white_node=white,
+        black_node=black,
+        nodes=nodes,
+        **_texts(run, len(period)),
+    )
+
+
+_LOWEST: Final = -(1 << 30)
+
+
+def predicted(
+    run: Run,
+    year: Ids,
+    white: Strengths,
+    black: Strengths,
+    offset: Array | float = 0.0,
+    neutral: Mask | bool = False,
+) -> Array:
+    """Probabilities of White's loss, draw and win at these strengths (points), shape (games, 3).
+
+    `year`, shape (games,): draw margins that move are those of the year. `offset`, `neutral`: as in `PlayedGames`.
+    """
+    from ttt_cli.systems.registry import load
+
+    model, found = load(run.meta.model), np.empty((len(year), 3))
+    every, sides = slice(None), np.broadcast_to(np.where(neutral, NEUTRAL, KNOWN), len(year))
+    half = 0.5 * run.meta.elo_unit * offset
+    white, black = {**white, "mean": white["mean"] + half}, {**black, "mean": black["mean"] - half}
+    parts = (
+        [(year_, year == year_) for year_ in np.unique(year).tolist()] if run.draws_in(0) else [(0, every)]
+    )
+    for at, rows in parts:
+        params = dict(in_year(run.meta.params, run.draws_in(at)))
+        found[rows] = by_sides(model.predict, params, _rows(white, rows), _rows(black, rows), sides[rows])
+    return found
+
+
+def _rows(strengths: Strengths, rows: Any) -> Strengths:
+    return {name: column[rows] for name, column in strengths.items()}
+
+
+def _texts(run: Run, games: int) -> dict[str, Any]:
+    """Event, site and round of the games as numbers of texts, and the texts; the first, empty, is for unknown ones."""
+    if not run.has_rows("texts"):
+        return {name: np.zeros(games, np.int32) for name in TEXT_COLUMNS} | {"texts": [""]}
+    written = [text for (text,) in run.select("SELECT text FROM texts ORDER BY id")[1]]
+    known = np.array([text.strip().casefold() not in _UNKNOWN for text in written])
+    number = np.where(known, np.arange(1, len(written) + 1), 0)
+    columns = run.arrays(f"SELECT {', '.join(TEXT_COLUMNS)} FROM game_texts")
+    return {name: number[codes] for name, codes in columns.items()} | {"texts": ["", *written]}
+
+
+@dataclass(frozen=True)
+class Event:
+    """One event; `page` is its address in the folder of events, None without a page.
+
+    `folded`: year and name. `kind`: the set of exhibitions it belongs to, as `simul`; empty for a contest.
+    """
+
+    name: str
+    year: int
+    folded: str
+    games: int
+    page: str | None
+    kind: str = ""
+
+    @property
+    def title(self) -> str:
+        """The name with the year, unless that is in it."""
+        return self.name if str(self.year) in self.name else f"{self.name} {self.year}"
+
+
+@dataclass(frozen=True)
+class Events:
+    """The events by year, then name, and what everybody scored in them.
+
+    `of_game`, shape (games,), is the event of each game, -1 for none; `games` all others by event, those of
+    event k from `starts[k]` to `starts[k + 1]`. Entries, one per event and player, are by event, most points first;
+    those of event k from `entry_starts[k]` to `entry_starts[k + 1]`. Exhibitions have no performance:
+
+    | name | unit | |
+    |---|---|---|
+    | player | | number in the run's names |
+    | played, points, expected | games | played, scored, and expected of the model |
+    | performance | points of the run | the skill at which the points would be what is expected, else NaN |
+    | rank | | place in the event, equal points sharing one |
+    """
+
+    all: list[Event]
+    of_game: Places
+    games: Places
+    starts: Places
+    entry_starts: Places
+    player: Ids
+    played: Array
+    points: Array
+    expected: Array
+    performance: Array
+    rank: Ids
+
+
+def find_events(run: Run, played: PlayedGames, most: int) -> Events:
+    """The events of all games; the `most` of the most games have a page."""
+    of_game, events = _grouped(played, most)
+    known = np.flatnonzero(of_game >= 0)
+    order = known[np.argsort(of_game[known], kind="stable")]
+    starts = np.searchsorted(of_game[order], np.arange(len(events) + 1))
+    columns = _entries(run, played, of_game, len(events))
+    events = [
+        replace(event, kind=_exhibition(event, columns["played"][entries], played.offset[order[games]]))
+        for event, games, entries in zip(
+            events, _slices(starts), _slices(columns["entry_starts"]), strict=True
+        )
+    ]
+    is_exhibition = np.array([event.kind != "" for event in events], np.bool_)
+    columns["performance"][np.repeat(is_exhibition, np.diff(columns["entry_starts"]))] = np.nan
+    return Events(events, of_game, order, starts, **columns)
+
+
+def _slices(starts: Places) -> Iterator[slice]:
+    return map(slice, starts, starts[1:])
+
+
+def _exhibition(event: Event, played: Array, offset: Array) -> str:
+    """The kind of exhibition by the event's name, as `data.filter.exclude` leaves them out; else empty.
+
+    `played`: games of each player in the event. Blindfold games are an exhibition where one player met several
+    others. Odds with a known handicap are no exhibition.
+    """
+    one_met_all = len(played) > 2 and 2 * played.max() == played.sum()
+    possible = {"blindfold": one_met_all, "odds": not offset.any()}
+    kinds = (kind for kind in EXHIBITIONS if possible.get(kind, True) and names_set(event.folded, kind))
+    return next(kinds, "")
+
+
+def _grouped(played: PlayedGames, most: int) -> tuple[Places, list[Event]]:
+    """The event of each game, and all events by year, then name."""
+    texts = played.texts
+    pair = played.event.astype(np.int64) * len(texts) + played.site
+    keys, place, counts = np.unique(
+        np.stack([played.year.astype(np.int64), pair]), axis=1, return_inverse=True, return_counts=True
+    )
+    names = [_name(texts[key // len(texts)], texts[key % len(texts)]) for key in keys[1].tolist()]
+    found = [(year, name) for year, name in zip(keys[0].tolist(), names, strict=True)]
+    chosen = sorted({one for one in found if one[1]})
+    number = {one: at for at, one in enumerate(chosen)}
+    of_key = np.array([number.get(one, -1) for one in found], np.int64)
+    of_game = of_key[place.ravel()]
+    games = np.bincount(of_key[of_key >= 0], counts[of_key >= 0], len(chosen)).astype(np.int64)
+    least = np.sort(games)[-most - 1] if len(games) > most else 0
+    called = [f"{year} {name}" for year, name in chosen]
+    files = [
+        slug if count > least else None for slug, count in zip(slugs(called), games.tolist(), strict=True)
+    ]
+    pages = addresses(files, games, 500 + 150 * games)
+    return of_game, [
+        Event(name, year, *further)
+        for (year, name), *further in zip(chosen, fold_all(called), games.tolist(), pages, strict=True)
+    ]
+
+
+def _name(event: str, site: str) -> str:
+    """The event with its place, unless one names the other."""
+    if event and site and site.casefold() not in event.casefold():
+        return site if event.casefold() in site.casefold() else f"{event}, {site}"
+    return event or site
+
+
+def _entries(run: Run, played: PlayedGames, of_game: Places, events: int) -> dict[str, Any]:
+    games = np.flatnonzero(of_game >= 0)
+    is_white = np.repeat([True, False], len(games))
+    game = np.tile(games, 2)
+    player = np.where(is_white, played.white[game], played.black[game])
+    width = int(player.max(initial=0)) + 1
+    keys, entry = np.unique(of_game[game] * np.int64(width) + player, return_inverse=True)
+    chance = played.chance[game]
+    weight = played.weight[game]
+    won = np.where(is_white, chance[:, 2], chance[:, 0])
+    score = np.where(is_white, played.outcome[game], 2 - played.outcome[game]) / 2.0
+
+    def total(values: Array) -> Array:
+        return np.bincount(entry, weight * values, len(keys)).astype(np.float64)
+
+    count, points, expected = total(np.ones(len(game))), total(score), total(won + chance[:, 1] / 2.0)
+    performance = _performances(run, played, game, is_white, entry, points / count)
+    event = keys // width
+    order = np.lexsort((keys % width, -points, event))
+    starts = np.searchsorted(event[order], np.arange(events + 1))
+    place = np.arange(len(keys))
+    first = np.ones(len(keys), np.bool_)
+    first[1:] = (np.diff(event[order]) != 0) | (np.diff(points[order]) != 0)
+    rank = np.maximum.accumulate(np.where(first, place, 0)) - starts[event[order]] + 1
+    columns = {"player": keys % width, "played": count, "points": points, "expected": expected}
+    columns["performance"] = performance * run.scale.slope + run.scale.shift
+    return {name: column[order] for name, column in columns.items()} | {"entry_starts": starts, "rank": rank}
+
+
+def _performances(
+    run: Run, played: PlayedGames, game: Places, is_white: NDArray[np.bool_], entry: Places, score: Array
+) -> Array:
+    """For each entry the skill, points, at which the score expected of its games is `score`; NaN for all or nothing.
+
+    Found by halving an interval; the own skill is taken as certain, the others' as the model has them.
+    """
+    nodes = played.nodes
+    own = np.where(is_white, played.white_node[game], played.black_node[game])
+    their = np.where(is_white, played.black_node[game], played.white_node[game])
+    weight = played.weight[game]
+    count = np.bincount(entry, weight, len(score))
+    centre = np.bincount(entry, weight * nodes["mean"][their], len(score)) / count
+    reach = _FURTHEST * run.meta.elo_unit
+    low, high = centre - reach, centre + reach
+    white_first = np.argsort(~is_white, kind="stable")
+    whites = int(np.count_nonzero(is_white))
+    for _ in range(_HALVINGS):
+        middle = (low + high) / 2.0
+        expected = np.empty(len(game))
+        for side, rows in ((True, white_first[:whites]), (False, white_first[whites:])):
+            skill = {"mean": middle[entry[rows]], "sd": np.zeros(len(rows))}
+            mine, others = _rows(nodes, own[rows]) | skill, _rows(nodes, their[rows])
+            sides, at = (mine, others) if side else (others, mine), game[rows]
+            found = predicted(run, played.year[at], *sides, played.offset[at], played.neutral[at])
+            expected[rows] = found[:, 2 if side else 0] + found[:, 1] / 2.0
+        below = np.bincount(entry, weight * expected, len(score)) / count < score
+        low, high = np.where(below, middle, low), np.where(below, high, middle)
+    return np.where((score > 0.0) & (score < 1.0), (low + high) / 2.0, np.nan)

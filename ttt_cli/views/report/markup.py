@@ -1,0 +1,355 @@
+"""Pieces of a site's pages: texts, tables, addresses, and games as lines of text that a script turns into tables."""
+
+import math
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import cache
+from hashlib import blake2b
+from html import escape
+from importlib.resources import files
+from itertools import groupby
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+from jinja2 import Environment, PackageLoader
+
+from ttt_cli.histories import javascript_later_on
+from ttt_cli.runs.run import Run
+from ttt_cli.support.arrays import Places
+from ttt_cli.support.folding import fold_all
+from ttt_cli.views.beside import Beside
+from ttt_cli.views.figures.curves import Words, curve_layers
+from ttt_cli.views.figures.spec import Spec, embedded, showable
+from ttt_cli.views.figures.spec import number as number_of_field
+from ttt_cli.views.run import axis_title
+
+_WHOLE: Final = 1e15  # larger numbers are not written as integers
+_RESULTS = ("0", "½", "1")
+# On the pages above; elsewhere the script adds them: of many pages every byte counts.
+_LISTS = ("Players", "Years", "Events", "Compare")
+
+
+_PAGES: Final = Environment(loader=PackageLoader("ttt_cli.views.report", "assets"), autoescape=False)
+
+
+@cache
+def asset(name: str) -> str:
+    """The text of a style or script; `onward.js` is generated from the formulas of idle periods."""
+    if name == "onward.js":
+        return javascript_later_on()
+    return (files("ttt_cli.views.report") / "assets" / name).read_text(encoding="utf-8")
+
+
+def script(names: Iterable[str]) -> str:
+    """Several scripts as one."""
+    return "\n".join(map(asset, names))
+
+
+def filled(name: str, parts: Mapping[str, Any]) -> str:
+    """A page frame filled with parts, which are HTML."""
+    return _PAGES.get_template(name).render(parts)
+
+
+def figure(spec: Spec, kind: str = "", **sizes: int) -> str:
+    """A figure that the script of the page draws. `sizes`: height and width in pixels; as wide as the page without."""
+    title = spec["title"]
+    label = f"{title['text']}: {title['subtitle'] if isinstance(title['subtitle'], str) else title['subtitle'][0]}"
+    data = embedded({"label": label, "layer": spec["layer"], "datasets": spec["datasets"]})
+    given = "".join(f" data-{name}={size}" for name, size in sizes.items())
+    return f'<div class="chart {kind}"{given}><script type="application/json">{data}</script></div>'
+
+
+def curves_frame(run: Run, period: str) -> Spec:
+    """The layers of a figure of skill curves, for scripts that have the histories."""
+    x, y = number_of_field("year", axis={}), number_of_field("value", axis={"title": axis_title(run.scale)})
+    return {"layer": curve_layers(x, y, (), Words("", "", "skill", period, skills=True))}
+
+
+def short(value: float) -> float | int:
+    """A number to one decimal, an integer where it is one."""
+    rounded = round(float(value), 1)
+    return int(rounded) if rounded.is_integer() and abs(rounded) < _WHOLE else rounded
+
+
+def text(value: str) -> str:
+    """Any text as HTML."""
+    return escape(showable(value))
+
+
+def link(href: str, name: str) -> str:
+    """A link to a page of the site; `href` is of slugs, safe without quotes."""
+    return f"<a href={href}>{text(name)}</a>"
+
+
+def points(value: float | None) -> str:
+    """A skill, to the point; empty for None and NaN."""
+    return "" if value is None or math.isnan(value) else f"{value:.0f}"
+
+
+def skill(mean: float, sd: float | None) -> str:
+    """A skill with its sd, where there is one."""
+    return points(mean) if sd is None or math.isnan(sd) else f"{mean:.0f} ± {sd:.0f}"
+
+
+def number(value: float) -> str:
+    """A number of games or of points scored: 12, 7.5."""
+    return f"{value:.10g}" if value % 1 == 0 else f"{value:.1f}"
+
+
+def chance(value: float) -> str:
+    """A probability, or a score per game."""
+    return f"{value:.2f}"
+
+
+def result(outcome: int) -> str:
+    """A result from one's own side: 0 lost, 1 drawn, 2 won."""
+    return _RESULTS[outcome]
+
+
+def record(wins: float, draws: float, losses: float) -> str:
+    """`+wins =draws -losses`."""
+    return f"+{wins:.10g} ={draws:.10g} −{losses:.10g}"
+
+
+def row(*cells: str) -> str:
+    """A row of a table, of HTML."""
+    return f"<tr><td>{'<td>'.join(cells)}"
+
+
+def table(name: str, heads: Sequence[str], rows: Iterable[str], kind: str = "") -> str:
+    """A table of rows of HTML. A head that starts with # is of numbers."""
+    classes = [kind] * bool(kind) + [f"r{at}" for at, head in enumerate(heads, 1) if head[:1] == "#"]
+    cells = "".join(f"<th>{text(head.removeprefix('#'))}" for head in heads)
+    opened = f'<table id={anchor(name)}-table class="{" ".join(classes)}"><thead><tr>{cells}<tbody>'
+    return f"<div class=scroll>{opened}{''.join(rows)}</table></div>"
+
+
+def anchor(name: str) -> str:
+    """The id of a section."""
+    return "-".join(name.lower().split())
+
+
+def section(name: str, *content: str) -> str:
+    """A part of a page under its heading; nothing where there is no content."""
+    return f"<h2 id={anchor(name)}>{text(name)}</h2>{''.join(content)}" if any(content) else ""
+
+
+def note(words: str) -> str:
+    """A note, of text; nothing where there is none."""
+    return f"<p class=help>{text(words)}</p>" if words else ""
+
+
+def dotted(beside: Beside | None) -> str:
+    """The note on published ratings in a figure and a table; nothing without ratings."""
+    return note(f"Dotted line and rating: {beside.name}, scaled" if beside else "")
+
+
+def rest(count: int, where: str = "") -> str:
+    """A note with the number of rows that are not shown; empty for 0."""
+    return note(f"and {count:,} more{where}") if count else ""
+
+
+def page(site: str, title: str, *content: str, up: str = "../", facts: str = "", named: str = "") -> str:
+    """A whole page: `title` and `site` are texts, `facts` a line of text under the title, `content` HTML.
+
+    `up`: the way to the site's first page. `named`: the window's title, where it is not `title - site`.
+    """
+    head = f"<h1>{text(title)}</h1>" + (f"<p class=facts>{text(facts)}</p>" if facts else "")
+    parts = {
+        "title": text(named or f"{title} – {site}"),
+        "site": text(site),
+        "up": up,
+        "lists": "" if up else "".join(f" {link(f'{name.lower()}.html', name)}" for name in _LISTS),
+        "main": "\n".join([head, *filter(None, content)]),
+    }
+    return filled("site.html", parts)
+
+
+def turn(*links: str) -> str:
+    """Links to neighbouring pages, those that are there."""
+    there = [one for one in links if one]
+    return f"<p class=turn>{' '.join(there)}</p>" if there else ""
+
+
+BYTES_A_PAGE: Final = 270_000
+FIRST_BYTES: Final = 220_000
+_ID: Final = re.compile(r"(?<=<table) id=\S+|(?<=<h2) id=[^\s>]+")
+OWN: Final = 3_000  # of the most games have a page of their own, whatever they played
+FEW: Final = 20  # games that do not fill a page
+BYTES: Final = 100_000  # of a shared page, roughly
+_LONGEST: Final = 60
+_OTHER: Final = re.compile("[^a-z0-9]+")
+_DEVICES: Final = frozenset(
+    {"con", "prn", "aux", "nul", *(f"{port}{n}" for port in ("com", "lpt") for n in range(10))}
+)
+
+
+class Subject(NamedTuple):
+    """A player or an event: address in its folder, title, facts and facts of `further` pages, texts; content, HTML.
+
+    Below it are the `games`: lines of this `kind`, each with the line to repeat above it on a new page; `year`: as in
+    `lines`.
+    """
+
+    address: str
+    title: str
+    facts: str
+    further: str
+    content: Sequence[str]
+    kind: str
+    games: Iterable[tuple[str, str]]
+    year: int | str = ""
+
+
+def subject_pages(
+    site: str, few: str, addresses: Sequence[str | None], subject: Callable[[int], Subject]
+) -> Iterator[tuple[str, str]]:
+    """Name and text of each page of players or events: their own ones, then those that are shared, titled `few`."""
+    for at, address in enumerate(addresses):
+        if address and not is_shared(address):
+            yield from _own_pages(site, subject(at))
+    together = sorted((address, at) for at, address in enumerate(addresses) if address and is_shared(address))
+    for file, found in groupby(together, key=lambda one: one[0].partition("#")[0]):
+        yield file, _shared_page(site, few, [subject(at) for _, at in found])
+
+
+def _own_pages(site: str, one: Subject) -> Iterator[tuple[str, str]]:
+    for nth, (file, rows, around) in enumerate(_in_pages(one.address.removesuffix(".html"), one.games), 1):
+        games = section("Games", around, lines(one.kind, rows, one.year), around)
+        if nth == 1:
+            title, content = one.title, [*one.content, games]
+        else:
+            title = f"{one.title}: games, part {nth}"
+            content = [link(one.address, one.title), games]
+        yield f"{file}.html", page(site, title, *content, facts=one.further if nth > 1 else one.facts)
+
+
+def _shared_page(site: str, title: str, parts: Sequence[Subject]) -> str:
+    span = f"{parts[0].title} – {parts[-1].title}"
+    back = "<p class='turn all'><a href=#>all of this page</a></p>"
+    named = f"{title}: {span} – {site}"
+    return page(site, title, back, *map(_section, parts), facts=span, named=named)
+
+
+def _section(part: Subject) -> str:
+    """One of several on a page: headings are a step lower, and only the part itself has an id."""
+    games = section("Games", lines(part.kind, [row for _, row in part.games], part.year))
+    inner = _ID.sub("", "\n".join(filter(None, (*part.content, games))))
+    inner = inner.replace("<h2", "<h3").replace("</h2>", "</h3>")
+    head = f"<h2>{text(part.title)}</h2><p class=facts>{text(part.facts)}</p>"
+    return f"<section id={part.address.partition('#')[2]}>{head}\n{inner}\n</section>"
+
+
+def field(value: str) -> str:
+    """A text as a field."""
+    return text(" ".join(value.split()))
+
+
+def named(name: str, page: str | None, folded: str, way: str) -> str:
+    """The field of a player or an event; `way`: to the folder of its `page`."""
+    if page is None:
+        return f"<span>{field(name)}</span>"
+    if not follows(slug_of(page) or "", folded):
+        return link(f"{way}{page}", name)
+    return f"<i>{field(name)}</i>" if is_shared(page) else field(name)
+
+
+def within(date: str, year: int) -> str:
+    """A date without the year, where it is of that year: `12-20`, or nothing."""
+    return date.removeprefix(str(year)).removeprefix("-") if date.startswith(str(year)) else date
+
+
+def promised(expected: float) -> str:
+    """A score that was expected, without a zero in front: `.62`."""
+    return f"{expected:.2f}".removeprefix("0")
+
+
+def lines(kind: str, rows: Sequence[str], year: int | str = "") -> str:
+    """Lines as HTML, which the script reads by `kind`, a class; `year`: of dates without one."""
+    of_year = f" data-year={year}" if year else ""
+    return f"<pre class='lines {kind}'{of_year}>\n{chr(10).join(rows)}</pre>" if rows else ""
+
+
+def _in_pages(slug: str, rows: Iterable[tuple[str, str]]) -> Iterator[tuple[str, list[str], str]]:
+    """Lines on as many pages as they need: of each its file, without ending, the lines, and links to its neighbours.
+
+    Each line is paired with the one to repeat above it at the top of a page.
+    """
+    pages: list[list[str]] = [[]]
+    room = FIRST_BYTES
+    for above, row in rows:
+        room -= len(row.encode("utf-8", "replace")) + 1
+        if room < 0:
+            pages.append([above] if above else [])
+            room = BYTES_A_PAGE
+        pages[-1].append(row)
+    files = [slug, *(f"{slug}~{number}" for number in range(2, len(pages) + 1))]
+    for at, (file, some) in enumerate(zip(files, pages, strict=True)):
+        earlier = link(f"{files[at - 1]}.html", "earlier games") if at else ""
+        later = link(f"{files[at + 1]}.html", "later games") if at + 1 < len(files) else ""
+        yield file, some, turn(earlier, later)
+
+
+def addresses(slugs: Sequence[str | None], games: Places, sizes: Places) -> list[str | None]:
+    """The address of each player or event in its folder: `slug.html`, or on a shared page, `few_2.html#slug`.
+
+    `slugs` are None for those without a page, `sizes` bytes, roughly. Shared pages are in the order of the slugs.
+    """
+    found = [slug and f"{slug}.html" for slug in slugs]
+    further = np.argsort(-games, kind="stable")[OWN:]
+    few = [(slug, at) for at in further[games[further] <= FEW].tolist() if (slug := slugs[at])]
+    number, room = 0, 0
+    for slug, at in sorted(few):
+        room -= int(sizes[at])
+        if room < 0:
+            number, room = number + 1, BYTES - int(sizes[at])
+        found[at] = f"few_{number}.html#{slug}"
+    return found
+
+
+def is_shared(address: str | None) -> bool:
+    """Whether an address is on a shared page."""
+    return "#" in (address or "")
+
+
+def slug_of(address: str | None) -> str | None:
+    """The slug in an address."""
+    return address and (address.partition("#")[2] or address.removesuffix(".html"))
+
+
+def firsts(addresses: Iterable[str | None]) -> list[str]:
+    """The first slug on each shared page, sorted: the scripts of a site find by it which page a slug is on."""
+    shared = sorted(
+        (slug_of(one) or "", one.partition("#")[0]) for one in addresses if one and is_shared(one)
+    )
+    return [next(found)[0] for _, found in groupby(shared, key=lambda one: one[1])]
+
+
+def slugs(names: Sequence[str]) -> list[str]:
+    """A slug for each of these different names, of `a` to `z`, digits, `-` and `~`, no two alike.
+
+    Names that fold to what others fold to, to nothing, to more than ASCII, or to what Windows keeps for itself have a
+    hash of the name behind `~`.
+    """
+    folded = fold_all(names)
+    plain = ["-".join(_OTHER.sub(" ", text).split())[:_LONGEST].strip("-") for text in folded]
+    shared = Counter(plain)
+    found = []
+    for name, key, slug in zip(names, folded, plain, strict=True):
+        whole = slug == key.replace(" ", "-") and slug not in _DEVICES
+        found.append(slug if whole and slug and shared[slug] == 1 else f"{slug}~{_digest(name, 4)}")
+    again = Counter(found)
+    return [
+        slug if again[slug] == 1 else f"{slug}{_digest(name, 32)}"
+        for name, slug in zip(names, found, strict=True)
+    ]
+
+
+def follows(slug: str, folded: str) -> bool:
+    """Whether a slug follows from the folded name alone, as the scripts of a site work it out."""
+    return folded.isascii() and folded.replace(" ", "-") == slug
+
+
+def _digest(name: str, size: int) -> str:
+    return blake2b(name.encode("utf-8", "surrogatepass"), digest_size=size).hexdigest()

@@ -1,0 +1,386 @@
+"""A site: front page, lists, the page that compares players, and all files written into a folder."""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+
+from ttt_cli.runs.run import Run
+from ttt_cli.support.arrays import Array
+from ttt_cli.support.progress import SILENT, Progress
+from ttt_cli.views.beside import Beside
+from ttt_cli.views.figures.periods import reigns_figure
+from ttt_cli.views.figures.spec import embedded, showable
+from ttt_cli.views.rankings import CHALLENGES, Eligible, Leader, eligible, most_dominant, peaks, reigns
+from ttt_cli.views.report import markup as html
+from ttt_cli.views.report.book import Book, Event, Person, open_book, predicted
+from ttt_cli.views.report.folder import new_folder
+from ttt_cli.views.report.page import LATE, game_cards, model_cards, pictures, warning
+from ttt_cli.views.report.pages import event_pages, player_pages, year_page
+from ttt_cli.views.rows import Rows, counted
+from ttt_cli.views.run import scale_note
+
+_SHOWN: Final = 50
+BELOW: Final = (
+    f"Below the line: other players with at least a {100 * CHALLENGES:.0f} % chance of having been number one."
+)  # fmt: skip
+_LISTED: Final = 1500  # players or events in one list
+# Rankings of the first page: a heading, and the function that reads the rows.
+GREATEST: Final[tuple[tuple[str, Callable[[Run, Eligible, int], Rows]], ...]] = (
+    ("The most dominant", most_dominant),
+    ("The highest peaks", peaks),
+)
+_HEADS: Final = {
+    "rank": "#rank", "mean": "#skill", "sd": "#± sd", "games": "#games", "period": "in",
+    "dominance": "#lead", "sd_dominance": "#± its sd",
+}  # fmt: skip
+
+
+def front_page(book: Book) -> str:
+    """Number ones, the greatest players, and links to the other pages."""
+    run = book.run
+    notes = [warning(showable(line)) for line in run.meta.notes]
+    late = "" if run.meta.converged else warning(LATE)
+    ones = html.section("Number ones", _number_ones(book)) if book.rankings else ""
+    ranked = [(head, ask(run, book.limits, _SHOWN)) for head, ask in GREATEST]
+    greatest = [html.section(head, _table(book, head, rows)) for head, rows in ranked if rows.rows]
+    years = "".join(f"<li>{html.link(f'years/{year}.html', str(year))}" for year in book.all_years)
+    return html.page(
+        book.title, book.title, late, f'<dl class="cards">{game_cards(run.meta)}</dl>', ones, *greatest,
+        *(html.section(title.capitalize(), drawn) for title, drawn in pictures(run)),
+        _beside(book),
+        html.section("Years", f'<ul class="years">{years}</ul>'),
+        html.section("About the model", f'<dl class="cards">{model_cards(run.meta)}</dl>', *notes),
+        up="", facts=f"{run.meta.describe()}; {scale_note(run)}", named=book.title,
+    )  # fmt: skip
+
+
+def _beside(book: Book) -> str:
+    if book.beside is None:
+        return ""
+    rows = [
+        html.row(
+            html.link(f"years/{one.year}.html", str(one.year)), str(one.players), f"{one.correlation:.2f}"
+        )
+        for one in book.beside.years
+    ]
+    told = html.table("correlation by year", ("year", "#players rated", "#correlation"), rows)
+    folded = f"<details><summary>Correlation by year</summary>{told}</details>" if rows else ""
+    return html.section("Published ratings", *map(html.note, book.beside.words()), folded)
+
+
+def _number_ones(book: Book) -> str:
+    """Every reign: mean and least probability of being the strongest over its years, skill in the best of them."""
+    rows, links = [], book.of_players.links("players/")
+    years = (year for year, one in sorted(book.rankings.items()) if len(one.id) >= book.limits.fewest)
+    leaders = [_leader(book, year) for year in years]
+    for reign in reigns(leaders):
+        best = max(reign, key=lambda one: one.mean)
+        p = [one.p_best for one in reign if one.p_best is not None]
+        chances = (
+            (html.chance(sum(p) / len(p)), html.chance(min(p))) if p else ("", "") if book.remark else ()
+        )
+        who = links[book.number[best.player]], str(len(reign))
+        when = html.link(f"years/{best.period}.html", best.period)
+        rows.append(
+            html.row(reign[0].period, reign[-1].period, *who, *chances, html.skill(best.mean, best.sd), when)
+        )
+    known = ["#p best", "#least"] if book.remark else []
+    limits = f"eligible: {book.limits.words()}" if book.limits.words() else ""
+    told = filter(None, (limits, book.limits.left_out(book.run), book.remark))
+    heads = ("from", "to", "player", "#years", *known, "#highest skill", "in")
+    beneath = BELOW if book.remark else ""
+    picture = reigns_picture(leaders)
+    listed = html.table("number ones", heads, rows) + "".join(map(html.note, told))
+    return picture + html.note(beneath if picture else "") + listed
+
+
+def reigns_picture(leaders: Sequence[Leader]) -> str:
+    """The number ones of all years; empty for less than two years."""
+    if len(leaders) < 2:
+        return ""
+    longest = max(reigns(leaders), key=len)
+    label = f"{leaders[0].period} to {leaders[-1].period}; the longest reign is that of {longest[0].player}"
+    drawn = html.figure(reigns_figure(leaders, "year", [label]), "reigns", height=420, width=1000)
+    return f"<div class=scroll>{drawn}</div>"
+
+
+def _leader(book: Book, year: int) -> Leader:
+    one = book.rankings[year]
+    mean, sd, games = (column[0].item() for column in (one.mean, one.sd, one.games))
+    names = [book.people[at].name for at in one.id[: len(one.best)].tolist()]
+    others = tuple(zip(names[1:], (round(p, 4) for p in one.best[1:]), strict=True))
+    p_best = round(one.best[0], 4) if one.best else None
+    return Leader(
+        year, str(year), book.people[one.id[0]].name, mean, sd, games, p_best, len(one.id), others=others
+    )
+
+
+def _table(book: Book, name: str, rows: Rows) -> str:
+    """Rows of a view with links to players, and its remarks below."""
+    heads = [_HEADS.get(column, f"#{column}" if column.endswith("s") else column) for column in rows.columns]
+    body = [
+        html.row(*(_cell(book, column, value) for column, value in zip(rows.columns, values, strict=True)))
+        for values in rows.rows
+    ]
+    return html.table(name, heads, body) + "".join(map(html.note, rows.title[1:-1]))
+
+
+def _cell(book: Book, column: str, value: Any) -> str:
+    if value is None:
+        return ""
+    if column == "player":
+        return book.of_players.links("players/")[book.number[value]]
+    if column in ("mean", "sd", "dominance", "sd_dominance"):
+        return html.points(value)
+    if isinstance(value, float):
+        return html.number(value)
+    return html.text(str(value))
+
+
+def player_lists(book: Book) -> Iterator[tuple[str, str]]:
+    """Pages that list all players by name."""
+    order = sorted(range(len(book.people)), key=lambda at: (book.people[at].folded, at))
+    links = book.of_players.links("players/")
+    rows = [
+        html.row(
+            links[at], str(one.first), str(one.last), html.number(one.games), html.points(one.peak_mean),
+            one.peak_period,
+        )
+        for at, one in ((at, book.people[at]) for at in order)
+    ]  # fmt: skip
+    names = [book.people[at].name for at in order]
+    heads = ("player", "#from", "#to", "#games", "#highest skill", "in")
+    yield from _lists(book, "players", "Players", heads, rows, names)
+
+
+def event_lists(book: Book) -> Iterator[tuple[str, str]]:
+    """Pages that list all events by year."""
+    events = book.events
+    ends = (events.entry_starts[1:] - events.entry_starts[:-1]).tolist()
+    rows = [
+        html.row(str(event.year), shown, f"{event.games:,}", str(players))
+        for event, shown, players in zip(events.all, book.of_events.links("events/"), ends, strict=True)
+    ]
+    heads = ("year", "event", "#games", "#players")
+    yield from _lists(book, "events", "Events", heads, rows, [str(event.year) for event in events.all])
+
+
+def _lists(
+    book: Book, file: str, title: str, heads: tuple[str, ...], rows: list[str], keys: list[str]
+) -> Iterator[tuple[str, str]]:
+    """Pages of a long list; `keys`: for the range in the title of each."""
+    starts = range(0, max(len(rows), 1), _LISTED)
+    files = [f"{file}{f'~{at}' if at > 1 else ''}.html" for at in range(1, len(starts) + 1)]
+    spans = [
+        f"{keys[start]} – {keys[min(start + _LISTED, len(rows)) - 1]}" if rows else "" for start in starts
+    ]
+    around = (
+        "".join(f"<li>{html.link(*one)}" for one in zip(files, spans, strict=True)) if len(files) > 1 else ""
+    )
+    every, all_ = f"{len(rows):,}", html.section("All", f"<ul>{around}</ul>" if around else "")
+    for start, name, span in zip(starts, files, spans, strict=True):
+        some = html.table(file, heads, rows[start : start + _LISTED])
+        part = some if rows else html.note(f"No {file} are known in this run.")
+        facts = f"{every} in all; here {span}" if around else f"{every} in all"
+        yield name, html.page(book.title, title, part, all_, up="", facts=facts)
+
+
+def year_list(book: Book) -> str:
+    """The list of all years: number one, games, events."""
+    games = dict.fromkeys(book.all_years, 0)
+    for year in book.played.year.tolist():
+        games[year] += 1
+    rows, links = [], book.of_players.links("players/")
+    for year in book.all_years:
+        ranking = book.rankings.get(year)
+        first = (links[ranking.id[0]], html.points(ranking.mean[0])) if ranking else ("", "")
+        counts = games[year], len(ranking.id) if ranking else 0, len(book.events_in.get(year, []))
+        rows.append(
+            html.row(html.link(f"years/{year}.html", str(year)), *first, *(f"{count:,}" for count in counts))
+        )
+    listed = html.table("years", ("year", "number one", "#skill", "#games", "#ranked", "#events"), rows)
+    return html.page(book.title, "Years", listed, up="", facts=counted(len(rows), "year"))
+
+
+_TOGETHER: Final = 200  # players whose histories are in one file
+_STEPS: Final = 75  # of the difference of two skills
+_FURTHEST: Final = 1500.0  # difference, Elo points
+_SPREADS: Final = 12
+_WIDEST: Final = 600.0  # root of the sum of two variances, Elo points
+
+
+def compare_page(book: Book) -> str:
+    """The page itself; its curves and tables are made by its script."""
+    first, last = book.all_years[0], book.all_years[-1]
+    data = {
+        "period": "year",
+        "years": [first, 1],
+        "labels": [str(year) for year in range(first, last + 1)],
+        "hasSd": book.has_sd,
+        "together": _TOGETHER,
+        "chances": _chances(book),
+        "beside": book.beside is not None,
+    }
+    parts = {"data": embedded(data), "has_joint": book.run.has_joint, "dotted": html.dotted(book.beside)}
+    return html.page(book.title, "Compare", html.filled("compare.html", parts), up="")
+
+
+def history_scripts(book: Book) -> Iterator[tuple[str, str]]:
+    """The histories of all players by year, and their opponents, so many to a file.
+
+    By player: first year, means, sds, games, and of every opponent of a higher number: it, wins, draws and losses;
+    then, where there are any, published ratings: places of years, from the site's first on, and values.
+    """
+    years, met, start_year = book.years, _met(book), book.all_years[0]
+    for start in range(0, len(book.people), _TOGETHER):
+        some = {}
+        for player in range(start, min(start + _TOGETHER, len(book.people))):
+            rows = slice(*years.starts[player : player + 2].tolist())
+            shown = (years.mean, *([years.sd] if book.has_sd else []), years.games)
+            mean, *sd, games = ([html.short(value) for value in column[rows].tolist()] for column in shown)
+            some[player] = [
+                years.year[rows].tolist()[0],
+                mean,
+                sd[0] if sd else [],
+                games,
+                met.get(player, []),
+            ]
+            if book.beside and (rated := book.beside.by_year(book.people[player].name, book.run.meta.period)):
+                some[player].append([[year - start_year, html.short(value)] for year, value in rated.items()])
+        number = start // _TOGETHER
+        yield f"data/histories-{number}.js", handed_over(f"histories-{number}", some)
+
+
+def _met(book: Book) -> dict[int, list[Any]]:
+    """By the lower number of two players: the other, and the first's wins, draws and losses."""
+    played = book.played
+    low, high = np.minimum(played.white, played.black), np.maximum(played.white, played.black)
+    outcome = np.where(played.white == low, played.outcome, 2 - played.outcome)
+    pairs, place = np.unique(low * np.int64(1 << 32) + high, return_inverse=True)
+    counts = np.bincount(3 * place + outcome, played.weight, 3 * len(pairs)).reshape(-1, 3)
+    found: dict[int, list[Any]] = {}
+    for pair, (lost, drawn, won) in zip(pairs.tolist(), counts.tolist(), strict=True):
+        found.setdefault(pair >> 32, []).append([pair & 0xFFFFFFFF, *map(html.short, (won, drawn, lost))])
+    return found
+
+
+def _chances(book: Book) -> dict[str, Any]:
+    """Expected results by difference of skill, from 0, and root of the summed variances; averaged over both colours.
+
+    `win` and `loss` are those of the better side, a row for each spread, `step` and `width` apart on the run's scale.
+    Draw margins of one's own are taken at their medians, those that move as in the last year.
+    """
+    run = book.run
+    points = run.meta.elo_unit
+    difference = np.tile(np.linspace(0.0, _FURTHEST * points, _STEPS + 1), _SPREADS + 1)
+    spread = np.repeat(np.linspace(0.0, _WIDEST * points, _SPREADS + 1), _STEPS + 1)
+    centre = float(np.median(book.played.nodes["mean"]))
+    white, black = (
+        _strengths(book, centre + sign * difference / 2.0, spread * np.sqrt(0.5)) for sign in (1.0, -1.0)
+    )
+    year = np.full(len(difference), book.all_years[-1])
+    as_white, as_black = predicted(run, year, white, black), predicted(run, year, black, white)
+    win, loss = (as_white[:, 2] + as_black[:, 0]) / 2.0, (as_white[:, 0] + as_black[:, 2]) / 2.0
+    rows = [[round(value, 4) for value in column.tolist()] for column in (win, loss)]
+    wide = _STEPS + 1
+    tables = ([row[start : start + wide] for start in range(0, len(row), wide)] for row in rows)
+    unit = points * run.scale.slope
+    steps = {"step": _FURTHEST / _STEPS * unit, "width": _WIDEST / _SPREADS * unit}
+    return steps | dict(zip(("win", "loss"), tables, strict=True))
+
+
+def _strengths(book: Book, mean: Array, sd: Array) -> dict[str, Array]:
+    further = {
+        name: np.full(len(mean), float(np.nanmedian(column)))
+        for name, column in book.played.nodes.items()
+        if column.dtype == np.float64 and not np.isnan(column).all()
+    }
+    return further | {"mean": mean, "sd": sd}
+
+
+def _address(one: Person | Event) -> list[str | int | None]:
+    slug = html.slug_of(one.page)
+    return [
+        0 if slug and html.follows(slug, one.folded) else slug,
+        *([1] if html.is_shared(one.page) else []),
+    ]
+
+
+def handed_over(name: str, data: Any) -> str:
+    """A script that hands a value to the page that loads it."""
+    return f'take["{name}"]({embedded(data)});\n'
+
+
+MOST: Final = 30_000  # players with pages of their own, and events
+_SCRIPTS: Final = ("base.js", "element.js", "fold.js", "combobox.js", "lines.js", "figure.js", "site.js")
+_COMPARE: Final = ("periods.js", "dom.js", "table.js", "curves.js", "hover.js", "compare.js")
+
+
+@dataclass(frozen=True)
+class Written:
+    """Files and bytes of a site, and the numbers of players and events without a page."""
+
+    files: int
+    size: int
+    players_left_out: int
+    events_left_out: int
+
+
+def write_site(
+    run: Run,
+    place: Path,
+    limits: Eligible | None = None,
+    *,
+    title: str | None = None,
+    most: int = MOST,
+    beside: Beside | None = None,
+    progress: Progress = SILENT,
+) -> Written:
+    """Write a folder of pages about a run, complete or not at all; equal runs give equal bytes.
+
+    `limits`: who is eligible for rankings (None: by default). `most`: players with a page of their own, those of the
+    most games, and events likewise. `beside`: published ratings to show, too. Raises RunError when it cannot be
+    written.
+    """
+    files = size = 0
+    with run, new_folder(place) as write:
+        book = open_book(run, limits or eligible(run), title or f"{run.name}: skill histories", most, beside)
+        with progress.task("writing pages", None, "pages") as bar:
+            for path, text in site_files(book):
+                write(path, text)
+                files, size = files + 1, size + len(text.encode("utf-8", "replace"))
+                bar.advance(1)
+    left_out = (sum(one.page is None for one in found) for found in (book.people, book.events.all))
+    return Written(files, size, *left_out)
+
+
+def site_files(book: Book) -> Iterator[tuple[str, str]]:
+    """Path and text of every file."""
+    yield "site.css", html.asset("style.css") + html.asset("site.css")
+    pages = {"players": [one.page for one in book.people], "events": [one.page for one in book.events.all]}
+    given = {
+        "CURVES": html.curves_frame(book.run, "year"),
+        "SHARED": {name: html.firsts(some) for name, some in pages.items()},
+    }
+    constants = "".join(f"globalThis.{name} = {embedded(value)};\n" for name, value in given.items())
+    yield "site.js", constants + html.script(_SCRIPTS)
+    # The slug of a page: null without a page, 0 if it follows from the name; then a 1 on a shared page.
+    players = [[one.name, one.first, one.last, html.short(one.games), *_address(one)] for one in book.people]
+    yield "data/names.js", handed_over("names", players)
+    events = [[one.name, one.year, one.games, *_address(one)] for one in book.events.all if one.page]
+    yield "data/events.js", handed_over("events", events)
+    yield "compare.js", html.script(_COMPARE)
+    yield "compare.html", compare_page(book)
+    yield from history_scripts(book)
+    yield "index.html", front_page(book)
+    yield "years.html", year_list(book)
+    yield from player_lists(book)
+    yield from event_lists(book)
+    for year in book.all_years:
+        yield f"years/{year}.html", year_page(book, year)
+    for folder, found in (("events", event_pages(book)), ("players", player_pages(book))):
+        for name, written in found:
+            yield f"{folder}/{name}", written

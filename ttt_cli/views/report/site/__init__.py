@@ -1,1 +1,0 @@
-"""A folder of pages: every player, year and event of a run."""

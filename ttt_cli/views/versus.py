@@ -1,0 +1,152 @@
+"""Two players against each other: in one game, in a match, and in the games they played."""
+
+import math
+from dataclasses import dataclass
+from typing import Any, Final
+
+from ttt_cli.runs.run import Run
+from ttt_cli.support.errors import LookupFailed
+from ttt_cli.views.players import games_of, record_rows, tally
+from ttt_cli.views.probability import Match, Strength, colour_blind, match, outcomes, params_in, stronger
+from ttt_cli.views.rows import Rows
+from ttt_cli.views.run import load_numpy_meanwhile, run_line, side_names
+
+PEAK: Final = "peak"
+_PROBABILITIES: Final = ("stronger", "win", "draw", "loss", "expected")
+_LEVELS: Final = (80, 95)
+TAKEN: Final = {
+    "joint": "their skills taken together, from the joint posterior",
+    "independent": "their skills taken as independent",
+}
+EXACT: Final = 1e-4  # the variance of a difference to the square of it
+CAUTION: Final = (
+    "skills of different times are tied only through chains of opponents: compare {} and {} with caution"
+)
+
+
+@dataclass(frozen=True)
+class VersusView:
+    """The report, the record by period, and remarks on names, periods and comparability."""
+
+    report: Rows
+    record: Rows
+    notes: tuple[str, ...]
+
+
+def versus_view(
+    run: Run, a: str, b: str, *, at: str | None = None, at_b: str | None = None, games: int | None = None
+) -> VersusView:
+    """Probabilities of a game, and of a match of `games`, between A and B, and the record of their own games.
+
+    `at`, `at_b`: periods of A and B, or `peak`; `at` alone applies to both. By default the last period of both, else
+    the peak of each. Probabilities are A's, joint where the run has a joint posterior. Raises LookupFailed.
+    """
+    load_numpy_meanwhile(run)
+    with run:
+        found = [run.find_player(name) for name in (a, b)]
+        first, second = (one.player for one in found)
+        if first == second:
+            raise LookupFailed(f"{a!r} and {b!r} both match {first}", hint="give more of the names")
+        chosen, why = _periods(run, first, second, at, at_b)
+        own, their = (_strength(run, player, n) for player, n in zip((first, second), chosen, strict=True))
+        played = games_of(run, first, second)
+        first_taken, second_taken, sd, how = _together(run, (own, their), chosen)
+    sides = run.scale.points(first_taken), run.scale.points(second_taken)
+    facts = _facts(run, own, their, sides) | {"sd_lead": sd, "skills": how}
+    if games is not None:
+        facts.update(_match_facts(match(run.meta.model, _params(run, own, their), *sides, games)))
+    sums = tally(played)
+    facts |= {"played": sums.games, "wins": sums.wins, "draws": sums.draws, "losses": sums.losses}
+    decimals = {key: 1 if key.startswith(("mean", "sd", "lead")) else 3 for key in facts}
+    title = (f"{first} against {second}", *([TAKEN[how]] if how else []), run_line(run))
+    chosen_words = f"{first} in {own['period']}, {second} in {their['period']}: {why}"
+    report = Rows(tuple(facts), [tuple(facts.values())], title, decimals, single=True)
+    caution = [CAUTION.format(own["period"], their["period"])] if own["period"] != their["period"] else []
+    notes = (*(one.note for one in found if one.note), chosen_words, *caution)
+    record = f"{first} against {second}: {sums.words}"
+    return VersusView(report, record_rows(first, played, (record,), side_names(run)), notes)
+
+
+def _periods(run: Run, a: str, b: str, at: str | None, at_b: str | None) -> tuple[tuple[int, int], str]:
+    """Numbers of both periods, and how they were chosen."""
+    if at is None and at_b is None:
+        common = "SELECT max(period_number) FROM skills WHERE player = ? AND period_number IN"
+        (last,), *_ = run.select(f"{common} (SELECT period_number FROM skills WHERE player = ?)", [a, b])[1]
+        if last is not None:
+            return (last, last), "the last period of both"
+        return (_period(run, a, PEAK), _period(run, b, PEAK)), "each at the peak, for they share no period"
+    chosen = _period(run, a, at or PEAK), _period(run, b, at_b or at or PEAK)
+    return chosen, "as requested" if at else "the first at the peak"
+
+
+def _period(run: Run, player: str, at: str) -> int:
+    if at.lower() != PEAK:
+        return run.find_period(at, player)[1]
+    (peak,), *_ = run.select("SELECT peak_period FROM players WHERE player = ?", [player])[1]
+    return run.find_period(peak, player)[1]
+
+
+def _strength(run: Run, player: str, number: int) -> dict[str, Any]:
+    columns, rows = run.select(
+        "SELECT * FROM skills_within(?, ?, NULL) WHERE player = ?", [number, number, player]
+    )
+    return dict(zip(columns, rows[0], strict=True))
+
+
+def _together(
+    run: Run, sides: tuple[Strength, Strength], numbers: tuple[int, int]
+) -> tuple[Strength, Strength, float | None, str | None]:
+    """Both skills for a comparison, the sd of their difference, and whether that is joint or independent.
+
+    Joint skills get the sds that two independent ones with the same sd of the difference would have.
+    """
+    own, their = sides
+    if own["sd"] is None or their["sd"] is None:
+        return own, their, None, None
+    if not run.has_joint:
+        return own, their, math.hypot(own["sd"], their["sd"]), "independent"
+    import numpy as np
+
+    pair = [(own["player"], numbers[0]), (their["player"], numbers[1])]
+    (sd,) = run.joint.deviations([pair], [np.array([1.0, -1.0])], EXACT)
+    each = {"sd": math.sqrt(0.5) * sd}
+    return {**own, **each}, {**their, **each}, sd, "joint"
+
+
+def _params(run: Run, own: Strength, their: Strength) -> dict[str, Any]:
+    """Parameters of a game at the later of both periods."""
+    return params_in(run, max(own["period"], their["period"]))
+
+
+def _facts(run: Run, own: Strength, their: Strength, sides: tuple[Strength, Strength]) -> dict[str, Any]:
+    """The facts of the report. `sides`: the skills for the comparison, points."""
+    model, params = run.meta.model, _params(run, own, their)
+    facts: dict[str, Any] = {}
+    for side, strength in (("a", own), ("b", their)):
+        facts |= {f"{key}_{side}": strength[key] for key in ("player", "period", "mean", "sd", "games")}
+    either = colour_blind(model, params, *sides)
+    facts["lead"] = own["mean"] - their["mean"]
+    facts |= dict(zip(_PROBABILITIES, (stronger(*sides), *either, either.expected), strict=True))
+    as_white, turned = outcomes(model, params, sides, sides[::-1])
+    if abs(as_white.expected - turned.turned().expected) > 1e-9:
+        ways = {"white": as_white, "black": turned.turned()}
+        if run.has_rows("neutral_games"):
+            (ways["neutral"],) = outcomes(model, {**params, "white_advantage": 0.0}, sides[:1], sides[1:])
+        for colour, outcome in ways.items():
+            values = (*outcome, outcome.expected)
+            facts |= {f"{key}_{colour}": value for key, value in zip(_PROBABILITIES[1:], values, strict=True)}
+    return facts
+
+
+def _match_facts(promised: Match) -> dict[str, Any]:
+    facts: dict[str, Any] = {
+        "match_games": promised.games,
+        "match_win": promised.win,
+        "match_draw": promised.tie,
+        "match_loss": promised.loss,
+        "match_points": promised.expected,
+    }
+    for level in _LEVELS:
+        low, high = promised.interval(level / 100)
+        facts |= {f"match_low_{level}": low, f"match_high_{level}": high}
+    return facts

@@ -1,0 +1,397 @@
+"""Chains of steps: each starts from the previous one, in this process, in worker processes or on a cluster."""
+
+import math
+import os
+import pickle
+import signal
+import subprocess
+import sys
+import traceback
+from collections import deque
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from concurrent.futures import Future, wait
+from contextlib import closing, contextmanager, suppress
+from contextvars import ContextVar, copy_context
+from dataclasses import dataclass, field
+from functools import partial
+from queue import Empty, SimpleQueue
+from threading import Lock, Thread, current_thread, main_thread
+from time import monotonic
+from typing import IO, Any, Final, Protocol, TypeVar
+
+from ttt_cli.support.errors import TttError
+from ttt_cli.support.progress import Listener
+
+Item = TypeVar("Item")
+Result = TypeVar("Result")
+Item_contra = TypeVar("Item_contra", contravariant=True)
+Result_co = TypeVar("Result_co", covariant=True)
+
+_START: Final = "import sys; sys.path[:] = {}; from ttt_cli.work import serve; serve()"
+BESIDE_OTHERS: Final = dict.fromkeys(("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS"), "1")
+_HEADER: Final = 8  # bytes before an order that tell its length
+HEARD: Final = 0.2  # seconds: on Windows a thread that waits hears of Ctrl-C only between waits
+LOOK: Final = 1.0  # seconds between two looks at what processes there are
+
+
+class Worker(Protocol[Item_contra, Result_co]):
+    """Performs steps one after the other and may keep state between them; must be picklable initially."""
+
+    def step(self, item: Item_contra, *, fresh: bool) -> Result_co:
+        """Result of one item; `fresh` for the first of a chain."""
+
+
+class WorkerLost(TttError):
+    """A worker process ended before its work was done."""
+
+
+class Unwanted(BaseException):
+    """The result of a step is no longer wanted."""
+
+
+@dataclass(frozen=True)
+class StepReport:
+    """A message of a running step."""
+
+    message: Any
+
+
+OnReport = Callable[[Any, Any], object]  # (item, message)
+OnLost = Callable[[Any, Exception], object]  # (item, what ended it)
+# An item with a StepReport, its result, or the error that ended its chain.
+Found = Generator[tuple[Any, Any], None, None]
+Engine = Callable[[Worker[Any, Any], Iterable[Sequence[Any]]], Found]  # does chains elsewhere
+
+_listener: ContextVar[Listener | None] = ContextVar("listener", default=None)
+_end_if_unwanted: ContextVar[Callable[[], object] | None] = ContextVar("end_if_unwanted", default=None)
+
+
+def report(message: object) -> None:
+    """Send a picklable message from a step to the caller."""
+    if listener := _listener.get():
+        listener(message)
+
+
+def end_if_unwanted() -> None:
+    """Raise Unwanted if the result is no longer wanted; long steps call this regularly."""
+    if look := _end_if_unwanted.get():
+        look()
+
+
+class Reporting:
+    """Progress of a step, reported as (amount, note)."""
+
+    @contextmanager
+    def task(self, label: str, total: float | None = None, unit: str = "") -> "Iterator[Reporting]":  # noqa: ARG002
+        """Report a task."""
+        yield self
+
+    def advance(self, amount: float = 1, note: str = "") -> None:
+        """Report so many units done."""
+        report((amount, note))
+
+
+@contextmanager
+def watched(listener: Listener, look: Callable[[], object] | None = None) -> Iterator[None]:
+    """Inside the block, pass reports of steps to the listener and raise Unwanted by the check."""
+    tokens = _listener.set(listener), _end_if_unwanted.set(look)
+    try:
+        yield
+    finally:
+        _listener.reset(tokens[0])
+        _end_if_unwanted.reset(tokens[1])
+
+
+def run_chains(
+    worker: Worker[Item, Result],
+    chains: Iterable[Sequence[Item]],
+    jobs: int | Engine,
+    *,
+    on_report: OnReport = lambda *_: None,
+    on_lost: OnLost | None = None,
+) -> Generator[Result, None, None]:
+    """Yield the results of all items as they arrive; items of a chain run in order.
+
+    `jobs` 1 works in this process, more in as many others, which end with this generator; an Engine works elsewhere,
+    with the same promises. `on_report(item, message)` receives messages of unfinished steps. A step that raises, or
+    that loses its process (WorkerLost), ends its chain only: `on_lost(item, error)` receives it. Without `on_lost`
+    the error is raised, after earlier results.
+    """
+    with closing(_work(worker, chains, jobs, on_report)) as found:
+        for item, outcome in found:
+            if isinstance(outcome, StepReport):
+                on_report(item, outcome.message)
+            elif not isinstance(outcome, Exception):
+                yield outcome
+            else:
+                error: Exception = outcome
+                if isinstance(outcome, WorkerLost) and not callable(jobs):
+                    error = WorkerLost(outcome.message, hint=f"{outcome.hint} --jobs 1 needs the least")
+                if on_lost is None:
+                    raise error
+                on_lost(item, error)
+
+
+def _work(
+    worker: Worker[Item, Result], chains: Iterable[Sequence[Item]], jobs: int | Engine, on_report: OnReport
+) -> Found:
+    if callable(jobs):
+        return jobs(worker, chains)
+    return work_apart(worker, chains, jobs) if jobs > 1 else _work_here(worker, chains, on_report)
+
+
+def _work_here(worker: Worker[Item, Result], chains: Iterable[Sequence[Item]], on_report: OnReport) -> Found:
+    for chain in chains:
+        for position, item in enumerate(chain):
+            try:
+                with watched(partial(on_report, item)):
+                    result = worker.step(item, fresh=position == 0)
+            except Exception as error:
+                yield item, error
+                break
+            yield item, result
+
+
+@dataclass
+class ChainState:
+    """Progress of a chain: `done` items are finished. A repeated run reuses their results and the messages of the
+    next item.
+    """
+
+    items: Sequence[Any]
+    done: int = 0
+    results: list[Any] = field(default_factory=list)
+    reported: list[Any] = field(default_factory=list)
+    losses: int = 0  # of processes over the next item
+
+
+class ChainProcess(Protocol):
+    """A process that does one chain at a time."""
+
+    def run(self, chain: ChainState) -> Iterator[Any]:
+        """Yield a StepReport, result or error of the remaining items in order. Raises WorkerLost."""
+
+
+class Pool:
+    """Distributes chains to processes, one thread each.
+
+    `allowed`: number of processes that may end in succession over the same item; None: none.
+    """
+
+    def __init__(
+        self, chains: Iterable[Sequence[Any]], allowed: Callable[[ChainState], int] | None = None
+    ) -> None:
+        self.waiting = deque(ChainState(chain) for chain in chains if chain)
+        self._left, self._allowed, self.ended = len(self.waiting), allowed, False
+        self._events: SimpleQueue[tuple[Any, Any, bool] | Exception] = SimpleQueue()
+
+    def attend(self, begin: Callable[[], ChainProcess | None]) -> None:
+        """Run waiting chains in a process; `begin` starts one, also to replace a lost one, or returns None."""
+        process = None
+        try:
+            while self.waiting and not self.ended:
+                try:
+                    chain = self.waiting.popleft()
+                except IndexError:  # another thread was faster
+                    return
+                if (process := process or begin()) is None:
+                    self.waiting.appendleft(chain)
+                    return
+                process = self._run(process, chain)
+        except Exception as error:
+            self._events.put(error)
+
+    def _run(self, process: ChainProcess, chain: ChainState) -> ChainProcess | None:
+        """Run a chain; returns the process unless it is lost."""
+        try:
+            for outcome in process.run(chain):
+                self._take(chain, outcome)
+        except WorkerLost as error:
+            chain.losses += 1
+            if self._allowed and chain.losses <= self._allowed(chain):
+                self.waiting.appendleft(chain)
+            else:
+                self._take(chain, error)
+            return None
+        return process
+
+    def _take(self, chain: ChainState, outcome: Any) -> None:
+        item = chain.items[chain.done]
+        if isinstance(outcome, StepReport):
+            if self._allowed:
+                chain.reported.append(outcome.message)
+            self._events.put((item, outcome, False))
+            return
+        if self._allowed:
+            chain.results.append(outcome)
+        chain.done, chain.reported, chain.losses = chain.done + 1, [], 0
+        over = isinstance(outcome, Exception) or chain.done == len(chain.items)
+        self._events.put((item, outcome, over))
+
+    def events(self, look: Callable[[], object] = lambda: None) -> Found:
+        """Yield messages of processes until all chains are done; call `look` regularly."""
+        looked = -math.inf
+        while self._left:
+            if monotonic() - looked > LOOK:
+                look()
+                looked = monotonic()
+            try:
+                event = self._events.get(timeout=HEARD)
+            except Empty:
+                continue
+            if isinstance(event, Exception):
+                raise event
+            item, outcome, over = event
+            self._left -= over
+            yield item, outcome
+
+
+def work_apart(worker: Worker[Item, Result], chains: Iterable[Sequence[Item]], jobs: int) -> Found:
+    """Run chains in other processes: yield reports of each item, then its result or the error of its chain."""
+    content, pool, lock = pickle.dumps(worker), Pool(chains), Lock()
+    processes: list[_Process] = []
+
+    def begin() -> _Process | None:
+        with lock:
+            if pool.ended:
+                return None
+            processes.append(process := _Process())
+        process.order(content)
+        return process
+
+    try:
+        for _ in range(min(jobs, len(pool.waiting))):
+            Thread(target=pool.attend, args=(begin,), daemon=True).start()
+        yield from pool.events()
+    finally:
+        with lock:
+            pool.ended = True
+        for process in processes:
+            process.end()
+
+
+class _Process:
+    """A worker process that reads orders from its standard input and writes pickles to its output."""
+
+    def __init__(self) -> None:
+        self.process = subprocess.Popen(
+            [sys.executable, "-c", _START.format(sys.path)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            start_new_session=True,
+            env={**os.environ, **BESIDE_OTHERS},
+            # on Windows, in place of a session:
+            creationflags=getattr(subprocess, "CREATE_NEW_PROCESS_GROUP", 0),
+        )
+
+    def order(self, message: bytes) -> None:
+        with suppress(OSError, ValueError):  # it has ended, as `_receive` will say
+            assert self.process.stdin is not None
+            self.process.stdin.write(len(message).to_bytes(_HEADER, "little") + message)
+            self.process.stdin.flush()
+
+    def run(self, chain: ChainState) -> Iterator[Any]:
+        for position, item in enumerate(chain.items):
+            self.order(pickle.dumps((item, position == 0)))
+            while isinstance(outcome := self._receive(), StepReport):
+                yield outcome
+            yield outcome
+            if isinstance(outcome, Exception):
+                return
+
+    def _receive(self) -> Any:
+        try:
+            assert self.process.stdout is not None
+            return pickle.load(self.process.stdout)
+        except (EOFError, OSError, ValueError, pickle.UnpicklingError) as error:
+            code = self.process.wait()
+            how = signal.Signals(-code).name if code < 0 else f"exit code {code}"
+            raise WorkerLost(
+                f"a worker process ended unexpectedly ({how})",
+                hint="perhaps it ran out of memory",
+            ) from error
+
+    def end(self) -> None:
+        self.process.kill()
+        self.process.wait()
+        for pipe in (self.process.stdin, self.process.stdout):
+            with suppress(OSError):  # something may be left to be written
+                assert pipe is not None
+                pipe.close()
+
+
+def available_cores() -> int:
+    """Number of processors available to this process."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def serve() -> None:
+    """Main loop of a worker process: execute orders until the pipe is closed."""
+    try:
+        _serve()
+    except BrokenPipeError:
+        os._exit(0)
+    except BaseException:
+        traceback.print_exc()
+        os._exit(1)  # a usual end would wait for the thread that receives orders
+
+
+def _serve() -> None:
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    answers = os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)  # nothing else may be written there
+    orders: SimpleQueue[bytes] = SimpleQueue()
+
+    def receive() -> None:
+        """Queue orders; end the process when the input is closed."""
+        while header := sys.stdin.buffer.read(_HEADER):
+            orders.put(sys.stdin.buffer.read(int.from_bytes(header, "little")))
+        os._exit(1)
+
+    Thread(target=receive, daemon=True).start()
+    worker = pickle.loads(orders.get())
+    with watched(lambda message: _send(answers, StepReport(message))):
+        while True:
+            item, fresh = pickle.loads(orders.get())
+            _send(answers, outcome_of(worker, item, fresh))
+
+
+def _send(pipe: IO[bytes], what: object) -> None:
+    pickle.dump(what, pipe, protocol=pickle.HIGHEST_PROTOCOL)
+    pipe.flush()
+
+
+def outcome_of(worker: Worker[Item, Result], item: Item, fresh: bool) -> Result | Exception:
+    """The result of a step, or its error in picklable form."""
+    try:
+        return worker.step(item, fresh=fresh)
+    except Exception as error:
+        error.add_note("".join(traceback.format_exception(error)))
+        try:
+            pickle.loads(pickle.dumps(error))
+        except Exception:
+            return RuntimeError(f"{type(error).__name__}: {error}")
+        return error
+
+
+Value = TypeVar("Value")
+
+
+def interruptible(work: Callable[[], Value]) -> Value:
+    """Run `work` in a thread so that signals are handled at once, also during compiled code. After a signal the
+    thread is abandoned; it ends at its next check, or with the process.
+    """
+    if current_thread() is not main_thread():
+        return work()
+    result: Future[Value] = Future()
+
+    def run() -> None:
+        try:
+            result.set_result(work())
+        except BaseException as error:
+            result.set_exception(error)
+
+    Thread(target=copy_context().run, args=(run,), daemon=True).start()
+    while not wait([result], timeout=HEARD).done:
+        pass
+    return result.result()
