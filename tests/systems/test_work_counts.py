@@ -89,9 +89,17 @@ def fitted(timeline, name, solver=ONE_THREAD, params=MappingProxyType({}), **key
     return model.fit(timeline, model.Params(**params), solver, **keys)
 
 
+def holds_at_most(most: int, work) -> bool:
+    """True if work needs at most so many bytes beyond those held before.
+
+    The first call may load kernels. Threads of other tests, a cluster's client among them, can add to one
+    measurement, never to all of them: the least of up to four counts.
+    """
+    work()
+    return any(peak_bytes(work) <= most for _ in range(4))
+
+
 def peak_bytes(work) -> int:
-    """The most bytes held at once beyond those held before, by work that is done for the second time."""
-    work()  # may load kernels
     tracemalloc.start()
     try:
         before = tracemalloc.get_traced_memory()[0]
@@ -171,10 +179,10 @@ def test_the_memory_of_a_fit_did_not_grow(timelines, name, model):
     most = max(
         PER_GAME[model] * timeline.n_games, PER_PAIR[model] * pairs + PER_NODE[model] * timeline.n_nodes
     )
-    assert peak_bytes(lambda: fitted(timeline, model)) <= most + SPARE
+    assert holds_at_most(most + SPARE, lambda: fitted(timeline, model))
 
 
 @pytest.mark.parametrize("name", MOST)
 def test_the_memory_of_a_timeline_did_not_grow(games, timelines, name):
     most = 25 * len(games[name]) + 45 * timelines[name].n_nodes
-    assert peak_bytes(lambda: build_timeline(games[name])) <= most + SPARE
+    assert holds_at_most(most + SPARE, lambda: build_timeline(games[name]))
