@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any, BinaryIO, Final
 from ttt_cli.config.errors import validate
 from ttt_cli.config.load import Document, read_document
 from ttt_cli.config.schema import DataConfig, SolverConfig
-from ttt_cli.fitted import Fit
 from ttt_cli.games.extend import Extended
 from ttt_cli.games.read import games_for
 from ttt_cli.games.read import read_games as read_sources
@@ -25,14 +24,13 @@ from ttt_cli.support.files import real_place
 from ttt_cli.support.progress import SILENT, Bar, Progress, waiting
 from ttt_cli.systems import registry
 from ttt_cli.systems.resolve import Resolved, for_games, resolve
-from ttt_cli.timeline import Timeline, build_timeline
+from ttt_cli.timeline import build_timeline
 from ttt_cli.updating import add_games, start_from, update_config
 from ttt_cli.views.rankings import SEED, eligible, ranking
 
 if TYPE_CHECKING:
     from pandas import DataFrame
 
-    from ttt_cli.inference.ep.places import Place
     from ttt_cli.inference.solver import Given
     from ttt_cli.views.rows import Rows
 
@@ -98,7 +96,7 @@ def fit(
                 return fit(found, resolved, output=output, start=start, progress=progress)
         if not len(games):
             raise DataError("there are no games to fit")
-        near = None if start is None else _opened(start)
+        near = None if start is None else _opened(start, [POINTS])
         resolved = for_games(resolved, games.report)
         return _fitted(games, resolved, near, output, progress)
 
@@ -118,10 +116,10 @@ def update(
     called with all games before inference. A run in memory is not replaced. Raises ConfigError, DataError (for a file
     of the run, too, unless `again`) and RunError.
     """
-    before = _opened(run)
+    before = _opened(run, [POINTS])
     place = before.path if output is None else run_place(output)
     with writing(place):
-        before = _opened(run)  # another process may have replaced it until now
+        before = _opened(run, [POINTS])  # another process may have replaced it until now
         if place is not None:
             check_destination(place)
         resolved = update_config(before, overrides)
@@ -147,7 +145,7 @@ def top(
     `number` None: all. `seed`: of the samples. `limits`: `active`, `min_games`, `min_opponents`, `max_sd` or
     `everyone=True` (`ttt_cli.views.rankings`). Raises LookupFailed if nobody is eligible.
     """
-    opened = run if isinstance(run, Run) else open_run(run)
+    opened = _opened(run)
     return _frame(ranking(opened, at, eligible(opened, **limits), number, seed))
 
 
@@ -157,7 +155,7 @@ def leaders(run: Run | str | os.PathLike[str], *, seed: int = SEED, **limits: An
     """
     from ttt_cli.views.rankings import leader_rows
 
-    opened = run if isinstance(run, Run) else open_run(run)
+    opened = _opened(run)
     return _frame(leader_rows(opened, eligible(opened, **limits), seed))
 
 
@@ -167,8 +165,8 @@ def _frame(rows: Rows) -> DataFrame:
     return DataFrame(rows.rows, columns=list(rows.columns))
 
 
-def _opened(run: Run | str | os.PathLike[str]) -> Run:
-    return run if isinstance(run, Run) else open_run(run, scale=[POINTS])
+def _opened(run: Run | str | os.PathLike[str], scale: Sequence[str] = ()) -> Run:
+    return run if isinstance(run, Run) else open_run(run, scale)
 
 
 def _fitted(
@@ -181,6 +179,7 @@ def _fitted(
 ) -> Run:
     """The run of games; `ready` is called before writing."""
     from ttt_cli.inference.ep.places import fit_place
+    from ttt_cli.inference.posterior import level_notes
 
     data, solver, model = resolved.config.data, resolved.config.solver, resolved.model
     if resolved.config.model.name == "ttt":
@@ -195,7 +194,12 @@ def _fitted(
     with fit_place(
         solver, timeline, model.NAME, quantities=model.TRAITS.quantities, newcomers=moves
     ) as place:
-        fitted = _infer(games, timeline, resolved, near, place, progress)
+        with progress.task("inference", total=1.0) as bar:
+            on_sweep = _Sweeps(bar, solver.tol)
+            notes = partial(level_notes, games, timeline)
+            given: Given = {"on_sweep": on_sweep, "start": near, "notes": notes, "place": place}
+            fitted = registry.fit(model, timeline, resolved.params, solver, **given)
+            bar.advance(1.0 - on_sweep.share)
         fitted = replace(fitted, notes=(*fitted.notes, *timeline.notes), state={})  # a run holds no state
         ready()
         if output is None:
@@ -204,26 +208,6 @@ def _fitted(
         with waiting(f"writing {output}"):
             write_run(output, games, timeline, fitted, resolved.config, workers)
     return open_run(output)
-
-
-def _infer(
-    games: Games,
-    timeline: Timeline,
-    resolved: Resolved,
-    start: Fit | None,
-    place: Place | None,
-    progress: Progress,
-) -> Fit:
-    from ttt_cli.inference.posterior import level_notes
-
-    solver = resolved.config.solver
-    with progress.task("inference", total=1.0) as bar:
-        on_sweep = _Sweeps(bar, solver.tol)
-        notes = partial(level_notes, games, timeline)
-        given: Given = {"on_sweep": on_sweep, "start": start, "notes": notes, "place": place}
-        fitted = registry.fit(resolved.model, timeline, resolved.params, solver, **given)
-        bar.advance(1.0 - on_sweep.share)
-        return fitted
 
 
 class _Sweeps:

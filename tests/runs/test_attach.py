@@ -26,10 +26,9 @@ from ttt_cli import fit, read_games
 from ttt_cli.cli.main import run as ttt
 from ttt_cli.periods import period_of
 from ttt_cli.runs import attach, run
-from ttt_cli.runs.attach import RANGES
 from ttt_cli.runs.meta import EvidencePoint
 from ttt_cli.runs.run import open_run
-from ttt_cli.runs.schema import LABELS
+from ttt_cli.runs.schema import LABELS, RANGES
 from ttt_cli.support.errors import RunError
 
 REPLACED = "CREATE TABLE kept AS FROM {0}; DROP TABLE {0}; "
@@ -322,14 +321,6 @@ def test_a_pipe_with_a_name_is_no_run(tmp_path: Path) -> None:
     assert ttt(["fit", "x.csv", "-o", str(tmp_path / "pipe.ttt")]) == 2
 
 
-def test_a_run_in_a_folder_is_refused_with_what_to_do(tmp_path: Path) -> None:
-    (tmp_path / "old.ttt").mkdir()
-    (tmp_path / "old.ttt" / "run.duckdb").touch()
-    with pytest.raises(RunError, match="is a run in a folder") as caught:
-        open_run(tmp_path / "old.ttt")
-    assert caught.value.hint == "fit the games again"
-
-
 @each("period", LABELS)
 def test_the_ranges_are_those_of_the_calendar(period: str) -> None:
     days = np.array(["0001-01-01", "9999-12-31"], "datetime64[D]").astype(np.int32)
@@ -340,6 +331,6 @@ def test_the_ranges_are_those_of_the_calendar(period: str) -> None:
 def test_a_run_without_sds_opens_in_another_process(system: str, tmp_path: Path) -> None:
     games = io.BytesIO(b"date,white,black,result\n1850,A,B,1-0\n1858,A,B,0-1\n1858,A,B,1-0\n")
     fit(read_games(games), model=system, output=tmp_path / "x.ttt")
-    attach._CHECKED.clear()
+    attach.CHECKED.clear()
     _, rows = open_run(tmp_path / "x.ttt").select("SELECT count(*), count(sd) FROM skills WHERE games = 0")
     assert rows == [(14, 0)]

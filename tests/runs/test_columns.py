@@ -4,10 +4,8 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.support.handmade import RECORDS, fit_of, games_of
-from ttt_cli.fitted import by_player, spans
-from ttt_cli.runs.columns import Labels, Marks, player_columns
-from ttt_cli.timeline import build_timeline
+from tests.support.handmade import RECORDS, games_of
+from ttt_cli.runs.columns import player_columns
 
 
 @given(st.data())
@@ -25,8 +23,6 @@ def test_records_are_the_weighted_results(data: st.DataObject) -> None:
         outcome = ("0-1", "1/2-1/2", "1-0").index(result)
         expected[outcome, games.players.index(white)] += weight
         expected[2 - outcome, games.players.index(black)] += weight
-    timeline = build_timeline(games)
-    nodes = spans(timeline, fit_of(timeline), by_player(timeline))
-    found = player_columns(games, [Marks.of(nodes)], Labels(timeline))
+    found = player_columns(games)
     assert np.array_equal([found["losses"], found["draws"], found["wins"]], expected)
     assert np.array_equal(found["games"], expected.sum(axis=0))

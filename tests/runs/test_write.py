@@ -20,7 +20,7 @@ from ttt_cli.room import MEMORY, FileRoom
 from ttt_cli.runs import write
 from ttt_cli.runs.meta import WHERE, RunMeta
 from ttt_cli.runs.run import open_run
-from ttt_cli.runs.write import check_destination, memory_run, space_needed, write_run
+from ttt_cli.runs.write import check_destination, check_space, memory_run, write_run
 from ttt_cli.support.errors import RunError
 from ttt_cli.systems import ttt
 from ttt_cli.timeline import build_timeline
@@ -329,10 +329,15 @@ def test_a_disk_without_room_is_refused_with_numbers_before_inference(
     assert list(tmp_path.iterdir()) == [place]
 
 
-def test_the_estimate_is_no_more_than_a_run_takes(tmp_path: Path) -> None:
+def test_the_estimate_is_no_more_than_a_run_takes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     place = tmp_path / "a.ttt"
-    games = write_small_run(place)
-    assert 0.5 * place.stat().st_size <= space_needed(build_timeline(games)) <= place.stat().st_size
+    timeline = build_timeline(write_small_run(place))
+    size = place.stat().st_size
+    monkeypatch.setattr(shutil, "disk_usage", lambda _: Usage(10**9, 10**9, size))
+    check_space(place, timeline)
+    monkeypatch.setattr(shutil, "disk_usage", lambda _: Usage(10**9, 10**9, size // 2))
+    with pytest.raises(RunError, match="needs about"):
+        check_space(place, timeline)
 
 
 @pytest.mark.slow

@@ -1,12 +1,13 @@
 """A config as nested values with the place of each: from a file, a shipped config, standard input, and overrides."""
 
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from importlib.resources import files
 from importlib.resources.abc import Traversable
 from pathlib import Path
-from typing import Any, BinaryIO, Final
+from typing import Any, Final
 
 from ruamel.yaml import YAML
 from ruamel.yaml.error import MarkedYAMLError, YAMLError
@@ -68,16 +69,15 @@ _YAML: Final = YAML(typ="safe", pure=True)
 def parse_document(text: str, source: str) -> Document:
     """The document in `text`. Raises ConfigError at `source:line` when it is not one YAML mapping."""
     root = _compose(text, source)
-    if root is None or (isinstance(root, ScalarNode) and _scalar(root, source) is None):
-        return Document({}, {(): source})
-    if not isinstance(root, MappingNode):
+    origins: dict[KeyPath, str] = {(): source}
+    if root is None or (values := _construct(root, (), source, origins)) is None:
+        return Document({}, origins)
+    if not isinstance(values, dict):
         raise ConfigError(
             "a config is a map of sections",
             where=_at(root, source),
             hint="for instance a line `model:` and below it, indented, `beta: 480`",
         )
-    origins: dict[KeyPath, str] = {(): source}
-    values = _construct(root, (), source, origins, ())
     return Document(values, origins)
 
 
@@ -90,7 +90,7 @@ def parse_value(text: str, source: str) -> Any:
     try:
         node = _compose(text, source)
         if structured or (isinstance(node, ScalarNode) and not node.style):
-            return None if node is None else _construct(node, (), source, {}, ())
+            return None if node is None else _construct(node, (), source, {})
     except ConfigError as error:
         if structured:
             raise ConfigError(error.message, where=source, hint=error.hint) from error
@@ -128,61 +128,37 @@ def _syntax_error(error: MarkedYAMLError, source: str) -> ConfigError:
     return ConfigError(f"not YAML: {problem}", where=where, hint=hint)
 
 
-def _construct(
-    node: Node, path: KeyPath, source: str, origins: dict[KeyPath, str], above: tuple[Node, ...]
-) -> Any:
-    if any(node is outer for outer in above):
-        raise ConfigError("this value contains itself", where=_at(node, source), hint="write it out")
-    if len(above) > _MOST_LEVELS:
-        problem = f"nested more than {_MOST_LEVELS} deep"
-        raise ConfigError(problem, where=_at(node, source), hint="a config has sections and keys, no more")
-    if len(origins) > _MOST_VALUES:
+def _construct(node: Node, path: KeyPath, source: str, origins: dict[KeyPath, str]) -> Any:
+    """The value of a node by YAML 1.2, dates as text; `origins` gets the places of its keys and items."""
+    problem, hint = "", "a config has sections and keys, no more"
+    if isinstance(node, ScalarNode) and node.tag not in _TEXTS | _OTHERS:
+        problem, hint = f"the tag {node.tag} has no meaning here", "write the value without it"
+    elif len(path) > _MOST_LEVELS:
+        problem = f"nested more than {_MOST_LEVELS} deep, or contains itself"
+    elif len(origins) > _MOST_VALUES:
         problem = f"more than {_MOST_VALUES:,} values, with its aliases written out"
-        raise ConfigError(problem, where=_at(node, source), hint="is it a config?")
-    above = (*above, node)
-    if isinstance(node, SequenceNode):
-        for index, item in enumerate(node.value):
-            origins[(*path, index)] = _at(item, source)
-        return [
-            _construct(item, (*path, index), source, origins, above) for index, item in enumerate(node.value)
-        ]
-    if isinstance(node, MappingNode):
-        values: dict[str, Any] = {}
-        for key, key_node, item in _keys(node, path, source):
-            origins[(*path, key)] = _at(key_node, source)
-            values[key] = _construct(item, (*path, key), source, origins, above)
-        return values
-    return _scalar(node, source)
-
-
-def _keys(node: MappingNode, path: KeyPath, source: str) -> Iterator[tuple[str, Node, Node]]:
-    seen: dict[str, Node] = {}
-    for key_node, item in node.value:
-        key = _scalar(key_node, source) if isinstance(key_node, ScalarNode) else None
-        if not isinstance(key, str):
-            raise ConfigError("a key must be a word", where=_at(key_node, source), hint="put it in quotes")
-        if key in seen:
-            first = seen[key].start_mark.line + 1
-            raise ConfigError(
-                f"{dotted((*path, key))} is given twice, first on line {first}",
-                where=_at(key_node, source),
-                hint="keep one of the two",
-            )
-        seen[key] = key_node
-        yield key, key_node, item
-
-
-def _scalar(node: Node, source: str) -> Any:
-    """The value of a scalar by YAML 1.2; dates remain text."""
-    if node.tag in _TEXTS:
+    if problem:
+        raise ConfigError(problem, where=_at(node, source), hint=hint)
+    if isinstance(node, ScalarNode):
+        if node.tag in _OTHERS:
+            with suppress(ValueError):  # an integer of thousands of digits is text
+                return _YAML.constructor.construct_object(node)
         return node.value
-    if node.tag not in _OTHERS:
-        problem = f"the tag {node.tag} has no meaning here"
-        raise ConfigError(problem, where=_at(node, source), hint="write the value without it")
-    try:
-        return _YAML.constructor.construct_object(node)
-    except ValueError:  # an integer of thousands of digits
-        return node.value
+    values: dict[str | int, Any] = {}
+    for place, item in enumerate(node.value):
+        written, inner = (item, item) if isinstance(node, SequenceNode) else item
+        key: Any = place
+        if isinstance(node, MappingNode):
+            key = _construct(written, path, source, origins) if isinstance(written, ScalarNode) else None
+            if not isinstance(key, str):
+                raise ConfigError("a key must be a word", where=_at(written, source), hint="put it in quotes")
+        inside = (*path, key)
+        if key in values:
+            message = f"{dotted(inside)} is given twice, first on line {origins[inside].rpartition(':')[2]}"
+            raise ConfigError(message, where=_at(written, source), hint="keep one of the two")
+        origins[inside] = _at(written, source)
+        values[key] = _construct(inner, inside, source, origins)
+    return values if isinstance(node, MappingNode) else list(values.values())
 
 
 def _at(node: Node, source: str) -> str:
@@ -234,44 +210,31 @@ def shipped_configs() -> dict[str, Traversable]:
 
 
 def _read(path_or_name: str) -> Document:
-    if path_or_name == "-":
-        return _parsed(_bounded(sys.stdin.buffer, "<stdin>"), "<stdin>")
-    path = Path(path_or_name)
-    shipped = shipped_configs()
+    path, shipped, source = Path(path_or_name), shipped_configs(), path_or_name
     name = path_or_name.removesuffix(".yaml")
-    if not path.is_file() and name in shipped:
-        return _parsed(shipped[name].read_bytes(), shipped[name].name)
+    content = b""
     try:
-        refuse_device(path)
-        with path.open("rb") as file:
-            content = _bounded(file, path_or_name)
-    except FileNotFoundError as error:
-        raise _not_found(path_or_name, list(shipped)) from error
-    except OSError as error:
-        raise ConfigError(f"cannot be read: {error.strerror}", where=path_or_name) from error
-    return _parsed(content, path_or_name)
-
-
-def _bounded(file: BinaryIO, source: str) -> bytes:
-    """All bytes of a config, perhaps from a pipe. Raises ConfigError when they are too many."""
-    content = file.read(_MOST + 1)
-    if len(content) > _MOST:
-        raise ConfigError(f"takes more than {_MOST >> 20} MB", where=source, hint="is it a config?")
-    return content
-
-
-def _not_found(path_or_name: str, shipped: list[str]) -> ConfigError:
-    folder = Path(path_or_name).parent
-    here = [str(file) for file in folder.iterdir() if file.suffix in SUFFIXES] if folder.is_dir() else []
-    known = {Path(file).stem: file for file in here} | {name: name for name in shipped}
-    near = known.get(nearest(Path(path_or_name).stem, known) or "")
-    hint = f"did you mean {near}?" if near else f"a path, or one of the shipped configs: {', '.join(shipped)}"
-    return ConfigError("there is no such config", where=path_or_name, hint=hint)
-
-
-def _parsed(content: bytes, source: str) -> Document:
-    try:
+        if path_or_name == "-":
+            source, content = "<stdin>", sys.stdin.buffer.read(_MOST + 1)
+        elif not path.is_file() and name in shipped:
+            source, content = shipped[name].name, shipped[name].read_bytes()
+        else:
+            refuse_device(path)
+            with path.open("rb") as file:
+                content = file.read(_MOST + 1)
+        if len(content) > _MOST:
+            raise ConfigError(f"takes more than {_MOST >> 20} MB", where=source, hint="is it a config?")
         return parse_document(content.decode("utf-8-sig"), source)
+    except FileNotFoundError as error:
+        beside = path.parent.iterdir() if path.parent.is_dir() else ()
+        here = {file.stem: str(file) for file in beside if file.suffix in SUFFIXES}
+        known = here | {name: name for name in shipped}
+        otherwise = f"a path, or one of the shipped configs: {', '.join(shipped)}"
+        near = known.get(nearest(path.stem, known) or "")
+        hint = f"did you mean {near}?" if near else otherwise
+        raise ConfigError("there is no such config", where=source, hint=hint) from error
+    except OSError as error:
+        raise ConfigError(f"cannot be read: {error.strerror}", where=source) from error
     except UnicodeDecodeError as error:
         line = content.count(b"\n", 0, error.start) + 1
         raise ConfigError("not UTF-8", where=f"{source}:{line}", hint="save the config as UTF-8") from error

@@ -9,14 +9,14 @@ import re
 import shlex
 import stat
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from ttt_cli.histories import bridge_columns, chain_columns
+from ttt_cli.histories import chain_columns
 from ttt_cli.quantities import TEXT_COLUMNS
-from ttt_cli.runs.schema import ALIASES, DATABASE, FORMAT, HELD, LABELS, OPTIONAL, tables
+from ttt_cli.runs.schema import ALIASES, DATABASE, FORMAT, HELD, LABELS, OPTIONAL, Column, created, tables
 from ttt_cli.support.errors import RunError
 from ttt_cli.support.files import real_place
 
@@ -28,17 +28,7 @@ if TYPE_CHECKING:
 
 Signature = tuple[int, ...]
 RETRY_DELAYS: Final = (0.05, 0.1, 0.2, 0.4, 0.8, 1.6)  # seconds, while another process writes the file
-LARGEST: Final = 1e30  # of anything in points, games or Elo points
-SMALLEST: Final = 1e-9  # of standard deviations, and of times that are divided by
-LONGEST_NAME: Final = 100_000  # bytes
 MOST_FILES: Final = 1_000_000
-RANGES: Final[Mapping[Period, tuple[int, int]]] = {  # numbers of the periods of 0001-01-01 and 9999-12-31
-    "year": (1, 9_999),
-    "quarter": (4, 39_999),
-    "month": (12, 119_999),
-    "week": (-102_737, 418_985),
-    "day": (-719_162, 2_932_896),
-}
 _SETTINGS: Final = {
     "autoinstall_known_extensions": "false",
     "autoload_known_extensions": "false",
@@ -52,10 +42,9 @@ _MOST_META: Final = 16_000_000  # bytes of settings and trace
 _CHAIN_SD: Final = re.compile(r"\b([a-z]+(?:_[a-z]+)*)_sd double")
 _SHOWN: Final = 3  # files of games that are named
 _LONGEST: Final = 300  # bytes of their names together
-_CHECKED: Final[
+CHECKED: Final[
     dict[Signature, tuple[tuple[str, ...], bool]]
-] = {}  # chains of checked files; whether numbers were
-_MOST_CHECKED: Final = 1000
+] = {}  # in this process: chains; whether numbers were
 
 
 class NotARun(RunError):
@@ -88,20 +77,13 @@ def connect(path: Path, also: Sequence[Path] = ()) -> tuple[DuckDBPyConnection, 
         with translated(path):
             seen = signature(path)
             _attach(connection, path)
-            if seen not in _CHECKED:
-                remember(seen, check_catalog(connection, path))
-            chains, _ = _CHECKED[seen]
+            if seen not in CHECKED:
+                CHECKED[seen] = check_catalog(connection, path), False
+            chains, _ = CHECKED[seen]
     except BaseException:
         connection.close()
         raise
     return connection, chains, seen
-
-
-def remember(seen: Signature, chains: tuple[str, ...], *, sound: bool = False) -> None:
-    """Mark a file as checked in this process: its catalog, and if `sound` also its numbers."""
-    if len(_CHECKED) >= _MOST_CHECKED:
-        _CHECKED.clear()
-    _CHECKED[seen] = chains, sound
 
 
 def signature(path: Path) -> Signature:
@@ -133,12 +115,6 @@ def check_name(path: Path) -> None:
 def check_file(path: Path) -> None:
     """Raise RunError unless the path is a DuckDB database."""
     where = str(path)
-    if (path / "run.duckdb").is_file():
-        raise RunError(
-            "is a run in a folder, written by an older ttt; this version reads run files only",
-            where=where,
-            hint="fit the games again",
-        )
     if path.is_dir():
         raise RunError(
             "is a folder, not a run", where=where, hint="name a file NAME.ttt written by `ttt fit`"
@@ -223,25 +199,20 @@ def check_catalog(connection: DuckDBPyConnection, path: Path) -> tuple[str, ...]
     """
     query = f"SELECT table_name, sql FROM duckdb_tables() WHERE database_name = '{DATABASE}' AND schema_name = 'main'"
     found = {name: _plain(sql or "") for name, sql in connection.execute(query).fetchall()}
-    plain = {
-        name for name, columns in tables((), whole=True).items() if found.get(name) == _created(name, columns)
-    }
-    if "meta" not in plain:
+    chains = ("skill", *_CHAIN_SD.findall(found.get("spans", "")))
+    expected = tables(chains, whole="weight bigint" in found.get("game_rows", ""))
+    ours = {name for name, columns in expected.items() if found.get(name) == _plain(created(name, columns))}
+    if "meta" not in ours:
         raise NotARun(path)
-    _check_format(connection, path, inputs="inputs" in plain)
+    _check_format(connection, path, inputs="inputs" in ours)
     (size,) = connection.execute(f"SELECT sum(strlen(value)) FROM {DATABASE}.main.meta").fetchone() or (0,)
     if size > _MOST_META:
         raise _impossible(path, "meta")
-    chains = ("skill", *_CHAIN_SD.findall(found.get("spans", "")))
-    expected = tables(chains, whole="weight bigint" in found.get("game_rows", ""))
-    for name, columns in expected.items():
-        if not (name in OPTIONAL and name not in found) and found.get(name) != _created(name, columns):
-            raise _strange(path, f"its table `{name}` is not one that ttt creates")
+    if wrong := [
+        name for name in expected if name not in ours and not (name in OPTIONAL and name not in found)
+    ]:
+        raise _strange(path, f"its table `{wrong[0]}` is not one that ttt creates")
     return chains
-
-
-def _created(table: str, columns: str) -> str:
-    return _plain(f"CREATE TABLE {table}({columns});")
 
 
 def _plain(sql: str) -> str:
@@ -293,168 +264,86 @@ def check_numbers(
     connection: DuckDBPyConnection, path: Path, meta: RunMeta, chains: tuple[str, ...], seen: Signature
 ) -> None:
     """Raise RunError when values of the attached run are impossible in any run."""
-    if seen in _CHECKED and _CHECKED[seen][1]:
+    if CHECKED.get(seen, (chains, False))[1]:
         return
     period: Period = meta.period  # type: ignore[assignment]
     held = {name for (name,) in connection.execute(HELD).fetchall()}
-    queries = [
-        f"SELECT '{table}', {' AND '.join(wanted)} FROM {_SORTED.get(table, f'{DATABASE}.main.{table}')}"
-        for table, wanted in _conditions(period, meta, chains).items()
-        if table in held
-    ]
+    of_rows, of_tables = _relations(period, meta, chains)
+    queries = []
+    for table, columns in tables(chains, period, whole=True).items():
+        if table in held and table != "meta":
+            conditions = [
+                *map(_in_range, columns),
+                f"coalesce(bool_and({of_rows.get(table, 'true')}), true)",
+                of_tables.get(table, "true"),
+            ]
+            source = f"{DATABASE}.main.{table}"
+            if table in _BEFORE:
+                source = f"(SELECT rowid, *, {_BEFORE[table]} FROM {source})"
+            queries.append(f"SELECT '{table}', {' AND '.join(conditions)} FROM {source}")
     for table, true in connection.execute(" UNION ALL ".join(queries)).fetchall():
         if true is not True:
             raise _impossible(path, table)
-    remember(seen, chains, sound=True)
+    CHECKED[seen] = chains, True
 
 
-_KNOWN: Final = ("_step", "_growth", "_decline", "_after", "_early", "_periods")  # not NULL
-# Tables that are stored in order, with the row before
-_SORTED: Final = {
-    "names": f"(SELECT rowid, *, lag(player) OVER () AS before FROM {DATABASE}.main.names)",
-    "players": f"(SELECT *, lag(player) OVER () AS before FROM {DATABASE}.main.players)",
-    "spans": f'(SELECT *, lag(player) OVER () AS before, lag("until") OVER () AS ended FROM {DATABASE}.main.spans)',
+def _in_range(column: Column) -> str:
+    """Condition that values of a column are in its range. NaN exceeds every number."""
+    value = f"strlen({column.name})" if column.type.startswith("VARCHAR") else f'"{column.name}"'
+    condition = f"coalesce(min({value}) >= '{column.low}' AND max({value}) <= '{column.high}', true)"
+    return f"{condition} AND count({value}) = count(*)" if column.known else condition
+
+
+# Values in the row before, of tables that are stored in order
+_BEFORE: Final = {
+    "names": "lag(player) OVER () AS before",
+    "players": "lag(player) OVER () AS before",
+    "spans": 'lag(player) OVER () AS before, lag("until") OVER () AS ended',
 }
 
 
-def _conditions(period: Period, meta: RunMeta, chains: Sequence[str]) -> dict[str, list[str]]:
-    """Conditions on each table, as SQL aggregates."""
-    first, last = RANGES[period]
-    periods = f"{DATABASE}.main.periods"
-    names, players = f"{DATABASE}.main.names", f"{DATABASE}.main.players"
-    labels = f"(SELECT period FROM {periods})"
-    spans, rows, inputs = (
-        f"(SELECT count(*) FROM {DATABASE}.main.{name})" for name in ("spans", "game_rows", "inputs")
+def _relations(period: Period, meta: RunMeta, chains: Sequence[str]) -> tuple[dict[str, str], dict[str, str]]:
+    """Conditions on every row of tables, and on whole tables; those on rows hold where they are NULL."""
+    run = f"{DATABASE}.main"
+    earliest, latest = (f"(SELECT {end}(period_number) FROM {run}.periods)" for end in ("min", "max"))
+    spans, games, inputs, texts = (
+        f"(SELECT count(*) FROM {run}.{table})" for table in ("spans", "game_rows", "inputs", "texts")
     )
-    counts = [_within(name, 0, LARGEST) for name in ("games", "wins", "draws", "losses")]
-    a_name, big = _within("strlen(player)", 0, LONGEST_NAME), 2**62
-    return {
-        "periods": [
-            _within("period_number", first, last),
-            "coalesce(max(period_number - rowid) = min(period_number - rowid), true)",
-            f"coalesce(bool_and(period = {LABELS[period].replace('number', 'period_number')}), true)",
-        ],
-        "names": [_within("id - rowid", 0, 0), a_name, _all("before IS NULL OR player > before")],
-        "players": [
-            f"count(*) = {meta.players}",
-            f"count(*) = (SELECT count(*) FROM {names})",
-            *(_within(f"strlen({name})", 0, LONGEST_NAME) for name in ("player", "folded", "surname")),
-            _all("before IS NULL OR player > before"),
-            f"coalesce((SELECT bool_and(a.player = b.player) FROM {names} a POSITIONAL JOIN {players} b), true)",
-            *(_all(f'"{name}" IN {labels}') for name in ("first", "last", "peak_period")),
-            _within("peak_mean", -LARGEST, LARGEST, known=False),
-            _within("peak_sd", SMALLEST, LARGEST, known=False),
-            *counts,
-            _within("opponents", 0, meta.players),
-        ],
-        "spans": [
-            f"count(*) = {meta.nodes}",
-            "count(player) = count(*)",
-            _all("before IS NULL OR player > before OR (player = before AND period_number >= ended)"),
-            _all('"until" > period_number'),
-            _within("period_number", first, last),
-            _within('"until"', first, last, known=False),
-            f"coalesce(min(period_number) >= (SELECT min(period_number) FROM {periods}), true)",
-            f'coalesce(greatest(max(period_number), max("until")) <= (SELECT max(period_number) FROM {periods}), true)',
-            _within("games", 0, LARGEST),
-            *(
-                _within(name, *_range(name), known=name.endswith(_KNOWN))
-                for chain in chains
-                for name in (*chain_columns(chain), *bridge_columns(chain))
-            ),
-            *(
-                f"count(*) FILTER ({sd} IS NOT NULL AND ({sd}_rise IS NULL OR {sd}_bend IS NULL)) = 0"
-                for _, sd in map(chain_columns, chains)
-            ),
-        ],
-        "game_rows": [
-            f"count(*) = {meta.games}",
-            _within(
-                "period_number", *(f"(SELECT {end}(period_number) FROM {periods})" for end in ("min", "max"))
-            ),
-            _within("date_days", *RANGES["day"]),
-            _within("date_precision", 0, 2),
-            _within("outcome", 0, 2),
-            *(_within(f"{side}_id", 0, meta.players - 1) for side in ("white", "black")),
-            _within("weight", 0, LARGEST),
-            _within('"offset"', -LARGEST, LARGEST),
-            _within("line", -big, big),
-            _within("file_number", -(2**31), 2**31 - 1),
-        ],
-        "inputs": [
-            f"count(*) <= {MOST_FILES}",
-            *(_within(f"strlen({name})", 0, LONGEST_NAME) for name in ("path", "kind", "digest")),
-            *(_within(name, 0, big) for name in ("size", "rows", "used")),
-        ],
-        **{
-            table: [
-                *(_within(f"strlen({name})", 0, LONGEST_NAME) for name in ("file", what)),
-                _within("rows", 0, big),
-                _within("file_number", 0, inputs),
-                f"count(*) <= {MOST_FILES}",
-            ]
-            for table, what in (("dropped", "reason"), ("noticed", "what"))
-        },
-        "problems": [
-            *(_within(f"strlen({name})", 0, LONGEST_NAME) for name in ("file", "reason", "detail", "action")),
-            _within("line", -big, big),
-        ],
-        "evidence": [
-            f"count(*) <= {MOST_FILES}",
-            *(_within(f"strlen({name})", 2, LONGEST_NAME) for name in ("point", "params")),
-            _within("log_evidence", -LARGEST, LARGEST, known=False),
-            _within("sweeps", 0, big),
-            "count(converged) = count(*)",
-            _within("remaining_error", 0, LARGEST, known=False),
-        ],
-        "texts": [_within("id - rowid", 0, 0), _within("strlen(text)", 0, LONGEST_NAME)],
-        "spellings": [_within(f"strlen({name})", 0, LONGEST_NAME) for name in ("player", "spelling")],
-        "game_texts": [
-            f"count(*) IN (0, {rows})",
-            *(_within(name, 0, f"(SELECT count(*) - 1 FROM {DATABASE}.main.texts)") for name in TEXT_COLUMNS),
-        ],
-        "neutral_games": [_within('"row"', 0, f"{rows} - 1"), 'count(DISTINCT "row") = count(*)'],
-        "links": [
-            f"count(*) <= {meta.games}",
-            *(_within(f'"{end}"', 0, f"{spans} - 1") for end in ("first", "second")),
-            'count(*) FILTER ("first" = "second") = 0',
-            *(_within(name, -LARGEST, LARGEST, known=name == "q11") for name in ("q11", "q12", "q22")),
-        ],
-        "draws": [
-            *_years(),
-            *(_within(name, 0, LARGEST) for name in ("margin", "sd")),
-            _within("level", -LARGEST, LARGEST),
-        ],
-        "newcomers": [*_years(), _within("mean", -LARGEST, LARGEST), _within("sd", 0, LARGEST)],
-        "steps": [
-            f"count(*) IN (0, {spans})",
-            _within("variance", 0, LARGEST),
-            *(_within(f"draw_margin_{name}", 0, LARGEST, known=False) for name in ("variance", "precision")),
-        ],
+    labels = f"(SELECT period FROM {run}.periods)"
+    in_order = "(before IS NULL OR player > before)"
+    bridged = [
+        f"({sd} IS NULL OR ({sd}_rise IS NOT NULL AND {sd}_bend IS NOT NULL))"
+        for _, sd in map(chain_columns, chains)
+    ]
+    of_rows = {
+        "periods": f"period_number - rowid = {earliest} AND"
+        f" period = {LABELS[period].replace('number', 'period_number')}",
+        "names": f"id = rowid AND {in_order}",
+        "players": f'{in_order} AND "first" IN {labels} AND "last" IN {labels} AND peak_period IN {labels}'
+        f" AND opponents <= {meta.players}",
+        "spans": "(before IS NULL OR player > before OR coalesce(player = before AND period_number >= ended, false))"
+        f' AND "until" > period_number AND period_number >= {earliest}'
+        f' AND greatest(period_number, "until") <= {latest} AND {" AND ".join(bridged)}',
+        "game_rows": f"period_number BETWEEN {earliest} AND {latest}"
+        f" AND greatest(white_id, black_id) < {meta.players}",
+        "dropped": f"file_number < {inputs}",
+        "noticed": f"file_number < {inputs}",
+        "texts": "id = rowid",
+        "game_texts": f"greatest({', '.join(TEXT_COLUMNS)}) < {texts}",
+        "neutral_games": f'"row" < {games}',
+        "links": f'greatest("first", "second") < {spans} AND "first" <> "second"',
     }
-
-
-def _years() -> list[str]:
-    first, last = RANGES["year"]
-    return [_within('"year"', first, last), 'count(DISTINCT "year") = count(*)']
-
-
-def _range(column: str) -> tuple[float, float | str]:
-    """The allowed range of a column of a chain, or of its bridge."""
-    if column.endswith("_most"):
-        return SMALLEST, "'inf'::DOUBLE"
-    if column == "sd" or column.endswith(("_sd", "sd_prior", "_periods")):
-        return SMALLEST, LARGEST
-    if column.endswith("_early"):
-        return 0.0, LARGEST
-    return -LARGEST, LARGEST
-
-
-def _within(column: str, low: float | str, high: float | str, *, known: bool = True) -> str:
-    """Condition that values of a column are in a range and, if `known`, not NULL. NaN exceeds every number."""
-    condition = f"coalesce(min({column}) >= {low} AND max({column}) <= {high}, true)"
-    return f"{condition} AND count({column}) = count(*)" if known else condition
-
-
-def _all(condition: str) -> str:
-    return f"coalesce(bool_and({condition}), true)"
+    of_tables = {
+        "players": f"count(*) = {meta.players} AND count(*) = (SELECT count(*) FROM {run}.names)"
+        " AND coalesce((SELECT bool_and(a.player = b.player)"
+        f" FROM {run}.names a POSITIONAL JOIN {run}.players b), true)",
+        "spans": f"count(*) = {meta.nodes}",
+        "game_rows": f"count(*) = {meta.games}",
+        **dict.fromkeys(("inputs", "dropped", "noticed", "evidence"), f"count(*) <= {MOST_FILES}"),
+        "game_texts": f"count(*) IN (0, {games})",
+        "steps": f"count(*) IN (0, {spans})",
+        "links": f"count(*) <= {meta.games}",
+        "neutral_games": 'count(DISTINCT "row") = count(*)',
+        **dict.fromkeys(("draws", "newcomers"), 'count(DISTINCT "year") = count(*)'),
+    }
+    return of_rows, of_tables

@@ -10,9 +10,10 @@ if a player is spelled just Fischer; `=Fischer` selects the latter. A text in sl
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from math import fsum
+from statistics import linear_regression
 from typing import Any, Final
 
 from ttt_cli.periods import numbers_within
@@ -87,7 +88,17 @@ def find_player(query: Query, name: str) -> Found:
             return Found(exact[0].player)
         raise LookupFailed(f"no player is spelled {name!r}", hint="leave = out to search")
     if len(name) > 2 and name[0] == name[-1] == "/":
-        return _decide(name, _matching(query, name))
+        from ttt_cli.config.schema import pattern_of
+
+        try:
+            pattern = pattern_of(name)
+        except ValueError as error:
+            raise LookupFailed(str(error)) from error
+        matched = [one for one in _select(query, "TRUE", []) if pattern and pattern.search(one.player)]
+        if not matched:
+            hint = "a text in slashes is a regular expression"
+            raise LookupFailed(f"no player matches {name}", hint=hint)
+        return _decide(name, matched)
     folded = fold(name)
     exact = _select(query, "player = ?", [name])
     if exact and exact[0].folded != exact[0].surname:
@@ -97,35 +108,19 @@ def find_player(query: Query, name: str) -> Found:
             return Found(exact[0].player)
         raise LookupFailed(f"no player {name!r}", hint="give a name, or a part of one")
     words = folded.split()
-    for candidates in _ever_wider(query, folded, words):
-        if candidates:
+    for where, value in (
+        ("folded = ? AND folded <> surname", folded),
+        (f"{_SORTED} = ? AND folded <> surname", " ".join(sorted(words))),
+        ("? IN (surname, folded)", folded),
+    ):
+        if candidates := _select(query, where, [value]):
+            return _decide(name, candidates)
+    forms = {word: {word}.union(*(group for group in _SHORT_FORMS if word in group)) for word in words}
+    sharing = _select(query, f"list_has_any({_WORDS}, ?)", [sorted(set().union(*forms.values()))])
+    for allowed in ({}, forms):
+        if candidates := [one for one in sharing if _fits(words, one.folded.split(), allowed)]:
             return _decide(name, candidates)
     raise _unknown(query, name, words)
-
-
-def _matching(query: Query, text: str) -> list[Candidate]:
-    """Players matched by a /pattern/, as in filters of games. Raises LookupFailed."""
-    from ttt_cli.config.schema import pattern_of
-
-    try:
-        pattern = pattern_of(text)
-    except ValueError as error:
-        raise LookupFailed(str(error)) from error
-    found = [one for one in _select(query, "TRUE", []) if pattern and pattern.search(one.player)]
-    if not found:
-        raise LookupFailed(f"no player matches {text}", hint="a text in slashes is a regular expression")
-    return found
-
-
-def _ever_wider(query: Query, folded: str, words: list[str]) -> Iterator[list[Candidate]]:
-    yield _select(query, "folded = ? AND folded <> surname", [folded])
-    yield _select(query, f"{_SORTED} = ? AND folded <> surname", [" ".join(sorted(words))])
-    yield _select(query, "surname = ? OR folded = ?", [folded, folded])
-    forms = {word: {word}.union(*(group for group in _SHORT_FORMS if word in group)) for word in words}
-    every = sorted(set().union(*forms.values()))
-    sharing = _select(query, f"list_has_any({_WORDS}, ?)", [every])
-    yield [one for one in sharing if _fits(words, one.folded.split(), {})]
-    yield [one for one in sharing if _fits(words, one.folded.split(), forms)]
 
 
 def _select(query: Query, where: str, values: Sequence[Any]) -> list[Candidate]:
@@ -209,21 +204,15 @@ def find_period(query: Query, meta: RunMeta, at: str | None, player: str | None 
         among += " AND period_number BETWEEN ? AND ?"
     latest = f"SELECT arg_max(period, period_number), max(period_number) FROM periods WHERE {among}"
     ((label, number),) = query(latest, values)
-    if label is None:
-        raise _nothing_then(query, meta, at, player)
-    return str(label), int(number)
-
-
-def _nothing_then(query: Query, meta: RunMeta, at: str | None, player: str | None) -> LookupFailed:
+    if label is not None:
+        return str(label), int(number)
     if player is None:
-        span = f"the run covers {meta.first} to {meta.last}, by the {meta.period}"
-        return LookupFailed(f"no player has a skill at {at}", hint=span)
-    first, _ = _history(query, player)
-    if first is None:
-        return LookupFailed(f"{player} has no games in this run", hint="`ttt players` lists those who have")
-    return LookupFailed(
-        f"{player} has no skill at {at}", hint=f"the history starts in {first}, the run ends in {meta.last}"
-    )
+        hint = f"the run covers {meta.first} to {meta.last}, by the {meta.period}"
+        raise LookupFailed(f"no player has a skill at {at}", hint=hint)
+    if (first := _history(query, player)[0]) is None:
+        raise LookupFailed(f"{player} has no games in this run", hint="`ttt players` lists those who have")
+    hint = f"the history starts in {first}, the run ends in {meta.last}"
+    raise LookupFailed(f"{player} has no skill at {at}", hint=hint)
 
 
 def _history(query: Query, player: str) -> tuple[str | None, str | None]:
@@ -301,7 +290,12 @@ def find_scale(meta: RunMeta, query: Query, given: Sequence[str] = ()) -> Scale:
         return Scale()
     means = [_mean(query, anchor) for anchor in anchors]
     ratings = [anchor.rating for anchor in anchors]
-    slope = _matched_slope(means, ratings) if matched else 1.0 / meta.elo_unit
+    slope = 1.0 / meta.elo_unit
+    if matched:
+        slope = linear_regression(means, ratings).slope if len(set(means)) > 1 else 0.0
+    if slope <= 0.0:
+        hint = "two or more are needed, with higher ratings for stronger players"
+        raise ConfigError("the anchors give no slope", hint=hint)
     shift = fsum(rating - slope * mean for rating, mean in zip(ratings, means, strict=True)) / len(means)
     return Scale(slope, shift, anchors, matched)
 
@@ -310,18 +304,7 @@ def _mean(query: Query, anchor: Anchor) -> float:
     player = find_player(query, anchor.name).player
     rows = query(_SKILLS, [player, anchor.period, anchor.period])
     if not rows:
-        ((first, last),) = query('SELECT "first", "last" FROM players WHERE player = ?', [player])
+        first, last = _history(query, player)
         hint = f"there are skills from {first} to {last}"
         raise LookupFailed(f"{player} cannot anchor the scale: no skill in {anchor.period}", hint=hint)
     return float(rows[0][1])
-
-
-def _matched_slope(means: Sequence[float], ratings: Sequence[float]) -> float:
-    """The least-squares slope of ratings over means. Raises ConfigError when there is none above 0."""
-    centre, level = fsum(means) / len(means), fsum(ratings) / len(ratings)
-    spread = fsum((mean - centre) ** 2 for mean in means)
-    common = fsum((mean - centre) * (rating - level) for mean, rating in zip(means, ratings, strict=True))
-    if spread == 0.0 or common <= 0.0:
-        hint = "two or more are needed, with higher ratings for stronger players"
-        raise ConfigError("the anchors give no slope", hint=hint)
-    return common / spread

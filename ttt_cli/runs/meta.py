@@ -12,7 +12,7 @@ import json
 import math
 import os
 import stat
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import MISSING, asdict, dataclass, fields
 from datetime import datetime
@@ -80,17 +80,6 @@ class RunMeta:
             f"{self.model}, {self.games:,} games {self.first}{to}{self.last}, fitted {self.created[:16]} UTC"
         )
 
-    def facts(self) -> dict[str, str]:
-        """The run as named facts."""
-        return {
-            "system": self.model,
-            "games": f"{self.games:,}, {self.first} to {self.last}",
-            "players": f"{self.players:,}",
-            "log-evidence": f"{self.log_evidence:,.2f}",
-            "converged": "yes" if self.converged else "NO",
-            "parameters": ", ".join(f"{name} {value}" for name, value in self.params.items()),
-        }
-
     def to_rows(self) -> list[tuple[str, str]]:
         """Keys and values as text; values other than strings as JSON."""
         return [
@@ -128,11 +117,26 @@ def _read(name: str, kind: str, text: str) -> Any:
         value = json.loads(text, parse_int=_integer)
     except (ValueError, RecursionError):
         raise _strange(name) from None
-    if kind.startswith("tuple") and isinstance(value, list):
-        value = tuple(tuple(item) if isinstance(item, list) else item for item in value)
-    if not _KINDS[kind](value):
+    if kind in _TYPES:
+        right = type(value) in _TYPES[kind]
+    else:  # a tuple of texts, or of pairs of numbers
+        pairs = "float" in kind
+        right = isinstance(value, list) and all(isinstance(item, list if pairs else str) for item in value)
+        if right and pairs:
+            value = [tuple(item) for item in value]
+            right = all(len(pair) == 2 and {*map(type, pair)} <= _TYPES["float"] for pair in value)
+        value = tuple(value) if right else ()
+    if not right:
         raise _strange(name)
     return value
+
+
+_TYPES: Final[dict[str, set[type]]] = {
+    "int": {int},
+    "float": {int, float},
+    "bool": {bool},
+    "dict[str, Any]": {dict},
+}
 
 
 def _integer(text: str) -> int:
@@ -146,42 +150,14 @@ def _strange(name: str) -> RunError:
     return RunError(f"its table `meta` has an impossible value: {name}", hint="fit it again")
 
 
-def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
-
-
-_KINDS: Final[dict[str, Callable[[Any], bool]]] = {
-    "int": lambda value: _is_number(value) and isinstance(value, int),
-    "float": _is_number,
-    "bool": lambda value: isinstance(value, bool),
-    "dict[str, Any]": lambda value: isinstance(value, dict),
-    "tuple[str, ...]": lambda value: isinstance(value, tuple) and all(isinstance(x, str) for x in value),
-    "tuple[tuple[float, float], ...]": lambda value: (
-        isinstance(value, tuple)
-        and all(isinstance(x, tuple) and len(x) == 2 and all(map(_is_number, x)) for x in value)
-    ),
-}
-
-
 def to_json(value: Any) -> str:
     """Compact JSON, numpy numbers included."""
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":"), default=_plain)
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"), default=lambda array: array.tolist())
 
 
 def canonical(params: Mapping[str, Any]) -> str:
     """Parameters as JSON, independent of the order of keys and of 600 or 600.0."""
-    return to_json({key: _number(params[key]) for key in sorted(params)})
-
-
-def _number(value: Any) -> Any:
-    value = _plain(value) if hasattr(value, "item") else value
-    return float(value) if isinstance(value, int) and not isinstance(value, bool) else value
-
-
-def _plain(value: Any) -> Any:
-    if hasattr(value, "tolist"):
-        return value.tolist()
-    raise TypeError(f"{type(value).__name__} has no place in JSON")
+    return to_json(json.loads(to_json(dict(sorted(params.items()))), parse_int=float))
 
 
 def read_meta(connection: DuckDBPyConnection, path: Path | None) -> RunMeta:
@@ -237,18 +213,13 @@ class EvidencePoint:
     def from_row(cls, row: tuple[Any, ...]) -> EvidencePoint:
         """The inverse of `to_row`. Raises ValueError, TypeError."""
         point, params, evidence, converged, sweeps, error = row
-        known = (
-            math.nan if evidence is None else float(evidence),
-            bool(converged),
-            int(sweeps),
-            math.inf if error is None else float(error),
-        )
         asked, resolved = (json.loads(text, parse_int=_integer) for text in (point, params))
         if not isinstance(asked, dict) or not isinstance(resolved, dict):
             raise TypeError("parameters are a mapping")
         if any(isinstance(value, dict | list) for value in resolved.values()):
             raise TypeError("parameters are numbers")
-        return cls(asked, resolved, *known)
+        evidence, error = math.nan if evidence is None else evidence, math.inf if error is None else error
+        return cls(asked, resolved, float(evidence), bool(converged), int(sweeps), float(error))
 
 
 def evidence_table(points: list[EvidencePoint]) -> tuple[tuple[str, ...], list[tuple[Any, ...]]]:

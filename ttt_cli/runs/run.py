@@ -146,7 +146,16 @@ class Run:
     def _repr_html_(self) -> str:
         from pandas import Series
 
-        return str(Series(self.meta.facts(), name=self.name).to_frame().to_html())
+        meta = self.meta
+        facts = {
+            "system": meta.model,
+            "games": f"{meta.games:,}, {meta.first} to {meta.last}",
+            "players": f"{meta.players:,}",
+            "log-evidence": f"{meta.log_evidence:,.2f}",
+            "converged": "yes" if meta.converged else "NO",
+            "parameters": ", ".join(f"{name} {value}" for name, value in meta.params.items()),
+        }
+        return str(Series(facts, name=self.name).to_frame().to_html())
 
     def __enter__(self) -> Self:
         self._depth += 1
@@ -207,14 +216,14 @@ class Run:
 
     def stream(self, sql: str, parameters: Sequence[Any] = ()) -> tuple[Columns, Iterator[Row]]:
         """As `select`, but rows are fetched in batches."""
-        columns, _ = self.select(f"SELECT * FROM ({sql}) LIMIT 0", parameters)
-        return columns, self._rows(sql, parameters)
 
-    def _rows(self, sql: str, parameters: Sequence[Any]) -> Iterator[Row]:
-        with self._cursor() as cursor:
-            cursor.execute(sql, list(parameters))
-            while rows := cursor.fetchmany(_BATCH):
-                yield from rows
+        def rows() -> Iterator[Row]:
+            with self._cursor() as cursor:
+                cursor.execute(sql, list(parameters))
+                while found := cursor.fetchmany(_BATCH):
+                    yield from found
+
+        return self.select(f"SELECT * FROM ({sql}) LIMIT 0", parameters)[0], rows()
 
     def copy_to(
         self,
@@ -368,8 +377,19 @@ class Run:
 
     def curve(self, name: CurveName) -> list[tuple[float, ...]]:
         """Rows of a curve on the scale of the run; none if it has no such curve."""
-        slope, shift = self.scale.slope, self.scale.shift
-        found = self._career() if name == "career" else self.by_year(name)
+        slope, shift, params = self.scale.slope, self.scale.shift, self.meta.params
+        found: list[Row] = []
+        if name != "career":
+            found = self.by_year(name)
+        elif any(params.get(part) for part in ("growth", "decline", "early")):
+            import numpy as np
+
+            from ttt_cli.histories import Curve
+
+            curve = Curve(**{part: params[part] for part in Curve._fields if part in params})
+            at = np.arange(_STEPS * _CAREER + 1) / _STEPS
+            sd = params["tau"] * np.sqrt(curve.clock(at))
+            found = list(zip(at.tolist(), curve.change(at).tolist(), sd.tolist(), strict=True))
         on_scale = [(at, *(slope * value for value in values)) for at, *values in found]
         return [(*row[:-1], row[-1] + shift) for row in on_scale] if name == "draws" else on_scale
 
@@ -393,20 +413,6 @@ class Run:
         """Rows of the table of a curve, in points."""
         columns = ", ".join(f'"{name}"' for name in CURVES[table])
         return self.select(f'SELECT {columns} FROM {table} ORDER BY "year"')[1]
-
-    def _career(self) -> list[tuple[float, ...]]:
-        params = self.meta.params
-        if not any(params.get(name) for name in ("growth", "decline", "early")):
-            return []
-        import numpy as np
-
-        from ttt_cli.histories import Curve
-
-        names = Curve._fields
-        curve = Curve(**{name: params[name] for name in names if name in params})
-        at = np.arange(_STEPS * _CAREER + 1) / _STEPS
-        sd = params["tau"] * np.sqrt(curve.clock(at))
-        return list(zip(at.tolist(), curve.change(at).tolist(), sd.tolist(), strict=True))
 
     # The joint posterior
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence, Set
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from ttt_cli.histories import bridge_columns, chain_columns, sql_later_on
 from ttt_cli.periods import STEPS_PER_YEAR
@@ -20,34 +21,72 @@ HELD: Final = (
 )
 RESULTS: Final = ("0-1", "1/2-1/2", "1-0")  # by outcome for White: loss, draw, win
 
+LARGEST: Final = 1e30  # of anything in points, games or Elo points
+SMALLEST: Final = 1e-9  # of standard deviations, and of times that are divided by
+LONGEST_NAME: Final = 100_000  # bytes
+_WHOLE: Final = 2**62
+RANGES: Final[Mapping[Period, tuple[int, int]]] = {  # numbers of the periods of 0001-01-01 and 9999-12-31
+    "year": (1, 9_999),
+    "quarter": (4, 39_999),
+    "month": (12, 119_999),
+    "week": (-102_737, 418_985),
+    "day": (-719_162, 2_932_896),
+}
+# SQL type of each kind of column, and the range of its values, or of the bytes of texts; of PERIOD that of the run's
+_KINDS: Final[Mapping[str, tuple[str, float, float]]] = {
+    "TEXT": ("VARCHAR", 0, LONGEST_NAME),
+    "KEY": ("VARCHAR PRIMARY KEY", 2, LONGEST_NAME),
+    "JSON": ("VARCHAR NOT NULL", 2, LONGEST_NAME),
+    "ID": ("INTEGER", 0, 2**31 - 1),
+    "FILE": ("INTEGER", -(2**31), 2**31 - 1),
+    "YEAR": ("INTEGER", *RANGES["year"]),
+    "DAY": ("INTEGER", *RANGES["day"]),
+    "PERIOD": ("INTEGER", 0, 0),
+    "CODE": ("TINYINT", 0, 2),
+    "FLAG": ("BOOLEAN", 0, 1),
+    "COUNT": ("BIGINT", 0, _WHOLE),
+    "LINE": ("BIGINT", -_WHOLE, _WHOLE),
+    "GAMES": ("DOUBLE", 0, LARGEST),  # or COUNT, if all weights are whole numbers
+    "NUMBER": ("DOUBLE", -LARGEST, LARGEST),
+    "AMOUNT": ("DOUBLE", 0, LARGEST),
+    "SD": ("DOUBLE", SMALLEST, LARGEST),
+    "BOUND": ("DOUBLE", SMALLEST, math.inf),
+    "SHORT": ("FLOAT", -LARGEST, LARGEST),
+}
+# Kinds of the columns of a chain (`chain_columns`, `bridge_columns`)
+_CHAIN: Final = ("NUMBER?", "SD?")
+_BRIDGE: Final = (
+    *("NUMBER", "NUMBER?", "NUMBER?", "NUMBER?", "BOUND?", "SD?"),
+    *("NUMBER", "SD", "NUMBER", "NUMBER", "AMOUNT", "SD"),
+)
+# Columns with their kinds; ?: may be NULL
 _TABLES: Final[Mapping[str, str]] = MappingProxyType(
     {
-        "meta": "key VARCHAR PRIMARY KEY, value VARCHAR NOT NULL",
-        "names": "id INTEGER, player VARCHAR",
-        "periods": "period_number INTEGER, period VARCHAR",
-        "players": """player VARCHAR, folded VARCHAR, surname VARCHAR, "first" VARCHAR, "last" VARCHAR,
-            games {count}, wins {count}, draws {count}, losses {count},
-            peak_period VARCHAR, peak_mean DOUBLE, peak_sd DOUBLE, opponents INTEGER""",
-        "spans": """player VARCHAR, period_number INTEGER, "until" INTEGER, games {count}, {numbers}""",
-        "game_rows": """period_number INTEGER, date_days INTEGER, date_precision TINYINT, white_id INTEGER,
-            black_id INTEGER, outcome TINYINT, weight {count}, "offset" DOUBLE, line BIGINT, file_number INTEGER""",
-        "inputs": "path VARCHAR, kind VARCHAR, digest VARCHAR, size BIGINT, rows BIGINT, used BIGINT",
-        "dropped": "file VARCHAR, reason VARCHAR, rows BIGINT, file_number INTEGER",
-        "noticed": "file VARCHAR, what VARCHAR, rows BIGINT, file_number INTEGER",
-        "problems": "file VARCHAR, line BIGINT, reason VARCHAR, detail VARCHAR, action VARCHAR",
-        "evidence": """point VARCHAR PRIMARY KEY, params VARCHAR NOT NULL, log_evidence DOUBLE, converged BOOLEAN,
-            sweeps INTEGER, remaining_error DOUBLE""",
+        "meta": "key KEY, value JSON",
+        "names": "id ID, player TEXT",
+        "periods": "period_number PERIOD, period TEXT",
+        "players": """player TEXT, folded TEXT, surname TEXT, first TEXT?, last TEXT?, games GAMES, wins GAMES,
+            draws GAMES, losses GAMES, peak_period TEXT?, peak_mean NUMBER?, peak_sd SD?, opponents ID""",
+        "spans": "player TEXT, period_number PERIOD, until PERIOD?, games GAMES, {numbers}",
+        "game_rows": """period_number PERIOD, date_days DAY, date_precision CODE, white_id ID, black_id ID,
+            outcome CODE, weight GAMES, offset NUMBER, line LINE, file_number FILE""",
+        "inputs": "path TEXT, kind TEXT, digest TEXT, size COUNT, rows COUNT, used COUNT",
+        "dropped": "file TEXT, reason TEXT, rows COUNT, file_number ID",
+        "noticed": "file TEXT, what TEXT, rows COUNT, file_number ID",
+        "problems": "file TEXT, line LINE, reason TEXT, detail TEXT, action TEXT",
+        "evidence": """point KEY, params JSON, log_evidence NUMBER?, converged FLAG, sweeps ID,
+            remaining_error AMOUNT?""",
         # Of a joint posterior, by the rows of spans
-        "links": '"first" INTEGER, "second" INTEGER, q11 FLOAT, q12 FLOAT, q22 FLOAT',
-        "steps": "variance DOUBLE, draw_margin_variance DOUBLE, draw_margin_precision DOUBLE",
+        "links": "first ID, second ID, q11 SHORT, q12 SHORT?, q22 SHORT?",
+        "steps": "variance AMOUNT, draw_margin_variance AMOUNT?, draw_margin_precision AMOUNT?",
         # Draw margins that move, and the mean of newcomers, by calendar year
-        "draws": '"year" INTEGER, margin DOUBLE, sd DOUBLE, level DOUBLE',
-        "newcomers": '"year" INTEGER, mean DOUBLE, sd DOUBLE',
+        "draws": "year YEAR, margin AMOUNT, sd AMOUNT, level NUMBER",
+        "newcomers": "year YEAR, mean NUMBER, sd AMOUNT",
         # What is written of games, by the rows of game_rows, empty where nothing is known
-        "game_texts": ", ".join(f"{name} INTEGER" for name in TEXT_COLUMNS),
-        "texts": "id INTEGER, text VARCHAR",
-        "spellings": "player VARCHAR, spelling VARCHAR",
-        "neutral_games": '"row" BIGINT',  # the rows of game_rows, counted from 0, of games on neutral ground
+        "game_texts": ", ".join(f"{name} ID" for name in TEXT_COLUMNS),
+        "texts": "id ID, text TEXT",
+        "spellings": "player TEXT, spelling TEXT",
+        "neutral_games": "row COUNT",  # the rows of game_rows, counted from 0, of games on neutral ground
     }
 )
 # Missing in runs of earlier versions; a session has them without rows
@@ -108,33 +147,61 @@ PUBLIC: Final[dict[str, str]] = {
 ALIASES: Final = "aliases"  # the kind of input that is the alias file, no file of games
 
 
-def tables(chains: Sequence[str], *, whole: bool) -> dict[str, str]:
-    """SQL columns of each table; `chains` with the skill first; `whole`: all weights are whole numbers."""
-    numbers = [*map(chain_columns, chains), *map(bridge_columns, chains)]
-    columns = ", ".join(f"{name} DOUBLE" for names in numbers for name in names)
-    count = "BIGINT" if whole else "DOUBLE"
-    return {table: text.format(count=count, numbers=columns) for table, text in _TABLES.items()}
+class Column(NamedTuple):
+    """A column of a table: its SQL type, the range of its values (of texts: bytes), and whether none is NULL."""
+
+    name: str
+    type: str
+    low: float
+    high: float
+    known: bool
+
+
+def tables(chains: Sequence[str], period: Period = "year", *, whole: bool) -> dict[str, list[Column]]:
+    """Columns of each table; `chains` with the skill first; `whole`: all weights are whole numbers."""
+    numbers = [
+        f"{name} {kind}"
+        for names, kinds in ((chain_columns, _CHAIN), (bridge_columns, _BRIDGE))
+        for chain in chains
+        for name, kind in zip(names(chain), kinds, strict=True)
+    ]
+    found: dict[str, list[Column]] = {}
+    for table, text in _TABLES.items():
+        found[table] = []
+        for column in text.format(numbers=", ".join(numbers)).split(","):
+            name, kind = column.split()
+            bare = "COUNT" if kind == "GAMES" and whole else kind.removesuffix("?")
+            sql, *ends = _KINDS[bare]
+            low, high = RANGES[period] if bare == "PERIOD" else ends
+            found[table].append(Column(name, sql, low, high, not kind.endswith("?")))
+    return found
+
+
+def created(table: str, columns: Sequence[Column]) -> str:
+    """SQL that creates a table."""
+    inner = ", ".join(f'"{column.name}" {column.type}' for column in columns)
+    return f"CREATE TABLE {table}({inner});"
 
 
 def definitions(chains: Sequence[str], period: Period, *, whole: bool) -> str:
     """SQL that creates the tables of a run, and views for other clients."""
-    created = "".join(f"CREATE TABLE {table}({text});" for table, text in tables(chains, whole=whole).items())
-    return created + _views(chains, period, {table: table for table in _TABLES})
+    sql = "".join(created(table, columns) for table, columns in tables(chains, whole=whole).items())
+    return sql + _views(chains, period, {table: table for table in _TABLES})
 
 
 def session_views(
     chains: Sequence[str], period: Period, held: Set[str], *, slope: float = 1.0, shift: float = 0.0
 ) -> str:
     """SQL that creates views in the main database over the `held` tables of the attached run, skills on a scale."""
-    created = "".join(
+    sql = "".join(
         f"CREATE OR REPLACE VIEW {table} AS FROM {DATABASE}.main.{table};"
         if table in held
-        else f"CREATE TABLE IF NOT EXISTS {table}({columns});"
+        else created(table, columns).replace("TABLE", "TABLE IF NOT EXISTS", 1)
         for table, columns in tables(chains, whole=True).items()
         if table != "players"
     )
     places = {table: f"{DATABASE}.main.{table}" if table in held else table for table in _TABLES}
-    return f"""{created}
+    return f"""{sql}
         CREATE OR REPLACE VIEW players AS
         SELECT * REPLACE ({_shown("peak_mean", slope, shift)}, {_shown("peak_sd", slope)})
         FROM {DATABASE}.main.players;

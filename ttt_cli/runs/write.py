@@ -11,37 +11,33 @@ from datetime import UTC, datetime
 from glob import has_magic
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ttt_cli.config.schema import Config
-from ttt_cli.fitted import Fit, by_player, parts_by_player, spans
+from ttt_cli.fitted import OPEN, Fit, by_player, parts_by_player, periods_of_histories, spans
 from ttt_cli.games.table import Games
 from ttt_cli.periods import period_of
 from ttt_cli.reading.columns import Codes, spread
 from ttt_cli.reading.reports import ReadReport
 from ttt_cli.room import FileRoom, Shared
 from ttt_cli.runs.attach import (
+    CHECKED,
     NotARun,
     check_name,
     first_line,
     log_of,
     looks_like_database,
     quoted,
-    remember,
     signature,
     translated,
 )
 from ttt_cli.runs.columns import (
     Columns,
-    Labels,
-    Marks,
-    game_columns,
     link_columns,
     player_columns,
-    span_columns,
     texts,
     written_texts,
 )
@@ -150,18 +146,13 @@ def check_sources(path: str | os.PathLike[str], sources: Sequence[str]) -> None:
 
 def check_space(path: str | os.PathLike[str], timeline: Timeline) -> None:
     """Raise RunError when the disk has not enough room for a run beside the one that it replaces."""
-    needed = space_needed(timeline)
+    needed = _EMPTY + _GAME * timeline.n_games + _NODE * timeline.n_nodes  # at least
     if (free := shutil.disk_usage(real_place(Path(path)).parent).free) < needed:
         raise RunError(
             f"the run needs about {needed / 1e6:,.0f} MB, and the disk has {free / 1e6:,.1f} MB left",
             where=str(path),
             hint="make room, or write it to another disk with -o",
         )
-
-
-def space_needed(timeline: Timeline) -> int:
-    """Lower bound of the bytes of a run."""
-    return _EMPTY + _GAME * timeline.n_games + _NODE * timeline.n_nodes
 
 
 def write_run(
@@ -181,8 +172,9 @@ def write_run(
         check_destination(place)
         with _new_database(place) as connection:
             meta = fill(connection, games, timeline, fit, config, workers)
-        remember(signature(place), tuple(fit.chains), sound=True)
-        if gone := drop_stale_points(place, basis_of(meta, [file.digest for file in _inputs(games.report)])):
+        CHECKED[signature(place)] = tuple(fit.chains), True
+        digests = [digest for _, _, digest, *_ in _report_rows(games.report)["inputs"]]
+        if gone := drop_stale_points(place, basis_of(meta, digests)):
             WRITER.report(f"{path}: {gone:,} evidence points of other games or settings are dropped")
 
 
@@ -230,8 +222,6 @@ def _new_database(path: Path) -> Iterator[DuckDBPyConnection]:
 def _check_place(place: Path) -> None:
     """Raise RunError for a path where no run can be written."""
     where = str(place)
-    if real_place(place).is_symlink():
-        raise RunError("is a link to itself", where=where)
     if place.is_dir():
         raise RunError("is a folder", where=where, hint="name a file to write the run to, NAME.ttt")
     if place.exists() and not place.is_file():
@@ -276,65 +266,76 @@ def fill(
     weight = games.weight if games.weight.strides[0] else games.weight[:1]
     sql = definitions(list(fit.chains), timeline.period, whole=bool((weight % 1 == 0).all()))
     connection.execute(sql)
-    labels, names = Labels(timeline), texts(games.players)
-    ids = np.arange(len(games.players), dtype=np.int32)
+    players, periods = player_columns(games), periods_of_histories(timeline)
     tables: dict[str, Columns] = {
-        "names": {"id": ids, "player": names},
-        "periods": {"period_number": labels.numbers, "period": labels.texts},
+        "names": {name: players[name] for name in ("id", "player")},
+        "periods": {"number": periods, "label": texts([timeline.label(n) for n in periods.tolist()])},
         "neutral_games": {"row": np.flatnonzero(games.neutral)},
     }
     written, numbers = written_texts(games)
     if written:
         tables["texts"] = written
-    if games.spellings:
-        pairs = zip(("player", "spelling"), zip(*games.spellings, strict=True), strict=True)
-        tables["spellings"] = {name: texts(values) for name, values in pairs}
-    tables |= _report_columns(games.report)
-    rows = _LargeTables(games, timeline, fit, numbers)
-    marks = _insert_rows(connection, rows, rows.parts(names), sql, workers)
-    tables["players"] = player_columns(games, marks, labels)
     if fit.links is not None:
         tables |= link_columns(fit.links, by_player(timeline))
     for table, curve in (("draws", fit.draws), ("newcomers", fit.newcomers)):
         if curve is not None:
             tables[table] = vars(curve)
+    for table, rows in {**_report_rows(games.report), "spellings": list(games.spellings)}.items():
+        if rows:
+            tables[table] = {f"c{i}": texts(column) for i, column in enumerate(zip(*rows, strict=True))}
     for table, columns in tables.items():
         _insert(connection, table, columns)
+    _insert_large(connection, _LargeTables(games, timeline, fit, numbers), players["player"], sql, workers)
+    _insert(connection, "players", players, _PLAYERS)
     meta = describe(games, timeline, fit, config)
     connection.executemany("INSERT INTO meta VALUES (?, ?)", meta.to_rows())
     connection.execute(INSERT.format(table="evidence"), EvidencePoint.of(fit, config.model.params).to_row())
     return meta
 
 
-def _insert(connection: DuckDBPyConnection, table: str, incoming: Columns) -> None:
-    """Insert columns in the order of the table; NaN becomes NULL. SQL finds `incoming` by its name."""
-    lacking = {
-        name for name, column in incoming.items() if column.dtype == np.float64 and np.isnan(column).any()
-    }
-    values = [f'if(isnan("{name}"), NULL, "{name}")' if name in lacking else f'"{name}"' for name in incoming]
-    connection.execute(f"INSERT INTO {table} SELECT {', '.join(values)} FROM incoming")
+# Of equal highest means the first
+_PLAYERS: Final = """
+SELECT named.player, folded, surname, begun.period, ended.period, games, wins, draws, losses,
+       best.period, peak.mean, peak.sd, opponents
+FROM incoming AS named LEFT JOIN (
+    SELECT player, min(period_number) AS first, max(period_number) AS last,
+           max({'mean': mean, 'period': -period_number, 'sd': sd}) FILTER (games > 0 AND mean IS NOT NULL) AS peak
+    FROM spans GROUP BY player) AS marks USING (player)
+LEFT JOIN periods AS begun ON begun.period_number = marks.first
+LEFT JOIN periods AS ended ON ended.period_number = marks.last
+LEFT JOIN periods AS best ON best.period_number = -peak.period
+ORDER BY named.id"""
+
+
+def _insert(connection: DuckDBPyConnection, table: str, incoming: Columns, sql: str = "") -> None:
+    """Insert columns in the order of the table, or rows that SQL makes of `incoming`; NaN becomes NULL."""
+    values = [
+        f"nullif(\"{name}\", 'nan')" if column.dtype == np.float64 else f'"{name}"'
+        for name, column in incoming.items()
+    ]
+    rows = sql or f"SELECT {', '.join(values)} FROM incoming"
+    connection.execute(f"INSERT INTO {table} {rows}")
 
 
 def describe(games: Games, timeline: Timeline, fit: Fit, config: Config) -> RunMeta:
     """The facts that the run stores about itself."""
+    alike = (
+        "model",
+        "kind",
+        "params",
+        "log_evidence",
+        "leave_one_out",
+        "elo_unit",
+        "posterior",
+        "trace",
+        "notes",
+    )
     return RunMeta(
         format=FORMAT,
         version=VERSION,
         created=datetime.now(UTC).isoformat(timespec="microseconds"),
-        model=fit.model,
-        kind=fit.kind,
         period=timeline.period,
         config=config.model_dump(mode="json", exclude={"solver": set(WHERE)}),
-        params=fit.params,
-        log_evidence=float(fit.log_evidence),
-        leave_one_out=float(fit.leave_one_out),
-        elo_unit=float(fit.elo_unit),
-        converged=bool(fit.status.converged),
-        sweeps=int(fit.status.sweeps),
-        remaining_error=float(fit.status.remaining_error),
-        posterior=fit.posterior,
-        skipped_sites=int(fit.status.skipped_sites),
-        trace=tuple((float(change), float(error)) for change, error in fit.trace),
         games=len(games),
         weight=float(games.weight.sum()),
         draw_share=games.draw_share,
@@ -342,42 +343,29 @@ def describe(games: Games, timeline: Timeline, fit: Fit, config: Config) -> RunM
         players=len(games.players),
         first=timeline.label(int(timeline.periods[0])) if len(games) else "",
         last=timeline.label(int(timeline.periods[-1])) if len(games) else "",
-        notes=fit.notes,
+        **{name: getattr(fit, name) for name in alike},
+        **vars(fit.status),
     )
 
 
-def _inputs(report: ReadReport) -> list[Any]:
-    return [*report.files, *([] if report.aliases is None else [report.aliases])]
-
-
-def _report_columns(report: ReadReport) -> dict[str, Columns]:
-    """Tables of the ingest report that have rows."""
+def _report_rows(report: ReadReport) -> dict[str, list[tuple[Any, ...]]]:
+    """Rows of the tables of the ingest report."""
     files = list(enumerate(report.files))
-    aliases = [] if report.aliases is None else [report.aliases]
-    rows: dict[str, list[tuple[Any, ...]]] = {
+    alias = report.aliases
+    return {
         "inputs": [
             *((f.path, f.kind, f.digest, f.size, f.rows, f.used) for f in report.files),
-            *((f.path, ALIASES, f.digest, f.size, 0, 0) for f in aliases),
+            *([(alias.path, ALIASES, alias.digest, alias.size, 0, 0)] if alias else []),
         ],
         "dropped": [(f.path, why, n, number) for number, f in files for why, n in f.dropped.items()],
         "noticed": [(f.path, what, n, number) for number, f in files for what, n in f.noticed.items()],
         "problems": [(p.file, p.line, p.reason, p.detail, p.action) for p in report.problems],
     }
-    return {
-        table: {
-            f"c{i}": texts(column) if isinstance(column[0], str) else np.array(column, np.int64)
-            for i, column in enumerate(zip(*values, strict=True))
-        }
-        for table, values in rows.items()
-        if values
-    }
 
 
-class _TablePart(NamedTuple):
-    """Some rows of games, or of the spans of players with these `names`."""
-
-    rows: slice
-    names: NDArray[np.generic] | None = None
+_Part = tuple[
+    slice, NDArray[np.generic] | None
+]  # rows of games; or of spans, with the names of their players
 
 
 class _LargeTables:
@@ -389,40 +377,51 @@ class _LargeTables:
     def __init__(
         self, games: Games, timeline: Timeline, fit: Fit, written: dict[str, tuple[Ids, Codes]]
     ) -> None:
-        self._games, self._date, self._written, self._fit = game_columns(games), games.date, written, fit
-        self._timeline, self.room = replace(timeline, players=(), joined=None), timeline.room
+        self._games: dict[str, Any] = {
+            "date_days": games.date,
+            "date_precision": games.date_precision,
+            "white_id": games.white,
+            "black_id": games.black,
+            "outcome": games.outcome,
+            "weight": games.weight,
+            "offset": games.offset,
+            "line": games.source_line,
+            "file_number": games.source_file,
+        }
+        self._written, self._fit, self.room = written, fit, timeline.room
+        self._timeline = replace(timeline, players=(), joined=None)
         self._nodes = timeline.room.empty("by player", (timeline.n_nodes,), np.int64)
         self._nodes[:] = by_player(timeline)
 
-    def parts(self, names: NDArray[np.generic]) -> list[_TablePart]:
+    def parts(self, names: NDArray[np.generic]) -> Iterator[_Part]:
         """All parts, in order, with the `names` of all players."""
         player = self._timeline.node_player
-        found = [_TablePart(rows) for rows in self.room.parts(self._timeline.n_games)]
+        yield from ((rows, None) for rows in self.room.parts(self._timeline.n_games))
         for rows in parts_by_player(self._timeline):
             first, last = player[self._nodes[[rows.start, rows.stop - 1]]]
-            found.append(_TablePart(rows, names[first : last + 1]))
-        return found
+            yield rows, names[first : last + 1]
 
-    def insert(self, connection: DuckDBPyConnection, part: _TablePart) -> Marks | None:
-        """Insert a part; return the marks of its players."""
-        timeline, rows = self._timeline, part.rows
-        if part.names is None:
-            number = period_of(self._date[rows], timeline.period)
-            games = {name: column[rows] for name, column in self._games.items()}
-            _insert(connection, "game_rows", {"period_number": number, **games})
-            if self._written:
-                columns = self._written.items()
-                _insert(
-                    connection, "game_texts", {name: spread(of, codes[rows]) for name, (of, codes) in columns}
-                )
-            return None
-        found = spans(timeline, self._fit, self._nodes[rows])
-        _insert(connection, "spans", span_columns(part.names, found))
-        return Marks.of(found)
-
-
-# Number of a part, its files by table, and the marks of its players
-_Written = tuple[int, dict[str, Path], Marks | None]
+    def insert(self, connection: DuckDBPyConnection, part: _Part) -> list[str]:
+        """Insert a part; return its tables."""
+        rows, names = part
+        if names is not None:
+            found = spans(self._timeline, self._fit, self._nodes[rows])
+            columns = {
+                "player": names[found.player - found.player[:1]],
+                "period_number": found.period,
+                "until": np.where(found.until == OPEN, np.nan, found.until),
+                "games": found.games,
+                **found.columns,
+            }
+            _insert(connection, "spans", columns)
+            return ["spans"]
+        games = {name: column[rows] for name, column in self._games.items()}
+        number = period_of(games["date_days"], self._timeline.period)
+        _insert(connection, "game_rows", {"period_number": number, **games})
+        if self._written:
+            texts_of: Columns = {name: spread(of, codes[rows]) for name, (of, codes) in self._written.items()}
+            _insert(connection, "game_texts", texts_of)
+        return ["game_rows", "game_texts"]
 
 
 class _Writer:
@@ -431,45 +430,45 @@ class _Writer:
     def __init__(self, rows: _LargeTables, definitions: str, folder: Path) -> None:
         self._rows, self._definitions, self._folder = Shared(rows), definitions, folder
 
-    def step(self, item: tuple[int, _TablePart], *, fresh: bool) -> _Written:  # noqa: ARG002
-        """Write a numbered part."""
+    def step(self, item: tuple[int, _Part], *, fresh: bool) -> tuple[int, dict[str, Path]]:  # noqa: ARG002
+        """Write a numbered part; return its number and its files by table."""
         import duckdb
 
         number, part = item
         files = {}
         with closing(duckdb.connect(config={**_LIMITS, "threads": 1})) as connection:
             connection.execute(self._definitions)
-            marks = self._rows.what.insert(connection, part)
-            for table in ("spans",) if part.names is not None else ("game_rows", "game_texts"):
+            for table in self._rows.what.insert(connection, part):
                 # a part may be made twice at once, if a worker is given up but lives
                 files[table] = self._folder / f"{table}-{number}-{os.getpid()}.parquet"
                 connection.execute(f"COPY {table} TO {quoted(files[table])} (FORMAT parquet)")
-        return number, files, marks
+        return number, files
 
 
-def _insert_rows(
+def _insert_large(
     connection: DuckDBPyConnection,
     rows: _LargeTables,
-    parts: list[_TablePart],
+    names: NDArray[np.generic],
     definitions: str,
     workers: Engine | None,
-) -> list[Marks]:
-    """Insert all rows and return the marks of all players; `workers` compute them as files."""
-    found: list[Marks | None] = []
+) -> None:
+    """Insert all rows of the large tables; `workers` compute them as files, which are inserted in order."""
     if workers is None or not isinstance(rows.room, FileRoom):
-        for part in parts:
-            found.append(rows.insert(connection, part))
+        for part in rows.parts(names):
+            rows.insert(connection, part)
             rows.room.let_go()
-    else:
-        ready: dict[int, _Written] = {}
-        with TemporaryDirectory(dir=rows.room.folder, ignore_cleanup_errors=True) as folder:
-            writer, chains = _Writer(rows, definitions, Path(folder)), [[one] for one in enumerate(parts)]
-            for written in run_chains(writer, chains, workers):
-                ready[written[0]] = written
-                while (following := ready.pop(len(found), None)) is not None:
-                    _, files, marks = following
-                    for table, file in files.items():
-                        connection.execute(f"INSERT INTO {table} SELECT * FROM read_parquet({quoted(file)})")
-                        file.unlink()
-                    found.append(marks)
-    return [marks for marks in found if marks]
+        return
+    ready: dict[int, dict[str, Path]] = {}
+    inserted = 0
+    with TemporaryDirectory(dir=rows.room.folder, ignore_cleanup_errors=True) as folder:
+        writer, chains = (
+            _Writer(rows, definitions, Path(folder)),
+            [[one] for one in enumerate(rows.parts(names))],
+        )
+        for number, files in run_chains(writer, chains, workers):
+            ready[number] = files
+            while inserted in ready:
+                for table, file in ready.pop(inserted).items():
+                    connection.execute(f"INSERT INTO {table} FROM read_parquet({quoted(file)})")
+                    file.unlink()
+                inserted += 1

@@ -6,7 +6,7 @@ from typing import Any, Final, TypeVar, get_args
 
 from pydantic import BaseModel
 
-from ttt_cli.config.errors import ConfigProblem, as_error, check, shown, unknown_key, validate
+from ttt_cli.config.errors import check, joined, shown, unknown_key, validate
 from ttt_cli.config.load import Document, read_document
 from ttt_cli.config.schema import Config, DataConfig, ModelConfig, ScaleConfig, SolverConfig, aliases
 from ttt_cli.inference.params import Params
@@ -57,7 +57,7 @@ def resolve(document: Document) -> Resolved:
         found[key], wrong = check(schema, sections.get(key, {}), document, (key,))
         problems += wrong
     if problems or params is None:
-        raise as_error(problems)
+        raise joined(problems)
     if found["data"].colours == "unknown" and params.estimates_advantage:
         raise ConfigError(
             "model.white_advantage cannot be estimated from games whose colours are unknown",
@@ -113,7 +113,7 @@ def _model(document: Document, section: object) -> Model:
         raise ConfigError(message, where=document.where(("model",)), hint=hint)
     named, problems = check(ModelConfig, section, document, ("model",))
     if named is None:
-        raise as_error(problems)
+        raise joined(problems)
     try:
         return load(named.name)
     except ConfigError as error:
@@ -125,7 +125,7 @@ def _model_config(model: Model, params: Params) -> ModelConfig:
     return ModelConfig(name=model.NAME, **params.model_dump())
 
 
-def _unknown_sections(document: Document, params: type[Params]) -> list[ConfigProblem]:
+def _unknown_sections(document: Document, params: type[Params]) -> list[ConfigError]:
     """Problems of unknown top-level keys, with the section that has such a key as a hint."""
     sections = list(Config.model_fields)
     known = {name: name for name in sections}
