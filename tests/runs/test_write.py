@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from tests.support.builders import make_games
-from tests.support.handmade import CONFIG, RECORDS, REPORT, fit_of, games_of, write_small_run
+from tests.support.cases import each
+from tests.support.handmade import CONFIG, RECORDS, REPORT, fit_of, games_of, run_of, write_small_run
 from tests.support.laid_out import histories
 from ttt_cli import api
 from ttt_cli.cli.main import run as run_command
@@ -20,7 +21,7 @@ from ttt_cli.room import MEMORY, FileRoom
 from ttt_cli.runs import write
 from ttt_cli.runs.meta import WHERE, RunMeta
 from ttt_cli.runs.run import open_run
-from ttt_cli.runs.write import check_destination, check_space, memory_run, write_run
+from ttt_cli.runs.write import check_destination, check_space, write_run
 from ttt_cli.support.errors import RunError
 from ttt_cli.systems import ttt
 from ttt_cli.timeline import build_timeline
@@ -62,11 +63,7 @@ def test_players_have_their_record_and_first_highest_peak(tmp_path: Path) -> Non
 
 
 def test_of_equal_peaks_the_first_counts() -> None:
-    games = games_of(RECORDS)
-    timeline = build_timeline(games)
-    fit = fit_of(timeline)
-    fit.mean[:] = 1500.0
-    run = memory_run(games, timeline, fit, CONFIG)
+    run = run_of(games_of(RECORDS), chains={"skill": Line(np.full(8, 1500.0), np.full(8, 50.0))})
     assert run.select("SELECT player, peak_period FROM players")[1] == [
         ("Anderssen, Adolf", "1858"), ("Morphy, Paul", "1857"), ("Paulsen, Louis", "1857"),
     ]  # fmt: skip
@@ -76,17 +73,14 @@ def test_peaks_are_of_periods_with_games_and_of_numbers() -> None:
     games = games_of(RECORDS)
     timeline = build_timeline(games)
     mean = np.array([1500.0, 1600.0, 1700.0, 1200.0, 1300.0, 1250.0, 1400.0, 1350.0])
-    unknown = timeline.node_player == games.players.index("Morphy, Paul")
-    mean[unknown] = np.nan
-    fit = replace(fit_of(timeline), chains={"skill": Line(mean, np.full(timeline.n_nodes, 50.0))})
+    mean[timeline.node_player == games.players.index("Morphy, Paul")] = np.nan
     best: dict[str, tuple[float, str]] = {}
     for node in range(timeline.n_nodes):  # by period
         name = games.players[timeline.node_player[node]]
         if mean[node] > best.get(name, (0.0, ""))[0]:
             best[name] = mean[node], timeline.label(int(timeline.node_period[node]))
-    rows = memory_run(games, timeline, fit, CONFIG).select(
-        "SELECT player, peak_mean, peak_period FROM players"
-    )[1]
+    run = run_of(games, chains={"skill": Line(mean, np.full(8, 50.0))})
+    rows = run.select("SELECT player, peak_mean, peak_period FROM players")[1]
     assert rows == [(name, *best.get(name, (None, None))) for name in games.players]
     assert rows[1][1] is None
 
@@ -105,9 +99,7 @@ def test_many_games_keep_their_order(tmp_path: Path) -> None:
         source_line=np.random.default_rng(1).permutation(n),
         players=("A", "B"),
     )
-    timeline = build_timeline(games)
-    write_run(tmp_path / "a.ttt", games, timeline, fit_of(timeline), CONFIG)
-    run = open_run(tmp_path / "a.ttt")
+    run = run_of(games, tmp_path / "a.ttt")
     assert np.array_equal(run.arrays("SELECT line FROM games")["line"], games.source_line)
     assert np.array_equal(run.stored_games().source_line, games.source_line)
 
@@ -123,62 +115,41 @@ def test_games_keep_order_dates_as_far_as_known_and_sources(tmp_path: Path) -> N
 
 
 def test_neutral_ground_is_kept(tmp_path: Path) -> None:
-    games = games_of(RECORDS)
-    neutral = np.arange(len(games)) % 3 == 1
-    games = replace(games, neutral=neutral)
-    timeline = build_timeline(games)
-    write_run(tmp_path / "a.ttt", games, timeline, fit_of(timeline), CONFIG)
-    run = open_run(tmp_path / "a.ttt")
-    assert run.stored_games().neutral.tolist() == neutral.tolist()
-    assert run.games().neutral.tolist() == neutral.tolist()
+    neutral = np.arange(len(RECORDS)) % 3 == 1
+    run = run_of(replace(games_of(RECORDS), neutral=neutral), tmp_path / "a.ttt")
+    assert run.stored_games().neutral.tolist() == run.games().neutral.tolist() == neutral.tolist()
     with duckdb.connect(str(tmp_path / "a.ttt"), read_only=True) as database:
         assert database.sql("SELECT neutral FROM games").fetchnumpy()["neutral"].tolist() == neutral.tolist()
 
 
-def test_counts_are_whole_numbers_unless_a_game_counts_for_less() -> None:
-    def types(weights: list[float]) -> set[type]:
-        games = games_of(RECORDS, weights)
-        timeline = build_timeline(games)
-        run = memory_run(games, timeline, fit_of(timeline), CONFIG)
-        found = [
-            *run.select("SELECT games, wins FROM players")[1],
-            *run.select("SELECT weight FROM games")[1],
-        ]
-        return {type(value) for row in found for value in row}
-
-    assert types([1, 2, 3, 1, 1, 1, 1]) == {int}
-    assert types([1, 0.5, 3, 1, 1, 1, 1]) == {float}
+@each("weights, kind", [([1, 2, 3, 1, 1, 1, 1], int), ([1, 0.5, 3, 1, 1, 1, 1], float)])
+def test_counts_are_whole_numbers_unless_a_game_counts_for_less(weights: list[float], kind: type) -> None:
+    run = run_of(games_of(RECORDS, weights))
+    rows = run.select("SELECT games, wins FROM players")[1] + run.select("SELECT weight FROM games")[1]
+    assert {type(value) for row in rows for value in row} == {kind}
 
 
 def test_the_report_and_the_fit_itself_are_kept(tmp_path: Path) -> None:
     write_small_run(tmp_path / "a.ttt")
     run = open_run(tmp_path / "a.ttt")
-    assert run.select("SELECT path, kind, digest, size, rows, used FROM inputs")[1][0] == (
-        *("a.pgn", "pgn", "00ff"),
-        *(100, 5, 3),
-    )
-    assert run.select("SELECT file, reason, rows FROM dropped")[1] == [
-        ("a.pgn", "no result", 1), ("a.pgn", "bad date", 1),
-    ]  # fmt: skip
-    assert run.select("SELECT file, what, rows, file_number FROM noticed")[1] == [
-        ("a.pgn", "duplicate", 2, 0)
-    ]
-    assert len(run.select("SELECT * FROM problems")[1]) == len(REPORT.problems)
-    meta = run.meta
-    assert (meta.model, meta.kind, meta.period, meta.first, meta.last) == (
-        *("ttt", "smoothed", "year"),
-        *("1857", "1862"),
-    )
-    assert meta.log_evidence == -4.0000000000000001 / 3
-    assert meta.params == {"beta": 480.0, "tau": 60.0, "draw_margin": 123.25}
-    assert meta.config == CONFIG.model_dump(mode="json", exclude={"solver": set(WHERE)})
-    assert (meta.converged, meta.sweeps, meta.remaining_error, meta.skipped_sites) == (True, 7, 0.004, 2)
-    assert meta.trace == ((12.5, float("inf")), (0.25, 0.004))
-    assert (meta.games, meta.weight, meta.nodes, meta.players) == (7, 7.0, 8, 3)
-    assert meta.draw_share == pytest.approx(2 / 7)
+    for sql, rows in (
+        ("path, kind, digest, size, rows, used FROM inputs LIMIT 1", [("a.pgn", "pgn", "00ff", 100, 5, 3)]),
+        ("file, reason, rows FROM dropped", [("a.pgn", "no result", 1), ("a.pgn", "bad date", 1)]),
+        ("file, what, rows, file_number FROM noticed", [("a.pgn", "duplicate", 2, 0)]),
+        ("count(*) FROM problems", [(len(REPORT.problems),)]),
+    ):
+        assert run.select(f"SELECT {sql}")[1] == rows
+    expected = {
+        "model": "ttt", "kind": "smoothed", "period": "year", "first": "1857", "last": "1862",
+        "log_evidence": -4.0000000000000001 / 3, "converged": True, "sweeps": 7, "remaining_error": 0.004,
+        "skipped_sites": 2, "trace": ((12.5, float("inf")), (0.25, 0.004)), "games": 7, "weight": 7.0,
+        "nodes": 8, "players": 3, "draw_share": pytest.approx(2 / 7),
+        "params": {"beta": 480.0, "tau": 60.0, "draw_margin": 123.25},
+        "config": CONFIG.model_dump(mode="json", exclude={"solver": set(WHERE)}),
+    }  # fmt: skip
+    assert {name: getattr(run.meta, name) for name in expected} == expected
     (point,) = run.evidence_points()
-    assert point.log_evidence == meta.log_evidence
-    assert point.params == meta.params
+    assert (point.log_evidence, point.params) == (run.meta.log_evidence, run.meta.params)
     assert point.asked == {"beta": 480.0, "tau": 60.0, "draw_margin": "auto"}
 
 
@@ -215,28 +186,22 @@ def test_a_run_may_be_replaced_and_nothing_else(tmp_path: Path) -> None:
     place.touch()
     assert check_destination(place) is None
     write_small_run(place)
-    standing = check_destination(place)
-    assert standing is not None
-    assert "7 games 1857-1862" in standing
-
-    source = tmp_path / "games.pgn"
-    source.write_text('[Event "x"]\n')
-    with pytest.raises(RunError, match=r"games\.pgn: exists and is not a run"):
-        check_destination(source)
-    other = tmp_path / "other.ttt"
-    duckdb.connect(str(other)).execute("CREATE TABLE t AS SELECT 1").close()
-    with pytest.raises(RunError, match="not a run"):
-        check_destination(other)
+    assert "7 games 1857-1862" in str(check_destination(place))
+    (tmp_path / "games.pgn").write_text('[Event "x"]\n')
+    duckdb.connect(str(tmp_path / "other.ttt")).execute("CREATE TABLE t AS SELECT 1").close()
+    for name in ("games.pgn", "other.ttt"):
+        with pytest.raises(RunError, match=f"{name}: exists and is not a run"):
+            check_destination(tmp_path / name)
 
 
-def test_places_that_cannot_take_a_run_are_refused(tmp_path: Path) -> None:
-    with pytest.raises(RunError, match="is a folder"):
-        check_destination(tmp_path)
-    with pytest.raises(RunError, match="folder does not exist") as caught:
-        check_destination(tmp_path / "no" / "a.ttt")
-    assert "mkdir" in (caught.value.hint or "")
-    with pytest.raises(RunError, match="not a regular file"):
-        check_destination("/dev/null")
+@each(
+    "name, message",
+    [("", "is a folder"), ("no/a.ttt", "folder does not exist"), ("/dev/null", "not a regular file")],
+)
+def test_places_that_cannot_take_a_run_are_refused(tmp_path: Path, name: str, message: str) -> None:
+    with pytest.raises(RunError, match=message) as caught:
+        check_destination(tmp_path / name)
+    assert ("mkdir" in (caught.value.hint or "")) == ("does not exist" in message)
 
 
 def test_a_link_to_a_run_keeps_pointing_there(tmp_path: Path) -> None:
@@ -249,36 +214,24 @@ def test_a_link_to_a_run_keeps_pointing_there(tmp_path: Path) -> None:
 
 
 def test_a_system_without_uncertainty_leaves_the_sd_out() -> None:
-    games = games_of(RECORDS)
-    timeline = build_timeline(games)
-    fit = fit_of(timeline)
-    line = Line(fit.mean, np.full(timeline.n_nodes, np.nan))
-    run = memory_run(games, timeline, replace(fit, chains={"skill": line}), CONFIG)
+    run = run_of(games_of(RECORDS), chains={"skill": Line(np.arange(8.0), np.full(8, np.nan))})
     assert run.select("SELECT DISTINCT sd, mean IS NULL FROM skills")[1] == [(None, False)]
     assert run.select("SELECT DISTINCT peak_sd, peak_mean IS NULL FROM players")[1] == [(None, False)]
 
 
 def test_players_without_games_are_kept() -> None:
     games = games_of(RECORDS)
-    more = (*games.players, "Zukertort")
-    arrays = {name: getattr(games, name) for name in ("date", "date_precision", "white", "black", "outcome")}
-    rest = {name: getattr(games, name) for name in ("weight", "offset", "source_file", "source_line")}
-    games = type(games)(**arrays, **rest, players=more)
-    timeline = build_timeline(games)
-    run = memory_run(games, timeline, fit_of(timeline), CONFIG)
-    assert run.select("SELECT first, games, peak_mean FROM players WHERE player = 'Zukertort'")[1] == [
-        (None, 0, None)
-    ]
-    assert run.stored_games().players == more
+    run = run_of(replace(games, players=(*games.players, "Zukertort")))
+    sql = "SELECT first, games, peak_mean FROM players WHERE player = 'Zukertort'"
+    assert run.select(sql)[1] == [(None, 0, None)]
+    assert run.stored_games().players[-1] == "Zukertort"
     assert np.array_equal(run.stored_games().white, games.white)
 
 
 def test_notes_of_the_model_are_kept_and_runs_without_them_have_none() -> None:
-    games = games_of(RECORDS)
-    timeline = build_timeline(games)
-    noted = replace(fit_of(timeline), notes=("two players left out: A; B", "Ö"), leave_one_out=-3.5)
-    meta = memory_run(games, timeline, noted, CONFIG).meta
-    assert meta.notes == noted.notes
+    notes = ("two players left out: A; B", "Ö")
+    meta = run_of(games_of(RECORDS), notes=notes, leave_one_out=-3.5).meta
+    assert meta.notes == notes
     rows = [(key, value) for key, value in meta.to_rows() if key != "notes"]
     assert RunMeta.from_rows(rows) == replace(meta, notes=())
     with pytest.raises(RunError, match="has no trace"):

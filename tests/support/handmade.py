@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Sequence
+from dataclasses import replace
 from datetime import date
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -127,11 +129,19 @@ def written(path: Path, write: Callable[[], object], *key: Hashable) -> Path:
     return path
 
 
+def run_of(games: Games, place: Path | None = None, *, period: Period = "year", **changes: Any) -> Run:
+    """A run of games, in memory or at a place; `changes` of the fit of `fit_of`."""
+    timeline = build_timeline(games, period)
+    fit = replace(fit_of(timeline), **changes)
+    if place is None:
+        return memory_run(games, timeline, fit, CONFIG)
+    write_run(place, games, timeline, fit, CONFIG)
+    return open_run(place)
+
+
 def run_by(period: Period) -> Run:
     """A run of RECORDS in memory."""
-    games = games_of(RECORDS)
-    timeline = build_timeline(games, period)
-    return memory_run(games, timeline, fit_of(timeline), CONFIG)
+    return run_of(games_of(RECORDS), period=period)
 
 
 def _day(text: str) -> tuple[int, int]:

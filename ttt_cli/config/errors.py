@@ -1,6 +1,7 @@
 """Validate values against a schema and report errors in the config's words, with place and hint."""
 
 import numbers
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final, TypeVar
 
@@ -12,6 +13,8 @@ from ttt_cli.config.schema import aliases, flow, section_of
 from ttt_cli.support.errors import ConfigError, nearest
 
 M = TypeVar("M", bound=BaseModel)
+_BOUND: Final = re.compile("(greater|less) than or equal to")
+_BOUNDS: Final = {"greater": "at least", "less": "at most"}
 _KINDS: Final = {
     "float_type": "a number",
     "int_type": "a whole number",
@@ -152,9 +155,7 @@ def complaint(details: Sequence[ErrorDetails]) -> str:
     for detail in details:
         kind, text = _KINDS.get(detail["type"]), detail["msg"].partition(" should ")[2]
         text = f"be {kind}" if kind else text or f"be otherwise ({detail['msg']})"
-        wanted.append(
-            text.replace("greater than or equal to", "at least").replace("less than or equal to", "at most")
-        )
+        wanted.append(_BOUND.sub(lambda found: _BOUNDS[found[1]], text))
     verb = wanted[0].partition(" ")[0]
     others = (other.removeprefix(f"{verb} ") for other in wanted[1:])
     return f" must {' or '.join(dict.fromkeys([wanted[0], *others]))}, not {shown(first['input'])}"

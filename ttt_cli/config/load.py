@@ -130,14 +130,15 @@ def _syntax_error(error: MarkedYAMLError, source: str) -> ConfigError:
 
 def _construct(node: Node, path: KeyPath, source: str, origins: dict[KeyPath, str]) -> Any:
     """The value of a node by YAML 1.2, dates as text; `origins` gets the places of its keys and items."""
-    problem, hint = "", "a config has sections and keys, no more"
+    problem = ""
     if isinstance(node, ScalarNode) and node.tag not in _TEXTS | _OTHERS:
-        problem, hint = f"the tag {node.tag} has no meaning here", "write the value without it"
+        problem = f"the tag {node.tag} has no meaning here"
     elif len(path) > _MOST_LEVELS:
         problem = f"nested more than {_MOST_LEVELS} deep, or contains itself"
     elif len(origins) > _MOST_VALUES:
         problem = f"more than {_MOST_VALUES:,} values, with its aliases written out"
     if problem:
+        hint = "a config has sections, keys and plain values, no more"
         raise ConfigError(problem, where=_at(node, source), hint=hint)
     if isinstance(node, ScalarNode):
         if node.tag in _OTHERS:
