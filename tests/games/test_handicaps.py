@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tests.support.cases import each
-from ttt_cli.games.validate import POINTS, OddsTable, is_even, named_giver, usual_giver
+from ttt_cli.games.validate import POINTS, OddsTable, is_even, usual_giver
 
 USUAL = OddsTable({})
 
@@ -68,7 +68,3 @@ def test_a_configured_figure_counts_instead() -> None:
     assert table.points("pawn & move") == 120
     assert table.points("Capped Knight") == 400
     assert table.points("rook") == 479
-
-
-def test_colours_of_givers() -> None:
-    assert [named_giver(text) for text in ("White", "b", "Morphy", "")] == ["white", "black", None, None]

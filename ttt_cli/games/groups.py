@@ -20,6 +20,7 @@ LIFETIME: Final = 60  # years of a long career
 _LONGEST: Final = 70  # years of the longest, for players with many common opponents
 _WELL_KNOWN: Final = 20  # common opponents
 _FAR: Final = 1 << 22  # days, later than any game
+_PAIRS_AT_ONCE: Final = 1 << 14
 
 
 @dataclass(frozen=True)
@@ -83,24 +84,19 @@ def find_groups(games: Games) -> Groups:
     careers = careers_of(games)
     label = label_groups(games.white, games.black, len(games.players), games.room)
     order = np.lexsort((-careers.games, label))
-    start = np.searchsorted(label[order], np.arange(int(label.max(initial=-1)) + 1))
-    if not len(start):
-        return Groups((), label)
-    ends = (*start[1:].tolist(), len(order))
-    size = np.add.reduceat(careers.games[order], start) // 2
-    first = np.minimum.reduceat(careers.first[order], start)
-    last = np.maximum.reduceat(careers.last[order], start)
-    groups = (
+    ends = np.cumsum(np.bincount(label)).tolist()
+    groups = tuple(
         PlayerGroup(
-            players=end - begin,
-            games=int(size[i]),
-            first=int(first[i]),
-            last=int(last[i]),
-            leading=tuple(games.players[p] for p in order[begin : min(begin + 3, end)].tolist()),
+            players=len(members),
+            games=int(careers.games[members].sum()) // 2,
+            first=int(careers.first[members].min()),
+            last=int(careers.last[members].max()),
+            leading=tuple(games.players[player] for player in members[:3].tolist()),
         )
-        for i, (begin, end) in enumerate(zip(start.tolist(), ends, strict=True))
+        for members in np.split(order, ends[:-1])
+        if len(members)
     )
-    return Groups(tuple(groups), label)
+    return Groups(groups, label)
 
 
 @dataclass(frozen=True)
@@ -125,57 +121,33 @@ def hanging_parts(games: Games, *, players: int = 5, at_most: int = 10) -> list[
     """
     if not len(games):
         return []
+    from scipy.sparse import csr_array
+
     from ttt_cli.kernels.layout import walk_depth_first
 
     n = len(games.players)
-    key = np.minimum(games.white, games.black).astype(np.int64) * n + np.maximum(games.white, games.black)
-    key, together = np.unique(key, return_counts=True)
-    one, other = key // n, key % n
-    start, neighbour = _neighbours(one, other, n)
-    played = np.bincount(games.white, minlength=n) + np.bincount(games.black, minlength=n)
+    ends = np.concatenate([games.white, games.black]), np.concatenate([games.black, games.white])
+    met = csr_array((np.ones(2 * len(games), np.int64), ends), shape=(n, n))  # games of each pair
+    played: Places = met.sum(axis=1)
     label = label_groups(games.white, games.black, n)
     by_games = np.lexsort((-played, label))
     roots = by_games[np.flatnonzero(np.diff(label[by_games], prepend=-1))].astype(np.int32)
     number = np.full(n, -1, np.int32)
     parent, lowest, size, path = (np.zeros(n, np.int32) for _ in range(4))
+    start, neighbour = met.indptr.astype(np.int64), met.indices.astype(np.int32)
     walk_depth_first(start, neighbour, roots, number, parent, lowest, size, path, np.zeros(n, np.int64))
-    hangs = (
-        (parent >= 0)
-        & (lowest >= number[parent])
-        & (2 * size <= np.bincount(label)[label])
-        & (size >= players)
-    )
-    links = _games_with_parent(one, other, together, number, parent)
-    chosen = np.flatnonzero(hangs & (links <= at_most))
+    small = (size >= players) & (2 * size <= np.bincount(label)[label])
+    hangs = np.flatnonzero(small & (parent >= 0) & (lowest >= number[parent]))
     visited = np.argsort(number)
     found = []
-    for v in chosen[np.lexsort((chosen, -size[chosen]))].tolist():
-        part = visited[number[v] : number[v] + size[v]]
-        leading = games.players[part[np.argmax(played[part])]]
-        found.append((Tie(int(size[v]), leading, games.players[parent[v]], int(links[v])), part))
+    for v in hangs[np.lexsort((hangs, -size[hangs]))].tolist():
+        player, part = parent[v], np.sort(visited[number[v] : number[v] + size[v]])
+        row = slice(start[player], start[player + 1])
+        links = int(met.data[row][np.isin(neighbour[row], part)].sum())
+        if links <= at_most:
+            leading = games.players[part[np.argmax(played[part])]]
+            found.append((Tie(int(size[v]), leading, games.players[player], links), part))
     return found
-
-
-def _neighbours(one: Places, other: Places, n: int) -> tuple[Places, Ids]:
-    """The opponents of all players, from pairs who met: starts (n + 1,) in an array of neighbours."""
-    near, far = np.concatenate([one, other]), np.concatenate([other, one])
-    order = np.argsort(near, kind="stable")
-    return np.searchsorted(near[order], np.arange(n + 1)).astype(np.int64), far[order].astype(np.int32)
-
-
-def _games_with_parent(one: Places, other: Places, together: Places, number: Ids, parent: Ids) -> Places:
-    """Number of games (n,) between each player's parent and the player's subtree in the depth-first walk.
-
-    In each pair one is the other's ancestor. The games count for the ancestor's child on the way down to the other.
-    """
-    n = len(number)
-    swapped = number[one] > number[other]
-    upper, lower = np.where(swapped, other, one), np.where(swapped, one, other)
-    below = np.flatnonzero(parent >= 0)
-    key = number[parent[below]].astype(np.int64) * n + number[below]
-    order = np.argsort(key)
-    place = np.searchsorted(key[order], number[upper].astype(np.int64) * n + number[lower], side="right") - 1
-    return np.bincount(below[order[place]], together, minlength=n).astype(np.int64)
 
 
 def lifetime(shared: int) -> int:
@@ -239,41 +211,30 @@ def long_careers(games: Games, years: int = LIFETIME) -> tuple[Career, ...]:
 
 def have_met(games: Games, pairs: Places) -> Mask:
     """Whether the players of each pair, shape (pairs, 2), played each other."""
-    n = np.int64(len(games.players))
-    concerned = np.zeros(n, np.bool_)
+    concerned = np.zeros(len(games.players), np.bool_)
     concerned[pairs] = True
     rows = np.flatnonzero(concerned[games.white] & concerned[games.black])
-    white, black = games.white[rows].astype(np.int64), games.black[rows].astype(np.int64)
-    return np.isin(_pair_key(pairs[:, 0], pairs[:, 1], n), _pair_key(white, black, n))
+    games_of = np.array([games.white[rows], games.black[rows]], np.int64).T
+    known, asked = (np.sort(both, axis=1) @ [len(games.players), 1] for both in (games_of, pairs))
+    return np.isin(asked, known)
 
 
 def shared_opponents(games: Games, pairs: Places) -> Places:
     """Numbers of common opponents of pairs, shape (pairs, 2), identified by surname and initial."""
     if not len(pairs):
         return np.zeros(0, np.int64)
+    from scipy.sparse import csr_array
+
     parts = (key.partition(",") for key in name_keys(games.players))
-    shown = Dictionary[str]().ids(surname + given[:2] for surname, _, given in parts).astype(np.int64)
-    base = np.int64(shown.max()) + 1
+    shown = Dictionary[str]().ids(surname + given[:2] for surname, _, given in parts)
     concerned = np.zeros(len(games.players), np.bool_)
     concerned[pairs] = True
-    against = [
-        player[rows] * base + shown[opponent[rows]]
-        for player, opponent in ((games.white, games.black), (games.black, games.white))
-        for rows in (np.flatnonzero(concerned[player]),)
-    ]
-    keys = np.unique(np.concatenate(against))
-    start = np.searchsorted(keys, np.arange(len(games.players) + 1) * base)
-    count = np.diff(start)[pairs]
-    swap = count[:, 0] > count[:, 1]
-    few, many = np.where(swap, pairs[:, 1], pairs[:, 0]), np.where(swap, pairs[:, 0], pairs[:, 1])
-    sizes = count.min(axis=1)
-    first = np.cumsum(sizes) - sizes
-    places = np.arange(sizes.sum()) - np.repeat(first, sizes) + np.repeat(start[few], sizes)
-    sought = keys[places] % base + np.repeat(many, sizes) * base
-    at = np.minimum(np.searchsorted(keys, sought), len(keys) - 1)
-    row = np.repeat(np.arange(len(pairs)), sizes)
-    return np.bincount(row[keys[at] == sought], minlength=len(pairs)).astype(np.int64)
-
-
-def _pair_key(one: Places, other: Places, n: np.int64) -> Places:
-    return np.minimum(one, other) * n + np.maximum(one, other)
+    player, opponent = np.concatenate([games.white, games.black]), np.concatenate([games.black, games.white])
+    rows = np.flatnonzero(concerned[player])
+    ends = player[rows], shown[opponent[rows]]
+    met = csr_array((np.ones(len(rows), np.int32), ends), shape=(len(concerned), int(shown.max()) + 1))
+    met.data[:] = 1
+    pieces = np.array_split(pairs, 1 + len(pairs) // _PAIRS_AT_ONCE)
+    return np.concatenate(
+        [(met[one] * met[other]).sum(axis=1) for one, other in (piece.T for piece in pieces)]
+    )

@@ -3,38 +3,39 @@
 import math
 import sys
 from collections import Counter
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from functools import partial
 from itertools import compress, islice
 from typing import Any, Final, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ttt_cli.config.schema import DataConfig, Period
-from ttt_cli.games.dictionaries import DateDictionary, Dictionaries
+from ttt_cli.config.schema import DataConfig
+from ttt_cli.games.dictionaries import Dictionaries
 from ttt_cli.games.names import clean_name, name_key
 from ttt_cli.games.table import winner_named_first
 from ttt_cli.periods import label, period_of
 from ttt_cli.reading import reports as reasons
 from ttt_cli.reading.batches import MOST_NOTES, FileRecords, Note
-from ttt_cli.reading.columns import Codes, Dictionary, counts_of, narrow, spread, spread_some
+from ttt_cli.reading.columns import Dictionary, counts_of, narrow, spread, spread_some
 from ttt_cli.reading.dates import DateForm, DateForms, has_two_digits, is_number, parse_date
 from ttt_cli.reading.results import NO_TALLY, cap_factor, games_text, is_result_word, parse_results, tally_of
 from ttt_cli.reading.text import text_of, texts_of
-from ttt_cli.support.arrays import Array, Ids, Mask
+from ttt_cli.support.arrays import Array, Ids, Mask, Places
 from ttt_cli.support.folding import fold
 
 MOST_GAMES: Final = 1e9  # as which one record may count
 LEAST_GAMES: Final = 1e-9
 
 _LISTED: Final = 10  # words of a column
-_MEANING: Final = {reasons.UNKNOWN_STATUS: "each counts as 1", reasons.OTHER_ODDS: "none is known"}
 _NEUTRAL: Final = {
-    **dict.fromkeys(("true", "t", "yes", "y", "1"), True),
-    **dict.fromkeys(("false", "f", "no", "n", "0", ""), False),
+    **dict.fromkeys(("true", "t", "yes", "y", "1"), 1.0),
+    **dict.fromkeys(("false", "f", "no", "n", "0", ""), 0.0),
 }
+_GIVERS: Final = {"white": -1.0, "w": -1.0, "black": 1.0, "b": 1.0}  # the sign of the points
 _USUAL: Final = {"formal": 1.0, "casual": 1.0, "soft": 1.0}
-Giver = Literal["white", "black"]
 
 POINTS: Final[dict[str, float]] = {
     "draw": 87,
@@ -103,16 +104,10 @@ def is_even(written: str) -> bool:
     return _words(written) in _EVEN and "?" not in written
 
 
-def usual_giver(written: str) -> Giver:
+def usual_giver(written: str) -> Literal["white", "black"]:
     """Default giver of the odds: Black if the receiver also has the move, else White."""
     words = _words(written).split()
     return "black" if words and words[-1] == "move" and "for" not in words else "white"
-
-
-def named_giver(text: str) -> Giver | None:
-    """Who gives the odds, where the text is a colour."""
-    word = fold(text)
-    return "white" if word in ("white", "w") else "black" if word in ("black", "b") else None
 
 
 def _words(written: str) -> str:
@@ -140,11 +135,8 @@ def _listing(values: Sequence[Hashable], counts: NDArray[np.intp]) -> str:
     return ", ".join(listed) + (f", and {further:,} more" if further else "")
 
 
-def _number(text: str) -> float:
-    try:
-        return float(text.strip().replace(",", "."))
-    except ValueError:
-        return math.nan
+def _several(count: int, what: str) -> str:
+    return f"{count:,} {what}{'s' if count > 1 else ''}"
 
 
 class Validated:
@@ -161,27 +153,23 @@ class Validated:
         self._line, moves = records.lines(), records.moves()
         self._reject_code = np.zeros(len(records), np.int8)
         self._weight: Array | None = None
-        self._unread: list[
-            tuple[str, str, Mask]
-        ] = []  # reason, column, which of its values are not understood
+        # notes on columns: reason, mask of records, words for their places, action
+        self._odd: list[tuple[str, Mask, Callable[[Places], str], str]] = []
         self.columns: dict[str, Any] = {"line": self._line, "moves": moves if moves.any() else None}
         names = dictionaries.names.ids(_all_joined(records.distinct("whites"), " "))
-        self._validate_dates(data)
+        repaired = self._validate_dates(data)
         self._validate_results(data.match_cap)
-        self._validate_weights()
+        self._multiply(self._numbers("weights", _positive, reasons.BAD_WEIGHT, 1.0))
         known = "odds" in records.further and self._validate_odds(OddsTable(data.odds), names)
-        if "neutral" in records.further:
-            self._validate_neutral()
-        if "status" in records.further:
-            self._validate_status({fold(word): factor for word, factor in (_USUAL | data.status).items()})
+        neutral = self._numbers("neutral", _NEUTRAL.get, reasons.BAD_NEUTRAL, 0.0)
+        self.columns["neutral"] = neutral if neutral is None else neutral.astype(np.bool_)
+        self._validate_status({fold(word): factor for word, factor in (_USUAL | data.status).items()})
         self._validate_counts()
         self._validate_names(names)
         self.columns |= {"weight": self._weight, "reject_code": self._reject_code}
-        self.notes = [*self._dropped_notes(), *self._repaired_notes()]
-        self.notes += self._dates.notes(self._line, self.columns["date"], self._reject_code == 0)
-        self.notes += [*self._unread_notes(), *self._word_notes()]
         if data.colours == "auto":
-            self.notes += self._winner_notes()
+            self._note_winners()
+        self.notes = [*self._dropped_notes(), *self._repaired_notes(repaired), *self._column_notes()]
         for name in dictionaries.columns:
             if name in records.further and (known or name != "odds"):
                 texts = (" ".join(text.split()) for text in texts_of(records.distinct(name)))
@@ -194,21 +182,74 @@ class Validated:
         if codes.any():
             self._reject_code = _earlier(self._reject_code, codes)
 
-    def _reject_values(self, reason: str, column: str, bad: Mask) -> Codes:
-        """Reject the records with these values of a column; returns the numbers of all records' values."""
-        codes = self._records.codes(column)
+    def _multiply(self, factors: Array | None) -> None:
+        if factors is not None:
+            self._weight = factors if self._weight is None else self._weight * factors
+
+    def _numbers(
+        self, column: str, parse: Callable[[str], float | None], reason: str, usual: float
+    ) -> Array | None:
+        """The numbers in a further column, None where all are `usual`; records are rejected where there is none."""
+        if column not in self._records.further:
+            return None
+        texts = (text_of(raw).strip().lower() for raw in self._records.distinct(column))
+        parsed = np.array([parse(text) for text in texts], np.float64)
+        codes, bad = self._records.codes(column), np.isnan(parsed)
         self._reject(spread_some(bad * np.int8(reasons.REJECT_CODE[reason]), codes))
-        return codes
+        parsed[bad] = usual
+        return None if np.all(parsed == usual) else parsed[codes]
 
-    def _multiply(self, factors: Array) -> None:
-        self._weight = factors if self._weight is None else self._weight * factors
-
-    def _validate_dates(self, data: DataConfig) -> None:
-        records = self._records
+    def _validate_dates(self, data: DataConfig) -> Mask:
+        """Read dates; returns the mask of repaired ones. Of an ambiguous one, periods of years use the year."""
+        records, dictionary = self._records, self._dictionaries.dates
         texts, codes = _all_joined(records.distinct("dates"), "-"), records.codes("dates")
-        self._dates = _DateColumn(texts, codes, self._dictionaries.dates, data, records.unit)
-        self._reject(self._dates.reject_codes)
-        self.columns["date"] = records.take("dates", self._dates.numbers)
+        forms = DateForms(texts, data, records.unit)
+        numbers = dictionary.ids((text, forms.of(text)) for text in texts)
+        dates = [dictionary.parsed[number] for number in numbers.tolist()]
+        by_year = data.period == "year"
+        unreadable = [date.reason == reasons.BAD_DATE and not date.repaired for date in dates]
+        why = (
+            reasons.BAD_DATE
+            if wrong or (date.unread and not by_year)
+            else None
+            if date.repaired
+            else date.reason
+            for wrong, date in zip(unreadable, dates, strict=True)
+        )
+        self._reject(spread_some(np.array(reasons.codes_of(why), np.int8), codes))
+        today = int(np.datetime64("today", "D").astype(np.int64))
+        if unit := forms.unit:
+            today = sys.maxsize
+            first = parse_date("1", DateForm(unit=unit)).day
+            start = label(int(period_of(np.array([first], np.int32), unit)[0]), unit)
+            shown = f"{unit} 1 is shown as {start}"
+            everywhere = np.broadcast_to(np.True_, len(codes))
+            self._odd.append((reasons.NUMBERED_DATE, everywhere, lambda _: shown, reasons.KEPT))
+        mixed, day_first = forms.month_first(texts)
+        odd = [text if wrong else "" for wrong, text in zip(unreadable, texts, strict=True)]
+        future = [date.day > today and not wrong for wrong, date in zip(unreadable, dates, strict=True)]
+        for what, found, kept, further in (
+            (
+                *(reasons.AMBIGUOUS_DATE, [date.ambiguous for date in dates], by_year),
+                ", of which only the year is used" if by_year else "",
+            ),
+            (reasons.TWO_DIGIT_YEAR, list(map(has_two_digits, odd)), False, ""),
+            (reasons.NUMBERED_DATE, list(map(is_number, odd)), False, ""),
+            (reasons.FUTURE_DATE, future, True, ""),
+            (reasons.MIXED_ORDERS, mixed, True, f" {{has}} the month first, others the day ({day_first})"),
+        ):
+            if any(found):
+                words = partial(self._date_words, f"{further}; {_REMEDIES[what]}")
+                rows = spread_some(np.array(found, np.bool_), codes)
+                self._odd.append((what, rows, words, reasons.KEPT if kept else reasons.DROPPED))
+        repaired = spread_some(np.array([date.repaired for date in dates], np.bool_), codes)
+        self.columns["date"] = records.take("dates", numbers)
+        return repaired
+
+    def _date_words(self, further: str, places: Places) -> str:
+        text, _ = self._dictionaries.dates.values[self.columns["date"][places[0]]]
+        has = "have" if len(places) > 1 else "has"
+        return f"{_several(len(places), 'date')} like {text}{further.replace('{has}', has)}"
 
     def _validate_results(self, match_cap: float | None) -> None:
         """Read results together with the number of games that each is of."""
@@ -235,30 +276,34 @@ class Validated:
         codes = reasons.codes_of(tally if isinstance(tally, str) else None for tally in tallies)
         self._reject(spread_some(np.array(codes, np.int8), ids))
         words = np.array([is_result_word(raw) for raw, _ in raws], np.bool_)
-        self._words = (raws, ids, words) if words.any() else None
+        if words.any():
 
-    def _validate_weights(self) -> None:
-        if "weights" in self._records.further:
-            written = np.array([_number(text_of(raw)) for raw in self._records.distinct("weights")])
-            bad = ~(np.isfinite(written) & (written > 0))
-            codes = self._reject_values(reasons.BAD_WEIGHT, "weights", bad)
-            self._multiply(np.where(bad, 1.0, written)[codes])
+            def detail(places: Places) -> str:
+                first, are = text_of(raws[ids[places[0]]][0]).strip(), "are" if len(places) > 1 else "is"
+                count = _several(len(places), "result")
+                return f"{count} like {first!r} {are} read as those of the player named first"
+
+            self._odd.append((reasons.RESULT_WORDS, words[ids], detail, reasons.KEPT))
 
     def _validate_status(self, factors: dict[str, float]) -> None:
-        words = [fold(text_of(raw)) for raw in self._records.distinct("status")]
-        weights = np.array([factors.get(word, 1.0) for word in words])
-        odd = np.array([bool(word) and word not in factors for word in words], np.bool_)
-        self._unread.append((reasons.UNKNOWN_STATUS, "status", odd))
-        codes = self._reject_values(reasons.STATUS, "status", weights == 0)
-        if np.any(weights != 1):
-            self._multiply(np.where(weights == 0, 1.0, weights)[codes])
+        self._multiply(
+            self._numbers(
+                "status", lambda text: factors.get(fold(text), 1.0) or math.nan, reasons.STATUS, 1.0
+            )
+        )
+        if "status" in self._records.further:
+            words = [fold(text_of(raw)) for raw in self._records.distinct("status")]
+            odd = np.array([bool(word) and word not in factors for word in words], np.bool_)
+            self._note_values(reasons.UNKNOWN_STATUS, "status", odd, "each counts as 1")
 
-    def _validate_neutral(self) -> None:
-        found = [_NEUTRAL.get(text_of(raw).strip().lower()) for raw in self._records.distinct("neutral")]
-        bad = np.array([one is None for one in found], np.bool_)
-        codes = self._reject_values(reasons.BAD_NEUTRAL, "neutral", bad)
-        if any(found):
-            self.columns["neutral"] = np.array([bool(one) for one in found], np.bool_)[codes]
+    def _note_values(self, reason: str, column: str, odd: Mask, meaning: str) -> None:
+        """Note the values of a column that are not understood."""
+        values, codes = self._records.distinct(column), self._records.codes(column)
+
+        def detail(places: Places) -> str:
+            return f"{meaning}: {_listing(values, np.bincount(codes[places], minlength=len(odd)))}"
+
+        self._odd.append((reason, spread_some(odd, codes), detail, reasons.KEPT))
 
     def _validate_odds(self, table: OddsTable, names: Ids) -> bool:
         """Set the offset; whether the column is of odds: if no text in it is understood, it means something else."""
@@ -267,7 +312,7 @@ class Validated:
         points = np.array([math.nan if (known := table.points(odds)) is None else known for odds in written])
         odd = np.isnan(points)
         if any(map(fold, compress(written, odd))) and not any(map(table.is_odds, written)):
-            self._unread.append((reasons.OTHER_ODDS, "odds", odd))
+            self._note_values(reasons.OTHER_ODDS, "odds", odd, "none is known")
             return False
         if points.any():
             signs = np.array([1.0 if usual_giver(odds) == "black" else -1.0 for odds in written])
@@ -280,18 +325,16 @@ class Validated:
             self.columns["offset"] = np.nan_to_num(offset, copy=False)
         return True
 
-    def _set_givers(self, sign: Array, rows: NDArray[np.intp], names: Ids) -> None:
+    def _set_givers(self, sign: Array, rows: Places, names: Ids) -> None:
         """Set the sign of records with a named giver: -1 for White, +1 for Black, NaN for neither."""
         cleaned = [self._dictionaries.names.cleaned[name] for name in names.tolist()]
         texts = [text_of(raw).strip() for raw in self._records.distinct("odds_giver")]
         columns = [self._records.codes(name)[rows].tolist() for name in ("odds_giver", "whites", "blacks")]
         for row, number, white, black in zip(rows.tolist(), *columns, strict=True):
-            if fold(texts[number]):
-                giver = named_giver(texts[number])
-                key = name_key(clean_name(texts[number]))
-                is_white = giver == "white" or (giver is None and key == name_key(cleaned[white]))
-                is_black = giver == "black" or (giver is None and key == name_key(cleaned[black]))
-                sign[row] = -1.0 if is_white else 1.0 if is_black else math.nan
+            if giver := fold(texts[number]):
+                keys = name_key(cleaned[black]), name_key(cleaned[white])
+                signs = dict(zip(keys, (1.0, -1.0), strict=True))
+                sign[row] = _GIVERS.get(giver) or signs.get(name_key(clean_name(texts[number])), math.nan)
 
     def _validate_counts(self) -> None:
         """Reject records that count as more games than there can be, or as next to none."""
@@ -318,51 +361,34 @@ class Validated:
         for side in ("white", "black"):
             self.columns[f"{side}_written"] = records.take(f"{side}s", numbers)
 
-    def _dropped_notes(self) -> Iterator[Note]:
-        for row in _first_of(self._reject_code, MOST_NOTES):
-            columns = ("date", "white_written", "black_written", "result")
-            words = record_words(self._dictionaries, *(self.columns[name][row] for name in columns))
-            reason = reasons.DROP_REASONS[self._reject_code[row] - 1]
-            yield Note(int(self._line[row]), reason, sys.intern(words), reasons.DROPPED)  # many may be equal
-
-    def _repaired_notes(self) -> Iterator[Note]:
-        repaired = self._dates.repaired
-        for row in _first_of(repaired & (self._reject_code == 0), MOST_NOTES) if repaired.any() else ():
-            text, _ = self._dictionaries.dates.values[self.columns["date"][row]]
-            yield Note(int(self._line[row]), reasons.BAD_DATE, text, reasons.REPAIRED)
-
-    def _unread_notes(self) -> Iterator[Note]:
-        """Notes on texts that are not understood, one per column, with counts."""
-        for reason, column, odd in self._unread:
-            codes = self._records.codes(column)
-            rows = np.flatnonzero(odd[codes] & (self._reject_code == 0))
-            if len(rows):
-                counts = np.bincount(codes[rows], minlength=len(odd))
-                words = f"{_MEANING[reason]}: {_listing(self._records.distinct(column), counts)}"
-                yield Note(int(self._line[rows[0]]), reason, words, reasons.KEPT)
-
-    def _word_notes(self) -> Iterator[Note]:
-        """One note on results that are read from White's side, such as `win`."""
-        if self._words is None:
-            return
-        raws, ids, words = self._words
-        places = np.flatnonzero(words[ids] & (self._reject_code == 0))
-        if len(places):
-            count = f"{len(places):,} result{'s' if len(places) > 1 else ''}"
-            first = text_of(raws[ids[places[0]]][0]).strip()
-            are = "are" if len(places) > 1 else "is"
-            detail = f"{count} like {first!r} {are} read as those of the player named first"
-            yield Note(int(self._line[places[0]]), reasons.RESULT_WORDS, detail, reasons.KEPT)
-
-    def _winner_notes(self) -> Iterator[Note]:
-        """One note for a file that names the winner first."""
+    def _note_winners(self) -> None:
+        """Note that a file names the winner first."""
         tallies = self._dictionaries.tallies > 0
         used = self._reject_code == 0
         rows = np.array(counts_of(self.columns["result"][used], len(tallies)))
         lost, won = (int(rows @ tallies[:, column]) for column in (0, 2))
         if self._records.winners or winner_named_first(lost, won):
             how = "by its columns" if self._records.winners else f"in all {won:,} decisive records"
-            yield Note(int(self._line[np.argmax(used)]), reasons.WINNER_FIRST, how, reasons.KEPT)
+            self._odd.append((reasons.WINNER_FIRST, used, lambda _: how, reasons.KEPT))
+
+    def _dropped_notes(self) -> Iterator[Note]:
+        for row in _first_of(self._reject_code):
+            columns = ("date", "white_written", "black_written", "result")
+            words = record_words(self._dictionaries, *(self.columns[name][row] for name in columns))
+            reason = reasons.DROP_REASONS[self._reject_code[row] - 1]
+            yield Note(int(self._line[row]), reason, sys.intern(words), reasons.DROPPED)  # many may be equal
+
+    def _repaired_notes(self, repaired: Mask) -> Iterator[Note]:
+        for row in _first_of(repaired & (self._reject_code == 0)) if repaired.any() else ():
+            text, _ = self._dictionaries.dates.values[self.columns["date"][row]]
+            yield Note(int(self._line[row]), reasons.BAD_DATE, text, reasons.REPAIRED)
+
+    def _column_notes(self) -> Iterator[Note]:
+        """One note for each way in which values of a column are odd, with their number."""
+        for what, rows, detail, action in self._odd:
+            places = np.flatnonzero(rows & (self._reject_code == 0) if action == reasons.KEPT else rows)
+            if len(places):
+                yield Note(int(self._line[places[0]]), what, detail(places), action)
 
 
 _REMEDIES: Final = {
@@ -374,79 +400,12 @@ _REMEDIES: Final = {
 }
 
 
-_KEPT: Final = (reasons.FUTURE_DATE, reasons.MIXED_ORDERS)  # dates that are used
-
-
-class _DateColumn:
-    """Dates of records, given as distinct `texts` and their `codes`, shape (records,).
-
-    `numbers` index the texts in `dictionary`; `reject_codes` and `repaired`, shape (records,), mark dates that are
-    unusable or repaired. For an ambiguous month the year is used if periods are years.
-    """
-
-    def __init__(
-        self,
-        texts: Sequence[str],
-        codes: Codes,
-        dictionary: DateDictionary,
-        data: DataConfig,
-        unit: Period | None,
-    ) -> None:
-        forms = DateForms(texts, data, unit)
-        self._unit, self._by_year = forms.unit, data.period == "year"
-        self.numbers = dictionary.ids((text, forms.of(text)) for text in texts)
-        dates = [dictionary.parsed[number] for number in self.numbers.tolist()]
-        unreadable = [date.reason == reasons.BAD_DATE and not date.repaired for date in dates]
-        why = (
-            reasons.BAD_DATE
-            if wrong or (date.unread and not self._by_year)
-            else None
-            if date.repaired
-            else date.reason
-            for wrong, date in zip(unreadable, dates, strict=True)
-        )
-        self.reject_codes = spread_some(np.array(reasons.codes_of(why), np.int8), codes)
-        self.repaired = spread_some(np.array([date.repaired for date in dates], np.bool_), codes)
-        today = int(np.datetime64("today", "D").astype(np.int64)) if self._unit is None else sys.maxsize
-        mixed, self._day_first = forms.month_first(texts)
-        odd = [text if wrong else "" for wrong, text in zip(unreadable, texts, strict=True)]
-        kinds = {
-            reasons.AMBIGUOUS_DATE: [date.ambiguous for date in dates],
-            reasons.TWO_DIGIT_YEAR: list(map(has_two_digits, odd)),
-            reasons.NUMBERED_DATE: list(map(is_number, odd)),
-            reasons.FUTURE_DATE: [
-                date.day > today and not wrong for wrong, date in zip(unreadable, dates, strict=True)
-            ],
-            reasons.MIXED_ORDERS: mixed,
-        }
-        self._kinds = {
-            what: spread_some(np.array(found, np.bool_), codes) for what, found in kinds.items() if any(found)
-        }
-        self._dictionary = dictionary
-
-    def notes(self, lines: Codes, dates: Codes, used: Mask) -> Iterator[Note]:
-        """One note per kind of dates that cannot be read as written, with their number.
-
-        `lines`, `dates` (numbers in the dictionary) and `used`, shape (records,).
-        """
-        if self._unit and used.any():
-            first = parse_date("1", DateForm(unit=self._unit)).day
-            start = label(int(period_of(np.array([first], np.int32), self._unit)[0]), self._unit)
-            shown = f"{self._unit} 1 is shown as {start}"
-            yield Note(int(lines[0]), reasons.NUMBERED_DATE, shown, reasons.KEPT)
-        for what, rows in self._kinds.items():
-            kept = what in _KEPT or (what == reasons.AMBIGUOUS_DATE and self._by_year)
-            places = np.flatnonzero(rows & used if kept else rows)
-            if len(places):
-                count = f"{len(places):,} date{'s' if len(places) > 1 else ''}"
-                text = f"{count} like {self._dictionary.values[dates[places[0]]][0]}"
-                if what == reasons.MIXED_ORDERS:
-                    has = "have" if len(places) > 1 else "has"
-                    text += f" {has} the month first, others the day ({self._day_first})"
-                elif kept and what == reasons.AMBIGUOUS_DATE:
-                    text += ", of which only the year is used"
-                action = reasons.KEPT if kept else reasons.DROPPED
-                yield Note(int(lines[places[0]]), what, f"{text}; {_REMEDIES[what]}", action)
+def _positive(text: str) -> float:
+    """A positive number with a point or comma, else NaN."""
+    with suppress(ValueError):
+        number = float(text.replace(",", "."))
+        return number if number > 0 and math.isfinite(number) else math.nan
+    return math.nan
 
 
 def record_words(dictionaries: Dictionaries, date: int, white: int, black: int, result: int) -> str:
@@ -474,8 +433,8 @@ def _earlier(first: NDArray[np.int8], second: NDArray[np.int8]) -> NDArray[np.in
     return np.asarray(np.minimum(one, other) + np.uint8(1)).view(np.int8)
 
 
-def _first_of(rows: NDArray[Any], most: int) -> Iterator[int]:
-    """The first `most` places that are not 0."""
+def _first_of(rows: NDArray[Any]) -> Iterator[int]:
+    """The first MOST_NOTES places that are not 0."""
     starts = range(0, len(rows), MOST_NOTES)
     found = (start + np.flatnonzero(rows[start : start + MOST_NOTES]) for start in starts)
-    return islice((row for places in found for row in places.tolist()), most)
+    return islice((row for places in found for row in places.tolist()), MOST_NOTES)
