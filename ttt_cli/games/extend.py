@@ -35,6 +35,14 @@ class Extended:
     aliases_changed: bool = False
 
 
+class _Names(NameDictionary):
+    """Names that were cleaned and checked in an earlier reading."""
+
+    def _take(self, values: Sequence[str]) -> None:
+        self.cleaned += values
+        self.reject_code.frombytes(bytes(len(values)))
+
+
 def extend_games(old: Games, new: Games, data: DataConfig = _DEFAULT) -> Extended:
     """Join two tables of games, sorted as if read one after the other, with files and problems of both.
 
@@ -44,126 +52,106 @@ def extend_games(old: Games, new: Games, data: DataConfig = _DEFAULT) -> Extende
     """
     before, now = old.report.aliases, new.report.aliases
     changed = bool(before and now and before.path == now.path and before.digest != now.digest)
-    old, new = _united(old, new, data)
-    repeated = _repeats(old, new)
-    repeats = len(np.unique(_record(new)[repeated]))
-    if data.filter.dedupe:
-        new = _without(new, repeated, DUPLICATE)
-    else:
-        new = replace(new, report=replace(new.report, files=_counted(new, repeated, DUPLICATE, "noticed")))
-    return Extended(_joined(old, new), new, repeats, data.filter.dedupe, changed)
+    columns: dict[str, Any] = {
+        name: np.concatenate([getattr(old, name), getattr(new, name)]) for name in GAME_COLUMNS
+    }
+    columns |= {name: joined(getattr(old, name), getattr(new, name)) for name in TEXT_COLUMNS}
+    is_new, n_old_files = np.arange(len(columns["date"])) >= len(old), len(old.report.files)
+    columns["source_file"][is_new] += n_old_files
 
-
-class _Names(NameDictionary):
-    """Names that were cleaned and checked in an earlier reading."""
-
-    def _take(self, values: Sequence[str]) -> None:
-        self.cleaned += values
-        self.reject_code.frombytes(bytes(len(values)))
-
-
-def _united(old: Games, new: Games, data: DataConfig) -> tuple[Games, Games]:
-    """Both tables with the same players, without games of a player against himself."""
     dictionary = _Names()
-    numbers = [dictionary.ids(games.players) for games in (old, new)]
-    white, black = (
-        np.concatenate([numbers[0][getattr(old, side)], numbers[1][getattr(new, side)]])
-        for side in ("white", "black")
-    )
+    names = [dictionary.ids(games.players) for games in (old, new)]
+    for side in ("white", "black"):
+        columns[side] = np.concatenate([names[0][getattr(old, side)], names[1][getattr(new, side)]])
     aliases = Aliases() if data.aliases is None else read_aliases(data.aliases)
-    years = years_of(np.concatenate([old.date, new.date])) if aliases.by_years else None
-    mentions, sides = find_mentions((white, black), len(dictionary.values), years=years)
+    years = years_of(columns["date"]) if aliases.by_years else None
+    named = columns["white"], columns["black"]
+    mentions, sides = find_mentions(named, len(dictionary.values), years=years)
     who = identify(dictionary, mentions, data.names, aliases)
-    white, black = (who.player[side] for side in sides)
-    alone = white == black
+    columns["white"], columns["black"] = (who.player[side].astype(np.int32) for side in sides)
+
+    record = _records(columns, is_new)
+    alone = columns["white"] == columns["black"]
+    repeated = _repeats(columns, record, is_new) & ~alone
+    left_out = alone | repeated if data.filter.dedupe else alone
+    files = (*old.report.files, *new.report.files)
+    of_files = is_new | bool(n_old_files)
+    problems = [*old.report.problems], [*new.report.problems]
+    _, first = np.unique(record[alone], return_index=True)
+    for row in np.flatnonzero(alone)[first].tolist():
+        if of_files[row]:
+            path, player = files[columns["source_file"][row]].path, who.players[columns["white"][row]]
+            line = int(columns["source_line"][row])
+            problems[int(is_new[row])].append(Problem(path, line, SAME_PLAYER, player, DROPPED))
+    for rows, reason, key in (
+        (alone, SAME_PLAYER, "dropped"),
+        (repeated, DUPLICATE, "dropped" if data.filter.dedupe else "noticed"),
+    ):
+        _, first = np.unique(record[rows & of_files], return_index=True)
+        counts = np.bincount(columns["source_file"][rows & of_files][first], minlength=len(files)).tolist()
+        files = tuple(_counted(file, count, reason, key) for file, count in zip(files, counts, strict=True))
+
     renamed = spellings(dictionary.values, mentions, who)
-    now = {before: player for player, before in renamed}
-    parts = []
-    for games, part in ((old, slice(0, len(old))), (new, slice(len(old), None))):
-        same = alone[part]
-        kept = _without(games, same, SAME_PLAYER)
-        known = ((now.get(player, player), spelling) for player, spelling in games.spellings)
-        parts.append(
-            replace(
-                kept,
-                white=white[part][~same],
-                black=black[part][~same],
-                players=who.players,
-                spellings=tuple(pair for pair in (*known, *renamed) if pair[0] != pair[1]),
-            )
-        )
-    return parts[0], parts[1]
+    player_of = {spelling: player for player, spelling in renamed}
+    known, further = (
+        [
+            (player_of.get(player, player), spelling)
+            for player, spelling in pairs
+            if player_of.get(player) != spelling
+        ]
+        for pairs in (old.spellings, (*new.spellings, *renamed))
+    )
+    kept = np.flatnonzero(~left_out)
+    kept = kept[np.argsort(columns["date"][kept], kind="stable")]
+    report = ReadReport(files, (*problems[0], *problems[1]), now or before)
+    games = table_of(_rows(columns, kept), who.players, report, (*known, *further))
+    ours = is_new[kept]
+    part = _rows({name: getattr(games, name) for name in columns}, ours)
+    part["source_file"] = part["source_file"] - np.int32(n_old_files)
+    report = ReadReport(files[n_old_files:], tuple(problems[1]), now)
+    added = Games(**part, players=games.players, report=report, spellings=tuple(further))
+    return Extended(games, added, len(np.unique(record[repeated])), data.filter.dedupe, changed)
 
 
-def _repeats(old: Games, new: Games) -> Mask:
+def _rows(columns: dict[str, Any], rows: Mask | Places) -> dict[str, Any]:
+    """Some rows of the columns of games."""
+    return {
+        name: picked(column, rows) if name in TEXT_COLUMNS else column[rows]
+        for name, column in columns.items()
+    }
+
+
+def _records(columns: dict[str, Any], is_new: Mask) -> Places:
+    """A number for the record of each game."""
+    lines = columns["source_line"]
+    if lines.max(initial=0) > LINES:
+        lines = np.unique(lines, return_inverse=True)[1]
+    file = 2 * columns["source_file"].astype(np.int64) + is_new  # old games may have no file
+    found: Places = file * (lines.max(initial=0) + 1) + lines
+    return found
+
+
+def _repeats(columns: dict[str, Any], record: Places, is_new: Mask) -> Mask:
     """Mask of new games that repeat old ones; of equal games as many as there are old."""
-    names = ("date", "white", "black", "outcome", "weight")
-    _, record, count = np.unique(_record(new), return_inverse=True, return_counts=True)
-    rows = np.flatnonzero((new.date_precision == PRECISION_DAY) & (count[record] == 1))  # not of a match
-    exact = (old.date_precision == PRECISION_DAY) & np.isin(old.date, new.date[rows])
-    columns = [np.concatenate([getattr(old, name)[exact], getattr(new, name)[rows]]) for name in names]
-    order = np.lexsort(columns[::-1])  # the old ones of equal ones first: the sort is stable
+    _, number, count = np.unique(record, return_inverse=True, return_counts=True)
+    exact = columns["date_precision"] == PRECISION_DAY
+    single = count[number] == 1  # not of a match
+    rows = np.flatnonzero(exact & (single | ~is_new) & np.isin(columns["date"], columns["date"][is_new]))
+    keys = [columns[name][rows] for name in ("date", "white", "black", "outcome", "weight")]
+    order = np.lexsort(keys[::-1])  # the old ones of equal ones first: the sort is stable
     first = np.ones(len(order), np.bool_)
-    first[1:] = np.any([column[order][1:] != column[order][:-1] for column in columns], axis=0)
+    first[1:] = np.any([key[order][1:] != key[order][:-1] for key in keys], axis=0)
     group = np.cumsum(first) - 1
-    is_new = order >= np.count_nonzero(exact)
-    known = np.bincount(group, ~is_new)
+    fresh = is_new[rows[order]]
+    known = np.bincount(group, ~fresh)
     place = np.arange(len(order)) - np.flatnonzero(first)[group]
-    repeated = np.zeros(len(new), np.bool_)
-    again = is_new & (place < 2 * known[group])
-    repeated[rows[order[again] - np.count_nonzero(exact)]] = True
+    repeated = np.zeros(len(is_new), np.bool_)
+    repeated[rows[order[fresh & (place < 2 * known[group])]]] = True
     return repeated
 
 
-def _record(games: Games) -> Places:
-    """A number for the record of each game."""
-    lines = games.source_line
-    if lines.max(initial=0) > LINES:
-        lines = np.unique(lines, return_inverse=True)[1]
-    return games.source_file * np.int64(lines.max(initial=0) + 1) + lines
-
-
-def _without(games: Games, rows: Mask, reason: str) -> Games:
-    """The games without some rows, which are counted as dropped records."""
-    if not rows.any():
-        return games
-    problems = games.report.problems
-    if reason == SAME_PLAYER:
-        places = zip(games.source_file[rows].tolist(), games.source_line[rows].tolist(), strict=True)
-        found = dict(zip(places, games.white[rows].tolist(), strict=True))
-        problems += tuple(
-            Problem(games.report.files[file].path, line, SAME_PLAYER, games.players[player], DROPPED)
-            for (file, line), player in found.items()
-            if file < len(games.report.files)
-        )
-    report = replace(games.report, files=_counted(games, rows, reason, "dropped"), problems=problems)
-    columns: dict[str, Any] = {name: getattr(games, name)[~rows] for name in GAME_COLUMNS}
-    columns |= {name: picked(getattr(games, name), ~rows) for name in TEXT_COLUMNS}
-    return replace(games, **columns, report=report)
-
-
-def _counted(games: Games, rows: Mask, what: str, key: str) -> tuple[FileReport, ...]:
-    """The reports of all files, with records of some games added to `dropped` or `noticed`."""
-    _, first = np.unique(_record(games)[rows], return_index=True)
-    counts = np.bincount(games.source_file[rows][first], minlength=len(games.report.files)).tolist()
-    files = []
-    for file, count in zip(games.report.files, counts, strict=False):
-        known: dict[str, int] = getattr(file, key)
-        more: dict[str, Any] = {key: {**known, what: known.get(what, 0) + count}} if count else {}
-        files.append(replace(file, used=file.used - count * (key == "dropped"), **more))
-    return tuple(files)
-
-
-def _joined(old: Games, new: Games) -> Games:
-    """The games of two tables with the same players, by date; at equal dates the first table's come first."""
-    files: tuple[FileReport, ...] = (*old.report.files, *new.report.files)
-    order = np.argsort(np.concatenate([old.date, new.date]), kind="stable")
-    new = replace(new, source_file=new.source_file + np.int32(len(old.report.files)))
-    columns: dict[str, Any] = {
-        name: np.concatenate([getattr(old, name), getattr(new, name)])[order] for name in GAME_COLUMNS
-    }
-    columns |= {name: picked(joined(getattr(old, name), getattr(new, name)), order) for name in TEXT_COLUMNS}
-    report = ReadReport(
-        files, (*old.report.problems, *new.report.problems), new.report.aliases or old.report.aliases
-    )
-    return table_of(columns, old.players, report, (*old.spellings, *new.spellings))
+def _counted(file: FileReport, count: int, what: str, key: str) -> FileReport:
+    """The report with so many more records `dropped` or `noticed`."""
+    known: dict[str, int] = getattr(file, key)
+    more: dict[str, Any] = {key: {**known, what: known.get(what, 0) + count}} if count else {}
+    return replace(file, used=file.used - count * (key == "dropped"), **more)

@@ -14,7 +14,7 @@ from ttt_cli.config.schema import DataConfig
 from ttt_cli.games.aliases import Aliases, read_aliases
 from ttt_cli.games.dictionaries import FURTHER, Dictionaries, NoLinks
 from ttt_cli.games.records import Records, game_columns, table_of, years_of
-from ttt_cli.games.selection import NOTICED, People, Selection, needs_all
+from ttt_cli.games.selection import NOTICED, People, needs_all, select
 from ttt_cli.games.table import GAME_KINDS, Games, compact, no_texts
 from ttt_cli.games.unify import Mentions, Sides, find_mentions, identify, spellings, unmatched
 from ttt_cli.games.validate import Validated, record_words
@@ -256,20 +256,26 @@ class Collector:
     def _selected(self, united: _United, span: _Span | None) -> Records:
         """The records of some years, or all, with filters applied."""
         records, mentions = self._records(united, span)
-        same = (records.reject_code == 0) & (records.white == records.black)
-        self._report_same_player(
-            records, np.flatnonzero(same), [united.name[side[same]] for side in mentions]
-        )
-        del mentions
+        used = records.reject_code == 0
+        same = used & (records.white == records.black)
         reject_code = np.where(same, np.int8(REJECT_CODE[SAME_PLAYER]), records.reject_code)
+        for row in np.flatnonzero(same).tolist():
+            white, black = (united.name[side[row]] for side in mentions)
+            date, result = records.date.codes[row], records.result.codes[row]
+            words = record_words(self.dictionaries, date, white, black, result)
+            file = self._files[int(np.searchsorted(records.starts, row, side="right")) - 1]
+            problem = Problem(file.report.path, int(records.line[row]), SAME_PLAYER, words, DROPPED)
+            self._same_player.append(problem)
+        del mentions
         texts: dict[str, Any] = {name: compact(getattr(records, name)) for name in _TEXTS if span}
-        selected = Selection(replace(records, **texts, reject_code=reject_code), self._data, united.people)
-        dropped = np.where(records.reject_code == 0, selected.reject_code, 0)
+        compacted = replace(records, **texts, reject_code=reject_code)
+        reject_code, noticed = select(compacted, self._data, united.people)
+        dropped = np.where(used, reject_code, 0)
         for file, (begin, end) in zip(self._files, pairwise(records.starts.tolist()), strict=True):
             file.count_dropped(dropped[begin:end], records.line[begin:end])
-            for what, noticed in selected.noticed.items():
-                file.noticed[what] += int(np.count_nonzero(noticed[begin:end]))
-        return replace(records, reject_code=selected.reject_code)
+            for what, rows in noticed.items():
+                file.noticed[what] += int(np.count_nonzero(rows[begin:end]))
+        return replace(records, reject_code=reject_code)
 
     def _records(self, united: _United, span: _Span | None) -> tuple[Records, list[Codes]]:
         """The records of some years, or all, before filters, and the mentions of both sides; releases all."""
@@ -316,14 +322,6 @@ class Collector:
 
     def _reports(self) -> tuple[FileReport, ...]:
         return tuple(file.account() for file in self._files)
-
-    def _report_same_player(self, records: Records, rows: NDArray[np.intp], names: Sequence[Places]) -> None:
-        """Add a problem for each record with the same player on both sides, by the numbers of the `names`."""
-        files = np.searchsorted(records.starts, rows, side="right") - 1
-        columns = (files, records.line[rows], records.date.codes[rows], *names, records.result.codes[rows])
-        for file, line, *numbers in zip(*(column.tolist() for column in columns), strict=True):
-            words, path = record_words(self.dictionaries, *numbers), self._files[file].report.path
-            self._same_player.append(Problem(path, line, SAME_PLAYER, words, DROPPED))
 
     def _all_problems(self) -> tuple[Problem, ...]:
         """Problems by file and line, and an account of the spellings of the alias file that no name has."""

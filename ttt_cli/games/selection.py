@@ -108,7 +108,6 @@ def control_is(text: str, name: str) -> bool:
     return low <= seconds < high
 
 
-_AT_ONCE: Final = 1 << 20  # rows looked up at a time, for the sake of memory
 _ZEROS: Final = re.compile(r"\b0+(?=\d)")
 
 
@@ -155,16 +154,13 @@ def _candidates(records: Records, used: Mask, round_: Ids) -> Places:
     rows = np.flatnonzero(single & distinct)
     meeting = _meeting(records, rows)
     ordered = np.sort(meeting)
-    again = np.unique(ordered[1:][ordered[1:] == ordered[:-1]])
+    again = ordered[1:][ordered[1:] == ordered[:-1]]
     del ordered
     if not len(again):
         return rows[:0]
-    parts = []
-    for start in range(0, len(rows), _AT_ONCE):
-        keys = meeting[start : start + _AT_ONCE]
-        place = np.minimum(np.searchsorted(again, keys), len(again) - 1)
-        parts.append(rows[start : start + _AT_ONCE][again[place] == keys])
-    return np.concatenate(parts)
+    place = np.minimum(np.searchsorted(again, meeting), len(again) - 1)
+    found: Places = rows[again[place] == meeting]
+    return found
 
 
 def _meeting(records: Records, rows: Places) -> Places:
@@ -281,95 +277,77 @@ def needs_all(data: DataConfig) -> bool:
     return data.filter.min_games > 1 or data.filter.largest_group
 
 
-class Selection:
+def select(records: Records, data: DataConfig, people: People) -> tuple[NDArray[np.int8], dict[str, Mask]]:
     """Reject codes of records after all filters of `data`, applied in the order of DROP_REASONS.
 
-    `people` are those of the records' players. `noticed` marks used records by reasons in NOTICED.
+    `people` are those of the records' players. Also returns masks of used records by reasons in NOTICED.
     """
+    wanted, reject_code = data.filter, records.reject_code.copy()
+    white, black = records.white, records.black
 
-    def __init__(self, records: Records, data: DataConfig, people: People) -> None:
-        self._records, self._data = records, data
-        self.reject_code = records.reject_code.copy()
-        teams, engines = self._either(people.teams), self._either(people.engines)
-        for what, reason, rows in (("teams", reasons.TEAM, teams), ("engines", reasons.ENGINE, engines)):
-            if what in data.drop:
-                self._drop(reason, rows)
-        self._drop_by_filter(people.listed)
-        self._drop_sets(teams)
-        duplicate = np.zeros(len(records), np.bool_)
-        duplicate[find_duplicates(records, self.reject_code == 0).row] = True
-        if data.filter.dedupe:
-            self._drop(reasons.DUPLICATE, duplicate)
-        if data.filter.min_games > 1:
-            self._drop_until_stable(data.filter.min_games)
-        if data.filter.largest_group:
-            left = np.flatnonzero(self.reject_code == 0)
-            white, black = (side[left].astype(np.int32) for side in (records.white, records.black))
-            label = label_groups(white, black, len(records.players))
-            self.reject_code[left[label[white] > 0]] = reasons.REJECT_CODE[reasons.OTHER_GROUP]
-        masks = (duplicate, teams, engines) if records.report.chess else (duplicate,)
-        used = self.reject_code == 0
-        self.noticed = {what: rows & used for what, rows in zip(NOTICED, masks, strict=False) if rows.any()}
+    def drop(reason: str, rows: Mask) -> None:
+        reject_code[(reject_code == 0) & rows] = reasons.REJECT_CODE[reason]
 
-    def _drop(self, reason: str, rows: Mask) -> None:
-        self.reject_code[(self.reject_code == 0) & rows] = reasons.REJECT_CODE[reason]
-
-    def _either(self, players: Mask) -> Mask:
-        """Mask of records with one of the players."""
-        if not players.any():
-            return np.zeros(len(self.reject_code), np.bool_)
-        either: Mask = players[self._records.white] | players[self._records.black]
-        return either
-
-    def _drop_by_filter(self, listed: Mask) -> None:
-        records, wanted = self._records, self._data.filter
-        if wanted.years is not None:
-            first, last = year_range(wanted.years)
-            self._drop(reasons.OTHER_YEARS, (records.year < first) | (records.year > last))
-        if wanted.players:
-            white, black = listed[records.white], listed[records.black]
-            self._drop(reasons.OTHER_PLAYERS, ~(white & black if wanted.among else white | black))
-        if wanted.events:
-            self._drop(reasons.OTHER_EVENT, ~of_events(records, wanted.events))
-        if wanted.exclude_events:
-            self._drop(reasons.EXCLUDED_EVENT, of_events(records, wanted.exclude_events))
-
-    def _drop_sets(self, teams: Mask) -> None:
-        """Drop sets of events: those of the filter, else exhibitions in files of chess."""
-        records, names = self._records, self._data.filter.exclude
-        if names is not None:
-            for chosen in names:
-                self._drop(chosen, in_set(records, chosen) | (teams if chosen == "consultation" else False))
-            return
-        chess = np.repeat([file.chess for file in records.files], np.diff(records.starts))
-        if not chess.any():
-            return
+    teams, engines = (
+        kind[white] | kind[black] if kind.any() else np.zeros(len(records), np.bool_)
+        for kind in (people.teams, people.engines)
+    )
+    if "teams" in data.drop:
+        drop(reasons.TEAM, teams)
+    if "engines" in data.drop:
+        drop(reasons.ENGINE, engines)
+    if wanted.years is not None:
+        first, last = year_range(wanted.years)
+        drop(reasons.OTHER_YEARS, (records.year < first) | (records.year > last))
+    if wanted.players:
+        listed = people.listed[white], people.listed[black]
+        drop(reasons.OTHER_PLAYERS, ~(listed[0] & listed[1] if wanted.among else listed[0] | listed[1]))
+    if wanted.events:
+        drop(reasons.OTHER_EVENT, ~of_events(records, wanted.events))
+    if wanted.exclude_events:
+        drop(reasons.EXCLUDED_EVENT, of_events(records, wanted.exclude_events))
+    for chosen in wanted.exclude or ():
+        drop(chosen, in_set(records, chosen) | (teams if chosen == "consultation" else False))
+    chess = np.repeat([file.chess for file in records.files], np.diff(records.starts))
+    if wanted.exclude is None and chess.any():
         sets = in_sets(records, EXHIBITIONS)
         sets["consultation"] |= teams
         sets["odds"] &= records.offset == 0
         for name, rows in sets.items():
-            used = rows & chess & (self.reject_code == 0)
-            self._drop(name, one_against_many(records, used) if name == "blindfold" else used)
+            used = rows & chess & (reject_code == 0)
+            drop(name, one_against_many(records, used) if name == "blindfold" else used)
 
-    def _drop_until_stable(self, least: int) -> None:
-        """Drop games of players with fewer games, until all players left have enough."""
-        records = self._records
-        count = records.tally.sum(axis=1)[records.result.codes]
-        few = np.ones(1, np.bool_)
-        while few.any():
-            rows = np.flatnonzero(self.reject_code == 0)
-            white, black = records.white[rows], records.black[rows]
-            ends, n = np.concatenate([white, black]), len(records.players)
-            played = np.bincount(ends, np.tile(count[rows], 2), n)
-            few = (played > 0) & (played < least)
-            self.reject_code[rows[few[white] | few[black]]] = reasons.REJECT_CODE[reasons.FEW_GAMES]
+    duplicate = np.zeros(len(records), np.bool_)
+    duplicate[find_duplicates(records, reject_code == 0).row] = True
+    if wanted.dedupe:
+        drop(reasons.DUPLICATE, duplicate)
+    few = np.array([wanted.min_games > 1])
+    while few.any():  # until all players left have enough games
+        left = np.flatnonzero(reject_code == 0)
+        players, count = np.concatenate([white[left], black[left]]), records.tally.sum(axis=1)
+        played = np.bincount(players, np.tile(count[records.result.codes[left]], 2), len(records.players))
+        few = (played > 0) & (played < wanted.min_games)
+        reject_code[left[few[white[left]] | few[black[left]]]] = reasons.REJECT_CODE[reasons.FEW_GAMES]
+    if wanted.largest_group:
+        left = np.flatnonzero(reject_code == 0)
+        ends = white[left].astype(np.int32), black[left].astype(np.int32)
+        label = label_groups(*ends, len(records.players))
+        reject_code[left[label[white[left]] > 0]] = reasons.REJECT_CODE[reasons.OTHER_GROUP]
+    masks = (duplicate, teams, engines) if records.report.chess else (duplicate,)
+    used = reject_code == 0
+    return reject_code, {what: rows & used for what, rows in zip(NOTICED, masks, strict=False) if rows.any()}
 
 
 def of_events(records: Records, texts: Sequence[str]) -> Mask:
     """Mask of records whose event or site has one of the texts: words in any case and accents, or /patterns/."""
     rows = np.zeros(len(records), np.bool_)
     for text in texts:
-        rows |= _where((records.event, records.site), _matcher(text))
+        pattern, words = pattern_of(text), f" {fold(text)} "
+
+        def matches(value: str, pattern: re.Pattern[str] | None = pattern, words: str = words) -> bool:
+            return words in f" {fold(value)} " if pattern is None else pattern.search(value) is not None
+
+        rows |= _where((records.event, records.site), matches)
     return rows
 
 
@@ -414,14 +392,6 @@ def in_set(records: Records, name: str) -> Mask:
     if name == "odds":
         rows |= _where((records.odds,), lambda value: not is_even(value))
     return rows
-
-
-def _matcher(text: str) -> Callable[[str], bool]:
-    pattern = pattern_of(text)
-    if pattern is not None:
-        return lambda value: pattern.search(value) is not None
-    words = f" {fold(text)} "
-    return lambda value: words in f" {fold(value)} "
 
 
 def _where(columns: Sequence[Column[str]], satisfies: Callable[[str], bool]) -> Mask:

@@ -394,72 +394,55 @@ def record_rows(records: Records, *, everything: bool = False) -> Rows:
     `white` and `black` are the players identified by the names, else the names as written; so are `date`, `result` and
     the other texts. `problem`: why a record is not used, or what was repaired (`bad date (repaired)`). Rows are lazy.
     """
-    listing = _Listing(records, everything)
-    return Rows(COLUMNS, listing.rows(), parquet=listing.write_parquet)
+    chosen = np.arange(len(records)) if everything else np.flatnonzero(records.used)
+    paths, files = tuple(file.path for file in records.files), records.file
+    names, oddities = (*records.players, *records.white_written.values), _oddities(records)
 
+    def named(rows: NDArray[np.int64], side: str) -> list[str]:
+        player: NDArray[np.signedinteger] = getattr(records, side)[rows]
+        written = getattr(records, f"{side}_written").codes[rows].astype(np.int64)
+        return _picked(names, np.where(player >= 0, player, written + len(records.players)))
 
-class _Listing:
-    def __init__(self, records: Records, everything: bool) -> None:
-        self._records = records
-        self._chosen = np.arange(len(records)) if everything else np.flatnonzero(records.used)
-        self._file = records.file
-        self._paths = tuple(file.path for file in records.files)
-        self._odd = _oddities(records)
-        self._duplicates = find_duplicates(records)
-        self._names = (*records.players, *records.white_written.values)
+    def problems(rows: NDArray[np.int64]) -> list[str | None]:
+        reasons: list[str | None] = _picked((None, *DROP_REASONS), records.reject_code[rows])
+        if not oddities:
+            return reasons
+        # of a dropped record only what it repeats is listed beside the reason
+        found = ((why, oddities.get(row, ("", ""))) for row, why in zip(rows.tolist(), reasons, strict=True))
+        return ["; ".join(filter(None, (why or odd, repeats))) or None for why, (odd, repeats) in found]
 
-    def rows(self) -> Iterator[tuple[Any, ...]]:
-        for start in range(0, len(self._chosen), _PIECE):
-            yield from zip(*self._columns(self._chosen[start : start + _PIECE]), strict=True)
+    def pieces(size: int) -> Iterator[list[list[Any]]]:
+        texts = (records.result, records.event, records.site, records.round)
+        for start in range(0, len(chosen), size):
+            rows = chosen[start : start + size]
+            yield [
+                _picked(paths, files[rows]),
+                (records.line[rows].astype(np.int64) % LINES).tolist(),
+                _picked(records.date.values, records.date.codes[rows]),
+                *(named(rows, side) for side in ("white", "black")),
+                *(_picked(column.values, column.codes[rows]) for column in texts),
+                problems(rows),
+            ]
 
-    def write_parquet(self, path: Path) -> None:
-        """Write all rows, piece by piece."""
+    def write_parquet(path: Path) -> None:
         import pyarrow as pa
         from pyarrow.parquet import ParquetWriter
 
         schema = pa.schema([(name, pa.int64() if name == "line" else pa.string()) for name in COLUMNS])
         with ParquetWriter(path, schema) as writer:
-            for start in range(0, len(self._chosen), 16 * _PIECE):
-                columns = self._columns(self._chosen[start : start + 16 * _PIECE])
+            for columns in pieces(16 * _PIECE):
                 writer.write(pa.table(dict(zip(COLUMNS, columns, strict=True)), schema))
 
-    def _columns(self, rows: NDArray[np.int64]) -> list[list[Any]]:
-        records = self._records
-        texts = (records.result, records.event, records.site, records.round)
-        return [
-            _picked(self._paths, self._file[rows]),
-            (records.line[rows].astype(np.int64) % LINES).tolist(),
-            _picked(records.date.values, records.date.codes[rows]),
-            *(self._named(rows, side) for side in ("white", "black")),
-            *(_picked(column.values, column.codes[rows]) for column in texts),
-            self._problems(rows),
-        ]
-
-    def _named(self, rows: NDArray[np.int64], side: str) -> list[str]:
-        player: NDArray[np.signedinteger] = getattr(self._records, side)[rows]
-        written = getattr(self._records, f"{side}_written").codes[rows].astype(np.int64)
-        return _picked(self._names, np.where(player >= 0, player, written + len(self._records.players)))
-
-    def _problems(self, rows: NDArray[np.int64]) -> list[str | None]:
-        found: list[str | None] = _picked((None, *DROP_REASONS), self._records.reject_code[rows])
-        if self._odd:
-            found = [why or self._odd.get(row) for row, why in zip(rows.tolist(), found, strict=True)]
-        repeated, original = self._duplicates.row, self._duplicates.original
-        if len(repeated):
-            number = np.minimum(np.searchsorted(repeated, rows), len(repeated) - 1)
-            again = np.flatnonzero(repeated[number] == rows)
-            for i, row in zip(again.tolist(), original[number[again]].tolist(), strict=True):
-                repeats = f"duplicate of {self._records.place(row)} (kept)"
-                found[i] = f"{found[i]}; {repeats}" if found[i] else repeats
-        return found
+    rows = (row for columns in pieces(_PIECE) for row in zip(*columns, strict=True))
+    return Rows(COLUMNS, rows, parquet=write_parquet)
 
 
 def _picked(values: Sequence[Any], codes: NDArray[Any]) -> list[Any]:
     return list(map(values.__getitem__, codes.tolist()))
 
 
-def _oddities(records: Records) -> dict[int, str]:
-    """What is odd about records that are used."""
+def _oddities(records: Records) -> dict[int, tuple[str, str]]:
+    """What is odd about single records that may be used, and what they repeat, by row."""
     found: dict[int, list[str]] = {}
     numbers = {file.path: number for number, file in reversed(list(enumerate(records.files)))}
     for problem in records.problems:
@@ -469,7 +452,15 @@ def _oddities(records: Records) -> dict[int, str]:
             row = first + int(np.searchsorted(records.line[first:after], problem.line, side="right")) - 1
             if row >= first:
                 found.setdefault(row, []).append(f"{problem.reason} ({problem.action})")
-    return {row: "; ".join(dict.fromkeys(oddities)) for row, oddities in found.items()}
+    duplicates = find_duplicates(records)
+    originals = dict(zip(duplicates.row.tolist(), duplicates.original.tolist(), strict=True))
+    return {
+        row: (
+            "; ".join(dict.fromkeys(found.get(row, []))),
+            f"duplicate of {records.place(originals[row])} (kept)" if row in originals else "",
+        )
+        for row in {**found, **originals}
+    }
 
 
 def reading_lines(games: Games, period: str, *, everything: bool = False) -> Iterator[str]:
