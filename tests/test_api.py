@@ -12,14 +12,13 @@ import numpy as np
 import pytest
 
 import ttt_cli
-from tests.support.handmade import RECORDS, games_of, write_small_run
+from tests.support.handmade import RECORDS, games_of
 from tests.support.recorder import Recorder
 from ttt_cli import api
 from ttt_cli.api import _Sweeps, configure, fit, open_run, read_games
 from ttt_cli.inference.solver import OnSweep
 from ttt_cli.support.errors import ConfigError, DataError, RunError
 from ttt_cli.systems import registry, ttt
-from ttt_cli.timeline import build_timeline
 
 CSV = "1857,a,b,1-0\n1858,b,a,1/2-1/2\n"
 
@@ -86,18 +85,6 @@ def test_a_fit_in_memory_and_on_disk_are_the_same(tmp_path: Path) -> None:
     assert here.meta.log_evidence == there.meta.log_evidence
 
 
-def test_the_stored_skills_are_the_models(tmp_path: Path) -> None:
-    games = games_of(RECORDS)
-    resolved = configure(beta=600)
-    direct = resolved.model.fit(build_timeline(games), resolved.params, resolved.config.solver)
-    run = fit(games, resolved)
-    stored = dict(run.select("SELECT player || period, mean FROM skills WHERE games > 0")[1])
-    timeline = build_timeline(games)
-    for node in range(timeline.n_nodes):
-        key = timeline.players[timeline.node_player[node]] + str(timeline.node_period[node])
-        assert stored[key] == direct.mean[node]
-
-
 def test_refitting_the_stored_games_gives_the_same_fit(tmp_path: Path) -> None:
     run = fit(games_of(RECORDS, [1, 2, 1, 0.5, 1, 3, 1]), output=tmp_path / "a.ttt")
     again = fit(run.stored_games())
@@ -105,16 +92,12 @@ def test_refitting_the_stored_games_gives_the_same_fit(tmp_path: Path) -> None:
     assert again.skills().equals(run.skills())
 
 
-def test_another_model_by_name() -> None:
-    run = fit(games_of(RECORDS), model="trueskill")
-    assert run.meta.model == "trueskill"
-    assert run.meta.kind == "filtered"
-
-
 def test_a_config_file_and_overrides_on_top(tmp_path: Path) -> None:
     (tmp_path / "c.yaml").write_text("model:\n  name: ttt\n  beta: 500\n  tau: 30\n")
     meta = fit(games_of(RECORDS), tmp_path / "c.yaml", beta=510).meta
     assert (meta.params["beta"], meta.params["tau"]) == (510, 30)
+    meta = fit(games_of(RECORDS), model="trueskill").meta
+    assert (meta.model, meta.kind) == ("trueskill", "filtered")
     with pytest.raises(TypeError, match="configure"):
         fit(games_of(RECORDS), configure(), beta=510)
 
@@ -134,22 +117,6 @@ def test_no_games_is_a_data_error() -> None:
         fit(type(games)(**empty, players=()))
 
 
-def test_a_place_that_cannot_take_the_run_stops_before_inference(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def never(*_: object, **__: object) -> None:
-        raise AssertionError("inference began")
-
-    monkeypatch.setattr(ttt, "fit", never)
-    with pytest.raises(RunError):
-        fit(games_of(RECORDS), output=tmp_path)
-
-
-def test_opened_runs_are_those_written(tmp_path: Path) -> None:
-    write_small_run(tmp_path / "a.ttt")
-    assert open_run(tmp_path / "a.ttt").meta.games == len(RECORDS)
-
-
 def test_the_bar_moves_with_the_logarithm_of_the_error_and_never_back() -> None:
     bar = Recorder()
     sweeps = _Sweeps(bar, tol=0.01)
@@ -158,12 +125,9 @@ def test_the_bar_moves_with_the_logarithm_of_the_error_and_never_back() -> None:
     assert np.cumsum(bar.told).tolist() == pytest.approx([0, 0, 0.45, 0.45, 0.45, 0.9])
     assert min(bar.told) >= 0
     assert bar.notes[-1] == "sweep 6, change 0.018, error 0.009: converged; computing uncertainties"
-
-
-def test_an_error_below_the_tolerance_at_once_leaves_the_rest_to_uncertainties() -> None:
-    bar = Recorder()
-    _Sweeps(bar, tol=0.01)(1, 0.0, 0.0)
-    assert bar.told == [0.9]
+    at_once = Recorder()
+    _Sweeps(at_once, tol=0.01)(1, 0.0, 0.0)
+    assert at_once.told == [0.9]
 
 
 @pytest.mark.skipif(os.name != "posix", reason="needs the signals of POSIX")

@@ -180,13 +180,8 @@ def resolved(fit):
 
 
 def test_no_games_have_no_histories():
-    from tests.support.builders import make_games
-    from ttt_cli.config.schema import SolverConfig
-    from ttt_cli.systems import ttt
-    from ttt_cli.timeline import build_timeline
-
     timeline = build_timeline(make_games([]))
-    fit = ttt.fit(timeline, ttt.Params(), SolverConfig())
+    fit = load("ttt").fit(timeline, load("ttt").Params(), EXACT)
     assert len(histories(timeline, fit).player) == 0
     assert len(spans(timeline, fit, by_player(timeline)).player) == len(periods_of_histories(timeline)) == 0
     assert fit.log_evidence == 0

@@ -46,14 +46,11 @@ def test_path_and_digest_stand_behind_the_files_of_games(here: Path) -> None:
     run = made("old.csv", "new.csv")
     assert [row[0] for row in inputs(run)] == ["old.csv", "new.csv", "names.txt"]
     assert inputs(run)[-1] == alias_row(ALIASES)
-    assert [row[1] for row in inputs(made("old.csv", aliases=None, output=None))] == ["csv"]
-
-
-def test_the_games_of_a_run_know_it_and_it_is_no_file_of_games(here: Path) -> None:
-    games = made("old.csv").stored_games()
-    assert games.report == read_games("old.csv", aliases="names.txt").report
-    assert [file.path for file in games.report.files] == ["old.csv"]
+    games = run.stored_games()
+    assert games.report == read_games("old.csv", "new.csv", aliases="names.txt").report
+    assert [file.path for file in games.report.files] == ["old.csv", "new.csv"]
     assert isinstance(games.report.aliases, InputFile)
+    assert [row[1] for row in inputs(made("old.csv", aliases=None, output=None))] == ["csv"]
 
 
 @pytest.mark.parametrize("content", [ALIASES, ALIASES + "B,Bee\n"])
@@ -67,17 +64,13 @@ def test_update_reads_it_anew_and_tells_when_it_has_changed(content: str, here: 
     assert inputs(after)[-1] == alias_row(content)
 
 
-def test_update_says_so(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_update_says_so_and_takes_another_file(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
     made("old.csv")
     assert main.run(["update", "a.ttt", "new.csv", "-o", "b.ttt"]) == 0
     assert "alias file" not in capsys.readouterr().err
     (here / "names.txt").write_text(ALIASES + "B,Bee\n")
     assert main.run(["update", "a.ttt", "new.csv", "-o", "b.ttt"]) == 0
     assert "alias file has changed" in capsys.readouterr().err
-
-
-def test_another_alias_file_takes_its_place(here: Path) -> None:
-    made("old.csv")
     (here / "other.txt").write_text("B,Bee\n")
     after = update(open_run("a.ttt"), "new.csv", overrides=["data.aliases=other.txt"])
     assert [row[0] for row in inputs(after)] == ["old.csv", "new.csv", "other.txt"]

@@ -10,16 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.support.handmade import (
-    CONFIG,
-    RECORDS,
-    REPORT,
-    Record,
-    fit_of,
-    games_of,
-    put_small_run,
-    write_small_run,
-)
+from tests.support.handmade import RECORDS, REPORT, Record, games_of, put_small_run, run_of, write_small_run
 from ttt_cli.games.table import GAME_COLUMNS, Games
 from ttt_cli.quantities import TEXT_COLUMNS
 from ttt_cli.reading.columns import Column
@@ -27,9 +18,7 @@ from ttt_cli.runs import attach
 from ttt_cli.runs.meta import EvidencePoint
 from ttt_cli.runs.run import Run, open_run
 from ttt_cli.runs.schema import FORMAT
-from ttt_cli.runs.write import memory_run, write_run
 from ttt_cli.support.errors import LookupFailed, RunError
-from ttt_cli.timeline import build_timeline
 
 
 @pytest.fixture
@@ -55,8 +44,7 @@ def test_what_was_written_of_games_comes_back() -> None:
     rounds = Column(np.array([3, 1, 2, 0, 0, 1, 3], np.uint8), ("", "1", "2", "London", "unused"))
     spellings = (("Morphy, Paul", "Morphy, P."), ("Morphy, Paul", "Paul Morphy"))
     games = replace(games_of(RECORDS, report=REPORT), round=rounds, event=rounds, spellings=spellings)
-    timeline = build_timeline(games)
-    run = memory_run(games, timeline, fit_of(timeline), CONFIG)
+    run = run_of(games)
     assert run.has_rows("texts")
     assert same_games(run.stored_games(), games)
     assert list(run.stored_games().round)[:3] == ["London", "1", "2"]
@@ -96,9 +84,7 @@ def test_any_games_come_back_equal(records: list[Record], data: st.DataObject) -
     n = len(records)
     weights = data.draw(st.lists(st.floats(1e-3, 1e6), min_size=n, max_size=n))
     games = games_of(sorted(records, key=middle), weights, REPORT)
-    timeline = build_timeline(games, "month")
-    run = memory_run(games, timeline, fit_of(timeline), CONFIG)
-    assert same_games(run.stored_games(), games)
+    assert same_games(run_of(games, period="month").stored_games(), games)
 
 
 def middle(record: Record) -> str:
@@ -109,23 +95,20 @@ def middle(record: Record) -> str:
 def test_two_inputs_of_one_name_stay_apart() -> None:
     report = replace(REPORT, files=(REPORT.files[0], replace(REPORT.files[1], path="a.pgn")))
     games = games_of(RECORDS, report=report)
-    timeline = build_timeline(games)
-    assert same_games(memory_run(games, timeline, fit_of(timeline), CONFIG).stored_games(), games)
+    assert same_games(run_of(games).stored_games(), games)
 
 
 def test_files_that_are_no_runs_say_so(tmp_path: Path) -> None:
-    text = tmp_path / "text.ttt"
-    text.write_text("hello")
-    with pytest.raises(RunError, match=r"text\.ttt: not a run of ttt"):
-        open_run(text)
-    other = tmp_path / "other.ttt"
-    duckdb.connect(str(other)).execute("CREATE TABLE t AS SELECT 1").close()
-    with pytest.raises(RunError, match="not a run of ttt"):
-        open_run(other)
-    with pytest.raises(RunError, match="is a folder"):
-        open_run(tmp_path)
-    with pytest.raises(RunError, match="no such run"):
-        open_run(tmp_path / "missing.ttt")
+    (tmp_path / "text.ttt").write_text("hello")
+    duckdb.connect(str(tmp_path / "other.ttt")).execute("CREATE TABLE t AS SELECT 1").close()
+    for name, message in (
+        ("text.ttt", r"text\.ttt: not a run of ttt"),
+        ("other.ttt", "not a run of ttt"),
+        ("", "is a folder"),
+        ("missing.ttt", "no such run"),
+    ):
+        with pytest.raises(RunError, match=message):
+            open_run(tmp_path / name)
 
 
 def test_a_forgotten_suffix_is_understood_or_suggested(run: Run) -> None:
@@ -142,19 +125,18 @@ def test_damage_and_other_versions_are_told_apart(run: Run) -> None:
     path = run.path
     assert path is not None
     run.close()
-    with duckdb.connect(str(path)) as database:
-        database.execute("UPDATE meta SET value = '999' WHERE key = 'format'")
-    with pytest.raises(RunError, match="newer ttt"):
-        open_run(path)
-    with duckdb.connect(str(path)) as database:
-        database.execute(f"UPDATE meta SET value = '{FORMAT - 1}' WHERE key = 'format'")
-    with pytest.raises(RunError, match="older ttt"):
-        open_run(path)
-    with duckdb.connect(str(path)) as database:
-        database.execute(f"UPDATE meta SET value = '{FORMAT}' WHERE key = 'format'")
-        database.execute("DELETE FROM meta WHERE key = 'sweeps'")
-    with pytest.raises(RunError, match="has no sweeps"):
-        open_run(path)
+    for sql, message in (
+        ("UPDATE meta SET value = '999' WHERE key = 'format'", "newer ttt"),
+        (f"UPDATE meta SET value = '{FORMAT - 1}' WHERE key = 'format'", "older ttt"),
+        (
+            f"UPDATE meta SET value = '{FORMAT}' WHERE key = 'format'; DELETE FROM meta WHERE key = 'sweeps'",
+            "has no sweeps",
+        ),
+    ):
+        with duckdb.connect(str(path)) as database:
+            database.execute(sql)
+        with pytest.raises(RunError, match=message):
+            open_run(path)
     path.write_bytes(path.read_bytes()[:5000])
     with pytest.raises(RunError, match="cannot be opened"):
         open_run(path)
@@ -214,17 +196,13 @@ def point(beta: float, log_evidence: float) -> EvidencePoint:
 
 
 def test_evidence_points_are_kept_and_the_later_of_equals_wins(run: Run) -> None:
-    run.store_evidence([point(600, -1.0), point(700, -2.0)])
+    with run:
+        run.store_evidence([point(600, -1.0), point(700, -2.0)])
+        assert len(run.evidence_points()) == 3
     run.store_evidence([replace(point(600.0, -3.0), asked={"tau": 60, "beta": 600})])
     stored = open_run(run.path).evidence_points()
     assert len(stored) == 3
     assert {p.asked["beta"]: p.log_evidence for p in stored[1:]} == {600.0: -3.0, 700.0: -2.0}
-
-
-def test_evidence_is_stored_from_inside_a_with_block(run: Run) -> None:
-    with run:
-        run.store_evidence([point(600, -1.0)])
-        assert len(run.evidence_points()) == 2
     assert run.path is not None
     assert not run.path.with_name("a.ttt.wal").exists()
 
@@ -282,11 +260,9 @@ def test_a_query_gives_a_frame(small_run: Callable[..., Run]) -> None:
 
 def test_the_view_of_games_has_what_was_written_of_them(tmp_path: Path) -> None:
     events = Column(np.array([1, 0, 1, 0, 0, 1, 1], np.uint8), ("", "London"))
-    games = replace(games_of(RECORDS, report=REPORT), event=events)
-    timeline = build_timeline(games)
-    write_run(tmp_path / "a.ttt", games, timeline, fit_of(timeline), CONFIG)
-    expected = list(events)
+    run = run_of(replace(games_of(RECORDS, report=REPORT), event=events), tmp_path / "a.ttt")
     sql = "SELECT event, site, round FROM games"
-    assert open_run(tmp_path / "a.ttt").select(sql)[1] == [(event, "", "") for event in expected]
+    expected = [(event, "", "") for event in events]
+    assert run.select(sql)[1] == expected
     with duckdb.connect(str(tmp_path / "a.ttt"), read_only=True) as other:
-        assert [event for event, *_ in other.execute(sql).fetchall()] == expected
+        assert other.execute(sql).fetchall() == expected

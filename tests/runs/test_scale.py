@@ -37,13 +37,8 @@ def rows(run: Run) -> dict[tuple[str, str], tuple[float, float]]:
     return {row[:2]: row[2:] for row in run.select(ALL)[1]}
 
 
-def test_without_anchors_points_are_shown() -> None:
-    run = run_of()
-    assert run.scale == Scale()
-    assert run.scale.unit == "points"
-
-
 def test_one_anchor_sets_the_level_and_leads_keep_their_meaning() -> None:
+    assert (run_of().scale, run_of().scale.unit) == (Scale(), "points")
     points, elo = rows(run_of()), rows(run_of(["Anderssen @ 1852 = 2600"]))
     assert elo["Anderssen, Adolf", "1852"][0] == pytest.approx(2600)
     base = points["Anderssen, Adolf", "1852"][0]
@@ -51,18 +46,14 @@ def test_one_anchor_sets_the_level_and_leads_keep_their_meaning() -> None:
         assert elo[key] == pytest.approx((2600 + (mean - base) / UNIT, sd / UNIT))
 
 
-def test_several_anchors_are_met_on_average() -> None:
-    run = run_of(["Anderssen @ 1852 = 2600", "Dufresne @ 1850 = 2400"])
+@pytest.mark.parametrize("slope", ["elo", "matched"])
+def test_several_anchors_are_met_on_average_and_by_a_matched_slope(slope: str) -> None:
+    run = run_of(["Anderssen @ 1852 = 2600", "Dufresne @ 1850 = 2400"], slope)
     found = rows(run)
     missed = found["Anderssen, Adolf", "1852"][0] - 2600, found["Dufresne, Jean", "1850"][0] - 2400
     assert sum(missed) == pytest.approx(0)
-    assert run.scale.slope == 1 / UNIT
-
-
-def test_a_matched_slope_goes_through_two_anchors() -> None:
-    found = rows(run_of(["Anderssen @ 1852 = 2600", "Dufresne @ 1850 = 2400"], "matched"))
-    assert found["Anderssen, Adolf", "1852"][0] == pytest.approx(2600)
-    assert found["Dufresne, Jean", "1850"][0] == pytest.approx(2400)
+    assert (run.scale.slope == 1 / UNIT) == (slope == "elo")
+    assert (missed == pytest.approx((0, 0))) == (slope == "matched")
 
 
 @pytest.mark.parametrize(
@@ -92,13 +83,11 @@ def test_back_in_points() -> None:
     run = run_of(["Anderssen @ 1852 = 2600"], further="draw_margin")
     sql = "SELECT s FROM skills s ORDER BY player, period"
     plain = [row for (row,) in run_of(further="draw_margin").select(sql)[1]]
-    back = [run.scale.points(row) for (row,) in run.select(sql)[1]]
-    for one, other in zip(plain, back, strict=True):
-        assert other.keys() == one.keys()
-        assert all(
-            other[key] == (pytest.approx(value) if isinstance(value, float) else value)
-            for key, value in one.items()
-        )
+    for one, (other,) in zip(plain, run.select(sql)[1], strict=True):
+        exact = {
+            key: pytest.approx(value) if isinstance(value, float) else value for key, value in one.items()
+        }
+        assert run.scale.points(other) == exact
 
 
 def test_a_stored_run_is_opened_on_any_scale(tmp_path: Path) -> None:
@@ -110,17 +99,16 @@ def test_a_stored_run_is_opened_on_any_scale(tmp_path: Path) -> None:
         assert rows(run) == rows(run)
     assert rows(open_run(tmp_path / "a.ttt"))["Anderssen, Adolf", "1852"][0] < 1100
     assert math.isclose(open_run(tmp_path / "a.ttt", ["points"]).scale.slope, 1.0)
+    with pytest.raises(ConfigError, match="points or anchors, not both"):
+        _ = open_run(tmp_path / "a.ttt", ["points", "Anderssen @ 1852 = 2600"]).scale
 
 
-def test_the_table_of_games_is_the_same_on_any_scale() -> None:
+def test_games_are_the_same_on_any_scale() -> None:
     run, elo = run_of(), run_of(["Anderssen @ 1852 = 2600"])
     rows = run.select("SELECT * FROM games")[1]
     assert len(rows) == 3
     assert elo.select("SELECT * FROM games")[1] == rows
-
-
-def test_games_come_back_whatever_the_scale() -> None:
-    assert run_of(["Anderssen @ 1852 = 2600"]).stored_games().players == run_of().stored_games().players
+    assert elo.stored_games().players == run.stored_games().players
 
 
 def test_anchors_as_they_are_written() -> None:
@@ -137,9 +125,3 @@ def test_an_anchor_must_have_a_skill_then() -> None:
     assert caught.value.hint == "there are skills from 1850 to 1852"
     with pytest.raises(LookupFailed, match="no player"):
         _ = run_of(["Morphy @ 1852 = 2600"]).scale
-
-
-def test_points_and_anchors_exclude_each_other(tmp_path: Path) -> None:
-    put_small_run(tmp_path / "a.ttt", RECORDS)
-    with pytest.raises(ConfigError, match="points or anchors, not both"):
-        _ = open_run(tmp_path / "a.ttt", ["points", "Anderssen @ 1852 = 2600"]).scale

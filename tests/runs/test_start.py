@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 
 from tests.support.cases import each
-from tests.support.handmade import CONFIG, RECORDS, fit_of, games_of
+from tests.support.handmade import CONFIG, RECORDS, fit_of, games_of, write_small_run
 from ttt_cli.fitted import Fit
 from ttt_cli.histories import Line
 from ttt_cli.periods import period_of
 from ttt_cli.runs.run import Run, open_run
-from ttt_cli.runs.write import memory_run, write_run
+from ttt_cli.runs.write import memory_run
 from ttt_cli.timeline import Timeline, build_timeline
 from ttt_cli.updating import _first_day, start_from
 
@@ -32,26 +32,18 @@ def run_of(further: str | None = None, period: str = "year") -> tuple[Run, Timel
     return memory_run(games, timeline, fit, CONFIG), timeline, fit
 
 
-def believed(
-    fit: Fit, timeline: Timeline, chain: str = "skill"
-) -> dict[tuple[str, int], tuple[float, float]]:
-    known = fit.chains[chain]
-    return {
-        (timeline.players[timeline.node_player[i]], int(timeline.node_period[i])): (
-            known.mean[i],
-            known.sd[i],
-        )
-        for i in range(timeline.n_nodes)
-    }
+def believed(fit: Fit, timeline: Timeline) -> dict[tuple[str, int], tuple[float, float]]:
+    nodes = zip(timeline.node_player, timeline.node_period.tolist(), fit.mean, fit.sd, strict=True)
+    return {(timeline.players[player], period): (mean, sd) for player, period, mean, sd in nodes}
 
 
-@pytest.mark.parametrize("chain", ["skill", "draw_margin"])
-def test_the_nodes_of_the_run_itself_have_its_skills(chain: str) -> None:
+def test_the_nodes_of_the_run_itself_have_its_skills() -> None:
     run, timeline, fit = run_of("draw_margin")
     start = start_from(run, timeline)
     assert start.chains.keys() == {"skill", "draw_margin"}
-    assert np.array_equal(start.chains[chain].mean, fit.chains[chain].mean)
-    assert np.array_equal(start.chains[chain].sd, fit.chains[chain].sd)
+    for name, chain in start.chains.items():
+        assert np.array_equal(chain.mean, fit.chains[name].mean)
+        assert np.array_equal(chain.sd, fit.chains[name].sd)
 
 
 def test_other_nodes_have_the_nearest_period_and_strangers_nothing() -> None:
@@ -89,16 +81,13 @@ def test_first_days_are_the_first_of_their_periods(period: str) -> None:
 
 
 def test_beliefs_are_in_points_whatever_the_scale_of_the_run(tmp_path: Path) -> None:
-    games = games_of(RECORDS)
-    timeline = build_timeline(games)
-    fit = fit_of(timeline, further="draw_margin")
-    write_run(tmp_path / "a.ttt", games, timeline, fit, CONFIG)
+    timeline = build_timeline(write_small_run(tmp_path / "a.ttt", further="draw_margin"))
     run = open_run(tmp_path / "a.ttt", scale=["Morphy @ 1858 = 2700", "Paulsen @ 1862 = 2710", "matched"])
     assert run.skills()["mean"].min() > 2000
     start = start_from(run, timeline)
-    for name, chain in start.chains.items():
-        assert chain.mean == pytest.approx(fit.chains[name].mean)
-        assert chain.sd == pytest.approx(fit.chains[name].sd)
+    for name, chain in fit_of(timeline, further="draw_margin").chains.items():
+        assert start.chains[name].mean == pytest.approx(chain.mean)
+        assert start.chains[name].sd == pytest.approx(chain.sd)
 
 
 def test_a_system_without_uncertainty_gives_means_alone() -> None:
