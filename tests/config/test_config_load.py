@@ -23,19 +23,13 @@ def failure(path: str | None, *overrides: str) -> ConfigError:
     return caught.value
 
 
-def test_no_config_is_an_empty_document() -> None:
-    assert read_document(None).values == {}
-
-
 def test_a_file_is_read_as_utf_8_with_or_without_mark(tmp_path: Path) -> None:
     for encoding in ("utf-8", "utf-8-sig"):
         (tmp_path / "run.yaml").write_text("data:\n  columns: [Weiß]\n", encoding=encoding)
         assert read_document("run.yaml").values == {"data": {"columns": ["Weiß"]}}
-
-
-def test_windows_line_ends_count_once(tmp_path: Path) -> None:
     (tmp_path / "run.yaml").write_bytes(b"model:\r\n  beta: 3\r\n")
     assert read_document("run.yaml").where(("model", "beta")) == "run.yaml:2"
+    assert read_document(None).values == {}
 
 
 def test_standard_input(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -52,27 +46,23 @@ def test_shipped_configs_go_by_name(name: str) -> None:
     assert str(document.where(("model", "name"))).startswith("trueskill.yaml:")
 
 
-def test_a_file_here_goes_before_a_shipped_config(tmp_path: Path) -> None:
+def test_a_file_here_goes_before_a_shipped_config_and_a_folder_does_not(tmp_path: Path) -> None:
+    (tmp_path / "ttt").mkdir()
+    assert read_document("ttt").values["model"]["name"] == "ttt"
     (tmp_path / "ttt.yaml").write_text("model:\n  beta: 1\n")
     assert read_document("ttt.yaml").values == {"model": {"beta": 1}}
 
 
-def test_a_folder_of_that_name_does_not_hide_a_shipped_config(tmp_path: Path) -> None:
-    (tmp_path / "ttt").mkdir()
-    assert read_document("ttt").values["model"]["name"] == "ttt"
-
-
-def test_unknown_names_suggest_the_nearest() -> None:
-    error = failure("trueskil")
-    assert error.where == "trueskil"
-    assert error.hint == "did you mean trueskill?"
-    assert failure("zzz").hint == f"a path, or one of the shipped configs: {', '.join(shipped_configs())}"
-
-
-def test_unknown_paths_suggest_a_neighbour(tmp_path: Path) -> None:
+def test_unknown_names_suggest_the_nearest(tmp_path: Path) -> None:
     (tmp_path / "sub").mkdir()
     (tmp_path / "sub" / "lasker.yaml").touch()
-    assert failure("sub/laskr.yaml").hint == f"did you mean {Path('sub/lasker.yaml')}?"
+    for name, hint in (
+        ("trueskil", "did you mean trueskill?"),
+        ("zzz", f"a path, or one of the shipped configs: {', '.join(shipped_configs())}"),
+        ("sub/laskr.yaml", f"did you mean {Path('sub/lasker.yaml')}?"),
+    ):
+        error = failure(name)
+        assert (error.where, error.hint) == (name, hint)
 
 
 def test_folders_and_bytes_that_are_no_text_are_errors(tmp_path: Path) -> None:

@@ -21,13 +21,10 @@ def test_every_key_and_item_knows_its_line() -> None:
     assert document.where(("model",)) == "run.yaml:2"
     assert document.where(("model", "beta")) == "run.yaml:3"
     assert document.where(("data", "columns", 1)) == "run.yaml:7"
-
-
-def test_a_place_that_was_not_written_is_that_of_what_surrounds_it() -> None:
-    document = parse_document("model:\n  beta: 600\n", "run.yaml")
-    assert document.where(("model", "tau")) == "run.yaml:1"
+    assert document.where(("model", "tau")) == "run.yaml:2"  # not written: that of what surrounds it
     assert document.where(("solver", "tol")) == "run.yaml"
     assert Document().where(("solver", "tol")) is None
+    assert dotted(("data", "columns", 2)) == "data.columns[2]"
 
 
 @each(
@@ -43,6 +40,7 @@ def test_a_place_that_was_not_written_is_that_of_what_surrounds_it() -> None:
         ("0o17", 15),
         ("0x1F", 31),
         ("-.INF", -math.inf),
+        (".nan", math.nan),
         ("yes", "yes"),
         ("1858-06-15", "1858-06-15"),
         ("1_000", 1000),
@@ -56,12 +54,7 @@ def test_a_place_that_was_not_written_is_that_of_what_surrounds_it() -> None:
 )
 def test_scalars_follow_yaml_1_2(text: str, value: object) -> None:
     found = parse_document(f"key: {text}", "run.yaml").values["key"]
-    assert found == value
-    assert type(found) is type(value)
-
-
-def test_not_a_number_is_a_float() -> None:
-    assert math.isnan(parse_document("key: .nan", "run.yaml").values["key"])
+    assert repr(found) == repr(value)
 
 
 @each("text", ["", "# only a comment\n", "---\n", "null\n", "\ufeff"])
@@ -103,13 +96,6 @@ def test_bad_yaml_has_line_and_hint(text: str, line: int, message: str) -> None:
     assert error.hint
 
 
-def test_nesting_without_end_is_refused() -> None:
-    error = failure("a: " + "[" * 1_000)
-    assert error.where is not None
-    assert error.where.startswith("run.yaml")
-    assert error.hint
-
-
 @each(
     "text, value",
     [
@@ -146,10 +132,6 @@ def test_an_override_that_is_not_closed_is_an_error(text: str) -> None:
     assert caught.value.hint
 
 
-def test_paths_are_written_with_dots() -> None:
-    assert dotted(("data", "columns", 2)) == "data.columns[2]"
-
-
 def test_assignment_forgets_what_stood_there_and_comes_last() -> None:
     document = parse_document("data:\n  columns: [a, b]\n  period: day\n", "run.yaml")
     changed = document.assign(("data", "columns"), ["c"], "-s data.columns=[c]")
@@ -159,15 +141,21 @@ def test_assignment_forgets_what_stood_there_and_comes_last() -> None:
     assert document.values == {"data": {"columns": ["a", "b"], "period": "day"}}
 
 
-def test_aliases_that_multiply_are_refused() -> None:
-    lines = ["a0: &a0 [x, x, x, x, x, x, x, x, x]"]
-    lines += [f"a{n + 1}: &a{n + 1} [{', '.join([f'*a{n}'] * 9)}]" for n in range(20)]
-    error = failure("\n".join(lines))
-    assert "more than 50,000 values" in error.message
-    assert error.where is not None
-    assert error.where.startswith("run.yaml:")
+MULTIPLIED = ["a0: &a0 [x, x, x, x, x, x, x, x, x]"]
+MULTIPLIED += [f"a{n + 1}: &a{n + 1} [{', '.join([f'*a{n}'] * 9)}]" for n in range(20)]
+NESTED = ["a0: &a0 [x]", *(f"a{n + 1}: &a{n + 1} [*a{n}]" for n in range(2000))]
 
 
-def test_aliases_that_nest_are_refused() -> None:
-    lines = ["a0: &a0 [x]", *(f"a{n + 1}: &a{n + 1} [*a{n}]" for n in range(2000))]
-    assert "nested more than 50 deep" in failure("\n".join(lines)).message
+@each(
+    "text, message",
+    [
+        ("\n".join(MULTIPLIED), "more than 50,000 values"),
+        ("\n".join(NESTED), "nested more than 50 deep"),
+        ("a: " + "[" * 1_000, ""),
+    ],
+)
+def test_what_multiplies_or_nests_without_end_is_refused(text: str, message: str) -> None:
+    error = failure(text)
+    assert message in error.message
+    assert str(error.where).startswith("run.yaml")
+    assert error.hint
