@@ -345,13 +345,26 @@ def _dumped(value: Any) -> str:
 
 
 def json_schema(models: Mapping[str, type[BaseModel]]) -> dict[str, Any]:
-    """The schema (draft 2020-12) of a config for these models, given as name -> schema of the parameters."""
-    default = ModelConfig.model_fields["name"].default
-    variants = {name: _model_schema(name, params, default) for name, params in models.items()}
-    properties: dict[str, Any] = {"model": _choice(variants, default)}
+    """The schema (draft 2020-12) of a config for these models, given as name -> schema of the parameters.
+
+    Of several models the one of the given name counts, which only the default model may omit.
+    """
+    about = ModelConfig.model_fields["name"]
+    branches: list[dict[str, Any]] = []
+    for name, params in models.items():
+        variant, required = _untitled(params.model_json_schema()), [] if name == about.default else ["name"]
+        known = variant.get("properties", {})
+        symbols = {symbol: known[key] for symbol, key in aliases(params).items() if key in known}
+        named = {"name": {"const": name, "description": about.description}}
+        variant["properties"] = {**named, **known, **symbols}
+        variant["required"] = [*variant.get("required", []), *required]
+        condition = {"properties": {"name": {"const": name}}, "required": required}
+        branches.append({"if": condition, "then": variant})
+    choice = {"type": "object", "properties": {"name": {"enum": list(models)}}, "allOf": branches}
+    properties: dict[str, Any] = {"model": choice if len(branches) > 1 else branches[0]["then"]}
     for name, info in Config.model_fields.items():
-        section = info.annotation
-        if name != "model" and isinstance(section, type) and issubclass(section, BaseModel):
+        section = section_of(info)
+        if name != "model" and section is not None:
             properties[name] = _untitled(section.model_json_schema())
     return {
         "$schema": DIALECT,
@@ -363,40 +376,14 @@ def json_schema(models: Mapping[str, type[BaseModel]]) -> dict[str, Any]:
     }
 
 
-def _choice(variants: Mapping[str, dict[str, Any]], default: str) -> dict[str, Any]:
-    """The variant of the model's name, optional for the default model."""
-    if len(variants) == 1:
-        return next(iter(variants.values()))
-    branches = []
-    for name, variant in variants.items():
-        condition = {"properties": {"name": {"const": name}}, "required": [] if name == default else ["name"]}
-        branches.append({"if": condition, "then": variant})
-    return {"type": "object", "properties": {"name": {"enum": list(variants)}}, "allOf": branches}
-
-
-def _model_schema(name: str, params: type[BaseModel], default: str) -> dict[str, Any]:
-    schema = _untitled(params.model_json_schema())
-    known = schema.get("properties", {})
-    symbols = {symbol: known[key] for symbol, key in aliases(params).items() if key in known}
-    named = {"const": name, "description": ModelConfig.model_fields["name"].description}
-    schema["properties"] = {"name": named, **known, **symbols}
-    schema["required"] = [*schema.get("required", []), *(["name"] if name != default else [])]
-    return schema
-
-
 def _untitled(schema: dict[str, Any]) -> dict[str, Any]:
     """Remove pydantic's generated titles and inline the sections."""
     definitions = schema.pop("$defs", {})
-    properties = {
-        key: _untitled(definitions[entry.pop("$ref").rpartition("/")[2]]) | _without(entry, "default")
-        if "$ref" in entry
-        else entry
-        for key, entry in schema.get("properties", {}).items()
-    }
-    schema["properties"] = {key: _without(entry, "title") for key, entry in properties.items()}
+    properties = schema.setdefault("properties", {})
+    for key, entry in properties.items():
+        if "$ref" in entry:
+            inner = _untitled(definitions[entry.pop("$ref").rpartition("/")[2]])
+            properties[key] = inner | {word: value for word, value in entry.items() if word != "default"}
+        entry.pop("title", None)
     schema.pop("title", None)
     return schema
-
-
-def _without(entry: Mapping[str, Any], what: str) -> dict[str, Any]:
-    return {word: value for word, value in entry.items() if word != what}

@@ -42,9 +42,8 @@ _MOST_META: Final = 16_000_000  # bytes of settings and trace
 _CHAIN_SD: Final = re.compile(r"\b([a-z]+(?:_[a-z]+)*)_sd double")
 _SHOWN: Final = 3  # files of games that are named
 _LONGEST: Final = 300  # bytes of their names together
-CHECKED: Final[
-    dict[Signature, tuple[tuple[str, ...], bool]]
-] = {}  # in this process: chains; whether numbers were
+# By file checked in this process: its chains, and whether its numbers were checked, too
+CHECKED: Final[dict[Signature, tuple[tuple[str, ...], bool]]] = {}
 
 
 class NotARun(RunError):

@@ -51,7 +51,12 @@ def resolve(document: Document) -> Resolved:
             hint="White's advantage is model.white_advantage, the drift in a year model.tau",
         )
     params, wrong = check(model.Params, written, document, ("model",), siblings=("name",))
-    problems = _unknown_sections(document, model.Params) + wrong
+    known = {name: name for name in Config.model_fields}
+    for section, schema in {"model": model.Params, **SCHEMAS}.items():
+        for key in ("name", *schema.model_fields, *aliases(schema)):
+            known.setdefault(key, f"{section}.{key}")
+    unknown = [key for key in document.values if key not in Config.model_fields]
+    problems = [unknown_key((key,), known, document) for key in unknown] + wrong
     found: dict[str, Any] = {}
     for key, schema in SCHEMAS.items():
         found[key], wrong = check(schema, sections.get(key, {}), document, (key,))
@@ -123,17 +128,6 @@ def _model(document: Document, section: object) -> Model:
 
 def _model_config(model: Model, params: Params) -> ModelConfig:
     return ModelConfig(name=model.NAME, **params.model_dump())
-
-
-def _unknown_sections(document: Document, params: type[Params]) -> list[ConfigError]:
-    """Problems of unknown top-level keys, with the section that has such a key as a hint."""
-    sections = list(Config.model_fields)
-    known = {name: name for name in sections}
-    for section, schema in {"model": params, **SCHEMAS}.items():
-        for key in (*schema.model_fields, *aliases(schema)):
-            known.setdefault(key, f"{section}.{key}")
-    known.setdefault("name", "model.name")
-    return [unknown_key((key,), known, document) for key in document.values if key not in sections]
 
 
 def _is_numeric(annotation: Any) -> bool:
