@@ -7,7 +7,7 @@ import threading
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from datetime import datetime
-from functools import cache, cached_property
+from functools import cache, cached_property, partial
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Final, Literal, Self
@@ -183,12 +183,7 @@ class Run:
     @cached_property
     def scale(self) -> Scale:
         """The scale of all skills that methods and queries return. Raises ConfigError, LookupFailed."""
-
-        def in_points(sql: str, parameters: Sequence[Any]) -> list[Row]:
-            with self._cursor(Scale()) as cursor:
-                return cursor.execute(sql, list(parameters)).fetchall()
-
-        return find_scale(self.meta, in_points, self._anchors)
+        return find_scale(self.meta, partial(self._fetch, scale=Scale()), self._anchors)
 
     # Queries
 
@@ -296,9 +291,8 @@ class Run:
         """Raise RunReplaced if another run replaced this one."""
         if self.path is None or (self._open is not None and self._seen == signature(self.path)):
             return
-        connection, *_ = connect(self.path)
-        with closing(connection):
-            if read_meta(connection, self.path).created != self.meta.created:
+        with Run(self.path) as current:
+            if current.meta.created != self.meta.created:
                 raise self._replaced()
 
     # Tables
@@ -316,8 +310,9 @@ class Run:
         """
         return find_period(self._fetch, self.meta, at, player)
 
-    def _fetch(self, sql: str, parameters: Sequence[Any]) -> list[Row]:
-        return self.select(sql, parameters)[1]
+    def _fetch(self, sql: str, parameters: Sequence[Any], scale: Scale | None = None) -> list[Row]:
+        with self._cursor(scale) as cursor:
+            return cursor.execute(sql, list(parameters)).fetchall()
 
     def skills(self, player: str | None = None) -> DataFrame:
         """Skills in every period, of all players or one (`find_player`): a pandas DataFrame."""
