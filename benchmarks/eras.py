@@ -120,7 +120,7 @@ class Field:
     """The skills of all who are eligible, by year."""
 
     def __init__(self, run: Run, limits: Any) -> None:
-        rows = run.arrays(*limits.always(run))
+        rows = run.arrays(limits.always(run))
         order = np.lexsort((-rows["mean"], rows["period_number"]))
         self._mean, self._year = rows["mean"][order], rows["period_number"][order]
         self._player, self._games = rows["player"][order].astype(str), rows["games"][order]

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
@@ -14,44 +15,44 @@ from ttt_cli.views.rows import Rows
 from ttt_cli.views.run import load_numpy_meanwhile, run_line
 
 if TYPE_CHECKING:
-    from ttt_cli.views.strongest import Contest, Lead
-
+    from ttt_cli.views.strongest import Lead
 
 ACTIVE_YEARS: Final = 2.0
 MIN_GAMES: Final = 20
 MIN_OPPONENTS: Final = 3
 SD_SHARE: Final = 0.45  # of a newcomer's sd: the games then explain four fifths of the variance
 ENOUGH: Final = 10  # players who keep to the default limits; a run with fewer holds nobody to them
+FEWEST: Final = 3  # eligible players of a period that has a number one, by default
 
 _KEEP_TO: Final = (
     "SELECT count(*) FROM players WHERE games >= ? AND opponents >= ? AND coalesce(peak_sd, 0) <= ?"
 )
-FEWEST: Final = 3  # eligible players of a period that has a number one, by default
-
+# The period since which a player has played enough; NULL for never
+_SINCE: Final = """
+(SELECT since FROM (
+    SELECT player AS whose, min(period_number) AS since
+    FROM (SELECT *, sum(games) OVER (PARTITION BY player ORDER BY period_number) AS played FROM spans)
+    WHERE played >= {min_games} GROUP BY player)
+ WHERE whose = player)
+"""
+_REASON: Final = """
+CASE WHEN {games} < {min_games} THEN 'with fewer games' WHEN opponents < {min_opponents} THEN 'with fewer opponents'
+     WHEN {sd} > {max_sd} THEN 'with a larger sd' END AS reason
+"""
 _ACTIVE: Final = """
-SELECT *, many AND several AND sure AS eligible FROM (
-    SELECT s.*, coalesce(played, 0) >= ? AS many, opponents >= ? AS several, coalesce(sd, 0) <= ? AS sure
-    FROM skills_within(?, ?, ?) s JOIN players USING (player)
-    LEFT JOIN (SELECT player, sum(games) AS played FROM spans WHERE period_number <= ? GROUP BY player) USING (player))
+SELECT player, mean, sd, games, {reason} FROM (
+    SELECT s.*, opponents, coalesce(played, 0) AS played
+    FROM skills_within({number}, {number}, {idle}) s JOIN players USING (player)
+    LEFT JOIN (SELECT player, sum(games) AS played FROM spans WHERE period_number <= {number} GROUP BY player)
+    USING (player))
+ORDER BY mean DESC, player
 """
-# The period up to which each player has played enough
-_PLAYED: Final = """
-(SELECT player AS whose, min(period_number) AS since FROM (
-    SELECT player, period_number, sum(games) OVER (PARTITION BY player ORDER BY period_number) AS played FROM spans)
- WHERE played >= ? GROUP BY player)
-"""
-_SINCE: Final = f"(SELECT since FROM {_PLAYED} WHERE whose = player)"
-_FULL: Final = (
-    "period_number IN (SELECT period_number FROM ({rows}) GROUP BY period_number HAVING count(*) >= {fewest})"
-)
-COUNTS: Final = """
-count(*) FILTER (NOT many), count(*) FILTER (many AND NOT several), count(*) FILTER (many AND several AND NOT sure)
-"""
-_IN_ALL: Final = f"""
-SELECT {COUNTS} FROM (
-    SELECT games >= ? AS many, opponents >= ? AS several,
-           player IN (SELECT player FROM spans WHERE coalesce(sd, 0) <= ?) AS sure
-    FROM players WHERE "first" IS NOT NULL)
+_IN_ALL: Final = """
+SELECT reason, count(*) FROM (
+    SELECT {reason} FROM players
+    JOIN (SELECT player, min(coalesce(sd, 0)) AS least FROM spans GROUP BY player) USING (player)
+    WHERE "first" IS NOT NULL)
+GROUP BY reason
 """
 _REASONS: Final = "with fewer games", "with fewer opponents", "with a larger sd", "without a game so recently"
 
@@ -85,54 +86,51 @@ class Eligible:
             words.append(f"uncertainty at most +-{self.max_sd:g}")
         return ", ".join(words)
 
-    def players(self) -> tuple[str, list[Any]]:
-        """The SQL condition on a row with a `player`, and its values: the limits that do not depend on the period."""
-        if not (self.min_games or self.min_opponents):
-            return "true", []
-        chosen = "SELECT player FROM players WHERE games >= ? AND opponents >= ?"
-        return f"player IN ({chosen})", [self.min_games, self.min_opponents]
+    def since(self, period_number: str) -> str:
+        """The SQL condition that a player has played enough games up to a period."""
+        return f"{period_number} >= {_SINCE.format(min_games=self.min_games)}" if self.min_games else "true"
 
-    def rules(self) -> tuple[str, list[Any]]:
-        """The SQL condition on a row of skills, activity aside, and its values."""
-        condition, values = self.players()
-        if self.min_games:
-            condition, values = f"{condition} AND period_number >= {_SINCE}", [*values, self.min_games]
-        if self.max_sd is not None:
-            condition, values = f"{condition} AND coalesce(sd, 0) <= ?", [*values, self.max_sd]
-        return condition, values
+    def opponents(self) -> str:
+        """The SQL condition that a player has enough opponents."""
+        enough = f"SELECT player FROM players WHERE opponents >= {self.min_opponents}"
+        return f"player IN ({enough})" if self.min_opponents else "true"
 
-    def counting(self, run: Run) -> tuple[str, list[Any]]:
+    def rules(self) -> str:
+        """The SQL condition on a row of skills, activity aside."""
+        sure = "true" if self.max_sd is None else f"coalesce(sd, 0) <= {self.max_sd}"
+        return f"{self.opponents()} AND {self.since('period_number')} AND {sure}"
+
+    def counting(self, run: Run) -> str:
         """As `rules`, restricted to periods with at least `fewest` eligible players."""
-        condition, values = self.rules()
-        if self.fewest <= 1:
-            return condition, values
-        rows, further = self.always(run)
-        return f"{condition} AND {_FULL.format(rows=rows, fewest=self.fewest)}", [*values, *further]
+        full = f"FROM ({self.always(run)}) GROUP BY period_number HAVING count(*) >= {self.fewest}"
+        return f"{self.rules()} AND period_number IN (SELECT period_number {full})"
 
-    def between(self, run: Run, first: int, last: int) -> tuple[str, list[Any]]:
-        """A SQL query for the rows of skills that are eligible in periods of a range, and its values."""
-        condition, values = self.rules()
-        between = [first, last, self.idle(run)]
-        return f"SELECT * FROM skills_within(?, ?, ?) WHERE {condition}", [*between, *values]
+    def between(self, run: Run, first: int | str, last: int | str) -> str:
+        """A SQL query for the rows of skills that are eligible in periods of a range."""
+        return f"SELECT * FROM skills_within({first}, {last}, {self._idle(run)}) WHERE {self.rules()}"
 
-    def always(self, run: Run) -> tuple[str, list[Any]]:
+    def always(self, run: Run) -> str:
         """As `between`, for all periods of a run."""
-        ((first, last),) = run.select("SELECT min(period_number), max(period_number) FROM periods")[1]
-        return self.between(run, first, last)
+        return self.between(run, "NULL", "NULL")
 
-    def active_at(self, run: Run, number: int) -> tuple[str, list[Any]]:
-        """As `between`, for all players active in a period; further columns show which limits each meets (`COUNTS`)."""
-        most = math.inf if self.max_sd is None else self.max_sd
-        return _ACTIVE, [self.min_games, self.min_opponents, most, number, number, self.idle(run), number]
+    def active_at(self, run: Run, number: int) -> list[tuple[Any, ...]]:
+        """`player,mean,sd,games,reason` of all players active in a period, by mean; `reason` None: eligible."""
+        reason = self._reason("played", "coalesce(sd, 0)", 1.0)
+        return run.select(_ACTIVE.format(reason=reason, number=number, idle=self._idle(run)))[1]
 
     def left_out(self, run: Run) -> str:
         """How many players are eligible in no period, and why (`reasons`)."""
-        most = math.inf if self.max_sd is None else self.max_sd / run.scale.slope
-        return reasons(run.select(_IN_ALL, [self.min_games, self.min_opponents, most])[1][0])
+        reason = self._reason("games", "least", run.scale.slope)
+        return reasons(dict(run.select(_IN_ALL.format(reason=reason))[1]))
 
-    def idle(self, run: Run) -> int | None:
+    def _reason(self, games: str, sd: str, slope: float) -> str:
+        most = "'infinity'::DOUBLE" if self.max_sd is None else self.max_sd / slope
+        limits = {"min_games": self.min_games or 0, "min_opponents": self.min_opponents or 0, "max_sd": most}
+        return _REASON.format(games=games, sd=sd, **limits)
+
+    def _idle(self, run: Run) -> int | str:
         """Number of periods after the last game in which a player still counts as active."""
-        return None if self.active is None else steps(run, self.active)
+        return "NULL" if self.active is None else steps(run, self.active)
 
 
 def eligible(
@@ -155,23 +153,20 @@ def eligible(
     if everyone:
         return Eligible(**given)
     usual: dict[str, Any] = {"active": ACTIVE_YEARS}
-    largest = largest_sd(run)
+    # Above it a skill depends more on the prior than on the games.
+    newcomer = newcomer_sd(run.meta.params)
+    largest = None if newcomer is None else round(SD_SHARE * newcomer * run.scale.slope, 1)
     most = math.inf if largest is None else largest / run.scale.slope
     if run.select(_KEEP_TO, [MIN_GAMES, MIN_OPPONENTS, most])[1][0][0] >= ENOUGH:
         usual |= {"min_games": MIN_GAMES, "max_sd": largest, "min_opponents": MIN_OPPONENTS, "fewest": FEWEST}
     return Eligible(**(usual | given))
 
 
-def reasons(counts: Sequence[int]) -> str:
+def reasons(counts: Mapping[str, int]) -> str:
     """`12 left out: 10 with fewer games, 2 with a larger sd`, by the first reason; empty when nobody is left out."""
-    given = [f"{count:,} {why}" for count, why in zip(counts, _REASONS, strict=False) if count]
-    return f"{sum(counts):,} left out: {', '.join(given)}" if given else ""
-
-
-def largest_sd(run: Run) -> float | None:
-    """The default for `max_sd`: above it a skill depends more on the prior than on the games. None without sds."""
-    newcomer = newcomer_sd(run.meta.params)
-    return None if newcomer is None else round(SD_SHARE * newcomer * run.scale.slope, 1)
+    given = [f"{counts[why]:,} {why}" for why in _REASONS if counts.get(why)]
+    total = sum(counts.get(why, 0) for why in _REASONS)
+    return f"{total:,} left out: {', '.join(given)}" if given else ""
 
 
 def newcomer_sd(params: Mapping[str, Any]) -> float | None:
@@ -192,32 +187,20 @@ DECIMALS: Final = {
 SEED: Final = 1  # of samples
 ALONE: Final = "p_best: none where nobody else is eligible"
 WIDER: Final = "--everyone lifts all limits; --active, --min-games, --min-opponents and --max-sd set them"
-LOWER: Final = "mean - 2.0 * coalesce(sd, 0.0)"  # what a skill surpasses with high probability
-_RANKING: Final = """
-SELECT (list(struct_pack(player, games) ORDER BY {order} DESC, player)
-        FILTER (eligible))[:{number}],
-       list(player ORDER BY mean DESC, player) FILTER (eligible),
-       list(mean ORDER BY mean DESC, player) FILTER (eligible),
-       list(sd ORDER BY mean DESC, player) FILTER (eligible), count(*),
-       (SELECT count(*) FROM players WHERE "first" <= ?), {counts}
-FROM ({active})
-"""
 _PEAKS: Final = """
 SELECT player, peak.period, {columns}, players.games FROM (
-    SELECT player, arg_max(struct_pack(period, mean, sd, lower := {lower}), ({order}, -period_number)) AS peak
-    FROM nodes WHERE {condition} GROUP BY player) JOIN players USING (player)
-ORDER BY {by} DESC, player LIMIT ?
+    SELECT player, arg_max(struct_pack(period, mean, sd, lower), ({by}, -period_number)) AS peak
+    FROM (SELECT *, mean - 2.0 * coalesce(sd, 0.0) AS lower FROM nodes) WHERE {condition} GROUP BY player)
+JOIN players USING (player) ORDER BY peak.{by} DESC, player LIMIT ?
 """
-
-
 _SPANS: Final = """
 SELECT player, begin, period, mean, sd, games FROM (
     SELECT player, period, first(period) OVER years AS begin, first(period_number) OVER years AS begun,
            avg(mean) OVER years AS mean, avg(sd) OVER years AS sd, sum(games) OVER years AS games,
            count(*) OVER years AS length
     FROM skills WHERE {condition}
-    WINDOW years AS (PARTITION BY player ORDER BY period_number ROWS {rows:d} PRECEDING))
-WHERE length = ? AND coalesce(sd, 0) <= ? AND {since}
+    WINDOW years AS (PARTITION BY player ORDER BY period_number ROWS {span} - 1 PRECEDING))
+WHERE length = {span} AND coalesce(sd, 0) <= ? AND {since}
 QUALIFY row_number() OVER (PARTITION BY player ORDER BY mean DESC, period) = 1 ORDER BY mean DESC, player LIMIT ?
 """
 
@@ -230,44 +213,53 @@ def ranking(
     `games` are those in the period; `number` None: everyone. `by` lower ranks by the mean less two sds in a column
     `lower`; `by` dominance adds `dominance,sd_dominance`. Raises LookupFailed when nobody is eligible.
     """
-    order = LOWER if by == "lower" else "mean"
     load_numpy_meanwhile(run)
     with run:
         label, period = run.find_period(at)
-        active, values = limits.active_at(run, period)
-        some = "" if number is None else f"{number:d}"
-        query = _RANKING.format(active=active, counts=COUNTS, order=order, number=some)
-        top, players, means, sds, active_ones, begun, *counts = run.select(query, [label, *values])[1][0]
-        others = reasons([*counts, begun - active_ones])
-        if not top:
+        active = limits.active_at(run, period)
+        ((begun,),) = run.select('SELECT count(*) FROM players WHERE "first" <= ?', [label])[1]
+        field = [row[:4] for row in active if row[4] is None]
+        counts = Counter(row[4] for row in active)
+        counts[_REASONS[-1]] = begun - len(active)
+        others = reasons(counts)
+        if not field:
             raise LookupFailed(f"nobody is eligible in {label}; {others}", hint=WIDER)
-        place = {player: k for k, player in enumerate(players)}
-        places = [place[one["player"]] for one in top]
-        best, remarks = _chances(run, period, players, means, sds, max(places) + 1, seed)
-        columns = [
-            ("rank", range(1, len(top) + 1)),
-            ("player", [players[k] for k in places]),
-            ("period", [label] * len(top)),
-            ("mean", [means[k] for k in places]),
-            ("sd", [sds[k] for k in places]),
-            ("games", [one["games"] for one in top]),
-            ("p_best", [best[k] for k in places]),
+        players, means, sds, games = zip(*field, strict=True)
+        lower = [mean - 2.0 * (sd or 0.0) for mean, sd in zip(means, sds, strict=True)]
+        measure = lower if by == "lower" else means
+        places = sorted(range(len(field)), key=lambda k: (-measure[k], players[k]))[:number]
+        best: Sequence[float | None] = [None] * len(field)
+        remarks: tuple[str, ...] = () if None in sds else (ALONE,)
+        if None not in sds and len(field) > 1:
+            import numpy as np
+
+            from ttt_cli.views.strongest import contest, settled
+
+            one = contest(period, players, np.array(means), np.array(sds), max(places) + 1)
+            (found,), remark, _ = settled(run, [one], seed)
+            best, remarks = found.p.tolist(), (remark,)
+        columns = ["rank", "player", "period", "mean", "sd", "games", "p_best"]
+        rows: list[tuple[Any, ...]] = [
+            (rank, players[k], label, means[k], sds[k], games[k], best[k]) for rank, k in enumerate(places, 1)
         ]
         if by == "lower":
-            columns.append(("lower", [means[k] - 2.0 * (sds[k] or 0.0) for k in places]))
+            columns.append("lower")
+            rows = [(*row, lower[k]) for row, k in zip(rows, places, strict=True)]
         if by == "dominance":
             from ttt_cli.views.strongest import DOMINANCE_REMARK, deviations, lead_of
 
             leads = [lead_of(period, k, players, means, sds) for k in places]
             deviation, how = deviations(run, leads)
             remarks += (DOMINANCE_REMARK.format(how),)
-            columns += [("dominance", [lead and lead.value for lead in leads]), ("sd_dominance", deviation)]
-    count, words = len(means), limits.words()
+            columns += ["dominance", "sd_dominance"]
+            rows = [
+                (*row, lead and lead.value, sd) for row, lead, sd in zip(rows, leads, deviation, strict=True)
+            ]
+    count, words = len(field), limits.words()
     who = f"{count:,} {'player is' if count == 1 else 'players are'} eligible{f': {words}' if words else ''}"
     head = f"The best of {label}{f' by {by}' if by != 'mean' else ''}"
     title = (head, who, *([others] if others else []), *remarks, run_line(run))
-    names, values = zip(*columns, strict=True)
-    return Rows(names, list(zip(*values, strict=True)), title, DECIMALS, frozenset({"period"}))
+    return Rows(tuple(columns), rows, title, DECIMALS, frozenset({"period"}))
 
 
 def peaks(run: Run, limits: Eligible, number: int | None, by: str = "mean") -> Rows:
@@ -276,19 +268,15 @@ def peaks(run: Run, limits: Eligible, number: int | None, by: str = "mean") -> R
     `games` are those in all. `by` lower: by the mean less two sds, in a column `lower` before the mean.
     """
     names = ("mean", "sd") if by == "mean" else ("lower", "mean", "sd")
-    order, columns = (LOWER if by == "lower" else "mean"), ", ".join(f"peak.{name}" for name in names)
+    columns = ", ".join(f"peak.{name}" for name in names)
     with run:
-        condition, values = limits.counting(run)
-        query = _PEAKS.format(
-            columns=columns, lower=LOWER, order=order, condition=condition, by=f"peak.{names[0]}"
-        )
-        found = run.select(query, [*values, number])[1]
-        head = "The highest peaks" + (" by mean - 2 sd" if by == "lower" else "")
-        title = titled(run, limits, head)
-    return ranked(("player", "period", *names, "games"), found, title)
+        query = _PEAKS.format(columns=columns, by=by, condition=limits.counting(run))
+        found = run.select(query, [number])[1]
+        title = titled(run, limits, "The highest peaks" + (" by mean - 2 sd" if by == "lower" else ""))
+    return _ranked(("player", "period", *names, "games"), found, title)
 
 
-def ranked(columns: tuple[str, ...], found: Iterable[tuple[Any, ...]], title: tuple[str, ...]) -> Rows:
+def _ranked(columns: tuple[str, ...], found: Iterable[tuple[Any, ...]], title: tuple[str, ...]) -> Rows:
     """Rows in this order with their `rank`."""
     return Rows(("rank", *columns), [(rank, *row) for rank, row in enumerate(found, 1)], title, DECIMALS)
 
@@ -299,35 +287,11 @@ def best_years(run: Run, limits: Eligible, years: int, number: int | None) -> Ro
     Years without games count with their interpolated skill. `sd` is the mean of the periods' sds, to which `max_sd`
     applies; `games` are those in the years.
     """
-    span, (condition, values) = steps(run, years), limits.players()
-    since, first = (f"begun >= {_SINCE}", [limits.min_games]) if limits.min_games else ("true", [])
-    most = math.inf if limits.max_sd is None else limits.max_sd
+    query = _SPANS.format(span=steps(run, years), condition=limits.opponents(), since=limits.since("begun"))
     with run:
-        query = _SPANS.format(rows=span - 1, condition=condition, since=since)
-        found = run.select(query, [*values, span, most, *first, number])[1]
+        found = run.select(query, [math.inf if limits.max_sd is None else limits.max_sd, number])[1]
         title = titled(run, replace(limits, active=None), f"The highest means over {years} consecutive years")
-    return ranked(("player", "first", "last", "mean", "sd", "games"), found, title)
-
-
-def _chances(
-    run: Run,
-    period: int,
-    players: list[str],
-    means: list[float],
-    sds: list[float | None],
-    number: int,
-    seed: int,
-) -> tuple[list[float | None], tuple[str, ...]]:
-    """`p_best` of the first `number` of a field, and a line on how it was found; None in a system without sds."""
-    if None in sds or len(means) == 1:
-        return [None] * number, () if None in sds else (ALONE,)
-    import numpy as np
-
-    from ttt_cli.views.strongest import contest, settled
-
-    field = contest(period, players, np.array(means), np.array(sds, np.float64), number)
-    (found,), remark, _ = settled(run, [field], seed)
-    return found.p[:number].tolist(), (remark,)
+    return _ranked(("player", "first", "last", "mean", "sd", "games"), found, title)
 
 
 def titled(run: Run, limits: Eligible, head: str, *remarks: str) -> tuple[str, ...]:
@@ -342,7 +306,7 @@ _FIELD: Final = """
 SELECT period_number, any_value(period) AS period, arg_min(games, (-mean, player)) AS games,
        list(player ORDER BY mean DESC, player)[:{named}] AS players, list(mean ORDER BY mean DESC, player) AS means,
        list(coalesce(sd, -1.0) ORDER BY mean DESC, player) AS sds
-FROM ({rows}) GROUP BY period_number ORDER BY period_number
+FROM ({rows}) GROUP BY period_number HAVING count(*) >= {fewest} ORDER BY period_number
 """
 _FIRSTS: Final = """
 SELECT period_number, any_value(period), arg_min(player, (-mean, player)), max(mean),
@@ -352,8 +316,7 @@ FROM ({rows}) WHERE {where} GROUP BY period_number HAVING count(*) >= {fewest} O
 _AT_ONCE: Final = 1000  # periods: by days all together would be a hundred times as many rows as games
 
 
-@dataclass(frozen=True)
-class Leader:
+class Leader(NamedTuple):
     """The player with the highest mean among the `field` eligible players of a period.
 
     `others`: other candidates with their `p_best`. Without sds, `p_best` and all sds are None. `p_best` is also None
@@ -378,19 +341,40 @@ def leaders(run: Run, limits: Eligible, seed: int = SEED) -> tuple[list[Leader],
 
     Raises LookupFailed when there is none.
     """
-    fields: list[_Field] = []
+    from ttt_cli.views.strongest import DOMINANCE_REMARK, NAMED, contest, lead_of, settled, spreads
+
+    found: list[Leader] = []
+    leads, contests = [], {}
     with run:
-        periods = [
-            number for (number,) in run.select("SELECT period_number FROM periods ORDER BY period_number")[1]
-        ]
-        for begin in range(0, len(periods), _AT_ONCE):
-            part = periods[begin : begin + _AT_ONCE]
-            found = _fields(run, *limits.between(run, part[0], part[-1]))
-            fields += (field for field in found if field.leader.field >= limits.fewest)
-        if not fields:
+        every = run.select("SELECT period_number FROM periods ORDER BY period_number")[1]
+        for begin in range(0, len(every), _AT_ONCE):
+            part = every[begin : begin + _AT_ONCE]
+            rows = limits.between(run, part[0][0], part[-1][0])
+            query = _FIELD.format(rows=rows, named=NAMED, fewest=limits.fewest)
+            for number, period, games, players, means, sds in zip(*run.arrays(query).values(), strict=True):
+                known, at = bool(sds.min() >= 0.0), int(number)
+                lead = lead_of(at, 0, players, means, sds.tolist() if known else [None] * len(sds))
+                if known and len(means) > 1:
+                    contests[at] = contest(at, players, means, sds, 1)
+                leads.append(lead)
+                first = float(means[0]), float(sds[0]) if known else None, games.item()
+                found.append(Leader(at, period, players[0], *first, None, len(means), lead and lead.value))
+        if not found:
             few = "nobody is" if limits.fewest <= 1 else f"fewer than {limits.fewest} players are"
             raise LookupFailed(f"{few} eligible in any period", hint=WIDER)
-        return _decided(run, fields, seed)
+        if any(one.sd is None for one in found):
+            return found, ()
+        groups = [lead.skills if lead else [] for lead in leads]
+        decided, remark, covariances = settled(run, [*contests.values()], seed, groups)
+    sds, how = spreads(leads, covariances)
+    settled_at = {one.number: one for one in decided}
+    for k, one in enumerate(found):
+        found[k] = one._replace(sd_dominance=sds[k])
+        if field := settled_at.get(one.number):
+            others = zip(field.players[1:], field.p[1:].tolist(), strict=True)
+            found[k] = found[k]._replace(p_best=float(field.p[0]), others=tuple(others))
+    alone = [] if len(contests) == len(found) else [ALONE]
+    return found, (remark, DOMINANCE_REMARK.format(how), *alone)
 
 
 def number_ones(run: Run, limits: Eligible, where: str = "true") -> list[tuple[int, str, str, float, float]]:
@@ -398,65 +382,14 @@ def number_ones(run: Run, limits: Eligible, where: str = "true") -> list[tuple[i
 
     The same players as in `leaders`, without probabilities and much faster.
     """
-    rows, values = limits.always(run)
-    return run.select(_FIRSTS.format(rows=rows, where=where, fewest=limits.fewest), values)[1]
-
-
-class _Field(NamedTuple):
-    """A period's leader, `p_best` not yet computed, with the contest and the lead over the others."""
-
-    leader: Leader
-    contest: Contest | None
-    lead: Lead | None
-
-
-def _fields(run: Run, rows: str, values: Sequence[Any]) -> Iterator[_Field]:
-    from ttt_cli.views.strongest import NAMED, contest, lead_of
-
-    for number, period, games, players, means, sds in zip(
-        *run.arrays(_FIELD.format(rows=rows, named=NAMED), values).values(), strict=True
-    ):
-        known, field = bool(sds.min() >= 0.0), (int(number), players, means, sds)
-        lead = lead_of(int(number), 0, players, means, sds if known else [None] * len(sds))
-        leader = Leader(
-            int(number), period, players[0], float(means[0]), float(sds[0]) if known else None, games.item(),
-            None, len(means), lead and lead.value,
-        )  # fmt: skip
-        yield _Field(leader, contest(*field, 1) if known and len(means) > 1 else None, lead)
-
-
-def _decided(run: Run, fields: Sequence[_Field], seed: int) -> tuple[list[Leader], tuple[str, ...]]:
-    from ttt_cli.views.strongest import DOMINANCE_REMARK, INDEPENDENT_SD, JOINT_SD, apart, settled, together
-
-    if any(field.leader.sd is None for field in fields):
-        return [field.leader for field in fields], ()
-    leads = [field.lead.skills if field.lead else [] for field in fields]
-    found, remark, covariances = settled(run, [one.contest for one in fields if one.contest], seed, leads)
-    sds = (
-        [apart(field.lead) for field in fields]
-        if covariances is None
-        else [together(one) if len(one) else None for one in covariances]
-    )
-    how, decided = INDEPENDENT_SD if covariances is None else JOINT_SD, iter(found)
-    decisions = [next(decided) if field.contest else None for field in fields]
-    return [
-        replace(
-            field.leader,
-            p_best=float(one.p[0]) if one else None,
-            sd_dominance=sd,
-            others=tuple(zip(one.players[1:], one.p[1:].tolist(), strict=True)) if one else (),
-        )
-        for field, one, sd in zip(fields, decisions, sds, strict=True)
-    ], (remark, DOMINANCE_REMARK.format(how), *([] if all(decisions) else [ALONE]))
+    return run.select(_FIRSTS.format(rows=limits.always(run), where=where, fewest=limits.fewest))[1]
 
 
 def leader_rows(run: Run, limits: Eligible, seed: int = SEED) -> Rows:
     """One row per period: `period,player,mean,sd,games,p_best,field,dominance,sd_dominance`."""
     found, remark = leaders(run, limits, seed)
-    columns = ("period", "player", "mean", "sd", "games", "p_best", "field", "dominance", "sd_dominance")
-    rows = [tuple(getattr(one, column) for column in columns) for one in found]
     title = titled(run, limits, f"The number one of every {run.meta.period}", *remark)
-    return Rows(columns, rows, title, DECIMALS)
+    return Rows(Leader._fields[1:-1], [one[1:-1] for one in found], title, DECIMALS)
 
 
 def reign_rows(run: Run, limits: Eligible, seed: int = SEED) -> Rows:
@@ -484,7 +417,7 @@ def reigns(found: Sequence[Leader]) -> list[list[Leader]]:
     merged: list[list[Leader]] = []
     for leader in found:
         before = merged[-1][-1] if merged else None
-        if before and before.player == leader.player and before.number == leader.number - 1:
+        if before and (before.player, before.number) == (leader.player, leader.number - 1):
             merged[-1].append(leader)
         else:
             merged.append([leader])
@@ -501,14 +434,13 @@ WITH ranked AS (SELECT *, row_number() OVER (PARTITION BY period_number ORDER BY
 _LEADS: Final = f"""{_BEST},
      leads AS (SELECT *, mean - if(place > many, total - least, total - mean) / (many - 1) AS lead
                FROM ranked JOIN best USING (period_number) WHERE games > 0 AND many > {{fewest}})
-SELECT player, period_number, top, mean, sd, period, players.games FROM leads JOIN players USING (player)
+SELECT player, period_number, period, players.games, mean, sd, top FROM leads JOIN players USING (player)
 QUALIFY row_number() OVER (PARTITION BY player ORDER BY lead DESC, period_number) = 1
 ORDER BY lead DESC, player LIMIT ?
 """
 _OF_PLAYERS: Final = f"""{_BEST}
-SELECT skills.player, period_number, top, skills.mean, skills.sd, skills.period, skills.games
-FROM skills JOIN best USING (period_number) WHERE skills.player IN (SELECT unnest(?)) AND (games > 0 OR {{idle}})
-AND period_number >= coalesce({_SINCE}, 0) ORDER BY skills.player, period_number
+SELECT player, period_number, period, games, mean, sd, top FROM skills JOIN best USING (period_number)
+WHERE player IN (SELECT unnest(?)) AND (games > 0 OR {{idle}}) AND {{since}} ORDER BY player, period_number
 """
 
 
@@ -518,9 +450,9 @@ class LeadAt(NamedTuple):
     player: str
     number: int
     period: str
+    games: float
     lead: float
     sd: float | None
-    games: float
 
 
 def most_dominant(run: Run, limits: Eligible, number: int | None) -> Rows:
@@ -528,43 +460,41 @@ def most_dominant(run: Run, limits: Eligible, number: int | None) -> Rows:
 
     Their columns are `rank,player,period,dominance,sd_dominance,mean,sd,games`.
     """
-    from ttt_cli.views.strongest import DOMINANCE_REMARK, LEAST, OTHERS, deviations
+    from ttt_cli.views.strongest import DOMINANCE_REMARK
 
-    eligible, values = limits.always(run)
     with run:
-        query = _LEADS.format(rows=eligible, others=OTHERS, fewest=LEAST)
-        found = run.select(query, [*values, number])[1]
-        leads = [lead for row in found if (lead := _lead(*row[:5]))]
-        sds, how = deviations(run, leads)
+        found, how = _leads(run, limits, _LEADS, [number])
         title = titled(run, limits, "The most dominant", DOMINANCE_REMARK.format(how))
-    rows = (
-        (player, period, lead.value, deviation, mean, sd, games)
-        for (player, *_, mean, sd, period, games), lead, deviation in zip(found, leads, sds, strict=True)
-    )
-    return ranked(("player", "period", "dominance", "sd_dominance", "mean", "sd", "games"), rows, title)
+    rows = ((at.player, at.period, at.lead, at.sd, *skill, at.games) for at, skill in found)
+    return _ranked(("player", "period", "dominance", "sd_dominance", "mean", "sd", "games"), rows, title)
 
 
 def leads_of(
     run: Run, limits: Eligible, players: Sequence[str], idle: str = "true"
 ) -> tuple[list[LeadAt], str]:
     """The leads of players in the periods of their careers over others who are eligible, and how sds were found."""
-    from ttt_cli.views.strongest import LEAST, OTHERS, deviations
-
-    eligible, values = limits.always(run)
     with run:
-        query = _OF_PLAYERS.format(rows=eligible, others=OTHERS, fewest=LEAST, idle=idle)
-        rows = run.select(query, [*values, list(players), limits.min_games])[1]
-        leads = [_lead(*row[:5]) for row in rows]
-        sds, how = deviations(run, leads)
+        found, how = _leads(
+            run, limits, _OF_PLAYERS, [list(players)], idle=idle, since=limits.since("period_number")
+        )
+    return [at for at, _ in found], how
+
+
+def _leads(
+    run: Run, limits: Eligible, query: str, values: list[Any], **parts: str
+) -> tuple[list[tuple[LeadAt, tuple[float, float | None]]], str]:
+    """Leads with mean and sd of the player, and how the leads' sds were found."""
+    from ttt_cli.views.strongest import LEAST, OTHERS, deviations, lead_of
+
+    query = query.format(rows=limits.always(run), others=OTHERS, fewest=LEAST, **parts)
+    rows = run.select(query, values)[1]
+    leads: list[Lead | None] = []
+    for player, number, _, _, mean, sd, top in rows:
+        others = [(one["player"], one["mean"], one["sd"]) for one in top if one["player"] != player]
+        leads.append(lead_of(number, 0, *zip((player, mean, sd), *others, strict=True)))
+    sds, how = deviations(run, leads)
     return [
-        LeadAt(player, number, period, lead.value, sd, games)
-        for (player, number, *_, period, games), lead, sd in zip(rows, leads, sds, strict=True)
+        (LeadAt._make((*row[:4], lead.value, deviation)), row[4:6])
+        for row, lead, deviation in zip(rows, leads, sds, strict=True)
         if lead
     ], how
-
-
-def _lead(player: str, number: int, top: list[dict[str, Any]], mean: float, sd: float | None) -> Lead | None:
-    from ttt_cli.views.strongest import lead_of
-
-    field = [{"player": player, "mean": mean, "sd": sd}, *(one for one in top if one["player"] != player)]
-    return lead_of(number, 0, *([one[key] for one in field] for key in ("player", "mean", "sd")))

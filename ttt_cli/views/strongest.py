@@ -44,7 +44,6 @@ _CHOICES: Final = 64  # points among which the field's lowest maximum is looked 
 _NEAR: Final = 100  # players whose cdfs are multiplied one by one; the others' product is smooth
 _NODES: Final = 32  # Chebyshev nodes for it
 _FINENESS: Final = 1.2  # of the steps
-_FINER: Final = 16  # points a step, of which the nearest is close enough
 _CELLS: Final = 512  # of the table of log Phi, per sd
 _TABLE_REACH: Final = 9
 _CHUNK: Final = 1 << 17  # numbers worked on at a time
@@ -145,40 +144,20 @@ def _sampled(one: Contest, covariance: Array, normal: Array) -> Array:
     """
     value, vector = np.linalg.eigh(covariance)
     # This root changes no faster than the covariance matrix.
-    root = (vector * np.sqrt(np.maximum(value, 0.0))) @ vector.T
-    noise = root @ normal[: len(value)]
-    mean = one.mean[one.candidates, None]
-    highest, best = np.empty(2 * noise.shape[1]), np.empty(2 * noise.shape[1], np.intp)
-    for half, sign in ((slice(None, noise.shape[1]), 1.0), (slice(noise.shape[1], None), -1.0)):
-        drawn = mean + sign * noise
-        best[half], highest[half] = drawn.argmax(axis=0), drawn.max(axis=0)
-    below = _finer(one.below)
-    x = np.linspace(one.x[0], one.x[-1], len(below))
-    at = np.clip((highest - x[0]) / (x[1] - x[0]), 0, len(x) - 1)
-    weight = np.exp(below)[np.rint(at).astype(np.intp)]
+    noise = (vector * np.sqrt(np.maximum(value, 0.0))) @ vector.T @ normal[: len(value)]
+    drawn = one.mean[one.candidates, None] + np.hstack([noise, -noise])
+    best, highest = drawn.argmax(axis=0), drawn.max(axis=0)
+    at = np.clip((highest - one.x[0]) / (one.x[1] - one.x[0]), 0, len(one.x) - 1)
+    weight = np.exp(np.interp(at, np.arange(len(one.x)), one.below))
     p, unlikely = np.empty(len(one.players)), np.ones(len(one.players), bool)
     p[one.candidates] = np.bincount(best, weight, len(value)) / len(weight)
     unlikely[one.candidates] = False
     if unlikely.any():
-        reached = np.cumsum(np.bincount(np.ceil(at).astype(np.intp), minlength=len(x))) / len(weight)
+        reached = np.cumsum(np.bincount(np.ceil(at).astype(np.intp), minlength=len(one.x))) / len(weight)
         with np.errstate(divide="ignore"):
-            p[unlikely] = _highest(x, below + np.log(reached), one.mean[unlikely], one.sd[unlikely])
+            below = one.below + np.log(reached)
+        p[unlikely] = _highest(one.x, below, one.mean[unlikely], one.sd[unlikely])
     return p
-
-
-def _finer(values: Array) -> Array:
-    """Values at equal steps interpolated to `_FINER` points a step, by cubics through the four values around."""
-    at = np.arange(_FINER * (len(values) - 1) + 1) / _FINER
-    before = np.clip(at.astype(np.intp), 1, len(values) - 3)
-    u = at - before
-    shares = (
-        (u - 1) * (u - 2) * -u / 6,
-        (u * u - 1) * (u - 2) / 2,
-        (u + 1) * u * (2 - u) / 2,
-        (u * u - 1) * u / 6,
-    )
-    found: Array = np.sum([share * values[before + k] for k, share in enumerate(shares, -1)], axis=0)
-    return found
 
 
 def independent(one: Contest) -> Array:
@@ -297,26 +276,27 @@ def lead_of(number: int, place: int, players: Sequence[str], mean: Any, sd: Any)
 
 def deviations(run: Run, leads: Sequence[Lead | None]) -> tuple[list[float | None], str]:
     """The sds of leads, and how they were found."""
-    known = [lead for lead in leads if lead and None not in lead.sds]
-    if run.has_joint and known:
-        skills = [lead.skills for lead in known]
-        found = iter(run.joint.deviations(skills, [_weights(len(group)) for group in skills]))
-        return [next(found) if lead else None for lead in leads], JOINT_SD
-    return [apart(lead) for lead in leads], INDEPENDENT_SD
+    known = [lead.skills for lead in leads if lead and None not in lead.sds]
+    if not (run.has_joint and known):
+        return spreads(leads)
+    found = iter(run.joint.deviations(known, [_weights(len(group)) for group in known]))
+    return [next(found) if lead else None for lead in leads], JOINT_SD
 
 
-def apart(lead: Lead | None) -> float | None:
-    """The sd of a lead if skills were independent."""
-    if lead is None or None in lead.sds:
-        return None
-    weights = _weights(len(lead.sds)).tolist()
-    return math.hypot(*(weight * (sd or 0.0) for weight, sd in zip(weights, lead.sds, strict=True)))
-
-
-def together(covariance: Array) -> float:
-    """The sd of a lead from the covariance matrix of its skills."""
-    weights = _weights(len(covariance))
-    return math.sqrt(max(float(weights @ covariance @ weights), 0.0))
+def spreads(
+    leads: Sequence[Lead | None], covariances: Sequence[Array] | None = None
+) -> tuple[list[float | None], str]:
+    """The sds of leads from covariance matrices of their skills (None: independent), and how they were found."""
+    sds: list[float | None] = []
+    for k, lead in enumerate(leads):
+        if lead is None or None in lead.sds:
+            sds.append(None)
+            continue
+        weights = _weights(len(lead.sds))
+        independent = np.diag(np.square(np.array(lead.sds, np.float64)))
+        covariance = independent if covariances is None else covariances[k]
+        sds.append(math.sqrt(max(float(weights @ covariance @ weights), 0.0)))
+    return sds, INDEPENDENT_SD if covariances is None else JOINT_SD
 
 
 def _weights(skills: int) -> Array:

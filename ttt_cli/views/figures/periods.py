@@ -147,10 +147,9 @@ def top_figure(run: Run, *, count: int, limits: Eligible) -> Spec:
 
     Of many days only the first of each month. Raises LookupFailed when no period has `count` eligible players.
     """
-    drawn, (rows, values) = drawn_when_idle(run), limits.always(run)
-    means: dict[int, float] = dict(
-        run.select(_TOP.format(count=count, eligible=rows, drawn=drawn), values)[1]
-    )
+    drawn = drawn_when_idle(run)
+    query = _TOP.format(count=count, eligible=limits.always(run), drawn=drawn)
+    means: dict[int, float] = dict(run.select(query)[1])
     if not means:
         raise LookupFailed(f"no {run.meta.period} has {count} players who are eligible", hint=_FEWER)
     names = [f"mean of the top {count}", "number one"]

@@ -124,8 +124,7 @@ def histories(run: Run) -> YearlySkills:
 
 def rankings(run: Run, limits: Eligible, everybody: Sequence[Person]) -> tuple[dict[int, Ranking], str]:
     """The ranking of every year in which anybody is eligible, and how the probabilities were found."""
-    rows, values = limits.always(run)
-    found = run.arrays(_RANKED.format(rows=rows), values)
+    found = run.arrays(_RANKED.format(rows=limits.always(run)))
     year, number = found.pop("year"), found.pop("period_number")
     years, start = np.unique(year, return_index=True)
     end = [*start[1:].tolist(), len(year)][: len(years)]
