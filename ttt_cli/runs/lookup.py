@@ -2,9 +2,10 @@
 
 A name selects, in this order: the player with the same folded name (accents, case, punctuation); the same words in
 another order; the surname; a name with all words typed, single letters being initials; the same with short forms
-(Bobby for Robert). If several players with one surname match, the one with ten times the games of the next is
-selected, and a note lists the others; else LookupFailed lists all. So `Fischer` may select Fischer, Robert James even
-if a player is spelled just Fischer; `=Fischer` selects the latter. A text in slashes is a pattern.
+(Bobby for Robert); the same with given names cut after two letters or more (Em for Emanuel). If several players with
+one surname match, the one with ten times the games of the next is selected, and a note lists the others; else
+LookupFailed lists all. So `Fischer` may select Fischer, Robert James even if a player is spelled just Fischer;
+`=Fischer` selects the latter. A text in slashes is a pattern.
 """
 
 from __future__ import annotations
@@ -117,8 +118,8 @@ def find_player(query: Query, name: str) -> Found:
             return _decide(name, candidates)
     forms = {word: {word}.union(*(group for group in _SHORT_FORMS if word in group)) for word in words}
     sharing = _select(query, f"list_has_any({_WORDS}, ?)", [sorted(set().union(*forms.values()))])
-    for allowed in ({}, forms):
-        if candidates := [one for one in sharing if _fits(words, one.folded.split(), allowed)]:
+    for allowed, cut in (({}, False), (forms, False), (forms, True)):
+        if candidates := [one for one in sharing if _fits(words, one, allowed, cut=cut)]:
             return _decide(name, candidates)
     raise _unknown(query, name, words)
 
@@ -128,20 +129,25 @@ def _select(query: Query, where: str, values: Sequence[Any]) -> list[Candidate]:
     return [Candidate(*row) for row in rows]
 
 
-def _fits(typed: list[str], words: list[str], forms: Mapping[str, set[str]]) -> bool:
-    """Whether each word typed, or one of its `forms`, is a separate word of a name, or the initial of one."""
-    left = list(words)
+def _fits(typed: list[str], one: Candidate, forms: Mapping[str, set[str]], *, cut: bool) -> bool:
+    """Whether each word typed, or one of its `forms`, is a separate word of a name, or the initial of one.
+
+    `cut`: given names may also be cut after two letters or more.
+    """
+    left = one.folded.split()
     initials = []
     for word in typed:
-        same = next((one for one in left if one == word or one in forms.get(word, ())), None)
+        same = next((other for other in left if other == word or other in forms.get(word, ())), None)
         if same is not None:
             left.remove(same)
-        elif len(word) == 1:
+        elif len(word) == 1 or cut:
             initials.append(word)
         else:
             return False
+    surname = one.surname.split()
     for initial in initials:
-        full = next((word for word in left if word.startswith(initial)), None)
+        uncut = surname if len(initial) > 1 else ()
+        full = next((word for word in left if word.startswith(initial) and word not in uncut), None)
         if full is None:
             return False
         left.remove(full)

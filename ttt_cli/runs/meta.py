@@ -76,9 +76,14 @@ class RunMeta:
     def describe(self) -> str:
         """The run in one line."""
         to = "-" if self.first.isdigit() else " to "  # parts of years have hyphens of their own
-        return (
-            f"{self.model}, {self.games:,} games {self.first}{to}{self.last}, fitted {self.created[:16]} UTC"
-        )
+        games = f"{self.games:,} games {self.first}{to}{self.last}"
+        return f"{self.label}, {games}, fitted {self.created[:16]} UTC"
+
+    @property
+    def label(self) -> str:
+        """The shipped config that the model resembles: `ttt-career` for a `ttt` with careers."""
+        careers = self.params.get("growth") or self.params.get("decline")
+        return f"{self.model}-career" if careers else self.model
 
     def to_rows(self) -> list[tuple[str, str]]:
         """Keys and values as text; values other than strings as JSON."""

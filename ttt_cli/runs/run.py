@@ -148,7 +148,7 @@ class Run:
 
         meta = self.meta
         facts = {
-            "system": meta.model,
+            "system": meta.label,
             "games": f"{meta.games:,}, {meta.first} to {meta.last}",
             "players": f"{meta.players:,}",
             "log-evidence": f"{meta.log_evidence:,.2f}",

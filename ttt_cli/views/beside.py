@@ -2,7 +2,6 @@
 
 import csv
 import io
-from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import PurePath
 from typing import Any, Final, NamedTuple
@@ -13,7 +12,7 @@ from ttt_cli.periods import year_of
 from ttt_cli.reading.input import Input
 from ttt_cli.reading.text import whole_text
 from ttt_cli.runs.run import Run
-from ttt_cli.support.arrays import Array, Places
+from ttt_cli.support.arrays import Array
 from ttt_cli.support.errors import DataError, LookupFailed
 from ttt_cli.support.folding import fold_all
 
@@ -21,7 +20,18 @@ _ARE: Final = ("name is", "names are")
 LEAST: Final = 3  # pairs that a correlation needs
 _LISTED: Final = 5
 _COLUMNS: Final = (("player", "name"), ("period", "year", "date"), ("rating",))
-_SKILLS: Final = "SELECT player, period, period_number, mean FROM skills ORDER BY player, period_number"
+# A rating belongs to its period in the run, else to the last one of its year.
+_PAIRED: Final = """
+WITH rated AS (SELECT unnest(?::VARCHAR[]) AS player, unnest(?::VARCHAR[]) AS period, unnest(?::DOUBLE[]) AS rating),
+     yearly AS (SELECT player, substr(period, 1, 4) AS "year", max(period_number) AS period_number,
+                       arg_max(mean, period_number) AS mean FROM skills GROUP BY ALL),
+     found AS (SELECT player, rating, coalesce(one.period_number, yearly.period_number) AS number,
+                      CAST(substr(period, 1, 4) AS INTEGER) AS "year", coalesce(one.mean, yearly.mean) AS skill
+               FROM rated LEFT JOIN skills one USING (player, period)
+               LEFT JOIN yearly ON yearly.player = rated.player AND yearly."year" = substr(rated.period, 1, 4))
+SELECT player, number, "year", avg(rating) AS rating, skill, count(*) > 1 AS several
+FROM found WHERE skill IS NOT NULL GROUP BY ALL ORDER BY player, number
+"""
 _NAMES: Final = "SELECT folded, any_value(player) FROM players GROUP BY folded HAVING count(*) = 1"
 
 
@@ -67,24 +77,22 @@ class Beside:
             else ""
         )
         means = f", {self.several:,} of them means of several" if self.several else ""
-        lines = [f"{self.name}: {count:,} ratings of {len(self.ratings):,} players{means}{lost}"]
         scaled = f"scaled to the same mean and spread (rating × {self.slope:.3g} {self.shift:+.0f})"
-        lines.append(f"{scaled}; correlation {self.correlation:.3f}{self._range()}")
-        return lines
+        spread = ""
+        if ordered := sorted(self.years, key=lambda one: one.correlation):
+            low, middle, high = ordered[0], ordered[len(ordered) // 2], ordered[-1]
+            spread = (
+                f"; by year {low.correlation:.2f} ({low.year}) to {high.correlation:.2f} ({high.year}), "
+                f"half of {len(ordered)} years above {middle.correlation:.2f}"
+            )
+        return [
+            f"{self.name}: {count:,} ratings of {len(self.ratings):,} players{means}{lost}",
+            f"{scaled}; correlation {self.correlation:.3f}{spread}",
+        ]
 
     def year_rows(self) -> list[tuple[str, int, str]]:
         """By year: players rated, and the correlation."""
         return [(str(one.year), one.players, f"{one.correlation:.2f}") for one in self.years]
-
-    def _range(self) -> str:
-        if not self.years:
-            return ""
-        ordered = sorted(self.years, key=lambda one: one.correlation)
-        low, middle, high = (ordered[at] for at in (0, len(ordered) // 2, -1))
-        return (
-            f"; by year {low.correlation:.2f} ({low.year}) to {high.correlation:.2f} ({high.year}), "
-            f"half of {len(ordered)} years above {middle.correlation:.2f}"
-        )
 
 
 def read_beside(path: str, run: Run) -> Beside:
@@ -95,32 +103,37 @@ def read_beside(path: str, run: Run) -> Beside:
     a file without these columns, LookupFailed when too few of the ratings are in the run.
     """
     source = Input(path)
+    published = _published(whole_text(source, "a table of ratings"), source.name)
     with run:
-        published = _published(whole_text(source, "a table of ratings"), source.name)
-        players, unknown = _matched(run, {name for name, _ in published})
-        pairs = _paired(run, ((players[n], p, r) for (n, p), r in published.items() if n in players))
-    name = PurePath(source.name).name
-    rating, skill = (np.array([getattr(one, of) for one in pairs]) for of in ("rating", "skill"))
-    if len(pairs) < LEAST or rating.std() == 0.0 or skill.std() == 0.0:
+        players, unknown = _matched(run, {name for name, *_ in published})
+        rated = [(players[name], period, rating) for name, period, rating in published if name in players]
+        pairs = run.arrays(_PAIRED, [list(column) for column in zip(*rated, strict=True)] or [[], [], []])
+    rating, skill, year = pairs["rating"], pairs["skill"], pairs["year"]
+    if not _comparable(rating, skill):
         raise LookupFailed(
-            f"{len(pairs)} of its ratings are of players and periods of {run.name}, too few to be compared",
+            f"{len(rating)} of its ratings are of players and periods of {run.name}, too few to be compared",
             where=source.name, hint="names are those of the run: `ttt export players`",
         )  # fmt: skip
     slope = float(skill.std() / rating.std())
     shift = float(skill.mean() - slope * rating.mean())
     ratings: dict[str, dict[int, float]] = {}
-    for one in pairs:
-        ratings.setdefault(one.player, {})[one.number] = slope * one.rating + shift
-    years = np.array([one.year for one in pairs])
-    several = sum(one.several for one in pairs)
+    for player, number, value in zip(pairs["player"], pairs["number"].tolist(), rating.tolist(), strict=True):
+        ratings.setdefault(player, {})[number] = slope * value + shift
+    of_years = ((one, rating[year == one], skill[year == one]) for one in np.unique(year).tolist())
     return Beside(
-        name, ratings, unknown, several, slope, shift, float(np.corrcoef(rating, skill)[0, 1]),
-        tuple(_agreements(years, rating, skill)),
+        PurePath(source.name).name, ratings, unknown, int(pairs["several"].sum()), slope, shift,
+        float(np.corrcoef(rating, skill)[0, 1]),
+        tuple(Agreement(one, len(x), float(np.corrcoef(x, y)[0, 1])) for one, x, y in of_years if _comparable(x, y)),
     )  # fmt: skip
 
 
-def _published(text: str, where: str) -> dict[tuple[str, str], list[float]]:
-    """The ratings of a table by name and period."""
+def _comparable(rating: Array, skill: Array) -> bool:
+    """Whether there are enough different values for a correlation."""
+    return bool(len(rating) >= LEAST and rating.std() > 0.0 and skill.std() > 0.0)
+
+
+def _published(text: str, where: str) -> list[tuple[str, str, float]]:
+    """Name, period and rating in the rows of a table that have all three."""
     rows = csv.reader(io.StringIO(text))
     heads = [head.strip().casefold() for head in next(rows, [])]
     places = [[heads.index(name) for name in names if name in heads] for names in _COLUMNS]
@@ -128,7 +141,7 @@ def _published(text: str, where: str) -> dict[tuple[str, str], list[float]]:
         raise DataError(
             "has no columns player, period and rating", where=where, hint="they are named in its first line"
         )
-    found: dict[tuple[str, str], list[float]] = {}
+    found = []
     for row in rows:
         cells = [
             next((row[at].strip() for at in some if at < len(row) and row[at].strip()), "") for some in places
@@ -137,10 +150,9 @@ def _published(text: str, where: str) -> dict[tuple[str, str], list[float]]:
         if not all(cells):
             continue
         try:
-            value = float(rating)
+            found.append((name, period, float(rating)))
         except ValueError:
             raise DataError(f"{rating!r} is no rating", where=f"{where}:{rows.line_num}") from None
-        found.setdefault((name, period), []).append(value)
     return found
 
 
@@ -155,36 +167,3 @@ def _matched(run: Run, names: set[str]) -> tuple[dict[str, str], tuple[str, ...]
         name: by_folded[key] for name, key in zip(ordered, fold_all(ordered), strict=True) if key in by_folded
     }
     return players, tuple(name for name in ordered if name not in players)
-
-
-class _Pair(NamedTuple):
-    player: str
-    number: int
-    year: int
-    rating: float
-    skill: float
-    several: bool
-
-
-def _paired(run: Run, ratings: Iterable[tuple[str, str, list[float]]]) -> list[_Pair]:
-    """Ratings and skills of the same players and periods; several ratings in one period count by their mean."""
-    skills: dict[tuple[str, str], tuple[int, int, float]] = {}
-    for player, period, number, mean in run.select(_SKILLS)[1]:
-        skills[player, period] = skills[player, period[:4]] = number, int(period[:4]), mean
-    found: dict[tuple[str, int, int, float], list[float]] = {}
-    for player, period, values in ratings:
-        skill = skills.get((player, period)) or skills.get((player, period[:4]))
-        if skill:
-            found.setdefault((player, *skill), []).extend(values)
-    return [
-        _Pair(player, number, year, sum(values) / len(values), skill, len(values) > 1)
-        for (player, number, year, skill), values in sorted(found.items())
-    ]
-
-
-def _agreements(years: Places, rating: Array, skill: Array) -> Iterator[Agreement]:
-    for year in np.unique(years).tolist():
-        some = years == year
-        if np.count_nonzero(some) >= LEAST and rating[some].std() > 0.0 and skill[some].std() > 0.0:
-            r = float(np.corrcoef(rating[some], skill[some])[0, 1])
-            yield Agreement(int(year), int(np.count_nonzero(some)), r)

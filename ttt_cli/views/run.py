@@ -94,11 +94,10 @@ def model_line(meta: RunMeta) -> str:
     from ttt_cli.systems.registry import load
 
     words = (load(meta.model).__doc__ or "").splitlines()[0].partition(" (")[0].rstrip(".")
-    careers = bool(meta.params.get("growth") or meta.params.get("decline"))
-    if careers:
+    if meta.label != meta.model:
         words += "; skills rise in the years after the debut and decline late"
     elif "growth" in meta.params:
         words += "; skills change at random from year to year"
     if meta.params.get("draw_margin_drift") or meta.params.get("draw_margin_strength"):
         words += "; draws depend on the year and on strength"
-    return f"{meta.model}{'-career' if careers else ''}: {words}"
+    return f"{meta.label}: {words}"

@@ -207,7 +207,7 @@ def surface_figure(run: Run) -> Spec:
     return finish(
         layers,
         datasets,
-        f"Log-evidence of {run.meta.model}",
+        f"Log-evidence of {run.meta.label}",
         f"{run.name} · {surface_note(surface)}",
         height=420,
     )
@@ -318,4 +318,4 @@ def calibration_figure(run: Run, found: Forecast) -> Spec:
         f"(learning {often}); bars: two standard errors"
     )
     ends = [{"predicted": 0, "observed": 0}, {"predicted": 1, "observed": 1}]
-    return finish(layers, {"right": ends, "bins": records}, f"Calibration of {run.meta.model}", note)
+    return finish(layers, {"right": ends, "bins": records}, f"Calibration of {run.meta.label}", note)

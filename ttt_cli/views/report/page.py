@@ -54,7 +54,7 @@ def model_cards(meta: RunMeta) -> str:
         ("gain per game over the naive model, nats", f"{gain_per_game(meta):.5f}"),
     )
     converged = "yes" if meta.converged else "NO"
-    return _cards(("model", meta.model), *(evidence if has_evidence(meta) else ()), ("converged", converged))
+    return _cards(("model", meta.label), *(evidence if has_evidence(meta) else ()), ("converged", converged))
 
 
 def _cards(*facts: tuple[str, str]) -> str:
