@@ -4,7 +4,7 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from ttt_cli.runs.lookup import POINTS
 from ttt_cli.runs.run import Run
@@ -14,7 +14,6 @@ from ttt_cli.views.rows import Rows
 from ttt_cli.views.run import run_line, side_names
 from ttt_cli.views.text_charts import chart, sparkline
 
-Row = Mapping[str, Any]
 Sides = tuple[str, str]  # what the side named first and the other are called
 _EXACT: Final = 1e-3  # covariances, relative to the variances
 NEUTRAL: Final = "neutral"  # as what a side is called that has no advantage
@@ -24,21 +23,21 @@ _IDS: Final = "SELECT player, id FROM names WHERE player IN (?, ?)"
 # A table's name as a column is the whole row, as a dict.
 _SELECT: Final = """
 WITH of AS (
-    SELECT period, period_number, date, white_id = ? AS is_white,
-           CASE WHEN white_id = ? THEN black ELSE white END AS opponent,
+    SELECT period, period_number, date, white_id = {player} AS is_white,
+           CASE WHEN white_id = {player} THEN black ELSE white END AS opponent,
            CASE result WHEN '1/2-1/2' THEN 1 WHEN '1-0' THEN 2 ELSE 0 END AS for_white, weight, file, line,
            "offset", neutral
-    FROM games WHERE (white_id = ? OR black_id = ?) {further})
-SELECT of.period, date, is_white, opponent, CASE WHEN is_white THEN for_white ELSE 2 - for_white END, weight,
-       file, line, own, their, of.period_number, "offset", neutral
+    FROM games WHERE (white_id = {player} OR black_id = {player}) AND {among})
+SELECT of.period_number, "offset", of.period, date, is_white, opponent,
+       CASE WHEN is_white THEN for_white ELSE 2 - for_white END, weight, file, line, own, their, neutral
 FROM of JOIN nodes own ON own.player = ? AND own.period_number = of.period_number
-JOIN nodes their ON their.player = opponent {one} AND their.period_number = of.period_number
+JOIN nodes their ON their.player = opponent AND their.player = coalesce(?, opponent)
+    AND their.period_number = of.period_number
 ORDER BY of.period_number, date, file, line
 """
 
 
-@dataclass(frozen=True)
-class Played:
+class Played(NamedTuple):
     """One game from a player's side. `result`: 0 lost, 1 drawn, 2 won; `chance`: the model's probabilities.
 
     `own` and `their` are the players' rows of skills in the game's period.
@@ -54,8 +53,8 @@ class Played:
     line: int | None
     own: dict[str, Any]
     their: dict[str, Any]
+    neutral: bool
     chance: Outcome
-    neutral: bool = False
 
 
 def games_of(run: Run, player: str, opponent: str | None = None) -> list[Played]:
@@ -65,55 +64,38 @@ def games_of(run: Run, player: str, opponent: str | None = None) -> list[Played]
     look a little less surprising than they were.
     """
     ids: dict[str | None, int] = dict(run.select(_IDS, [player, opponent])[1])
-    own, their = ids.get(player, -1), ids.get(opponent, -1)
-    further, values = ("", []) if opponent is None else ("AND (white_id = ? OR black_id = ?)", [their, their])
-    # With an opponent not all nodes are read.
-    one, named = ("", []) if opponent is None else ("AND their.player = ?", [opponent])
-    _, rows = run.select(_SELECT.format(further=further, one=one), [*[own] * 4, *values, player, *named])
-    sds = _joint_sds(run, player, rows)
-    chances: list[Outcome] = []
-    for (period, neutral), group in groupby(rows, key=lambda row: (row[0], row[-1])):
-        sides = zip(
-            *(_strengths(run, row[2], row[8], row[9], row[11], sds.get((row[10], row[3]))) for row in group),
-            strict=True,
-        )
+    against = ids.get(opponent, -1)
+    among = "true" if opponent is None else f"(white_id = {against} OR black_id = {against})"
+    query = _SELECT.format(player=ids.get(player, -1), among=among)
+    rows = run.select(query, [player, opponent])[1]
+    covariance: dict[tuple[int, str], float] = {}  # by period and opponent
+    if rows and run.has_joint:
+        met: dict[int, list[str]] = {}
+        for number, name in dict.fromkeys((row[0], row[5]) for row in rows):
+            met.setdefault(number, []).append(name)
+        groups = [[(name, number) for name in names] for number, names in met.items()]
+        shared = run.joint.shared([(player, number) for number in met], groups, _EXACT)
+        for group, found in zip(groups, shared, strict=True):
+            covariance |= {(number, name): x for (name, number), x in zip(group, found.tolist(), strict=True)}
+    played = []
+    for (period, neutral), games in groupby(rows, key=lambda row: (row[2], row[-1])):
+        some, white, black = list(games), [], []
+        for number, offset, *_, is_white, name, _, _, _, _, own, their, _ in some:
+            one, other = run.scale.points(own), run.scale.points(their)
+            if covariance:  # independent skills with this sd have the joint sd of the difference
+                variance = 0.5 * (one["sd"] ** 2 + other["sd"] ** 2) - covariance[number, name]
+                one["sd"] = other["sd"] = math.sqrt(max(variance, 0.0))
+            ahead = 0.5 * run.meta.elo_unit * offset * (1 if is_white else -1)
+            one["mean"], other["mean"] = one["mean"] + ahead, other["mean"] - ahead
+            white.append(one if is_white else other)
+            black.append(other if is_white else one)
         params = params_in(run, period) | ({"white_advantage": 0.0} if neutral else {})
-        chances += outcomes(run.meta.model, params, *sides)
-    return [
-        Played(*(*row[:10], chance if row[2] else chance.turned(), row[-1]))
-        for row, chance in zip(rows, chances, strict=True)
-    ]
+        for row, chance in zip(some, outcomes(run.meta.model, params, white, black), strict=True):
+            played.append(Played._make((*row[2:], chance if row[4] else chance.turned())))
+    return played
 
 
-def _joint_sds(run: Run, player: str, rows: Sequence[tuple[Any, ...]]) -> dict[tuple[int, str], float]:
-    """By period and opponent: the sd in points of two independent skills with the joint sd of the difference."""
-    if not rows or not run.has_joint:
-        return {}
-    met: dict[int, dict[str, float]] = {}
-    for row in rows:
-        variance = sum(run.scale.points(one)["sd"] ** 2 for one in row[8:10])
-        met.setdefault(row[10], {})[row[3]] = variance
-    ones = [(player, number) for number in met]
-    groups = [[(name, number) for name in opponents] for number, opponents in met.items()]
-    shared = run.joint.shared(ones, groups, _EXACT)
-    return {
-        (number, name): math.sqrt(max(0.5 * variance - covariance, 0.0))
-        for (number, opponents), covariances in zip(met.items(), shared, strict=True)
-        for (name, variance), covariance in zip(opponents.items(), covariances.tolist(), strict=True)
-    }
-
-
-def _strengths(
-    run: Run, is_white: bool, own: Row, their: Row, offset: float, sd: float | None
-) -> tuple[Row, Row]:
-    """White's and Black's skills in points, with the handicap of their game and a joint `sd` of each."""
-    half, joint = 0.5 * run.meta.elo_unit * offset, {} if sd is None else {"sd": sd}
-    white, black = (run.scale.points(one) | joint for one in ((own, their) if is_white else (their, own)))
-    return {**white, "mean": white["mean"] + half}, {**black, "mean": black["mean"] - half}
-
-
-@dataclass(frozen=True)
-class Tally:
+class Tally(NamedTuple):
     """Weighted sums over games: all, won, drawn, lost, points, points expected, and the opponents' mean skill."""
 
     games: float
@@ -127,14 +109,7 @@ class Tally:
     @property
     def words(self) -> str:
         """The record as `+wins =draws -losses`."""
-        return record_words(self.wins, self.draws, self.losses) if self.games else "no games"
-
-    @property
-    def means(self) -> tuple[float | None, float | None, float | None]:
-        """Points and points expected per game, and the opponents' mean skill; None without games."""
-        if not self.games:
-            return None, None, None
-        return self.points / self.games, self.expected / self.games, self.opponents_mean
+        return record_words(*self[1:4]) if self.games else "no games"
 
 
 def tally(games: Iterable[Played]) -> Tally:
@@ -172,8 +147,8 @@ def record_rows(
         for colour, some in shares.items():
             if some:
                 sums = tally(some)
-                counts = sums.games, sums.wins, sums.draws, sums.losses
-                rows.append((player, period, colour, *counts, *sums.means))
+                means = sums.points / sums.games, sums.expected / sums.games, sums.opponents_mean
+                rows.append((player, period, colour, *sums[:4], *means))
     counted = ("games", "wins", "draws", "losses", "score", "expected", "opponents_mean")
     return Rows(("player", "period", "colour", *counted), rows, title, _DECIMALS, frozenset({"player"}))
 
@@ -344,19 +319,11 @@ def players_rows(
     `pattern`: words that are parts of the name, accents, case and order aside. `since`, `until`: years between which
     the player's first to last period lies at least in part. `number` None: all.
     """
-    conditions, values = ["games >= ?"], list[Any]([min_games])
-    for word in fold(pattern).split():
-        conditions.append("contains(folded, ?)")
-        values.append(word)
-    if pattern.strip() and not fold(pattern):
-        conditions.append("false")
-    if since is not None:
-        conditions.append('CAST(substr("last", 1, 4) AS INTEGER) >= ?')
-        values.append(since)
-    if until is not None:
-        conditions.append('CAST(substr("first", 1, 4) AS INTEGER) <= ?')
-        values.append(until)
-    where = " AND ".join(conditions)
+    given: list[tuple[str, Any]] = [("games >= ?", min_games)]
+    given += [("contains(folded, ?)", word) for word in fold(pattern).split() or pattern.split()]
+    given += [('CAST(substr("last", 1, 4) AS INTEGER) >= ?', since)] if since is not None else []
+    given += [('CAST(substr("first", 1, 4) AS INTEGER) <= ?', until)] if until is not None else []
+    where, values = " AND ".join(condition for condition, _ in given), [value for _, value in given]
     (count,), *_ = run.select(f"SELECT count(*) FROM players WHERE {where}", values)[1]
     shown = count if number is None else min(count, number)
     sql = f"{_LISTED} WHERE {where} ORDER BY games DESC, player LIMIT ?"

@@ -7,7 +7,7 @@ from typing import Any, Final
 from ttt_cli.runs.run import Run
 from ttt_cli.support.errors import LookupFailed
 from ttt_cli.views.players import games_of, record_rows, tally
-from ttt_cli.views.probability import Match, Strength, colour_blind, match, outcomes, params_in, stronger
+from ttt_cli.views.probability import Strength, colour_blind, match, outcomes, params_in, stronger
 from ttt_cli.views.rows import Rows
 from ttt_cli.views.run import load_numpy_meanwhile, run_line, side_names
 
@@ -18,6 +18,7 @@ TAKEN: Final = {
     "joint": "their skills taken together, from the joint posterior",
     "independent": "their skills taken as independent",
 }
+_SKILL: Final = "SELECT skill FROM skills_within({0}, {0}, NULL) AS skill WHERE player = ?"  # as a dict
 EXACT: Final = 1e-4  # the variance of a difference to the square of it
 CAUTION: Final = (
     "skills of different times are tied only through chains of opponents: compare {} and {} with caution"
@@ -48,13 +49,22 @@ def versus_view(
         if first == second:
             raise LookupFailed(f"{a!r} and {b!r} both match {first}", hint="give more of the names")
         chosen, why = _periods(run, first, second, at, at_b)
-        own, their = (_strength(run, player, n) for player, n in zip((first, second), chosen, strict=True))
+        own, their = (
+            run.select(_SKILL.format(n), [player])[1][0][0]
+            for player, n in zip((first, second), chosen, strict=True)
+        )
         played = games_of(run, first, second)
         first_taken, second_taken, sd, how = _together(run, (own, their), chosen)
     sides = run.scale.points(first_taken), run.scale.points(second_taken)
     facts = _facts(run, own, their, sides) | {"sd_lead": sd, "skills": how}
     if games is not None:
-        facts.update(_match_facts(match(run.meta.model, _params(run, own, their), *sides, games)))
+        promised = match(run.meta.model, _params(run, own, their), *sides, games)
+        results = promised.games, promised.win, promised.tie, promised.loss, promised.expected
+        facts |= zip(
+            (f"match_{key}" for key in ("games", "win", "draw", "loss", "points")), results, strict=True
+        )
+        for level in _LEVELS:
+            facts[f"match_low_{level}"], facts[f"match_high_{level}"] = promised.interval(level / 100)
     sums = tally(played)
     facts |= {"played": sums.games, "wins": sums.wins, "draws": sums.draws, "losses": sums.losses}
     decimals = {key: 1 if key.startswith(("mean", "sd", "lead")) else 3 for key in facts}
@@ -84,13 +94,6 @@ def _period(run: Run, player: str, at: str) -> int:
         return run.find_period(at, player)[1]
     (peak,), *_ = run.select("SELECT peak_period FROM players WHERE player = ?", [player])[1]
     return run.find_period(peak, player)[1]
-
-
-def _strength(run: Run, player: str, number: int) -> dict[str, Any]:
-    columns, rows = run.select(
-        "SELECT * FROM skills_within(?, ?, NULL) WHERE player = ?", [number, number, player]
-    )
-    return dict(zip(columns, rows[0], strict=True))
 
 
 def _together(
@@ -135,18 +138,4 @@ def _facts(run: Run, own: Strength, their: Strength, sides: tuple[Strength, Stre
         for colour, outcome in ways.items():
             values = (*outcome, outcome.expected)
             facts |= {f"{key}_{colour}": value for key, value in zip(_PROBABILITIES[1:], values, strict=True)}
-    return facts
-
-
-def _match_facts(promised: Match) -> dict[str, Any]:
-    facts: dict[str, Any] = {
-        "match_games": promised.games,
-        "match_win": promised.win,
-        "match_draw": promised.tie,
-        "match_loss": promised.loss,
-        "match_points": promised.expected,
-    }
-    for level in _LEVELS:
-        low, high = promised.interval(level / 100)
-        facts |= {f"match_low_{level}": low, f"match_high_{level}": high}
     return facts

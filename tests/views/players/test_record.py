@@ -35,7 +35,7 @@ def run(small_run: Callable[..., Run]) -> Run:
 def played(period: str, result: int, weight: float, opponent: float, chance: Outcome) -> Played:
     """A game of a player with White."""
     own, their = {"mean": 1500.0}, {"mean": opponent}
-    return Played(period, period, True, "b", result, weight, "a.pgn", 1, own, their, chance)
+    return Played(period, period, True, "b", result, weight, "a.pgn", 1, own, their, False, chance)
 
 
 EASY, HARD = Outcome(0.8, 0.1, 0.1), Outcome(0.1, 0.2, 0.7)
@@ -139,7 +139,7 @@ def test_the_best_period_is_the_one_most_above_expectation(run: Run) -> None:
     assert found is not None
     assert (found[0], found[1].points, found[1].games) == ("1861", 1, 1)
     assert best_period([]) is None
-    assert tally([]).means == (None, None, None)
+    assert tally([]).opponents_mean is None
 
 
 def test_a_weight_is_so_many_games() -> None:
