@@ -13,7 +13,6 @@ import textwrap
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from io import TextIOWrapper
 from pathlib import Path
 from types import FrameType
@@ -28,7 +27,6 @@ from ttt_cli.views.figures import FIGURE_FORMATS
 from ttt_cli.views.rows import Rows, write_parquet, write_text
 
 if TYPE_CHECKING:
-    from rich.table import Table
     from tqdm import tqdm
 
     from ttt_cli.views.figures.figure import Figure
@@ -109,11 +107,6 @@ def unwinding(received: list[int]) -> Iterator[None]:
     finally:
         for number, handler in taken.items():
             signal.signal(number, handler)
-
-
-def exit_code(number: int) -> int:
-    """The exit code that shells report for a command ended by signal `number`."""
-    return 128 + number
 
 
 FORMATS: Final = ("table", "csv", "tsv", "json", "jsonl", "parquet")
@@ -363,63 +356,54 @@ def print_table(rows: Rows, stream: TextIO) -> list[str]:
     A terminal shows at most SHOWN_ROWS rows. Text is folded, and columns that do not fit are omitted from the right,
     except the first two. Elsewhere everything is printed in full width. Numbers are never cut.
     """
+    from rich.box import SIMPLE_HEAD
+    from rich.cells import cell_len
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
     terminal = stream.isatty()
     records = list(itertools.islice(rows.rows, SHOWN_ROWS + 1 if terminal else None))
     shown = records[:SHOWN_ROWS] if terminal else records
-    columns = _columns(rows, shown)
+    columns: list[tuple[str, list[str], bool]] = []  # name, cells, whether they are numbers
+    for i, name in enumerate(rows.columns):
+        if name not in rows.hidden:
+            values = [record[i] for record in shown]
+            known = [value for value in values if value is not None]
+            numeric = all(isinstance(x, int | float) and not isinstance(x, bool) for x in known)
+            cells = format_column(values, rows.decimals.get(name))
+            columns.append((name, cells, numeric and bool(known)))
     if rows.single:
-        facts = zip(*((column.name, column.cells[0]) for column in columns), strict=True)
-        columns = [TableColumn("", list(cells), numeric=False) for cells in facts]
-    from rich.console import Console
-
+        names, values = [name for name, *_ in columns], [cells[0] for _, cells, _ in columns]
+        columns = [("", names, False), ("", values, False)]
+    widths = [max(map(cell_len, [name, *cells])) for name, cells, _ in columns]
+    least = [
+        width if numeric else min(width, _FOLDED_WIDTH)
+        for width, (*_, numeric) in zip(widths, columns, strict=True)
+    ]
     console = Console(file=stream, highlight=False, markup=False, emoji=False, soft_wrap=not terminal)
     remarks = []
-    if terminal:
-        kept = columns_that_fit([column.least_width for column in columns], console.width)
-        if kept < len(columns):
-            remarks.append(f"too narrow for {', '.join(column.name for column in columns[kept:])}")
-        columns = columns[:kept]
-    else:
-        console.width = sum(column.width + _GAP for column in columns) + _GAP
+    if not terminal:
+        console.width = sum(widths) + _GAP * (len(widths) + 1)
+    elif (kept := columns_that_fit(least, console.width)) < len(columns):
+        remarks.append(f"too narrow for {', '.join(name for name, *_ in columns[kept:])}")
+        columns, least = columns[:kept], least[:kept]
     if len(records) > len(shown):
         remarks.append(f"only the first {SHOWN_ROWS:,} rows are shown; -f csv, -o FILE or a pipe gives all")
     for number, line in enumerate(rows.title):
         console.print(printable(line), style="bold" if number == 0 else None)
-    needed = sum(column.least_width + _GAP for column in columns) - _GAP
-    console.print(_table(columns, header=not rows.single, whole_numbers=needed <= console.width))
+    padding = (0, _GAP - 1, 0, 0)  # the box's divider takes one place more
+    table = Table(
+        box=SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=padding, show_header=not rows.single
+    )
+    fits = sum(least) + _GAP * (len(least) - 1) <= console.width
+    for name, _, numeric in columns:
+        justify: Literal["left", "right"] = "right" if numeric else "left"
+        table.add_column(Text(name), justify=justify, no_wrap=numeric and fits, overflow="fold")
+    for row in zip(*(cells for _, cells, _ in columns), strict=True):
+        table.add_row(*map(Text, row))
+    console.print(table)
     return remarks
-
-
-@dataclass(frozen=True)
-class TableColumn:
-    """A column as it will be shown."""
-
-    name: str
-    cells: list[str]
-    numeric: bool
-
-    @property
-    def width(self) -> int:
-        """Width of the widest cell on a terminal, characters."""
-        from rich.cells import cell_len
-
-        return max(map(cell_len, [self.name, *self.cells]))
-
-    @property
-    def least_width(self) -> int:
-        """The column is omitted if fewer characters are available."""
-        return self.width if self.numeric else min(self.width, _FOLDED_WIDTH)
-
-
-def _columns(rows: Rows, records: Sequence[tuple[Any, ...]]) -> list[TableColumn]:
-    found = []
-    for i, name in enumerate(rows.columns):
-        if name not in rows.hidden:
-            values = [record[i] for record in records]
-            found.append(
-                TableColumn(name, format_column(values, rows.decimals.get(name)), _is_numeric(values))
-            )
-    return found
 
 
 def columns_that_fit(widths: Sequence[int], available: int) -> int:
@@ -430,42 +414,22 @@ def columns_that_fit(widths: Sequence[int], available: int) -> int:
 
 def format_column(values: Sequence[Any], decimals: int | None = None) -> list[str]:
     """Values as text; floats with the same number of decimals, by their size when none is given."""
-    floats = [abs(value) for value in values if isinstance(value, float) and abs(value) < float("inf")]
     if decimals is None:
+        floats = [abs(value) for value in values if isinstance(value, float) and abs(value) < float("inf")]
         largest = max(floats, default=0.0)
         decimals = 1 if largest >= 100 else 2 if largest >= 10 else 4
-    return [_cell(value, decimals) for value in values]
 
+    def cell(value: Any) -> str:
+        match value:
+            case None:
+                return ""
+            case bool():
+                return "yes" if value else "no"
+            case float():
+                return f"{value:.{decimals}f}"
+        return printable(str(value)).replace("\n", " ")
 
-def _cell(value: Any, decimals: int) -> str:
-    if value is None:
-        return ""
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    return f"{value:.{decimals}f}" if isinstance(value, float) else printable(str(value)).replace("\n", " ")
-
-
-def _is_numeric(values: Sequence[Any]) -> bool:
-    present = [value for value in values if value is not None]
-    return bool(present) and all(
-        isinstance(value, int | float) and not isinstance(value, bool) for value in present
-    )
-
-
-def _table(columns: Sequence[TableColumn], *, header: bool, whole_numbers: bool) -> Table:
-    from rich.box import SIMPLE_HEAD
-    from rich.table import Table
-    from rich.text import Text
-
-    padding = (0, _GAP - 1, 0, 0)  # the box's divider takes one place more
-    table = Table(box=SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=padding, show_header=header)
-    for column in columns:
-        justify: Literal["left", "right"] = "right" if column.numeric else "left"
-        whole = column.numeric and whole_numbers
-        table.add_column(Text(column.name), justify=justify, no_wrap=whole, overflow="fold")
-    for row in zip(*(column.cells for column in columns), strict=True):
-        table.add_row(*map(Text, row))
-    return table
+    return [cell(value) for value in values]
 
 
 _SHARE = "{l_bar}{bar}| {elapsed}{postfix}"  # a task whose unit is a share of the whole
@@ -495,7 +459,14 @@ class WaitBar:
         if os.getpid() != self._process or progress() is SILENT:
             return
         if self._bar is None:
-            self._bar = self._open(wait)
+            from tqdm import tqdm
+
+            looks: dict[str, Any] = {
+                "bar_format": _WAIT if wait.done is None else _COUNTED_WAIT,
+                "initial": wait.done or 0,
+            }
+            self._bar = tqdm(desc=wait.sentence, file=sys.stderr, leave=False, dynamic_ncols=True, **looks)
+            self._bar.start_t -= self._seconds.get(wait.sentence, 0.0)
         if wait.done is not None:
             self._bar.update(wait.done - self._bar.n)
         self._bar.refresh()
@@ -503,20 +474,6 @@ class WaitBar:
             self._seconds[wait.sentence] = time.time() - self._bar.start_t
             self._bar.close()
             self._bar = None
-
-    def _open(self, wait: Wait) -> tqdm[Any]:
-        from tqdm import tqdm
-
-        bar = tqdm(
-            desc=wait.sentence,
-            initial=wait.done or 0,
-            bar_format=_WAIT if wait.done is None else _COUNTED_WAIT,
-            file=sys.stderr,
-            leave=False,
-            dynamic_ncols=True,
-        )
-        bar.start_t -= self._seconds.get(wait.sentence, 0.0)
-        return bar
 
 
 class Bars:

@@ -174,7 +174,7 @@ def _invoked(common: list[str], args: list[str]) -> Any:
 def _interrupted(number: int) -> int:
     if number == signal.SIGINT:
         say("interrupted", level=QUIET)
-    return streams.exit_code(number)
+    return 128 + number  # as shells report it
 
 
 def _failed(error: Exception, args: Sequence[str]) -> int:
