@@ -21,6 +21,7 @@ from click.shell_completion import (
 )
 
 from ttt_cli.cli.console import say
+from ttt_cli.reading.reports import EVENT_SETS
 from ttt_cli.support.errors import TttError
 
 if TYPE_CHECKING:
@@ -94,21 +95,6 @@ complete --no-files --command %(prog_name)s --arguments "(%(complete_func)s)"
 """
 
 
-def files(context: click.Context, typed: str) -> Items:  # noqa: ARG001
-    """Files, as the shell itself completes them."""
-    yield CompletionItem(typed, type="file")
-
-
-def folders(context: click.Context, typed: str) -> Items:  # noqa: ARG001
-    """Folders, as the shell itself completes them."""
-    yield CompletionItem(typed, type="dir")
-
-
-def runs(context: click.Context, typed: str) -> Items:  # noqa: ARG001
-    """Files `*.ttt`, and folders on the way to them."""
-    yield from _paths(typed, (".ttt",))
-
-
 def configs(context: click.Context, typed: str) -> Items:  # noqa: ARG001
     """The shipped configs, and files of YAML."""
     from ttt_cli.config.load import SUFFIXES, shipped_configs
@@ -132,34 +118,29 @@ def keys(context: click.Context, typed: str) -> Items:
 
 def players(context: click.Context, typed: str) -> Items:
     """Players with a matching name or word, by number of games."""
-    from ttt_cli.runs.run import open_run
     from ttt_cli.support.folding import fold
 
-    begin = fold(typed)
-    found = open_run(context.params.get("run")).select(
-        "SELECT player, games FROM players WHERE starts_with(folded, ?) OR contains(' ' || folded, ' ' || ?)"
-        f" ORDER BY games DESC, player LIMIT {_MOST}",
-        [begin, begin],
-    )[1]
+    found = _of_run(
+        context,
+        "player, games FROM players WHERE starts_with(folded, $1) OR contains(' ' || folded, ' ' || $1)"
+        " ORDER BY games DESC, player",
+        fold(typed),
+    )
     yield from (CompletionItem(player, type=NAME, help=f"{games:g} games") for player, games in found)
 
 
 def periods(context: click.Context, typed: str) -> Items:
     """Periods of the run."""
-    from ttt_cli.runs.run import open_run
-
-    found = open_run(context.params.get("run")).select(
-        f"SELECT period FROM periods WHERE starts_with(period, ?) ORDER BY period_number LIMIT {_MOST}",
-        [typed],
-    )[1]
+    found = _of_run(
+        context, "period FROM periods WHERE starts_with(period, $1) ORDER BY period_number", typed
+    )
     yield from (CompletionItem(period) for (period,) in found)
 
 
-def event_sets(context: click.Context, typed: str) -> Items:  # noqa: ARG001
-    """Ready-made sets of events, the last of some with commas between."""
-    from ttt_cli.reading.reports import EVENT_SETS
+def _of_run(context: click.Context, query: str, typed: str) -> list[tuple[Any, ...]]:
+    from ttt_cli.runs.run import open_run
 
-    yield from _of_list(typed, EVENT_SETS)
+    return open_run(context.params.get("run")).select(f"SELECT {query} LIMIT {_MOST}", [typed])[1]
 
 
 def parameters(context: click.Context, typed: str) -> Items:
@@ -199,14 +180,18 @@ def _keys(section: str, schema: type[BaseModel]) -> Iterator[tuple[str, str]]:
 
 
 _WHAT: Final[dict[str, Callable[[click.Context, str], Items]]] = {  # by the placeholder in the help
-    **dict.fromkeys(("FILE", "FILE...", "ALIASES", "PLACE", "[PAGE.html|SITE/]"), files),
+    # Files and folders as the shell itself completes them
+    **dict.fromkeys(
+        ("FILE", "FILE...", "ALIASES", "PLACE", "[PAGE.html|SITE/]"),
+        lambda _, typed: [CompletionItem(typed, type="file")],
+    ),
     **dict.fromkeys(("NAME...", "[NAME]...", "PATTERN...", "A", "B"), players),
     **dict.fromkeys(("CONFIG", "CONFIG..."), configs),
     **dict.fromkeys(("KEYS", "AXES"), parameters),
-    "FOLDER": folders,
-    "RUN": runs,
+    "FOLDER": lambda _, typed: [CompletionItem(typed, type="dir")],
+    "RUN": lambda _, typed: _paths(typed, (".ttt",)),
     "KEY=VALUE": keys,
-    "SET,...": event_sets,
+    "SET,...": lambda _, typed: _of_list(typed, EVENT_SETS),
     "PERIOD": periods,
 }
 
@@ -256,12 +241,16 @@ class _Fish(FishComplete):
         return f"{item.type},{item.value}" + (f"\t{_line(item.help)}" if item.help else "")
 
 
-SHELLS: dict[str, type[ShellComplete]] = {"bash": _Bash, "zsh": _Zsh, "fish": _Fish}
+SHELLS: Final[dict[str, tuple[type[ShellComplete], str]]] = {  # with the place of the script
+    "bash": (_Bash, "~/.local/share/bash-completion/completions/ttt"),
+    "zsh": (_Zsh, '"${fpath[1]}/_ttt"'),
+    "fish": (_Fish, "~/.config/fish/completions/ttt.fish"),
+}
 
 
 def register() -> None:
     """Let click answer these shells in these forms."""
-    for name, shell in SHELLS.items():
+    for name, (shell, _) in SHELLS.items():
         add_completion_class(shell, name)
 
 
@@ -269,17 +258,11 @@ def _line(text: str) -> str:
     return " ".join(text.split())
 
 
-INSTALL = {
-    "bash": "~/.local/share/bash-completion/completions/ttt",
-    "zsh": '"${fpath[1]}/_ttt"',
-    "fish": "~/.config/fish/completions/ttt.fish",
-}
-
-
 @click.command("completion")
-@click.argument("shell", metavar="SHELL", type=click.Choice(list(INSTALL)))
+@click.argument("shell", metavar="SHELL", type=click.Choice(list(SHELLS)))
 @click.pass_context
 def command(context: click.Context, shell: str) -> None:
     """Print the completion script of SHELL; standard error explains how to install it."""
-    click.echo(SHELLS[shell](context.find_root().command, {}, "ttt", "_TTT_COMPLETE").source(), nl=False)
-    say(f"to install it: ttt completion {shell} > {INSTALL[shell]}, then start a new {shell}")
+    complete, place = SHELLS[shell]
+    click.echo(complete(context.find_root().command, {}, "ttt", "_TTT_COMPLETE").source(), nl=False)
+    say(f"to install it: ttt completion {shell} > {place}, then start a new {shell}")

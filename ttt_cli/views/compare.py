@@ -41,7 +41,7 @@ def overall_rows(results: Results) -> Rows:
     `refitted_every` is empty for filters, columns of tuning for systems that were not tuned. Lost systems are last,
     with their name and the reason as `note`.
     """
-    rows = [(*_name(one.entry), *_scores(one), *_facts(one.entry, results)) for one in results.overall()]
+    rows = [(*_scores(one), *_facts(one.entry, results)) for one in results.overall()]
     nothing = (None,) * (len(SCORES) + len(FACTS))
     rows += [(one.system.name, *nothing, one.reason) for one in results.comparison.lost]
     return Rows(("system", "kind", *SCORES, *FACTS), rows, tuple(title(results)), _DECIMALS, _UNSEEN)
@@ -49,7 +49,7 @@ def overall_rows(results: Results) -> Rows:
 
 def group_rows(results: Results, by: By) -> Rows:
     """A row per group and system: `group,system,kind` and SCORES."""
-    rows = [(group, *_name(one.entry), *_scores(one)) for group, found in results.by(by) for one in found]
+    rows = [(group, *_scores(one)) for group, found in results.by(by) for one in found]
     return Rows(("group", "system", "kind", *SCORES), rows, (f"by {by}",), _DECIMALS)
 
 
@@ -146,18 +146,16 @@ def _label(comparison: Comparison, step: int) -> str:
     return timeline.label(int(timeline.periods[step]))
 
 
-def _name(entry: SystemResult) -> tuple[str, str]:
-    return entry.system.name, entry.kind
-
-
-def _scores(one: SystemScores) -> tuple[float | int | None, ...]:
+def _scores(one: SystemScores) -> tuple[Any, ...]:
+    """Name, kind and SCORES."""
     behind, error = (one.difference.mean, one.difference.standard_error) if one.difference else (None, None)
-    return (
-        _whole(one.games), _known(one.log_loss), _known(behind), _known(error), one.brier, one.accuracy,
-    )  # fmt: skip
+    scores = _known(one.log_loss), _known(behind), _known(error), one.brier, one.accuracy
+    return one.entry.system.name, one.entry.kind, _whole(one.games), *scores
 
 
 def _facts(entry: SystemResult, results: Results) -> tuple[Any, ...]:
+    from ttt_cli.config.schema import flow
+
     tuned = entry.tuned
     return (
         _known(entry.log_evidence),
@@ -167,17 +165,9 @@ def _facts(entry: SystemResult, results: Results) -> tuple[Any, ...]:
         tuned.by if tuned else None,
         tuned.evaluations if tuned else None,
         entry.tuning_seconds if tuned else None,
-        _parameters(entry),
+        " ".join(f"{key}={flow(value)}" for key, value in in_use(entry.system.params.model_dump()).items()),
         entry.note,
     )
-
-
-def _parameters(entry: SystemResult) -> str:
-    """The model's parameters as `KEY=VALUE`, null ones left out."""
-    from ttt_cli.config.schema import flow
-
-    given = in_use(entry.system.params.model_dump())
-    return " ".join(f"{key}={flow(value)}" for key, value in given.items())
 
 
 def _whole(games: float) -> float | int:
