@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.cases import each
+from tests.support.commands import Ran
 from tests.support.handmade import written
 from ttt_cli.api import configure, fit
 from ttt_cli.cli import main
@@ -39,9 +40,8 @@ def rows(text: str) -> list[dict[str, str]]:
     return list(csv.DictReader(io.StringIO(text), delimiter="\t"))
 
 
-def test_systems_stand_side_by_side(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main.run(["compare", "ttt", "trueskill", "--from", "1855", "--every", "2"]) == 0
-    out, err = capsys.readouterr()
+def test_systems_stand_side_by_side(here: Path, ran: Ran) -> None:
+    out, err = ran("compare ttt trueskill --from 1855 --every 2")
     assert re.fullmatch(r"a\.ttt: \d+ games \S+\n", err)
     found = rows(out)
     assert sorted(row["system"] for row in found) == ["trueskill", "ttt"]
@@ -51,10 +51,9 @@ def test_systems_stand_side_by_side(here: Path, capsys: pytest.CaptureFixture[st
     assert {row["system"]: row["refitted_every"] for row in found} == {"ttt": "2", "trueskill": ""}
 
 
-def test_further_tables_follow_for_the_eye(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_further_tables_follow_for_the_eye(here: Path, ran: Ran) -> None:
     asked = ["--by", "decade", "--by", "experience", "--calibration"]
-    assert main.run(["compare", "ttt", "trueskill", "-f", "table", *asked]) == 0
-    out, _ = capsys.readouterr()
+    out, _ = ran(["compare", "ttt", "trueskill", "-f", "table", *asked])
     tables = out.split("\n\n")
     assert "games predicted, " in tables[0]
     assert [table.splitlines()[0] for table in tables[1:]] == [
@@ -62,39 +61,40 @@ def test_further_tables_follow_for_the_eye(here: Path, capsys: pytest.CaptureFix
     ]  # fmt: skip
 
 
-def test_other_programs_get_one_table(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main.run(["compare", "trueskill", "--by", "decade", "--calibration", "-f", "json"]) == 0
-    found = json.loads(capsys.readouterr().out)
+def test_other_programs_get_one_table(here: Path, ran: Ran) -> None:
+    found = json.loads(ran("compare trueskill --by decade --calibration -f json").out)
     assert {row["by"] for row in found} == {"all", "decade", "calibration"}
     assert main.run(["compare", "trueskill", "--by", "decade", "-o", "table.csv"]) == 0
     assert (here / "table.csv").read_text().startswith("system,kind,by,group,games,")
 
 
-def test_games_may_come_from_files(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_games_may_come_from_files(here: Path, ran: Ran) -> None:
     (here / "one.csv").write_text("\n".join(["date,white,black,result", *LINES[:20]]))
     (here / "two.csv").write_text("\n".join(["date,white,black,result", *LINES[20:]]))
     arguments = ["compare", "trueskill", "--games", "one.csv", "--games", "two.csv"]
-    assert main.run([*arguments, "--from", "1851-02", "-s", "data.period=month", "-f", "table"]) == 0
-    assert "25 of 40 games predicted, 1851-02 to 1853-02" in capsys.readouterr().out
+    assert (
+        "25 of 40 games predicted, 1851-02 to 1853-02"
+        in ran([*arguments, "--from", "1851-02", "-s", "data.period=month", "-f", "table"]).out
+    )
 
 
-def test_tuned_configs_are_written_and_predict_as_well(
-    here: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_tuned_configs_are_written_and_predict_as_well(here: Path, ran: Ran) -> None:
     arguments = ["--from", "1856", "-f", "json"]
     tuning = ["--tune", "--evaluations", "15", "--tune-from", "1853", "--tuned-to", "tuned"]
-    assert main.run(["compare", "trueskill", *tuning, *arguments]) == 0
-    out, err = capsys.readouterr()
+    out, err = ran(["compare", "trueskill", *tuning, *arguments])
     assert err.partition("\n")[2].startswith("tuned on the games of 1853 to 1855:\n  trueskill: beta ")
     assert "tuned configs written to tuned" in err
     (found,) = json.loads(out)
     assert (found["tuned_by"], found["parameters"].split()[0]) == ("score", "prior_mean=1200")
     assert configure("tuned/trueskill.yaml").params != configure("trueskill").params
-    assert main.run(["compare", "tuned/trueskill.yaml", *arguments]) == 0
-    (again,) = json.loads(capsys.readouterr().out)
+    (again,) = json.loads(ran(["compare", "tuned/trueskill.yaml", *arguments]).out)
     assert again["log_loss"] == found["log_loss"]
-    assert main.run(["compare", "trueskill", "--tune", "--tune-by", "evidence", *arguments]) == 0
-    assert json.loads(capsys.readouterr().out)[0]["tuned_by"] == "evidence"
+    assert (
+        json.loads(ran(["compare", "trueskill", "--tune", "--tune-by", "evidence", *arguments]).out)[0][
+            "tuned_by"
+        ]
+        == "evidence"
+    )
 
 
 def test_a_tuned_config_is_there_before_the_test_begins(
@@ -112,14 +112,13 @@ def test_a_tuned_config_is_there_before_the_test_begins(
     assert configure("tuned/trueskill.yaml").params != configure("trueskill").params
 
 
-def test_a_lost_system_is_told_beside_the_others(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_lost_system_is_told_beside_the_others(here: Path, ran: Ran) -> None:
     (here / "bad.yaml").write_text("model: {name: ttt, draw_margin: 0}\n")
     (here / "games.csv").write_text(
         "\n".join(["date,white,black,result", *LINES, "1854,a,b,1/2", "1855,a,b,1-0"])
     )
     asked = ["--games", "games.csv", "--from", "1855"]
-    assert main.run(["compare", "elo", "bad.yaml", *asked, "-f", "json"]) == 4
-    out, err = capsys.readouterr()
+    out, err = ran(["compare", "elo", "bad.yaml", *asked, "-f", "json"], 4)
     assert [(row["system"], row["log_loss"] is None) for row in json.loads(out)] == [
         ("elo", False), ("bad", True),
     ]  # fmt: skip
@@ -131,11 +130,7 @@ def test_a_lost_system_is_told_beside_the_others(here: Path, capsys: pytest.Capt
 
 @pytest.mark.parametrize(("number", "word"), [(signal.SIGINT, "interrupted\n"), (signal.SIGTERM, "")])
 def test_a_signal_shows_the_systems_that_are_done(
-    number: signal.Signals,
-    word: str,
-    here: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
+    number: signal.Signals, word: str, here: Path, monkeypatch: pytest.MonkeyPatch, ran: Ran
 ) -> None:
     predict = Forecaster.predict
 
@@ -145,19 +140,15 @@ def test_a_signal_shows_the_systems_that_are_done(
         return predict(forecaster, *args)
 
     monkeypatch.setattr(Forecaster, "predict", interrupted)
-    assert main.run(["compare", "elo", "glicko", "-f", "json"]) == 128 + number
-    out, err = capsys.readouterr()
+    out, err = ran("compare elo glicko -f json", 128 + number)
     assert [(row["system"], row["note"]) for row in json.loads(out)] == [
         ("elo", None), ("glicko", "interrupted before it was done"),
     ]  # fmt: skip
     assert err.endswith(f"glicko: LOST: interrupted before it was done\n\n{word}")
 
 
-def test_fits_that_do_not_converge_are_told_by_the_exit_code(
-    here: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert main.run(["compare", "ttt", "-s", "solver.max_sweeps=1", "-f", "json"]) == 4
-    assert json.loads(capsys.readouterr().out)[0]["converged"] is False
+def test_fits_that_do_not_converge_are_told_by_the_exit_code(here: Path, ran: Ran) -> None:
+    assert json.loads(ran("compare ttt -s solver.max_sweeps=1 -f json", 4).out)[0]["converged"] is False
 
 
 @each(
@@ -174,43 +165,28 @@ def test_fits_that_do_not_converge_are_told_by_the_exit_code(
         (["tttt"], "did you mean"),
     ],
 )
-def test_what_cannot_be_asked(
-    here: Path, capsys: pytest.CaptureFixture[str], arguments: list[str], message: str
-) -> None:
-    assert main.run(["compare", *arguments]) == 2
-    assert message in capsys.readouterr().err
+def test_what_cannot_be_asked(here: Path, ran: Ran, arguments: list[str], message: str) -> None:
+    assert message in ran(["compare", *arguments], 2).err
 
 
-def test_systems_without_evidence_cannot_be_tuned_by_it(
-    here: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_systems_without_evidence_cannot_be_tuned_by_it(here: Path, ran: Ran) -> None:
     fit(simulate(PLAN).games(), model="spinrad", output="a.ttt")
-    assert main.run(["tune"]) == 2
     assert (
-        "ttt: spinrad has no evidence that can be maximised\nhint: `ttt compare --tune`"
-        in capsys.readouterr().err
+        "ttt: spinrad has no evidence that can be maximised\nhint: `ttt compare --tune`" in ran("tune", 2).err
     )
-    assert main.run(["evidence", "--grid", "k=10:20:2"]) == 2
-    assert "spinrad has no evidence to make a surface of" in capsys.readouterr().err
-    assert main.run(["evidence", "-f", "json"]) == 0
-    report = json.loads(capsys.readouterr().out)
+    assert "spinrad has no evidence to make a surface of" in ran("evidence --grid k=10:20:2", 2).err
+    report = json.loads(ran("evidence -f json").out)
     assert report["log_evidence"] is report["leave_one_out"] is report["gain_per_game"] is None
     assert report["naive_log_evidence"] < 0
-    assert main.run(["evidence", "-f", "table"]) == 0
-    assert "spinrad has no evidence; it is judged by what it predicts" in capsys.readouterr().out
+    assert "spinrad has no evidence; it is judged by what it predicts" in ran("evidence -f table").out
 
 
-def test_winners_named_first_are_told_and_predict_nothing(
-    here: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_winners_named_first_are_told_and_predict_nothing(here: Path, ran: Ran) -> None:
     pairs = [(a, b) for a in range(5) for b in range(5) if a != b]
     lines = [f"{1850 + year},p{a},p{b},1-0\n" for year in range(4) for a, b in pairs]  # winners by lot
     (here / "w.csv").write_text("".join(["date,white,black,result\n", *lines]))
-    assert main.run(["compare", "ttt-white", "--games", "w.csv"]) == 0
-    out, err = capsys.readouterr()
+    out, err = ran("compare ttt-white --games w.csv")
     assert "the winner is always named first: colours are taken as unknown" in err
     assert float(rows(out)[0]["log_loss"]) == pytest.approx(0.69, abs=0.05)
-    assert main.run(["fit", "w.csv", "-o", "w.ttt"]) == 0
-    assert "kept: winner named first (w.csv:2): in all 80 decisive records" in capsys.readouterr().err
-    assert main.run(["tune", "white_advantage", "-r", "w.ttt"]) == 2
-    assert "colours are unknown" in capsys.readouterr().err
+    assert "kept: winner named first (w.csv:2): in all 80 decisive records" in ran("fit w.csv -o w.ttt").err
+    assert "colours are unknown" in ran("tune white_advantage -r w.ttt", 2).err

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.commands import Ran
 from tests.support.handmade import RECORDS, games_of, written
 from ttt_cli.api import fit
 from ttt_cli.cli import main
@@ -41,9 +42,8 @@ def rows(text: str) -> list[dict[str, str]]:
     return list(csv.DictReader(io.StringIO(text), delimiter="\t"))
 
 
-def test_the_report_in_json_is_an_object(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main.run(["evidence", "-f", "json"]) == 0
-    report = json.loads(capsys.readouterr().out)
+def test_the_report_in_json_is_an_object(here: Path, ran: Ran) -> None:
+    report = json.loads(ran("evidence -f json").out)
     meta = open_run("a.ttt").meta
     assert report["log_evidence"] == meta.log_evidence
     assert report["naive_log_evidence"] < 0
@@ -52,13 +52,11 @@ def test_the_report_in_json_is_an_object(here: Path, capsys: pytest.CaptureFixtu
 
 
 def test_the_report_is_a_list_on_a_terminal_and_a_row_in_a_pipe(
-    here: Path, capsys: pytest.CaptureFixture[str], request: pytest.FixtureRequest
+    here: Path, ran: Ran, request: pytest.FixtureRequest
 ) -> None:
-    assert main.run(["evidence"]) == 0
-    assert rows(capsys.readouterr().out)[0]["games"] == "7"
+    assert rows(ran("evidence").out)[0]["games"] == "7"
     request.getfixturevalue("terminal")
-    assert main.run(["evidence"]) == 0
-    facts = [line.split() for line in capsys.readouterr().out.splitlines()]
+    facts = [line.split() for line in ran("evidence").out.splitlines()]
     assert ["games", "7"] in facts
     assert ["converged", "yes"] in facts
 
@@ -68,11 +66,8 @@ def test_a_run_that_has_not_converged_says_so_by_its_exit_code(here: Path) -> No
     assert main.run(["evidence"]) == 4
 
 
-def test_a_grid_in_a_pipe_is_rows_with_the_best_named_on_stderr(
-    here: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert main.run(["evidence", *GRID]) == 0
-    out, err = capsys.readouterr()
+def test_a_grid_in_a_pipe_is_rows_with_the_best_named_on_stderr(here: Path, ran: Ran) -> None:
+    out, err = ran(["evidence", *GRID])
     table = rows(out)
     assert list(table[0])[:6] == ["beta", "tau", "log_evidence", "converged", "sweeps", "best"]
     assert [(row["beta"], row["tau"]) for row in table] == [
@@ -83,53 +78,40 @@ def test_a_grid_in_a_pipe_is_rows_with_the_best_named_on_stderr(
     assert f"the best of 9: beta {float(best['beta']):g}, tau {float(best['tau']):g}" in err
 
 
-def test_a_best_point_on_the_edge_is_pointed_out(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main.run(["evidence", "--grid", "beta=100/200"]) == 0
-    err = capsys.readouterr().err
+def test_a_best_point_on_the_edge_is_pointed_out(here: Path, ran: Ran) -> None:
+    err = ran("evidence --grid beta=100/200").err
     assert "the best point lies on the edge of the grid\nhint: try beta above 200\n" in err
-    assert main.run(["evidence", "--grid", "beta=100/200", "-q"]) == 0
-    assert capsys.readouterr().err == ""
+    assert ran("evidence --grid beta=100/200 -q").err == ""
 
 
 @pytest.mark.usefixtures("terminal")
-def test_a_grid_on_a_terminal_is_a_map_and_one_axis_bars(
-    here: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert main.run(["evidence", *GRID]) == 0
-    out, err = capsys.readouterr()
+def test_a_grid_on_a_terminal_is_a_map_and_one_axis_bars(here: Path, ran: Ran) -> None:
+    out, err = ran(["evidence", *GRID])
     assert "log-evidence over beta (down) and tau (across)" in out
     assert "the best of" not in err
-    assert main.run(["evidence", "--grid", "beta=1000/2000"]) == 0
-    assert "█" in capsys.readouterr().out
+    assert "█" in ran("evidence --grid beta=1000/2000").out
 
 
 @pytest.mark.usefixtures("terminal")
-def test_three_axes_or_a_format_or_a_file_give_rows(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main.run(["evidence", "--grid", "beta=1000/2000,tau=10/50,prior_sd=300/400"]) == 0
-    out = capsys.readouterr().out
+def test_three_axes_or_a_format_or_a_file_give_rows(here: Path, ran: Ran) -> None:
+    out = ran("evidence --grid beta=1000/2000,tau=10/50,prior_sd=300/400").out
     assert "█" not in out
     assert out.count("yes") == 8 + 1
-    assert main.run(["evidence", *GRID, "-f", "csv"]) == 0
-    assert capsys.readouterr().out.startswith("beta,tau,log_evidence,")
+    assert ran(["evidence", *GRID, "-f", "csv"]).out.startswith("beta,tau,log_evidence,")
     assert main.run(["evidence", *GRID, "-o", "grid.json"]) == 0
     assert len(json.loads((here / "grid.json").read_text())) == 9
 
 
-def test_points_that_did_not_converge_are_marked_counted_and_exit_4(
-    here: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert main.run(["evidence", "--grid", "beta=300/480", "-s", "solver.max_sweeps=1"]) == 4
-    out, err = capsys.readouterr()
+def test_points_that_did_not_converge_are_marked_counted_and_exit_4(here: Path, ran: Ran) -> None:
+    out, err = ran("evidence --grid beta=300/480 -s solver.max_sweeps=1", 4)
     assert [row["converged"] for row in rows(out)] == ["false", "true"]
     assert [row["best"] for row in rows(out)] == ["false", "true"]
     assert "1 of 2 points did not converge" in err
 
 
-def test_a_wrong_grid_is_a_config_error(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main.run(["evidence", "--grid", "bta=1/2"]) == 2
-    assert "did you mean beta?" in capsys.readouterr().err
-    assert main.run(["evidence", "--grid", "draw_margin=0/100,beta=300"]) == 2
-    run, _, err = capsys.readouterr().err.partition("\n")
+def test_a_wrong_grid_is_a_config_error(here: Path, ran: Ran) -> None:
+    assert "did you mean beta?" in ran("evidence --grid bta=1/2", 2).err
+    run, _, err = ran("evidence --grid draw_margin=0/100,beta=300", 2).err.partition("\n")
     assert run.startswith("a.ttt: ")
     assert err.startswith(
         "--grid at draw_margin=0, beta=300: draw_margin is 0, but there are drawn games\nhint:"
@@ -137,15 +119,12 @@ def test_a_wrong_grid_is_a_config_error(here: Path, capsys: pytest.CaptureFixtur
 
 
 @pytest.mark.parametrize("arguments", [["--jobs", "2"], ["-s", "model.beta=600"]])
-def test_options_of_a_grid_need_one(
-    here: Path, arguments: list[str], capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert main.run(["evidence", *arguments]) == 2
-    assert "--grid" in capsys.readouterr().err
+def test_options_of_a_grid_need_one(here: Path, arguments: list[str], ran: Ran) -> None:
+    assert "--grid" in ran(["evidence", *arguments], 2).err
 
 
 def test_an_interrupt_exits_130_says_that_points_are_kept_and_the_rest_is_done_next(
-    here: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    here: Path, monkeypatch: pytest.MonkeyPatch, ran: Ran, capsys: pytest.CaptureFixture[str]
 ) -> None:
     real, done = ttt.fit, []
 
@@ -156,8 +135,7 @@ def test_an_interrupt_exits_130_says_that_points_are_kept_and_the_rest_is_done_n
         return real(*args, **rest)  # type: ignore[arg-type]
 
     monkeypatch.setattr(ttt, "fit", fitted)
-    assert main.run(["evidence", *GRID]) == 130
-    out, err = capsys.readouterr()
+    out, err = ran(["evidence", *GRID], 130)
     assert out == ""
     assert "a.ttt keeps the finished points" in err
     assert main.run(["evidence", *GRID]) == 0
@@ -165,17 +143,14 @@ def test_an_interrupt_exits_130_says_that_points_are_kept_and_the_rest_is_done_n
     assert len(rows(capsys.readouterr().out)) == 9
 
 
-def test_the_installed_command_works_in_processes_as_in_one(
-    here: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_installed_command_works_in_processes_as_in_one(here: Path, ran: Ran) -> None:
     command = Path(sys.executable).with_name("ttt.exe" if os.name == "nt" else "ttt")
     start = [str(command)] if command.exists() else [sys.executable, "-m", "ttt_cli"]
     grid = ["evidence", *GRID, "-f", "json", "--jobs"]
     result = subprocess.run([*start, *grid, "2"], capture_output=True, text=True, check=False)
     assert result.returncode == 0, result.stderr
     fit(games_of(RECORDS), output="a.ttt")
-    assert main.run([*grid, "1"]) == 0
-    assert capsys.readouterr().out == result.stdout
+    assert ran([*grid, "1"]).out == result.stdout
 
 
 def test_the_report_loads_nothing_heavy(here: Path) -> None:

@@ -4,9 +4,9 @@ import re
 import shlex
 
 import click
-import pytest
 
 from tests.support.cases import each
+from tests.support.commands import Ran
 from ttt_cli.cli import main
 from ttt_cli.cli.usage import EXAMPLES, examples_of
 
@@ -16,17 +16,15 @@ TYPED = [(path, typed) for path in PATHS for typed, _ in examples_of(path)]
 
 
 @each("name", main.COMMANDS)
-def test_every_help_ends_with_examples(name: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main.run([name, "--help"]) == 0
-    shown = capsys.readouterr().out.partition("\nExamples:\n")[2]
+def test_every_help_ends_with_examples(name: str, ran: Ran) -> None:
+    shown = ran([name, "--help"]).out.partition("\nExamples:\n")[2]
     expected = [line for typed, does in examples_of(name) for line in (f"  {typed}", f"      {does}")]
     assert shown.splitlines() == expected
     assert expected
 
 
-def test_so_do_those_of_commands_below(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main.run(["config", "check", "--help"]) == 0
-    assert "  ttt config check *.yaml\n" in capsys.readouterr().out
+def test_so_do_those_of_commands_below(ran: Ran) -> None:
+    assert "  ttt config check *.yaml\n" in ran("config check --help").out
 
 
 def test_every_example_is_of_a_command() -> None:

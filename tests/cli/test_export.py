@@ -6,6 +6,7 @@ import duckdb
 import pytest
 
 from tests.support.cases import each
+from tests.support.commands import Ran
 from ttt_cli.cli import main
 from ttt_cli.cli.export import TABLES
 from ttt_cli.runs.run import open_run
@@ -26,9 +27,8 @@ pytestmark = pytest.mark.usefixtures("here")
 
 
 @each("table", TABLES)
-def test_every_table_has_its_columns_and_rows(table: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main.run(["export", table, "-f", "csv"]) == 0
-    out, err = capsys.readouterr()
+def test_every_table_has_its_columns_and_rows(table: str, ran: Ran) -> None:
+    out, err = ran(["export", table, "-f", "csv"])
     header, *rows = csv.reader(io.StringIO(out))
     assert ",".join(header) == HEADERS[table]
     assert len(rows) == COUNTS[table]
@@ -44,13 +44,12 @@ def test_parquet_holds_the_same(table: str, tmp_path: Path) -> None:
         assert len(result.fetchall()) == COUNTS[table]
 
 
-def test_another_table_is_a_usage_error(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main.run(["export", "skill"]) == 2
-    assert "skills" in capsys.readouterr().err
+def test_another_table_is_a_usage_error(ran: Ran) -> None:
+    assert "skills" in ran("export skill", 2).err
 
 
 @pytest.mark.slow
-def test_event_site_and_round_are_kept(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_event_site_and_round_are_kept(tmp_path: Path, ran: Ran) -> None:
     rows = [
         "1861,A,B,1,1,Late,Paris,2",
         "1858,B,C,3,5,Early,,1",
@@ -61,8 +60,7 @@ def test_event_site_and_round_are_kept(tmp_path: Path, capsys: pytest.CaptureFix
     file.write_text("date,white,black,score,games,event,site,round\n" + "\n".join(rows) + "\n")
     run = str(tmp_path / "texts.ttt")
     assert main.run(["fit", str(file), "-q", "-o", run]) == 0
-    assert main.run(["export", "games", "-f", "csv", "-r", run]) == 0
-    found = list(csv.DictReader(io.StringIO(capsys.readouterr().out)))
+    found = list(csv.DictReader(io.StringIO(ran(["export", "games", "-f", "csv", "-r", run]).out)))
     texts = [" ".join(row[name] or "-" for name in ("date", "event", "site", "round")) for row in found]
     assert texts == ["1858 Early - 1"] * 2 + ["1859 - London -", "1861 Late Paris 2", "1862 Late Paris 3"]
     frame = open_run(run).games()

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.cases import each
+from tests.support.commands import Ran
 from ttt_cli.cli import main
 from ttt_cli.cli.fit import default_output
 from ttt_cli.runs.run import open_run
@@ -34,9 +35,8 @@ def names(folder: Path) -> list[str]:
     return sorted(path.name for path in folder.iterdir())
 
 
-def test_a_run_is_written_beside_a_summary_on_stderr(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main.run(["fit", "games.csv"]) == 0
-    out, err = capsys.readouterr()
+def test_a_run_is_written_beside_a_summary_on_stderr(here: Path, ran: Ran) -> None:
+    out, err = ran("fit games.csv")
     assert out == ""
     lines = err.splitlines()
     assert lines[0] == "games.csv: 5 rows, 4 games, 1 row dropped"
@@ -49,25 +49,18 @@ def test_a_run_is_written_beside_a_summary_on_stderr(here: Path, capsys: pytest.
 
 
 @pytest.mark.slow
-def test_a_run_named_without_an_ending_is_found_by_all_commands(
-    here: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert main.run(["fit", "games.csv", "-o", "a"]) == 0
-    assert capsys.readouterr().err.splitlines()[-1] == "a.ttt written"
+def test_a_run_named_without_an_ending_is_found_by_all_commands(here: Path, ran: Ran) -> None:
+    assert ran("fit games.csv -o a").err.splitlines()[-1] == "a.ttt written"
     assert names(here) == ["a.ttt", "games.csv"]
     for asked in ([], ["-r", "a"], ["-r", "a.ttt"]):
-        assert main.run(["top", *asked]) == 0
-        assert capsys.readouterr().err.startswith("" if asked else "a.ttt: 4 games")
+        assert ran(["top", *asked]).err.startswith("" if asked else "a.ttt: 4 games")
     (here / "more.csv").write_text("date,white,black,result\n1863,A,B,1-0\n")
     assert main.run(["update", "a", "more.csv", "-o", "b", "-q"]) == 0
     assert names(here) == ["a.ttt", "b.ttt", "games.csv", "more.csv"]
 
 
-def test_an_ending_of_ones_own_is_kept_and_what_it_costs_is_told(
-    here: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert main.run(["fit", "games.csv", "-o", "a.db"]) == 0
-    told = capsys.readouterr().err.splitlines()[-1]
+def test_an_ending_of_ones_own_is_kept_and_what_it_costs_is_told(here: Path, ran: Ran) -> None:
+    told = ran("fit games.csv -o a.db").err.splitlines()[-1]
     assert told == "a.db written; only *.ttt are found unasked, this one by -r a.db"
     assert names(here) == ["a.db", "games.csv"]
 
@@ -88,65 +81,54 @@ def test_settings_reach_the_model_and_the_run(here: Path) -> None:
     assert meta.period == "quarter"
 
 
-def test_quiet_says_nothing(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main.run(["fit", "games.csv", "-q"]) == 0
-    assert capsys.readouterr() == ("", "")
+def test_quiet_says_nothing(here: Path, ran: Ran) -> None:
+    assert ran("fit games.csv -q") == ("", "")
 
 
 @pytest.mark.slow
-def test_a_second_fit_says_what_it_replaces(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main.run(["fit", "games.csv"]) == 0
-    capsys.readouterr()
-    assert main.run(["fit", "games.csv", "-s", "model.beta=600"]) == 0
-    assert "games.ttt written; it replaces ttt, 4 games 1857-1862" in capsys.readouterr().err
+def test_a_second_fit_says_what_it_replaces(here: Path, ran: Ran) -> None:
+    ran("fit games.csv")
+    assert (
+        "games.ttt written; it replaces ttt, 4 games 1857-1862" in ran("fit games.csv -s model.beta=600").err
+    )
     assert open_run("games.ttt").meta.params["beta"] == 600
 
 
-def test_not_converged_is_written_and_exits_4(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main.run(["fit", "games.csv", "-s", "solver.max_sweeps=1"]) == 4
-    assert "NOT CONVERGED" in capsys.readouterr().err
+def test_not_converged_is_written_and_exits_4(here: Path, ran: Ran) -> None:
+    assert "NOT CONVERGED" in ran("fit games.csv -s solver.max_sweeps=1", 4).err
     assert open_run("games.ttt").meta.converged is False
 
 
-def test_skills_stream_instead(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main.run(["fit", "games.csv", "-f", "csv", "-o", "-"]) == 0
-    rows = list(csv.DictReader(io.StringIO(capsys.readouterr().out)))
+def test_skills_stream_instead(here: Path, ran: Ran) -> None:
+    rows = list(csv.DictReader(io.StringIO(ran("fit games.csv -f csv -o -").out)))
     assert list(rows[0]) == ["player", "period", "mean", "sd", "games"]
     assert [row["period"] for row in rows if row["player"] == "Paulsen, Louis"] == [
         *("1857", "1858", "1859", "1860", "1861", "1862"),
     ]
     assert names(here) == ["games.csv"]
-    assert main.run(["fit", "games.csv", "-f", "json", "-o", "-", "-s", "solver.max_sweeps=1"]) == 4
-    assert len(json.loads(capsys.readouterr().out)) == len(rows)
+    assert len(json.loads(ran("fit games.csv -f json -o - -s solver.max_sweeps=1", 4).out)) == len(rows)
 
 
-def test_a_format_without_a_stream_is_a_usage_error(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main.run(["fit", "games.csv", "-f", "csv"]) == 2
-    assert "-o -" in capsys.readouterr().err
+def test_a_format_without_a_stream_is_a_usage_error(here: Path, ran: Ran) -> None:
+    assert "-o -" in ran("fit games.csv -f csv", 2).err
     assert names(here) == ["games.csv"]
 
 
-def test_problems_are_listed_one_by_one_with_v(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main.run(["fit", "games.csv", "-v"]) == 0
-    assert "\n    games.csv:5 " in capsys.readouterr().err
+def test_problems_are_listed_one_by_one_with_v(here: Path, ran: Ran) -> None:
+    assert "\n    games.csv:5 " in ran("fit games.csv -v").err
 
 
 @each("output", [".", "no/a.ttt", "games.csv"])
 def test_a_place_that_cannot_take_the_run_is_refused_before_reading(
-    here: Path, output: str, capsys: pytest.CaptureFixture[str]
+    here: Path, output: str, ran: Ran
 ) -> None:
-    assert main.run(["fit", "missing.pgn", "-o", output]) == 2
-    assert capsys.readouterr().err.startswith(f"{output}: ")
+    assert ran(["fit", "missing.pgn", "-o", output], 2).err.startswith(f"{output}: ")
     assert (here / "games.csv").read_text() == GAMES
 
 
-def test_bad_input_and_bad_config_have_their_exit_codes(
-    here: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert main.run(["fit", "missing.pgn"]) == 3
-    assert "missing.pgn" in capsys.readouterr().err
-    assert main.run(["fit", "games.csv", "-s", "model.bet=600"]) == 2
-    assert "did you mean model.beta=600?" in capsys.readouterr().err
+def test_bad_input_and_bad_config_have_their_exit_codes(here: Path, ran: Ran) -> None:
+    assert "missing.pgn" in ran("fit missing.pgn", 3).err
+    assert "did you mean model.beta=600?" in ran("fit games.csv -s model.bet=600", 2).err
     assert names(here) == ["games.csv"]
 
 

@@ -12,6 +12,7 @@ import duckdb
 import pytest
 
 from tests.support.cases import each
+from tests.support.commands import Ran
 from ttt_cli.cli import games as games_module
 from ttt_cli.cli import main
 from ttt_cli.views.ingest import COLUMNS, SECTIONS
@@ -165,10 +166,9 @@ def test_flags_win_over_file_and_settings(here: Path, capsys: Capture) -> None:
     assert main.run(["games", "games.csv", "-c", "a.yaml", "--max-errors", "0"]) == 3
 
 
-def test_strictness_ends_with_the_place(here: Path, capsys: Capture) -> None:
+def test_strictness_ends_with_the_place(here: Path, ran: Ran) -> None:
     for flags in (["-s", "data.strict=true"], ["-s", "data.max_errors=0"]):
-        assert main.run(["games", "games.csv", *flags]) == 3
-        assert capsys.readouterr().err.startswith("games.csv:5: no result")
+        assert ran(["games", "games.csv", *flags], 3).err.startswith("games.csv:5: no result")
 
 
 @each(
@@ -190,17 +190,15 @@ def test_strictness_ends_with_the_place(here: Path, capsys: Capture) -> None:
         (["--suggest", "./games.csv"], "./games.csv cannot be written: this command reads it"),
     ],
 )
-def test_what_cannot_be_is_refused(flags: list[str], said: str, here: Path, capsys: Capture) -> None:
-    assert main.run(["games", "games.csv", *flags]) == 2
-    assert said in capsys.readouterr().err
+def test_what_cannot_be_is_refused(flags: list[str], said: str, here: Path, ran: Ran) -> None:
+    assert said in ran(["games", "games.csv", *flags], 2).err
     assert (here / "games.csv").read_text() == GAMES
 
 
-def test_suggestions_are_written_and_can_be_applied(here: Path, capsys: Capture) -> None:
+def test_suggestions_are_written_and_can_be_applied(here: Path, ran: Ran, capsys: Capture) -> None:
     printed = told(capsys, "--suggest", "-")
     assert printed.splitlines()[1] == '"Paulsen, Louis","Paulsen, L"'
-    assert main.run(["games", "games.csv", "--suggest", "names.txt", "--only", "suspects"]) == 0
-    out, err = capsys.readouterr()
+    out, err = ran("games games.csv --suggest names.txt --only suspects")
     assert len(out.splitlines()) == 2
     assert err == "1 suggestion written to names.txt: check it, then use it with --aliases names.txt\n"
     assert (here / "names.txt").read_text() == printed
@@ -208,17 +206,16 @@ def test_suggestions_are_written_and_can_be_applied(here: Path, capsys: Capture)
     assert total(capsys, "--aliases", "names.txt")["suspects"] == 0
 
 
-def test_in_a_pipe_suggestions_are_all_that_is_made_of_them(here: Path, capsys: Capture) -> None:
+def test_in_a_pipe_suggestions_are_all_that_is_made_of_them(here: Path, ran: Ran, capsys: Capture) -> None:
     """The report only where somebody looks, or with an option that asks for it."""
-    assert main.run(["games", "games.csv", "--suggest", "names.txt"]) == 0
-    assert capsys.readouterr().out == ""
+    assert ran("games games.csv --suggest names.txt").out == ""
     assert (here / "names.txt").read_text().startswith("#")
     for asked in (["-f", "tsv"], ["--only", "total"]):
         assert told(capsys, "--suggest", "names.txt", *asked) == told(capsys, *asked) != ""
 
 
 @pytest.mark.slow
-def test_the_fit_takes_the_same_flags_and_keeps_them(here: Path, capsys: Capture) -> None:
+def test_the_fit_takes_the_same_flags_and_keeps_them(here: Path, ran: Ran, capsys: Capture) -> None:
     from ttt_cli.runs.run import open_run
 
     assert main.run(["fit", "games.csv", "--largest-group", "--exclude", "rapid", "-o", "a.ttt"]) == 0
@@ -228,8 +225,7 @@ def test_the_fit_takes_the_same_flags_and_keeps_them(here: Path, capsys: Capture
     err = capsys.readouterr().err
     assert "outside the largest group, 1" in err
     assert "1 pair of names may be one person's" in err
-    assert main.run(["fit", "games.csv", "-o", "a.ttt"]) == 0
-    assert "2 groups of players without games between them" in capsys.readouterr().err
+    assert "2 groups of players without games between them" in ran("fit games.csv -o a.ttt").err
 
 
 def test_the_help_of_the_command_loads_nothing_heavy() -> None:
@@ -245,10 +241,11 @@ def test_the_help_of_the_command_loads_nothing_heavy() -> None:
 BROKEN = "date,white,black,result\n?,A,B,1-0\n1858,A,,1-0\n1858,A,A,1-0\nshort\n"
 
 
-def test_a_file_in_which_nothing_can_be_used_is_reported_all_the_same(here: Path, capsys: Capture) -> None:
+def test_a_file_in_which_nothing_can_be_used_is_reported_all_the_same(
+    here: Path, ran: Ran, capsys: Capture
+) -> None:
     (here / "games.csv").write_text(BROKEN)
-    assert main.run(["games", "games.csv", "-f", "json"]) == 0
-    said = capsys.readouterr()
+    said = ran("games games.csv -f json")
     found = json.loads(said.out)
     assert (found["total"]["rows"], found["total"]["used"]) == (4, 0)
     reasons = ["bad row", "no date", "no player", "same player twice"]
@@ -279,19 +276,16 @@ def test_formulas_are_marked_on_request(here: Path, capsys: Capture) -> None:
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="others take no such names")
-def test_names_of_files_that_are_not_utf8(here: Path, capsys: Capture) -> None:
+def test_names_of_files_that_are_not_utf8(here: Path, ran: Ran) -> None:
     name = os.fsdecode(b"\xff.csv")
     (here / name).write_text(GAMES)
     (here / "loop").symlink_to("loop")
     assert main.run(["fit", name, "-q", "-o", "a.ttt"]) == 0
-    assert main.run(["games", name, "--list", "--all", "-f", "csv"]) == 0
-    assert "\\udcff.csv,2," in capsys.readouterr().out
-    assert main.run(["fit", "games.csv", "-q", "-o", os.fsdecode(b"\xff.ttt")]) == 2
-    assert "must be UTF-8" in capsys.readouterr().err
+    assert "\\udcff.csv,2," in ran(["games", name, "--list", "--all", "-f", "csv"]).out
+    assert "must be UTF-8" in ran(["fit", "games.csv", "-q", "-o", os.fsdecode(b"\xff.ttt")], 2).err
     for arguments, code in (
         (["games", "loop"], 3),
         (["fit", "games.csv", "-o", "loop"], 2),
         (["top", "-r", "loop"], 2),
     ):
-        assert main.run(arguments) == code
-        assert "unexpected" not in capsys.readouterr().err
+        assert "unexpected" not in ran(arguments, code).err

@@ -6,6 +6,7 @@ import click
 import pytest
 
 from tests.support.cases import each
+from tests.support.commands import Ran
 from ttt_cli import __version__
 from ttt_cli.cli import main
 from ttt_cli.cli.console import voice
@@ -35,44 +36,36 @@ def run_with(error: BaseException, monkeypatch: pytest.MonkeyPatch, *args: str) 
 
 
 @each("name", main.COMMANDS)
-def test_every_command_is_there_with_the_help_of_the_table(
-    name: str, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_every_command_is_there_with_the_help_of_the_table(name: str, ran: Ran) -> None:
     command = import_module(f"ttt_cli.cli.{name}").command
     assert command.name == name
-    assert main.run([name, "--help"]) == 0
-    out = capsys.readouterr().out
+    out = ran([name, "--help"]).out
     assert out.startswith(f"Usage: ttt {name}")
 
 
-def test_version(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main.run(["--version"]) == 0
-    assert capsys.readouterr().out == f"ttt {__version__}\n"
+def test_version(ran: Ran) -> None:
+    assert ran("--version").out == f"ttt {__version__}\n"
 
 
-def test_help_lists_the_commands_in_order(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main.run(["--help"]) == 0
-    out = capsys.readouterr().out
+def test_help_lists_the_commands_in_order(ran: Ran) -> None:
+    out = ran("--help").out
     assert re.findall(r"^  (\w+)  ", out, flags=re.MULTILINE) == list(main.COMMANDS)
 
 
-def test_no_command_shows_the_help_on_stderr(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main.run([]) == 2
-    out, err = capsys.readouterr()
+def test_no_command_shows_the_help_on_stderr(ran: Ran) -> None:
+    out, err = ran("", 2)
     assert out == ""
     assert err.startswith("Usage: ttt")
 
 
-def test_usage_errors_exit_2(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main.run(["player", "--fromat", "csv", "x"]) == 2
-    out, err = capsys.readouterr()
+def test_usage_errors_exit_2(ran: Ran) -> None:
+    out, err = ran("player --fromat csv x", 2)
     assert out == ""
     assert err.splitlines() == [
         "ttt player: no such option '--fromat'. Did you mean '--format'?",
         "hint: `ttt player --help` shows all options",
     ]
-    assert main.run(["player", "--record"]) == 2
-    assert capsys.readouterr().err.endswith("; `ttt player --help` shows all options\n")
+    assert ran("player --record", 2).err.endswith("; `ttt player --help` shows all options\n")
     assert main.run(["--nope"]) == 2
 
 
@@ -121,20 +114,16 @@ def test_completion_of_commands_imports_none(monkeypatch: pytest.MonkeyPatch) ->
 
 
 @each("shell", ["bash", "zsh", "fish"])
-def test_completion_scripts_go_to_stdout_and_their_use_to_stderr(
-    shell: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert main.run(["completion", shell]) == 0
-    out, err = capsys.readouterr()
+def test_completion_scripts_go_to_stdout_and_their_use_to_stderr(shell: str, ran: Ran) -> None:
+    out, err = ran(["completion", shell])
     assert "_TTT_COMPLETE" in out
     assert f"ttt completion {shell} >" in err
     assert "to install" not in out
 
 
-def test_help_is_a_command_too(capsys: pytest.CaptureFixture[str]) -> None:
+def test_help_is_a_command_too(ran: Ran, capsys: pytest.CaptureFixture[str]) -> None:
     for words, asked in ((["help", "top"], ["top", "--help"]), (["help"], ["--help"])):
         assert main.run(words) == main.run(asked) == 0
         first, again = capsys.readouterr().out.split("Usage: ")[1:]
         assert first == again
-    assert main.run(["help", "tp"]) == 2
-    assert "Did you mean 'top'?" in capsys.readouterr().err
+    assert "Did you mean 'top'?" in ran("help tp", 2).err

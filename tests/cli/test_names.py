@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.commands import Ran
 from ttt_cli.cli import main
 from ttt_cli.games.aliases import read_aliases
 
@@ -61,9 +62,8 @@ def test_answers_are_kept_and_not_asked_again(
     assert main.run(["fit", "games.csv", "-q", "--aliases", "aliases.csv"]) == 0
 
 
-def test_what_is_sure_is_taken_at_once(here: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_is_sure_is_taken_at_once(here: Path, ran: Ran, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "stdin", io.StringIO())
-    assert main.run(["names", "games.csv"]) == 2
-    assert "answers come from a terminal" in capsys.readouterr().err
+    assert "answers come from a terminal" in ran("names games.csv", 2).err
     assert main.run(["names", "games.csv", "--sure", "-o", "sure.csv"]) == 0
     assert read_aliases("sure.csv").names == {"Aronian, L": "Aronian, Levon"}

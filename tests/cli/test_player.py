@@ -5,24 +5,21 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.commands import Ran
 from tests.support.handmade import RECORDS, put_small_run, write_small_run
 from ttt_cli.cli import main
 
 
-def test_words_of_the_name_are_joined_and_rows_are_tsv(
-    here: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert main.run(["player", "paul", "morphy"]) == 0
-    assert capsys.readouterr() == (
+def test_words_of_the_name_are_joined_and_rows_are_tsv(here: Path, ran: Ran) -> None:
+    assert ran("player paul morphy") == (
         "player\tperiod\tmean\tsd\tgames\n"
         "Morphy, Paul\t1857\t1000.0\t50.0\t2\nMorphy, Paul\t1858\t1003.0\t50.0\t3\n",
         "a.ttt: 7 games 1857-1862\n",
     )
 
 
-def test_csv_and_json(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main.run(["player", "morphy", "-f", "csv"]) == 0
-    rows = list(csv.DictReader(io.StringIO(capsys.readouterr().out)))
+def test_csv_and_json(here: Path, ran: Ran) -> None:
+    rows = list(csv.DictReader(io.StringIO(ran("player morphy -f csv").out)))
     assert list(rows[0]) == ["player", "period", "mean", "sd", "games"]
     assert main.run(["player", "morphy", "-f", "json", "-o", "m.json"]) == 0
     assert [row["player"] for row in json.loads((here / "m.json").read_text())] == [
@@ -30,84 +27,67 @@ def test_csv_and_json(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
     ]
 
 
-def test_a_shared_surname_is_decided_with_a_line_on_stderr(
-    here: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_shared_surname_is_decided_with_a_line_on_stderr(here: Path, ran: Ran) -> None:
     brother = [("1862", "Morphy, Alonzo", "Paulsen, Louis", "0-1")]
     put_small_run(here / "b.ttt", [*RECORDS[:2] * 6, *brother])
-    assert main.run(["player", "morphy", "-r", "b.ttt"]) == 0
-    out, err = capsys.readouterr()
+    out, err = ran("player morphy -r b.ttt")
     assert "Alonzo" not in out
     assert "not Morphy, Alonzo (1 game, 1862)" in err
-    assert main.run(["player", "morphy", "-r", "b.ttt", "-q"]) == 0
-    assert capsys.readouterr().err == ""
+    assert ran("player morphy -r b.ttt -q").err == ""
 
 
-def test_unknown_and_ambiguous_names_exit_2(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main.run(["player", "Morfy"]) == 2
-    out, err = capsys.readouterr()
+def test_unknown_and_ambiguous_names_exit_2(here: Path, ran: Ran) -> None:
+    out, err = ran("player Morfy", 2)
     assert out == ""
     assert "did you mean 'Morphy, Paul'?" in err
     put_small_run(here / "b.ttt", [*RECORDS, ("1862", "Morphy, Alonzo", "Paulsen, Louis", "0-1")])
-    assert main.run(["player", "morphy", "-r", "b.ttt"]) == 2
-    out, err = capsys.readouterr()
+    out, err = ran("player morphy -r b.ttt", 2)
     assert out == ""
     assert "  Morphy, Paul (5 games, 1857 to 1858)\n  Morphy, Alonzo (1 game, 1862)\n" in err
 
 
-def test_a_fit_that_had_not_converged_is_pointed_out(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_fit_that_had_not_converged_is_pointed_out(here: Path, ran: Ran) -> None:
     write_small_run(here / "b.ttt", converged=False)
-    assert main.run(["player", "morphy", "-r", "b.ttt"]) == 0
-    assert "did not converge" in capsys.readouterr().err
+    assert "did not converge" in ran("player morphy -r b.ttt").err
 
 
-def test_no_run_exits_2(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_no_run_exits_2(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, ran: Ran) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("TTT_RUN", raising=False)
-    assert main.run(["player", "morphy"]) == 2
-    assert "ttt fit" in capsys.readouterr().err
+    assert "ttt fit" in ran("player morphy", 2).err
 
 
-def test_a_table_is_followed_by_record_and_upsets(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main.run(["player", "morphy", "-f", "table"]) == 0
-    out = capsys.readouterr().out
+def test_a_table_is_followed_by_record_and_upsets(here: Path, ran: Ran) -> None:
+    out = ran("player morphy -f table").out
     assert out.startswith("Morphy, Paul\n")
     assert "\nMorphy, Paul: +3 =1 -1\n" in out
     assert "\nWins against the odds\n" in out
     assert "a.pgn" not in out
 
 
-def test_rows_for_programs_stay_the_history_alone(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main.run(["player", "morphy", "-f", "csv"]) == 0
-    assert len(capsys.readouterr().out.splitlines()) == 3
+def test_rows_for_programs_stay_the_history_alone(here: Path, ran: Ran) -> None:
+    assert len(ran("player morphy -f csv").out.splitlines()) == 3
 
 
 @pytest.mark.slow
-def test_record_and_upsets_as_rows(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main.run(["player", "morphy", "--record", "-f", "json"]) == 0
-    rows = json.loads(capsys.readouterr().out)
+def test_record_and_upsets_as_rows(here: Path, ran: Ran) -> None:
+    rows = json.loads(ran("player morphy --record -f json").out)
     assert [(row["period"], row["colour"], row["wins"]) for row in rows] == [
         ("1857", "both", 1), ("1857", "white", 1), ("1858", "both", 2), ("1858", "white", 1), ("1858", "black", 1),
     ]  # fmt: skip
-    assert main.run(["player", "morphy", "--upsets", "-f", "csv"]) == 0
-    header, *wins = capsys.readouterr().out.splitlines()
+    header, *wins = ran("player morphy --upsets -f csv").out.splitlines()
     assert header == "player,date,opponent,p_win,colour,mean,opponent_mean,file,line"
     assert len(wins) == 1
-    assert main.run(["player", "morphy", "--record", "-f", "table"]) == 0
-    assert "as_white" in capsys.readouterr().out
+    assert "as_white" in ran("player morphy --record -f table").out
 
 
-def test_record_and_upsets_exclude_each_other(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main.run(["player", "morphy", "--record", "--upsets"]) == 2
-    assert "exclude each other" in capsys.readouterr().err
+def test_record_and_upsets_exclude_each_other(here: Path, ran: Ran) -> None:
+    assert "exclude each other" in ran("player morphy --record --upsets", 2).err
 
 
 @pytest.mark.slow
-def test_the_history_is_drawn_and_told(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main.run(["player", "Anderssen", "-f", "csv", "--plot", "a.svg"]) == 0
-    out, err = capsys.readouterr()
+def test_the_history_is_drawn_and_told(here: Path, ran: Ran) -> None:
+    out, err = ran("player Anderssen -f csv --plot a.svg")
     assert out.startswith("player,period,mean,sd,games")
     assert "a.svg written" in err
     assert "Anderssen, Adolf" in (here / "a.svg").read_text(encoding="utf-8")
@@ -115,9 +95,8 @@ def test_the_history_is_drawn_and_told(here: Path, capsys: pytest.CaptureFixture
 
 @pytest.mark.parametrize("place", ["a.bmp", "-"])
 def test_a_figure_that_cannot_be_is_a_usage_error_before_anything_else(
-    place: str, here: Path, capsys: pytest.CaptureFixture[str]
+    place: str, here: Path, ran: Ran
 ) -> None:
-    assert main.run(["player", "Anderssen", "--plot", place]) == 2
-    out, _ = capsys.readouterr()
+    out, _ = ran(["player", "Anderssen", "--plot", place], 2)
     assert out == ""
     assert [path.name for path in here.iterdir()] == ["a.ttt"]

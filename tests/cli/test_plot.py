@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.commands import Ran
 from ttt_cli.cli import main
 
 pytestmark = pytest.mark.usefixtures("here")
@@ -47,10 +48,9 @@ def test_a_dash_is_svg_on_standard_output(capfdbinary: pytest.CaptureFixture[byt
     ],
 )
 def test_what_cannot_be_drawn_says_why_and_writes_nothing(
-    arguments: list[str], said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    arguments: list[str], said: str, tmp_path: Path, ran: Ran
 ) -> None:
-    assert main.run(["plot", *arguments]) == 2
-    assert said in capsys.readouterr().err
+    assert said in ran(["plot", *arguments], 2).err
     assert [path.name for path in tmp_path.iterdir()] == ["a.ttt"]
 
 

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.commands import Ran
 from ttt_cli.cli import main
 
 pytestmark = pytest.mark.usefixtures("here")
@@ -27,30 +28,25 @@ def test_a_dash_is_standard_output(capfd: pytest.CaptureFixture[str]) -> None:
     assert err == ""
 
 
-def test_a_place_that_is_not_there_is_an_error(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main.run(["report", "-o", "nowhere/report.html"]) == 2
-    assert "nowhere/report.html cannot be written" in capsys.readouterr().err
+def test_a_place_that_is_not_there_is_an_error(ran: Ran) -> None:
+    assert "nowhere/report.html cannot be written" in ran("report -o nowhere/report.html", 2).err
 
 
-def test_a_figure_is_refused_before_the_page_is_made(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert main.run(["report", "-o", "a.pdf"]) == 2
-    err = capsys.readouterr().err
+def test_a_figure_is_refused_before_the_page_is_made(tmp_path: Path, ran: Ran) -> None:
+    err = ran("report -o a.pdf", 2).err
     assert "'a.pdf': a report is an HTML page, not a figure; `ttt plot --kind top -o a.pdf` draws one" in err
     assert [path.name for path in tmp_path.iterdir()] == ["a.ttt"]
 
 
 @pytest.mark.parametrize("place", ["site/", "site", "-o site", "."])
 def test_a_name_without_html_is_a_site(
-    place: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    place: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, ran: Ran
 ) -> None:
     if place == ".":
         (tmp_path / "site").mkdir()
         monkeypatch.setenv("TTT_RUN", str(tmp_path / "a.ttt"))
         place = "site"
-    assert main.run(["report", *place.split(), "--title", "Old masters"]) == 0
-    told = capsys.readouterr().err.splitlines()[-1]
+    told = ran(["report", *place.split(), "--title", "Old masters"]).err.splitlines()[-1]
     assert re.fullmatch(r"site.index\.html written: \d+ files, 0\.\d MB", told)
     assert "Old masters" in (tmp_path / "site" / "index.html").read_text(encoding="utf-8")
     assert main.run(["report", "site", "--pages", "1", "-q"]) == 0
@@ -62,32 +58,26 @@ def test_a_page_may_be_named_as_the_argument(tmp_path: Path) -> None:
     assert (tmp_path / "page.html").is_file()
 
 
-def test_what_has_no_page_of_its_own_is_told(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main.run(["report", "site/", "--pages", "1"]) == 0
-    assert "2 players of fewer games have no page of their own (--pages" in capsys.readouterr().err
+def test_what_has_no_page_of_its_own_is_told(ran: Ran) -> None:
+    assert "2 players of fewer games have no page of their own (--pages" in ran("report site/ --pages 1").err
 
 
-def test_one_place_is_enough(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main.run(["report", "a.html", "-o", "b.html"]) == 2
-    assert "name the page or folder once" in capsys.readouterr().err
+def test_one_place_is_enough(ran: Ran) -> None:
+    assert "name the page or folder once" in ran("report a.html -o b.html", 2).err
 
 
-def test_a_folder_of_somebody_elses_is_left_alone(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_folder_of_somebody_elses_is_left_alone(tmp_path: Path, ran: Ran) -> None:
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine" / "diary.txt").write_text("dear")
-    assert main.run(["report", "mine"]) == 2
-    assert "contains files that `ttt report` did not write (diary.txt)" in capsys.readouterr().err
+    assert "contains files that `ttt report` did not write (diary.txt)" in ran("report mine", 2).err
     assert [path.name for path in (tmp_path / "mine").iterdir()] == ["diary.txt"]
 
 
 @pytest.mark.parametrize("name", ["notes.txt/", "notes.txt", "notes", "page.html/"])
-def test_a_file_that_is_no_page_is_left_alone(
-    name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_file_that_is_no_page_is_left_alone(name: str, tmp_path: Path, ran: Ran) -> None:
     place = tmp_path / name.rstrip("/")
     place.write_text("mine")
-    assert main.run(["report", f"{tmp_path}/{name}"]) == 2
-    assert "is a file, not a folder" in capsys.readouterr().err
+    assert "is a file, not a folder" in ran(["report", f"{tmp_path}/{name}"], 2).err
     assert place.read_text() == "mine"
 
 

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.cases import each
+from tests.support.commands import Ran
 from tests.support.handmade import RECORDS, games_of, written
 from ttt_cli.api import fit
 from ttt_cli.cli import main
@@ -25,18 +26,16 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def test_the_report_tells_the_leave_one_out_score(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main.run(["evidence", "-f", "json"]) == 0
-    report = json.loads(capsys.readouterr().out)
+def test_the_report_tells_the_leave_one_out_score(here: Path, ran: Ran) -> None:
+    report = json.loads(ran("evidence -f json").out)
     meta = open_run("a.ttt").meta
     assert report["leave_one_out"] == meta.leave_one_out < 0
     assert report["leave_one_out_per_game"] == meta.leave_one_out / 7
     assert "prequential" not in report
 
 
-def test_scores_stand_after_the_report(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main.run(["evidence", "--scores", "--from", "1859", "--every", "2"]) == 0
-    out, err = capsys.readouterr()
+def test_scores_stand_after_the_report(here: Path, ran: Ran) -> None:
+    out, err = ran("evidence --scores --from 1859 --every 2")
     assert err == "a.ttt: 7 games 1857-1862\n"
     (row,) = csv.DictReader(io.StringIO(out), delimiter="\t")
     expected = predict_run(open_run("a.ttt"), "1859", 2)
@@ -44,8 +43,7 @@ def test_scores_stand_after_the_report(here: Path, capsys: pytest.CaptureFixture
     assert float(row["prequential"]) == expected.scores[0].log_score
     assert float(row["prequential_naive_per_game"]) == expected.scores[1].per_game
     assert (row["prequential_games"], row["from"], row["every"]) == ("2", "1861", "2")
-    assert main.run(["evidence", "--scores", "-f", "json"]) == 0
-    whole = json.loads(capsys.readouterr().out)
+    whole = json.loads(ran("evidence --scores -f json").out)
     assert (whole["prequential_games"], whole["from"], whole["every"]) == (7, "1857", 1)
 
 
@@ -65,8 +63,5 @@ def test_fits_that_do_not_converge_are_told_by_the_exit_code(here: Path) -> None
         (["--scores", "--from", "soon"], "'soon' is not a period"),
     ],
 )
-def test_what_cannot_be_asked(
-    here: Path, capsys: pytest.CaptureFixture[str], arguments: list[str], message: str
-) -> None:
-    assert main.run(["evidence", *arguments]) == 2
-    assert message in capsys.readouterr().err
+def test_what_cannot_be_asked(here: Path, ran: Ran, arguments: list[str], message: str) -> None:
+    assert message in ran(["evidence", *arguments], 2).err

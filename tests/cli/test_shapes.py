@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.commands import Ran
 from ttt_cli.cli import main
 from ttt_cli.runs.run import open_run
 
@@ -120,26 +121,21 @@ def test_fitted_as_it_comes(here: Path, shape: str) -> None:
     ],
 )
 def test_dates_that_are_refused_come_with_the_way_out(
-    here: Path, capsys: pytest.CaptureFixture[str], date: str, hint: str, way: tuple[str, ...], read: str
+    here: Path, ran: Ran, date: str, hint: str, way: tuple[str, ...], read: str
 ) -> None:
     (here / CSV).write_text(f"date,white,black,result\n{date},A,B,1-0\n")
-    assert main.run(["fit", CSV]) == 3
-    assert f"hint: 1 date like {date}; {hint}" in capsys.readouterr().err
+    assert f"hint: 1 date like {date}; {hint}" in ran(["fit", CSV], 3).err
     assert main.run(["fit", CSV, "-q", *(word for setting in way for word in ("-s", setting))]) == 0
     assert shown() == [f"{read} A-B 1-0"]
 
 
 @pytest.mark.slow
-def test_dates_that_may_be_two_days_are_used_where_the_year_is_enough(
-    here: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_dates_that_may_be_two_days_are_used_where_the_year_is_enough(here: Path, ran: Ran) -> None:
     (here / CSV).write_text("date,white,black,result\n03/02/1921,A,B,1-0\n04/05/1921,B,A,1-0\n1922,A,B,1-0\n")
     told = f"day or month first ({CSV}:2): 2 dates like 03/02/1921"
-    assert main.run(["fit", CSV]) == 0
-    assert f"kept: {told}, of which only the year is used; data.dates: dmy or mdy" in capsys.readouterr().err
+    assert f"kept: {told}, of which only the year is used; data.dates: dmy or mdy" in ran(["fit", CSV]).err
     assert shown() == ["1921 A-B 1-0", "1921 B-A 1-0", "1922 A-B 1-0"]
-    assert main.run(["fit", CSV, "-s", "data.period=month"]) == 0
-    assert f"dropped: {told}; data.dates: dmy or mdy" in capsys.readouterr().err
+    assert f"dropped: {told}; data.dates: dmy or mdy" in ran(["fit", CSV, "-s", "data.period=month"]).err
     assert shown() == ["1922 A-B 1-0"]
     assert main.run(["fit", CSV, "-q", "-s", "data.period=month", "-s", "data.dates=mdy"]) == 0
     assert shown() == ["1921-03-02 A-B 1-0", "1921-04-05 B-A 1-0", "1922 A-B 1-0"]
@@ -170,18 +166,16 @@ def test_blitz_and_rapid_are_told_by_the_time_control_too(here: Path, reader: st
 
 
 @pytest.mark.slow
-def test_sides_have_their_names_in_views(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_sides_have_their_names_in_views(here: Path, ran: Ran) -> None:
     name, text, _ = SHAPES["football"]
     (here / name).write_text(text)
     assert (
         main.run(["fit", name, "-q", "-s", "data.sides=[home, away]", "-s", "model.white_advantage=60"]) == 0
     )
     for command in (["player", "Villa", "--record"], ["versus", "Villa", "Arsenal", "--record"]):
-        assert main.run([*command, "-f", "csv"]) == 0
-        rows = list(csv.DictReader(io.StringIO(capsys.readouterr().out)))
+        rows = list(csv.DictReader(io.StringIO(ran([*command, "-f", "csv"]).out)))
         assert [row["colour"] for row in rows] == ["both", "home", "away"]
-    assert main.run(["player", "Villa", "--record", "-f", "table"]) == 0
-    shown = capsys.readouterr().out
+    shown = ran("player Villa --record -f table").out
     assert "as_home" in shown
     assert "white" not in shown
     assert main.run(["report", "site/", "-r", "games.ttt", "-q"]) == 0

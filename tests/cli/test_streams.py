@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.commands import Ran
 from tests.support.handmade import put_small_run
 from ttt_cli.cli import main
 from ttt_cli.support.errors import RunError
@@ -72,12 +73,11 @@ def test_handlers_are_put_back(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
 
 
 def test_an_end_of_file_in_the_program_is_no_interrupt(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, ran: Ran
 ) -> None:
     def table_rows(*args: object) -> None:
         raise EOFError("Ran out of input")
 
     put_small_run(tmp_path / "a.ttt")
     monkeypatch.setattr(run_views, "table_rows", table_rows)
-    assert main.run(["export", "skills", "-r", str(tmp_path / "a.ttt")]) == 1
-    assert "unexpected" in capsys.readouterr().err
+    assert "unexpected" in ran(["export", "skills", "-r", str(tmp_path / "a.ttt")], 1).err

@@ -7,6 +7,7 @@ import pytest
 
 from tests.conftest import ROOT
 from tests.support.cases import each
+from tests.support.commands import Ran
 from tests.support.handmade import RECORDS, write_small_run
 from ttt_cli.cli import main
 
@@ -60,12 +61,10 @@ def test_the_forms_of_the_ranking(here: Path, capsys: pytest.CaptureFixture[str]
     assert rows_of(capsys, "--peak", "--max-sd", "1") == []
 
 
-def test_json_and_table(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main.run(["top", "--at", "1858", "-f", "json", "-n", "1"]) == 0
-    (row,) = json.loads(capsys.readouterr().out)
+def test_json_and_table(here: Path, ran: Ran) -> None:
+    (row,) = json.loads(ran("top --at 1858 -f json -n 1").out)
     assert list(row) == ["rank", "player", "period", "mean", "sd", "games", "p_best"]
-    assert main.run(["top", "--at", "1858", "-f", "table"]) == 0
-    out = capsys.readouterr().out
+    out = ran("top --at 1858 -f table").out
     assert out.startswith("The best of 1858\n3 players are eligible: active within 2 years\n")
 
 
@@ -77,16 +76,12 @@ def test_json_and_table(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
         ("--peak", "--seed", "2"),
     ],
 )  # fmt: skip
-def test_what_cannot_be_asked_exits_2(
-    here: Path, capsys: pytest.CaptureFixture[str], args: tuple[str, ...]
-) -> None:
-    assert main.run(["top", *args]) == 2
-    out, err = capsys.readouterr()
+def test_what_cannot_be_asked_exits_2(here: Path, ran: Ran, args: tuple[str, ...]) -> None:
+    out, err = ran(["top", *args], 2)
     assert out == ""
     assert "hint: " in err
 
 
-def test_a_fit_that_had_not_converged_is_pointed_out(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_fit_that_had_not_converged_is_pointed_out(here: Path, ran: Ran) -> None:
     write_small_run(here / "b.ttt", RECORDS, converged=False)
-    assert main.run(["top", "-r", "b.ttt"]) == 0
-    assert "did not converge" in capsys.readouterr().err
+    assert "did not converge" in ran("top -r b.ttt").err

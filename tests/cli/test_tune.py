@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from tests.support.commands import Ran
 from tests.support.handmade import written
 from ttt_cli.api import configure, fit
 from ttt_cli.cli import main
@@ -37,11 +38,8 @@ def rows(text: str) -> list[dict[str, str]]:
     return list(csv.DictReader(io.StringIO(text), delimiter="\t"))
 
 
-def test_the_table_has_a_row_per_parameter_and_one_of_the_evidence(
-    here: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert main.run(["tune"]) == 0
-    out, err = capsys.readouterr()
+def test_the_table_has_a_row_per_parameter_and_one_of_the_evidence(here: Path, ran: Ran) -> None:
+    out, err = ran("tune")
     found = rows(out)
     assert [row["parameter"] for row in found] == ["beta", "tau", "log_evidence"]
     beta, tau, evidence = found
@@ -58,9 +56,8 @@ def test_the_table_has_a_row_per_parameter_and_one_of_the_evidence(
     assert "fits, " in err
 
 
-def test_the_tuned_config_is_for_the_next_fit(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main.run(["tune", "beta,gamma", "-o", "tuned.yaml", "-f", "json"]) == 0
-    out, err = capsys.readouterr()
+def test_the_tuned_config_is_for_the_next_fit(here: Path, ran: Ran) -> None:
+    out, err = ran("tune beta,gamma -o tuned.yaml -f json")
     beta, gamma, evidence = json.loads(out)
     assert "tuned.yaml written" in err
     resolved = configure("tuned.yaml")
@@ -75,22 +72,22 @@ def test_the_tuned_config_is_for_the_next_fit(here: Path, capsys: pytest.Capture
     assert sorted(path.name for path in here.iterdir()) == ["a.ttt", "a.ttt.points", "tuned.yaml"]
 
 
-def test_the_config_goes_to_stdout_instead_when_asked(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main.run(["tune", "tau", "-o", "-", "-q"]) == 0
-    out, err = capsys.readouterr()
+def test_the_config_goes_to_stdout_instead_when_asked(here: Path, ran: Ran) -> None:
+    out, err = ran("tune tau -o - -q")
     assert err == ""
     (here / "t.yaml").write_text(out)
     assert main.run(["config", "check", "t.yaml"]) == 0
 
 
-def test_a_single_parameter_has_no_correlations(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main.run(["tune", "sigma0", "-f", "csv", "-s", "model.tau=100"]) == 0
-    assert capsys.readouterr().out.splitlines()[0] == "parameter,start,tuned,standard_error,bound"
+def test_a_single_parameter_has_no_correlations(here: Path, ran: Ran) -> None:
+    assert (
+        ran("tune sigma0 -f csv -s model.tau=100").out.splitlines()[0]
+        == "parameter,start,tuned,standard_error,bound"
+    )
 
 
-def test_a_table_for_the_eye(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main.run(["tune", "-f", "table"]) == 0
-    lines = capsys.readouterr().out.splitlines()
+def test_a_table_for_the_eye(here: Path, ran: Ran) -> None:
+    lines = ran("tune -f table").out.splitlines()
     assert lines[0].startswith("ttt, 900 games 1850-1861")
     assert lines[1].split() == [
         "parameter",
@@ -103,11 +100,9 @@ def test_a_table_for_the_eye(here: Path, capsys: pytest.CaptureFixture[str]) -> 
     assert lines[3].split()[:2] == ["beta", "480.00"]
 
 
-def test_points_are_exported_afterwards(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main.run(["tune", "beta", "-f", "json", "-q"]) == 0
-    best = json.loads(capsys.readouterr().out)[-1]["tuned"]
-    assert main.run(["export", "evidence"]) == 0
-    points = rows(capsys.readouterr().out)
+def test_points_are_exported_afterwards(here: Path, ran: Ran) -> None:
+    best = json.loads(ran("tune beta -f json -q").out)[-1]["tuned"]
+    points = rows(ran("export evidence").out)
     assert len(points) > 3
     assert max(float(point["log_evidence"]) for point in points) == pytest.approx(best, abs=1e-3)
 
@@ -128,26 +123,20 @@ def test_points_are_exported_afterwards(here: Path, capsys: pytest.CaptureFixtur
     ],
 )
 def test_what_cannot_be_done_is_refused_before_the_work(
-    here: Path,
-    args: list[str],
-    words: str,
-    capsys: pytest.CaptureFixture[str],
-    monkeypatch: pytest.MonkeyPatch,
+    here: Path, args: list[str], words: str, ran: Ran, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def never(*args: Any, **rest: Any) -> Any:
         raise AssertionError("a fit")
 
     monkeypatch.setattr(ttt, "fit", never)
-    assert main.run(["tune", *args]) == 2
-    out, err = capsys.readouterr()
+    out, err = ran(["tune", *args], 2)
     assert out == ""
     assert words in err
     assert [path.name for path in here.iterdir()] == ["a.ttt"]
 
 
-def test_no_top_exits_4_and_is_written_and_marked(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main.run(["tune", "-s", "solver.max_sweeps=1", "-f", "json", "-o", "t.yaml"]) == 4
-    out, err = capsys.readouterr()
+def test_no_top_exits_4_and_is_written_and_marked(here: Path, ran: Ran) -> None:
+    out, err = ran("tune -s solver.max_sweeps=1 -f json -o t.yaml", 4)
     assert [row["tuned"] for row in json.loads(out)] == [480, 60, None]
     assert "did not converge" in err
     assert "did not converge" in (here / "t.yaml").read_text()

@@ -3,6 +3,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.cases import each
+from tests.support.commands import Ran
 from tests.support.handmade import written
 from ttt_cli.cli import main
 from ttt_cli.runs.run import open_run
@@ -35,11 +36,8 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def test_the_run_is_replaced_and_what_was_read_is_told(
-    here: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert main.run(["update", "a.ttt", "new.csv"]) == 0
-    out, err = capsys.readouterr()
+def test_the_run_is_replaced_and_what_was_read_is_told(here: Path, ran: Ran) -> None:
+    out, err = ran("update a.ttt new.csv")
     assert out == ""
     lines = err.splitlines()
     assert lines[0].startswith("a.ttt: ttt, 3 games 1857-1862, fitted ")
@@ -58,25 +56,22 @@ def test_the_run_is_replaced_and_what_was_read_is_told(
     assert sorted(path.name for path in here.iterdir()) == ["a.ttt", "new.csv", "old.csv"]
 
 
-def test_options_reach_the_update(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main.run(["update", "a.ttt", "new.csv", "--dedupe", "-s", "model.beta=310", "-o", "b.ttt"]) == 0
-    assert "and result: left out" in capsys.readouterr().err
+def test_options_reach_the_update(here: Path, ran: Ran) -> None:
+    assert "and result: left out" in ran("update a.ttt new.csv --dedupe -s model.beta=310 -o b.ttt").err
     assert open_run("a.ttt").meta.games == 3
     run = open_run("b.ttt")
     assert (run.meta.games, run.meta.params["beta"]) == (4, 310)
 
 
-def test_a_file_of_the_run_is_refused(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_file_of_the_run_is_refused(here: Path, ran: Ran) -> None:
     before = (here / "a.ttt").read_bytes()
-    assert main.run(["update", "a.ttt", "new.csv", "old.csv"]) == 3
-    err = capsys.readouterr().err.splitlines()
+    err = ran("update a.ttt new.csv old.csv", 3).err.splitlines()
     assert err == [
         "old.csv: is in a.ttt already",
         "hint: leave it out, or count its games once more with --again",
     ]
     assert (here / "a.ttt").read_bytes() == before
-    assert main.run(["update", "a.ttt", "old.csv", "--again", "-q"]) == 0
-    assert capsys.readouterr().err == ""
+    assert ran("update a.ttt old.csv --again -q").err == ""
     assert open_run("a.ttt").meta.games == 6
 
 
@@ -93,11 +88,10 @@ def test_a_file_of_the_run_is_refused(here: Path, capsys: pytest.CaptureFixture[
     ],
 )
 def test_what_cannot_be_done_leaves_the_run(
-    here: Path, args: list[str], code: int, said: str, capsys: pytest.CaptureFixture[str]
+    here: Path, args: list[str], code: int, said: str, ran: Ran
 ) -> None:
     before = (here / "a.ttt").read_bytes()
-    assert main.run(["update", *args]) == code
-    assert said in capsys.readouterr().err
+    assert said in ran(["update", *args], code).err
     assert (here / "a.ttt").read_bytes() == before
 
 
@@ -123,10 +117,9 @@ def test_not_converged_is_written_and_exits_4(here: Path) -> None:
     assert open_run("a.ttt").meta.games == 5
 
 
-def test_a_fit_starts_from_a_run(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_fit_starts_from_a_run(here: Path, ran: Ran) -> None:
     assert main.run(["fit", "old.csv", "--start", "a.ttt", "-s", "model.beta=300", "-q", "-o", "b.ttt"]) == 0
     warm, fresh = open_run("b.ttt").meta, open_run("a.ttt").meta
     assert warm.trace[0][0] < 0.2 * fresh.trace[0][0]
     assert warm.log_evidence == pytest.approx(fresh.log_evidence, abs=1e-4)
-    assert main.run(["fit", "missing.csv", "--start", "none.ttt"]) == 2
-    assert "none.ttt: no such run" in capsys.readouterr().err
+    assert "none.ttt: no such run" in ran("fit missing.csv --start none.ttt", 2).err

@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 from tests.support.cases import each
+from tests.support.commands import Ran
 from tests.support.handmade import RECORDS, games_of, put_small_run
 from ttt_cli import fit
-from ttt_cli.cli import main
 
 
 @pytest.fixture(autouse=True)
@@ -18,9 +18,8 @@ def _run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TTT_RUN", str(tmp_path / "a.ttt"))
 
 
-def test_the_report_is_one_object(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main.run(["versus", "morphy", "anderssen", "-f", "json", "--games", "4"]) == 0
-    out, err = capsys.readouterr()
+def test_the_report_is_one_object(ran: Ran) -> None:
+    out, err = ran("versus morphy anderssen -f json --games 4")
     found = json.loads(out)
     assert found["win"] + found["draw"] + found["loss"] == pytest.approx(1.0)
     assert found["match_win"] + found["match_draw"] + found["match_loss"] == pytest.approx(1.0)
@@ -30,32 +29,28 @@ def test_the_report_is_one_object(capsys: pytest.CaptureFixture[str]) -> None:
     )
 
 
-def test_eras_far_apart_come_with_a_caution_on_stderr(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main.run(["versus", "morphy", "lasker", "--at", "1857", "--at-b", "1901", "-f", "csv"]) == 0
-    out, err = capsys.readouterr()
+def test_eras_far_apart_come_with_a_caution_on_stderr(ran: Ran) -> None:
+    out, err = ran("versus morphy lasker --at 1857 --at-b 1901 -f csv")
     assert len(out.splitlines()) == 2
     assert "compare 1857 and 1901 with caution" in err
 
 
-def test_the_table_is_followed_by_their_games(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main.run(["versus", "morphy", "anderssen", "-f", "table", "-q"]) == 0
-    out, err = capsys.readouterr()
+def test_the_table_is_followed_by_their_games(ran: Ran) -> None:
+    out, err = ran("versus morphy anderssen -f table -q")
     assert out.startswith("Morphy, Paul against Anderssen, Adolf\n")
     assert "Morphy, Paul against Anderssen, Adolf: +2 =0 -1" in out
     assert err == ""
 
 
-def test_their_games_as_rows(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main.run(["versus", "morphy", "anderssen", "--record", "-f", "csv"]) == 0
-    header, *rows = capsys.readouterr().out.splitlines()
+def test_their_games_as_rows(ran: Ran) -> None:
+    header, *rows = ran("versus morphy anderssen --record -f csv").out.splitlines()
     assert header == "player,period,colour,games,wins,draws,losses,score,expected,opponents_mean"
     assert len(rows) == 3
 
 
 @each("args", [("--games", "0"), ("--games", "501"), ("--at", "1850")])
-def test_what_cannot_be_asked_exits_2(args: tuple[str, ...], capsys: pytest.CaptureFixture[str]) -> None:
-    assert main.run(["versus", "morphy", "anderssen", *args]) == 2
-    assert capsys.readouterr().out == ""
+def test_what_cannot_be_asked_exits_2(args: tuple[str, ...], ran: Ran) -> None:
+    assert ran(["versus", "morphy", "anderssen", *args], 2).out == ""
 
 
 @pytest.mark.slow

@@ -45,26 +45,23 @@ def test_an_ended_fit_is_resumed_as_it_was_asked_for(folder, monkeypatch):
     assert not list((folder / "kept").iterdir())
 
 
-def test_what_is_asked_wrongly_takes_no_fit_away(folder, monkeypatch, capsys):
+def test_what_is_asked_wrongly_takes_no_fit_away(folder, monkeypatch, ran):
     with monkeypatch.context() as patch:
         patch.setattr(api, "_infer", lambda *_, **__: (_ for _ in ()).throw(KeyboardInterrupt))
         assert main.run(["fit", "games.csv", "-o", "out.ttt", "--scratch", "kept"]) == 130
     kept = (folder / "kept" / "ttt-fit.json").read_text()
     wrong = ["fit", "games.csv", "--scratch", "kept", "--memory", "1GB", "--cluster", "local:2"]
-    assert main.run(wrong) == 2
-    assert "exclude each other" in capsys.readouterr().err
+    assert "exclude each other" in ran(wrong, 2).err
     assert (folder / "kept" / "ttt-fit.json").read_text() == kept
 
 
-def test_nothing_to_resume_is_said(folder, capsys):
-    assert main.run(["fit", "--resume", str(folder)]) == 2
-    assert "has no fit to resume" in capsys.readouterr().err
+def test_nothing_to_resume_is_said(folder, ran):
+    assert "has no fit to resume" in ran(["fit", "--resume", str(folder)], 2).err
 
 
 @pytest.mark.parametrize("more", [["games.csv"], ["--memory", "4GB"], ["--scratch", "other"]])
-def test_what_a_resumed_fit_was_asked_for_is_not_given_again(folder, more, capsys):
-    assert main.run(["fit", "--resume", str(folder), *more]) == 2
-    assert "takes -o and --cluster only" in capsys.readouterr().err
+def test_what_a_resumed_fit_was_asked_for_is_not_given_again(folder, more, ran):
+    assert "takes -o and --cluster only" in ran(["fit", "--resume", str(folder), *more], 2).err
     assert Path.cwd() == folder
 
 
@@ -81,7 +78,7 @@ def kept(folder, monkeypatch):
 
 @pytest.mark.skipif(os.name != "posix", reason="modes and pipes of POSIX")
 @pytest.mark.parametrize("how", ["mode", "folder", "link", "pipe", "deep", "unknown", "types", "huge"])
-def test_a_folder_that_others_may_have_written_is_not_trusted(kept, how, capsys):
+def test_a_folder_that_others_may_have_written_is_not_trusted(kept, how, ran, capsys):
     place, content = kept
     if how == "mode":
         place.chmod(0o666)
@@ -100,21 +97,19 @@ def test_a_folder_that_others_may_have_written_is_not_trusted(kept, how, capsys)
         changed = {"surprise": 1} if how == "unknown" else {"output": ["a"]}
         place.write_text(json.dumps(content | {"values": content["values"] | changed}))
     capsys.readouterr()
-    assert main.run(["fit", "--resume", "kept"]) == 2
-    assert (
-        "is not trusted" if how in ("mode", "folder", "link", "pipe") else "has no fit"
-    ) in capsys.readouterr().err
+    assert ("is not trusted" if how in ("mode", "folder", "link", "pipe") else "has no fit") in ran(
+        "fit --resume kept", 2
+    ).err
     assert not list(Path.cwd().glob("*.ttt"))
 
 
-def test_neither_output_nor_address_are_taken_from_the_folder(kept, capsys):
+def test_neither_output_nor_address_are_taken_from_the_folder(kept, ran):
     place, content = kept
     for key, value, missing in (
         ("output", "victim.ttt", "-o RUN"), ("overrides", ["solver.cluster=evil:1"], "--cluster WHERE"),
     ):  # fmt: skip
         place.write_text(json.dumps(content | {"values": content["values"] | {key: value}}))
-        assert main.run(["fit", "--resume", "kept"]) == 2
-        assert f"confirm with {missing}" in capsys.readouterr().err
+        assert f"confirm with {missing}" in ran("fit --resume kept", 2).err
     config = place.parent / "config.yaml"
     config.write_text("solver: {cluster: 'evil:1'}")
     place.write_text(json.dumps(content | {"values": content["values"] | {"config": str(config)}}))
