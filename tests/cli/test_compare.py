@@ -29,11 +29,9 @@ LINES = [
 
 
 @pytest.fixture
-def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.delenv("TTT_RUN", raising=False)
-    written(tmp_path / "a.ttt", lambda: fit(simulate(PLAN).games(), output="a.ttt"), "compare_command")
-    return tmp_path
+def here(folder: Path) -> Path:
+    written(folder / "a.ttt", lambda: fit(simulate(PLAN).games(), output="a.ttt"), "compare_command")
+    return folder
 
 
 def rows(text: str) -> list[dict[str, str]]:

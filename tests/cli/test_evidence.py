@@ -25,11 +25,9 @@ GRID = ["--grid", "beta=1000:3000:3,tau=10:90:3"]
 
 
 @pytest.fixture
-def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.delenv("TTT_RUN", raising=False)
-    written(tmp_path / "a.ttt", lambda: fit(games_of(RECORDS), output="a.ttt"), "fit")
-    return tmp_path
+def here(folder: Path) -> Path:
+    written(folder / "a.ttt", lambda: fit(games_of(RECORDS), output="a.ttt"), "fit")
+    return folder
 
 
 @pytest.fixture

@@ -24,11 +24,9 @@ GAMES = """date,white,black,result
 
 
 @pytest.fixture
-def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.delenv("TTT_RUN", raising=False)
-    (tmp_path / "games.csv").write_text(GAMES)
-    return tmp_path
+def here(folder: Path) -> Path:
+    (folder / "games.csv").write_text(GAMES)
+    return folder
 
 
 def names(folder: Path) -> list[str]:

@@ -28,10 +28,9 @@ Capture = pytest.CaptureFixture[str]
 
 
 @pytest.fixture
-def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "games.csv").write_text(GAMES)
-    return tmp_path
+def here(folder: Path) -> Path:
+    (folder / "games.csv").write_text(GAMES)
+    return folder
 
 
 def told(capsys: Capture, *args: str, code: int = 0) -> str:

@@ -25,10 +25,9 @@ ROWS = """date,white,black,result
 
 
 @pytest.fixture
-def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "games.csv").write_text(ROWS, encoding="utf-8")
-    return tmp_path
+def here(folder: Path) -> Path:
+    (folder / "games.csv").write_text(ROWS, encoding="utf-8")
+    return folder
 
 
 class Terminal(io.StringIO):

@@ -51,9 +51,7 @@ def test_a_fit_that_had_not_converged_is_pointed_out(here: Path, ran: Ran) -> No
     assert "did not converge" in ran("player morphy -r b.ttt").err
 
 
-def test_no_run_exits_2(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, ran: Ran) -> None:
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.delenv("TTT_RUN", raising=False)
+def test_no_run_exits_2(folder: Path, ran: Ran) -> None:
     assert "ttt fit" in ran("player morphy", 2).err
 
 

@@ -19,11 +19,9 @@ from ttt_cli.runs.run import open_run
 
 
 @pytest.fixture
-def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.delenv("TTT_RUN", raising=False)
-    written(tmp_path / "a.ttt", lambda: fit(games_of(RECORDS), output="a.ttt"), "fit")
-    return tmp_path
+def here(folder: Path) -> Path:
+    written(folder / "a.ttt", lambda: fit(games_of(RECORDS), output="a.ttt"), "fit")
+    return folder
 
 
 def test_the_report_tells_the_leave_one_out_score(here: Path, ran: Ran) -> None:

@@ -86,22 +86,15 @@ SHAPES = {
 }  # fmt: skip
 
 
-@pytest.fixture
-def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.delenv("TTT_RUN", raising=False)
-    return tmp_path
-
-
 def shown(run: str = "games.ttt") -> list[str]:
     _, rows = open_run(run).select("SELECT date, white, black, result FROM games")
     return [f"{date} {white}-{black} {result}" for date, white, black, result in rows]
 
 
 @pytest.mark.parametrize("shape", SHAPES)
-def test_fitted_as_it_comes(here: Path, shape: str) -> None:
+def test_fitted_as_it_comes(folder: Path, shape: str) -> None:
     name, text, (first, last) = SHAPES[shape]
-    (here / name).write_text(text)
+    (folder / name).write_text(text)
     assert main.run(["fit", name, "-q"]) == 0
     games = shown()
     assert (games[0], games[-1]) == (first, last)
@@ -121,17 +114,19 @@ def test_fitted_as_it_comes(here: Path, shape: str) -> None:
     ],
 )
 def test_dates_that_are_refused_come_with_the_way_out(
-    here: Path, ran: Ran, date: str, hint: str, way: tuple[str, ...], read: str
+    folder: Path, ran: Ran, date: str, hint: str, way: tuple[str, ...], read: str
 ) -> None:
-    (here / CSV).write_text(f"date,white,black,result\n{date},A,B,1-0\n")
+    (folder / CSV).write_text(f"date,white,black,result\n{date},A,B,1-0\n")
     assert f"hint: 1 date like {date}; {hint}" in ran(["fit", CSV], 3).err
     assert main.run(["fit", CSV, "-q", *(word for setting in way for word in ("-s", setting))]) == 0
     assert shown() == [f"{read} A-B 1-0"]
 
 
 @pytest.mark.slow
-def test_dates_that_may_be_two_days_are_used_where_the_year_is_enough(here: Path, ran: Ran) -> None:
-    (here / CSV).write_text("date,white,black,result\n03/02/1921,A,B,1-0\n04/05/1921,B,A,1-0\n1922,A,B,1-0\n")
+def test_dates_that_may_be_two_days_are_used_where_the_year_is_enough(folder: Path, ran: Ran) -> None:
+    (folder / CSV).write_text(
+        "date,white,black,result\n03/02/1921,A,B,1-0\n04/05/1921,B,A,1-0\n1922,A,B,1-0\n"
+    )
     told = f"day or month first ({CSV}:2): 2 dates like 03/02/1921"
     assert f"kept: {told}, of which only the year is used; data.dates: dmy or mdy" in ran(["fit", CSV]).err
     assert shown() == ["1921 A-B 1-0", "1921 B-A 1-0", "1922 A-B 1-0"]
@@ -141,8 +136,8 @@ def test_dates_that_may_be_two_days_are_used_where_the_year_is_enough(here: Path
     assert shown() == ["1921-03-02 A-B 1-0", "1921-04-05 B-A 1-0", "1922 A-B 1-0"]
 
 
-def test_a_column_that_is_not_there_is_given(here: Path) -> None:
-    (here / CSV).write_text("year,first,second\n1921,A,B\n1922,A,C\n")
+def test_a_column_that_is_not_there_is_given(folder: Path) -> None:
+    (folder / CSV).write_text("year,first,second\n1921,A,B\n1922,A,C\n")
     columns = "data.columns={white: first, black: second}"
     assert main.run(["fit", CSV, "-q", "-s", columns, "-s", "data.constant={result: 1-0, event: Cup}"]) == 0
     assert shown() == ["1921 A-B 1-0", "1922 A-C 1-0"]
@@ -150,7 +145,7 @@ def test_a_column_that_is_not_there_is_given(here: Path) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("reader", ["scan", "chess"])
-def test_blitz_and_rapid_are_told_by_the_time_control_too(here: Path, reader: str) -> None:
+def test_blitz_and_rapid_are_told_by_the_time_control_too(folder: Path, reader: str) -> None:
     game = '[Event "{}"]\n[White "A"]\n[Black "B"]\n[Date "{}"]\n[Result "1-0"]\n[TimeControl "{}"]\n\n1. e4 1-0\n\n'
     played = [
         ("x", 2001, "180+2"),
@@ -159,16 +154,16 @@ def test_blitz_and_rapid_are_told_by_the_time_control_too(here: Path, reader: st
         ("Blitz", 2004, "?"),
         ("x", 2005, "1/86400"),
     ]
-    (here / "games.pgn").write_text("".join(game.format(*one) for one in played))
+    (folder / "games.pgn").write_text("".join(game.format(*one) for one in played))
     for sets, years in (("blitz", "2 3 5"), ("rapid", "1 3 4 5"), ("blitz,rapid,correspondence", "3")):
         assert main.run(["fit", "games.pgn", "-q", "--exclude", sets, "--reader", reader]) == 0
         assert [line[:4] for line in shown()] == [f"200{year}" for year in years.split()]
 
 
 @pytest.mark.slow
-def test_sides_have_their_names_in_views(here: Path, ran: Ran) -> None:
+def test_sides_have_their_names_in_views(folder: Path, ran: Ran) -> None:
     name, text, _ = SHAPES["football"]
-    (here / name).write_text(text)
+    (folder / name).write_text(text)
     assert (
         main.run(["fit", name, "-q", "-s", "data.sides=[home, away]", "-s", "model.white_advantage=60"]) == 0
     )
@@ -179,12 +174,12 @@ def test_sides_have_their_names_in_views(here: Path, ran: Ran) -> None:
     assert "as_home" in shown
     assert "white" not in shown
     assert main.run(["report", "site/", "-r", "games.ttt", "-q"]) == 0
-    page = (here / "site" / "players" / "villa.html").read_text(encoding="utf-8")
+    page = (folder / "site" / "players" / "villa.html").read_text(encoding="utf-8")
     assert "\tH\t" in page
     assert "\tW\t" not in page
 
 
 @pytest.mark.parametrize("sides", ["[home]", "[home, Home]", "[home, '']"])
-def test_sides_have_two_names(here: Path, sides: str) -> None:
-    (here / CSV).write_text("date,white,black,result\n1999,A,B,1-0\n")
+def test_sides_have_two_names(folder: Path, sides: str) -> None:
+    (folder / CSV).write_text("date,white,black,result\n1999,A,B,1-0\n")
     assert main.run(["fit", CSV, "-s", f"data.sides={sides}"]) == 2

@@ -24,14 +24,12 @@ pytestmark = pytest.mark.slow
 
 
 @pytest.fixture
-def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.delenv("TTT_RUN", raising=False)
+def here(folder: Path) -> Path:
     plan = Plan(
         players=40, years=12, games=900, expansion=0.0, beta=350, tau=120, clusters=1, mixing=1.0, seed=6
     )
-    written(tmp_path / "a.ttt", lambda: fit(simulate(plan).games(), output="a.ttt"), "tune_command")
-    return tmp_path
+    written(folder / "a.ttt", lambda: fit(simulate(plan).games(), output="a.ttt"), "tune_command")
+    return folder
 
 
 def rows(text: str) -> list[dict[str, str]]:

@@ -23,17 +23,15 @@ NEW = """1858.12.20,Adolf Anderssen,Paul Morphy,0-1
 
 
 @pytest.fixture
-def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.delenv("TTT_RUN", raising=False)
-    (tmp_path / "old.csv").write_text(HEAD + OLD)
-    (tmp_path / "new.csv").write_text(HEAD + NEW)
+def here(folder: Path) -> Path:
+    (folder / "old.csv").write_text(HEAD + OLD)
+    (folder / "new.csv").write_text(HEAD + NEW)
     written(
-        tmp_path / "a.ttt",
+        folder / "a.ttt",
         lambda: main.run(["fit", "old.csv", "-q", "-s", "model.beta=300", "-o", "a.ttt"]),
         "update",
     )
-    return tmp_path
+    return folder
 
 
 def test_the_run_is_replaced_and_what_was_read_is_told(here: Path, ran: Ran) -> None:

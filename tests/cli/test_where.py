@@ -16,10 +16,9 @@ GAMES = "date,white,black,result\n1858,M,A,1-0\n1858,M,A,0-1\n1861,A,M,1-0\n"
 
 
 @pytest.fixture
-def folder(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "games.csv").write_text(GAMES)
-    return tmp_path
+def folder(folder):
+    (folder / "games.csv").write_text(GAMES)
+    return folder
 
 
 def test_an_ended_fit_is_resumed_as_it_was_asked_for(folder, monkeypatch):
