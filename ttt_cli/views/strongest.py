@@ -44,6 +44,7 @@ _CHOICES: Final = 64  # points among which the field's lowest maximum is looked 
 _NEAR: Final = 100  # players whose cdfs are multiplied one by one; the others' product is smooth
 _NODES: Final = 32  # Chebyshev nodes for it
 _FINENESS: Final = 1.2  # of the steps
+_FINER: Final = 16  # points a step, of which the nearest is close enough
 _CELLS: Final = 512  # of the table of log Phi, per sd
 _TABLE_REACH: Final = 9
 _CHUNK: Final = 1 << 17  # numbers worked on at a time
@@ -147,17 +148,33 @@ def _sampled(one: Contest, covariance: Array, normal: Array) -> Array:
     noise = (vector * np.sqrt(np.maximum(value, 0.0))) @ vector.T @ normal[: len(value)]
     drawn = one.mean[one.candidates, None] + np.hstack([noise, -noise])
     best, highest = drawn.argmax(axis=0), drawn.max(axis=0)
-    at = np.clip((highest - one.x[0]) / (one.x[1] - one.x[0]), 0, len(one.x) - 1)
-    weight = np.exp(np.interp(at, np.arange(len(one.x)), one.below))
+    below = _finer(one.below)
+    x = np.linspace(one.x[0], one.x[-1], len(below))
+    at = np.clip((highest - x[0]) / (x[1] - x[0]), 0, len(x) - 1)
+    weight = np.exp(below)[np.rint(at).astype(np.intp)]
     p, unlikely = np.empty(len(one.players)), np.ones(len(one.players), bool)
     p[one.candidates] = np.bincount(best, weight, len(value)) / len(weight)
     unlikely[one.candidates] = False
     if unlikely.any():
-        reached = np.cumsum(np.bincount(np.ceil(at).astype(np.intp), minlength=len(one.x))) / len(weight)
+        reached = np.cumsum(np.bincount(np.ceil(at).astype(np.intp), minlength=len(x))) / len(weight)
         with np.errstate(divide="ignore"):
-            below = one.below + np.log(reached)
-        p[unlikely] = _highest(one.x, below, one.mean[unlikely], one.sd[unlikely])
+            p[unlikely] = _highest(x, below + np.log(reached), one.mean[unlikely], one.sd[unlikely])
     return p
+
+
+def _finer(values: Array) -> Array:
+    """Values at equal steps interpolated to `_FINER` points a step, by cubics through the four values around."""
+    at = np.arange(_FINER * (len(values) - 1) + 1) / _FINER
+    before = np.clip(at.astype(np.intp), 1, len(values) - 3)
+    u = at - before
+    shares = (
+        (u - 1) * (u - 2) * -u / 6,
+        (u * u - 1) * (u - 2) / 2,
+        (u + 1) * u * (2 - u) / 2,
+        (u * u - 1) * u / 6,
+    )
+    found: Array = np.sum([share * values[before + k] for k, share in enumerate(shares, -1)], axis=0)
+    return found
 
 
 def independent(one: Contest) -> Array:

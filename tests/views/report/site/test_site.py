@@ -126,10 +126,8 @@ def test_the_number_ones_are_those_of_the_commands(tmp_path: Path) -> None:
 def test_bars_of_number_ones_are_as_high_as_by_brute_force(site: Path) -> None:
     """Every leader's share of samples of independent skills of all who are eligible, a bar for a year."""
     run = run_of(TOLD)
-    rows, values = eligible(run).always(run)
-    ranked = run.select(f"SELECT period, mean, sd FROM ({rows}) ORDER BY period, mean DESC, player", values)[
-        1
-    ]
+    rows = eligible(run).always(run)
+    ranked = run.select(f"SELECT period, mean, sd FROM ({rows}) ORDER BY period, mean DESC, player")[1]
     rng = np.random.default_rng(7)
     picture = (site / "index.html").read_text(encoding="utf-8").partition("chart reigns")[2]
     data = json.loads(picture.partition(">")[2].partition(">")[2].partition("</script>")[0])
