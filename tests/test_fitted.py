@@ -9,7 +9,7 @@ from scipy.optimize import root
 from tests.support.builders import EXACT, fit_rows, make_games
 from tests.support.laid_out import histories
 from ttt_cli.evaluate.forecast import expected, known_before
-from ttt_cli.fitted import OPEN, by_player, periods_of_histories, spans
+from ttt_cli.fitted import by_player, periods_of_histories, spans
 from ttt_cli.histories import chain_columns, later_on
 from ttt_cli.systems.registry import MODULES, load
 from ttt_cli.timeline import build_timeline
@@ -118,21 +118,21 @@ def test_after_the_last_game_a_skill_is_what_the_system_foresees(model, period):
     before = load(model)
     predicted = before.fit(known_before(longer, step + 1, step + 2), before.Params(**resolved(fit)), EXACT)
     laid_out = spans(timeline, fit, by_player(timeline))
-    ended = np.flatnonzero(laid_out.until == OPEN)
-    begun = {name: column[ended] for name, column in laid_out.columns.items()}
+    ended = np.flatnonzero(np.isnan(laid_out["until"]))
+    begun = {name: column[ended] for name, column in laid_out.items()}
     number = longer.periods[-1]
     nodes = slice(int(longer.node_start[-2]), int(longer.node_start[-1]))
     columns = expected(predicted, nodes)
     for chain in fit.chains:
-        mean, sd = later_on(begun, chain, number - laid_out.period[ended], 1.0)
+        mean, sd = later_on(begun, chain, number - laid_out["period_number"][ended], 1.0)
         name = "mean" if chain == "skill" else chain
         wanted = dict(zip(longer.node_player[nodes].tolist(), columns[name].tolist(), strict=True))
-        found = dict(zip(laid_out.player[ended].tolist(), mean.tolist(), strict=True))
+        found = dict(zip(laid_out["player"][ended].tolist(), mean.tolist(), strict=True))
         close = 1.0 if model == "ttt-d" else 1e-6  # a node without games has a positive margin, too
         assert found == pytest.approx(wanted, abs=close, rel=1e-9)
         sds = columns["sd" if chain == "skill" else f"{chain}_sd"].tolist()
         wanted = dict(zip(longer.node_player[nodes].tolist(), sds, strict=True))
-        found = dict(zip(laid_out.player[ended].tolist(), sd.tolist(), strict=True))
+        found = dict(zip(laid_out["player"][ended].tolist(), sd.tolist(), strict=True))
         assert found == pytest.approx(wanted, abs=close, rel=1e-9, nan_ok=True)
 
 
@@ -141,8 +141,8 @@ def test_after_the_last_game_a_skill_is_what_the_system_foresees(model, period):
 def test_after_the_last_game_the_variance_grows_by_the_square_of_tau_a_year(model, period, steps):
     timeline, fit = fit_rows(BUSY, model, period=period, tau=70)
     found = spans(timeline, fit, by_player(timeline))
-    last = found.until == OPEN
-    ends = {name: column[last] for name, column in found.columns.items()}
+    last = np.isnan(found["until"])
+    ends = {name: column[last] for name, column in found.items()}
     mean, sd = later_on(ends, "skill", np.full(last.sum(), 5 * steps), steps)
     assert np.array_equal(mean, ends["mean"])
     assert sd**2 - ends["sd"] ** 2 == pytest.approx(5 * 70**2)
@@ -183,7 +183,9 @@ def test_no_games_have_no_histories():
     timeline = build_timeline(make_games([]))
     fit = load("ttt").fit(timeline, load("ttt").Params(), EXACT)
     assert len(histories(timeline, fit).player) == 0
-    assert len(spans(timeline, fit, by_player(timeline)).player) == len(periods_of_histories(timeline)) == 0
+    assert (
+        len(spans(timeline, fit, by_player(timeline))["player"]) == len(periods_of_histories(timeline)) == 0
+    )
     assert fit.log_evidence == 0
 
 
@@ -206,10 +208,10 @@ def test_spans_follow_each_other_from_the_first_game_on(rows):
             played.setdefault(name, {}).setdefault(year, 0)
             played[name][year] += 1
     for player, name in enumerate(timeline.players):
-        own = found.player == player
+        own = found["player"] == player
         years = sorted(played[name])
-        assert found.period[own].tolist() == years
-        assert found.until[own].tolist() == [*years[1:], OPEN]
-        assert found.games[own].tolist() == [played[name][year] for year in years]
+        assert found["period_number"][own].tolist() == years
+        assert found["until"][own].tolist() == pytest.approx([*years[1:], np.nan], nan_ok=True)
+        assert found["games"][own].tolist() == [played[name][year] for year in years]
     whole = histories(timeline, fit, onward=True)
     assert periods_of_histories(timeline).tolist() == sorted(set(whole.period.tolist()))

@@ -131,35 +131,21 @@ class Fit:
         return self.chains["skill"].sd
 
 
-OPEN: Final = np.iinfo(np.int32).max  # the end of a span that no game ends
-
-
-@dataclass(frozen=True)
-class Spans:
-    """Skills of players from one period with games until the next: arrays of shape (spans,).
-
-    A span is from `period` to before `until` (`OPEN` at a player's last); `games` is the weighted number of games in
-    `period`. `columns` has mean and sd in `period` of each chain (`chain_columns`), then their change
-    (`bridge_columns`).
-    """
-
-    player: Ids
-    period: Ids
-    until: Ids
-    games: Array
-    columns: dict[str, Array]
-
-
 def by_player(timeline: Timeline) -> Places:
     """Nodes in order of player, then period."""
     return np.argsort(timeline.node_player, kind="stable")
 
 
-def spans(timeline: Timeline, fit: Fit, nodes: Places) -> Spans:
-    """Spans that start at some nodes."""
+def spans(timeline: Timeline, fit: Fit, nodes: Places) -> dict[str, Array]:
+    """Skills of players from one period with games until the next: columns of shape (spans,), which start at `nodes`.
+
+    A span is from `period_number` to before `until` (NaN at a player's last); `player` is the id, `games` the weighted
+    number of games in the first period. Then come mean and sd there of each chain (`chain_columns`), and their changes
+    (`bridge_columns`).
+    """
     following = timeline.next[nodes]
     begin, last = timeline.node_period[nodes], following < 0
-    until = np.where(last, OPEN, timeline.node_period[following])
+    until = np.where(last, np.nan, timeline.node_period[following])
     bridged, ended = np.flatnonzero(~last & (until > begin + 1)), np.flatnonzero(last)
     earlier, later = nodes[bridged], following[bridged]
     steps = STEPS_PER_YEAR[timeline.period]
@@ -172,7 +158,7 @@ def spans(timeline: Timeline, fit: Fit, nodes: Places) -> Spans:
         still = 0.0, np.nan, 0.0, 0.0, year.most, year.prior, *STEADY
         changes |= {column: np.full(len(nodes), value) for column, value in zip(names, still, strict=True)}
         bridge = chain.bridge(earlier, later, timeline.gap_years[later])
-        periods = (until - begin)[bridged].astype(np.float64)
+        periods = (until - begin)[bridged]
         for rows, way, passed in (
             (bridged, bridge, bridge.curve.by(steps).clock(periods)),
             (ended, year, steps),
@@ -181,8 +167,8 @@ def spans(timeline: Timeline, fit: Fit, nodes: Places) -> Spans:
             rest = way.most, way.prior, *way.curve.by(steps)
             for column, change in zip(names, (*by_period, *rest), strict=True):
                 changes[column][rows] = change
-    played = timeline.node_games[nodes]
-    return Spans(timeline.node_player[nodes], begin, until.astype(np.int32), played, starts | changes)
+    found = {"player": timeline.node_player[nodes], "period_number": begin, "until": until}
+    return {**found, "games": timeline.node_games[nodes], **starts, **changes}
 
 
 def parts_by_player(timeline: Timeline) -> list[slice]:

@@ -14,7 +14,7 @@ from tests.support.builders import EXACT, assert_slopes, fit_rows, make_games, r
 from tests.support.laid_out import histories
 from ttt_cli import read_games
 from ttt_cli.config.schema import SolverConfig
-from ttt_cli.fitted import OPEN, by_player, spans
+from ttt_cli.fitted import by_player, spans
 from ttt_cli.histories import DECLINE_YEARS, later_on
 from ttt_cli.inference.ep import slices
 from ttt_cli.systems import registry, ttt, ttt_d
@@ -192,8 +192,8 @@ def test_a_decline_ends(period, steps):
     timeline, fit = fit_rows(rows, "ttt", period=period, decline=11.0, decline_after=15.0, prior_mean=1200.0)
     assert fit.mean.min() > 1200.0 - DECLINE_YEARS * 11.0 - 400.0
     found = spans(timeline, fit, by_player(timeline))
-    last = found.until == OPEN
-    ends = {name: column[last] for name, column in found.columns.items()}
+    last = np.isnan(found["until"])
+    ends = {name: column[last] for name, column in found.items()}
     far, farther = (
         later_on(ends, "skill", np.full(last.sum(), years * steps), steps)[0] for years in (200, 900)
     )

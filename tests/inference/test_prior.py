@@ -201,6 +201,6 @@ def test_a_history_goes_on_growing(timeline, module, params):
     fit = module.fit(timeline, params(**GIVEN), EXACT)
     last = np.flatnonzero(timeline.next < 0)
     found = spans(timeline, fit, last)
-    mean, sd = later_on(found.columns, "skill", np.full(len(last), 3), 1.0)
+    mean, sd = later_on(found, "skill", np.full(len(last), 3), 1.0)
     assert mean == pytest.approx(fit.mean[last] + 3 * GIVEN["growth"], rel=1e-12)
     assert sd == pytest.approx(np.sqrt(fit.sd[last] ** 2 + 3 * GIVEN["tau"] ** 2), rel=1e-12)

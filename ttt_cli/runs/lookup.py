@@ -14,7 +14,6 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from math import fsum
-from statistics import linear_regression
 from typing import Any, Final
 
 from ttt_cli.periods import numbers_within
@@ -298,6 +297,8 @@ def find_scale(meta: RunMeta, query: Query, given: Sequence[str] = ()) -> Scale:
     ratings = [anchor.rating for anchor in anchors]
     slope = 1.0 / meta.elo_unit
     if matched:
+        from statistics import linear_regression
+
         slope = linear_regression(means, ratings).slope if len(set(means)) > 1 else 0.0
     if slope <= 0.0:
         hint = "two or more are needed, with higher ratings for stronger players"

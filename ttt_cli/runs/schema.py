@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence, Set
+from datetime import date
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from ttt_cli.histories import bridge_columns, chain_columns, sql_later_on
-from ttt_cli.periods import STEPS_PER_YEAR
+from ttt_cli.periods import STEPS_PER_YEAR, number_of
 from ttt_cli.quantities import TEXT_COLUMNS
 
 if TYPE_CHECKING:
@@ -25,12 +26,18 @@ LARGEST: Final = 1e30  # of anything in points, games or Elo points
 SMALLEST: Final = 1e-9  # of standard deviations, and of times that are divided by
 LONGEST_NAME: Final = 100_000  # bytes
 _WHOLE: Final = 2**62
+# How the period with a `number` is written in SQL; `ttt_cli.periods.label` in Python.
+LABELS: Final[Mapping[Period, str]] = MappingProxyType(
+    {
+        "year": "printf('%04d', number)",
+        "quarter": "printf('%04d-Q%d', number // 4, number % 4 + 1)",
+        "month": "printf('%04d-%02d', number // 12, number % 12 + 1)",
+        "week": "strftime(DATE '1970-01-01' + (7 * number - 3), '%G-W%V')",
+        "day": "CAST(DATE '1970-01-01' + number AS VARCHAR)",
+    }
+)
 RANGES: Final[Mapping[Period, tuple[int, int]]] = {  # numbers of the periods of 0001-01-01 and 9999-12-31
-    "year": (1, 9_999),
-    "quarter": (4, 39_999),
-    "month": (12, 119_999),
-    "week": (-102_737, 418_985),
-    "day": (-719_162, 2_932_896),
+    period: (number_of(date.min, period), number_of(date.max, period)) for period in LABELS
 }
 # SQL type of each kind of column, and the range of its values, or of the bytes of texts; of PERIOD that of the run's
 _KINDS: Final[Mapping[str, tuple[str, float, float]]] = {
@@ -124,17 +131,6 @@ FROM skills_of(low, high, (SELECT max(period_number) FROM {spans}), idle);
 CREATE OR REPLACE VIEW skills AS FROM skills_of(NULL, NULL, NULL, NULL);
 CREATE OR REPLACE VIEW nodes AS FROM skills_of(NULL, NULL, NULL, 0);
 """
-
-# How the period with a `number` is written in SQL; `ttt_cli.periods.label` in Python.
-LABELS: Final[Mapping[Period, str]] = MappingProxyType(
-    {
-        "year": "printf('%04d', number)",
-        "quarter": "printf('%04d-Q%d', number // 4, number % 4 + 1)",
-        "month": "printf('%04d-%02d', number // 12, number % 12 + 1)",
-        "week": "strftime(DATE '1970-01-01' + (7 * number - 3), '%G-W%V')",
-        "day": "CAST(DATE '1970-01-01' + number AS VARCHAR)",
-    }
-)
 
 # The tables as people and scripts get them. Rows come as stored, which DuckDB promises for queries of one table, or as
 # the view orders them: players by name, skills by player and period, games by date and as read.

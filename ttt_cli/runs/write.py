@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ttt_cli.config.schema import Config
-from ttt_cli.fitted import OPEN, Fit, by_player, parts_by_player, periods_of_histories, spans
+from ttt_cli.fitted import Fit, by_player, parts_by_player, periods_of_histories, spans
 from ttt_cli.games.table import Games
 from ttt_cli.periods import period_of
 from ttt_cli.reading.columns import Codes, spread
@@ -406,14 +406,8 @@ class _LargeTables:
         rows, names = part
         if names is not None:
             found = spans(self._timeline, self._fit, self._nodes[rows])
-            columns = {
-                "player": names[found.player - found.player[:1]],
-                "period_number": found.period,
-                "until": np.where(found.until == OPEN, np.nan, found.until),
-                "games": found.games,
-                **found.columns,
-            }
-            _insert(connection, "spans", columns)
+            player = found["player"]
+            _insert(connection, "spans", {**found, "player": names[player - player[:1]]})
             return ["spans"]
         games = {name: column[rows] for name, column in self._games.items()}
         number = period_of(games["date_days"], self._timeline.period)
