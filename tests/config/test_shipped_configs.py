@@ -21,19 +21,12 @@ DELIBERATE: dict[tuple[str, str], object] = {  # (config, key path) -> a value t
     **{
         (f"{name}-career", f"model.{key}"): value
         for name in ("ttt", "ttt-d")
-        for key, value in (
-            ("beta", 550),
-            ("tau", 40),
-            ("white_advantage", "estimate"),
-            ("growth", 310),
-            ("growth_years", 2.7),
-            ("decline", 11),
-            ("early", 2.8),
-            ("draw_margin_drift", 0.04),
-            ("draw_margin_strength", 0.15),
-        )
+        for key, value in {
+            "beta": 550, "tau": 40, "white_advantage": "estimate", "growth": 310, "growth_years": 2.7, "decline": 11,
+            "early": 2.8, "draw_margin_drift": 0.04, "draw_margin_strength": 0.15,
+        }.items()
     },
-}
+}  # fmt: skip
 UNIT = re.compile(
     r"point|year|auto|true|null|\bor\b|count|between 0 and 1|no unit|rating system", re.IGNORECASE
 )

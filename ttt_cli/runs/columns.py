@@ -52,16 +52,15 @@ def player_columns(games: Games) -> Columns:
 def _record(games: Games) -> Array:
     """Weighted losses, draws and wins of each player, (3, players)."""
     n = len(games.players)
-    alike = games.weight.strides == (0,) and len(games) > 0
     found = np.zeros((3, n))
     for part in games.room.parts(len(games)):
-        weight = None if alike else games.weight[part]
         block = n * games.outcome[part].astype(np.int32)
         for_white, for_black = (
-            np.bincount(ids[part] + block, weight, 3 * n).reshape(3, n) for ids in (games.white, games.black)
+            np.bincount(ids[part] + block, games.weight[part], 3 * n).reshape(3, n)
+            for ids in (games.white, games.black)
         )
         found += for_white + for_black[::-1]
-    return found * (games.weight[0] if alike else 1.0)
+    return found
 
 
 def _opponents(games: Games) -> Places:

@@ -275,17 +275,17 @@ def parse_anchor(text: str) -> Anchor:
 def _anchors(meta: RunMeta, given: Sequence[str]) -> tuple[tuple[Anchor, ...], bool]:
     """The anchors in `given`, else in the config of a run, and whether they determine the slope. Raises ConfigError."""
     section = meta.config.get("scale") or {}
-    if given:
+    texts = list(section.get("anchors", ()))
+    if not given:
+        return tuple(map(parse_anchor, texts)), section.get("slope") == MATCHED
+    if POINTS in given and len(given) > 1:
+        raise ConfigError("give points or anchors, not both")
+    if {*given} != {MATCHED}:
         texts = [text for text in given if text not in (POINTS, MATCHED)]
-        if POINTS in given and len(given) > 1:
-            raise ConfigError("give points or anchors, not both")
-        if MATCHED in given and not texts:
-            texts = list(section.get("anchors", ()))
-            if not texts:
-                hint = f"add two or more: --scale '{EXAMPLE}'"
-                raise ConfigError("matched needs anchors, and there are none", hint=hint)
-        return tuple(map(parse_anchor, texts)), MATCHED in given
-    return tuple(map(parse_anchor, section.get("anchors", ()))), section.get("slope") == MATCHED
+    if MATCHED in given and not texts:
+        hint = f"add two or more: --scale '{EXAMPLE}'"
+        raise ConfigError("matched needs anchors, and there are none", hint=hint)
+    return tuple(map(parse_anchor, texts)), MATCHED in given
 
 
 def find_scale(meta: RunMeta, query: Query, given: Sequence[str] = ()) -> Scale:
@@ -293,7 +293,16 @@ def find_scale(meta: RunMeta, query: Query, given: Sequence[str] = ()) -> Scale:
     anchors, matched = _anchors(meta, given)
     if not anchors:
         return Scale()
-    means = [_mean(query, anchor) for anchor in anchors]
+    means = []
+    for anchor in anchors:
+        player = find_player(query, anchor.name).player
+        rows = query(_SKILLS, [player, anchor.period, anchor.period])
+        if not rows:
+            first, last = _history(query, player)
+            hint = f"there are skills from {first} to {last}"
+            message = f"{player} cannot anchor the scale: no skill in {anchor.period}"
+            raise LookupFailed(message, hint=hint)
+        means.append(float(rows[0][1]))
     ratings = [anchor.rating for anchor in anchors]
     slope = 1.0 / meta.elo_unit
     if matched:
@@ -305,13 +314,3 @@ def find_scale(meta: RunMeta, query: Query, given: Sequence[str] = ()) -> Scale:
         raise ConfigError("the anchors give no slope", hint=hint)
     shift = fsum(rating - slope * mean for rating, mean in zip(ratings, means, strict=True)) / len(means)
     return Scale(slope, shift, anchors, matched)
-
-
-def _mean(query: Query, anchor: Anchor) -> float:
-    player = find_player(query, anchor.name).player
-    rows = query(_SKILLS, [player, anchor.period, anchor.period])
-    if not rows:
-        first, last = _history(query, player)
-        hint = f"there are skills from {first} to {last}"
-        raise LookupFailed(f"{player} cannot anchor the scale: no skill in {anchor.period}", hint=hint)
-    return float(rows[0][1])
