@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -96,10 +95,22 @@ def command(
         timeline_of_files,
         timeline_of_run,
     )
-    from ttt_cli.views.compare import note_lines, shown_rows, tuning_lines
+    from ttt_cli.views.compare import note_lines, shown_rows, tuned_config, tuning_lines
 
     systems = read_systems(configs, overrides)
-    folder = None if tuned_to is None else _folder(tuned_to)
+    folder = None if tuned_to is None else Path(tuned_to)
+    if folder:
+        try:
+            folder.mkdir(exist_ok=True)
+        except OSError as error:
+            raise click.UsageError(f"{folder} cannot be used: {error.strerror or error}") from error
+
+    def keep(system: System, begin: str) -> None:
+        """Write a tuned config at once: what is found so far survives an interrupt."""
+        if folder:
+            name, text = tuned_config(system, begin)
+            write(text, str(folder / name), "config")
+
     if files:
         timeline = timeline_of_files(files, systems, progress=progress())
     else:
@@ -107,8 +118,7 @@ def command(
     say(*timeline.notes)
     tuning = TuneOptions(**given) if tune else None  # type: ignore[arg-type]
     found = compare(
-        timeline, systems, since, every, tuning=tuning, jobs=jobs, progress=progress(),
-        on_tuned=partial(_write, folder),
+        timeline, systems, since, every, tuning=tuning, jobs=jobs, progress=progress(), on_tuned=keep
     )  # fmt: skip
     say(*tuning_lines(found))
     say(*note_lines(found), level=QUIET)
@@ -118,22 +128,3 @@ def command(
     if found.interrupted:
         raise KeyboardInterrupt
     return 0 if found.whole else options.NOT_CONVERGED
-
-
-def _folder(place: str) -> Path:
-    """The folder for tuned configs, made if it is not there. Raises UsageError, before the work begins."""
-    folder = Path(place)
-    try:
-        folder.mkdir(exist_ok=True)
-    except OSError as error:
-        raise click.UsageError(f"{place} cannot be used: {error.strerror or error}") from error
-    return folder
-
-
-def _write(folder: Path | None, system: System, begin: str) -> None:
-    """Write a tuned config at once: what is found so far survives an interrupt."""
-    from ttt_cli.views.compare import tuned_config
-
-    if folder is not None:
-        name, text = tuned_config(system, begin)
-        write(text, str(folder / name), "config")

@@ -212,15 +212,23 @@ def emit(rows: Rows, fmt: str | None = None, *, out: str = "-") -> None:
     the file cannot be written.
     """
     fmt = fmt or default_format(out)
-    if out == "-":
-        _emit_to_stdout(rows, fmt)
-        return
-    with _destination(out, TABLES if {"white", "black"} <= set(rows.columns) else ("table",)) as path:
-        if fmt == "parquet":
+    if out != "-":
+        with _destination(out, TABLES if {"white", "black"} <= set(rows.columns) else ("table",)) as path:
+            if fmt == "parquet":
+                write_parquet(rows, path)
+            else:
+                with path.open("w", encoding="utf-8", newline="") as stream:
+                    _write(rows, fmt, stream)
+    elif fmt != "parquet":
+        _write(rows, fmt, sys.stdout)
+    elif on_terminal():
+        raise click.UsageError("parquet is binary: name a file with -o FILE, or pipe it")
+    else:
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / "rows.parquet"
             write_parquet(rows, path)
-        else:
-            with path.open("w", encoding="utf-8", newline="") as stream:
-                _write(rows, fmt, stream)
+            sys.stdout.flush()
+            sys.stdout.buffer.write(path.read_bytes())
 
 
 def write(content: str | bytes, out: str, *kinds: str) -> bool:
@@ -273,20 +281,6 @@ def default_format(out: str) -> str:
             f"{out!r}: tables are {', '.join(FORMATS[1:])}, by the file's name or -f{figures}"
         )
     return suffix if suffix in FORMATS else "tsv"
-
-
-def _emit_to_stdout(rows: Rows, fmt: str) -> None:
-    if fmt != "parquet":
-        _write(rows, fmt, sys.stdout)
-        return
-    if on_terminal():
-        raise click.UsageError("parquet is binary: name a file with -o FILE, or pipe it")
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "rows.parquet"
-        write_parquet(rows, path)
-        sys.stdout.flush()
-        with path.open("rb") as file:
-            shutil.copyfileobj(file, sys.stdout.buffer)
 
 
 def _write(rows: Rows, fmt: str, stream: TextIO) -> None:

@@ -198,7 +198,14 @@ def _failed(error: Exception, args: Sequence[str]) -> int:
             hint = misplaced(args[0] if args else "", args, [*COMMANDS]) or error.hint
             _report(str(error) if error.where else f"{name or 'ttt'}: {error}", hint)
             return error.exit_code
-    return _report_unexpected(error)
+    if voice.level >= VERBOSE or os.environ.get("TTT_DEBUG"):
+        say("".join(traceback.format_exception(error)).rstrip(), level=QUIET)
+    code, first = 1, str(error).partition("\n")[0]
+    message = f"ttt: unexpected {type(error).__name__}: {first}"
+    if isinstance(error, OSError) and error.filename is not None:  # a file went away, its name is too long
+        code, message = RunError.exit_code, f"{error.filename}: {error.strerror}"
+    _report(message, "with -v, or TTT_DEBUG=1, it says where")
+    return code
 
 
 def _report(message: str, hint: str | None) -> None:
@@ -217,15 +224,3 @@ def _report_usage(error: click.ClickException, args: Sequence[str]) -> int:
     message = " ".join(error.format_message().rstrip(".").split())
     _report(f"{path}: {message[:1].lower()}{message[1:]}", hint(error, path, args, [*COMMANDS]))
     return error.exit_code
-
-
-def _report_unexpected(error: Exception) -> int:
-    if voice.level >= VERBOSE or os.environ.get("TTT_DEBUG"):
-        say("".join(traceback.format_exception(error)).rstrip(), level=QUIET)
-    hint = "with -v, or TTT_DEBUG=1, it says where"
-    if isinstance(error, OSError) and error.filename is not None:  # a file went away, its name is too long
-        _report(f"{error.filename}: {error.strerror}", hint)
-        return RunError.exit_code
-    message = str(error).partition("\n")[0]
-    _report(f"ttt: unexpected {type(error).__name__}: {message}", hint)
-    return 1

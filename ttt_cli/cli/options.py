@@ -36,8 +36,8 @@ Command = TypeVar("Command", bound=Callable[..., Any])
 Decorator = Callable[[Command], Command]
 
 NOT_CONVERGED: Final = 4  # the exit code of a command with a result less exact than configured
-_SEVERAL: Final = {"metavar": "NAME", "multiple": True}
-_WORDS: Final = {"metavar": "WORDS", "multiple": True}
+_SEVERAL: Final[dict[str, Any]] = {"metavar": "NAME", "multiple": True}
+_WORDS: Final[dict[str, Any]] = {"metavar": "WORDS", "multiple": True}
 
 
 def _one(context: click.Context, parameter: click.Parameter, value: tuple[str, ...]) -> str | None:  # noqa: ARG001
@@ -206,15 +206,6 @@ _NO_WAIT: Final = click.option(
 waiting_option = given([_NO_WAIT], _waiting)
 
 
-def _flag(name: str, key: str, description: str, **settings: Any) -> tuple[str, Decorator[Any]]:
-    """A flag that sets a key of `data`."""
-    return key, click.option(name, _parameter(key), help=description, **settings)
-
-
-def _parameter(key: str) -> str:
-    return f"data_{key.replace('.', '_')}"
-
-
 def _check_years(context: click.Context, parameter: click.Parameter, value: str | None) -> str | None:  # noqa: ARG001
     """The value. Raises BadParameter, with the flag's name, unless it is a range of years."""
     if value is not None:
@@ -238,13 +229,12 @@ def _split_sets(context: click.Context, parameter: click.Parameter, value: tuple
 
 
 _READING: Final = (
-    _flag("--years", "filter.years", "Only games of 1850-1900, 1850- or -1900.", metavar="RANGE",
-          callback=_check_years),
-    _flag("--players", "filter.players", "Only games of these players, names or /patterns/; repeatable.", **_SEVERAL),
-    _flag("--events", "filter.events", "Only games with these words in event or site; repeatable.", **_WORDS),
-    _flag("--exclude", "filter.exclude", f"Leave out {', '.join(EVENT_SETS)}.", metavar="SET,...", multiple=True,
-          callback=_split_sets),
-    _flag("--aliases", "aliases", "File of spellings: main,synonym,... in each line.", metavar="FILE"),
+    click.option("--years", metavar="RANGE", callback=_check_years, help="Only games of 1850-1900, 1850- or -1900."),
+    click.option("--players", **_SEVERAL, help="Only games of these players, names or /patterns/; repeatable."),
+    click.option("--events", **_WORDS, help="Only games with these words in event or site; repeatable."),
+    click.option("--exclude", metavar="SET,...", multiple=True, callback=_split_sets,
+                 help=f"Leave out {', '.join(EVENT_SETS)}."),
+    click.option("--aliases", metavar="FILE", help="File of spellings: main,synonym,... in each line."),
 )  # fmt: skip
 
 
@@ -252,17 +242,14 @@ def _as_overrides(values: dict[str, Any]) -> dict[str, Any]:
     """Convert the reading flags to `KEY=VALUE` and append them to `overrides`."""
     from ttt_cli.config.schema import flow
 
-    found = {key: values.pop(_parameter(key)) for key, _ in _READING}
-    added = (
-        f"data.{key}={flow(value)}"
-        for key, value in found.items()
-        if not (value is None or value is False or value in ((), []))
-    )
+    keys = {name: f"data.filter.{name}" for name in ("years", "players", "events", "exclude")}
+    found = {key: values.pop(name) for name, key in (keys | {"aliases": "data.aliases"}).items()}
+    added = (f"{key}={flow(value)}" for key, value in found.items() if value not in (None, (), []))
     return values | {"overrides": (*values["overrides"], *added)}
 
 
 # -c, -s, and flags for what is read and what of it is used: they set keys of `data`, and win over -c and -s
-reading_options = given([config_option, set_option, *(option for _, option in _READING)], _as_overrides)
+reading_options = given([config_option, set_option, *_READING], _as_overrides)
 
 
 COMMAND: Final = "ttt-fit.json"  # in the folder: the options of the fit, and its working folder
@@ -324,7 +311,12 @@ def storage_options(command: Command) -> Command:
             if folder:
                 with suppress(OSError), open_own(folder / COMMAND) as file:
                     before = file.read(MOST_KEPT)
-                _keep(folder, values)
+                kept = json.dumps({"folder": str(Path.cwd()), "values": values}).encode()
+                try:
+                    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+                    write_own(folder / COMMAND, lambda file: file.write(kept))
+                except OSError as error:
+                    raise SetupError(f"{folder / COMMAND} cannot be written: {error.strerror}") from error
         try:
             code = command(*args, **values)
         except ConfigError:  # nothing was begun
@@ -354,16 +346,6 @@ _STORAGE: Final = (
         help="Continue the fit of --scratch FOLDER; repeat its -o and --cluster.",
     ),
 )  # fmt: skip
-
-
-def _keep(folder: Path, values: dict[str, Any]) -> None:
-    """Store the options of a fit and its working folder in `folder`, for --resume."""
-    content = json.dumps({"folder": str(Path.cwd()), "values": values}).encode()
-    try:
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        write_own(folder / COMMAND, lambda file: file.write(content))
-    except OSError as error:
-        raise SetupError(f"{folder / COMMAND} cannot be written: {error.strerror}") from error
 
 
 def _resumed(folder: Path, values: dict[str, Any]) -> dict[str, Any]:

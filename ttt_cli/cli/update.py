@@ -56,18 +56,14 @@ def command(
             say(*reading_lines(extended.added, data.period, everything=voice.level >= VERBOSE))
             if extended.aliases_changed:
                 say("  the alias file has changed since; names united in the run stay united")
-            if extended.repeats:
-                say(_repeats_line(extended))
+            if count := extended.repeats:
+                dropped = extended.repeats_dropped
+                done = "left out" if dropped else "used nevertheless (--dedupe leaves such out)"
+                what = "record seems to be of a game" if count == 1 else "records seem to be of games"
+                say(f"  {count:,} {what} in the run, by day, players, colours and result: {done}")
 
         after = api.update(
             before, *files, output=output, overrides=overrides, again=again, on_read=show, progress=progress()
         )
     say(*found_lines(after.meta), f"{after.path} written")
     return 0 if after.meta.converged else NOT_CONVERGED
-
-
-def _repeats_line(extended: Extended) -> str:
-    count = extended.repeats
-    done = "left out" if extended.repeats_dropped else "used nevertheless (--dedupe leaves such out)"
-    what = "record seems to be of a game" if count == 1 else "records seem to be of games"
-    return f"  {count:,} {what} in the run, by day, players, colours and result: {done}"
