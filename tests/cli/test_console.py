@@ -8,9 +8,8 @@ import pytest
 
 from tests.support.cases import each
 from ttt_cli.cli import console
-from ttt_cli.cli.console import QUIET, VERBOSE, emit, printable, progress, say, voice
+from ttt_cli.cli.console import QUIET, VERBOSE, emit, printable, say, voice
 from ttt_cli.support.errors import OutputError
-from ttt_cli.support.progress import SILENT
 from ttt_cli.views.rows import Rows
 
 ROWS = Rows(("player", "mean"), [("Müller", 1234.56789)], decimals={"mean": 1})
@@ -105,10 +104,6 @@ def test_how_much_is_said(level: int, said: str, capsys: pytest.CaptureFixture[s
 
 def test_what_is_said_cannot_command_the_terminal() -> None:
     assert printable("a\x1b[2Jb\nc\x07") == "a\N{REPLACEMENT CHARACTER}[2Jb\nc\N{REPLACEMENT CHARACTER}"
-
-
-def test_no_bars_without_a_terminal() -> None:
-    assert progress() is SILENT
 
 
 @pytest.mark.parametrize("fmt", ["csv", "tsv", "json"])

@@ -44,10 +44,6 @@ def test_parquet_holds_the_same(table: str, tmp_path: Path) -> None:
         assert len(result.fetchall()) == COUNTS[table]
 
 
-def test_another_table_is_a_usage_error(ran: Ran) -> None:
-    assert "skills" in ran("export skill", 2).err
-
-
 @pytest.mark.slow
 def test_event_site_and_round_are_kept(tmp_path: Path, ran: Ran) -> None:
     rows = [

@@ -58,17 +58,6 @@ def test_no_command_shows_the_help_on_stderr(ran: Ran) -> None:
     assert err.startswith("Usage: ttt")
 
 
-def test_usage_errors_exit_2(ran: Ran) -> None:
-    out, err = ran("player --fromat csv x", 2)
-    assert out == ""
-    assert err.splitlines() == [
-        "ttt player: no such option '--fromat'. Did you mean '--format'?",
-        "hint: `ttt player --help` shows all options",
-    ]
-    assert ran("player --record", 2).err.endswith("; `ttt player --help` shows all options\n")
-    assert main.run(["--nope"]) == 2
-
-
 def test_errors_say_where_and_hint(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -79,10 +79,6 @@ def test_record_and_upsets_as_rows(here: Path, ran: Ran) -> None:
     assert "as_white" in ran("player morphy --record -f table").out
 
 
-def test_record_and_upsets_exclude_each_other(here: Path, ran: Ran) -> None:
-    assert "exclude each other" in ran("player morphy --record --upsets", 2).err
-
-
 @pytest.mark.slow
 def test_the_history_is_drawn_and_told(here: Path, ran: Ran) -> None:
     out, err = ran("player Anderssen -f csv --plot a.svg")

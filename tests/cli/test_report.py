@@ -28,10 +28,6 @@ def test_a_dash_is_standard_output(capfd: pytest.CaptureFixture[str]) -> None:
     assert err == ""
 
 
-def test_a_place_that_is_not_there_is_an_error(ran: Ran) -> None:
-    assert "nowhere/report.html cannot be written" in ran("report -o nowhere/report.html", 2).err
-
-
 def test_a_figure_is_refused_before_the_page_is_made(tmp_path: Path, ran: Ran) -> None:
     err = ran("report -o a.pdf", 2).err
     assert "'a.pdf': a report is an HTML page, not a figure; `ttt plot --kind top -o a.pdf` draws one" in err
@@ -60,10 +56,6 @@ def test_a_page_may_be_named_as_the_argument(tmp_path: Path) -> None:
 
 def test_what_has_no_page_of_its_own_is_told(ran: Ran) -> None:
     assert "2 players of fewer games have no page of their own (--pages" in ran("report site/ --pages 1").err
-
-
-def test_one_place_is_enough(ran: Ran) -> None:
-    assert "name the page or folder once" in ran("report a.html -o b.html", 2).err
 
 
 def test_a_folder_of_somebody_elses_is_left_alone(tmp_path: Path, ran: Ran) -> None:

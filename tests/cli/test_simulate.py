@@ -5,14 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
 
-from ttt_cli.cli.main import group, run
-from ttt_cli.cli.simulate import command
+from tests.support.commands import Ran
+from ttt_cli.cli.main import run
 from ttt_cli.evaluate.simulate import Plan
-from ttt_cli.support.errors import ConfigError, OutputError
 
-SMALL = ["--players", "20", "--years", "5", "--games", "100"]
+SMALL = "--players 20 --years 5 --games 100"
 
 
 def test_the_model_and_keys_of_the_plan(
@@ -44,66 +42,43 @@ def test_the_model_and_keys_of_the_plan(
         assert message in capsys.readouterr().err
 
 
-def test_writes_games_and_the_truth_beside_them(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    result = CliRunner().invoke(
-        command, [*SMALL, "-o", "mine.csv", "--seed", "4"], catch_exceptions=False, **group.context_settings
-    )
-    assert result.exit_code == 0
-    assert result.stdout == ""
-    assert "100 games of 20 players: mine.csv, mine.skills.csv, mine.years.csv" in result.stderr
-    assert Path("mine.csv").read_text(encoding="utf-8").count("\n") == 101
-    assert (
-        Path("mine.skills.csv")
-        .read_text(encoding="utf-8")
-        .startswith("player,period,skill\nPlayer 000001,1850,")
-    )
-    years = Path("mine.years.csv").read_text(encoding="utf-8").splitlines()
+def test_writes_games_and_the_truth_beside_them(folder: Path, ran: Ran) -> None:
+    out, err = ran(f"simulate {SMALL} -o mine.csv --seed 4")
+    assert out == ""
+    assert "100 games of 20 players: mine.csv, mine.skills.csv, mine.years.csv" in err
+    games, skills, years = ((folder / f"mine{of}.csv").read_text() for of in ("", ".skills", ".years"))
+    assert games.count("\n") == 101
+    assert skills.startswith("player,period,skill\nPlayer 000001,1850,")
+    years = years.splitlines()
     assert years[0] == "period,draw_margin,newcomers_mean"
     assert len(years) == 6
 
 
-def test_a_dash_streams_only_the_games(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    result = CliRunner().invoke(
-        command, [*SMALL, "-o", "-", "--dates", "day"], catch_exceptions=False, **group.context_settings
-    )
-    lines = result.stdout.splitlines()
+def test_a_dash_streams_only_the_games(folder: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    assert run(f"simulate {SMALL} -o - --dates day".split()) == 0
+    lines = capfd.readouterr().out.splitlines()
     assert lines[0] == "date,white,black,result"
     assert len(lines) == 101
     assert lines[1].startswith("185")
     assert lines[1][4] == "-"
-    assert not list(tmp_path.iterdir())
+    assert not list(folder.iterdir())
 
 
 def test_truth_goes_where_asked_and_pgn_carries_moves(tmp_path: Path) -> None:
     games, truth, years = (tmp_path / name for name in ("g.pgn", "t.csv", "y.csv"))
-    files = [
-        "-o",
-        games,
-        "--truth",
-        truth,
-        "-s",
-        f"simulate.truth_years={years}",
-        "-s",
-        "simulate.movetext=50",
-    ]
-    assert run(["simulate", *SMALL, *map(str, files)]) == 0
+    keys = f"-s simulate.truth_years={years} -s simulate.movetext=50"
+    assert run(f"simulate {SMALL} -o {games} --truth {truth} {keys}".split()) == 0
     assert games.read_text(encoding="utf-8").count("1. Nf3 Nf6") == 100
     assert {path.name for path in tmp_path.iterdir()} == {"g.pgn", "t.csv", "y.csv"}
 
 
-@pytest.mark.parametrize(
-    "arguments", [["-o", "none/mine.csv"], ["-o", "mine.csv", "-s", "simulate.movetext=9"]]
-)
+@pytest.mark.parametrize("arguments", ["-o none/mine.csv", "-o mine.csv -s simulate.movetext=9"])
 def test_nothing_is_drawn_for_a_place_that_cannot_take_it(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, arguments: list[str]
+    folder: Path, monkeypatch: pytest.MonkeyPatch, ran: Ran, arguments: str
 ) -> None:
     def never(*_: object) -> None:
         raise AssertionError("drawing began")
 
-    monkeypatch.chdir(tmp_path)
     monkeypatch.setattr("ttt_cli.evaluate.simulate.simulate", never)
-    with pytest.raises((ConfigError, OutputError)):
-        CliRunner().invoke(command, [*SMALL, *arguments], catch_exceptions=False, **group.context_settings)
-    assert not list(tmp_path.iterdir())
+    ran(f"simulate {SMALL} {arguments}", 2)
+    assert not list(folder.iterdir())

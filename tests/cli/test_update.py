@@ -38,7 +38,7 @@ def test_the_run_is_replaced_and_what_was_read_is_told(here: Path, ran: Ran) -> 
     out, err = ran("update a.ttt new.csv")
     assert out == ""
     lines = err.splitlines()
-    assert lines[0].startswith("a.ttt: ttt, 3 games 1857-1862, fitted ")
+    assert lines[0].startswith("a.ttt: ttt-career, 3 games 1857-1862, fitted ")
     assert lines[1] == "new.csv: 3 rows, 2 games, 1 row dropped"
     assert lines[2] == "  dropped: no result, 1 (new.csv:4)"
     assert (

@@ -15,6 +15,10 @@ from ttt_cli.runs.run import open_run
 GAMES = "date,white,black,result\n1858,M,A,1-0\n1858,M,A,0-1\n1861,A,M,1-0\n"
 
 
+def ended(*_: object, **__: object) -> None:
+    raise KeyboardInterrupt
+
+
 @pytest.fixture
 def folder(folder):
     (folder / "games.csv").write_text(GAMES)
@@ -24,11 +28,8 @@ def folder(folder):
 def test_an_ended_fit_is_resumed_as_it_was_asked_for(folder, monkeypatch):
     """Ended while it infers; resumed from elsewhere."""
 
-    def end(*_: object, **__: object) -> None:
-        raise KeyboardInterrupt
-
     with monkeypatch.context() as patch:
-        patch.setattr(api, "_infer", end)
+        patch.setattr(api.registry, "fit", ended)
         assert (
             main.run(["fit", "games.csv", "-o", "out.ttt", "-s", "model.beta=300", "--scratch", "kept"])
             == 130
@@ -46,7 +47,7 @@ def test_an_ended_fit_is_resumed_as_it_was_asked_for(folder, monkeypatch):
 
 def test_what_is_asked_wrongly_takes_no_fit_away(folder, monkeypatch, ran):
     with monkeypatch.context() as patch:
-        patch.setattr(api, "_infer", lambda *_, **__: (_ for _ in ()).throw(KeyboardInterrupt))
+        patch.setattr(api.registry, "fit", ended)
         assert main.run(["fit", "games.csv", "-o", "out.ttt", "--scratch", "kept"]) == 130
     kept = (folder / "kept" / "ttt-fit.json").read_text()
     wrong = ["fit", "games.csv", "--scratch", "kept", "--memory", "1GB", "--cluster", "local:2"]
@@ -68,7 +69,7 @@ def test_what_a_resumed_fit_was_asked_for_is_not_given_again(folder, more, ran):
 def kept(folder, monkeypatch):
     """A folder of a fit that was ended, and what is in its file."""
     with monkeypatch.context() as patch:
-        patch.setattr(api, "_infer", lambda *_, **__: (_ for _ in ()).throw(KeyboardInterrupt))
+        patch.setattr(api.registry, "fit", ended)
         assert main.run(["fit", "games.csv", "--scratch", "kept"]) == 130
     place = folder / "kept" / "ttt-fit.json"
     assert place.stat().st_mode & 0o777 == 0o600
