@@ -87,7 +87,8 @@ def test_quiet_says_nothing(here: Path, ran: Ran) -> None:
 def test_a_second_fit_says_what_it_replaces(here: Path, ran: Ran) -> None:
     ran("fit games.csv")
     assert (
-        "games.ttt written; it replaces ttt-career, 4 games 1857-1862" in ran("fit games.csv -s model.beta=600").err
+        "games.ttt written; it replaces ttt-career, 4 games 1857-1862"
+        in ran("fit games.csv -s model.beta=600").err
     )
     assert open_run("games.ttt").meta.params["beta"] == 600
 
