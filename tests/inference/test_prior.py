@@ -190,12 +190,6 @@ def test_whole_histories_grow_with_the_prior(timeline):
     assert np.ptp(steady[follows] - steady[timeline.previous[follows]]) < 2.0
 
 
-def test_the_gradient_of_whole_histories_is_that_of_differences(timeline):
-    params = HistoryParams(tau=70.0, growth=40.0, rise=0.0, draw_margin=90.0)
-    steps = dict.fromkeys(("growth", "tau", "virtual_draws"), 1e-2)
-    assert_slopes(whr, timeline, params, steps, rel=1e-3, abs=1e-7)
-
-
 @pytest.mark.parametrize(("module", "params"), [(ttt, Params), (trueskill, FilterParams)])
 def test_a_history_goes_on_growing(timeline, module, params):
     fit = module.fit(timeline, params(**GIVEN), EXACT)

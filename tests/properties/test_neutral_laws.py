@@ -134,11 +134,9 @@ def test_among_unknown_colours_neutral_games_have_no_advantage_either(system):
     assert other == pytest.approx(level, abs=1e-6)
 
 
-@pytest.mark.parametrize("system", ["ttt", "ttt-d", "whr", "weighted-ep"])
+@pytest.mark.parametrize("system", ["ttt", "ttt-d"])
 @pytest.mark.parametrize("posterior", ["factorised", "joint"])
 def test_the_gradient_of_the_evidence_is_its_slope(system, posterior):
-    if posterior == "joint" and system not in ("ttt", "ttt-d"):
-        pytest.skip("no joint posterior")
     module, solver = registry.load(system), SolverConfig(tol=1e-10, posterior=posterior, max_sweeps=2000)
     given = {"white_advantage": ADVANTAGE, **PARAMS.get(system, {"draw_margin": 100.0})}
     steps = {key: 0.01 for key in ("white_advantage", "beta", "draw_margin") if key in given}

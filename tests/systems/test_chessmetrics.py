@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.reference.chessmetrics_plain import list_at, rating_of, share_left
-from tests.support.builders import EXACT, FEW_ROWS, assert_slopes, fit_rows, make_games, skills
+from tests.support.builders import EXACT, FEW_ROWS, fit_rows, make_games, skills
 from tests.support.strategies import game_rows
 from ttt_cli.config.schema import SolverConfig
 from ttt_cli.systems import chessmetrics as model
@@ -143,9 +143,3 @@ def test_nodes_without_games_have_a_rating():
     assert fit.chains["skill"].before_mean == pytest.approx(whole.before_mean)
     assert fit.mean[-1] == 2343
     assert np.isfinite(fit.mean).all()
-
-
-def test_slopes_are_those_of_the_evidence():
-    steps = {"points_per_score": 5.0, "opponents_games": 0.05, "reference_games": 0.05}
-    slopes = assert_slopes(model, build_timeline(make_games(FEW_ROWS)), model.Params(), steps, rel=1e-3)
-    assert set(slopes) == set(model.Params.model_fields)

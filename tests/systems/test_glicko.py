@@ -7,13 +7,12 @@ import pytest
 from hypothesis import given, settings
 
 from tests.reference.glicko_plain import glicko, smoothed
-from tests.support.builders import FEW_ROWS, assert_slopes, fit_rows, make_games, plain_games, skills
+from tests.support.builders import FEW_ROWS, fit_rows, plain_games, skills
 from tests.support.laid_out import histories
 from tests.support.strategies import game_rows
 from ttt_cli.histories import Filter
 from ttt_cli.kernels.elo import Beliefs, Slopes
 from ttt_cli.systems import glicko as model
-from ttt_cli.timeline import build_timeline
 
 games = game_rows(1906, "abcd", (1.0, 1.0, 0.5, 3.0), (0.0, 0.0, 120.0))
 few = settings(max_examples=25)
@@ -135,10 +134,3 @@ def test_idle_years_leave_no_more_than_the_prior():
     chain = fit.chains["skill"]
     assert chain.before_sd[2:] == pytest.approx(350)
     assert histories(timeline, fit).columns["sd"].max() == pytest.approx(350)
-
-
-def test_slopes_are_those_of_the_evidence():
-    timeline = build_timeline(make_games(FEW_ROWS))
-    params = model.Params(white_advantage=20, draw_probability=0.4)
-    steps = {"tau": 0.5, "prior_sd": 1.0, "white_advantage": 0.5, "draw_probability": 1e-3}
-    assert_slopes(model, timeline, params, steps, rel=1e-3, abs=1e-9)

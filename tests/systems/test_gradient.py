@@ -15,9 +15,6 @@ CASES = [
     ("ttt-d", {"beta": 300, "tau": 70}),
     ("ttt-d", {"beta": 300, "tau": 70, "white_advantage": -20, "draw_margin_mean": 150, "draw_margin_sd": 60,
                "draw_margin_tau": 15}),
-    ("trueskill", {"beta": 300, "tau": 70}),
-    ("trueskill", {"beta": 300, "tau": 70, "draw_margin": 110, "white_advantage": 25}),
-    ("trueskill", {"beta": 300, "tau": 70, "growth": 150, "decline": 9, "decline_after": 3.5, "early": 2}),
 ]  # fmt: skip
 
 

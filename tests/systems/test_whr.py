@@ -10,7 +10,7 @@ from scipy.integrate import quad
 from scipy.special import betaln, expit
 
 from tests.reference import whr_plain
-from tests.support.builders import EXACT, assert_slopes, fit_rows, make_games, skills
+from tests.support.builders import EXACT, fit_rows, make_games, skills
 from ttt_cli.evaluate.forecast import known_before
 from ttt_cli.support.errors import ConfigError
 from ttt_cli.systems import whr
@@ -66,7 +66,6 @@ def test_draws_as_halves_as_in_another_package():
     assert found == pytest.approx(golden, abs=1e-6)
     assert math.isnan(fit.log_evidence)
     assert math.isnan(fit.leave_one_out)
-    assert whr.gradient(timeline, whr.Params(), fit) == {}
 
 
 def random_rows(seed, players=4, games=14):
@@ -117,22 +116,6 @@ def test_outcomes_add_up_to_one_but_for_laplace():
     lost = -2.4 * math.log(2) + 0.5 * math.log(4 * math.pi / 1.2) - betaln(1.2, 1.2)
     assert lost == pytest.approx(-0.1016, abs=1e-3)
     assert math.log(total) == pytest.approx(2 * lost, abs=0.05)
-
-
-@pytest.mark.parametrize("colours", ["known", "unknown"])
-def test_the_gradient_is_the_slope_of_the_evidence(colours):
-    timeline = build_timeline(make_games(random_rows(8, games=30)), colours=colours)
-    params = whr.Params(draw_margin=80, tau=60, white_advantage=30)
-    steps = {
-        "prior_mean": 1,
-        "virtual_draws": 1e-3,
-        "tau": 0.05,
-        "draw_margin": 0.05,
-        "white_advantage": 0.05,
-    }
-    assert_slopes(whr, timeline, params, steps, abs=1e-9)
-    share = params.model_copy(update={"draw_margin": "auto", "draw_probability": 0.3})
-    assert_slopes(whr, timeline, share, {"draw_probability": 1e-4})
 
 
 def test_leave_one_out_is_near_the_real_thing():

@@ -213,14 +213,19 @@ class Objective:
         raise Undefined
 
     def _gradient(self, at: Array, values: dict[str, float], params: Params, fit: Fit) -> Array:
-        """Gradient in the coordinates; by differences where the model's own is inexact."""
+        """Gradient in the coordinates; by differences where the model has no exact one."""
         model = self.resolved.model
-        if not model.TRAITS.rough_gradient(params):
+        if model.TRAITS.exact_gradient(params):
             found = model.gradient(self._timeline, params, fit)
             return np.array([found[one.key] * one.slope(values[one.key]) for one in self.coordinates])
-        steps = STEP * np.eye(len(at))
-        ends = np.array([[self._log_evidence(at + sign * step, fit) for sign in (1, -1)] for step in steps])
-        return np.asarray((ends[:, 0] - ends[:, 1]) / (2.0 * STEP))
+        slopes = []
+        for i, one in enumerate(self.coordinates):
+            low, high = one.bounds
+            ends = np.tile(at, (2, 1))
+            ends[:, i] = max(at[i] - STEP, low), min(at[i] + STEP, high)
+            below, above = (self._log_evidence(end, fit) for end in ends)
+            slopes.append((above - below) / (ends[1, i] - ends[0, i]))
+        return np.array(slopes)
 
     def _log_evidence(self, at: Array, near: Fit) -> float:
         if not (params := self._params(self.values(at))):

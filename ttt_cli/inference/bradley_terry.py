@@ -1,13 +1,11 @@
 """Bradley-Terry models: comparisons, maximum by Newton's method, Laplace evidence, rated groups."""
 
-import math
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
-from typing import Annotated, Final, Literal
+from typing import Annotated, Final, Literal, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from pydantic import Field
 
 from ttt_cli.fitted import Fit, Status
@@ -18,17 +16,15 @@ from ttt_cli.inference.outcome import ELO_SCALE, margin_probabilities
 from ttt_cli.inference.solver import OnSweep, largest
 from ttt_cli.support.arrays import Array, Ids, Mask, Places
 from ttt_cli.support.errors import ConfigError, suggested
-from ttt_cli.timeline import KNOWN, Timeline
+from ttt_cli.timeline import Timeline
 
 Draws = Literal["halves", "margin"]
 
 
-@dataclass(frozen=True)
-class Comparisons:
+class Comparisons(NamedTuple):
     """Rows (rows,): node `first` won `won` and lost `lost` comparisons against `second` (weights).
 
-    `shift` is added to the rating of `first`, natural units (400 / ln 10 Elo points). `turn`: 1 where `first` had
-    White, -1 where `second` had, 0 for unknown colours and neutral ground.
+    `shift` is added to the rating of `first`, natural units (400 / ln 10 Elo points).
     """
 
     first: Ids
@@ -36,24 +32,6 @@ class Comparisons:
     shift: Array
     won: Array
     lost: Array
-    turn: Array
-
-    def __len__(self) -> int:
-        return len(self.first)
-
-    @property
-    def arrays(self) -> tuple[Ids, Ids, Array, Array, Array]:
-        """Columns in the order of the kernels."""
-        return self.first, self.second, self.shift, self.won, self.lost
-
-    def among(self, place: Ids) -> "Comparisons":
-        """Comparisons between nodes with a place of 0 or more, renumbered by place."""
-        here = self.where((place[self.first] >= 0) & (place[self.second] >= 0))
-        return replace(here, first=place[here.first], second=place[here.second])
-
-    def where(self, kept: Mask) -> "Comparisons":
-        """Rows of a mask (rows,)."""
-        return Comparisons(*(column[kept] for column in vars(self).values()))
 
 
 def compare_games(timeline: Timeline, white_advantage: float, draws: Draws) -> Comparisons:
@@ -64,29 +42,22 @@ def compare_games(timeline: Timeline, white_advantage: float, draws: Draws) -> C
     white, black = timeline.game_white.astype(np.int64), timeline.game_black.astype(np.int64)
     nodes = max(timeline.n_nodes, 1)
     swap = white > black
-    sign = np.where(swap, -1, 1)
-    sizes, size = np.unique(sign * timeline.offset, return_inverse=True)
-    kinds = 3 * max(len(sizes), 1)
+    ahead = np.where(swap, -1, 1) * timeline.ahead(white_advantage)
+    shifts, shift = np.unique(ahead, return_inverse=True)
     pairs = np.minimum(white, black) * nodes + np.maximum(white, black)
-    turns = sign * (timeline.sides == KNOWN)
-    rows, index = np.unique(pairs * kinds + 3 * size + 1 - turns, return_inverse=True)
-    ends, kind = np.divmod(rows, kinds)
-    turn = 1.0 - kind % 3
+    rows, index = np.unique(pairs * max(len(shifts), 1) + shift, return_inverse=True)
+    ends, shift = np.divmod(rows, max(len(shifts), 1))
     share = np.array([0.0, 0.5 if draws == "halves" else 1.0, 1.0])
     of_white = timeline.weight * share[timeline.outcome]
     of_black = timeline.weight * share[2 - timeline.outcome]
+    won, lost = np.where(swap, [of_black, of_white], [of_white, of_black])
     return Comparisons(
         first=(ends // nodes).astype(np.int32),
         second=(ends % nodes).astype(np.int32),
-        shift=(sizes[kind // 3] + turn * white_advantage) / ELO_SCALE,
-        won=_sums(index, np.where(swap, of_black, of_white), len(rows)),
-        lost=_sums(index, np.where(swap, of_white, of_black), len(rows)),
-        turn=turn,
+        shift=shifts[shift] / ELO_SCALE,
+        won=np.bincount(index, won, len(rows)).astype(np.float64),
+        lost=np.bincount(index, lost, len(rows)).astype(np.float64),
     )
-
-
-def _sums(index: NDArray[np.intp], values: Array, size: int) -> Array:
-    return np.bincount(index, values, minlength=size).astype(np.float64)
 
 
 # Of the quadrature over a difference: evenly spaced, so that probabilities are right to 1e-7 up to a sd of 600 points
@@ -95,82 +66,32 @@ POINTS: Final = 32
 REACH: Final = 5.5  # sds
 
 
-def laplace_integral(value: float, information: Factor) -> float:
-    """Logarithm of a density's integral by Laplace's method, from its maximum and the information there."""
-    n = len(information.variances)
-    return value + 0.5 * n * math.log(2.0 * math.pi) - 0.5 * information.log_determinant
-
-
-@dataclass(frozen=True)
-class Derivatives:
-    """Derivatives (rows,) of the comparisons' log-likelihood in the rating, and of the first two in the margin."""
-
-    first: Array
-    second: Array
-    third: Array
-    margin: Array
-    margin_first: Array
-    margin_second: Array
-
-    @classmethod
-    def at(cls, difference: Array, won: Array, lost: Array, margin: float) -> "Derivatives":
-        """Derivatives of won log L(difference - margin) + lost log L(-difference - margin), L logistic."""
-        from scipy.special import expit
-
-        up, down = expit(difference - margin), expit(difference + margin)
-        won_second, lost_second = -won * up * (1.0 - up), -lost * down * (1.0 - down)
-        won_third, lost_third = won_second * (1.0 - 2.0 * up), lost_second * (1.0 - 2.0 * down)
-        return cls(
-            first=won * (1.0 - up) - lost * down,
-            second=won_second + lost_second,
-            third=won_third + lost_third,
-            margin=-won * (1.0 - up) - lost * down,
-            margin_first=lost_second - won_second,
-            margin_second=lost_third - won_third,
-        )
-
-
-def difference_variances(
-    information: Factor, first: NDArray[np.integer], second: NDArray[np.integer]
-) -> Array:
-    """Variances of rating differences between joined nodes."""
-    both: Array = information.variances[first] + information.variances[second]
-    both -= 2.0 * information.covariances(first, second)
-    return both
-
-
-def differences(comparisons: Comparisons, rating: Array) -> Array:
-    """Rating difference of `first` in each row."""
-    return np.asarray(rating[comparisons.first] - rating[comparisons.second] + comparisons.shift)
-
-
 def leave_one_out(
     timeline: Timeline, rating: Array, information: Factor, margin: float, white_advantage: float
 ) -> float:
     """Sum of log probabilities of games, each removed from the Gaussian of its difference."""
+    from scipy.special import expit
+
     white, black = timeline.game_white, timeline.game_black
     shift = timeline.ahead(white_advantage)
     difference = rating[white] - rating[black] + shift / ELO_SCALE
     won, lost = (timeline.outcome > 0).astype(np.float64), (timeline.outcome < 2).astype(np.float64)
     taken = np.minimum(timeline.weight, 1.0)
-    at = Derivatives.at(difference, won, lost, margin / ELO_SCALE)
-    variance = difference_variances(information, white, black)
-    left = variance / (1.0 + taken * at.second * variance)
-    mean = difference - left * taken * at.first
-    probabilities = _averaged(ELO_SCALE * mean, ELO_SCALE * np.sqrt(left), margin)
+    up, down = expit(difference - margin / ELO_SCALE), expit(difference + margin / ELO_SCALE)
+    score, curvature = won * (1.0 - up) - lost * down, -won * up * (1.0 - up) - lost * down * (1.0 - down)
+    variance: Array = information.variances[white] + information.variances[black]
+    variance -= 2.0 * information.covariances(white, black)
+    left = variance / (1.0 + taken * curvature * variance)
+    mean = difference - left * taken * score
+    places = np.linspace(-REACH, REACH, POINTS)
+    shares = np.exp(-0.5 * places**2)
+    probabilities = np.zeros((len(mean), 3))
+    for place, share in zip(places, shares / shares.sum(), strict=True):
+        at = ELO_SCALE * (mean + place * np.sqrt(left))
+        probabilities += share * margin_probabilities(at, margin)
     with np.errstate(divide="ignore"):
         logs = np.log(probabilities[np.arange(len(difference)), timeline.outcome])
     return float(timeline.weight @ logs)
-
-
-def _averaged(difference: Array, sd: Array, margin: float) -> Array:
-    """Probabilities (n, 3) of loss, draw and win for N(difference, sd^2), points, by quadrature."""
-    places = np.linspace(-REACH, REACH, POINTS)
-    shares = np.exp(-0.5 * places**2)
-    total = np.zeros((len(difference), 3))
-    for place, share in zip(places.tolist(), (shares / shares.sum()).tolist(), strict=True):
-        total += share * margin_probabilities(difference + place * sd, margin)
-    return total
 
 
 FLAT: Final = 1e-8  # largest slope at a maximum, in games: expected scores are right to this
@@ -199,14 +120,14 @@ class LogDensity:
         self.comparisons = comparisons
         self.previous = previous
         self.gradient, self.diagonal, self.link_precision, self._own = np.zeros((4, n))
-        self.coupling = np.zeros(len(comparisons))
+        self.coupling = np.zeros(len(comparisons.first))
 
     def at(self, rating: Array) -> float:
         """Log density at ratings (nodes,)."""
         self.gradient.fill(0.0)
         self.diagonal.fill(0.0)
         value = self._kernels.compare(
-            *self.comparisons.arrays, self._margin, rating, self.gradient, self.coupling, self.diagonal
+            *self.comparisons, self._margin, rating, self.gradient, self.coupling, self.diagonal
         )
         value += self._histories(rating, self.gradient, self.link_precision, self._own)
         self.diagonal += self._own
@@ -324,8 +245,11 @@ class PlayerYears:
 
     def select(self, comparisons: Comparisons) -> Comparisons:
         """Comparisons inside groups."""
-        here = comparisons.among(self.place)
-        return here.where(self.group[here.first] == self.group[here.second])
+        first, second = self.place[comparisons.first], self.place[comparisons.second]
+        kept = (first >= 0) & (second >= 0)
+        kept[kept] = self.group[first[kept]] == self.group[second[kept]]
+        shift, won, lost = (column[kept] for column in comparisons[2:])
+        return Comparisons(first[kept], second[kept], shift, won, lost)
 
     def firsts(self) -> Places:
         """First node of each group."""
@@ -343,17 +267,13 @@ class PlayerYears:
         """Interpolate `values` (nodes here,) linearly in time over inactive nodes."""
         player = timeline.node_player[self.nodes]
         order = np.argsort(player, kind="stable")
-        time = np.cumsum(timeline.gap_years[self.nodes][order])
-        ends = np.flatnonzero(self.active[order])
-        gap = np.flatnonzero(~self.active[order])
-        place = np.searchsorted(ends, gap)
-        inside = (place > 0) & (place < len(ends))
-        gap, before, after = gap[inside], ends[place[inside] - 1], ends[place[inside]]
-        inside = (player[order[before]] == player[order[gap]]) & (player[order[after]] == player[order[gap]])
-        gap, before, after = gap[inside], before[inside], after[inside]
-        share = (time[gap] - time[before]) / (time[after] - time[before])
-        straight = values.copy()
-        straight[order[gap]] = (1.0 - share) * values[order[before]] + share * values[order[after]]
+        player, active = player[order], self.active[order]
+        owner = np.concatenate([[-1], player[active], [-1]])  # of the active nodes
+        earlier = np.cumsum(active)
+        inside = ~active & (owner[earlier] == player) & (owner[earlier + 1] == player)
+        time, straight = np.cumsum(timeline.gap_years[self.nodes][order]), values.copy()
+        if inside.any():
+            straight[order[inside]] = np.interp(time[inside], time[active], values[order][active])
         return straight
 
     def notes(self, timeline: Timeline) -> tuple[str, ...]:

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Callable, Iterator, Mapping
-from functools import partial, wraps
+from functools import wraps
 from itertools import pairwise
 from typing import Annotated, Any, Final, Literal, TypeVar, Unpack
 
@@ -15,7 +15,6 @@ from ttt_cli.histories import Filter
 from ttt_cli.inference.outcome import (
     ELO_SCALE,
     log_score,
-    logistic_margin_slope,
     logistic_probabilities,
     resolve_logistic_margin,
 )
@@ -108,32 +107,6 @@ def _cuts(weight: Array, joined: Mask, steps: int) -> list[int]:
     begins = np.append(np.flatnonzero(~joined), n)
     whole = begins[np.searchsorted(begins, cuts)]
     return [0, *(cut for cut in np.unique(whole).tolist() if 0 < cut < n), n]
-
-
-def gradient_by_differences(
-    filtered: Callable[[Timeline, _Params], Fit], *keys: str
-) -> Callable[[Timeline, _Params, Fit], dict[str, float]]:
-    """`gradient` of a filter by central differences in `keys` and in the parameters of outcomes."""
-
-    def gradient(timeline: Timeline, params: _Params, fit: Fit) -> dict[str, float]:
-        known = params.model_copy(update={"draw_margin": fit.params["draw_margin"]})
-
-        def evidence(key: str, value: float) -> float:
-            return filtered(timeline, known.model_copy(update={key: value})).log_evidence
-
-        names = (*keys, "draw_margin", "white_advantage")
-        slopes = {key: central_slope(partial(evidence, key), float(fit.params[key]), 1.0) for key in names}
-        slope = logistic_margin_slope(params, timeline)
-        return {**slopes, "draw_probability": slopes["draw_margin"] * slope}
-
-    return gradient
-
-
-def central_slope(function: Callable[[float], float], at: float, unit: float) -> float:
-    """Central difference with a step of 1e-4 of `unit`; one-sided where the parameter would turn negative."""
-    step = 1e-4 * max(unit, abs(at))
-    low = at - step if at >= step or at < 0.0 or at == 0.0 else at
-    return (function(at + step) - function(low)) / (at + step - low)
 
 
 Filtered = Callable[[Timeline, Any, float], dict[str, Filter]]  # by White's advantage

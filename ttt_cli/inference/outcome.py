@@ -195,16 +195,6 @@ def logistic_unit(margin: float) -> float:
     return ELO_SCALE * math.log(odds) / CLASS
 
 
-def logistic_unit_growth(margin: float) -> float:
-    """Derivative of log `logistic_unit` in `margin`, per point."""
-    difference = CLASS * logistic_unit(margin)
-    close, far = (
-        math.cosh(min(0.5 * abs(x) / ELO_SCALE, 300.0)) ** -2
-        for x in (difference - margin, difference + margin)
-    )
-    return (close - far) / (close + far) / difference
-
-
 class DrawParams(Protocol):
     """Draw margin in points, or auto: from the probability of a draw between equals, None: the share in the games."""
 
@@ -242,12 +232,6 @@ def margin_slope(params: GaussianDrawParams, timeline: Timeline) -> float:
 def logistic_margin(probability: float) -> float:
     """Draw margin, Elo points, with this probability (below 1) of a draw between equals."""
     return 400.0 * math.log10((1.0 + probability) / (1.0 - probability))
-
-
-def logistic_margin_slope(params: DrawParams, timeline: Timeline) -> float:
-    """Derivative of `logistic_margin` in the probability, Elo points; 0 at its ends."""
-    probability = params.draw_probability or draw_share(timeline)
-    return 2.0 * ELO_SCALE / (1.0 - probability**2) if 0.0 < probability < 1.0 else 0.0
 
 
 def resolve_margin(params: GaussianDrawParams, timeline: Timeline) -> float:

@@ -243,7 +243,7 @@ class Traits:
     - `quantities`: number of quantities of a node, in systems that can be fitted in slices
     - `tunable`: parameters that `ttt tune` can vary
     - `for_predictions`: cheapest values of the parameters that do not affect predictions
-    - `rough_gradient(params)`: whether the gradient is only approximately that of the evidence
+    - `exact_gradient(params)`: whether `gradient` is that of the evidence; else tuning takes differences
     - `for_many_fits(timeline, params, fits)`: parameter values with which so many fits are affordable
     """
 
@@ -255,7 +255,7 @@ class Traits:
     quantities: int = 0
     tunable: Mapping[str, Range] = field(default_factory=dict)
     for_predictions: Mapping[str, object] = field(default_factory=dict)
-    rough_gradient: Callable[[Any], bool] = lambda _: False
+    exact_gradient: Callable[[Any], bool] = lambda _: False
     for_many_fits: Callable[[Timeline, Any, int], Mapping[str, object]] = lambda *_: {}
 
 

@@ -1,7 +1,6 @@
 """Chessmetrics: padded performance ratings of all players at once, from the games of recent years (Sonas 2005)."""
 
 import math
-from functools import partial
 from typing import Final, Unpack
 
 import numpy as np
@@ -10,7 +9,7 @@ from pydantic import Field
 from ttt_cli.config.schema import SolverConfig
 from ttt_cli.fitted import Fit, Status
 from ttt_cli.histories import Filter
-from ttt_cli.inference.filters import filter_fit, gradient_by_differences, rows_of, unknown_sd
+from ttt_cli.inference.filters import filter_fit, rows_of, unknown_sd
 from ttt_cli.inference.outcome import (
     log_score,
     logistic_probabilities,
@@ -58,20 +57,6 @@ def fit(timeline: Timeline, params: Params, solver: SolverConfig, **given: Unpac
     """Compute the lists at both ends of each period; the evidence is that of games predicted by the lists
     before them.
     """
-    fitted = _fit(timeline, params, solver)
-    if on_sweep := given.get("on_sweep"):
-        on_sweep(fitted.status.sweeps, 0.0, fitted.status.remaining_error)
-    return fitted
-
-
-def gradient(timeline: Timeline, params: Params, fit: Fit) -> dict[str, float]:
-    """Gradient of the log-evidence in numeric parameters, by central differences."""
-    keys = ("window", "points_per_score", "opponents_games", "reference_games")
-    by_differences = gradient_by_differences(partial(_fit, solver=SolverConfig()), *keys)
-    return {**by_differences(timeline, params, fit), "reference_rating": 0.0, "bonus": 0.0}
-
-
-def _fit(timeline: Timeline, params: Params, solver: SolverConfig) -> Fit:
     margin = resolve_logistic_margin(params, timeline)
     advantage = params.white_advantage if timeline.colours else 0.0
     before, after, status = _lists(timeline, params, advantage, solver)
@@ -80,9 +65,10 @@ def _fit(timeline: Timeline, params: Params, solver: SolverConfig) -> Fit:
     level = params.reference_rating + params.bonus
     unknown = unknown_sd(timeline.n_nodes)
     chains = {"skill": Filter(level + after, unknown, level + before, unknown, 0.0)}
-    return filter_fit(
-        NAME, params, {"draw_margin": margin, "white_advantage": advantage}, chains, evidence, status=status
-    )
+    if on_sweep := given.get("on_sweep"):
+        on_sweep(status.sweeps, 0.0, status.remaining_error)
+    worked_out = {"draw_margin": margin, "white_advantage": advantage}
+    return filter_fit(NAME, params, worked_out, chains, evidence, status)
 
 
 def _lists(

@@ -188,7 +188,7 @@ def performances(
     drawn = weight * params.padding / 2.0 * (1.0 / entries.games[first] + 1.0 / entries.games[second])
     won = weight * timeline.outcome / 2.0 + drawn / 2.0
     shift = timeline.ahead(params.white_advantage) / ELO_SCALE
-    games = Comparisons(first, second, shift, won, weight + drawn - won, np.zeros(len(first)))
+    games = Comparisons(first, second, shift, won, weight + drawn - won)
     density = GroupDensity(games, entries.group)
     return maximise(density, np.zeros(len(entries.games)), solver.tol / ADDED, solver.max_sweeps, on_sweep)
 

@@ -10,7 +10,7 @@ from pydantic import Field
 from ttt_cli.fitted import Fit
 from ttt_cli.histories import Bridge, Filter, Nodes, Walk
 from ttt_cli.inference import filters as ratings
-from ttt_cli.inference.filters import gradient_by_differences, one_pass, rows_of, whole_periods
+from ttt_cli.inference.filters import one_pass, rows_of, whole_periods
 from ttt_cli.inference.params import Traits, alias
 from ttt_cli.inference.prior import Prior, RandomWalk
 from ttt_cli.kernels.elo import Beliefs, Slopes, Steps
@@ -53,17 +53,14 @@ class Smoothed(Filter):
         return walk.bridge(earlier, later, years)._replace(most=self.ceiling)
 
 
-def _fit(timeline: Timeline, params: Params) -> Fit:
+@one_pass
+def fit(timeline: Timeline, params: Params) -> Fit:
     """Filter the games once and smooth if configured; the log-evidence is the filter's."""
     fitted = ratings.rated(NAME, timeline, params, _filter)
     if not params.smooth:
         return fitted
     smoothed = _smooth(timeline, fitted.chains["skill"])
     return replace(fitted, kind="smoothed", chains={"skill": smoothed}, leave_one_out=math.nan)
-
-
-fit: Final = one_pass(_fit)
-gradient: Final = gradient_by_differences(_fit, "prior_mean", "prior_sd", "tau")
 
 
 def _filter(timeline: Timeline, params: Params, advantage: float) -> dict[str, Filter]:

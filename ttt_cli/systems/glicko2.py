@@ -9,7 +9,7 @@ from pydantic import Field
 from ttt_cli.fitted import Fit
 from ttt_cli.histories import Filter
 from ttt_cli.inference import filters as ratings
-from ttt_cli.inference.filters import gradient_by_differences, one_pass, rows_of, whole_periods
+from ttt_cli.inference.filters import one_pass, rows_of, whole_periods
 from ttt_cli.inference.outcome import ELO_SCALE
 from ttt_cli.inference.params import Traits
 from ttt_cli.inference.prior import RandomWalk
@@ -37,13 +37,10 @@ class Params(ratings.DeviationParams):
     )
 
 
-def _fit(timeline: Timeline, params: Params) -> Fit:
+@one_pass
+def fit(timeline: Timeline, params: Params) -> Fit:
     """Filter the games once; the log-evidence is the sum of the predictions' log probabilities."""
     return ratings.rated(NAME, timeline, params, _filter)
-
-
-fit: Final = one_pass(_fit)
-gradient: Final = gradient_by_differences(_fit, "prior_mean", "prior_sd", "volatility", "volatility_change")
 
 
 def _filter(timeline: Timeline, params: Params, advantage: float) -> dict[str, Filter]:

@@ -57,8 +57,8 @@ class Model(Protocol):
     def gradient(self, timeline: Timeline, params: Any, fit: Fit) -> dict[str, float]:
         """Gradient of the log-evidence in each numeric parameter, per unit, at a converged fit of the timeline.
 
-        Parameters left at their default or `auto` follow those they derive from. Only for systems with a
-        differentiable evidence.
+        Parameters left at their default or `auto` follow those they derive from. Only for systems with
+        `traits.exact_gradient`.
         """
 
     def predict(

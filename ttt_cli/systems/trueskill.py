@@ -1,7 +1,6 @@
 """Vanilla TrueSkill: a filter that uses each game once (TTT paper, section 3.1)."""
 
 from dataclasses import replace
-from functools import partial
 from typing import Final, Literal
 
 import numpy as np
@@ -10,8 +9,8 @@ from pydantic import Field
 from ttt_cli.config.schema import SolverConfig
 from ttt_cli.fitted import Fit
 from ttt_cli.inference import outcome
-from ttt_cli.inference.filters import central_slope, filter_fit, one_pass, pieces, rows_of
-from ttt_cli.inference.outcome import margin_slope, normal_unit, resolve_margin
+from ttt_cli.inference.filters import filter_fit, one_pass, pieces, rows_of
+from ttt_cli.inference.outcome import normal_unit, resolve_margin
 from ttt_cli.inference.params import CAREER, COMMON_MARGIN, DRIFT, PLAY, SkillParams, Traits
 from ttt_cli.inference.solver import at_best_advantage
 from ttt_cli.kernels.elo import Beliefs, GameRows, Steps
@@ -44,20 +43,6 @@ def fit(timeline: Timeline, params: Params) -> Fit:
         return _filter(timeline, params, order, margin, advantage)
 
     return at_best_advantage(fit_at, params, None, SolverConfig(), colours=timeline.colours)
-
-
-def gradient(timeline: Timeline, params: Params, fit: Fit) -> dict[str, float]:
-    """Gradient of the log-evidence in numeric parameters, by central differences."""
-    order = _order(timeline, params)
-
-    def evidence(key: str, value: float) -> float:
-        moved = params.model_copy(update={"white_advantage": fit.params["white_advantage"], key: value})
-        margin, advantage = resolve_margin(moved, timeline), float(moved.white_advantage)
-        return _filter(timeline, moved, order, margin, advantage).log_evidence
-
-    keys = {"prior_mean", *TRAITS.tunable} - {"draw_probability"}
-    slopes = {key: central_slope(partial(evidence, key), fit.params[key], params.beta) for key in keys}
-    return {**slopes, "draw_probability": slopes["draw_margin"] * margin_slope(params, timeline)}
 
 
 def _filter(

@@ -25,7 +25,7 @@ TRAITS: Final = Traits(
     has_evidence=True,
     quantities=1,
     tunable={**PLAY, "tau": DRIFT, **CAREER, **COMMON_MARGIN, **MOVING_MARGINS, "prior_mean_drift": DRIFT},
-    rough_gradient=lambda params: params.draws_move,
+    exact_gradient=lambda params: not params.draws_move,
 )
 predict = outcome.predict
 

@@ -30,7 +30,7 @@ TRAITS: Final = Traits(
     has_evidence=True,
     quantities=2,
     tunable={**PLAY, "tau": DRIFT, **CAREER, **OWN_MARGINS, **MOVING_MARGINS, "prior_mean_drift": DRIFT},
-    rough_gradient=lambda params: params.draws_move,
+    exact_gradient=lambda params: not params.draws_move,
 )
 predict = outcome.predict
 SETTLING: Final = 1  # sweep after the first two: margins may pause away from their fixed point

@@ -8,7 +8,6 @@ Departures: the pull is partial and centred, since otherwise levels drift. The m
 sweep, which does not change the fixed point. Salimans' regressions on the match schedule are omitted.
 """
 
-from functools import partial
 from typing import Final, Unpack
 
 import numpy as np
@@ -21,8 +20,7 @@ from ttt_cli.inference import outcome
 from ttt_cli.inference import params as parameters
 from ttt_cli.inference.ep.merged import merge_games
 from ttt_cli.inference.ep.start import sites_name, started_sites
-from ttt_cli.inference.filters import central_slope
-from ttt_cli.inference.outcome import by_sides, log_score, margin_slope, normal_unit, resolve_margin
+from ttt_cli.inference.outcome import by_sides, log_score, normal_unit, resolve_margin
 from ttt_cli.inference.params import (
     COMMON_MARGIN,
     PLAY,
@@ -275,9 +273,6 @@ def _games_up_to(timeline: Timeline) -> Array:
 NAME: Final = "weighted-ep"
 TRAITS: Final = Traits(kind="filtered", has_evidence=True, fits_periods=True, tunable=PLAY | COMMON_MARGIN)
 predict = outcome.predict
-NUMERIC: Final = ("prior_sd", "beta", "draw_margin", "white_advantage")
-SHARES: Final = ("opponents_pull", "fade_per_year", "fade_per_game")
-SLOPE_TOL: Final = 1e-6  # points, for differences of the evidence
 
 
 def fit(timeline: Timeline, params: Params, solver: SolverConfig, **given: Unpack[Given]) -> Fit:
@@ -319,20 +314,6 @@ def _fitted(games: GamesSoFar, chain: Filter, evidence: float) -> Fit:
         trace=tuple(games.trace),
         state=games.state,
     )
-
-
-def gradient(timeline: Timeline, params: Params, fit: Fit) -> dict[str, float]:
-    """Gradient of the log-evidence in numeric parameters, by central differences."""
-
-    def evidence(key: str, value: float) -> float:
-        moved = params.model_copy(update={key: value})
-        games = GamesSoFar(timeline, moved, SolverConfig(tol=SLOPE_TOL))
-        return _log_score(timeline, games, *games.run()[0])
-
-    slopes = {key: central_slope(partial(evidence, key), fit.params[key], params.beta) for key in NUMERIC}
-    slopes |= {key: central_slope(partial(evidence, key), fit.params[key], 1.0) for key in SHARES}
-    slopes["draw_probability"] = slopes["draw_margin"] * margin_slope(params, timeline)
-    return {"prior_mean": 0.0, **slopes}
 
 
 def _log_score(timeline: Timeline, games: GamesSoFar, mean: Array, sd: Array) -> float:
