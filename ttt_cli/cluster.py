@@ -305,14 +305,6 @@ def made_actor(client: Client, address: str, future: Future[Actor] | None) -> Ac
 
 
 @runtime_checkable
-class Redoing(Protocol):
-    """A worker that can restore the state after an item from its result."""
-
-    def redo(self, item: Any, result: Any, *, fresh: bool) -> object:
-        """Restore the state that `step` leaves for the next item."""
-
-
-@runtime_checkable
 class Recalling(Protocol):
     """A worker that can resume an item."""
 
@@ -459,10 +451,9 @@ class ChainRunner:
 
     def _do(self, order: bytes) -> None:
         here, (items, results, messages) = pickle.loads(self._content), pickle.loads(order)
-        redo = here.redo if isinstance(here, Redoing) else lambda item, _, **how: here.step(item, **how)
-        for position, (item, result) in enumerate(zip(items, results, strict=False)):
+        for position, item in enumerate(items[: len(results)]):
             with watched(lambda _: None, self._end_if_unwanted):
-                redo(item, result, fresh=position == 0)
+                here.step(item, fresh=position == 0)
         if messages and isinstance(here, Recalling):
             here.recall(messages)
         for position, item in enumerate(items[len(results) :], len(results)):

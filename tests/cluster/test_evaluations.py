@@ -18,7 +18,7 @@ from tests.support.handmade import RECORDS, games_of
 from tests.support.plans import ONE_CIRCLE
 from ttt_cli import work as processes
 from ttt_cli.api import configure, fit
-from ttt_cli.cluster import Recalling, Redoing, work_on
+from ttt_cli.cluster import Recalling, work_on
 from ttt_cli.evaluate import compare as compare_module
 from ttt_cli.evaluate import grid as grid_module
 from ttt_cli.evaluate import tune as tune_module
@@ -53,12 +53,6 @@ class Mortal:
             result = self.worker.step(item, fresh=fresh)
         self._come_to("step")
         return result
-
-    def redo(self, item: Any, result: Any, *, fresh: bool) -> None:
-        if isinstance(self.worker, Redoing):
-            self.worker.redo(item, result, fresh=fresh)
-        else:
-            self.worker.step(item, fresh=fresh)
 
     def recall(self, messages: Sequence[Any]) -> None:
         if isinstance(self.worker, Recalling):

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack, closing
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from itertools import product
 from pathlib import Path
 from time import process_time
-from typing import Final, Literal
+from typing import Any, Final, Literal, NamedTuple
 
 import numpy as np
 
@@ -24,10 +25,10 @@ from ttt_cli.periods import STEPS_PER_YEAR
 from ttt_cli.runs.run import Run
 from ttt_cli.support.arrays import Array
 from ttt_cli.support.errors import ConfigError, LookupFailed, TttError
-from ttt_cli.support.progress import SILENT, Bar, Progress
+from ttt_cli.support.progress import SILENT, Progress
 from ttt_cli.systems.resolve import Resolved, resolve, with_overrides
 from ttt_cli.timeline import Timeline, build_timeline
-from ttt_cli.work import Reporting, available_cores, run_chains
+from ttt_cli.work import Reporting, available_cores, end_if_unwanted, report, run_chains
 
 MOST: Final = 25_000_000  # games that all fits of a system may go through: one to two minutes of work
 SHARES: Final = (1 / 52, 1 / 26, 1 / 12, 1 / 6, 1 / 4, 1 / 3, 1 / 2, 1.0)  # of a year, after which to refit
@@ -104,39 +105,47 @@ def compare(
     if every is None:
         every = affordable_every(timeline, first)
         systems, replaced = _afforded(timeline, systems, first, every, plan)
-    steps = blocks(timeline, first, every)
-    chains = [_tasks(number, steps, plan) for number in range(len(systems))]
-    work = timeline.n_games * sum(task.units for chain in chains for task in chain)
+    steps = tuple(blocks(timeline, first, every))
+    units = len(timeline.periods) - first + 1 + (plan.evaluations if plan else 0)
+    work = timeline.n_games * units * len(systems)
     where = (
         None if jobs else cluster_asked(next(filter(None, (s.config.solver.cluster for s in systems)), None))
     )
     jobs = jobs or (1 if work < SMALL else available_cores())
-    alone = where == "local:1" if where else min(jobs, len(chains)) == 1
-    evaluation = Evaluation(timeline, tuple(systems), plan, None if alone else 1)
+    alone = where == "local:1" if where else min(jobs, len(systems)) == 1
+    evaluation = Evaluation(timeline, tuple(systems), steps, plan, None if alone else 1)
     width, interrupted = max(len(system.name) for system in systems), False
+    found: dict[int, SystemResult] = {}
+    errors: dict[int, Exception] = {}
     with ExitStack() as stack:
         workers = stack.enter_context(chain_workers(where, jobs))
-        found: list[_Collected] = []
-        for system, chain in zip(systems, chains, strict=True):
-            bar = progress.task(f"{system.name:{width}}", sum(task.units for task in chain), "steps")
-            found.append(_Collected(system, len(steps), stack.enter_context(bar)))
-        results = run_chains(
-            evaluation, chains, workers,
-            on_report=lambda task, message: found[task.system].report(task, *message),
-            on_lost=lambda task, error: found[task.system].lose(error),
-        )  # fmt: skip
+        tasks = (progress.task(f"{system.name:{width}}", units, "steps") for system in systems)
+        bars = [stack.enter_context(task) for task in tasks]
+
+        def hear(number: int, message: Any) -> None:
+            if isinstance(message, Tuned):
+                on_tuned(message.system, timeline.label(int(timeline.periods[first])))
+            else:
+                bars[number].advance(*message)
+
+        def lose(number: int, error: Exception) -> None:
+            errors[number] = error
+            bars[number].advance(0, "lost")
+
+        chains = [[number] for number in range(len(systems))]
         try:
-            with closing(results):
-                for result in results:
-                    found[result.task.system].add(result)
-                    if result.tuned:
-                        on_tuned(result.tuned[0], timeline.label(int(timeline.periods[first])))
+            with closing(run_chains(evaluation, chains, workers, on_report=hear, on_lost=lose)) as results:
+                found.update(results)
         except KeyboardInterrupt:
             interrupted = True
-    entries = tuple(one.result() for one in found if one.whole)
-    if not entries:
-        raise next((one.error for one in found if one.error and not interrupted), KeyboardInterrupt())
-    lost = tuple(one.lost() for one in found if not one.whole)
+    if not found:
+        raise KeyboardInterrupt if interrupted or not errors else errors[min(errors)]
+    lost = tuple(
+        Lost(system, *reason_of(errors.get(number)))
+        for number, system in enumerate(systems)
+        if number not in found
+    )
+    entries = tuple(found[number] for number in sorted(found))
     return Comparison(timeline, first, every, plan, entries, lost, interrupted, replaced)
 
 
@@ -199,83 +208,83 @@ class System(Resolved):
         return cls(resolved.config, resolved.params, name)
 
 
-@dataclass(frozen=True)
-class Task:
-    """One step of work for a system; the tasks of a system run in order. `units`: its share of the progress bar."""
+class Tuned(NamedTuple):
+    """A tuned system, and how it was tuned."""
 
-    system: int
-    what: Literal["tune", "predict", "evidence"]
-    step: int = 0
-    stop: int = 0
-    units: int = 1
-
-
-@dataclass(frozen=True)
-class TaskResult:
-    """The result of a task."""
-
-    task: Task
+    system: System
+    how: TunedSystem
     seconds: float
-    converged: bool = True
-    probabilities: Array = field(default_factory=lambda: np.empty((0, 3)), repr=False)
-    log_evidence: float = float("nan")
-    tuned: tuple[System, TunedSystem] | None = None
 
 
-def _tasks(system: int, steps: Sequence[tuple[int, int]], plan: TunePlan | None) -> list[Task]:
-    """All tasks of a system."""
-    tuning = [Task(system, "tune", units=plan.evaluations)] if plan else []
-    predictions = (Task(system, "predict", step, stop, stop - step) for step, stop in steps)
-    return [*tuning, *predictions, Task(system, "evidence")]
+class TuningProgress(Reporting):
+    """Progress of tuning, at most so many `units`."""
+
+    def __init__(self, units: float) -> None:
+        self.left = units
+
+    def advance(self, amount: float = 1, note: str = "") -> None:
+        """Report the units that remain at most."""
+        super().advance(min(amount, self.left), note)
+        self.left -= min(amount, self.left)
 
 
 @dataclass
 class Evaluation:
-    """Run tasks in a worker. `threads` applies where the config sets none."""
+    """Tune and score systems in a worker. `threads` applies where the config sets none; `tuned`: by a lost worker."""
 
     timeline: Timeline
     systems: tuple[System, ...]
+    steps: tuple[tuple[int, int], ...]
     plan: TunePlan | None
     threads: int | None = None
-    _tuned: System | None = field(default=None, init=False, repr=False)
-    _forecaster: Forecaster | None = field(default=None, init=False, repr=False)
+    tuned: Tuned | None = None
 
-    def step(self, item: Task, *, fresh: bool) -> TaskResult:
-        """Run a task. Raises ConfigError, naming the system, when the games do not suit it."""
-        if fresh:
-            self._tuned = self._forecaster = None
+    def step(self, item: int, *, fresh: bool) -> tuple[int, SystemResult]:  # noqa: ARG002
+        """Tune and score one system. Raises ConfigError, naming the system, when the games do not suit it."""
         try:
-            return self._tune(item) if item.what == "tune" else self._predict(item)
+            return item, self._score(self.systems[item])
         except ConfigError as error:
-            name = self.systems[item.system].name
-            raise ConfigError(error.message, where=error.where or name, hint=error.hint) from error
+            where = error.where or self.systems[item].name
+            raise ConfigError(error.message, where=where, hint=error.hint) from error
 
-    def redo(self, item: Task, result: TaskResult, *, fresh: bool) -> None:
-        """Restore the state after a finished task, without tuning again."""
-        if result.tuned:
-            self._tuned = result.tuned[0]
-        else:
-            self.step(item, fresh=fresh)
+    def recall(self, messages: Sequence[Any]) -> None:
+        """Do not tune again what a lost worker had tuned."""
+        self.tuned = next((one for one in messages if isinstance(one, Tuned)), None)
 
-    def _tune(self, task: Task) -> TaskResult:
-        assert self.plan is not None
-        system = self.systems[task.system]
-        began = process_time()
-        found = tune_system(self.timeline, self._ready(system), self.plan, progress=Reporting())
-        self._tuned = with_overrides(system, found.values)
-        return TaskResult(task, process_time() - began, tuned=(self._tuned, found))
-
-    def _predict(self, task: Task) -> TaskResult:
-        if self._forecaster is None:
-            ready = self._ready(self._tuned or self.systems[task.system])
-            self._forecaster = Forecaster(self.timeline, ready.model, ready.params, ready.config.solver)
-        forecaster = self._forecaster
-        began = process_time()
-        if task.what == "evidence":
+    def _score(self, system: System) -> SystemResult:
+        tuned, self.tuned = self.tuned, None
+        if self.plan:
+            progress, began = TuningProgress(self.plan.evaluations), process_time()
+            if tuned is None:
+                how = tune_system(self.timeline, self._ready(system), self.plan, progress=progress)
+                tuned = Tuned(with_overrides(system, how.values), how, process_time() - began)
+                report(tuned)
+            progress.advance(progress.left, "tuned")
+        used = tuned.system if tuned else system
+        ready = self._ready(used)
+        forecaster = Forecaster(self.timeline, ready.model, ready.params, ready.config.solver)
+        parts, began = [], process_time()
+        for step, stop in self.steps:
+            end_if_unwanted()
+            parts.append(forecaster.predict(step, stop))
+            report((stop - step, ""))
+        seconds, evidence, note = process_time() - began, math.nan, None
+        try:
             evidence = forecaster.log_evidence()
-            return TaskResult(task, 0.0, forecaster.converged, log_evidence=evidence)
-        probabilities = forecaster.predict(task.step, task.stop)
-        return TaskResult(task, process_time() - began, forecaster.converged, probabilities)
+        except Exception as error:
+            note = f"no log-evidence: {reason_of(error)[0]}"
+        report((1, ""))
+        return SystemResult(
+            system=used,
+            kind=used.model.TRAITS.kind,
+            probabilities=np.concatenate(parts),
+            log_evidence=evidence,
+            converged=forecaster.converged,
+            seconds=seconds,
+            tuned=tuned.how if tuned else None,
+            tuning_seconds=tuned.seconds if tuned else 0.0,
+            note=note,
+        )
 
     def _ready(self, system: System) -> System:
         solver = system.config.solver
@@ -312,64 +321,16 @@ class Lost:
     hint: str | None = None
 
 
-class _Collected:
-    """The results of a system as they arrive; `bar` shows its steps."""
-
-    def __init__(self, system: System, forecasts: int, bar: Bar) -> None:
-        self._system, self._forecasts, self._bar = system, forecasts, bar
-        self._results: dict[str, list[TaskResult]] = {"tune": [], "predict": [], "evidence": []}
-        self._reported = 0.0  # units of the task under way
-        self.error: Exception | None = None
-
-    def report(self, task: Task, amount: float, note: str) -> None:
-        """Advance the bar of a running task."""
-        amount = min(amount, task.units - self._reported)
-        self._reported += amount
-        self._bar.advance(amount, note)
-
-    def add(self, result: TaskResult) -> None:
-        """Store the result of a task."""
-        task = result.task
-        self._results[task.what].append(result)
-        self._bar.advance(task.units - self._reported, "tuned" if task.what == "tune" else "")
-        self._reported = 0.0
-
-    def lose(self, error: Exception) -> None:
-        """Store the error that ended the system."""
-        self.error = error
-        self._bar.advance(0, "lost")
-
-    @property
-    def whole(self) -> bool:
-        """Whether the system predicted all games, with or without evidence."""
-        return len(self._results["predict"]) == self._forecasts
-
-    def result(self) -> SystemResult:
-        """The result of a system that predicted all games."""
-        predicted, evidence, tuning = (self._results[what] for what in ("predict", "evidence", "tune"))
-        system, tuned = tuning[0].tuned if tuning and tuning[0].tuned else (self._system, None)
-        return SystemResult(
-            system=system,
-            kind=system.model.TRAITS.kind,
-            probabilities=np.concatenate([one.probabilities for one in predicted]),
-            log_evidence=evidence[0].log_evidence if evidence else float("nan"),
-            converged=(evidence or predicted)[-1].converged,
-            seconds=sum(one.seconds for one in predicted),
-            tuned=tuned,
-            tuning_seconds=tuning[0].seconds if tuning else 0.0,
-            note=None if evidence else f"no log-evidence: {self.lost().reason}",
-        )
-
-    def lost(self) -> Lost:
-        """The reason why the system stopped."""
-        match self.error:
-            case None:
-                return Lost(self._system, "interrupted before it was done")
-            case TttError() as error:
-                return Lost(self._system, error.message, error.hint)
-            case error:
-                first_line = str(error).partition("\n")[0]
-                return Lost(self._system, f"unexpected {type(error).__name__}: {first_line}")
+def reason_of(error: Exception | None) -> tuple[str, str | None]:
+    """The reason why a system stopped, and a hint."""
+    match error:
+        case None:
+            return "interrupted before it was done", None
+        case TttError():
+            return error.message, error.hint
+        case _:
+            first_line = str(error).partition("\n")[0]
+            return f"unexpected {type(error).__name__}: {first_line}", None
 
 
 ALL: Final = "all"
