@@ -18,7 +18,6 @@ from ttt_cli.systems.resolve import Resolved, numeric_params
 MOST: Final = 200  # steps of a search
 GAIN: Final = 1e-3  # a smaller gain ends the search
 FIRST_STEP: Final = 0.3  # the longest that the first step may be in a coordinate
-SHORTEST: Final = 1e-3  # reach below which undefined points are in the way for good
 DIFFERENCE: Final = 0.02  # step of the differences that give the curvature
 LEAP: Final = 0.5  # the first step off a slope that is curved upwards
 CORRECTIONS: Final = 3  # Newton steps at most, after the search
@@ -31,10 +30,6 @@ _EDGE: Final = 1e-9
 
 class Undefined(Exception):
     """The function has no value at a point."""
-
-
-class _OutOfSteps(Exception):
-    """The search used all its steps."""
 
 
 @dataclass(frozen=True)
@@ -67,8 +62,8 @@ class Optimum:
 def maximise(function: Callable[[Array], FunctionValue], begin: Array, low: Array, high: Array) -> Optimum:
     """Maximise from `begin` between the bounds, by L-BFGS-B and Newton steps.
 
-    After Undefined the search restarts at the best point in a box of half the size, which grows again after a success.
-    Where the function is convex in some direction, the search steps along that direction and restarts.
+    Points where the function is undefined count as falls, so that line searches step back from them. Where the
+    function is convex in some direction, the search steps along that direction and restarts.
     """
     unknown = np.full((len(begin), len(begin)), math.nan)
     try:
@@ -77,11 +72,12 @@ def maximise(function: Callable[[Array], FunctionValue], begin: Array, low: Arra
         nowhere = FunctionValue(begin, -math.inf, np.full(len(begin), math.nan))
         side, flat = np.zeros(len(begin), np.int8), np.zeros(len(begin), np.bool_)
         return Optimum(nowhere, nowhere, False, side, unknown, None, flat)
-    search = _Maximiser(function, start, low, high)
+    search = _Search(function, start, low, high)
     while True:
         before, ended = search.best.value, search.ascend()
         reached, distance, covariance = ended, None, unknown.copy()
-        side, flat = search.side(), np.zeros(len(begin), np.bool_)
+        at, flat = search.best.at, np.zeros(len(begin), np.bool_)
+        side = (at >= high - _EDGE).astype(np.int8) - (at <= low + _EDGE).astype(np.int8)
         free = np.flatnonzero(side == 0)
         curvature = search.curvature(free) if len(free) else None
         if curvature is None:
@@ -99,86 +95,68 @@ def maximise(function: Callable[[Array], FunctionValue], begin: Array, low: Arra
             reached = False
         if reached or not ended:
             break
-        if not (search.leap(free, curvature) if upwards else search.best.value > before + GAIN):
+        if upwards:
+            search.leap(free, curvature)
+        if not search.best.value > before + GAIN:
             break
     return Optimum(start, search.best, reached, side, covariance, distance, flat)
 
 
-class _Maximiser:
+class _Search:
+    """The `best` point so far of a function between bounds."""
+
     def __init__(
         self, function: Callable[[Array], FunctionValue], start: FunctionValue, low: Array, high: Array
     ) -> None:
         self._function, self._low, self._high = function, low, high
-        self.best = start
-        self._steps = 0
+        self.best, self._left = start, MOST
 
-    def _evaluate(self, at: Array) -> FunctionValue:
-        point = self._function(np.clip(at, self._low, self._high))
+    def _evaluate(self, at: Array) -> FunctionValue | None:
+        """Value at a point, None where it is undefined."""
+        try:
+            point = self._function(np.clip(at, self._low, self._high))
+        except Undefined:
+            return None
         if point.value > self.best.value:
             self.best = point
         return point
 
     def ascend(self) -> bool:
         """Search by L-BFGS-B until the value no longer rises; return whether that is a maximum."""
-        reach = math.inf
-        while reach > SHORTEST:
-            centre = self.best.at
-            low, high = np.maximum(self._low, centre - reach), np.minimum(self._high, centre + reach)
-            tried = [centre]
-            try:
-                ended = self._ascend_within(low, high, tried)
-            except Undefined:
-                reach = 0.5 * float(np.abs(tried[-1] - self.best.at).max())
-                continue
-            except _OutOfSteps:
-                return False
-            if not self._cut_short(low, high):
+        while True:
+            before, ended = self.best.value, self._ascend()
+            if ended or self.best.value <= before + GAIN:
                 return ended
-            reach *= 2.0
-        return False
 
-    def _ascend_within(self, low: Array, high: Array, tried: list[Array]) -> bool:
+    def _ascend(self) -> bool:
+        """Search once; return whether it ended, without undefined points in its way."""
         from scipy.optimize import minimize
 
-        first = self.best
+        first, undefined = self.best, 0
         unit = max(1.0, float(np.abs(first.gradient).max()) / FIRST_STEP)
 
         def cost(at: NDArray[Any]) -> tuple[float, NDArray[Any]]:
-            if np.array_equal(at, first.at):
-                return -first.value / unit, -first.gradient / unit
-            if self._steps == MOST:
-                raise _OutOfSteps
-            self._steps += 1
-            tried.append(at.copy())
-            point = self._evaluate(at)
+            nonlocal undefined
+            best: FunctionValue = self.best
+            point: FunctionValue | None = best
+            if not np.array_equal(at, best.at):
+                if not self._left:
+                    raise StopIteration
+                self._left -= 1
+                point = self._evaluate(at)
+            if point is None:
+                undefined += 1
+                fall = float(np.abs(best.gradient) @ np.abs(at - best.at))
+                return (fall - best.value) / unit, np.zeros(len(at))
             return -point.value / unit, -point.gradient / unit
 
-        result = minimize(
-            cost,
-            first.at,
-            jac=True,
-            method="L-BFGS-B",
-            bounds=list(zip(low.tolist(), high.tolist(), strict=True)),
-            options={
-                "ftol": GAIN / max(abs(first.value), unit),
-                "gtol": GAIN / unit,
-                "maxiter": MOST,
-                "maxfun": 2 * MOST,
-            },
-        )
-        return bool(result.success)
-
-    def _cut_short(self, low: Array, high: Array) -> bool:
-        """Whether the best point lies at the edge of the search box where that is no bound."""
-        at = self.best.at
-        below = (at <= low + _EDGE) & (low > self._low)
-        above = (at >= high - _EDGE) & (high < self._high)
-        return bool(np.any(below | above))
-
-    def side(self) -> NDArray[np.int8]:
-        """Bounds that the best point touches; see `Optimum`."""
-        at = self.best.at
-        return (at >= self._high - _EDGE).astype(np.int8) - (at <= self._low + _EDGE).astype(np.int8)
+        bounds = list(zip(self._low.tolist(), self._high.tolist(), strict=True))
+        options: Any = {"ftol": GAIN / max(abs(first.value), unit), "gtol": GAIN / unit}
+        try:
+            result = minimize(cost, first.at, jac=True, method="L-BFGS-B", bounds=bounds, options=options)
+        except StopIteration:
+            return False
+        return bool(result.success) and not undefined
 
     def curvature(self, free: NDArray[np.intp]) -> Array | None:
         """Negative second derivatives at the best point by differences of gradients; None with Undefined nearby."""
@@ -187,44 +165,34 @@ class _Maximiser:
         for i in free:
             step = np.zeros(len(centre))
             step[i] = DIFFERENCE
-            try:
-                ends = [self._evaluate(centre + sign * step) for sign in (-1.0, 1.0)]
-            except Undefined:
+            below, above = self._evaluate(centre - step), self._evaluate(centre + step)
+            if below is None or above is None:
                 return None
-            rows.append((ends[0].gradient[free] - ends[1].gradient[free]) / (ends[1].at[i] - ends[0].at[i]))
+            rows.append((below.gradient[free] - above.gradient[free]) / (above.at[i] - below.at[i]))
         found = np.array(rows)
         return np.asarray(0.5 * (found + found.T))
 
-    def leap(self, free: NDArray[np.intp], curvature: Array) -> bool:
-        """Move along the most convex direction, doubling the step while the value rises; return whether it rose."""
-        begin = self.best
-        way = np.zeros(len(begin.at))
+    def leap(self, free: NDArray[np.intp], curvature: Array) -> None:
+        """Move along the most convex direction, doubling the step while the value rises."""
+        way = np.zeros(len(self.best.at))
         way[free] = np.linalg.eigh(curvature)[1][:, 0]
-        way *= math.copysign(LEAP, way @ begin.gradient)
-        try:
-            while self._evaluate(self.best.at + way) is self.best:
-                way *= 2.0
-        except Undefined:
-            pass
-        return self.best.value > begin.value + GAIN
+        way *= math.copysign(LEAP, way @ self.best.gradient)
+        while (point := self._evaluate(self.best.at + way)) and point is self.best:
+            way *= 2.0
 
     def correct(self, free: NDArray[np.intp], inverse: Array) -> float:
         """Take Newton steps from the best point; return the remaining distance, standard errors."""
-        for _ in range(CORRECTIONS):
-            before = self.best
-            gradient = before.gradient[free]
-            if math.sqrt(gradient @ inverse @ gradient) < CLOSE:
+        for left in range(CORRECTIONS, -1, -1):
+            before, gradient = self.best, self.best.gradient[free]
+            distance = math.sqrt(gradient @ inverse @ gradient)
+            if distance < CLOSE or not left:
                 break
             at = before.at.copy()
             at[free] += inverse @ gradient
-            try:
-                self._evaluate(at)
-            except Undefined:
-                break
+            self._evaluate(at)
             if self.best is before:
                 break
-        gradient = self.best.gradient[free]
-        return math.sqrt(gradient @ inverse @ gradient)
+        return distance
 
 
 DIGITS: Final = 13
