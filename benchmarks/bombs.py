@@ -8,7 +8,6 @@ that is meant for users.
 
 from __future__ import annotations
 
-import argparse
 import bz2
 import io
 import lzma
@@ -21,8 +20,10 @@ import zipfile
 import zlib
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 import zstandard
+from measuring import options_of
 
 PIECE = 1 << 20
 TAGS = b'[Event "x"]\n[Date "1900"]\n[White "A"]\n[Black "B"]\n[Result "1-0"]\n'
@@ -66,97 +67,62 @@ def content_of(name: str, size: int) -> Iterator[bytes]:
         yield piece
 
 
-def gzip(pieces: Iterator[bytes]) -> bytes:
-    return through(zlib.compressobj(9, wbits=31), pieces)
-
-
-def bzip2(pieces: Iterator[bytes]) -> bytes:
-    return through(bz2.BZ2Compressor(9), pieces)
-
-
-def xz(pieces: Iterator[bytes]) -> bytes:
-    return through(lzma.LZMACompressor(preset=0), pieces)
-
-
-def xz_wide(pieces: Iterator[bytes]) -> bytes:
-    """A dictionary of 1 GB, of which only the header tells."""
-    packed = bytearray(xz(pieces))
-    assert packed[12:16] == b"\2\0\x21\1", "a block with one filter, LZMA2"
-    packed[16] = 36  # a dictionary of 1 GB
-    packed[20:24] = zlib.crc32(bytes(packed[12:20])).to_bytes(4, "little")
-    return bytes(packed)
-
-
-def zstd(pieces: Iterator[bytes], window_log: int = 20) -> bytes:
+def zstd(window_log: int) -> Any:
     parameters = zstandard.ZstdCompressionParameters(window_log=window_log, compression_level=1)
-    return through(zstandard.ZstdCompressor(compression_params=parameters).compressobj(), pieces)
+    return zstandard.ZstdCompressor(compression_params=parameters).compressobj()
 
 
-def zstd_wide(pieces: Iterator[bytes]) -> bytes:
-    return zstd(pieces, 27)
+PACKERS: dict[str, Callable[[], Any]] = {
+    "gzip": lambda: zlib.compressobj(9, wbits=31),
+    "bzip2": lambda: bz2.BZ2Compressor(9),
+    "xz": lambda: lzma.LZMACompressor(preset=0),
+    "zstd": lambda: zstd(20),
+    "zstd-wide": lambda: zstd(27),
+    "zstd-huge": lambda: zstd(31),
+}
+TARRED = "gzip", "bzip2", "xz", "zstd"
+ZIPPED = "zip-8", "zip-12", "zip-14"
+PACKINGS = (*PACKERS, "xz-wide", *ZIPPED, *(f"tar-{one}" for one in TARRED), "bzip2-twice-in-tar", "plain")
 
 
-def zstd_huge(pieces: Iterator[bytes]) -> bytes:
-    return zstd(pieces, 31)
-
-
-def through(packer: object, pieces: Iterator[bytes]) -> bytes:
-    return b"".join([*map(packer.compress, pieces), packer.flush()])  # type: ignore[attr-defined]
-
-
-def zipped(method: int) -> Callable[[str, Iterator[bytes]], bytes]:
-    def pack(name: str, pieces: Iterator[bytes]) -> bytes:
-        file = io.BytesIO()
+def packed(packing: str, name: str, pieces: Iterator[bytes]) -> bytes:
+    """The content as a file."""
+    if packing == "xz-wide":  # a dictionary of 1 GB, of which only the header tells
+        found = bytearray(packed("xz", name, pieces))
+        assert found[12:16] == b"\2\0\x21\1", "a block with one filter, LZMA2"
+        found[16] = 36
+        found[20:24] = zlib.crc32(bytes(found[12:20])).to_bytes(4, "little")
+        return bytes(found)
+    if packing == "bzip2-twice-in-tar":
+        return packed("tar-bzip2", f"{name}.bz2", iter([packed("bzip2", name, pieces)]))
+    if packing in ZIPPED:
+        file, method = io.BytesIO(), int(packing.partition("-")[2])
         with (
             zipfile.ZipFile(file, "w", method) as archive,
             archive.open(name, "w", force_zip64=True) as member,
         ):
-            for piece in pieces:
-                member.write(piece)
+            member.writelines(pieces)
         return file.getvalue()
-
-    return pack
-
-
-def tarred(packer: Callable[[Iterator[bytes]], bytes]) -> Callable[[str, Iterator[bytes]], bytes]:
-    def pack(name: str, pieces: Iterator[bytes]) -> bytes:
-        return packer(tar_of(name, list(pieces)))
-
-    return pack
-
-
-def tar_of(name: str, pieces: Sequence[bytes]) -> Iterator[bytes]:
-    entry = tarfile.TarInfo(name)
-    entry.size = sum(map(len, pieces))
-    yield entry.tobuf()
-    yield from pieces
-    yield bytes(-entry.size % 512 + 1024)
-
-
-def plainly(packer: Callable[[Iterator[bytes]], bytes]) -> Callable[[str, Iterator[bytes]], bytes]:
-    return lambda _, pieces: packer(pieces)
-
-
-PACKINGS: dict[str, Callable[[str, Iterator[bytes]], bytes]] = {
-    **{packer.__name__: plainly(packer) for packer in (gzip, bzip2, xz, xz_wide, zstd, zstd_wide, zstd_huge)},
-    **{f"zip-{method}": zipped(method) for method in (8, 12, 14)},
-    **{f"tar-{packer.__name__}": tarred(packer) for packer in (gzip, bzip2, xz, zstd)},
-    "bzip2-twice-in-tar": lambda name, pieces: bzip2(tar_of(f"{name}.bz2", [bzip2(pieces)])),
-}  # fmt: skip
+    if packing.startswith("tar-"):
+        content = list(pieces)
+        entry = tarfile.TarInfo(name)
+        entry.size = sum(map(len, content))
+        pieces = iter([entry.tobuf(), *content, bytes(-entry.size % 512 + 1024)])
+    if packing == "plain":
+        return b"".join(pieces)
+    packer = PACKERS[packing.removeprefix("tar-")]()
+    return b"".join([*map(packer.compress, pieces), packer.flush()])
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--size", type=int, default=1024, help="MB that each unpacks to")
-    parser.add_argument("--most", type=int, default=400, help="MB of memory that each may take")
-    parser.add_argument("--content", choices=CONTENTS, action="append")
-    parser.add_argument("--packing", choices=[*PACKINGS, "plain"], action="append")
-    options = parser.parse_args(arguments)
+    options = options_of(
+        __doc__, arguments,
+        size=1024, most=400, content={"choices": CONTENTS, "action": "append"},
+        packing={"choices": PACKINGS, "action": "append"},
+    )  # fmt: skip
     failed = 0
     with tempfile.TemporaryDirectory() as folder:
-        for packing in options.packing or [*PACKINGS, "plain"]:
+        for packing in options.packing or PACKINGS:
             for name in options.content or CONTENTS:
                 failed += not defused(Path(folder), packing, name, options.size, options.most)
     return int(failed > 0)
@@ -167,12 +133,7 @@ def defused(folder: Path, packing: str, name: str, size: int, most: int) -> bool
     path = folder / (
         name + (".zip" if packing.startswith("zip") else "" if packing == "plain" else f".{packing}")
     )
-    pieces = content_of(name, size << 20)
-    with path.open("wb") as file:
-        if packing == "plain":
-            file.writelines(pieces)
-        else:
-            file.write(PACKINGS[packing](name, pieces))
+    path.write_bytes(packed(packing, name, content_of(name, size << 20)))
     command = [sys.executable, "-m", "ttt_cli", "games", str(path), "-q"]
     with tempfile.TemporaryFile() as said:
         process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=said)
@@ -184,9 +145,9 @@ def defused(folder: Path, packing: str, name: str, size: int, most: int) -> bool
         )
     peak = usage.ru_maxrss // 1024
     fine = peak <= most and process.returncode in (0, 2, 3) and "nexpected" not in message
-    packed = path.stat().st_size
+    taken = path.stat().st_size
     path.unlink()
-    what = f"{'' if fine else 'HARM '}{packing:<19}{name:<15}{packed:>12,} B"
+    what = f"{'' if fine else 'HARM '}{packing:<19}{name:<15}{taken:>12,} B"
     cost = f"{peak:>5} MB {usage.ru_utime + usage.ru_stime:>6.1f} s"
     print(f"{what} {cost}  rc {process.returncode}  {message}", flush=True)
     return fine

@@ -9,15 +9,14 @@ those of independent skills, and the joint one, in which they come from the fact
 
 from __future__ import annotations
 
-import argparse
 import os
 import platform
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import numpy as np
+from measuring import options_of
 from numpy.typing import NDArray
 
 from ttt_cli.config.schema import SolverConfig
@@ -35,72 +34,52 @@ WIDE = 1.6448536269514722  # the middle 90 % of a standard normal
 QUANTITIES = ("skill", "same year", "across eras")
 POSTERIORS: tuple[Literal["factorised", "joint"], ...] = ("factorised", "joint")
 HEADER = (
-    "games",
-    "nodes",
-    "",
-    "posterior",
-    "ratio",
-    "mean z",
-    "sd z",
-    "+-",
-    "90 %",
-    "KS",
-    "p",
-    "ranks, % in tenths",
+    *(
+        "games",
+        "nodes",
+        "",
+        "posterior",
+        "ratio",
+        "mean z",
+        "sd z",
+        "+-",
+        "90 %",
+        "KS",
+        "p",
+        "ranks, % in tenths",
+    ),
 )
 
 
-@dataclass(frozen=True)
-class Errors:
-    """Of one quantity in one history: the errors of the means and the sds, points, by posterior."""
-
-    error: dict[str, Array]
-    sd: dict[str, Array]
-
-
-@dataclass(frozen=True)
-class History:
-    """What one history gave: its size, and the errors of each quantity."""
+class History(NamedTuple):
+    """What one history gave: its size, and the errors and sds of each quantity by posterior, points."""
 
     games_per_node: float
     nodes: int
-    errors: dict[str, Errors]
+    errors: dict[str, dict[str, tuple[Array, Array]]]
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--histories", type=int, default=1000)
-    parser.add_argument("--players", type=int, default=60)
-    parser.add_argument("--years", type=int, default=12)
-    parser.add_argument("--density", type=float, nargs="+", default=[10, 100], help="games per player-year")
-    parser.add_argument(
-        "--clusters", type=int, nargs="+", default=[1, 6], help="groups who mostly meet each other"
-    )
-    parser.add_argument("--mixing", type=float, default=0.1, help="share of games outside the group")
-    parser.add_argument("--apart", type=int, default=6, help="years between eras, at least")
-    parser.add_argument("--beta", type=float, default=480.0)
-    parser.add_argument("--tau", type=float, default=60.0)
-    parser.add_argument("--seed", type=int, default=0)
-    options = parser.parse_args(arguments)
+    options = options_of(
+        __doc__, arguments,
+        histories=1000, players=60, years=12, density=[10.0, 100.0], clusters=[1, 6], mixing=0.1, apart=6,
+        beta=480.0, tau=60.0, seed=0,
+    )  # fmt: skip
     print(f"{os.cpu_count()} cores, Python {platform.python_version()}")
     for clusters in options.clusters:
         plan = Plan(
             players=options.players, years=options.years, expansion=0.0, clusters=clusters, mixing=options.mixing,
             beta=options.beta, tau=options.tau,
         )  # fmt: skip
-        print(
-            f"{options.histories} histories of {plan.players} players in {clusters} clusters, {plan.years} years"
-        )
+        size = f"{plan.players} players in {clusters} clusters, {plan.years} years"
+        print(f"{options.histories} histories of {size}")
         print(_line(*HEADER))
         for density in options.density:
             begun = time.perf_counter()
             seeds = range(options.seed, options.seed + options.histories)
             histories = [take_history(plan.changed(seed=seed), density, options.apart) for seed in seeds]
             for quantity in QUANTITIES:
-                for line in report(histories, quantity):
-                    print(line, flush=True)
+                print(*report(histories, quantity), sep="\n", flush=True)
             print(f"  {time.perf_counter() - begun:.1f} s", flush=True)
 
 
@@ -124,9 +103,8 @@ def take_history(plan: Plan, density: float, apart: int) -> History:
     assert isinstance(joint, JointInference)
     errors = {}
     for quantity, c in zip(QUANTITIES, weights, strict=True):
-        error = {kind: (truth - fit.mean) @ c for kind, fit in fits.items()}
-        independent = np.sqrt(fits["factorised"].sd ** 2 @ c**2)
-        errors[quantity] = Errors(error, {"factorised": independent, "joint": joint.deviations(c)})
+        sds = {"factorised": np.sqrt(fits["factorised"].sd ** 2 @ c**2), "joint": joint.deviations(c)}
+        errors[quantity] = {kind: ((truth - fit.mean) @ c, sds[kind]) for kind, fit in fits.items()}
     return History(2.0 * timeline.n_games / timeline.n_nodes, timeline.n_nodes, errors)
 
 
@@ -185,9 +163,9 @@ def report(histories: Sequence[History], quantity: str) -> Iterator[str]:
     errors = [history.errors[quantity] for history in histories]
     size = np.mean([history.games_per_node for history in histories])
     nodes = np.mean([history.nodes for history in histories])
-    ratio = np.median(np.concatenate([one.sd["factorised"] / one.sd["joint"] for one in errors]))
+    ratio = np.median(np.concatenate([one["factorised"][1] / one["joint"][1] for one in errors]))
     for kind in POSTERIORS:
-        scores = [one.error[kind] / one.sd[kind] for one in errors if len(one.error[kind])]
+        scores = [error / sd for error, sd in (one[kind] for one in errors) if len(error)]
         z = np.concatenate(scores)
         spread = np.sqrt(np.mean(z**2))
         doubt = np.std([np.mean(score**2) for score in scores]) / np.sqrt(len(scores)) / (2.0 * spread)

@@ -5,7 +5,6 @@ RUN is any run of ttt; each command gets a copy of it. That nothing is lost with
 
 from __future__ import annotations
 
-import argparse
 import os
 import resource
 import shutil
@@ -14,15 +13,11 @@ import tempfile
 import time
 from pathlib import Path
 
-from measuring import machine
+from measuring import machine, options_of
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("run", type=Path)
-    parser.add_argument("--rounds", type=int, default=2)
-    parser.add_argument("--grid", default="beta=300:700:10,tau=20:100:10")
-    options = parser.parse_args()
+    options = options_of(__doc__, run_=Path, rounds=2, grid="beta=300:700:10,tau=20:100:10")
     print(machine("distributed"))
     with tempfile.TemporaryDirectory() as folder:
         for number in range(options.rounds):

@@ -6,15 +6,15 @@ with enough games in a year, and years with enough such players who are rated in
 
 from __future__ import annotations
 
-import argparse
 import csv
 import gzip
 import statistics
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import numpy as np
+from measuring import options_of
 
 from ttt_cli.api import configure, read_games
 from ttt_cli.config.load import shipped_configs
@@ -24,14 +24,7 @@ Ratings = dict[int, dict[str, float]]  # by year, then player
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("games", type=Path)
-    parser.add_argument("published", type=Path)
-    parser.add_argument("configs", nargs="*", help="paths or shipped names; default all shipped ones")
-    parser.add_argument("--least", type=int, default=10, help="games a year, and players a year")
-    options = parser.parse_args(arguments)
+    options = options_of(__doc__, arguments, games_=Path, published_=Path, configs_={"nargs": "*"}, least=10)
     timeline = build_timeline(read_games(options.games))
     published = read_published(options.published)
     print("| system | " + " | ".join(published) + " |")
@@ -65,23 +58,22 @@ def ratings_of(timeline: Timeline, config: str, least: int) -> Ratings:
 
 
 def median_correlation(
-    ours: Ratings, theirs: Mapping[int, dict[str, float]], least: int
+    ours: Ratings,
+    theirs: Ratings,
+    least: int,
+    correlation: Callable[[list[float], list[float]], float] = lambda one, other: np.corrcoef(one, other)[
+        0, 1
+    ],
 ) -> tuple[float, int]:
-    """The median over years of the correlation, and how many years there are."""
+    """The median over years of the correlation, 0 where one side does not vary, and how many years there are."""
     found = []
     for year, ratings in ours.items():
         both = sorted(ratings.keys() & theirs.get(year, {}).keys())
         if len(both) >= least:
-            pairs = [(ratings[name], theirs[year][name]) for name in both]
-            found.append(correlation(*zip(*pairs, strict=True)))
+            one, other = [ratings[name] for name in both], [theirs[year][name] for name in both]
+            varied = min(max(one) - min(one), max(other) - min(other)) > 0.0
+            found.append(float(correlation(one, other)) if varied else 0.0)
     return (statistics.median(found), len(found)) if found else (0.0, 0)
-
-
-def correlation(one: Sequence[float], other: Sequence[float]) -> float:
-    """Pearson's; 0 where one side does not vary."""
-    if max(one) - min(one) == 0.0 or max(other) - min(other) == 0.0:
-        return 0.0
-    return float(np.corrcoef(one, other)[0, 1])
 
 
 if __name__ == "__main__":

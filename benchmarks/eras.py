@@ -8,16 +8,13 @@ dominance of players in a year, and the rank correlation with published ratings 
 
 from __future__ import annotations
 
-import argparse
-import statistics
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from correlations import Ratings, read_published
-from measuring import markdown
+from correlations import Ratings, median_correlation, read_published
+from measuring import markdown, options_of
 from scipy.stats import spearmanr
 
 from ttt_cli import fit, read_games
@@ -42,28 +39,19 @@ CHOICES: dict[str, dict[str, Any]] = {
     "no career": {"growth": 0.0, "decline": 0.0, "early": 0.0},
 }
 PLAYERS = {
-    "Morphy, Paul": 1858,
-    "Lasker, Emanuel": 1896,
-    "Capablanca, Jose Raul": 1921,
-    "Fischer, Robert James": 1971,
-    "Kasparov, Gary": 1999,
-    "Carlsen, Magnus": 2014,
-}
+    "Morphy, Paul": 1858, "Lasker, Emanuel": 1896, "Capablanca, Jose Raul": 1921, "Fischer, Robert James": 1971,
+    "Kasparov, Gary": 1999, "Carlsen, Magnus": 2014,
+}  # fmt: skip
 YEARS = (1860, 1880, 1900, 1920, 1940, 1960, 1980, 2000, 2020)
 LEAST = 10  # games of a player in a year, and players in a year, for a correlation
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("games", type=Path)
-    parser.add_argument("published", type=Path, nargs="?")
-    parser.add_argument("--config", default="ttt-career")
-    parser.add_argument("--posterior", choices=("factorised", "joint"), default="factorised")
-    parser.add_argument("--choices", nargs="+", default=[*CHOICES], metavar="CHOICE")
-    parser.add_argument("--first", type=int, default=1880, help="year of the first ten")
-    options = parser.parse_args(arguments)
+    options = options_of(
+        __doc__, arguments,
+        games_=Path, published_={"type": Path, "nargs": "?"}, config="ttt-career", posterior="factorised",
+        choices=[*CHOICES], first=1880,
+    )  # fmt: skip
     games = read_games(options.games)
     published = read_published(options.published) if options.published else {}
     tables: list[list[Sequence[str]]] = [[] for _ in range(5)]
@@ -125,10 +113,8 @@ class Field:
         self._mean, self._year = rows["mean"][order], rows["period_number"][order]
         self._player, self._games = rows["player"][order].astype(str), rows["games"][order]
         years, start = np.unique(self._year, return_index=True)
-        self._of = {
-            int(year): slice(low, high)
-            for year, (low, high) in zip(years, pairwise([*start, len(order)]), strict=True)
-        }
+        slices = map(slice, start, [*start[1:], len(order)])
+        self._of = dict(zip(years.tolist(), slices, strict=True))
 
     def best(self, year: int) -> str:
         """The mean of the ten best."""
@@ -138,9 +124,8 @@ class Field:
         """The highest mean of every player, and its year."""
         found: dict[str, tuple[float, int]] = {}
         counted = (self._games >= LEAST) & (self._year >= first)
-        for player, mean, year in zip(
-            *(one[counted].tolist() for one in (self._player, self._mean, self._year)), strict=True
-        ):
+        columns = (one[counted].tolist() for one in (self._player, self._mean, self._year))
+        for player, mean, year in zip(*columns, strict=True):
             if player not in found or mean > found[player][0]:
                 found[player] = (mean, year)
         return found
@@ -149,25 +134,19 @@ class Field:
         """By how much a player is above the mean of the best others of a year."""
         here = self._of.get(year, slice(0, 0))
         mine = self._player[here] == player
-        return (
-            f"{float(self._mean[here][mine][0] - self._mean[here][~mine][:OTHERS].mean()):.0f}"
-            if mine.any()
-            else ""
-        )
+        best = self._mean[here][~mine][:OTHERS].mean()
+        return f"{self._mean[here][mine][0] - best:.0f}" if mine.any() else ""
 
 
 def _correlation(run: Run, theirs: Ratings) -> str:
     _, rows = run.select("SELECT period_number, player, mean FROM nodes WHERE games >= ?", [LEAST])
-    ours: dict[int, dict[str, float]] = {}
+    ours: Ratings = {}
     for year, player, mean in rows:
         ours.setdefault(year, {})[player] = mean
-    found = []
-    for year, ratings in ours.items():
-        both = sorted(ratings.keys() & theirs.get(year, {}).keys())
-        if len(both) >= LEAST:
-            one, other = [ratings[name] for name in both], [theirs[year][name] for name in both]
-            found.append(float(spearmanr(one, other).statistic))
-    return f"{statistics.median(found):.3f} ({len(found)})" if found else ""
+    middle, years = median_correlation(
+        ours, theirs, LEAST, lambda one, other: spearmanr(one, other).statistic
+    )
+    return f"{middle:.3f} ({years})" if years else ""
 
 
 if __name__ == "__main__":

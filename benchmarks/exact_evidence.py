@@ -6,12 +6,12 @@ these weights are nearly equal, and their mean is the evidence: `effective` tell
 
 from __future__ import annotations
 
-import argparse
 import time
 from collections.abc import Sequence
 from typing import Literal
 
 import numpy as np
+from measuring import options_of
 from numpy.typing import NDArray
 from scipy.special import log_ndtr, logsumexp
 
@@ -27,15 +27,7 @@ AT_ONCE = 200  # samples
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("file")
-    parser.add_argument("--beta", type=float, default=480.0)
-    parser.add_argument("--tau", type=float, default=60.0)
-    parser.add_argument("--samples", type=int, default=20_000)
-    parser.add_argument("--seed", type=int, default=0)
-    options = parser.parse_args(arguments)
+    options = options_of(__doc__, arguments, file_=str, beta=480.0, tau=60.0, samples=20_000, seed=0)
     timeline = build_timeline(read_games(options.file))
     params = ttt.Params(beta=options.beta, tau=options.tau)
     kinds: tuple[Literal["factorised", "joint"], ...] = ("factorised", "joint")

@@ -6,10 +6,11 @@ what went wrong, and what became of simultaneous updates. Exit code 1 when anyth
 
 from __future__ import annotations
 
-import argparse
 import sys
 import tempfile
 from pathlib import Path
+
+from measuring import options_of
 
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
@@ -19,11 +20,7 @@ from tests.faults.harness import COMMANDS, FAULTS, Harness, available, spread  #
 
 def main() -> int:
     """Run all cases."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--cases", type=int, default=320)
-    parser.add_argument("--pairs", type=int, default=30)
-    parser.add_argument("--root", type=Path, default=ROOT)
-    args = parser.parse_args()
+    args = options_of(__doc__, cases=320, pairs=30, root={"type": Path, "default": ROOT})
     if missing := available():
         print(missing)
         return 1

@@ -9,11 +9,10 @@ import argparse
 import tempfile
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from measuring import MIB, Clock, alone, machine, markdown, peak_memory
+from measuring import MIB, Clock, alone, machine, markdown, options_of, peak_memory
 
 READING, TIMELINE, MERGING = "reading", "timeline", "merging equal games"
 SWEEPS, CHAINS, JOINT, EVIDENCE = "sweeps", "messages along chains", "joint solution", "evidence"
@@ -22,28 +21,15 @@ PARTS: Final = (READING, TIMELINE, MERGING, SWEEPS, CHAINS, JOINT, EVIDENCE, WRI
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    options = _parser().parse_args(arguments)
+    sizes = {"games": 1_000_000, "players": 60_000, "years": 157, "movetext": 500}
+    options = options_of(__doc__, arguments, **sizes, period="year", threads=1, seed=1)
     print(f"{machine('numpy', 'numba', 'duckdb')}\n")
     with tempfile.TemporaryDirectory() as folder:
         for form in ("csv", "pgn"):
             path = Path(folder) / f"games.{form}"
             alone(simulate, path, options)
-            show(alone(profile, path, options.threads, options.period), form.upper())
+            print(f"{form.upper()}: {alone(profile, path, options.threads, options.period)}", flush=True)
             path.unlink()
-
-
-def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--games", type=int, default=1_000_000)
-    parser.add_argument("--players", type=int, default=60_000)
-    parser.add_argument("--years", type=int, default=157)
-    parser.add_argument("--movetext", type=int, default=500, help="bytes of moves in a PGN game")
-    parser.add_argument("--period", default="year", help="the time step")
-    parser.add_argument("--threads", type=int, default=1, help="of the fit")
-    parser.add_argument("--seed", type=int, default=1)
-    return parser
 
 
 def simulate(path: Path, options: argparse.Namespace) -> None:
@@ -85,16 +71,7 @@ class Watch:
         return result
 
 
-@dataclass(frozen=True)
-class Profile:
-    """Seconds of the parts of one `ttt fit`, on the clock and of the processors."""
-
-    title: str
-    seconds: dict[str, float]
-    cpu: dict[str, float]
-
-
-def profile(path: Path, threads: int, period: str) -> Profile:
+def profile(path: Path, threads: int, period: str) -> str:
     """Run `ttt fit` on a file with its parts watched, after once unwatched, so that all is loaded and compiled."""
     run = path.with_suffix(".ttt")
     fit(path, run, threads, period)
@@ -106,11 +83,13 @@ def profile(path: Path, threads: int, period: str) -> Profile:
     for seconds in (watch.seconds, watch.cpu):
         seconds[REST] += seconds.pop("inference")
     pairs, nodes = watch.results[MERGING], watch.results[TIMELINE].n_nodes
-    title = (
-        f"{len(watch.results[READING]):,} games, {path.stat().st_size / MIB:,.0f} MiB, {nodes:,} nodes, "
-        f"{len(pairs):,} distinct pairs; {spent:.2f} s in all, peak memory {peak_memory():,.0f} MiB"
-    )
-    return Profile(title, watch.seconds, watch.cpu)
+    size = f"{len(watch.results[READING]):,} games, {path.stat().st_size / MIB:,.0f} MiB, {nodes:,} nodes"
+    cost = f"{spent:.2f} s in all, peak memory {peak_memory():,.0f} MiB"
+    total, parts = sum(watch.cpu.values()), [part for part in PARTS if part in watch.seconds]
+    cells = ((part, watch.seconds[part], watch.cpu[part]) for part in parts)
+    rows = [(part, f"{wall:.3f}", f"{cpu:.3f}", f"{cpu / total:.0%}") for part, wall, cpu in cells]
+    table = markdown(("part", "seconds", "cpu seconds", "share"), rows)
+    return f"{size}, {len(pairs):,} distinct pairs; {cost}\n\n{table}\n"
 
 
 def fit(path: Path, run: Path, threads: int, period: str) -> None:
@@ -140,18 +119,6 @@ def set_up(watch: Watch) -> None:
     watch.on(JOINT, Inference, "_joint_means")
     watch.on(EVIDENCE, Inference, "log_evidence")
     watch.on(WRITING, api, "write_run")
-
-
-def show(found: Profile, form: str) -> None:
-    """The profile as a table."""
-    total = sum(found.cpu.values())
-    rows = [
-        (part, f"{found.seconds[part]:.3f}", f"{found.cpu[part]:.3f}", f"{found.cpu[part] / total:.0%}")
-        for part in PARTS
-        if part in found.seconds
-    ]
-    print(f"{form}: {found.title}\n")
-    print(markdown(("part", "seconds", "cpu seconds", "share"), rows) + "\n", flush=True)
 
 
 if __name__ == "__main__":

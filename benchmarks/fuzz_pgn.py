@@ -1,20 +1,20 @@
 """Mutated PGN through both scanners, blocks cut anywhere, until one says what the other does not or time is up.
 
-Mutations are random: bytes flipped, pieces cut out, doubled, moved and joined, traps put in. Equal seeds give
-equal inputs. A difference is written to `fuzz-SEED-NUMBER.pgn` and ends the run with exit code 1.
+Mutations are random: bytes flipped, pieces cut out, doubled and moved, traps put in. Equal seeds give equal
+inputs. A difference is written to `pgn-SEED-NUMBER` and ends the run with exit code 1.
 """
 
 from __future__ import annotations
 
-import argparse
 import random
 import sys
-import time
 from collections.abc import Sequence
-from itertools import pairwise
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+sys.path.insert(0, str(Path(__file__).parents[1]))
+sys.path.insert(0, str(Path(__file__).parent))
+
+from measuring import cut, fuzz, mutated, options_of
 
 from tests.reference.pgn import PlainScanner
 from tests.support.batches import scanned
@@ -40,7 +40,6 @@ TRAPS = [
         b"$12",
         b"e.p.",
         b"Nf3-g5",
-        b"--",
     ),
     *(b'[Site "s"]\n', b'[ROUND "1.2"]\n', b'[WhiteFideId "1"]\n', b'[blackfideid "2"]\n', b'[SetUp "1"]\n'),
     *(b'[FEN "8/8 w - -"]\n', b'[FEN ""]\n', b'[Variant "Chess960"]\n', b'[Variant ""]\n', b'[SetUp "0"]\n'),
@@ -77,53 +76,20 @@ lines} 1/2-1/2
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("corpus", type=Path, nargs="*", help="PGN files to mutate")
-    parser.add_argument("--seconds", type=float, default=600.0)
-    parser.add_argument("--seed", type=int, default=1)
-    options = parser.parse_args(arguments)
+    options = options_of(__doc__, arguments, corpus_={"type": Path, "nargs": "*"}, seconds=600.0, seed=1)
     corpus = [SEED_GAMES, *(path.read_bytes() for path in options.corpus)]
-    chance = random.Random(options.seed)
-    stop = time.monotonic() + options.seconds
-    inputs = games = careful = 0
-    while time.monotonic() < stop:
-        content = mutated(piece(corpus, chance), chance)
-        rows, handed_over, equal = compared(content, chance)
-        inputs, games, careful = inputs + 1, games + rows, careful + handed_over
-        if not equal:
-            path = Path(f"fuzz-{options.seed}-{inputs}.pgn")
-            path.write_bytes(content)
-            print(f"{path}: the scanners differ", file=sys.stderr)
-            return 1
-    print(f"{inputs:,} inputs, {games:,} games, {careful:,} of them read on the slow path, no difference")
-    return 0
 
+    def draw(chance: random.Random) -> bytes:
+        content, size = chance.choice(corpus), chance.choice((300, 1000, 4000, 20000))
+        start = chance.randrange(max(1, len(content) - size))
+        return mutated(content[start : start + size], chance, TRAPS)
 
-def piece(corpus: list[bytes], chance: random.Random) -> bytes:
-    """Some consecutive bytes of a file."""
-    content = chance.choice(corpus)
-    size = chance.choice((300, 1000, 4000, 20000))
-    start = chance.randrange(max(1, len(content) - size))
-    return content[start : start + size]
+    def check(content: bytes, chance: random.Random) -> dict[str, int]:
+        games, careful, equal = compared(content, chance)
+        assert equal, "the scanners differ"
+        return {"games": games, "games on the slow path": careful}
 
-
-def mutated(content: bytes, chance: random.Random) -> bytes:
-    """The content with up to a dozen changes."""
-    data = bytearray(content)
-    for _ in range(chance.choice((0, 1, 2, 4, 12))):
-        at = chance.randrange(len(data) + 1)
-        other = chance.randrange(len(data) + 1)
-        length = min(chance.choice((1, 2, 10, 100)), len(data) - at)
-        change = chance.randrange(5)
-        if change <= 1:
-            data[at:at] = chance.choice(TRAPS)
-        elif change == 2:
-            data[at : at + length] = b""
-        elif change == 3:
-            data[other:other] = data[at : at + length]
-        elif length:
-            data[at] = chance.randrange(256)
-    return bytes(data)
+    return fuzz("pgn", options, draw, check)
 
 
 def compared(content: bytes, chance: random.Random) -> tuple[int, int, bool]:
@@ -131,10 +97,8 @@ def compared(content: bytes, chance: random.Random) -> tuple[int, int, bool]:
     if chance.random() < 0.8:
         content = b"".join(plain_blocks([content] if content else [], None, "fuzz"))
     expected = said(PlainScanner(), [content])
-    compiled = Scanner()
+    compiled, blocks = Scanner(), cut(content, chance)
     equal = said(compiled, [content]) == expected
-    places = sorted(chance.randrange(len(content) + 1) for _ in range(chance.randrange(6)))
-    blocks = [content[a:b] for a, b in pairwise([0, *places, len(content)]) if a < b]
     equal = equal and said(Scanner(), blocks) == expected == said(PlainScanner(), blocks)
     return len(expected[0]), compiled.slow, equal
 

@@ -15,7 +15,6 @@ atheris needs an environment of its own, with the packages that reading needs:
 
 from __future__ import annotations
 
-import argparse
 import importlib
 import io
 import os
@@ -24,9 +23,10 @@ import sys
 import tempfile
 import zlib
 from collections.abc import Callable, Sequence
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
+
+from measuring import options_of
 
 SEED_SIZE = 500  # bytes of a file that an input begins with
 SEEDS_PER_FILE = 40
@@ -40,19 +40,16 @@ SMALL: dict[str, dict[str, int]] = {
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("found", type=Path, help="folder of the inputs found so far")
-    parser.add_argument("seeds", type=Path, nargs="*", help="PGN files to begin with")
-    parser.add_argument("--seconds", type=int, default=1800)
-    parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument(
-        "--replay", action="store_true", help="compiled code on the inputs found, and no others"
-    )
-    options = parser.parse_args(arguments)
+    options = options_of(
+        __doc__, arguments,
+        found_=Path, seeds_={"type": Path, "nargs": "*"}, seconds=1800, seed=1, replay=False,
+    )  # fmt: skip
     if options.replay:
-        return replay(options.found)
+        check = checks(small=False)
+        for path in sorted(path for path in options.found.iterdir() if path.is_file()):
+            print(path)
+            check(path.read_bytes())
+        return 0
     os.environ["NUMBA_DISABLE_JIT"] = "1"
     atheris: Any = importlib.import_module("atheris")
     with atheris.instrument_imports(include=["ttt_cli.kernels", "ttt_cli.games"]):
@@ -64,14 +61,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
             f"-dict={dictionary(Path(folder))}",
             f"-max_total_time={options.seconds}",
             f"-seed={options.seed}",
-            *(
-                "-timeout=20",
-                "-max_len=900",
-                "-rss_limit_mb=3000",
-                "-print_final_stats=1",
-                "-use_value_profile=0",
-            ),
         ]
+        flags += ["-timeout=20", "-max_len=900", "-rss_limit_mb=3000", "-print_final_stats=1"]
         atheris.Setup([sys.argv[0], *flags, str(options.found)], check)
         atheris.Fuzz()
     return 0
@@ -100,38 +91,22 @@ def dictionary(folder: Path) -> Path:
     return path
 
 
-def replay(found: Path) -> int:
-    """All inputs through the compiled code."""
-    check = checks(small=False)
-    inputs = sorted(path for path in found.iterdir() if path.is_file())
-    for path in inputs:
-        try:
-            check(path.read_bytes())
-        except Exception:
-            print(path, file=sys.stderr)
-            raise
-    print(f"{len(inputs):,} inputs, no difference")
-    return 0
-
-
 def hasten() -> None:
     """Do what has no branches on many bytes at once, as compiled code does."""
     import numpy as np
     from numpy.typing import NDArray
 
-    from ttt_cli.kernels import pgn as pgn_moves
-    from ttt_cli.kernels import pgn as pgn_tags
-    from ttt_cli.kernels import pgn_bytes as pgn_marks
+    from ttt_cli.kernels import pgn, pgn_bytes
     from ttt_cli.reading import pgn as compiled
 
     def mark_bytes(data: NDArray[np.uint8], marks: NDArray[np.uint8]) -> None:
         marks[:] = 0
-        marks[1:-1] = pgn_marks.mark_of(data[:-2], data[1:-1], data[2:])
+        marks[1:-1] = pgn_bytes.mark_of(data[:-2], data[1:-1], data[2:])
 
     def eight_at(array: NDArray[np.uint8], i: int) -> Any:
         return array[i : i + 8].view("<u8")[0]
 
-    for module in (pgn_marks, pgn_moves, pgn_tags):
+    for module in (pgn_bytes, pgn):
         setattr(module, "eight_at", eight_at)  # noqa: B010
     setattr(compiled, "mark_bytes", mark_bytes)  # noqa: B010
 
@@ -147,41 +122,32 @@ def checks(*, small: bool) -> Callable[[bytes], None]:
             for limit, value in limits.items():
                 assert hasattr(module, limit), (name, limit)
                 setattr(module, limit, value)
-    from fuzz_pgn import said
+    from fuzz_pgn import compared, said
 
     from tests.reference.pgn import PlainScanner
     from ttt_cli.config.schema import DataConfig
     from ttt_cli.games.read import read_games
-    from ttt_cli.reading.pgn import Scanner
     from ttt_cli.reading.text import plain_blocks
     from ttt_cli.support.errors import TttError
-
-    def outcome(content: bytes) -> set[object]:
-        """The lines of the games that `read_games` makes of it."""
-        try:
-            games = read_games([io.BytesIO(content)], DataConfig(format="pgn"))
-        except TttError:
-            return set()
-        report = games.report
-        assert report.rows == report.used + sum(report.dropped.values()), "records are lost"
-        assert report.used == len(games.date), "games are lost"
-        assert all(file.rows == file.used + sum(file.dropped.values()) for file in report.files)
-        return set(games.source_line.tolist())
 
     def check(content: bytes) -> None:
         chance = random.Random(zlib.crc32(content))  # not everything every time, which would be slow
         with np.errstate(over="ignore"):
+            *_, equal = compared(content, chance)
+            assert equal, "the scanners differ"
+            if chance.random() > 0.4:
+                return
+            try:
+                games = read_games([io.BytesIO(content)], DataConfig(format="pgn"))
+            except TttError:
+                return
+            report = games.report
+            assert report.rows == report.used + sum(report.dropped.values()), "records are lost"
+            assert report.used == len(games.date), "games are lost"
+            assert all(file.rows == file.used + sum(file.dropped.values()) for file in report.files)
             plain = b"".join(plain_blocks([content] if content else [], None, "fuzz"))
-            whole = content if chance.random() < 0.2 else plain
-            expected = said(PlainScanner(), [whole])
-            places = sorted(chance.randrange(len(whole) + 1) for _ in range(chance.randrange(4)))
-            blocks = [whole[a:b] for a, b in pairwise([0, *places, len(whole)]) if a < b]
-            assert said(Scanner(), blocks) == expected, "the scanners differ"
-            assert said(PlainScanner(), blocks) == expected, "blocks make a difference"
-            if chance.random() < 0.4:
-                lines = outcome(content)
-                known = expected if whole is plain else said(PlainScanner(), [plain])
-                assert lines <= {row[0] for row in known[0]}, "a game that is not there"
+            known = {row[0] for row in said(PlainScanner(), [plain])[0]}
+            assert set(games.source_line.tolist()) <= known, "a game that is not there"
 
     return check
 

@@ -7,7 +7,6 @@ Every command must end with 0, 2 or 3, in 10 seconds and 1 GB; what does not is 
 
 from __future__ import annotations
 
-import argparse
 import os
 import random
 import resource
@@ -18,6 +17,7 @@ import time
 from pathlib import Path
 
 import duckdb
+from measuring import options_of
 
 from ttt_cli.api import fit
 from ttt_cli.cli.main import run as ttt
@@ -113,12 +113,7 @@ def attempt(words: list[str], folder: Path) -> tuple[int, float, float, str]:
 
 def main() -> int:
     """Attack; the exit code."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--runs", type=int, default=200)
-    parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--commands", type=int, default=2, help="of each run")
-    parser.add_argument("--system", default="ttt-d-career")
-    options = parser.parse_args()
+    options = options_of(__doc__, runs=200, seed=1, commands=2, system="ttt-d-career")
     random_, bad = random.Random(options.seed), 0
     codes: dict[int, int] = {}
     with tempfile.TemporaryDirectory() as name:

@@ -5,38 +5,37 @@ kinds, are mutated at random: bytes flipped, pieces cut out, doubled, moved, tra
 what the readers of the standard library say, in blocks cut anywhere, under limits of lines, rows, blocks and forms that
 are drawn anew each time; rows in have to be rows used and rows dropped, each told with its line; only errors that are
 meant for users may be raised.
-Equal seeds give equal inputs. What goes wrong is written to `fuzz-SEED-NUMBER.txt` and ends the run with exit code 1.
+Equal seeds give equal inputs. What goes wrong is written to `tables-SEED-NUMBER` and ends the run with exit code 1.
 """
 
 from __future__ import annotations
 
-import argparse
 import io
 import random
 import sys
-import time
-import traceback
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from itertools import pairwise
 from pathlib import Path
+from types import ModuleType
 from unittest.mock import patch
 
-ROOT = Path(__file__).resolve().parents[1]
-sys.path.insert(0, str(ROOT))
+sys.path.insert(0, str(Path(__file__).parents[1]))
+sys.path.insert(0, str(Path(__file__).parent))
 
-from tests.reference.tables import PlainObjectReader, PlainTableReader  # noqa: E402
-from tests.support.batches import rows_of  # noqa: E402
-from ttt_cli.config.schema import DataConfig  # noqa: E402
-from ttt_cli.games.read import read_records  # noqa: E402
-from ttt_cli.games.records import games_of  # noqa: E402
-from ttt_cli.reading import delimited, jsonl, text  # noqa: E402
-from ttt_cli.reading.batches import Table  # noqa: E402
-from ttt_cli.reading.delimited import read_delimited  # noqa: E402
-from ttt_cli.reading.jsonl import is_lined, read_jsonl  # noqa: E402
-from ttt_cli.reading.reports import OF_COLUMNS  # noqa: E402
-from ttt_cli.reading.text import plain_blocks  # noqa: E402
-from ttt_cli.support.errors import TttError  # noqa: E402
+from measuring import cut, fuzz, mutated, options_of
+
+from tests.reference.tables import PlainObjectReader, PlainTableReader
+from tests.support.batches import rows_of
+from ttt_cli.config.schema import DataConfig
+from ttt_cli.games.read import read_records
+from ttt_cli.games.records import games_of
+from ttt_cli.reading import delimited, jsonl, text
+from ttt_cli.reading.batches import Table
+from ttt_cli.reading.delimited import read_delimited
+from ttt_cli.reading.jsonl import is_lined, read_jsonl
+from ttt_cli.reading.reports import OF_COLUMNS
+from ttt_cli.reading.text import plain_blocks
+from ttt_cli.support.errors import TttError
 
 CSV = b"""date,white,black,result,event,round,status,odds,weight
 1858.06.17,"Morphy, Paul",Anderssen,1-0,Paris,1,formal,,1
@@ -66,18 +65,8 @@ TRAPS = (
 )  # fmt: skip
 DATA = DataConfig(status={"soft": 0.0}, odds={"capped knight": 300.0})
 NAMES = (
-    "date",
-    "white",
-    "black",
-    "result",
-    "event",
-    "round",
-    "status",
-    "odds",
-    "weight",
-    "year",
-    "games",
-    "score",
+    *("date", "white", "black", "result", "event", "round"),
+    *("status", "odds", "weight", "year", "games", "score"),
 )
 CELLS = (
     *("A", "B", "Morphy, Paul", 'A "B" C', "C;D", "two\nlines", "", "", " ", "1858", "1859-02-30", "1-0", "0-1", "*"),
@@ -90,15 +79,21 @@ VALUES = (
     *('"A \\"B\\""', '"\\ud800"', '"\\ud83d\\ude00"', '"\\udc80"', '"\\u0000"', '"\\x"', '"tab\there"', '"é"'),
     *('"\udce9"', '"\ufeff"', '"{"', '", "', '": "', '"}"', '"\x0b"', f'"{"x" * 90}"', '"two\nlines"', '"', "A"),
 )  # fmt: skip
+OF_LINES = (
+    (delimited, "ROW_LINES", (2, 3, delimited.ROW_LINES)),
+    (delimited, "LINE_LIMIT", (80, 300, 1 << 20, 1 << 20)),
+    (text, "BLOCK", (80,)),
+)
+OF_BLOCKS = (
+    (text, "BLOCK", (1, 7, 80)),
+    (delimited, "CUT", (1, 300, 1000, 1 << 21)),
+    (delimited, "LONGEST", (10, 60, 1 << 16)),
+)
 KEYS = ("event", "odds", "white", "x", "\\u0077hite", "é", "", "a b", "{", "\udce9")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("corpus", type=Path, nargs="*", help="tables to mutate besides")
-    parser.add_argument("--seconds", type=float, default=600.0)
-    parser.add_argument("--seed", type=int, default=1)
-    options = parser.parse_args(arguments)
+    options = options_of(__doc__, arguments, corpus_={"type": Path, "nargs": "*"}, seconds=600.0, seed=1)
     corpus = [
         CSV,
         MATCHES,
@@ -106,21 +101,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
         OBJECTS,
         *(path.read_bytes() for path in options.corpus),
     ]
-    chance = random.Random(options.seed)
-    stop = time.monotonic() + options.seconds
-    inputs = refused = rows = 0
-    while time.monotonic() < stop:
-        content = mutated(chance.choice((*corpus, table(chance), objects(chance))), chance)
-        try:
-            found = checked(content, chance)
-        except Exception:
-            path = Path(f"fuzz-{options.seed}-{inputs}.txt")
-            path.write_bytes(content)
-            print(f"{path}: {traceback.format_exc()}")
-            return 1
-        inputs, refused, rows = inputs + 1, refused + (found is None), rows + (found or 0)
-    print(f"seed {options.seed}: {inputs:,} inputs, {refused:,} refused, {rows:,} rows, no difference")
-    return 0
+
+    def draw(chance: random.Random) -> bytes:
+        whole = chance.choice((*corpus, table(chance), objects(chance)))
+        start = chance.randrange(max(1, len(whole) - 2000))
+        return mutated(whole[:200] + whole[max(200, start) : start + 2000], chance, TRAPS, kept=60)
+
+    def check(content: bytes, chance: random.Random) -> dict[str, int]:
+        found = checked(content, chance)
+        return {"refused": found is None, "rows": found or 0}
+
+    return fuzz("tables", options, draw, check)
 
 
 def table(chance: random.Random) -> bytes:
@@ -132,9 +123,8 @@ def table(chance: random.Random) -> bytes:
     def cell(text: str) -> str:
         doubled = text.replace('"', '""')
         if chance.random() < wild:
-            return chance.choice(
-                (text, f'"{text}', f'{text}"', f'"{text}"', f' "{doubled}"', f'"{doubled}" ')
-            )
+            odd = (text, f'"{text}', f'{text}"', f'"{text}"', f' "{doubled}"', f'"{doubled}" ')
+            return chance.choice(odd)
         return f'"{doubled}"' if chance.random() < 0.3 or set(text) & set(f'"\n{delimiter}') else text
 
     written = [names]
@@ -178,40 +168,17 @@ def objects(chance: random.Random) -> bytes:
     return "\n".join(written).encode("utf-8", "surrogateescape")
 
 
-def mutated(whole: bytes, chance: random.Random) -> bytes:
-    """It after a few mutations or none, most of them behind its first line, which tells the columns."""
-    start = chance.randrange(max(1, len(whole) - 2000))
-    content = bytearray(whole[:200] + whole[max(200, start) : start + 2000])
-    for _ in range(chance.choice((0, 0, 1, 2, 6))):
-        least = 0 if chance.random() < 0.1 else min(60, len(content))
-        a, b = sorted(chance.randint(least, len(content)) for _ in range(2))
-        b = min(b, a + chance.choice((1, 5, 40, 400)))
-        piece = bytes(content[a:b])
-        action = chance.randrange(5)
-        if action == 0:
-            content[a:a] = chance.choice(TRAPS)
-        elif action == 1:
-            content[a:b] = chance.choice(TRAPS)
-        elif action == 2:
-            content[b:b] = piece * chance.choice((1, 2, 10))
-        elif action == 3:
-            del content[a:b]
-        elif content:
-            content[chance.randrange(len(content))] = chance.randrange(256)
-    return bytes(content)
-
-
 def checked(content: bytes, chance: random.Random) -> int | None:
     """How many rows there are, None when the file is refused; raises what should not be."""
     start = b"".join(plain_blocks([content], None, "x"))
-    with limited(chance):
+    with limited(chance, *OF_LINES):
         for read in (read_delimited, read_jsonl) if is_lined(start) else (read_delimited,):
             with (
                 patch.object(delimited, "TableReader", PlainTableReader),
                 patch.object(jsonl, "ObjectReader", PlainObjectReader),
             ):
                 expected = said(read, content, chance)
-            with in_blocks(chance):
+            with limited(chance, *OF_BLOCKS):
                 found = said(read, content, chance)
             assert found == expected, f"{read.__name__}: {found} is not {expected}"
         try:
@@ -228,36 +195,18 @@ def checked(content: bytes, chance: random.Random) -> int | None:
 
 
 @contextmanager
-def limited(chance: random.Random) -> Iterator[None]:
-    """Other limits, on which it depends what is said."""
-    row_lines = chance.choice((2, 3, delimited.ROW_LINES))
+def limited(chance: random.Random, *limits: tuple[ModuleType, str, tuple[int, ...]]) -> Iterator[None]:
+    """Draw limits: on some it depends what is said, on others what the standard library reads and where blocks end."""
     with ExitStack() as stack:
-        stack.enter_context(patch.object(delimited, "ROW_LINES", row_lines))
-        stack.enter_context(patch.object(delimited, "LINE_LIMIT", chance.choice((80, 300, 1 << 20, 1 << 20))))
-        stack.enter_context(patch.object(text, "BLOCK", 80))
-        yield
-
-
-@contextmanager
-def in_blocks(chance: random.Random) -> Iterator[None]:
-    """Other limits, on which it depends what is left to the standard library, and where blocks end."""
-    drawn = (
-        (text, "BLOCK", (1, 7, 80)),
-        (delimited, "CUT", (1, 300, 1000, 1 << 21)),
-        (delimited, "LONGEST", (10, 60, 1 << 16)),
-    )
-    with ExitStack() as stack:
-        for module, name, choices in drawn:
+        for module, name, choices in limits:
             stack.enter_context(patch.object(module, name, chance.choice(choices)))
         yield
 
 
 def said(read: Callable[..., Table], content: bytes, chance: random.Random) -> object:
     """Rows and rejects as texts, or the message of the error."""
-    cuts = sorted(chance.randrange(len(content) + 1) for _ in range(3))
-    blocks = [content[a:b] for a, b in pairwise([0, *cuts, len(content)]) if a < b]
     try:
-        table = read(plain_blocks(blocks, None, "x"), DATA, "x")
+        table = read(plain_blocks(cut(content, chance), None, "x"), DATA, "x")
         rows, rejects, _ = rows_of(table)
     except TttError as error:
         return str(error)

@@ -4,7 +4,7 @@ The players of game k are `wk` and `bk`, its result and date follow from k. PGN 
 some missing, blank lines anywhere; games of tags only are separated by blank lines, or by nothing in files without any
 blank lines. Tables and JSON have columns in any order, quoted or not, values missing, broken rows, and are also read in
 blocks of a few lines. A game may be rejected, it may have nothing of another game. Equal seeds give equal inputs. What
-goes wrong is written to `truth-SEED-NUMBER.txt` and ends the run with exit code 1.
+goes wrong is written to `READER-SEED-NUMBER` and ends the run with exit code 1.
 """
 
 from __future__ import annotations
@@ -15,15 +15,16 @@ import io
 import json
 import random
 import sys
-import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from itertools import pairwise
 from pathlib import Path
 from typing import NamedTuple
 from unittest.mock import patch
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+sys.path.insert(0, str(Path(__file__).parents[1]))
+sys.path.insert(0, str(Path(__file__).parent))
+
+from measuring import cut, fuzz, options_of
 
 from tests.reference.pgn import PlainScanner
 from tests.support.batches import Rows, rows_of, scanned
@@ -99,9 +100,8 @@ def pgn_of(games: Sequence[Truth], chance: random.Random, *, plain: bool = False
         if chance.random() < moves:
             before, behind = (1, 1) if plain else chance.choices((0, 1, 1, 2), k=2)
             section = section.rstrip("\n") + "\n" if plain else section
-            section += (
-                "\n" * before + chance.choice((*MOVES, "")) + (game.result or "*") + "\n" + "\n" * behind
-            )
+            text = chance.choice((*MOVES, "")) + (game.result or "*")
+            section += "\n" * before + text + "\n" * (1 + behind)
         elif not dense:
             section += "\n" * chance.choice((1, 1, 2))
         pieces.append(section)
@@ -114,12 +114,8 @@ def table_of(games: Sequence[Truth], chance: random.Random) -> str:
     chance.shuffle(columns)
     delimiter = chance.choice(",;\t|")
     file = io.StringIO()
-    writer = csv.writer(
-        file,
-        delimiter=delimiter,
-        lineterminator="\n",
-        quoting=chance.choice((csv.QUOTE_ALL, csv.QUOTE_MINIMAL)),
-    )
+    quoted = chance.choice((csv.QUOTE_ALL, csv.QUOTE_MINIMAL))
+    writer = csv.writer(file, delimiter=delimiter, lineterminator="\n", quoting=quoted)  # type: ignore[arg-type]
     writer.writerow(columns)
     for game in games:
         note = chance.choice(("", "", "a", f'say "{delimiter}', "two\nlines", "{", "'"))
@@ -194,44 +190,30 @@ READERS: dict[str, tuple[Callable[..., str], Reader]] = {
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--seconds", type=float, default=600.0, help="for each reader")
-    parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--reader", choices=READERS, action="append", help="only this one")
-    options = parser.parse_args(arguments)
-    wrong = [fuzz(name, options.seed, options.seconds) for name in options.reader or READERS]
-    return int(any(wrong))
+    readers = {"choices": READERS, "action": "append"}
+    options = options_of(__doc__, arguments, seconds=600.0, seed=1, reader=readers)
+    return max(fuzz_reader(name, options) for name in options.reader or READERS)
 
 
-def fuzz(name: str, seed: int, seconds: float) -> bool:
-    """Whether a reader says anything wrong in so many seconds."""
+def fuzz_reader(name: str, options: argparse.Namespace) -> int:
+    """1 if a reader says anything wrong."""
     write, read = READERS[name]
-    chance = random.Random(seed)
-    stop = time.monotonic() + seconds
-    inputs = written = found = refused = files = 0
-    while time.monotonic() < stop:
-        games = truths(chance)
-        content = write(games, chance).replace("\n", chance.choice(("\n", "\n", "\r\n"))).encode()
-        cuts = sorted(chance.randrange(len(content) + 1) for _ in range(chance.randrange(4)))
-        blocks = [content[a:b] for a, b in pairwise([0, *cuts, len(content)]) if a < b]
+    games: list[Truth] = []
+
+    def draw(chance: random.Random) -> bytes:
+        games[:] = truths(chance)
+        return write(games, chance).replace("\n", chance.choice(("\n", "\n", "\r\n"))).encode()
+
+    def check(content: bytes, chance: random.Random) -> dict[str, int]:
         try:
-            rows, rejects, _ = read(plain_blocks(blocks, None, "x"))
+            rows, rejects, _ = read(plain_blocks(cut(content, chance, 3), None, "x"))
         except TttError:  # no game of the file has a date, for instance
-            files += 1
-            continue
+            return {"refused": 1}
         wrong = wrong_rows([row[1:5] for row in rows], games)
-        inputs, written, refused = inputs + 1, written + len(games), refused + len(rejects)
-        found += len(rows)
-        if wrong:
-            path = Path(f"truth-{seed}-{inputs}.txt")
-            path.write_bytes(content)
-            print(f"{name}: {path}: {wrong[0]}", file=sys.stderr)
-            return True
-    print(
-        f"{name}: {inputs:,} inputs, {written:,} games, {found:,} records, {refused:,} rejected, none wrong",
-        flush=True,
-    )
-    return False
+        assert not wrong, wrong[0]
+        return {"games": len(games), "records": len(rows), "rejected": len(rejects)}
+
+    return fuzz(name, options, draw, check)
 
 
 if __name__ == "__main__":

@@ -14,14 +14,13 @@ but all    the same where the mean error of the history is taken off
 
 from __future__ import annotations
 
-import argparse
 import math
 from collections.abc import Sequence
 from itertools import product
 from typing import Any
 
 import numpy as np
-from measuring import markdown
+from measuring import markdown, options_of
 
 from ttt_cli import fit
 from ttt_cli.evaluate.simulate import Plan, Simulated, simulate
@@ -34,47 +33,21 @@ PLAN = Plan(
     beta=550.0, tau=40.0, growth=310.0, growth_years=2.7, decline=11.0, early=2.8,
 )  # fmt: skip
 KEYS = ("beta", "tau", "growth", "decline", "prior_mean_drift")  # that are tuned
+LAST = "all", "inside", "but all"
 TUNED = "careers, m(t), tuned"
 CAREER = ("growth", "growth_years", "decline", "decline_after", "early", "early_years")
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--histories", type=int, default=10)
-    parser.add_argument("--players", type=int, default=PLAN.players)
-    parser.add_argument("--years", type=int, default=PLAN.years)
-    parser.add_argument("--games", type=int, default=PLAN.games)
-    parser.add_argument("--wave", type=float, nargs="+", default=[0.0, 300.0], help="points")
-    parser.add_argument("--wave-years", type=float, default=PLAN.newcomers_wave_years)
-    parser.add_argument(
-        "--opponents",
-        nargs="+",
-        default=["any", "400", "250", "250 by results"],
-        help="within so many points",
-    )
-    parser.add_argument("--drift", type=float, nargs="*", default=[20.0], help="of m(t), points a year")
-    options = parser.parse_args(arguments)
-    plan = PLAN.changed(
-        players=options.players,
-        years=options.years,
-        games=options.games,
-        newcomers_wave_years=options.wave_years,
-    )
-    head = (
-        "opponents",
-        "wave",
-        "model",
-        "posterior",
-        "year",
-        "within",
-        "correlated",
-        "slope",
-        "all",
-        "inside",
-        "but all",
-    )
+    options = options_of(
+        __doc__, arguments,
+        histories=10, players=PLAN.players, years=PLAN.years, games=PLAN.games, wave=[0.0, 300.0],
+        wave_years=PLAN.newcomers_wave_years, opponents=["any", "400", "250", "250 by results"],
+        drift={"type": float, "nargs": "*", "default": [20.0]},
+    )  # fmt: skip
+    sizes = {key: getattr(options, key) for key in ("players", "years", "games")}
+    plan = PLAN.changed(**sizes, newcomers_wave_years=options.wave_years)
+    head = "opponents", "wave", "model", "posterior", "year", "within", "correlated", "slope", *LAST
     rows = []
     for opponents, wave in product(options.opponents, options.wave):
         histories = [
@@ -113,15 +86,8 @@ def cells(found: Array) -> list[str]:
     year, within, correlated, slope, _, inside, but_all = found.mean(axis=0)
     uncertain = found[:, 5].std(ddof=1) / math.sqrt(len(found)) if len(found) > 1 else math.nan
     every = math.sqrt(np.mean(found[:, 4] ** 2))
-    points = [f"{of:.0f}" for of in (year, within)]
-    return [
-        *points,
-        f"{correlated:.3f}",
-        f"{slope:.2f}",
-        f"{every:.0f}",
-        f"{inside:.3f} +- {uncertain:.3f}",
-        f"{but_all:.3f}",
-    ]
+    errors = f"{year:.0f}", f"{within:.0f}", f"{correlated:.3f}", f"{slope:.2f}", f"{every:.0f}"
+    return [*errors, f"{inside:.3f} +- {uncertain:.3f}", f"{but_all:.3f}"]
 
 
 def tuned(simulated: Simulated, params: dict[str, Any]) -> dict[str, Any]:

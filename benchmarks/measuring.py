@@ -1,19 +1,24 @@
-"""What benchmarks share: clocks, peak memory, processes of their own, the machine, tables. Standard library only."""
+"""What benchmarks share: options, clocks, memory, processes, tables, fuzzing. Standard library only."""
 
 from __future__ import annotations
 
+import argparse
 import os
 import platform
+import random
 import resource
 import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
+import traceback
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager
 from importlib.metadata import PackageNotFoundError, version
+from itertools import pairwise
 from multiprocessing import get_context
 from pathlib import Path
-from typing import Final, ParamSpec, TypeVar
+from typing import Any, Final, ParamSpec, TypeVar
 
 MIB: Final = 2**20
 _STATUS: Final = Path("/proc/self/status")
@@ -21,6 +26,28 @@ _PROCESSOR: Final = Path("/proc/cpuinfo")
 
 Given = ParamSpec("Given")
 Found = TypeVar("Found")
+
+
+def options_of(text: str | None, given: Sequence[str] | None = None, **options: Any) -> argparse.Namespace:
+    """Options of a script by name: a default, a list of them, a type, False, or settings as for `add_argument`.
+
+    `file_` is positional.
+    """
+    parser = argparse.ArgumentParser(description=text, formatter_class=argparse.RawDescriptionHelpFormatter)
+    for name, setting in options.items():
+        match setting:
+            case dict():
+                settings = setting
+            case type():
+                settings = {"type": setting}
+            case list():
+                settings = {"type": type(setting[0]), "nargs": "+", "default": setting}
+            case False:
+                settings = {"action": "store_true"}
+            case _:
+                settings = {"type": type(setting), "default": setting}
+        parser.add_argument(name[:-1] if name.endswith("_") else f"--{name.replace('_', '-')}", **settings)
+    return parser.parse_args(given)
 
 
 class Clock:
@@ -79,3 +106,55 @@ def markdown(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     """A Markdown table."""
     lines = [head, ["---"] * len(head), *rows]
     return "\n".join(f"| {' | '.join(cells)} |" for cells in lines)
+
+
+def fuzz(
+    prefix: str,
+    options: argparse.Namespace,
+    draw: Callable[[random.Random], bytes],
+    check: Callable[[bytes, random.Random], Mapping[str, int]],
+) -> int:
+    """Check drawn inputs for `options.seconds` and print the sums of what the checks count; 1 after an error.
+
+    Equal seeds give equal inputs. What fails a check is written to `PREFIX-SEED-NUMBER`.
+    """
+    chance, stop, counts = random.Random(options.seed), time.monotonic() + options.seconds, Counter[str]()
+    while time.monotonic() < stop:
+        content = draw(chance)
+        try:
+            counts.update(check(content, chance))
+        except Exception:
+            path = Path(f"{prefix}-{options.seed}-{counts['inputs']}")
+            path.write_bytes(content)
+            print(f"{path}: {traceback.format_exc()}", file=sys.stderr)
+            return 1
+        counts["inputs"] += 1
+    print(f"{prefix}: {', '.join(f'{n:,} {name}' for name, n in counts.items())}, nothing wrong", flush=True)
+    return 0
+
+
+def mutated(content: bytes, chance: random.Random, traps: Sequence[bytes], kept: int = 0) -> bytes:
+    """The content with up to a dozen changes, most of them behind its first `kept` bytes."""
+    data = bytearray(content)
+    for _ in range(chance.choice((0, 1, 2, 4, 12))):
+        least = 0 if chance.random() < 0.1 else min(kept, len(data))
+        at, other = chance.randint(least, len(data)), chance.randint(least, len(data))
+        part = slice(at, at + chance.choice((1, 2, 10, 100, 400)))
+        change = chance.randrange(6)
+        if change <= 1:
+            data[at:at] = chance.choice(traps)
+        elif change == 2:
+            data[part] = b""
+        elif change == 3:
+            data[part] = chance.choice(traps)
+        elif change == 4:
+            data[other:other] = data[part] * chance.choice((1, 2, 10))
+        elif at < len(data):
+            data[at] = chance.randrange(256)
+    return bytes(data)
+
+
+def cut(content: bytes, chance: random.Random, most: int = 5) -> list[bytes]:
+    """The content in blocks, with up to so many cuts anywhere."""
+    places = sorted(chance.randrange(len(content) + 1) for _ in range(chance.randrange(most + 1)))
+    return [content[a:b] for a, b in pairwise([0, *places, len(content)]) if a < b]

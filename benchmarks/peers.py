@@ -19,11 +19,10 @@ import sys
 import tempfile
 import venv
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
-from measuring import alone, machine, markdown
+from measuring import alone, machine, markdown, options_of
 
 from ttt_cli.inference.ep.slices import GAMES_EACH
 
@@ -38,8 +37,7 @@ HEAD: Final = (
 )  # fmt: skip
 
 
-@dataclass(frozen=True)
-class Entry:
+class Entry(NamedTuple):
     """A row of the table: how it is called, the system (see `peer_systems.py`), and the one it is compared with."""
 
     label: str
@@ -63,7 +61,11 @@ ENTRIES: Final = (
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    options = _parser().parse_args(arguments)
+    options = options_of(
+        __doc__, arguments,
+        venv=Path, large=False, games={"type": int, "nargs": "+"}, rounds=3, tol=0.1, limit=1800.0, seed=1,
+        only={"nargs": "+", "choices": [entry.system for entry in ENTRIES]},
+    )  # fmt: skip
     sizes = options.games or [10_000, 100_000, *([1_000_000] if options.large else [])]
     chosen = [entry for entry in ENTRIES if not options.only or entry.system in options.only]
     packages = {entry.package for entry in chosen if entry.package}
@@ -76,31 +78,11 @@ def main(arguments: Sequence[str] | None = None) -> None:
             nodes = alone(prepare, history, games, options.seed)
             running = [entry for entry in entries if entry.system != "ttt-threads" or games >= 2 * GAMES_EACH]
             measured = rounds(running, python, history, options)
-            print(
-                f"{games:,} games, {int(games * PER_GAME):,} players, {nodes:,} player-years, {YEARS} years:\n"
+            rows = [row(entry, measured) for entry in running if measured.get(entry.system)]
+            size = (
+                f"{games:,} games, {int(games * PER_GAME):,} players, {nodes:,} player-years, {YEARS} years"
             )
-            print(
-                markdown(HEAD, [row(entry, measured) for entry in running if measured.get(entry.system)])
-                + "\n",
-                flush=True,
-            )
-
-
-def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument(
-        "--venv", type=Path, help="where the other packages are, or are to be [a cache folder]"
-    )
-    parser.add_argument("--large", action="store_true", help="a million games too")
-    parser.add_argument("--games", type=int, nargs="+", help="other sizes")
-    parser.add_argument("--only", nargs="+", choices=[entry.system for entry in ENTRIES], help="some systems")
-    parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--tol", type=float, default=0.1, help="points")
-    parser.add_argument("--limit", type=float, default=1800, help="seconds of a system, then it is given up")
-    parser.add_argument("--seed", type=int, default=1)
-    return parser
+            print(f"{size}:\n\n{markdown(HEAD, rows)}\n", flush=True)
 
 
 def environment(place: Path | None, packages: set[str]) -> tuple[Path, set[str]]:
@@ -135,9 +117,7 @@ def prepare(path: Path, games: int, seed: int) -> int:
     from ttt_cli.timeline import build_timeline
 
     drawn = Plan(games=games, players=int(games * PER_GAME), years=YEARS, seed=seed)
-    points_per_elo = (
-        4.0 * math.sqrt(math.pi) * drawn.beta * math.log(10.0) / 4.0 / 400.0
-    )  # equal slopes between equals
+    points_per_elo = math.sqrt(math.pi) * drawn.beta * math.log(10.0) / 400.0  # equal slopes between equals
     keys = ("prior_mean", "prior_sd", "beta", "tau", "draw_probability")
     plan = {
         **{key: getattr(drawn, key) for key in keys},
@@ -192,27 +172,15 @@ def run(
 ) -> dict[str, Any] | None:
     """One system in a process of its own; None when that failed."""
     interpreter = python if entry.package else Path(sys.executable)
-    command: list[object] = [
-        interpreter,
-        SYSTEMS,
-        entry.system,
-        history,
-        "--tol",
-        options.tol,
-        "--limit",
-        options.limit,
-    ]
-    if iterations is not None:
-        command += ["--iterations", iterations]
+    command = [interpreter, SYSTEMS, entry.system, history, "--tol", options.tol, "--limit", options.limit]
+    command += ["--iterations", iterations or 0]
     done = subprocess.run([str(word) for word in command], stdout=subprocess.PIPE, text=True, check=False)
     if done.returncode:
         print(f"{entry.label}: failed and is left out", file=sys.stderr, flush=True)
         return None
     found: dict[str, Any] = json.loads(done.stdout)
-    said = (
-        f"{entry.label}: {found['iterations']} iterations, {found['wall']:.2f} s, error {found['error']:.2g}"
-    )
-    print(said, file=sys.stderr, flush=True)
+    cost = f"{found['iterations']} iterations, {found['wall']:.2f} s, error {found['error']:.2g}"
+    print(f"{entry.label}: {cost}", file=sys.stderr, flush=True)
     return found
 
 
@@ -232,17 +200,10 @@ def row(entry: Entry, measured: Measured) -> tuple[str, ...]:
         return shown if reached or key == "peak" else f"> {shown}"
 
     return (
-        entry.label,
-        mine[0]["version"],
-        f"{median('iterations'):.0f}",
-        f"{median('wall'):,.3g}",
-        ratio("wall"),
-        f"{median('cpu'):,.3g}",
-        ratio("cpu"),
-        f"{median('peak'):,.0f}",
-        ratio("peak"),
-        f"{median('error'):.2g}{'' if reached else ', given up'}",
-    )
+        entry.label, mine[0]["version"], f"{median('iterations'):.0f}",
+        f"{median('wall'):,.3g}", ratio("wall"), f"{median('cpu'):,.3g}", ratio("cpu"),
+        f"{median('peak'):,.0f}", ratio("peak"), f"{median('error'):.2g}{'' if reached else ', given up'}",
+    )  # fmt: skip
 
 
 if __name__ == "__main__":

@@ -5,24 +5,18 @@ Takes the games and the published skills, `playerName,year,mu,sigma`; `docs/publ
 
 from __future__ import annotations
 
-import argparse
 import csv
 import statistics
 from collections.abc import Sequence
 from pathlib import Path
 
+from measuring import options_of
+
 from ttt_cli import fit, read_games
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("games", type=Path, help="SmallChessBase.csv")
-    parser.add_argument("published", type=Path, help="output.csv")
-    parser.add_argument("--beta", type=float, default=600.0)
-    parser.add_argument("--tau", type=float, default=40.0)
-    options = parser.parse_args(arguments)
+    options = options_of(__doc__, arguments, games_=Path, published_=Path, beta=600.0, tau=40.0)
     run = fit(read_games(options.games), beta=options.beta, tau=options.tau, tol=1e-6)
     ours = {(player, year): (mean, sd) for player, year, mean, sd in run.select(
         "SELECT player, period, mean, sd FROM skills")[1]}  # fmt: skip

@@ -6,14 +6,13 @@ megabytes and games per second of the processor, peak memory.
 
 from __future__ import annotations
 
-import argparse
 import csv
 import random
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
-from measuring import Clock, alone, machine, peak_memory
+from measuring import Clock, alone, machine, options_of, peak_memory
 
 COLUMNS = ("date", "white", "black", "result", "event", "site", "round")
 FORMS = {"csv.gz": "FORMAT csv", "tsv": "DELIMITER '\t'", "parquet": "FORMAT parquet", "jsonl": "FORMAT json"}
@@ -21,10 +20,7 @@ PLAYERS = 30_000
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("file", nargs="?", help="a PGN file, or a CSV with a header; else artificial tables")
-    parser.add_argument("--rows", type=int, default=5_000_000, help="of the artificial tables")
-    options = parser.parse_args(arguments)
+    options = options_of(__doc__, arguments, file_={"nargs": "?"}, rows=5_000_000)
     print(machine("numba", "duckdb", "pyarrow", "chess"))
     with tempfile.TemporaryDirectory() as name:
         if options.file and ".pgn" in Path(options.file).name:

@@ -6,11 +6,11 @@ be the true value, and the spread should be the standard error.
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+from measuring import options_of
 
 from ttt_cli import fit
 from ttt_cli.evaluate.simulate import Plan, simulate
@@ -21,21 +21,11 @@ HEADER = ("games", "clusters", "parameter", "true", "mean", "+-", "spread", "std
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--histories", type=int, default=20)
-    parser.add_argument("--players", type=int, default=1000)
-    parser.add_argument("--years", type=int, default=40)
-    parser.add_argument("--games", type=int, nargs="+", default=[10_000, 50_000])
-    parser.add_argument(
-        "--clusters", type=int, nargs="+", default=[1, 20], help="groups who mostly meet each other"
-    )
-    parser.add_argument("--beta", type=float, default=400.0)
-    parser.add_argument("--tau", type=float, default=50.0)
-    parser.add_argument("--white-advantage", type=float, default=60.0)
-    parser.add_argument("--posterior", choices=("factorised", "joint"), default="factorised")
-    options = parser.parse_args(arguments)
+    options = options_of(
+        __doc__, arguments,
+        histories=20, players=1000, years=40, games=[10_000, 50_000], clusters=[1, 20],
+        beta=400.0, tau=50.0, white_advantage=60.0, posterior="factorised",
+    )  # fmt: skip
     plan = Plan(
         players=options.players, years=options.years, expansion=0.0,
         beta=options.beta, tau=options.tau, white_advantage=options.white_advantage,

@@ -7,7 +7,6 @@ Ends with 1 where anything differs. Both run in the present environment, each wi
 
 from __future__ import annotations
 
-import argparse
 import csv
 import os
 import subprocess
@@ -17,23 +16,25 @@ from itertools import zip_longest
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from measuring import options_of
+
 ROOT = Path(__file__).parents[1]
+SAMPLE = ROOT / "sample_pgn" / "classics.pgn"
 TABLES = ("skills", "players", "games", "evidence")
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("other", type=Path, help="a checkout of another commit")
-    parser.add_argument("--games", type=Path, default=ROOT / "sample_pgn" / "classics.pgn")
-    parser.add_argument("--tolerance", type=float, default=1e-9, help="of each number, relative and absolute")
-    arguments = parser.parse_args()
+    arguments = options_of(__doc__, other_=Path, games=str(SAMPLE), tolerance=1e-9)
     worst = 0.0
     for config in sorted((ROOT / "configs").glob("*.yaml")):
         with TemporaryDirectory() as folder:
             files = [
-                tables(checkout.resolve(), config.name, arguments.games.resolve(), Path(folder) / str(number))
+                tables(
+                    checkout.resolve(),
+                    config.name,
+                    Path(arguments.games).resolve(),
+                    Path(folder) / str(number),
+                )
                 for number, checkout in enumerate((arguments.other, ROOT))
             ]
             for table, other, own in zip(TABLES, *files, strict=True):

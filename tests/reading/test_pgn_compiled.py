@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from benchmarks.fuzz_pgn import SEED_GAMES, compared, mutated, said
+from benchmarks.fuzz_pgn import SEED_GAMES, TRAPS, compared, mutated, said
 from tests.reference.pgn import PlainScanner
 from tests.support.batches import scanned
 from tests.support.cases import each
@@ -145,7 +145,7 @@ def test_equal_on_odd_tags_and_moves(moves: str, tags: str) -> None:
 @settings(max_examples=300)
 def test_equal_on_mutated_games_in_any_blocks(seed: int) -> None:
     chance = random.Random(seed)
-    content = mutated(SEED_GAMES, chance)
+    content = mutated(SEED_GAMES, chance, TRAPS)
     *_, equal = compared(content, chance)
     assert equal, content
 
