@@ -5,8 +5,6 @@ from __future__ import annotations
 import csv
 import io
 import os
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import chess.pgn
@@ -15,7 +13,6 @@ import pytest
 
 from ttt_cli.evaluate.simulate import Plan, check_places, save, simulate
 from ttt_cli.support.errors import ConfigError, OutputError
-from ttt_cli.support.progress import Bar
 
 PLAN = Plan(players=300, years=40, games=5_000, seed=7)
 
@@ -101,17 +98,6 @@ def test_a_pipe_is_written_to_and_not_replaced(tmp_path: Path) -> None:
     assert pipe.is_fifo()
 
 
-class Interrupting:
-    """Progress that is interrupted, as by Ctrl-C, when work advances."""
-
-    @contextmanager
-    def task(self, label: str, total: float | None = None, unit: str = "") -> Iterator[Bar]:
-        yield self
-
-    def advance(self, amount: float = 1, note: str = "") -> None:
-        raise KeyboardInterrupt
-
-
 def test_a_full_disk_is_told_and_leaves_nothing(tmp_path: Path) -> None:
     resource = pytest.importorskip("resource")  # not on Windows
     before = resource.getrlimit(resource.RLIMIT_FSIZE)
@@ -124,11 +110,15 @@ def test_a_full_disk_is_told_and_leaves_nothing(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
-def test_an_interrupt_leaves_files_as_they_were(tmp_path: Path) -> None:
+def test_an_interrupt_leaves_files_as_they_were(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(*_: object) -> str:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("ttt_cli.evaluate.simulate._moves", interrupted)
     place = tmp_path / "games.pgn"
     place.write_text('[White "before"]', encoding="ascii")
     with pytest.raises(KeyboardInterrupt):
-        save(simulate(PLAN.changed(games=5)), place, tmp_path / "truth.csv", progress=Interrupting())
+        save(simulate(PLAN.changed(games=5)), place, tmp_path / "truth.csv")
     assert [path.name for path in tmp_path.iterdir()] == ["games.pgn"]
     assert place.read_text(encoding="ascii") == '[White "before"]'
 

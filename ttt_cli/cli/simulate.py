@@ -60,8 +60,7 @@ def command(
         truth_years = truth_years or games.with_suffix(".years.csv")
     outputs = games, truth, Path(truth_years) if truth_years else None
     replaced = check_places(*outputs, movetext=movetext)
-    shown = progress()
-    save(simulate(plan, shown), *outputs, movetext=movetext, progress=shown)
+    save(simulate(plan, progress()), *outputs, movetext=movetext)
     say(*(f"{place} replaced" for place in replaced))
     written = ("stdout" if output == "-" else output, *outputs[1:])
     say(f"{plan.games:,} games of {plan.players:,} players: {', '.join(str(one) for one in written if one)}")

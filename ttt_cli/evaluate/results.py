@@ -8,12 +8,13 @@ import math
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
-from typing import Final, Literal
+from typing import Final, Literal, NamedTuple
 
 import numpy as np
 
 from ttt_cli.evaluate.compare import Comparison, SystemResult
 from ttt_cli.evaluate.forecast import CalibrationBin, GameScores, expected_scores, score_games
+from ttt_cli.inference.filters import games_so_far
 from ttt_cli.support.arrays import Array, Ids, Mask
 from ttt_cli.timeline import Timeline
 
@@ -22,8 +23,7 @@ By = Literal["decade", "experience"]
 EXPERIENCE: Final = (0, 1, 10, 30, 100)  # where the groups begin, earlier games
 
 
-@dataclass(frozen=True)
-class PairedDifference:
+class PairedDifference(NamedTuple):
     """Weighted mean difference and its standard error; NaN where undefined."""
 
     mean: float
@@ -129,8 +129,7 @@ class Results:
         ]
 
 
-@dataclass(frozen=True)
-class GameGroup:
+class GameGroup(NamedTuple):
     """A named group of scored games; `member`, shape (scored games,)."""
 
     name: str
@@ -154,10 +153,4 @@ def groups(timeline: Timeline, first: int, by: By) -> list[GameGroup]:
 
 def earlier_games(timeline: Timeline) -> Array:
     """Weighted number of the player's games in earlier periods, shape (nodes,)."""
-    order = np.argsort(timeline.node_player, kind="stable")
-    player, games = timeline.node_player[order], timeline.node_games[order]
-    before = np.cumsum(games) - games
-    starts = np.flatnonzero(np.diff(player, prepend=-1))
-    earlier = np.empty(len(order))
-    earlier[order] = before - np.repeat(before[starts], np.diff(starts, append=len(order)))
-    return earlier
+    return np.asarray(games_so_far(timeline, timeline.node_games) - timeline.node_games)

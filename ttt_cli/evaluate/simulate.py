@@ -342,7 +342,8 @@ def _outcomes(
     return np.where(difference > wide, WIN, np.where(difference < -wide, LOSS, DRAW)).astype(np.int8)
 
 
-_PGN_BLOCK: Final = 1 << 16
+_GAMES: Final = ("date", "white", "black", "outcome")
+_TEXT: Final = "HEADER false, QUOTE '', ESCAPE '', DELIMITER '\t'"  # lines as they are
 _SHUFFLES: Final = ("Nf3", "Nf6", "Ng1", "Ng8")
 _RESULTS: Final = {LOSS: "0-1", DRAW: "1/2-1/2", WIN: "1-0"}
 _SQL_RESULT: Final = f"CASE outcome WHEN {LOSS} THEN '0-1' WHEN {DRAW} THEN '1/2-1/2' ELSE '1-0' END"
@@ -381,7 +382,6 @@ def save(
     years: Path | None = None,
     *,
     movetext: int = 0,
-    progress: Progress = SILENT,
 ) -> None:
     """Write the games, as PGN when the name ends in .pgn, else as CSV, and the truth as CSV.
 
@@ -398,12 +398,11 @@ def save(
             columns = ["years AS period", "margin AS draw_margin", "newcomers AS newcomers_mean"]
             _copy(simulated, ("years", "margin", "newcomers"), columns, years_part)
         if part and _is_pgn(games):
-            _write_pgn(simulated, part, movetext, progress)
+            _copy(simulated, _GAMES, [_pgn(simulated, movetext)], part, _TEXT)
         elif part:
             date = _SQL_DATE if simulated.plan.dates == "day" else f"year({_SQL_DATE})"
             names = [f"{_sql_name(side, simulated)} AS {side}" for side in ("white", "black")]
-            columns = [f"{date} AS date", *names, f"{_SQL_RESULT} AS result"]
-            _copy(simulated, ("date", "white", "black", "outcome"), columns, part)
+            _copy(simulated, _GAMES, [f"{date} AS date", *names, f"{_SQL_RESULT} AS result"], part)
 
 
 def _is_pgn(games: Path | BinaryIO) -> bool:
@@ -436,45 +435,34 @@ def _sql_name(column: str, simulated: Simulated) -> str:
     return f"'Player ' || lpad(({column} + 1)::VARCHAR, {simulated.name_width}, '0')"
 
 
-def _copy(simulated: Simulated, arrays: tuple[str, ...], columns: list[str], path: Path) -> None:
+def _copy(
+    simulated: Simulated, arrays: tuple[str, ...], columns: list[str], path: Path, form: str = "HEADER"
+) -> None:
     import duckdb
 
     place = str(path).replace("'", "''")
     with database_writing(path), duckdb.connect() as database:
         database.register("simulated", {name: getattr(simulated, name) for name in arrays})
         database.execute(
-            f"COPY (SELECT {', '.join(columns)} FROM simulated) TO '{place}' (FORMAT csv, HEADER)"
+            f"COPY (SELECT {', '.join(columns)} FROM simulated) TO '{place}' (FORMAT csv, {form})"
         )
 
 
-def _write_pgn(simulated: Simulated, path: Path, movetext: int, progress: Progress) -> None:
-    end = {code: f'"]\n[Result "{text}"]\n\n{_moves(text, movetext)}\n' for code, text in _RESULTS.items()}
-    with (
-        path.open("w", encoding="ascii", newline="\n") as stream,
-        progress.task("writing", total=len(simulated.date), unit="games") as bar,
-    ):
-        for low in range(0, len(simulated.date), _PGN_BLOCK):
-            part = slice(low, low + _PGN_BLOCK)
-            stream.write("\n" if low else "")
-            stream.write("\n".join(_pgn_games(simulated, part, end)))
-            bar.advance(len(simulated.date[part]))
-
-
-def _pgn_games(simulated: Simulated, part: slice, end: dict[int, str]) -> Iterator[str]:
-    unit: Literal["D", "Y"] = "D" if simulated.plan.dates == "day" else "Y"
-    dates = np.datetime_as_string(simulated.date[part].astype("datetime64[D]"), unit=unit).tolist()
-    months = "" if unit == "D" else ".??.??"
-    names = simulated.players
-    rows = zip(
-        dates,
-        *(getattr(simulated, name)[part].tolist() for name in ("white", "black", "outcome")),
-        strict=True,
-    )
-    for date, white, black, outcome in rows:
-        yield (
-            f'[Event "Simulation"]\n[Site "?"]\n[Date "{date.replace("-", ".")}{months}"]\n[Round "?"]\n'
-            f'[White "{names[white]}"]\n[Black "{names[black]}{end[outcome]}'
-        )
+def _pgn(simulated: Simulated, movetext: int) -> str:
+    """SQL of the text of a game."""
+    form = "%Y.%m.%d" if simulated.plan.dates == "day" else "%Y.??.??"
+    tags = {
+        "Event": "'Simulation'",
+        "Site": "'?'",
+        "Date": f"strftime({_SQL_DATE}, '{form}')",
+        "Round": "'?'",
+        "White": _sql_name("white", simulated),
+        "Black": _sql_name("black", simulated),
+        "Result": _SQL_RESULT,
+    }
+    lines = "".join(f"'[{tag} \"' || {value} || '\"]' || chr(10) || " for tag, value in tags.items())
+    moves = (f"WHEN {code} THEN '{_moves(text, movetext)}'" for code, text in _RESULTS.items())
+    return f"{lines} chr(10) || CASE outcome {' '.join(moves)} END || chr(10)"
 
 
 def _moves(result: str, size: int) -> str:

@@ -1,7 +1,7 @@
 """Tune a rating system on the years before a test, by prediction or by evidence."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final, Literal
 
@@ -66,107 +66,74 @@ def tune_system(
     """Tune the system on the games before the test."""
     past = timeline.until(plan.until)
     with progress.task("tuning", plan.evaluations, "fits") as bar:
-        if plan.by == "evidence" and (keys := _evidence_keys(past, resolved)):
-            return _by_evidence(past, resolved, keys, bar)
-        return _by_score(past, resolved, plan, bar)
+        tuned = _by_evidence(past, resolved, bar) if plan.by == "evidence" else None
+        return tuned or _by_score(past, resolved, plan, bar)
 
 
 def _by_score(past: Timeline, resolved: Resolved, plan: TunePlan, bar: Bar) -> TunedSystem:
     """Minimise the log-loss without a gradient (COBYQA: T. M. Ragonneau, Z. Zhang 2022)."""
     from scipy.optimize import Bounds, minimize
 
-    loss = _Loss(past, resolved, plan, bar)
-    numbers = loss.worked_out()
-    free = loss.sensitive(_free(past, resolved, numbers), numbers)
-    reached = True
-    if free:
+    near: dict[int, Fit] = {}
+    scored = slice(int(past.game_start[plan.since]), None)
+    losses: dict[
+        tuple[tuple[str, float], ...], float
+    ] = {}  # nats per game, by what was replaced in the config
+
+    def forecaster(params: Params) -> Forecaster:
+        return Forecaster(past, resolved.model, params, resolved.config.solver, near=near)
+
+    def loss(values: dict[str, float]) -> float:
+        """Loss with these parameters; infinite or NaN where the model rejects them."""
+        if (key := tuple(values.items())) not in losses:
+            try:
+                predicting = forecaster(with_overrides(resolved, values).params)
+                steps = blocks(past, plan.since, plan.every)
+                found = np.concatenate([predicting.predict(step, stop) for step, stop in steps])
+            except TttError:
+                losses[key] = math.inf
+                bar.advance(1, "tuning")
+            else:
+                losses[key] = -score(found, past.outcome[scored], past.weight[scored]).per_game
+                bar.advance(1, f"tuning: log-loss {losses[key]:.4f}")
+        return losses[key]
+
+    start = loss({})
+    numbers = forecaster(resolved.params).numbers(plan.since)
+    free, reached = _free(past, resolved, numbers), True
+    given = {one.key: _rounded(numbers[one.key]) for one in free}
+
+    def bounded(values: dict[str, float]) -> float:
+        found = loss(values)
+        return min(found, start + WORST) if math.isfinite(found) else start + WORST
+
+    def has_effect(one: Coordinate) -> bool:
+        """Whether a step changes the loss."""
+        place = one.place(given[one.key])
+        step = _rounded(one.value(place + STEP if place + STEP <= one.bounds[1] else place - STEP))
+        return abs(bounded({**given, one.key: step}) - bounded(given)) > INERT
+
+    if free := tuple(filter(has_effect, free)):
 
         def function(at: Array) -> float:
             pairs = zip(free, at.tolist(), strict=True)
-            return loss.at({one.key: _rounded(one.value(place)) for one, place in pairs})
+            return bounded({one.key: _rounded(one.value(place)) for one, place in pairs})
 
         begin = np.array([one.place(numbers[one.key]) for one in free])
         low, high = np.array([one.bounds for one in free]).T
         options: Any = {"maxfev": plan.evaluations, "initial_tr_radius": STEP, "final_tr_radius": CLOSE}
         found = minimize(function, begin, method="COBYQA", bounds=Bounds(low, high), options=options)
         reached = bool(found.success)
+    least = min(losses, key=lambda key: losses[key] if losses[key] < start else start)
     return TunedSystem(
         by="score",
         start={one.key: float(numbers[one.key]) for one in free},
-        values=loss.values,
-        before=-loss.start,
-        after=-loss.least,
-        evaluations=loss.evaluations,
+        values=dict(least) if losses[least] < start else {},
+        before=-start,
+        after=-min(start, losses[least]),
+        evaluations=len(losses),
         reached=reached,
     )
-
-
-class _Loss:
-    """Mean log-loss, nats per game, of games before the test: as configured (`start`), and the `least` so far."""
-
-    def __init__(self, past: Timeline, resolved: Resolved, plan: TunePlan, bar: Bar) -> None:
-        self._past, self._resolved, self._plan, self._bar = past, resolved, plan, bar
-        self._near: dict[int, Fit] = {}
-        scored = slice(int(past.game_start[plan.since]), None)
-        self._scored = past.outcome[scored], past.weight[scored]
-        self._known: dict[frozenset[tuple[str, float]], float] = {}
-        self.evaluations = 0
-        self.values: dict[str, float] = {}
-        self.start = self.least = self._measured({})
-
-    def at(self, values: dict[str, float]) -> float:
-        """Loss with these parameters, at most WORST above the start."""
-        key = frozenset(values.items())
-        if key not in self._known:
-            found = self._measured(values)
-            if found < self.least:
-                self.least, self.values = found, values
-            worst = self.start + WORST
-            self._known[key] = min(found, worst) if math.isfinite(found) else worst
-        return self._known[key]
-
-    def sensitive(self, free: tuple[Coordinate, ...], numbers: Mapping[str, float]) -> tuple[Coordinate, ...]:
-        """Coordinates in which a step from `numbers` changes the loss."""
-        given = {one.key: _rounded(numbers[one.key]) for one in free}
-        base = self.at(given)
-
-        def stepped(one: Coordinate) -> float:
-            place = one.place(given[one.key])
-            return _rounded(one.value(place + STEP if place + STEP <= one.bounds[1] else place - STEP))
-
-        return tuple(one for one in free if abs(self.at({**given, one.key: stepped(one)}) - base) > INERT)
-
-    def worked_out(self) -> dict[str, Any]:
-        """Resolved parameters from the games before the scored ones."""
-        return self._forecaster(self._resolved.params).numbers(self._plan.since)
-
-    def _measured(self, values: Mapping[str, float]) -> float:
-        """Loss; infinite or NaN where the model rejects the values."""
-        self.evaluations += 1
-        try:
-            forecaster = self._forecaster(with_overrides(self._resolved, values).params)
-            steps = blocks(self._past, self._plan.since, self._plan.every)
-            parts = [forecaster.predict(step, stop) for step, stop in steps]
-        except TttError:
-            self._bar.advance(1, "tuning")
-            return math.inf
-        loss = -score(np.concatenate(parts), *self._scored).per_game
-        self._bar.advance(1, f"tuning: log-loss {loss:.4f}")
-        return loss
-
-    def _forecaster(self, params: Params) -> Forecaster:
-        config, model = self._resolved.config, self._resolved.model
-        return Forecaster(self._past, model, params, config.solver, near=self._near)
-
-
-def _evidence_keys(past: Timeline, resolved: Resolved) -> list[str]:
-    """Free parameters if the evidence has a gradient in all of them; else none."""
-    tunable = resolved.model.TRAITS.tunable
-    if not tunable:
-        return []
-    fit = registry.fit(resolved.model, past, resolved.params, resolved.config.solver)
-    keys = [one.key for one in _free(past, resolved, fit.params) if one.key != "prior_mean"]
-    return keys if set(keys) <= set(tunable) else []
 
 
 def _free(past: Timeline, resolved: Resolved, numbers: Mapping[str, Any]) -> tuple[Coordinate, ...]:
@@ -175,7 +142,14 @@ def _free(past: Timeline, resolved: Resolved, numbers: Mapping[str, Any]) -> tup
     return tuple(one for one in free if past.colours or one.key != "white_advantage")
 
 
-def _by_evidence(past: Timeline, resolved: Resolved, keys: Sequence[str], bar: Bar) -> TunedSystem:
+def _by_evidence(past: Timeline, resolved: Resolved, bar: Bar) -> TunedSystem | None:
+    """Maximise the evidence; None unless it has a gradient in all free parameters."""
+    if not (tunable := resolved.model.TRAITS.tunable):
+        return None
+    fit = registry.fit(resolved.model, past, resolved.params, resolved.config.solver)
+    keys = [one.key for one in _free(past, resolved, fit.params) if one.key != "prior_mean"]
+    if not keys or not set(keys) <= set(tunable):
+        return None
     objective = Objective(resolved, past, keys, lambda _: None, bar)
     low, high = np.array([one.bounds for one in objective.coordinates]).T
     optimum = maximise(objective.at, objective.begin, low, high)

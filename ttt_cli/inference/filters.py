@@ -10,7 +10,7 @@ import numpy as np
 from pydantic import Field
 
 from ttt_cli.config.schema import SolverConfig
-from ttt_cli.fitted import Fit, Status
+from ttt_cli.fitted import Fit, Status, by_player
 from ttt_cli.histories import Filter
 from ttt_cli.inference.outcome import (
     ELO_SCALE,
@@ -85,6 +85,16 @@ def pieces(timeline: Timeline, games: GameRows, steps: int | None = None) -> Ite
         begun = len(start) - 1 if last == len(games.weight) else int(np.searchsorted(start[:-1], last))
         part = slice(begin, begun + 1)
         yield PeriodRange(goes_on, timeline.node_start[part].copy(), np.clip(start[part], first, last))
+
+
+def games_so_far(timeline: Timeline, played: Array) -> Array:
+    """Number of games (nodes,) of players up to and including each node, of the numbers `played` at nodes."""
+    order = by_player(timeline)
+    totals, first = np.cumsum(played[order]), np.flatnonzero(timeline.previous[order] < 0)
+    before = totals[first] - played[order[first]]
+    found: Array = np.empty(timeline.n_nodes)
+    found[order] = totals - np.repeat(before, np.diff(np.append(first, len(order))))
+    return found
 
 
 def whole_periods(timeline: Timeline) -> Iterator[PeriodRange]:

@@ -14,12 +14,13 @@ import numpy as np
 from pydantic import Field
 
 from ttt_cli.config.schema import SolverConfig
-from ttt_cli.fitted import Fit, Status, by_player
+from ttt_cli.fitted import Fit, Status
 from ttt_cli.histories import Filter
 from ttt_cli.inference import outcome
 from ttt_cli.inference import params as parameters
 from ttt_cli.inference.ep.merged import merge_games
 from ttt_cli.inference.ep.start import sites_name, started_sites
+from ttt_cli.inference.filters import games_so_far
 from ttt_cli.inference.outcome import by_sides, log_score, normal_unit, resolve_margin
 from ttt_cli.inference.params import (
     COMMON_MARGIN,
@@ -98,7 +99,9 @@ class GamesSoFar:
         self._player = timeline.node_player.copy()
         players = len(timeline.players)
         self._years = timeline.periods / STEPS_PER_YEAR[timeline.period]
-        self._totals = _games_up_to(timeline)
+        ends = np.concatenate([timeline.game_white, timeline.game_black])
+        played = np.bincount(ends, np.tile(timeline.weight, 2), timeline.n_nodes)
+        self._totals = games_so_far(timeline, played.astype(np.float64))
         self._decayed = params.fade_per_game * self._totals
         self._decayed += params.fade_per_year * np.repeat(self._years, np.diff(timeline.node_start))
         self._active, self._kept = np.empty(len(self._merged), np.int64), 0
@@ -255,19 +258,6 @@ class StaticInference:
         centre = kernels.opponents(counted, games.times, self._correction, self._total, self._drawn)
         self._correction -= pull * centre
         return (1.0 + pull) * float(bound)
-
-
-def _games_up_to(timeline: Timeline) -> Array:
-    """Number of games of players up to and including each node."""
-    ends = np.concatenate([timeline.game_white, timeline.game_black])
-    played = np.bincount(ends, np.tile(timeline.weight, 2), minlength=timeline.n_nodes)
-    order = by_player(timeline)
-    totals = np.cumsum(played[order])
-    first = np.flatnonzero(timeline.previous[order] < 0)
-    earlier = totals[first] - played[order[first]]
-    found: Array = np.empty(timeline.n_nodes)
-    found[order] = totals - np.repeat(earlier, np.diff(np.append(first, len(order))))
-    return found
 
 
 NAME: Final = "weighted-ep"
