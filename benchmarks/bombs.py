@@ -6,8 +6,6 @@ what each unpacks to. Exit code 1 when one takes more than `--most` MB, or ends 
 that is meant for users.
 """
 
-from __future__ import annotations
-
 import bz2
 import io
 import lzma

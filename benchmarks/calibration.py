@@ -7,8 +7,6 @@ ranks Phi(z) are uniform. Both posteriors that TTT has are asked: the factorised
 those of independent skills, and the joint one, in which they come from the factor of its precision matrix.
 """
 
-from __future__ import annotations
-
 import os
 import platform
 import time

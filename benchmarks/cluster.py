@@ -3,8 +3,6 @@
 RUN is any run of ttt; each command gets a copy of it. That nothing is lost with workers is tested in tests/cluster.
 """
 
-from __future__ import annotations
-
 import os
 import resource
 import shutil

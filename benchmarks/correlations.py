@@ -4,8 +4,6 @@ Takes the games and the published ratings, a CSV with `source,year,player,rating
 with enough games in a year, and years with enough such players who are rated in both. Prints a table in Markdown.
 """
 
-from __future__ import annotations
-
 import csv
 import gzip
 import statistics

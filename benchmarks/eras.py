@@ -6,8 +6,6 @@ highest means of some players (in years with ten games) and the first ten, and t
 dominance of players in a year, and the rank correlation with published ratings within a year.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any

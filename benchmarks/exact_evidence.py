@@ -4,8 +4,6 @@ The joint posterior is the proposal: a sample x counts as p(x) P(results | x) / 
 these weights are nearly equal, and their mean is the evidence: `effective` tells how many equal ones they are worth.
 """
 
-from __future__ import annotations
-
 import time
 from collections.abc import Sequence
 from typing import Literal

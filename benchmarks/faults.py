@@ -4,8 +4,6 @@
 what went wrong, and what became of simultaneous updates. Exit code 1 when anything did. Needs Linux and a C compiler.
 """
 
-from __future__ import annotations
-
 import sys
 import tempfile
 from pathlib import Path

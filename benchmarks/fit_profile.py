@@ -3,8 +3,6 @@
 Each command runs in a process of its own. The seconds of a part exclude those of the parts that it calls.
 """
 
-from __future__ import annotations
-
 import argparse
 import tempfile
 import time

@@ -4,8 +4,6 @@ Mutations are random: bytes flipped, pieces cut out, doubled and moved, traps pu
 inputs. A difference is written to `pgn-SEED-NUMBER` and ends the run with exit code 1.
 """
 
-from __future__ import annotations
-
 import random
 import sys
 from collections.abc import Sequence

@@ -13,8 +13,6 @@ atheris needs an environment of its own, with the packages that reading needs:
 `found/` gathers the inputs and may be given again; `--replay` puts them through the compiled code instead.
 """
 
-from __future__ import annotations
-
 import importlib
 import io
 import os

@@ -5,8 +5,6 @@
 Every command must end with 0, 2 or 3, in 10 seconds and 1 GB; what does not is printed, and the exit code is 1.
 """
 
-from __future__ import annotations
-
 import os
 import random
 import resource

@@ -8,8 +8,6 @@ meant for users may be raised.
 Equal seeds give equal inputs. What goes wrong is written to `tables-SEED-NUMBER` and ends the run with exit code 1.
 """
 
-from __future__ import annotations
-
 import io
 import random
 import sys

@@ -7,8 +7,6 @@ blocks of a few lines. A game may be rejected, it may have nothing of another ga
 goes wrong is written to `READER-SEED-NUMBER` and ends the run with exit code 1.
 """
 
-from __future__ import annotations
-
 import argparse
 import csv
 import io

@@ -12,8 +12,6 @@ inside     share of the truth within 2 sds of the mean, with its standard error 
 but all    the same where the mean error of the history is taken off
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from itertools import product

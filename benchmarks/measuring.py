@@ -1,7 +1,5 @@
 """What benchmarks share: options, clocks, memory, processes, tables, fuzzing. Standard library only."""
 
-from __future__ import annotations
-
 import argparse
 import os
 import platform

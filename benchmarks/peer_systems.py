@@ -4,8 +4,6 @@ Prints what it took as JSON. The clock runs from the games as the package wants 
 loading and compiling come before it, on a few games, and the look at the error is not counted.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from importlib import import_module

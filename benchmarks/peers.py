@@ -8,8 +8,6 @@ first iteration that is good enough, which they could not know. Ratios are media
 The other packages live in a virtual environment of their own: the one told by --venv, made and filled where needed.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import math

@@ -3,8 +3,6 @@
 Takes the games and the published skills, `playerName,year,mu,sigma`; `docs/published.md` says where they are.
 """
 
-from __future__ import annotations
-
 import csv
 import statistics
 from collections.abc import Sequence

@@ -4,8 +4,6 @@ Each line is measured in a process of its own, loading of modules included: seco
 megabytes and games per second of the processor, peak memory.
 """
 
-from __future__ import annotations
-
 import csv
 import random
 import tempfile

@@ -4,8 +4,6 @@ Draws histories from the model and tunes beta, tau and White's advantage on each
 be the true value, and the spread should be the standard error.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

@@ -5,8 +5,6 @@
 Ends with 1 where anything differs. Both run in the present environment, each with its own code and configs.
 """
 
-from __future__ import annotations
-
 import csv
 import os
 import subprocess

@@ -104,7 +104,11 @@ def compare(
     replaced: tuple[str, ...] = ()
     if every is None:
         every = affordable_every(timeline, first)
-        systems, replaced = _afforded(timeline, systems, first, every, plan)
+        fits = len(blocks(timeline, first, every))
+        if plan:
+            fits += plan.evaluations * len(blocks(timeline.until(first), plan.since, plan.every))
+        afforded = [affordable(timeline, system, fits) for system in systems]
+        systems, replaced = [one for one, _ in afforded], tuple(note for _, note in afforded if note)
     steps = tuple(blocks(timeline, first, every))
     units = len(timeline.periods) - first + 1 + (plan.evaluations if plan else 0)
     work = timeline.n_games * units * len(systems)
@@ -147,17 +151,6 @@ def compare(
     )
     entries = tuple(found[number] for number in sorted(found))
     return Comparison(timeline, first, every, plan, entries, lost, interrupted, replaced)
-
-
-def _afforded(
-    timeline: Timeline, systems: Sequence[System], first: int, every: int, plan: TunePlan | None
-) -> tuple[list[System], tuple[str, ...]]:
-    """Systems with affordable parameters, and a note on each replacement."""
-    fits = len(blocks(timeline, first, every))
-    if plan:
-        fits += plan.evaluations * len(blocks(timeline.until(first), plan.since, plan.every))
-    found = [affordable(timeline, system, fits) for system in systems]
-    return [system for system, _ in found], tuple(note for _, note in found if note)
 
 
 def later_half(timeline: Timeline, end: int) -> int:

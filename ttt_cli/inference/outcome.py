@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from statistics import NormalDist
-from typing import TYPE_CHECKING, Any, Final, Literal, Protocol
+from typing import TYPE_CHECKING, Any, Final
 
 from ttt_cli.support.errors import ConfigError
 
@@ -195,19 +195,6 @@ def logistic_unit(margin: float) -> float:
     return ELO_SCALE * math.log(odds) / CLASS
 
 
-class DrawParams(Protocol):
-    """Draw margin in points, or auto: from the probability of a draw between equals, None: the share in the games."""
-
-    draw_margin: float | Literal["auto"]
-    draw_probability: float | None
-
-
-class GaussianDrawParams(DrawParams, Protocol):
-    """Draw margin of performances with the sd `beta`, points."""
-
-    beta: float
-
-
 def draw_share(timeline: Timeline) -> float:
     """Weighted share of draws among the games; 0 without games."""
     from ttt_cli.games.table import DRAW
@@ -221,12 +208,12 @@ def margin_for(probability: float, beta: float) -> float:
     return NormalDist().inv_cdf((probability + 1.0) / 2.0) * math.sqrt(2.0) * beta
 
 
-def margin_slope(params: GaussianDrawParams, timeline: Timeline) -> float:
+def margin_slope(params: Any, timeline: Timeline) -> float:
     """Derivative of `margin_for` in the probability, points; 0 at its ends."""
     probability, normal = params.draw_probability or draw_share(timeline), NormalDist()
     if not 0.0 < probability < 1.0:
         return 0.0
-    return math.sqrt(0.5) * params.beta / normal.pdf(normal.inv_cdf((probability + 1.0) / 2.0))
+    return math.sqrt(0.5) * float(params.beta) / normal.pdf(normal.inv_cdf((probability + 1.0) / 2.0))
 
 
 def logistic_margin(probability: float) -> float:
@@ -234,24 +221,22 @@ def logistic_margin(probability: float) -> float:
     return 400.0 * math.log10((1.0 + probability) / (1.0 - probability))
 
 
-def resolve_margin(params: GaussianDrawParams, timeline: Timeline) -> float:
+def resolve_margin(params: Any, timeline: Timeline) -> float:
     """Draw margin in points, `auto` resolved. Raises ConfigError when it is impossible with these games."""
-    return _resolve(params, timeline, lambda probability: margin_for(probability, params.beta))
+    return resolve_logistic_margin(params, timeline, lambda probability: margin_for(probability, params.beta))
 
 
-def resolve_logistic_margin(params: DrawParams, timeline: Timeline) -> float:
+def resolve_logistic_margin(
+    params: Any, timeline: Timeline, margin_of: Callable[[float], float] = logistic_margin
+) -> float:
     """Draw margin of logistic performances, Elo points."""
-    return _resolve(params, timeline, logistic_margin)
-
-
-def _resolve(params: DrawParams, timeline: Timeline, margin_of: Callable[[float], float]) -> float:
     share = draw_share(timeline)
     if params.draw_margin == 0.0 and share > 0.0:
         raise ConfigError(
             "draw_margin is 0, but there are drawn games", hint="use draw_margin: auto, or a number above 0"
         )
     if params.draw_margin != "auto":
-        return params.draw_margin
+        return float(params.draw_margin)
     if params.draw_probability is None and share >= 1.0:
         raise ConfigError(
             "all games are draws, so their share gives no draw margin", hint="set model.draw_margin in points"

@@ -257,6 +257,3 @@ class Traits:
     for_predictions: Mapping[str, object] = field(default_factory=dict)
     exact_gradient: Callable[[Any], bool] = lambda _: False
     for_many_fits: Callable[[Timeline, Any, int], Mapping[str, object]] = lambda *_: {}
-
-
-# Parameters that at 0 are off, and those that count only with them.
