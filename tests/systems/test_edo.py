@@ -196,17 +196,6 @@ def test_an_anchor_that_is_not_there_is_told():
     assert fit.notes == ("p1 @ 1910 = 2665: not rated then, so raw_mean sets the scale",)
 
 
-def test_a_weight_is_so_many_games_and_colours_do_not_count():
-    rows = random_rows(5)
-    heavy = [(*row[:4], 3.0) for row in rows]
-    swapped = [
-        (year, black, white, 2 - outcome) for year, white, black, outcome, *_ in rows for _ in range(3)
-    ]
-    first, second = (skills(*fit_rows(some, "edo")) for some in (heavy, swapped))
-    for node, value in first.items():
-        assert second[node] == pytest.approx(value, abs=1e-6)
-
-
 def test_white_gains_by_an_advantage_as_by_odds_and_not_where_colours_are_unknown():
     rows = [row[:4] for row in random_rows(6)]
     by_advantage = fit_rows(rows, "edo", white_advantage=40)[1]

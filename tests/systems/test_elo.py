@@ -116,27 +116,6 @@ def test_what_one_wins_the_other_loses(rows, update):
     assert last.mean() == pytest.approx(1500.0)
 
 
-@laws
-@given(games, st.sampled_from(["game", "period"]))
-def test_swapped_colours_and_other_names_change_nothing(rows, update):
-    rename = dict(zip("abcd", "zyxw", strict=True))
-    turned = [
-        (year, rename[black], rename[white], 2 - outcome, w, -o) for year, white, black, outcome, w, o in rows
-    ]
-    (one, first), (other, second) = (fit_rows(them, "elo", update=update, **WORLD) for them in (rows, turned))
-    named = {(rename[name], year): mean for (name, year), mean in means(one, first).items()}
-    assert means(other, second) == pytest.approx(named, abs=1e-9)
-    assert second.log_evidence == pytest.approx(first.log_evidence, abs=1e-9)
-
-
-@laws
-@given(games)
-def test_a_period_has_no_order(rows):
-    one, first = fit_rows(rows, "elo", update="period", **WORLD)
-    other, second = fit_rows(rows[::-1], "elo", update="period", **WORLD)
-    assert means(one, first) == pytest.approx(means(other, second), abs=1e-9)
-
-
 def test_a_part_of_a_game_moves_by_that_part_of_k():
     whole, half = (fit_rows([(1900, "a", "b", 2, w)], "elo", k=20, **WORLD)[1] for w in (1.0, 0.5))
     assert whole.mean[0] - 1500 == pytest.approx(2 * (half.mean[0] - 1500)) == 10.0

@@ -61,18 +61,6 @@ def test_it_is_the_plain_twin(rows, rounds, colours, expectation):
     assert told == [(number, *step) for number, step in enumerate(fit.trace, 1)]
 
 
-@laws
-@given(games)
-def test_names_colours_and_levels_do_not_matter(rows):
-    rename = dict(zip("abcd", "zyxw", strict=True))
-    turned = [
-        (year, rename[black], rename[white], 2 - outcome, w, -o) for year, white, black, outcome, w, o in rows
-    ]
-    one = means(*fit_rows(rows, "spinrad", **WORLD))
-    other = means(*fit_rows(turned, "spinrad", prior_mean=2000, **WORLD))
-    assert other == pytest.approx({(rename[name], year): mean + 500 for (name, year), mean in one.items()})
-
-
 def test_the_future_speaks_about_the_past():
     early = [(1900, "a", "b", 1), (1901, "b", "c", 1)]
     found = means(*fit_rows([*early, (1902, "c", "d", 2)], "spinrad", rounds=2, **WORLD))
@@ -85,12 +73,6 @@ def test_the_trace_tells_how_far_each_round_moves_the_ratings():
     assert changes[0] == pytest.approx(np.abs(fits[0].mean - 1500).max())
     assert changes[1] == pytest.approx(np.abs(fits[1].mean - fits[0].mean).max())
     assert changes[2] == pytest.approx(np.abs(fits[2].mean - fits[1].mean).max())
-
-
-def test_a_weight_is_so_many_games_in_a_row():
-    once = means(*fit_rows([(1900, "a", "b", 2, 3.0), (1901, "a", "b", 1)], "spinrad", **WORLD))
-    thrice = means(*fit_rows([(1900, "a", "b", 2)] * 3 + [(1901, "a", "b", 1)], "spinrad", **WORLD))
-    assert once == pytest.approx(thrice, abs=1e-12)
 
 
 def test_what_it_predict_where_there_are_no_games():

@@ -134,23 +134,6 @@ def test_the_beliefs_are_close_to_the_posterior_under_powers_of_the_likelihood()
         assert fit.sd[node] == pytest.approx(sds[player], rel=0.03)
 
 
-def swapped(rows):
-    return [(year, black, white, 2 - outcome, n, -lead) for year, white, black, outcome, n, lead in rows]
-
-
-def test_swapped_colours_and_results_with_the_opposite_advantage_are_the_same():
-    rows = random_rows(5, odds=True)
-    assert_same(fitted(rows)[1], fitted(swapped(rows), white_advantage=-25)[1])
-
-
-def test_renamed_players_are_the_same_players():
-    rows = random_rows(6)
-    other = {"a": "d", "b": "a", "c": "b", "d": "c"}
-    one = around(*fitted(rows))
-    two = around(*fitted([(y, other[w], other[b], *rest) for y, w, b, *rest in rows]))
-    assert all(two[other[name], year] == pytest.approx(one[name, year], abs=1e-7) for name, year in one)
-
-
 @pytest.mark.parametrize("known", ["known", "unknown"])
 def test_a_weight_is_so_many_equal_games(known):
     rows = [(*row[:4], 1.0, row[5]) for row in random_rows(7)]
@@ -223,13 +206,6 @@ def test_the_evidence_is_that_of_the_predictions_before():
         total += n * math.log(weighted_ep.predict(fit.params, *sides)[0, outcome])
     assert fit.log_evidence == pytest.approx(total, abs=1e-9)
     assert fit.leave_one_out == fit.log_evidence
-
-
-def test_no_games_at_all():
-    timeline, fit = fitted([])
-    assert timeline.n_nodes == 0
-    assert fit.status.converged
-    assert fit.log_evidence == 0
 
 
 def test_idle_years_lead_from_one_belief_to_the_next():

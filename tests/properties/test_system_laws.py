@@ -1,0 +1,122 @@
+"""Laws of all systems but TTT and TTT-D, which have their own: mirrors, names, orders, weights, levels."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tests.support.builders import fit_rows, make_games
+from tests.support.strategies import game_rows
+from ttt_cli.config.schema import SolverConfig
+from ttt_cli.systems.registry import load
+from ttt_cli.timeline import build_timeline
+
+PERIODS = ("glicko", "glicko2", "chessmetrics")
+SYSTEMS = {
+    **{name: {} for name in PERIODS},
+    "elo": {"k": 24},
+    "elo by period": {"k": 24, "update": "period"},
+    "spinrad": {},
+    "trueskill": {"beta": 250},
+    "elo-historical": {"span": 3},
+    "edo": {"prior_sd": 1e5},
+    "whr": {"tau": 50},
+    "weighted-ep": {},
+}
+ORDERED = ("elo", "spinrad", "trueskill")  # take games one after the other
+LEVELLED = {
+    "glicko",
+    "glicko2",
+    "elo",
+    "elo by period",
+    "spinrad",
+    "trueskill",
+    "elo-historical",
+    "whr",
+    "weighted-ep",
+}
+SOLVER = SolverConfig(tol=1e-7)
+games = game_rows(1906, "abcde", (1.0, 2.0), (0.0, 150.0), 15)
+few = settings(max_examples=12)
+
+
+def beliefs(rows, system, **params):
+    """({(player, year): (mean, sd, mean before, sd before)}, log-evidence), what is unknown as 0."""
+    given = {"draw_margin": 80, **SYSTEMS[system], **params}
+    timeline, fit = fit_rows(rows, system.partition(" ")[0], SOLVER, **given)
+    chain = fit.chains["skill"]
+    parts = [getattr(chain, name, chain.sd) for name in ("mean", "sd", "before_mean", "before_sd")]
+    columns = np.nan_to_num(np.stack(parts, axis=1))
+    keys = zip(timeline.node_player, timeline.node_period, strict=True)
+    found = {(timeline.players[p], int(y)): row for (p, y), row in zip(keys, columns, strict=True)}
+    return found, np.nan_to_num(fit.log_evidence)
+
+
+def assert_same(one, other):
+    assert set(one[0]) == set(other[0])
+    for key, found in one[0].items():
+        assert found == pytest.approx(other[0][key], abs=1e-5)
+    assert one[1] == pytest.approx(other[1], abs=1e-7)
+
+
+@pytest.mark.parametrize("system", SYSTEMS)
+@few
+@given(games)
+def test_colours_change_places_with_their_advantage(system, rows):
+    turned = [(y, black, white, 2 - outcome, w, -lead) for y, white, black, outcome, w, lead in rows]
+    assert_same(beliefs(rows, system, white_advantage=40), beliefs(turned, system, white_advantage=-40))
+
+
+@pytest.mark.parametrize("system", SYSTEMS)
+@few
+@given(games, st.randoms(use_true_random=False))
+def test_names_and_order_inside_a_year_do_not_matter(system, rows, random):
+    names = list("abcde")
+    random.shuffle(names)
+    new = dict(zip("abcde", names, strict=True))
+    mixed = [(y, new[w], new[b], *rest) for y, w, b, *rest in rows]
+    if system not in ORDERED:
+        random.shuffle(mixed)
+    found, evidence = beliefs(rows, system)
+    renamed = {(new[name], year): row for (name, year), row in found.items()}
+    assert_same((renamed, evidence), beliefs(mixed, system))
+
+
+@pytest.mark.parametrize("system", SYSTEMS)
+@few
+@given(games)
+def test_a_weight_is_so_many_equal_games(system, rows):
+    repeated = [(*row[:4], 1.0, row[5]) for row in rows for _ in range(int(row[4]))]
+    assert_same(beliefs(rows, system), beliefs(repeated, system))
+
+
+@pytest.mark.parametrize("system", sorted(LEVELLED))
+@few
+@given(games)
+def test_the_mean_of_the_prior_moves_all(system, rows):
+    (one, evidence), (other, moved) = (beliefs(rows, system, prior_mean=mean) for mean in (1500, 2500))
+    for key, (mean, sd, *_) in one.items():
+        assert other[key][:2] == pytest.approx((mean + 1000, sd), abs=1e-5)
+    assert moved == pytest.approx(evidence, abs=1e-7)
+
+
+@pytest.mark.parametrize("model", PERIODS)
+@few
+@given(games)
+def test_later_games_change_nothing_before(model, rows):
+    found, _ = beliefs(rows, model)
+    early, _ = beliefs([row for row in rows if row[0] <= 1903] or [(1900, "a", "b", 1)], model)
+    for key in set(early) & set(found) if any(row[0] <= 1903 for row in rows) else ():
+        assert found[key] == pytest.approx(early[key], abs=1e-6)
+
+
+@pytest.mark.parametrize("model", PERIODS)
+def test_unknown_colours_leave_white_s_advantage_out(model):
+    rows = [(1900, "a", "b", 2), (1900, "b", "c", 1), (1901, "c", "a", 0)]
+    module = load(model)
+    timeline = build_timeline(make_games(rows), colours="unknown")
+    fit = module.fit(timeline, module.Params(draw_margin=80, white_advantage=50), SOLVER)
+    assert fit.params["white_advantage"] == 0
+    _, plain = fit_rows(rows, model, SOLVER, draw_margin=80)
+    assert np.array_equal(fit.mean, plain.mean)
+    assert fit.log_evidence == plain.log_evidence
