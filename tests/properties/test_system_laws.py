@@ -41,7 +41,7 @@ few = settings(max_examples=12)
 
 
 def beliefs(rows, system, **params):
-    """({(player, year): (mean, sd, mean before, sd before)}, log-evidence), what is unknown as 0."""
+    """({(player, year): (mean, sd, mean before, sd before)}, evidences), what is unknown as 0."""
     given = {"draw_margin": 80, **SYSTEMS[system], **params}
     timeline, fit = fit_rows(rows, system.partition(" ")[0], SOLVER, **given)
     chain = fit.chains["skill"]
@@ -49,7 +49,7 @@ def beliefs(rows, system, **params):
     columns = np.nan_to_num(np.stack(parts, axis=1))
     keys = zip(timeline.node_player, timeline.node_period, strict=True)
     found = {(timeline.players[p], int(y)): row for (p, y), row in zip(keys, columns, strict=True)}
-    return found, np.nan_to_num(fit.log_evidence)
+    return found, np.nan_to_num([fit.log_evidence, fit.leave_one_out])
 
 
 def assert_same(one, other):
