@@ -12,13 +12,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Final, Literal, Self
 
-from ttt_cli.runs.attach import (
-    NotARun,
-    check_numbers,
-    connect,
-    signature,
-    translated,
-)
+from ttt_cli.runs.attach import NotARun, check_numbers, connect, signature, translated
 from ttt_cli.runs.lookup import Found, Scale, find_period, find_player, find_scale
 from ttt_cli.runs.meta import (
     INSERT,

@@ -205,11 +205,7 @@ def session_views(
 
 
 def _views(
-    chains: Sequence[str],
-    period: Period,
-    places: Mapping[str, str],
-    slope: float = 1.0,
-    shift: float = 0.0,
+    chains: Sequence[str], period: Period, places: Mapping[str, str], slope: float = 1.0, shift: float = 0.0
 ) -> str:
     """SQL of the views; `places` of the tables, other than those of the views."""
     skill, *further = (_ahead(chain, period, slope, shift if chain == "skill" else 0.0) for chain in chains)

@@ -34,13 +34,7 @@ from ttt_cli.runs.attach import (
     signature,
     translated,
 )
-from ttt_cli.runs.columns import (
-    Columns,
-    link_columns,
-    player_columns,
-    texts,
-    written_texts,
-)
+from ttt_cli.runs.columns import Columns, link_columns, player_columns, texts, written_texts
 from ttt_cli.runs.meta import INSERT, WHERE, EvidencePoint, RunMeta, basis_of, drop_stale_points
 from ttt_cli.runs.run import Run
 from ttt_cli.runs.schema import ALIASES, DATABASE, FORMAT, definitions
