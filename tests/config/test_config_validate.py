@@ -15,8 +15,7 @@ class Params(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
 
     prior_mean: Annotated[
-        float,
-        Field(validation_alias=AliasChoices("prior_mean", "mu0"), description="mean, points"),
+        float, Field(validation_alias=AliasChoices("prior_mean", "mu0"), description="mean, points")
     ] = 1200.0
     beta: Annotated[float, Field(gt=0, description="sd, points")] = 480.0
     margin: Literal["auto"] | Annotated[float, Field(ge=0)] = "auto"
@@ -59,10 +58,7 @@ DATA = [
     ("data:\n  columns: {white: 3}", "data.columns.white must be text, not 3"),
 ]
 MATCHED = "scale.slope: slope matched needs anchors, and scale.anchors has none"
-SCALE = [
-    ("scale:\n  slope: matched", MATCHED),
-    ("scale:\n  {anchors: [], slope: matched}", MATCHED),
-]
+SCALE = [("scale:\n  slope: matched", MATCHED), ("scale:\n  {anchors: [], slope: matched}", MATCHED)]
 
 
 @each(

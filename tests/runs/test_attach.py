@@ -108,11 +108,10 @@ EVIL = {
 }  # fmt: skip
 
 # Only for other clients: we read tables
-IGNORED = {
-    *(evil for evil in EVIL if evil.startswith(("view", "macro", "further"))),
-    "index",
-    "sequence",
-} - {"view_players_reads", "view_meta_reads"}
+IGNORED = {*(evil for evil in EVIL if evil.startswith(("view", "macro", "further"))), "index", "sequence"} - {
+    "view_players_reads",
+    "view_meta_reads",
+}
 
 # What a view is made with in place of a function that would act at once.
 STAND_IN = (
