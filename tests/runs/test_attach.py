@@ -90,6 +90,7 @@ EVIL = {
     "bridge_no_number": "UPDATE spans SET sd_rise = 'nan'",
     "bridge_infinite": "UPDATE spans SET mean_step = '-inf'",
     "bridge_missing": "UPDATE spans SET sd_early_periods = NULL",
+    "spans_without_ends": 'UPDATE spans SET "until" = NULL',
     "span_twice": "INSERT INTO spans FROM spans; UPDATE meta SET value = '16' WHERE key = 'nodes'",
     "five_million_rows": "INSERT INTO spans SELECT s.* FROM spans s, range(700000); "
     "UPDATE meta SET value = '5600008' WHERE key = 'nodes'",

@@ -33,10 +33,8 @@ class Document:
 
     def where(self, path: KeyPath) -> str | None:
         """Where the value at `path`, or else the nearest part of the config around it, was written."""
-        for end in range(len(path), -1, -1):
-            if path[:end] in self.origins:
-                return self.origins[path[:end]]
-        return None
+        around = (path[:end] for end in range(len(path), -1, -1))
+        return next((self.origins[part] for part in around if part in self.origins), None)
 
     def assign(self, path: tuple[str, ...], value: Any, origin: str) -> "Document":
         """A copy with `value` at `path`, placed last; anything at or below it is removed."""
