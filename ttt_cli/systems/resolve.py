@@ -116,13 +116,10 @@ def _model(document: Document, section: object) -> Model:
         hint = f"did you mean model.name={section}?" if isinstance(section, str) else "for instance name: ttt"
         message = f"model must be a map of its name and parameters, not {shown(section)}"
         raise ConfigError(message, where=document.where(("model",)), hint=hint)
-    named, problems = check(ModelConfig, section, document, ("model",))
-    if named is None:
-        raise joined(problems)
     try:
-        return load(named.name)
+        return load(validate(ModelConfig, section, document, ("model",)).name)
     except ConfigError as error:
-        where = document.where(("model", "name"))
+        where = error.where or document.where(("model", "name"))
         raise ConfigError(error.message, where=where, hint=error.hint) from error
 
 
