@@ -149,22 +149,18 @@ def say(*lines: str, level: int = NORMAL) -> None:
     """Print lines on standard error at this level of verbosity; on a terminal they break between words."""
     if voice.level < level:
         return
+    fill = textwrap.TextWrapper(
+        width(), break_long_words=False, break_on_hyphens=False, replace_whitespace=False
+    )
     try:
-        for line in lines:
-            print(_wrapped(printable(line)) if sys.stderr.isatty() else printable(line), file=sys.stderr)  # noqa: T201
+        for line in "\n".join(map(printable, lines)).split("\n") if lines else ():
+            text = line
+            if sys.stderr.isatty() and len(line) > fill.width:
+                fill.subsequent_indent = line[: len(line) - len(line.lstrip())] + "  "
+                text = fill.fill(line)
+            print(text, file=sys.stderr)  # noqa: T201
     except OSError:
         give_up(sys.stderr)
-
-
-def _wrapped(text: str) -> str:
-    def folded(line: str) -> str:
-        indent = line[: len(line) - len(line.lstrip())] + "  "
-        return textwrap.fill(
-            line, width(), subsequent_indent=indent, break_long_words=False, break_on_hyphens=False,
-            replace_whitespace=False, drop_whitespace=True,
-        )  # fmt: skip
-
-    return "\n".join(folded(line) if len(line) > width() else line for line in text.split("\n"))
 
 
 def report_run() -> None:

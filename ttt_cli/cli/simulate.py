@@ -40,11 +40,20 @@ def command(
     """
     from ttt_cli.config.errors import validate
     from ttt_cli.config.load import read_document
+    from ttt_cli.config.schema import year_range
     from ttt_cli.evaluate.simulate import Plan, check_places, save, simulate
 
     own = [text for text in overrides if text.strip().startswith(_OWN)]
     document = read_document(None, own)
-    for key, value in (_years(years) | given).items():
+    if years is not None and years.isdecimal():
+        given["years"] = int(years)
+    elif years is not None:
+        try:
+            first, last = year_range(years)
+        except ValueError as error:
+            raise click.BadParameter(str(error), param_hint="--years") from error
+        given |= {"first_year": first, "years": last - first + 1}
+    for key, value in given.items():
         if value is not None:
             document = document.assign(("simulate", key), value, f"--{key} {value}")
     keys = dict(document.values.get("simulate", {}))
@@ -82,17 +91,3 @@ def _model(config: str | None, overrides: list[str]) -> dict[str, Any]:
     open_values = (("draw_margin", "auto"), ("draw_probability", None), ("white_advantage", "estimate"))
     unknown = {key for key, value in open_values if chosen[key] == value}  # the games would decide
     return {key: chosen[key] for key in Plan.model_fields if key in chosen.keys() - unknown}
-
-
-def _years(text: str | None) -> dict[str, int]:
-    from ttt_cli.config.schema import year_range
-
-    if text is None:
-        return {}
-    if text.isdecimal():
-        return {"years": int(text)}
-    try:
-        first, last = year_range(text)
-    except ValueError as error:
-        raise click.BadParameter(str(error), param_hint="--years") from error
-    return {"first_year": first, "years": last - first + 1}

@@ -7,7 +7,7 @@ from typing import Any, Final
 from ttt_cli.runs.run import Run
 from ttt_cli.support.errors import LookupFailed
 from ttt_cli.views.players import games_of, record_rows, tally
-from ttt_cli.views.probability import Strength, colour_blind, match, outcomes, params_in, stronger
+from ttt_cli.views.probability import colour_blind, match, outcomes, params_in, stronger
 from ttt_cli.views.rows import Rows
 from ttt_cli.views.run import load_numpy_meanwhile, run_line, side_names
 
@@ -54,11 +54,35 @@ def versus_view(
             for player, n in zip((first, second), chosen, strict=True)
         )
         played = games_of(run, first, second)
-        first_taken, second_taken, sd, how = _together(run, (own, their), chosen)
-    sides = run.scale.points(first_taken), run.scale.points(second_taken)
-    facts = _facts(run, own, their, sides) | {"sd_lead": sd, "skills": how}
+        sides = [run.scale.points(one) for one in (own, their)]
+        sd, how = None, None
+        if own["sd"] is not None and their["sd"] is not None:
+            sd, how = math.hypot(own["sd"], their["sd"]), "independent"
+            if run.has_joint:
+                import numpy as np
+
+                pair = list(zip((first, second), chosen, strict=True))
+                (sd,) = run.joint.deviations([pair], [np.array([1.0, -1.0])], EXACT)
+                how = "joint"  # independent skills with these sds have the joint sd of the difference
+                sides = [one | {"sd": math.sqrt(0.5) * sd / run.scale.slope} for one in sides]
+        params = params_in(run, max(own["period"], their["period"]))
+    model, facts = run.meta.model, dict[str, Any]()
+    for side, strength in (("a", own), ("b", their)):
+        facts |= {f"{key}_{side}": strength[key] for key in ("player", "period", "mean", "sd", "games")}
+    either = colour_blind(model, params, *sides)
+    facts["lead"] = own["mean"] - their["mean"]
+    facts |= dict(zip(_PROBABILITIES, (stronger(*sides), *either, either.expected), strict=True))
+    as_white, turned = outcomes(model, params, sides, sides[::-1])
+    if abs(as_white.expected - turned.turned().expected) > 1e-9:
+        ways = {"white": as_white, "black": turned.turned()}
+        if run.has_rows("neutral_games"):
+            (ways["neutral"],) = outcomes(model, {**params, "white_advantage": 0.0}, sides[:1], sides[1:])
+        for colour, outcome in ways.items():
+            values = (*outcome, outcome.expected)
+            facts |= {f"{key}_{colour}": value for key, value in zip(_PROBABILITIES[1:], values, strict=True)}
+    facts |= {"sd_lead": sd, "skills": how}
     if games is not None:
-        promised = match(run.meta.model, _params(run, own, their), *sides, games)
+        promised = match(model, params, sides[0], sides[1], games)
         results = promised.games, promised.win, promised.tie, promised.loss, promised.expected
         facts |= zip(
             (f"match_{key}" for key in ("games", "win", "draw", "loss", "points")), results, strict=True
@@ -94,48 +118,3 @@ def _period(run: Run, player: str, at: str) -> int:
         return run.find_period(at, player)[1]
     (peak,), *_ = run.select("SELECT peak_period FROM players WHERE player = ?", [player])[1]
     return run.find_period(peak, player)[1]
-
-
-def _together(
-    run: Run, sides: tuple[Strength, Strength], numbers: tuple[int, int]
-) -> tuple[Strength, Strength, float | None, str | None]:
-    """Both skills for a comparison, the sd of their difference, and whether that is joint or independent.
-
-    Joint skills get the sds that two independent ones with the same sd of the difference would have.
-    """
-    own, their = sides
-    if own["sd"] is None or their["sd"] is None:
-        return own, their, None, None
-    if not run.has_joint:
-        return own, their, math.hypot(own["sd"], their["sd"]), "independent"
-    import numpy as np
-
-    pair = [(own["player"], numbers[0]), (their["player"], numbers[1])]
-    (sd,) = run.joint.deviations([pair], [np.array([1.0, -1.0])], EXACT)
-    each = {"sd": math.sqrt(0.5) * sd}
-    return {**own, **each}, {**their, **each}, sd, "joint"
-
-
-def _params(run: Run, own: Strength, their: Strength) -> dict[str, Any]:
-    """Parameters of a game at the later of both periods."""
-    return params_in(run, max(own["period"], their["period"]))
-
-
-def _facts(run: Run, own: Strength, their: Strength, sides: tuple[Strength, Strength]) -> dict[str, Any]:
-    """The facts of the report. `sides`: the skills for the comparison, points."""
-    model, params = run.meta.model, _params(run, own, their)
-    facts: dict[str, Any] = {}
-    for side, strength in (("a", own), ("b", their)):
-        facts |= {f"{key}_{side}": strength[key] for key in ("player", "period", "mean", "sd", "games")}
-    either = colour_blind(model, params, *sides)
-    facts["lead"] = own["mean"] - their["mean"]
-    facts |= dict(zip(_PROBABILITIES, (stronger(*sides), *either, either.expected), strict=True))
-    as_white, turned = outcomes(model, params, sides, sides[::-1])
-    if abs(as_white.expected - turned.turned().expected) > 1e-9:
-        ways = {"white": as_white, "black": turned.turned()}
-        if run.has_rows("neutral_games"):
-            (ways["neutral"],) = outcomes(model, {**params, "white_advantage": 0.0}, sides[:1], sides[1:])
-        for colour, outcome in ways.items():
-            values = (*outcome, outcome.expected)
-            facts |= {f"{key}_{colour}": value for key, value in zip(_PROBABILITIES[1:], values, strict=True)}
-    return facts
