@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from ttt_cli.config.schema import SolverConfig
 from ttt_cli.fitted import DrawCurve
 from ttt_cli.games.table import DRAW
 from ttt_cli.inference.ep.merged import MergedGames, outcomes, points_given
@@ -30,7 +29,6 @@ from ttt_cli.timeline import Timeline, calendar
 
 if TYPE_CHECKING:
     from ttt_cli.fitted import Fit
-    from ttt_cli.inference.params import DrawsMove
 
 
 # in 2 beta^2, the draw margin (or the origin of the players' own), White's advantage, and the log of an Elo point
@@ -269,8 +267,6 @@ FIRST_STEPS: Final = 5  # from equal margins to those of the shares of draws
 ROUGH: Final = 1e-3  # of a logarithm
 NEAR: Final = 0.02  # the same: after smaller moves the next step takes the Fisher information as it was
 TINY: Final = 1e-12
-SLOPE_STEP: Final = 1e-2  # of the drift
-SLOPE_TOL: Final = 1e-6  # points
 
 
 class MovingMargins:
@@ -458,20 +454,6 @@ def _filled(level: Array) -> Array:
         return np.zeros(len(level))
     last = np.maximum(np.searchsorted(known, np.arange(len(level)), side="right") - 1, 0)
     return np.asarray(level[known[last]])
-
-
-def drift_slope(refit: Callable[..., Fit], timeline: Timeline, params: DrawsMove, fit: Fit) -> float:
-    """Gradient of the log-evidence in the drift by central differences of fits; 0 without one."""
-    drift = params.draw_margin_drift
-    if not drift:
-        return 0.0
-    solver = SolverConfig(posterior="joint" if fit.posterior == "joint" else "factorised", tol=SLOPE_TOL)
-    ends = []
-    for sign in (-1.0, 1.0):
-        moved = {"draw_margin_drift": drift * (1.0 + sign * SLOPE_STEP)}
-        moved["white_advantage"] = fit.params["white_advantage"]
-        ends.append(refit(timeline, params.model_copy(update=moved), solver, start=fit).log_evidence)
-    return (ends[1] - ends[0]) / (2.0 * SLOPE_STEP * drift)
 
 
 @dataclass(frozen=True)

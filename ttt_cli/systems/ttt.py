@@ -16,7 +16,6 @@ from ttt_cli.inference.joint import JointInference
 from ttt_cli.inference.outcome import margin_slope, normal_unit, normal_unit_growth, resolve_margin
 from ttt_cli.inference.params import CAREER, COMMON_MARGIN, DRIFT, MOVING_MARGINS, PLAY, SkillParams, Traits
 from ttt_cli.inference.solver import Given
-from ttt_cli.inference.years import drift_slope
 from ttt_cli.timeline import Timeline
 
 NAME: Final = "ttt"
@@ -51,9 +50,6 @@ def through_time(timeline: Timeline, params: Params, margin: float) -> ThroughTi
     return ThroughTime(timeline, params, lambda: {"skill": params.skill_prior(timeline)}, play)
 
 
-_refit = fit
-
-
 def gradient(timeline: Timeline, params: Params, fit: Fit) -> dict[str, float]:
     """Gradient of the log-evidence in numeric parameters at a converged fit; an `auto` margin follows beta."""
     margin = fit.params["draw_margin"]
@@ -67,7 +63,7 @@ def gradient(timeline: Timeline, params: Params, fit: Fit) -> dict[str, float]:
         **of_priors,
         "beta": by_beta + (by_margin * margin / params.beta if params.draw_margin == "auto" else 0.0),
         "draw_margin": by_margin,
-        "draw_margin_drift": drift_slope(_refit, timeline, params, fit),
+        "draw_margin_drift": 0.0,
         "white_advantage": by_advantage,
         "draw_probability": by_margin * margin_slope(params, timeline),
     }

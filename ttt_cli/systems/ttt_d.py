@@ -21,7 +21,6 @@ from ttt_cli.inference.outcome import normal_unit, normal_unit_growth, typical_m
 from ttt_cli.inference.params import CAREER, DRIFT, MOVING_MARGINS, OWN_MARGINS, PLAY, Traits, alias
 from ttt_cli.inference.prior import Prior, RandomWalk
 from ttt_cli.inference.solver import Given
-from ttt_cli.inference.years import drift_slope
 from ttt_cli.timeline import Timeline
 
 NAME: Final = "ttt-d"
@@ -98,9 +97,6 @@ def through_time(timeline: Timeline, params: Params) -> ThroughTime:
     return ThroughTime(timeline, params, priors, params.play(margin, unit, sd))
 
 
-_refit = fit
-
-
 def gradient(timeline: Timeline, params: Params, fit: Fit) -> dict[str, float]:
     """Gradient of the log-evidence in numeric parameters at a converged fit, with defaults that follow beta."""
     numbers = params.resolved()
@@ -111,7 +107,7 @@ def gradient(timeline: Timeline, params: Params, fit: Fit) -> dict[str, float]:
     for key in ("draw_margin_mean", "draw_margin_sd", "draw_margin_tau"):
         if getattr(params, key) is None:
             slopes["beta"] += slopes[key] * getattr(numbers, key) / params.beta
-    return {**slopes, "draw_margin_drift": drift_slope(_refit, timeline, numbers, fit)}
+    return {**slopes, "draw_margin_drift": 0.0}
 
 
 def _gradient(params: Params, inference: Inference | JointInference) -> dict[str, float]:
