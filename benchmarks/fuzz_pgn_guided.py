@@ -32,7 +32,7 @@ SMALL: dict[str, dict[str, int]] = {
     "ttt_cli.reading.pgn_text": {"COMMENT_LIMIT": 96, "MOVES_LIMIT": 128},
     "ttt_cli.reading.pgn": {"_ROWS_AT_ONCE": 4},
     "ttt_cli.reading.columns": {"_COUNT": 8, "_CHARACTERS": 64},
-    "ttt_cli.kernels.pgn": {"COMMENT_LIMIT": 96, "MOVES_LIMIT": 128, "TAGS_LIMIT": 8},
+    "ttt_cli.kernels.pgn": {"COMMENT_LIMIT": 96, "MOVES_LIMIT": 128},
     "ttt_cli.reading.text": {"HEAD": 64, "BLOCK": 128},
 }
 

@@ -22,7 +22,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 
 from measuring import cut, fuzz, mutated, options_of
 
-from tests.reference.tables import PlainObjectReader, PlainTableReader
+from tests.reference.tables import PlainTableReader
 from tests.support.batches import rows_of
 from ttt_cli.config.schema import DataConfig
 from ttt_cli.games.read import read_records
@@ -173,7 +173,6 @@ def checked(content: bytes, chance: random.Random) -> int | None:
         for read in (read_delimited, read_jsonl) if is_lined(start) else (read_delimited,):
             with (
                 patch.object(delimited, "TableReader", PlainTableReader),
-                patch.object(jsonl, "ObjectReader", PlainObjectReader),
             ):
                 expected = said(read, content, chance)
             with limited(chance, *OF_BLOCKS):

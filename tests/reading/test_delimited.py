@@ -6,7 +6,6 @@ import csv
 import gzip
 import io
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 from threading import Thread, current_thread, main_thread
@@ -26,6 +25,7 @@ from ttt_cli.reading.batches import Note
 from ttt_cli.reading.delimited import ROW_LINES, Lines, TableReader, find_delimiter, read_delimited
 from ttt_cli.reading.input import DamagedInputError
 from ttt_cli.reading.layout import Layout
+from ttt_cli.reading.results import match_result, match_scores
 from ttt_cli.reading.text import HEAD, plain_blocks
 from ttt_cli.support.errors import DataError
 
@@ -153,7 +153,7 @@ def test_blocks_may_be_cut_anywhere_behind_the_first(pieces: list[str], cuts: li
 
 
 SAMPLES = Path(__file__).parents[2] / "sample_pgn"
-PLAIN = Layout(4, True, (0,), 1, 2, (3,), "text")
+PLAIN = Layout(4, True, {"dates": (0,), "whites": (1,), "blacks": (2,), "results": (3,)})
 PIECES = st.sampled_from(
     [
         *(
@@ -249,11 +249,11 @@ def test_equal_on_odd_tables_in_any_blocks(text: str, cuts: list[int]) -> None:
     st.sampled_from("\t;|\x01¦"),
 )
 def test_equal_in_every_column(rows: list[list[str]], delimiter: str) -> None:
-    layout = Layout(7, False, (0, 1, 2), 3, 4, (), "scores", None, 5, {"games": 6, "event": 0})
+    columns = {"dates": (0, 1, 2), "whites": (3,), "blacks": (4,), "games": (6,), "event": (0,)}
     for one in (
-        layout,
-        replace(layout, result=(2,), kind="text"),
-        replace(layout, result=(1, 2), score=None, weight=6),
+        Layout(7, False, columns | {"results": (5, 6)}, "scores", {"results": match_scores}),
+        Layout(7, False, columns | {"results": (2, 5, 6)}, "text", {"results": match_result}),
+        Layout(7, False, columns | {"results": (1, 2), "weights": (6,)}, "scores"),
     ):
         quoted = [['"' + cell.replace('"', '""') + '"' if cell else "" for cell in row] for row in rows]
         both("\n".join(delimiter.join(row) for row in quoted), layout=one, delimiter=delimiter)

@@ -14,8 +14,7 @@ from tests.reference.pgn import PlainScanner
 from ttt_cli.reading import batches as file_records
 from ttt_cli.reading.batches import USUAL, Batch, FileRecords, Note, Table, text_table
 from ttt_cli.reading.columns import Strings
-from ttt_cli.reading.pgn import Scanner
-from ttt_cli.reading.pgn_text import TAG_COLUMNS
+from ttt_cli.reading.pgn import MADE, TAG_COLUMNS, Scanner
 from ttt_cli.reading.reports import BAD_ROW, DROPPED, REJECT_CODE, TOO_LONG
 
 NAMES = ("dates", "whites", "blacks", "results", "event")
@@ -61,7 +60,7 @@ def test_several_columns_become_one(most: int, monkeypatch: pytest.MonkeyPatch) 
     columns = {"dates": dates, "whites": ["A"] * 4, "blacks": ["B"] * 4, "results": ["1"] * 4}
     made: list[tuple[bytes, ...]] = []
     read = text_table(range(4), columns)._replace(
-        made={"dates": lambda parts: made.append(parts) or b"-".join(parts)}
+        made={"dates": lambda *parts: made.append(parts) or b"-".join(parts)}
     )
     records = FileRecords("x", read)
     assert told(records, "dates") == ["-".join(date).encode() for date in dates]
@@ -116,8 +115,7 @@ def test_many_distinct_values(count: int) -> None:
 
 
 def gathered(scanner: Scanner, blocks: list[bytes]) -> FileRecords:
-    columns = {name: (row,) for row, name in enumerate(TAG_COLUMNS)}
-    return FileRecords("x", Table("text", scanner.strings, scanner.scan(blocks), columns))
+    return FileRecords("x", Table("text", scanner.strings, scanner.scan(blocks), TAG_COLUMNS, MADE))
 
 
 def test_numbers_do_not_depend_on_who_reads_or_how_it_is_cut() -> None:

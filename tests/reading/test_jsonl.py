@@ -1,17 +1,15 @@
-"""Files of JSON objects as records; what is cut by pyarrow is what the standard library says."""
+"""Files of JSON objects as records."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterator
 from itertools import count, pairwise
-from unittest.mock import patch
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.reference.tables import PlainObjectReader
 from tests.support.batches import rows_of
 from tests.support.cases import each
 from ttt_cli.config.schema import DataConfig
@@ -105,98 +103,6 @@ def test_a_line_too_long_is_rejected_wherever_it_stands(monkeypatch: pytest.Monk
     found, rejects, _ = rows_of(opened(content))
     assert [row[0] for row in found] == [1, 3]
     assert [(note.line, note.reason) for note in rejects] == [(2, "too long")]
-
-
-VALUES = (
-    *(
-        '"A"',
-        '"1858"',
-        "1858",
-        '"1-0"',
-        '""',
-        "null",
-        "true",
-        "0.50",
-        "1e5",
-        "1e400",
-        "-0",
-        "-0.5",
-        "123456789.1234",
-    ),
-    *(
-        "NaN",
-        "-Infinity",
-        "Inf",
-        "0123",
-        "9" * 40,
-        "9" * 5000,
-        "[1, 2]",
-        "[]",
-        "[" * 200 + "]" * 200,
-        "tru",
-        "",
-        "'A'",
-    ),
-    *(
-        '{"white": "Z"}',
-        '"A \\"B\\""',
-        '"\\ud800"',
-        '"\\ud83d\\ude00"',
-        '"\\u0000"',
-        '"\\x"',
-        '"tab\there"',
-        '"é"',
-    ),
-    *(
-        '"\udce9"',
-        '"\ufeff"',
-        '"{"',
-        '", "',
-        '": 1, "',
-        '"x: 1, y"',
-        '"}"',
-        '"\x0b"',
-        '"',
-        "A",
-        '"A"} {"white": "B"',
-    ),
-)
-KEYS = (
-    "date",
-    "white",
-    "black",
-    "result",
-    "event",
-    "weight",
-    "x",
-    "\\u0077hite",
-    "é",
-    "",
-    "\udce9",
-    "a\\u0000",
-)
-
-
-@pytest.mark.slow
-@given(st.data())
-def test_what_pyarrow_reads_is_what_the_json_module_reads(drawn: st.DataObject) -> None:
-    """Objects of all kinds of values, keys given twice, and lines that are none."""
-    pairs = st.lists(st.tuples(st.sampled_from(KEYS), st.sampled_from(VALUES)), max_size=8)
-    draw = drawn.draw(st.lists(st.tuples(pairs, st.sampled_from((": ", ":", " : ", ":\t"))), max_size=12))
-    ends = drawn.draw(
-        st.lists(st.sampled_from(("\n", "\n\n", " \n", ",\n", "x\n", "")), min_size=12, max_size=12)
-    )
-    plain = [GAME, OTHER] * drawn.draw(st.integers(0, 40))
-    odd = [
-        "{" + ", ".join(f'"{key}"{colon}{value}' for key, value in row) + "}" + end
-        for (row, colon), end in zip(draw, ends, strict=False)
-    ]
-    lines = drawn.draw(st.permutations(plain + odd))
-    content = (GAME + "".join(lines)).encode("utf-8", "surrogateescape")
-    with patch.object(jsonl, "_FEW", drawn.draw(st.sampled_from((1, 3, 32)))):
-        fast = rows_of(read_jsonl(iter([content]), DataConfig(), "x"))
-    with patch.object(jsonl, "ObjectReader", PlainObjectReader):
-        assert rows_of(read_jsonl(iter([content]), DataConfig(), "x")) == fast
 
 
 def lined(content: str) -> tuple[list[tuple[int, Object]], list[Note]]:

@@ -6,7 +6,10 @@ import pytest
 
 from tests.support.cases import each
 from ttt_cli.config.schema import DataConfig
+from ttt_cli.reading.batches import ResultKind
+from ttt_cli.reading.dates import known_date
 from ttt_cli.reading.layout import FURTHER, SYNONYMS, Layout, find_layout
+from ttt_cli.reading.results import match_result, match_scores
 from ttt_cli.support.errors import ConfigError, DataError
 
 
@@ -14,8 +17,26 @@ def layout(*rows: str, **config: object) -> Layout:
     return find_layout([row.split(",") for row in rows], DataConfig(**config), "games.csv")  # type: ignore[arg-type]
 
 
+def table(
+    width: int,
+    header: bool,
+    date: tuple[int, ...],
+    white: int,
+    black: int,
+    result: tuple[int, ...],
+    kind: ResultKind,
+    weight: int | None = None,
+    further: dict[str, int] | None = None,
+    **named: object,
+) -> Layout:
+    columns = {"dates": date, "whites": (white,), "blacks": (black,), "results": result}
+    columns |= {name: (index,) for name, index in (further or {}).items()}
+    columns |= {} if weight is None else {"weights": (weight,)}
+    return Layout(width, header, columns, kind, **named)  # type: ignore[arg-type]
+
+
 def of_sport(*columns: object, **named: object) -> Layout:
-    return Layout(*columns, chess=False, **named)  # type: ignore[arg-type]
+    return table(*columns, chess=False, **named)  # type: ignore[arg-type]
 
 
 def of_winners(*columns: object, **named: object) -> Layout:
@@ -25,18 +46,21 @@ def of_winners(*columns: object, **named: object) -> Layout:
 @each(
     "header, expected",
     [
-        ("date,white,black,result", Layout(4, True, (0,), 1, 2, (3,), "text")),
-        ("UTCDate,white,black,result", Layout(4, True, (0,), 1, 2, (3,), "text")),
-        ("UTCDate,Date,white,black,result", Layout(5, True, (1,), 2, 3, (4,), "text", utc_date=0)),
-        ("year,UTCDate,white,black,result", Layout(5, True, (1,), 2, 3, (4,), "text")),
+        ("date,white,black,result", table(4, True, (0,), 1, 2, (3,), "text")),
+        ("UTCDate,white,black,result", table(4, True, (0,), 1, 2, (3,), "text")),
+        (
+            "UTCDate,Date,white,black,result",
+            table(5, True, (1, 0), 2, 3, (4,), "text", made={"dates": known_date}),
+        ),
+        ("year,UTCDate,white,black,result", table(5, True, (1,), 2, 3, (4,), "text")),
         (
             "Date,White Player,BLACK_PLAYER,Result,event",
-            Layout(5, True, (0,), 1, 2, (3,), "text", further={"event": 4}),
+            table(5, True, (0,), 1, 2, (3,), "text", further={"event": 4}),
         ),
-        ("black,white,weight,outcome,Year", Layout(5, True, (4,), 1, 0, (3,), "text", 2)),
-        ("year,month,day,player1,player2,score1,score2", Layout(7, True, (0, 1, 2), 3, 4, (5, 6), "scores")),
-        ("month,year,white,black,score", Layout(5, True, (1, 0), 2, 3, (4,), "text")),
-        ("month,white,black,score", Layout(4, True, (0,), 1, 2, (3,), "text", unit="month")),
+        ("black,white,weight,outcome,Year", table(5, True, (4,), 1, 0, (3,), "text", 2)),
+        ("year,month,day,player1,player2,score1,score2", table(7, True, (0, 1, 2), 3, 4, (5, 6), "scores")),
+        ("month,year,white,black,score", table(5, True, (1, 0), 2, 3, (4,), "text")),
+        ("month,white,black,score", table(4, True, (0,), 1, 2, (3,), "text", unit="month")),
         ("Week,home,away,HG,AG", of_sport(5, True, (0,), 1, 2, (3, 4), "goals", unit="week")),
         (
             "tourney_date,winner_name,loser_name",
@@ -54,19 +78,19 @@ def of_winners(*columns: object, **named: object) -> Layout:
         ),
         ("date,winner_id,loser_id", of_winners(3, True, (0,), 1, 2, (-1,), "sport", constants=("1-0",))),
         ("date,winner,loser,result", of_winners(4, True, (0,), 1, 2, (3,), "sport")),
-        ("date,white,black,winner", Layout(4, True, (0,), 1, 2, (3,), "text")),
+        ("date,white,black,winner", table(4, True, (0,), 1, 2, (3,), "text")),
         (
             "Div,Date,HomeTeam,AwayTeam,FTHG,FTAG,FTR",
             of_sport(7, True, (1,), 2, 3, (6,), "sport", further={"event": 0}),
         ),
-        ("year,date,white,black,result", Layout(5, True, (1,), 2, 3, (4,), "text")),
+        ("year,date,white,black,result", table(5, True, (1,), 2, 3, (4,), "text")),
         ("date,home_team,away_team,home_score,away_score", of_sport(5, True, (0,), 1, 2, (3, 4), "goals")),
-        ("date,white,black,white_score,black_score", Layout(5, True, (0,), 1, 2, (3, 4), "scores")),
-        ("date,white,black,white_score", Layout(4, True, (0,), 1, 2, (3,), "text")),
-        ("date,white_score,black_score,white,black,result", Layout(6, True, (0,), 3, 4, (5,), "text")),
+        ("date,white,black,white_score,black_score", table(5, True, (0,), 1, 2, (3, 4), "scores")),
+        ("date,white,black,white_score", table(4, True, (0,), 1, 2, (3,), "text")),
+        ("date,white_score,black_score,white,black,result", table(6, True, (0,), 3, 4, (5,), "text")),
         (
             "home,date,white,black,result",
-            Layout(5, True, (1,), 2, 3, (4,), "text"),
+            table(5, True, (1,), 2, 3, (4,), "text"),
         ),  # the plain word comes first
     ],
 )
@@ -97,11 +121,11 @@ def test_headers(header: str, expected: Layout) -> None:
     ],
 )
 def test_further_columns(header: str, further: dict[str, int]) -> None:
-    found = layout(header, "1,2,3,4")
-    assert found.further == further
+    columns = layout(header, "1,2,3,4").columns
+    assert {name: index for name, (index,) in columns.items() if name in FURTHER} == further
     names = header.split(",")
-    assert names[found.white] == ("white" if "white" in names else "white_id")
-    assert names[found.black] == ("black" if "black" in names else "black_id")
+    assert names[columns["whites"][0]] == ("white" if "white" in names else "white_id")
+    assert names[columns["blacks"][0]] == ("black" if "black" in names else "black_id")
 
 
 @each(
@@ -137,8 +161,10 @@ def test_scores_of_matches(
     header: str, row: str, config: dict[str, object], expected: tuple[tuple[int, ...], str, int | None]
 ) -> None:
     found = layout(header, row, **config)
-    assert (found.result, found.kind, found.score) == expected
-    assert found.outcome == (found.result if found.score is None else (*found.result, found.score, 3))
+    result, kind, score = expected
+    assert (found.columns["results"], found.kind) == (result if score is None else (*result, score, 3), kind)
+    reads = {} if score is None else {"results": match_result if result else match_scores}
+    assert found.made == reads
 
 
 def test_columns_that_are_used() -> None:
@@ -150,7 +176,7 @@ def test_a_table_with_names_for_sure() -> None:
     rows = [["year", "white", "black", "result", "x"], ["1858", "A", "B", "1", "2"]]
     assert find_layout(rows, DataConfig(header=False), "x", named=True).header
     listed = DataConfig(columns=["date", "black", "white", "result", "_"])
-    assert find_layout(rows, listed, "x", named=True).white == 2
+    assert find_layout(rows, listed, "x", named=True).columns["whites"] == (2,)
 
 
 def test_a_list_of_columns_may_name_the_winner() -> None:
@@ -164,7 +190,7 @@ def test_constant_columns() -> None:
     assert found == of_sport(3, True, (0,), 1, 2, (-1,), "sport", -2, constants=("1-0", "2"))
     assert found.used == (0, 1, 2)
     winners = layout("date,winner,loser", constant={"result": "0-1"})
-    assert (winners.result, winners.kind) == ((-1,), "sport")
+    assert (winners.columns["results"], winners.kind) == ((-1,), "sport")
     with pytest.raises(ConfigError, match=r"data\.constant: unknown column name 'rsult'") as error:
         layout("Year,Home,Away", constant={"rsult": "1-0"})
     assert error.value.hint == "did you mean 'result'?"
@@ -177,7 +203,7 @@ def test_no_word_means_two_columns() -> None:
 
 
 def test_the_layout_of_the_first_published_sample() -> None:
-    expected = Layout(6, False, (1,), 2, 3, (4, 5), "scores")
+    expected = table(6, False, (1,), 2, 3, (4, 5), "scores")
     assert layout("1011,1850,Nathan; SD.,Anderssen,0,2", "1012,1850,Cochrane,M.,1,1") == expected
 
 
@@ -190,26 +216,28 @@ def test_other_layouts_are_not_guessed(row: str) -> None:
 
 def test_columns_in_order() -> None:
     names = ["id", "date", "white", "black", "white_score", "black_score"]
-    assert layout("1,1858,A,B,1,0", header=False, columns=names) == Layout(
+    assert layout("1,1858,A,B,1,0", header=False, columns=names) == table(
         6, False, (1,), 2, 3, (4, 5), "scores"
     )
     assert layout("1,1858,A,B,1,0", columns=names).header is False
     assert layout("id,date,white,black,x,y", columns=names).header is True
     assert layout(",".join(names).upper(), columns=names).header is True
-    assert layout("a,b,c,d,e,f", header=True, columns=names) == Layout(6, True, (1,), 2, 3, (4, 5), "scores")
-    assert layout("x,1858,A,B,y,1", columns=["_", "year", "home", "away", "_y", "result"]).result == (5,)
+    assert layout("a,b,c,d,e,f", header=True, columns=names) == table(6, True, (1,), 2, 3, (4, 5), "scores")
+    assert layout("x,1858,A,B,y,1", columns=["_", "year", "home", "away", "_y", "result"]).columns[
+        "results"
+    ] == (5,)
 
 
 def test_columns_by_name() -> None:
     columns = {"white": "first", "black": "Second", "white_goals": "g1", "black_goals": "g2"}
-    expected = Layout(5, True, (2,), 0, 1, (3, 4), "goals")
+    expected = table(5, True, (2,), 0, 1, (3, 4), "goals")
     assert layout("First,second,date,g1,g2", columns=columns) == expected
 
 
 def test_a_configured_column_prevails_over_what_the_header_says() -> None:
     columns = {"white": "black", "black": "white", "year": "season"}
     found = layout("date,season,white,black,result", columns=columns)
-    assert (found.date, found.white, found.black) == ((1,), 3, 2)
+    assert found == table(5, True, (1,), 3, 2, (4,), "text")
     scores = {"white_score": "a", "black_score": "b"}
     assert layout("date,white,black,result,a,b", columns=scores).kind == "scores"
 

@@ -126,7 +126,6 @@ def test_what_the_compiled_code_reads_by_itself(game: str) -> None:
         FIRST.replace("]\n[", "] [") + "\n1-0\n",
         FIRST + '\n1. e4 {\n[White "Z"]\n} 1-0\n',
         FIRST + "\n1. e4 1-0\n1. d4 0-1\n",
-        FIRST + "".join(f'[Tag{number} "x"]\n' for number in range(80)) + "\n1-0\n",
         FIRST + "\n1. e4 1-0 \ufeff",
     ],
 )

@@ -10,7 +10,7 @@ from tests.support.batches import scanned
 from tests.support.cases import each
 from ttt_cli.reading import pgn_text as pgn_moves
 from ttt_cli.reading.batches import Note
-from ttt_cli.reading.pgn_text import TAG_COLUMNS
+from ttt_cli.reading.pgn import TAG_COLUMNS
 from ttt_cli.reading.results import parse_result
 from ttt_cli.reading.text import plain_blocks, text_of
 
@@ -123,7 +123,7 @@ USUAL = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1"
 def further(more: str) -> dict[str, bytes]:
     """The further columns of a game with these tags behind the others."""
     (row,), *_ = scanned([(tags() + more + "\n1. e4 1-0\n").encode()])
-    return dict(zip(TAG_COLUMNS[4:], row[5:-1], strict=True))  # type: ignore[arg-type]
+    return dict(zip(list(TAG_COLUMNS)[4:], row[5:-1], strict=True))  # type: ignore[arg-type]
 
 
 def test_further_columns_are_the_values_of_their_tags() -> None:

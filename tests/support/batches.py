@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from ttt_cli.kernels.pgn_bytes import COLUMNS
 from ttt_cli.reading.batches import FileRecords, Note, Table
-from ttt_cli.reading.pgn import Scanner
+from ttt_cli.reading.pgn import MADE, TAG_COLUMNS, Scanner
 from ttt_cli.reading.pgn_chess import read_pgn_chess
-from ttt_cli.reading.pgn_text import TAG_COLUMNS
 from ttt_cli.reading.text import text_of
 
 Rows = list[tuple[object, ...]]
@@ -44,8 +44,12 @@ def scanned(
     rejects: list[Note] = []
     notes: list[Note] = []
     for batch in batches:
-        assert len(batch.codes) == len(TAG_COLUMNS)
-        columns = [scanner.strings.pick(codes) for codes in batch.codes]
+        assert len(batch.codes) == COLUMNS
+        tags = [scanner.strings.pick(codes) for codes in batch.codes]
+        columns = [
+            list(map(MADE.get(name, bytes), *(tags[row] for row in of_name)))
+            for name, of_name in TAG_COLUMNS.items()
+        ]
         moves = [0] * len(batch.lines) if batch.moves is None else batch.moves.tolist()
         rows += zip(map(int, batch.lines), *columns, moves, strict=True)
         rejects, notes = [*rejects, *batch.rejects], [*notes, *batch.notes]

@@ -8,8 +8,6 @@ from ttt_cli.kernels.compile import flat, inner, kernel
 from ttt_cli.kernels.pgn_bytes import (
     BLACK,
     COLUMNS,
-    DATE,
-    FEN,
     GROUP,
     LETTER,
     MIX,
@@ -18,16 +16,10 @@ from ttt_cli.kernels.pgn_bytes import (
     NAMES,
     NEWLINE,
     RESULT,
-    SET_UP_NUMBER,
-    SETUP,
     SPECIAL,
     TAG_LIMIT,
-    TAGS,
     TEXT_END,
-    USUAL,
-    UTC_DATE,
     VALUE_END,
-    VARIANT,
     WEIGHTS,
     WEIGHTS_MASK,
     WHITE,
@@ -44,8 +36,6 @@ from ttt_cli.kernels.strings import hash_of, number_of, same_bytes
 DONE: Final = 0
 INCOMPLETE: Final = 1
 SLOW_PATH: Final = 2
-
-TAGS_LIMIT: Final = 64  # tags in a section besides those that are wanted
 
 NO_NAME, INITIAL, DIGIT = range(3)  # of bytes in names
 _BLANK, _TAB, _NEWLINE, _QUOTE, _BACKSLASH, _OPEN, _CLOSE = b' \t\n"\\[]'
@@ -73,9 +63,9 @@ def _key(name):
 
 
 _KEYS: Final = np.array(list(map(_key, NAMES)))
-_SLOTS: Final = next(count for count in range(TAGS, 1000) if len(set(_KEYS % count)) == TAGS)
+_SLOTS: Final = next(count for count in range(COLUMNS, 1000) if len(set(_KEYS % count)) == COLUMNS)
 _ROWS: Final = np.full(_SLOTS, -1)  # by the remainder of the key, which differs for all tags
-_ROWS[_KEYS % _SLOTS] = np.arange(TAGS)
+_ROWS[_KEYS % _SLOTS] = np.arange(COLUMNS)
 
 
 @flat
@@ -135,26 +125,16 @@ def names_players(spans):
     return spans[WHITE, 0] >= 0 and spans[BLACK, 0] >= 0
 
 
-@flat
-def _takes(keys, count, key):
-    """Whether the key is not among the first `count`, and there is room for it."""
-    for other in range(count):
-        if keys[other] == key:
-            return False
-    return count < TAGS_LIMIT
-
-
 @inner
-def read_tags(data, marks, start, end, spans, keys):
+def read_tags(data, marks, start, end, spans):
     """Read tags, the first at bracket `start`, up to a blank line behind which there are more, or to their end.
 
-    `marks` are those of `pgn_marks`. `spans` (TAGS, 2) gets start and end of the wanted values, -1 where there is no
-    such tag; `keys` (TAGS_LIMIT,) is room for the other names. Returns status, where the tags end, the lines they take,
-    and whether another tag stands there.
+    `marks` are those of `pgn_marks`. `spans` (COLUMNS, 2) gets start and end of the wanted values, -1 where there is
+    no such tag. Returns status, where the tags end, the lines they take, and whether another tag stands there.
     """
     spans[:] = -1
     i = start
-    count = newlines = lines = 0
+    newlines = lines = 0
     while True:
         i = skip_blanks(data, i, end)
         if i >= end:
@@ -171,14 +151,10 @@ def read_tags(data, marks, start, end, spans, keys):
         if status != DONE:
             return status, i, lines, False
         tag = _wanted(key)
-        taken = tag >= 0 and spans[tag, 0] >= 0
-        if taken or (tag < 0 and not _takes(keys, count, key)) or line_end - i > TAG_LIMIT:
+        if line_end - i > TAG_LIMIT or (tag >= 0 and spans[tag, 0] >= 0):
             return SLOW_PATH, i, lines, False
         if tag >= 0:
             spans[tag, 0], spans[tag, 1] = value, stop
-        else:
-            keys[count] = key
-            count += 1
         i, newlines = line_end, 0
 
 
@@ -410,8 +386,6 @@ NO_TAG: Final = 8  # added to the code of a result when there was no Result tag
 
 _RESULT_BYTES: Final = np.frombuffer(b"".join(RESULTS), np.uint8)
 _RESULT_STARTS: Final = np.cumsum([0, *map(len, RESULTS)])
-_USUAL: Final = np.frombuffer(USUAL, np.uint8)
-_UNKNOWN: Final = ord("?")
 
 
 @flat
@@ -428,27 +402,6 @@ def _bytes_in(spans):
     for tag in range(COLUMNS):
         count += spans[tag, 1] - spans[tag, 0]
     return count
-
-
-@flat
-def _set_up(data, spans):
-    """Whether the tags SetUp or FEN tell of a position other than the usual one at the start."""
-    start, stop = spans[SETUP, 0], spans[SETUP, 1]
-    if start >= 0 and stop - start == 1 and data[start] == _ONE:
-        return True
-    start, stop = spans[FEN, 0], spans[FEN, 1]
-    if start < 0 or stop == start or (stop - start == 1 and data[start] == _UNKNOWN):
-        return False
-    usual = start + len(_USUAL)
-    return stop < usual or not same_bytes(data, start, usual, _USUAL, 0, len(_USUAL))
-
-
-@flat
-def _settle_date(data, spans):
-    """Let UTCDate stand for a Date that is missing or without a year."""
-    start, stop = spans[DATE, 0], spans[DATE, 1]
-    if spans[UTC_DATE, 0] >= 0 and (start == stop or data[start] == _UNKNOWN):
-        spans[DATE, 0], spans[DATE, 1] = spans[UTC_DATE, 0], spans[UTC_DATE, 1]
 
 
 @flat
@@ -469,8 +422,6 @@ def _number_values(data, spans, known, codes, row, count, slots, starts, charact
                 count += code == count
                 known[column, 0], known[column, 1], known[column, 2] = start, stop, code
         codes[row, column] = code
-    if codes[row, VARIANT] == 0 and _set_up(data, spans):
-        codes[row, VARIANT] = SET_UP_NUMBER
     return count
 
 
@@ -484,32 +435,30 @@ def scan_games(data, marks, room, state, lines, moves, codes, unsettled, slots, 
     `marks` (n,) are those of `data` (see `pgn_marks`), `room` (n + 8,) is for the letters of moves. Of each game row
     `state[ROWS]` of `lines` (n,) gets its first line, of `moves` (n,) the hash of its moves, and of `codes` (n,
     COLUMNS) the numbers of its tags' values among the strings of `slots` to `characters` (see `strings`), 0 being the
-    empty string and SET_UP_NUMBER that of games set up. Rows of `unsettled` (n, 2) tell the games whose moves end with
+    empty string. Rows of `unsettled` (n, 2) tell the games whose moves end with
     another result than the tag says: (row, code in RESULTS, plus NO_TAG without a tag). `state` is kept up to date.
     Returns why it stopped before the game at `state[POSITION]`: INCOMPLETE, SLOW_PATH, ROWS_FULL or STRINGS_FULL.
     """
     end = len(data)
-    spans, ahead = np.empty((TAGS, 2), np.int64), np.empty((TAGS, 2), np.int64)
+    spans, ahead = np.empty((COLUMNS, 2), np.int64), np.empty((COLUMNS, 2), np.int64)
     known = np.zeros((COLUMNS, 3), np.int64)
-    keys = np.empty(TAGS_LIMIT, np.int64)
     stop = tag_lines = next_stop = next_lines = 0
     more = next_more = known_tags = False
     while True:
         if not known_tags:
-            status, stop, tag_lines, more = read_tags(data, marks, state[POSITION], end, spans, keys)
+            status, stop, tag_lines, more = read_tags(data, marks, state[POSITION], end, spans)
             if status != DONE:
                 return status
         move_lines = result = code = 0
         next_game = more
         if next_game:  # which is certain where both name their players without a blank line between
-            status, next_stop, next_lines, next_more = read_tags(data, marks, stop, end, ahead, keys)
+            status, next_stop, next_lines, next_more = read_tags(data, marks, stop, end, ahead)
             if not names_players(spans) or (status == DONE and not names_players(ahead)):
                 return SLOW_PATH
         else:
             status, stop, move_lines, result, code = read_moves(data, marks, stop, end, room)
         if status != DONE:
             return status
-        _settle_date(data, spans)
         row, count = state[ROWS], state[STRINGS]
         if row == len(lines):
             return ROWS_FULL

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from operator import itemgetter
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Final, Literal, NamedTuple, cast
+from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 
 Ids = NDArray[np.int32]
 ResultKind = Literal["text", "scores", "goals", "sport", "winners"]  # how results are written
-Parts = tuple[bytes, ...]
 
 DATES, WHITES, BLACKS, RESULTS, WEIGHTS = "dates", "whites", "blacks", "results", "weights"
 USUAL: Final[Mapping[str, tuple[int, ...]]] = MappingProxyType(
@@ -67,7 +66,7 @@ class Table(NamedTuple):
     strings: Strings
     batches: Iterator[Batch]
     columns: Mapping[str, tuple[int, ...]] = USUAL
-    made: Mapping[str, Callable[[Parts], Hashable]] = MappingProxyType({})
+    made: Mapping[str, Callable[..., Hashable]] = MappingProxyType({})
     unit: Period | None = None
     chess: bool = True
     winners: bool = False
@@ -201,7 +200,7 @@ def _columns_of(table: Table, codes: list[Codes]) -> dict[str, Column[Hashable]]
         elif name != BLACKS:
             parts = [_distinct([codes[row]], table.strings)[0] for row in rows]
             make = table.made.get(name)
-            columns[name] = _joined(make or tuple, parts) if make or len(rows) > 1 else parts[0]
+            columns[name] = _joined(make, parts) if make or len(rows) > 1 else parts[0]
     return columns
 
 
@@ -235,14 +234,18 @@ def _distinct(columns: Sequence[Codes], strings: Strings) -> list[Column[Hashabl
     return [Column(spread(number, codes), values) for codes in columns]
 
 
-def _joined(make: Callable[[Parts], Hashable], columns: Sequence[Column[Hashable]]) -> Column[Hashable]:
-    """Combine columns into one: apply `make` to each combination of values that occurs."""
-    codes, combined = columns[0].codes, [(value,) for value in columns[0].values]
+def _joined(make: Callable[..., Hashable] | None, columns: Sequence[Column[Hashable]]) -> Column[Hashable]:
+    """Combine columns into one: apply `make` (by default tuples) to each combination of values that occurs."""
+    codes = columns[0].codes
+    combined: list[tuple[Hashable, ...]] = [(value,) for value in columns[0].values]
     for column in columns[1:]:
+        if len(column.values) == 1:
+            combined = [(*parts, column.values[0]) for parts in combined]
+            continue
         present, codes = pairs_in(codes, column.codes, len(combined), len(column.values))
         values = list(column.values)
         combined = [(*combined[pair // len(values)], values[pair % len(values)]) for pair in present.tolist()]
-    return Column(narrow(codes), [make(cast(Parts, parts)) for parts in combined])
+    return Column(narrow(codes), [make(*parts) if make else parts for parts in combined])
 
 
 def pairs_in(left: Codes, right: Codes, lefts: int, rights: int) -> tuple[Codes, Codes]:

@@ -101,6 +101,11 @@ def parse_date(text: str, form: DateForm = PLAIN) -> GameDate:
     return GameDate(0, _YEAR, BAD_DATE) if usable and not _FIRST <= found.day < _END else found
 
 
+def known_date(written: bytes, utc: bytes) -> bytes:
+    """A date as written, or the UTC date if there is only that."""
+    return utc or written if written.strip()[:1] in (b"", b"?") else written
+
+
 def has_two_digits(text: str) -> bool:
     """Whether a date lacks only the century of its year."""
     return _TWO_DIGITS.fullmatch(_TIME.sub("", _with_numbers(text.strip()))) is not None

@@ -3,13 +3,12 @@
 import csv
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from itertools import chain, islice
+from itertools import chain
 from typing import Any, Final, NamedTuple
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.csv
-from numpy.typing import NDArray
 
 from ttt_cli.config.schema import DataConfig
 from ttt_cli.reading.batches import Batch, Note, Table
@@ -29,7 +28,6 @@ ROW_LINES: Final = 50  # the most lines of one row; more means a quote that is n
 LONGEST: Final = 1 << 16  # bytes of a line read by pyarrow; the csv module limits fields
 _LF, _QUOTE = b'\n"'
 _MARK: Final = 0xEF  # the first byte of the byte order mark, which pyarrow skips
-_END: Final = "\0end\0"  # NULs are removed before, so no row looks like this
 
 
 def read_delimited(blocks: Iterator[bytes], data: DataConfig, name: str) -> Table:
@@ -123,7 +121,7 @@ class LineBlock:
         """Offsets of a byte."""
         return np.flatnonzero(self.bytes == byte) if byte in self.data else np.zeros(0, np.int64)
 
-    def texts(self, lines: NDArray[np.integer]) -> Iterator[str]:
+    def texts(self, lines: Sequence[int]) -> Iterator[str]:
         """Lines as text, without their ends."""
         bounds = zip(self.starts[lines].tolist(), self.ends[lines].tolist(), strict=True)
         return (self.data[start:end].decode("utf-8", "surrogateescape") for start, end in bounds)
@@ -188,7 +186,9 @@ class TableReader:
 
     def _batch(self, first: int, *found: Any) -> Iterator[Batch]:
         """The records of a block from row `first` on; strings are numbered in the caller's thread."""
-        batch = self._layout.batch(self.strings, *found)
+        lines, columns, rows, rejects = found
+        codes = list(map(self.strings.ids_of_arrow, columns))
+        batch = self._layout.batch(self.strings, lines, codes, rows, rejects)
         if len(batch.lines) > first or batch.rejects:
             yield batch._replace(lines=batch.lines[first:], codes=batch.codes[:, first:])
 
@@ -213,10 +213,10 @@ class TableReader:
         return plain
 
     def _cut(self, block: LineBlock, plain: Mask) -> list[Any]:
-        """The used columns of plain lines as Arrow arrays; clears `plain` for lines without all fields.
-
-        pyarrow decodes such lines for its handler, which fails unless they are UTF-8: the first attempt has none.
-        """
+        """The used columns of plain lines as Arrow arrays; clears `plain` for lines without all fields."""
+        data = block.data if plain.all() else block.bytes[np.repeat(plain, block.lengths + 1)].tobytes()
+        names = [str(index) for index in range(self._layout.width)]
+        used = {names[index]: pa.binary() for index in self._layout.used}
         wrong: list[int] = []
 
         def skip(row: Any) -> str:
@@ -224,31 +224,22 @@ class TableReader:
             return "skip"
 
         try:
-            table = self._table(block, plain, None)
+            block.data.decode()
+            handler: Callable[[Any], str] | None = skip
+        except UnicodeDecodeError:  # pyarrow decodes lines for its handler
+            handler = None
+        try:
+            table = pa.csv.read_csv(
+                pa.py_buffer(data or b"\n"),
+                pa.csv.ReadOptions(use_threads=False, column_names=names, block_size=len(data) + 1),
+                pa.csv.ParseOptions(delimiter=self._delimiter, quote_char='"', invalid_row_handler=handler),
+                pa.csv.ConvertOptions(column_types=used, include_columns=list(used), check_utf8=False),
+            )
         except pa.ArrowInvalid:
-            try:
-                block.data.decode()
-            except UnicodeDecodeError:
-                plain[np.searchsorted(block.ends, np.flatnonzero(block.bytes >= 0x80))] = False
-            table = self._table(block, plain, skip)
-            plain[np.flatnonzero(plain)[wrong]] = False
-        if table is None:
-            return [pa.nulls(0, pa.binary()) for _ in self._layout.used]
-        return [column.chunk(0) for column in table.columns]
-
-    def _table(self, block: LineBlock, plain: Mask, handler: Callable[[Any], str] | None) -> Any:
-        """The used columns of plain lines, None for no lines. Raises ArrowInvalid without a handler."""
-        data = block.data if plain.all() else block.bytes[np.repeat(plain, block.lengths + 1)].tobytes()
-        names = [str(index) for index in range(self._layout.width)]
-        used = {names[index]: pa.binary() for index in self._layout.used}
-        if not data:
-            return None
-        return pa.csv.read_csv(
-            pa.py_buffer(data),
-            pa.csv.ReadOptions(use_threads=False, column_names=names, block_size=len(data) + 1),
-            pa.csv.ParseOptions(delimiter=self._delimiter, quote_char='"', invalid_row_handler=handler),
-            pa.csv.ConvertOptions(column_types=used, include_columns=list(used), check_utf8=False),
-        )
+            plain[:] = False
+            return self._cut(block, plain)
+        plain[np.flatnonzero(plain)[wrong]] = False
+        return [column.combine_chunks() for column in table.columns]
 
     def _read_slowly(self, block: LineBlock, left: Mask, *, final: bool) -> tuple[list[Row], int]:
         """Parse lines outside the mask `left` by the csv module; clears `left` within rows of several lines.
@@ -256,58 +247,44 @@ class TableReader:
         Returns the lines and used fields of these rows, and the number of lines of complete rows.
         """
         rows: list[Row] = []
-        reached, stop = 0, len(block)
-        slow = np.flatnonzero(~left & (block.lengths > 0))
-        for line, text in zip(slow.tolist(), block.texts(slow), strict=True):
+        reached = 0
+        for line in np.flatnonzero(~left & (block.lengths > 0)).tolist():
             if line < reached:
                 continue
-            taken, row = self._read_row([text], self._line + line, final=False)
+            taken, row = self._read_row(block, line, final=final)
             if not taken:
-                lines = list(block.texts(np.arange(line, min(line + ROW_LINES, len(block)))))
-                taken, row = self._read_row(lines, self._line + line, final=final)
-            if not taken:
-                stop = line
                 left[line:] = False
-                break
+                return rows, line
             self.slow += 1
             if row is not None:
                 rows.append((self._line + line, [row[index] for index in self._layout.used]))
             reached = line + taken
             left[line:reached] = False
-        return rows, stop
+        return rows, len(block)
 
-    def _read_row(self, lines: Sequence[str], number: int, *, final: bool) -> tuple[int, list[str] | None]:
-        """Read the row at the beginning of `lines`, the first of which is line `number` of the file.
+    def _read_row(self, block: LineBlock, line: int, *, final: bool) -> tuple[int, list[str] | None]:
+        """Read the row that begins with a line of the block; returns its number of lines and its fields.
 
-        Returns its number of lines and its fields, None when it is blank or rejected. The number is 0 when further
-        lines may belong to it, unless the lines are `final`.
+        The number is 0 when further lines may belong to it, unless the block is `final`. The fields are None when the
+        row is blank or rejected.
         """
-        taken, row = self._parse_one(lines)
-        width = self._layout.width
-        if row is None and not final and len(lines) < ROW_LINES:
-            return 0, None
-        if row is None or (taken > 1 and len(row) != width):
-            self._reject(number, lines[0], "a quote is not closed, or closed within a field")
-            return 1, None
-        if len(row) > width and not any(row[width:]):
-            del row[width:]
-        if len(row) == width:
-            return taken, row
-        if any(cell.strip() for cell in row):
-            self._reject(number, self._delimiter.join(row), f"{len(row)} fields instead of {width}")
-        return taken, None
-
-    def _parse_one(self, lines: Sequence[str]) -> tuple[int, list[str] | None]:
-        """The number of lines of the first row, and its fields; None when it does not end."""
-        if '"' not in lines[0] and len(lines[0]) <= csv.field_size_limit():
-            return 1, lines[0].split(self._delimiter)
-        taken = chain((line + "\n" for line in islice(lines, ROW_LINES)), [_END])
-        reader = csv.reader(taken, delimiter=self._delimiter, strict=True)
+        lines, width = range(line, min(line + ROW_LINES, len(block))), self._layout.width
+        texts = (text + "\n" for text in block.texts(lines))
+        reader = csv.reader(texts, delimiter=self._delimiter, strict=True)
         try:
             row = next(reader)
         except csv.Error:
+            if reader.line_num == len(lines) < ROW_LINES and not final:
+                return 0, None
+            row = []
+        taken = reader.line_num
+        if not row or (taken > 1 and len(row) != width):
+            why = f"a quote is not closed, or closed within a field: {next(block.texts(lines))[:80]}"
+            self._rejects.append(Note(self._line + line, BAD_ROW, why, DROPPED))
             return 1, None
-        return reader.line_num, row
-
-    def _reject(self, number: int, text: str, why: str) -> None:
-        self._rejects.append(Note(number, BAD_ROW, f"{why}: {text[:80]}", DROPPED))
+        if len(row) >= width and not any(row[width:]):
+            return taken, row[:width]
+        if any(cell.strip() for cell in row):
+            why = f"{len(row)} fields instead of {width}: {self._delimiter.join(row)[:80]}"
+            self._rejects.append(Note(self._line + line, BAD_ROW, why, DROPPED))
+        return taken, None

@@ -5,14 +5,12 @@ import hashlib
 import lzma
 import os
 import re
-import struct
 import sys
 import zlib
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator
-from contextlib import closing, nullcontext, suppress
+from contextlib import closing, nullcontext
 from functools import partial
-from itertools import chain
 from pathlib import Path
 from typing import Any, BinaryIO, Final, TypeVar
 
@@ -26,8 +24,7 @@ MEMORY: Final = 1 << 27  # bytes that an unpacker may use; pyarrow has the same 
 _PLENTY: Final = 1 << 25  # unpacked bytes up to which any expansion is accepted
 _MOST: Final = 250  # the largest expansion beyond that; games expand up to 30 times
 _ADDRESS: Final = re.compile("(https?|ftp):/+(.+)")
-_LZMA_HEAD: Final = struct.Struct("<xxHBI")  # of zip: version, size of what follows, properties, dictionary
-ERRORS: Final = (zlib.error, lzma.LZMAError, struct.error, OSError, EOFError, ValueError)  # of damaged data
+ERRORS: Final = (zlib.error, lzma.LZMAError, OSError, EOFError, ValueError)  # of damaged data
 Unpack = Callable[[Iterator[bytes]], Iterator[bytes]]
 Block = TypeVar("Block")
 
@@ -91,11 +88,9 @@ class BlockReader:
         """Do nothing: the owner of the blocks closes them."""
 
 
-def _by_library(make: Callable[[], Any], pieces: Iterator[bytes], inner: Any = None) -> Iterator[bytes]:
-    """Unpack one stream after the other with decompressors of the standard library; NULs between them are skipped.
-
-    `inner` decompresses the first stream, which may start with NUL.
-    """
+def _by_library(make: Callable[[], Any], pieces: Iterator[bytes]) -> Iterator[bytes]:
+    """Unpack one stream after the other with decompressors of the standard library; NULs between them are skipped."""
+    inner: Any = None
     for piece in pieces:
         rest = piece
         while rest := rest if inner else rest.lstrip(b"\0"):
@@ -124,38 +119,12 @@ def _zstd(pieces: Iterator[bytes]) -> Iterator[bytes]:
         raise
 
 
-def _zip_lzma(pieces: Iterator[bytes]) -> Iterator[bytes]:
-    """LZMA in a zip archive: properties first, and no end mark as a rule."""
-    head = b""
-    while len(head) < _LZMA_HEAD.size and (piece := next(pieces, b"")):
-        head += piece
-    size, properties, dictionary = _LZMA_HEAD.unpack_from(head)
-    if size != _LZMA_HEAD.size - 4 or properties >= 9 * 5 * 5:
-        raise lzma.LZMAError("wrong properties")
-    if dictionary > MEMORY:
-        raise lzma.LZMAError("memory limit exceeded")
-    lc, lp, pb = properties % 9, properties // 9 % 5, properties // 45
-    one = {"id": lzma.FILTER_LZMA1, "dict_size": max(dictionary, 4096), "lc": lc, "lp": lp, "pb": pb}
-    inner = lzma.LZMADecompressor(lzma.FORMAT_RAW, filters=[one])
-    with suppress(EOFError):
-        yield from _by_library(lambda: inner, chain([head[_LZMA_HEAD.size :]], pieces), inner)
-
-
-def _raw_deflate(pieces: Iterator[bytes]) -> Iterator[bytes]:
-    inner = zlib.decompressobj(-15)
-    return _by_library(lambda: inner, pieces, inner)
-
-
-_bzip2: Final = partial(_by_library, bz2.BZ2Decompressor)
-_xz: Final = partial(_by_library, lambda: lzma.LZMADecompressor(memlimit=MEMORY))
 UNPACKERS: Final[dict[bytes, Unpack]] = {  # by the first bytes
     b"\x1f\x8b\x08": partial(_by_library, lambda: zlib.decompressobj(31)),
-    b"BZh": _bzip2,
-    b"\xfd7zXZ\x00": _xz,
+    b"BZh": partial(_by_library, bz2.BZ2Decompressor),
+    b"\xfd7zXZ\x00": partial(_by_library, lambda: lzma.LZMADecompressor(memlimit=MEMORY)),
     b"\x28\xb5\x2f\xfd": _zstd,
 }
-# By method.
-IN_ZIP: Final[dict[int, Unpack]] = {0: iter, 8: _raw_deflate, 12: _bzip2, 14: _zip_lzma, 93: _zstd, 95: _xz}
 
 
 class Expansion:

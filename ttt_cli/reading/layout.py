@@ -2,8 +2,8 @@
 
 import re
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from typing import Any, Final
+from dataclasses import dataclass, field
+from typing import Final
 
 import numpy as np
 
@@ -16,12 +16,11 @@ from ttt_cli.reading.batches import (
     WHITES,
     Batch,
     Note,
-    Parts,
     ResultKind,
     Table,
 )
 from ttt_cli.reading.columns import Strings
-from ttt_cli.reading.dates import parse_date
+from ttt_cli.reading.dates import known_date, parse_date
 from ttt_cli.reading.results import is_score, match_result, match_scores
 from ttt_cli.reading.text import is_rating_list, rating_list
 from ttt_cli.support.arrays import Ids, Places
@@ -107,86 +106,54 @@ _HINT: Final = (
 
 @dataclass(frozen=True)
 class Layout:
-    """Indices of the used columns, in rows of `width` fields.
+    """The used columns of a table with rows of `width` fields.
 
-    `date` is one column, or up to three of year, month and day, and `utc_date` replaces a missing one. `result` is one
-    column (`text`) or White's and Black's, or none if all results are scores of matches. `score` is White's score in a
-    match of `further["games"]` games, used where `result` is empty. `further` are the columns of FURTHER. The column
-    -1 - k is not in the file: its value is `constants[k]` in all rows. `unit`, `chess` and `winners` are as in
-    `batches.Table`.
+    `columns` are their indices by the names of `batches.Table`, which also describes the other fields. The index
+    -1 - k is not in the file: its value is `constants[k]` in all rows.
     """
 
     width: int
     header: bool
-    date: tuple[int, ...]
-    white: int
-    black: int
-    result: tuple[int, ...]
-    kind: ResultKind
-    weight: int | None = None
-    score: int | None = None
-    further: Mapping[str, int] = field(default_factory=dict)
+    columns: Mapping[str, tuple[int, ...]]
+    kind: ResultKind = "text"
+    made: Mapping[str, Callable[..., Hashable]] = field(default_factory=dict)
     constants: tuple[str, ...] = ()
     unit: Period | None = None
     chess: bool = True
     winners: bool = False
-    utc_date: int | None = None
-
-    def table(self, strings: Strings, batches: Iterator[Batch]) -> Table:
-        """The file with these records; codes of batches are in the order of `used`, then of `constants`."""
-        row = {column: number for number, column in enumerate(self.used)}
-        row |= {-1 - k: len(self.used) + k for k in range(len(self.constants))}
-        utc = () if self.utc_date is None else (self.utc_date,)
-        columns = {DATES: (*self.date, *utc), WHITES: (self.white,), BLACKS: (self.black,)}
-        columns |= {RESULTS: self.outcome} | {name: (index,) for name, index in self.further.items()}
-        columns |= {} if self.weight is None else {WEIGHTS: (self.weight,)}
-        made: dict[str, Callable[[Parts], Hashable]] = {}
-        if utc:
-            made[DATES] = lambda parts: parts[
-                parts[0].strip()[:1] in (b"", b"?")
-            ]  # UTC if the date is missing
-        if self.score is not None:
-            read = match_result if self.result else match_scores
-            made[RESULTS] = lambda parts: read(*parts)
-        rows = {name: tuple(row[index] for index in indices) for name, indices in columns.items()}
-        return Table(self.kind, strings, batches, rows, made, self.unit, self.chess, self.winners)
-
-    def with_constants(self, codes: Ids, strings: Strings) -> Ids:
-        """Codes (used columns, n) with a row for each constant."""
-        if not self.constants:
-            return codes
-        same = strings.ids([text.encode() for text in self.constants])
-        return np.concatenate([codes, np.repeat(same[:, np.newaxis], codes.shape[1], axis=1)])
-
-    def batch(
-        self,
-        strings: Strings,
-        lines: Places,
-        columns: Sequence[Any],
-        rows: Sequence[Row],
-        rejects: Sequence[Note],
-    ) -> Batch:
-        """The records of one block, sorted by line: Arrow `columns` for `lines` (n,), and `rows` parsed separately."""
-        codes = np.array([strings.ids_of_arrow(column) for column in columns], np.int32)
-        if rows:
-            texts = [text.encode("utf-8", "surrogateescape") for _, row in rows for text in row]
-            more = strings.ids(texts).reshape(len(rows), len(self.used)).T
-            lines = np.concatenate([lines, [line for line, _ in rows]])
-            order = np.argsort(lines, kind="stable")
-            lines, codes = lines[order], np.concatenate([codes, more], axis=1)[:, order]
-        return Batch(lines, self.with_constants(codes, strings), rejects)
-
-    @property
-    def outcome(self) -> tuple[int, ...]:
-        """The columns of the result: `result`, and for matches the score and the number of games."""
-        return self.result if self.score is None else (*self.result, self.score, self.further["games"])
 
     @property
     def used(self) -> tuple[int, ...]:
         """All columns of the file that are used, each once, in its order."""
-        columns = {self.white, self.black, *self.date, *self.outcome, *self.further.values()}
-        columns |= {column for column in (self.weight, self.utc_date) if column is not None}
-        return tuple(sorted(column for column in columns if column >= 0))
+        return tuple(sorted({index for indices in self.columns.values() for index in indices if index >= 0}))
+
+    def table(self, strings: Strings, batches: Iterator[Batch]) -> Table:
+        """The file with these records; codes of batches are in the order of `used`, then of `constants`."""
+        places = [*self.used, *(-1 - k for k in range(len(self.constants)))]
+        rows = {name: tuple(map(places.index, indices)) for name, indices in self.columns.items()}
+        return Table(self.kind, strings, batches, rows, self.made, self.unit, self.chess, self.winners)
+
+    def batch(
+        self,
+        strings: Strings,
+        lines: Sequence[int] | Places = (),
+        codes: Sequence[Ids] = (),
+        rows: Sequence[Row] = (),
+        rejects: Sequence[Note] = (),
+    ) -> Batch:
+        """Records sorted by line: `codes` (used columns, n) of the strings at `lines` (n,), and rows of texts."""
+        texts = [text.encode("utf-8", "surrogateescape") for _, row in rows for text in row]
+        more = strings.ids(texts).reshape(len(rows), len(self.used)).T
+        some = np.array(codes, np.int32).reshape(len(self.used), len(lines))
+        places = np.array([*lines, *(line for line, _ in rows)] if rows else lines, np.int64)
+        found = np.concatenate([some, more], axis=1) if rows else some
+        if rows and len(lines):
+            order = np.argsort(places, kind="stable")
+            places, found = places[order], found[:, order]
+        if self.constants:
+            same = strings.ids([text.encode() for text in self.constants])
+            found = np.concatenate([found, np.repeat(same[:, np.newaxis], len(places), axis=1)])
+        return Batch(places, found, rejects)
 
 
 def find_layout(
@@ -215,41 +182,20 @@ def find_layout(
         raise DataError(
             f"its columns are not known; the first line is {', '.join(first)}"[:300], where=name, hint=_HINT
         )
-    constants = _constants(columns, data)
-    words = [
-        word_of(cell) for cell in (configured if isinstance(configured, list) else first if header else [])
-    ]
-    winners = _name_winners(columns, words)
-    if winners and "result" not in columns:
-        columns["result"], constants = -1 - len(constants), (*constants, "1-0")
-    walkovers = winners and columns["result"] >= 0 and words[columns["result"]] in SYNONYMS["score"]
-    width = len(first) if header else _usual_width(sample)
-    layout = _complete(columns, first, width, data.period, header=header, name=name)
-    sport = any(
-        _SPORT.search(words[index]) for index in (layout.white, layout.black) if 0 <= index < len(words)
-    )
-    kind = "winners" if walkovers else _KIND_IN_SPORT[layout.kind] if sport else layout.kind
-    return replace(layout, kind=kind, constants=constants, chess=not sport, winners=winners)
-
-
-def _constants(columns: dict[str, int], data: DataConfig) -> tuple[str, ...]:
-    """Add the columns of `data.constant`. Raises ConfigError for unknown names."""
     for number, ours in enumerate(data.constant):
         if ours not in SYNONYMS:
             _unknown(ours, SYNONYMS, f"names are {', '.join(SYNONYMS)}", "data.constant")
         columns[ours] = -1 - number
-    return tuple(f"{value:g}" if isinstance(value, float) else value for value in data.constant.values())
-
-
-def _name_winners(columns: dict[str, int], words: Sequence[str]) -> bool:
-    """Whether the columns of players are winner and loser; if so, remove the columns of scores and goals."""
-    word = {ours: words[index] for ours, index in columns.items() if 0 <= index < len(words)}
-    won, lost = (word.get(side, word.get(f"{side}_id")) for side in ("white", "black"))
-    if won not in (*WINNER, "winner", "winnerid") or lost not in (*LOSER, "loserid"):
-        return False
-    for other in ("score", "games", "white_score", "black_score", "white_goals", "black_goals"):
-        columns.pop(other, None)
-    return True
+    header_cells = configured if isinstance(configured, list) else first if header else []
+    words = {index: word_of(cell) for index, cell in enumerate(header_cells)}
+    width = len(first) if header else _usual_width(sample)
+    try:
+        return _complete(columns, words, width, data, header=header)
+    except DataError as error:
+        if is_rating_list(" ".join(first)):
+            raise rating_list(name) from None
+        among = f" among {', '.join(first)}" if header else ""
+        raise DataError(error.message + among, where=name, hint=_HINT) from None
 
 
 def _usual_width(sample: Sequence[Sequence[str]]) -> int:
@@ -258,36 +204,51 @@ def _usual_width(sample: Sequence[Sequence[str]]) -> int:
 
 
 def _complete(
-    columns: dict[str, int], first: Sequence[str], width: int, period: Period, *, header: bool, name: str
+    columns: dict[str, int], words: Mapping[int, str], width: int, data: DataConfig, *, header: bool
 ) -> Layout:
-    """The layout of these columns. Raises DataError when one is missing."""
+    """The layout of these columns; `words` are the names of columns. Raises DataError when one is missing."""
+    constants = [f"{value:g}" if isinstance(value, float) else value for value in data.constant.values()]
     for side in ("white", "black"):  # players known by their numbers alone
         if side not in columns and f"{side}_id" in columns:
             columns[side] = columns.pop(f"{side}_id")
+    won, lost = (words.get(columns.get(side, width), "") for side in ("white", "black"))
+    winners = won in (*WINNER, "winner", "winnerid") and lost in (*LOSER, "loserid")
+    walkovers = winners and words.get(columns.get("result", width)) in SYNONYMS["score"]
+    if winners:
+        for other in ("score", "games", "white_score", "black_score", "white_goals", "black_goals"):
+            columns.pop(other, None)
+        if "result" not in columns:
+            columns["result"] = -1 - len(constants)
+            constants.append("1-0")
     if "date" not in columns and "utc_date" in columns:
         columns["date"] = columns.pop("utc_date")
-    date, unit = _date_columns(columns, period)
-    result, kind, score = _outcome(columns)
+    date, unit = _date_columns(columns, data.period)
+    result, kind = next(((r, k) for r, k in _RESULTS if columns.keys() >= set(r)), ((), "text"))
+    score = "score" if "score" in columns and len(result) < 2 else None
+    if result == ("white_score",) and "games" in columns:
+        result, score = (), score or "white_score"
     missing = [ours for ours in ("white", "black") if ours not in columns]
     missing += ["date"] * (not date) + ["result"] * (not result and score is None)
-    if missing and is_rating_list(" ".join(first)):
-        raise rating_list(name)
     if missing:
-        among = f" among {', '.join(first)}" if header else ""
-        raise DataError(f"no column for {' and '.join(missing)}{among}", where=name, hint=_HINT)
+        raise DataError(f"no column for {' and '.join(missing)}")
+    sport = any(_SPORT.search(word) for word in (won, lost))
+    kind = kind if result else "scores"
+    utc = ("utc_date",) if "utc_date" in columns else ()
+    names = {DATES: (*date, *utc), WHITES: ("white",), BLACKS: ("black",)}
+    names |= {RESULTS: (*result, score, "games") if score else result}
+    names |= {ours: (ours,) for ours in FURTHER if ours in columns}
+    names |= {WEIGHTS: ("weight",)} if "weight" in columns else {}
+    made: dict[str, Callable[..., Hashable]] = {DATES: known_date} if utc else {}
     return Layout(
-        width=width,
-        header=header,
-        date=tuple(columns[part] for part in date),
-        white=columns["white"],
-        black=columns["black"],
-        result=tuple(columns[part] for part in result),
-        kind=kind,
-        weight=columns.get("weight"),
-        score=score,
-        further={ours: columns[ours] for ours in FURTHER if ours in columns},
-        unit=unit,
-        utc_date=columns.get("utc_date"),
+        width,
+        header,
+        {name: tuple(columns[ours] for ours in several) for name, several in names.items()},
+        "winners" if walkovers else _KIND_IN_SPORT[kind] if sport else kind,
+        made | ({RESULTS: match_result if result else match_scores} if score else {}),
+        tuple(constants),
+        unit,
+        chess=not sport,
+        winners=winners,
     )
 
 
@@ -299,15 +260,6 @@ def _date_columns(columns: Mapping[str, int], period: Period) -> tuple[tuple[str
     if "year" not in columns and (counted := [ours for ours in units if ours in columns]):
         return (counted[0],), units[counted[0]]
     return tuple(part for part in ("year", "month", "day") if part in columns), None
-
-
-def _outcome(columns: Mapping[str, int]) -> tuple[tuple[str, ...], ResultKind, int | None]:
-    """The columns of the result, its kind, and the column of White's score in matches."""
-    result, kind = next(((r, k) for r, k in _RESULTS if columns.keys() >= set(r)), ((), "text"))
-    score = columns.get("score") if len(result) < 2 else None
-    if result == ("white_score",) and "games" in columns:
-        result, score = (), columns["white_score"] if score is None else score
-    return result, kind if result else "scores", score
 
 
 def _settle_score(columns: dict[str, int], rows: Sequence[Sequence[str]], replacing: Sequence[str]) -> None:

@@ -82,9 +82,8 @@ def _batches(
     with stack, _errors(name):
         for batch in opened.iter_batches(_ROWS, columns=columns, use_threads=False):
             found = [_texts(batch.column(column)) for column in columns]
-            codes = np.array([strings.ids(values)[numbers] for values, numbers in found], np.int32)
-            lines = np.arange(start, start + batch.num_rows)
-            yield Batch(lines, layout.with_constants(codes, strings))
+            codes = [strings.ids(values)[numbers] for values, numbers in found]
+            yield layout.batch(strings, np.arange(start, start + batch.num_rows), codes)
             start += batch.num_rows
 
 

@@ -1,7 +1,7 @@
 """PGN files: compiled code reads the common games, Python (`pgn_text`) all others."""
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from functools import lru_cache
 from typing import Final
 
@@ -10,16 +10,41 @@ from numpy.typing import NDArray
 
 from ttt_cli.config.schema import DataConfig
 from ttt_cli.kernels import pgn as kernel
-from ttt_cli.kernels.pgn_bytes import COLUMNS, GROUP, RESULT, SET_UP, mark_bytes
+from ttt_cli.kernels.pgn_bytes import COLUMNS, GROUP, NAMES, RESULT, mark_bytes
 from ttt_cli.reading import pgn_text
 from ttt_cli.reading import reports as reasons
 from ttt_cli.reading.batches import Batch, Note, Table
 from ttt_cli.reading.columns import Strings
+from ttt_cli.reading.dates import known_date
 from ttt_cli.reading.input import DamagedInputError
 from ttt_cli.reading.results import parse_result
 from ttt_cli.reading.text import decode, pieces
 
 GAME_LIMIT: Final = 1 << 24  # bytes that one game may take
+_USUAL: Final = b"rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq -"  # the initial position, as in FEN
+
+
+def variant_of(variant: bytes, set_up: bytes, position: bytes) -> bytes:
+    """The variant as written, or `set-up` for a game from another position than the usual one."""
+    usual = position in (b"", b"?") or position.startswith(_USUAL)
+    return variant or (b"" if usual and set_up != b"1" else b"set-up")
+
+
+_TAGS_OF: Final = {
+    "dates": (b"Date", b"UTCDate"),
+    "whites": (b"White",),
+    "blacks": (b"Black",),
+    "results": (b"Result",),
+    "event": (b"Event",),
+    "site": (b"Site",),
+    "round": (b"Round",),
+    "white_id": (b"WhiteFideId",),
+    "black_id": (b"BlackFideId",),
+    "variant": (b"Variant", b"SetUp", b"FEN"),
+    "time_control": (b"TimeControl",),
+}
+TAG_COLUMNS: Final = {name: tuple(map(NAMES.index, tags)) for name, tags in _TAGS_OF.items()}
+MADE: Final[Mapping[str, Callable[..., Hashable]]] = {"dates": known_date, "variant": variant_of}
 
 _KEPT: Final = 1 << 10  # bytes kept of a game that is too long: a tag may begin in them
 _SECTION: Final = re.compile(rb'\n[ \t]*(?:\xef\xbb\xbf)?(\[[ \t]*[A-Za-z]\w*[ \t]*")')
@@ -52,7 +77,6 @@ class Scanner:
     def __init__(self) -> None:
         self.slow = 0
         self.strings = Strings()
-        self.strings.number(SET_UP)
         self._waiting: list[bytes] = []
         self._size = 0
         self._enough = 0  # bytes before the next attempt
@@ -192,15 +216,15 @@ class Scanner:
                 tags, oddities = pgn_text.first_of_each(group.tags)
                 self._add_oddities(data, oddities)
                 result = self._settled(line, tags.get(b"Result"), moves.terminator)
-                self._add_row(line, pgn_text.values_of(tags, result), moves.text)
+                self._add_row(line, tags | {b"Result": result}, moves.text)
         self._add_untagged(data, moves)
 
-    def _add_row(self, line: int, values: Sequence[bytes], movetext: bytes) -> None:
+    def _add_row(self, line: int, tags: Mapping[bytes, bytes], movetext: bytes) -> None:
         if self._state[kernel.ROWS] == _ROWS_AT_ONCE:
             self._end_batch()
         row = self._state[kernel.ROWS]
         self._lines[row], self._moves[row] = line, hash_moves(pgn_text.main_line(movetext))
-        self._codes[row] = self.strings.ids(values)
+        self._codes[row] = self.strings.ids([tags.get(name, b"") for name in NAMES])
         self._state[kernel.ROWS] += 1
 
     def _settled(self, line: int, tag: bytes | None, terminator: bytes) -> bytes:
@@ -217,7 +241,7 @@ class Scanner:
     def _add_untagged(self, data: bytes, moves: pgn_text.Movetext) -> None:
         self._add_oddities(data, moves.oddities)
         for offset, terminator, text in moves.more:
-            self._add_row(self._line_at(data, offset), pgn_text.values_of({}, terminator), text)
+            self._add_row(self._line_at(data, offset), {b"Result": terminator}, text)
         if moves.stray:
             shown = decode(data[: moves.end].strip()[:40])
             self._notes.append(Note(self._line, reasons.STRAY_TEXT, shown, reasons.KEPT))
@@ -269,4 +293,4 @@ def read_pgn(blocks: Iterator[bytes], data: DataConfig, name: str) -> Table:  # 
     else:
         scanner = Scanner()
         strings, batches = scanner.strings, scanner.scan(pieces(blocks))
-    return Table("text", strings, batches, {name: (row,) for row, name in enumerate(pgn_text.TAG_COLUMNS)})
+    return Table("text", strings, batches, TAG_COLUMNS, MADE)

@@ -10,10 +10,10 @@ from typing import Final, NamedTuple, TextIO, cast
 
 import chess.pgn
 
-from ttt_cli.kernels.pgn_bytes import COLUMNS
+from ttt_cli.kernels.pgn_bytes import NAMES
 from ttt_cli.reading.batches import Batch, Note
 from ttt_cli.reading.columns import Strings
-from ttt_cli.reading.pgn_text import Sections, Tag, rejected, values_of
+from ttt_cli.reading.pgn_text import Sections, Tag, rejected
 from ttt_cli.reading.reports import AMBIGUOUS_TAGS, DROPPED
 
 _GAMES_PER_BATCH: Final = 4096
@@ -117,5 +117,5 @@ def read_pgn_chess(blocks: Iterable[bytes], strings: Strings) -> Iterator[Batch]
                     continue
                 tags = {tag.name: tag.value for tag in reversed(group.tags)}
                 lines.append(group.tags[0].start if group.tags else game.line)
-                values += values_of(tags, tags.get(b"Result", b""))
-        yield Batch(lines, strings.ids(values).reshape(len(lines), COLUMNS).T, rejects)
+                values += [tags.get(name, b"") for name in NAMES]
+        yield Batch(lines, strings.ids(values).reshape(len(lines), len(NAMES)).T, rejects)

@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import pairwise, repeat
+from itertools import pairwise
 from typing import Final, NamedTuple
 
-from ttt_cli.kernels.pgn_bytes import COLUMNS, MOVES_LIMIT, NAMES, SET_UP, TAG_LIMIT, USUAL, UTC_DATE
+from ttt_cli.kernels.pgn_bytes import MOVES_LIMIT, NAMES, TAG_LIMIT
 from ttt_cli.reading.reports import DUPLICATE_TAG, MALFORMED_TAG, UNCLOSED_COMMENT
 from ttt_cli.reading.text import decode
 
@@ -170,11 +170,6 @@ _ESCAPE: Final = re.compile(rb'\\(["\\])')
 _OPEN: Final = re.compile(rb'\[[ \t]*[A-Za-z]\w*[ \t]*"')
 _MARK: Final = b"\xef\xbb\xbf"
 _CANONICAL: Final = {name.lower(): name for name in NAMES}
-# In the order of NAMES.
-TAG_COLUMNS: Final = (
-    *("dates", "whites", "blacks", "results"),
-    *("event", "site", "round", "white_id", "black_id", "variant", "time_control"),
-)
 STRETCH_LIMIT: Final = 1 << 20  # the most bytes of tags examined to separate games
 _TAGS_LIMIT: Final = 50_000  # the same in tags
 _LINE_BEFORE: Final = 1 << 12  # the most bytes of a line examined before a tag
@@ -203,21 +198,10 @@ def first_of_each(tags: Sequence[Tag]) -> tuple[dict[bytes, bytes], list[Oddity]
         written = f'{decode(tag.name)} "{decode(tag.value)}"'
         if tag.odd:
             oddities.append((tag.start, MALFORMED_TAG, written))
-        if tag.name in found:
+        if tag.name in found and tag.name in _READ:
             oddities.append((tag.start, DUPLICATE_TAG, written))
         found.setdefault(tag.name, tag.value)
     return found, oddities
-
-
-def values_of(tags: dict[bytes, bytes], result: bytes) -> tuple[bytes, ...]:
-    """The columns of a record: the values of NAMES up to the time control, empty for missing tags, with this result."""
-    date, white, black, _, *further, variant, control = map(tags.get, NAMES[:COLUMNS], repeat(b""))
-    if not date or date.startswith(b"?"):
-        date = tags.get(NAMES[UTC_DATE], date)
-    position = tags.get(b"FEN", b"?") or b"?"
-    if not variant and (tags.get(b"SetUp") == b"1" or not (position == b"?" or position.startswith(USUAL))):
-        variant = SET_UP
-    return (date, white, black, result, *further, variant, control)
 
 
 def opens_tag(data: bytes, bracket: int) -> bool:

@@ -6,18 +6,15 @@ import os
 import re
 import tarfile
 import zipfile
-import zlib
 from collections import deque
 from collections.abc import Generator, Iterator, Sequence
 from contextlib import closing
-from copy import copy
 from pathlib import Path, PurePath
 from typing import IO, Any, BinaryIO, Final, Literal, NamedTuple, cast
 
 from ttt_cli.formats import FORMATS, Format
 from ttt_cli.reading.input import (
     ERRORS,
-    IN_ZIP,
     STEP,
     BlockReader,
     DamagedInputError,
@@ -255,19 +252,18 @@ class _BoundedTarInfo(tarfile.TarInfo):
 
 
 def _of_zip(archive: Input, bar: Bar) -> Generator[Member, None, None]:
-    """The members of a zip archive, unpacked here, since zipfile would unpack without bounds."""
     whole, note = archive.seekable, Path(archive.name).name
     if whole is None:
         hint = "name the file itself"
         raise DataError("a zip archive cannot be read from a pipe", where=archive.name, hint=hint)
     size = archive.size if isinstance(whole, Path) else whole.seek(0, io.SEEK_END)
-    expansion, position = Expansion(archive.name, size or 0), 0
+    expansion, position = Expansion(archive.name, size or 0), archive.count
 
-    def pieces(handle: IO[bytes]) -> Iterator[bytes]:
+    def unpacked(handle: IO[bytes]) -> Iterator[bytes]:
         nonlocal position
         for piece in _steps(handle):
-            before, position = max(position, archive.count), position + len(piece)
-            if position > before:
+            expansion.add(len(piece))
+            if (before := position) < (position := max(position, cast(IO[bytes], packed.fp).tell())):
                 bar.advance(position - before, note)
             yield piece
 
@@ -276,33 +272,20 @@ def _of_zip(archive: Input, bar: Bar) -> Generator[Member, None, None]:
             for entry in packed.infolist():
                 if entry.is_dir():
                     continue
-                stored = copy(entry)
-                if entry.compress_type in IN_ZIP:
-                    stored.compress_type, stored.file_size = zipfile.ZIP_STORED, entry.compress_size
-                    del stored.CRC
-                with packed.open(stored) as handle:
-                    yield _member(archive.name, entry.filename, _unzipped(entry, pieces(handle), expansion))
+                if entry.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+                    raise NotImplementedError("it is not packed by the usual method, deflate")
+                with packed.open(entry) as handle:
+                    yield _member(archive.name, entry.filename, unpacked(handle))
     except (zipfile.BadZipFile, *ERRORS) as error:
         raise DamagedInputError(f"is damaged ({error})", where=archive.name, hint=_DAMAGED) from error
     except (RuntimeError, NotImplementedError) as error:  # a password is needed, an unknown method
         raise DataError(f"cannot be unpacked: {error}", where=archive.name, hint="unpack it first") from error
-    if archive.size and (rest := archive.size - max(archive.count, position)) > 0:
+    if archive.size and (rest := archive.size - position) > 0:
         bar.advance(rest, note)
 
 
 def _steps(handle: IO[bytes]) -> Iterator[bytes]:
     return iter(lambda: handle.read(STEP), b"")
-
-
-def _unzipped(entry: zipfile.ZipInfo, packed: Iterator[bytes], expansion: Expansion) -> Iterator[bytes]:
-    """The content of a member. Raises BadZipFile unless it has the size and checksum of the archive's directory."""
-    size, code = 0, 0
-    for content in IN_ZIP[entry.compress_type](packed):
-        expansion.add(len(content))
-        code, size = zlib.crc32(content, code), size + len(content)
-        yield content
-    if (size, code) != (entry.file_size, entry.CRC):
-        raise zipfile.BadZipFile(f"Bad CRC-32 for file {entry.filename!r}")
 
 
 def _member(archive: str, name: str, content: Iterator[bytes] | None) -> Member:
