@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from tests.support.cases import each
 from ttt_cli.reading.input import DamagedInputError
-from ttt_cli.reading.text import BLOCK, HEAD, peek, plain_blocks
+from ttt_cli.reading.text import HEAD, peek, plain_blocks
 from ttt_cli.support.errors import ConfigError, DataError
 
 
@@ -53,13 +53,6 @@ def test_bytes_that_are_not_of_the_encoding_are_told_with_their_line() -> None:
     with pytest.raises(DataError, match="not utf-8") as caught:
         plain(b"a\nb\n\xff\n", [4], "utf-8")
     assert caught.value.where == "games:3"
-
-
-def test_blocks_are_gathered() -> None:
-    blocks = list(plain_blocks([b"x" * 100] * 60_000, None, "games"))
-    assert HEAD <= len(blocks[0]) < 2 * HEAD
-    assert all(BLOCK <= len(block) < 2 * BLOCK for block in blocks[1:-1])
-    assert sum(map(len, blocks)) == 6_000_000
 
 
 def test_peek_hands_out_everything() -> None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ttt_cli.reading.columns import Codes, Column, Strings, narrow, narrowest, spread
+from ttt_cli.reading.columns import Codes, Strings, narrow, narrowest, spread
 from ttt_cli.reading.input import DamagedInputError
 from ttt_cli.reading.reports import FURTHER_NOTES, KEPT, REJECT_CODE, RecordPlaces
 from ttt_cli.support.errors import DataError
@@ -19,6 +19,9 @@ if TYPE_CHECKING:
     from ttt_cli.config.schema import Period
 
 Ids = NDArray[np.int32]
+_Coded = tuple[
+    Codes, Codes | list[Hashable]
+]  # codes, and their values or the numbers of these among the strings
 ResultKind = Literal["text", "scores", "goals", "sport", "winners"]  # how results are written
 
 DATES, WHITES, BLACKS, RESULTS, WEIGHTS = "dates", "whites", "blacks", "results", "weights"
@@ -130,7 +133,7 @@ class FileRecords:
             message = f"{error.message}; {self.rows:,} records came before that"
             raise DataError(message, where=error.where or path, hint=error.hint) from error
         self._lines, self._moves = _whole(lines), _whole(moves) if moves else None
-        self._columns = _columns_of(table, [_whole(column) for column in codes])
+        self._strings, self._columns = table.strings, _columns_of(table, [_whole(column) for column in codes])
 
     def __len__(self) -> int:
         return self._count
@@ -166,7 +169,8 @@ class FileRecords:
 
     def distinct(self, column: str) -> Sequence[Hashable]:
         """The distinct values of a column in the order of their first occurrence."""
-        return self._columns[column].values
+        values = self._columns[column][1]
+        return self._strings.pick(values) if isinstance(values, np.ndarray) else values
 
     def ids(self, column: str) -> Ids:
         """Indices of each record's value in `distinct`, shape (records,)."""
@@ -174,11 +178,11 @@ class FileRecords:
 
     def codes(self, column: str) -> Codes:
         """As `ids`, in the smallest type."""
-        return self._columns[column].codes
+        return self._columns[column][0]
 
     def take(self, column: str, numbers: Codes) -> Codes:
         """`numbers[ids(column)]`, shape (records,). Frees the column."""
-        return spread(narrow(numbers), self._columns.pop(column).codes)
+        return spread(narrow(numbers), self._columns.pop(column)[0])
 
     def lines(self) -> Codes:
         """The place of each record (see `reports.Places`), shape (records,)."""
@@ -190,17 +194,20 @@ class FileRecords:
         return np.broadcast_to(np.int64(0), self._count) if moves is None else moves.view(np.int64)
 
 
-def _columns_of(table: Table, codes: list[Codes]) -> dict[str, Column[Hashable]]:
+def _columns_of(table: Table, codes: list[Codes]) -> dict[str, _Coded]:
     """The columns by name. A column with several rows of `codes`, such as a date, becomes one of combined values."""
-    columns: dict[str, Column[Hashable]] = {}
+    columns: dict[str, _Coded] = {}
     for name, rows in table.columns.items():
         if name == WHITES:
             sides = [codes[rows[0]], codes[table.columns[BLACKS][0]]]
-            columns |= zip((WHITES, BLACKS), _distinct(sides, table.strings), strict=True)
+            columns |= zip((WHITES, BLACKS), _distinct(sides, len(table.strings)), strict=True)
         elif name != BLACKS:
-            parts = [_distinct([codes[row]], table.strings)[0] for row in rows]
+            parts = [_distinct([codes[row]], len(table.strings))[0] for row in rows]
             make = table.made.get(name)
-            columns[name] = _joined(make, parts) if make or len(rows) > 1 else parts[0]
+            if make or len(rows) > 1:
+                columns[name] = _joined(make, [(ids, table.strings.pick(numbers)) for ids, numbers in parts])
+            else:
+                columns[name] = parts[0]
     return columns
 
 
@@ -217,9 +224,9 @@ def _whole(parts: list[Codes]) -> Codes:
     return found
 
 
-def _distinct(columns: Sequence[Codes], strings: Strings) -> list[Column[Hashable]]:
-    """Dictionary-encode columns of string numbers, with one shared list of distinct values, in order of occurrence."""
-    place = np.full(len(strings), -1, np.int64)
+def _distinct(columns: Sequence[Codes], size: int) -> list[tuple[Codes, Codes]]:
+    """Codes of numbers below `size`, and the distinct numbers in the order of occurrence, alike for all columns."""
+    place = np.full(size, -1, np.int64)
     after = sum(map(len, columns))
     for codes in reversed(columns):
         for stop in range(len(codes), 0, -_PIECE):
@@ -228,24 +235,23 @@ def _distinct(columns: Sequence[Codes], strings: Strings) -> list[Column[Hashabl
             place[piece[::-1]] = np.arange(after - 1, after - 1 - len(piece), -1)
             after -= len(piece)
     present = np.flatnonzero(place >= 0)
-    values = Column(narrow(present[np.argsort(place[present])]), strings)
-    number = np.zeros(len(strings), narrowest(len(values) - 1))
-    number[values.codes] = np.arange(len(values))
-    return [Column(spread(number, codes), values) for codes in columns]
+    numbers = narrow(present[np.argsort(place[present])])
+    code = np.zeros(size, narrowest(len(numbers) - 1))
+    code[numbers] = np.arange(len(numbers))
+    return [(spread(code, codes), numbers) for codes in columns]
 
 
-def _joined(make: Callable[..., Hashable] | None, columns: Sequence[Column[Hashable]]) -> Column[Hashable]:
+def _joined(make: Callable[..., Hashable] | None, columns: Sequence[tuple[Codes, list[bytes]]]) -> _Coded:
     """Combine columns into one: apply `make` (by default tuples) to each combination of values that occurs."""
-    codes = columns[0].codes
-    combined: list[tuple[Hashable, ...]] = [(value,) for value in columns[0].values]
-    for column in columns[1:]:
-        if len(column.values) == 1:
-            combined = [(*parts, column.values[0]) for parts in combined]
+    codes = columns[0][0]
+    combined: list[tuple[bytes, ...]] = [(value,) for value in columns[0][1]]
+    for more, values in columns[1:]:
+        if len(values) == 1:
+            combined = [(*parts, values[0]) for parts in combined]
             continue
-        present, codes = pairs_in(codes, column.codes, len(combined), len(column.values))
-        values = list(column.values)
+        present, codes = pairs_in(codes, more, len(combined), len(values))
         combined = [(*combined[pair // len(values)], values[pair % len(values)]) for pair in present.tolist()]
-    return Column(narrow(codes), [make(*parts) if make else parts for parts in combined])
+    return narrow(codes), [make(*parts) if make else parts for parts in combined]
 
 
 def pairs_in(left: Codes, right: Codes, lefts: int, rights: int) -> tuple[Codes, Codes]:

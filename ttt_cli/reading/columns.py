@@ -18,7 +18,7 @@ _COUNT: Final = 1 << 14  # the initial capacity in strings
 _CHARACTERS: Final = 1 << 18  # the same in bytes
 
 
-class Strings(Sequence[bytes]):
+class Strings:
     """Distinct byte strings of a file, numbered by compiled code in order of first occurrence; number 0 is empty.
 
     `arrays` are slots, starts and characters as in `kernels.strings`. A copy in another process cannot grow.
@@ -33,17 +33,6 @@ class Strings(Sequence[bytes]):
 
     def __len__(self) -> int:
         return self.size
-
-    @overload
-    def __getitem__(self, index: int) -> bytes: ...
-    @overload
-    def __getitem__(self, index: slice) -> list[bytes]: ...
-    def __getitem__(self, index: int | slice) -> bytes | list[bytes]:
-        if isinstance(index, slice):
-            return self.pick(np.arange(*index.indices(len(self))))
-        if not 0 <= index < len(self):
-            raise IndexError(f"no string has number {index}, there are {len(self)}")
-        return self._characters[self._starts[index] : self._starts[index + 1]].tobytes()
 
     def __getstate__(self) -> dict[str, Any]:
         starts = self._starts[: self.size + 1]
@@ -123,9 +112,6 @@ class Column(Sequence[V_co]):
         return self.values[int(self.codes[index])]
 
     def __iter__(self) -> Iterator[V_co]:
-        pick: Any = getattr(self.values, "pick", None)
-        if pick is not None:  # at once
-            return iter(pick(self.codes))
         return map(self.values.__getitem__, self.codes.tolist())
 
 

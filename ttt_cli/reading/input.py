@@ -7,12 +7,11 @@ import os
 import re
 import sys
 import zlib
-from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import closing, nullcontext
 from functools import partial
 from pathlib import Path
-from typing import Any, BinaryIO, Final, TypeVar
+from typing import Any, BinaryIO, Final
 
 from ttt_cli.support.errors import DataError, nearest
 from ttt_cli.support.files import refuse_device
@@ -26,7 +25,6 @@ _MOST: Final = 250  # the largest expansion beyond that; games expand up to 30 t
 _ADDRESS: Final = re.compile("(https?|ftp):/+(.+)")
 ERRORS: Final = (zlib.error, lzma.LZMAError, OSError, EOFError, ValueError)  # of damaged data
 Unpack = Callable[[Iterator[bytes]], Iterator[bytes]]
-Block = TypeVar("Block")
 
 
 class DamagedInputError(DataError):
@@ -50,16 +48,15 @@ def peek(blocks: Iterable[bytes], size: int) -> tuple[bytes, Iterator[bytes]]:
             raise
         damage = error
     head = b"".join(first)
-    return head, resumed(deque([head] if head else []), source, damage)
 
+    def again() -> Iterator[bytes]:
+        if head:
+            yield head
+        if damage is not None:
+            raise damage
+        yield from source
 
-def resumed(first: deque[Block], rest: Iterator[Block], damage: DamagedInputError | None) -> Iterator[Block]:
-    """The first blocks, released one by one, then the damage, if any, then the rest."""
-    while first:
-        yield first.popleft()
-    if damage is not None:
-        raise damage
-    yield from rest
+    return head, again()
 
 
 class BlockReader:

@@ -266,7 +266,8 @@ class Scanner:
         status = kernel.scan_games(*view, state, *rows, *strings.arrays)
         self._counted, self._line, _, unsettled, strings.size = state.tolist()
         for row, code in self._unsettled[:unsettled].tolist():
-            tag = None if code >= kernel.NO_TAG else strings[self._codes[row, RESULT]]
+            (written,) = strings.pick(self._codes[row, RESULT : RESULT + 1])
+            tag = None if code >= kernel.NO_TAG else written
             result = self._settled(int(self._lines[row]), tag, kernel.RESULTS[code % kernel.NO_TAG])
             self._codes[row, RESULT] = strings.number(result)
         return status, self._counted

@@ -7,7 +7,7 @@ from contextlib import closing
 from itertools import chain, islice
 from typing import Any, Final
 
-from ttt_cli.reading.input import DamagedInputError, Input, peek
+from ttt_cli.reading.input import Input, peek
 from ttt_cli.support.errors import ConfigError, DataError, suggested
 from ttt_cli.support.progress import SILENT
 
@@ -26,7 +26,7 @@ _AT_ONCE: Final = 1 << 12  # values decoded together
 
 
 def plain_blocks(blocks: Iterable[bytes], encoding: str | None, name: str) -> Iterator[bytes]:
-    """The same content with LF line ends and without NULs, in blocks of BLOCK bytes, the first of HEAD.
+    """The same content with LF line ends and without NULs, in blocks that are never empty.
 
     With an `encoding`, or a UTF-16 or UTF-32 byte order mark, it is converted to UTF-8; other bytes are unchanged.
     Raises ConfigError for an unknown encoding, DataError for bytes that are not of that encoding.
@@ -38,7 +38,7 @@ def plain_blocks(blocks: Iterable[bytes], encoding: str | None, name: str) -> It
     head, content = peek(content, len(codecs.BOM_UTF8))
     if head.startswith(codecs.BOM_UTF8):
         content = chain([strip_mark(head)], islice(content, 1, None))
-    return _gathered(_unix_lines(content))
+    return _unix_lines(content)
 
 
 def pieces(blocks: Iterable[bytes]) -> Iterator[bytes]:
@@ -94,24 +94,6 @@ def _unix_lines(blocks: Iterator[bytes]) -> Iterator[bytes]:
             yield clean
     if pending:
         yield b"\n"
-
-
-def _gathered(blocks: Iterator[bytes]) -> Iterator[bytes]:
-    waiting: list[bytes] = []
-    size, least = 0, HEAD
-    try:
-        for block in blocks:
-            waiting.append(block)
-            size += len(block)
-            if size >= least:
-                yield b"".join(waiting)
-                waiting, size, least = [], 0, BLOCK
-    except DamagedInputError:  # the content before the damage is read, too
-        if waiting:
-            yield b"".join(waiting)
-        raise
-    if waiting:
-        yield b"".join(waiting)
 
 
 def whole_text(source: Input, what: str) -> str:
