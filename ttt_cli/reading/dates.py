@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from calendar import isleap, monthrange
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from datetime import date
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
@@ -165,30 +165,35 @@ def _read(text: str, form: DateForm) -> GameDate:
         parts = dict(zip(form.order, (short[1], short[3], short[4]), strict=True))
         return _build(form.century + (int(parts["y"]) - form.century) % 100, parts["m"], parts["d"])
     if len(_FOUR_DIGITS.findall(text)) > 1:
-        return next(_ends(text, form), None) or _only_year(text)
+        for between in _BETWEEN.finditer(text):
+            first, last = (_one_date(part, form) for part in (text[: between.start()], text[between.end() :]))
+            if first.reason is None is last.reason:
+                known = 1 + min(first.precision, last.precision)  # parts of both
+                start, end = (date.fromordinal(one.day + _EPOCH).timetuple()[:known] for one in (first, last))
+                if start <= end:
+                    return last
+        return _only_year(text)
     return _one_date(text, form)
-
-
-def _ends(text: str, form: DateForm) -> Iterator[GameDate]:
-    """The end of a range, for each split of the text into two dates in order."""
-    for between in _BETWEEN.finditer(text):
-        first, last = (_one_date(part, form) for part in (text[: between.start()], text[between.end() :]))
-        if first.reason is None is last.reason:
-            known = 1 + min(first.precision, last.precision)  # parts of both
-            start, end = (date.fromordinal(one.day + _EPOCH).timetuple()[:known] for one in (first, last))
-            if start <= end:
-                yield last
 
 
 def _one_date(text: str, form: DateForm) -> GameDate:
     match = _PARTS.fullmatch(text)
-    if match is None:
-        return _only_year(text)
-    first, second, third = (part or "" for part in match.groups())
+    first, second, third = match.groups("") if match else ("", "", "")
     if _is_year(first):
         return _build(int(first), second, third)
     if _is_year(third):
-        return _year_last(int(third), first, second, form.order, dots="." in text)
+        order, year = form.order, int(third)
+        if (
+            order in (None, "ymd")
+            and _NUMBER.fullmatch(first)
+            and _NUMBER.fullmatch(second)
+            and "." not in text
+        ):
+            if max(int(first), int(second)) > 12:
+                order = "mdy" if int(second) > 12 else "dmy"
+            elif int(first) != int(second):
+                return _build(year, "", "")._replace(ambiguous=True, unread=True)
+        return _build(year, first, second) if order == "mdy" else _build(year, second, first)
     if not third and _is_year(second):  # 06.1858
         return _build(int(second), first, "")
     if len(first) == 8 and _is_year(first[:4]) and not second:  # 18580615
@@ -206,15 +211,6 @@ def _only_year(text: str) -> GameDate:
         return _build(int(years.pop()), "", "")._replace(reason=BAD_DATE, repaired=True)
     unknown = "?" in text or not text.strip(".-/ 0x*")
     return GameDate(0, _YEAR, NO_DATE if unknown else BAD_DATE)
-
-
-def _year_last(year: int, first: str, second: str, order: DateOrder | None, *, dots: bool) -> GameDate:
-    if order in (None, "ymd") and _NUMBER.fullmatch(first) and _NUMBER.fullmatch(second) and not dots:
-        if max(int(first), int(second)) > 12:
-            order = "mdy" if int(second) > 12 else "dmy"
-        elif int(first) != int(second):
-            return _build(year, "", "")._replace(ambiguous=True, unread=True)
-    return _build(year, first, second) if order == "mdy" else _build(year, second, first)
 
 
 def _build(year: int, month_text: str, day_text: str) -> GameDate:
@@ -251,11 +247,13 @@ class DateForms:
     """
 
     def __init__(self, texts: Sequence[str], data: DataConfig, unit: Period | None) -> None:
-        numbers = data.dates == "number" or (
-            data.dates == "auto" and unit is not None and _are_numbers(texts)
-        )
-        self.unit = (unit or data.period) if numbers else None
+        known = [text for text in texts if text.strip(" ?-")]
+        counted = all(map(is_number, known)) and not all(
+            map(_FOUR_DIGITS.fullmatch, known)
+        )  # not all are years
         dates = data.dates
+        numbers = dates == "number" or (dates == "auto" and unit is not None and counted)
+        self.unit = (unit or data.period) if numbers else None
         order: DateOrder | None = None if dates == "auto" or dates == "number" else dates  # noqa: PLR1714
         further = [text for text in texts if not _YEAR_FIRST.match(text)]
         century = _century(texts, order, data.century) if further else None
@@ -303,9 +301,3 @@ def _century(texts: Sequence[str], order: DateOrder | None, century: int | None)
     if not years or max(years) - min(years) > 99:
         return None
     return (min(years) + max(years) - 99) // 2
-
-
-def _are_numbers(texts: Sequence[str]) -> bool:
-    """Whether dates are whole numbers, and not all of them years."""
-    known = [text for text in texts if text.strip(" ?-")]
-    return all(map(is_number, known)) and not all(map(_FOUR_DIGITS.fullmatch, known))

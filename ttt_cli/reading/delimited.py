@@ -127,23 +127,6 @@ class LineBlock:
         return (self.data[start:end].decode("utf-8", "surrogateescape") for start, end in bounds)
 
 
-def one_ahead(feed: Callable[[Lines], Iterable[Batch]], blocks: Iterable[Lines]) -> Iterator[Batch]:
-    """The batches of `feed` for each block, computed in a thread while the next block is read and the last is used.
-
-    In a thread, because pyarrow loses signals in the main one. Generators of `feed` run in the caller's thread.
-    """
-    with ThreadPoolExecutor(1, thread_name_prefix="rows") as thread:
-        under_way: Future[Iterable[Batch]] = thread.submit(tuple)
-        try:
-            for block in blocks:
-                done, under_way = under_way, thread.submit(feed, block)
-                yield from done.result()
-        except DamagedInputError:
-            yield from under_way.result()
-            raise
-        yield from under_way.result()
-
-
 class TableReader:
     """Reads a table block by block; `slow` counts the rows read by the csv module."""
 
@@ -161,8 +144,20 @@ class TableReader:
         self._beside_quotes[[_LF, _QUOTE, *delimiter.encode()]] = True
 
     def read(self, blocks: Iterable[bytes]) -> Iterator[Batch]:
-        """The records of a table given as blocks, wherever these are cut."""
-        return one_ahead(self.feed, whole_lines(blocks))
+        """The records of a table given as blocks, wherever these are cut.
+
+        Rows are parsed in a thread while the next block is read, because pyarrow loses signals in the main one.
+        """
+        with ThreadPoolExecutor(1, thread_name_prefix="rows") as thread:
+            under_way: Future[Iterable[Batch]] = thread.submit(tuple)
+            try:
+                for lines in whole_lines(blocks):
+                    done, under_way = under_way, thread.submit(self.feed, lines)
+                    yield from done.result()
+            except DamagedInputError:
+                yield from under_way.result()
+                raise
+            yield from under_way.result()
 
     def feed(self, given: Lines) -> Iterator[Batch]:
         """The rows in complete lines; an incomplete row is kept until there are more."""

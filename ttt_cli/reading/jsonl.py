@@ -6,7 +6,7 @@ import math
 import re
 from collections import deque
 from collections.abc import Iterable, Iterator
-from itertools import count, islice
+from itertools import chain, count, islice
 from typing import Any, Final, NamedTuple
 
 from ttt_cli.config.schema import DataConfig
@@ -16,7 +16,7 @@ from ttt_cli.reading.delimited import long_line, whole_lines
 from ttt_cli.reading.input import peek
 from ttt_cli.reading.layout import find_layout
 from ttt_cli.reading.reports import BAD_ROW, DROPPED, RecordPlaces, place_text
-from ttt_cli.reading.text import HEAD, pieces
+from ttt_cli.reading.text import HEAD
 from ttt_cli.support.errors import DataError
 
 VALUE_LIMIT: Final = 1 << 20  # characters that one object may take
@@ -71,67 +71,45 @@ def one_after_the_other(blocks: Iterable[bytes], name: str) -> Iterator[Objects]
 
     Raises DataError for a value that is not JSON, and for an array that does not end.
     """
-    stream = _ObjectStream(name)
     decoder = codecs.getincrementaldecoder("utf-8")("surrogateescape")
-    for block in blocks:
-        yield stream.feed(decoder.decode(block), final=False)
-    yield stream.feed(decoder.decode(b"", final=True), final=True)
-
-
-class _ObjectStream:
-    """Parses objects that take any number of lines."""
-
-    def __init__(self, name: str) -> None:
-        self._name = name
-        self._text = ""
-        self._line = 1  # of the first character
-        self._places = RecordPlaces()
-        self._depth = 0  # arrays open
-        self._enough = 0  # characters before the next attempt
-
-    def feed(self, text: str, *, final: bool) -> Objects:
-        self._text += text
-        objects = Objects([], [])
-        if len(self._text) < self._enough and not final:
-            return objects
-        at = self._skip(0)
-        while at < len(self._text):
+    places, line, depth = RecordPlaces(), 1, 0
+    text, enough = "", 0  # characters before the next attempt
+    for block in chain(blocks, [None]):
+        final = block is None
+        text += decoder.decode(block or b"", final=final)
+        if len(text) < enough and not final:
+            continue
+        objects, at = Objects([], []), 0
+        while (between := _BETWEEN.match(text, at)) is not None:
+            line += between[0].count("\n")
+            depth += between[0].count("[") - between[0].count("]")
+            at = between.end()
+            if at == len(text):
+                break
             try:
-                value, end = _DECODER.raw_decode(self._text, at)
+                value, end = _DECODER.raw_decode(text, at)
             except (ValueError, RecursionError) as error:
-                self._check(error, at, final=final)
+                if final or len(text) - at > VALUE_LIMIT:
+                    near = text[at : at + 80].partition("\n")[0]
+                    hint = "one object per line lets the others be read when one is damaged"
+                    where = place_text(name, places.next(line))
+                    raise DataError(f"not JSON: {near}", where=where, hint=hint) from error
                 break
             if isinstance(value, dict):
-                objects.found.append((self._places.next(self._line), value))
-            elif end < len(self._text) or final:
-                why = f"not an object: {self._text[at:end][:80]}"
-                objects.rejects.append(Note(self._places.next(self._line), BAD_ROW, why, DROPPED))
+                objects.found.append((places.next(line), value))
+            elif end < len(text) or final:
+                why = f"not an object: {text[at:end][:80]}"
+                objects.rejects.append(Note(places.next(line), BAD_ROW, why, DROPPED))
             else:
                 break  # a number may go on
-            self._line += self._text.count("\n", at, end)
-            at = self._skip(end)
-        self._text = self._text[at:]
-        self._enough = 2 * len(self._text)
-        if final and self._depth:
-            where, hint = f"{self._name}:{self._line}", "the file was cut short: fetch or write it anew"
-            raise DataError("the array does not end", where=where, hint=hint)
-        return objects
-
-    def _skip(self, at: int) -> int:
-        """Offset of the next value; counts lines and arrays on the way."""
-        match = _BETWEEN.match(self._text, at)
-        between = match[0] if match else ""
-        self._line += between.count("\n")
-        self._depth += between.count("[") - between.count("]")
-        return at + len(between)
-
-    def _check(self, error: Exception, at: int, *, final: bool) -> None:
-        """Raise DataError unless the value may only be incomplete."""
-        if final or len(self._text) - at > VALUE_LIMIT:
-            near = self._text[at : at + 80].partition("\n")[0]
-            hint = "one object per line lets the others be read when one is damaged"
-            where = place_text(self._name, self._places.next(self._line))
-            raise DataError(f"not JSON: {near}", where=where, hint=hint) from error
+            line += text.count("\n", at, end)
+            at = end
+        text = text[at:]
+        enough = 2 * len(text)
+        yield objects
+    if depth:
+        hint = "the file was cut short: fetch or write it anew"
+        raise DataError("the array does not end", where=f"{name}:{line}", hint=hint)
 
 
 def as_text(value: object) -> str:
@@ -165,15 +143,16 @@ def read_jsonl(blocks: Iterator[bytes], data: DataConfig, name: str) -> Table:
     Raises ConfigError and DataError when the columns are not recognised (see `find_layout`).
     """
     head, blocks = peek(blocks, KEYS_SAMPLE)
-    sample = head[:KEYS_SAMPLE].decode("utf-8", "surrogateescape")
-    lined = is_lined(head[:HEAD])
-    if lined:
-        objects = one_per_line(count(1), sample.split("\n")[:KEYS_OBJECTS])
+    if is_lined(head[:HEAD]):
+        sample = head[:KEYS_SAMPLE].decode("utf-8", "surrogateescape").split("\n")[:KEYS_OBJECTS]
+        first, stream = one_per_line(count(1), sample), _in_lines(blocks)
     else:
-        objects = _ObjectStream(name).feed(sample, final=False)
-        if not objects.found:  # raise the error for the first, if any
-            deque(one_after_the_other(blocks, name), maxlen=0)
-    found = [one for _, one in objects.found[:KEYS_OBJECTS]]
+        stream = one_after_the_other(blocks, name)
+        first = next(stream)
+        if not first.found:  # raise the error for the first, if any
+            deque(stream, maxlen=0)
+        stream = chain([first], stream)
+    found = [one for _, one in first.found[:KEYS_OBJECTS]]
     if not found:
         hint = 'a game is {"date": ..., "white": ..., ...}'
         raise DataError("holds no JSON objects", where=name, hint=hint)
@@ -190,7 +169,7 @@ def read_jsonl(blocks: Iterator[bytes], data: DataConfig, name: str) -> Table:
             rows=[(line, [as_text(one.get(key)) for key in used]) for line, one in some.found],
             rejects=some.rejects,
         )
-        for some in (_in_lines(blocks) if lined else one_after_the_other(pieces(blocks), name))
+        for some in stream
     )
     return layout.table(strings, batches)
 

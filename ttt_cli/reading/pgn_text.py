@@ -248,35 +248,21 @@ _NO_TAG: Final = Tag(b"", b"", 0, 0)
 
 
 def _read_tag(data: bytes, start: int, *, final: bool) -> Tag | None:
-    """The tag at `start`, _NO_TAG if there is none, None when its line is incomplete."""
-    stop = _line_end(data, start, final=final)
-    if stop is None:
+    """The tag at `start`, repaired if broken, _NO_TAG if there is none, None when its line is incomplete."""
+    line_end = _line_end(data, start, final=final)
+    if line_end is None:
         return None
-    if stop - start > TAG_LIMIT:
-        return _long_tag(data, start, stop)
-    for layout in _LAYOUTS:
-        if match := layout.match(data, start, stop):
+    stop = min(line_end, start + TAG_LIMIT)
+    for layout in _LAYOUTS if stop == line_end else _LAYOUTS[::2]:
+        if (match := layout.match(data, start, stop)) and (stop == line_end or match.end() < stop):
             return Tag(canonical(match[1]), _ESCAPE.sub(rb"\1", match[2]), start, match.end())
-    return _broken_tag(data, start, stop, final=final)
-
-
-def _long_tag(data: bytes, start: int, stop: int) -> Tag:
-    """The tag at `start` in a line of more than TAG_LIMIT bytes."""
-    for layout in _LAYOUTS[::2]:
-        match = layout.match(data, start, start + TAG_LIMIT)
-        if match and match.end() < start + TAG_LIMIT:
-            return Tag(canonical(match[1]), _ESCAPE.sub(rb"\1", match[2]), start, match.end())
-    broken = _BROKEN.match(data, start, start + TAG_LIMIT)
-    return Tag(canonical(broken[1]), b"", start, stop, long=True) if broken else _NO_TAG
-
-
-def _broken_tag(data: bytes, start: int, stop: int, *, final: bool) -> Tag | None:
-    """A tag with misplaced quotes or brackets, on the line up to `stop` or continued on the next."""
     broken = _BROKEN.match(data, start, stop)
     if broken is None:
         return _NO_TAG
     name, value = canonical(broken[1]), data[broken.end() : stop].strip()
-    if stop < len(data) and not value.endswith(b"]"):
+    if stop < line_end:
+        return Tag(name, b"", start, line_end, long=True)
+    if stop < len(data) and not value.endswith(b"]"):  # continued on the next line
         following = _line_end(data, stop + 1, final=final)
         if following is None:
             return None
