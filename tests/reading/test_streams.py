@@ -70,13 +70,6 @@ def test_a_stream_that_trickles(packer: str) -> None:
     assert (one.name, one.size) == ("<stream>", None)
 
 
-@each("packer", PACKED)
-def test_streams_that_follow_each_other_with_padding(packer: str) -> None:
-    pack = PACKERS[packer]
-    padding = b"" if packer == "zst" else bytes(8)
-    assert _read(io.BytesIO(pack(b"one ") + padding + pack(b"two")))[0] == b"one two"
-
-
 @pytest.mark.parametrize("packer", PACKED)
 @pytest.mark.parametrize("left", [0.5, 0.999])
 def test_cut_short(packer: str, left: float) -> None:

@@ -27,12 +27,6 @@ def test_line_ends_and_nuls(text: str, cuts: list[int]) -> None:
     assert plain(text.encode(), cuts) == expected.encode()
 
 
-@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
-@pytest.mark.parametrize("mark", [b"", b"\xef\xbb\xbf"])
-def test_all_ends_of_lines_are_equal(end: str, mark: bytes) -> None:
-    assert plain(mark + f"a{end}{end}b{end}".encode()) == b"a\n\nb\n"
-
-
 @each("encoding", ["utf-16", "utf-32", "utf-8-sig"])
 def test_byte_order_marks(encoding: str) -> None:
     assert plain("Löwenthal\r\n½".encode(encoding), [3, 7, 8]) == "Löwenthal\n½".encode()
