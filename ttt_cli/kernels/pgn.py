@@ -195,25 +195,6 @@ def opens_tag(data, bracket, end):
 
 
 @inner
-def _starts_line(data, i, start):
-    """Whether nothing but blanks stands between the line's beginning and offset `i`."""
-    i -= 1
-    while i >= start and (data[i] == 32 or data[i] == 9):
-        i -= 1
-    return i < start or data[i] == _NEWLINE
-
-
-@inner
-def _begins_again(data, start, stop):
-    """Whether move 1 stands at the start of a line between two offsets."""
-    while start < stop:
-        if data[start] == _NEWLINE and data[start + 1] == _ONE and data[start + 2] == _DOT:
-            return True
-        start += 1
-    return False
-
-
-@inner
 def _section_at(data, bracket, start, decided, end):
     """How movetext from `start` on, its first result at `decided`, ends at a bracket; _NO_SECTION when it goes on."""
     opened = opens_tag(data, bracket, end)
@@ -221,9 +202,15 @@ def _section_at(data, bracket, start, decided, end):
         return _NO_SECTION
     if opened < 0:
         return INCOMPLETE
-    if bracket - start > MOVES_LIMIT or _begins_again(data, decided, bracket):
+    if bracket - start > MOVES_LIMIT:
         return SLOW_PATH
-    return DONE if _starts_line(data, bracket, start) else SLOW_PATH
+    for i in range(decided, bracket):
+        if data[i] == _NEWLINE and data[i + 1] == _ONE and data[i + 2] == _DOT:  # move 1 of another game
+            return SLOW_PATH
+    i = bracket - 1
+    while i >= start and (data[i] == _BLANK or data[i] == _TAB):
+        i -= 1
+    return DONE if i < start or data[i] == _NEWLINE else SLOW_PATH
 
 
 @inner
@@ -389,22 +376,6 @@ _RESULT_STARTS: Final = np.cumsum([0, *map(len, RESULTS)])
 
 
 @flat
-def _agrees(data, start, stop, code):
-    """Whether the Result tag at `data[start:stop]` is the result of that code."""
-    first, last = _RESULT_STARTS[code], _RESULT_STARTS[code + 1]
-    return start >= 0 and same_bytes(data, start, stop, _RESULT_BYTES, first, last)
-
-
-@flat
-def _bytes_in(spans):
-    """How many bytes the values of a game take."""
-    count = 0
-    for tag in range(COLUMNS):
-        count += spans[tag, 1] - spans[tag, 0]
-    return count
-
-
-@flat
 def _number_values(data, spans, known, codes, row, count, slots, starts, characters):
     """Fill row `row` of `codes` with the numbers of a game's values; returns how many strings there are then.
 
@@ -462,13 +433,15 @@ def scan_games(data, marks, room, state, lines, moves, codes, unsettled, slots, 
         row, count = state[ROWS], state[STRINGS]
         if row == len(lines):
             return ROWS_FULL
-        if count + COLUMNS >= len(starts) or starts[count] + _bytes_in(spans) > len(characters):
+        if count + COLUMNS >= len(starts) or starts[count] + stop - state[POSITION] > len(characters):
             return STRINGS_FULL
         lines[row], moves[row] = state[LINE], code
         state[STRINGS] = _number_values(data, spans, known, codes, row, count, slots, starts, characters)
-        if result > 0 and not _agrees(data, spans[RESULT, 0], spans[RESULT, 1], result):
+        start, first, last = spans[RESULT, 0], _RESULT_STARTS[result], _RESULT_STARTS[result + 1]
+        agrees = start >= 0 and same_bytes(data, start, spans[RESULT, 1], _RESULT_BYTES, first, last)
+        if result > 0 and not agrees:
             unsettled[state[UNSETTLED], 0] = row
-            unsettled[state[UNSETTLED], 1] = result if spans[RESULT, 0] >= 0 else result + NO_TAG
+            unsettled[state[UNSETTLED], 1] = result if start >= 0 else result + NO_TAG
             state[UNSETTLED] += 1
         state[ROWS] += 1
         state[POSITION] = stop

@@ -68,8 +68,15 @@ def parse_results(counts: Mapping[Raw, int], kind: ResultKind = "text") -> dict[
     pairs: dict[Raw, _Pair] = {
         value: pair for value in counts if isinstance(value, tuple) and (pair := score_pair(value))
     }
-    others = {value: _no_pair(value) for value in counts if value not in pairs}
-    return others | _pairs(pairs, counts, goals=kind == "goals")
+    outcomes = _pairs(pairs, counts, goals=kind == "goals")
+    for value in counts.keys() - pairs.keys():
+        texts = [_spelled(text_of(part)) for part in value] if isinstance(value, tuple) else []
+        joined = "".join(texts)
+        if joined.strip("?*") and (not joined.strip("+-") or _FORFEIT.search(joined)):
+            outcomes[value] = FORFEIT
+        else:
+            outcomes[value] = UNKNOWN_RESULT if joined.strip("?*") and "" not in texts else NO_RESULT
+    return outcomes
 
 
 def parse_result(text: str) -> Outcome:
@@ -133,7 +140,12 @@ def _texts(counts: Mapping[Raw, int], *, goals: bool = False) -> dict[Raw, Outco
             pairs[value] = pair
         else:
             outcomes[value] = UNKNOWN_RESULT
-    outcomes |= _signed(signs, alone=not (numbers or pairs))
+    # Wins and losses if all results are signs, else points without a game.
+    paired = "+" in signs.values()
+    alone = paired and not (numbers or pairs)
+    outcomes |= {
+        value: _SIGNS[sign] if alone else FORFEIT if paired else NO_RESULT for value, sign in signs.items()
+    }
     # White's score alone.
     table = max(
         _CONVENTIONS, key=lambda table: sum(counts[value] for value in numbers if numbers[value] in table)
@@ -166,17 +178,6 @@ def _both(texts: Sequence[str]) -> _Pair | None:
     return (scores[0], scores[1]) if len(scores) == len(texts) == 2 else None
 
 
-def _no_pair(raw: Hashable) -> Outcome:
-    """The reason why a value is not a pair of scores."""
-    texts = [_spelled(text_of(part)) for part in raw] if isinstance(raw, tuple) else []
-    joined = "".join(texts)
-    if not joined.strip("?*"):
-        return NO_RESULT
-    if not joined.strip("+-") or _FORFEIT.search(joined):
-        return FORFEIT
-    return NO_RESULT if "" in texts else UNKNOWN_RESULT
-
-
 def _pairs(pairs: Mapping[Raw, _Pair], counts: Mapping[Raw, int], *, goals: bool) -> dict[Raw, Outcome]:
     """Outcomes of goals, or of scores in the convention, with the sum 1 or 2, that explains more of them."""
     if goals:
@@ -189,14 +190,6 @@ def _pairs(pairs: Mapping[Raw, _Pair], counts: Mapping[Raw, int], *, goals: bool
     )
     table = (_DOUBLED if doubled > halves else _HALVES) | {_LOST_BY_BOTH: FORFEIT}
     return {value: table.get(pair, UNKNOWN_RESULT) for value, pair in pairs.items()}
-
-
-def _signed(signs: Mapping[Raw, str], *, alone: bool) -> dict[Raw, Outcome]:
-    """Outcomes of `+` and `-`: wins and losses if all results are signs, else points without a game."""
-    paired = "+" in signs.values()
-    if alone and paired:
-        return {value: _SIGNS[sign] for value, sign in signs.items()}
-    return dict.fromkeys(signs, FORFEIT if paired else NO_RESULT)
 
 
 def tally_of(raw: Hashable, games: str, outcome: Outcome) -> Tally | str:
