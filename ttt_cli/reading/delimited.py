@@ -209,6 +209,8 @@ class TableReader:
 
     def _cut(self, block: LineBlock, plain: Mask) -> list[Any]:
         """The used columns of plain lines as Arrow arrays; clears `plain` for lines without all fields."""
+        if not plain.any():
+            return [pa.nulls(0, pa.binary()) for _ in self._layout.used]
         data = block.data if plain.all() else block.bytes[np.repeat(plain, block.lengths + 1)].tobytes()
         names = [str(index) for index in range(self._layout.width)]
         used = {names[index]: pa.binary() for index in self._layout.used}
@@ -225,7 +227,7 @@ class TableReader:
             handler = None
         try:
             table = pa.csv.read_csv(
-                pa.py_buffer(data or b"\n"),
+                pa.py_buffer(data),
                 pa.csv.ReadOptions(use_threads=False, column_names=names, block_size=len(data) + 1),
                 pa.csv.ParseOptions(delimiter=self._delimiter, quote_char='"', invalid_row_handler=handler),
                 pa.csv.ConvertOptions(column_types=used, include_columns=list(used), check_utf8=False),
