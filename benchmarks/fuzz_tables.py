@@ -27,7 +27,7 @@ from tests.support.batches import rows_of
 from ttt_cli.config.schema import DataConfig
 from ttt_cli.games.read import read_records
 from ttt_cli.games.records import games_of
-from ttt_cli.reading import delimited, jsonl, text
+from ttt_cli.reading import delimited, text
 from ttt_cli.reading.batches import Table
 from ttt_cli.reading.delimited import read_delimited
 from ttt_cli.reading.jsonl import is_lined, read_jsonl
@@ -171,9 +171,7 @@ def checked(content: bytes, chance: random.Random) -> int | None:
     start = b"".join(plain_blocks([content], None, "x"))
     with limited(chance, *OF_LINES):
         for read in (read_delimited, read_jsonl) if is_lined(start) else (read_delimited,):
-            with (
-                patch.object(delimited, "TableReader", PlainTableReader),
-            ):
+            with patch.object(delimited, "TableReader", PlainTableReader):
                 expected = said(read, content, chance)
             with limited(chance, *OF_BLOCKS):
                 found = said(read, content, chance)
