@@ -5,14 +5,10 @@ from collections.abc import Iterator
 
 import pytest
 
+from tests.support.commands import Terminal
 from ttt_cli.cli import console
 from ttt_cli.cli.console import QUIET, Bars, WaitBar, progress, voice
 from ttt_cli.support.progress import SILENT, Wait
-
-
-class Terminal(io.StringIO):
-    def isatty(self) -> bool:
-        return True
 
 
 @pytest.fixture(autouse=True)

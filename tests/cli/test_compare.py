@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 import re
 import signal
@@ -12,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.cases import each
-from tests.support.commands import Ran
+from tests.support.commands import Ran, rows
 from tests.support.handmade import written
 from ttt_cli.api import configure, fit
 from ttt_cli.cli import main
@@ -32,10 +30,6 @@ LINES = [
 def here(folder: Path) -> Path:
     written(folder / "a.ttt", lambda: fit(simulate(PLAN).games(), output="a.ttt"), "compare_command")
     return folder
-
-
-def rows(text: str) -> list[dict[str, str]]:
-    return list(csv.DictReader(io.StringIO(text), delimiter="\t"))
 
 
 def test_systems_stand_side_by_side(here: Path, ran: Ran) -> None:

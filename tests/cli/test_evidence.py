@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 import os
 import subprocess
@@ -12,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.commands import Ran
+from tests.support.commands import Ran, rows
 from tests.support.handmade import RECORDS, games_of, written
 from ttt_cli.api import fit
 from ttt_cli.cli import main
@@ -34,10 +32,6 @@ def here(folder: Path) -> Path:
 def terminal(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("ttt_cli.cli.console.on_terminal", lambda: True)
     monkeypatch.setenv("NO_COLOR", "1")
-
-
-def rows(text: str) -> list[dict[str, str]]:
-    return list(csv.DictReader(io.StringIO(text), delimiter="\t"))
 
 
 def test_the_report_in_json_is_an_object(here: Path, ran: Ran) -> None:
@@ -149,11 +143,3 @@ def test_the_installed_command_works_in_processes_as_in_one(here: Path, ran: Ran
     assert result.returncode == 0, result.stderr
     fit(games_of(RECORDS), output="a.ttt")
     assert ran([*grid, "1"]).out == result.stdout
-
-
-def test_the_report_loads_nothing_heavy(here: Path) -> None:
-    script = (
-        "import sys; from ttt_cli.cli.main import run; code = run(['evidence', '-f', 'json']);"
-        "sys.exit(code or len({'numba', 'numpy', 'scipy', 'pandas', 'pydantic'} & set(sys.modules)))"
-    )
-    assert subprocess.run([sys.executable, "-c", script], capture_output=True, check=False).returncode == 0

@@ -227,16 +227,6 @@ def test_the_fit_takes_the_same_flags_and_keeps_them(here: Path, ran: Ran, capsy
     assert "2 groups of players without games between them" in ran("fit games.csv -o a.ttt").err
 
 
-def test_the_help_of_the_command_loads_nothing_heavy() -> None:
-    code = (
-        "import sys, ttt_cli.cli.games; "
-        "print([name for name in ('numpy', 'pydantic', 'duckdb', 'numba', 'rich') if name in sys.modules])"
-    )
-    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert found.stdout == "[]\n"
-    assert games_module.command.name == "games"
-
-
 BROKEN = "date,white,black,result\n?,A,B,1-0\n1858,A,,1-0\n1858,A,A,1-0\nshort\n"
 
 

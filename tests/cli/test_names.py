@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.commands import Ran
+from tests.support.commands import Ran, Terminal
 from ttt_cli.cli import main
 from ttt_cli.games.aliases import read_aliases
 
@@ -28,11 +28,6 @@ ROWS = """date,white,black,result
 def here(folder: Path) -> Path:
     (folder / "games.csv").write_text(ROWS, encoding="utf-8")
     return folder
-
-
-class Terminal(io.StringIO):
-    def isatty(self) -> bool:
-        return True
 
 
 def answer(monkeypatch: pytest.MonkeyPatch, *answers: str, options: tuple[str, ...] = ()) -> int:

@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.support.cases import each
+from tests.support.commands import Terminal
 from ttt_cli.cli.console import SHOWN_ROWS, columns_that_fit, format_column, print_table
 from ttt_cli.views.rows import Rows
 
@@ -16,15 +17,6 @@ PLAYERS = Rows(
     title=("A title with [brackets] and :smile: that is longer than a narrow terminal",),
     decimals={"mean": 1, "sd": 1},
 )
-
-
-class Terminal(io.StringIO):
-    """A terminal that keeps what was shown."""
-
-    encoding = "utf-8"
-
-    def isatty(self) -> bool:
-        return True
 
 
 def show(

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 import os
 import signal
@@ -12,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from tests.support.commands import Ran
+from tests.support.commands import Ran, rows
 from tests.support.handmade import written
 from ttt_cli.api import configure, fit
 from ttt_cli.cli import main
@@ -30,10 +28,6 @@ def here(folder: Path) -> Path:
     )
     written(folder / "a.ttt", lambda: fit(simulate(plan).games(), output="a.ttt"), "tune_command")
     return folder
-
-
-def rows(text: str) -> list[dict[str, str]]:
-    return list(csv.DictReader(io.StringIO(text), delimiter="\t"))
 
 
 def test_the_table_has_a_row_per_parameter_and_one_of_the_evidence(here: Path, ran: Ran) -> None:
