@@ -122,14 +122,6 @@ def tally(games: Iterable[Played]) -> Tally:
     return Tally(total, wins, draws, losses, wins + draws / 2, expected, strength / total if total else None)
 
 
-def by_period(games: Sequence[Played]) -> dict[str, list[Played]]:
-    """Games by their period, in order."""
-    periods: dict[str, list[Played]] = {}
-    for game in games:
-        periods.setdefault(game.period, []).append(game)
-    return periods
-
-
 def record_rows(
     player: str, games: Sequence[Played], title: tuple[str, ...] = (), sides: Sides = _COLOURS
 ) -> Rows:
@@ -139,11 +131,10 @@ def record_rows(
     per game, `colour` is both, one of `sides`, or neutral.
     """
     rows = []
-    for period, played in by_period(games).items():
-        shares = {
-            "both": played,
-            **{side: [g for g in played if _side(g, sides) == side] for side in (*sides, NEUTRAL)},
-        }
+    for period, of_period in groupby(games, lambda game: game.period):
+        played = list(of_period)
+        shares = {"both": played}
+        shares |= {side: [g for g in played if _side(g, sides) == side] for side in (*sides, NEUTRAL)}
         for colour, some in shares.items():
             if some:
                 sums = tally(some)
@@ -200,7 +191,7 @@ def upset_rows(
 
 def best_period(games: Sequence[Played]) -> tuple[str, Tally] | None:
     """The period with the most points above expectation; None without games."""
-    sums = {period: tally(played) for period, played in by_period(games).items()}
+    sums = {period: tally(played) for period, played in groupby(games, lambda game: game.period)}
     if not sums:
         return None
     best = max(sums, key=lambda period: sums[period].points - sums[period].expected)

@@ -48,7 +48,11 @@ def write_text(rows: Rows, fmt: str, stream: TextIO, *, safe: bool = False) -> N
             stream.write("\t".join(rows.columns) + "\n")
             stream.writelines("\t".join(map(_tsv, row)) + "\n" for row in rows.rows)
         case "json" if not rows.single:
-            stream.writelines(_json_array(_objects(rows, speaks_unicode(stream))))
+            before = "[\n  "
+            for line in _objects(rows, speaks_unicode(stream)):
+                stream.write(before + line)
+                before = ",\n  "
+            stream.write("\n]\n" if before.startswith(",") else "[]\n")
         case "json" | "jsonl":
             stream.writelines(f"{line}\n" for line in _objects(rows, speaks_unicode(stream)))
         case _:
@@ -106,14 +110,6 @@ def _objects(rows: Rows, unicode: bool) -> Iterator[str]:
     for row in rows.rows:
         values = dict(zip(rows.columns, map(finite, row), strict=True))
         yield json.dumps(values, ensure_ascii=not unicode, allow_nan=False)
-
-
-def _json_array(objects: Iterable[str]) -> Iterator[str]:
-    before = "[\n  "
-    for line in objects:
-        yield before + line
-        before = ",\n  "
-    yield "\n]\n" if before.startswith(",") else "[]\n"
 
 
 _NOTE: Final = 240  # characters of a note, which may name hundreds of players
