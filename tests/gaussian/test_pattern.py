@@ -1,7 +1,6 @@
 """Patterns of sparse factors against symbolic elimination of dense ones."""
 
 import numpy as np
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -47,28 +46,11 @@ def test_panels_hold_the_factor(seed, n, density):
     assert sorted(found.place.tolist()) == list(range(n))
 
 
-def test_column_counts_are_those_of_the_factor():
-    rng = np.random.default_rng(2)
-    first, second = rng.integers(0, 60, (2, 130))
-    first, second = np.minimum(first, second)[first != second], np.maximum(first, second)[first != second]
-    place, _, count = module._forest(first, second, np.arange(60, dtype=np.int32))
-    assert count.tolist() == eliminated(place, first, second).sum(axis=0).tolist()
-
-
 def test_a_star_is_eliminated_from_its_leaves():
     """The centre goes with the last of them, and the factor has hardly more than an entry a leaf."""
     found = Pattern(np.zeros(3000, int), np.arange(1, 3001), 3001)
     assert found.place[0] > 2900
     assert found.entries < 4 * 3001
-
-
-@pytest.mark.parametrize("shift", [40, 100])
-def test_places_are_where_the_numbers_go(shift):
-    """Pairs in any order and direction, and with themselves, stand where they were put."""
-    first, second = np.arange(30), (np.arange(30) * 7 + 3) % 31 + shift
-    found = Pattern(first, second, 131)
-    assert (found.places(second, first) == found.entry[found.pair]).all()
-    assert len(np.unique(np.append(found.entry, found.diagonal))) == len(found.entry) + 131
 
 
 def test_the_pattern_asked_for_last_is_given_again(monkeypatch):

@@ -9,7 +9,7 @@ from ttt_cli.inference.ep.slices import Slice
 from ttt_cli.inference.years import Play
 from ttt_cli.kernels.ep import ttt, ttt_d
 from ttt_cli.kernels.ep.joint_means import before_games
-from ttt_cli.kernels.ep.structures import Chains, Games, Part, Sites
+from ttt_cli.kernels.ep.structures import Chains, Pairings, Part, Sites
 
 
 class Problem:
@@ -63,7 +63,7 @@ class Problem:
 
     @property
     def games(self):
-        return Games(
+        return Pairings(
             self.game_start, self.first, self.second, np.ones(len(self.first), np.uint8), self.weight
         )
 

@@ -232,16 +232,17 @@ def test_many_are_asked_by_a_factor(monkeypatch, model, tau):
     skills, others, found = rows[:half], rows[half:], fresh(run)
     pairs = [list(pair) for pair in zip(skills, others, strict=True)]
     weights = [np.array([1.0, -1.0 - 0.1 * k]) for k in range(half)]
-    whole, variances = found.covariance(rows), found.variances(pairs, weights)
+    whole, deviations = found.covariance(rows), found.deviations(pairs, weights)
     groups = [matrix for pair in [*pairs, []] for matrix in found.within([pair])]
-    for k, (w, variance) in enumerate(zip(weights, variances, strict=True)):
-        assert variance == pytest.approx(
-            w @ whole[np.ix_([k, half + k], [k, half + k])] @ w, rel=1e-9, abs=1e-6
-        )
+    for k, (w, deviation) in enumerate(zip(weights, deviations, strict=True)):
+        variance = w @ whole[np.ix_([k, half + k], [k, half + k])] @ w
+        assert deviation**2 == pytest.approx(variance, rel=1e-9, abs=1e-6)
     monkeypatch.setattr(joint, "FEW", 1)
     monkeypatch.setattr(joint, "AT_ONCE", 7)
     assert found.covariance(rows) == pytest.approx(whole, rel=1e-9, abs=1e-6)
-    assert found.variances(pairs, weights) == pytest.approx(variances, rel=1e-9, abs=1e-6)
+    assert np.square(found.deviations(pairs, weights)) == pytest.approx(
+        np.square(deviations), rel=1e-9, abs=1e-6
+    )
     for group, few in zip(found.within([*pairs, []]), groups, strict=True):
         assert group == pytest.approx(few, rel=1e-9, abs=1e-6)
     monkeypatch.setattr(factor, "MOST_ENTRIES", 0)

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from functools import partial
-from typing import Any, Final, TypeVar
+from typing import Any, Final
 
 import numpy as np
 
@@ -120,40 +120,27 @@ def _chosen(inference: Inference, solver: SolverConfig) -> tuple[str, Shape | No
 
 def _near(inference: Inference, start: Fit | None) -> tuple[Array, Array] | None:
     """Initial joint sites: the factorised ones shifted as in an earlier fit."""
-    if (
-        start
-        and (joint := _joint_sites(inference, start))
-        and (before := _joint_sites(inference, start, "links of"))
-    ):
-        now = inference.sites.link, inference.sites.positivity
-        inference.moving.extrapolate(inference, start)
-        links, positivity = (then + (new - old) for then, new, old in zip(joint, now, before, strict=True))
-        return _definite(links, now[0]), _definite(positivity, now[1])
-    return None
-
-
-def _definite(sites: Array, otherwise: Array) -> Array:
-    """Replace sites without positive definite precision by others."""
-    kept = sites[:, 0] > 0.0
-    if sites.shape[1] > PLAIN:
-        kept &= sites[:, 0] * sites[:, 2] > sites[:, 1] ** 2
-    return np.where(kept[:, None], sites, otherwise)
+    joint, before = (_joint_sites(inference, start, kind) for kind in ("joint", "links of"))
+    if start is None or joint is None or before is None:
+        return None
+    inference.moving.extrapolate(inference, start)
+    found = []
+    for then, new, old in zip(joint, inference.sites[1:], before, strict=True):
+        sites = then + (new - old)
+        definite = sites[:, 0] > 0.0
+        if sites.shape[1] > PLAIN:
+            definite &= sites[:, 0] * sites[:, 2] > sites[:, 1] ** 2
+        found.append(np.where(definite[:, None], sites, new))
+    return found[0], found[1]
 
 
 def _joint_sites(inference: Inference, start: Fit | None, kind: str = "joint") -> tuple[Array, Array] | None:
     """Sites of games and of draw margins in an earlier fit of the same games."""
-    if start is None:
+    name, (_, link, positivity) = sites_name(inference.merged.colours), inference.sites
+    links, margins = (start.state.get(f"{kind} {of}") if start else None for of in (name, "positivity"))
+    if links is None or margins is None or (links.shape, margins.shape) != (link.shape, positivity.shape):
         return None
-    _, link, positivity = inference.sites
-    found = [
-        start.state.get(f"{kind} {name}") for name in (sites_name(inference.merged.colours), "positivity")
-    ]
-    match found:
-        case [np.ndarray() as links, np.ndarray() as margins] if (
-            links.shape == link.shape and margins.shape == positivity.shape
-        ):
-            return links, margins
-    return None
+    return links, margins
 
 
 def _links_of(inference: Inference, chains: Chains, link: Array, positivity: Array) -> Links:
@@ -175,9 +162,7 @@ def _links_of(inference: Inference, chains: Chains, link: Array, positivity: Arr
     )
 
 
-Vector = Array
-Solution = Callable[[Vector, float], Vector]
-Item = TypeVar("Item")
+Solution = Callable[[Array, float], Array]
 
 SAMPLES: Final = 100
 SEED: Final = 20070
@@ -229,7 +214,7 @@ def sampled_histories(
     return histories, curve, float(error)
 
 
-def _by_others(inference: Inference, x: Vector) -> Vector:
+def _by_others(inference: Inference, x: Array) -> Array:
     """Conditional means: of variables given other players, and of newcomers' means given all skills."""
     u = inference.slice.conditional_means(x, inference.newcomers)
     return np.append(u, inference.newcomers.by_skills(x)) if inference.newcomers else u
@@ -250,7 +235,7 @@ def _waves(inference: Inference, solution: Solution) -> tuple[Array, Array]:
     return scaled @ weights, scaled @ known
 
 
-def _samples(inference: Inference, samples: int) -> Iterator[tuple[Vector, Vector]]:
+def _samples(inference: Inference, samples: int) -> Iterator[tuple[Array, Array]]:
     """Yield samples of all chains, with noise of the sites added."""
     from ttt_cli.kernels import joint as sampling
 
@@ -273,7 +258,7 @@ def _samples(inference: Inference, samples: int) -> Iterator[tuple[Vector, Vecto
         yield x, right
 
 
-def _ahead(items: Iterator[Item]) -> Iterator[Item]:
+def _ahead(items: Iterator[Any]) -> Iterator[Any]:
     """Yield items, each computed in a thread while the one before is used."""
     with ThreadPoolExecutor(1) as thread:
         coming = thread.submit(next, items, None)
@@ -290,14 +275,15 @@ def solved_deviations(inference: Inference, contrasts: Array) -> Array:
     return np.sqrt([c @ solution(c, EXACT) for c in weights.T])
 
 
-Deviations = Callable[[Array], Array]  # the sds (sums,) of sums of skills with weights (nodes, sums)
-
 LEAST_PLAYERS: Final = 5  # players of a reported group
 MOST_GROUPS: Final = 20  # reported groups, the largest
 
 
-def level_notes(games: Games, timeline: Timeline, deviations: Deviations) -> tuple[str, ...]:
-    """Notes with the sd of the level of each group that few or no games link to the others."""
+def level_notes(games: Games, timeline: Timeline, deviations: Callable[[Array], Array]) -> tuple[str, ...]:
+    """Notes with the sd of the level of each group that few or no games link to the others.
+
+    `deviations`: the sds (sums,) of sums of skills with weights (nodes, sums).
+    """
     parts = _loose_parts(games)
     if not parts:
         return ()

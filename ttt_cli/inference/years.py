@@ -22,7 +22,7 @@ from ttt_cli.inference.ep.merged import MergedGames, outcomes, points_given
 from ttt_cli.inference.outcome import STRENGTH_REACH, STRENGTH_UNIT
 from ttt_cli.inference.prior import GaussianWalk
 from ttt_cli.inference.solver import largest
-from ttt_cli.kernels.ep.structures import Chains, Games, Rule
+from ttt_cli.kernels.ep.structures import Chains, Pairings, Rule
 from ttt_cli.room import MEMORY, Room
 from ttt_cli.support.arrays import Array, Ids, Places
 from ttt_cli.timeline import Timeline, calendar
@@ -147,7 +147,7 @@ class YearMargins:
 
     def __init__(
         self,
-        games: Games,
+        games: Pairings,
         margin: Array,
         base: float,
         strength: float,

@@ -13,7 +13,7 @@ from ttt_cli.kernels.arrays import Index, Rows, Vector
 from ttt_cli.kernels.compile import at, flat, inner, kernel, span
 from ttt_cli.kernels.ep.chains import log_integral
 from ttt_cli.kernels.ep.games import sum_evidence
-from ttt_cli.kernels.ep.structures import Games, Rule
+from ttt_cli.kernels.ep.structures import Pairings, Rule
 from ttt_cli.kernels.ep.ttt import log_probability
 from ttt_cli.kernels.ep.ttt_d import game_log_probability, game_sides, gaussian_site, has_one_peak, together
 from ttt_cli.kernels.outcomes import UNKNOWN, game_moments, handicap_of, outcome_of
@@ -25,7 +25,7 @@ TINY = 1e-300
 
 @kernel
 def skill_cavities(
-    games: Games, mean: Vector, variance: Vector, covariance: Rows, link: Rows, cavity: Rows
+    games: Pairings, mean: Vector, variance: Vector, covariance: Rows, link: Rows, cavity: Rows
 ) -> None:
     """Fill `cavity` (games, 2): mean and variance of s_i - s_j without one such game; -1 where it is improper."""
     for g in span(0, len(games.first)):
@@ -49,20 +49,22 @@ def _skill_site(outcome, given, margin, rule, mean, variance):
     return shrink * rest, (v * scale + mean * shrink) * rest
 
 
-@inner
-def _skill_agreed(outcome, given, margin, rule, mean, variance, others, q, h):
-    """The site (q, h) that a game and `others` equal ones share; q below 0 as in `_skill_site`."""
-    precision = 1.0 / variance - others * q
-    weighted = mean / variance - others * h
+@flat
+def _skill_agreed(code, margin, rule, cavity, others, site):
+    """Turn `site` (q, h) into the one that a game and `others` equal ones share; returns whether there is one."""
+    outcome, given = outcome_of(code), handicap_of(code, rule.handicap)
+    q, h = site[0], site[1]
+    precision = 1.0 / cavity[1] - others * q
+    weighted = cavity[0] / cavity[1] - others * h
     last, way = math.inf, 1.0
     for _ in range(REPEATS if others > 0.0 else 1):
         seen = precision + others * q
         if not seen > 0.0:
-            return -1.0, 0.0
+            return False
         new_q, new_h = _skill_site(outcome, given, margin, rule, (weighted + others * h) / seen, 1.0 / seen)
+        if new_q < 0.0:  # two peaks, of unknown colours
+            return False
         change = abs(new_q - q) / max(new_q, TINY)
-        if new_q < 0.0:
-            return new_q, new_h
         if change > last:
             way *= 0.5
         q += way * (new_q - q)
@@ -70,28 +72,35 @@ def _skill_agreed(outcome, given, margin, rule, mean, variance, others, q, h):
         last = change
         if change < SETTLED:
             break
-    return q, h
+    site[0], site[1] = q, h
+    return True
+
+
+@flat
+def _update(agreed, variance, games, rule, cavity, share, link):
+    """Move all sites by `share` towards those `agreed` on; returns the number of sites not moved.
+
+    Games are left out where the column `variance` of `cavity` is below 0.
+    """
+    skipped = 0
+    site = np.empty(link.shape[1])
+    for g in span(0, len(games.first)):
+        site[:] = link[g]
+        others = max(games.weight[g] - 1.0, 0.0)
+        if cavity[g, variance] < 0.0 or not agreed(
+            games.code[g], rule.margin[g], rule, cavity[g], others, site
+        ):
+            skipped += 1
+            continue
+        for k in range(len(site)):
+            link[g, k] += share * (site[k] - link[g, k])
+    return skipped
 
 
 @kernel
-def skill_update(games: Games, rule: Rule, cavity: Rows, share: float, link: Rows) -> int:
+def skill_update(games: Pairings, rule: Rule, cavity: Rows, share: float, link: Rows) -> int:
     """Move all sites by `share` towards their targets; returns the number of sites not moved."""
-    skipped = 0
-    for g in span(0, len(games.first)):
-        if cavity[g, 1] < 0.0:
-            skipped += 1
-            continue
-        outcome, given = outcome_of(games.code[g]), handicap_of(games.code[g], rule.handicap)
-        others = max(games.weight[g] - 1.0, 0.0)
-        q, h = _skill_agreed(
-            outcome, given, rule.margin[g], rule, cavity[g, 0], cavity[g, 1], others, link[g, 0], link[g, 1]
-        )
-        if q < 0.0:  # two peaks, of unknown colours
-            skipped += 1
-            continue
-        link[g, 0] += share * (q - link[g, 0])
-        link[g, 1] += share * (h - link[g, 1])
-    return skipped
+    return _update(_skill_agreed, 1, games, rule, cavity, share, link)
 
 
 @flat
@@ -104,7 +113,7 @@ def _skill_evidence(g, games, rule, cavity, link):
 
 
 @kernel
-def skill_evidence(games: Games, rule: Rule, cavity: Rows, link: Rows) -> tuple[float, float]:
+def skill_evidence(games: Pairings, rule: Rule, cavity: Rows, link: Rows) -> tuple[float, float]:
     """Contribution of the sites to log Z beside the integral, and the log probabilities of all games."""
     return sum_evidence(_skill_evidence, 0, len(games.first), games, rule, cavity, link)
 
@@ -152,7 +161,7 @@ def _without(cavity, times, site):
 
 @kernel
 def margin_cavities(
-    games: Games, mean: Vector, variance: Vector, covariance: Rows, link: Rows, cavity: Rows
+    games: Pairings, mean: Vector, variance: Vector, covariance: Rows, link: Rows, cavity: Rows
 ) -> None:
     """Fill `cavity` (games, 5); the variance of x1 is -1 where it is improper. `covariance` (6, games) of the pairs."""
     n = at(len(variance) // 2)
@@ -171,7 +180,7 @@ def margin_cavities(
         cavity[g, 3], cavity[g, 4] = rest[3], rest[4]
 
 
-@inner
+@flat
 def _margin_agreed(code, margin, rule, cavity, others, site):
     """Turn `site` (5,) into the one that a game and `others` equal ones share; returns whether there is one."""
     proper, rest = _without(cavity, others, site)
@@ -194,22 +203,9 @@ def _margin_agreed(code, margin, rule, cavity, others, site):
 
 
 @kernel
-def margin_update(games: Games, rule: Rule, cavity: Rows, share: float, link: Rows) -> int:
-    """Move all sites by `share` towards their targets; returns the number of sites not moved."""
-    skipped = 0
-    site = np.empty(5)
-    for g in span(0, len(games.first)):
-        if cavity[g, 2] < 0.0:
-            skipped += 1
-            continue
-        site[:] = link[g]
-        others = max(games.weight[g] - 1.0, 0.0)
-        if not _margin_agreed(games.code[g], rule.margin[g], rule, cavity[g], others, site):
-            skipped += 1
-            continue
-        for k in range(5):
-            link[g, k] += share * (site[k] - link[g, k])
-    return skipped
+def margin_update(games: Pairings, rule: Rule, cavity: Rows, share: float, link: Rows) -> int:
+    """As `skill_update`."""
+    return _update(_margin_agreed, 2, games, rule, cavity, share, link)
 
 
 @inner
@@ -240,7 +236,7 @@ def _margin_evidence(g, games, rule, cavity, link):
 
 
 @kernel
-def margin_evidence(games: Games, rule: Rule, cavity: Rows, link: Rows) -> tuple[float, float]:
+def margin_evidence(games: Pairings, rule: Rule, cavity: Rows, link: Rows) -> tuple[float, float]:
     """As `skill_evidence`."""
     return sum_evidence(_margin_evidence, 0, len(games.first), games, rule, cavity, link)
 
@@ -255,7 +251,7 @@ def walk(previous: Index, variance: Vector, x: Vector) -> None:
 
 
 @kernel
-def pull_skills(games: Games, link: Rows, x: Vector, z: Rows, out: Vector) -> None:
+def pull_skills(games: Pairings, link: Rows, x: Vector, z: Rows, out: Vector) -> None:
     """Add the noisy sites of differences, minus their pull on x, to `out`; `z` (games, 1) standard normal."""
     for g in span(0, len(games.first)):
         i, j = at(games.first[g]), at(games.second[g])
@@ -266,7 +262,7 @@ def pull_skills(games: Games, link: Rows, x: Vector, z: Rows, out: Vector) -> No
 
 
 @kernel
-def pull_sides(games: Games, link: Rows, x: Vector, z: Rows, out: Vector) -> None:
+def pull_sides(games: Pairings, link: Rows, x: Vector, z: Rows, out: Vector) -> None:
     """As `pull_skills` for both sides of a draw; `z` (games, 2)."""
     n = at(len(x) // 2)
     for g in span(0, len(games.first)):

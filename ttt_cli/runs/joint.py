@@ -7,11 +7,11 @@ bridge between two nodes, or of the walk after the last node.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, nullcontext
 from functools import cached_property
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, cast
 
 import numpy as np
 
@@ -58,7 +58,6 @@ JOIN periods USING (period_number) ORDER BY node
 # Points^2: years between which newcomers' mean walks less are one, as digits would be lost.
 STIFF: Final = 1e-8
 
-T = TypeVar("T")
 Arrays = Callable[..., dict[str, Any]]  # a query of a run and its parameters; columns as arrays
 Skill = tuple[str, int]  # a player, named as in the run, and the number of a period
 
@@ -92,11 +91,11 @@ class RunPrecision(Precision):
         previous = np.where(first[begins], -1, np.arange(len(variance)) - 1)
         links = arrays("FROM links")
         i, j = (links[name].astype(np.int64) for name in ("first", "second"))
+        ends: tuple[Places, ...] = i, j
+        u, names = DIFFERENCE, ["q11"]
         if margins:  # x1 = s_i - s_j + e_i and x2 = e_j - s_i + s_j
-            q = np.array([links[name] for name in ("q11", "q12", "q22")], np.float64)
-            of_games = link_entries((i, j, i + nodes, j + nodes), WITH_MARGINS, q)
-        else:
-            of_games = link_entries((i, j), DIFFERENCE, links["q11"].astype(np.float64)[np.newaxis])
+            ends, u, names = (i, j, i + nodes, j + nodes), WITH_MARGINS, ["q11", "q12", "q22"]
+        of_games = link_entries(ends, u, np.array([links[name] for name in names], np.float64))
         positive = steps["draw_margin_precision"] if margins else np.empty(0)
         every = np.arange(len(positive)) + nodes
         row, column, value = joined(of_games, of_newcomers, (every, every, positive))
@@ -153,28 +152,15 @@ class _Points(NamedTuple):
 class _Weights(NamedTuple):
     """Interpolation weights: a sparse matrix W (variables, skills) with two entries a column.
 
-    `place`, `share` (2, skills): row and value of the entries. `size`: number of variables.
+    `place`, `share` (2, skills): row and value of the entries.
     """
 
     place: Places
     share: Array
-    size: int
 
     def of(self, x: Array) -> Array:
         """W' x for x (variables, columns)."""
         found: Array = (self.share[:, :, None] * x[self.place]).sum(axis=0)
-        return found
-
-    def sum(self, w: Array) -> Array:
-        """W w for w (skills,)."""
-        found = np.bincount(self.place.ravel(), (self.share * w).ravel(), self.size)
-        return found.astype(np.float64)
-
-    def columns(self, part: slice = slice(None)) -> Array:
-        """Some columns of W as a dense matrix."""
-        place, share = self.place[:, part], self.share[:, part]
-        found = np.zeros((self.size, place.shape[1]))
-        np.add.at(found, (place, np.arange(place.shape[1])), share)
         return found
 
 
@@ -183,7 +169,8 @@ class JointSkills:
 
     def __init__(self, arrays: Arrays, meta: RunMeta, name: str, slope: float) -> None:
         self._arrays, self._period, self._name, self._slope = arrays, meta.period, name, slope
-        self._a = self._true(lambda: RunPrecision(arrays, meta))
+        with self._checked():
+            self._a = RunPrecision(arrays, meta)
         self._asked = 0  # columns of the inverse, of few at once
 
     def covariance(self, skills: Sequence[Skill]) -> Array:
@@ -194,41 +181,31 @@ class JointSkills:
         self, ones: Sequence[Skill], groups: Sequence[Sequence[Skill]], exact: float = EXACT
     ) -> list[Array]:
         """Covariances of each skill in `ones` with the skills of its group, points^2. Raises LookupFailed, RunError."""
-        points = self._points([*ones, *(skill for group in groups for skill in group)])
-        found = []
-        for k, (begin, end) in enumerate(pairwise(len(ones) + _ends(groups))):
-            one, others = points.of(slice(k, k + 1)), points.of(slice(begin, end))
-            b = self._weights(one).sum(np.ones(1))
-            x, _ = self._true(lambda b=b: self._a.solve(b, residual=exact))  # type: ignore[misc]
+        points, ends = self._points_of([*([skill] for skill in ones), *groups])
+        parts, found = [points.of(slice(*both)) for both in pairwise(ends)], []
+        for one, others in zip(parts[: len(ones)], parts[len(ones) :], strict=True):
+            x, _ = self._solved(one, np.ones(1), exact)
             found.append(self._weights(others).of(x[:, None])[:, 0] + self._own_noise(one, others))
         return found
-
-    def variances(
-        self, groups: Sequence[Sequence[Skill]], weights: Sequence[Array], exact: float = EXACT
-    ) -> Array:
-        """The variance of the weighted sum of each group of skills, (groups,), points^2.
-
-        For few groups the relative error is about `exact`^2. Raises as `within`.
-        """
-        if len(groups) > FEW:
-            found = zip(weights, self.within(groups), strict=True)
-            return np.array([w @ covariance @ w for w, covariance in found])
-        points, ends = self._points([skill for group in groups for skill in group]), _ends(groups)
-        parts = (points.of(slice(*both)) for both in pairwise(ends))
-        return np.array([self._variance(part, w, exact) for part, w in zip(parts, weights, strict=True)])
 
     def deviations(
         self, groups: Sequence[Sequence[Skill]], weights: Sequence[Array], exact: float = EXACT
     ) -> list[float]:
-        """The sd of the weighted sum of each group of skills, on the scale of the run."""
-        variance = np.maximum(self.variances(groups, weights, exact), 0.0)
-        sds: list[float] = (self._slope * np.sqrt(variance)).tolist()
-        return sds
+        """The sd of the weighted sum of each group of skills, on the scale of the run.
 
-    def _variance(self, points: _Points, w: Array, exact: float) -> float:
-        b = self._weights(points).sum(w)
-        x, r = self._true(lambda: self._a.solve(b, residual=exact))
-        return float(b @ x + x @ r + w @ self._own_covariance(points) @ w)
+        For few groups the relative error of a variance is about `exact`^2. Raises as `within`.
+        """
+        variances = []
+        if len(groups) > FEW:
+            variances = [w @ own @ w for w, own in zip(weights, self.within(groups), strict=True)]
+        else:
+            points, ends = self._points_of(groups)
+            for both, w in zip(pairwise(ends), weights, strict=True):
+                part = points.of(slice(*both))
+                x, r = self._solved(part, w, exact)
+                own = w @ self._own_noise(part.of(np.s_[:, None]), part) @ w
+                variances.append(w @ self._weights(part).of(x[:, None])[:, 0] + x @ r + own)
+        return [self._slope * max(float(variance), 0.0) ** 0.5 for variance in variances]
 
     def within(self, groups: Sequence[Sequence[Skill]], exact: float = EXACT) -> list[Array]:
         """The covariance matrix of each group of skills, points^2.
@@ -237,8 +214,7 @@ class JointSkills:
         factorisation and entries of the inverse; so do few skills after several calls. Raises LookupFailed, RunError,
         and ConfigError when many skills need a factorisation that is too large.
         """
-        points = self._points([skill for group in groups for skill in group])
-        ends = _ends(groups)
+        points, ends = self._points_of(groups)
         if len(points.node) <= FEW:
             self._asked += len(points.node)
             by_factor = self._asked > FEW and self._affordable
@@ -256,8 +232,7 @@ class JointSkills:
         points, rng = self._points(skills), np.random.default_rng(seed)
         if len(skills) > MOST_TOGETHER:
             return self._sampled(points, n, rng)
-        covariance = self._covariance(points, EXACT, by_factor=len(skills) > FEW)
-        return _drawn(rng, covariance, n) + points.mean
+        return _drawn(rng, self.covariance(skills), n) + points.mean
 
     def samples_of_all(self, n: int, seed: int) -> tuple[list[tuple[str, str]], Array]:
         """Players and periods with games, and samples of their skills, as `samples`."""
@@ -276,8 +251,14 @@ class JointSkills:
         moved = np.flatnonzero(self._own_noise(points, points))
         for node in np.unique(points.node[moved]):
             part = moved[points.node[moved] == node]
-            found[:, part] += _drawn(rng, self._own_covariance(points.of(part)), n)
+            own = self._own_noise(points.of(part[:, None]), points.of(part))
+            found[:, part] += _drawn(rng, own, n)
         return found + points.mean
+
+    def _points_of(self, groups: Sequence[Sequence[Skill]]) -> tuple[_Points, Places]:
+        """The skills of groups, and the offsets of these, with the end appended."""
+        skills = [skill for group in groups for skill in group]
+        return self._points(skills), np.cumsum([0, *map(len, groups)])
 
     def _points(self, skills: Sequence[Skill]) -> _Points:
         players, numbers = [player for player, _ in skills], [number for _, number in skills]
@@ -289,17 +270,24 @@ class JointSkills:
         clock = Curve(*(of[name] for name in curve_columns("skill"))).clock
         return _Points(of["node"].astype(np.int64), clock(of["ahead"]), clock(of["way"]), of["sd_rise"], mean)
 
-    def _ends(self, points: _Points) -> list[tuple[Places, Array]]:
-        """The two variables that each skill interpolates, and its weights; without the skill's own noise."""
-        group = self._a.group
-        return [
-            (group[points.node], 1.0 - points.share),
-            (group[points.node + points.between], points.share),
-        ]
-
     def _weights(self, points: _Points) -> _Weights:
-        place, share = map(np.stack, zip(*self._ends(points), strict=True))
-        return _Weights(place, share, len(self._a.diagonal))
+        """The two variables that each skill interpolates, and its weights; without the skill's own noise."""
+        place = self._a.group[np.stack([points.node, points.node + points.between])]
+        return _Weights(place, np.stack([1.0 - points.share, points.share]))
+
+    def _columns(self, weights: _Weights, part: slice) -> Array:
+        """Some columns of W as a dense matrix."""
+        place = weights.place[:, part]
+        found = np.zeros((len(self._a.diagonal), place.shape[1]))
+        np.add.at(found, (place, np.arange(place.shape[1])), weights.share[:, part])
+        return found
+
+    def _solved(self, points: _Points, w: Array, exact: float) -> tuple[Array, Array]:
+        """x of A x = W w and the residual, for weights w of skills."""
+        weights = self._weights(points)
+        b = np.bincount(weights.place.ravel(), (weights.share * w).ravel(), len(self._a.diagonal))
+        with self._checked():
+            return self._a.solve(b.astype(np.float64), residual=exact)
 
     def _own_noise(self, one: _Points, other: _Points) -> Array:
         """Covariances of the noise of bridges and of walks after a last node, for skills from the same nodes."""
@@ -308,37 +296,30 @@ class JointSkills:
         onward = np.where(one.between, 0.0, one.rise) * np.minimum(one.ahead, other.ahead)
         return np.where(one.node == other.node, step * low * (1.0 - high) + onward, 0.0)
 
-    def _own_covariance(self, points: _Points) -> Array:
-        return self._own_noise(points.of(np.s_[:, None]), points)
-
     def _covariance(self, points: _Points, exact: float, *, by_factor: bool) -> Array:
-        found = self._inverse(self._weights(points), exact, by_factor=by_factor)
-        found += self._own_covariance(points)
-        return 0.5 * (found + found.T)
-
-    def _inverse(self, weights: _Weights, exact: float, *, by_factor: bool) -> Array:
-        """W' A^-1 W for weights W.
+        """W' A^-1 W for the weights W of skills, and their own noise.
 
         From approximate solutions X with residuals R it is W'X + X'R + R'A^-1 R. The last term is neglected.
         """
-        columns = weights.place.shape[1]
+        weights, count = self._weights(points), len(points.node)
         if by_factor:
-            found = np.empty((columns, columns))
-            for begin in range(0, columns, AT_ONCE):
+            found = np.empty((count, count))
+            for begin in range(0, count, AT_ONCE):
                 part = slice(begin, begin + AT_ONCE)
-                found[:, part] = weights.of(self._solve(weights.columns(part)))
-            return found
-        solved = self._true(lambda: [self._a.solve(b, residual=exact) for b in weights.columns().T])
-        x, r = (np.array([pair[k] for pair in solved]).reshape(columns, weights.size).T for k in (0, 1))
-        product: Array = weights.of(x) + x.T @ r
-        return product
-
-    @cached_property
-    def _solve(self) -> Callable[[Array], Array]:
-        """A^-1 b for many columns b, also if a factorisation would be too large."""
-        if self._affordable:
-            return self._factor.solve
-        return lambda b: np.array([self._a.solve(column, residual=EXACT**2)[0] for column in b.T]).T
+                columns = self._columns(weights, part)
+                if self._affordable:
+                    x = self._factor.solve(columns)
+                else:
+                    x = np.array([self._a.solve(b, residual=EXACT**2)[0] for b in columns.T]).T
+                found[:, part] = weights.of(x)
+        else:
+            columns = self._columns(weights, slice(None))
+            with self._checked():
+                solved = [self._a.solve(b, residual=exact) for b in columns.T]
+            x, r = (np.array([pair[k] for pair in solved]).reshape(columns.T.shape).T for k in (0, 1))
+            found = weights.of(x) + x.T @ r
+        found += self._own_noise(points.of(np.s_[:, None]), points)
+        return 0.5 * (found + found.T)
 
     @cached_property
     def _affordable(self) -> bool:
@@ -351,37 +332,29 @@ class JointSkills:
 
     def _selected(self, one: _Points, other: _Points) -> Array:
         """Covariances of pairs of skills, from the entries of the inverse that they need."""
-        ends = [(i, j, u * v) for i, u in self._ends(one) for j, v in self._ends(other)]
-        first, second, weight = (np.concatenate(part) for part in zip(*ends, strict=True))
-        with self._waited():
-            factor = self._true(lambda: self._a.factor(first, second, once=True))
-            covariances = factor.covariances(first, second)
-        products = (weight * covariances).reshape(len(ends), -1)
+        w, v = self._weights(one), self._weights(other)
+        first, second = np.repeat(w.place, 2, axis=0).ravel(), np.tile(v.place, (2, 1)).ravel()
+        with self._checked(wait=True):
+            covariances = self._a.factor(first, second, once=True).covariances(first, second)
+        products = np.repeat(w.share, 2, axis=0) * np.tile(v.share, (2, 1)) * covariances.reshape(4, -1)
         found: Array = products.sum(axis=0) + self._own_noise(one, other)
         return found
 
     @cached_property
     def _factor(self) -> Factor:
-        with self._waited():
-            return self._true(self._a.factor)
+        with self._checked(wait=True):
+            return self._a.factor()
 
-    def _waited(self) -> AbstractContextManager[None]:
-        """Show a message for work that takes seconds."""
-        return waiting(WAIT) if len(self._a.diagonal) > LONG else nullcontext()
-
-    def _true(self, made: Callable[[], T]) -> T:
-        """Results from untrusted tables: translate numerical failures into RunError."""
+    @contextmanager
+    def _checked(self, *, wait: bool = False) -> Iterator[None]:
+        """Translate failures of untrusted numbers into RunError; announce a `wait` of seconds."""
         try:
-            return made()
+            with waiting(WAIT) if wait and len(self._a.diagonal) > LONG else nullcontext():
+                yield
         except ValueError as error:  # a LinAlgError is one
             raise RunError(
                 "its joint posterior is inconsistent", where=self._name, hint="fit the games again"
             ) from error
-
-
-def _ends(groups: Sequence[Sequence[Skill]]) -> Places:
-    """Offsets of the groups among all skills, with the end appended."""
-    return np.cumsum([0, *map(len, groups)])
 
 
 def _drawn(rng: np.random.Generator, covariance: Array, n: int) -> Array:

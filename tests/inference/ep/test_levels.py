@@ -8,14 +8,11 @@ import pytest
 from tests.inference.test_careers import CAREER, curve
 from tests.reference.joint_ep import chains as dense_chains
 from tests.reference.joint_ep import with_newcomers
-from tests.support.apart import asked_of, history
 from tests.support.builders import make_games
-from ttt_cli.inference.ep.cutting import Cutter
-from ttt_cli.inference.ep.levels import Correction, Levels, YearLevels
-from ttt_cli.inference.ep.slices import Slice
+from ttt_cli.inference.ep.levels import Levels, YearLevels
 from ttt_cli.inference.prior import Debuts
 from ttt_cli.kernels.ep.structures import Chains, Messages
-from ttt_cli.systems import ttt, ttt_d
+from ttt_cli.systems import ttt
 from ttt_cli.timeline import build_timeline, calendar
 
 
@@ -81,34 +78,3 @@ def test_they_complete_products_with_the_prior_and_are_solved_for(tau, margins):
     of_year = np.equal.outer(np.unique(timeline.node_period), timeline.node_period).astype(float)
     level = np.linalg.solve(of_year @ precision @ of_year.T, of_year @ residual[:n])
     assert z[:n] - alone[:n] == pytest.approx(of_year.T @ level, rel=1e-7)
-
-
-@pytest.mark.parametrize("margins", [False, True])
-def test_slices_together_have_the_sums_and_the_corrections_of_the_whole(margins):
-    rng, timeline = np.random.default_rng(5), history(4)
-    n = timeline.n_nodes
-    params = (ttt_d if margins else ttt).Params(tau=70.0, prior_mean_drift=25.0, **CAREER)
-    priors, play = asked_of(timeline, params)
-    newcomers = priors["skill"].newcomers
-    chains = Chains(timeline.node_start, timeline.previous, timeline.next, *priors["skill"].steps())
-    debuts = debuts_of(newcomers, chains)
-    _, whole = levels_of(timeline, newcomers, chains, debuts)
-    cutter = Cutter(timeline, np.array([0, 3, 4, 9, 14]), [*priors.values()], colours=False)
-    held = [Slice(piece, play) for piece in cutter]
-    for expected, *parts in zip(whole.known(), *(one.levels() for one in held), strict=True):
-        assert np.sum(parts, axis=0) == pytest.approx(expected, rel=1e-12, abs=1e-15)
-    by = Correction(*rng.normal(size=(2, newcomers.calendar)))
-    z = rng.normal(size=n)
-    az, found = z + 1.0, []
-    sums, product = whole.sums(2.0 * z, z, az)
-    for one, of in zip(held, np.split(z, timeline.node_start[cutter._cuts[1:-1]]), strict=True):
-        own = np.zeros(len(one._z))
-        own[1 : 1 + len(of)] = of
-        mine = own + 1.0
-        more, further = one._levels.sums(2.0 * own, own, mine)
-        sums, product = sums - more, product - further
-        one._levels.correct(by, own, mine)
-        found.append(np.stack([own, mine])[:, 1 : 1 + len(of)])
-    whole.correct(by, z, az)
-    assert np.concatenate(found, axis=1) == pytest.approx(np.stack([z, az]), rel=1e-12, abs=1e-12)
-    assert np.append(sums, product) == pytest.approx(0.0, abs=1e-10)

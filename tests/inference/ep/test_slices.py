@@ -63,16 +63,6 @@ def test_marginals_are_those_of_all_sites_together(seed, drift, kinds, threads):
     assert forward[first, 0] == pytest.approx(1 / problem.variance[first], rel=1e-15)
 
 
-@given(seeds)
-@settings(max_examples=20)
-def test_two_halves_pass_the_messages_of_one(seed):
-    problem = Problem(seed, 50.0, 2, players=8, periods=7)
-    sites = random_sites(problem)
-    one, two = (np.stack(smoothed(problem, sites, threads)) for threads in (1, 2))
-    assert len(problem.slice(2)._joined)
-    assert two == pytest.approx(one, rel=1e-11, abs=1e-18)
-
-
 def engine_of(one):
     """What goes through the steps of the joint means of a slice."""
     none = np.empty(0)
@@ -173,27 +163,6 @@ def test_nothing_to_solve_is_solved():
 @pytest.fixture(scope="module")
 def timeline():
     return build_timeline(make_games(random_rows(3, 300, 12, 25)))
-
-
-@pytest.mark.parametrize("threads", [1, 2, 3, 7])
-def test_parts_have_everything_once(timeline, threads, monkeypatch):
-    monkeypatch.setattr(slices, "GAMES_EACH", 5)
-    one = ttt.through_time(timeline, ttt.Params(), 100.0).inference(0.0, threads=threads).slice
-    games = one._games
-    assert len(one.parts) == threads
-    for parts, end in (
-        ([part[:2] for part in one.parts], len(timeline.periods)),
-        ([part[2:4] for part in one.parts], timeline.n_nodes),
-        ([part[4:] for part in one.parts], len(games.first)),
-    ):
-        assert [number for begin, stop in parts for number in range(begin, stop)] == list(range(end))
-    for _, _, begin, end, low, high in one.parts:
-        players = np.concatenate([games.first[low:high], games.second[low:high]])
-        assert players.min() >= begin
-        assert players.max() < end
-    of = np.searchsorted([part.node for part in one.parts], np.arange(timeline.n_nodes), side="right")
-    crosses = (timeline.previous >= 0) & (of[timeline.previous] != of)
-    assert one._between.tolist() == np.flatnonzero(crosses).tolist()
 
 
 def test_few_games_are_one_part(timeline, monkeypatch):

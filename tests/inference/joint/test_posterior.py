@@ -1,5 +1,7 @@
 """Which posterior a fit has, and sds by samples against exact ones."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -7,9 +9,8 @@ from tests.support.builders import fit_rows, make_games
 from ttt_cli.config.schema import SolverConfig
 from ttt_cli.gaussian import factor
 from ttt_cli.inference import posterior
-from ttt_cli.inference import posterior as sampled
 from ttt_cli.inference.posterior import SAMPLES
-from ttt_cli.systems import registry
+from ttt_cli.systems import registry, ttt_d
 from ttt_cli.timeline import build_timeline
 
 ROWS = [
@@ -28,7 +29,7 @@ def test_sds_by_samples_are_the_exact_ones(model, monkeypatch):
     monkeypatch.setattr(posterior, "ROUNDS", 1e12)
     exact = fitted("auto", model)
     monkeypatch.setattr(factor, "MOST_ENTRIES", 0)
-    monkeypatch.setattr(sampled, "SAMPLED", 1.0)
+    monkeypatch.setattr(posterior, "SAMPLED", 1.0)
     found = fitted("joint", model)
     apart = fitted("factorised", model)
     assert (exact.posterior, found.posterior, apart.posterior) == ("joint sds", "joint sds", "factorised")
@@ -90,20 +91,8 @@ def test_samples_are_the_same_every_time(monkeypatch):
     assert (fitted("joint").sd == fitted("joint").sd).all()
 
 
-def test_the_run_says_which_it_is(tmp_path):
-    import ttt_cli
-
-    run = ttt_cli.fit(make_games(ROWS), model="ttt", posterior="joint", output=tmp_path / "a.ttt")
-    assert run.meta.posterior == "joint"
-
-
 def test_a_start_with_other_nodes_is_no_start():
     """As many games, more nodes: sites of margins do not fit, and the fit is that from nowhere."""
-    from dataclasses import replace
-
-    from ttt_cli.systems import ttt_d
-    from ttt_cli.timeline import build_timeline
-
     timeline = build_timeline(make_games(ROWS))
     solver = SolverConfig(tol=1e-6, posterior="joint")
     fit = ttt_d.fit(timeline, ttt_d.Params(), solver)

@@ -12,7 +12,6 @@ from tests.support.builders import fit_rows
 from ttt_cli.config.schema import SolverConfig
 from ttt_cli.gaussian import factor
 from ttt_cli.inference import posterior
-from ttt_cli.inference import posterior as sampled
 
 SAMPLED = SolverConfig(tol=1e-7, posterior="joint")
 
@@ -62,9 +61,9 @@ def test_levels_of_newcomers_are_solved_for(model):
 @pytest.mark.parametrize("model", ["ttt", pytest.param("ttt-d", marks=pytest.mark.large)])
 def test_samples_know_newcomers_mean(model, monkeypatch):
     """With the slowest wave alone solved for, within four standard errors of many samples."""
-    monkeypatch.setattr(sampled, "SAMPLED", 1.0)
-    monkeypatch.setattr(sampled, "WAVES", 1)
-    many = partial(sampled.sampled_histories, samples=4000)
+    monkeypatch.setattr(posterior, "SAMPLED", 1.0)
+    monkeypatch.setattr(posterior, "WAVES", 1)
+    many = partial(posterior.sampled_histories, samples=4000)
     monkeypatch.setattr(posterior, "sampled_histories", many)
     timeline, fit = fit_rows(ROWS, model, SAMPLED, **PLAY, **MOVES)
     covariance = dense(timeline, fit)

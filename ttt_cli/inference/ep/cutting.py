@@ -12,7 +12,7 @@ from ttt_cli.inference.ep.borders import Borders
 from ttt_cli.inference.ep.levels import Elsewhere
 from ttt_cli.inference.ep.merged import MergedGames, merge_games
 from ttt_cli.inference.prior import Prior
-from ttt_cli.kernels.ep.structures import Games
+from ttt_cli.kernels.ep.structures import Pairings
 from ttt_cli.support.arrays import Array, Ids, Mask, Places
 from ttt_cli.timeline import Timeline, calendar
 
@@ -55,7 +55,7 @@ class SliceInput:
     number: int
     year: Ids
     years: int
-    games: Games
+    games: Pairings
     handicap: Array
     node_start: Places
     game_start: Places

@@ -290,7 +290,7 @@ class Inference(Engine):
         def solution(right: Array, relative: float) -> Array:
             self.slice.residual[:], self.slice.correction[:] = right, 0.0
             self._joint_means(coupled, False, 0.0, relative)
-            return self.slice.correction.copy()
+            return np.array(self.slice.correction)
 
         return solution
 
@@ -301,7 +301,7 @@ class Inference(Engine):
         )
         of_newcomers = self.newcomers.gradient(self.newcomers.squares) if self.newcomers else {}
         of_priors = prior_slopes(self.priors, *self.slice.chain_slopes()) | of_newcomers
-        return of_priors | of_margins, (noise, margin + self.slice.positive_gradient(), *rest)
+        return of_priors | of_margins, (noise, margin + self.slice.positive_evidence()[1], *rest)
 
     def histories(self) -> dict[str, Chain]:
         """Beliefs about the quantities of all nodes, points."""

@@ -6,7 +6,7 @@ from typing import Final, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from ttt_cli.kernels.ep.structures import Games
+from ttt_cli.kernels.ep.structures import Pairings
 from ttt_cli.support.arrays import Array, Mask
 from ttt_cli.support.errors import DataError
 from ttt_cli.timeline import KNOWN, NEUTRAL, Timeline
@@ -32,7 +32,7 @@ class MergedGames:
     | colours | | | whether games that differ in colours alone are kept apart |
     """
 
-    games: Games
+    games: Pairings
     balance: Array
     handicap: Array
     colours: bool
@@ -43,7 +43,7 @@ class MergedGames:
     def none(self) -> "MergedGames":
         """The same periods without games."""
         start, first, second, code, weight = self.games
-        none = Games(np.zeros_like(start), first[:0], second[:0], code[:0], weight[:0])
+        none = Pairings(np.zeros_like(start), first[:0], second[:0], code[:0], weight[:0])
         return replace(self, games=none)
 
 
@@ -72,7 +72,7 @@ def merge_games(timeline: Timeline, *, colours: bool) -> MergedGames:
     )
     pairs = NodeGames._make(np.empty(distinct, column.dtype) for column in games)
     merge_pairs(timeline.game_start, games, order, start, pairs)
-    return MergedGames(Games(start, *pairs[:4]), pairs.balance, handicap, colours)
+    return MergedGames(Pairings(start, *pairs[:4]), pairs.balance, handicap, colours)
 
 
 def _compact(column: Array) -> Array:
@@ -101,7 +101,7 @@ def handicap_places(offset: Array, neutral: Mask | bool) -> tuple[Array, NDArray
     return handicap, place[1:]
 
 
-def outcomes(games: Games) -> NDArray[np.uint8]:
+def outcomes(games: Pairings) -> NDArray[np.uint8]:
     """Outcomes of `first` in codes."""
     return np.asarray((games.code & ((1 << OUTCOME_BITS) - 1)) % UNKNOWN, np.uint8)
 

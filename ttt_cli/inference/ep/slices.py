@@ -6,7 +6,7 @@ others need: messages by segment (`borders.py`) and a few numbers.
 """
 
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from functools import cache
@@ -24,16 +24,15 @@ from ttt_cli.inference.ep.start import keep_sites, kept_sites
 from ttt_cli.inference.prior import Debuts, Newcomers
 from ttt_cli.inference.solver import Pace, largest
 from ttt_cli.inference.years import Play, Posterior, YearMargins, newcomers_of
-from ttt_cli.kernels.ep.structures import Chains, Descent, Games, Messages, Part, Sites, Way
+from ttt_cli.kernels.ep.structures import Chains, Descent, Messages, Pairings, Part, Sites
 from ttt_cli.room import MEMORY, Room, Shared
-from ttt_cli.support.arrays import Array, Ids, Places
+from ttt_cli.support.arrays import Array, Places
 
 Result = TypeVar("Result")
 
 GAMES_EACH: Final = 100_000  # games of a part at least: with fewer, threads cost more than they save
 MOST: Final = 8  # parts for threads: with more, sweeps save less than they lose
 REPEATS: Final = 50  # of equal games in a fast sweep
-CROWDED: Final = 1 << 14  # variables in a period: of more, games find z and A z sooner side by side
 
 
 class Slice(Posterior):
@@ -51,12 +50,11 @@ class Slice(Posterior):
         own = play.own_margins > 0.0
         self.kernels = import_module(f"ttt_cli.kernels.ep.{'ttt_d' if own else 'ttt'}")
         self._chain_kernels, self._joint, self._game_kernels = chains, joint_means, games
-        self._own, self._alternate = (
-            own,
-            not own,
-        )  # parts swept in opposite directions: with margins not as good
-        self._number, self._folder, self._play, self._handicap = piece.number, folder, play, piece.handicap
+        self._own, self._number, self._folder = own, piece.number, folder
+        self._play, self._handicap, self._in_memory = play, piece.handicap, room is MEMORY
         distinct, variables = len(piece.games.first), len(piece.mean)
+        stride, base = variables // (1 + own), int(piece.node_start[0])
+        self._ranges = [(number * stride + base, (number + 1) * stride) for number in range(1 + own)]
 
         def kept(name: str, values: NDArray[Any]) -> NDArray[Any]:
             if room is MEMORY:
@@ -68,14 +66,12 @@ class Slice(Posterior):
         def rows(name: str, count: int, columns: int) -> Array:
             return room.empty(name, (count, columns), np.float64)
 
-        stride, base = variables // (1 + own), int(piece.node_start[0])
-        self._ranges = [(number * stride + base, (number + 1) * stride) for number in range(1 + own)]
         columns = {name: kept(name, getattr(piece, name)) for name in Chains._fields[1:]}
         self.chains = Chains(piece.node_start.copy(), **columns)
-        self._games = Games(
-            piece.games.start, *(kept(name, getattr(piece.games, name)) for name in Games._fields[1:])
+        self._games = Pairings(
+            piece.games.start, *(kept(name, getattr(piece.games, name)) for name in Pairings._fields[1:])
         )
-        self._lay_out(stride, base, piece.game_start, threads)
+        self._divide(piece.game_start, threads)
         self._first, self._last, self._past, self._future = piece.first, piece.last, piece.past, piece.future
         self._segment, self._widest = kept("segment", piece.segment), kept("widest", piece.widest)
         self.rule = play.rule(kept("margin", np.full(distinct, play.margin)), piece.handicap)
@@ -86,38 +82,28 @@ class Slice(Posterior):
         )
         self._coupling = room.empty("coupling", (0 if own else distinct,), np.float64)
         self._messages = Messages(*(rows(name, variables, 2) for name in Messages._fields))
-        self._debuts, self._levels = self._newcomers(piece, room)
-        first, year = newcomers_of(
-            self.chains.previous[slice(*self._ranges[-1])], piece.node_start, piece.year
-        )
-        newcomers = (self._ranges[-1][0] + first, year) if own else None
+        begin, end = self._ranges[-1]  # of the margins, if there are any
+        first, year = newcomers_of(self.chains.previous[begin:end], piece.node_start, piece.year)
         self.of_years = YearMargins(
-            self._games,
-            self.rule.margin,
-            play.margin,
-            play.strength,
-            piece.year,
-            piece.years,
-            newcomers,
-            room,
+            self._games, self.rule.margin, play.margin, play.strength, piece.year, piece.years,
+            (begin + first, year) if own else None, room,
+        )  # fmt: skip
+        self._debuts = self._levels = None
+        if piece.newcomers:
+            sd, *elsewhere = piece.newcomers
+            of_skills = np.int32(base) + first, year, piece.years
+            self._debuts = Debuts(*of_skills, sd, self.chains, self._messages)
+            place = np.repeat(piece.year, np.diff(piece.node_start))
+            skills = slice(*self._ranges[0])
+            self._levels = YearLevels(skills, place, piece.years, self.chains, self._debuts, elsewhere, room)
+        self._z, self._az, self._p, self._ap, self.residual, self.correction, *others = rows(
+            "vectors", 10, variables
         )
-        names = "residual", "correction", "scale", "gain", "gain away", "p", "ap", "means"
-        (
-            self.residual,
-            self.correction,
-            self._scale,
-            self._gain,
-            self._gain_away,
-            self._p,
-            self._ap,
-            self._means,
-        ) = (room.empty(name, (variables,), np.float64) for name in names)
-        crowded = variables > CROWDED * len(piece.year)
-        self._z, self._az = rows("z, az", variables, 2).T if crowded else rows("z, az", 2, variables)
+        self._scale, self._gain, self._gain_away, self._means = others
         self._descent = Descent(self._p, self._ap, self.correction, self.residual)
         self._rz = 0.0
         self._from_first, self._from_last = rows("columns of the inverse", 2, len(self._segment))
-        self._beliefs, self._in_memory = rows("beliefs", variables, 2), room is MEMORY
+        self._beliefs = rows("beliefs", variables, 2)
         self._moves = room.empty("moves", (variables, 2), np.float32)
         known = folder is not None and kept_sites(folder, self._number, self.sites)
         if piece.sites and not known:
@@ -125,50 +111,22 @@ class Slice(Posterior):
             known = bool(self.sites.message.any())
         self._guess = None if known else piece.guess
 
-    def _lay_out(self, stride: int, base: int, game_start: Places, threads: int) -> None:
-        """Divide the slice into parts for sweeps, and into halves for smoothing: towards the middle and back."""
-        starts, games = self.chains.node_start, self._games.start
-        cuts = period_cuts(game_start, min(threads, MOST))
+    def _divide(self, game_start: Places, threads: int) -> None:
+        """Divide the slice into parts for sweeps; `_between`: variables after one of an earlier part."""
+        starts, games, previous = self.chains.node_start, self._games.start, self.chains.previous
+        cuts, base = period_cuts(game_start, min(threads, MOST)), int(starts[0])
         bounds = zip(cuts.tolist(), starts[cuts].tolist(), games[cuts].tolist(), strict=True)
         self.parts = [
             Part(*(bound for pair in zip(begin, end, strict=True) for bound in pair))
             for begin, end in pairwise(bounds)
         ] or [Part(0, 0, base, base, 0, 0)]
-        _, previous, following, *_ = self.chains
-        middle = self.parts[len(self.parts) // 2].node if len(self.parts) > 1 else stride
-        firsts = [begin - base for begin, _ in self._ranges]
-        halves = [(base, middle), (middle, stride)][: min(len(self.parts), 2)]
-        onward, back = (False, previous, following), (True, following, previous)
-        self._elimination = [
-            [Way(first + begin, first + end, *(back if half else onward)) for first in firsts]
-            for half, (begin, end) in enumerate(halves)
-        ]
-        self._substitution = [
-            [Way(first + begin, first + end, *(onward if half else back)) for first in firsts]
-            for half, (begin, end) in enumerate(halves)
-        ]
-        self._joined = crossing(
-            previous, [(first + base, first + middle, first + stride) for first in firsts]
-        )
-        self._between = crossing(
-            previous,
-            [
-                (first + base, first + part.node, first + part.node_end)
-                for first in firsts
-                for part in self.parts[1:]
-            ],
-        )
-
-    def _newcomers(self, piece: SliceInput, room: Room) -> tuple[Debuts | None, YearLevels | None]:
-        """Those of the slice and the levels of years, if newcomers' mean moves."""
-        if not piece.newcomers:
-            return None, None
-        sd, *elsewhere = piece.newcomers
-        begin, end = self._ranges[0]
-        first, year = newcomers_of(piece.previous[begin:end], piece.node_start, piece.year)
-        debuts = Debuts(first + np.int32(begin), year, piece.years, sd, self.chains, self._messages)
-        place = np.repeat(piece.year, np.diff(piece.node_start))
-        return debuts, YearLevels(slice(begin, end), place, piece.years, self.chains, debuts, elsewhere, room)
+        between: list[NDArray[np.integer]] = [np.empty(0, np.int32)]
+        for first, _ in self._ranges:
+            for part in self.parts[1:]:
+                begin, end = (first - base + node for node in (part.node, part.node_end))
+                before = previous[begin:end]
+                between.append(begin + np.flatnonzero((before >= first) & (before < begin)))
+        self._between = np.concatenate(between).astype(np.int32)
 
     def _each(self, task: Callable[[Part], Result]) -> list[Result]:
         """Run a task for every part, each in a thread; the results in order."""
@@ -187,8 +145,11 @@ class Slice(Posterior):
 
         return [found for of in self._each(of_part) for found in of]
 
-    def _each_half(self, task: Callable[[int], Result]) -> list[Result]:
-        return side_by_side(len(self._elimination), task)
+    def _each_chain(self, task: Callable[[int, int], Result]) -> list[Result]:
+        """Run a task for the chains of each quantity, side by side where threads share the slice."""
+        if len(self.parts) == 1:
+            return [task(begin, end) for begin, end in self._ranges]
+        return side_by_side(len(self._ranges), lambda number: task(*self._ranges[number]))
 
     def run_games(self, task: Callable[[int, int], object]) -> None:
         """Do a task for the games of every part, from one to before another."""
@@ -201,18 +162,11 @@ class Slice(Posterior):
         self.rule = replace(self._play, advantage=advantage).rule(self.rule.margin, self._handicap)
         if self._guess is not None:
             self._messages.marginal[:], self._messages.backward[:], self._guess = self._guess, 0.0, None
-            self._sites_at_marginals()
+            chains = self.chains._replace(following=np.full_like(self.chains.following, -1))
+            games = self._games._replace(weight=np.zeros_like(self._games.weight))
+            rest = chains, games, self.rule, self._messages, self.sites
+            self._each(lambda part: self.kernels.sweep(part, True, 0, *rest))
         return bool(self.sites.message.any()), self.gathered()
-
-    def _sites_at_marginals(self) -> None:
-        """Initialise the sites from fixed marginals."""
-        chains = self.chains._replace(following=np.full_like(self.chains.following, -1))
-        games = self._games._replace(weight=np.zeros_like(self._games.weight))
-        self._each(
-            lambda part: self.kernels.sweep(
-                part, True, 0, chains, games, self.rule, self._messages, self.sites
-            )
-        )
 
     def half(self, pace: Pace) -> Array:
         """The first half of a sweep; returns the messages that leave the ends of segments."""
@@ -242,7 +196,8 @@ class Slice(Posterior):
         repeats = REPEATS if pace is Pace.FAST else 0
 
         def sweep(number: int) -> int:
-            back = (turn + (self._number + number) * self._alternate) % 2 == 1
+            alternate = 0 if self._own else self._number + number  # with margins not as good
+            back = (turn + alternate) % 2 == 1
             part, rest = self.parts[number], (self.chains, self._games, self.rule, self._messages, self.sites)
             return int(self.kernels.sweep(part, back, repeats, *rest))
 
@@ -293,20 +248,12 @@ class Slice(Posterior):
 
     def _smooth(self, messages: Messages) -> None:
         """All messages along the chains of this slice; on entry the marginals are the sites alone."""
-        kernels, chains, marginal = self._chain_kernels, self.chains, messages.marginal
 
-        def eliminate(half: int) -> None:
-            for way in self._elimination[half]:
-                kernels.eliminate(way, chains, messages[half], marginal)
+        def smooth(begin: int, end: int) -> None:
+            self._chain_kernels.eliminate(begin, end, self.chains, messages)
+            self._chain_kernels.substitute(begin, end, self.chains, messages)
 
-        def substitute(half: int) -> None:
-            for way in self._substitution[half]:
-                kernels.substitute(way, chains, messages[half], messages[1 - half], marginal)
-
-        self._each_half(eliminate)
-        if len(self._joined):
-            kernels.join(self._joined, chains, messages)
-        self._each_half(substitute)
+        self._each_chain(smooth)
 
     # Joint means
 
@@ -334,14 +281,7 @@ class Slice(Posterior):
         np.add.at(diagonal, self._first, precision[:, 0])
         np.add.at(diagonal, self._last, precision[:, 1])
         rest = self.chains, diagonal, filtered, self._scale, self._gain, self._gain_away
-
-        def factor(half: int) -> None:
-            for way in self._elimination[half]:
-                self._joint.factor(way, *rest)
-
-        self._each_half(factor)
-        if len(self._joined):
-            self._joint.join_factors(self._joined, self.chains, filtered, self._scale, self._gain_away)
+        self._each_chain(lambda begin, end: self._joint.factor(begin, end, *rest))
         if len(self._segment):
             for column, nodes in ((self._from_first, self._first), (self._from_last, self._last)):
                 column[:] = 0.0
@@ -365,21 +305,15 @@ class Slice(Posterior):
 
     def _by_chains(self, beta: float, alpha: float, descent: Descent) -> None:
         """z = M^-1 r, after going `alpha` along the next direction."""
+        z, az = self._z, self._az
 
-        def eliminate(half: int) -> None:
-            for way in self._elimination[half]:
-                self._joint.eliminate(way, self._gain, beta, alpha, self._z, self._az, descent)
-
-        def substitute(half: int) -> float:
-            ways = self._substitution[half]
-            return math.fsum(
-                self._joint.substitute(way, self._gain_away, self._scale, self._z, self._az) for way in ways
+        def solve(begin: int, end: int) -> float:
+            self._joint.eliminate(begin, end, self.chains.previous, self._gain, beta, alpha, z, az, descent)
+            return float(
+                self._joint.substitute(begin, end, self.chains.following, self._gain_away, self._scale, z, az)
             )
 
-        self._each_half(eliminate)
-        if len(self._joined):
-            self._joint.join(self._joined, self.chains.previous, self._gain_away, self._z)
-        self._rz = math.fsum(self._each_half(substitute))
+        self._rz = math.fsum(self._each_chain(solve))
 
     def ascend(self, arrived: Array) -> tuple[Any, ...]:
         """z = M^-1 r with what arrived, and A z: r^T z and z^T (A - M) z, and the sums of `YearLevels`, if any."""
@@ -402,11 +336,8 @@ class Slice(Posterior):
         self._correct(by)
         correction, means = self.correction, self._means
 
-        def finish(half: int) -> None:
-            for begin, end, *_ in self._elimination[half]:
-                self._joint.finish(begin, end, beta, alpha, self._z, self._p, correction)
-
-        self._each_half(finish)
+        rest = beta, alpha, self._z, self._p, correction
+        self._each_chain(lambda begin, end: self._joint.finish(begin, end, *rest))
         if not np.isfinite(alpha):  # clear what a further solution multiplies by zero
             for vector in (self._z, self._az, self._p, self._ap):
                 vector[:] = 0.0
@@ -439,9 +370,9 @@ class Slice(Posterior):
         for begin, end in self._ranges:
             inside = Messages(*(rows[begin:end] for rows in self._messages))
             total += float(self._chain_kernels.chain_evidence(inside))
-        return total + self._positive_evidence()[0], predicted
+        return total + self.positive_evidence()[0], predicted
 
-    def _positive_evidence(self) -> tuple[float, float]:
+    def positive_evidence(self) -> tuple[float, float]:
         """The share of log Z that keeps draw margins positive, and its gradient in the origin of the margins."""
         if not self._own:
             return 0.0, 0.0
@@ -502,10 +433,6 @@ class Slice(Posterior):
 
     # Of the whole timeline as one slice
 
-    def positive_gradient(self) -> float:
-        """Gradient of log Z in the origin of the players' own margins by the factors that keep them positive."""
-        return self._positive_evidence()[1]
-
     def marginals(self) -> Array:
         """Means from their origins, and sds, of all variables, (2, variables), points."""
         precision, weighted = self._messages.marginal.T
@@ -542,15 +469,6 @@ def side_by_side(count: int, task: Callable[[int], Result]) -> list[Result]:
 @cache
 def _pool(threads: int) -> ThreadPoolExecutor:
     return ThreadPoolExecutor(threads, thread_name_prefix="ttt")
-
-
-def crossing(previous: Ids, borders: Iterable[tuple[int, int, int]]) -> Ids:
-    """Variables in [border, end) with the one before in [begin, border), for each (begin, border, end)."""
-    found = [
-        border + np.flatnonzero((previous[border:end] >= begin) & (previous[border:end] < border))
-        for begin, border, end in borders
-    ]
-    return np.concatenate([np.empty(0, np.int32), *found]).astype(np.int32)
 
 
 def period_cuts(game_start: Places, count: int) -> Places:

@@ -22,7 +22,6 @@ from ttt_cli.inference.posterior import at_fit, infer
 from ttt_cli.inference.prior import Prior, histories
 from ttt_cli.inference.solver import Given, at_best_advantage, iterate
 from ttt_cli.inference.years import MovingMargins, Play
-from ttt_cli.support.arrays import Array
 from ttt_cli.support.errors import ConfigError
 from ttt_cli.timeline import Timeline
 
@@ -75,29 +74,28 @@ class ThroughTime:
 
     def fit(self, made: Callable[..., Fit], solver: SolverConfig, given: Given, **pace: Any) -> Fit:
         """The fixed point, `made` a Fit; with draw margins its evidence is over that without games."""
-        params, place, unit = self.params, given.get("place"), self.play.unit
+        params, place = self.params, given.get("place")
         if place and solver.posterior == "joint":
             raise ConfigError(
                 "the joint posterior is not fitted over a cluster yet",
                 hint="solver.posterior=factorised; without a cluster and --memory it is",
             )
-        nothing = 0.0
+        made, nothing = partial(made, elo_unit=self.play.unit), 0.0
         if self.play.own_margins and place:
             nothing = sliced_without_games(self, place, NOTHING_TOL)
         elif self.play.own_margins:
             nothing = self.without_games(NOTHING_TOL, solver.threads).log_evidence()[0]
 
         def whole(advantage: float, warm: Fit | None, solver: SolverConfig, **asked: Unpack[Given]) -> Fit:
-            inference, of = self.inference(advantage, warm, solver.threads), partial(made, elo_unit=unit)
-            return infer(inference, solver, {**given, **asked}, warm, of, **pace)
+            inference = self.inference(advantage, warm, solver.threads)
+            return infer(inference, solver, {**given, **asked}, warm, made, **pace)
 
         def fit_at(advantage: float, *how: Any, **asked: Any) -> Fit:
             found = fitted(advantage, *how, **asked)
             known = {**params.model_dump(), **found.params, "white_advantage": advantage}
             return replace(found, params=known, log_evidence=found.log_evidence - nothing)
 
-        sliced = partial(made, elo_unit=unit)
-        with _sliced_fits(self, place, given, sliced, pace) if place else nullcontext(whole) as fitted:
+        with _sliced_fits(self, place, given, made, pace) if place else nullcontext(whole) as fitted:
             return at_best_advantage(
                 fit_at, params, given.get("start"), solver, colours=self.timeline.colours
             )
@@ -117,20 +115,11 @@ def _sliced_fits(
     guess = start_of(start, priors, timeline) if warm else None
     cuts, kept, converged = place.cuts(timeline), None, False
     if place.scratch:
-        given_advantage = shared.params.white_advantage
-        advantage = math.nan if given_advantage == ESTIMATE else given_advantage
-        play = replace(shared.play, advantage=advantage)
+        advantage = shared.params.white_advantage
+        play = replace(shared.play, advantage=math.nan if advantage == ESTIMATE else advantage)
         kept = Checkpoint(place.scratch, timeline, list(priors.values()), play)
         cuts = kept.cuts(cuts)
     pieces = Cutter(timeline, cuts, list(priors.values()), colours=shared.colours, guess=guess)
-
-    def beliefs(inference: Engine) -> Array:
-        """Mean from the origin, sd, and covariance with the node before, (3, quantities, nodes)."""
-        if not place.finds(timeline.room):
-            return inference.smoothed()
-        found = timeline.room.empty("beliefs", (3, len(priors), timeline.n_nodes), np.float64)
-        inference.write_beliefs(np.split(found, pieces.inner, axis=2))
-        return found
 
     def fit_at(advantage: float, start: Fit | None, solver: SolverConfig, **_: Any) -> Fit:
         nonlocal warm, converged
@@ -143,7 +132,12 @@ def _sliced_fits(
             )
             crossed = (inference.traffic - before) // max(status.sweeps, 1)
             with suppress(SitesLost):
-                (evidence, predicted), found = inference.log_evidence(), beliefs(inference)
+                evidence, predicted = inference.log_evidence()
+                if place.finds(timeline.room):
+                    found = timeline.room.empty("beliefs", (3, len(priors), timeline.n_nodes), np.float64)
+                    inference.write_beliefs(np.split(found, pieces.inner, axis=2))
+                else:
+                    found = inference.smoothed()
                 draws = inference.draws()
                 break
         warm, converged = True, status.converged

@@ -11,10 +11,9 @@ falls to c = half / slope - spread slope at the end.
 """
 
 import math
-from decimal import Decimal, localcontext
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.polynomial.legendre import leggauss, legvander
 
 from ttt_cli.kernels.compile import inner
 from ttt_cli.kernels.outcomes import INV_SQRT_2PI, LOG_SQRT_2PI, mills, win_moments
@@ -26,25 +25,10 @@ _INVERSE = 1.0 / np.arange(1.0, 2 * _TERMS + 1)
 _ORDER = 24
 
 
-def _legendre_rule() -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Gauss-Legendre nodes on (0, 1) and weights, to the last bit: numpy's lose three digits at the ends."""
-    nodes = np.empty(_ORDER)
-    weights = np.empty(_ORDER)
-    with localcontext(prec=40):
-        for i, start in enumerate(np.polynomial.legendre.leggauss(_ORDER)[0]):
-            x = Decimal(float(start))
-            for _ in range(3):
-                before, value = Decimal(1), x
-                for n in range(1, _ORDER):
-                    before, value = value, ((2 * n + 1) * x * value - n * before) / (n + 1)
-                derivative = _ORDER * (before - x * value) / (1 - x * x)
-                x -= value / derivative
-            nodes[i] = (1 + x) / 2
-            weights[i] = 1 / ((1 - x * x) * derivative * derivative)
-    return nodes, weights
-
-
-_NODES, _WEIGHTS = _legendre_rule()
+# Gauss-Legendre nodes and weights on (0, 1); numpy's own weights lose three digits at the ends
+_ROOTS = leggauss(_ORDER)[0]
+_NODES = 0.5 * (1.0 + _ROOTS)
+_WEIGHTS = 0.5 / (legvander(_ROOTS, _ORDER - 1) ** 2 @ (np.arange(_ORDER) + 0.5))
 
 
 @inner

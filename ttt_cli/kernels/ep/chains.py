@@ -12,7 +12,7 @@ import numpy as np
 
 from ttt_cli.kernels.arrays import Index, Rows, SmallRows, Strided, Vector
 from ttt_cli.kernels.compile import at, flat, inner, kernel, span
-from ttt_cli.kernels.ep.structures import Chains, Messages, Way
+from ttt_cli.kernels.ep.structures import Chains, Messages
 
 
 @inner
@@ -83,76 +83,56 @@ def exchange(later: Index, chains: Chains, messages: Messages) -> None:
 
 
 @kernel
-def eliminate(way: Way, chains: Chains, message: Rows, marginal: Rows) -> None:
-    """Collect sites, in `marginal`, towards the other end of a range of variables; messages go into `message`."""
-    begin, end, back, source, _ = way
-    _, _, _, mean, variance = chains
-    for count in range(end - begin):
-        i = at(end - 1 - count if back else begin + count)
-        s = source[i]
+def eliminate(begin: int, end: int, chains: Chains, messages: Messages) -> None:
+    """Fill the messages from the past in a range of variables; on entry `marginal` has the sites alone.
+
+    `marginal` is then complete but for the messages from the future.
+    """
+    _, previous, _, mean, variance = chains
+    forward, _, marginal = messages
+    for i in span(begin, end):
+        s = previous[i]
         precision = weighted = 0.0
         if s < 0:
-            precision, weighted = _root(i, back, mean, variance)
+            precision, weighted = _root(i, False, mean, variance)
         elif begin <= s < end:
             precision, weighted = _between(
-                i, at(s), back, mean, variance, marginal[at(s), 0], marginal[at(s), 1]
+                i, at(s), False, mean, variance, marginal[at(s), 0], marginal[at(s), 1]
             )
-        message[i, 0] = precision
-        message[i, 1] = weighted
+        forward[i, 0] = precision
+        forward[i, 1] = weighted
         marginal[i, 0] += precision
         marginal[i, 1] += weighted
 
 
 @kernel
-def join(later: Index, chains: Chains, messages: Messages) -> None:
-    """The messages between each variable of `later` and the one before it, after both sides have been eliminated."""
-    _, previous, _, mean, variance = chains
-    forward, backward, marginal = messages
-    for k in range(len(later)):
-        i = at(later[k])
-        before = at(previous[i])
-        past, past_weighted = _between(
-            i, before, False, mean, variance, marginal[before, 0], marginal[before, 1]
-        )
-        future, future_weighted = _between(before, i, True, mean, variance, marginal[i, 0], marginal[i, 1])
-        forward[i, 0], forward[i, 1] = past, past_weighted
-        backward[before, 0], backward[before, 1] = future, future_weighted
-        marginal[i, 0] += past
-        marginal[i, 1] += past_weighted
-        marginal[before, 0] += future
-        marginal[before, 1] += future_weighted
+def substitute(begin: int, end: int, chains: Chains, messages: Messages) -> None:
+    """Fill the messages from the future after `eliminate`, and complete `marginal`.
 
-
-@kernel
-def substitute(way: Way, chains: Chains, received: Rows, message: Rows, marginal: Rows) -> None:
-    """Back-substitution through a range of variables, in the direction opposite to `eliminate`.
-
-    `received` are the messages that `eliminate` made, `message` those made here. Completes `marginal`: it excludes
-    what was received until the one `away` has its message, which must not contain that.
+    It excludes the message from the past until the variable before has its own, which must not contain that.
     """
-    begin, end, back, source, away = way
-    _, _, _, mean, variance = chains
+    _, previous, following, mean, variance = chains
+    forward, backward, marginal = messages
     for count in range(end - begin):
-        i = at(end - 1 - count if back else begin + count)
-        s = source[i]
-        precision = marginal[i, 0] - received[i, 0]
-        weighted = marginal[i, 1] - received[i, 1]
-        if s < end and (s < 0 or s >= begin):
-            if s < 0:
-                new, new_weighted = _root(i, back, mean, variance)
-            else:
+        i = at(end - 1 - count)
+        s = following[i]
+        precision = marginal[i, 0] - forward[i, 0]
+        weighted = marginal[i, 1] - forward[i, 1]
+        if s < end:
+            new, new_weighted = 0.0, 0.0
+            if s >= 0:
                 new, new_weighted = _between(
-                    i, at(s), back, mean, variance, marginal[at(s), 0], marginal[at(s), 1]
+                    i, at(s), True, mean, variance, marginal[at(s), 0], marginal[at(s), 1]
                 )
-                marginal[at(s), 0] += received[at(s), 0]
-                marginal[at(s), 1] += received[at(s), 1]
-            message[i, 0] = new
-            message[i, 1] = new_weighted
+                marginal[at(s), 0] += forward[at(s), 0]
+                marginal[at(s), 1] += forward[at(s), 1]
+            backward[i, 0] = new
+            backward[i, 1] = new_weighted
             precision += new
             weighted += new_weighted
-        if not begin <= away[i] < end:
-            precision += received[i, 0]
-            weighted += received[i, 1]
+        if not begin <= previous[i] < end:
+            precision += forward[i, 0]
+            weighted += forward[i, 1]
         marginal[i, 0] = precision
         marginal[i, 1] = weighted
 
@@ -293,8 +273,8 @@ def summarise(
 
 @kernel
 def answer(
-    begin: int, end: int, segment: Index, first: Vector, last: Vector, arrived: Rows, z: Strided,
-    residual: Strided,
+    begin: int, end: int, segment: Index, first: Vector, last: Vector, arrived: Rows, z: Vector,
+    residual: Vector,
 ) -> float:  # fmt: skip
     """Add to `z` what follows from what `arrived` (segments, 2) at the ends; returns the product of z and `residual`.
 

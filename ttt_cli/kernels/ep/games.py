@@ -9,7 +9,7 @@ import math
 from ttt_cli.kernels.arrays import Rows
 from ttt_cli.kernels.compile import at, flat, inner, kernel, span
 from ttt_cli.kernels.ep.chains import update_message
-from ttt_cli.kernels.ep.structures import Games, Part, Sites
+from ttt_cli.kernels.ep.structures import Pairings, Part, Sites
 from ttt_cli.kernels.outcomes import UNKNOWN, first_share, outcome_of, place_of, win_moments
 
 SETTLED = 1e-13  # relative change of a site below which it is left alone
@@ -107,7 +107,7 @@ def pass_through(play, part, back, repeats, chains, games, rule, messages, sites
 
 
 @kernel
-def gather(part: Part, games: Games, marginal: Rows, sites: Sites) -> None:
+def gather(part: Part, games: Pairings, marginal: Rows, sites: Sites) -> None:
     """Fill `marginal` of the variables of a part with their sites: of games, and those that keep margins positive."""
     message, _, positivity = sites
     n = at(len(positivity))

@@ -7,7 +7,7 @@ import math
 
 from ttt_cli.kernels.arrays import Places, Rows, Vector
 from ttt_cli.kernels.compile import at, inner, kernel, span
-from ttt_cli.kernels.ep.structures import Games, Rule
+from ttt_cli.kernels.ep.structures import Pairings, Rule
 from ttt_cli.kernels.outcomes import (
     LOG_SQRT_2PI,
     UNKNOWN,
@@ -86,7 +86,7 @@ def _margin_information(t, advantage, bound, outcome):
 
 @kernel
 def margin_information(
-    begin: int, end: int, games: Games, rule: Rule, cavity: Rows, score: Vector, information: Vector
+    begin: int, end: int, games: Pairings, rule: Rule, cavity: Rows, score: Vector, information: Vector
 ) -> None:
     """Fill the scores and Fisher information of the logarithms of the draw margins of some games, (games,).
 
@@ -110,7 +110,7 @@ def margin_information(
 
 @kernel
 def site_scores(
-    begin: int, end: int, games: Games, rule: Rule, marginal: Rows, message: Rows, score: Vector
+    begin: int, end: int, games: Pairings, rule: Rule, marginal: Rows, message: Rows, score: Vector
 ) -> None:
     """Fill the scores of `margin_information` from the sites of some games, (games,).
 
@@ -152,7 +152,7 @@ def _strength(i, j, skill):
 
 
 @kernel
-def strengths(start: Places, games: Games, skill: Vector, total: Vector) -> None:
+def strengths(start: Places, games: Pairings, skill: Vector, total: Vector) -> None:
     """Fill the sum over the games of each year of the mean skill of both players, (years,), points."""
     _, first, second, _, weight = games
     for y in range(len(total)):
@@ -163,7 +163,7 @@ def strengths(start: Places, games: Games, skill: Vector, total: Vector) -> None
 
 @kernel
 def above(
-    start: Places, games: Games, skill: Vector, level: Vector, unit: float, reach: float, found: Vector
+    start: Places, games: Pairings, skill: Vector, level: Vector, unit: float, reach: float, found: Vector
 ) -> None:
     """Fill how far that mean is above its year's `level` (years,), (games,), in units, `reach` at most either way."""
     _, first, second, _, _ = games

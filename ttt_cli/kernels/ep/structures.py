@@ -38,16 +38,6 @@ class Chains(NamedTuple):
     variance: Vector
 
 
-class Way(NamedTuple):
-    """Traversal of the variables in [begin, end), up or `back`: each from its `source` to the one `away`."""
-
-    begin: int
-    end: int
-    back: bool
-    source: Index
-    away: Index
-
-
 class Descent(NamedTuple):
     """The state of conjugate gradients for A x = b, (variables,): last direction p and A p, x so far, and b - A x."""
 
@@ -57,7 +47,7 @@ class Descent(NamedTuple):
     residual: Vector
 
 
-class Games(NamedTuple):
+class Pairings(NamedTuple):
     """Distinct games by period.
 
     | name | shape | unit | |

@@ -6,12 +6,12 @@ its score is q (y - (s_i - s_j)). The coupling of two nodes is w q for games of 
 
 import math
 
-from ttt_cli.kernels.arrays import Rows, Strided, Vector
+from ttt_cli.kernels.arrays import Rows, Vector
 from ttt_cli.kernels.compile import at, flat, inner, kernel, span
 from ttt_cli.kernels.ep.chains import log_integral
 from ttt_cli.kernels.ep.games import pass_through, sum_evidence, sum_gradient, sum_residual
 from ttt_cli.kernels.ep.margins import by_bound
-from ttt_cli.kernels.ep.structures import Chains, Games, Messages, Part, Rule, Sites
+from ttt_cli.kernels.ep.structures import Chains, Messages, Pairings, Part, Rule, Sites
 from ttt_cli.kernels.outcomes import (
     UNKNOWN,
     game_log_normaliser,
@@ -83,7 +83,7 @@ def _play(g, i, j, code, times, rule, share, marginal, message, link):
 
 @kernel
 def sweep(
-    part: Part, back: bool, repeats: int, chains: Chains, games: Games, rule: Rule, messages: Messages,
+    part: Part, back: bool, repeats: int, chains: Chains, games: Pairings, rule: Rule, messages: Messages,
     sites: Sites,
 ) -> int:  # fmt: skip
     """One pass through a part, or `back`; returns the number of skipped sites (`games.pass_through`)."""
@@ -125,13 +125,13 @@ def _evidence(g, games, rule, marginal, message):
 
 
 @kernel
-def evidence(part: Part, games: Games, rule: Rule, marginal: Rows, sites: Sites) -> tuple[float, float]:
+def evidence(part: Part, games: Pairings, rule: Rule, marginal: Rows, sites: Sites) -> tuple[float, float]:
     """The sites' contribution to log Z in a part, and the log probabilities of its games, each without its site."""
     return sum_evidence(_evidence, part.game, part.game_end, games, rule, marginal, sites.message)
 
 
 @kernel
-def cavities(begin: int, end: int, games: Games, marginal: Rows, sites: Sites, found: Rows) -> None:
+def cavities(begin: int, end: int, games: Pairings, marginal: Rows, sites: Sites, found: Rows) -> None:
     """Fill `found` (games, 2) with the cavities of some games, as `gradient` takes them."""
     for g in span(begin, end):
         found[g, 0], found[g, 1], _ = _cavity(g, games, marginal, sites.message)
@@ -155,7 +155,7 @@ def _slopes(g, sign, games, rule, cavity):
 
 @kernel
 def gradient(
-    games: Games, balance: Vector, rule: Rule, cavity: Rows, by_margin: Vector, by_place: Vector
+    games: Pairings, balance: Vector, rule: Rule, cavity: Rows, by_margin: Vector, by_place: Vector
 ) -> tuple[float, float]:
     """The games' gradient of the log-evidence in 2 beta^2 and White's advantage (`games.sum_gradient`).
 
@@ -176,7 +176,7 @@ def _add_game(g, i, j, _n, times, link, means, coupling, diagonal, out):
 
 @kernel
 def residual(
-    part: Part, games: Games, sites: Sites, messages: Messages, means: Vector, coupling: Vector,
+    part: Part, games: Pairings, sites: Sites, messages: Messages, means: Vector, coupling: Vector,
     diagonal: Vector, out: Vector,
 ) -> None:  # fmt: skip
     """Fill `coupling`, and what `games.sum_residual` fills."""
@@ -185,7 +185,7 @@ def residual(
 
 @kernel
 def add_couplings(
-    begin: int, end: int, games: Games, link: Rows, coupling: Vector, z: Strided, az: Strided
+    begin: int, end: int, games: Pairings, link: Rows, coupling: Vector, z: Vector, az: Vector
 ) -> float:
     """Add (L - diag(L)) z of some games to `az`; returns the product of z and what was added."""
     product = 0.0
@@ -199,7 +199,7 @@ def add_couplings(
 
 
 @kernel
-def spread(begin: int, end: int, games: Games, sites: Sites, means: Vector) -> None:
+def spread(begin: int, end: int, games: Pairings, sites: Sites, means: Vector) -> None:
     """Set every site so that smoothing gives these means: (p, p s_i + score) and (p, p s_j - score), p as it is."""
     message, link, _ = sites
     for g in span(begin, end):

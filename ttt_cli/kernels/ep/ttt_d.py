@@ -11,12 +11,12 @@ import math
 
 import numpy as np
 
-from ttt_cli.kernels.arrays import Rows, Strided, Vector
+from ttt_cli.kernels.arrays import Rows, Vector
 from ttt_cli.kernels.compile import at, flat, inner, kernel, span
 from ttt_cli.kernels.ep.bivariate import quadrant_log_probability, quadrant_moments
 from ttt_cli.kernels.ep.chains import log_integral, update_message
 from ttt_cli.kernels.ep.games import keep_positive, pass_through, sum_evidence, sum_gradient, sum_residual
-from ttt_cli.kernels.ep.structures import Chains, Games, Messages, Part, Rule, Sites
+from ttt_cli.kernels.ep.structures import Chains, Messages, Pairings, Part, Rule, Sites
 from ttt_cli.kernels.outcomes import (
     UNKNOWN,
     first_share,
@@ -199,7 +199,7 @@ def _play(g, i, j, code, times, rule, share, marginal, message, link):
 
 @kernel
 def sweep(
-    part: Part, back: bool, repeats: int, chains: Chains, games: Games, rule: Rule, messages: Messages,
+    part: Part, back: bool, repeats: int, chains: Chains, games: Pairings, rule: Rule, messages: Messages,
     sites: Sites,
 ) -> int:  # fmt: skip
     """One pass through a part, or `back`; returns the number of skipped sites (`games.pass_through`)."""
@@ -254,7 +254,7 @@ def _evidence(g, games, rule, marginal, sites):
 
 
 @kernel
-def evidence(part: Part, games: Games, rule: Rule, marginal: Rows, sites: Sites) -> tuple[float, float]:
+def evidence(part: Part, games: Pairings, rule: Rule, marginal: Rows, sites: Sites) -> tuple[float, float]:
     """The games' contribution to log Z in a part, and their log probabilities, each without its own site."""
     return sum_evidence(_evidence, part.game, part.game_end, games, rule, marginal, sites)
 
@@ -289,7 +289,7 @@ def positive_evidence(
 
 
 @kernel
-def cavities(begin: int, end: int, games: Games, marginal: Rows, sites: Sites, found: Rows) -> None:
+def cavities(begin: int, end: int, games: Pairings, marginal: Rows, sites: Sites, found: Rows) -> None:
     """Fill `found` (games, 5) with the cavities of some games, as `gradient` takes them."""
     n = at(len(sites.positivity))
     cavity = np.empty((4, 2))
@@ -317,7 +317,7 @@ def _slopes(g, sign, games, rule, cavity):
 
 @kernel
 def gradient(
-    games: Games, balance: Vector, rule: Rule, cavity: Rows, by_margin: Vector, by_place: Vector
+    games: Pairings, balance: Vector, rule: Rule, cavity: Rows, by_margin: Vector, by_place: Vector
 ) -> tuple[float, float]:
     """As `ttt.gradient`; `by_margin` in what is added to both players' margins.
 
@@ -354,7 +354,7 @@ def _add_game(g, i, j, n, times, link, means, _coupling, diagonal, out):
 
 @kernel
 def residual(
-    part: Part, games: Games, sites: Sites, messages: Messages, means: Vector, coupling: Vector,
+    part: Part, games: Pairings, sites: Sites, messages: Messages, means: Vector, coupling: Vector,
     diagonal: Vector, out: Vector,
 ) -> None:  # fmt: skip
     """Fill what `games.sum_residual` fills."""
@@ -363,7 +363,7 @@ def residual(
 
 @kernel
 def add_couplings(
-    begin: int, end: int, games: Games, link: Rows, coupling: Vector, z: Strided, az: Strided
+    begin: int, end: int, games: Pairings, link: Rows, coupling: Vector, z: Vector, az: Vector
 ) -> float:
     """Add (L - diag(L)) z of some games to `az`; returns the product of z and what was added."""
     n = at(len(z) // 2)
@@ -387,7 +387,7 @@ def add_couplings(
 
 
 @kernel
-def spread(begin: int, end: int, games: Games, sites: Sites, means: Vector) -> None:
+def spread(begin: int, end: int, games: Pairings, sites: Sites, means: Vector) -> None:
     """Set every site so that smoothing gives these means; precisions stay as they are (`ttt.spread`)."""
     message, link, _ = sites
     n = at(len(means) // 2)
