@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from threadpoolctl import ThreadpoolController
 
+from ttt_cli.kernels import factor as kernels
 from ttt_cli.kernels.factor import Blas, Tree
 from ttt_cli.support.errors import ConfigError
 
@@ -50,7 +51,17 @@ class Pattern:
     def tree(self) -> Tree:
         """Rows of all supernodes; computed when a factor is made."""
         graph = _neighbours(self.place[self._low], self.place[self._high], len(self.place))
-        return _tree(graph, self._begins, self._below)
+        first, below = self._begins, self._below
+        columns, number = np.diff(first), np.arange(len(below), dtype=np.int32)
+        of, row_start = np.repeat(number, columns), np.append(0, np.cumsum(below))
+        row, above = np.empty(row_start[-1], np.int32), np.empty(len(below), np.int32)
+        kernels.supernode_rows(*graph, first, of, row_start, row, above)
+        kept = np.full(len(below), -1, np.int64)
+        kernels.stacked(above, below, kept)
+        panel = np.append(0, np.cumsum(columns * (columns + below)))
+        rows = np.repeat(number.astype(np.int64) << 32, below) | row  # sorted inside each supernode
+        rows.sort()
+        return Tree(first, of, above, row_start, rows.astype(np.int32), panel, kept)  # the low half
 
     @cached_property
     def squares(self) -> int:
@@ -78,11 +89,9 @@ class Pattern:
 
     def places(self, first: Ends, second: Ends) -> Places:
         """Panel positions of joined pairs."""
-        from ttt_cli.kernels import factor as symbolic
-
         one, other = self.place[first], self.place[second]
         found = np.empty(len(one), np.int64)
-        symbolic.places(self.tree, np.minimum(one, other), np.maximum(one, other), found)
+        kernels.places(self.tree, np.minimum(one, other), np.maximum(one, other), found)
         return found
 
 
@@ -130,14 +139,12 @@ def _dissected(low: Ints, high: Ints, n: int) -> Ints:
 
 def _forest(low: Ints, high: Ints, place: Ints) -> tuple[Ints, Ints, Ints]:
     """`place` in postorder; per column the parent in the elimination tree and the number of entries."""
-    from ttt_cli.kernels import factor as symbolic
-
     n = len(place)
     graph = _neighbours(place[low], place[high], n)
     parent, count, order = np.empty((3, n), np.int32)
-    symbolic.elimination_tree(*graph, parent)
-    symbolic.postorder(parent, np.arange(n, dtype=np.int32), order)
-    symbolic.column_counts(*graph, parent, order, count)
+    kernels.elimination_tree(*graph, parent)
+    kernels.postorder(parent, np.arange(n, dtype=np.int32), order)
+    kernels.column_counts(*graph, parent, order, count)
     turned, above = _inverse(order), parent[order]
     return turned[place], np.where(above < 0, -1, turned[above]).astype(np.int32), count[order]
 
@@ -149,47 +156,25 @@ def _inverse(order: Ints) -> Ints:
 
 
 def _gathered(parent: Ints, count: Ints) -> tuple[Ints, Ints, Places]:
-    """Order of columns by supernode; first column and rows below of each supernode."""
-    from ttt_cli.kernels import factor as symbolic
-
-    of, above, width, below = _fundamental(parent, count)
+    """Order of columns, which are in postorder, by supernode; first column and rows below of each supernode."""
+    goes_on = (parent[:-1] == np.arange(1, len(parent))) & (count[:-1] == count[1:] + 1)
+    of = np.append(0, np.cumsum(~goes_on)).astype(np.int32)[: len(parent)]  # fundamental supernodes
+    last = np.flatnonzero(np.append(~goes_on, True)[: len(parent)])
+    above = np.where(parent[last] < 0, -1, of[parent[last]]).astype(np.int32)
+    width, below = np.diff(last, prepend=-1).astype(np.int64), count[last].astype(np.int64) - 1
     into = np.empty_like(above)
-    symbolic.gather(above, _ascending(below), width, below, into)
+    kernels.gather(above, _ascending(below), width, below, into)
     joined = np.flatnonzero(into == np.arange(len(into)))
     number = np.full(len(into) + 1, -1, np.int32)  # the last is that of -1
     number[joined] = np.arange(len(joined), dtype=np.int32)
     order = np.empty(len(joined), np.int32)
-    symbolic.postorder(number[above[joined]], _ascending(below[joined]), order)
+    kernels.postorder(number[above[joined]], _ascending(below[joined]), order)
     columns = _ascending(_inverse(order)[number[into[of]]])
     return columns, np.append(0, np.cumsum(width[joined][order])).astype(np.int32), below[joined][order]
 
 
-def _fundamental(parent: Ints, count: Ints) -> tuple[Ints, Ints, Places, Places]:
-    """Fundamental supernodes of columns in postorder: of each column, parents, columns, rows below."""
-    goes_on = (parent[:-1] == np.arange(1, len(parent))) & (count[:-1] == count[1:] + 1)
-    of = np.append(0, np.cumsum(~goes_on)).astype(np.int32)[: len(parent)]
-    last = np.flatnonzero(np.append(~goes_on, True)[: len(parent)])
-    above = np.where(parent[last] < 0, -1, of[parent[last]]).astype(np.int32)
-    return of, above, np.diff(last, prepend=-1).astype(np.int64), count[last].astype(np.int64) - 1
-
-
 def _ascending(weight: NDArray[np.integer]) -> Ints:
     return np.argsort(weight, kind="stable").astype(np.int32)
-
-
-def _tree(graph: Graph, first: Ints, below: Places) -> Tree:
-    from ttt_cli.kernels import factor as symbolic
-
-    columns, number = np.diff(first), np.arange(len(below), dtype=np.int32)
-    of, row_start = np.repeat(number, columns), np.append(0, np.cumsum(below))
-    row, above = np.empty(row_start[-1], np.int32), np.empty(len(below), np.int32)
-    symbolic.supernode_rows(*graph, first, of, row_start, row, above)
-    kept = np.full(len(below), -1, np.int64)
-    symbolic.stacked(above, below, kept)
-    panel = np.append(0, np.cumsum(columns * (columns + below)))
-    rows = np.repeat(number.astype(np.int64) << 32, below) | row  # sorted inside each supernode
-    rows.sort()
-    return Tree(first, of, above, row_start, rows.astype(np.int32), panel, kept)  # the low half
 
 
 Array = NDArray[np.float64]
@@ -221,18 +206,16 @@ class Factor:
     """
 
     def __init__(self, pattern: Pattern, coupling: Array, diagonal: Array, *, once: bool = False) -> None:
-        from ttt_cli.kernels import factor
-
-        self._kernels, self._pattern, self._once = factor, pattern, once
+        self._pattern, self._once = pattern, once
         self._panels = np.zeros(pattern.tree.panel[-1])
         self._panels[pattern.entry] = -np.bincount(pattern.pair, coupling, minlength=len(pattern.entry))
         self._panels[pattern.diagonal] = diagonal
         waiting, front = np.empty(pattern.triangles), np.empty(pattern.front)
         with _one_thread():
-            failed = factor.factorise(_blas(), pattern.tree, self._panels, waiting, front)
+            failed = kernels.factorise(_blas(), pattern.tree, self._panels, waiting, front)
         if failed >= 0:
             raise np.linalg.LinAlgError("the matrix of a joint Gaussian is not positive definite")
-        self.log_determinant = float(factor.log_determinant(pattern.tree, self._panels))
+        self.log_determinant = float(kernels.log_determinant(pattern.tree, self._panels))
 
     def solve(self, b: Array) -> Array:
         """A^-1 b for b of shape (n,) or (n, columns)."""
@@ -262,7 +245,7 @@ class Factor:
         panels = self._panels if self._once else self._panels.copy()
         work = (np.empty(size) for size in (pattern.squares, pattern.front, pattern.broad))
         with _one_thread():
-            self._kernels.invert(_blas(), pattern.tree, panels, *work)
+            kernels.invert(_blas(), pattern.tree, panels, *work)
         return panels
 
     def _solved(self, b: Array, *, forward: bool) -> Array:
@@ -270,7 +253,7 @@ class Factor:
         x = np.empty((len(b), 1) if b.ndim == 1 else b.shape)
         x[place] = b.reshape(x.shape)
         with _one_thread():
-            self._kernels.solve(_blas(), self._pattern.tree, self._panels, x, forward)
+            kernels.solve(_blas(), self._pattern.tree, self._panels, x, forward)
         return x[place].reshape(b.shape)
 
 

@@ -3,7 +3,6 @@
 import math
 from collections import deque
 from collections.abc import Callable
-from importlib import import_module
 from itertools import combinations, pairwise
 from typing import Final
 
@@ -19,6 +18,8 @@ from ttt_cli.inference.ep.start import sites_name
 from ttt_cli.inference.prior import histories, prior_slopes
 from ttt_cli.inference.solver import OnSweep
 from ttt_cli.inference.years import GamesGradient, Posterior
+from ttt_cli.kernels import joint as kernels
+from ttt_cli.kernels.ep import ttt, ttt_d
 from ttt_cli.kernels.ep.structures import Chains
 from ttt_cli.support.arrays import Array, Ids, Mask
 
@@ -163,12 +164,11 @@ class JointInference(Posterior):
         self._priors, self.merged, self.rule = inference.priors, inference.merged, inference.rule
         self.moving, self.of_years = inference.moving, inference.of_years
         self._margins = "draw_margin" in inference.priors
-        kind, model = ("margin", "ttt_d") if self._margins else ("skill", "ttt")
-        self._kernels = import_module("ttt_cli.kernels.joint")
+        kind = "margin" if self._margins else "skill"
         self._of_sites = {
-            name: getattr(self._kernels, f"{kind}_{name}") for name in ("cavities", "update", "evidence")
+            name: getattr(kernels, f"{kind}_{name}") for name in ("cavities", "update", "evidence")
         }
-        self._gradient = import_module(f"ttt_cli.kernels.ep.{model}").gradient
+        self._gradient = (ttt_d if self._margins else ttt).gradient
         self._factorised = inference.sites.link, inference.sites.positivity
         links, positivity = given or self._factorised
         self.links, self.positivity = links.copy(), positivity.copy()
@@ -282,10 +282,8 @@ class JointInference(Posterior):
         """
         if not self._margins:
             return 0, 0.0, 0.0
-        from ttt_cli.kernels.ep.ttt_d import positive_evidence
-
         mean, sd = np.ascontiguousarray(self.beliefs[:, self._nodes : self._size])
-        found: tuple[int, float, float] = positive_evidence(
+        found: tuple[int, float, float] = ttt_d.positive_evidence(
             self.rule.origin, mean, sd**2, share, self.positivity
         )
         return found

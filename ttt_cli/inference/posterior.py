@@ -20,6 +20,7 @@ from ttt_cli.inference.ep.start import sites_name
 from ttt_cli.inference.joint import JointInference, Shape, beginnings, joint_chains
 from ttt_cli.inference.solver import Given, iterate
 from ttt_cli.inference.years import INITIAL
+from ttt_cli.kernels import joint as kernels
 from ttt_cli.kernels.ep.structures import Chains
 from ttt_cli.support.arrays import Array, Mask
 from ttt_cli.timeline import Timeline
@@ -237,19 +238,17 @@ def _waves(inference: Inference, solution: Solution) -> tuple[Array, Array]:
 
 def _samples(inference: Inference, samples: int) -> Iterator[tuple[Array, Array]]:
     """Yield samples of all chains, with noise of the sites added."""
-    from ttt_cli.kernels import joint as sampling
-
     games, previous, newcomers = inference.merged.games, inference.chains.previous, inference.newcomers
     variance = joint_chains(inference).variance[: len(previous)]
     link, positivity = inference.sites.link, inference.sites.positivity
     margins = len(positivity) > 0
-    pull = sampling.pull_sides if margins else sampling.pull_skills
+    pull = kernels.pull_sides if margins else kernels.pull_skills
     rng = np.random.default_rng(SEED)
     for _ in range(samples):
         x, right = rng.standard_normal(len(previous)), np.zeros(len(previous))
         if newcomers:
             x[newcomers.first] += newcomers.sample(rng) / newcomers.sd
-        sampling.walk(previous, variance, x)
+        kernels.walk(previous, variance, x)
         pull(games, link, x, rng.standard_normal((len(link), 1 + margins)), right)
         if margins:
             own = slice(len(positivity), None)

@@ -10,7 +10,6 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from functools import cache
-from importlib import import_module
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, Final, TypeVar
@@ -24,6 +23,9 @@ from ttt_cli.inference.ep.start import keep_sites, kept_sites
 from ttt_cli.inference.prior import Debuts, Newcomers
 from ttt_cli.inference.solver import Pace, largest
 from ttt_cli.inference.years import Play, Posterior, YearMargins, newcomers_of
+from ttt_cli.kernels.ep import chains as chain_kernels
+from ttt_cli.kernels.ep import games as game_kernels
+from ttt_cli.kernels.ep import joint_means, ttt, ttt_d
 from ttt_cli.kernels.ep.structures import Chains, Descent, Messages, Pairings, Part, Sites
 from ttt_cli.room import MEMORY, Room, Shared
 from ttt_cli.support.arrays import Array, Places
@@ -45,11 +47,8 @@ class Slice(Posterior):
     def __init__(
         self, piece: SliceInput, play: Play, folder: Path | None = None, room: Room = MEMORY, threads: int = 1
     ) -> None:
-        from ttt_cli.kernels.ep import chains, games, joint_means
-
         own = play.own_margins > 0.0
-        self.kernels = import_module(f"ttt_cli.kernels.ep.{'ttt_d' if own else 'ttt'}")
-        self._chain_kernels, self._joint, self._game_kernels = chains, joint_means, games
+        self.kernels = ttt_d if own else ttt
         self._own, self._number, self._folder = own, piece.number, folder
         self._play, self._handicap, self._in_memory = play, piece.handicap, room is MEMORY
         distinct, variables = len(piece.games.first), len(piece.mean)
@@ -172,10 +171,10 @@ class Slice(Posterior):
         """The first half of a sweep; returns the messages that leave the ends of segments."""
         if not len(self._beliefs):
             self._beliefs = np.empty(self._moves.shape)
-        self._each_range(self._chain_kernels.believe)
+        self._each_range(chain_kernels.believe)
         self._pass(0, pace)
         if len(self._between):
-            self._chain_kernels.exchange(self._between, self.chains, self._messages)
+            chain_kernels.exchange(self._between, self.chains, self._messages)
         forward, backward, marginal = self._messages
         first, last = self._first, self._last
         return np.hstack([marginal[first] - forward[first], marginal[last] - backward[last]])
@@ -187,8 +186,9 @@ class Slice(Posterior):
             marginal[nodes[crosses]] += new - message[nodes[crosses]]
             message[nodes[crosses]] = new
         skipped = self._pass(1, pace)
-        if self._own and pace is not Pace.PLAIN:
-            self._each(self._settle_margins)
+        if self._own and pace is not Pace.PLAIN:  # margins alone, while the sites of games stay
+            rest = self.chains, self.rule.origin, self._messages, self.sites.positivity
+            self._each(lambda part: [ttt_d.settle_margins(part, back, *rest) for back in (False, True)])
         return skipped, self.gathered()
 
     def _pass(self, turn: int, pace: Pace) -> int:
@@ -202,13 +202,6 @@ class Slice(Posterior):
             return int(self.kernels.sweep(part, back, repeats, *rest))
 
         return sum(side_by_side(len(self.parts), sweep))
-
-    def _settle_margins(self, part: Part) -> None:
-        """Forward and backward through the margins of a part, while the sites of games stay."""
-        for back in (False, True):
-            self.kernels.settle_margins(
-                part, back, self.chains, self.rule.origin, self._messages, self.sites.positivity
-            )
 
     def _ends(self, arrived: Array) -> list[tuple[Array, NDArray[Any], NDArray[Any], Array]]:
         """(messages, nodes, which of these have a neighbour elsewhere, what arrived there) for past and future."""
@@ -225,13 +218,13 @@ class Slice(Posterior):
     def gathered(self) -> Array:
         """Fill marginals with the sites; their maps of messages."""
         marginal = self._messages.marginal
-        self._each(lambda part: self._game_kernels.gather(part, self._games, marginal, self.sites))
+        self._each(lambda part: game_kernels.gather(part, self._games, marginal, self.sites))
         return self._maps(*marginal.T)
 
     def _maps(self, precision: Array, weighted: Array) -> Array:
         maps = np.empty((len(self._first), 8))
         if len(maps):
-            self._chain_kernels.summarise(
+            chain_kernels.summarise(
                 0, len(self._segment), self._segment, self.chains, precision, weighted, maps
             )
         return maps
@@ -250,8 +243,8 @@ class Slice(Posterior):
         """All messages along the chains of this slice; on entry the marginals are the sites alone."""
 
         def smooth(begin: int, end: int) -> None:
-            self._chain_kernels.eliminate(begin, end, self.chains, messages)
-            self._chain_kernels.substitute(begin, end, self.chains, messages)
+            chain_kernels.eliminate(begin, end, self.chains, messages)
+            chain_kernels.substitute(begin, end, self.chains, messages)
 
         self._each_chain(smooth)
 
@@ -264,7 +257,7 @@ class Slice(Posterior):
         games: the largest over a chain, and those of segments.
         """
         self.smooth(arrived)
-        moved = max(map(float, self._each_range(self._chain_kernels.largest_move)))
+        moved = max(map(float, self._each_range(chain_kernels.largest_move)))
         return moved, *self.prepare()
 
     def prepare(self) -> tuple[Array, float, Array]:
@@ -272,7 +265,7 @@ class Slice(Posterior):
         rest = self._messages, self._means, self._coupling, self._ap, self.residual
         self._each(lambda part: self.kernels.residual(part, self._games, self.sites, *rest))
         sums = self.correction
-        most = float(self._joint.largest_sum(self.chains.previous, self._ap, self._widest, sums))
+        most = float(joint_means.largest_sum(self.chains.previous, self._ap, self._widest, sums))
         return self._maps(self._ap, self._ap), most, sums[self._last]
 
     def factor(self, precision: Array) -> None:
@@ -281,7 +274,7 @@ class Slice(Posterior):
         np.add.at(diagonal, self._first, precision[:, 0])
         np.add.at(diagonal, self._last, precision[:, 1])
         rest = self.chains, diagonal, filtered, self._scale, self._gain, self._gain_away
-        self._each_chain(lambda begin, end: self._joint.factor(begin, end, *rest))
+        self._each_chain(lambda begin, end: joint_means.factor(begin, end, *rest))
         if len(self._segment):
             for column, nodes in ((self._from_first, self._first), (self._from_last, self._last)):
                 column[:] = 0.0
@@ -308,9 +301,9 @@ class Slice(Posterior):
         z, az = self._z, self._az
 
         def solve(begin: int, end: int) -> float:
-            self._joint.eliminate(begin, end, self.chains.previous, self._gain, beta, alpha, z, az, descent)
+            joint_means.eliminate(begin, end, self.chains.previous, self._gain, beta, alpha, z, az, descent)
             return float(
-                self._joint.substitute(begin, end, self.chains.following, self._gain_away, self._scale, z, az)
+                joint_means.substitute(begin, end, self.chains.following, self._gain_away, self._scale, z, az)
             )
 
         self._rz = math.fsum(self._each_chain(solve))
@@ -319,7 +312,7 @@ class Slice(Posterior):
         """z = M^-1 r with what arrived, and A z: r^T z and z^T (A - M) z, and the sums of `YearLevels`, if any."""
         rz = self._rz
         if len(self._segment):
-            rz = self._chain_kernels.answer(
+            rz = chain_kernels.answer(
                 0, len(self._segment), self._segment, self._from_first, self._from_last,
                 np.ascontiguousarray(arrived), self._z, self._az,
             )  # fmt: skip
@@ -337,7 +330,7 @@ class Slice(Posterior):
         correction, means = self.correction, self._means
 
         rest = beta, alpha, self._z, self._p, correction
-        self._each_chain(lambda begin, end: self._joint.finish(begin, end, *rest))
+        self._each_chain(lambda begin, end: joint_means.finish(begin, end, *rest))
         if not np.isfinite(alpha):  # clear what a further solution multiplies by zero
             for vector in (self._z, self._az, self._p, self._ap):
                 vector[:] = 0.0
@@ -353,7 +346,7 @@ class Slice(Posterior):
         """
         if arrived is not None:
             self.smooth(arrived)
-        ends = self._each_range(self._chain_kernels.moves_to_come, self._moves, least, decay)
+        ends = self._each_range(chain_kernels.moves_to_come, self._moves, least, decay)
         if self._in_memory:
             self._beliefs = np.empty((0, 2))  # until the next sweep
         if self._folder:
@@ -369,7 +362,7 @@ class Slice(Posterior):
         total, predicted = map(math.fsum, zip(*found, strict=True))
         for begin, end in self._ranges:
             inside = Messages(*(rows[begin:end] for rows in self._messages))
-            total += float(self._chain_kernels.chain_evidence(inside))
+            total += float(chain_kernels.chain_evidence(inside))
         return total + self.positive_evidence()[0], predicted
 
     def positive_evidence(self) -> tuple[float, float]:
@@ -387,7 +380,7 @@ class Slice(Posterior):
         """Mean, sd, and covariance with the node before, (3, quantities, nodes), means from the origin."""
         found = np.zeros((3, len(self._means)))
         for begin, end in self._ranges:
-            self._chain_kernels.smoothed(begin, self.chains, self._messages, *found[:, begin:end])
+            chain_kernels.smoothed(begin, self.chains, self._messages, *found[:, begin:end])
         before = self._first[self._past]
         kept = 1.0 - self.chains.variance[before] * self._messages.forward[before, 0]
         found[2, before] = kept * found[1, before] ** 2
@@ -428,7 +421,7 @@ class Slice(Posterior):
         by_mean, by_variance = np.zeros((2, len(self._means)))
         for begin, end in self._ranges:
             inside = Messages(*(rows[begin:end] for rows in self._messages))
-            self._chain_kernels.chain_gradient(inside, by_mean[begin:end], by_variance[begin:end])
+            chain_kernels.chain_gradient(inside, by_mean[begin:end], by_variance[begin:end])
         return by_mean, by_variance
 
     # Of the whole timeline as one slice
@@ -455,7 +448,7 @@ class Slice(Posterior):
         messages.marginal[:, 0] = self._ap
         self._smooth(messages)
         mean, sd, covariance = np.empty((3, len(self._means)))
-        self._chain_kernels.smoothed(0, self.chains, messages, mean, sd, covariance)
+        chain_kernels.smoothed(0, self.chains, messages, mean, sd, covariance)
         return sd**2, covariance
 
 
