@@ -236,7 +236,7 @@ def test_many_are_asked_by_a_factor(monkeypatch, model, tau):
     groups = [matrix for pair in [*pairs, []] for matrix in found.within([pair])]
     for k, (w, deviation) in enumerate(zip(weights, deviations, strict=True)):
         variance = w @ whole[np.ix_([k, half + k], [k, half + k])] @ w
-        assert deviation**2 == pytest.approx(variance, rel=1e-9, abs=1e-6)
+        assert (deviation / run.scale.slope) ** 2 == pytest.approx(variance, rel=1e-9, abs=1e-6)
     monkeypatch.setattr(joint, "FEW", 1)
     monkeypatch.setattr(joint, "AT_ONCE", 7)
     assert found.covariance(rows) == pytest.approx(whole, rel=1e-9, abs=1e-6)
