@@ -288,7 +288,8 @@ def check_numbers(
 
 def _in_range(column: Column) -> str:
     """Condition that values of a column are in its range. NaN exceeds every number."""
-    value = f"strlen({column.name})" if column.type.startswith("VARCHAR") else f'"{column.name}"'
+    name = f'"{column.name}"'
+    value = f"strlen({name})" if column.type.startswith("VARCHAR") else name
     condition = f"coalesce(min({value}) >= '{column.low}' AND max({value}) <= '{column.high}', true)"
     return f"{condition} AND count({value}) = count(*)" if column.known else condition
 
