@@ -7,7 +7,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from ttt_cli.games.names import clean_name, not_a_player, unusual_names
+from ttt_cli.games.names import UNUSUAL, clean_name, not_a_player, preselect
 from ttt_cli.reading.columns import Dictionary
 from ttt_cli.reading.dates import PLAIN, DateForm, GameDate, parse_date
 from ttt_cli.reading.reports import REJECT_CODE
@@ -57,9 +57,9 @@ class NameDictionary(Dictionary[str]):
         before = len(self.cleaned)
         self.cleaned += values
         self.reject_code.frombytes(bytes(len(values)))
-        for number, name in ((before + place, clean_name(values[place])) for place in unusual_names(values)):
-            self.reject_code[number] = REJECT_CODE.get(not_a_player(name) or "", 0)
-            self.cleaned[number] = name
+        for place in preselect(UNUSUAL, values):
+            name = self.cleaned[before + place] = clean_name(values[place])
+            self.reject_code[before + place] = REJECT_CODE.get(not_a_player(name) or "", 0)
 
 
 class NoLinks(Dictionary[str]):

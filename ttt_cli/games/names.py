@@ -3,11 +3,10 @@
 import re
 import unicodedata
 from collections.abc import Iterator, Sequence
-from functools import cached_property
+from functools import cache
 from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ttt_cli.config.schema import NameMatching
 from ttt_cli.reading.reports import NO_PLAYER, UNNAMED_PLAYER
@@ -17,39 +16,31 @@ from ttt_cli.support.folding import fold
 
 _ASCII: Final = 128
 _FEW: Final = 1_000  # names that are looked at one by one in the time that a table of characters takes
-_AT_ONCE: Final = 1 << 16  # names, for the sake of memory
 
 
-class Neighbours:
-    """Preselects names with two neighbouring characters that match `pattern`.
+@cache
+def _pairs_that_match(pattern: str) -> Mask:
+    """Whether a pattern matches, for each pair of characters."""
+    letters = list(map(chr, range(_ASCII)))
+    return np.array([bool(re.search(pattern, one + other)) for one in letters for other in letters])
+
+
+def preselect(pattern: str, names: Sequence[str]) -> list[int]:
+    """Sorted indices of names with two neighbouring characters that match a pattern; of all names if they are few.
 
     A line break precedes and follows each name; a character beyond ASCII, or a line break inside, counts as `?`.
     """
-
-    def __init__(self, pattern: str) -> None:
-        self._pattern = re.compile(pattern)
-
-    def among(self, names: Sequence[str]) -> NDArray[np.intp]:
-        """Sorted indices of those names, all of them where they are few."""
-        if len(names) < _FEW:
-            return np.arange(len(names))
-        starts = range(0, len(names), _AT_ONCE)
-        return np.concatenate([start + self._found(names[start : start + _AT_ONCE]) for start in starts])
-
-    @cached_property
-    def _table(self) -> Mask:
-        """Whether the pattern matches, for each pair of characters."""
-        letters = list(map(chr, range(_ASCII)))
-        return np.array([bool(self._pattern.search(one + other)) for one in letters for other in letters])
-
-    def _found(self, names: Sequence[str]) -> NDArray[np.intp]:
-        text = "\n".join(names)
-        if text.count("\n") >= len(names):
-            text = "\n".join(name.replace("\n", "?") for name in names)
-        letters = np.frombuffer(f"\n{text}\n".encode("ascii", "replace"), np.uint8)
-        pairs = letters[:-1] * np.uint16(_ASCII) + letters[1:]
-        ends = np.flatnonzero(letters == ord("\n"))
-        return np.unique(np.searchsorted(ends, np.flatnonzero(self._table[pairs]), side="right") - 1)
+    if len(names) < _FEW:
+        return list(range(len(names)))
+    text = "\n".join(names)
+    if text.count("\n") >= len(names):
+        text = "\n".join(name.replace("\n", "?") for name in names)
+    letters = np.frombuffer(f"\n{text}\n".encode("ascii", "replace"), np.uint8)
+    pairs = letters[:-1] * np.uint16(_ASCII) + letters[1:]
+    found = np.flatnonzero(_pairs_that_match(pattern)[pairs])
+    ends = np.flatnonzero(letters == ord("\n"))
+    numbers: list[int] = np.unique(np.searchsorted(ends, found, side="right") - 1).tolist()
+    return numbers
 
 
 _INVISIBLE: Final = dict.fromkeys(map(ord, "\ufeff\u200b\u200c\u200d\u200e\u200f\u2060\u00ad"))
@@ -57,7 +48,7 @@ _NOBODY: Final = re.compile(r"[\s?.,*_\-–—]*")
 _UNNAMED: Final = re.compile(r"n[\s.,]*n[\s.]*|unknown|anonymous|unnamed", re.IGNORECASE)
 _COMMA: Final = re.compile(r"\s*,[\s,]*")
 _ENTITY: Final = re.compile(r"&(?:#\d+|#[xX][\da-fA-F]+|[A-Za-z]\w*);", re.ASCII)
-_SLOW_PATH: Final = Neighbours(  # a name without any of these is clean and somebody's
+UNUSUAL: Final = (  # a name without any of these is clean and somebody's
     r"[^\nA-Za-z0-9 ,.'-]|\n[^A-Za-z0-9]| [ ,\n]|,[^ ]"  # other signs and blanks
     r"|Dr|DR|Pr|PR|Do|Re|He|Mr|Mo|Hr|Dh|[GIFCN]M|[ ,.'\n-][dp]"  # how titles begin
     r"|\n[NnUu]|[Yy][Mm]"  # the unnamed
@@ -88,13 +79,7 @@ _INITIALS: Final = re.compile(r"\b[A-Z]{2,3}\b")
 _PLAIN: Final = re.compile(r"[A-Z][a-z]+(?: [A-Z][a-z]+)*, [A-Z][a-z]*(?: [A-Z][a-z]*)*")
 _DOTS: Final = re.compile(r"[.\s]+")
 # where there is none of these, and no second comma, a key is the name itself but for case
-_UNLIKE_ITS_KEY: Final = Neighbours(r"[^\nA-Za-z0-9 ,]|\n[^A-Za-z0-9]| [ ,\n]|,[^ ]|[A-Z]{2}")
-
-
-def unusual_names(texts: Sequence[str]) -> list[int]:
-    """Sorted indices of texts that may not be clean names of players; all others are."""
-    numbers: list[int] = _SLOW_PATH.among(texts).tolist()
-    return numbers
+_UNLIKE_ITS_KEY: Final = r"[^\nA-Za-z0-9 ,]|\n[^A-Za-z0-9]| [ ,\n]|,[^ ]|[A-Z]{2}"
 
 
 def clean_name(raw: object) -> str:
@@ -175,7 +160,7 @@ def name_keys(names: Sequence[str], matching: NameMatching = "folded") -> list[s
     """`name_key` of each name, faster."""
     keys = list(names) if matching == "clean" else [name.lower() for name in names]
     commas = [number for number, name in enumerate(names) if name.count(",") > 1]
-    for number in {*_UNLIKE_ITS_KEY.among(names).tolist(), *commas}:
+    for number in {*preselect(_UNLIKE_ITS_KEY, names), *commas}:
         keys[number] = name_key(names[number], matching)
     return keys
 
@@ -246,7 +231,7 @@ _ENGINE: Final = re.compile(
 _ALL_CAPITALS: Final = re.compile(r"(?:DEEP )?(?:FRITZ|JUNIOR|HYDRA|GENIUS|REBEL|TIGER|FRUIT|NIMZO)\b.*")
 
 # A name without any of these characters is that of a team or an engine only if it has one of these words.
-_MAY_BE_NOBODY: Final = Neighbours(r"[^\nA-Za-z0-9 ,.-]|[A-Za-z][0-9]")
+_MAY_BE_NOBODY: Final = r"[^\nA-Za-z0-9 ,.-]|[A-Za-z][0-9]"
 _INDICATIVE: Final = frozenset(
     {
         "world",
@@ -258,7 +243,6 @@ _INDICATIVE: Final = frozenset(
     }
     | {*_MARKS, *(name.split()[0] for name in _split(f"{_ENGINES}, {_ALSO_NAMES}"))}
 )
-_WORDS_AT_ONCE: Final = 256  # names whose words are looked at together
 
 
 def is_team(name: str) -> bool:
@@ -281,17 +265,13 @@ def is_engine(name: str) -> bool:
 def teams_and_engines(names: Sequence[str]) -> tuple[list[bool], list[bool]]:
     """Masks of the names of teams, and of engines that are no teams."""
     teams, engines = [False] * len(names), [False] * len(names)
-    for number in {*_MAY_BE_NOBODY.among(names).tolist(), *_indicative(names)}:
+    text = "\n".join([name.replace("\n", " ") for name in names]).lower()
+    for sign in ",.-":
+        text = text.replace(sign, " ")
+    indicative = (
+        number for number, line in enumerate(text.split("\n")) if not _INDICATIVE.isdisjoint(line.split())
+    )
+    for number in {*preselect(_MAY_BE_NOBODY, names), *indicative}:
         teams[number] = is_team(names[number])
         engines[number] = not teams[number] and is_engine(names[number])
     return teams, engines
-
-
-def _indicative(names: Sequence[str]) -> Iterator[int]:
-    """Indices of names with a word that only teams and engines have."""
-    for first in range(0, len(names), _WORDS_AT_ONCE):
-        text = "\n".join([name.replace("\n", " ") for name in names[first : first + _WORDS_AT_ONCE]]).lower()
-        words = text.replace(",", " ").replace(".", " ").replace("-", " ")
-        if not _INDICATIVE.isdisjoint(words.split()):
-            lines = enumerate(words.split("\n"), first)
-            yield from (number for number, line in lines if not _INDICATIVE.isdisjoint(line.split()))

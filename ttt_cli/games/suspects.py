@@ -510,7 +510,12 @@ def alias_lines(games: Games, suspects: Sequence[Suspect]) -> Iterator[str]:
 def _united_names(games: Games, suspects: Sequence[Suspect]) -> Mapping[str, str]:
     """Main names by synonym, of the sure suggestions that do not contradict each other."""
     sure = [one for one in suspects if one.sure and alias_row(one.main.name, one.synonym.name)]
-    met = _met_within(games, (name for one in sure for name in (one.main.name, one.synonym.name)))
+    number = {name: i for i, name in enumerate(games.players)}
+    concerned = np.zeros(len(number), np.bool_)
+    concerned[[number[name] for one in sure for name in (one.main.name, one.synonym.name)]] = True
+    rows = np.flatnonzero(concerned[games.white] & concerned[games.black])
+    pairs = np.unique(np.stack([games.white[rows], games.black[rows]], axis=1), axis=0)
+    met = set(map(frozenset, pairs.tolist()))
     mains: dict[str, str] = {}
     people: dict[str, list[Career]] = {}
     for suspect in sure:
@@ -521,21 +526,9 @@ def _united_names(games: Games, suspects: Sequence[Suspect]) -> Mapping[str, str
         if (
             main == synonym
             or span > lifetime(suspect.shared)
-            or any({a.name, b.name} in met for a in ours for b in theirs)
+            or any({number[a.name], number[b.name]} in met for a in ours for b in theirs)
         ):
             continue
         mains[synonym] = main
         people[main] = all_of_them
     return mains
-
-
-def _met_within(games: Games, names: Iterable[str]) -> set[frozenset[str]]:
-    """Pairs of names that played each other, among some names."""
-    number = {name: i for i, name in enumerate(games.players)}
-    concerned = np.zeros(len(number), np.bool_)
-    concerned[[number[name] for name in names]] = True
-    rows = np.flatnonzero(concerned[games.white] & concerned[games.black])
-    pairs = np.unique(games.white[rows].astype(np.int64) * len(number) + games.black[rows]).tolist()
-    return {
-        frozenset((games.players[pair // len(number)], games.players[pair % len(number)])) for pair in pairs
-    }

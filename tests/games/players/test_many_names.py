@@ -12,15 +12,15 @@ from hypothesis import strategies as st
 from ttt_cli.config.schema import NameMatching
 from ttt_cli.games.dictionaries import NameDictionary
 from ttt_cli.games.names import (
-    Neighbours,
+    UNUSUAL,
     clean_name,
     is_engine,
     is_team,
     name_key,
     name_keys,
     not_a_player,
+    preselect,
     teams_and_engines,
-    unusual_names,
 )
 from ttt_cli.reading.text import text_of, texts_of
 
@@ -54,18 +54,18 @@ def test_neighbours_are_found_by_the_pattern(pattern: str, names: list[str]) -> 
         return any(re.search(pattern, line[i : i + 2]) for i in range(len(line) - 1))
 
     names = MANY + names
-    found = Neighbours(pattern).among(names).tolist()
+    found = preselect(pattern, names)
     assert found == [number for number, name in enumerate(names) if holds(name)]
 
 
 def test_of_few_names_all_are_found() -> None:
-    assert Neighbours("x").among(["a", "b"]).tolist() == [0, 1]
-    assert Neighbours("x").among([]).tolist() == []
+    assert preselect("x", ["a", "b"]) == [0, 1]
+    assert preselect("x", []) == []
 
 
 @given(NAMES)
 def test_names_that_need_no_care_are_clean_and_somebodys(names: list[str]) -> None:
-    careful = set(unusual_names(MANY + names))
+    careful = set(preselect(UNUSUAL, MANY + names))
     for number, name in enumerate(MANY + names):
         if number not in careful:
             assert clean_name(name) == name
@@ -81,7 +81,7 @@ def test_common_names_need_no_care() -> None:
         "MORPHY, PAUL",
         "Tal",
     ]
-    assert unusual_names(MANY + names) == []
+    assert preselect(UNUSUAL, MANY + names) == []
 
 
 @given(NAMES)
