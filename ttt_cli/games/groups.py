@@ -141,12 +141,13 @@ def hanging_parts(games: Games, *, players: int = 5, at_most: int = 10) -> list[
     visited = np.argsort(number)
     found = []
     for v in hangs[np.lexsort((hangs, -size[hangs]))].tolist():
-        player, part = parent[v], np.sort(visited[number[v] : number[v] + size[v]])
+        player, first, last = parent[v], number[v], number[v] + size[v]
         row = slice(start[player], start[player + 1])
-        links = int(met.data[row][np.isin(neighbour[row], part)].sum())
-        if links <= at_most:
-            leading = games.players[part[np.argmax(played[part])]]
-            found.append((Tie(int(size[v]), leading, games.players[player], links), part))
+        inside = (number[neighbour[row]] >= first) & (number[neighbour[row]] < last)
+        if (links := int(met.data[row][inside].sum())) <= at_most:
+            part = visited[first:last]
+            leading = part[played[part] == played[part].max()].min()
+            found.append((Tie(len(part), games.players[leading], games.players[player], links), part))
     return found
 
 
