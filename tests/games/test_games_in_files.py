@@ -23,20 +23,8 @@ from ttt_cli.views.ingest import warning_lines
 
 DATA = DataConfig()
 COLUMNS = [
-    "date",
-    "white",
-    "black",
-    "result",
-    "event",
-    "site",
-    "round",
-    "white_id",
-    "black_id",
-    "status",
-    "odds",
-    "games",
-    "weight",
-    "neutral",
+    *("date", "white", "black", "result", "event", "site", "round", "white_id", "black_id"),
+    *("status", "odds", "games", "weight", "neutral"),
 ]
 NAMES = [
     "Morphy, Paul", "Paul Morphy", "MORPHY, PAUL", "Anderssen, Adolf", "Anderssen, A.", "Loewenthal", "Kolisch",

@@ -7,7 +7,7 @@ import numpy as np
 from tests.support.cases import each
 from ttt_cli.games.ingest import Collector
 from ttt_cli.games.table import Games
-from ttt_cli.reading.batches import FileRecords, Note, text_table
+from ttt_cli.reading.batches import FileRecords, text_table
 
 Record = tuple[str, str, str, str]
 
@@ -55,11 +55,6 @@ def test_players_without_a_game_are_nobody() -> None:
     )
 
 
-def test_names_are_cleaned_before_they_are_compared() -> None:
-    games = collect([("1858", "Morphy,  Paul ", "B", "1-0"), ("1858", "Morphy, Paul", " B", "1-0")])
-    assert games.players == ("B", "Morphy, Paul")
-
-
 @each(
     "row, reason",
     [
@@ -83,36 +78,9 @@ def test_the_first_fault_counts(row: Record, reason: str) -> None:
     ]
 
 
-def test_details_show_the_record() -> None:
-    problem = collect([("1858", "A", "B", "1-0"), ("1858.??.??", "Morphy", "NN", "1-0")]).report.problems[0]
-    assert problem.detail == "1858.??.??: Morphy - NN 1-0"
-
-
-def test_repaired_dates_are_told_and_used() -> None:
-    report = collect([("1858.02.30", "A", "B", "1-0"), ("1858", "A", "B", "1-0")]).report
-    assert [(p.line, p.reason, p.detail, p.action) for p in report.problems] == [
-        (1, "bad date", "1858.02.30", "repaired")
-    ]
-    assert report.used == 2
-
-
 def test_weights() -> None:
     rows = [("1858", "A", "B", "1-0")] * 8
     weights = ["1", " 2.5 ", "0,5", "0", "-1", "nan", "inf", ""]
     games = collect(rows, weights=weights)
     assert games.weight.tolist() == [1.0, 2.5, 0.5]
     assert games.report.dropped == {"bad weight": 5}
-
-
-def test_rows_that_the_reader_rejected_are_counted() -> None:
-    note = Note(1, "bad row", "...", "dropped")
-    columns = {"dates": ["1858"], "whites": ["A"], "blacks": ["B"], "results": ["1-0"]}
-    records = FileRecords("x", text_table([2], columns, [note]))
-    report = Collector().add(records, "csv", digest="d", size=7)
-    assert (report.rows, report.used, report.dropped) == (2, 1, {"bad row": 1})
-
-
-def test_nothing_collected_is_no_games() -> None:
-    games = collect([])
-    assert len(games) == 0
-    assert games.players == ()

@@ -127,22 +127,33 @@ def test_several_files_in_one_table(tmp_path: Path) -> None:
     assert (second.kind, second.rows, second.dropped) == ("csv", 2, {"unnamed player": 1})
 
 
-def test_a_file_that_gives_nothing_is_an_error_beside_others(tmp_path: Path) -> None:
+@each(
+    "files, message",
+    [
+        ([], "no file"),
+        (["a.pgn", "empty.pgn"], r"empty\.pgn: is empty"),
+        (["empty.pgn", "none.pgn"], r"none\.pgn: there is no such file"),  # told before anything is read
+    ],
+)
+def test_files_that_give_nothing_are_errors(files: list[str], message: str, tmp_path: Path) -> None:
     (tmp_path / "a.pgn").write_text(PGN)
-    (tmp_path / "b.pgn").write_text("")
-    with pytest.raises(DataError, match=r"b\.pgn: is empty"):
-        read_games([tmp_path / "a.pgn", tmp_path / "b.pgn"])
+    (tmp_path / "empty.pgn").write_text("")
+    with pytest.raises(DataError, match=message):
+        read_games([tmp_path / file for file in files])
 
 
-def test_a_missing_file_is_told_before_anything_is_read(tmp_path: Path) -> None:
-    (tmp_path / "a.pgn").write_text("")
-    with pytest.raises(DataError, match=r"b\.pgn: there is no such file"):
-        read_games([tmp_path / "a.pgn", tmp_path / "b.pgn"])
-
-
-def test_no_files() -> None:
-    with pytest.raises(DataError, match="no file"):
-        read_games([])
+@each(
+    "content, data, message",
+    [
+        (PGN.encode() + b"\xff", {"encoding": "utf-8"}, r"<stream>:9: not utf-8"),
+        (PGN.encode(), {"encoding": "nonsense"}, "unknown encoding"),
+        (CSV.encode(), {"format": "pgn"}, r"holds no records \(read as pgn\)"),
+        (PGN.encode(), {"format": "csv"}, "columns are not known"),
+    ],
+)
+def test_settings_that_the_content_contradicts(content: bytes, data: dict[str, str], message: str) -> None:
+    with pytest.raises((ConfigError, DataError), match=message):
+        read_games([io.BytesIO(content)], DataConfig.model_validate(data))
 
 
 def test_standard_input(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -179,24 +190,6 @@ def test_encodings(encoding: str) -> None:
     content = PGN.replace("A", "Чигорин").encode(encoding)
     config = DataConfig(encoding=None if encoding == "utf-16" else encoding)
     assert listed(read_games([io.BytesIO(content)], config)) == [("Чигорин", "B", 2, 1)]
-
-
-def test_content_that_is_not_of_the_encoding() -> None:
-    with pytest.raises(DataError, match="not utf-8") as caught:
-        read_games([io.BytesIO(PGN.encode() + b"\xff")], DataConfig(encoding="utf-8"))
-    assert caught.value.where == "<stream>:9"
-
-
-def test_unknown_encoding() -> None:
-    with pytest.raises(ConfigError, match="unknown encoding"):
-        read_games([io.BytesIO(PGN.encode())], DataConfig(encoding="nonsense"))
-
-
-def test_format_overrides_what_the_content_says() -> None:
-    with pytest.raises(DataError, match=r"holds no records \(read as pgn\)"):
-        read_games([io.BytesIO(CSV.encode())], DataConfig(format="pgn"))
-    with pytest.raises(DataError, match="columns are not known"):
-        read_games([io.BytesIO(PGN.encode())], DataConfig(format="csv"))
 
 
 SLASHES = [
@@ -250,6 +243,7 @@ def test_the_order_is_that_of_each_file(tmp_path: Path) -> None:
         dated(tmp_path / "both.csv", ["03/02/1921", "25/02/1921", "02/26/1921"]),
     ]
     games = read_games(files)
+    year_only = "date like 03/02/1921, of which only the year is used; data.dates: dmy or mdy tells which"
     days = games.date.astype("datetime64[D]").astype(str)
     found = [days[games.source_file == file].tolist() for file in range(4)]
     assert found == [
@@ -261,25 +255,10 @@ def test_the_order_is_that_of_each_file(tmp_path: Path) -> None:
     assert [
         (Path(one.file).name, one.line, one.reason, one.action, one.detail) for one in games.report.problems
     ] == [
+        ("silent.csv", 2, "day or month first", "kept", f"2 {year_only.replace('date ', 'dates ', 1)}"),
+        ("both.csv", 2, "day or month first", "kept", f"1 {year_only}"),
         (
-            "silent.csv",
-            2,
-            "day or month first",
-            "kept",
-            "2 dates like 03/02/1921, of which only the year is used; data.dates: dmy or mdy tells which",
-        ),
-        (
-            "both.csv",
-            2,
-            "day or month first",
-            "kept",
-            "1 date like 03/02/1921, of which only the year is used; data.dates: dmy or mdy tells which",
-        ),
-        (
-            "both.csv",
-            4,
-            "day first and month first",
-            "kept",
+            *("both.csv", 4, "day first and month first", "kept"),
             "1 date like 02/26/1921 has the month first, others the day (25/02/1921); "
             "each is read by itself; data.dates: dmy or mdy allows one order only",
         ),
@@ -308,11 +287,6 @@ def test_a_match_weighs_as_all_its_games(tmp_path: Path) -> None:
     assert problems(games) == [(2, "bad weight", "dropped")]
 
 
-def test_through_python_chess() -> None:
-    games = read_games([io.BytesIO(PGN.encode())], DataConfig(reader="chess"))
-    assert listed(games) == [("A", "B", 2, 1)]
-
-
 def test_progress_counts_bytes_of_all_files(tmp_path: Path) -> None:
     seen: list[float] = []
     totals: list[float | None] = []
@@ -333,10 +307,3 @@ def test_progress_counts_bytes_of_all_files(tmp_path: Path) -> None:
     read_games([tmp_path / "a.pgn", io.BytesIO(PGN.encode())], progress=Counter())
     assert totals == [len(PGN) + len(CSV), None]
     assert sum(seen) == 3 * len(PGN) + len(CSV)
-
-
-def test_games_do_not_depend_on_the_order_of_files(tmp_path: Path) -> None:
-    (tmp_path / "a.pgn").write_text(PGN)
-    (tmp_path / "b.csv").write_text(CSV)
-    paths = [tmp_path / "a.pgn", tmp_path / "b.csv"]
-    assert listed(read_games(paths)) == listed(read_games(paths[::-1]))

@@ -78,11 +78,6 @@ def test_a_file_without_a_wanted_game_is_no_error_beside_others(tmp_path: Path) 
     assert [(file.used, file.dropped) for file in games.report.files] == [(1, {}), (0, {"other years": 1})]
 
 
-def test_an_alias_file_that_is_not_there_is_told(tmp_path: Path) -> None:
-    with pytest.raises(DataError, match="there is no such file"):
-        read_games([io.BytesIO(PGN)], DataConfig(aliases=str(tmp_path / "none.csv")))
-
-
 def plain_game(text: str) -> tuple[str, str, str, str]:
     """White, Black, result and the moves of a game as text, without what is no move."""
     tag = dict(re.findall(r'^\[(\w+) "(.*)"\]', text, flags=re.MULTILINE))

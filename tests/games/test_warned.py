@@ -11,7 +11,7 @@ from tests.support.cases import each
 from ttt_cli.config.schema import DataConfig
 from ttt_cli.games.read import read_games
 from ttt_cli.games.table import Games
-from ttt_cli.reading.reports import FUTURE_DATE, KEPT, MIXED_ORDERS, RESULT_WORDS
+from ttt_cli.reading.reports import FUTURE_DATE, KEPT, RESULT_WORDS
 from ttt_cli.support.errors import DataError
 
 HEADER = "date,white,black,result\n"
@@ -30,19 +30,6 @@ def test_dates_in_the_future() -> None:
     (line, detail, action) = warned(read(rows), FUTURE_DATE)[0]
     assert (line, action) == (3, KEPT)
     assert detail.startswith("2 dates like 2190.01.01")
-
-
-def test_dates_with_the_day_first_and_with_the_month_first() -> None:
-    games = read(HEADER + "31/12/1900,A,B,1-0\n12/31/1901,A,B,1-0\n30/11/1902,A,B,1-0\n")
-    ((line, detail, action),) = warned(games, MIXED_ORDERS)
-    assert (line, action) == (3, KEPT)
-    assert detail.startswith("1 date like 12/31/1901 has the month first, others the day (31/12/1900)")
-    assert games.date.astype("datetime64[D]").astype(str).tolist() == [
-        "1900-12-31",
-        "1901-12-31",
-        "1902-11-30",
-    ]
-    assert not warned(read(HEADER + "12/31/1900,A,B,1-0\n12/30/1901,A,B,1-0\n"), MIXED_ORDERS)
 
 
 def test_wins_and_losses_by_words_are_those_of_white() -> None:

@@ -82,16 +82,6 @@ def test_odds_that_are_not_known_are_no_other_column() -> None:
     assert reasons(records) == ["unknown odds", None]
 
 
-def test_whole_files_with_such_columns() -> None:
-    """As sites and bookmakers export them."""
-    table = "date,white,black,result,status,odds\n" + "2020.01.02,A,B,1-0,mate,1.85\n" * 3
-    games = read_games([io.BytesIO(table.encode())])
-    assert games.report.used == 3
-    assert {problem.reason for problem in games.report.problems} == {"unknown status", "odds column ignored"}
-    with pytest.raises(DataError, match=r"odds column ignored.*; 2 problems in all"):
-        read_games([io.BytesIO(table.encode())], DataConfig(strict=True))
-
-
 def test_a_source_without_a_usable_record_is_told_or_refused() -> None:
     table = b"date,white,black,result\n1858,A,?,1-0\n"
     with pytest.raises(DataError, match="none of its 1 records"):

@@ -23,12 +23,35 @@ def written(tmp_path: Path, text: str) -> str:
     return str(path)
 
 
-def test_a_line_for_each_player(tmp_path: Path) -> None:
-    text = '\ufeff# comment\nTal,"Tal, M.", Tahl,\n\n"Morphy, Paul","Paul  Morphy"\n'
+@each(
+    "text, names, by_status, by_years",
+    [
+        (
+            '\ufeff# comment\nTal,"Tal, M.", Tahl,\n\n"Morphy, Paul","Paul  Morphy"\n',
+            {"Tal, M.": "Tal", "Tahl": "Tal", "Paul Morphy": "Morphy, Paul"}, {}, {},
+        ),
+        ("Tal,T\nTal,T,Tal\n", {"T": "Tal", "Tal": "Tal"}, {}, {}),  # the same said twice
+        ("# nothing yet\n", {}, {}, {}),
+        (
+            'Tal (fun),Tal,"Tal, M",Status = Casual\n',
+            {}, {("Tal", "casual"): "Tal (fun)", ("Tal, M", "casual"): "Tal (fun)"}, {},
+        ),
+        (
+            "Wilson (old),Wilson,Years = -1900\nWilson (new),Wilson,years=1950-\n",
+            {}, {}, {("Wilson", 0, 1900): "Wilson (old)", ("Wilson", 1950, 9999): "Wilson (new)"},
+        ),
+    ],
+)  # fmt: skip
+def test_lines_of_main_and_synonyms(
+    text: str,
+    names: dict[str, str],
+    by_status: dict[tuple[str, str], str],
+    by_years: dict[tuple[str, int, int], str],
+    tmp_path: Path,
+) -> None:
     aliases = read_aliases(written(tmp_path, text))
-    assert aliases.names == {"Tal, M.": "Tal", "Tahl": "Tal", "Paul Morphy": "Morphy, Paul"}
-    assert aliases.by_status == {}
-    assert aliases.mains == {"Tal", "Morphy, Paul"}
+    assert (aliases.names, aliases.by_status, aliases.by_years) == (names, by_status, by_years)
+    assert aliases.mains == {*names.values(), *by_status.values(), *by_years.values()}
 
 
 @each("header", ["spelling,name,games", "name,spelling,status", "as_in_pgn,canonical,n"])
@@ -50,16 +73,6 @@ def test_a_line_for_each_spelling(tmp_path: Path, header: str) -> None:
         assert (aliases.names, aliases.by_status) == ({"Tal, M": "Tal"}, {})
 
 
-def test_a_line_for_a_status(tmp_path: Path) -> None:
-    aliases = read_aliases(written(tmp_path, 'Tal (fun),Tal,"Tal, M",Status = Casual\n'))
-    assert aliases.by_status == {("Tal", "casual"): "Tal (fun)", ("Tal, M", "casual"): "Tal (fun)"}
-    assert aliases.names == {}
-
-
-def test_the_same_said_twice_is_fine(tmp_path: Path) -> None:
-    assert read_aliases(written(tmp_path, "Tal,T\nTal,T,Tal\n")).names == {"T": "Tal", "Tal": "Tal"}
-
-
 @each(
     "text, line, message",
     [
@@ -75,23 +88,20 @@ def test_the_same_said_twice_is_fine(tmp_path: Path) -> None:
         ("Tal,T,years=1900-\nTimman,T,years=1900-\n", 2, "'T' is 'Tal' in line 1, and 'Timman' here"),
         ('Tal,"T\n', 1, "cannot be read"),
         ("spelling,name\nT\n", 2, "1 fields are too few"),
+        ("date,white,black,result\n1900,A,B,1-0\n", 0, "contains games"),
     ],
 )
 def test_contradictions_have_their_line(tmp_path: Path, text: str, line: int, message: str) -> None:
     path = written(tmp_path, text)
     with pytest.raises(DataError) as caught:
         read_aliases(path)
-    assert caught.value.where == f"{path}:{line}"
+    assert caught.value.where == (f"{path}:{line}" if line else path)
     assert message in caught.value.message
 
 
 def test_a_missing_file(tmp_path: Path) -> None:
     with pytest.raises(DataError, match="there is no such file"):
         read_aliases(str(tmp_path / "none.csv"))
-
-
-def test_nothing_in_it(tmp_path: Path) -> None:
-    assert read_aliases(written(tmp_path, "# nothing yet\n")).mains == frozenset()
 
 
 def test_the_real_table_is_read(data: Path) -> None:
@@ -111,14 +121,6 @@ def test_an_alias_file_has_a_size(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     (tmp_path / "a.csv").write_text("A,B\n" * 30)
     with pytest.raises(DataError, match="takes more than 0 MB"):
         read_aliases(str(tmp_path / "a.csv"))
-
-
-def test_a_line_for_some_years(tmp_path: Path) -> None:
-    aliases = read_aliases(
-        written(tmp_path, "Wilson (old),Wilson,Years = -1900\nWilson (new),Wilson,years=1950-\n")
-    )
-    assert aliases.by_years == {("Wilson", 0, 1900): "Wilson (old)", ("Wilson", 1950, 9999): "Wilson (new)"}
-    assert aliases.names == {}
 
 
 def test_names_are_split_by_years(tmp_path: Path) -> None:
@@ -149,9 +151,3 @@ def test_aliases_of_nobody_are_reported(tmp_path: Path) -> None:
         assert [(one.place, one.reason, one.action, one.detail) for one in problems] == [
             (f"{path}:1", "aliases of nobody", "kept", "4 of 6 spellings: Murphy; Tahl; Thal; ...")
         ]
-
-
-def test_games_are_no_aliases(tmp_path: Path) -> None:
-    (tmp_path / "games.csv").write_text("date,white,black,result\n1900,A,B,1-0\n")
-    with pytest.raises(DataError, match="contains games"):
-        read_aliases(str(tmp_path / "games.csv"))

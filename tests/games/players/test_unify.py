@@ -119,21 +119,21 @@ def test_an_alias_file_comes_before_everything(tmp_path: Path) -> None:
     assert clean == [main, "MORPHY", "Paul Morphy", "Paul Charles Morphy", "M Tal", tal, "Tal, Max"]
 
 
-def test_the_name_of_the_alias_file_is_shown_as_it_stands_there(tmp_path: Path) -> None:
-    file = aliases(tmp_path, "Caissa,Kaissa\n")
-    assert united("CAISSA", "CAISSA", "Kaissa", aliases=file) == ["Caissa"] * 3
-
-
-def test_spellings_that_fold_alike_may_be_two_players(tmp_path: Path) -> None:
-    """They are found by their exact spelling then, and others of the key stay alone."""
-    file = aliases(tmp_path, "Mueller Anna,MÜLLER\nMueller Bert,Müller\n")
-    assert united("MÜLLER", "Müller", "Muller", aliases=file) == ["Mueller Anna", "Mueller Bert", "Muller"]
-
-
-def test_a_key_whose_names_are_all_others_is_nobodys(tmp_path: Path) -> None:
-    file = aliases(tmp_path, 'Mueller Anna,"MÜLLER, A"\nMueller Bert,"Müller, A"\n')
-    found = united("MÜLLER, A", "Müller, A", "A Muller", aliases=file)
-    assert found == ["Mueller Anna", "Mueller Bert", "A Muller"]
+@each(
+    "text, names, players",
+    [
+        ("Caissa,Kaissa\n", "CAISSA; CAISSA; Kaissa", "Caissa; Caissa; Caissa"),  # shown as it stands there
+        # spellings that fold alike may be two players: others of the key stay alone
+        ("Mueller Anna,MÜLLER\nMueller Bert,Müller\n", "MÜLLER; Müller; Muller", "Mueller Anna; Mueller Bert; Muller"),
+        # a key whose names are all others' is nobody's
+        (
+            'Mueller Anna,"MÜLLER, A"\nMueller Bert,"Müller, A"\n',
+            "MÜLLER, A; Müller, A; A Muller", "Mueller Anna; Mueller Bert; A Muller",
+        ),
+    ],
+)  # fmt: skip
+def test_names_in_alias_files(text: str, names: str, players: str, tmp_path: Path) -> None:
+    assert united(*names.split("; "), aliases=aliases(tmp_path, text)) == players.split("; ")
 
 
 def test_games_of_a_status_may_be_anothers(tmp_path: Path) -> None:
@@ -159,24 +159,29 @@ def ids(*rows: tuple[str, str], **data: object) -> list[str]:
     return whites(records_of(table, data=DataConfig(**data)))
 
 
-def test_an_id_unites_what_spelling_does_not() -> None:
-    rows = [("Carlsen, M", "1503014"), ("Carlsen, Magnus", "1503014"), ("Carlsen, Magnus", "1503014")]
-    assert ids(*rows) == ["Carlsen, Magnus"] * 3
-    assert ids(*rows, ids=False) == ["Carlsen, M", "Carlsen, Magnus", "Carlsen, Magnus"]
+@each(
+    "rows, players",
+    [
+        (
+            [("Carlsen, M", "15"), ("Carlsen, Magnus", "15"), ("Carlsen, Magnus", "15")],
+            ["Carlsen, Magnus"] * 3,
+        ),
+        # a name without an id belongs to the only id that has it
+        ([("Tal, M", "7"), ("Tal, M", ""), ("Tal, Mihail", "7"), ("Tal, Mihail", "0")], ["Tal, Mihail"] * 4),
+        # namesakes are told apart
+        (
+            [("Li Chao", "1"), ("Li Chao", "2"), ("Li Chao", ""), ("Li Chao B", "2")],
+            ["Li Chao (1)", "Li Chao B", "Li Chao", "Li Chao B"],
+        ),
+        ([("Li Chao", "1"), ("Li Chao", "2"), ("Xi, J", "?")], ["Li Chao (1)", "Li Chao (2)", "Xi, J"]),
+    ],
+)
+def test_players_by_their_ids(rows: list[tuple[str, str]], players: list[str]) -> None:
+    assert ids(*rows) == players
 
 
-def test_a_name_without_an_id_belongs_to_the_only_id_that_has_it() -> None:
-    assert (
-        ids(("Tal, M", "7"), ("Tal, M", ""), ("Tal, Mihail", "7"), ("Tal, Mihail", "0"))
-        == ["Tal, Mihail"] * 4
-    )
-
-
-def test_namesakes_are_told_apart_by_their_ids() -> None:
-    rows = [("Li Chao", "1"), ("Li Chao", "2"), ("Li Chao", ""), ("Li Chao B", "2")]
-    assert ids(*rows) == ["Li Chao (1)", "Li Chao B", "Li Chao", "Li Chao B"]
-    rows = [("Li Chao", "1"), ("Li Chao", "2"), ("Xi, J", "?")]
-    assert ids(*rows) == ["Li Chao (1)", "Li Chao (2)", "Xi, J"]
+def test_ids_may_be_ignored() -> None:
+    assert ids(("Tal, M", "7"), ("Tal, Mihail", "7"), ids=False) == ["Tal, M", "Tal, Mihail"]
 
 
 def test_ids_of_both_sides_are_the_same_people() -> None:

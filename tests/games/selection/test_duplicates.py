@@ -77,15 +77,6 @@ def test_the_original_has_moves_and_the_most_exact_date() -> None:
     assert repeated(*rows[:2]) == [(0, 1)]
 
 
-def test_an_original_repeats_none() -> None:
-    rows = [
-        game("A", "B", moves=7),
-        game("A", "B", date="1858.06", moves=7),
-        game("A", "B", date="1858.06.17", moves=7),
-    ]
-    assert repeated(*rows) == [(0, 2), (1, 2)]
-
-
 def test_unused_records_are_not_compared() -> None:
     assert (
         repeated(game("A", "NN", moves=7), game("A", "NN", moves=7), game("A", "B", "*"), game("A", "B", "*"))
@@ -147,15 +138,3 @@ def test_by_comparing_all_with_all(rows: list[dict[str, object]]) -> None:
         assert any(same_game(records, row, other) for other in range(len(records)) if other != row)
     assert set(found.original.tolist()) <= set(kept)
     assert not any(same_game(records, one, other) for i, one in enumerate(kept) for other in kept[i + 1 :])
-
-
-def test_a_file_read_twice_is_a_file_of_duplicates() -> None:
-    rows = [
-        game(white, black, result, date, moves=100 + i)
-        for i, (white, black, result, date) in enumerate(
-            [("A", "B", "1-0", "1858"), ("B", "A", "0-1", "1858.06.17"), ("A", "C", "1/2-1/2", "1900.01")] * 2
-        )
-    ]
-    records = records_of(rows, rows)
-    assert find_duplicates(records).row.tolist() == [6, 7, 8, 9, 10, 11]
-    assert find_duplicates(records).original.tolist() == [0, 1, 2, 3, 4, 5]

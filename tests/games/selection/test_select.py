@@ -180,14 +180,6 @@ def test_duplicates_are_noticed_or_dropped() -> None:
     assert kept.report.noticed == {}
 
 
-def test_filters_make_no_problems() -> None:
-    """There may be millions of them."""
-    assert (
-        records_of([game("A", "B")], data=DataConfig.model_validate({"filter": {"years": 1900}})).problems
-        == ()
-    )
-
-
 def test_everything_may_be_left_out() -> None:
     games = collector_of(
         [game("A", "B")], data=DataConfig.model_validate({"filter": {"years": 1900}})

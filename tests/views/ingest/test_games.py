@@ -95,13 +95,6 @@ def test_a_match_counts_as_its_games() -> None:
     assert next(iter(found.section("players").rows)) == ("A, a", 601, 1850, 1851)
 
 
-def test_players_with_the_most_games_first() -> None:
-    assert list(report(ONE).section("players").rows) == [
-        ("Anderssen, Adolf", 2, 1858, 1858), ("Morphy, Paul", 2, 1858, 1858),
-    ]  # fmt: skip
-    assert [row[0] for row in report().section("players").rows][:2] == ["Anderssen, Adolf", "Morphy, Paul"]
-
-
 def test_groups_have_their_sizes_years_and_players() -> None:
     rows = list(report().section("groups").rows)
     assert rows[0] == (1, 2, 3, 1858, 1858, "Anderssen, Adolf; Morphy, Paul")
@@ -196,17 +189,6 @@ def test_short_paths_leave_the_common_folder_out(paths: list[str], folder: str) 
     assert [IngestReport(records).place(row) for row in range(len(records))] == [
         f"{path}:1" for path in paths
     ]
-
-
-def test_the_whole_is_one_object_of_all_sections() -> None:
-    rows = report().whole()
-    ((*values,),) = rows.rows
-    whole = dict(zip(rows.columns, values, strict=True))
-    assert rows.single
-    assert list(whole) == list(SECTIONS)
-    assert whole["total"]["used"] == 5
-    assert whole["groups"] == objects(report(), "groups")
-    assert whole["suspects"] == []
 
 
 def test_the_long_rows_hold_every_value_of_every_section() -> None:
