@@ -2,7 +2,7 @@
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from itertools import combinations, combinations_with_replacement, product
 from operator import itemgetter
@@ -11,10 +11,9 @@ from typing import Final, NamedTuple
 import numpy as np
 
 from ttt_cli.games.aliases import alias_row, last_main
-from ttt_cli.games.groups import Career, careers_of, have_met, lifetime, shared_opponents
+from ttt_cli.games.groups import Career, Careers, careers_of, have_met, lifetime, shared_opponents
 from ttt_cli.games.names import name_keys, teams_and_engines
 from ttt_cli.games.table import Games
-from ttt_cli.support.arrays import Ids
 
 INITIALS: Final = "initials"
 SURNAME_ONLY: Final = "surname only"
@@ -357,134 +356,123 @@ class Suspects(NamedTuple):
     left_out: int
 
 
+class _Pair(NamedTuple):
+    """A main name and a synonym, as numbers of players; `gap`: years between the careers; `shared` opponents."""
+
+    main: int
+    synonym: int
+    kind: str
+    gap: int = 0
+    shared: int = 0
+
+
 def find_suspects(games: Games) -> Suspects:
     """Pairs of names that may be one person's.
 
     Names that played each other, or together span more than a lifetime, are excluded. Each synonym is paired with the
     likeliest main name: by compatible years, then by common opponents.
     """
-    claims = _Claims(games)
-    claims.shared = shared_opponents(games, np.array([claims.main, claims.synonym]).T).tolist()
-    rows: dict[int, list[int]] = defaultdict(list)
-    for row, synonym in enumerate(claims.synonym):
-        rows[synonym].append(row)
-    pairs = {synonym: claims.likeliest(own, {}) for synonym, own in rows.items()}
-    roots = claims.unite(pairs)
-    pairs |= {
-        synonym: claims.likeliest(rows[synonym], roots) for synonym, one in pairs.items() if not one.sure
-    }
-    return Suspects(tuple(sorted(pairs.values(), key=_doubt)), claims.found.left_out)
+    found, careers, pairs = _similar(games)
+    ends = np.array([pair[:2] for pair in pairs], np.int64).reshape(-1, 2)
+    initials = {frozenset(pair[:2]) for pair in pairs if pair.kind == INITIALS}
+    of_synonym: dict[int, list[_Pair]] = defaultdict(list)
+    for pair, shared in zip(pairs, shared_opponents(games, ends).tolist(), strict=True):
+        of_synonym[pair.synonym].append(pair._replace(shared=shared))
+    first, last = careers.first.copy(), careers.last.copy()
+
+    def likeliest(synonym: int, roots: Mapping[int, int]) -> Suspect:
+        candidates = []
+        for pair in of_synonym[synonym]:
+            apart = max(first[pair.main] - last[synonym], first[synonym] - last[pair.main], 0)
+            candidates.append(pair._replace(gap=int(apart)))
+        return _likeliest(candidates, roots, initials, careers, found)
+
+    suspects = {synonym: likeliest(synonym, {}) for synonym in of_synonym}
+    # careers of main names are extended by those of sure synonyms; a main name may itself be a synonym
+    number = {name: i for i, name in enumerate(careers.names)}
+    mains = {one.synonym.name: one.main.name for one in suspects.values() if one.sure}
+    for synonym, main in mains.items():
+        one, other = number[main], number[synonym]
+        first[one], last[one] = min(first[one], careers.first[other]), max(last[one], careers.last[other])
+    roots = {number[one]: number[last_main(mains, main, never=one)] for one, main in mains.items()}
+    suspects |= {synonym: likeliest(synonym, roots) for synonym, one in suspects.items() if not one.sure}
+    return Suspects(tuple(sorted(suspects.values(), key=_doubt)), found.left_out)
 
 
 def count_suspects(games: Games) -> tuple[int, int]:
     """The numbers of pairs and of names left out by `find_suspects`, faster."""
-    claims = _Claims(games)
-    return len(set(claims.synonym)), claims.found.left_out
+    found, _, pairs = _similar(games)
+    return len({pair.synonym for pair in pairs}), found.left_out
 
 
-class _Claims:
-    """Similar names that never played each other and together span at most a lifetime.
+def _similar(games: Games) -> tuple[LookAlikes, Careers, list[_Pair]]:
+    """Pairs of similar names that never played each other and together span at most a lifetime.
 
-    For each pair: `main` (the name to show), `synonym`, `kind`, `gap` (years between the careers) and `shared` (common
-    opponents). Outside chess bare surnames and misspellings are ignored: Yemen is not South Yemen.
+    Outside chess bare surnames and misspellings are ignored: Yemen is not South Yemen.
+    """
+    found, careers = look_alikes(games.players), careers_of(games)
+    longest, letters = np.zeros((2, len(games.players)), np.int64)
+    for number, parts in found.parts.items():
+        longest[number], letters[number] = longest_given(parts), sum(map(len, parts.given))
+    alike = [pair for pair in found.pairs if games.report.chess or pair[2] == INITIALS]
+    pairs = np.array([pair[:2] for pair in alike], np.int64).reshape(-1, 2)
+    span = careers.last[pairs].max(axis=1, initial=-9999) - careers.first[pairs].min(axis=1, initial=9999)
+    kept = np.flatnonzero(~have_met(games, pairs) & (span <= _SAME_PERSON))
+    one, other = pairs[kept].T
+    short = np.minimum(longest[one], longest[other]) <= ABBREVIATION
+    fuller = np.where(short, letters[one] - letters[other], 0)
+    more = careers.games[one] - careers.games[other]
+    swap = np.where(fuller, fuller, np.where(more, more, other - one)) < 0
+    ends = np.where(swap, other, one).tolist(), np.where(swap, one, other).tolist()
+    return found, careers, list(map(_Pair, *ends, (alike[row][2] for row in kept.tolist())))
+
+
+def _likeliest(
+    pairs: Sequence[_Pair],
+    roots: Mapping[int, int],
+    initials: Set[frozenset[int]],
+    careers: Careers,
+    found: LookAlikes,
+) -> Suspect:
+    """The best main name for a synonym, of all its pairs, and the number of other candidates.
+
+    Names that `roots` unites with the best one are no rivals. Candidates that differ by `initials` from all others
+    are no rivals either, but count as namesakes. A misspelled surname is no rival of an equal one, unless it has more
+    common opponents.
     """
 
-    shared: list[int]
+    def weight(pair: _Pair) -> tuple[bool, int, int, int, int]:
+        return pair.gap <= _LONG_GAP, pair.shared, -pair.gap, int(careers.games[pair.main]), pair.main
 
-    def __init__(self, games: Games) -> None:
-        self.found, self._careers = look_alikes(games.players), careers_of(games)
-        careers = self._careers
-        longest, letters = np.zeros((2, len(games.players)), np.int64)
-        for number, parts in self.found.parts.items():
-            longest[number], letters[number] = longest_given(parts), sum(map(len, parts.given))
-        alike = [pair for pair in self.found.pairs if games.report.chess or pair[2] == INITIALS]
-        pairs = np.array([pair[:2] for pair in alike], np.int64).reshape(-1, 2)
-        span = careers.last[pairs].max(axis=1, initial=-9999) - careers.first[pairs].min(axis=1, initial=9999)
-        kept = np.flatnonzero(~have_met(games, pairs) & (span <= _SAME_PERSON))
-        one, other = pairs[kept].T
-        short = np.minimum(longest[one], longest[other]) <= ABBREVIATION
-        fuller = np.where(short, letters[one] - letters[other], 0)
-        more = careers.games[one] - careers.games[other]
-        swap = np.where(fuller, fuller, np.where(more, more, other - one)) < 0
-        self.main: list[int] = np.where(swap, other, one).tolist()
-        self.synonym: list[int] = np.where(swap, one, other).tolist()
-        self.kind = [alike[row][2] for row in kept.tolist()]
-        self.gap = self._gaps(careers.first, careers.last)
-        ends = zip(self.main, self.synonym, self.kind, strict=True)
-        self._initials = {frozenset(pair) for *pair, kind in ends if kind == INITIALS}
-
-    def _gaps(self, first: Ids, last: Ids) -> list[int]:
-        """Years between careers from the `first` to the `last` year, 0 where they overlap."""
-        gaps = np.maximum(first[self.main] - last[self.synonym], first[self.synonym] - last[self.main])
-        found: list[int] = np.maximum(gaps, 0).tolist()
-        return found
-
-    def unite(self, pairs: Mapping[int, Suspect]) -> dict[int, int]:
-        """Extend careers of main names by those of sure synonyms.
-
-        Returns the final main name of each sure synonym, since a main name may itself be a synonym.
-        """
-        number = {name: i for i, name in enumerate(self._careers.names)}
-        first, last = self._careers.first.copy(), self._careers.last.copy()
-        mains = {}
-        for suspect in pairs.values():
-            if suspect.sure:
-                mains[suspect.synonym.name] = suspect.main.name
-                main = number[suspect.main.name]
-                first[main] = min(first[main], suspect.synonym.first)
-                last[main] = max(last[main], suspect.synonym.last)
-        self.gap = self._gaps(first, last)
-        return {number[one]: number[last_main(mains, main, never=one)] for one, main in mains.items()}
-
-    def likeliest(self, rows: Sequence[int], roots: Mapping[int, int]) -> Suspect:
-        """The best main name for a synonym, and the number of other candidates; `rows` are its pairs.
-
-        Names that `roots` unites with the best one are no rivals. Candidates with initials compatible with all others
-        are no rivals either, but count as namesakes. A misspelled surname is no rival of an equal one, unless it has
-        more common opponents.
-        """
-        gap, shared, careers = self.gap, self.shared, self._careers
-
-        def weight(row: int) -> tuple[bool, int, int, int, int]:
-            main = self.main[row]
-            return gap[row] <= _LONG_GAP, shared[row], -gap[row], int(careers.games[main]), main
-
-        best = max(rows, key=weight)
-        main, synonym, kind = self.main[best], self.synonym[best], self.kind[best]
-        root = roots.get(main, main)
-        forms = {root, *(one for one in (self.main[row] for row in rows) if roots.get(one, one) == root)}
-        slips = SPELLING if kind != SPELLING else None
-        others = [
-            row
-            for row in rows
-            if self.main[row] not in forms and (self.kind[row] != slips or shared[row] > shared[best])
-        ]
-        mains = {main, *(self.main[row] for row in others)}
-        incompatible = [
-            row
-            for row in others
-            if any(one != self.main[row] and {one, self.main[row]} not in self._initials for one in mains)
-        ]
-        rivals = [row for row in incompatible if gap[row] <= _LONG_GAP or gap[best] > 1]
-        most = max((shared[row] for row in rivals), default=-1)
-        suspect = Suspect(careers[main], careers[synonym], kind, len(rows) - 1, shared[best])
-        ahead = not rivals or suspect.shared > max(_CLEARLY * most, 1)
-        fits = gap[best] <= _LONG_GAP and suspect.span <= lifetime(suspect.shared)
-        parts = self.found.parts
-        words = len(parts[synonym].given)
-        # the most informative spelling, preferably with as many words as the synonym
-        fullest = max(
-            (parts[name] for name in forms),
-            key=lambda one: (len(one.given) >= words, sum(map(len, one.given)), one),
-        )
-        names = fullest, parts[synonym]
-        alone = not incompatible
-        identified = is_informative(suspect, *names, alone=alone) or (
-            alone and unambiguous_alone(suspect, *names, gap[best])
-        )
-        namesakes = n_namesakes(names[1], self.found.namesakes[synonym], gap[best])
-        few = namesakes + len(others) - len(incompatible) <= _FEW * _EACH**suspect.shared
-        return replace(suspect, sure=ahead and fits and identified and few)
+    best = max(pairs, key=weight)
+    root = roots.get(best.main, best.main)
+    forms = {root, *(one.main for one in pairs if roots.get(one.main, one.main) == root)}
+    slips = SPELLING if best.kind != SPELLING else None
+    others = [
+        one for one in pairs if one.main not in forms and (one.kind != slips or one.shared > best.shared)
+    ]
+    mains = {best.main, *(one.main for one in others)}
+    incompatible = [
+        one for one in others if any(main != one.main and {main, one.main} not in initials for main in mains)
+    ]
+    rivals = [one for one in incompatible if one.gap <= _LONG_GAP or best.gap > 1]
+    most = max((one.shared for one in rivals), default=-1)
+    suspect = Suspect(careers[best.main], careers[best.synonym], best.kind, len(pairs) - 1, best.shared)
+    ahead = not rivals or best.shared > max(_CLEARLY * most, 1)
+    fits = best.gap <= _LONG_GAP and suspect.span <= lifetime(best.shared)
+    synonym = found.parts[best.synonym]
+    # the most informative spelling, preferably with as many words as the synonym
+    fullest = max(
+        (found.parts[name] for name in forms),
+        key=lambda one: (len(one.given) >= len(synonym.given), sum(map(len, one.given)), one),
+    )
+    alone = not incompatible
+    identified = is_informative(suspect, fullest, synonym, alone=alone) or (
+        alone and unambiguous_alone(suspect, fullest, synonym, best.gap)
+    )
+    namesakes = n_namesakes(synonym, found.namesakes[best.synonym], best.gap)
+    few = namesakes + len(others) - len(incompatible) <= _FEW * _EACH**best.shared
+    return replace(suspect, sure=ahead and fits and identified and few)
 
 
 def _doubt(suspect: Suspect) -> tuple[bool, bool, int, bool, int, str]:
