@@ -135,7 +135,10 @@ def build_timeline(games: Games, period: Period = "year", colours: Colours = "kn
     from ttt_cli.kernels.layout import Nodes, lay_out
 
     room = games.room
-    periods, game_start = _runs(games.date, period)
+    days = _starts(games.date)
+    number = period_of(games.date[days], period)
+    first = _starts(number)
+    periods, game_start = number[first], np.append(days[first], len(games))
     room.let_go()
     parts = _parts(game_start, room.rows)
     node_start, node_player = _nodes(games, game_start, parts)
@@ -234,14 +237,6 @@ def _joined(games: Games) -> Mask | None:
     more[1:] &= games.outcome[1:] > games.outcome[:-1]
     more.flags.writeable = False
     return more if more.any() else None
-
-
-def _runs(date: Ids, period: Period) -> tuple[Ids, Places]:
-    """Periods of sorted dates and the start of each, with the end appended."""
-    days = _starts(date)
-    number = period_of(date[days], period)
-    first = _starts(number)
-    return number[first], np.append(days[first], len(date))
 
 
 def _starts(values: NDArray[np.integer]) -> Places:

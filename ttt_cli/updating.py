@@ -13,7 +13,6 @@ from ttt_cli.games.extend import Extended, extend_games
 from ttt_cli.games.read import read_games
 from ttt_cli.histories import Chain, Line, later_on
 from ttt_cli.periods import STEPS_PER_YEAR, period_of
-from ttt_cli.reading.reports import FileReport
 from ttt_cli.runs.run import Run
 from ttt_cli.support.arrays import Ids, Places
 from ttt_cli.support.errors import ConfigError, DataError
@@ -64,8 +63,12 @@ def add_games(
     """
     old = run.stored_games()
     new = read_games(sources, data, progress=progress)
-    if not again:
-        _refuse_known(new.report.files, old.report.files, run.name)
+    known = {} if again else {file.digest: file.path for file in old.report.files}
+    for file in new.report.files:
+        if before := known.get(file.digest):
+            name = "" if before == file.path else f", as {before}"
+            hint = "leave it out, or count its games once more with --again"
+            raise DataError(f"is in {run.name} already{name}", where=file.path, hint=hint)
     extended = extend_games(old, new, data)
     if not len(extended.added):
         raise DataError(
@@ -78,19 +81,6 @@ def _may_change(path: KeyPath) -> bool:
     if path[0] == "data":
         return ".".join(map(str, path[1:])) in DATA_KEYS or path[1:2] == ("columns",)
     return path[0] in SECTIONS and len(path) > 1 and path != ("model", "name")
-
-
-def _refuse_known(files: Sequence[FileReport], known: Sequence[FileReport], run: str) -> None:
-    by_digest = {file.digest: file.path for file in known}
-    for file in files:
-        if file.digest in by_digest:
-            before = by_digest[file.digest]
-            name = "" if before == file.path else f", as {before}"
-            raise DataError(
-                f"is in {run} already{name}",
-                where=file.path,
-                hint="leave it out, or count its games once more with --again",
-            )
 
 
 def start_from(run: Run, timeline: Timeline) -> Fit:

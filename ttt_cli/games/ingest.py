@@ -1,7 +1,7 @@
 """All files' records as one table, with the account of what became of every one of them."""
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from operator import attrgetter
@@ -16,7 +16,7 @@ from ttt_cli.games.dictionaries import FURTHER, Dictionaries, NoLinks
 from ttt_cli.games.records import Records, game_columns, table_of, years_of
 from ttt_cli.games.selection import NOTICED, People, needs_all, select
 from ttt_cli.games.table import GAME_KINDS, Games, compact, no_texts
-from ttt_cli.games.unify import Mentions, Sides, find_mentions, identify, spellings, unmatched
+from ttt_cli.games.unify import Mentions, find_mentions, identify, spellings, unmatched
 from ttt_cli.games.validate import Validated, record_words
 from ttt_cli.quantities import TEXT_COLUMNS
 from ttt_cli.reading.batches import FileRecords
@@ -110,8 +110,12 @@ class Collector:
     def __init__(self, data: DataConfig = _DEFAULT, *, everything: bool = False, room: Room = MEMORY) -> None:
         self._data, self._everything, self._room = data, everything, room
         self.aliases = Aliases() if data.aliases is None else read_aliases(data.aliases)
-        self.dictionaries = Dictionaries(FURTHER if everything else _needed(data, self.aliases))
-        if not (everything or _by_event(data)):
+        by_event = data.filter.events or data.filter.exclude or data.filter.exclude_events
+        needed = ["event", "site", "round", "white_id", "black_id"]
+        needed += ["variant", "time_control", "odds"] if by_event else []
+        needed += ["status"] if self.aliases.by_status else []
+        self.dictionaries = Dictionaries(FURTHER if everything else needed)
+        if not (everything or by_event):
             self.dictionaries.columns["site"] = NoLinks("")
         self._by_year = room is not MEMORY and not needs_all(data)
         self._files: list[_FileOfGames] = []
@@ -138,11 +142,13 @@ class Collector:
     def _keep(self, file: _FileOfGames, columns: dict[str, NDArray[Any]]) -> None:
         """Keep the columns of a file, with mentions for names and ids; only candidates unless `everything` is kept."""
         years = years_of(self.dictionaries.dates.days)
-        ids = [columns.pop(f"{side}_id", None) for side in _SIDES]
+        nothing = np.broadcast_to(_EMPTY, len(columns["line"]))
+        known = self._data.ids and any(f"{side}_id" in columns for side in _SIDES)
+        white_id, black_id = (columns.pop(f"{side}_id", nothing) for side in _SIDES)
         mentions, sides = find_mentions(
             (columns.pop("white_written"), columns.pop("black_written")),
             len(self.dictionaries.names.values),
-            ids=_both(*ids) if self._data.ids else None,
+            ids=(white_id, black_id) if known else None,
             status=columns.get("status") if self.aliases.by_status else None,
             years=years[columns["date"]] if self.aliases.by_years else None,
             first=sum(len(one.times) for one in self._mentions),
@@ -336,29 +342,6 @@ class Collector:
             detail = f"{len(idle):,} of {len(aliases.lines):,} spellings: {shown}"
             problems.append(Problem(aliases.source.path, aliases.lines[idle[0]], IDLE_ALIAS, detail, KEPT))
         return tuple(problems)
-
-
-def _both(white: Codes | None, black: Codes | None) -> Sides | None:
-    """Columns of both sides, one of which may be empty throughout (None)."""
-    if white is None and black is None:
-        return None
-    size = max(len(one) for one in (white, black) if one is not None)
-    white, black = (np.broadcast_to(_EMPTY, size) if one is None else one for one in (white, black))
-    return white, black
-
-
-def _by_event(data: DataConfig) -> bool:
-    chosen = data.filter
-    return bool(chosen.events or chosen.exclude or chosen.exclude_events)
-
-
-def _needed(data: DataConfig, aliases: Aliases) -> Iterable[str]:
-    """The further columns that names, filters and duplicates look at."""
-    yield from ("event", "site", "round", "white_id", "black_id")
-    if _by_event(data):
-        yield from ("variant", "time_control", "odds")
-    if aliases.by_status:
-        yield "status"
 
 
 def _with_rejects(columns: dict[str, Any], places: Codes, reject_codes: Codes) -> dict[str, Any]:

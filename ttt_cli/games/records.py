@@ -126,9 +126,26 @@ def game_columns(records: Records) -> dict[str, Any]:
 
     A match is up to three rows of one source line, for the games that White lost, drew and won.
     """
-    rows, outcome, count = _expanded(records)
-    order = _by_day(records.date_day[records.date.codes[rows]])
+    rows: Rows = np.flatnonzero(records.used)
+    if len(records) < 1 << 31:
+        rows = rows.astype(np.int32)
+    codes, played = records.result.codes[rows], records.tally > 0
+    met = np.zeros(len(played), np.bool_)
+    met[codes] = True
+    if np.all(played[met].sum(axis=1) == 1) and np.all(records.tally[met].max(axis=1, initial=0) == 1):
+        outcome = (played @ np.array([0, 1, 2], np.int8)).astype(np.int8)[codes]
+        count = constant(1.0, len(rows))
+    else:
+        which, kind = np.nonzero(played[codes])
+        rows, outcome, count = rows[which], kind.astype(np.int8), records.tally[codes[which], kind]
+    days = records.date_day[records.date.codes[rows]]
+    first = days.min(initial=np.iinfo(np.int32).max)
+    if int(days.max(initial=first)) - int(first) < 1 << 16:  # 179 years, which are sorted by counting
+        days = (days - first).astype(np.uint16)
+    order = np.argsort(days, kind="stable")
     rows, outcome, count = rows[order], outcome[order], chosen(count, order)
+    weight = chosen(records.weight, rows)
+    factors = slice(1 if alike(count) and alike(weight) else None)  # the same for all games
     dates = records.date.codes[rows]
     return {
         "date": records.date_day[dates],
@@ -136,7 +153,7 @@ def game_columns(records: Records) -> dict[str, Any]:
         "white": records.white[rows].astype(np.int32, copy=False),
         "black": records.black[rows].astype(np.int32, copy=False),
         "outcome": outcome,
-        "weight": _product(count, chosen(records.weight, rows)),
+        "weight": np.broadcast_to(count[factors] * weight[factors], len(rows)),
         "offset": chosen(records.offset, rows),
         "neutral": chosen(records.neutral, rows),
         "source_file": records.file[rows] if len(records.files) > 1 else np.zeros(len(rows), np.int32),
@@ -166,38 +183,6 @@ def table_of(
     return Games(**columns, players=names, report=report, spellings=of_players(spellings, names), room=room)
 
 
-def _by_day(days: NDArray[np.int32]) -> NDArray[np.int64]:
-    """The stable order of days; numbers of 16 bits, which hold 179 years, are sorted by counting."""
-    first = days.min() if len(days) else np.int32(0)
-    narrow_enough = int(days.max(initial=first)) - int(first) < 1 << 16
-    keys = (days - first).astype(np.uint16) if narrow_enough else days
-    return np.argsort(keys, kind="stable")
-
-
-def _expanded(records: Records) -> tuple[Rows, NDArray[np.int8], NDArray[np.float64]]:
-    """Rows, outcomes and numbers of equal games of the records that are used, a row for each outcome of a match."""
-    rows: Rows = np.flatnonzero(records.used)
-    if len(records) < 1 << 31:
-        rows = rows.astype(np.int32)
-    codes = records.result.codes[rows]
-    kinds = (records.tally > 0).sum(axis=1)
-    first = (
-        np.argmax(records.tally > 0, axis=1).astype(np.int8) if len(records.tally) else np.zeros(0, np.int8)
-    )
-    counted = np.zeros(len(records.tally), np.bool_)
-    counted[codes] = True
-    if np.all(kinds[counted] == 1) and np.all(records.tally[counted].max(axis=1, initial=0) == 1):
-        return rows, first[codes], constant(1.0, len(rows))
-    which, outcome = np.nonzero(records.tally[codes] > 0)
-    return rows[which], outcome.astype(np.int8), records.tally[codes[which], outcome]
-
-
 def constant(value: float, n: int) -> NDArray[np.float64]:
     """The same number n times, in the memory of one."""
     return np.broadcast_to(np.float64(value), (n,))
-
-
-def _product(one: NDArray[np.float64], other: NDArray[np.float64]) -> NDArray[np.float64]:
-    if alike(one) and alike(other):
-        return constant(float(one[0] * other[0]) if len(one) else 1.0, len(one))
-    return one * other

@@ -133,34 +133,31 @@ def find_duplicates(records: Records, among: Mask | None = None) -> Duplicates:
     round_ = _key_numbers(records.round, _round_key)
     rows = np.zeros(0, np.int64)
     if round_.any() or records.moves.any():
-        rows = _candidates(records, records.used if among is None else among, round_)
-    if not len(rows):
-        return Duplicates(rows, rows)
-    same_moves = rows[records.moves[rows] != 0]
-    keys = (_meeting(records, same_moves), records.moves[same_moves])
-    found = _repeated(records, same_moves, keys)
-    found = _joined(found, _by_round(records, rows, round_[records.round.codes[rows]]))
-    return Duplicates(*(column[np.argsort(found.row)] for column in (found.row, found.original)))
-
-
-def _candidates(records: Records, used: Mask, round_: Ids) -> Places:
-    """Places of single games with moves or a round, of players who met in the year with the same colours and result
-    before.
-
-    `round_` numbers the rounds of the distinct texts, 0 where unknown.
-    """
-    single = used & spread(records.tally.sum(axis=1) == 1, records.result.codes)
-    distinct = (records.moves != 0) | spread_some(round_ > 0, records.round.codes)
-    rows = np.flatnonzero(single & distinct)
+        single = spread(records.tally.sum(axis=1) == 1, records.result.codes)
+        distinct = (records.moves != 0) | spread_some(round_ > 0, records.round.codes)
+        rows = np.flatnonzero((records.used if among is None else among) & single & distinct)
     meeting = _meeting(records, rows)
     ordered = np.sort(meeting)
     again = ordered[1:][ordered[1:] == ordered[:-1]]
     del ordered
     if not len(again):
-        return rows[:0]
-    place = np.minimum(np.searchsorted(again, meeting), len(again) - 1)
-    found: Places = rows[again[place] == meeting]
-    return found
+        return Duplicates(rows[:0], rows[:0])
+    # only players who met again in the year with the same colours and result
+    rows = rows[np.take(again, np.searchsorted(again, meeting), mode="clip") == meeting]
+    del meeting
+
+    same_moves = rows[records.moves[rows] != 0]
+    found = _repeated(records, same_moves, (_meeting(records, same_moves), records.moves[same_moves]))
+    # those without moves by the round, and by the full date or else by the event
+    codes, event_codes = records.round.codes, records.event.codes
+    rows = rows[round_[codes[rows]] > 0]
+    exact = rows[records.precision[rows] == PRECISION_DAY]
+    by_date = _repeated(records, exact, (_meeting(records, exact), round_[codes[exact]]), without_moves=True)
+    events = _key_numbers(records.event, fold)
+    left = rows[(events[event_codes[rows]] > 0) & ~np.isin(rows, by_date.row)]
+    keys = _meeting(records, left), round_[codes[left]], events[event_codes[left]]
+    found = _joined(found, _joined(by_date, _repeated(records, left, keys, without_moves=True)))
+    return Duplicates(*(column[np.argsort(found.row)] for column in (found.row, found.original)))
 
 
 def _meeting(records: Records, rows: Places) -> Places:
@@ -168,22 +165,6 @@ def _meeting(records: Records, rows: Places) -> Places:
     outcome = np.argmax(records.tally, axis=1)[records.result.codes[rows]]
     pair = records.white[rows].astype(np.int64) * len(records.players) + records.black[rows]
     return np.asarray((pair * 3 + outcome) * 10_000 + records.year[rows], np.int64)
-
-
-def _by_round(records: Records, rows: Places, round_: Ids) -> Duplicates:
-    """Records without moves that repeat one of the same round, by the full date or else by the event.
-
-    `round_` numbers the rounds of `rows`, 0 where unknown.
-    """
-    rows, round_ = rows[round_ > 0], round_[round_ > 0]
-    exact = records.precision[rows] == PRECISION_DAY
-    found = _repeated(
-        records, rows[exact], (_meeting(records, rows[exact]), round_[exact]), without_moves=True
-    )
-    event = _key_numbers(records.event, fold)[records.event.codes[rows]]
-    left = (event > 0) & ~np.isin(rows, found.row)
-    keys = (_meeting(records, rows[left]), round_[left], event[left])
-    return _joined(found, _repeated(records, rows[left], keys, without_moves=True))
 
 
 def _repeated(
