@@ -157,18 +157,18 @@ def build_timeline(games: Games, period: Period = "year", colours: Colours = "kn
             node_start[here], node_of, laid, *ends,
         )  # fmt: skip
         room.let_go()
+    sides, notes = _sides(games, colours)
     arrays: dict[str, NDArray[Any]] = {
         "periods": periods,
         "node_start": node_start,
         "game_start": game_start,
         **dict(zip(_NODE_COLUMNS, laid, strict=True)),
         **dict(zip(GAME_COLUMNS, (*ends, games.outcome, games.weight, games.offset), strict=False)),
-        "sides": _sides(games, colours),
+        "sides": sides,
     }
     for array in arrays.values():
         array.flags.writeable = False
     joined = _joined(games)
-    notes = _notes(games) if colours == "auto" else ()
     room.let_go()
     return Timeline(games.players, period, joined=joined, notes=notes, room=room, **arrays)
 
@@ -201,28 +201,20 @@ def _nodes(games: Games, game_start: Places, parts: Sequence[tuple[int, int]]) -
     return node_start, np.concatenate([np.empty(0, np.int32), *found])
 
 
-def _sides(games: Games, colours: Colours) -> NDArray[np.int8]:
-    """Owner of White's advantage by game; unknown in files that name the winner first, with `auto`."""
-    unknown: Mask | bool = colours == "unknown" or (colours == "auto" and games.winner_first)
-    if colours == "auto" and not unknown and (named := _winners_named(games)):
+def _sides(games: Games, colours: Colours) -> tuple[NDArray[np.int8], tuple[str, ...]]:
+    """Owner of White's advantage by game, and notes; with `auto` unknown in files that name the winner first."""
+    unknown: Mask | bool = colours == "unknown"
+    notes: tuple[str, ...] = ()
+    if colours == "auto" and games.winner_first:
+        unknown, notes = True, (_COLOURS_UNKNOWN,)
+    elif colours == "auto":
+        named = [problem.file for problem in games.report.problems if problem.reason == WINNER_FIRST]
         numbers = [number for number, file in enumerate(games.report.files) if file.path in named]
-        unknown = np.isin(games.source_file, numbers)
+        unknown = np.isin(games.source_file, numbers) if named else False
+        notes = (f"{', '.join(named)}: {_COLOURS_UNKNOWN}",) if named else ()
     neutral = games.neutral if games.neutral.any() else False
     sides = np.where(neutral, NEUTRAL, np.where(unknown, UNKNOWN, KNOWN)).astype(np.int8)
-    return sides if sides.ndim else np.broadcast_to(sides, len(games))
-
-
-def _winners_named(games: Games) -> list[str]:
-    """Files that always name the winner first."""
-    return [problem.file for problem in games.report.problems if problem.reason == WINNER_FIRST]
-
-
-def _notes(games: Games) -> tuple[str, ...]:
-    """Notes on unknown colours."""
-    if games.winner_first:
-        return (_COLOURS_UNKNOWN,)
-    files = _winners_named(games)
-    return (f"{', '.join(files)}: {_COLOURS_UNKNOWN}",) if files else ()
+    return sides if sides.ndim else np.broadcast_to(sides, len(games)), notes
 
 
 def _joined(games: Games) -> Mask | None:

@@ -90,18 +90,6 @@ def read_aliases(path: str) -> Aliases:
     )
 
 
-def plain_aliases(line: str, where: str) -> list[tuple[str, str]]:
-    """Main names and spellings of a line without a status or years, none of a comment.
-
-    Raises DataError for malformed lines, and for the header of a table of spellings.
-    """
-    words = {fold(cell) for _, row in _rows(line, where) for cell in row}
-    if words & _SPELLINGS and words & _NAMES:
-        raise DataError("is a table of spellings and names", where=where, hint="write to a file of its own")
-    found = list(_entries(line, where))
-    return [] if any(one.status or one.years for one in found) else [(one.main, one.synonym) for one in found]
-
-
 def alias_row(main: str, synonym: str) -> str | None:
     """The line that gives a player a further spelling; None where no line can express it."""
     for quoting in (csv.QUOTE_MINIMAL, csv.QUOTE_ALL):
@@ -237,7 +225,8 @@ class Decision(NamedTuple):
 class Decisions:
     """The answers in an alias file, with its other lines unchanged.
 
-    Further spellings of one name always lead to its last main name.
+    Further spellings of one name always lead to its last main name. Raises DataError for malformed lines, and for a
+    table of spellings.
     """
 
     def __init__(self, text: str = "", where: str = "") -> None:
@@ -250,11 +239,17 @@ class Decisions:
                 self.add(decision)
                 if decision.answer != "no":
                     next(lines, None)
-            elif plain := plain_aliases(line, where):
-                for main, synonym in plain:
-                    self.add(Decision("yes", main, synonym))
-            else:
+                continue
+            words = {fold(cell) for _, row in _rows(line, where) for cell in row}
+            if words & _SPELLINGS and words & _NAMES:
+                hint = "write to a file of its own"
+                raise DataError("is a table of spellings and names", where=where, hint=hint)
+            entries = list(_entries(line, where))
+            if not entries or any(one.status or one.years for one in entries):
                 self._kept.append(line)
+                continue
+            for one in entries:
+                self.add(Decision("yes", one.main, one.synonym))
 
     def __len__(self) -> int:
         return len(self._made)

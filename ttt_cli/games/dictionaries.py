@@ -89,7 +89,3 @@ class Dictionaries:
     def tallies(self) -> Array:
         """The games that White lost, drew and won by each result, shape (results, 3)."""
         return np.array([tally for _, tally in self.results.values], np.float64)
-
-    def texts(self, name: str) -> tuple[str, ...]:
-        """The texts of a further column so far."""
-        return tuple(self.columns[name].values)

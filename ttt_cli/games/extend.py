@@ -11,7 +11,7 @@ from ttt_cli.games.aliases import Aliases, read_aliases
 from ttt_cli.games.dictionaries import NameDictionary
 from ttt_cli.games.records import table_of, years_of
 from ttt_cli.games.table import GAME_COLUMNS, PRECISION_DAY, Games, joined, picked
-from ttt_cli.games.unify import find_mentions, identify, spellings
+from ttt_cli.games.unify import find_mentions, identify
 from ttt_cli.quantities import TEXT_COLUMNS
 from ttt_cli.reading.reports import DROPPED, DUPLICATE, LINES, SAME_PLAYER, FileReport, Problem, ReadReport
 from ttt_cli.support.arrays import Mask, Places
@@ -91,15 +91,14 @@ def extend_games(old: Games, new: Games, data: DataConfig = _DEFAULT) -> Extende
         counts = np.bincount(columns["source_file"][rows & of_files][first], minlength=len(files)).tolist()
         files = tuple(_counted(file, count, reason, key) for file, count in zip(files, counts, strict=True))
 
-    renamed = spellings(dictionary.values, mentions, who)
-    player_of = {spelling: player for player, spelling in renamed}
+    player_of = {spelling: player for player, spelling in who.spellings}
     known, further = (
         [
             (player_of.get(player, player), spelling)
             for player, spelling in pairs
             if player_of.get(player) != spelling
         ]
-        for pairs in (old.spellings, (*new.spellings, *renamed))
+        for pairs in (old.spellings, (*new.spellings, *who.spellings))
     )
     kept = np.flatnonzero(~left_out)
     kept = kept[np.argsort(columns["date"][kept], kind="stable")]

@@ -16,7 +16,7 @@ from ttt_cli.games.dictionaries import FURTHER, Dictionaries, NoLinks
 from ttt_cli.games.records import Records, game_columns, table_of, years_of
 from ttt_cli.games.selection import NOTICED, People, needs_all, select
 from ttt_cli.games.table import GAME_KINDS, Games, compact, no_texts
-from ttt_cli.games.unify import Mentions, find_mentions, identify, spellings, unmatched
+from ttt_cli.games.unify import Identified, Mentions, find_mentions, identify, unmatched
 from ttt_cli.games.validate import Validated, record_words
 from ttt_cli.quantities import TEXT_COLUMNS
 from ttt_cli.reading.batches import FileRecords
@@ -87,12 +87,10 @@ class _FileOfGames:
 
 
 class _United(NamedTuple):
-    """Players, the `player` and the number of the `name` of each mention, and what else all records share."""
+    """Who the mentions are, the number of the `name` of each, and what else all records share."""
 
-    players: tuple[str, ...]
-    player: Codes
+    who: Identified
     name: Places
-    spellings: tuple[tuple[str, str], ...]
     people: People
     texts: dict[str, tuple[str, ...]]
     days: Ids
@@ -205,7 +203,7 @@ class Collector:
         for file in self._files:
             file.columns.clear()
         report = ReadReport(self._reports(), (*skipped, *self._all_problems()), self.aliases.source)
-        return table_of(columns, united.players, report, united.spellings, self._room)
+        return table_of(columns, united.who.players, report, united.who.spellings, self._room)
 
     def _joined(self, name: str, parts: Sequence[NDArray[Any] | Kept]) -> NDArray[Any]:
         """A column of all games, in the room; of one entry where all entries are equal."""
@@ -224,7 +222,7 @@ class Collector:
         dictionaries = self.dictionaries
         mentions = Mentions(*map(np.concatenate, zip(*self._mentions, strict=True)))
         self._mentions.clear()
-        texts = {name: dictionaries.texts(name) for name in dictionaries.columns}
+        texts = {name: tuple(column.values) for name, column in dictionaries.columns.items()}
         who = identify(
             dictionaries.names,
             mentions,
@@ -234,10 +232,8 @@ class Collector:
             statuses=texts.get("status", ()),
         )
         return _United(
-            who.players,
-            who.player,
+            who,
             mentions.name,
-            spellings(dictionaries.names.values, mentions, who),
             People.of(who.players, self._data),
             texts,
             dictionaries.dates.days,
@@ -298,7 +294,7 @@ class Collector:
             return concatenated(found)
 
         mentions = [column(side) for side in _SIDES]
-        white, black = (spread(united.player, side) for side in mentions)
+        white, black = (spread(united.who.player, side) for side in mentions)
         nothing = no_texts(len(white))
         written = [nothing, nothing]
         date = Column(column("date"), every.dates.texts if self._everything else ())
@@ -317,12 +313,12 @@ class Collector:
             date_day=united.days,
             date_precision=united.precisions,
             tally=every.tallies,
-            players=united.players,
+            players=united.who.players,
             white=white,
             black=black,
             reject_code=column("reject_code") if self._everything else np.zeros(len(white), np.int8),
             aliases=self.aliases.source,
-            spellings=united.spellings,
+            spellings=united.who.spellings,
         )
         return records, mentions
 

@@ -71,10 +71,14 @@ def find_mentions(
 
 
 class Identified(NamedTuple):
-    """The players, sorted and unique, and the `player` of each mention as their index (-1: nobody)."""
+    """The players, sorted and unique, the `player` of each mention as their index (-1: nobody), and their spellings.
+
+    `spellings` are sorted pairs of a player and another spelling.
+    """
 
     players: tuple[str, ...]
     player: NDArray[np.signedinteger]
+    spellings: tuple[tuple[str, str], ...]
 
 
 def identify(
@@ -108,7 +112,10 @@ def identify(
         len(names) + 1, NOBODY, np.min_scalar_type(-len(ranked) - 1)
     )  # the last one is of nobody
     number[ranked] = np.arange(len(ranked))
-    return Identified(tuple(map(names.__getitem__, ranked)), number[player])
+    players, number = tuple(map(names.__getitem__, ranked)), number[player]
+    named = zip(number.tolist(), mentions.name.tolist(), strict=True)
+    pairs = {(players[one], dictionary.values[name]) for one, name in named if one != NOBODY}
+    return Identified(players, number, tuple(sorted(pair for pair in pairs if pair[0] != pair[1])))
 
 
 def _given_away(
@@ -129,13 +136,6 @@ def unmatched(dictionary: NameDictionary, matching: NameMatching, aliases: Alias
     present = {*dictionary.cleaned, *name_keys(dictionary.cleaned, matching)}
     present |= {other for key in tuple(present) for other in comma_keys(key)} if matching == "full" else set()
     return [name for name in aliases.lines if name not in present and name_key(name, matching) not in present]
-
-
-def spellings(values: Sequence[str], mentions: Mentions, who: Identified) -> tuple[tuple[str, str], ...]:
-    """Sorted pairs of a player and another spelling, one of `values`."""
-    pairs = zip(who.player.tolist(), mentions.name.tolist(), strict=True)
-    named = {(who.players[player], values[name]) for player, name in pairs if player != NOBODY}
-    return tuple(sorted(pair for pair in named if pair[0] != pair[1]))
 
 
 class _NameGroups:
