@@ -1,6 +1,6 @@
 """Files of games in, one table of games out, unless more is wrong with them than may be."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import replace
 from itertools import groupby
@@ -100,7 +100,7 @@ def read_records(
     records, none of which could be a game.
     """
     collector = Collector(data, everything=True)
-    skipped = _collect(sources, collector, data, progress, on_unusable or _refuse)
+    skipped = _collect(sources, collector, data, progress, on_unusable)
     records = collector.records()
     problems = (*skipped, *records.problems)
     if data.strict:
@@ -108,16 +108,12 @@ def read_records(
     return replace(records, problems=problems)
 
 
-def _refuse(error: DataError) -> None:
-    raise error
-
-
 def _collect(
     named: Sequence[Named],
     collector: Collector,
     data: DataConfig,
     progress: Progress,
-    on_unusable: Callable[[DataError], None] = _refuse,
+    on_unusable: Callable[[DataError], None] | None = None,
     jobs: int | None = None,
 ) -> list[Problem]:
     """Add all files to the collector; returns those that were passed over.
@@ -143,13 +139,22 @@ def _collect(
                 reports.append(collector.add(part.records, part.kind, digest=part.digest, size=part.size))
                 dropped += sum(reports[-1].dropped.values())
                 if data.max_errors is not None and dropped > data.max_errors:
-                    raise _too_many(collector.problems, dropped, data.max_errors)
+                    first = _first_dropped(collector.problems)
+                    what = f"{first.reason}: {first.detail}; {dropped:,} records so far cannot be used"
+                    hint = f"data.max_errors lets {data.max_errors:,} pass"
+                    raise DataError(what, where=first.place, hint=hint)
             if not any(report.used for report in reports):
                 error = _nothing(named[origin], reports, collector.problems)
-                (on_unusable if any(report.rows for report in reports) else _refuse)(error)
+                if on_unusable is None or not any(report.rows for report in reports):
+                    raise error
+                on_unusable(error)
     if data.strict:
         _refuse_problems((*skipped, *collector.problems))
     return skipped
+
+
+def _first_dropped(problems: Iterable[Problem]) -> Problem:
+    return next(one for one in problems if one.action == DROPPED and one.reason not in OF_COLUMNS)
 
 
 def _nothing(named: Named, reports: Sequence[FileReport], problems: Sequence[Problem]) -> DataError:
@@ -163,7 +168,7 @@ def _nothing(named: Named, reports: Sequence[FileReport], problems: Sequence[Pro
         return DataError(f"holds no records{what} (read as {reports[0].kind})", where=where, hint=hint)
     paths = {report.path for report in reports}
     ours = [problem for problem in problems if problem.file in paths and problem.action == DROPPED]
-    first = next(problem for problem in ours if problem.reason not in OF_COLUMNS)
+    first = _first_dropped(ours)
     place = f"in line {first.line:,}" if len(reports) == 1 and first.line < LINES else first.place
     dropped = reports[0].dropped if len(reports) == 1 else ReadReport(tuple(reports)).dropped
     reasons = ", ".join(f"{reason} {count:,}" for reason, count in dropped.items())
@@ -172,16 +177,6 @@ def _nothing(named: Named, reports: Sequence[FileReport], problems: Sequence[Pro
         f"none of its {rows:,} records{what} can be used: {reasons}",
         where=where,
         hint=remedy or f"the first is {place}: {first.reason} ({first.detail})",
-    )
-
-
-def _too_many(problems: Sequence[Problem], dropped: int, most: int) -> DataError:
-    """The error for more records that cannot be used than `data.max_errors`, given all problems up to now."""
-    first = next(one for one in problems if one.action == DROPPED and one.reason not in OF_COLUMNS)
-    return DataError(
-        f"{first.reason}: {first.detail}; {dropped:,} records so far cannot be used",
-        where=first.place,
-        hint=f"data.max_errors lets {most:,} pass",
     )
 
 
