@@ -109,15 +109,13 @@ def slipped(one: str, other: str) -> bool:
 
 def one_apart(one: str, other: str) -> bool:
     """Whether two words differ by one inserted, deleted or replaced letter, or two swapped neighbours."""
-    if len(one) > len(other):
-        one, other = other, one
-    if one == other or len(other) - len(one) > 1:
+    if one == other or abs(len(one) - len(other)) > 1:
         return False
-    at = next((i for i, letter in enumerate(one) if letter != other[i]), len(one))
-    if len(one) < len(other):
-        return one[at:] == other[at + 1 :]
-    swapped = one[at : at + 2] == other[at : at + 2][::-1] and one[at + 2 :] == other[at + 2 :]
-    return swapped or one[at + 1 :] == other[at + 1 :]
+    least = min(len(one), len(other))
+    start = next((i for i in range(least) if one[i] != other[i]), least)
+    one, other = one[start:], other[start:]
+    swapped = one[:2] == other[:2][::-1] and one[2:] == other[2:]
+    return swapped or one[1:] == other or one == other[1:] or one[1:] == other[1:]
 
 
 @dataclass(frozen=True)
