@@ -63,8 +63,8 @@ def read_aliases(path: str) -> Aliases:
     source = Input(path)
     text = whole_text(source, "a list of names")
     file = InputFile(source.name, source.digest, source.count)
-    if is_spelling_file(text):
-        return Aliases({clean_name(spelling): name for _, name, spelling in spellings_in(text)}, source=file)
+    if (spellings := spellings_in(text)) is not None:
+        return Aliases({clean_name(spelling): name for spelling, name in spellings.items()}, source=file)
     found: dict[tuple[Any, ...], _AliasLine] = {}
     for entry in _entries(text, file.path):
         before = found.setdefault(entry[2:], entry)
@@ -175,13 +175,8 @@ def _entry(line: int, main: str, synonym: str, status: str, path: str) -> _Alias
     return entry
 
 
-def is_spelling_file(text: str) -> bool:
-    """Whether a text is Scid's spelling file."""
-    return _SECTION.search(text) is not None
-
-
-def spellings_in(text: str) -> Iterator[tuple[int, str, str]]:
-    """Line, player and other spelling of each entry in Scid's spelling file.
+def spellings_in(text: str) -> dict[str, str] | None:
+    """The player of each other spelling in Scid's spelling file; None if the text is no such file.
 
             @PLAYER ".,- _"
             Kasparov, Garry #GM RUS [2812] 1963.04.13
@@ -190,23 +185,23 @@ def spellings_in(text: str) -> Iterator[tuple[int, str, str]]:
 
     Spellings of several players, or equal to another player's name, are skipped.
     """
-    found: list[tuple[int, str, str]] = []
+    sections = _SECTION.findall(text)
     names: set[str] = set()
     players: dict[str, str | None] = {}
-    for section in _SECTION.finditer(text):
-        first, name = 1 + text.count("\n", 0, section.start(1)), ""
-        for number, line in enumerate(section[1].split("\n"), first):
+    for section in sections:
+        name = ""
+        for line in section.split("\n"):
             words = line.partition("#")[0].strip()
             if words.startswith("="):
                 spelling = words[1:].strip()
-                found.append((number, name, spelling))
                 players[spelling] = name if players.get(spelling, name) == name else None
             elif words and not words.startswith("%"):
                 name = words
                 names.add(name)
-    for number, name, spelling in found:
-        if name and spelling and spelling not in names and players[spelling] is not None:
-            yield number, name, spelling
+    found = {
+        spelling: name for spelling, name in players.items() if spelling and name and spelling not in names
+    }
+    return found if sections else None
 
 
 Answer = Literal["yes", "no", "years"]

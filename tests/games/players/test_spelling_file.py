@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from ttt_cli.config.schema import DataConfig
-from ttt_cli.games.aliases import is_spelling_file, read_aliases, spellings_in
+from ttt_cli.games.aliases import read_aliases, spellings_in
 from ttt_cli.games.read import read_games
 
 FILE = """### A list of spellings
@@ -31,15 +31,11 @@ London
 
 
 def test_the_section_of_players_is_read() -> None:
-    assert is_spelling_file(FILE)
-    assert list(spellings_in(FILE)) == [
-        (7, "Kasparov, Garry", "Kasparov, Gary"),
-        (8, "Kasparov, Garry", "Kasparov, Garri"),
-    ]
+    assert spellings_in(FILE) == {"Kasparov, Gary": "Kasparov, Garry", "Kasparov, Garri": "Kasparov, Garry"}
 
 
 def test_alias_files_are_none() -> None:
-    assert not is_spelling_file('"Tal, Mihail",Tal\n# @PLAYER\n')
+    assert spellings_in('"Tal, Mihail",Tal\n# @PLAYER\n') is None
 
 
 def test_spellings_are_united_by_it(tmp_path: Path) -> None:
