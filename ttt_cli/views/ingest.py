@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from functools import cached_property
-from itertools import takewhile
+from os.path import commonpath
 from pathlib import Path, PurePath
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, Final
@@ -69,7 +70,7 @@ class IngestReport:
         self, records: Records, most: int | None = 10, *, short: bool = False, suspects: bool = True
     ) -> None:
         self.records = records
-        self.folder = _folder(file.path for file in records.files) if short else ""
+        self.folder = _folder([file.path for file in records.files]) if short else ""
         self._most, self._compare_names = most, suspects
         self.rows: NDArray[np.int64] = np.flatnonzero(records.used)
         result = records.result.codes[self.rows]
@@ -105,16 +106,11 @@ class IngestReport:
 
     def tables(self, bar: Bar) -> Iterator[Rows]:
         """The sections that are not empty, as tables."""
-        hidden = {
-            name
-            for name, hide in (
-                ("groups", len(self.groups) < 2),
-                ("not_persons", not self.records.report.chess),
-            )
-            if hide
-        }
         for name in SECTIONS:
-            if name not in hidden and (rows := self.table(name, bar)).rows:
+            hidden = (name == "groups" and len(self.groups) < 2) or (
+                name == "not_persons" and not self.records.report.chess
+            )
+            if not hidden and (rows := self.table(name, bar)).rows:
                 yield rows
 
     def table(self, name: str, bar: Bar) -> Rows:
@@ -176,13 +172,11 @@ class IngestReport:
         return Duplicates(found.row[shown], found.original[shown])
 
 
-def _folder(paths: Iterable[str]) -> str:
+def _folder(paths: Sequence[str]) -> str:
     """The folder, or archive, of all the files; empty where there is none."""
-    parents = [PurePath(path).parent.parts for path in paths]
-    shared = [
-        parts[0] for parts in takewhile(lambda parts: len(set(parts)) == 1, zip(*parents, strict=False))
-    ]
-    return str(PurePath(*shared)) if shared else ""
+    with suppress(ValueError):  # some paths are absolute, others not
+        return commonpath([PurePath(path).parent for path in paths])
+    return ""
 
 
 def _objects(rows: Rows) -> list[dict[str, Any]]:
