@@ -118,7 +118,7 @@ class Collector:
         self._by_year = room is not MEMORY and not needs_all(data)
         self._files: list[_FileOfGames] = []
         self._mentions = [Mentions(*np.zeros((5, 0), np.int64))]
-        self._problems: list[Problem] = []
+        self.problems: list[Problem] = []  # of single records so far, file by file, by line
         self._same_player: list[Problem] = []
 
     def add(self, records: FileRecords, kind: str, *, digest: str, size: int) -> FileReport:
@@ -129,16 +129,12 @@ class Collector:
         validated = Validated(records, self.dictionaries, self._data)
         columns = _with_rejects(validated.columns, *records.rejected)
         notes = sorted([*records.rejects, *validated.notes, *records.notes], key=attrgetter("line"))
-        self._problems += [Problem(records.path, *note) for note in notes]
+        self.problems += [Problem(records.path, *note) for note in notes]
         n = records.rows
         file = _FileOfGames(FileReport(records.path, kind, digest, size, n, n, {}, chess=records.chess))
         self._files.append(file)
         file.count_dropped(columns["reject_code"], columns["line"])
-        self._keep(file, {name: column for name, column in columns.items() if column is not None})
-        return file.account()
-
-    def _keep(self, file: _FileOfGames, columns: dict[str, NDArray[Any]]) -> None:
-        """Keep the columns of a file, with mentions for names and ids; only candidates unless `everything` is kept."""
+        columns = {name: column for name, column in columns.items() if column is not None}
         years = years_of(self.dictionaries.dates.days)
         nothing = np.broadcast_to(_EMPTY, len(columns["line"]))
         known = self._data.ids and any(f"{side}_id" in columns for side in _SIDES)
@@ -168,16 +164,14 @@ class Collector:
         number = len(self._files)
         for name, column in columns.items():
             file.columns[name] = self._room.keep(f"{name}-of-{number}", column)
-
-    @property
-    def problems(self) -> tuple[Problem, ...]:
-        """All problems of single records so far, file by file, by line."""
-        return tuple(self._problems)
+        return file.account()
 
     def records(self) -> Records:
         """All records, names united and filters applied. Call it once."""
         records = self._selected(self._united(), None)
-        return replace(records, files=self._reports(), problems=self._all_problems())
+        return replace(
+            records, files=tuple(file.account() for file in self._files), problems=self._all_problems()
+        )
 
     def games(self, skipped: Sequence[Problem] = (), progress: Progress = SILENT) -> Games:
         """All games by date, then as read; players sorted by name. Call it once.
@@ -202,7 +196,8 @@ class Collector:
             columns[name] = no_texts(len(codes)) if alike(codes) else Column(codes, united.texts[name])
         for file in self._files:
             file.columns.clear()
-        report = ReadReport(self._reports(), (*skipped, *self._all_problems()), self.aliases.source)
+        files = tuple(file.account() for file in self._files)
+        report = ReadReport(files, (*skipped, *self._all_problems()), self.aliases.source)
         return table_of(columns, united.who.players, report, united.who.spellings, self._room)
 
     def _joined(self, name: str, parts: Sequence[NDArray[Any] | Kept]) -> NDArray[Any]:
@@ -322,12 +317,9 @@ class Collector:
         )
         return records, mentions
 
-    def _reports(self) -> tuple[FileReport, ...]:
-        return tuple(file.account() for file in self._files)
-
     def _all_problems(self) -> tuple[Problem, ...]:
         """Problems by file and line, and an account of the spellings of the alias file that no name has."""
-        problems = [*self._problems, *self._same_player]
+        problems = [*self.problems, *self._same_player]
         if self._same_player:
             number = {file.report.path: number for number, file in enumerate(self._files)}
             problems.sort(key=lambda problem: (number[problem.file], problem.line))
