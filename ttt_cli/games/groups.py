@@ -84,17 +84,21 @@ def find_groups(games: Games) -> Groups:
     careers = careers_of(games)
     label = label_groups(games.white, games.black, len(games.players), games.room)
     order = np.lexsort((-careers.games, label))
-    ends = np.cumsum(np.bincount(label)).tolist()
+    players = np.bincount(label)
+    start = np.cumsum(players) - players
+    played = np.add.reduceat(careers.games[order], start) // 2
+    first = np.minimum.reduceat(careers.first[order], start)
+    last = np.maximum.reduceat(careers.last[order], start)
+    columns = (column.tolist() for column in (start, players, played, first, last))
     groups = tuple(
         PlayerGroup(
-            players=len(members),
-            games=int(careers.games[members].sum()) // 2,
-            first=int(careers.first[members].min()),
-            last=int(careers.last[members].max()),
-            leading=tuple(games.players[player] for player in members[:3].tolist()),
+            n,
+            total,
+            begin,
+            end,
+            tuple(games.players[player] for player in order[at : at + min(n, 3)].tolist()),
         )
-        for members in np.split(order, ends[:-1])
-        if len(members)
+        for at, n, total, begin, end in zip(*columns, strict=True)
     )
     return Groups(groups, label)
 
