@@ -144,6 +144,7 @@ def game_columns(records: Records) -> dict[str, Any]:
         days = (days - first).astype(np.uint16)
     order = np.argsort(days, kind="stable")
     rows, outcome, count = rows[order], outcome[order], chosen(count, order)
+    del codes, days, order
     weight = chosen(records.weight, rows)
     factors = slice(1 if alike(count) and alike(weight) else None)  # the same for all games
     dates = records.date.codes[rows]
