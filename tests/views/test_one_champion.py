@@ -21,7 +21,7 @@ from ttt_cli.cli import main
 from ttt_cli.runs.run import Run, open_run
 from ttt_cli.views.figures.figure import make_figure
 from ttt_cli.views.rankings import eligible, ranking
-from ttt_cli.views.report.book import people, rankings
+from ttt_cli.views.report.book import Book
 from ttt_cli.views.report.markup import script as code
 from ttt_cli.views.report.page import DATA_SCRIPTS, report_data
 
@@ -99,8 +99,8 @@ def test_every_view_names_the_same_number_one(
         json.dumps(make_figure(run, "leaders", limits=asked).spec),
     )
     assert dict(bars) == found
-    everybody = people(run)
-    of_site, _ = rankings(run, asked, everybody)
+    book = Book(run, asked, "", 0)
+    everybody, of_site = book.people, book.rankings
     assert {
         str(year): everybody[one.id[0]].name for year, one in of_site.items() if len(one.id) >= asked.fewest
     } == found

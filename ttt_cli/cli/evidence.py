@@ -50,10 +50,15 @@ def command(
     if grid is not None:
         return _surface(query, grid, overrides, jobs)
     run = query.open(titled=False)
-    from ttt_cli.views.evidence import scored_report
+    from ttt_cli.views.evidence import evidence_report, with_scores
     from ttt_cli.views.run import short_tables
 
-    report, converged = scored_report(run, scores, since, every or 1, progress())
+    report, converged = evidence_report(run.meta), run.meta.converged
+    if scores:
+        from ttt_cli.evaluate.forecast import predict_run
+
+        found = predict_run(run, since, every or 1, progress=progress())
+        report, converged = with_scores(report, found), converged and found.converged
     query.show(report, *(short_tables(run) if query.titled else ()))
     return 0 if converged else options.NOT_CONVERGED
 

@@ -55,10 +55,20 @@ def command(
     chosen, beside = eligible(opened, **limits), options.published_ratings(published, opened)
     if beside:
         say(*beside.words())
-    if _is_folder(out):
-        _write_site(opened, out, chosen, title, most, beside)
-    elif write(report_page(opened, chosen, beside=beside, progress=progress()).encode(), out, "page"):
-        say(f"{out} written")
+    if not _is_folder(out):
+        if write(report_page(opened, chosen, beside=beside, progress=progress()).encode(), out, "page"):
+            say(f"{out} written")
+        return
+    from ttt_cli.views.report.site import write_site
+
+    if Path(out).is_file():
+        hint = "name a page PAGE.html, or a folder that is not there yet"
+        raise RunError("is a file, not a folder", where=out, hint=hint)
+    done = write_site(opened, Path(out), chosen, title=title, most=most, beside=beside, progress=progress())
+    say(f"{Path(out) / 'index.html'} written: {done.files:,} files, {done.size / 1e6:,.1f} MB")
+    for count, what in ((done.players_left_out, "players"), (done.events_left_out, "events")):
+        if count:
+            say(f"{count:,} {what} of fewer games have no page of their own (--pages sets how many do)")
 
 
 def _is_folder(out: str) -> bool:
@@ -67,16 +77,3 @@ def _is_folder(out: str) -> bool:
     if out == "-" or (place.exists() and not (place.is_file() or place.is_dir())):
         return False
     return out.endswith("/") or place.is_dir() or place.suffix.lower() not in _PAGE
-
-
-def _write_site(opened: Any, out: str, limits: Any, title: str | None, most: int, beside: Any) -> None:
-    from ttt_cli.views.report.site import write_site
-
-    if Path(out).is_file():
-        hint = "name a page PAGE.html, or a folder that is not there yet"
-        raise RunError("is a file, not a folder", where=out, hint=hint)
-    done = write_site(opened, Path(out), limits, title=title, most=most, beside=beside, progress=progress())
-    say(f"{Path(out) / 'index.html'} written: {done.files:,} files, {done.size / 1e6:,.1f} MB")
-    for count, what in ((done.players_left_out, "players"), (done.events_left_out, "events")):
-        if count:
-            say(f"{count:,} {what} of fewer games have no page of their own (--pages sets how many do)")

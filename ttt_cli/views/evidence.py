@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import combinations, pairwise
+from itertools import combinations
 from typing import TYPE_CHECKING, Any, Final
 
 from ttt_cli.runs.meta import RunMeta
@@ -16,7 +17,7 @@ from ttt_cli.views.rows import Rows, finite, short, shown_notes
 if TYPE_CHECKING:
     from ttt_cli.evaluate.forecast import Forecast
     from ttt_cli.evaluate.grid import EvidenceGrid
-    from ttt_cli.evaluate.tune import TunedParameter, Tuning
+    from ttt_cli.evaluate.tune import Tuning
     from ttt_cli.runs.meta import EvidencePoint
     from ttt_cli.runs.run import Run
     from ttt_cli.support.progress import Progress
@@ -87,19 +88,6 @@ def evidence_report(meta: RunMeta) -> Rows:
 def has_evidence(meta: RunMeta) -> bool:
     """Whether the run's system computes an evidence."""
     return not math.isnan(meta.log_evidence)
-
-
-def scored_report(
-    run: Run, scores: bool, since: str | None, every: int, progress: Progress
-) -> tuple[Rows, bool]:
-    """The report of a run, with scores from the period `since` on if `scores`, and whether everything converged."""
-    report, converged = evidence_report(run.meta), run.meta.converged
-    if not scores:
-        return report, converged
-    from ttt_cli.evaluate.forecast import predict_run
-
-    found = predict_run(run, since, every, progress=progress)
-    return with_scores(report, found), converged and found.converged
 
 
 def with_scores(report: Rows, found: Forecast) -> Rows:
@@ -212,7 +200,14 @@ def evidence_surface(grid: EvidenceGrid) -> Surface:
     """Lay the points of a grid out along its axes."""
     points = dict(sorted((tuple(point.params[key] for key in grid.keys), point) for point in grid.points))
     surface = Surface(grid.keys, points)
-    return Surface(grid.keys, points, tuple(_edges(grid, surface.best)))
+    edges = []
+    for axis, value in zip(grid.axes, surface.best, strict=True):
+        lower, higher = grid.open_ends[axis.key]
+        if len(axis.values) > 1 and lower and value == axis.values[0]:
+            edges.append(f"{axis.key} below {value:g}")
+        if len(axis.values) > 1 and higher and value == axis.values[-1]:
+            edges.append(f"{axis.key} above {value:g}")
+    return replace(surface, edges=tuple(edges))
 
 
 def surface_rows(surface: Surface) -> Rows:
@@ -243,72 +238,29 @@ def stored_surface(points: Sequence[EvidencePoint]) -> Surface | None:
 
     None when no two parameters vary together. A parameter that follows from others (an `auto`) may vary with them.
     """
-    keys = dict.fromkeys(key for point in points for key, value in point.asked.items() if _is_number(value))
-    found = (
-        Surface(pair, kept)
-        for pair in combinations(keys, 2)
-        for group in _groups(points, pair)
-        if (kept := _on_lines(pair, group))
-    )
-    return max(found, key=lambda surface: len(surface.points), default=None)
-
-
-def _groups(points: Sequence[EvidencePoint], pair: tuple[str, str]) -> list[list[EvidencePoint]]:
-    groups: dict[str, list[EvidencePoint]] = {}
-    for point in points:
-        if all(_is_number(point.asked.get(key)) for key in pair):
-            rest = {key: value for key, value in sorted(point.asked.items()) if key not in pair}
-            groups.setdefault(repr(rest), []).append(point)
-    return list(groups.values())
-
-
-def _on_lines(pair: tuple[str, str], group: Sequence[EvidencePoint]) -> dict[Place, EvidencePoint]:
-    """The points that share each of their values with another point; empty when they make no grid."""
-    places: dict[Place, EvidencePoint] = {
-        (float(p.asked[pair[0]]), float(p.asked[pair[1]])): p for p in group
-    }
-    lines = [[place[axis] for place in places] for axis in (0, 1)]
-    kept = {
-        place: point
-        for place, point in sorted(places.items())
-        if all(lines[axis].count(place[axis]) > 1 for axis in (0, 1))
-    }
-    return {} if any(len({place[axis] for place in kept}) < 2 for axis in (0, 1)) else kept
-
-
-def _edges(grid: EvidenceGrid, best: Place) -> Iterator[str]:
-    for axis, value in zip(grid.axes, best, strict=True):
-        lower, higher = grid.open_ends[axis.key]
-        if len(axis.values) > 1 and lower and value == axis.values[0]:
-            yield f"{axis.key} below {value:g}"
-        if len(axis.values) > 1 and higher and value == axis.values[-1]:
-            yield f"{axis.key} above {value:g}"
-
-
-def _is_number(value: object) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
-
-
-def is_geometric(ticks: Sequence[float]) -> bool:
-    """Whether the ratios of steps vary less than their differences, so that the axis is logarithmic."""
-    if ticks[0] <= 0.0 or len(ticks) < 3:
-        return False
-    steps, ratios = [b - a for a, b in pairwise(ticks)], [math.log(b / a) for a, b in pairwise(ticks)]
-    return max(ratios) / min(ratios) < max(steps) / min(steps)
-
-
-def edges(ticks: Sequence[float], *, log: bool) -> dict[float, tuple[float, float]]:
-    """Lower and upper edge of the tile of each value: halfway to its neighbours, on the outer sides as far again."""
-    forth, back = (math.log, math.exp) if log else (float, float)
-    places = [forth(value) for value in ticks]
-    if len(places) == 1:
-        return {ticks[0]: (back(places[0] - 0.5), back(places[0] + 0.5))}
-    half = [(b - a) / 2.0 for a, b in pairwise(places)]
-    before, after = [half[0], *half], [*half, half[-1]]
-    return {
-        value: (back(place - a), back(place + b))
-        for value, place, a, b in zip(ticks, places, before, after, strict=True)
-    }
+    found: Surface | None = None
+    numbers = [
+        {key: float(value) for key, value in point.asked.items() if type(value) in (int, float)}
+        for point in points
+    ]
+    for pair in combinations(dict.fromkeys(key for one in numbers for key in one), 2):
+        groups: dict[str, dict[Place, EvidencePoint]] = {}
+        for point, one in zip(points, numbers, strict=True):
+            if all(key in one for key in pair):
+                rest = {key: value for key, value in sorted(point.asked.items()) if key not in pair}
+                groups.setdefault(repr(rest), {})[one[pair[0]], one[pair[1]]] = point
+        for group in groups.values():
+            # The run's own point, which shares its values with no other, is not of the grid.
+            shared = [Counter(values) for values in zip(*group, strict=True)]
+            kept = [
+                place
+                for place in sorted(group)
+                if all(count[value] > 1 for count, value in zip(shared, place, strict=True))
+            ]
+            surface = Surface(pair, {place: group[place] for place in kept})
+            if min(map(len, surface.ticks)) > 1 and len(kept) > (len(found.points) if found else 0):
+                found = surface
+    return found
 
 
 EVIDENCE: Final = "log_evidence"  # the last row
@@ -352,15 +304,14 @@ def tuned_config(tuning: Tuning, meta: RunMeta) -> str:
     """The tuned config as YAML; comments on top give the origin of the values."""
     from ttt_cli.config.schema import render
 
+    parameters = [
+        f"  {one.key} {one.value:.6g}{'' if one.standard_error is None else f' +- {one.standard_error:.3g}'}"
+        f"{f', its {one.bound} bound' if one.bound else ''} (from {one.start:.6g})"
+        for one in tuning.parameters
+    ]
     lines = [
         f"Tuned by `ttt tune` on {meta.games:,} games, {meta.first} to {meta.last}:",
-        *(f"  {_words(found)}" for found in tuning.parameters),
+        *parameters,
         *tuning_lines(tuning),
     ]
     return "".join(f"# {line}\n" for line in lines) + "\n" + render(tuning.config, tuning.schema)
-
-
-def _words(found: TunedParameter) -> str:
-    error = "" if found.standard_error is None else f" +- {found.standard_error:.3g}"
-    bound = f", its {found.bound} bound" if found.bound else ""
-    return f"{found.key} {found.value:.6g}{error}{bound} (from {found.start:.6g})"

@@ -71,7 +71,17 @@ def outcomes(
     if is_gaussian(params):
         found = (gaussian_outcomes(params, *sides, normal_cdf) for sides in zip(white, black, strict=True))
         return [Outcome(win, draw, loss) for loss, draw, win in found]
-    return _by_the_model(model, params, white, black)
+    import numpy as np
+
+    from ttt_cli.systems.registry import load
+
+    numbers = [key for key, value in white[0].items() if value is None or isinstance(value, int | float)]
+    columns = (
+        {key: np.array([row[key] for row in side], np.float64) for key in numbers} for side in (white, black)
+    )
+    return [
+        Outcome(win, draw, loss) for loss, draw, win in load(model).predict(dict(params), *columns).tolist()
+    ]
 
 
 def colour_blind(model: str, params: Mapping[str, Any], a: Strength, b: Strength) -> Outcome:
@@ -79,23 +89,6 @@ def colour_blind(model: str, params: Mapping[str, Any], a: Strength, b: Strength
     as_white, turned = outcomes(model, params, [a, b], [b, a])
     as_black = turned.turned()
     return Outcome(*((w + b) / 2.0 for w, b in zip(as_white, as_black, strict=True)))
-
-
-def _by_the_model(
-    model: str, params: Mapping[str, Any], white: Sequence[Strength], black: Sequence[Strength]
-) -> list[Outcome]:
-    import numpy as np
-
-    from ttt_cli.systems.registry import load
-
-    def columns(side: Sequence[Strength]) -> dict[str, Any]:
-        numbers = [key for key, value in side[0].items() if value is None or isinstance(value, int | float)]
-        return {
-            key: np.array([math.nan if row[key] is None else row[key] for row in side]) for key in numbers
-        }
-
-    predicted = load(model).predict(dict(params), columns(white), columns(black))
-    return [Outcome(win, draw, loss) for loss, draw, win in predicted.tolist()]
 
 
 @dataclass(frozen=True)
@@ -132,6 +125,9 @@ def match(model: str, params: Mapping[str, Any], a: Strength, b: Strength, games
     averaged (equal steps over the normal density, exact far beyond 1e-9); without sds, and where the system predicts
     from ratings alone, it is certain. Margins of draws that are uncertain too (TTT-D) are averaged game by game.
     """
+    import numpy as np
+    from numpy.polynomial.polynomial import polypow
+
     spread = math.hypot(a["sd"] or 0.0, b["sd"] or 0.0)
     if not is_gaussian(params):
         from ttt_cli.systems.registry import load
@@ -143,37 +139,17 @@ def match(model: str, params: Mapping[str, Any], a: Strength, b: Strength, games
         [{**side, "mean": side["mean"] + 0.5 * way * spread * z, "sd": 0.0} for z in steps]
         for side, way in ((a, 1.0), (b, -1.0))
     )
-    white = outcomes(model, params, firsts, seconds)
-    black = [outcome.turned() for outcome in outcomes(model, params, seconds, firsts)]
-    scores = [0.0] * (2 * games + 1)
-    for weight, as_white, as_black in zip(density, white, black, strict=True):
-        for half, probability in enumerate(_score_distribution(as_white, as_black, games)):
-            scores[half] += weight / sum(density) * probability
-    win, loss = sum(scores[games + 1 :]), sum(scores[:games])
-    return Match(games, win, scores[games], loss, tuple(scores))
-
-
-def _score_distribution(as_white: Outcome, as_black: Outcome, games: int) -> list[float]:
-    """Probabilities of 0, 1, ... half points over independent games."""
-    white, black = ([outcome.loss, outcome.draw, outcome.win] for outcome in (as_white, as_black))
-    even = _power(_product(white, black), games // 2)
-    return _product(even, [(w + b) / 2.0 for w, b in zip(white, black, strict=True)]) if games % 2 else even
-
-
-def _power(factor: list[float], exponent: int) -> list[float]:
-    result = [1.0]
-    while exponent:
-        if exponent % 2:
-            result = _product(result, factor)
-        exponent //= 2
-        factor = _product(factor, factor) if exponent else factor
-    return result
-
-
-def _product(p: list[float], q: list[float]) -> list[float]:
-    """Coefficients of the product of two polynomials."""
-    result = [0.0] * (len(p) + len(q) - 1)
-    for i, x in enumerate(p):
-        for j, y in enumerate(q, start=i):
-            result[j] += x * y
-    return result
+    found = np.zeros(2 * games + 1)
+    for weight, as_white, turned in zip(
+        density,
+        outcomes(model, params, firsts, seconds),
+        outcomes(model, params, seconds, firsts),
+        strict=True,
+    ):
+        white, black = np.array(as_white[::-1]), np.array(turned)  # losses, draws, wins of A
+        distribution = polypow(np.convolve(white, black), games // 2)  # of half points
+        if games % 2:
+            distribution = np.convolve(distribution, (white + black) / 2.0)
+        found += weight / sum(density) * distribution
+    scores = tuple(found.tolist())
+    return Match(games, sum(scores[games + 1 :]), scores[games], sum(scores[:games]), scores)

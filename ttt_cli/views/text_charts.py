@@ -25,7 +25,7 @@ def bar(value: float, largest: float, width: int, *, ascii_only: bool = False) -
     if ascii_only:
         return ASCII_BAR * max(round(length), 1)
     whole, eighths = divmod(max(round(8 * length), 1), 8)
-    return EIGHTHS[8] * whole + (EIGHTHS[eighths] if eighths else "")
+    return EIGHTHS[8] * whole + EIGHTHS[eighths].strip()
 
 
 BLOCKS: Final = "▁▂▃▄▅▆▇█"
@@ -37,30 +37,20 @@ def sparkline(values: Sequence[float], *, width: int | None = None, ascii_only: 
 
     Equal values give the middle height, an empty sequence the empty text; what is not finite leaves a gap.
     """
-    blocks = ASCII_BLOCKS if ascii_only else BLOCKS
-    heights = list(values) if width is None or len(values) <= width else _means(values, width)
-    finite = [height for height in heights if math.isfinite(height)]
-    if not finite:
-        return " " * len(heights)
-    low, high = min(finite), max(finite)
-    return "".join(blocks[_step(height, low, high)] if math.isfinite(height) else " " for height in heights)
-
-
-def _step(height: float, low: float, high: float) -> int:
-    if low == high:
-        return len(BLOCKS) // 2 - 1
-    return min(int((height - low) / (high - low) * len(BLOCKS)), len(BLOCKS) - 1)
-
-
-def _means(values: Sequence[float], width: int) -> list[float]:
-    edges = [i * len(values) // width for i in range(width + 1)]
-    return [sum(values[a:b]) / (b - a) for a, b in pairwise(edges)]
+    if width is not None and len(values) > width:
+        edges = [i * len(values) // width for i in range(width + 1)]
+        values = [sum(values[a:b]) / (b - a) for a, b in pairwise(edges)]
+    finite = [value for value in values if math.isfinite(value)]
+    low, high = min(finite, default=0.0), max(finite, default=0.0)
+    blocks, line = ASCII_BLOCKS if ascii_only else BLOCKS, ""
+    for value in values:
+        share = (value - low) / (high - low) if high > low else 0.4
+        line += blocks[min(int(share * len(blocks)), len(blocks) - 1)] if math.isfinite(value) else " "
+    return line
 
 
 # Braille, by row and column of a cell.
 _DOTS: Final = ((0x01, 0x08), (0x02, 0x10), (0x04, 0x20), (0x40, 0x80))
-_DOWN, _ACROSS = len(_DOTS), len(_DOTS[0])
-_BAND, _ASCII_BAND, _ASCII_LINE = "░", ".", "*"
 LEAST_WIDTH: Final = 40
 
 
@@ -90,49 +80,33 @@ def chart(
     def row_of(value: float, rows: int) -> int:
         return min(int((high - value) / (high - low) * rows), rows - 1)
 
+    def at(values: Sequence[float], column: int, columns: int) -> float:
+        """The value in the middle of a column, on straight lines between periods."""
+        left, beyond = divmod((column + 0.5) / columns * (len(values) - 1), 1)
+        return values[int(left)] * (1.0 - beyond) + values[int(left) + 1] * beyond
+
+    band, tick, plain = (".", "|", "|") if ascii_only else ("░", "┤", "│")
     cells = [[" "] * across for _ in range(height)]
     for column in range(across):
-        m, s = (_at(values, (column + 0.5) / across) for values in (mean, sd))
+        m, s = at(mean, column, across), at(sd, column, across)
         for row in range(row_of(m + s, height), row_of(m - s, height) + 1):
-            cells[row][column] = _ASCII_BAND if ascii_only else _BAND
-    dots = across * _ACROSS
-    heights = [row_of(_at(mean, (i + 0.5) / dots), height * _DOWN) for i in range(dots)]
-    _draw_line(cells, heights, ascii_only)
-    first, last = ends
-    below = f"{'':{margin + 2}}{first}{'':{max(across - len(first) - len(last), 1)}}{last}"
-    return [*_with_axis(cells, labels, margin, ascii_only), below]
-
-
-def _with_axis(cells: list[list[str]], labels: list[str], margin: int, ascii_only: bool) -> list[str]:
-    tick, plain = "||" if ascii_only else "┤│"
-    named = (0, len(cells) // 2, len(cells) - 1)
-    axis = (
-        f"{label:>{margin}} {tick}" if row in named else f"{'':{margin}} {plain}"
-        for row, label in enumerate(labels)
-    )
-    return [f"{left}{''.join(row)}".rstrip() for left, row in zip(axis, cells, strict=True)]
-
-
-def _at(values: Sequence[float], place: float) -> float:
-    """The value at a place between 0 (the first) and 1 (the last), straight lines in between."""
-    position = place * (len(values) - 1)
-    left = min(int(position), len(values) - 2)
-    return values[left] + (position - left) * (values[left + 1] - values[left])
-
-
-def _draw_line(cells: list[list[str]], heights: Sequence[int], ascii_only: bool) -> None:
-    """Dots at `heights` (from the top, one per column of dots), joined where the line is steep."""
+            cells[row][column] = band
+    heights = [row_of(at(mean, column, 2 * across), 4 * height) for column in range(2 * across)]
     dots: dict[tuple[int, int], int] = {}
-    before = heights[0]
-    for column, here in enumerate(heights):
-        step = 1 if here > before else -1
-        joined = range(before + step, here + step, step) if here != before else (here,)
-        for down in joined:
-            cell = down // _DOWN, column // _ACROSS
-            dots[cell] = dots.get(cell, 0) | _DOTS[down % _DOWN][column % _ACROSS]
-        before = here
+    for column, (before, here) in enumerate(zip(heights[:1] + heights, heights, strict=False)):
+        steep = range(before + 1, here) if here > before else range(here + 1, before)
+        for down in (here, *steep):
+            cell = down // 4, column // 2
+            dots[cell] = dots.get(cell, 0) | _DOTS[down % 4][column % 2]
     for (row, column), pattern in dots.items():
-        cells[row][column] = _ASCII_LINE if ascii_only else chr(0x2800 + pattern)
+        cells[row][column] = "*" if ascii_only else chr(0x2800 + pattern)
+    lines = [
+        f"{label:>{margin}} {tick}" if row in (0, height // 2, height - 1) else f"{'':{margin}} {plain}"
+        for row, label in enumerate(labels)
+    ]
+    first, last = ends
+    below = f"{'':{margin + 2}}{first}{last:>{max(across - len(first), len(last) + 1)}}"
+    return [*(f"{line}{''.join(row)}".rstrip() for line, row in zip(lines, cells, strict=True)), below]
 
 
 # Dark to bright in equal steps of lightness (after viridis).
@@ -145,7 +119,6 @@ _LEAST_CELL: Final = 2
 _WIDEST_BAR: Final = 60
 SHADES: Final = "·░▒▓█"  # rising with the evidence
 ASCII_SHADES: Final = ".:+%#"
-UNSETTLED: Final = "!"
 Cell = tuple[str, str]  # a text, and its style: `bold black on #fde725`
 
 
@@ -153,31 +126,39 @@ def surface_chart(
     surface: Surface, *, width: int, coloured: bool = False, ascii_only: bool = False
 ) -> list[list[Cell]]:
     """A surface of evidence over one axis as bars, over two as a heatmap; no lines with more axes or without room."""
-    mark = "X" if ascii_only else "●"
-    if len(surface.keys) == 1:
-        found = [[(line, "")] for line in _bars(surface, width, mark, ascii_only)]
-    else:
-        shades = ASCII_SHADES if ascii_only else SHADES
-        found = _heatmap(surface, width, mark, None if coloured else shades) if len(surface.keys) == 2 else []
-    if not found:
-        return []
-    best = surface.points[surface.best]
-    legend = [f"{mark} best: {surface.best_words}, log-evidence {best.log_evidence:.3f}"]
-    legend += [f"{UNSETTLED} not converged"] * (surface.missed > 0)
-    over = " and ".join(
-        f"{key}{way}" for key, way in zip(surface.keys, (" (down)", " (across)"), strict=False)
-    )
-    head = over if len(surface.keys) == 2 else surface.keys[0]
-    return [[(f"log-evidence over {head}", "bold")], *found, *([(line, "")] for line in legend)]
+    best_mark = "X" if ascii_only else "●"
+    marks = {
+        place: best_mark * (place == surface.best) + "!" * (not point.converged)
+        for place, point in surface.points.items()
+    }
+    numbers = [f"{tick:g}" for tick in surface.ticks[0]]
+    wide = len(surface.keys[0]) + 1 + max(map(len, numbers))
+    heads = [f"{surface.keys[0]} {numbers[0]}", *numbers[1:]]
+    heads = [f"{head:>{wide}} " for head in heads]
+    match len(surface.keys):
+        case 1:
+            found = [[(line, "")] for line in _bars(surface, heads, marks, width, ascii_only)]
+            over = surface.keys[0]
+        case 2:
+            shades = ASCII_SHADES if ascii_only else SHADES
+            found = _heatmap(surface, heads, marks, width, None if coloured else shades)
+            over = f"{surface.keys[0]} (down) and {surface.keys[1]} (across)"
+        case _:
+            return []
+    best = surface.points[surface.best].log_evidence
+    legend = [f"{best_mark} best: {surface.best_words}, log-evidence {best:.3f}"]
+    legend += ["! not converged"] * (surface.missed > 0)
+    return found and [[(f"log-evidence over {over}", "bold")], *found, *([(line, "")] for line in legend)]
 
 
-def _heatmap(surface: Surface, width: int, mark: str, shades: str | None) -> list[list[Cell]]:
+def _heatmap(
+    surface: Surface, heads: Sequence[str], marks: Mapping[Place, str], width: int, shades: str | None
+) -> list[list[Cell]]:
     """A cell per point of two axes, brighter where the evidence is higher: coloured without `shades`.
 
     Heights are ranks, so that the neighbourhood of the best is seen beside deep valleys.
     """
     down, across = surface.ticks
-    heads = _heads(surface.keys[0], down)
     labels = [f"{tick:g}" for tick in across]
     wide = min(max(3, *(len(label) + 1 for label in labels)), (width - len(heads[0])) // len(labels))
     if wide < _LEAST_CELL:
@@ -193,7 +174,7 @@ def _heatmap(surface: Surface, width: int, mark: str, shades: str | None) -> lis
         return (f" {text} " if text and width > 3 else text).center(width, shades[step]), ""
 
     lines = [
-        [(head, ""), *(cell((tick, other), _mark(surface, (tick, other), mark), wide) for other in across)]
+        [(head, ""), *(cell((tick, other), marks[tick, other], wide) for other in across)]
         for head, tick in zip(heads, down, strict=True)
     ]
     lines.append([(" " * len(heads[0]) + axis_line(labels, wide), "")])
@@ -205,21 +186,22 @@ def _heatmap(surface: Surface, width: int, mark: str, shades: str | None) -> lis
     return [*lines, key]
 
 
-def _bars(surface: Surface, width: int, mark: str, ascii_only: bool) -> list[str]:
+def _bars(
+    surface: Surface, heads: Sequence[str], marks: Mapping[Place, str], width: int, ascii_only: bool
+) -> list[str]:
     """A bar per point of one axis, as long as the evidence is above the lowest; none without room."""
-    heads = _heads(surface.keys[0], surface.ticks[0])
     values = [f"{point.log_evidence:.3f}" for point in surface.points.values()]
     widest = max(map(len, values))
     room = min(width - len(heads[0]) - widest - 6, _WIDEST_BAR)
     if room < 1:
         return []
-    drops = surface.drops()
-    most = max((drop for drop in drops.values() if math.isfinite(drop)), default=0.0)
+    drops = surface.drops().values()
+    most = max(filter(math.isfinite, drops), default=0.0)
     lines = []
-    for head, value, (place, drop) in zip(heads, values, drops.items(), strict=True):
+    for head, value, mark, drop in zip(heads, values, marks.values(), drops, strict=True):
         share = 1.0 - drop / most if most > 0.0 and math.isfinite(drop) else float(drop <= 0.0)
         line = (ASCII_BAR if ascii_only else EIGHTHS[8]) * (1 + round(min(share, 1.0) * (room - 1)))
-        lines.append(f"{head} {value:>{widest}} {line} {_mark(surface, place, mark)}".rstrip())
+        lines.append(f"{head} {value:>{widest}} {line} {mark}".rstrip())
     return lines
 
 
@@ -239,13 +221,3 @@ def axis_line(labels: Sequence[str], width: int) -> str:
         if at + len(label) <= len(labels) * width and at >= len(line) + (1 if line else 0):
             line = line.ljust(at) + label
     return line
-
-
-def _heads(key: str, ticks: Sequence[float]) -> list[str]:
-    numbers = [f"{tick:g}" for tick in ticks]
-    width = len(key) + 1 + max(map(len, numbers))
-    return [f"{f'{key} {number}' if row == 0 else number:>{width}} " for row, number in enumerate(numbers)]
-
-
-def _mark(surface: Surface, place: Place, best: str) -> str:
-    return best * (place == surface.best) + UNSETTLED * (not surface.points[place].converged)

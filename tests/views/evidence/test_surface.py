@@ -1,5 +1,3 @@
-import math
-
 from ttt_cli.runs.meta import EvidencePoint
 from ttt_cli.views.evidence import stored_surface
 
@@ -35,20 +33,6 @@ def test_of_two_grids_the_larger_counts_and_they_are_not_mixed() -> None:
     surface = stored_surface([*grid(SMALL, prior_sd=300.0), *grid(larger, prior_sd=400.0)])
     assert surface is not None
     assert surface.values == larger
-
-
-def test_a_point_that_did_not_converge_is_best_only_when_none_did() -> None:
-    points = [*grid({k: v for k, v in SMALL.items() if k != (200.0, 10.0)})]
-    points.append(point(-7.0, False, beta=200.0, tau=10.0))
-    surface = stored_surface(points)
-    assert surface is not None
-    assert surface.best == (200.0, 20.0)
-
-
-def test_what_is_no_number_is_never_best() -> None:
-    surface = stored_surface(grid({**SMALL, (200.0, 10.0): math.nan}))
-    assert surface is not None
-    assert surface.best == (200.0, 20.0)
 
 
 def test_points_along_one_parameter_are_no_surface() -> None:

@@ -1,6 +1,7 @@
 import json
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import altair
@@ -11,12 +12,13 @@ from tests.support.cases import each
 from tests.support.handmade import put_small_run
 from tests.support.joint_runs import run_of
 from ttt_cli.config.schema import SolverConfig
+from ttt_cli.evaluate.forecast import CalibrationBin
 from ttt_cli.runs.meta import EvidencePoint
 from ttt_cli.runs.run import Run, open_run
 from ttt_cli.support.errors import LookupFailed
-from ttt_cli.views.figures import FIGURE_FORMATS, KINDS
+from ttt_cli.views.figures import FIGURE_FORMATS
 from ttt_cli.views.figures.figure import make_figure, render
-from ttt_cli.views.figures.periods import _names
+from ttt_cli.views.figures.periods import _names, calibration_figure, step_of
 from ttt_cli.views.figures.spec import COLOURS, colour, shape
 from ttt_cli.views.rankings import Eligible, eligible, leaders, leads_of
 
@@ -268,23 +270,32 @@ def test_a_top_that_nobody_fills_is_an_error(run: Run) -> None:
 
 
 def test_evidence_needs_a_stored_grid_and_marks_its_best(tmp_path: Path) -> None:
-    put_small_run(tmp_path / "a.ttt")
-    run = open_run(tmp_path / "a.ttt")
+    """Of an incomplete grid the points that are there are drawn."""
+    run = open_run(put_small_run(tmp_path / "a.ttt"))
     with pytest.raises(LookupFailed, match="no evidence over two parameters"):
         make_figure(run, "evidence")
+    places = [(b, t) for b in (100.0, 200.0, 600.0) for t in (10.0, 20.0) if (b, t) != (600.0, 20.0)]
+    places.append((200.0, 80.0))  # alone with its tau
     run.store_evidence(
         EvidencePoint({"beta": b, "tau": t}, {"beta": b, "tau": t}, -abs(b - 200) - t / 10, True, 3, 0.0)
-        for b in (100.0, 200.0)
-        for t in (10.0, 20.0)
+        for b, t in places
     )
     spec = make_figure(run, "evidence").spec
     altair.LayerChart.from_dict(spec)  # raises when it is not valid
     (tiles,) = layers(spec, "rect")
-    assert {(row["beta"], row["tau"]): row["below"] for row in tiles["values"]} == {
-        (100.0, 10.0): 100.0, (100.0, 20.0): 101.0, (200.0, 10.0): 0.0, (200.0, 20.0): 1.0,
+    assert {(row["beta"], row["tau"]): (row["below"], row["step"]) for row in tiles["values"]} == {
+        (100.0, 10.0): (100.0, "30 to 100"), (100.0, 20.0): (101.0, "100 to 300"), (200.0, 10.0): (0.0, "0 to 0.5"),
+        (200.0, 20.0): (1.0, "0.5 to 2"),
     }  # fmt: skip
+    axes = {channel: tiles["encoding"][channel]["scale"]["domain"] for channel in "xy"}
+    assert axes == {"x": [100.0, 200.0], "y": [20.0, 10.0]}
     (best,) = layers(spec, "point")
     assert best["values"] == [{"beta": 200.0, "tau": 10.0}]
+
+
+@each("drop, step", [(0.0, "0 to 0.5"), (0.5, "0 to 0.5"), (0.6, "0.5 to 2"), (1e9, "over 10000")])
+def test_steps_of_evidence(drop: float, step: str) -> None:
+    assert step_of(drop) == step
 
 
 def test_more_players_than_colours_differ_in_their_points() -> None:
@@ -308,21 +319,6 @@ def test_every_format_is_what_it_says(run: Run, fmt: str, start: bytes) -> None:
     assert set(FIGURE_FORMATS) == {"png", "svg", "pdf", "html"}
 
 
-def test_kinds_have_all_a_figure(run: Run) -> None:
-    assert KINDS == (
-        "skills",
-        "difference",
-        "leaders",
-        "games",
-        "evidence",
-        "top",
-        "calibration",
-        "draws",
-        "newcomers",
-        "career",
-    )
-
-
 @pytest.mark.parametrize("kind", ["skills", "leaders", "games", "top", "difference", "calibration"])
 def test_figures_are_valid_descriptions(margins: Run, kind: str) -> None:
     names = ["Anderssen", "Morphy"] if kind == "difference" else []
@@ -340,3 +336,22 @@ def test_names_of_number_ones_stand_above_all_that_is_near() -> None:
     found = {one["text"]: one for one in _names(firsts, 1850.0, 1909.0, 10.0)}
     assert found["Short"] == {"year": 1880.0, "value": 2010.0, "text": "Short"}
     assert found["Long"]["value"] == 2010.0
+
+
+def test_bins_of_calibration_are_points_with_two_standard_errors(run: Run) -> None:
+    bins = {
+        "win": (CalibrationBin(0.30, 0.35, 400.0, 0.31, 0.4, 0.02),),
+        "draw": (CalibrationBin(0.20, 0.25, 9.0, 0.2, 0.3, 0.1),),
+        "loss": (CalibrationBin(0.95, 1.0, 50.0, 0.97, 0.99, 0.03),),
+    }
+    found: Any = SimpleNamespace(first="1850", every=5, games=1234.0, bins=bins)
+    spec = calibration_figure(run, found)
+    (points,) = layers(spec, "point")
+    keys = ("outcome", "predicted", "observed", "low", "high", "games")
+    assert [tuple(one[key] for key in keys) for one in points["values"]] == [
+        ("White wins", 0.31, 0.4, 0.36, 0.44, 400.0), ("Black wins", 0.97, 0.99, 0.93, 1.0, 50.0),
+    ]  # fmt: skip
+    assert render(spec, "svg").startswith(b"<svg")
+    assert spec["title"]["text"] == f"Calibration of {run.meta.model}"
+    assert "1,234 games from 1850 on" in spec["title"]["subtitle"]
+    assert "learning every 5 years" in spec["title"]["subtitle"]

@@ -10,7 +10,7 @@ from ttt_cli.runs.run import Run, open_run
 from ttt_cli.runs.write import memory_run
 from ttt_cli.timeline import build_timeline
 from ttt_cli.views.figures import curves as module
-from ttt_cli.views.figures.curves import CurvePoint, History, histories, leading_players
+from ttt_cli.views.figures.curves import CurvePoint, histories, leading_players, stretches
 from ttt_cli.views.rankings import Eligible
 
 
@@ -21,8 +21,8 @@ def run(small_run: Callable[..., Run]) -> Run:
 
 def test_histories_come_in_the_order_asked_for(run: Run) -> None:
     found = histories(run, ["Paulsen, Louis", "nobody", "Anderssen, Adolf"])
-    assert [history.player for history in found] == ["Paulsen, Louis", "Anderssen, Adolf"]
-    points = found[1].points
+    assert list(found) == ["Paulsen, Louis", "Anderssen, Adolf"]
+    points = found["Anderssen, Adolf"]
     assert [(p.period, p.year, p.mean, p.games, p.margin) for p in points[:2]] == [
         ("1858", 1858.0, 1002.0, 3, None),
         ("1859", 1859.0, pytest.approx(1002 + 1 / 3, abs=2.0), 0, None),
@@ -31,30 +31,25 @@ def test_histories_come_in_the_order_asked_for(run: Run) -> None:
 
 def test_margins_are_read_where_there_are_some(tmp_path: Path) -> None:
     put_small_run(tmp_path / "d.ttt", further="draw_margin")
-    (history,) = histories(open_run(tmp_path / "d.ttt"), ["Anderssen, Adolf"])
-    assert history.points[0].margin == pytest.approx(100.2)
+    (points,) = histories(open_run(tmp_path / "d.ttt"), ["Anderssen, Adolf"]).values()
+    assert points[0].margin == pytest.approx(100.2)
 
 
 def test_stretches_share_their_ends_and_tell_gaps_from_games() -> None:
     games = [3, 1, 0, 0, 2, 2]
-    history = History("A", tuple(CurvePoint(str(i), float(i), 0.0, 1.0, n) for i, n in enumerate(games)))
-    pieces = [(active, [point.year for point in piece]) for active, piece in history.stretches()]
+    points = [CurvePoint(str(i), float(i), 0.0, 1.0, n) for i, n in enumerate(games)]
+    pieces = [(active, [point.year for point in piece]) for active, piece in stretches(points)]
     assert pieces == [(True, [0, 1]), (False, [1, 2, 3, 4]), (True, [4, 5])]
-
-
-def test_one_period_is_no_stretch() -> None:
-    assert list(History("A", (CurvePoint("1858", 1858.0, 0.0, 1.0, 1),)).stretches()) == []
+    assert list(stretches(points[:1])) == []
 
 
 def test_of_many_days_without_games_the_first_of_each_month_is_drawn(monkeypatch: pytest.MonkeyPatch) -> None:
     games = games_of([("1858-01-30", "A, a", "B, b", "1-0"), ("1858-03-20", "B, b", "A, a", "1-0")])
     timeline = build_timeline(games, "day")
     run = memory_run(games, timeline, fit_of(timeline), CONFIG)
-    (history,) = histories(run, ["A, a"])
-    assert len(history.points) == 50
+    assert len(histories(run, ["A, a"])["A, a"]) == 50
     monkeypatch.setattr(module, "MANY_DAYS", 49)
-    (history,) = histories(run, ["A, a"])
-    assert [(point.period, point.games) for point in history.points] == [
+    assert [(point.period, point.games) for point in histories(run, ["A, a"])["A, a"]] == [
         ("1858-01-30", 1), ("1858-02-01", 0), ("1858-03-01", 0), ("1858-03-20", 1),
     ]  # fmt: skip
 

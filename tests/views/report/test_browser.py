@@ -1,8 +1,6 @@
 """The page in a real browser: driven by a script of its own, what it became read back."""
 
 import re
-from collections.abc import Sequence
-from math import log
 from pathlib import Path
 from typing import Any
 
@@ -143,49 +141,23 @@ def test_a_single_period_has_a_band_and_long_names_end_where_the_picture_does(
     assert long.startswith(name[:-1])
 
 
-def tiles(
-    browser: Browser, tmp_path: Path, places: Sequence[tuple[float, float]]
-) -> list[tuple[float, float, float, float]]:
-    """Left, top, width and height of what the evidence at these places is drawn as."""
+def test_tiles_of_the_evidence_are_all_of_one_size(browser: Browser, tmp_path: Path) -> None:
+    """Also where points of the grid are missing."""
     run = open_run(put_small_run(tmp_path / "a.ttt"))
+    places = [(beta, tau) for beta in (100.0, 300.0, 600.0) for tau in (10.0, 50.0, 200.0)][1:]
     run.store_evidence(EvidencePoint({"beta": b, "tau": t}, {}, -b - t, True, 3, 0.0) for b, t in places)
     (tmp_path / "page.html").write_text(report_page(run), encoding="utf-8")
     dom = browser.shown((tmp_path / "page.html").as_uri())
     found = re.findall(
         r'<rect class="tile"[^>]*? x="([\d.]+)" y="([\d.]+)" width="([\d.]+)" height="([\d.]+)"', dom
     )
-    return [tuple(map(float, one)) for one in found]  # type: ignore[misc]
-
-
-def test_tiles_of_the_evidence_are_as_wide_as_their_steps(browser: Browser, tmp_path: Path) -> None:
-    found = tiles(
-        browser, tmp_path, [(beta, tau) for beta in (100.0, 300.0, 600.0) for tau in (10.0, 50.0, 200.0)]
-    )
-    assert len(found) == 9
-    lefts, tops = (sorted({one[at] for one in found}) for at in (0, 1))
-    widths = [next(one[2] for one in found if one[0] == left) for left in lefts]
-    assert [width / widths[0] for width in widths] == pytest.approx(
-        [1.0, 1.25, 1.5], abs=0.01
-    )  # 200, 250, 300
-    heights = [next(one[3] for one in found if one[1] == top) for top in reversed(tops)]
-    steps = [log(5.0), log(20.0) / 2.0, log(4.0)]  # by ratios
-    assert [high / heights[0] for high in heights] == pytest.approx(
-        [step / steps[0] for step in steps], abs=0.02
-    )
-    ends = [left + width for left, width in zip(lefts, widths, strict=True)]
-    assert ends[:-1] == pytest.approx(lefts[1:], abs=0.6)
-
-
-def test_where_points_are_missing_squares_stand_at_the_points(browser: Browser, tmp_path: Path) -> None:
-    places = [
-        (100.0, 10.0),
-        (100.0, 20.0),
-        (100.0, 30.0),
-        (200.0, 10.0),
-        (200.0, 30.0),
-        (400.0, 20.0),
-        (400.0, 30.0),
-    ]
-    found = tiles(browser, tmp_path, places)
-    assert len(found) == 7
-    assert all(one[2:] == pytest.approx((110**0.5,) * 2) for one in found)
+    lefts, tops, widths, heights = ([*map(float, values)] for values in zip(*found, strict=True))
+    assert len(found) == 8
+    assert widths == pytest.approx([widths[0]] * 8)
+    assert heights == pytest.approx([heights[0]] * 8)
+    for places, size in ((lefts, widths[0]), (tops, heights[0])):
+        first, *others = sorted(set(places))
+        assert others == pytest.approx([first + size, first + 2 * size])
+    (best,) = re.findall(r'<circle class="best"[^>]*? cx="([\d.]+)" cy="([\d.]+)"', dom)
+    middle = min(lefts) + widths[0] / 2, sorted(set(tops))[1] + heights[0] / 2  # beta 100, tau 50
+    assert tuple(map(float, best)) == pytest.approx(middle, abs=0.1)

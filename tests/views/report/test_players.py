@@ -1,17 +1,21 @@
+import json
+import shutil
+import subprocess
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from tests.support.builders import fit_rows, make_games
 from tests.support.cases import each
-from tests.support.handmade import games_of, put_small_run
+from tests.support.handmade import CONFIG, fit_of, games_of, put_small_run
 from ttt_cli.config.schema import Config
 from ttt_cli.runs.run import Run, open_run
 from ttt_cli.runs.write import memory_run
 from ttt_cli.timeline import build_timeline
-from ttt_cli.views.report.markup import short
-from ttt_cli.views.report.page import carried_players, report_data
+from ttt_cli.views.report.markup import script, short
+from ttt_cli.views.report.page import DATA_SCRIPTS, report_data
 
 
 @pytest.fixture
@@ -50,21 +54,19 @@ def test_margins_are_carried(tmp_path: Path) -> None:
 
 def test_a_small_budget_keeps_those_who_played_most_and_says_so(run: Run) -> None:
     counts = dict(run.select("SELECT player, games FROM players")[1])
-    carried = carried_players(run, budget=300)
-    assert 0 < len(carried.players) < 3
-    assert carried.left_out == 3 - len(carried.players)
-    kept = {player[0] for player in carried.players}
-    assert kept == {player for player, games in counts.items() if games >= carried.min_games}
+    data = report_data(run, budget=300)
+    kept = {player[0] for player in data["players"]}
+    assert 0 < len(kept) < 3
+    assert data["leftOut"] == 3 - len(kept)
+    assert kept == {player for player, games in counts.items() if games >= data["minGames"]}
     assert min(counts[p] for p in kept) > max(games for p, games in counts.items() if p not in kept)
 
 
 def test_even_the_smallest_budget_carries_somebody(run: Run) -> None:
-    assert carried_players(run, budget=1).players
+    assert report_data(run, budget=1)["players"]
 
 
 def test_fine_periods_without_games_are_thinned_to_one_a_year() -> None:
-    from tests.support.handmade import fit_of
-
     records = [("1858-06", "A", "B", "1-0"), ("1858-09", "B", "A", "1-0"), ("1861-03", "A", "B", "1/2-1/2")]
     games = games_of(records)
     timeline = build_timeline(games, "month")
@@ -80,3 +82,35 @@ def test_fine_periods_without_games_are_thinned_to_one_a_year() -> None:
 @each("value, text", [(1200.04, "1200"), (1200.06, "1200.1"), (0.5, "0.5"), (-0.01, "0")])
 def test_numbers_are_short(value: float, text: str) -> None:
     assert str(short(value)) == text
+
+
+ROWS = [
+    (1850, "a", "b", 2), (1850, "b", "c", 1), (1851, "b", "a", 1), (1857, "a", "c", 0), (1870, "d", "e", 2),
+    (1890, "e", "d", 1),
+]  # fmt: skip
+CAREER = {"growth": 300, "decline": 9, "decline_after": 10, "early": 3}
+ASK = """
+globalThis.document = {{ getElementById: () => ({{ textContent: {data!r} }}) }};
+{script}
+const last = D.labels.length - 1;
+console.log(JSON.stringify(Object.fromEntries(players.map((player) => {{
+  const skill = skillAt(player, player.at.length - 1, last);
+  return [player.name, [skill.mean, skill.sd]];
+}}))));
+"""
+
+
+@pytest.mark.skipif(shutil.which("node") is None, reason="needs node")
+@pytest.mark.parametrize(
+    ("model", "given"), [("ttt", {}), ("ttt", CAREER), ("trueskill", CAREER), ("glicko", {}), ("edo", {})]
+)
+def test_the_page_goes_on_after_the_last_game_as_the_run_does(model: str, given: dict[str, float]) -> None:
+    timeline, fit = fit_rows(ROWS, model, **given)
+    run = memory_run(make_games(ROWS), timeline, fit, CONFIG)
+    asked = ASK.format(data=json.dumps(report_data(run)), script=script(DATA_SCRIPTS))
+    told = subprocess.run(["node", "-"], input=asked, capture_output=True, text=True, check=True)
+    found = json.loads(told.stdout)
+    rows = run.select("SELECT player, mean, sd FROM skills_within(1890, 1890, NULL)")[1]
+    assert len(rows) == 5
+    for player, mean, sd in rows:
+        assert found[player] == pytest.approx([mean, sd], abs=0.2), player

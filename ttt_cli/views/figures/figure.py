@@ -2,10 +2,9 @@
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from html import escape
 from math import log
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import vl_convert
 
@@ -15,14 +14,18 @@ from ttt_cli.support.errors import ConfigError, LookupFailed
 from ttt_cli.support.folding import fold_surname
 from ttt_cli.support.progress import SILENT, Progress
 from ttt_cli.views.beside import Beside
+from ttt_cli.views.evidence import stored_surface
 from ttt_cli.views.figures.curves import (
+    Curves,
+    Words,
+    curves_figure,
     difference_figure,
     dominance_figure,
     histories,
     leading_players,
     moving_figure,
     of_ratings,
-    skills_figure,
+    title_of,
 )
 from ttt_cli.views.figures.spec import MENU, Spec, embedded, showable
 from ttt_cli.views.rankings import Eligible, eligible
@@ -44,8 +47,7 @@ _STYLE: Final = (
 _SHARPNESS: Final = 2.0  # pixels of a PNG per pixel of the figure
 
 
-@dataclass(frozen=True)
-class Figure:
+class Figure(NamedTuple):
     """A Vega-Lite figure, the notes that belong on standard error, and a name for its file without ending."""
 
     spec: Spec
@@ -80,21 +82,18 @@ def make_figure(
     with run:
         limits = limits or eligible(run)
         found = [run.find_player(name) for name in names]
-        players, notes = (
-            [*dict.fromkeys(one.player for one in found)],
-            [one.note for one in found if one.note],
-        )
-        stem = kind
+        players = [*dict.fromkeys(one.player for one in found)]
+        notes, stem = [one.note for one in found if one.note], kind
         match kind:
             case "skills":
-                if not names:
-                    players = leading_players(run, _LEADERS, limits)
-                    notes.append("no names given: those who led in the most periods")
+                players = players or leading_players(run, _LEADERS, limits)
+                notes += [] if names else ["no names given: those who led in the most periods"]
                 if len(players) > MOST_CURVES:
                     many = f"{len(players)} curves are too many to be distinguished"
                     raise LookupFailed(many, hint=f"at most {MOST_CURVES}")
-                chart = _skills(run, players, other, beside, limits, by, notes)
                 stem = f"{_stem(players)}{'-dominance' if by == 'dominance' else ''}"
+                dominance = by == "dominance" and dominance_figure(run, players, limits)
+                chart = dominance or _skills(run, players, other, beside, notes)
             case "difference":
                 if len(players) == 1:
                     both = f"{' and '.join(map(repr, names))} both match {players[0]}"
@@ -109,7 +108,7 @@ def make_figure(
             case "games":
                 chart = periods.games_figure(run)
             case "evidence":
-                chart = periods.surface_figure(run)
+                chart = periods.surface_figure(run, stored_surface(run.evidence_points()))
             case "draws" | "newcomers" | "career":
                 chart = moving_figure(run, kind)
             case "top":
@@ -120,33 +119,23 @@ def make_figure(
 
 
 def _skills(
-    run: Run,
-    players: Sequence[str],
-    other: Run | None,
-    beside: Beside | None,
-    limits: Eligible,
-    by: str,
-    notes: list[str],
+    run: Run, players: Sequence[str], other: Run | None, beside: Beside | None, notes: list[str]
 ) -> Spec:
-    if by == "dominance":
-        return dominance_figure(run, players, limits)
     curves = histories(run, players)
     if not curves:
         raise LookupFailed("no player asked for has a game")
-    dotted, second = "", []
+    second: Curves = {}
+    dotted = whose = ""
     if other:
         notes += _one_axis(run, other)
         second, dotted, whose = histories(other, players), f"skill by {other.name}", other.name
     elif beside:
+        notes += beside.words()
         second = of_ratings(beside.ratings, players, run.meta.period)
         dotted, whose = f"ratings of {beside.name}, scaled", beside.name
-        notes += beside.words()
-    if dotted:
-        missing = [player for player in players if player not in {history.player for history in second}]
-        notes += [f"{whose} does not have {player}" for player in missing]
-    return skills_figure(
-        curves, run.name, run.meta.period, other=second, dotted=dotted if second else "", axis=axis_title(run.scale)
-    )  # fmt: skip
+    notes += [f"{whose} does not have {player}" for player in players if whose and player not in second]
+    words = Words(f"Skill of {title_of([*curves])}", axis_title(run.scale), "skill")
+    return curves_figure(run, curves, words, other=second, dotted=dotted, zero=False)
 
 
 def _one_axis(run: Run, other: Run) -> list[str]:
@@ -193,18 +182,15 @@ def _page(figure: Mapping[str, Any]) -> str:
     The figure fills the window. The page offers it as PNG and SVG; the library's view of the source would take names
     for markup.
     """
-    before, place, after = str(vl_convert.vegalite_to_html(_PLACEHOLDER, bundle=True)).partition(
-        json.dumps(_PLACEHOLDER, separators=(",", ":"))
-    )
     title = escape(figure["title"]["text"] if isinstance(figure.get("title"), dict) else "Figure")
+    head = f'<meta name="viewport" content="width=device-width"><title>{title}</title>{_STYLE}'
+    page = str(vl_convert.vegalite_to_html(_PLACEHOLDER, bundle=True))
     for old, new in (
         ("<html>", '<html lang="en">'),
-        (
-            "<title>Chart</title>",
-            f'<meta name="viewport" content="width=device-width"><title>{title}</title>{_STYLE}',
-        ),
+        ("<title>Chart</title>", head),
+        (json.dumps(_PLACEHOLDER, separators=(",", ":")), embedded({**figure, **_FILLING})),
     ):
-        assert old in before, "the page of a figure is not what it was"
-        before = before.replace(old, new, 1)
-    assert place, "the page of a figure is not what it was"
-    return before + embedded({**figure, **_FILLING}) + after
+        before, place, after = page.partition(old)
+        assert place, "the page of a figure is not what it was"
+        page = before + new + after
+    return page

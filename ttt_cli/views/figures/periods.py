@@ -1,8 +1,9 @@
 """Figures of all periods (number ones, the top, games per year), of the evidence and of calibration."""
 
 import math
-from collections.abc import Iterator, Sequence
-from itertools import groupby
+from bisect import bisect_left
+from collections.abc import Sequence
+from itertools import groupby, pairwise
 from operator import itemgetter
 from typing import Any, Final
 
@@ -10,7 +11,7 @@ from ttt_cli.evaluate.forecast import Forecast
 from ttt_cli.periods import STEPS_PER_YEAR, year_of
 from ttt_cli.runs.run import Run
 from ttt_cli.support.errors import LookupFailed
-from ttt_cli.views.evidence import Surface, edges, is_geometric, stored_surface
+from ttt_cli.views.evidence import Surface
 from ttt_cli.views.figures.curves import MANY_DAYS, drawn_when_idle
 from ttt_cli.views.figures.spec import (
     COLOURS,
@@ -41,6 +42,10 @@ _FEWER: Final = "--number asks for fewer; --everyone, --min-games, --min-opponen
 _FOR_NAMES: Final = 0.25  # of the height, above the curves
 _SHORT: Final = 300  # pixels of height
 _LIMITS: Final = (0.5, 2.0, 10.0, 30.0, 100.0, 300.0, 1000.0, 3000.0, 10_000.0)  # nats below the best
+_STEPS: Final = (
+    *(f"{low:g} to {high:g}" for low, high in pairwise((0.0, *_LIMITS))),
+    f"over {_LIMITS[-1]:g}",
+)
 _LEAST: Final = 10  # games of a calibration bin
 _GAMES: Final = """
 SELECT CAST(split_part(period, '-', 1) AS INTEGER) AS year, sum(weight)
@@ -64,63 +69,55 @@ def leaders_figure(run: Run, limits: Eligible) -> Spec:
 
 
 def reigns_figure(found: Sequence[Leader], period: Any, subtitle: list[str]) -> Spec:
-    """A bar for each leader, as high as the probability of being the strongest (1 without sds), names above reigns."""
+    """A bar for each leader, as high as the probability of being the strongest (1 without sds), names above reigns.
+
+    Below zero are those of the challengers, the most probable first.
+    """
     days = period == "day" and len(found) > MANY_DAYS
-    shown = [one for one in found if one.period.endswith("-01")] if days else found
     width = _MONTH if days else 1.0 / STEPS_PER_YEAR[period]
     led = list(dict.fromkeys(one.player for one in found))  # neighbours have different colours
-    bars = [bar for one in shown for bar in _bars(one, year_of(one.number, period), width, {*led})]
-    first, last = bars[0]["year"], bars[-1]["end"]
-    low = min(bar["low"] for bar in bars)
-    spans = [(year_of(one[0].number, period), year_of(one[-1].number + 1, period)) for one in reigns(found)]
-    labels: Records = []
+    bars: Records = []
+    for one in found:
+        if days and not one.period.endswith("-01"):
+            continue
+        year, low = year_of(one.number, period), 0.0
+        common = {"year": year, "end": year + width, "period": one.period}
+        leader = {"player": one.player, "led": one.player, "p": one.p_best, "of": "number one", "shade": 1.0}
+        bars.append({**common, **leader, "low": 0.0, "high": 1.0 if one.p_best is None else one.p_best})
+        for player, p in sorted(one.others, key=lambda other: -other[1]):
+            if p >= CHALLENGES:
+                known = {"player": player, "led": player if player in led else "", "p": p, "of": "challenger"}
+                bars.append({**common, **known, "shade": 0.6, "low": low - p, "high": low})
+                low -= p
+    first, last, low = bars[0]["year"], bars[-1]["end"], min(bar["low"] for bar in bars)
+    merged = reigns(found)
+    spans = [(year_of(one[0].number, period), year_of(one[-1].number + 1, period)) for one in merged]
+    labels = []
     for index, middle in upright(spans, first, last, WIDTH).items():
-        reign = reigns(found)[index]
-        at = reign[len(reign) // 2]
+        at = merged[index][len(merged[index]) // 2]
         high = 1.0 if at.p_best is None else at.p_best
         labels.append({"year": middle, "low": _ABOVE, "high": high, "text": at.player.partition(",")[0]})
-    x = years(first, last, [first, last])
     axis = {
         "title": "probability of being the strongest", "titleAnchor": "start",
         "values": [k / 5 for k in range(int(low * 5), 6)], "labelExpr": "format(abs(datum.value), '.1f')",
     }  # fmt: skip
+    x = years(first, last, [first, last])
     y = number("low", axis=axis, scale={"domain": [low, 1.0 + _HEADROOM], "nice": False})
-    hue = name(
-        "led", legend=None, scale={"domain": [*led, ""], "range": [*map(colour, range(len(led))), PALE]}
-    )
+    colours = {"domain": [*led, ""], "range": [*map(colour, range(len(led))), PALE]}
     tooltip = [name("player"), name("period"), number("p", title="p_best", format=".3f"), name("of")]
     bar = {
-        "x": x, "x2": {"field": "end"}, "y": y, "y2": {"field": "high"}, "color": hue,
-        "opacity": number("shade", scale=None), "tooltip": tooltip,
+        "x": x, "x2": {"field": "end"}, "y": y, "y2": {"field": "high"}, "opacity": number("shade", scale=None),
+        "color": name("led", legend=None, scale=colours), "tooltip": tooltip,
     }  # fmt: skip
+    stroke = {"x": x, "y": y, "y2": {"field": "high"}}
     layers = [
         layer("bars", "rect", bar, kind="reign", strokeWidth=0),
         layer("zero", "rule", {"y": y}, color=INK),
-        layer(
-            "labels",
-            "rule",
-            {"x": x, "y": y, "y2": {"field": "high"}},
-            kind="stroke",
-            color=PALE,
-            strokeWidth=0.6,
-        ),
+        layer("labels", "rule", stroke, kind="stroke", color=PALE, strokeWidth=0.6),
         layer("labels", "text", {"x": x, "y": y, "text": name("text")}, **UPRIGHT),
     ]
-    datasets = {"bars": bars, "zero": [{"low": 0.0}], "labels": labels}
+    datasets: dict[str, Records] = {"bars": bars, "zero": [{"low": 0.0}], "labels": labels}
     return finish(layers, datasets, "Who was number one", subtitle)
-
-
-def _bars(one: Leader, year: float, width: float, led: set[str]) -> Iterator[dict[str, Any]]:
-    """The leader's bar, and below zero those of the challengers, the most probable first."""
-    common, low = {"year": year, "end": year + width, "period": one.period}, 0.0
-    p = 1.0 if one.p_best is None else one.p_best
-    leader = {"player": one.player, "led": one.player, "p": one.p_best, "of": "number one", "shade": 1.0}
-    yield {**common, **leader, "low": 0.0, "high": p}
-    for player, chance in sorted(one.others, key=lambda other: -other[1]):
-        if chance >= CHALLENGES:
-            known = {"player": player, "led": player if player in led else "", "p": chance}
-            yield {**common, **known, "of": "challenger", "shade": 0.6, "low": low - chance, "high": low}
-            low -= chance
 
 
 def games_figure(run: Run) -> Spec:
@@ -128,18 +125,15 @@ def games_figure(run: Run) -> Spec:
     rows = run.select(_GAMES)[1]
     if not rows:
         raise LookupFailed("the run has no games")
-    records = [{"year": year, "next": year + 1, "games": games} for year, games in rows]
-    width = max(1.0, WIDTH / (rows[-1][0] - rows[0][0] + 1) - 1.0)
     bar = {
-        "x": years(rows[0][0], rows[-1][0]),
-        "y": number("games", title="games in the year"),
+        "x": years(rows[0][0], rows[-1][0]), "y": number("games", title="games in the year"),
         "tooltip": [number("year"), number("games")],
-    }
+    }  # fmt: skip
+    width = max(1.0, WIDTH / (rows[-1][0] - rows[0][0] + 1) - 1.0)
     bars = layer("bars", "bar", bar, color=COLOURS[0], strokeWidth=0, binSpacing=0, width=width)
-    total = sum(games for _, games in rows)
-    return finish(
-        [bars], {"bars": records}, "Games per year", f"{run.name} · {total:,.10g} games", height=_SHORT
-    )
+    records = [{"year": year, "games": games} for year, games in rows]
+    note = f"{run.name} · {sum(games for _, games in rows):,.10g} games"
+    return finish([bars], {"bars": records}, "Games per year", note, height=_SHORT)
 
 
 def top_figure(run: Run, *, count: int, limits: Eligible) -> Spec:
@@ -197,20 +191,50 @@ def _names(firsts: Sequence[dict[str, Any]], first: float, last: float, gap: flo
     return found
 
 
-def surface_figure(run: Run) -> Spec:
-    """The stored evidence over two parameters (TTT paper, figure 2 right). Raises LookupFailed without a grid."""
-    surface = stored_surface(run.evidence_points())
+def surface_figure(run: Run, surface: Surface | None) -> Spec:
+    """A tile per point in steps of evidence lost (TTT paper, figure 2 right). Raises LookupFailed without a grid."""
     if surface is None:
         hint = "make it with `ttt evidence --grid beta,tau`"
         raise LookupFailed(f"{run.name} holds no evidence over two parameters", hint=hint)
-    layers, datasets = _tiles(surface)
-    return finish(
-        layers,
-        datasets,
-        f"Log-evidence of {run.meta.label}",
-        f"{run.name} · {surface_note(surface)}",
-        height=420,
-    )
+    drops = surface.drops()
+    records = [
+        {
+            **dict(zip(surface.keys, place, strict=True)), "step": step_of(drops[place]),
+            "log_evidence": round(value, 3), "below": round(drops[place], 3),
+        }
+        for place, value in surface.values.items()
+        if math.isfinite(value)
+    ]  # fmt: skip
+    steps = {record["step"] for record in records}
+    colours = {step: colour for step, colour in zip(_STEPS, reversed(STEPS), strict=True) if step in steps}
+    legend = {"title": "nats below the best", "labelFontSize": 12, "symbolType": "square", "symbolSize": 220}
+    hue = name("step", scale={"domain": [*colours], "range": [*colours.values()]}, legend=legend)
+    x, y = (
+        {
+            "field": key, "type": "ordinal", "title": f"{key}, points", "scale": {"type": "band", "domain": [*ticks]},
+            "axis": {"grid": False, "labelAngle": 0, "labelOverlap": True, "format": ".4~g", "values": [*ticks]},
+        }
+        for key, ticks in zip(surface.keys, (surface.ticks[0], surface.ticks[1][::-1]), strict=True)
+    )  # fmt: skip
+    tooltip = [*map(number, (*surface.keys, "log_evidence", "below"))]
+    dot: Spec = {
+        "filled": True,
+        "size": 150,
+        "color": "black",
+        "stroke": "white",
+        "strokeWidth": 1.5,
+        "opacity": 1,
+    }
+    layers = [
+        layer("tiles", "rect", {"x": x, "y": y, "color": hue, "tooltip": tooltip}, kind="tile"),
+        layer("best", "point", {"x": x, "y": y}, **dot),
+    ]
+    datasets: dict[str, Records] = {
+        "tiles": records,
+        "best": [dict(zip(surface.keys, surface.best, strict=True))],
+    }
+    note = f"{run.name} · {surface_note(surface)}"
+    return finish(layers, datasets, f"Log-evidence of {run.meta.label}", note, height=420)
 
 
 def surface_note(surface: Surface) -> str:
@@ -221,61 +245,7 @@ def surface_note(surface: Surface) -> str:
 
 def step_of(drop: float) -> str:
     """The step of evidence lost that contains a drop, in nats."""
-    for lower, upper in zip((0.0, *_LIMITS), _LIMITS, strict=False):
-        if drop <= upper:
-            return f"{lower:g} to {upper:g}"
-    return f"over {_LIMITS[-1]:g}"
-
-
-def _tiles(surface: Surface) -> tuple[list[Spec], dict[str, Records]]:
-    """A tile per point in steps of evidence lost, and the best point; squares where the grid is incomplete."""
-    drops, best = surface.drops(), surface.best
-    found = {place: value for place, value in surface.values.items() if math.isfinite(value)}
-    is_full = len(found) == math.prod(map(len, surface.ticks))
-    logs = [is_geometric(ticks) for ticks in surface.ticks]
-    sides = [edges(ticks, log=log) for ticks, log in zip(surface.ticks, logs, strict=True)]
-    records: Records = []
-    for at, value in found.items():
-        (left, right), (low, high) = sides[0][at[0]], sides[1][at[1]]
-        tile = {"left": left, "right": right, "low": low, "high": high, "step": step_of(drops[at])}
-        shown = {"log_evidence": round(value, 3), "below": round(drops[at], 3)}
-        records.append({**dict(zip(surface.keys, at, strict=True)), **tile, **shown})
-    names = [step_of(limit) for limit in (*_LIMITS, math.inf)]
-    used = [one for one in names if any(record["step"] == one for record in records)]
-    colours = [STEPS[len(STEPS) - 1 - names.index(one)] for one in used]
-    legend = {"title": "nats below the best", "labelFontSize": 12, "symbolType": "square", "symbolSize": 220}
-    hue = name("step", scale={"domain": used, "range": colours}, legend=legend)
-    x, y = (
-        number(
-            key, title=f"{key}, points",
-            axis={"grid": False, "labelOverlap": True, "format": ".4~g", "values": [*ticks]},
-            scale={
-                "type": "log" if log else "linear", "nice": False, "zero": False,
-                "domain": [min(side[0] for side in of.values()), max(side[1] for side in of.values())],
-            },
-        )
-        for key, ticks, log, of in zip(surface.keys, surface.ticks, logs, sides, strict=True)
-    )  # fmt: skip
-    tooltip = [*map(number, (*surface.keys, "log_evidence", "below"))]
-    base = {"x": x, "y": y, "color": hue, "tooltip": tooltip}
-    if is_full:
-        sizes = {
-            "x": x | {"field": "left"}, "x2": {"field": "right"}, "y": y | {"field": "low"}, "y2": {"field": "high"},
-            "stroke": hue | {"legend": None},
-        }  # fmt: skip
-        marks = layer("tiles", "rect", base | sizes, kind="tile", strokeWidth=0.6)
-    else:
-        marks = layer("tiles", "point", base, kind="tile", filled=True, shape="square", size=110, opacity=1)
-    look: Spec = {
-        "filled": True,
-        "size": 150,
-        "color": "black",
-        "stroke": "white",
-        "strokeWidth": 1.5,
-        "opacity": 1,
-    }
-    dot = layer("best", "point", {"x": x, "y": y}, **look)
-    return [marks, dot], {"tiles": records, "best": [dict(zip(surface.keys, best, strict=True))]}
+    return _STEPS[bisect_left(_LIMITS, drop)]
 
 
 def calibration_figure(run: Run, found: Forecast) -> Spec:

@@ -31,7 +31,6 @@ LINE: Final = 15.0  # pixels, the height of a line of text
 GAP: Final = 7.0  # pixels between a line's end and its name
 _CHARACTER: Final = 7.0  # pixels of a character, on the wide side
 _LONGEST: Final = 34  # characters
-_FAR: Final = 45.0  # pixels that a label moves at most to leave lines uncovered
 
 _ESCAPES: Final = {ord(c): f"\\u{ord(c):04x}" for c in "<>&\u2028\u2029"}
 _JSON: Final = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), allow_nan=False)
@@ -116,20 +115,10 @@ class Label(NamedTuple):
     x: float
     y: float
 
-    @property
-    def right(self) -> float:
-        """The largest x that the text may reach."""
-        return self.x + text_width(self.text)
-
-    def contains(self, point: Position) -> bool:
-        """Whether a point is under the text."""
-        x, y = point
-        return self.x <= x <= self.right and abs(self.y - y) < LINE / 2
-
     def covers(self, other: "Label") -> bool:
         """Whether two texts overlap."""
-        near = self.x < other.right + GAP and other.x < self.right + GAP
-        return near and abs(self.y - other.y) < LINE - 1e-9
+        one, two = (label.x + text_width(label.text) + GAP for label in (self, other))
+        return self.x < two and other.x < one and abs(self.y - other.y) < LINE - 1e-9
 
 
 def text_width(text: str) -> float:
@@ -142,36 +131,21 @@ def shorten(text: str) -> str:
     return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"
 
 
-def place(labels: Sequence[Label], height: float, lines: Sequence[Position] = ()) -> list[Label]:
+def place(labels: Sequence[Label], height: float) -> list[Label]:
     """Move each label to the nearest free height between 0 and `height`, the highest labels first.
 
-    Labels avoid the points of `lines` where a short move is enough. A label without free height is not moved.
+    A label without free height is not moved.
     """
+    lowest, highest = LINE / 2, height - LINE / 2
     placed: dict[int, Label] = {}
     for index in sorted(range(len(labels)), key=lambda i: labels[i].y):
         wanted = labels[index]
-        tried = _heights(wanted, list(placed.values()), height)
-        free = [
-            label
-            for label in (wanted._replace(y=y) for y in tried)
-            if not any(label.covers(other) for other in placed.values())
-        ]
-        near = (
-            label
-            for label in free
-            if abs(label.y - wanted.y) <= _FAR and not any(label.contains(point) for point in lines)
-        )
-        placed[index] = next(near, free[0] if free else wanted)
+        beside = [other.y + way for other in placed.values() for way in (-LINE, LINE)]
+        tried = sorted([min(max(wanted.y, lowest), highest), *beside], key=lambda y: abs(y - wanted.y))
+        at = (wanted._replace(y=y) for y in tried if lowest <= y <= highest)
+        free = (label for label in at if not any(label.covers(other) for other in placed.values()))
+        placed[index] = next(free, wanted)
     return [placed[index] for index in range(len(labels))]
-
-
-def _heights(wanted: Label, placed: Sequence[Label], height: float) -> list[float]:
-    """Candidate heights, nearest first: around the wanted one, and just above and below placed labels."""
-    lowest, highest = LINE / 2, height - LINE / 2
-    start = min(max(wanted.y, lowest), highest)
-    tried = [start + step * LINE / 3 for step in range(-9, 10)]
-    tried += [other.y + side * LINE for other in placed for side in (-1, 1)]
-    return sorted((y for y in tried if lowest <= y <= highest), key=lambda y: abs(y - wanted.y))
 
 
 def upright(spans: Sequence[Position], first: float, last: float, width: float) -> dict[int, float]:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import cache, cached_property
-from typing import Any, Final
+from functools import cache, cached_property, partial
+from typing import Any, Final, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ttt_cli.games.selection import EXHIBITIONS, names_set
 from ttt_cli.inference.outcome import by_sides, in_year
@@ -46,12 +45,8 @@ ORDER BY period_number, mean DESC, player
 CHANCES: Final = 10  # first players of a ranking with a probability of being the strongest
 
 
-@dataclass(frozen=True)
-class Person:
-    """A row of the run's players, `first` and `last` as years.
-
-    `page` is the address in the folder of players, None for one who has none.
-    """
+class Person(NamedTuple):
+    """A row of the run's players, `first` and `last` as years; `page`: the address in the folder of players, if any."""
 
     name: str
     folded: str
@@ -94,17 +89,16 @@ class YearlySkills:
 
 @dataclass(frozen=True)
 class Ranking:
-    """Who was eligible in the last period of a year, its `number`, by descending mean: arrays of shape (players,).
+    """Who was eligible in the last period of a year, by descending mean: arrays of shape (players,).
 
     `best`: the probabilities of being the strongest, of the first `CHANCES`; empty in a system without sds.
     """
 
-    number: int
     id: Ids
     mean: Array
     sd: Array
     games: Array
-    best: tuple[float, ...] = ()
+    best: Sequence[float] = ()
 
     @cached_property
     def rank(self) -> dict[int, int]:
@@ -112,95 +106,73 @@ class Ranking:
         return {player: rank for rank, player in enumerate(self.id.tolist(), 1)}
 
 
-def people(run: Run) -> list[Person]:
-    """All players, by number in the run's names."""
-    return [Person(*row) for row in run.select(_PLAYERS)[1]]
-
-
-def histories(run: Run) -> YearlySkills:
-    """The skills of all players at the end of every year of their careers."""
-    return YearlySkills(**run.arrays(_SKILLS))
-
-
 def rankings(run: Run, limits: Eligible, everybody: Sequence[Person]) -> tuple[dict[int, Ranking], str]:
     """The ranking of every year in which anybody is eligible, and how the probabilities were found."""
     found = run.arrays(_RANKED.format(rows=limits.always(run)))
-    year, number = found.pop("year"), found.pop("period_number")
-    years, start = np.unique(year, return_index=True)
-    end = [*start[1:].tolist(), len(year)][: len(years)]
-    parts: dict[int, Ranking] = {}
-    for one, low, high in zip(years.tolist(), start.tolist(), end, strict=True):
-        columns: dict[str, Any] = {name: column[low:high] for name, column in found.items()}
-        parts[one] = Ranking(int(number[low]), **columns)
-    if np.isnan(found["sd"]).any() or not parts:
-        return parts, ""
+    years, start = np.unique(found.pop("year"), return_index=True)
+    numbers = found.pop("period_number")[start].tolist()
+    columns = [np.split(found[name], start[1:]) for name in ("id", "mean", "sd", "games")]
+    ranked = {year: Ranking(*some) for year, *some in zip(years.tolist(), *columns, strict=False)}
+    if np.isnan(found["sd"]).any() or not ranked:
+        return ranked, ""
     contests = [
-        contest(one.number, [everybody[at].name for at in one.id[:NAMED]], one.mean, one.sd, CHANCES)
-        for one in parts.values()
+        contest(number, [everybody[at].name for at in one.id[:NAMED]], one.mean, one.sd, CHANCES)
+        for number, one in zip(numbers, ranked.values(), strict=True)
     ]
     decided, remark, _ = settled(run, contests, SEED)
     return {
-        at: replace(one, best=tuple(decision.p[:CHANCES].tolist()) if len(one.id) > 1 else ())
-        for (at, one), decision in zip(parts.items(), decided, strict=True)
+        year: replace(one, best=decision.p[:CHANCES].tolist() if len(one.id) > 1 else ())
+        for (year, one), decision in zip(ranked.items(), decided, strict=True)
     }, remark
 
 
-class Folder:
-    """Links to and line fields of the players or events of one folder, by the path to it.
-
-    Links to exhibitions are marked by their kind.
-    """
-
-    def __init__(self, found: Sequence[Person | Event]) -> None:
-        self.links = cache(
-            lambda way: [
-                (link(f"{way}{one.page}", one.name) if one.page else text(one.name))
-                + (f" ({one.kind})" if isinstance(one, Event) and one.kind else "")
-                for one in found
-            ]
-        )
-        self.fields = cache(lambda way: [named(one.name, one.page, one.folded, way) for one in found])
-
-
-@dataclass(frozen=True)
 class Book:
-    """The data of a site; players are numbers in the run's names. `title`: on every page.
+    """The data of a site; players are numbers in the run's names, events are those of `events.all`.
 
-    `remark`: how probabilities of being the strongest were computed; `beside`: published ratings, if any.
+    | name | |
+    |---|---|
+    | people, years, played, events | all players, their skills by year, all games and events |
+    | rankings, remark | by year, and how probabilities of being the strongest were computed |
+    | beside | published ratings, if any |
+    | all_years | years that have a page: from the first game to the last period of the run |
+    | sides | labels of the first side, the second side and neutral ground: their initials, if these differ |
+    | event_names | the name of each event, as HTML; last, a dash for no event |
+    | events_in | the events of each year, by name |
+    | number | of each player by name |
     """
 
-    run: Run
-    limits: Eligible
-    title: str
-    people: list[Person]
-    years: YearlySkills
-    rankings: dict[int, Ranking]
-    remark: str
-    beside: Beside | None
-    played: PlayedGames
-    events: Events
-
-    @cached_property
-    def of_players(self) -> Folder:
-        """Links and fields of players."""
-        return Folder(self.people)
-
-    @cached_property
-    def of_events(self) -> Folder:
-        """Links and fields of events."""
-        return Folder(self.events.all)
-
-    @cached_property
-    def sides(self) -> list[str]:
-        """Labels of the first side, the second side and neutral ground: their initials, if these differ."""
-        names = [*side_names(self.run), NEUTRAL_SIDE]
+    def __init__(
+        self, run: Run, limits: Eligible, title: str, most: int, beside: Beside | None = None
+    ) -> None:
+        """Read all data of a site from a run. The `most` players of the most games have a page, and as many events."""
+        self.run, self.limits, self.title, self.beside = run, limits, title, beside
+        self.played = played = played_games(run)
+        everybody = [Person(*row) for row in run.select(_PLAYERS)[1]]
+        ahead = set(sorted(range(len(everybody)), key=lambda at: (-everybody[at].games, at))[:most])
+        every = slugs([one.name for one in everybody])
+        records = np.bincount(np.concatenate([played.white, played.black]), minlength=len(everybody))
+        years = np.array([one.last - one.first + 1 for one in everybody], np.int64)
+        sizes = 150 + 150 * records + np.where(records > FEW_GAMES, 2000 + 90 * years, 0)  # bytes, roughly
+        pages = addresses([slug if at in ahead else None for at, slug in enumerate(every)], records, sizes)
+        self.people = [one._replace(page=page) for one, page in zip(everybody, pages, strict=True)]
+        self.number = {one.name: at for at, one in enumerate(self.people)}
+        self.rankings, self.remark = rankings(run, limits, everybody)
+        self.years = YearlySkills(**run.arrays(_SKILLS))
+        self.has_sd = not np.isnan(self.years.sd).any()
+        self.events = events = find_events(run, played, most)
+        self.event_names = [*(text(event.name) for event in events.all), "–"]
+        self.events_in: dict[int, list[int]] = {}
+        for at, event in enumerate(events.all):
+            self.events_in.setdefault(event.year, []).append(at)
+        names = [*side_names(run), NEUTRAL_SIDE]
         initials = [name[0].upper() for name in names]
-        return initials if len(set(initials)) == len(names) else names
-
-    @cached_property
-    def event_names(self) -> list[str]:
-        """The name of each event, as HTML; last, a dash for no event."""
-        return [*(text(event.name) for event in self.events.all), "–"]
+        self.sides = initials if len(set(initials)) == len(names) else names
+        known = [*played.year[[0, -1]].tolist(), *self.years.year[:1].tolist(), *self.rankings]
+        self.all_years = list(range(min(known), max(known) + 1))
+        self.players: Callable[[str], list[str]] = cache(partial(_links, self.people))
+        self.occasions: Callable[[str], list[str]] = cache(partial(_links, events.all))
+        self.player_fields: Callable[[str], list[str]] = cache(partial(_fields, self.people))
+        self.event_fields: Callable[[str], list[str]] = cache(partial(_fields, events.all))
 
     @cached_property
     def entry_event(self) -> Ids:
@@ -215,12 +187,6 @@ class Book:
         return np.split(order, starts)
 
     @cached_property
-    def all_years(self) -> list[int]:
-        """The years that have a page: from the first game to the last period of the run."""
-        known = [*self.played.year[[0, -1]].tolist(), *self.years.year[:1].tolist(), *self.rankings]
-        return list(range(min(known), max(known) + 1))
-
-    @cached_property
     def spellings(self) -> dict[str, list[str]]:
         """Other spellings of players' names that were united with them."""
         found: dict[str, list[str]] = {}
@@ -228,53 +194,34 @@ class Book:
             found.setdefault(player, []).append(spelling)
         return found
 
-    @cached_property
-    def events_in(self) -> dict[int, list[int]]:
-        """The events of each year, by name."""
-        found: dict[int, list[int]] = {}
-        for at, event in enumerate(self.events.all):
-            found.setdefault(event.year, []).append(at)
-        return found
 
-    @cached_property
-    def number(self) -> dict[str, int]:
-        """The number of each player by name."""
-        return {one.name: at for at, one in enumerate(self.people)}
-
-    @property
-    def has_sd(self) -> bool:
-        """Whether skills have an sd."""
-        return not bool(np.isnan(self.years.sd).any())
+def _links(found: Sequence[Person | Event], way: str) -> list[str]:
+    """Links to players or events by the path to their folder; exhibitions are marked by their kind."""
+    return [
+        (link(f"{way}{one.page}", one.name) if one.page else text(one.name))
+        + (f" ({one.kind})" if isinstance(one, Event) and one.kind else "")
+        for one in found
+    ]
 
 
-def open_book(run: Run, limits: Eligible, title: str, most: int, beside: Beside | None = None) -> Book:
-    """Read all data of a site from a run. The `most` players of the most games have a page, and as many events."""
-    everybody, played = people(run), played_games(run)
-    ahead = set(sorted(range(len(everybody)), key=lambda at: (-everybody[at].games, at))[:most])
-    every = slugs([one.name for one in everybody])
-    named = [slug if at in ahead else None for at, slug in enumerate(every)]
-    records = np.bincount(np.concatenate([played.white, played.black]), minlength=len(everybody))
-    years = np.array([one.last - one.first + 1 for one in everybody], np.int64)
-    sizes = 150 + 150 * records + np.where(records > FEW_GAMES, 2000 + 90 * years, 0)  # bytes, roughly
-    pages = addresses(named, records, sizes)
-    with_pages = [replace(one, page=page) for one, page in zip(everybody, pages, strict=True)]
-    ranked, remark = rankings(run, limits, everybody)
-    events = find_events(run, played, most)
-    return Book(run, limits, title, with_pages, histories(run), ranked, remark, beside, played, events)
+def _fields(found: Sequence[Person | Event], way: str) -> list[str]:
+    """The same as fields of lines."""
+    return [named(one.name, one.page, one.folded, way) for one in found]
 
 
-_GAMES: Final = f"""
-SELECT period_number, date_days AS days, date_precision AS "precision", white_id AS white, black_id AS black, outcome,
-       CAST(weight AS DOUBLE) AS weight, "offset", rowid IN (SELECT "row" FROM neutral_games) AS neutral
-FROM {DATABASE}.main.game_rows ORDER BY rowid
-"""
 _NODES: Final = f"""
-SELECT id, s.* EXCLUDE (player, "until", games)
+SELECT s.* EXCLUDE (player, "until", games)
 FROM {DATABASE}.main.spans s JOIN {DATABASE}.main.names n USING (player) ORDER BY id, period_number
 """
-_YEARS: Final = f"""
-SELECT CAST(substr(period, 1, 4) AS INTEGER) AS year FROM periods
-WHERE period_number >= (SELECT min(period_number) FROM {DATABASE}.main.game_rows) ORDER BY period_number
+_GAMES: Final = f"""
+WITH nodes AS (SELECT id, period_number, row_number() OVER (ORDER BY id, period_number) - 1 AS node
+               FROM {DATABASE}.main.spans JOIN {DATABASE}.main.names USING (player))
+SELECT CAST(substr(period, 1, 4) AS INTEGER) AS year, date_days AS days, date_precision AS "precision",
+       white_id AS white, black_id AS black, outcome, CAST(weight AS DOUBLE) AS weight, "offset",
+       g.rowid IN (SELECT "row" FROM neutral_games) AS neutral, w.node AS white_node, b.node AS black_node
+FROM {DATABASE}.main.game_rows g JOIN periods p USING (period_number)
+JOIN nodes w ON w.id = white_id AND w.period_number = g.period_number
+JOIN nodes b ON b.id = black_id AND b.period_number = g.period_number ORDER BY g.rowid
 """
 _SHOWN: Final = np.array([4, 7, 10])  # letters of a date, by its precision
 _UNKNOWN: Final = frozenset({"", "?", "??", "-", "--", "???", "????", "unknown", "n/a", "none"})
@@ -340,26 +287,9 @@ def played_games(run: Run) -> PlayedGames:
     """The games of a run, the chances of each from the model."""
     games: dict[str, Any] = run.arrays(_GAMES)
     nodes = run.arrays(_NODES)
-    period = games.pop("period_number")
-    keys = nodes.pop("id") * np.int64(1 << 32) + (nodes["period_number"] - _LOWEST)
-    white, black = (
-        np.searchsorted(keys, games[side] * np.int64(1 << 32) + (period - _LOWEST))
-        for side in ("white", "black")
-    )
-    year = run.arrays(_YEARS)["year"][period - period.min()] if len(period) else period
-    sides = _rows(nodes, white), _rows(nodes, black)
-    return PlayedGames(
-        **games,
-        year=year,
-        chance=predicted(run, year, *sides, games["offset"], games["neutral"]),
-        white_node=white,
-        black_node=black,
-        nodes=nodes,
-        **_texts(run, len(period)),
-    )
-
-
-_LOWEST: Final = -(1 << 30)
+    white, black = (_rows(nodes, games[f"{side}_node"]) for side in ("white", "black"))
+    chance = predicted(run, games["year"], white, black, games["offset"], games["neutral"])
+    return PlayedGames(**games, chance=chance, nodes=nodes, **_texts(run, len(chance)))
 
 
 def predicted(
@@ -377,14 +307,12 @@ def predicted(
     from ttt_cli.systems.registry import load
 
     model, found = load(run.meta.model), np.empty((len(year), 3))
-    every, sides = slice(None), np.broadcast_to(np.where(neutral, NEUTRAL, KNOWN), len(year))
+    sides = np.broadcast_to(np.where(neutral, NEUTRAL, KNOWN), len(year))
     half = 0.5 * run.meta.elo_unit * offset
     white, black = {**white, "mean": white["mean"] + half}, {**black, "mean": black["mean"] - half}
-    parts = (
-        [(year_, year == year_) for year_ in np.unique(year).tolist()] if run.draws_in(0) else [(0, every)]
-    )
-    for at, rows in parts:
-        params = dict(in_year(run.meta.params, run.draws_in(at)))
+    for at in np.unique(year).tolist() if run.draws_in(0) else [None]:
+        rows = slice(None) if at is None else year == at
+        params = dict(in_year(run.meta.params, run.draws_in(at or 0)))
         found[rows] = by_sides(model.predict, params, _rows(white, rows), _rows(black, rows), sides[rows])
     return found
 
@@ -404,9 +332,8 @@ def _texts(run: Run, games: int) -> dict[str, Any]:
     return {name: number[codes] for name, codes in columns.items()} | {"texts": ["", *written]}
 
 
-@dataclass(frozen=True)
-class Event:
-    """One event; `page` is its address in the folder of events, None without a page.
+class Event(NamedTuple):
+    """One event; `page`: its address in the folder of events, if any.
 
     `folded`: year and name. `kind`: the set of exhibitions it belongs to, as `simul`; empty for a contest.
     """
@@ -455,47 +382,15 @@ class Events:
 
 def find_events(run: Run, played: PlayedGames, most: int) -> Events:
     """The events of all games; the `most` of the most games have a page."""
-    of_game, events = _grouped(played, most)
-    known = np.flatnonzero(of_game >= 0)
-    order = known[np.argsort(of_game[known], kind="stable")]
-    starts = np.searchsorted(of_game[order], np.arange(len(events) + 1))
-    columns = _entries(run, played, of_game, len(events))
-    events = [
-        replace(event, kind=_exhibition(event, columns["played"][entries], played.offset[order[games]]))
-        for event, games, entries in zip(
-            events, _slices(starts), _slices(columns["entry_starts"]), strict=True
-        )
-    ]
-    is_exhibition = np.array([event.kind != "" for event in events], np.bool_)
-    columns["performance"][np.repeat(is_exhibition, np.diff(columns["entry_starts"]))] = np.nan
-    return Events(events, of_game, order, starts, **columns)
-
-
-def _slices(starts: Places) -> Iterator[slice]:
-    return map(slice, starts, starts[1:])
-
-
-def _exhibition(event: Event, played: Array, offset: Array) -> str:
-    """The kind of exhibition by the event's name, as `data.filter.exclude` leaves them out; else empty.
-
-    `played`: games of each player in the event. Blindfold games are an exhibition where one player met several
-    others. Odds with a known handicap are no exhibition.
-    """
-    one_met_all = len(played) > 2 and 2 * played.max() == played.sum()
-    possible = {"blindfold": one_met_all, "odds": not offset.any()}
-    kinds = (kind for kind in EXHIBITIONS if possible.get(kind, True) and names_set(event.folded, kind))
-    return next(kinds, "")
-
-
-def _grouped(played: PlayedGames, most: int) -> tuple[Places, list[Event]]:
-    """The event of each game, and all events by year, then name."""
     texts = played.texts
     pair = played.event.astype(np.int64) * len(texts) + played.site
     keys, place, counts = np.unique(
         np.stack([played.year.astype(np.int64), pair]), axis=1, return_inverse=True, return_counts=True
     )
-    names = [_name(texts[key // len(texts)], texts[key % len(texts)]) for key in keys[1].tolist()]
-    found = [(year, name) for year, name in zip(keys[0].tolist(), names, strict=True)]
+    found = [
+        (year, _name(texts[key // len(texts)], texts[key % len(texts)]))
+        for year, key in zip(*keys.tolist(), strict=True)
+    ]
     chosen = sorted({one for one in found if one[1]})
     number = {one: at for at, one in enumerate(chosen)}
     of_key = np.array([number.get(one, -1) for one in found], np.int64)
@@ -503,14 +398,31 @@ def _grouped(played: PlayedGames, most: int) -> tuple[Places, list[Event]]:
     games = np.bincount(of_key[of_key >= 0], counts[of_key >= 0], len(chosen)).astype(np.int64)
     least = np.sort(games)[-most - 1] if len(games) > most else 0
     called = [f"{year} {name}" for year, name in chosen]
-    files = [
-        slug if count > least else None for slug, count in zip(slugs(called), games.tolist(), strict=True)
-    ]
+    files = [slug if n > least else None for slug, n in zip(slugs(called), games.tolist(), strict=True)]
     pages = addresses(files, games, 500 + 150 * games)
-    return of_game, [
-        Event(name, year, *further)
-        for (year, name), *further in zip(chosen, fold_all(called), games.tolist(), pages, strict=True)
-    ]
+    order = np.argsort(of_game, kind="stable")[np.count_nonzero(of_game < 0) :]
+    starts = np.searchsorted(of_game[order], np.arange(len(chosen) + 1))
+    columns = _entries(run, played, of_game, len(chosen))
+    events = []
+    for at, ((year, name), folded, page) in enumerate(zip(chosen, fold_all(called), pages, strict=True)):
+        entries, rows = (slice(*some[at : at + 2].tolist()) for some in (columns["entry_starts"], starts))
+        kind = _exhibition(folded, columns["played"][entries], played.offset[order[rows]])
+        if kind:
+            columns["performance"][entries] = np.nan
+        events.append(Event(name, year, folded, rows.stop - rows.start, page, kind))
+    return Events(events, of_game, order, starts, **columns)
+
+
+def _exhibition(folded: str, played: Array, offset: Array) -> str:
+    """The kind of exhibition by the event's name, as `data.filter.exclude` leaves them out; else empty.
+
+    `played`: games of each player in the event. Blindfold games are an exhibition where one player met several
+    others. Odds with a known handicap are no exhibition.
+    """
+    one_met_all = len(played) > 2 and 2 * played.max() == played.sum()
+    possible = {"blindfold": one_met_all, "odds": not offset.any()}
+    kinds = (kind for kind in EXHIBITIONS if possible.get(kind, True) and names_set(folded, kind))
+    return next(kinds, "")
 
 
 def _name(event: str, site: str) -> str:
@@ -527,54 +439,42 @@ def _entries(run: Run, played: PlayedGames, of_game: Places, events: int) -> dic
     player = np.where(is_white, played.white[game], played.black[game])
     width = int(player.max(initial=0)) + 1
     keys, entry = np.unique(of_game[game] * np.int64(width) + player, return_inverse=True)
-    chance = played.chance[game]
     weight = played.weight[game]
-    won = np.where(is_white, chance[:, 2], chance[:, 0])
-    score = np.where(is_white, played.outcome[game], 2 - played.outcome[game]) / 2.0
 
-    def total(values: Array) -> Array:
+    def total(values: Array | float) -> Array:
         return np.bincount(entry, weight * values, len(keys)).astype(np.float64)
 
-    count, points, expected = total(np.ones(len(game))), total(score), total(won + chance[:, 1] / 2.0)
-    performance = _performances(run, played, game, is_white, entry, points / count)
+    def expected_of(chance: Array, is_white: Mask) -> Array:
+        return np.where(is_white, chance[:, 2], chance[:, 0]) + chance[:, 1] / 2.0
+
+    # The performance by halving an interval; the own skill is certain, the others' as the model has them.
+    count = total(1.0)
+    points = total(np.where(is_white, played.outcome[game], 2 - played.outcome[game]) / 2.0)
+    score = points / count
+    white, black = _rows(played.nodes, played.white_node[game]), _rows(played.nodes, played.black_node[game])
+    centre = total(np.where(is_white, black["mean"], white["mean"])) / count
+    reach = _FURTHEST * run.meta.elo_unit
+    low, high = centre - reach, centre + reach
+    owners = (white, is_white), (black, ~is_white)
+    for side, own in owners:
+        side["sd"] = np.where(own, 0.0, side["sd"])
+    for _ in range(_HALVINGS):
+        middle = (low + high) / 2.0
+        first, second = ({**side, "mean": np.where(own, middle[entry], side["mean"])} for side, own in owners)
+        chance = predicted(run, played.year[game], first, second, played.offset[game], played.neutral[game])
+        below = total(expected_of(chance, is_white)) / count < score
+        low, high = np.where(below, middle, low), np.where(below, high, middle)
+    performance = np.where((score > 0.0) & (score < 1.0), (low + high) / 2.0, np.nan)
     event = keys // width
     order = np.lexsort((keys % width, -points, event))
     starts = np.searchsorted(event[order], np.arange(events + 1))
     place = np.arange(len(keys))
-    first = np.ones(len(keys), np.bool_)
-    first[1:] = (np.diff(event[order]) != 0) | (np.diff(points[order]) != 0)
-    rank = np.maximum.accumulate(np.where(first, place, 0)) - starts[event[order]] + 1
-    columns = {"player": keys % width, "played": count, "points": points, "expected": expected}
-    columns["performance"] = performance * run.scale.slope + run.scale.shift
+    leads = np.ones(len(keys), np.bool_)
+    leads[1:] = (np.diff(event[order]) != 0) | (np.diff(points[order]) != 0)
+    columns = {
+        "player": keys % width, "played": count, "points": points,
+        "expected": total(expected_of(played.chance[game], is_white)),
+        "performance": performance * run.scale.slope + run.scale.shift,
+    }  # fmt: skip
+    rank = np.maximum.accumulate(np.where(leads, place, 0)) - starts[event[order]] + 1
     return {name: column[order] for name, column in columns.items()} | {"entry_starts": starts, "rank": rank}
-
-
-def _performances(
-    run: Run, played: PlayedGames, game: Places, is_white: NDArray[np.bool_], entry: Places, score: Array
-) -> Array:
-    """For each entry the skill, points, at which the score expected of its games is `score`; NaN for all or nothing.
-
-    Found by halving an interval; the own skill is taken as certain, the others' as the model has them.
-    """
-    nodes = played.nodes
-    own = np.where(is_white, played.white_node[game], played.black_node[game])
-    their = np.where(is_white, played.black_node[game], played.white_node[game])
-    weight = played.weight[game]
-    count = np.bincount(entry, weight, len(score))
-    centre = np.bincount(entry, weight * nodes["mean"][their], len(score)) / count
-    reach = _FURTHEST * run.meta.elo_unit
-    low, high = centre - reach, centre + reach
-    white_first = np.argsort(~is_white, kind="stable")
-    whites = int(np.count_nonzero(is_white))
-    for _ in range(_HALVINGS):
-        middle = (low + high) / 2.0
-        expected = np.empty(len(game))
-        for side, rows in ((True, white_first[:whites]), (False, white_first[whites:])):
-            skill = {"mean": middle[entry[rows]], "sd": np.zeros(len(rows))}
-            mine, others = _rows(nodes, own[rows]) | skill, _rows(nodes, their[rows])
-            sides, at = (mine, others) if side else (others, mine), game[rows]
-            found = predicted(run, played.year[at], *sides, played.offset[at], played.neutral[at])
-            expected[rows] = found[:, 2 if side else 0] + found[:, 1] / 2.0
-        below = np.bincount(entry, weight * expected, len(score)) / count < score
-        low, high = np.where(below, middle, low), np.where(below, high, middle)
-    return np.where((score > 0.0) & (score < 1.0), (low + high) / 2.0, np.nan)

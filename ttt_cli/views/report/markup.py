@@ -4,7 +4,7 @@ import math
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from functools import cache
+from functools import cache, partial
 from hashlib import blake2b
 from html import escape
 from importlib.resources import files
@@ -63,7 +63,7 @@ def figure(spec: Spec, kind: str = "", **sizes: int) -> str:
 def curves_frame(run: Run, period: str) -> Spec:
     """The layers of a figure of skill curves, for scripts that have the histories."""
     x, y = number_of_field("year", axis={}), number_of_field("value", axis={"title": axis_title(run.scale)})
-    return {"layer": curve_layers(x, y, (), Words("", "", "skill", period, skills=True))}
+    return {"layer": curve_layers(x, y, (), Words("", "", "skill", period), margins=True)}
 
 
 def short(value: float) -> float | int:
@@ -105,11 +105,6 @@ def chance(value: float) -> str:
 def result(outcome: int) -> str:
     """A result from one's own side: 0 lost, 1 drawn, 2 won."""
     return _RESULTS[outcome]
-
-
-def record(wins: float, draws: float, losses: float) -> str:
-    """`+wins =draws -losses`."""
-    return f"+{wins:.10g} ={draws:.10g} −{losses:.10g}"
 
 
 def row(*cells: str) -> str:
@@ -209,27 +204,36 @@ def subject_pages(
     for at, address in enumerate(addresses):
         if address and not is_shared(address):
             yield from _own_pages(site, subject(at))
+    back = "<p class='turn all'><a href=#>all of this page</a></p>"
     together = sorted((address, at) for at, address in enumerate(addresses) if address and is_shared(address))
     for file, found in groupby(together, key=lambda one: one[0].partition("#")[0]):
-        yield file, _shared_page(site, few, [subject(at) for _, at in found])
+        parts = [subject(at) for _, at in found]
+        span = f"{parts[0].title} – {parts[-1].title}"
+        named = f"{few}: {span} – {site}"
+        yield file, page(site, few, back, *map(_section, parts), facts=span, named=named)
 
 
 def _own_pages(site: str, one: Subject) -> Iterator[tuple[str, str]]:
-    for nth, (file, rows, around) in enumerate(_in_pages(one.address.removesuffix(".html"), one.games), 1):
+    """As many pages as the lines need; each is linked to its neighbours."""
+    pages: list[list[str]] = [[]]
+    room = FIRST_BYTES
+    for above, row in one.games:
+        room -= len(row.encode("utf-8", "replace")) + 1
+        if room < 0:
+            pages.append([above] if above else [])
+            room = BYTES_A_PAGE
+        pages[-1].append(row)
+    slug = one.address.removesuffix(".html")
+    files = [one.address, *(f"{slug}~{number}.html" for number in range(2, len(pages) + 1))]
+    for at, (file, rows) in enumerate(zip(files, pages, strict=True)):
+        earlier = link(files[at - 1], "earlier games") if at else ""
+        around = turn(earlier, link(files[at + 1], "later games") if at + 1 < len(files) else "")
         games = section("Games", around, lines(one.kind, rows, one.year), around)
-        if nth == 1:
-            title, content = one.title, [*one.content, games]
+        if at:
+            title, content = f"{one.title}: games, part {at + 1}", [link(one.address, one.title), games]
         else:
-            title = f"{one.title}: games, part {nth}"
-            content = [link(one.address, one.title), games]
-        yield f"{file}.html", page(site, title, *content, facts=one.further if nth > 1 else one.facts)
-
-
-def _shared_page(site: str, title: str, parts: Sequence[Subject]) -> str:
-    span = f"{parts[0].title} – {parts[-1].title}"
-    back = "<p class='turn all'><a href=#>all of this page</a></p>"
-    named = f"{title}: {span} – {site}"
-    return page(site, title, back, *map(_section, parts), facts=span, named=named)
+            title, content = one.title, [*one.content, games]
+        yield file, page(site, title, *content, facts=one.further if at else one.facts)
 
 
 def _section(part: Subject) -> str:
@@ -269,26 +273,6 @@ def lines(kind: str, rows: Sequence[str], year: int | str = "") -> str:
     """Lines as HTML, which the script reads by `kind`, a class; `year`: of dates without one."""
     of_year = f" data-year={year}" if year else ""
     return f"<pre class='lines {kind}'{of_year}>\n{chr(10).join(rows)}</pre>" if rows else ""
-
-
-def _in_pages(slug: str, rows: Iterable[tuple[str, str]]) -> Iterator[tuple[str, list[str], str]]:
-    """Lines on as many pages as they need: of each its file, without ending, the lines, and links to its neighbours.
-
-    Each line is paired with the one to repeat above it at the top of a page.
-    """
-    pages: list[list[str]] = [[]]
-    room = FIRST_BYTES
-    for above, row in rows:
-        room -= len(row.encode("utf-8", "replace")) + 1
-        if room < 0:
-            pages.append([above] if above else [])
-            room = BYTES_A_PAGE
-        pages[-1].append(row)
-    files = [slug, *(f"{slug}~{number}" for number in range(2, len(pages) + 1))]
-    for at, (file, some) in enumerate(zip(files, pages, strict=True)):
-        earlier = link(f"{files[at - 1]}.html", "earlier games") if at else ""
-        later = link(f"{files[at + 1]}.html", "later games") if at + 1 < len(files) else ""
-        yield file, some, turn(earlier, later)
 
 
 def addresses(slugs: Sequence[str | None], games: Places, sizes: Places) -> list[str | None]:
@@ -334,22 +318,20 @@ def slugs(names: Sequence[str]) -> list[str]:
     """
     folded = fold_all(names)
     plain = ["-".join(_OTHER.sub(" ", text).split())[:_LONGEST].strip("-") for text in folded]
-    shared = Counter(plain)
-    found = []
-    for name, key, slug in zip(names, folded, plain, strict=True):
+    shared, found = Counter(plain), []
+    digests = [partial(blake2b, name.encode("utf-8", "surrogatepass")) for name in names]
+    for key, slug, digest in zip(folded, plain, digests, strict=True):
         whole = slug == key.replace(" ", "-") and slug not in _DEVICES
-        found.append(slug if whole and slug and shared[slug] == 1 else f"{slug}~{_digest(name, 4)}")
+        found.append(
+            slug if whole and slug and shared[slug] == 1 else f"{slug}~{digest(digest_size=4).hexdigest()}"
+        )
     again = Counter(found)
     return [
-        slug if again[slug] == 1 else f"{slug}{_digest(name, 32)}"
-        for name, slug in zip(names, found, strict=True)
+        slug if again[slug] == 1 else f"{slug}{digest(digest_size=32).hexdigest()}"
+        for slug, digest in zip(found, digests, strict=True)
     ]
 
 
 def follows(slug: str, folded: str) -> bool:
     """Whether a slug follows from the folded name alone, as the scripts of a site work it out."""
     return folded.isascii() and folded.replace(" ", "-") == slug
-
-
-def _digest(name: str, size: int) -> str:
-    return blake2b(name.encode("utf-8", "surrogatepass"), digest_size=size).hexdigest()

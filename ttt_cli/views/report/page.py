@@ -2,12 +2,13 @@
 
 import json
 import math
-from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from html import escape
 from itertools import groupby
 from operator import itemgetter
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
+
+import numpy as np
 
 from ttt_cli.periods import STEPS_PER_YEAR, label, year_of
 from ttt_cli.reading.reports import place_text
@@ -33,7 +34,7 @@ from ttt_cli.views.run import curve_title, scale_note
 
 LATE: Final = "This fit had not converged: skills may be off by more than the tolerance."
 LONG: Final = 200  # characters of a note that is folded
-_PROBLEMS: Final = 100
+_LISTED: Final = "SELECT file, line, action, reason, detail FROM problems LIMIT 100"
 _SHORTEST: Final = 3  # years of a curve
 
 
@@ -94,17 +95,6 @@ def _evidence_facts(meta: RunMeta) -> list[tuple[str, str]]:
     ]  # fmt: skip
 
 
-def _account(run: Run) -> dict[str, Any]:
-    """Files, dropped rows by reason, and the first problems with file and line."""
-    listed = run.select(f"SELECT file, line, action, reason, detail FROM problems LIMIT {_PROBLEMS}")[1]
-    return {
-        "inputs": run.select("SELECT path, kind, rows, used, digest FROM inputs")[1],
-        "dropped": run.select("SELECT file, reason, rows FROM dropped ORDER BY rows DESC, reason")[1],
-        "problems": [(place_text(path, place), *what) for path, place, *what in listed],
-        "found": run.select("SELECT count(*) FROM problems")[1][0][0],
-    }
-
-
 DATA_SCRIPTS: Final = ("fold.js", "periods.js", "onward.js", "data.js")
 _SCRIPTS: Final = (
     *DATA_SCRIPTS, "element.js", "dom.js", "table.js", "combobox.js", "figure.js", "curves.js", "hover.js",
@@ -142,24 +132,6 @@ FROM spans WHERE "until" IS NULL
 """
 
 
-class Carried(NamedTuple):
-    """The players in a page: those with `min_games` games or more, `left_out` others.
-
-    Each is a list: name, games, wins, draws, losses, opponents, onward, first period number, then arrays over the
-    rows: period numbers after the first (0 when each follows the other), means, sds, games, and draw margins or 0. Sds
-    are 0 where the system has none (`has_sd`). After the last row a skill follows `ttt_cli.histories.later_on`:
-    `onward` is the rise of the variance in a period or, with careers, a list of that, the growth left, the periods to
-    the decline, and the early haste left; `later` are the largest sd, the prior's sd and its mean, None where there is
-    none, and the decline in a period and the periods of growth and of early haste.
-    """
-
-    players: list[list[Any]]
-    min_games: float
-    left_out: int
-    has_sd: bool
-    later: list[float | None]
-
-
 def report_page(
     run: Run,
     limits: Eligible | None = None,
@@ -175,7 +147,15 @@ def report_page(
     """
     with run:
         meta, data = run.meta, report_data(run, limits, budget, progress)
-        data["beside"] = _beside_data(beside, data)
+        carried = {player[0] for player in data["players"]}
+        data["beside"] = beside and {
+            "name": beside.name,
+            "ratings": {
+                player: [[number - data["base"], short(value)] for number, value in sorted(some.items())]
+                for player, some in beside.ratings.items()
+                if player in carried
+            },
+        }
         notes = [] if meta.converged else [LATE]
         if data["leftOut"]:
             notes.append(
@@ -192,11 +172,14 @@ def report_page(
             "beside": beside,
             "pictures": pictures(run),
             "surface_note": surface and surface_note(surface),
-            "surface": surface and figure(surface_figure(run), "surface", height=height),
+            "surface": surface and figure(surface_figure(run, surface), "surface", height=height),
             "evidence": _evidence_facts(meta),
             "params": [(key, short_text(value)) for key, value in in_use(meta.params).items()],
             "config": json.dumps(meta.config, indent=2, ensure_ascii=False),
-            **_account(run),
+            "inputs": run.select("SELECT path, kind, rows, used, digest FROM inputs")[1],
+            "dropped": run.select("SELECT file, reason, rows FROM dropped ORDER BY rows DESC, reason")[1],
+            "problems": [(place_text(path, place), *what) for path, place, *what in run.select(_LISTED)[1]],
+            "found": run.select("SELECT count(*) FROM problems")[1][0][0],
             "meta": meta,
             "style": asset("style.css"),
             "data": embedded(data),
@@ -210,12 +193,39 @@ def report_data(
 ) -> dict[str, Any]:
     """Periods, players, the limits (None: the usual ones) and the evidence surface of a run.
 
-    `budget`: bytes that histories may take. `years`: each period in years is `years[0] + i * years[1]`.
+    `budget`: bytes that histories may take: `players` are those with `minGames` games or more, `leftOut` others.
+    `years`: each period in years is `years[0] + i * years[1]`.
+
+    Each player is a list: name, games, wins, draws, losses, opponents, onward, first period number, then arrays over
+    the rows: period numbers after the first (0 when each follows the other), means, sds, games, and draw margins or 0.
+    Sds are 0 where the system has none (`hasSd`). After the last row a skill follows `ttt_cli.histories.later_on`:
+    `onward` is the rise of the variance in a period or, with careers, a list of that, the growth left, the periods to
+    the decline, and the early haste left; `later` are the largest sd, the prior's sd and its mean, None where there is
+    none, and the decline in a period and the periods of growth and of early haste.
     """
-    carried, surface = carried_players(run, budget, progress), stored_surface(run.evidence_points())
+    margin = "draw_margin" in run.select("SELECT * FROM skills LIMIT 0")[0]
+    row_bytes = _ROW_BYTES + _MARGIN_BYTES * margin + _OFFSET_BYTES * (run.meta.period != "year")
+    sizes = run.select(_SIZES)[1]  # games, players and rows, from many games to few
+    used = np.cumsum([players * _PLAYER_BYTES + rows * row_bytes for _, players, rows in sizes])
+    carried = sizes[: max(int(np.searchsorted(used, budget, "right")), 1)]
+    min_games = float(carried[-1][0]) if carried else 0.0
+    rows = run.stream(_ROWS.format(kept=_KEPT, margin="draw_margin" if margin else "NULL"), [min_games])[1]
+    slope, shift = run.scale.slope, run.scale.shift
+    ((has_sd, careers),) = run.select(_HAS)[1]
+    players = []
+    with progress.task("writing the page", sum(count for _, count, _ in carried), "players") as bar:
+        for _, group in groupby(rows, key=itemgetter(0)):
+            players.append(_packed(list(group), slope, careers=careers))
+            bar.advance()
+    most, prior, centre, decline, *periods = run.select(_LATER)[1][0]
+    later = [
+        None if value is None or not math.isfinite(value) else value * slope + up
+        for value, up in ((most, 0.0), (prior, 0.0), (centre, shift), (decline, 0.0))
+    ]
     period: Any = run.meta.period
     ((last,),) = run.select("SELECT coalesce(max(period_number), -1) FROM periods")[1]
-    first = min((player[7] for player in carried.players), default=0)
+    first = min((player[7] for player in players), default=0)
+    surface = stored_surface(run.evidence_points())
     return {
         "period": period,
         "base": first,
@@ -224,65 +234,17 @@ def report_data(
         "limits": asdict(limits or eligible(run)),
         "curves": curves_frame(run, period),
         "smoothed": run.meta.kind == "smoothed",
-        "hasSd": carried.has_sd,
-        "later": carried.later,
-        "minGames": carried.min_games,
-        "leftOut": carried.left_out,
-        "players": carried.players,
+        "hasSd": bool(has_sd),
+        "later": [*later, *periods],
+        "minGames": min_games,
+        "leftOut": sum(count for _, count, _ in sizes) - len(players),
+        "players": players,
         "surface": surface
         and {
             "keys": surface.keys,
             "points": [[*place, finite(round(value, 4))] for place, value in surface.values.items()],
         },
     }
-
-
-def _beside_data(beside: Beside | None, data: Mapping[str, Any]) -> dict[str, Any] | None:
-    """Published ratings of the players who are carried: pairs of a period's place and a rating, by name."""
-    if beside is None:
-        return None
-    carried, base = {player[0] for player in data["players"]}, data["base"]
-    ratings = {
-        player: [[number - base, short(value)] for number, value in sorted(some.items())]
-        for player, some in beside.ratings.items()
-        if player in carried
-    }
-    return {"name": beside.name, "ratings": ratings}
-
-
-def carried_players(run: Run, budget: int = BUDGET, progress: Progress = SILENT) -> Carried:
-    """The players of the most games that fit into `budget` bytes."""
-    margin = "draw_margin" in run.select("SELECT * FROM skills LIMIT 0")[0]
-    row_bytes = _ROW_BYTES + _MARGIN_BYTES * margin + _OFFSET_BYTES * (run.meta.period != "year")
-    sizes = run.select(_SIZES)[1]
-    min_games = _threshold(sizes, row_bytes, budget)
-    rows = run.stream(_ROWS.format(kept=_KEPT, margin="draw_margin" if margin else "NULL"), [min_games])[1]
-    slope, shift = run.scale.slope, run.scale.shift
-    ((has_sd, careers),) = run.select(_HAS)[1]
-    many, players = sum(count for games, count, _ in sizes if games >= min_games), []
-    with progress.task("writing the page", many, "players") as bar:
-        for _, group in groupby(rows, key=itemgetter(0)):
-            players.append(_packed(list(group), slope, careers=careers))
-            bar.advance()
-    left_out = sum(count for _, count, _ in sizes) - len(players)
-    most, prior, centre, decline, *periods = run.select(_LATER)[1][0]
-    shown = [
-        None if value is None or not math.isfinite(value) else value * slope + up
-        for value, up in ((most, 0.0), (prior, 0.0), (centre, shift), (decline, 0.0))
-    ]
-    return Carried(players, min_games, left_out, bool(has_sd), [*shown, *periods])
-
-
-def _threshold(sizes: Sequence[tuple[Any, ...]], row_bytes: int, budget: int) -> float:
-    """The fewest games of a player carried, given (games, players, rows) from many games to few."""
-    used = 0
-    least = sizes[0][0] if sizes else 0
-    for games, players, rows in sizes:
-        used += players * _PLAYER_BYTES + rows * row_bytes
-        if used > budget:
-            break
-        least = games
-    return float(least)
 
 
 def _packed(rows: list[tuple[Any, ...]], slope: float, *, careers: bool) -> list[Any]:

@@ -1,7 +1,7 @@
 """The pages of players, events and years."""
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from functools import partial
 from typing import Any, Final
 
@@ -58,23 +58,22 @@ def player_pages(book: Book) -> Iterator[tuple[str, str]]:
 
 def _player_subject(book: Book, player: int) -> Subject:
     one, side = book.people[player], Side(book, player)
-    facts, games = facts_line(vars(one)), _player_games(book, player, side)
-    return Subject(one.page or "", one.name, facts, "", _before(book, player, side), "record", games)
-
-
-def _before(book: Book, player: int, side: Side) -> list[str]:
-    """The content above the games."""
-    also = book.spellings.get(book.people[player].name)
-    return [
+    also = book.spellings.get(one.name)
+    content = [
         html.note(f"also written: {'; '.join(also)}" if also else ""),
         *_career(book, player, side),
         html.section("Opponents", _opponents(book, side)),
         html.section("Best wins", _best_wins(book, side) if len(side.games) > FEW_GAMES else ""),
     ]
+    facts, games = facts_line(one._asdict()), _player_games(book, player, side)
+    return Subject(one.page or "", one.name, facts, "", content, "record", games)
 
 
 def _career(book: Book, player: int, side: Side) -> list[str]:
-    """The curve, and the years with games or a rank; nothing of a few games in years without a rank."""
+    """The curve of three years or more, which the site's script draws, and the years with games or a rank.
+
+    Nothing of a few games in years without a rank.
+    """
     one, years = book.people[player], book.years
     span = slice(*years.starts[player : player + 2].tolist())
     year, mean, sd, games = (
@@ -96,43 +95,30 @@ def _career(book: Book, player: int, side: Side) -> list[str]:
         rating = (html.points(rated.get(at)),) if rated else ()
         rows.append(html.row(link, str(rank or ""), skill, *scores, *rating))
     heads = ("year", "#rank", "#skill", "#games", "#points", "#expected", *(["#rating"] if rated else []))
-    return [
-        _curve(one.name, year, mean, sd, games, rated),
-        html.dotted(beside if rated else None),
-        html.section("Years", html.table("years", heads, rows)),
-    ]
-
-
-def _curve(
-    name: str,
-    year: Sequence[int],
-    mean: Sequence[float],
-    sd: Sequence[float],
-    games: Sequence[float],
-    rated: Mapping[int, float],
-) -> str:
-    """The career as a curve that the site's script draws; empty for less than three years."""
-    if len(year) < _SHORTEST:
-        return ""
-    sds = [] if any(map(math.isnan, sd)) else [*map(html.short, sd)]
-    ratings = [[at, html.short(value)] for at, value in rated.items()]
-    data = embedded([year[0], [*map(html.short, mean)], sds, [*map(html.short, games)], ratings])
-    return f'<div class="chart career" data-height=270 data-name="{html.text(name)}" data-of={data}></div>'
+    curve = ""
+    if len(year) >= _SHORTEST:
+        means, sds, played = (
+            [*map(html.short, column)] for column in (mean, sd if book.has_sd else [], games)
+        )
+        data = embedded(
+            [year[0], means, sds, played, [[at, html.short(value)] for at, value in rated.items()]]
+        )
+        curve = f'<div class="chart career" data-height=270 data-name="{html.text(one.name)}" data-of={data}></div>'
+    table = html.section("Years", html.table("years", heads, rows))
+    return [curve, html.dotted(beside if rated else None), table]
 
 
 def _opponents(book: Book, side: Side) -> str:
     """Those met more than once, the most often met first."""
-    links = book.of_players.links("")
+    links = book.players("")
     keys, count, won, drawn, lost, scored, expected = side.sums(side.opponent)
     often = np.flatnonzero(count > 1)
     order = often[np.lexsort((keys[often], -count[often]))][:_MOST_OPPONENTS]
-    rows = [
-        html.row(
-            links[keys[at]], html.number(count[at]), html.record(won[at], drawn[at], lost[at]),
-            html.number(scored[at]), html.number(expected[at]),
-        )
-        for at in order.tolist()
-    ]  # fmt: skip
+    rows = []
+    for at in order.tolist():
+        record = f"+{won[at]:.10g} ={drawn[at]:.10g} −{lost[at]:.10g}"
+        games, points, promised = map(html.number, (count[at], scored[at], expected[at]))
+        rows.append(html.row(links[keys[at]], games, record, points, promised))
     more = len(keys) - len(order)
     others = f"{counted(more, 'opponent')} in fewer games"
     heads = ("opponent", "#games", "#record", "#points", "#expected")
@@ -142,7 +128,7 @@ def _opponents(book: Book, side: Side) -> str:
 def _best_wins(book: Book, side: Side) -> str:
     won = np.flatnonzero((side.outcome == 2) & (side.win < 0.5))
     best = won[np.lexsort((side.games[won], side.win[won]))][:_BEST_WINS].tolist()
-    dates, events, links = book.played.dates, book.events.of_game, book.of_players.links("")
+    dates, events, links = book.played.dates, book.events.of_game, book.players("")
     rows = [
         html.row(
             dates[side.games[at]], book.sides[side.way[at]], links[side.opponent[at]],
@@ -150,11 +136,8 @@ def _best_wins(book: Book, side: Side) -> str:
         )
         for at in best
     ]  # fmt: skip
-    return (
-        html.table("best wins", ("date", "colour", "opponent", "#chance to win", "event"), rows)
-        if rows
-        else ""
-    )
+    heads = ("date", "colour", "opponent", "#chance to win", "event")
+    return html.table("best wins", heads, rows) if rows else ""
 
 
 def _player_games(book: Book, player: int, side: Side) -> Iterator[tuple[str, str]]:
@@ -163,29 +146,26 @@ def _player_games(book: Book, player: int, side: Side) -> Iterator[tuple[str, st
     An event: year, name, place, games, points, expected and performance. A game: date without that year, colour,
     opponent, result and expected.
     """
-    dates, fields, titles = book.played.dates, book.of_players.fields(""), book.of_events.fields("../events/")
+    dates, fields, titles = book.played.dates, book.player_fields(""), book.event_fields("../events/")
     entry = {int(book.entry_event[at]): at for at in book.entries_by_player[player].tolist()}
     event = book.events.of_game[side.games]
     group = np.where(event >= 0, event, -1 - side.year)
     _, first, place = np.unique(group, return_index=True, return_inverse=True)
-    last = None
+    last = above = None
     of_games = side.games, side.way, side.opponent, side.outcome, side.expected, side.weight
     order = np.argsort(first[place], kind="stable")
     for game, way, opponent, outcome, expected, weight, at, year in zip(
         *(column[order].tolist() for column in (*of_games, group, side.year)), strict=True
     ):
         if at != last:
-            above = f"{year}\t{titles[at] if at >= 0 else ''}"
+            last, above = at, f"{year}\t{titles[at] if at >= 0 else ''}"
             yield "", f"{above}\t{_entry(book, entry[at])}" if at >= 0 else above
-            last = at
-        times = "" if weight == 1 else f" × {weight:.10g}"
-        told = (
-            html.within(dates[game], year),
-            book.sides[way],
-            fields[opponent],
-            html.result(outcome) + times,
+        result = html.result(outcome) + ("" if weight == 1 else f" × {weight:.10g}")
+        date = html.within(dates[game], year)
+        yield (
+            above or "",
+            "\t".join([date, book.sides[way], fields[opponent], result, html.promised(expected)]),
         )
-        yield above, "\t".join([*told, html.promised(expected)])
 
 
 def _entry(book: Book, at: int) -> str:
@@ -199,7 +179,6 @@ def _entry(book: Book, at: int) -> str:
 _MOST_ACROSS: Final = 30
 _STANDINGS: Final = 400
 _COMPLETE: Final = 0.7  # of all pairs have met where everybody was to meet everybody
-_HALVES: Final = ("0", "½", "1")
 _TEN: Final = 10
 
 
@@ -220,31 +199,23 @@ def _event_subject(book: Book, at: int) -> Subject:
 
 
 def _standings(book: Book, at: int, cells: list[str]) -> str:
-    """Everybody by points; `cells` are those of the crosstable in each row, where there is one."""
-    events, links = book.events, book.of_players.links("../players/")
-    skills = dict(_skills(book, at))
+    """Everybody by points, with the skill at the end of the year; `cells`: of each row in a crosstable, if any."""
+    events, years, links = book.events, book.years, book.players("../players/")
     first, end = events.entry_starts[at : at + 2].tolist()
     rows = []
     for k in range(first, min(end, first + _STANDINGS)):
         player = int(events.player[k])
+        span = slice(*years.starts[player : player + 2].tolist())
+        place = span.start + int(np.searchsorted(years.year[span], events.all[at].year))
         start = f"<tr><td>{events.rank[k]}<td>{links[player]}{cells[k - first] if cells else ''}<td>"
         counts = (events.points[k], events.played[k], events.expected[k])
-        told = html.points(events.performance[k]), html.points(skills.get(player))
-        rows.append(start + "<td>".join([*map(html.number, counts), *told]))
+        skill = html.points(years.mean[place] if place < span.stop else None)
+        rows.append(
+            start + "<td>".join([*map(html.number, counts), html.points(events.performance[k]), skill])
+        )
     across = [str(place + 1) for place in range(end - first)] if cells else []
     heads = ("#place", "player", *across, "#points", "#games", "#expected", "#performance", "#skill")
     return html.table("crosstable" if cells else "standings", heads, rows, "cross" if cells else "")
-
-
-def _skills(book: Book, at: int) -> Iterator[tuple[int, float]]:
-    """The skill of each player of an event at the end of its year."""
-    years, events = book.years, book.events
-    year = events.all[at].year
-    for player in events.player[slice(*events.entry_starts[at : at + 2].tolist())].tolist():
-        start, end = years.starts[player : player + 2].tolist()
-        place = start + int(np.searchsorted(years.year[start:end], year))
-        if place < end:
-            yield player, float(years.mean[place])
 
 
 def _crosstable(book: Book, at: int, games: list[int]) -> list[str]:
@@ -256,50 +227,47 @@ def _crosstable(book: Book, at: int, games: list[int]) -> list[str]:
         return []
     met: dict[tuple[int, int], list[str]] = {}
     for _, white, black, outcome in _in_order(book, games):
-        met.setdefault((white, black), []).append(_HALVES[outcome])
-        met.setdefault((black, white), []).append(_HALVES[2 - outcome])
+        met.setdefault((white, black), []).append(html.result(outcome))
+        met.setdefault((black, white), []).append(html.result(2 - outcome))
     if len(met) < _COMPLETE * pairs:
         return []
+
+    def results(one: int, other: int) -> str:
+        """The results of one against another; of a long match in groups of ten."""
+        found = met.get((one, other), [])
+        return " ".join("".join(found[at : at + _TEN]) for at in range(0, len(found), _TEN))
+
     return [
-        "".join("<td>·" if one == other else f"<td>{_results(met.get((one, other), []))}" for other in order)
-        for one in order
+        "".join("<td>" + ("·" if one == other else results(one, other)) for other in order) for one in order
     ]
-
-
-def _results(found: list[str]) -> str:
-    """The results of one against another; of a long match in groups of ten."""
-    return " ".join("".join(found[at : at + _TEN]) for at in range(0, len(found), _TEN))
 
 
 def _game_rows(book: Book, games: list[int]) -> Iterator[tuple[str, str]]:
     """The games of an event by round, then date; the links are in the standings."""
-    played, names, texts = book.played, book.of_players.fields("../players/"), book.played.texts
+    played, names, texts = book.played, book.player_fields("../players/"), book.played.texts
     for game, white, black, outcome in _in_order(book, games):
         expected = played.chance[game, 2] + played.chance[game, 1] / 2.0
-        told = (
-            html.field(texts[played.round[game]]),
-            html.within(played.dates[game], played.year[game]),
-            names[white],
-            names[black],
-            f"{html.result(outcome)}–{html.result(2 - outcome)}",
-            html.promised(expected),
-        )
+        told = [html.field(texts[played.round[game]]), html.within(played.dates[game], played.year[game])]
+        told += [names[white], names[black], _both(outcome), html.promised(expected)]
         yield "", "\t".join(told)
+
+
+def _both(outcome: int) -> str:
+    """The result from both sides, as `1–0`."""
+    return f"{html.result(outcome)}–{html.result(2 - outcome)}"
 
 
 def _in_order(book: Book, games: list[int]) -> Iterator[tuple[int, int, int, int]]:
     """Games by round, date, and as read: each with White, Black and the outcome."""
     played = book.played
-    for game in sorted(
-        games, key=lambda game: (_numbers(played.texts[played.round[game]]), played.days[game])
-    ):
+
+    def place(game: int) -> tuple[list[float], int]:
+        """The numbers of the round, 2.1 before 10.1 and rounds without a number last, and the date."""
+        parts = played.texts[played.round[game]].replace("/", ".").split(".")
+        return [float(part) for part in parts if part.strip().isdecimal()] or [math.inf], played.days[game]
+
+    for game in sorted(games, key=place):
         yield game, int(played.white[game]), int(played.black[game]), int(played.outcome[game])
-
-
-def _numbers(round_: str) -> tuple[float, ...]:
-    """A round as its numbers, for sorting: 2.1 before 10.1, rounds without a number last."""
-    found = tuple(float(part) for part in round_.replace("/", ".").split(".") if part.strip().isdecimal())
-    return found or (float("inf"),)
 
 
 _RANKED: Final = 300
@@ -309,26 +277,19 @@ _MOST_GAMES: Final = 500
 
 def year_page(book: Book, year: int) -> str:
     """The page of a year that has one."""
-    at = book.all_years.index(year)
-    before = book.all_years[at - 1] if at else None
-    after = book.all_years[at + 1] if at + 1 < len(book.all_years) else None
-    around = html.turn(
-        *(html.link(f"{one}.html", str(one)) if one is not None else "" for one in (before, after))
-    )
+    beside = [one for one in (year - 1, year + 1) if book.all_years[0] <= one <= book.all_years[-1]]
+    around = html.turn(*(html.link(f"{one}.html", str(one)) for one in beside))
     played = book.played.year == year
     ranked = len(book.rankings[year].id) if year in book.rankings else 0
     games = counted(int(np.count_nonzero(played)), "game")
-    facts = f"{games}, {counted(ranked, 'player')} ranked"
     alone = np.flatnonzero(played & (book.events.of_game < 0)).tolist()
-    parts = {
-        "Ranking": _ranking(book, year),
-        "Newcomers": _newcomers(book, year),
-        "Events": _year_events(book, year),
-    }
-    parts["Games of no known event"] = _year_games(book, alone)
     return html.page(
-        book.title, str(year), around, *map(html.section, parts, parts.values()), around, facts=facts
-    )
+        book.title, str(year), around,
+        html.section("Ranking", _ranking(book, year)), html.section("Newcomers", _newcomers(book, year)),
+        html.section("Events", _year_events(book, year)),
+        html.section("Games of no known event", _year_games(book, alone)),
+        around, facts=f"{games}, {counted(ranked, 'player')} ranked",
+    )  # fmt: skip
 
 
 def _ranking(book: Book, year: int) -> str:
@@ -336,7 +297,7 @@ def _ranking(book: Book, year: int) -> str:
     if ranking is None:
         return html.note("Nobody is eligible in this year.")
     earlier = book.rankings.get(year - 1)
-    best, links = ranking.best, book.of_players.links("../players/")
+    best, links = ranking.best, book.players("../players/")
     rows = []
     columns = (column[:_RANKED].tolist() for column in (ranking.id, ranking.mean, ranking.sd, ranking.games))
     for rank, (player, mean, sd, games) in enumerate(zip(*columns, strict=True), 1):
@@ -360,7 +321,7 @@ def moved(rank: int, before: int | None, *, new: bool) -> str:
 
 
 def _newcomers(book: Book, year: int) -> str:
-    years, links = book.years, book.of_players.links("../players/")
+    years, links = book.years, book.players("../players/")
     rows = np.flatnonzero(years.year == year)
     new = [at for at in rows.tolist() if book.people[years.id[at]].first == year]
     new.sort(key=lambda at: (-years.mean[at], at))
@@ -373,8 +334,8 @@ def _newcomers(book: Book, year: int) -> str:
 
 
 def _year_events(book: Book, year: int) -> str:
-    events, links = book.events, book.of_players.links("../players/")
-    rows, titles = [], book.of_events.links("../events/")
+    events, links = book.events, book.players("../players/")
+    rows, titles = [], book.occasions("../events/")
     for at in book.events_in.get(year, []):
         event = events.all[at]
         entries = slice(*events.entry_starts[at : at + 2].tolist())
@@ -388,12 +349,11 @@ def _year_events(book: Book, year: int) -> str:
 def _year_games(book: Book, games: list[int]) -> str:
     if not games:
         return ""
-    played, links = book.played, book.of_players.links("../players/")
+    played, links = book.played, book.players("../players/")
     rows = [
         html.row(
             played.dates[at], links[played.white[at]], links[played.black[at]],
-            f"{html.result(played.outcome[at])}–{html.result(2 - played.outcome[at])}",
-            html.chance(played.chance[at, 2] + played.chance[at, 1] / 2.0),
+            _both(played.outcome[at]), html.chance(played.chance[at, 2] + played.chance[at, 1] / 2.0),
         )
         for at in games[:_MOST_GAMES]
     ]  # fmt: skip

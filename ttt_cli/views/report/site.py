@@ -1,21 +1,19 @@
 """A site: front page, lists, the page that compares players, and all files written into a folder."""
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 
 from ttt_cli.runs.run import Run
-from ttt_cli.support.arrays import Array
 from ttt_cli.support.progress import SILENT, Progress
 from ttt_cli.views.beside import Beside
 from ttt_cli.views.figures.periods import reigns_figure
 from ttt_cli.views.figures.spec import embedded, showable
 from ttt_cli.views.rankings import CHALLENGES, Eligible, Leader, eligible, most_dominant, peaks, reigns
 from ttt_cli.views.report import markup as html
-from ttt_cli.views.report.book import Book, Event, Person, open_book, predicted
+from ttt_cli.views.report.book import Book, Event, Person, predicted
 from ttt_cli.views.report.folder import new_folder
 from ttt_cli.views.report.page import LATE, game_cards, model_cards, pictures, warning
 from ttt_cli.views.report.pages import event_pages, player_pages, year_page
@@ -61,10 +59,7 @@ def _beside(book: Book) -> str:
     if book.beside is None:
         return ""
     rows = [
-        html.row(
-            html.link(f"years/{one.year}.html", str(one.year)), str(one.players), f"{one.correlation:.2f}"
-        )
-        for one in book.beside.years
+        html.row(html.link(f"years/{year}.html", year), str(n), r) for year, n, r in book.beside.year_rows()
     ]
     told = html.table("correlation by year", ("year", "#players rated", "#correlation"), rows)
     folded = f"<details><summary>Correlation by year</summary>{told}</details>" if rows else ""
@@ -72,78 +67,59 @@ def _beside(book: Book) -> str:
 
 
 def _number_ones(book: Book) -> str:
-    """Every reign: mean and least probability of being the strongest over its years, skill in the best of them."""
-    rows, links = [], book.of_players.links("players/")
-    years = (year for year, one in sorted(book.rankings.items()) if len(one.id) >= book.limits.fewest)
-    leaders = [_leader(book, year) for year in years]
-    for reign in reigns(leaders):
+    """Every reign: mean and least probability of being the strongest over its years, skill in the best of them.
+
+    Above the table a picture of all years, if there are two or more.
+    """
+    links, leaders, rows = book.players("players/"), [], []
+    for year, one in sorted(book.rankings.items()):
+        if len(one.id) >= book.limits.fewest:
+            first, *others = [book.people[at].name for at in one.id[: max(len(one.best), 1)].tolist()]
+            p = [round(value, 4) for value in one.best]
+            mean, sd, games = (column[0].item() for column in (one.mean, one.sd, one.games))
+            leader = Leader(year, str(year), first, mean, sd, games, p[0] if p else None, len(one.id))
+            leaders.append(leader._replace(others=tuple(zip(others, p[1:], strict=True))))
+    merged = reigns(leaders)
+    for reign in merged:
         best = max(reign, key=lambda one: one.mean)
-        p = [one.p_best for one in reign if one.p_best is not None]
-        chances = (
-            (html.chance(sum(p) / len(p)), html.chance(min(p))) if p else ("", "") if book.remark else ()
-        )
-        who = links[book.number[best.player]], str(len(reign))
-        when = html.link(f"years/{best.period}.html", best.period)
-        rows.append(
-            html.row(reign[0].period, reign[-1].period, *who, *chances, html.skill(best.mean, best.sd), when)
-        )
-    known = ["#p best", "#least"] if book.remark else []
+        known = [one.p_best for one in reign if one.p_best is not None]
+        chance = [html.chance(sum(known) / len(known)), html.chance(min(known))] if known else ["", ""]
+        cells = [reign[0].period, reign[-1].period, links[book.number[best.player]], str(len(reign))]
+        cells += [*(chance if book.remark else []), html.skill(best.mean, best.sd)]
+        rows.append(html.row(*cells, html.link(f"years/{best.period}.html", best.period)))
+    chances = ["#p best", "#least"] if book.remark else []
+    heads = ("from", "to", "player", "#years", *chances, "#highest skill", "in")
     limits = f"eligible: {book.limits.words()}" if book.limits.words() else ""
-    told = filter(None, (limits, book.limits.left_out(book.run), book.remark))
-    heads = ("from", "to", "player", "#years", *known, "#highest skill", "in")
-    beneath = BELOW if book.remark else ""
-    picture = reigns_picture(leaders)
-    listed = html.table("number ones", heads, rows) + "".join(map(html.note, told))
-    return picture + html.note(beneath if picture else "") + listed
-
-
-def reigns_picture(leaders: Sequence[Leader]) -> str:
-    """The number ones of all years; empty for less than two years."""
+    notes = map(html.note, (limits, book.limits.left_out(book.run), book.remark))
+    listed = html.table("number ones", heads, rows) + "".join(notes)
     if len(leaders) < 2:
-        return ""
-    longest = max(reigns(leaders), key=len)
-    label = f"{leaders[0].period} to {leaders[-1].period}; the longest reign is that of {longest[0].player}"
-    drawn = html.figure(reigns_figure(leaders, "year", [label]), "reigns", height=420, width=1000)
-    return f"<div class=scroll>{drawn}</div>"
-
-
-def _leader(book: Book, year: int) -> Leader:
-    one = book.rankings[year]
-    mean, sd, games = (column[0].item() for column in (one.mean, one.sd, one.games))
-    names = [book.people[at].name for at in one.id[: len(one.best)].tolist()]
-    others = tuple(zip(names[1:], (round(p, 4) for p in one.best[1:]), strict=True))
-    p_best = round(one.best[0], 4) if one.best else None
-    return Leader(
-        year, str(year), book.people[one.id[0]].name, mean, sd, games, p_best, len(one.id), others=others
-    )
+        return listed
+    span, longest = f"{leaders[0].period} to {leaders[-1].period}", max(merged, key=len)[0].player
+    spec = reigns_figure(leaders, "year", [f"{span}; the longest reign is that of {longest}"])
+    drawn = html.figure(spec, "reigns", height=420, width=1000)
+    return f"<div class=scroll>{drawn}</div>{html.note(BELOW if book.remark else '')}{listed}"
 
 
 def _table(book: Book, name: str, rows: Rows) -> str:
     """Rows of a view with links to players, and its remarks below."""
     heads = [_HEADS.get(column, f"#{column}" if column.endswith("s") else column) for column in rows.columns]
+    links = book.players("players/")
+    shown: dict[str, Callable[[Any], str]] = {
+        **dict.fromkeys(("mean", "sd", "dominance", "sd_dominance"), html.points),
+        "player": lambda player: links[book.number[player]],
+        "games": html.number,
+    }
     body = [
-        html.row(*(_cell(book, column, value) for column, value in zip(rows.columns, values, strict=True)))
+        html.row(*(shown.get(column, str)(value) for column, value in zip(rows.columns, values, strict=True)))
         for values in rows.rows
     ]
     return html.table(name, heads, body) + "".join(map(html.note, rows.title[1:-1]))
 
 
-def _cell(book: Book, column: str, value: Any) -> str:
-    if value is None:
-        return ""
-    if column == "player":
-        return book.of_players.links("players/")[book.number[value]]
-    if column in ("mean", "sd", "dominance", "sd_dominance"):
-        return html.points(value)
-    if isinstance(value, float):
-        return html.number(value)
-    return html.text(str(value))
-
-
 def player_lists(book: Book) -> Iterator[tuple[str, str]]:
     """Pages that list all players by name."""
     order = sorted(range(len(book.people)), key=lambda at: (book.people[at].folded, at))
-    links = book.of_players.links("players/")
+    links = book.players("players/")
     rows = [
         html.row(
             links[at], str(one.first), str(one.last), html.number(one.games), html.points(one.peak_mean),
@@ -162,7 +138,7 @@ def event_lists(book: Book) -> Iterator[tuple[str, str]]:
     ends = (events.entry_starts[1:] - events.entry_starts[:-1]).tolist()
     rows = [
         html.row(str(event.year), shown, f"{event.games:,}", str(players))
-        for event, shown, players in zip(events.all, book.of_events.links("events/"), ends, strict=True)
+        for event, shown, players in zip(events.all, book.occasions("events/"), ends, strict=True)
     ]
     heads = ("year", "event", "#games", "#players")
     yield from _lists(book, "events", "Events", heads, rows, [str(event.year) for event in events.all])
@@ -175,17 +151,16 @@ def _lists(
     starts = range(0, max(len(rows), 1), _LISTED)
     files = [f"{file}{f'~{at}' if at > 1 else ''}.html" for at in range(1, len(starts) + 1)]
     spans = [
-        f"{keys[start]} – {keys[min(start + _LISTED, len(rows)) - 1]}" if rows else "" for start in starts
+        " – ".join(keys[start : start + _LISTED][at] for at in (0, -1)) if rows else "" for start in starts
     ]
-    around = (
-        "".join(f"<li>{html.link(*one)}" for one in zip(files, spans, strict=True)) if len(files) > 1 else ""
-    )
-    every, all_ = f"{len(rows):,}", html.section("All", f"<ul>{around}</ul>" if around else "")
+    several, count = len(files) > 1, f"{len(rows):,} in all"
+    links = "".join(f"<li>{html.link(*one)}" for one in zip(files, spans, strict=True))
+    around = html.section("All", f"<ul>{links}</ul>" if several else "")
     for start, name, span in zip(starts, files, spans, strict=True):
         some = html.table(file, heads, rows[start : start + _LISTED])
         part = some if rows else html.note(f"No {file} are known in this run.")
-        facts = f"{every} in all; here {span}" if around else f"{every} in all"
-        yield name, html.page(book.title, title, part, all_, up="", facts=facts)
+        facts = f"{count}; here {span}" if several else count
+        yield name, html.page(book.title, title, part, around, up="", facts=facts)
 
 
 def year_list(book: Book) -> str:
@@ -193,7 +168,7 @@ def year_list(book: Book) -> str:
     games = dict.fromkeys(book.all_years, 0)
     for year in book.played.year.tolist():
         games[year] += 1
-    rows, links = [], book.of_players.links("players/")
+    rows, links = [], book.players("players/")
     for year in book.all_years:
         ranking = book.rankings.get(year)
         first = (links[ranking.id[0]], html.points(ranking.mean[0])) if ranking else ("", "")
@@ -241,13 +216,8 @@ def history_scripts(book: Book) -> Iterator[tuple[str, str]]:
             rows = slice(*years.starts[player : player + 2].tolist())
             shown = (years.mean, *([years.sd] if book.has_sd else []), years.games)
             mean, *sd, games = ([html.short(value) for value in column[rows].tolist()] for column in shown)
-            some[player] = [
-                years.year[rows].tolist()[0],
-                mean,
-                sd[0] if sd else [],
-                games,
-                met.get(player, []),
-            ]
+            first = years.year[rows].tolist()[0]
+            some[player] = [first, mean, sd[0] if sd else [], games, met.get(player, [])]
             if book.beside and (rated := book.beside.by_year(book.people[player].name, book.run.meta.period)):
                 some[player].append([[year - start_year, html.short(value)] for year, value in rated.items()])
         number = start // _TOGETHER
@@ -277,36 +247,29 @@ def _chances(book: Book) -> dict[str, Any]:
     points = run.meta.elo_unit
     difference = np.tile(np.linspace(0.0, _FURTHEST * points, _STEPS + 1), _SPREADS + 1)
     spread = np.repeat(np.linspace(0.0, _WIDEST * points, _SPREADS + 1), _STEPS + 1)
+    further = {
+        name: np.full(len(difference), float(np.nanmedian(column)))
+        for name, column in book.played.nodes.items()
+        if column.dtype == np.float64 and not np.isnan(column).all()
+    }
     centre = float(np.median(book.played.nodes["mean"]))
     white, black = (
-        _strengths(book, centre + sign * difference / 2.0, spread * np.sqrt(0.5)) for sign in (1.0, -1.0)
+        {**further, "mean": centre + sign * difference / 2.0, "sd": spread * np.sqrt(0.5)}
+        for sign in (1.0, -1.0)
     )
     year = np.full(len(difference), book.all_years[-1])
     as_white, as_black = predicted(run, year, white, black), predicted(run, year, black, white)
     win, loss = (as_white[:, 2] + as_black[:, 0]) / 2.0, (as_white[:, 0] + as_black[:, 2]) / 2.0
-    rows = [[round(value, 4) for value in column.tolist()] for column in (win, loss)]
-    wide = _STEPS + 1
-    tables = ([row[start : start + wide] for start in range(0, len(row), wide)] for row in rows)
+    tables = (np.round(one, 4).reshape(_SPREADS + 1, -1).tolist() for one in (win, loss))
     unit = points * run.scale.slope
     steps = {"step": _FURTHEST / _STEPS * unit, "width": _WIDEST / _SPREADS * unit}
     return steps | dict(zip(("win", "loss"), tables, strict=True))
 
 
-def _strengths(book: Book, mean: Array, sd: Array) -> dict[str, Array]:
-    further = {
-        name: np.full(len(mean), float(np.nanmedian(column)))
-        for name, column in book.played.nodes.items()
-        if column.dtype == np.float64 and not np.isnan(column).all()
-    }
-    return further | {"mean": mean, "sd": sd}
-
-
 def _address(one: Person | Event) -> list[str | int | None]:
     slug = html.slug_of(one.page)
-    return [
-        0 if slug and html.follows(slug, one.folded) else slug,
-        *([1] if html.is_shared(one.page) else []),
-    ]
+    plain = slug and html.follows(slug, one.folded)
+    return [0 if plain else slug, *([1] * html.is_shared(one.page))]
 
 
 def handed_over(name: str, data: Any) -> str:
@@ -319,8 +282,7 @@ _SCRIPTS: Final = ("base.js", "element.js", "fold.js", "combobox.js", "lines.js"
 _COMPARE: Final = ("periods.js", "dom.js", "table.js", "curves.js", "hover.js", "compare.js")
 
 
-@dataclass(frozen=True)
-class Written:
+class Written(NamedTuple):
     """Files and bytes of a site, and the numbers of players and events without a page."""
 
     files: int
@@ -347,7 +309,7 @@ def write_site(
     """
     files = size = 0
     with run, new_folder(place) as write:
-        book = open_book(run, limits or eligible(run), title or f"{run.name}: skill histories", most, beside)
+        book = Book(run, limits or eligible(run), title or f"{run.name}: skill histories", most, beside)
         with progress.task("writing pages", None, "pages") as bar:
             for path, text in site_files(book):
                 write(path, text)

@@ -19,11 +19,15 @@ function ticks(low, high, count) {
 /** The scale of a channel of a Vega-Lite specification between two pixels. */
 function scaleOf(spec, channel, from, to, domain) {
   const given = spec.layer.map(({ encoding }) => encoding[channel]).find((one) => one?.scale?.domain || (domain && one));
-  const forth = given.scale?.type === "log" ? Math.log : Number;
-  const [low, high] = domain ?? given.scale.domain;
-  const at = (value) => from + (forth(value) - forth(low)) / (forth(high) - forth(low) || 1) * (to - from);
   const label = (value) => (given.axis.labelExpr ? Math.abs(value).toFixed(1) : plain(value));
-  return { at, low, high, from, to, label, field: given.field, axis: given.axis, title: given.axis.title ?? given.title };
+  const told = { from, to, label, field: given.field, axis: given.axis, title: given.axis.title ?? given.title };
+  if (given.scale?.type === "band") {
+    const values = channel === "y" ? given.scale.domain.toReversed() : given.scale.domain;
+    const band = (to - from) / values.length;
+    return { ...told, band, at: (value) => from + (values.indexOf(value) + 0.5) * band };
+  }
+  const [low, high] = domain ?? given.scale.domain;
+  return { ...told, low, high, at: (value) => from + (value - low) / (high - low || 1) * (to - from) };
 }
 
 function axes(x, y, height) {
@@ -85,16 +89,13 @@ function marks({ name, mark, encoding }, rows, x, y, colours) {
       return shape("line", { ...look(row), x1: left, x2: right, y1: yOf(row), y2: yOf(row, field("y2") ? "y2" : "y"), stroke: paint(row), "stroke-width": mark.strokeWidth ?? 1 });
     }
     if (mark.type === "rect") {
-      const [left, right, low, high] = [xOf(row), xOf(row, "x2"), yOf(row), yOf(row, "y2")];
+      const [left, right] = x.band ? [xOf(row) - x.band / 2, xOf(row) + x.band / 2] : [xOf(row), xOf(row, "x2")];
+      const [low, high] = y.band ? [yOf(row) - y.band / 2, yOf(row) + y.band / 2] : [yOf(row), yOf(row, "y2")];
       return shape("rect", { ...look(row), x: left, y: Math.min(low, high), width: right - left, height: Math.abs(low - high), fill: paint(row) }, ...told(row));
     }
     if (mark.type === "text") {
       const turned = mark.angle ? { transform: `translate(${xOf(row) + 4} ${yOf(row)})rotate(-90)` } : { x: xOf(row), y: yOf(row) + 4 };
       return shape("text", { class: "name", ...turned, style: `fill: ${paint(row)}` }, row[field("text")]);
-    }
-    if (mark.shape === "square") {
-      const side = Math.sqrt(mark.size);
-      return shape("rect", { ...look(row), x: xOf(row) - side / 2, y: yOf(row) - side / 2, width: side, height: side, fill: paint(row) }, ...told(row));
     }
     const size = Math.sqrt(mark.size / Math.PI);
     return shape("circle", { ...look(row), cx: xOf(row).toFixed(1), cy: yOf(row).toFixed(1), r: size.toFixed(1), fill: paint(row), ...(mark.stroke ? { stroke: mark.stroke } : {}) }, ...told(row));
