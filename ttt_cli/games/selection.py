@@ -108,6 +108,7 @@ def control_is(text: str, name: str) -> bool:
     return low <= seconds < high
 
 
+_AT_ONCE: Final = 1 << 18  # rows looked up at a time, for the sake of memory
 _ZEROS: Final = re.compile(r"\b0+(?=\d)")
 
 
@@ -136,6 +137,7 @@ def find_duplicates(records: Records, among: Mask | None = None) -> Duplicates:
         single = spread(records.tally.sum(axis=1) == 1, records.result.codes)
         distinct = (records.moves != 0) | spread_some(round_ > 0, records.round.codes)
         rows = np.flatnonzero((records.used if among is None else among) & single & distinct)
+        del single, distinct
     meeting = _meeting(records, rows)
     ordered = np.sort(meeting)
     again = ordered[1:][ordered[1:] == ordered[:-1]]
@@ -143,8 +145,13 @@ def find_duplicates(records: Records, among: Mask | None = None) -> Duplicates:
     if not len(again):
         return Duplicates(rows[:0], rows[:0])
     # only players who met again in the year with the same colours and result
-    rows = rows[np.take(again, np.searchsorted(again, meeting), mode="clip") == meeting]
-    del meeting
+    parts: list[Places] = []
+    for start in range(0, len(rows), _AT_ONCE):
+        some = meeting[start : start + _AT_ONCE]
+        found_again = np.take(again, np.searchsorted(again, some), mode="clip") == some
+        parts.append(rows[start : start + _AT_ONCE][found_again])
+    rows = np.concatenate(parts)
+    del meeting, parts
 
     same_moves = rows[records.moves[rows] != 0]
     found = _repeated(records, same_moves, (_meeting(records, same_moves), records.moves[same_moves]))
