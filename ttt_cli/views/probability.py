@@ -125,9 +125,6 @@ def match(model: str, params: Mapping[str, Any], a: Strength, b: Strength, games
     averaged (equal steps over the normal density, exact far beyond 1e-9); without sds, and where the system predicts
     from ratings alone, it is certain. Margins of draws that are uncertain too (TTT-D) are averaged game by game.
     """
-    import numpy as np
-    from numpy.polynomial.polynomial import polypow
-
     spread = math.hypot(a["sd"] or 0.0, b["sd"] or 0.0)
     if not is_gaussian(params):
         from ttt_cli.systems.registry import load
@@ -139,17 +136,36 @@ def match(model: str, params: Mapping[str, Any], a: Strength, b: Strength, games
         [{**side, "mean": side["mean"] + 0.5 * way * spread * z, "sd": 0.0} for z in steps]
         for side, way in ((a, 1.0), (b, -1.0))
     )
-    found = np.zeros(2 * games + 1)
+    scores = [0.0] * (2 * games + 1)
     for weight, as_white, turned in zip(
         density,
         outcomes(model, params, firsts, seconds),
         outcomes(model, params, seconds, firsts),
         strict=True,
     ):
-        white, black = np.array(as_white[::-1]), np.array(turned)  # losses, draws, wins of A
-        distribution = polypow(np.convolve(white, black), games // 2)  # of half points
+        white, black = list(as_white[::-1]), list(turned)  # losses, draws, wins of A
+        distribution = _power(_product(white, black), games // 2)  # of half points
         if games % 2:
-            distribution = np.convolve(distribution, (white + black) / 2.0)
-        found += weight / sum(density) * distribution
-    scores = tuple(found.tolist())
-    return Match(games, sum(scores[games + 1 :]), scores[games], sum(scores[:games]), scores)
+            distribution = _product(distribution, [(w + b) / 2.0 for w, b in zip(white, black, strict=True)])
+        for half, probability in enumerate(distribution):
+            scores[half] += weight / sum(density) * probability
+    return Match(games, sum(scores[games + 1 :]), scores[games], sum(scores[:games]), tuple(scores))
+
+
+def _power(factor: list[float], exponent: int) -> list[float]:
+    result = [1.0]
+    while exponent:
+        if exponent % 2:
+            result = _product(result, factor)
+        exponent //= 2
+        factor = _product(factor, factor) if exponent else factor
+    return result
+
+
+def _product(p: list[float], q: list[float]) -> list[float]:
+    """Coefficients of the product of two polynomials, without loading numpy."""
+    result = [0.0] * (len(p) + len(q) - 1)
+    for i, x in enumerate(p):
+        for j, y in enumerate(q, start=i):
+            result[j] += x * y
+    return result
