@@ -260,13 +260,14 @@ def fill(
     weight = games.weight if games.weight.strides[0] else games.weight[:1]
     sql = definitions(list(fit.chains), timeline.period, whole=bool((weight % 1 == 0).all()))
     connection.execute(sql)
+    written, numbers = written_texts(games)
+    _insert_large(connection, _LargeTables(games, timeline, fit, numbers), texts(games.players), sql, workers)
     players, periods = player_columns(games), periods_of_histories(timeline)
     tables: dict[str, Columns] = {
         "names": {name: players[name] for name in ("id", "player")},
         "periods": {"number": periods, "label": texts([timeline.label(n) for n in periods.tolist()])},
         "neutral_games": {"row": np.flatnonzero(games.neutral)},
     }
-    written, numbers = written_texts(games)
     if written:
         tables["texts"] = written
     if fit.links is not None:
@@ -279,7 +280,6 @@ def fill(
             tables[table] = {f"c{i}": texts(column) for i, column in enumerate(zip(*rows, strict=True))}
     for table, columns in tables.items():
         _insert(connection, table, columns)
-    _insert_large(connection, _LargeTables(games, timeline, fit, numbers), players["player"], sql, workers)
     _insert(connection, "players", players, _PLAYERS)
     meta = describe(games, timeline, fit, config)
     connection.executemany("INSERT INTO meta VALUES (?, ?)", meta.to_rows())
