@@ -14,11 +14,12 @@ LABELS = st.lists(
     min_size=1,
     max_size=12,
 )
+POINTS = st.lists(st.tuples(st.floats(0.0, 860.0), st.floats(0.0, FIGURE)), max_size=60)
 
 
-@given(LABELS)
-def test_twelve_names_never_cover_each_other_and_stay_inside(labels: list[Label]) -> None:
-    placed = place(labels, FIGURE)
+@given(LABELS, POINTS)
+def test_twelve_names_never_cover_each_other_and_stay_inside(labels: list[Label], points: list) -> None:
+    placed = place(labels, FIGURE, points)
     assert [label.text for label in placed] == [label.text for label in labels]
     assert [label.x for label in placed] == [label.x for label in labels]
     for i, one in enumerate(placed):
@@ -28,6 +29,14 @@ def test_twelve_names_never_cover_each_other_and_stay_inside(labels: list[Label]
 
 def test_a_name_alone_stays_at_its_line() -> None:
     assert place([Label("Morphy", 10.0, 100.0)], FIGURE) == [Label("Morphy", 10.0, 100.0)]
+
+
+def test_a_name_makes_way_for_a_line_beside_it_but_not_far() -> None:
+    wanted = Label("Morphy", 10.0, 100.0)
+    (moved,) = place([wanted], FIGURE, [(15.0, 100.0)])
+    assert LINE / 2 <= abs(moved.y - 100.0) < LINE
+    wall = [(15.0, float(y)) for y in range(440)]
+    assert place([wanted], FIGURE, wall) == [wanted]
 
 
 @given(st.lists(st.tuples(st.floats(1800.0, 2020.0), st.text("ab", max_size=30)), min_size=1))

@@ -17,6 +17,7 @@ from ttt_cli.views.figures.spec import (
     PALE,
     WIDTH,
     Label,
+    Position,
     Records,
     Spec,
     colour,
@@ -181,13 +182,15 @@ def curves_figure(
     room = _ROOM * (high - low) or 1.0
     low, high = low - room, high + room
 
-    wanted = [
-        Label(text, (year - first) / (last - first) * WIDTH + GAP, (high - end.mean) / (high - low) * HEIGHT)
-        for (year, text), end in zip(named, ends.values(), strict=True)
-    ]
+    def pixels(year: float, value: float) -> Position:
+        return (year - first) / (last - first) * WIDTH, (high - value) / (high - low) * HEIGHT
+
+    tips = [pixels(end.year, end.mean) for end in ends.values()]
+    wanted = [Label(text, x + GAP, y) for (_, text), (x, y) in zip(named, tips, strict=True)]
+    drawn = [pixels(p.year, value) for p in every for value in (p.mean, p.mean + (p.margin or 0.0))]
     labels: Records = []
     strokes: Records = []
-    for player, label, free in zip(ends, wanted, place(wanted, HEIGHT), strict=True):
+    for player, label, free in zip(ends, wanted, place(wanted, HEIGHT, drawn), strict=True):
         at, above, below = (
             {
                 "player": player, "text": label.text, "year": first + x / WIDTH * (last - first),

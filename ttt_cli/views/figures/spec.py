@@ -29,6 +29,7 @@ _TICKS: Final = 12
 
 LINE: Final = 15.0  # pixels, the height of a line of text
 GAP: Final = 7.0  # pixels between a line's end and its name
+_FAR: Final = 45.0  # pixels that a label moves at most to leave lines uncovered
 _CHARACTER: Final = 7.0  # pixels of a character, on the wide side
 _LONGEST: Final = 34  # characters
 
@@ -115,6 +116,11 @@ class Label(NamedTuple):
     x: float
     y: float
 
+    def contains(self, point: Position) -> bool:
+        """Whether a point is under the text."""
+        x, y = point
+        return self.x <= x <= self.x + text_width(self.text) and abs(self.y - y) < LINE / 2
+
     def covers(self, other: "Label") -> bool:
         """Whether two texts overlap."""
         one, two = (label.x + text_width(label.text) + GAP for label in (self, other))
@@ -131,20 +137,27 @@ def shorten(text: str) -> str:
     return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"
 
 
-def place(labels: Sequence[Label], height: float) -> list[Label]:
+def place(labels: Sequence[Label], height: float, lines: Sequence[Position] = ()) -> list[Label]:
     """Move each label to the nearest free height between 0 and `height`, the highest labels first.
 
-    A label without free height is not moved.
+    Labels avoid the points of `lines` where a short move is enough. A label without free height is not moved.
     """
     lowest, highest = LINE / 2, height - LINE / 2
     placed: dict[int, Label] = {}
     for index in sorted(range(len(labels)), key=lambda i: labels[i].y):
         wanted = labels[index]
-        beside = [other.y + way for other in placed.values() for way in (-LINE, LINE)]
-        tried = sorted([min(max(wanted.y, lowest), highest), *beside], key=lambda y: abs(y - wanted.y))
-        at = (wanted._replace(y=y) for y in tried if lowest <= y <= highest)
-        free = (label for label in at if not any(label.covers(other) for other in placed.values()))
-        placed[index] = next(free, wanted)
+        start = min(max(wanted.y, lowest), highest)
+        tried = [start + step * LINE / 3 for step in range(-9, 10)]
+        tried += [other.y + way for other in placed.values() for way in (-LINE, LINE)]
+        at = (
+            wanted._replace(y=y)
+            for y in sorted(tried, key=lambda y: abs(y - wanted.y))
+            if lowest <= y <= highest
+        )
+        free = [label for label in at if not any(label.covers(other) for other in placed.values())]
+        near = (label for label in free if abs(label.y - wanted.y) <= _FAR)
+        clear = (label for label in near if not any(label.contains(point) for point in lines))
+        placed[index] = next(clear, free[0] if free else wanted)
     return [placed[index] for index in range(len(labels))]
 
 
