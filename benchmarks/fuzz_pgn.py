@@ -1,9 +1,11 @@
 """Mutated PGN through both scanners, blocks cut anywhere, until one says what the other does not or time is up.
 
-Mutations are random: bytes flipped, pieces cut out, doubled and moved, traps put in. Equal seeds give equal
-inputs. A difference is written to `pgn-SEED-NUMBER` and ends the run with exit code 1.
+Mutations are random: bytes flipped, pieces cut out, doubled and moved, traps put in. Every record that is read has to
+be used or dropped, and only errors that are meant for users may be raised. Equal seeds give equal inputs. What goes
+wrong is written to `pgn-SEED-NUMBER` and ends the run with exit code 1.
 """
 
+import io
 import random
 import sys
 from collections.abc import Sequence
@@ -16,8 +18,11 @@ from measuring import cut, fuzz, mutated, options_of
 
 from tests.reference.pgn import PlainScanner
 from tests.support.batches import scanned
+from ttt_cli.config.schema import DataConfig
+from ttt_cli.games.read import read_games
 from ttt_cli.reading.pgn import Scanner
 from ttt_cli.reading.text import plain_blocks
+from ttt_cli.support.errors import TttError
 
 TRAPS = [
     *(b"\n", b"\n\n", b"\r\n", b"\r", b" ", b"\t", b"\f", b"\v", b"\0", b"\xef\xbb\xbf", b"\xe2\x80\xa8"),
@@ -85,7 +90,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     def check(content: bytes, chance: random.Random) -> dict[str, int]:
         games, careful, equal = compared(content, chance)
         assert equal, "the scanners differ"
-        return {"games": games, "games on the slow path": careful}
+        return {"games": games, "games on the slow path": careful, "games used": used(content)}
 
     return fuzz("pgn", options, draw, check)
 
@@ -99,6 +104,20 @@ def compared(content: bytes, chance: random.Random) -> tuple[int, int, bool]:
     equal = said(compiled, [content]) == expected
     equal = equal and said(Scanner(), blocks) == expected == said(PlainScanner(), blocks)
     return len(expected[0]), compiled.slow, equal
+
+
+def used(content: bytes) -> int:
+    """Games of a file that are used; no record may be lost, and none made up."""
+    try:
+        games = read_games([io.BytesIO(content)], DataConfig(format="pgn"))
+    except TttError:
+        return 0
+    report = games.report
+    assert report.rows == report.used + sum(report.dropped.values()), "records are lost"
+    assert report.used == len(games.date), "games are lost"
+    plain = b"".join(plain_blocks([content] if content else [], None, "fuzz"))
+    assert set(games.source_line.tolist()) <= {row[0] for row in said(PlainScanner(), [plain])[0]}
+    return report.used
 
 
 def said(scanner: Scanner, blocks: Sequence[bytes]) -> tuple[list[tuple[object, ...]], list[object]]:
