@@ -15,9 +15,11 @@ from ttt_cli.api import configure
 from ttt_cli.config.schema import SolverConfig
 from ttt_cli.evaluate.forecast import Forecaster, find_step
 from ttt_cli.inference.ep import slices
+from ttt_cli.inference.newcomers import NewcomersOfSlice
+from ttt_cli.kernels.ep.structures import Chains, Messages
 from ttt_cli.support.errors import ConfigError
 from ttt_cli.systems import registry, ttt
-from ttt_cli.timeline import build_timeline
+from ttt_cli.timeline import build_timeline, calendar
 
 JOINT = SolverConfig(tol=1e-8, posterior="joint")
 MOVES = CAREER | {"prior_mean_drift": 40.0}
@@ -26,6 +28,10 @@ PLAY = {"beta": 300.0, "tau": 70.0}
 ROWS = [
     (1850, "a", "b", 2), (1850, "b", "a", 1), (1851, "c", "b", 2), (1853, "a", "c", 0), (1853, "d", "b", 2),
     (1856, "e", "a", 2), (1856, "d", "e", 1), (1860, "a", "b", 2), (1860, "f", "c", 2), (1861, "g", "h", 0),
+]  # fmt: skip
+RETURNING = [
+    (1850, "a", "b", 2), (1850, "b", "c", 1), (1853, "d", "b", 2), (1853, "a", "c", 0), (1854, "e", "a", 2),
+    (1858, "d", "e", 1), (1858, "f", "b", 2), (1860, "f", "g", 0), (1860, "a", "b", 1),
 ]  # fmt: skip
 
 
@@ -156,3 +162,49 @@ def test_predictions_are_those_of_the_design(data, given, expected):
     predicted = forecaster.predict(step, step + 1)[range(games.stop - games.start), timeline.outcome[games]]
     assert len(predicted) == 429
     assert -np.log(predicted).mean() == pytest.approx(expected, abs=1e-6)
+
+
+@pytest.mark.parametrize("tau", [70.0, 0.0])
+@pytest.mark.parametrize("margins", [False, True])
+def test_levels_complete_products_with_the_prior_and_are_solved_for(tau, margins):
+    """Without games, A is the prior's precision; draw margins, behind the skills, have no levels."""
+    rng = np.random.default_rng(3)
+    timeline = build_timeline(make_games(RETURNING))
+    prior = ttt.Params(tau=tau, prior_mean_drift=25.0, **CAREER).skill_prior(timeline)
+    n, first = timeline.n_nodes, prior.newcomers.first
+    mean, variance = prior.steps()
+    own_chains = Chains(timeline.node_start, timeline.previous, timeline.next, mean, variance)
+    place = np.repeat(calendar(timeline)[1], np.diff(timeline.node_start))
+    messages = Messages(*np.empty((3, n, 2)))
+    of_years = NewcomersOfSlice(slice(0, n), place, prior.newcomers.calendar, 400, own_chains, messages)
+    prior.newcomers.collect([of_years.levels()])
+
+    def precondition(residual, z, az):
+        by, more, apart = prior.newcomers.correction(*of_years.sums(residual, z, az))
+        of_years.correct(by, z, az)
+        return more, apart
+
+    variance[first] *= rng.uniform(0.5, 1.5, len(first))  # as messages of others have them
+    size = (1 + margins) * n
+    residual, z, az = rng.normal(size=(3, size))
+    if not tau:
+        before, added = z.copy(), az.copy()
+        assert precondition(residual, z, az)[0] == 0.0
+        assert np.array_equal(z, before)
+        assert np.flatnonzero(az != added).tolist() == first.tolist()
+        return
+    own, steps = chains(timeline, 1200, 400, tau, curve(**CAREER)), 1.0 / variance[first]
+    precision, _ = with_newcomers(timeline, *own, 25.0)
+    m = own[0].copy()
+    m[first, first] += steps - 400**-2
+    residual[:n] = m @ z[:n]
+    z[n:], az[:] = 0.0, residual
+    alone = z.copy()
+    more, apart = precondition(residual, z, az)
+    assert az[:n] == pytest.approx(precision @ z[:n], rel=1e-7, abs=1e-12)
+    assert np.array_equal(az[n:], residual[n:])
+    assert more == pytest.approx(residual @ (z - alone), rel=1e-9)
+    assert residual @ alone + more + apart == pytest.approx(z[:n] @ precision @ z[:n], rel=1e-7)
+    of_year = np.equal.outer(np.unique(timeline.node_period), timeline.node_period).astype(float)
+    level = np.linalg.solve(of_year @ precision @ of_year.T, of_year @ residual[:n])
+    assert z[:n] - alone[:n] == pytest.approx(of_year.T @ level, rel=1e-7)

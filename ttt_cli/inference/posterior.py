@@ -227,8 +227,7 @@ def _waves(inference: Inference, solution: Solution) -> tuple[Array, Array]:
     """
     if not (newcomers := inference.newcomers):
         return np.empty((0, 0)), np.empty((0, len(inference.chains.previous)))
-    weights = newcomers.waves(WAVES)
-    rights = (newcomers.skill_weights(w, len(inference.chains.previous)) for w in weights)
+    weights, rights = newcomers.waves(WAVES, len(inference.chains.previous))
     known = np.array([_by_others(inference, solution(right, CLOSE)) for right in rights])
     variance, turned = np.linalg.eigh(known[:, len(inference.chains.previous) :] @ weights.T)
     free = variance > STILL * variance[-1]

@@ -5,18 +5,16 @@ A new prior is a class like `RandomWalk`, made by the parameters of a model (`Pl
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Mapping
-from typing import Any, Protocol
+from collections.abc import Mapping
+from typing import Protocol
 
 import numpy as np
 
-from ttt_cli.fitted import NewcomerCurve
 from ttt_cli.histories import DECLINE_YEARS, STEADY, Chain, Curve, Filter, Walk
-from ttt_cli.kernels.ep.structures import Chains, Messages
+from ttt_cli.inference.newcomers import Newcomers
 from ttt_cli.periods import STEPS_PER_YEAR
-from ttt_cli.support.arrays import Array, Ids, Places
-from ttt_cli.timeline import Timeline, calendar
+from ttt_cli.support.arrays import Array
+from ttt_cli.timeline import Timeline
 
 
 class Prior(Protocol):
@@ -109,175 +107,6 @@ def histories(priors: Mapping[str, Prior], beliefs: Array) -> dict[str, Chain]:
         np.add(mean, prior.origin, out=mean)
         found[name] = prior.history(mean, sd, covariance)
     return found
-
-
-class GaussianWalk:
-    """Random walk L u over the years, u standard normal: variance 1 in the first year, then drift^2 a year.
-
-    `variances` (years,) are those of its steps; `root` (years, years) is L.
-    """
-
-    def __init__(self, years: Ids, drift: float) -> None:
-        self.variances = np.append(1.0, drift**2 * np.diff(years))[: len(years)]
-        self.root = np.tril(np.broadcast_to(np.sqrt(self.variances), (len(years), len(years))))
-
-    def precision(self, information: Array) -> Array:
-        """Precision of u, (years, years), with this information on L u."""
-        return np.asarray(np.eye(len(self.root)) + self.root.T * information @ self.root)
-
-
-class Newcomers:
-    """Mean skill m(t) of newcomers by year, a random walk; skills at the debut have the sd `sd` around it.
-
-    | name | shape | unit | |
-    |---|---|---|---|
-    | first, year | (newcomers,) | | their first nodes, and the index of the year among years with newcomers |
-    | prior_variance | (newcomers,) | points^2 | prior variance of the skill there |
-    | place, calendar | (years,) | | years with newcomers among those of all games, and the number of the latter |
-    | mean, covariance | (years,), (years, years) | points | posterior of m in years with newcomers |
-    | squares | (years,) | | the expected squares of u |
-    | given_skills | (years, years) | 1/points^2 | covariance of m given all skills, over sd^4 |
-    | spread | | | bound on the ratio of the skills' precision given m to that without |
-    """
-
-    def __init__(self, timeline: Timeline, sd: float, drift: float) -> None:
-        self.first: Places = np.flatnonzero(timeline.previous < 0)
-        known, of_period = calendar(timeline)
-        period = np.searchsorted(timeline.node_start, self.first, side="right") - 1
-        self.place, self.year = np.unique(of_period[period], return_inverse=True)
-        self.calendar, years = len(known), known[self.place]
-        self._years: Ids = years
-        self.sd, self._drift, self._walk = sd, drift, GaussianWalk(years, drift)
-        root, count = self._walk.root, self._sum(np.ones(len(self.first)))
-        prior = root @ root.T
-        self.prior_variance = sd**2 + np.diag(prior)[self.year]
-        self.given_skills = root @ np.linalg.solve(self._walk.precision(count / sd**2), root.T) / sd**4
-        self.spread = 1.0 + float((prior @ count).max(initial=0.0)) / sd**2
-        self.mean, self.covariance, self.log_evidence = np.zeros(len(years)), prior, 0.0
-        self.squares = np.ones(len(years))
-
-    def update(self, call: Callable[..., list[Any]]) -> None:
-        """Update m from the messages of newcomers, and send the result to their first nodes."""
-        information, score = np.sum(call("reported"), axis=0)[:, self.place]
-        root, precision = self._walk.root, self._walk.precision(information)
-        covariance = np.linalg.inv(precision)
-        u = covariance @ (root.T @ score)
-        self.mean, self.covariance = root @ u, root @ covariance @ root.T
-        self.squares = u**2 + np.diag(covariance)
-        posterior = self._of_calendar(self.mean), self._of_calendar(np.diag(self.covariance))
-        deviance = math.fsum(call("receive", *posterior))
-        self.log_evidence = 0.5 * float(score @ self.mean - np.linalg.slogdet(precision)[1] - deviance)
-
-    def shared(self, total: Array) -> Array:
-        """Reduction of the precision at first nodes of each calendar year, given their sums."""
-        return self._of_calendar(self.given_skills @ total[self.place])
-
-    def _of_calendar(self, values: Array) -> Array:
-        found = np.zeros(self.calendar)
-        found[self.place] = values
-        return found
-
-    def condition(self, chains: Chains) -> None:
-        """Set the variance of first nodes given all other skills, for the joint precision matrix."""
-        own = np.diag(self.given_skills)[self.year]
-        chains.variance[self.first] = 1.0 / (self.sd**-2 - own)
-
-    @property
-    def alone(self) -> Array:
-        """Variance (years,) of m given all skills."""
-        return np.diag(self.given_skills) * self.sd**4
-
-    def by_skills(self, x: Array) -> Array:
-        """Mean (years,) of m given all skills, from their origin."""
-        return np.asarray(self.given_skills @ self._sum(x[self.first]) * self.sd**2)
-
-    def skill_weights(self, weights: Array, size: int) -> Array:
-        """Weights (size,) of skills equivalent to `weights` (years,) of `by_skills`."""
-        found = np.zeros(size)
-        found[self.first] = (self.given_skills @ weights * self.sd**2)[self.year]
-        return found
-
-    def waves(self, most: int) -> Array:
-        """Weights (waves, years) of the sums of m with the largest prior variance."""
-        return np.asarray(np.linalg.svd(self._walk.root)[0].T[:most])
-
-    def sample(self, rng: np.random.Generator) -> Array:
-        """Prior sample of m at the debut of each newcomer, (newcomers,)."""
-        return np.asarray((self._walk.root @ rng.standard_normal(len(self._years)))[self.year])
-
-    def tied(self, chains: Chains) -> Chains:
-        """Chains with m of the years as further variables that precede newcomers' skills."""
-        nodes, years = len(chains.previous), np.arange(len(self._years), dtype=np.int32)
-        previous = np.append(chains.previous, np.where(years > 0, nodes + years - 1, -1)).astype(np.int32)
-        previous[self.first] = nodes + self.year
-        mean, variance = (
-            np.append(chains.mean, np.zeros(len(years))),
-            np.append(chains.variance, self._walk.variances),
-        )
-        mean[self.first], variance[self.first] = 0.0, self.sd**2
-        return chains._replace(previous=previous, mean=mean, variance=variance)
-
-    def gradient(self, squares: Array) -> dict[str, float]:
-        """Gradient of the log-evidence in the drift, from the expected squares of u, (years,)."""
-        return {"prior_mean_drift": float((squares[1:] - 1.0).sum()) / self._drift}
-
-    @property
-    def beliefs(self) -> Array:
-        """Means and sds (2, years) of m."""
-        return np.array([self.mean, np.sqrt(np.diag(self.covariance))])
-
-    def curve(self, beliefs: Array) -> NewcomerCurve:
-        """NewcomerCurve of means and sds (2, years)."""
-        return NewcomerCurve(self._years, *beliefs)
-
-    def _sum(self, values: Array) -> Array:
-        return np.bincount(self.year, values, len(self._years)).astype(np.float64)
-
-
-class Debuts:
-    """First nodes of newcomers in a timeline or slice, and the index of their years among `years`."""
-
-    def __init__(
-        self, first: Places, year: Ids | Places, years: int, sd: float, chains: Chains, messages: Messages
-    ) -> None:
-        self.first, self.year, self.sd = first, year, sd
-        self._years, self._chains, self._messages = years, chains, messages
-
-    def summed(self, values: Array) -> Array:
-        """Sums of values (newcomers,) by year."""
-        return np.bincount(self.year, values, self._years).astype(np.float64)
-
-    def total(self, z: Array) -> Array:
-        """Sums of variables at first nodes by year."""
-        return self.summed(z[self.first])
-
-    def reported(self) -> Array:
-        """Precision and precision times mean (2, years) of the smoothed messages on m."""
-        return np.array([self.summed(of) for of in self._each()])
-
-    def receive(self, mean: Array, variance: Array) -> float:
-        """Set the prior of each first node from m without its own message; returns -2 times the evidence."""
-        precision, weighted = self._each()
-        mean, own = mean[self.year], variance[self.year]
-        left = 1.0 - own * precision
-        mean, variance = (mean - own * weighted) / left, own / left
-        self._chains.mean[self.first], self._chains.variance[self.first] = mean, self.sd**2 + variance
-        deviance = np.log(left) + left * (
-            weighted**2 * variance + 2.0 * weighted * mean - precision * mean**2
-        )
-        return float(deviance.sum())
-
-    def _each(self) -> Array:
-        messages = (self._messages.marginal[self.first] - self._messages.forward[self.first]).T
-        return np.asarray(messages / (1.0 + self.sd**2 * messages[0]))
-
-    def excess(self, z: Array) -> Array:
-        """Precision at first nodes beyond that of the chains, times z, (newcomers,)."""
-        return np.asarray((self.sd**-2 - 1.0 / self._chains.variance[self.first]) * z[self.first])
-
-    def add_shared(self, shared: Array, z: Array, az: Array) -> None:
-        """Add the part of the precision beyond the chains, times z, to `az`."""
-        az[self.first] += self.excess(z) - shared[self.year]
 
 
 class CareerWalk(RandomWalk):

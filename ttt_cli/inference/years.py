@@ -19,8 +19,8 @@ import numpy as np
 from ttt_cli.fitted import DrawCurve
 from ttt_cli.games.table import DRAW
 from ttt_cli.inference.ep.merged import MergedGames, outcomes, points_given
+from ttt_cli.inference.newcomers import GaussianWalk
 from ttt_cli.inference.outcome import STRENGTH_REACH, STRENGTH_UNIT
-from ttt_cli.inference.prior import GaussianWalk
 from ttt_cli.inference.solver import largest
 from ttt_cli.kernels.ep.structures import Chains, Pairings, Rule
 from ttt_cli.room import MEMORY, Room

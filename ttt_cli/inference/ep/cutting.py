@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ttt_cli.inference.ep.borders import Borders
-from ttt_cli.inference.ep.levels import Elsewhere
 from ttt_cli.inference.ep.merged import MergedGames, merge_games
+from ttt_cli.inference.newcomers import Elsewhere
 from ttt_cli.inference.prior import Prior
 from ttt_cli.kernels.ep.structures import Pairings
 from ttt_cli.support.arrays import Array, Ids, Mask, Places

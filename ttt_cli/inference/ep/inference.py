@@ -18,10 +18,10 @@ from ttt_cli.fitted import DrawCurve, Fit, NewcomerCurve
 from ttt_cli.histories import Chain
 from ttt_cli.inference.ep.borders import Coupling
 from ttt_cli.inference.ep.cutting import Cutter, SliceInputs
-from ttt_cli.inference.ep.levels import Correction, Levels
 from ttt_cli.inference.ep.merged import MergedGames
 from ttt_cli.inference.ep.slices import Slice
 from ttt_cli.inference.ep.start import has_beliefs, sites_name, start_of, started_sites
+from ttt_cli.inference.newcomers import Correction
 from ttt_cli.inference.prior import Prior, histories, prior_slopes
 from ttt_cli.inference.solver import Pace, Sweep
 from ttt_cli.inference.years import GamesGradient, MovingMargins, Play
@@ -87,10 +87,9 @@ class Engine:
         self.newcomers = newcomers = priors["skill"].newcomers
         self._survive(partial(moving.initialise, self))
         self.warm = any(self._survive(self._begun))
-        self._levels = None
         if newcomers:
-            known = zip(*self._survive(partial(self._all, "levels")), strict=True)
-            self._levels = Levels(newcomers, [*known])
+            levels = self._survive(partial(self._all, "newcomers", "levels"))
+            newcomers.collect([*zip(*levels, strict=True)])
 
     def _begun(self) -> list[bool]:
         """Smooth the sites as they are, with the margins as they are; which slices had any."""
@@ -139,7 +138,7 @@ class Engine:
         """What arrives at segments with these maps, once newcomers have received the messages about their mean."""
         if self.newcomers:
             self._each("smooth", self._borders.smoothed(np.concatenate(maps)))
-            self.newcomers.update(partial(self._all, "debuts"))
+            self.newcomers.update(partial(self._all, "newcomers"))
             maps = self._all("gathered")
         return self._borders.smoothed(np.concatenate(maps))
 
@@ -180,7 +179,7 @@ class Engine:
         A >= T, and diag(L) <= k T, k the largest row sum of T^-1 diag(L).
         """
         crossing = self._borders.sums(np.concatenate(sums))
-        spread = self._levels.spread if self._levels else 1.0
+        spread = self.newcomers.spread if self.newcomers else 1.0
         coupling = Coupling(self._borders, np.concatenate(maps))
         self._each("factor", coupling.precision)
         return coupling, 1.0 / (spread * (1.0 + max(*most, float(crossing.max(initial=0.0)))))
@@ -198,8 +197,8 @@ class Engine:
             sent = np.concatenate(self._all("descend", beta, alpha, by))
             rz, apart, *sums = self._each("ascend", coupling.arrived(sent))
             more = further = 0.0
-            if self._levels:
-                by, more, further = self._levels.correction(np.sum(sums[0], axis=0), math.fsum(sums[1]))
+            if self.newcomers:
+                by, more, further = self.newcomers.correction(np.sum(sums[0], axis=0), math.fsum(sums[1]))
             return math.fsum(rz) + more, math.fsum(apart) + further
 
         unsolved, beta, alpha = conjugate_gradients(precondition, least, self._widest, tol, relative)

@@ -18,9 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ttt_cli.inference.ep.cutting import SliceInput
-from ttt_cli.inference.ep.levels import Correction, YearLevels
 from ttt_cli.inference.ep.start import keep_sites, kept_sites
-from ttt_cli.inference.prior import Debuts, Newcomers
+from ttt_cli.inference.newcomers import Correction, Newcomers, NewcomersOfSlice
 from ttt_cli.inference.solver import Pace, largest
 from ttt_cli.inference.years import Play, Posterior, YearMargins, newcomers_of
 from ttt_cli.kernels.ep import chains as chain_kernels
@@ -87,14 +86,12 @@ class Slice(Posterior):
             self._games, self.rule.margin, play.margin, play.strength, piece.year, piece.years,
             (begin + first, year) if own else None, room,
         )  # fmt: skip
-        self._debuts = self._levels = None
+        self._newcomers = None
         if piece.newcomers:
             sd, *elsewhere = piece.newcomers
-            of_skills = np.int32(base) + first, year, piece.years
-            self._debuts = Debuts(*of_skills, sd, self.chains, self._messages)
             place = np.repeat(piece.year, np.diff(piece.node_start))
-            skills = slice(*self._ranges[0])
-            self._levels = YearLevels(skills, place, piece.years, self.chains, self._debuts, elsewhere, room)
+            arrays = self.chains, self._messages, elsewhere, room
+            self._newcomers = NewcomersOfSlice(slice(*self._ranges[0]), place, piece.years, sd, *arrays)
         self._z, self._az, self._p, self._ap, self.residual, self.correction, *others = rows(
             "vectors", 10, variables
         )
@@ -293,8 +290,8 @@ class Slice(Posterior):
         return np.stack([z[first] / self._from_first[first], z[last] / self._from_last[last]], axis=1)
 
     def _correct(self, by: Correction | None) -> None:
-        if by and self._levels:
-            self._levels.correct(by, self._z, self._az)
+        if by and self._newcomers:
+            self._newcomers.correct(by, self._z, self._az)
 
     def _by_chains(self, beta: float, alpha: float, descent: Descent) -> None:
         """z = M^-1 r, after going `alpha` along the next direction."""
@@ -309,7 +306,7 @@ class Slice(Posterior):
         self._rz = math.fsum(self._each_chain(solve))
 
     def ascend(self, arrived: Array) -> tuple[Any, ...]:
-        """z = M^-1 r with what arrived, and A z: r^T z and z^T (A - M) z, and the sums of `YearLevels`, if any."""
+        """z = M^-1 r with what arrived, and A z: r^T z and z^T (A - M) z, and the sums of newcomers, if any."""
         rz = self._rz
         if len(self._segment):
             rz = chain_kernels.answer(
@@ -317,7 +314,7 @@ class Slice(Posterior):
                 np.ascontiguousarray(arrived), self._z, self._az,
             )  # fmt: skip
         further = math.fsum(self._each(lambda part: self._add_couplings(part, self._z, self._az)))
-        sums = self._levels.sums(self.residual, self._z, self._az) if self._levels else ()
+        sums = self._newcomers.sums(self.residual, self._z, self._az) if self._newcomers else ()
         return float(rz), further, *sums
 
     def _add_couplings(self, part: Part, z: Array, az: Array) -> float:
@@ -390,14 +387,9 @@ class Slice(Posterior):
         """The same into an array."""
         into.what[:] = self.beliefs()
 
-    def debuts(self, name: str, *arguments: Any) -> Any:
-        """What `Debuts` of newcomers do."""
-        return getattr(self._debuts, name)(*arguments)
-
-    def levels(self) -> tuple[Array, Array | None]:
-        """The levels of years (`YearLevels`)."""
-        assert self._levels
-        return self._levels.known()
+    def newcomers(self, name: str, *arguments: Any) -> Any:
+        """What `NewcomersOfSlice` do."""
+        return getattr(self._newcomers, name)(*arguments)
 
     @property
     def site_messages(self) -> tuple[Array, Array]:
@@ -435,8 +427,8 @@ class Slice(Posterior):
         """M^-1 (M - A) x by the last factor, A being without newcomers' mean."""
         away = np.zeros_like(x)
         self._each(lambda part: self._add_couplings(part, x, away))
-        if newcomers and self._debuts:
-            self._debuts.add_shared(newcomers.shared(self._debuts.total(x)), x, away)
+        if newcomers and self._newcomers:
+            self._newcomers.add_shared(newcomers.shared(self._newcomers.total(x)), x, away)
         np.negative(away, out=self.residual)
         self._by_chains(0.0, 0.0, self._descent)
         return np.array(self._z)
