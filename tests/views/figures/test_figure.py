@@ -17,9 +17,9 @@ from ttt_cli.runs.meta import EvidencePoint
 from ttt_cli.runs.run import Run, open_run
 from ttt_cli.support.errors import LookupFailed
 from ttt_cli.views.figures import FIGURE_FORMATS
-from ttt_cli.views.figures.figure import make_figure, render
-from ttt_cli.views.figures.periods import _names, calibration_figure, step_of
-from ttt_cli.views.figures.spec import COLOURS, colour, shape
+from ttt_cli.views.figures.curves import curve_layers
+from ttt_cli.views.figures.figure import _names, calibration_figure, make_figure, render
+from ttt_cli.views.figures.spec import COLOURS
 from ttt_cli.views.rankings import Eligible, eligible, leaders, leads_of
 
 
@@ -274,7 +274,8 @@ def test_evidence_needs_a_stored_grid_and_marks_its_best(tmp_path: Path) -> None
     run = open_run(put_small_run(tmp_path / "a.ttt"))
     with pytest.raises(LookupFailed, match="no evidence over two parameters"):
         make_figure(run, "evidence")
-    places = [(b, t) for b in (100.0, 200.0, 600.0) for t in (10.0, 20.0) if (b, t) != (600.0, 20.0)]
+    betas = (100.0, 200.0, 200.5, 600.0, 11_000.0)
+    places = [(b, t) for b in betas for t in (10.0, 20.0) if (b, t) != (600.0, 20.0)]
     places.append((200.0, 80.0))  # alone with its tau
     run.store_evidence(
         EvidencePoint({"beta": b, "tau": t}, {"beta": b, "tau": t}, -abs(b - 200) - t / 10, True, 3, 0.0)
@@ -285,22 +286,20 @@ def test_evidence_needs_a_stored_grid_and_marks_its_best(tmp_path: Path) -> None
     (tiles,) = layers(spec, "rect")
     assert {(row["beta"], row["tau"]): (row["below"], row["step"]) for row in tiles["values"]} == {
         (100.0, 10.0): (100.0, "30 to 100"), (100.0, 20.0): (101.0, "100 to 300"), (200.0, 10.0): (0.0, "0 to 0.5"),
-        (200.0, 20.0): (1.0, "0.5 to 2"),
+        (200.0, 20.0): (1.0, "0.5 to 2"), (200.5, 10.0): (0.5, "0 to 0.5"), (200.5, 20.0): (1.5, "0.5 to 2"),
+        (11_000.0, 10.0): (10_800.0, "over 10000"), (11_000.0, 20.0): (10_801.0, "over 10000"),
     }  # fmt: skip
     axes = {channel: tiles["encoding"][channel]["scale"]["domain"] for channel in "xy"}
-    assert axes == {"x": [100.0, 200.0], "y": [20.0, 10.0]}
+    assert axes == {"x": [100.0, 200.0, 200.5, 11_000.0], "y": [20.0, 10.0]}
     (best,) = layers(spec, "point")
     assert best["values"] == [{"beta": 200.0, "tau": 10.0}]
 
 
-@each("drop, step", [(0.0, "0 to 0.5"), (0.5, "0 to 0.5"), (0.6, "0.5 to 2"), (1e9, "over 10000")])
-def test_steps_of_evidence(drop: float, step: str) -> None:
-    assert step_of(drop) == step
-
-
 def test_more_players_than_colours_differ_in_their_points() -> None:
-    looks = [(colour(i), shape(i)) for i in range(4 * len(COLOURS))]
-    assert len(set(looks)) == len(looks)
+    names = [str(at) for at in range(4 * len(COLOURS))]
+    (points,) = (one for one in curve_layers({}, {}, names, "", margins=False) if one["name"] == "points")
+    hues, shapes = (points["encoding"][channel]["scale"]["range"] for channel in ("color", "shape"))
+    assert len(set(zip(hues, shapes, strict=True))) == len(names)
 
 
 @pytest.mark.slow

@@ -10,7 +10,7 @@ from ttt_cli.runs.run import Run, open_run
 from ttt_cli.runs.write import memory_run
 from ttt_cli.timeline import build_timeline
 from ttt_cli.views.figures import curves as module
-from ttt_cli.views.figures.curves import CurvePoint, histories, leading_players, stretches
+from ttt_cli.views.figures.curves import histories, leading_players
 from ttt_cli.views.rankings import Eligible
 
 
@@ -33,14 +33,6 @@ def test_margins_are_read_where_there_are_some(tmp_path: Path) -> None:
     put_small_run(tmp_path / "d.ttt", further="draw_margin")
     (points,) = histories(open_run(tmp_path / "d.ttt"), ["Anderssen, Adolf"]).values()
     assert points[0].margin == pytest.approx(100.2)
-
-
-def test_stretches_share_their_ends_and_tell_gaps_from_games() -> None:
-    games = [3, 1, 0, 0, 2, 2]
-    points = [CurvePoint(str(i), float(i), 0.0, 1.0, n) for i, n in enumerate(games)]
-    pieces = [(active, [point.year for point in piece]) for active, piece in stretches(points)]
-    assert pieces == [(True, [0, 1]), (False, [1, 2, 3, 4]), (True, [4, 5])]
-    assert list(stretches(points[:1])) == []
 
 
 def test_of_many_days_without_games_the_first_of_each_month_is_drawn(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,7 +1,7 @@
 """Skill curves with bands (TTT paper, figures 3 and 4); differences, leads, and what moves with the years."""
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from itertools import groupby, pairwise
 from typing import Any, Final, NamedTuple
 
@@ -12,22 +12,23 @@ from ttt_cli.periods import year_of
 from ttt_cli.runs.run import CurveName, Run
 from ttt_cli.support.errors import LookupFailed
 from ttt_cli.views.figures.spec import (
+    COLOURS,
     GAP,
     HEIGHT,
     PALE,
+    SHAPES,
     WIDTH,
     Label,
     Position,
     Records,
     Spec,
-    colour,
+    colours_of,
     finish,
     last_year,
     layer,
     name,
     number,
     place,
-    shape,
     shorten,
     years,
 )
@@ -71,19 +72,6 @@ class CurvePoint(NamedTuple):
 Curves = Mapping[str, Sequence[CurvePoint]]  # the points of each player, by time; never empty
 
 
-class Words(NamedTuple):
-    """Texts of a figure: its title, the axes, and the line in the legend.
-
-    `idle`: whether periods without games are drawn thin. Curves that are no skills are drawn with a line at zero.
-    """
-
-    title: str
-    axis: str
-    line: str
-    across: str = "year"
-    idle: bool = True
-
-
 def drawn_when_idle(run: Run) -> str:
     """The SQL condition on a row of skills without games to be drawn: of many days, the first of a month."""
     ((periods,),) = run.select("SELECT count(*) FROM periods")[1]
@@ -121,23 +109,29 @@ def leading_players(run: Run, count: int, limits: Eligible) -> list[str]:
     return sorted(led, key=lambda player: (-led[player], player))[:count]
 
 
-def curve_layers(x: Spec, y: Spec, names: Sequence[str], words: Words, *, margins: bool) -> list[Spec]:
+def curve_layers(
+    x: Spec, y: Spec, names: Sequence[str], line: str, *, margins: bool, by: str = ""
+) -> list[Spec]:  # fmt: skip
     """The layers of every figure of curves; pages draw the same from their own datasets.
 
     Datasets: `idle` and `active` (player, piece, year, value, low, high, margin), `bars` (as these), `other_idle` and
     `other_active` (value), `points`, `labels`, `strokes` and `zero`.
     """
-    colours = {"domain": [*names], "range": [*map(colour, range(len(names)))]}
-    shapes = {"domain": [*names], "range": [*map(shape, range(len(names)))]}
+    colours = {"domain": [*names], "range": colours_of(len(names))}
+    # Players of one colour have different points.
+    shapes = {
+        "domain": [*names],
+        "range": [SHAPES[at // len(COLOURS) % len(SHAPES)] for at in range(len(names))],
+    }
     hue, piece = name("player", legend=None, scale=colours), {"detail": name("piece")}
     value, band = {"x": x, "y": y, "color": hue}, {"x": x, "y": y | {"field": "low"}, "color": hue}
     band["y2"] = {"field": "high"}
-    tips = [name("player"), name("period") | ({} if words.idle else {"title": words.across})]
-    tips += [number("value", title=words.line), number("sd"), *([number("games")] * words.idle)]
-    tips += [number("draw_margin")] * margins
+    period = name("period", title=by) if by else name("period")
+    tips = [name("player"), period, number("value", title=line), number("sd")]
+    tips += [number("games")] * (not by) + [number("draw_margin")] * margins
     text = {"x": x, "y": y, "text": name("text")}
     look: Spec = {"align": "left", "baseline": "middle", "fontSize": 12}
-    lines = [("", "curve", "value", [1, 0]), ("", "curve margin", "margin", [6, 4])][: 1 + margins]
+    lines = [("", "curve", "value", [1, 0]), *([("", "curve margin", "margin", [6, 4])] * margins)]
     return [
         layer("zero", "rule", {"y": y}, color=PALE),
         layer("bars", "rule", band, kind="band", strokeWidth=7, opacity=0.16),
@@ -159,12 +153,13 @@ def curve_layers(x: Spec, y: Spec, names: Sequence[str], words: Words, *, margin
 
 
 def curves_figure(
-    run: Run, curves: Curves, words: Words, *, other: Curves | None = None, dotted: str = "", zero: bool = True
+    run: Run, curves: Curves, title: str, axis: str, line: str, *,
+    other: Curves | None = None, dotted: str = "", zero: bool = True, by: str = "",
 ) -> Spec:  # fmt: skip
     """Means with bands of one sd, and TTT-D's skill + draw margin dashed; `other` curves, named `dotted`, are dotted.
 
-    Steps without games at both ends are thin and pale. `curves` must not be empty. `zero`: whether a line is drawn
-    there.
+    Steps without games at both ends are thin and pale. `curves` must not be empty. `line`: the curves in the legend;
+    `zero`: whether a line is drawn there; `by`: the horizontal axis, where it is not the years of players' careers.
     """
     other = other or {}
     every = [point for points in curves.values() for point in points]
@@ -218,30 +213,30 @@ def curves_figure(
         "strokes": strokes,
     }  # fmt: skip
     certain = all(point.sd == 0.0 for point in every)
-    legend = [f"line: {words.line}{'' if certain else ', band: one sd to either side'}"]
+    legend = [f"line: {line}{'' if certain else ', band: one sd to either side'}"]
     legend += ["dashed: skill + draw margin"] * dashed + [f"dotted: {dotted}"] * bool(other)
-    legend += [f"thin: {run.meta.period}s without games"] * words.idle
-    x = years(first, newest, [first, last], words.across)
+    legend += [f"thin: {run.meta.period}s without games"] * (not by)
+    x = years(first, newest, [first, last], by or "year")
     scale = {"domain": [low, high], "nice": False, "zero": False}
-    y = number("value", axis={"format": "d", "title": words.axis}, scale=scale)
+    y = number("value", axis={"format": "d", "title": axis}, scale=scale)
     # By the middle of their time, so that contemporaries have different colours.
     ordered = sorted(curves, key=lambda player: curves[player][0].year + ends[player].year)
-    layers = curve_layers(x, y, ordered, words, margins=dashed)
-    return finish(layers, datasets, words.title, f"{run.name} · {', '.join(legend)}")
-
-
-def stretches(points: Sequence[CurvePoint]) -> Iterator[tuple[bool, list[CurvePoint]]]:
-    """Split into pieces that share their ends; True where games were played at both ends of every step."""
-    for active, steps in groupby(pairwise(points), lambda step: step[0].games > 0 and step[1].games > 0):
-        pairs = list(steps)
-        yield active, [pairs[0][0], *(later for _, later in pairs)]
+    layers = curve_layers(x, y, ordered, line, margins=dashed, by=by)
+    return finish(layers, datasets, title, f"{run.name} · {', '.join(legend)}")
 
 
 def _pieces(curves: Curves) -> dict[str, Records]:
-    """The datasets `idle` and `active`, the points of every stretch, and `bars`, single points."""
+    """The datasets `idle` and `active`, pieces that share their ends, and `bars`, single points.
+
+    In an active piece games were played at both ends of every step.
+    """
     found: dict[str, Records] = {"idle": [], "active": [], "bars": []}
     for player, points in curves.items():
-        pieces = [("active" if active else "idle", piece) for active, piece in stretches(points)]
+        steps = groupby(pairwise(points), lambda step: step[0].games > 0 and step[1].games > 0)
+        pieces = [
+            ("active" if active else "idle", [first, second, *(later for _, later in further)])
+            for active, ((first, second), *further) in steps
+        ]
         for at, (of, piece) in enumerate(pieces or [("bars", [*points])]):
             found[of] += [
                 {
@@ -268,8 +263,8 @@ def moving_figure(run: Run, kind: CurveName) -> Spec:
         raise LookupFailed(message, hint=f"fit with {key}")
     title = curve_title(run, kind)
     points = [CurvePoint(f"{at:g}", float(at), value, sd, 1.0) for at, value, sd, *_ in found]
-    words = Words(title.capitalize(), f"{title}, {run.scale.unit}", title, across(kind), idle=False)
-    return curves_figure(run, {title: points}, words)
+    axis = f"{title}, {run.scale.unit}"
+    return curves_figure(run, {title: points}, title.capitalize(), axis, title, by=across(kind))
 
 
 def difference_figure(run: Run, a: str, b: str) -> Spec:
@@ -292,7 +287,7 @@ def difference_figure(run: Run, a: str, b: str) -> Spec:
     title, axis = f"{shorten(a)} minus {shorten(b)}", f"difference of skill, {run.scale.unit}"
     first, second = (one.partition(",")[0] for one in (a, b))
     label = f"{first} minus {second}" if first != second else f"{a} minus {b}"
-    return curves_figure(run, {label: points}, Words(title, axis, f"difference{how}"))
+    return curves_figure(run, {label: points}, title, axis, f"difference{how}")
 
 
 def dominance_figure(run: Run, players: Sequence[str], limits: Eligible) -> Spec:
@@ -307,9 +302,6 @@ def dominance_figure(run: Run, players: Sequence[str], limits: Eligible) -> Spec
     curves = {player: points[player] for player in players if player in points}
     if not curves:
         raise LookupFailed(f"no {run.meta.period} of theirs has {LEAST} others who are eligible")
-    words = Words(
-        f"Dominance of {title_of([*curves])}",
-        f"lead over the {OTHERS} best others, {run.scale.unit}",
-        f"lead over the mean of the {OTHERS} best others who are eligible, sds {how}",
-    )
-    return curves_figure(run, curves, words)
+    axis = f"lead over the {OTHERS} best others, {run.scale.unit}"
+    line = f"lead over the mean of the {OTHERS} best others who are eligible, sds {how}"
+    return curves_figure(run, curves, f"Dominance of {title_of([*curves])}", axis, line)

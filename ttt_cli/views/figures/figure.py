@@ -1,35 +1,59 @@
-"""One figure of a run, by its kind."""
+"""One figure of a run, by its kind, and its files."""
 
 import json
+import math
+from bisect import bisect_left
 from collections.abc import Mapping, Sequence
 from html import escape
-from math import log
+from itertools import groupby, pairwise
+from operator import itemgetter
 from typing import Any, Final, NamedTuple
 
-import vl_convert
-
+from ttt_cli.evaluate.forecast import Forecast, predict_run
+from ttt_cli.periods import STEPS_PER_YEAR, year_of
 from ttt_cli.runs.lookup import EXAMPLE
 from ttt_cli.runs.run import Run
 from ttt_cli.support.errors import ConfigError, LookupFailed
 from ttt_cli.support.folding import fold_surname
 from ttt_cli.support.progress import SILENT, Progress
 from ttt_cli.views.beside import Beside
-from ttt_cli.views.evidence import stored_surface
+from ttt_cli.views.evidence import Surface, stored_surface
 from ttt_cli.views.figures.curves import (
+    MANY_DAYS,
     Curves,
-    Words,
     curves_figure,
     difference_figure,
     dominance_figure,
+    drawn_when_idle,
     histories,
     leading_players,
     moving_figure,
     of_ratings,
     title_of,
 )
-from ttt_cli.views.figures.spec import MENU, Spec, embedded, showable
-from ttt_cli.views.rankings import Eligible, eligible
-from ttt_cli.views.run import axis_title
+from ttt_cli.views.figures.spec import (
+    COLOURS,
+    INK,
+    LEGEND,
+    LINE,
+    PALE,
+    UPRIGHT,
+    WIDTH,
+    Records,
+    Spec,
+    colours_of,
+    embedded,
+    finish,
+    layer,
+    name,
+    number,
+    showable,
+    upright,
+    years,
+)
+from ttt_cli.views.rankings import CHALLENGES, Eligible, Leader, eligible, leaders, number_ones, reigns
+from ttt_cli.views.run import axis_title, side_names
+from ttt_cli.views.text_charts import STEPS
 
 MOST_CURVES: Final = 30
 _LEADERS: Final = 8
@@ -38,13 +62,32 @@ _NAMED: Final = 4  # players in the name of a file
 _PLACEHOLDER: Final = {"description": "where the figure comes"}
 _FILLING: Final = {
     "width": "container", "height": "container", "autosize": {"type": "fit", "contains": "padding"},
-    "usermeta": {"embedOptions": MENU},
 }  # fmt: skip
 _STYLE: Final = (
     "<style>body { margin: 0 } "
     "#vega-chart { display: block; width: 100vw; height: 100vh; min-width: 36rem; min-height: 22rem }</style>"
 )
 _SHARPNESS: Final = 2.0  # pixels of a PNG per pixel of the figure
+_ABOVE: Final = 1.04  # where names begin
+_HEADROOM: Final = 0.5  # of the axis above 1, for names
+_MONTH: Final = 1.0 / 12.0
+_FEWER: Final = "--number asks for fewer; --everyone, --min-games, --min-opponents and --max-sd for more"
+_FOR_NAMES: Final = 0.25  # of the height, above the curves
+_SHORT: Final = 300  # pixels of height
+_LIMITS: Final = (0.5, 2.0, 10.0, 30.0, 100.0, 300.0, 1000.0, 3000.0, 10_000.0)  # nats below the best
+_STEPS: Final = (
+    *(f"{low:g} to {high:g}" for low, high in pairwise((0.0, *_LIMITS))),
+    f"over {_LIMITS[-1]:g}",
+)
+_LEAST: Final = 10  # games of a calibration bin
+_GAMES: Final = """
+SELECT CAST(split_part(period, '-', 1) AS INTEGER) AS year, sum(weight)
+FROM game_rows JOIN periods USING (period_number) GROUP BY year ORDER BY year
+"""
+_TOP: Final = """
+SELECT period_number, list_avg(max(mean, {count:d})) FROM ({eligible}) WHERE {drawn}
+GROUP BY period_number HAVING count(*) >= {count:d}
+"""
 
 
 class Figure(NamedTuple):
@@ -77,8 +120,6 @@ def make_figure(
     `by` `dominance`: the leads of players over the best others are shown. `since`, `every`: first period predicted for
     `calibration`, and periods between refits. Raises LookupFailed for unknown names and for an empty figure.
     """
-    from ttt_cli.views.figures import periods
-
     with run:
         limits = limits or eligible(run)
         found = [run.find_player(name) for name in names]
@@ -100,19 +141,17 @@ def make_figure(
                     raise LookupFailed(both, hint="give more of the names")
                 chart, stem = difference_figure(run, *players), f"{_stem(players)}-difference"
             case "calibration":
-                from ttt_cli.evaluate.forecast import predict_run
-
-                chart = periods.calibration_figure(run, predict_run(run, since, every, progress=progress))
+                chart = calibration_figure(run, predict_run(run, since, every, progress=progress))
             case "leaders":
-                chart = periods.leaders_figure(run, limits)
+                chart = leaders_figure(run, limits)
             case "games":
-                chart = periods.games_figure(run)
+                chart = games_figure(run)
             case "evidence":
-                chart = periods.surface_figure(run, stored_surface(run.evidence_points()))
+                chart = surface_figure(run, stored_surface(run.evidence_points()))
             case "draws" | "newcomers" | "career":
                 chart = moving_figure(run, kind)
             case "top":
-                chart = periods.top_figure(run, count=count, limits=limits)
+                chart = top_figure(run, count=count, limits=limits)
             case _:
                 raise ValueError(kind)
         return Figure(chart, tuple(notes), stem)
@@ -134,8 +173,8 @@ def _skills(
         second = of_ratings(beside.ratings, players, run.meta.period)
         dotted, whose = f"ratings of {beside.name}, scaled", beside.name
     notes += [f"{whose} does not have {player}" for player in players if whose and player not in second]
-    words = Words(f"Skill of {title_of([*curves])}", axis_title(run.scale), "skill")
-    return curves_figure(run, curves, words, other=second, dotted=dotted, zero=False)
+    title, axis = f"Skill of {title_of([*curves])}", axis_title(run.scale)
+    return curves_figure(run, curves, title, axis, "skill", other=second, dotted=dotted, zero=False)
 
 
 def _one_axis(run: Run, other: Run) -> list[str]:
@@ -145,7 +184,7 @@ def _one_axis(run: Run, other: Run) -> list[str]:
             f"{run.name} is in {run.scale.unit}, {other.name} in {other.scale.unit}: one axis cannot show both",
             hint=f"give both one scale: --scale '{EXAMPLE}', or --scale points",
         )
-    apart = abs(log(run.meta.elo_unit / other.meta.elo_unit)) > _ALIKE and not run.scale.anchors
+    apart = abs(math.log(run.meta.elo_unit / other.meta.elo_unit)) > _ALIKE and not run.scale.anchors
     if not apart and run.scale.anchors == other.scale.anchors:
         return []
     return [
@@ -161,8 +200,239 @@ def _stem(players: Sequence[str]) -> str:
     return "-".join(shown) + (f"-and-{len(words) - _NAMED}" if len(words) > _NAMED else "")
 
 
+def leaders_figure(run: Run, limits: Eligible) -> Spec:
+    """The number one of every period; of many days, of the first of each month. Raises LookupFailed without any."""
+    found, remarks = leaders(run, limits)
+    words = limits.words()
+    others = f"others with at least a {100 * CHALLENGES:.0f} % chance, grey if never number one"
+    what = f"{run.name} · above: the number one, below: {others}"
+    return reigns_figure(
+        found, run.meta.period, [f"{what}{f' · eligible: {words}' if words else ''}", *remarks[:1]]
+    )
+
+
+def reigns_figure(found: Sequence[Leader], period: Any, subtitle: list[str]) -> Spec:
+    """A bar for each leader, as high as the probability of being the strongest (1 without sds), names above reigns.
+
+    Below zero are those of the challengers, the most probable first.
+    """
+    days = period == "day" and len(found) > MANY_DAYS
+    width = _MONTH if days else 1.0 / STEPS_PER_YEAR[period]
+    led = list(dict.fromkeys(one.player for one in found))  # neighbours have different colours
+    bars: Records = []
+    for one in found:
+        if days and not one.period.endswith("-01"):
+            continue
+        year, low = year_of(one.number, period), 0.0
+        common = {"year": year, "end": year + width, "period": one.period}
+        leader = {"player": one.player, "led": one.player, "p": one.p_best, "of": "number one", "shade": 1.0}
+        bars.append({**common, **leader, "low": 0.0, "high": 1.0 if one.p_best is None else one.p_best})
+        for player, p in sorted(one.others, key=lambda other: -other[1]):
+            if p >= CHALLENGES:
+                known = {"player": player, "led": player if player in led else "", "p": p, "of": "challenger"}
+                bars.append({**common, **known, "shade": 0.6, "low": low - p, "high": low})
+                low -= p
+    first, last, low = bars[0]["year"], bars[-1]["end"], min(bar["low"] for bar in bars)
+    merged = reigns(found)
+    spans = [(year_of(one[0].number, period), year_of(one[-1].number + 1, period)) for one in merged]
+    labels = []
+    for index, middle in upright(spans, first, last, WIDTH).items():
+        at = merged[index][len(merged[index]) // 2]
+        high = 1.0 if at.p_best is None else at.p_best
+        labels.append({"year": middle, "low": _ABOVE, "high": high, "text": at.player.partition(",")[0]})
+    axis = {
+        "title": "probability of being the strongest", "titleAnchor": "start",
+        "values": [k / 5 for k in range(int(low * 5), 6)], "labelExpr": "format(abs(datum.value), '.1f')",
+    }  # fmt: skip
+    x = years(first, last, [first, last])
+    y = number("low", axis=axis, scale={"domain": [low, 1.0 + _HEADROOM], "nice": False})
+    colours = {"domain": [*led, ""], "range": [*colours_of(len(led)), PALE]}
+    tooltip = [name("player"), name("period"), number("p", title="p_best", format=".3f"), name("of")]
+    bar = {
+        "x": x, "x2": {"field": "end"}, "y": y, "y2": {"field": "high"}, "opacity": number("shade", scale=None),
+        "color": name("led", legend=None, scale=colours), "tooltip": tooltip,
+    }  # fmt: skip
+    stroke = {"x": x, "y": y, "y2": {"field": "high"}}
+    layers = [
+        layer("bars", "rect", bar, kind="reign", strokeWidth=0),
+        layer("zero", "rule", {"y": y}, color=INK),
+        layer("labels", "rule", stroke, kind="stroke", color=PALE, strokeWidth=0.6),
+        layer("labels", "text", {"x": x, "y": y, "text": name("text")}, **UPRIGHT),
+    ]
+    datasets: dict[str, Records] = {"bars": bars, "zero": [{"low": 0.0}], "labels": labels}
+    return finish(layers, datasets, "Who was number one", subtitle)
+
+
+def games_figure(run: Run) -> Spec:
+    """The number of games in each year. Raises LookupFailed when the run has none."""
+    rows = run.select(_GAMES)[1]
+    if not rows:
+        raise LookupFailed("the run has no games")
+    bar = {
+        "x": years(rows[0][0], rows[-1][0]), "y": number("games", title="games in the year"),
+        "tooltip": [number("year"), number("games")],
+    }  # fmt: skip
+    width = max(1.0, WIDTH / (rows[-1][0] - rows[0][0] + 1) - 1.0)
+    bars = layer("bars", "bar", bar, color=COLOURS[0], strokeWidth=0, binSpacing=0, width=width)
+    records = [{"year": year, "games": games} for year, games in rows]
+    note = f"{run.name} · {sum(games for _, games in rows):,.10g} games"
+    return finish([bars], {"bars": records}, "Games per year", note, height=_SHORT)
+
+
+def top_figure(run: Run, *, count: int, limits: Eligible) -> Spec:
+    """The mean skill of the best `count` of every period, and the number one's (TTT paper, figure 2 left).
+
+    Of many days only the first of each month. Raises LookupFailed when no period has `count` eligible players.
+    """
+    drawn = drawn_when_idle(run)
+    query = _TOP.format(count=count, eligible=limits.always(run), drawn=drawn)
+    means: dict[int, float] = dict(run.select(query)[1])
+    if not means:
+        raise LookupFailed(f"no {run.meta.period} has {count} players who are eligible", hint=_FEWER)
+    names = [f"mean of the top {count}", "number one"]
+    records: Records = []
+    for at, period, player, best, sd in number_ones(run, limits, drawn):
+        common = {"year": year_of(at, run.meta.period), "period": period}
+        if at in means:
+            records.append({**common, "value": round(means[at], 1), "of": names[0], "player": ""})
+        band = {"low": round(best - sd, 1), "high": round(best + sd, 1)}
+        records.append({**common, "value": round(best, 1), "of": names[1], "player": player, **band})
+    firsts = [record for record in records if "low" in record]
+    first, last = firsts[0]["year"], max(firsts[-1]["year"], firsts[0]["year"] + 1.0)
+    low = min(float(record.get("low") or record["value"]) for record in records)
+    high = max(record["high"] for record in firsts)
+    x = years(first, last, [first, last])
+    scale = {"domain": [low, high + _FOR_NAMES * (high - low)], "nice": False, "zero": False}
+    y = number("value", axis={"format": "d", "title": axis_title(run.scale)}, scale=scale)
+    hue = name("of", scale={"domain": names, "range": [*COLOURS[:2]]}, legend=LEGEND)
+    tooltip = [name("of"), name("player"), name("period"), number("value")]
+    layers = [
+        layer("firsts", "area", {"x": x, "y": y | {"field": "low"}, "y2": {"field": "high"}}, opacity=0.15,
+              color=COLOURS[1]),
+        layer("lines", "line", {"x": x, "y": y, "color": hue, "tooltip": tooltip}, strokeWidth=2,
+              point={"size": 18, "aria": False}),
+        layer("labels", "text", {"x": x, "y": y, "text": name("text")}, **UPRIGHT),
+    ]  # fmt: skip
+    certain = all(record["low"] == record["high"] for record in firsts)
+    what, words = run.name if certain else f"{run.name} · band: one sd to either side", limits.words()
+    note = f"{what}{f' · eligible: {words}' if words else ''}"
+    labels = _names(firsts, first, last, 0.02 * (high - low))
+    datasets = {"firsts": [] if certain else firsts, "lines": records, "labels": labels}
+    return finish(layers, datasets, f"The top {count} through time", note)
+
+
+def _names(firsts: Sequence[dict[str, Any]], first: float, last: float, gap: float) -> Records:
+    """Surnames of number ones above all that is near, as many as there is room for."""
+    near = LINE * (last - first) / WIDTH
+    led = [list(group) for _, group in groupby(firsts, key=itemgetter("player"))]
+    spans = [(reign[0]["year"], reign[-1]["year"]) for reign in led]
+    found = []
+    for index, middle in upright(spans, first, last, WIDTH).items():
+        below = [one["high"] for one in firsts if abs(one["year"] - middle) <= near]
+        value = max(below or (one["high"] for one in led[index])) + gap
+        found.append({"year": middle, "value": value, "text": led[index][0]["player"].partition(",")[0]})
+    return found
+
+
+def surface_figure(run: Run, surface: Surface | None) -> Spec:
+    """A tile per point in steps of evidence lost (TTT paper, figure 2 right). Raises LookupFailed without a grid."""
+    if surface is None:
+        hint = "make it with `ttt evidence --grid beta,tau`"
+        raise LookupFailed(f"{run.name} holds no evidence over two parameters", hint=hint)
+    drops = surface.drops()
+    records = [
+        {
+            **dict(zip(surface.keys, place, strict=True)), "step": _STEPS[bisect_left(_LIMITS, drops[place])],
+            "log_evidence": round(value, 3), "below": round(drops[place], 3),
+        }
+        for place, value in surface.values.items()
+        if math.isfinite(value)
+    ]  # fmt: skip
+    steps = {record["step"] for record in records}
+    colours = {step: colour for step, colour in zip(_STEPS, reversed(STEPS), strict=True) if step in steps}
+    legend = {"title": "nats below the best", "labelFontSize": 12, "symbolType": "square", "symbolSize": 220}
+    hue = name("step", scale={"domain": [*colours], "range": [*colours.values()]}, legend=legend)
+    x, y = (
+        {
+            "field": key, "type": "ordinal", "title": f"{key}, points", "scale": {"type": "band", "domain": [*ticks]},
+            "axis": {"grid": False, "labelAngle": 0, "labelOverlap": True, "format": ".4~g", "values": [*ticks]},
+        }
+        for key, ticks in zip(surface.keys, (surface.ticks[0], surface.ticks[1][::-1]), strict=True)
+    )  # fmt: skip
+    tooltip = [*map(number, (*surface.keys, "log_evidence", "below"))]
+    dot: Spec = {
+        "filled": True,
+        "size": 150,
+        "color": "black",
+        "stroke": "white",
+        "strokeWidth": 1.5,
+        "opacity": 1,
+    }
+    layers = [
+        layer("tiles", "rect", {"x": x, "y": y, "color": hue, "tooltip": tooltip}, kind="tile"),
+        layer("best", "point", {"x": x, "y": y}, **dot),
+    ]
+    datasets: dict[str, Records] = {
+        "tiles": records,
+        "best": [dict(zip(surface.keys, surface.best, strict=True))],
+    }
+    note = f"{run.name} · {surface_note(surface)}"
+    return finish(layers, datasets, f"Log-evidence of {run.meta.label}", note, height=420)
+
+
+def surface_note(surface: Surface) -> str:
+    """The best point of a surface and its evidence."""
+    highest = surface.values[surface.best]
+    return f"the best of {len(surface.points):,} points (dot): {surface.best_words}, {highest:,.1f} nats"
+
+
+def calibration_figure(run: Run, found: Forecast) -> Spec:
+    """Predicted probabilities of the three outcomes against observed frequencies, with two standard errors."""
+    first, second = (side[:1].upper() + side[1:] for side in side_names(run))
+    called = {"win": f"{first} wins", "draw": "draw", "loss": f"{second} wins"}
+    records = [
+        {
+            "outcome": called[outcome],
+            "predicted": round(one.predicted, 4),
+            "observed": round(one.observed, 4),
+            "low": round(max(one.observed - 2.0 * one.error, 0.0), 4),
+            "high": round(min(one.observed + 2.0 * one.error, 1.0), 4),
+            "games": one.games,
+        }
+        for outcome, bins in found.bins.items()
+        for one in bins
+        if one.games >= _LEAST
+    ]
+    axis, scale = {"format": "%", "tickCount": 10}, {"domain": [0, 1]}
+    x = number("predicted", title="predicted probability", axis=axis, scale=scale)
+    y = number("observed", title="observed frequency", axis=axis, scale=scale)
+    names = [*called.values()]
+    hue = name(
+        "outcome", scale={"domain": names, "range": [COLOURS[0], COLOURS[2], COLOURS[1]]}, legend=LEGEND
+    )
+    tooltip = [name("outcome"), *map(number, ("predicted", "observed", "games"))]
+    shapes = name("outcome", scale={"domain": names}, legend=LEGEND)
+    layers = [
+        layer("right", "line", {"x": x, "y": y}, strokeDash=[4, 4], color=PALE),
+        layer("bins", "rule", {"x": x, "y": y | {"field": "low"}, "y2": {"field": "high"}, "color": hue},
+              kind="error", strokeWidth=1.5, opacity=0.6),
+        layer("bins", "line", {"x": x, "y": y, "color": hue}, kind="line", strokeWidth=1.2, opacity=0.6),
+        layer("bins", "point", {"x": x, "y": y, "color": hue, "shape": shapes, "tooltip": tooltip}, filled=True,
+              size=45, opacity=1),
+    ]  # fmt: skip
+    often = f"every {run.meta.period}" if found.every == 1 else f"every {found.every} {run.meta.period}s"
+    note = (
+        f"{run.name} · {found.games:,.0f} games from {found.first} on, predicted from earlier ones "
+        f"(learning {often}); bars: two standard errors"
+    )
+    ends = [{"predicted": 0, "observed": 0}, {"predicted": 1, "observed": 1}]
+    return finish(layers, {"right": ends, "bins": records}, f"Calibration of {run.meta.label}", note)
+
+
 def render(spec: Mapping[str, Any], fmt: str) -> bytes:
     """A Vega-Lite figure in one of `ttt_cli.views.figures.FIGURE_FORMATS`, as bytes; without browser or network."""
+    import vl_convert
+
     figure = showable(spec)
     match fmt:
         case "png":
@@ -172,19 +442,18 @@ def render(spec: Mapping[str, Any], fmt: str) -> bytes:
         case "pdf":
             return bytes(vl_convert.vegalite_to_pdf(figure))
         case "html":
-            return _page(figure).encode()
+            return _filled(vl_convert.vegalite_to_html(_PLACEHOLDER, bundle=True), figure).encode()
     raise ValueError(fmt)
 
 
-def _page(figure: Mapping[str, Any]) -> str:
+def _filled(page: str, figure: Mapping[str, Any]) -> str:
     """The page of vl-convert with our figure in place of a placeholder, escaped so that it cannot end the script.
 
     The figure fills the window. The page offers it as PNG and SVG; the library's view of the source would take names
     for markup.
     """
-    title = escape(figure["title"]["text"] if isinstance(figure.get("title"), dict) else "Figure")
-    head = f'<meta name="viewport" content="width=device-width"><title>{title}</title>{_STYLE}'
-    page = str(vl_convert.vegalite_to_html(_PLACEHOLDER, bundle=True))
+    title = f"<title>{escape(figure['title']['text'])}</title>"
+    head = f'<meta name="viewport" content="width=device-width">{title}{_STYLE}'
     for old, new in (
         ("<html>", '<html lang="en">'),
         ("<title>Chart</title>", head),

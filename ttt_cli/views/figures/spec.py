@@ -38,14 +38,9 @@ _JSON: Final = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), allow
 _NO_TEXT: Final = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")  # not in XML
 
 
-def colour(index: int) -> str:
-    """The colour of the n-th player."""
-    return COLOURS[index % len(COLOURS)]
-
-
-def shape(index: int) -> str:
-    """The point of the n-th player; players of one colour have different points."""
-    return SHAPES[index // len(COLOURS) % len(SHAPES)]
+def colours_of(count: int) -> list[str]:
+    """Colours of so many players."""
+    return [COLOURS[index % len(COLOURS)] for index in range(count)]
 
 
 def number(field: str, **more: Any) -> Spec:

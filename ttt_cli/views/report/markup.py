@@ -19,7 +19,7 @@ from ttt_cli.runs.run import Run
 from ttt_cli.support.arrays import Places
 from ttt_cli.support.folding import fold_all
 from ttt_cli.views.beside import Beside
-from ttt_cli.views.figures.curves import Words, curve_layers
+from ttt_cli.views.figures.curves import curve_layers
 from ttt_cli.views.figures.spec import Spec, embedded, showable
 from ttt_cli.views.figures.spec import number as number_of_field
 from ttt_cli.views.run import axis_title
@@ -60,10 +60,10 @@ def figure(spec: Spec, kind: str = "", **sizes: int) -> str:
     return f'<div class="chart {kind}"{given}><script type="application/json">{data}</script></div>'
 
 
-def curves_frame(run: Run, period: str) -> Spec:
+def curves_frame(run: Run) -> Spec:
     """The layers of a figure of skill curves, for scripts that have the histories."""
     x, y = number_of_field("year", axis={}), number_of_field("value", axis={"title": axis_title(run.scale)})
-    return {"layer": curve_layers(x, y, (), Words("", "", "skill", period), margins=True)}
+    return {"layer": curve_layers(x, y, (), "skill", margins=True)}
 
 
 def short(value: float) -> float | int:

@@ -24,7 +24,7 @@ from ttt_cli.views.evidence import (
     stored_surface,
 )
 from ttt_cli.views.figures.curves import moving_figure
-from ttt_cli.views.figures.periods import surface_figure, surface_note
+from ttt_cli.views.figures.figure import surface_figure, surface_note
 from ttt_cli.views.figures.spec import embedded
 from ttt_cli.views.rankings import Eligible, eligible
 from ttt_cli.views.report.markup import asset, curves_frame, figure, filled, script, short
@@ -232,7 +232,7 @@ def report_data(
         "labels": [label(number, period) for number in range(first, last + 1)],
         "years": [round(year_of(first, period), 6), 1.0 / STEPS_PER_YEAR[period]],
         "limits": asdict(limits or eligible(run)),
-        "curves": curves_frame(run, period),
+        "curves": curves_frame(run),
         "smoothed": run.meta.kind == "smoothed",
         "hasSd": bool(has_sd),
         "later": [*later, *periods],

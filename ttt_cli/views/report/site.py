@@ -9,7 +9,7 @@ import numpy as np
 from ttt_cli.runs.run import Run
 from ttt_cli.support.progress import SILENT, Progress
 from ttt_cli.views.beside import Beside
-from ttt_cli.views.figures.periods import reigns_figure
+from ttt_cli.views.figures.figure import reigns_figure
 from ttt_cli.views.figures.spec import embedded, showable
 from ttt_cli.views.rankings import CHALLENGES, Eligible, Leader, eligible, most_dominant, peaks, reigns
 from ttt_cli.views.report import markup as html
@@ -324,7 +324,7 @@ def site_files(book: Book) -> Iterator[tuple[str, str]]:
     yield "site.css", html.asset("style.css") + html.asset("site.css")
     pages = {"players": [one.page for one in book.people], "events": [one.page for one in book.events.all]}
     given = {
-        "CURVES": html.curves_frame(book.run, "year"),
+        "CURVES": html.curves_frame(book.run),
         "SHARED": {name: html.firsts(some) for name, some in pages.items()},
     }
     constants = "".join(f"globalThis.{name} = {embedded(value)};\n" for name, value in given.items())
