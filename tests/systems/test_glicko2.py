@@ -11,29 +11,23 @@ from tests.reference.glicko_plain import UNIT, glicko2
 from tests.support.builders import fit_rows, plain_games, skills
 from tests.support.laid_out import histories
 from tests.support.strategies import game_rows
-from ttt_cli.kernels.elo import Beliefs, PeriodRange, Slopes
+from ttt_cli.kernels.elo import Beliefs, PeriodRange, Slopes, Steps
 
 games = game_rows(1906, "abcd", (1.0, 1.0, 0.5, 3.0), (0.0, 0.0, 120.0))
 
 
 def example(deviation):
     """(rating, deviation, volatility) of Glickman's player after the period of his example."""
-    from ttt_cli.kernels.glicko import Newcomer, filter_volatile
+    from ttt_cli.kernels.glicko import Volatility, filter_periods
 
-    mean, variance, volatility = np.empty((3, 8))
-    mean[:4], variance[:4], volatility[:4] = (
-        [1500.0, 1400, 1550, 1700],
-        [deviation**2, 30.0**2, 1e4, 9e4],
-        0.06,
-    )
-    newcomer = Newcomer(1500.0, 350.0**2, 0.06, UNIT, 0.5)
+    mean, variance, known = np.empty((3, 8))
+    mean[:4], variance[:4], known[:4] = [1500.0, 1400, 1550, 1700], [deviation**2, 30.0**2, 1e4, 9e4], 0.06
     games = plain_games([4, 4, 4], [5, 6, 7], [2, 0, 0])
     period = PeriodRange(False, np.array([4, 8]), np.array([0, 3]))
-    previous, slopes = np.array([-1] * 4 + [0, 1, 2, 3], np.int32), Slopes(*np.zeros((2, 8)))
-    filter_volatile(
-        period, previous, np.zeros(8), games, newcomer, Beliefs(mean, variance), volatility, slopes
-    )
-    return mean[4], math.sqrt(variance[4]), volatility[4]
+    steps = Steps(np.array([-1] * 4 + [0, 1, 2, 3], np.int32), *np.zeros((2, 8)))
+    volatility, slopes = Volatility(known, 0.06, UNIT, 0.5, 350.0**2), Slopes(*np.zeros((2, 8)))
+    filter_periods(period, steps, np.zeros(8), volatility, games, Beliefs(mean, variance), slopes)
+    return mean[4], math.sqrt(variance[4]), known[4]
 
 
 def test_the_worked_example():

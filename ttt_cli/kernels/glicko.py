@@ -47,26 +47,6 @@ def weigh_games(first: int, last: int, games: GameRows, before: Beliefs, slopes:
 
 
 @kernel
-def filter_periods(
-    piece: PeriodRange, steps: Steps, most: float, games: GameRows, before: Beliefs, after: Beliefs,
-    slopes: Slopes,
-) -> None:  # fmt: skip
-    """Fill marginals before and after the games of each node, with a variance of at most `most` before.
-
-    Slopes are zero at first.
-    """
-    for p in range(len(piece.node_start) - 1):
-        for i in range(piece.node_start[p], piece.node_start[p + 1]):
-            last = steps.previous[i]
-            before.mean[i] = steps.mean[i] + (0.0 if last < 0 else after.mean[last])
-            before.variance[i] = min(steps.variance[i] + (0.0 if last < 0 else after.variance[last]), most)
-        weigh_games(piece.game_start[p], piece.game_start[p + 1], games, before, slopes)
-        for i in range(piece.node_start[p], piece.node_start[p + 1]):
-            after.variance[i] = 1.0 / (1.0 / before.variance[i] + slopes.information[i])
-            after.mean[i] = before.mean[i] + after.variance[i] * slopes.gradient[i]
-
-
-@kernel
 def smooth_back(previous: Index, before: Beliefs, after: Beliefs, covariance: Vector) -> None:
     """Smooth the marginals `after` each node's games (Kalman smoother); `covariance` is with the previous node."""
     mean, variance = after
@@ -85,14 +65,17 @@ MOST = 100  # steps of the search; it takes about ten
 HUGE = 1e100  # instead of overflow, for uninformative games
 
 
-class Newcomer(NamedTuple):
-    """Prior at the first appearance, and the change of volatilities (`unit`: points per unit of volatility)."""
+class Volatility(NamedTuple):
+    """Volatilities (nodes,) after games, in `unit` points, and that of newcomers; 0 in Glicko.
 
-    mean: float
-    variance: float
-    volatility: float
+    `change`: how freely they change; `most`: largest variance of a rating before its games, points^2.
+    """
+
+    known: Vector
+    first: float
     unit: float
     change: float
+    most: float
 
 
 @inner
@@ -136,50 +119,47 @@ def new_volatility(volatility: float, improvement: float, spread: float, change:
 
 
 @inner
-def _rate(i, newcomer, beliefs, volatility, slopes):
+def _rate(i, volatility, beliefs, slopes):
     """Update node i from its marginal before its games (steps 4 to 8).
 
     Departure from the source: no volatility makes a player less certain in one period than a newcomer.
     """
-    unit, most_variance = newcomer.unit, newcomer.variance
+    known, unit, most = volatility.known, volatility.unit, volatility.most
     mean, variance = beliefs
     gradient, information = slopes
     if information[i] > 0.0:
         inverse = 1.0 / (unit * unit)
         improvement = min((gradient[i] / information[i]) ** 2 * inverse, HUGE)
         spread = min((1.0 / information[i] + variance[i]) * inverse, HUGE)
-        most = math.sqrt(most_variance * inverse)
-        volatility[i] = min(new_volatility(volatility[i], improvement, spread, newcomer.change), most)
-        grown = variance[i] + (unit * volatility[i]) ** 2
+        new = new_volatility(known[i], improvement, spread, volatility.change)
+        known[i] = min(new, math.sqrt(most * inverse))
+        grown = variance[i] + (unit * known[i]) ** 2
     else:
-        grown = min(variance[i] + (unit * volatility[i]) ** 2, most_variance)
+        grown = min(variance[i] + (unit * known[i]) ** 2, most)
     variance[i] = 1.0 / (1.0 / grown + information[i])
     mean[i] += variance[i] * gradient[i]
 
 
 @kernel
-def filter_volatile(
-    piece: PeriodRange, previous: Index, idle: Vector, games: GameRows, newcomer: Newcomer, beliefs: Beliefs,
-    volatility: Vector, slopes: Slopes,
+def filter_periods(
+    piece: PeriodRange, steps: Steps, idle: Vector, volatility: Volatility, games: GameRows, beliefs: Beliefs,
+    slopes: Slopes,
 ) -> None:  # fmt: skip
-    """Fill marginals and volatility after the games of each node, with `idle` periods before.
+    """Fill marginals and volatilities after the games of each node; slopes are zero at first.
 
-    Slopes are zero at first.
+    Before them a variance grows by that of `steps`, and by the squared volatility in each of `idle` periods.
     """
-    _, node_start, game_start = piece
     mean, variance = beliefs
-    for p in range(len(node_start) - 1):
-        for i in range(node_start[p], node_start[p + 1]):
-            last = previous[i]
-            if last < 0:
-                mean[i] = newcomer.mean
-                variance[i] = newcomer.variance
-                volatility[i] = newcomer.volatility
-            else:
-                mean[i] = mean[last]
-                volatility[i] = volatility[last]
-                grown = variance[last] + idle[i] * (newcomer.unit * volatility[i]) ** 2
-                variance[i] = min(grown, newcomer.variance)
-        weigh_games(game_start[p], game_start[p + 1], games, beliefs, slopes)
-        for i in range(node_start[p], node_start[p + 1]):
-            _rate(i, newcomer, beliefs, volatility, slopes)
+    known = volatility.known
+    for p in range(len(piece.node_start) - 1):
+        for i in range(piece.node_start[p], piece.node_start[p + 1]):
+            last = steps.previous[i]
+            mean[i], variance[i], known[i] = steps.mean[i], steps.variance[i], volatility.first
+            if last >= 0:
+                known[i] = known[last]
+                mean[i] += mean[last]
+                grown = variance[last] + variance[i] + idle[i] * (volatility.unit * known[i]) ** 2
+                variance[i] = min(grown, volatility.most)
+        weigh_games(piece.game_start[p], piece.game_start[p + 1], games, beliefs, slopes)
+        for i in range(piece.node_start[p], piece.node_start[p + 1]):
+            _rate(i, volatility, beliefs, slopes)

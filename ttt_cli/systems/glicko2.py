@@ -9,12 +9,12 @@ from pydantic import Field
 from ttt_cli.fitted import Fit
 from ttt_cli.histories import Filter
 from ttt_cli.inference import filters as ratings
-from ttt_cli.inference.filters import one_pass, rows_of, whole_periods
+from ttt_cli.inference.filters import one_pass
 from ttt_cli.inference.outcome import ELO_SCALE
 from ttt_cli.inference.params import Traits
 from ttt_cli.inference.prior import RandomWalk
-from ttt_cli.kernels.elo import Beliefs, Slopes
 from ttt_cli.periods import STEPS_PER_YEAR
+from ttt_cli.systems.glicko import filter_games
 from ttt_cli.timeline import Timeline
 
 NAME: Final = "glicko2"
@@ -44,21 +44,14 @@ def fit(timeline: Timeline, params: Params) -> Fit:
 
 
 def _filter(timeline: Timeline, params: Params, advantage: float) -> dict[str, Filter]:
-    from ttt_cli.kernels.glicko import Newcomer, filter_volatile
-
     steps = STEPS_PER_YEAR[timeline.period]
-    mean, variance, volatility = np.empty((3, timeline.n_nodes))
-    slopes = Slopes(*np.zeros((2, timeline.n_nodes)))
-    prior = params.prior_mean, params.prior_sd**2, params.volatility
-    newcomer = Newcomer(*prior, ELO_SCALE, params.volatility_change)
-    previous, games = timeline.previous.copy(), rows_of(timeline, advantage)
+    still = RandomWalk(timeline, params.prior_mean, params.prior_sd, 0.0)
     idle = np.rint(timeline.gap_years * steps) - 1.0
-    for piece in whole_periods(timeline):
-        filter_volatile(piece, previous, idle, games, newcomer, Beliefs(mean, variance), volatility, slopes)
-    drift = ELO_SCALE * math.sqrt(steps) * volatility
+    volatility = params.volatility, params.volatility_change
+    mean, sd, known = filter_games(timeline, still, params.prior_sd, advantage, idle, *volatility)
+    drift = ELO_SCALE * math.sqrt(steps) * known
     skill = RandomWalk(timeline, params.prior_mean, params.prior_sd, drift, ceiling=params.prior_sd)
-    unknown = np.full(timeline.n_nodes, math.nan)
     level = RandomWalk(timeline, params.volatility, math.nan, 0.0)
     return {
-        "skill": skill.filtered(mean, np.sqrt(variance)), "volatility": level.filtered(volatility, unknown),
+        "skill": skill.filtered(mean, sd), "volatility": level.filtered(known, ratings.unknown_sd(len(known))),
     }  # fmt: skip
