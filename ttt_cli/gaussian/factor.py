@@ -59,9 +59,8 @@ class Pattern:
         kept = np.full(len(below), -1, np.int64)
         kernels.stacked(above, below, kept)
         panel = np.append(0, np.cumsum(columns * (columns + below)))
-        rows = np.repeat(number.astype(np.int64) << 32, below) | row  # sorted inside each supernode
-        rows.sort()
-        return Tree(first, of, above, row_start, rows.astype(np.int32), panel, kept)  # the low half
+        self._rows = np.sort(_row_keys(np.repeat(number, below), row))  # sorted inside each supernode
+        return Tree(first, of, above, row_start, self._rows.astype(np.int32), panel, kept)  # the low half
 
     @cached_property
     def squares(self) -> int:
@@ -89,10 +88,13 @@ class Pattern:
 
     def places(self, first: Ends, second: Ends) -> Places:
         """Panel positions of joined pairs."""
-        one, other = self.place[first], self.place[second]
-        found = np.empty(len(one), np.int64)
-        kernels.places(self.tree, np.minimum(one, other), np.maximum(one, other), found)
-        return found
+        tree, one, other = self.tree, self.place[first], self.place[second]
+        low, high = np.minimum(one, other), np.maximum(one, other)
+        node = tree.of[low]
+        below = np.searchsorted(self._rows, _row_keys(node, high)) - tree.row_start[node]
+        width, begin = np.diff(tree.first)[node], tree.first[node]
+        at = np.where(high < begin + width, high - begin, width + below)
+        return tree.panel[node] + (low - begin) * (width + self._below[node]) + at
 
 
 _last: tuple[Ends, Ends, Pattern] | None = None
@@ -173,6 +175,12 @@ def _gathered(parent: Ints, count: Ints) -> tuple[Ints, Ints, Places]:
     return columns, np.append(0, np.cumsum(width[joined][order])).astype(np.int32), below[joined][order]
 
 
+def _row_keys(supernode: Ints, row: Ints) -> Places:
+    """Rows below supernodes as integers that sort by supernode, then row."""
+    keys: Places = supernode.astype(np.int64) << 32 | row
+    return keys
+
+
 def _ascending(weight: NDArray[np.integer]) -> Ints:
     return np.argsort(weight, kind="stable").astype(np.int32)
 
@@ -215,7 +223,7 @@ class Factor:
             failed = kernels.factorise(_blas(), pattern.tree, self._panels, waiting, front)
         if failed >= 0:
             raise np.linalg.LinAlgError("the matrix of a joint Gaussian is not positive definite")
-        self.log_determinant = float(kernels.log_determinant(pattern.tree, self._panels))
+        self.log_determinant = 2.0 * float(np.log(self._panels[pattern.diagonal]).sum())
 
     def solve(self, b: Array) -> Array:
         """A^-1 b for b of shape (n,) or (n, columns)."""

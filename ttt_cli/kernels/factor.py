@@ -277,27 +277,6 @@ def stacked(above: Index, below: Places, kept: Places) -> None:
             kept[s] = -1
 
 
-@kernel
-def places(tree: Tree, low: Index, high: Index, place: Places) -> None:
-    """Fill `place` with the panel positions of pairs of columns, low <= high, all in the pattern."""
-    for k in range(len(low)):
-        s = tree.of[low[k]]
-        column = np.int64(low[k] - tree.first[s])
-        width = np.int64(tree.first[s + 1] - tree.first[s])
-        begin, end = tree.row_start[s], tree.row_start[s + 1]
-        at = np.int64(high[k] - tree.first[s])
-        if at >= width:
-            least, most = begin, end
-            while least < most:
-                middle = (least + most) // 2
-                if tree.row[middle] < high[k]:
-                    least = middle + 1
-                else:
-                    most = middle
-            at = width + least - begin
-        place[k] = tree.panel[s] + column * (width + end - begin) + at
-
-
 @inner
 def _shape(tree, s):
     """(columns, rows below, start of the panel, start of the rows) of a supernode."""
@@ -377,17 +356,6 @@ def factorise(blas: Blas, tree: Tree, panels: Vector, stack: Vector, front: Vect
             before[s] = last_child[p]
             last_child[p] = s
     return -1
-
-
-@kernel
-def log_determinant(tree: Tree, panels: Vector) -> float:
-    """log |A| of A = L L^T."""
-    total = 0.0
-    for s in range(len(tree.above)):
-        width, below, at, _ = _shape(tree, s)
-        for j in range(width):
-            total += np.log(panels[at + j * (width + below) + j])
-    return 2.0 * total
 
 
 @kernel
