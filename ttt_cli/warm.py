@@ -19,14 +19,14 @@ FEW: Final = 6  # kernels that compile faster than processes start
 DEFAULT: Final[tuple[Chain, ...]] = (  # kernels of a fit by the default model, similar ones together
     {"ep.ttt": ("add_couplings", "cavities", "residual", "spread", "sweep"), "ep.games": ("gather",),
      "joint": ("skill_cavities", "skill_evidence", "skill_update")},
-    {"factor": ("factorise", "invert", "log_determinant", "solve")},
+    {"factor": ("factorise", "invert", "solve")},
     {"layout": ("find_nodes", "join_pairs", "lay_out", "merge_pairs", "sort_nodes", "sort_pairs",
                 "walk_depth_first")},
-    {"ep.chains": ("believe", "eliminate", "largest_move", "moves_to_come", "substitute"),
-     "ep.margins": ("above", "margin_information", "site_scores", "strengths"),
-     "ep.joint_means": ("before_games", "eliminate", "factor", "finish", "largest_sum", "substitute")},
+    {"ep.chains": ("accumulate", "believe", "eliminate", "largest_move", "moves_to_come", "substitute"),
+     "ep.margins": ("margin_information", "site_scores"),
+     "ep.joint_means": ("eliminate", "factor", "finish", "substitute")},
     {"pgn": ("hash_main_line", "scan_games"), "pgn_bytes": ("mark_bytes",), "strings": ("number_strings",)},
-    {"factor": ("column_counts", "elimination_tree", "gather", "places", "postorder", "stacked", "supernode_rows")},
+    {"factor": ("column_counts", "elimination_tree", "gather", "postorder", "stacked", "supernode_rows")},
 )  # fmt: skip
 
 

@@ -8,7 +8,7 @@ from ttt_cli.inference.ep.cutting import SliceInput
 from ttt_cli.inference.ep.slices import Slice
 from ttt_cli.inference.years import Play
 from ttt_cli.kernels.ep import ttt, ttt_d
-from ttt_cli.kernels.ep.joint_means import before_games
+from ttt_cli.kernels.ep.chains import accumulate
 from ttt_cli.kernels.ep.structures import Chains, Pairings, Part, Sites
 
 
@@ -84,7 +84,7 @@ class Problem:
         """The engine's slice of it, with its sites and links."""
         size, none = len(self.previous), np.empty(0, np.int32)
         widest = self.variance.copy()
-        before_games(self.previous, widest)
+        accumulate(self.previous, widest)
         kinds = size // max(self.n, 1)
         sites = np.zeros((len(self.first), 4 * kinds)), np.zeros((self.n if kinds > 1 else 0, 2))
         if hasattr(self, "sites"):

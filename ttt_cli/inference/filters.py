@@ -19,9 +19,9 @@ from ttt_cli.inference.outcome import (
     resolve_logistic_margin,
 )
 from ttt_cli.inference.params import ExpectedParams, Params, PriorMean, PriorSd
-from ttt_cli.inference.prior import RandomWalk
+from ttt_cli.inference.prior import Prior, RandomWalk
 from ttt_cli.inference.solver import Given
-from ttt_cli.kernels.elo import GameRows, PeriodRange, PlayerStates
+from ttt_cli.kernels.elo import Beliefs, GameRows, PeriodRange, PlayerStates, Slopes, Steps
 from ttt_cli.support.arrays import Array, Mask
 from ttt_cli.timeline import UNKNOWN, Timeline
 
@@ -95,15 +95,6 @@ def games_so_far(timeline: Timeline, played: Array) -> Array:
     found: Array = np.empty(timeline.n_nodes)
     found[order] = totals - np.repeat(before, np.diff(np.append(first, len(order))))
     return found
-
-
-def whole_periods(timeline: Timeline) -> Iterator[PeriodRange]:
-    """Yield consecutive whole periods with about `_STEPS` games each."""
-    start = timeline.game_start
-    cuts = np.searchsorted(start, np.arange(_STEPS, start[-1], _STEPS))
-    for begin, end in pairwise(np.unique([0, *cuts, len(start) - 1]).tolist()):
-        part = slice(begin, end + 1)
-        yield PeriodRange(False, timeline.node_start[part].copy(), start[part].copy())
 
 
 def _cuts(weight: Array, joined: Mask, steps: int) -> list[int]:
@@ -180,6 +171,29 @@ def rated(name: str, timeline: Timeline, params: DeviationParams, filtered: Filt
     evidence = log_score(_probabilities(difference, variance, margin), timeline.outcome, timeline.weight)
     worked_out = {"draw_margin": margin, "white_advantage": advantage}
     return filter_fit(name, params, worked_out, chains, evidence)
+
+
+def filter_games(
+    timeline: Timeline, prior: Prior, most: float, advantage: float, idle: Array, volatility: float = 0.0,
+    change: float = 0.0,
+) -> tuple[Array, Array, Array]:  # fmt: skip
+    """Means, sds (at most `most`, points) and volatilities (nodes,) after each node's games.
+
+    `volatility` is that of newcomers, with its `change`; `idle` periods passed before each node.
+    """
+    from ttt_cli.kernels.glicko import Volatility, filter_periods
+
+    mean, variance, known = np.empty((3, timeline.n_nodes))
+    volatilities = Volatility(known, volatility, ELO_SCALE, change, most**2)
+    slopes = Slopes(*np.zeros((2, timeline.n_nodes)))
+    steps, games = Steps(timeline.previous.copy(), *prior.steps()), rows_of(timeline, advantage)
+    start = timeline.game_start
+    cuts = np.searchsorted(start, np.arange(_STEPS, start[-1], _STEPS))
+    for begin, end in pairwise(np.unique([0, *cuts, len(start) - 1]).tolist()):
+        part = slice(begin, end + 1)
+        piece = PeriodRange(False, timeline.node_start[part].copy(), start[part].copy())
+        filter_periods(piece, steps, idle, volatilities, games, Beliefs(mean, variance), slopes)
+    return prior.origin + mean, np.sqrt(variance), known
 
 
 def _probabilities(difference: Array, variance: Array, margin: float) -> Array:

@@ -21,6 +21,7 @@ from ttt_cli.inference.joint import JointInference, Shape, beginnings, joint_cha
 from ttt_cli.inference.solver import Given, iterate
 from ttt_cli.inference.years import INITIAL
 from ttt_cli.kernels import joint as kernels
+from ttt_cli.kernels.ep.chains import accumulate
 from ttt_cli.kernels.ep.structures import Chains
 from ttt_cli.support.arrays import Array, Mask
 from ttt_cli.timeline import Timeline
@@ -247,7 +248,8 @@ def _samples(inference: Inference, samples: int) -> Iterator[tuple[Array, Array]
         x, right = rng.standard_normal(len(previous)), np.zeros(len(previous))
         if newcomers:
             x[newcomers.first] += newcomers.sample(rng) / newcomers.sd
-        kernels.walk(previous, variance, x)
+        x *= np.sqrt(variance)
+        accumulate(previous, x)
         pull(games, link, x, rng.standard_normal((len(link), 1 + margins)), right)
         if margins:
             own = slice(len(positivity), None)

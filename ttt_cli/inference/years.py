@@ -191,21 +191,24 @@ class YearMargins:
         drawn = np.where(outcomes(self._games) == DRAW, weight, 0.0)
         return np.stack([self._summed(weight), self._summed(drawn)])
 
+    def _mean_skill(self, posterior: Posterior) -> Array:
+        """Mean skill of both players of each game, points, (games,)."""
+        skill, games = posterior.mean_skills(), self._games
+        strength: Array = skill[games.first]
+        strength += skill[games.second]
+        strength *= 0.5
+        return strength
+
     def strengths(self, posterior: Posterior) -> Array:
         """Sum over games of the mean of both skills per year, points, (years,)."""
-        from ttt_cli.kernels.ep import margins as kernels
-
-        total = np.empty(self._years)
-        kernels.strengths(self._start, self._games, posterior.mean_skills(), total)
-        return total
+        return self._summed(self._games.weight * self._mean_skill(posterior))
 
     def above(self, posterior: Posterior, level: Array) -> Array:
         """Skill of each game's players above the year's level, in units of strength, (games,)."""
-        from ttt_cli.kernels.ep import margins as kernels
-
-        found, skills = np.empty(len(self.margin)), posterior.mean_skills()
-        kernels.above(self._start, self._games, skills, level, STRENGTH_UNIT, STRENGTH_REACH, found)
-        return found
+        above = self._mean_skill(posterior)
+        above -= np.repeat(level, self._games_of_years)
+        above /= STRENGTH_UNIT
+        return np.clip(above, -STRENGTH_REACH, STRENGTH_REACH, out=above)
 
     def widen(self, posterior: Posterior, level: Array, by_year: Array) -> None:
         """Update the margins of games by strength, given the levels (years,), points."""

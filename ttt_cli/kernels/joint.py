@@ -9,7 +9,7 @@ import math
 
 import numpy as np
 
-from ttt_cli.kernels.arrays import Index, Rows, Vector
+from ttt_cli.kernels.arrays import Rows, Vector
 from ttt_cli.kernels.compile import at, flat, inner, kernel, span
 from ttt_cli.kernels.ep.chains import log_integral
 from ttt_cli.kernels.ep.games import sum_evidence
@@ -239,15 +239,6 @@ def _margin_evidence(g, games, rule, cavity, link):
 def margin_evidence(games: Pairings, rule: Rule, cavity: Rows, link: Rows) -> tuple[float, float]:
     """As `skill_evidence`."""
     return sum_evidence(_margin_evidence, 0, len(games.first), games, rule, cavity, link)
-
-
-@kernel
-def walk(previous: Index, variance: Vector, x: Vector) -> None:
-    """Turn standard normal numbers into a sample of all chains around their means."""
-    for i in span(0, len(x)):
-        x[i] *= math.sqrt(variance[i])
-        if previous[i] >= 0:
-            x[i] += x[at(previous[i])]
 
 
 @kernel

@@ -10,11 +10,10 @@ from pydantic import Field
 from ttt_cli.fitted import Fit
 from ttt_cli.histories import Bridge, Filter, Nodes, Walk
 from ttt_cli.inference import filters as ratings
-from ttt_cli.inference.filters import one_pass, rows_of, whole_periods
-from ttt_cli.inference.outcome import ELO_SCALE
+from ttt_cli.inference.filters import filter_games, one_pass
 from ttt_cli.inference.params import Traits, alias
 from ttt_cli.inference.prior import Prior, RandomWalk
-from ttt_cli.kernels.elo import Beliefs, Slopes, Steps
+from ttt_cli.kernels.elo import Beliefs
 from ttt_cli.support.arrays import Array
 from ttt_cli.timeline import Timeline
 
@@ -68,25 +67,6 @@ def _filter(timeline: Timeline, params: Params, advantage: float) -> dict[str, F
     prior = params.skill_prior(timeline)
     mean, sd, _ = filter_games(timeline, prior, params.prior_sd, advantage, np.zeros(timeline.n_nodes))
     return {"skill": prior.filtered(mean, sd)}
-
-
-def filter_games(
-    timeline: Timeline, prior: Prior, most: float, advantage: float, idle: Array, volatility: float = 0.0,
-    change: float = 0.0,
-) -> tuple[Array, Array, Array]:  # fmt: skip
-    """Means, sds (at most `most`, points) and volatilities (nodes,) after each node's games.
-
-    `volatility` is that of newcomers, with its `change`; `idle` periods passed before each node.
-    """
-    from ttt_cli.kernels.glicko import Volatility, filter_periods
-
-    mean, variance, known = np.empty((3, timeline.n_nodes))
-    volatilities = Volatility(known, volatility, ELO_SCALE, change, most**2)
-    slopes = Slopes(*np.zeros((2, timeline.n_nodes)))
-    steps, games = Steps(timeline.previous.copy(), *prior.steps()), rows_of(timeline, advantage)
-    for piece in whole_periods(timeline):
-        filter_periods(piece, steps, idle, volatilities, games, Beliefs(mean, variance), slopes)
-    return prior.origin + mean, np.sqrt(variance), known
 
 
 def _smooth(timeline: Timeline, chain: Any) -> Smoothed:

@@ -9,12 +9,11 @@ from pydantic import Field
 from ttt_cli.fitted import Fit
 from ttt_cli.histories import Filter
 from ttt_cli.inference import filters as ratings
-from ttt_cli.inference.filters import one_pass
+from ttt_cli.inference.filters import filter_games, one_pass
 from ttt_cli.inference.outcome import ELO_SCALE
 from ttt_cli.inference.params import Traits
 from ttt_cli.inference.prior import RandomWalk
 from ttt_cli.periods import STEPS_PER_YEAR
-from ttt_cli.systems.glicko import filter_games
 from ttt_cli.timeline import Timeline
 
 NAME: Final = "glicko2"

@@ -90,7 +90,7 @@ class Cutter:
         colours: bool,
         guess: Array | None = None,
     ) -> None:
-        from ttt_cli.kernels.ep.joint_means import before_games
+        from ttt_cli.kernels.ep.chains import accumulate
 
         cuts = np.array([0, len(timeline.periods)]) if cuts is None else cuts
         self._timeline, self._cuts, self._colours, self._guess = timeline, cuts.tolist(), colours, guess
@@ -102,8 +102,8 @@ class Cutter:
         )
         for quantity, prior in enumerate(priors):
             self._mean[quantity], self._variance[quantity] = prior.steps()
-            self._widest[quantity] = self._variance[quantity]
-            before_games(timeline.previous.copy(), self._widest[quantity])
+            self._widest[quantity] = self._variance[quantity]  # of variables before a game is seen
+            accumulate(timeline.previous.copy(), self._widest[quantity])
             room.let_go()
         self.widest = float(np.sqrt(self._widest.max(initial=0.0)))
         _, self._year = calendar(timeline)

@@ -262,8 +262,9 @@ class Slice(Posterior):
         rest = self._messages, self._means, self._coupling, self._ap, self.residual
         self._each(lambda part: self.kernels.residual(part, self._games, self.sites, *rest))
         sums = self.correction
-        most = float(joint_means.largest_sum(self.chains.previous, self._ap, self._widest, sums))
-        return self._maps(self._ap, self._ap), most, sums[self._last]
+        np.multiply(self._ap, self._widest, out=sums)
+        chain_kernels.accumulate(self.chains.previous, sums)
+        return self._maps(self._ap, self._ap), float(sums.max(initial=0.0)), sums[self._last]
 
     def factor(self, precision: Array) -> None:
         """Factor the chains, given the precisions that arrive."""

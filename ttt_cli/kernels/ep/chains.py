@@ -69,6 +69,14 @@ def update_message(i, s, back, mean, variance, forward, backward, marginal):
 
 
 @kernel
+def accumulate(previous: Index, values: Vector) -> None:
+    """Turn values of variables into sums over their chains so far."""
+    for i in span(0, len(values)):
+        if previous[i] >= 0:
+            values[i] += values[at(previous[i])]
+
+
+@kernel
 def exchange(later: Index, chains: Chains, messages: Messages) -> None:
     """Pass the messages between each variable of `later` and the one before it, both ways."""
     _, previous, _, mean, variance = chains

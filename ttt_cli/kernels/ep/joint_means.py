@@ -16,26 +16,6 @@ from ttt_cli.kernels.ep.structures import Chains, Descent
 
 
 @kernel
-def before_games(previous: Index, variance: Vector) -> None:
-    """Turn variances of steps into those of the variables before a game is seen, points squared."""
-    for i in span(0, len(variance)):
-        if previous[i] >= 0:
-            variance[i] += variance[at(previous[i])]
-
-
-@kernel
-def largest_sum(previous: Index, diagonal: Vector, variance: Vector, sums: Vector) -> float:
-    """The largest sum over a chain of diag(L) times the variance before games; fills the sums so far."""
-    largest = 0.0
-    for i in span(0, len(sums)):
-        sums[i] = diagonal[i] * variance[i]
-        if previous[i] >= 0:
-            sums[i] += sums[at(previous[i])]
-        largest = max(largest, sums[i])
-    return largest
-
-
-@kernel
 def factor(
     begin: int, end: int, chains: Chains, diagonal: Vector, filtered: Vector, scale: Vector, gain: Vector,
     gain_away: Vector,
