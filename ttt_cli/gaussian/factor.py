@@ -94,7 +94,7 @@ class Pattern:
         below = np.searchsorted(self._rows, _row_keys(node, high)) - tree.row_start[node]
         width, begin = np.diff(tree.first)[node], tree.first[node]
         at = np.where(high < begin + width, high - begin, width + below)
-        return tree.panel[node] + (low - begin) * (width + self._below[node]) + at
+        return np.asarray(tree.panel[node] + (low - begin) * (width + self._below[node]) + at, np.int64)
 
 
 _last: tuple[Ends, Ends, Pattern] | None = None
