@@ -22,7 +22,7 @@ from tests.support.cases import each
 from ttt_cli.config.schema import DataConfig
 from ttt_cli.reading import delimited, text
 from ttt_cli.reading.batches import Note
-from ttt_cli.reading.delimited import ROW_LINES, Lines, TableReader, find_delimiter, read_delimited
+from ttt_cli.reading.delimited import ROW_LINES, TableReader, find_delimiter, read_delimited
 from ttt_cli.reading.input import DamagedInputError
 from ttt_cli.reading.layout import Layout
 from ttt_cli.reading.results import match_result, match_scores
@@ -172,7 +172,7 @@ def both(content: str | bytes, cuts: Sequence[int] = (), layout: Layout = PLAIN,
     expected = rows_of(layout.table(plain.strings, plain.read([data])))
     assert rows_of(layout.table(fast.strings, fast.read(blocks))) == expected
     reader = TableReader(delimiter, layout)
-    list(reader.feed(Lines(data, final=True)))
+    list(reader.read([data]))
     return reader.slow
 
 
@@ -290,7 +290,7 @@ def test_a_date_that_is_missing_is_the_utc_date() -> None:
 def test_blocks_are_bounded_however_short_lines_are() -> None:
     for line in (b"x\n", b"x" * 999 + b"\n"):
         content = line * (3 * delimited.CUT // len(line))
-        found = [lines.data for lines in delimited.whole_lines([content])]
+        found = list(delimited.whole_lines([content], delimited.CUT))
         assert b"".join(found) == content
         assert max(data.count(b"\n") for data in found) <= delimited.LINES + text.BLOCK // 2
         assert max(map(len, found)) <= delimited.CUT + text.BLOCK
@@ -320,12 +320,9 @@ CONTENT = (
 def test_where_blocks_are_cut_makes_no_line_too_long(size: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(delimited, "LINE_LIMIT", 20)
     monkeypatch.setattr(text, "BLOCK", 10)
-    found = list(
-        delimited.whole_lines(CONTENT[start : start + size] for start in range(0, len(CONTENT), size))
-    )
-    told = b"".join(b"<long>" * one.long + one.data for one in found)
-    assert told == b"a\n" + b"b" * 20 + b"\n\n<long>\nd\n<long>\n" + b"f" * 20 + b"\n<long>\n"
-    assert [one.final for one in found][-2:] == [False, True]
+    blocks = (CONTENT[start : start + size] for start in range(0, len(CONTENT), size))
+    found = b"".join(delimited.whole_lines(blocks, delimited.CUT))
+    assert found == b"a\n" + b"b" * 20 + b"\n\n\0\nd\n\0\n" + b"f" * 20 + b"\n\0\n"
 
 
 def test_a_short_row_that_is_not_utf8_is_rejected() -> None:

@@ -4,7 +4,7 @@ import csv
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from itertools import chain
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 import numpy as np
 import pyarrow as pa
@@ -58,16 +58,11 @@ def find_delimiter(lines: Sequence[str]) -> str:
     return max(DELIMITERS, key=merit)
 
 
-class Lines(NamedTuple):
-    """Complete lines; the last of the `final` ones may lack its LF. A line too long is `long`, and empty."""
+def whole_lines(blocks: Iterable[bytes], most: int) -> Iterator[bytes]:
+    """The same bytes in complete lines, about `most` bytes or LINES at a time.
 
-    data: bytes
-    final: bool = False
-    long: bool = False
-
-
-def whole_lines(blocks: Iterable[bytes]) -> Iterator[Lines]:
-    """The same bytes split at line ends, about CUT bytes or LINES at a time, without lines beyond LINE_LIMIT."""
+    A line beyond LINE_LIMIT is replaced by a NUL, which is in no other line.
+    """
     rest, long = b"", False
     waiting: list[bytes] = []
     size = count = 0
@@ -78,25 +73,22 @@ def whole_lines(blocks: Iterable[bytes]) -> Iterator[Lines]:
                 rest, long = b"", end < 0
                 if long:
                     continue
-                yield Lines(b"".join(waiting))
-                yield Lines(b"\n", long=True)
-                block, waiting, size, count = block[end + 1 :], [], 0, 0  # noqa: PLW2901
+                block = b"\0" + block[end:]  # noqa: PLW2901
             data = rest + block
             cut = data.rfind(b"\n") + 1
             rest = data[cut:]
             waiting.append(data[:cut])
             size += cut
             count += int(np.count_nonzero(np.frombuffer(data, np.uint8) == _LF))
-            if size >= CUT or count >= LINES:
-                yield Lines(b"".join(waiting))
+            if size >= most or count >= LINES:
+                yield b"".join(waiting)
                 waiting, size, count = [], 0, 0
     except DamagedInputError:
-        yield Lines(b"".join(waiting))
+        yield b"".join(waiting)
         raise
-    yield Lines(b"".join(waiting))
-    if long:
-        yield Lines(b"\n", long=True)
-    yield Lines(rest, final=True)
+    if rest := b"\0" if long else rest:
+        waiting.append(rest + b"\n")
+    yield b"".join(waiting)
 
 
 def long_line(number: int) -> Note:
@@ -151,20 +143,21 @@ class TableReader:
         with ThreadPoolExecutor(1, thread_name_prefix="rows") as thread:
             under_way: Future[Iterable[Batch]] = thread.submit(tuple)
             try:
-                for lines in whole_lines(blocks):
-                    done, under_way = under_way, thread.submit(self.feed, lines)
+                for data in whole_lines(blocks, CUT):
+                    done, under_way = under_way, thread.submit(self.feed, data)
                     yield from done.result()
             except DamagedInputError:
                 yield from under_way.result()
                 raise
             yield from under_way.result()
+            yield from thread.submit(self.feed, b"", final=True).result()
 
-    def feed(self, given: Lines) -> Iterator[Batch]:
+    def feed(self, data: bytes, *, final: bool = False) -> Iterator[Batch]:
         """The rows in complete lines; an incomplete row is kept until there are more."""
-        data, final = self._open + given.data, given.final
-        if given.long:
-            self._rejects.append(long_line(self._line + self._open.count(b"\n")))
-        block = LineBlock(data + b"\n" if final and data and not data.endswith(b"\n") else data)
+        data = self._open + data
+        for place in np.flatnonzero(np.frombuffer(data, np.uint8) == 0).tolist() if b"\0" in data else ():
+            self._rejects.append(long_line(self._line + data.count(b"\n", 0, place)))
+        block = LineBlock(data.replace(b"\0", b""))
         plain = self._plain(block)
         columns = self._cut(block, plain)
         left = plain.copy()

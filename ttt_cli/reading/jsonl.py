@@ -5,26 +5,27 @@ import json
 import math
 import re
 from collections import deque
-from collections.abc import Iterable, Iterator
-from itertools import chain, count, islice
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain, islice
 from typing import Any, Final, NamedTuple
 
 from ttt_cli.config.schema import DataConfig
 from ttt_cli.reading.batches import Note, Table
-from ttt_cli.reading.columns import Strings
+from ttt_cli.reading.columns import Dictionary, Strings
 from ttt_cli.reading.delimited import long_line, whole_lines
 from ttt_cli.reading.input import peek
 from ttt_cli.reading.layout import find_layout
 from ttt_cli.reading.reports import BAD_ROW, DROPPED, RecordPlaces, place_text
 from ttt_cli.reading.text import HEAD
+from ttt_cli.support.arrays import Ids
 from ttt_cli.support.errors import DataError
 
 VALUE_LIMIT: Final = 1 << 20  # characters that one object may take
 KEYS_SAMPLE: Final = 1 << 22  # bytes whose keys are the columns
-KEYS_OBJECTS: Final = 50_000  # the same in objects
 _MOST_KEYS: Final = 2000
 _SAMPLE: Final = 1000  # objects
 _PROBED: Final = 100  # lines
+_AT_ONCE: Final = 1000  # lines parsed at once
 _COMMA_TOO_MANY: Final = re.compile(r",(\s*[}\]])")
 _BETWEEN: Final = re.compile(r"[\s,\[\]]*")
 _LONE: Final = re.compile("[\ud800-\udc7f\udd00-\udfff]")  # halves of characters; others stand for bytes
@@ -35,35 +36,42 @@ Object = dict[str, Any]
 class Objects(NamedTuple):
     """Objects with their places, and values that are not objects."""
 
-    found: list[tuple[int, Object]]
+    places: list[int]
+    found: list[Object]
     rejects: list[Note]
 
 
-def one_per_line(numbers: Iterable[int], lines: Iterable[str]) -> Objects:
+def one_per_line(numbers: Sequence[int], lines: Iterable[str]) -> Objects:
     """The objects in lines with these numbers; blank lines are skipped, equal lines parsed once."""
-    objects, known = Objects([], []), dict[str, Object | str]()
-    for number, line in zip(numbers, lines, strict=False):
-        if line.strip():
-            read = known.get(line)
-            if read is None:
-                read = known[line] = object_in(line)
-            if isinstance(read, str):
-                objects.rejects.append(Note(number, BAD_ROW, read, DROPPED))
-            else:
-                objects.found.append((number, read))
+    texts = list(map(str.strip, lines))
+    known: dict[str, Object | str | None] = {"": None, "\0": None}
+    distinct = iter([text for text in dict.fromkeys(texts) if text not in known])
+    while some := list(islice(distinct, _AT_ONCE)):
+        known.update(zip(some, objects_in(some), strict=True))
+    objects, values = Objects([], [], []), map(known.__getitem__, texts)
+    for number, text, value in zip(numbers, texts, values, strict=False):
+        if isinstance(value, dict):
+            objects.places.append(number)
+            objects.found.append(value)
+        elif text:
+            note = long_line(number) if value is None else Note(number, BAD_ROW, value, DROPPED)
+            objects.rejects.append(note)
     return objects
 
 
-def object_in(text: str) -> Object | str:
-    """The object, or the reason why the text is none. A comma too many at its end is ignored."""
+def objects_in(texts: Sequence[str]) -> list[Object | str]:
+    """The object in each text, or the reason why there is none. A comma too many at its end is ignored."""
     try:
-        value = _DECODER.decode(text)
+        values = _DECODER.decode(f"[[{'],['.join(texts)}]]")
+        pairs = [(text, value) for text, [value] in zip(texts, values, strict=True)]
     except (ValueError, RecursionError):
+        if len(texts) > 1:
+            return [one for text in texts for one in objects_in([text])]
         try:
-            value = _DECODER.decode(_COMMA_TOO_MANY.sub(r"\1", text.strip()))
+            pairs = [(texts[0], _DECODER.decode(_COMMA_TOO_MANY.sub(r"\1", texts[0])))]
         except (ValueError, RecursionError):
-            return f"not JSON: {text.strip()[:80]}"
-    return value if isinstance(value, dict) else f"not an object: {text.strip()[:80]}"
+            return [f"not JSON: {texts[0][:80]}"]
+    return [value if isinstance(value, dict) else f"not an object: {text[:80]}" for text, value in pairs]
 
 
 def one_after_the_other(blocks: Iterable[bytes], name: str) -> Iterator[Objects]:
@@ -79,7 +87,7 @@ def one_after_the_other(blocks: Iterable[bytes], name: str) -> Iterator[Objects]
         text += decoder.decode(block or b"", final=final)
         if len(text) < enough and not final:
             continue
-        objects, at = Objects([], []), 0
+        objects, at = Objects([], [], []), 0
         while (between := _BETWEEN.match(text, at)) is not None:
             line += between[0].count("\n")
             depth += between[0].count("[") - between[0].count("]")
@@ -96,7 +104,8 @@ def one_after_the_other(blocks: Iterable[bytes], name: str) -> Iterator[Objects]
                     raise DataError(f"not JSON: {near}", where=where, hint=hint) from error
                 break
             if isinstance(value, dict):
-                objects.found.append((places.next(line), value))
+                objects.places.append(places.next(line))
+                objects.found.append(value)
             elif end < len(text) or final:
                 why = f"not an object: {text[at:end][:80]}"
                 objects.rejects.append(Note(places.next(line), BAD_ROW, why, DROPPED))
@@ -116,8 +125,6 @@ def as_text(value: object) -> str:
     """A value as text, as in a CSV."""
     if isinstance(value, str):
         return (value if value.isascii() else _LONE.sub("\ufffd", value)).replace("\0", "")
-    if type(value) is int:
-        return str(value)
     return "" if value is None else json.dumps(value, separators=(",", ":"), ensure_ascii=False)
 
 
@@ -139,37 +146,34 @@ _DECODER: Final = json.JSONDecoder(
 def read_jsonl(blocks: Iterator[bytes], data: DataConfig, name: str) -> Table:
     """Open a file of JSON objects given as blocks with LF line ends.
 
-    Columns are the keys in the first KEYS_SAMPLE bytes or KEYS_OBJECTS objects.
+    Columns are the keys in the first KEYS_SAMPLE bytes, or LINES of them.
     Raises ConfigError and DataError when the columns are not recognised (see `find_layout`).
     """
     head, blocks = peek(blocks, KEYS_SAMPLE)
-    if is_lined(head[:HEAD]):
-        sample = head[:KEYS_SAMPLE].decode("utf-8", "surrogateescape").split("\n")[:KEYS_OBJECTS]
-        first, stream = one_per_line(count(1), sample), _in_lines(blocks)
-    else:
-        stream = one_after_the_other(blocks, name)
-        first = next(stream)
-        if not first.found:  # raise the error for the first, if any
-            deque(stream, maxlen=0)
-        stream = chain([first], stream)
-    found = [one for _, one in first.found[:KEYS_OBJECTS]]
-    if not found:
+    stream = _in_lines(blocks) if is_lined(head[:HEAD]) else one_after_the_other(blocks, name)
+    first = next(stream)
+    if not first.found:
+        deque(stream, maxlen=0)  # raise the error for the first value, if any
         hint = 'a game is {"date": ..., "white": ..., ...}'
         raise DataError("holds no JSON objects", where=name, hint=hint)
-    keys = list(dict.fromkeys(key for one in found for key in one))
+    keys = list(dict.fromkeys(key for one in first.found for key in one))
     if len(keys) > _MOST_KEYS:
         hint = "a game has a few, such as date, white, black and result"
         raise DataError(f"its objects have more than {_MOST_KEYS:,} different keys", where=name, hint=hint)
-    rows = [[as_text(one.get(key)) for key in keys] for one in found[:_SAMPLE]]
+    rows = [[as_text(one.get(key)) for key in keys] for one in first.found[:_SAMPLE]]
     layout = find_layout([keys, *rows], data, name, named=True)
     used, strings = [keys[index] for index in layout.used], Strings()
+
+    def codes_of(key: str, objects: Sequence[Object]) -> Ids:
+        values, texts = (one.get(key) for one in objects), Dictionary[str]()
+        numbers = texts.ids(value if type(value) is str else as_text(value) for value in values)
+        return strings.ids([as_text(text).encode("utf-8", "surrogateescape") for text in texts.values])[
+            numbers
+        ]
+
     batches = (
-        layout.batch(
-            strings,
-            rows=[(line, [as_text(one.get(key)) for key in used]) for line, one in some.found],
-            rejects=some.rejects,
-        )
-        for some in stream
+        layout.batch(strings, places, [codes_of(key, found) for key in used], rejects=rejects)
+        for places, found, rejects in chain([first], stream)
     )
     return layout.table(strings, batches)
 
@@ -177,17 +181,14 @@ def read_jsonl(blocks: Iterator[bytes], data: DataConfig, name: str) -> Table:
 def _in_lines(blocks: Iterable[bytes]) -> Iterator[Objects]:
     """The objects on lines of their own in blocks, wherever these are cut."""
     number = 1
-    for given in whole_lines(blocks):
-        lines = given.data.decode("utf-8", "surrogateescape").split("\n")
-        objects = one_per_line(count(number), lines)
-        objects.rejects.extend([long_line(number)] * given.long)
-        yield objects
+    for data in whole_lines(blocks, KEYS_SAMPLE):
+        lines = data.decode("utf-8", "surrogateescape").split("\n")
+        yield one_per_line(range(number, number + len(lines)), lines)
         number += len(lines) - 1
 
 
 def is_lined(head: bytes) -> bool:
     """Whether one of the first lines is an object, and there is no array around them."""
-    lines = islice((line for line in head.split(b"\n") if line.strip()), _PROBED)
-    return not head.lstrip().startswith(b"[") and any(
-        isinstance(object_in(line.decode("utf-8", "surrogateescape")), dict) for line in lines
-    )
+    text = head.decode("utf-8", "surrogateescape").lstrip()
+    lines = list(islice((line for line in text.split("\n") if line.strip()), _PROBED))
+    return not text.startswith("[") and bool(one_per_line(range(_PROBED), lines).found)
