@@ -17,14 +17,15 @@ from tests.support.browser import CHROMIUM, Browser, running_browser
 from tests.support.command_server import Server
 from tests.support.handmade import RECORDS, Record, write_small_run
 from tests.support.kernel_cache import keep_inner
+from tests.support.strategies import BY_DAY
 from ttt_cli.runs.run import Run, open_run
 from ttt_cli.support.progress import SILENT
 
 if TYPE_CHECKING:
     from distributed import Client
 
-settings.register_profile("ttt", deadline=None, derandomize=True, max_examples=60)
-settings.register_profile("nightly", deadline=None, max_examples=200)  # others every night
+settings.register_profile("ttt", deadline=None, derandomize=True, max_examples=BY_DAY)
+settings.register_profile("nightly", deadline=None, max_examples=5 * BY_DAY)  # others every night
 settings.load_profile("ttt")
 
 ROOT = Path(__file__).parents[1]

@@ -2,12 +2,13 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import root
 
 from tests.support.builders import EXACT, fit_rows, make_games
 from tests.support.laid_out import histories
+from tests.support.strategies import examples
 from ttt_cli.evaluate.forecast import expected, known_before
 from ttt_cli.fitted import by_player, periods_of_histories, spans
 from ttt_cli.histories import chain_columns, later_on
@@ -176,7 +177,7 @@ def test_no_games_have_no_histories():
         max_size=25,
     )
 )
-@settings(max_examples=40)
+@examples(16)
 def test_spans_follow_each_other_from_the_first_game_on(rows):
     timeline, fit = fit_rows(rows, draw_margin=100)
     found = spans(timeline, fit, by_player(timeline))

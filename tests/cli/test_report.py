@@ -10,6 +10,7 @@ from tests.support.commands import Ran
 from ttt_cli.cli import main
 
 pytestmark = pytest.mark.usefixtures("here")
+OF_FOLDERS = ("signal=INT", "signal=KILL", "error=EIO")  # as in tests/views/report/site/test_folder.py
 
 
 def test_one_file_is_written(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -75,7 +76,9 @@ def test_a_file_that_is_no_page_is_left_alone(name: str, tmp_path: Path, ran: Ra
 
 @pytest.mark.slow
 @pytest.mark.skipif(not shutil.which("strace"), reason="no strace here")
-@pytest.mark.parametrize("how", ["signal=INT", "signal=TERM", "signal=KILL", "error=EIO"])
+@pytest.mark.parametrize(
+    "how", ["signal=TERM", *(pytest.param(how, marks=pytest.mark.large) for how in OF_FOLDERS)]
+)
 def test_no_signal_or_error_at_a_rename_loses_a_site(how: str, tmp_path: Path) -> None:
     command = [sys.executable, "-m", "ttt_cli", "report", "site/", "-r", "a.ttt", "-q"]
     subprocess.run(command, cwd=tmp_path, check=True)

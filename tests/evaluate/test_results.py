@@ -6,10 +6,11 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.support.builders import make_games
+from tests.support.strategies import examples
 from ttt_cli.evaluate.results import earlier_games, groups, paired_difference
 from ttt_cli.timeline import build_timeline
 
@@ -30,7 +31,7 @@ def arrays(rows: list[tuple[tuple[int, int], float, float]]) -> tuple[np.ndarray
     return np.array([d for _, d, _ in rows]), np.array([w for _, _, w in rows]), white, black
 
 
-@settings(max_examples=50)
+@examples(20)
 @given(games)
 def test_games_with_a_common_player_are_taken_as_dependent(
     rows: list[tuple[tuple[int, int], float, float]],

@@ -5,13 +5,14 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.reference.ttt_ep import tilted
 from tests.support.builders import EXACT, fit_rows, historical, make_games, skills
 from tests.support.cases import each
 from tests.support.recorder import Recorder
+from tests.support.strategies import examples
 from ttt_cli import api
 from ttt_cli.config.schema import SolverConfig
 from ttt_cli.evaluate.forecast import find_step, forecast, known_before, predict_run, score
@@ -41,7 +42,7 @@ histories = st.lists(
     min_size=2,
     max_size=15,
 )
-laws = settings(max_examples=25)
+laws = examples(12)
 
 
 def predicted_of(rows, model="ttt", players=(), **kwargs):

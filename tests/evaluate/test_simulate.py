@@ -9,12 +9,13 @@ from statistics import NormalDist
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
 from tests.support.cases import each
+from tests.support.strategies import examples
 from ttt_cli.config.errors import validate
 from ttt_cli.config.load import Document
 from ttt_cli.evaluate.simulate import Plan, Simulated, simulate
@@ -48,7 +49,7 @@ def test_equal_plans_give_equal_histories_and_other_seeds_others() -> None:
     assert not same(simulate(PLAN), simulate(PLAN.changed(seed=8)))
 
 
-@settings(max_examples=40, deadline=None)
+@examples(16)
 @given(
     players=st.integers(2, 60),
     years=st.integers(1, 30),

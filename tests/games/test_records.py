@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.support.collected import collector_of, game, reasons, records_of
+from tests.support.strategies import examples
 from ttt_cli.config.schema import DataConfig
 from ttt_cli.games.records import games_of
 from ttt_cli.games.table import Games
@@ -191,7 +192,7 @@ DATA = st.builds(
 
 
 @pytest.mark.slow
-@settings(max_examples=40)
+@examples(16)
 @given(FILES, DATA, st.booleans())
 def test_nothing_is_lost(files: list[list[dict[str, object]]], data: DataConfig, bad: bool) -> None:
     """Rows are used or dropped for one reason, per file and in total; games come from the used rows alone."""

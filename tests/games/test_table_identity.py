@@ -9,10 +9,11 @@ from collections import Counter
 from collections.abc import Sequence
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.support.collected import reasons
+from tests.support.strategies import examples
 from ttt_cli.config.schema import DataConfig
 from ttt_cli.games.read import read_records
 from ttt_cli.games.records import Records, games_of
@@ -58,7 +59,7 @@ def read(content: bytes, data: DataConfig) -> Records:
 
 
 @pytest.mark.slow
-@settings(max_examples=60)
+@examples(20)
 @given(
     FURTHER.flatmap(lambda further: st.tuples(st.just((*FIRST, *further)), rows_under((*FIRST, *further))))
 )

@@ -4,9 +4,10 @@ import sys
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.support.strategies import examples
 from ttt_cli.gaussian import factor
 from ttt_cli.gaussian.factor import Factor, Pattern, require_affordable
 from ttt_cli.support.errors import ConfigError
@@ -48,7 +49,7 @@ def check(given, dense):
     assert once.variances == pytest.approx(found.variances, rel=1e-12)
 
 
-@settings(max_examples=40)
+@examples(16)
 @given(st.integers(0, 2**32 - 1), st.integers(1, 60), st.sampled_from([0.0, 0.7, 1.1, 2.0, 6.0, 40.0]))
 def test_it_is_dense_algebra(seed, n, density):
     """Unconnected ones, trees and full ones, of one supernode and of many."""

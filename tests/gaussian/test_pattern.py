@@ -1,9 +1,10 @@
 """Patterns of sparse factors against symbolic elimination of dense ones."""
 
 import numpy as np
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.support.strategies import examples
 from ttt_cli.gaussian import factor as module
 from ttt_cli.gaussian.factor import Pattern
 
@@ -32,7 +33,7 @@ def stored(tree):
     return np.tril(held)
 
 
-@settings(max_examples=60)
+@examples(20)
 @given(st.integers(0, 2**32 - 1), st.integers(1, 50), st.sampled_from([0.0, 0.7, 1.2, 3.0]))
 def test_panels_hold_the_factor(seed, n, density):
     """All that elimination fills, and without zeros taken in nothing else; counts are those of the panels."""

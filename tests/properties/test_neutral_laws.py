@@ -4,11 +4,12 @@ from functools import partial
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.reference.ttt_ep import Game, SlowTTT
 from tests.support.builders import EXACT, assert_slopes, fit_rows, make_games, skills
+from tests.support.strategies import examples
 from ttt_cli.config.schema import SolverConfig
 from ttt_cli.evaluate.forecast import Forecaster
 from ttt_cli.systems import registry
@@ -21,7 +22,7 @@ PARAMS = {
     "ttt-d": {"beta": 300, "draw_margin_mean": 150, "draw_margin_sd": 60},
     "trueskill": {"beta": 300, "draw_margin": 150},
 }
-laws = settings(max_examples=10, deadline=None)
+laws = examples(10)
 
 
 def row(year, ends, outcome, weight, offset, neutral):

@@ -2,11 +2,11 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.support.builders import fit_rows, make_games
-from tests.support.strategies import game_rows
+from tests.support.strategies import examples, game_rows
 from ttt_cli.config.schema import SolverConfig
 from ttt_cli.systems.registry import load
 from ttt_cli.timeline import build_timeline
@@ -37,7 +37,7 @@ LEVELLED = {
 }
 SOLVER = SolverConfig(tol=1e-7)
 games = game_rows(1906, "abcde", (1.0, 2.0), (0.0, 150.0), 15)
-few = settings(max_examples=12)
+few = examples(12)
 
 
 def beliefs(rows, system, **params):

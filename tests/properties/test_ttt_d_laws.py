@@ -6,11 +6,12 @@ from statistics import NormalDist
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from tests.properties import test_ttt_laws as laws_of_both
 from tests.support.builders import assert_same
+from tests.support.strategies import examples
 from ttt_cli.kernels.ep.ttt_d import apart, game_log_probability
 from ttt_cli.systems import ttt_d
 
@@ -18,7 +19,7 @@ pytestmark = pytest.mark.slow
 
 PARAMS = laws_of_both.PARAMS["ttt-d"]
 NEAR = laws_of_both.NEAR
-laws = settings(max_examples=40)
+laws = examples(16)
 fitted = partial(laws_of_both.fitted, model="ttt-d")
 
 

@@ -2,11 +2,12 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.support.builders import assert_same, fit_rows
 from tests.support.laid_out import histories
+from tests.support.strategies import examples
 from ttt_cli.config.schema import SolverConfig
 
 pytestmark = pytest.mark.slow
@@ -25,7 +26,7 @@ games = st.lists(
     min_size=1,
     max_size=25,
 )
-laws = settings(max_examples=60)
+laws = examples(20)
 both = pytest.mark.parametrize("model", PARAMS)
 
 

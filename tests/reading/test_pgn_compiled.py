@@ -10,13 +10,14 @@ from itertools import pairwise
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from benchmarks.fuzz_pgn import SEED_GAMES, TRAPS, compared, mutated, said
 from tests.reference.pgn import PlainScanner
 from tests.support.batches import scanned
 from tests.support.cases import each
+from tests.support.strategies import examples
 from ttt_cli.reading import pgn as pgn_compiled
 from ttt_cli.reading.batches import Batch
 from ttt_cli.reading.input import DamagedInputError
@@ -124,7 +125,7 @@ def test_equal_on_odd_tags_and_moves(moves: str, tags: str) -> None:
 
 @pytest.mark.slow
 @given(st.integers(0, 2**32))
-@settings(max_examples=300)
+@examples(100)
 def test_equal_on_mutated_games_in_any_blocks(seed: int) -> None:
     chance = random.Random(seed)
     content = mutated(SEED_GAMES, chance, TRAPS)

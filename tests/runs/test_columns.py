@@ -1,15 +1,16 @@
 from dataclasses import replace
 
 import numpy as np
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.support.handmade import RECORDS, games_of
+from tests.support.strategies import examples
 from ttt_cli.runs.columns import player_columns
 
 
 @given(st.data())
-@settings(max_examples=25, deadline=None)
+@examples(12)
 def test_records_are_the_weighted_results(data: st.DataObject) -> None:
     rows = [RECORDS[i] for i in sorted(data.draw(st.lists(st.integers(0, 6), min_size=1, max_size=12)))]
     same = data.draw(st.booleans())

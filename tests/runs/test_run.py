@@ -7,10 +7,11 @@ from pathlib import Path
 import duckdb
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.support.handmade import RECORDS, REPORT, Record, games_of, put_small_run, run_of, write_small_run
+from tests.support.strategies import examples
 from ttt_cli.games.table import GAME_COLUMNS, Games
 from ttt_cli.quantities import TEXT_COLUMNS
 from ttt_cli.reading.columns import Column
@@ -78,7 +79,7 @@ RECORDS_DRAWN = st.lists(
 
 
 @pytest.mark.slow
-@settings(max_examples=25)
+@examples(12)
 @given(RECORDS_DRAWN, st.data())
 def test_any_games_come_back_equal(records: list[Record], data: st.DataObject) -> None:
     n = len(records)

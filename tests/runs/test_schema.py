@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.support.builders import fit_rows, make_games
 from tests.support.cases import each
 from tests.support.handmade import CONFIG, RECORDS, fit_of, games_of
 from tests.support.laid_out import histories
+from tests.support.strategies import examples
 from ttt_cli.histories import chain_columns
 from ttt_cli.periods import label
 from ttt_cli.runs.write import memory_run
@@ -89,7 +90,7 @@ games = st.lists(
 
 @pytest.mark.slow
 @given(games, st.none() | st.integers(1845, 1875), st.integers(0, 12), st.none() | st.integers(0, 9))
-@settings(max_examples=40, deadline=None)
+@examples(16)
 def test_some_periods_are_those_rows_of_all(
     rows: list[tuple[int, str, str, int]], low: int | None, width: int, idle: int | None
 ) -> None:

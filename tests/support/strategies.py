@@ -4,9 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from hypothesis import settings
 from hypothesis import strategies as st
 
+BY_DAY = 40  # examples of a law that says nothing of their number, as in conftest.py
 Row = tuple[int, str, str, int, float, float]
+
+
+def examples(number: int) -> settings:
+    """So many examples, and five times as many every night, when others are drawn."""
+    return settings(max_examples=number * settings.default.max_examples // BY_DAY)
 
 
 def game_rows(

@@ -4,12 +4,12 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.reference.chessmetrics_plain import list_at, rating_of, share_left
 from tests.support.builders import EXACT, FEW_ROWS, fit_rows, make_games, skills
-from tests.support.strategies import game_rows
+from tests.support.strategies import examples, game_rows
 from ttt_cli.config.schema import SolverConfig
 from ttt_cli.systems import chessmetrics as model
 from ttt_cli.timeline import build_timeline
@@ -66,7 +66,7 @@ def test_one_pair_by_hand():
     assert found["b", 1900][0] == pytest.approx(2343 - lead)
 
 
-@settings(max_examples=30)
+@examples(15)
 @given(games, st.sampled_from((4, 1.4)))
 def test_it_equals_its_plain_twin(rows, window):
     """Windows of whole years and others: of a year of which months are left these still count."""

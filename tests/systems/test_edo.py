@@ -6,12 +6,13 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.reference import edo_plain
 from tests.support.builders import EXACT, fit_rows, historical, make_games, skills
 from tests.support.laid_out import histories
+from tests.support.strategies import examples
 from ttt_cli.evaluate.forecast import known_before
 from ttt_cli.support.errors import ConfigError
 from ttt_cli.systems import edo
@@ -50,7 +51,7 @@ def test_a_player_who_is_not_rated_stands_at_the_prior_in_years_without_games_to
     assert [found["novice", year] for year in range(1900, 1905)] == [pytest.approx((1500, 300))] * 5
 
 
-@settings(max_examples=8)
+@examples(8)
 @given(st.integers(0, 2**32 - 1), st.sampled_from([(30.0, 2.0), (5.0, 1.0)]))
 def test_it_is_the_method_with_a_row_for_every_year(seed, sizes):
     ties, comparisons = sizes

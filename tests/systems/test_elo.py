@@ -4,12 +4,12 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.reference.elo_plain import PlainElo, logistic, normal
 from tests.support.builders import fit_rows, plain_games, skills
-from tests.support.strategies import by_year, game_rows
+from tests.support.strategies import by_year, examples, game_rows
 from ttt_cli.config.schema import SolverConfig
 from ttt_cli.evaluate.forecast import known_before
 from ttt_cli.inference.outcome import ELO_SCALE, logistic_probabilities
@@ -32,7 +32,7 @@ ROWS = [
 WORLD = {"draw_margin": 100}
 
 games = game_rows(1905, "abcd", (1.0, 2.0, 3.0), (0.0, -180.0, 90.0), 25).map(by_year)
-laws = settings(max_examples=40)
+laws = examples(16)
 
 
 def means(timeline, fit):

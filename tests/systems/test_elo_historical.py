@@ -4,13 +4,13 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.reference.elo_historical_plain import ratings
 from tests.support.builders import EXACT, fit_rows, skills
 from tests.support.cases import each
-from tests.support.strategies import by_year, game_rows
+from tests.support.strategies import by_year, examples, game_rows
 from ttt_cli.config.schema import SolverConfig
 from ttt_cli.evaluate.forecast import known_before
 from ttt_cli.histories import Line
@@ -42,7 +42,7 @@ def test_a_period_as_another_package_rates_it():
     assert found["c", 1901] == pytest.approx(1440.84033344, abs=1e-6)
 
 
-@settings(max_examples=15)
+@examples(15)
 @given(games, st.sampled_from([1, 5]), st.sampled_from([1.0, 4.0]))
 def test_it_is_the_plain_twin(rows, span, padding):
     fitted = fit_rows(rows, "elo-historical", span=span, padding=padding, smoothing=2, **WORLD)
@@ -55,7 +55,7 @@ def test_gaps_and_pools_as_in_the_plain_twin():
     assert means(*fitted) == pytest.approx(ratings([(*row, 1.0, 0.0) for row in BUSY], 5, 1.0, 3.0), abs=1e-6)
 
 
-@settings(max_examples=25)
+@examples(12)
 @given(games)
 def test_time_may_run_backwards(rows):
     """Years mirrored so that periods stay together: 1900 to 1904 become 1904 to 1900."""

@@ -4,18 +4,18 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 
 from tests.reference.glicko_plain import glicko, smoothed
 from tests.support.builders import FEW_ROWS, fit_rows, plain_games, skills
 from tests.support.laid_out import histories
-from tests.support.strategies import game_rows
+from tests.support.strategies import examples, game_rows
 from ttt_cli.histories import Filter
 from ttt_cli.kernels.elo import Beliefs, Slopes
 from ttt_cli.systems import glicko as model
 
 games = game_rows(1906, "abcd", (1.0, 1.0, 0.5, 3.0), (0.0, 0.0, 120.0))
-few = settings(max_examples=25)
+few = examples(12)
 
 
 def weighed(mean, variance):

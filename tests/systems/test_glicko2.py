@@ -4,13 +4,13 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.reference.glicko_plain import UNIT, glicko2
 from tests.support.builders import fit_rows, plain_games, skills
 from tests.support.laid_out import histories
-from tests.support.strategies import game_rows
+from tests.support.strategies import examples, game_rows
 from ttt_cli.kernels.elo import Beliefs, PeriodRange, Slopes, Steps
 
 games = game_rows(1906, "abcd", (1.0, 1.0, 0.5, 3.0), (0.0, 0.0, 120.0))
@@ -68,7 +68,7 @@ def test_periods_equal_another_package():
         assert volatility[key] == pytest.approx(sigma, abs=1e-6)
 
 
-@settings(max_examples=25)
+@examples(12)
 @given(games, st.sampled_from((0.3, 0.9)))
 def test_it_equals_its_plain_twin(rows, change):
     params = {"volatility": 0.3, "volatility_change": change, "prior_sd": 250, "draw_margin": 60}

@@ -8,10 +8,11 @@ from importlib import import_module
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.support.builders import EXACT, make_games, skills
+from tests.support.strategies import examples
 from ttt_cli.inference import filters as filtering
 from ttt_cli.kernels.elo import PeriodRange
 from ttt_cli.systems import registry
@@ -30,7 +31,7 @@ matches = st.lists(
     min_size=1,
     max_size=8,
 ).map(lambda rows: sorted(rows, key=lambda row: row[0]))
-laws = settings(max_examples=30, deadline=None)
+laws = examples(15)
 
 
 def timeline_of(rows: list[Match]) -> Timeline:

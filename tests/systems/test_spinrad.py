@@ -2,13 +2,13 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.reference.elo_plain import PlainElo, logistic, normal
 from tests.reference.elo_plain import spinrad as plain_spinrad
 from tests.support.builders import EXACT, fit_rows, make_games, skills
-from tests.support.strategies import by_year, game_rows
+from tests.support.strategies import by_year, examples, game_rows
 from ttt_cli.evaluate.forecast import known_before
 from ttt_cli.histories import Line
 from ttt_cli.systems import spinrad
@@ -20,7 +20,7 @@ ROWS = [
 ]  # fmt: skip
 
 games = game_rows(1905, "abcd", (1.0, 2.0, 3.0), (0.0, -180.0, 90.0)).map(by_year)
-laws = settings(max_examples=40)
+laws = examples(16)
 WORLD = {"draw_margin": 100}
 
 

@@ -6,11 +6,12 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.reference.weighted_ep_plain import Game, Numbers, beliefs
 from tests.support.builders import EXACT, fit_rows, make_games, skills, small_chess_base
+from tests.support.strategies import examples
 from ttt_cli.config.schema import SolverConfig
 from ttt_cli.support.errors import ConfigError
 from ttt_cli.systems import weighted_ep
@@ -260,7 +261,7 @@ def test_all_games_drawn_give_no_margin():
         fit_rows([(1900, "a", "b", 1)], "weighted-ep")
 
 
-@settings(max_examples=25)
+@examples(12)
 @given(
     st.lists(
         st.tuples(st.integers(1850, 1950), st.permutations("abcde"), st.integers(0, 2), st.floats(0.01, 500)),

@@ -4,13 +4,14 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.integrate import quad
 from scipy.special import betaln, expit
 
 from tests.reference import whr_plain
 from tests.support.builders import EXACT, fit_rows, make_games, skills
+from tests.support.strategies import examples
 from ttt_cli.evaluate.forecast import known_before
 from ttt_cli.support.errors import ConfigError
 from ttt_cli.systems import whr
@@ -78,7 +79,7 @@ def random_rows(seed, players=4, games=14):
     return rows
 
 
-@settings(max_examples=12)
+@examples(12)
 @given(st.integers(0, 2**32 - 1), st.sampled_from(["margin", "halves"]))
 def test_it_is_the_maximum_with_the_inverse_of_dense_algebra(seed, draws):
     rows = random_rows(seed)

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.support.builders import make_games
+from tests.support.strategies import examples
 from ttt_cli.games.groups import careers_of, long_careers
 
 
-@settings(max_examples=40)
+@examples(16)
 @given(
     st.lists(
         st.tuples(st.integers(1800, 1950), st.integers(0, 5), st.integers(1, 5), st.integers(0, 2)),

@@ -6,9 +6,10 @@ import re
 from typing import get_args
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.support.strategies import examples
 from ttt_cli.config.schema import NameMatching
 from ttt_cli.games.dictionaries import NameDictionary
 from ttt_cli.games.names import (
@@ -45,7 +46,7 @@ MANY = ["Tal, Mihail", "Player 12"] * 500  # so many that they are looked throug
 
 
 @pytest.mark.parametrize("pattern", ["[^a ]", "a,|, ", r"\n[ab]|é", r"\n\n", r"\?$", "a"])
-@settings(max_examples=30)
+@examples(15)
 @given(st.lists(st.text(st.sampled_from("ab, é?\n"), max_size=4), max_size=5))
 def test_neighbours_are_found_by_the_pattern(pattern: str, names: list[str]) -> None:
     def holds(name: str) -> bool:

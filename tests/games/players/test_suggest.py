@@ -11,11 +11,12 @@ from operator import itemgetter
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.support.builders import make_games
 from tests.support.cases import each
+from tests.support.strategies import examples
 from ttt_cli.config.schema import DataConfig, FilterConfig
 from ttt_cli.games.aliases import alias_row, read_aliases
 from ttt_cli.games.names import clean_name, name_key
@@ -249,7 +250,7 @@ NAME = (
 
 
 @pytest.mark.slow
-@settings(max_examples=200)
+@examples(60)
 @given(
     st.lists(NAME, min_size=2, max_size=8, unique=True),
     st.data(),

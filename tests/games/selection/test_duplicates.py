@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.support.cases import each
 from tests.support.collected import game, records_of
+from tests.support.strategies import examples
 from ttt_cli.games.records import Records
 from ttt_cli.games.selection import find_duplicates
 
@@ -124,7 +125,7 @@ def same_game(records: Records, one: int, other: int) -> bool:
 
 
 @pytest.mark.slow
-@settings(max_examples=80)
+@examples(30)
 @given(ROWS)
 def test_by_comparing_all_with_all(rows: list[dict[str, object]]) -> None:
     """Every duplicate is of the same game as another record, and no two that are kept are."""

@@ -6,10 +6,11 @@ from itertools import combinations, pairwise
 from pathlib import Path
 
 import numpy as np
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.support.builders import make_games
+from tests.support.strategies import examples
 from ttt_cli.games.groups import Tie, find_groups, hanging_parts, label_groups
 from ttt_cli.games.read import read_games
 from ttt_cli.games.table import Games
@@ -69,7 +70,7 @@ def test_players_without_games_come_last() -> None:
     assert label_groups(one, one + 1, 5).tolist() == [1, 2, 3, 0, 0]
 
 
-@settings(max_examples=60)
+@examples(20)
 @given(EDGES)
 def test_groups_by_spreading(rows: list[tuple[int, str, str]]) -> None:
     games = history(rows)
@@ -105,7 +106,7 @@ def test_a_part_that_hangs_on_one_player() -> None:
     assert find_ties(games, players=4, at_most=2) == []
 
 
-@settings(max_examples=100)
+@examples(40)
 @given(EDGES)
 def test_ties_by_leaving_out_each_player(rows: list[tuple[int, str, str]]) -> None:
     """A part hangs on a player when it falls off without him, and off the group's most active player."""

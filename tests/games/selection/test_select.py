@@ -6,11 +6,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.support.cases import each
 from tests.support.collected import collector_of, game, reasons, records_of
+from tests.support.strategies import examples
 from ttt_cli.config.schema import DataConfig, FilterConfig
 from ttt_cli.games.read import read_games
 from ttt_cli.games.selection import matching_players
@@ -190,7 +191,7 @@ def test_everything_may_be_left_out() -> None:
 PAIRS = st.lists(st.tuples(st.sampled_from("ABCDEF"), st.sampled_from("ABCDEF")), max_size=12)
 
 
-@settings(max_examples=50)
+@examples(20)
 @given(PAIRS.filter(bool), st.integers(2, 4))
 def test_enough_games_by_the_slow_way(pairs: list[tuple[str, str]], least: int) -> None:
     """Take away one player with too few games at a time: the same rows are left."""

@@ -29,7 +29,7 @@ PARAMS = ttt.Params(beta=300, tau=70, growth=310)
 
 @pytest.fixture(scope="module")
 def games():
-    return make_games(random_rows(3, 300, 12, 25))
+    return make_games(random_rows(3, 150, 8, 12))
 
 
 @pytest.fixture(autouse=True)

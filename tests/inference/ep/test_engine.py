@@ -9,12 +9,12 @@ from tempfile import TemporaryDirectory
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.support.apart import LosingPlace, Serial, asked_of, history, sliced
 from tests.support.builders import EXACT, make_games
-from tests.support.strategies import game_rows
+from tests.support.strategies import examples, game_rows
 from ttt_cli.inference.ep import through_time
 from ttt_cli.inference.ep.inference import Inference
 from ttt_cli.inference.ep.slices import Slice
@@ -64,7 +64,7 @@ def agree(timeline, params, cuts, solver=EXACT, **how):
 
 
 @pytest.mark.slow
-@settings(max_examples=40)
+@examples(16)
 @given(
     seeds,
     st.sets(st.integers(1, 13)),
@@ -79,7 +79,7 @@ def test_slices_come_to_what_the_whole_comes_to(seed, inner, tau, others, model)
     agree(timeline, model.Params(tau=tau, beta=300, **others), cuts)
 
 
-@settings(max_examples=25)
+@examples(12)
 @given(game_rows(1908, "abcde", [1.0, 0.5, 3.0], [0.0, 50.0]))
 def test_every_period_may_be_a_slice(rows):
     timeline = build_timeline(make_games(rows))
@@ -100,7 +100,7 @@ def test_a_year_of_moving_margins_may_lie_in_several_slices(model):
 
 
 @pytest.mark.slow
-@settings(max_examples=30)
+@examples(15)
 @given(
     seeds,
     st.dictionaries(st.integers(1, 120), st.integers(0, 2), max_size=12),
@@ -218,7 +218,7 @@ class Here:
         yield Serial([Slice(piece, play) for piece in pieces])
 
 
-@settings(max_examples=20)
+@examples(12)
 @given(
     st.integers(0, 2**32 - 1),
     st.sets(st.integers(1, 13)),

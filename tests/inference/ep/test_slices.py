@@ -6,11 +6,12 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.reference.joint_dense import Problem, Skills, SkillsAndMargins, joint_means
 from tests.support.builders import make_games, random_rows
+from tests.support.strategies import examples
 from ttt_cli.config.schema import SolverConfig
 from ttt_cli.inference.ep import slices
 from ttt_cli.inference.ep.borders import Borders
@@ -47,7 +48,7 @@ def random_sites(problem):
     return np.stack([problem.rng.exponential(1e-5, size), problem.rng.normal(0, 5e-3, size)], axis=1)
 
 
-@settings(max_examples=60)
+@examples(20)
 @given(seeds, drifts, st.sampled_from([1, 2]), st.sampled_from([1, 2, 3]))
 def test_marginals_are_those_of_all_sites_together(seed, drift, kinds, threads):
     problem = Problem(seed, drift, kinds, players=6, periods=5)
@@ -99,7 +100,7 @@ def solved(problem, tol, relative, threads=1):
     return bound - np.abs(one.correction).max(initial=0.0), one.correction, right
 
 
-@settings(max_examples=60)
+@examples(20)
 @given(st.sampled_from([Skills, SkillsAndMargins]), seeds, drifts, st.sampled_from([1, 2, 3]))
 def test_it_solves_what_dense_algebra_solves(kind, seed, drift, threads):
     bound, found, right = solved(kind(seed, drift), 1e-9, 0.0, threads)
@@ -107,7 +108,7 @@ def test_it_solves_what_dense_algebra_solves(kind, seed, drift, threads):
     assert found == pytest.approx(right, abs=1e-7)
 
 
-@settings(max_examples=20)
+@examples(12)
 @given(st.sampled_from([Skills, SkillsAndMargins]), seeds, drifts, st.sampled_from([100.0, 10.0, 1.0, 0.1]))
 def test_the_bound_bounds_the_error(kind, seed, drift, tol):
     """On problems that take more steps than the bound looks back over."""
@@ -116,7 +117,7 @@ def test_the_bound_bounds_the_error(kind, seed, drift, tol):
     assert bound < tol + 1e-9
 
 
-@settings(max_examples=20)
+@examples(12)
 @given(st.sampled_from([Skills, SkillsAndMargins]), seeds, drifts)
 def test_what_bounds_the_error_is_right(kind, seed, drift):
     """Variances before games, and that no eigenvalue of M^-1 A is below the one taken for the least."""

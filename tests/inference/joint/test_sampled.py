@@ -13,6 +13,7 @@ from ttt_cli.config.schema import SolverConfig
 from ttt_cli.gaussian import factor
 from ttt_cli.inference import posterior
 
+SAMPLES = 1000
 SAMPLED = SolverConfig(tol=1e-7, posterior="joint")
 
 
@@ -63,19 +64,19 @@ def test_samples_know_newcomers_mean(model, monkeypatch):
     """With the slowest wave alone solved for, within four standard errors of many samples."""
     monkeypatch.setattr(posterior, "SAMPLED", 1.0)
     monkeypatch.setattr(posterior, "WAVES", 1)
-    many = partial(posterior.sampled_histories, samples=4000)
+    many = partial(posterior.sampled_histories, samples=SAMPLES)
     monkeypatch.setattr(posterior, "sampled_histories", many)
     timeline, fit = fit_rows(ROWS, model, SAMPLED, **PLAY, **MOVES)
     covariance = dense(timeline, fit)
     later = np.flatnonzero(timeline.previous >= 0)
     found = np.concatenate([chain.sd for chain in fit.chains.values()])
     sd = np.sqrt(np.diag(covariance))
-    assert np.abs(np.log(found / sd)).max() < 4 / np.sqrt(2 * 4000)
+    assert np.abs(np.log(found / sd)).max() < 4 / np.sqrt(2 * SAMPLES)
     exact = of_years(timeline, fit, covariance)
-    assert np.abs(np.log(fit.newcomers.sd / exact)).max() < 4 / np.sqrt(2 * 4000)
+    assert np.abs(np.log(fit.newcomers.sd / exact)).max() < 4 / np.sqrt(2 * SAMPLES)
     before = timeline.previous[later]
     away = fit.chains["skill"].covariance[later] - covariance[before, later]
-    assert np.abs(away / (sd[before] * sd[later])).max() < 4 / np.sqrt(4000)
+    assert np.abs(away / (sd[before] * sd[later])).max() < 4 / np.sqrt(SAMPLES)
 
 
 def test_a_drift_of_nearly_nothing_is_one_common_level():

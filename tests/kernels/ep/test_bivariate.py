@@ -6,11 +6,12 @@ import math
 import mpmath
 import numpy as np
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 from scipy.special import ndtr, owens_t
 
 from tests.reference.bivariate_exact import correlation, exact_moments
+from tests.support.strategies import examples
 from ttt_cli.kernels.ep.bivariate import quadrant_log_probability, quadrant_moments
 from ttt_cli.kernels.outcomes import draw_log_normaliser, draw_moments, log_cdf, win_moments
 
@@ -51,14 +52,14 @@ def test_grid(h, k, rho, rho_bar):
 
 
 @pytest.mark.slow
-@settings(max_examples=60)
+@examples(20)
 @given(st.floats(-40, 40), st.floats(-40, 40), negative)
 def test_anywhere(h, k, correlated):
     check(h, k, *correlated)
 
 
 @pytest.mark.slow
-@settings(max_examples=60)
+@examples(20)
 @given(st.floats(-3, 1.5), st.sampled_from([-1, 1]), st.floats(-2, 1.5), negative)
 @example(math.log10(0.9), 1, -5, (0.0, 1.0))
 @example(math.log10(5.999), -1, -1, correlation(0.09))
@@ -69,7 +70,7 @@ def test_intervals_narrower_or_wider_than_their_smear(scale, sign, spread, corre
 
 
 @pytest.mark.slow
-@settings(max_examples=30)
+@examples(15)
 @given(st.floats(-1.5, 1.5), st.floats(-1, 2), st.floats(50, 260), st.floats(30, 150), st.floats(30, 150))
 def test_games_as_they_are_played(h, total, skill_sd, first_sd, second_sd):
     """Margins and skills of historical chess: h + k > 0, correlation -0.95 to -0.999."""
@@ -80,7 +81,7 @@ def test_games_as_they_are_played(h, total, skill_sd, first_sd, second_sd):
 
 
 @pytest.mark.slow
-@settings(max_examples=40)
+@examples(16)
 @given(st.floats(-1000, 1000), st.floats(-1000, 1000), negative)
 @example(-1000, 1000.5, NEAR[2])
 @example(-1000, 1000, NEAR[3])
@@ -92,7 +93,7 @@ def test_extreme_upsets(h, k, correlated):
 
 
 @pytest.mark.slow
-@settings(max_examples=30)
+@examples(15)
 @given(st.floats(-40, 40), st.floats(-40, 40), st.floats(0, 0.99))
 @example(-40, -39.8, 0.99)
 @example(-1, -1, 0.99)

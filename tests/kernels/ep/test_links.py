@@ -2,15 +2,16 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.reference.joint_dense import Skills, SkillsAndMargins, joint_means
+from tests.support.strategies import examples
 
 seeds = st.integers(0, 2**32 - 1)
 drifts = st.sampled_from([0.0, 30.0, 90.0])
 kinds = pytest.mark.parametrize("kind", [Skills, SkillsAndMargins])
-few = settings(max_examples=40)
+few = examples(16)
 
 
 def close(found, expected):

@@ -1,11 +1,12 @@
 from collections import Counter
 from typing import Any
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.support.cases import each
 from tests.support.collected import game, records_of
+from tests.support.strategies import examples
 from ttt_cli.config.schema import DataConfig, FilterConfig
 from ttt_cli.views.ingest import SECTIONS, IngestReport
 
@@ -226,7 +227,7 @@ def records() -> st.SearchStrategy[list[dict[str, object]]]:
     return st.lists(one, max_size=10)
 
 
-@settings(max_examples=30)
+@examples(15)
 @given(records(), records(), st.integers(0, 2), st.booleans())
 def test_all_counts_agree(
     one: list[dict[str, object]], other: list[dict[str, object]], least: int, largest: bool

@@ -5,10 +5,11 @@ from pathlib import Path
 import duckdb
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.support.collected import game, reasons, records_of
+from tests.support.strategies import examples
 from ttt_cli.config.schema import DataConfig, FilterConfig
 from ttt_cli.games.read import read_games, read_records
 from ttt_cli.views import ingest as listing
@@ -82,7 +83,7 @@ def test_pieces_make_the_same_rows(piece: int, monkeypatch: pytest.MonkeyPatch, 
     assert tuple(duckdb.sql(f"FROM '{tmp_path / 'a.parquet'}'").columns) == COLUMNS
 
 
-@settings(max_examples=40)
+@examples(16)
 @given(
     st.lists(
         st.fixed_dictionaries(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -18,34 +17,44 @@ from pathlib import Path
 from ttt_cli.support.errors import RunError
 from ttt_cli.views.report import folder
 
-how, nth, can_exchange = sys.argv[2], int(sys.argv[3]), sys.argv[4] == "exchange"
-calls, exchange = 0, folder.exchange
+how, can_exchange = sys.argv[2], sys.argv[3] == "exchange"
+exchange = folder.exchange
 
-def step(event, *_):
-    global calls
-    if event in ("os.rename", "os.remove", "os.rmdir", "exchange"):
-        calls += 1
-        if calls == nth:
-            if how == "EIO":
-                raise OSError(errno.EIO, os.strerror(errno.EIO))
-            os.kill(os.getpid(), getattr(signal, how))
+def write(place, nth):
+    calls = 0
 
-def watched(one, other):
-    step("exchange")
-    done = can_exchange and exchange(one, other)
-    step("exchange")
-    return done
+    def step(event, *_):
+        nonlocal calls
+        if event in ("os.rename", "os.remove", "os.rmdir", "exchange"):
+            calls += 1
+            if calls == nth:
+                if how == "EIO":
+                    raise OSError(errno.EIO, os.strerror(errno.EIO))
+                os.kill(os.getpid(), getattr(signal, how))
 
-folder.exchange = watched
-try:
-    with folder.new_folder(Path(sys.argv[1])) as write:
-        sys.addaudithook(step)
-        for name in ("index.html", "players/a.html", "years/1900.html"):
-            write(name, "new")
-except (RunError, KeyboardInterrupt):
-    pass
-print(calls)
+    def watched(one, other):
+        step("exchange")
+        done = can_exchange and exchange(one, other)
+        step("exchange")
+        return done
+
+    folder.exchange = watched
+    try:
+        with folder.new_folder(place) as put:
+            sys.addaudithook(step)
+            for name in ("index.html", "players/a.html", "years/1900.html"):
+                put(name, "new")
+    except (RunError, KeyboardInterrupt):
+        pass
+    print(calls, flush=True)
+
+for place in sorted(Path(sys.argv[1]).iterdir()):
+    if not os.fork():
+        write(place / "site", int(place.name))
+        os._exit(0)
+    os.wait()
 """
+_MOST = 30  # calls
 
 
 def _write(place: Path, text: str) -> None:
@@ -59,33 +68,28 @@ def _texts(place: Path) -> list[str]:
     return [(place / name).read_text() for name in ("index.html", "players/a.html", "years/1900.html")]
 
 
-def _run(place: Path, how: str, nth: int, kind: str) -> str:
-    code = [sys.executable, "-c", _WRITER, str(place), how, str(nth), kind]
-    return subprocess.run(code, capture_output=True, text=True, check=False).stdout
-
-
 @pytest.mark.skipif(sys.platform == "win32", reason="signals")
 @pytest.mark.parametrize("kind", ["exchange", "two renames"])
 @pytest.mark.parametrize("how", ["SIGINT", "SIGKILL", "EIO"])
 def test_a_complete_site_is_there_whatever_happens_at_a_rename_or_removal(
     how: str, kind: str, tmp_path: Path
 ) -> None:
-    place = tmp_path / "site"
-    _write(place, "old")
-    calls = int(_run(place, how, 0, kind))
-    assert calls > 6
-    for nth in range(1, calls + 1):
-        shutil.rmtree(tmp_path)
-        tmp_path.mkdir()
+    """Each call in turn, in folders by its number; none in folder 0."""
+    places = [tmp_path / f"{nth:02}" / "site" for nth in range(_MOST)]
+    for place in places:
+        place.parent.mkdir()
         _write(place, "old")
-        _run(place, how, nth, kind)
+    code = [sys.executable, "-c", _WRITER, str(tmp_path), how, kind]
+    done = subprocess.run(code, capture_output=True, text=True, check=True)
+    assert 6 < int(done.stdout.split()[0]) < _MOST
+    for place in places:
         if not place.exists():  # killed between two renames: the next writer puts it back, also if it fails
             with pytest.raises(KeyboardInterrupt), new_folder(place):
                 raise KeyboardInterrupt
-        assert _texts(place) in (["old"] * 3, ["new"] * 3), nth
+        assert _texts(place) in (["old"] * 3, ["new"] * 3), place
         _write(place, "next")
         assert _texts(place) == ["next"] * 3
-        assert [path.name for path in tmp_path.iterdir()] == ["site"], nth
+        assert [path.name for path in place.parent.iterdir()] == ["site"], place
 
 
 def test_what_is_no_site_is_left_alone(tmp_path: Path) -> None:
