@@ -36,7 +36,7 @@ def test_an_ended_fit_is_resumed_as_it_was_asked_for(folder, monkeypatch):
         )
     assert not (folder / "out.ttt").exists()
     asked = json.loads((folder / "kept" / "ttt-fit.json").read_text())
-    assert asked["values"]["files"] == ["games.csv"]
+    assert asked["arguments"][0] == "games.csv"
     monkeypatch.chdir(folder / "kept")
     for missing in (["--resume", "."], ["--resume", ".", "-s", "model.beta=1"]):
         assert main.run(["fit", *missing]) == 2
@@ -94,8 +94,8 @@ def test_a_folder_that_others_may_have_written_is_not_trusted(kept, how, ran, ca
     elif how == "deep":
         place.write_text("[" * 100_000)
     else:
-        changed = {"surprise": 1} if how == "unknown" else {"output": ["a"]}
-        place.write_text(json.dumps(content | {"values": content["values"] | changed}))
+        changed = [*content["arguments"], "--surprise"] if how == "unknown" else 3
+        place.write_text(json.dumps(content | {"arguments": changed}))
     capsys.readouterr()
     assert ("is not trusted" if how in ("mode", "folder", "link", "pipe") else "has no fit") in ran(
         "fit --resume kept", 2
@@ -105,14 +105,19 @@ def test_a_folder_that_others_may_have_written_is_not_trusted(kept, how, ran, ca
 
 def test_neither_output_nor_address_are_taken_from_the_folder(kept, ran):
     place, content = kept
-    for key, value, missing in (
-        ("output", "victim.ttt", "-o RUN"), ("overrides", ["solver.cluster=evil:1"], "--cluster WHERE"),
+
+    def put(*further: str) -> None:
+        place.write_text(json.dumps(content | {"arguments": [*content["arguments"], *further]}))
+
+    for option, value, missing in (
+        ("-o", "victim.ttt", "-o RUN"), ("-s", "solver.cluster=evil:1", "--cluster WHERE"),
+        ("--cluster", "evil:1", "--cluster WHERE"),
     ):  # fmt: skip
-        place.write_text(json.dumps(content | {"values": content["values"] | {key: value}}))
+        put(option, value)
         assert f"confirm with {missing}" in ran("fit --resume kept", 2).err
     config = place.parent / "config.yaml"
     config.write_text("solver: {cluster: 'evil:1'}")
-    place.write_text(json.dumps(content | {"values": content["values"] | {"config": str(config)}}))
+    put("-c", str(config))
     assert main.run(["fit", "--resume", "kept"]) == 0
 
 

@@ -160,7 +160,7 @@ def run(args: Sequence[str] | None = None) -> int:
 def _invoked(common: list[str], args: list[str]) -> Any:
     """Run a command; options of the version before are replaced by today's, with a note."""
     try:
-        return group.main([*common, *args], prog_name="ttt", standalone_mode=False)
+        return group.main([*common, *args], prog_name="ttt", standalone_mode=False, obj=args[1:])
     except click.NoSuchOption:
         from ttt_cli.cli.usage import renamed
 
@@ -168,7 +168,7 @@ def _invoked(common: list[str], args: list[str]) -> Any:
         if not notes:
             raise
         say(*notes)
-        return group.main([*common, *renewed], prog_name="ttt", standalone_mode=False)
+        return group.main([*common, *renewed], prog_name="ttt", standalone_mode=False, obj=renewed[1:])
 
 
 def _interrupted(number: int) -> int:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Iterable
-from contextlib import suppress
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager, nullcontext, suppress
 from functools import reduce, wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeVar
@@ -238,34 +238,29 @@ _READING: Final = (
 )  # fmt: skip
 
 
-def _as_overrides(values: dict[str, Any]) -> dict[str, Any]:
-    """Convert the reading flags to `KEY=VALUE` and append them to `overrides`."""
+def _as_overrides(values: dict[str, Any], keys: Mapping[str, str]) -> dict[str, Any]:
+    """Convert options to `KEY=VALUE` by their keys of the config, and append them to `overrides`."""
     from ttt_cli.config.schema import flow
 
-    keys = {name: f"data.filter.{name}" for name in ("years", "players", "events", "exclude")}
-    found = {key: values.pop(name) for name, key in (keys | {"aliases": "data.aliases"}).items()}
+    found = {key: values.pop(name) for name, key in keys.items()}
     added = (f"{key}={flow(value)}" for key, value in found.items() if value not in (None, (), []))
     return values | {"overrides": (*values["overrides"], *added)}
 
 
+_READ_KEYS: Final = {
+    **{name: f"data.filter.{name}" for name in ("years", "players", "events", "exclude")},
+    "aliases": "data.aliases",
+}
 # -c, -s, and flags for what is read and what of it is used: they set keys of `data`, and win over -c and -s
-reading_options = given([config_option, set_option, *_READING], _as_overrides)
-
-
-COMMAND: Final = "ttt-fit.json"  # in the folder: the options of the fit, and its working folder
-MOST_KEPT: Final = 1 << 20  # bytes of it
-_ADDRESS: Final = "solver.cluster="
+reading_options = given(
+    [config_option, set_option, *_READING], lambda values: _as_overrides(values, _READ_KEYS)
+)
 
 
 def _on_cluster(values: dict[str, Any]) -> dict[str, Any]:
-    cluster = values.pop("cluster")
-    if cluster is None:
-        return values
-    if values.get("jobs") is not None:
+    if values["cluster"] is not None and values.get("jobs") is not None:
         raise click.UsageError("--jobs and --cluster are one or the other")
-    from ttt_cli.config.schema import flow
-
-    return values | {"overrides": (*values["overrides"], f"solver.cluster={flow(cluster)}")}
+    return _as_overrides(values, {"cluster": "solver.cluster"})
 
 
 _CLUSTER: Final = click.option(
@@ -275,59 +270,6 @@ _CLUSTER: Final = click.option(
 )  # fmt: skip
 # The command sees it as the last of its `overrides`
 cluster_option = given([_CLUSTER], _on_cluster)
-
-
-def storage_options(command: Command) -> Command:
-    """Add --memory, --scratch and --resume to a command, which gets them appended to its `overrides`.
-
-    With --resume it gets the stored options of the interrupted fit instead.
-    """
-
-    @wraps(command)
-    def wrapped(
-        *args: Any,
-        memory: str | None,
-        scratch: str | None,
-        resume: str | None,
-        **values: Any,
-    ) -> Any:
-        before: bytes | None = None  # what was kept last time
-        if resume is not None:
-            if values["files"] or memory or scratch:
-                raise click.UsageError("--resume FOLDER takes -o and --cluster only: the rest is as it was")
-            folder: Path | None = Path(resume).absolute()
-            values = _resumed(Path(resume).absolute(), values)
-        elif not values["files"]:
-            context = click.get_current_context()
-            missing = next(param for param in context.command.params if param.name == "files")
-            raise click.MissingParameter(ctx=context, param=missing)
-        else:
-            from ttt_cli.config.schema import flow
-
-            sizes = {"memory": memory, "scratch": scratch}
-            added = [f"solver.{key}={flow(value)}" for key, value in sizes.items() if value is not None]
-            values["overrides"] = (*values["overrides"], *added)
-            folder = None if scratch is None else Path(scratch).absolute()
-            if folder:
-                with suppress(OSError), open_own(folder / COMMAND) as file:
-                    before = file.read(MOST_KEPT)
-                kept = json.dumps({"folder": str(Path.cwd()), "values": values}).encode()
-                try:
-                    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-                    write_own(folder / COMMAND, lambda file: file.write(kept))
-                except OSError as error:
-                    raise SetupError(f"{folder / COMMAND} cannot be written: {error.strerror}") from error
-        try:
-            code = command(*args, **values)
-        except ConfigError:  # nothing was begun
-            if folder and before is not None:
-                write_own(folder / COMMAND, lambda file: file.write(before))
-            raise
-        if folder:
-            (folder / COMMAND).unlink(missing_ok=True)
-        return code
-
-    return given(_STORAGE)(wrapped)  # type: ignore[no-any-return]
 
 
 _STORAGE: Final = (
@@ -346,60 +288,100 @@ _STORAGE: Final = (
         help="Continue the fit of --scratch FOLDER; repeat its -o and --cluster.",
     ),
 )  # fmt: skip
+COMMAND: Final = "ttt-fit.json"  # in the scratch folder: the arguments of the fit, and its working folder
+MOST_KEPT: Final = 1 << 20  # bytes of it
+_ADDRESS: Final = "solver.cluster="
+_NOT_AGAIN: Final = "--resume FOLDER takes -o and --cluster only: the rest is as it was"
 
 
-def _resumed(folder: Path, values: dict[str, Any]) -> dict[str, Any]:
-    """The stored options of a fit, with the output and cluster of this command line. Changes to its working folder.
+def storage_options(command: Command) -> Command:
+    """Add --memory, --scratch and --resume to a command, which gets the first two as the last of its `overrides`.
+
+    With --scratch the arguments of the command are kept in that folder until it ends, for --resume.
+    """
+
+    @wraps(command)
+    def wrapped(resume: str | None, **values: Any) -> Any:
+        context, scratch = click.get_current_context(), values["scratch"]
+        if resume is not None:
+            return _resume(Path(resume).absolute(), context)
+        if not values["files"]:
+            missing = next(param for param in context.command.params if param.name == "files")
+            raise click.MissingParameter(ctx=context, param=missing)
+        values = _as_overrides(values, {name: f"solver.{name}" for name in ("memory", "scratch")})
+        kept = nullcontext() if scratch is None else _kept(Path(scratch).absolute(), context)
+        with kept:
+            return command(**values)
+
+    return given(_STORAGE)(wrapped)  # type: ignore[no-any-return]
+
+
+@contextmanager
+def _kept(folder: Path, context: click.Context) -> Iterator[None]:
+    """Keep the arguments of the command in a folder while the block runs, and also when it fails."""
+    place, before = folder / COMMAND, None
+    with suppress(OSError), open_own(place) as file:
+        before = file.read(MOST_KEPT)
+    arguments = json.dumps({"folder": str(Path.cwd()), "arguments": context.obj}).encode()
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        write_own(place, lambda file: file.write(arguments))
+    except OSError as error:
+        raise SetupError(f"{place} cannot be written: {error.strerror}") from error
+    try:
+        yield
+    except ConfigError:  # nothing was begun
+        if before is not None:
+            write_own(place, lambda file: file.write(before))
+        raise
+    place.unlink(missing_ok=True)
+
+
+def _resume(folder: Path, context: click.Context) -> Any:
+    """Run the command of a folder again where it was started, with the output and cluster of this command line.
 
     Raises SetupError for a file that is damaged or that others could have written, UsageError when -o or --cluster
     is missing.
     """
-    where, kept = _kept(folder, values)
-    here, given = values["output"], [one for one in values["overrides"] if one.startswith(_ADDRESS)]
-    if len(given) < len(values["overrides"]):
-        raise click.UsageError("--resume FOLDER takes -o and --cluster only: the rest is as it was")
-    if here is None and (kept["output"] is not None or Path(where) != Path.cwd()):
-        before = "in its default place" if kept["output"] is None else f"as {kept['output']}"
-        raise click.UsageError(f"the fit would write its run {before} in {where}: confirm with -o RUN")
-    addresses = [one for one in kept["overrides"] if one.startswith(_ADDRESS)]
-    if addresses and not given:
-        raise click.UsageError(f"the fit was on a cluster ({addresses[-1]}): confirm with --cluster WHERE")
-    others = [one for one in kept["overrides"] if one not in addresses]
-    from ttt_cli.config.schema import flow
-
-    last = given or [f"{_ADDRESS}null"], f"solver.scratch={flow(str(folder))}"
-    output = here if here in (None, "-") else str(Path(here).absolute())
-    try:
-        os.chdir(where)
-    except OSError as error:
-        raise SetupError(f"{where}, where the fit was started, is missing: {error.strerror}") from error
-    return kept | {"output": output, "files": tuple(kept["files"]), "overrides": (*others, *last[0], last[1])}
-
-
-def _kept(folder: Path, values: dict[str, Any]) -> tuple[str, dict[str, Any]]:
-    """The working folder and the options of a stored fit, with the same names as `values`. Raises SetupError."""
+    here = context.params
+    if any(value for name, value in here.items() if name not in ("resume", "output", "cluster", "no_wait")):
+        raise click.UsageError(_NOT_AGAIN)
     try:
         with open_own(folder / COMMAND) as file:
             content = file.read(MOST_KEPT + 1)
-        kept = json.loads(content[: MOST_KEPT if len(content) <= MOST_KEPT else 0])
-        where, found = kept["folder"], kept["values"]
-        texts = [where, *found["files"], *found["overrides"]]
-        plain = [value for key, value in found.items() if key not in ("files", "overrides")]
-        if (
-            len(kept) != 2
-            or found.keys() != values.keys()
-            or not all(isinstance(text, str) for text in texts)
-        ):
+        if len(content) > MOST_KEPT:
             raise ValueError
-        if not found["files"] or not all(value is None or isinstance(value, str | bool) for value in plain):
-            raise ValueError
+        kept = json.loads(content)
+        where, arguments = Path(kept["folder"]), [*map(str, kept["arguments"])]
+        again = context.command.make_context("fit", [*arguments], context.parent, obj=arguments)
     except PermissionError as error:
         raise SetupError(
             f"{error.filename or folder} is not trusted: {error.strerror}",
             hint="only your own private folder is resumed (chmod go-w FOLDER)",
         ) from error
-    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+    except (OSError, ValueError, KeyError, TypeError, RecursionError, click.ClickException) as error:
         raise SetupError(
             f"{folder} has no fit to resume", hint="`ttt fit FILE... --scratch FOLDER` keeps one"
         ) from error
-    return where, found
+    before, output = again.params["output"], here["output"]
+    if output is None and (before is not None or where != Path.cwd()):
+        place = "in its default place" if before is None else f"as {before}"
+        raise click.UsageError(f"the fit would write its run {place} in {where}: confirm with -o RUN")
+    others = [one for one in again.params["overrides"] if not one.startswith(_ADDRESS)]
+    addresses = [one for one in again.params["overrides"] if one.startswith(_ADDRESS)]
+    addresses += [f"{_ADDRESS}{again.params['cluster']}"] * (again.params["cluster"] is not None)
+    if addresses and here["cluster"] is None:
+        raise click.UsageError(f"the fit was on a cluster ({addresses[-1]}): confirm with --cluster WHERE")
+    again.params |= {
+        "resume": None,
+        "output": output if output in (None, "-") else str(Path(output).absolute()),
+        "overrides": (*others, f"{_ADDRESS}null"),
+        "cluster": here["cluster"],
+        "scratch": str(folder),
+    }
+    try:
+        os.chdir(where)
+    except OSError as error:
+        raise SetupError(f"{where}, where the fit was started, is missing: {error.strerror}") from error
+    with again:
+        return again.command.invoke(again)

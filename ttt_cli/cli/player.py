@@ -11,6 +11,8 @@ from ttt_cli.cli.options import RunQuery, query_options, refuse
 from ttt_cli.support.errors import LookupFailed
 from ttt_cli.views.rows import speaks_unicode
 
+SHOWN_UPSETS = 5
+
 
 @click.command("player")
 @click.argument("name", nargs=-1, required=True)
@@ -56,13 +58,14 @@ def command(query: RunQuery, name: tuple[str, ...], record: bool, upsets: bool, 
     if not (record or upsets or query.titled):
         query.show(view.rows)
         return
-    games = player_games(run, view.player)
+    most = None if record or upsets else SHOWN_UPSETS
+    of_periods, won = player_games(run, view.player, short=query.titled, most=most)
     if record:
-        query.show(games.short_record if query.titled else games.record)
+        query.show(of_periods)
     elif upsets:
-        query.show(games.upsets)
+        query.show(won)
     else:
-        query.show(view.rows, games.short_record, games.short_upsets)
+        query.show(view.rows, of_periods, won)
         if on_terminal():
             lines = player_chart(view.rows, width=width(), ascii_only=ascii_only)
             click.echo("".join(f"\n{printable(line)}" for line in lines))

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import groupby
 from typing import Any, Final, NamedTuple
 
@@ -56,6 +56,10 @@ class Played(NamedTuple):
     neutral: bool
     chance: Outcome
 
+    def side(self, sides: Sides) -> str:
+        """The player's side."""
+        return NEUTRAL if self.neutral else sides[0] if self.is_white else sides[1]
+
 
 def games_of(run: Run, player: str, opponent: str | None = None) -> list[Played]:
     """A player's games, or those against one opponent, by date.
@@ -68,22 +72,20 @@ def games_of(run: Run, player: str, opponent: str | None = None) -> list[Played]
     among = "true" if opponent is None else f"(white_id = {against} OR black_id = {against})"
     query = _SELECT.format(player=ids.get(player, -1), among=among)
     rows = run.select(query, [player, opponent])[1]
-    covariance: dict[tuple[int, str], float] = {}  # by period and opponent
+    covariance: dict[tuple[str, int], float] = {}  # by opponent and period
     if rows and run.has_joint:
-        met: dict[int, list[str]] = {}
-        for number, name in dict.fromkeys((row[0], row[5]) for row in rows):
-            met.setdefault(number, []).append(name)
-        groups = [[(name, number) for name in names] for number, names in met.items()]
-        shared = run.joint.shared([(player, number) for number in met], groups, _EXACT)
-        for group, found in zip(groups, shared, strict=True):
-            covariance |= {(number, name): x for (name, number), x in zip(group, found.tolist(), strict=True)}
+        pairs = dict.fromkeys((row[5], row[0]) for row in rows)
+        met = [[*of_period] for _, of_period in groupby(pairs, key=lambda pair: pair[1])]
+        shared = run.joint.shared([(player, of_period[0][1]) for of_period in met], met, _EXACT)
+        values = (x for found in shared for x in found.tolist())
+        covariance = dict(zip(pairs, values, strict=True))
     played = []
     for (period, neutral), games in groupby(rows, key=lambda row: (row[2], row[-1])):
         some, white, black = list(games), [], []
         for number, offset, *_, is_white, name, _, _, _, _, own, their, _ in some:
             one, other = run.scale.points(own), run.scale.points(their)
             if covariance:  # independent skills with this sd have the joint sd of the difference
-                variance = 0.5 * (one["sd"] ** 2 + other["sd"] ** 2) - covariance[number, name]
+                variance = 0.5 * (one["sd"] ** 2 + other["sd"] ** 2) - covariance[name, number]
                 one["sd"] = other["sd"] = math.sqrt(max(variance, 0.0))
             ahead = 0.5 * run.meta.elo_unit * offset * (1 if is_white else -1)
             one["mean"], other["mean"] = one["mean"] + ahead, other["mean"] - ahead
@@ -134,7 +136,7 @@ def record_rows(
     for period, of_period in groupby(games, lambda game: game.period):
         played = list(of_period)
         shares = {"both": played}
-        shares |= {side: [g for g in played if _side(g, sides) == side] for side in (*sides, NEUTRAL)}
+        shares |= {side: [g for g in played if g.side(sides) == side] for side in (*sides, NEUTRAL)}
         for colour, some in shares.items():
             if some:
                 sums = tally(some)
@@ -146,21 +148,22 @@ def record_rows(
 
 def record_table(record: Rows, sides: Sides = _COLOURS) -> Rows:
     """The same for terminals: one row per period with the records by side as `+wins =draws -losses`."""
-    found = {(period, colour): numbers for _, period, colour, *numbers in record.rows}
-    shown = (*sides, NEUTRAL) if any(colour == NEUTRAL for _, colour in found) else sides
-    rows = []
-    for player, period, colour, *numbers in record.rows:
-        if colour == "both":
-            by_side = (found.get((period, side)) for side in shown)
-            records = (record_words(*one[1:4]) if one else "" for one in by_side)
-            rows.append((player, period, record_words(*numbers[1:4]), *numbers[4:], *records))
+    records = {(row[1], row[2]): record_words(*row[4:7]) for row in record.rows}
+    shown = (*sides, NEUTRAL) if any(colour == NEUTRAL for _, colour in records) else sides
+    rows = [
+        (
+            player,
+            period,
+            records[period, "both"],
+            *means,
+            *(records.get((period, side), "") for side in shown),
+        )
+        for player, period, colour, _, _, _, _, *means in record.rows
+        if colour == "both"
+    ]
     colours = (side if side == NEUTRAL else f"as_{side}" for side in shown)
     columns = ("player", "period", "record", "score", "expected", "opponents_mean", *colours)
     return replace(record, columns=columns, rows=rows)
-
-
-def _side(game: Played, sides: Sides) -> str:
-    return NEUTRAL if game.neutral else sides[0] if game.is_white else sides[1]
 
 
 def record_words(wins: float, draws: float, losses: float) -> str:
@@ -180,8 +183,15 @@ def upset_rows(
     )
     rows = [
         (
-            *(player, g.date, g.opponent, g.chance.win, _side(g, sides)),
-            *(g.own["mean"], g.their["mean"], g.file, g.line),
+            player,
+            g.date,
+            g.opponent,
+            g.chance.win,
+            g.side(sides),
+            g.own["mean"],
+            g.their["mean"],
+            g.file,
+            g.line,
         )
         for g in won
     ]
@@ -198,7 +208,6 @@ def best_period(games: Sequence[Played]) -> tuple[str, Tally] | None:
     return best, sums[best]
 
 
-SHOWN_UPSETS: Final = 5
 _SKILL_DECIMALS: Final = dict.fromkeys(
     ("mean", "sd", "draw_margin", "draw_margin_sd", "peak_mean", "peak_sd"), 1
 )
@@ -206,23 +215,12 @@ _SKILLS: Final = "SELECT * EXCLUDE (period_number) FROM skills WHERE player = ? 
 _LISTED: Final = 'SELECT player, "first", "last", games, peak_mean, peak_sd, peak_period FROM players'
 
 
-@dataclass(frozen=True)
-class PlayerView:
+class PlayerView(NamedTuple):
     """A player's rows and a `note` on other players who share the name."""
 
     player: str
     rows: Rows
     note: str
-
-
-@dataclass(frozen=True)
-class PlayerGames:
-    """Record and upsets in full, and short for terminals."""
-
-    record: Rows
-    upsets: Rows
-    short_record: Rows
-    short_upsets: Rows
 
 
 def player_view(run: Run, name: str, *, width: int = 60, ascii_only: bool = False) -> PlayerView:
@@ -242,26 +240,23 @@ def player_view(run: Run, name: str, *, width: int = 60, ascii_only: bool = Fals
     return PlayerView(found.player, table, found.note)
 
 
-def player_games(run: Run, player: str) -> PlayerGames:
-    """Record and upsets of a player, named as in the run."""
-    games = games_of(run, player)
-    sums = tally(games)
-    lines = [f"{player}: {sums.words}"]
-    best = best_period(games)
+def player_games(run: Run, player: str, *, short: bool = False, most: int | None = None) -> tuple[Rows, Rows]:
+    """Record and upsets of a player, named as in the run.
+
+    `short`: the record as for terminals. `most`: only so many upsets, and not where they were read.
+    """
+    games, sides = games_of(run, player), side_names(run)
+    sums, best = tally(games), best_period(games)
+    title = [f"{player}: {sums.words}"]
     if best is not None:
         period, won = best
         share = f"{won.points:g} of {won.games:g}, {won.points - won.expected:+.1f} on expectation"
-        lines.append(f"opponents' mean {sums.opponents_mean:.0f}; best {run.meta.period} {period}: {share}")
-    title, sides = tuple(lines), side_names(run)
+        title.append(f"opponents' mean {sums.opponents_mean:.0f}; best {run.meta.period} {period}: {share}")
+    record = record_rows(player, games, tuple(title), sides)
     upsets = upset_rows(player, games, ("Wins against the odds",), sides)
-    short = list(upsets.rows)[:SHOWN_UPSETS]
-    record = record_rows(player, games, title, sides)
-    return PlayerGames(
-        record,
-        upsets,
-        record_table(record, sides),
-        replace(upsets, rows=short, hidden=upsets.hidden | {"file", "line"}),
-    )
+    if most is not None:
+        upsets = replace(upsets, rows=[*upsets.rows][:most], hidden=upsets.hidden | {"file", "line"})
+    return record_table(record, sides) if short else record, upsets
 
 
 def player_chart(rows: Rows, *, width: int, ascii_only: bool = False) -> list[str]:
@@ -310,10 +305,13 @@ def players_rows(
     `pattern`: words that are parts of the name, accents, case and order aside. `since`, `until`: years between which
     the player's first to last period lies at least in part. `number` None: all.
     """
-    given: list[tuple[str, Any]] = [("games >= ?", min_games)]
-    given += [("contains(folded, ?)", word) for word in fold(pattern).split() or pattern.split()]
-    given += [('CAST(substr("last", 1, 4) AS INTEGER) >= ?', since)] if since is not None else []
-    given += [('CAST(substr("first", 1, 4) AS INTEGER) <= ?', until)] if until is not None else []
+    given = [
+        ("games >= ?", min_games),
+        ('CAST(substr("last", 1, 4) AS INTEGER) >= ?', since),
+        ('CAST(substr("first", 1, 4) AS INTEGER) <= ?', until),
+        *(("contains(folded, ?)", word) for word in fold(pattern).split() or pattern.split()),
+    ]
+    given = [one for one in given if one[1] is not None]
     where, values = " AND ".join(condition for condition, _ in given), [value for _, value in given]
     (count,), *_ = run.select(f"SELECT count(*) FROM players WHERE {where}", values)[1]
     shown = count if number is None else min(count, number)

@@ -5,7 +5,6 @@ A strength is a row of a run's skills: `mean`, `sd` and the model's further colu
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from itertools import accumulate
 from typing import Any, Final, NamedTuple
 
@@ -14,7 +13,6 @@ from ttt_cli.inference.outcome import outcomes as gaussian_outcomes
 from ttt_cli.runs.run import Run
 
 Strength = Mapping[str, Any]
-MOST_GAMES: Final = 500
 _REACH: Final = 6.5  # of the normal distribution, sds
 _STEPS: Final = 40
 
@@ -45,13 +43,10 @@ def stronger(a: Strength, b: Strength) -> float | None:
     """The probability that A's skill is the higher one, the two posteriors taken as independent; None without sds."""
     if a["sd"] is None or b["sd"] is None:
         return None
-    spread = math.hypot(a["sd"], b["sd"])
-    difference = a["mean"] - b["mean"]
-    return (
-        normal_cdf(difference / spread)
-        if spread
-        else (math.copysign(0.5, difference) if difference else 0.0) + 0.5
-    )
+    spread, difference = math.hypot(a["sd"], b["sd"]), a["mean"] - b["mean"]
+    if not spread:
+        return 0.5 if not difference else float(difference > 0.0)
+    return normal_cdf(difference / spread)
 
 
 def params_in(run: Run, period: str) -> dict[str, Any]:
@@ -91,8 +86,7 @@ def colour_blind(model: str, params: Mapping[str, Any], a: Strength, b: Strength
     return Outcome(*((w + b) / 2.0 for w, b in zip(as_white, as_black, strict=True)))
 
 
-@dataclass(frozen=True)
-class Match:
+class Match(NamedTuple):
     """A match of `games`: probabilities of winning, drawing and losing it, and of every score for the first player.
 
     `scores[k]` is the probability of k half points.
@@ -102,7 +96,7 @@ class Match:
     win: float
     tie: float
     loss: float
-    scores: tuple[float, ...]
+    scores: list[float]
 
     @property
     def expected(self) -> float:
@@ -125,47 +119,24 @@ def match(model: str, params: Mapping[str, Any], a: Strength, b: Strength, games
     averaged (equal steps over the normal density, exact far beyond 1e-9); without sds, and where the system predicts
     from ratings alone, it is certain. Margins of draws that are uncertain too (TTT-D) are averaged game by game.
     """
+    import numpy as np
+
     spread = math.hypot(a["sd"] or 0.0, b["sd"] or 0.0)
     if not is_gaussian(params):
         from ttt_cli.systems.registry import load
 
         spread *= not load(model).TRAITS.predicts_by_means
-    steps = [_REACH * (2 * k / _STEPS - 1) for k in range(_STEPS + 1)] if spread else [0.0]
-    density = [math.exp(-0.5 * z * z) for z in steps]
+    steps = np.linspace(-_REACH, _REACH, _STEPS + 1) if spread else np.zeros(1)
+    density = np.exp(-0.5 * steps * steps)
     firsts, seconds = (
-        [{**side, "mean": side["mean"] + 0.5 * way * spread * z, "sd": 0.0} for z in steps]
+        [{**side, "mean": side["mean"] + 0.5 * way * spread * z, "sd": 0.0} for z in steps.tolist()]
         for side, way in ((a, 1.0), (b, -1.0))
     )
-    scores = [0.0] * (2 * games + 1)
-    for weight, as_white, turned in zip(
-        density,
-        outcomes(model, params, firsts, seconds),
-        outcomes(model, params, seconds, firsts),
-        strict=True,
-    ):
-        white, black = list(as_white[::-1]), list(turned)  # losses, draws, wins of A
-        distribution = _power(_product(white, black), games // 2)  # of half points
-        if games % 2:
-            distribution = _product(distribution, [(w + b) / 2.0 for w, b in zip(white, black, strict=True)])
-        for half, probability in enumerate(distribution):
-            scores[half] += weight / sum(density) * probability
-    return Match(games, sum(scores[games + 1 :]), scores[games], sum(scores[:games]), tuple(scores))
-
-
-def _power(factor: list[float], exponent: int) -> list[float]:
-    result = [1.0]
-    while exponent:
-        if exponent % 2:
-            result = _product(result, factor)
-        exponent //= 2
-        factor = _product(factor, factor) if exponent else factor
-    return result
-
-
-def _product(p: list[float], q: list[float]) -> list[float]:
-    """Coefficients of the product of two polynomials, without loading numpy."""
-    result = [0.0] * (len(p) + len(q) - 1)
-    for i, x in enumerate(p):
-        for j, y in enumerate(q, start=i):
-            result[j] += x * y
-    return result
+    # Of half points of A: the distribution of a sum of games is the product of their transforms.
+    as_white = np.array(outcomes(model, params, firsts, seconds))[:, ::-1]
+    as_black = np.array(outcomes(model, params, seconds, firsts))
+    white, black = (np.fft.rfft(side, 2 * games + 1) for side in (as_white, as_black))
+    whole = (white * black) ** (games // 2) * ((white + black) / 2.0) ** (games % 2)
+    each = np.maximum(np.fft.irfft(whole, 2 * games + 1), 0.0)
+    scores = (density @ each / density.sum()).tolist()
+    return Match(games, sum(scores[games + 1 :]), scores[games], sum(scores[:games]), scores)

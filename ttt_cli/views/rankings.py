@@ -90,20 +90,11 @@ class Eligible:
         """The SQL condition that a player has played enough games up to a period."""
         return f"{period_number} >= {_SINCE.format(min_games=self.min_games)}" if self.min_games else "true"
 
-    def opponents(self) -> str:
-        """The SQL condition that a player has enough opponents."""
-        enough = f"SELECT player FROM players WHERE opponents >= {self.min_opponents}"
-        return f"player IN ({enough})" if self.min_opponents else "true"
-
     def rules(self) -> str:
         """The SQL condition on a row of skills, activity aside."""
+        enough = f"player IN (SELECT player FROM players WHERE opponents >= {self.min_opponents})"
         sure = "true" if self.max_sd is None else f"coalesce(sd, 0) <= {self.max_sd}"
-        return f"{self.opponents()} AND {self.since('period_number')} AND {sure}"
-
-    def counting(self, run: Run) -> str:
-        """As `rules`, restricted to periods with at least `fewest` eligible players."""
-        full = f"FROM ({self.always(run)}) GROUP BY period_number HAVING count(*) >= {self.fewest}"
-        return f"{self.rules()} AND period_number IN (SELECT period_number {full})"
+        return f"{enough if self.min_opponents else 'true'} AND {self.since('period_number')} AND {sure}"
 
     def between(self, run: Run, first: int | str, last: int | str) -> str:
         """A SQL query for the rows of skills that are eligible in periods of a range."""
@@ -125,8 +116,8 @@ class Eligible:
 
     def _reason(self, games: str, sd: str, slope: float) -> str:
         most = "'infinity'::DOUBLE" if self.max_sd is None else self.max_sd / slope
-        limits = {"min_games": self.min_games or 0, "min_opponents": self.min_opponents or 0, "max_sd": most}
-        return _REASON.format(games=games, sd=sd, **limits)
+        fewest = {"min_games": self.min_games, "min_opponents": self.min_opponents}
+        return _REASON.format(games=games, sd=sd, max_sd=most, **fewest)
 
     def _idle(self, run: Run) -> int | str:
         """Number of periods after the last game in which a player still counts as active."""
@@ -195,12 +186,11 @@ JOIN players USING (player) ORDER BY peak.{by} DESC, player LIMIT ?
 """
 _SPANS: Final = """
 SELECT player, begin, period, mean, sd, games FROM (
-    SELECT player, period, first(period) OVER years AS begin, first(period_number) OVER years AS begun,
+    SELECT player, period, first(period) OVER years AS begin, first(period_number) OVER years AS period_number,
            avg(mean) OVER years AS mean, avg(sd) OVER years AS sd, sum(games) OVER years AS games,
            count(*) OVER years AS length
-    FROM skills WHERE {condition}
-    WINDOW years AS (PARTITION BY player ORDER BY period_number ROWS {span} - 1 PRECEDING))
-WHERE length = {span} AND coalesce(sd, 0) <= ? AND {since}
+    FROM skills WINDOW years AS (PARTITION BY player ORDER BY skills.period_number ROWS {span} - 1 PRECEDING))
+WHERE length = {span} AND {rules}
 QUALIFY row_number() OVER (PARTITION BY player ORDER BY mean DESC, period) = 1 ORDER BY mean DESC, player LIMIT ?
 """
 
@@ -269,8 +259,10 @@ def peaks(run: Run, limits: Eligible, number: int | None, by: str = "mean") -> R
     """
     names = ("mean", "sd") if by == "mean" else ("lower", "mean", "sd")
     columns = ", ".join(f"peak.{name}" for name in names)
+    enough = f"GROUP BY period_number HAVING count(*) >= {limits.fewest}"
     with run:
-        query = _PEAKS.format(columns=columns, by=by, condition=limits.counting(run))
+        counting = f"period_number IN (SELECT period_number FROM ({limits.always(run)}) {enough})"
+        query = _PEAKS.format(columns=columns, by=by, condition=f"{limits.rules()} AND {counting}")
         found = run.select(query, [number])[1]
         title = titled(run, limits, "The highest peaks" + (" by mean - 2 sd" if by == "lower" else ""))
     return _ranked(("player", "period", *names, "games"), found, title)
@@ -287,9 +279,8 @@ def best_years(run: Run, limits: Eligible, years: int, number: int | None) -> Ro
     Years without games count with their interpolated skill. `sd` is the mean of the periods' sds, to which `max_sd`
     applies; `games` are those in the years.
     """
-    query = _SPANS.format(span=steps(run, years), condition=limits.opponents(), since=limits.since("begun"))
     with run:
-        found = run.select(query, [math.inf if limits.max_sd is None else limits.max_sd, number])[1]
+        found = run.select(_SPANS.format(span=steps(run, years), rules=limits.rules()), [number])[1]
         title = titled(run, replace(limits, active=None), f"The highest means over {years} consecutive years")
     return _ranked(("player", "first", "last", "mean", "sd", "games"), found, title)
 
@@ -344,7 +335,7 @@ def leaders(run: Run, limits: Eligible, seed: int = SEED) -> tuple[list[Leader],
     from ttt_cli.views.strongest import DOMINANCE_REMARK, NAMED, contest, lead_of, settled, spreads
 
     found: list[Leader] = []
-    leads, contests = [], {}
+    leads, contests = [], []
     with run:
         every = run.select("SELECT period_number FROM periods ORDER BY period_number")[1]
         for begin in range(0, len(every), _AT_ONCE):
@@ -355,7 +346,7 @@ def leaders(run: Run, limits: Eligible, seed: int = SEED) -> tuple[list[Leader],
                 known, at = bool(sds.min() >= 0.0), int(number)
                 lead = lead_of(at, 0, players, means, sds.tolist() if known else [None] * len(sds))
                 if known and len(means) > 1:
-                    contests[at] = contest(at, players, means, sds, 1)
+                    contests.append(contest(at, players, means, sds, 1))
                 leads.append(lead)
                 first = float(means[0]), float(sds[0]) if known else None, games.item()
                 found.append(Leader(at, period, players[0], *first, None, len(means), lead and lead.value))
@@ -365,14 +356,14 @@ def leaders(run: Run, limits: Eligible, seed: int = SEED) -> tuple[list[Leader],
         if any(one.sd is None for one in found):
             return found, ()
         groups = [lead.skills if lead else [] for lead in leads]
-        decided, remark, covariances = settled(run, [*contests.values()], seed, groups)
+        decided, remark, covariances = settled(run, contests, seed, groups)
     sds, how = spreads(leads, covariances)
-    settled_at = {one.number: one for one in decided}
-    for k, one in enumerate(found):
-        found[k] = one._replace(sd_dominance=sds[k])
-        if field := settled_at.get(one.number):
-            others = zip(field.players[1:], field.p[1:].tolist(), strict=True)
-            found[k] = found[k]._replace(p_best=float(field.p[0]), others=tuple(others))
+    found = [one._replace(sd_dominance=sd) for one, sd in zip(found, sds, strict=True)]
+    position = {one.number: k for k, one in enumerate(found)}
+    for field in decided:
+        p_best, *others = zip(field.players, field.p.tolist(), strict=True)
+        k = position[field.number]
+        found[k] = found[k]._replace(p_best=p_best[1], others=tuple(others))
     alone = [] if len(contests) == len(found) else [ALONE]
     return found, (remark, DOMINANCE_REMARK.format(how), *alone)
 
@@ -445,12 +436,14 @@ WHERE player IN (SELECT unnest(?)) AND (games > 0 OR {{idle}}) AND {{since}} ORD
 
 
 class LeadAt(NamedTuple):
-    """A player's dominance in a period, and the games there; `sd` is None in a system without sds."""
+    """A player's dominance in a period, with games and skill there; sds are None in a system without them."""
 
     player: str
     number: int
     period: str
     games: float
+    mean: float
+    mean_sd: float | None
     lead: float
     sd: float | None
 
@@ -465,7 +458,7 @@ def most_dominant(run: Run, limits: Eligible, number: int | None) -> Rows:
     with run:
         found, how = _leads(run, limits, _LEADS, [number])
         title = titled(run, limits, "The most dominant", DOMINANCE_REMARK.format(how))
-    rows = ((at.player, at.period, at.lead, at.sd, *skill, at.games) for at, skill in found)
+    rows = ((at.player, at.period, at.lead, at.sd, at.mean, at.mean_sd, at.games) for at in found)
     return _ranked(("player", "period", "dominance", "sd_dominance", "mean", "sd", "games"), rows, title)
 
 
@@ -473,17 +466,14 @@ def leads_of(
     run: Run, limits: Eligible, players: Sequence[str], idle: str = "true"
 ) -> tuple[list[LeadAt], str]:
     """The leads of players in the periods of their careers over others who are eligible, and how sds were found."""
+    since = limits.since("period_number")
     with run:
-        found, how = _leads(
-            run, limits, _OF_PLAYERS, [list(players)], idle=idle, since=limits.since("period_number")
-        )
-    return [at for at, _ in found], how
+        return _leads(run, limits, _OF_PLAYERS, [list(players)], idle=idle, since=since)
 
 
 def _leads(
     run: Run, limits: Eligible, query: str, values: list[Any], **parts: str
-) -> tuple[list[tuple[LeadAt, tuple[float, float | None]]], str]:
-    """Leads with mean and sd of the player, and how the leads' sds were found."""
+) -> tuple[list[LeadAt], str]:
     from ttt_cli.views.strongest import LEAST, OTHERS, deviations, lead_of
 
     query = query.format(rows=limits.always(run), others=OTHERS, fewest=LEAST, **parts)
@@ -493,8 +483,5 @@ def _leads(
         others = [(one["player"], one["mean"], one["sd"]) for one in top if one["player"] != player]
         leads.append(lead_of(number, 0, *zip((player, mean, sd), *others, strict=True)))
     sds, how = deviations(run, leads)
-    return [
-        (LeadAt._make((*row[:4], lead.value, deviation)), row[4:6])
-        for row, lead, deviation in zip(rows, leads, sds, strict=True)
-        if lead
-    ], how
+    found = zip(rows, leads, sds, strict=True)
+    return [LeadAt._make((*row[:6], lead.value, sd)) for row, lead, sd in found if lead], how
