@@ -1,5 +1,6 @@
 """Files of games in, one table of games out, unless more is wrong with them than may be."""
 
+import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import replace
@@ -148,6 +149,8 @@ def _collect(
                 if on_unusable is None or not any(report.rows for report in reports):
                     raise error
                 on_unusable(error)
+    if arrow := sys.modules.get("pyarrow"):
+        arrow.default_memory_pool().release_unused()
     if data.strict:
         _refuse_problems((*skipped, *collector.problems))
     return skipped
