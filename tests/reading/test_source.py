@@ -60,8 +60,17 @@ def told(
         assert isinstance(part, FileRead)
         records = part.records
         columns = ["dates", "whites", "blacks", "results", *records.further]
-        values = [(list(records.distinct(name)), records.ids(name).tolist()) for name in columns]
-        parts.append((source, part[1:], columns, values, records.lines().tolist(), records.moves().tolist()))
+        values = [(list(records.distinct(name)), records.codes(name).tolist()) for name in columns]
+        parts.append(
+            (
+                source,
+                part[1:],
+                columns,
+                values,
+                records.lines.tolist(),
+                None if records.moves is None else records.moves.tolist(),
+            )
+        )
     return parts, bar
 
 

@@ -26,8 +26,8 @@ def rows_of(table: Table) -> tuple[Rows, list[Note], list[Note]]:
     columns = []
     for name in names:
         values = [plain(value) for value in records.distinct(name)]
-        columns.append([values[number] for number in records.ids(name).tolist()])
-    return list(zip(records.lines().tolist(), *columns, strict=True)), records.rejects, records.notes
+        columns.append([values[number] for number in records.codes(name).tolist()])
+    return list(zip(records.lines.tolist(), *columns, strict=True)), records.rejects, records.notes
 
 
 def plain(value: object) -> object:

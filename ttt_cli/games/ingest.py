@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
-from operator import attrgetter
+from operator import attrgetter, itemgetter
 from typing import Any, Final, NamedTuple
 
 import numpy as np
@@ -127,7 +127,7 @@ class Collector:
         Names and filters are applied when all files have been read.
         """
         validated = Validated(records, self.dictionaries, self._data)
-        columns = _with_rejects(validated.columns, *records.rejected)
+        columns = _with_rejects(validated.columns, records.rejected)
         notes = sorted([*records.rejects, *validated.notes, *records.notes], key=attrgetter("line"))
         self.problems += [Problem(records.path, *note) for note in notes]
         n = records.rows
@@ -332,17 +332,13 @@ class Collector:
         return tuple(problems)
 
 
-def _with_rejects(columns: dict[str, Any], places: Codes, reject_codes: Codes) -> dict[str, Any]:
-    """The columns of a file's records with the rejected rows inserted by line.
-
-    `places` and `reject_codes` have shape (rejects,); a column that is None stays so.
-    """
-    if not len(places):
+def _with_rejects(columns: dict[str, Any], rejected: Sequence[tuple[int, int]]) -> dict[str, Any]:
+    """The columns of a file's records with the rejected rows inserted by line; a column that is None stays so."""
+    if not rejected:
         return columns
-    order = np.argsort(places, kind="stable")
-    places = places[order]
+    places, reject_codes = np.array(sorted(rejected, key=itemgetter(0)), np.int64).T
     after = np.searchsorted(columns["line"], places, side="right")
-    added: dict[str, Any] = {"line": places, "reject_code": reject_codes[order], "weight": 1.0}
+    added: dict[str, Any] = {"line": places, "reject_code": reject_codes.astype(np.int8), "weight": 1.0}
 
     def extended(name: str, column: NDArray[Any]) -> NDArray[Any]:
         more = added.get(name, 0)

@@ -150,12 +150,15 @@ class Validated:
 
     def __init__(self, records: FileRecords, dictionaries: Dictionaries, data: DataConfig) -> None:
         self._records, self._dictionaries = records, dictionaries
-        self._line, moves = records.lines(), records.moves()
+        self._line, moves = records.lines, records.moves
         self._reject_code = np.zeros(len(records), np.int8)
         self._weight: Array | None = None
         # notes on columns: reason, mask of records, words for their places, action
         self._odd: list[tuple[str, Mask, Callable[[Places], str], str]] = []
-        self.columns: dict[str, Any] = {"line": self._line, "moves": moves if moves.any() else None}
+        self.columns: dict[str, Any] = {
+            "line": self._line,
+            "moves": None if moves is None or not moves.any() else moves,
+        }
         names = dictionaries.names.ids(_all_joined(records.distinct("whites"), " "))
         repaired = self._validate_dates(data)
         self._validate_results(data.match_cap)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
-from operator import itemgetter
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
@@ -100,8 +99,9 @@ class FileRecords:
     """All records of one file, up to tens of millions; they are validated after the whole file has been read.
 
     Columns are those of the table; `whites` and `blacks` share one list of distinct values. `rejects` are the first
-    MOST_NOTES records that could not be split into columns, `notes` the first problems of other records. Raises
-    DataError for a damaged file, with the number of records before the damage, and if most records are unreadable.
+    MOST_NOTES records that could not be split into columns, `notes` the first problems of other records. `moves` are
+    hashes of moves, None where there are none. Raises DataError for a damaged file, with the number of records before
+    the damage, and if most records are unreadable.
     """
 
     def __init__(self, path: str, table: Table) -> None:
@@ -111,7 +111,7 @@ class FileRecords:
         self.rejects: list[Note] = []
         self.notes: list[Note] = []
         self._count = 0
-        self._rejected: list[tuple[int, int]] = []  # line, reject code
+        self.rejected: list[tuple[int, int]] = []  # line and reject code of all that could not be split
         lines: list[Codes] = []
         moves: list[Codes] = []
         codes: list[list[Codes]] = [[] for _ in range(1 + max(map(max, table.columns.values())))]
@@ -132,7 +132,8 @@ class FileRecords:
         except DamagedInputError as error:
             message = f"{error.message}; {self.rows:,} records came before that"
             raise DataError(message, where=error.where or path, hint=error.hint) from error
-        self._lines, self._moves = _whole(lines), _whole(moves) if moves else None
+        self.lines = _whole(lines)  # the place of each record (see `reports.RecordPlaces`)
+        self.moves = _whole(moves) if moves else None
         self._strings, self._columns = table.strings, _columns_of(table, [_whole(column) for column in codes])
 
     def __len__(self) -> int:
@@ -141,23 +142,16 @@ class FileRecords:
     @property
     def rows(self) -> int:
         """Records read, those rejected by the reader included."""
-        return self._count + len(self._rejected)
-
-    @property
-    def rejected(self) -> tuple[Codes, Codes]:
-        """The lines, in order, and reject codes of all records that could not be split into columns."""
-        found = sorted(self._rejected, key=itemgetter(0))  # a row is rejected after lines behind its first
-        lines, reject_codes = zip(*found, strict=True) if found else ((), ())
-        return np.array(lines, np.int64), np.array(reject_codes, np.int8)
+        return self._count + len(self.rejected)
 
     def _add_notes(self, batch: Batch) -> None:
         """Keep the first MOST_NOTES notes and rejects. Raises DataError when most records are unreadable."""
-        bad = len(self._rejected)
+        bad = len(self.rejected)
         if bad + len(batch.rejects) > MOST_NOTES and bad > self._count + len(batch.lines):
             message = f"most of its first {self.rows:,} records cannot be read"
             hint = "is it a file of games? data.format names its kind"
             raise DataError(message, where=self.path, hint=hint)
-        self._rejected += [(note.line, REJECT_CODE[note.reason]) for note in batch.rejects]
+        self.rejected += [(note.line, REJECT_CODE[note.reason]) for note in batch.rejects]
         self.rejects += batch.rejects[: max(0, MOST_NOTES - bad)]
         room = MOST_NOTES - len(self.notes)
         if len(batch.notes) > room >= 0:
@@ -172,26 +166,13 @@ class FileRecords:
         values = self._columns[column][1]
         return self._strings.pick(values) if isinstance(values, np.ndarray) else values
 
-    def ids(self, column: str) -> Ids:
-        """Indices of each record's value in `distinct`, shape (records,)."""
-        return self.codes(column).astype(np.int32)
-
     def codes(self, column: str) -> Codes:
-        """As `ids`, in the smallest type."""
+        """Indices of each record's value in `distinct`, shape (records,), in the smallest type."""
         return self._columns[column][0]
 
     def take(self, column: str, numbers: Codes) -> Codes:
-        """`numbers[ids(column)]`, shape (records,). Frees the column."""
+        """`numbers[codes(column)]`, shape (records,). Frees the column."""
         return spread(narrow(numbers), self._columns.pop(column)[0])
-
-    def lines(self) -> Codes:
-        """The place of each record (see `reports.Places`), shape (records,)."""
-        return self._lines
-
-    def moves(self) -> NDArray[np.int64]:
-        """Hash of each record's moves, 0 where they are not known, shape (records,)."""
-        moves = self._moves
-        return np.broadcast_to(np.int64(0), self._count) if moves is None else moves.view(np.int64)
 
 
 def _columns_of(table: Table, codes: list[Codes]) -> dict[str, _Coded]:

@@ -1,6 +1,7 @@
 """The meaning of the columns of a table, by configured names, its header, or its values."""
 
 import re
+from collections import Counter
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
@@ -86,6 +87,7 @@ def column_of(cell: str) -> str | None:
 
 Row = tuple[int, Sequence[str]]  # line and used fields
 _PLAIN_LAYOUT: Final = ("id", "year", "white", "black", "white_score", "black_score")
+_PLAIN_ROW: Final = re.compile(r"\d+,\d{4}(,(?!\d+,)[^,]*){2}(,(0|0\.5|1|2)){2}")
 _RESULTS: Final[tuple[tuple[tuple[str, ...], ResultKind], ...]] = (
     (("result",), "text"),
     (("white_score", "black_score"), "scores"),
@@ -96,6 +98,11 @@ _KIND_IN_SPORT: Final[Mapping[ResultKind, ResultKind]] = {
     "text": "sport",
     "scores": "goals",
     "goals": "goals",
+}
+_RIVALS: Final = {  # columns that would override a configured one, such as a date beside a configured year
+    **dict.fromkeys(("date", "utc_date"), ("year",)),
+    "white_score": ("white_goals",),
+    "result": ("white_score", "white_goals"),
 }
 _SPORT: Final = re.compile("home|away|visitor|team|winn|los[ei]")
 _HINT: Final = (
@@ -168,7 +175,7 @@ def find_layout(
     header = named or (_looks_like_header(first, configured) if data.header is None else data.header)
     if isinstance(configured, list):
         columns = _in_order(configured, sample[:1] if named else sample, name)
-        _settle_score(columns, sample, replacing=())
+        _settle_score(columns, sample, keeps=True)
     elif configured is not None and not header:
         hint = f"the first line is {', '.join(first)}; without names, -s 'data.columns=[date, white, ...]'"
         raise ConfigError("data.columns maps names that the file does not have", where=name, hint=hint)
@@ -188,7 +195,7 @@ def find_layout(
         columns[ours] = -1 - number
     header_cells = configured if isinstance(configured, list) else first if header else []
     words = {index: word_of(cell) for index, cell in enumerate(header_cells)}
-    width = len(first) if header else _usual_width(sample)
+    width = len(first) if header else Counter(sorted(map(len, sample))).most_common(1)[0][0]
     try:
         return _complete(columns, words, width, data, header=header)
     except DataError as error:
@@ -196,11 +203,6 @@ def find_layout(
             raise rating_list(name) from None
         among = f" among {', '.join(first)}" if header else ""
         raise DataError(error.message + among, where=name, hint=_HINT) from None
-
-
-def _usual_width(sample: Sequence[Sequence[str]]) -> int:
-    widths = [len(row) for row in sample]
-    return max(set(widths), key=widths.count)
 
 
 def _complete(
@@ -222,7 +224,9 @@ def _complete(
             constants.append("1-0")
     if "date" not in columns and "utc_date" in columns:
         columns["date"] = columns.pop("utc_date")
-    date, unit = _date_columns(columns, data.period)
+    units: dict[str, Period] = {"period": data.period, "day": "day", "week": "week", "month": "month"}
+    counted = [ours for ours in units if ours in columns and columns.keys().isdisjoint(("date", "year"))][:1]
+    date = ["date"] if "date" in columns else counted or [p for p in ("year", "month", "day") if p in columns]
     result, kind = next(((r, k) for r, k in _RESULTS if columns.keys() >= set(r)), ((), "text"))
     score = "score" if "score" in columns and len(result) < 2 else None
     if result == ("white_score",) and "games" in columns:
@@ -246,34 +250,22 @@ def _complete(
         "winners" if walkovers else _KIND_IN_SPORT[kind] if sport else kind,
         made | ({RESULTS: match_result if result else match_scores} if score else {}),
         tuple(constants),
-        unit,
+        units[counted[0]] if counted else None,
         chess=not sport,
         winners=winners,
     )
 
 
-def _date_columns(columns: Mapping[str, int], period: Period) -> tuple[tuple[str, ...], Period | None]:
-    """The columns of the date, and the unit if dates may be numbers of periods."""
-    units: dict[str, Period] = {"period": period, "day": "day", "week": "week", "month": "month"}
-    if "date" in columns:
-        return ("date",), None
-    if "year" not in columns and (counted := [ours for ours in units if ours in columns]):
-        return (counted[0],), units[counted[0]]
-    return tuple(part for part in ("year", "month", "day") if part in columns), None
-
-
-def _settle_score(columns: dict[str, int], rows: Sequence[Sequence[str]], replacing: Sequence[str]) -> None:
+def _settle_score(columns: dict[str, int], rows: Sequence[Sequence[str]], *, keeps: bool) -> None:
     """Decide what a column `score` means: White's score in a match if there is a number of games, else the result.
 
-    As the result it replaces a column `result` only if `replacing` contains that name.
+    As the result it replaces a column `result` unless that `keeps` its place.
     """
-    if "score" not in columns:
-        return
-    index = columns["score"]
+    index = columns.get("score", -1)
     cells = [row[index] for row in rows if len(row) > index and row[index].strip()]
-    if "games" not in columns or 2 * sum(map(is_score, cells)) < len(cells):
+    if index >= 0 and ("games" not in columns or 2 * sum(map(is_score, cells)) < len(cells)):
         del columns["score"]
-        if "result" not in columns or "result" in replacing:
+        if "result" not in columns or not keeps:
             columns["result"] = index
 
 
@@ -291,7 +283,7 @@ def _looks_like_header(first: Sequence[str], configured: list[str] | dict[str, s
 
 
 def _in_order(names: Sequence[str], sample: Sequence[Sequence[str]], name: str) -> dict[str, int]:
-    width = _usual_width(sample)
+    width = Counter(sorted(map(len, sample))).most_common(1)[0][0]
     if len(names) != width:
         said = f"data.columns names {len(names)} columns, rows have {width}"
         raise ConfigError(said, where=name, hint=f"the first line is {', '.join(sample[0])}")
@@ -316,7 +308,11 @@ def _by_names(
     for ours, written in configured.items():
         if ours not in SYNONYMS:
             _unknown(ours, SYNONYMS, f"names are {', '.join(SYNONYMS)}")
-        columns[ours] = _index(first, written, name)
+        same = [index for index, cell in enumerate(first) if cell.casefold() == written.casefold()]
+        if not same:
+            hint = suggested(written, first, f"columns are {', '.join(first)}")
+            raise ConfigError(f"data.columns: there is no column {written!r}", where=name, hint=hint)
+        columns[ours] = next((index for index in same if first[index] == written), same[0])
     free = {word_of(cell): index for index, cell in reversed(list(enumerate(first)))}
     free = {word: index for word, index in free.items() if index not in columns.values()}
     for ours, synonyms in SYNONYMS.items():
@@ -325,41 +321,21 @@ def _by_names(
             columns[ours] = found
     _prefer_losers(columns, first)
     spelled_out = "score" not in configured and columns.get("result") == free.get("result", -1)
-    keeps = "result" in configured or spelled_out
-    _settle_score(columns, rows, replacing=() if keeps else ("result",))
-    return _prefer(columns, configured)
+    _settle_score(columns, rows, keeps="result" in configured or spelled_out)
+    for ours, others in _RIVALS.items():
+        if ours not in configured and not configured.keys().isdisjoint(others):
+            columns.pop(ours, None)
+    return columns
 
 
 def _prefer_losers(columns: dict[str, int], first: Sequence[str]) -> None:
     """If there is a column `loser`, read `winner` as the first player instead of as the result."""
     words = [word_of(cell) for cell in first]
-    if (
-        "white" not in columns
-        and "winner" in words
-        and "black" in columns
-        and words[columns["black"]] in LOSER
-    ):
+    losers = "black" in columns and words[columns["black"]] in LOSER
+    if losers and "winner" in words and "white" not in columns:
         columns["white"] = words.index("winner")
         if columns.get("result") == columns["white"]:
             del columns["result"]
-
-
-def _prefer(columns: dict[str, int], configured: Mapping[str, str]) -> dict[str, int]:
-    """Remove columns that would override a configured one, such as a date column beside a configured year."""
-    rivals = {"date": ("year",), "utc_date": ("year",), "white_score": ("white_goals",)}
-    for ours, others in (rivals | {"result": ("white_score", "white_goals")}).items():
-        if ours not in configured and any(other in configured for other in others):
-            columns.pop(ours, None)
-    return columns
-
-
-def _index(first: Sequence[str], written: str, name: str) -> int:
-    folded = [cell.casefold() for cell in first]
-    for cells, cell in ((first, written), (folded, written.casefold())):
-        if cell in cells:
-            return cells.index(cell)
-    hint = suggested(written, first, f"columns are {', '.join(first)}")
-    raise ConfigError(f"data.columns: there is no column {written!r}", where=name, hint=hint)
 
 
 def _unknown(
@@ -370,13 +346,5 @@ def _unknown(
 
 def _is_plain(sample: Sequence[Sequence[str]]) -> bool:
     """Whether rows are id, year, white, black and two scores, as in the sample of the first TTT program."""
-
-    def fits(row: Sequence[str]) -> bool:
-        if len(row) != len(_PLAIN_LAYOUT):
-            return False
-        number, year, white, black, *scores = (cell.strip() for cell in row)
-        numbers = number.isdigit() and len(year) == 4 and year.isdigit()
-        names = not (white.isdigit() or black.isdigit())
-        return numbers and names and all(score in ("0", "0.5", "1", "2") for score in scores)
-
-    return sum(map(fits, sample)) >= 0.9 * len(sample)
+    rows = (",".join(cell.strip().replace(",", " ") for cell in row) for row in sample)
+    return sum(_PLAIN_ROW.fullmatch(row) is not None for row in rows) >= 0.9 * len(sample)
