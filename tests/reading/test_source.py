@@ -16,10 +16,9 @@ import pytest
 from ttt_cli import work as processes
 from ttt_cli.config.schema import DataConfig
 from ttt_cli.games.read import read_games
-from ttt_cli.reading import files as read_source
-from ttt_cli.reading.files import APART, FileRead, jobs_for, read_sources
+from ttt_cli.reading import sources as read_source
 from ttt_cli.reading.input import Input
-from ttt_cli.reading.sources import Source
+from ttt_cli.reading.sources import APART, FileRead, Source, jobs_for, read_sources
 from ttt_cli.support.errors import ConfigError, DataError
 
 pytestmark = pytest.mark.slow
@@ -145,7 +144,7 @@ def test_interrupted_without_a_word(files: list[Path], tmp_path: Path) -> None:
     script.write_text(f"""
 import os, signal
 from ttt_cli.config.schema import DataConfig
-from ttt_cli.reading.files import read_sources
+from ttt_cli.reading.sources import read_sources
 from ttt_cli.reading.sources import Source
 class Bar:
     def advance(self, amount, note):

@@ -86,21 +86,18 @@ def find_groups(games: Games) -> Groups:
     order = np.lexsort((-careers.games, label))
     players = np.bincount(label)
     start = np.cumsum(players) - players
-    played = np.add.reduceat(careers.games[order], start) // 2
-    first = np.minimum.reduceat(careers.first[order], start)
-    last = np.maximum.reduceat(careers.last[order], start)
-    columns = (column.tolist() for column in (start, players, played, first, last))
-    groups = tuple(
-        PlayerGroup(
-            n,
-            total,
-            begin,
-            end,
-            tuple(games.players[player] for player in order[at : at + min(n, 3)].tolist()),
-        )
-        for at, n, total, begin, end in zip(*columns, strict=True)
+    columns = (
+        players,
+        np.add.reduceat(careers.games[order], start) // 2,
+        np.minimum.reduceat(careers.first[order], start),
+        np.maximum.reduceat(careers.last[order], start),
     )
-    return Groups(groups, label)
+    leading = [
+        tuple(map(games.players.__getitem__, order[at : at + n].tolist()))
+        for at, n in zip(start, np.minimum(players, 3), strict=True)
+    ]
+    groups = map(PlayerGroup, *(column.tolist() for column in columns), leading)
+    return Groups(tuple(groups), label)
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,6 @@ from ttt_cli.games.ingest import Collector
 from ttt_cli.games.records import Records
 from ttt_cli.games.selection import needs_all
 from ttt_cli.games.table import Games
-from ttt_cli.reading.files import read_sources
 from ttt_cli.reading.input import Input
 from ttt_cli.reading.reports import (
     DROPPED,
@@ -26,7 +25,7 @@ from ttt_cli.reading.reports import (
     Problem,
     ReadReport,
 )
-from ttt_cli.reading.sources import OTHER_FILE, Named, find_sources
+from ttt_cli.reading.sources import OTHER_FILE, Named, find_sources, read_sources
 from ttt_cli.room import MEMORY, FileRoom, Room, folder_of_files
 from ttt_cli.support.errors import DataError
 from ttt_cli.support.progress import SILENT, Progress

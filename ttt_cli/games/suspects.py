@@ -2,9 +2,9 @@
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
-from itertools import combinations, combinations_with_replacement, product
+from itertools import combinations, product
 from operator import itemgetter
 from typing import Final, NamedTuple
 
@@ -52,25 +52,27 @@ class Parts(NamedTuple):
     letters: str = ""
     country: str = ""
 
+    @property
+    def longest(self) -> int:
+        """Letters of the longest given name."""
+        return max(map(len, self.given), default=0)
+
 
 def parts_of_key(key: str) -> Parts:
     """The parts of a name with this key (see `name_key`); without a comma the last word is the surname."""
     surname, _, given = key.partition(", ")
     given, _, country = given.partition(", ")
-    if not given.strip():
-        *words, last = surname.split() or [""]
-        return _parts([last], [word for word in words if word not in _PARTICLES])
-    first, *others = given.split()
-    return _parts(surname.split(), [first, *(word for word in others if word not in _PARTICLES)], country)
-
-
-def _parts(surname: list[str], given: list[str], country: str = "") -> Parts:
-    written = "".join([word for word in surname if word not in _PARTICLES] or surname)
+    words, names = surname.split() or [""], given.split()
+    if not names:
+        *names, last = words
+        words, country = [last], ""
+        names = [word for word in names if word not in _PARTICLES]
+    names[1:] = [word for word in names[1:] if word not in _PARTICLES]
+    written = "".join([word for word in words if word not in _PARTICLES] or words)
     if written.startswith("mac") and len(written) > 6:
         written = "mc" + written[3:]
     plain = _UMLAUT.sub("", _GLUED.sub("", written))
-    names = tuple(_UMLAUT.sub("", word) for word in given)
-    return Parts(plain, names, written, "".join(surname), country)
+    return Parts(plain, tuple(_UMLAUT.sub("", name) for name in names), written, "".join(words), country)
 
 
 def likeness(one: Parts, other: Parts) -> str | None:
@@ -179,7 +181,7 @@ def is_informative(suspect: Suspect, main: Parts, synonym: Parts, *, alone: bool
         return False
     if len(main.given[0]) < _GIVEN:
         return alone and suspect.shared >= 2 * _INDICATIVE
-    initials = suspect.kind == INITIALS and longest_given(synonym) == 1
+    initials = suspect.kind == INITIALS and synonym.longest == 1
     return initials or suspect.shared >= _INDICATIVE
 
 
@@ -210,11 +212,6 @@ def unambiguous_alone(suspect: Suspect, main: Parts, synonym: Parts, gap: int) -
     return len(short) <= ABBREVIATION and (len(first) > _GIVEN or suspect.shared > 0)
 
 
-def longest_given(parts: Parts) -> int:
-    """Letters of the longest given name."""
-    return max(map(len, parts.given), default=0)
-
-
 MOST: Final = 500_000  # pairs of names that are looked at, those of rare surnames first
 
 # Numbers of names by the first letter of the given names, "" where there are none.
@@ -240,7 +237,13 @@ class LookAlikes(NamedTuple):
 
 def look_alikes(names: Sequence[str]) -> LookAlikes:
     """All pairs of names that may be one person's, teams and engines excluded."""
-    parts = _persons(names)
+    keys = name_keys(names)
+    nobody = np.any(list(teams_and_engines(names)), axis=0).tolist()
+    # full names, and bare surnames that occur in a full name
+    parts = {i: parts_of_key(key) for i, key in enumerate(keys) if " " in key and not nobody[i]}
+    known = {surname for surname, *_ in parts.values()}
+    bare = ((i, parts_of_key(key)) for i, key in enumerate(keys) if " " not in key and not nobody[i])
+    parts |= {i: one for i, one in bare if one.surname in known}
     surnames: dict[str, _Initials] = defaultdict(lambda: defaultdict(list))
     for number, (surname, given, *_) in parts.items():
         surnames[surname][given[0][0] if given else ""].append(number)
@@ -252,31 +255,19 @@ def look_alikes(names: Sequence[str]) -> LookAlikes:
         if left < 0:
             missed.update(ours, theirs)
             continue
-        for one, other in _compatible(parts, ours, theirs):
+        for one, other in combinations(ours, 2) if ours is theirs else product(ours, theirs):
             if kind := likeness(parts[one], parts[other]):
                 pairs.append((one, other, kind))
     alike = {number: parts[number] for one, other, _ in pairs for number in (one, other)}
-    sizes = {
-        surname: {initial: len(numbers) for initial, numbers in of.items() if initial}
-        for surname, of in surnames.items()
-    }
     namesakes = {
-        number: sum(sizes[surname].values()) - sizes[surname].get(given[0][0] if given else "", 0)
+        number: sum(
+            len(numbers)
+            for initial, numbers in surnames[surname].items()
+            if initial and not (given and given[0][0] == initial)
+        )
         for number, (surname, given, *_) in alike.items()
     }
     return LookAlikes(pairs, alike, namesakes, len(missed))
-
-
-def _persons(names: Sequence[str]) -> dict[int, Parts]:
-    """The parts of full names, and of bare surnames that occur in a full name."""
-    keys = name_keys(names)
-    nobody = np.any(list(teams_and_engines(names)), axis=0).tolist()
-    full = {i: parts_of_key(key) for i, key in enumerate(keys) if " " in key and not nobody[i]}
-    surnames = {surname for surname, *_ in full.values()}
-    for i, key in enumerate(keys):
-        if not nobody[i] and " " not in key and (parts := parts_of_key(key)).surname in surnames:
-            full[i] = parts
-    return full
 
 
 def _meetings(surnames: Mapping[str, _Initials]) -> Iterator[tuple[int, list[int], list[int]]]:
@@ -286,35 +277,17 @@ def _meetings(surnames: Mapping[str, _Initials]) -> Iterator[tuple[int, list[int
     """
     for initials in surnames.values():
         alone = initials.get("", [])
-        given = [numbers for initial, numbers in initials.items() if initial]
-        for numbers in given:
+        for initial, numbers in initials.items():
             if len(numbers) > 1:
                 yield len(numbers) * (len(numbers) - 1) // 2, numbers, numbers
-            if alone:
+            if initial and alone:
                 yield len(alone) * len(numbers), alone, numbers
-        if len(alone) > 1:
-            yield len(alone) * (len(alone) - 1) // 2, alone, alone
     words = [surname for surname in surnames if len(surname) >= LONG and not _NUMBERED.search(surname)]
     slips = ((words[i], words[j]) for i, j in neighbour_words(words))
     for one, other in (pair for pair in slips if slipped(*pair)):
         for initial in surnames[one].keys() & surnames[other].keys() - {""}:
             ours, theirs = surnames[one][initial], surnames[other][initial]
             yield len(ours) * len(theirs), ours, theirs
-
-
-def _compatible(parts: Mapping[int, Parts], ours: list[int], theirs: list[int]) -> Iterable[tuple[int, int]]:
-    """Pairs with compatible first given names, without comparing each pair."""
-    if ours is not theirs:
-        return product(ours, theirs)
-    by_name: dict[str, list[int]] = defaultdict(list)
-    for number in ours:
-        by_name["".join(parts[number].given[:1])].append(number)
-    return (
-        pair
-        for one, other in combinations_with_replacement(by_name, 2)
-        if one.startswith(other) or other.startswith(one) or one_apart(one, other)
-        for pair in (combinations(by_name[one], 2) if one == other else product(by_name[one], by_name[other]))
-    )
 
 
 def neighbour_words(words: Sequence[str]) -> Iterator[tuple[int, int]]:
@@ -394,7 +367,13 @@ def find_suspects(games: Games) -> Suspects:
         first[one], last[one] = min(first[one], careers.first[other]), max(last[one], careers.last[other])
     roots = {number[one]: number[last_main(mains, main, never=one)] for one, main in mains.items()}
     suspects |= {synonym: likeliest(synonym, roots) for synonym, one in suspects.items() if not one.sure}
-    return Suspects(tuple(sorted(suspects.values(), key=_doubt)), found.left_out)
+
+    def doubt(suspect: Suspect) -> tuple[object, ...]:
+        kind = (INITIALS, SPELLING, SURNAME_ONLY).index(suspect.kind)
+        games, far = suspect.synonym.games, suspect.gap > _LONG_GAP
+        return not suspect.sure, suspect.others > 0, kind, far, -games, suspect.synonym.name
+
+    return Suspects(tuple(sorted(suspects.values(), key=doubt)), found.left_out)
 
 
 def count_suspects(games: Games) -> tuple[int, int]:
@@ -411,7 +390,7 @@ def _similar(games: Games) -> tuple[LookAlikes, Careers, list[_Pair]]:
     found, careers = look_alikes(games.players), careers_of(games)
     longest, letters = np.zeros((2, len(games.players)), np.int64)
     for number, parts in found.parts.items():
-        longest[number], letters[number] = longest_given(parts), sum(map(len, parts.given))
+        longest[number], letters[number] = parts.longest, sum(map(len, parts.given))
     alike = [pair for pair in found.pairs if games.report.chess or pair[2] == INITIALS]
     pairs = np.array([pair[:2] for pair in alike], np.int64).reshape(-1, 2)
     span = careers.last[pairs].max(axis=1, initial=-9999) - careers.first[pairs].min(axis=1, initial=9999)
@@ -471,13 +450,6 @@ def _likeliest(
     namesakes = n_namesakes(synonym, found.namesakes[best.synonym], best.gap)
     few = namesakes + len(others) - len(incompatible) <= _FEW * _EACH**best.shared
     return replace(suspect, sure=ahead and fits and identified and few)
-
-
-def _doubt(suspect: Suspect) -> tuple[bool, bool, int, bool, int, str]:
-    """Sort key, the likelier suggestions first."""
-    kind = (INITIALS, SPELLING, SURNAME_ONLY).index(suspect.kind)
-    far = suspect.gap > _LONG_GAP
-    return not suspect.sure, suspect.others > 0, kind, far, -suspect.synonym.games, suspect.synonym.name
 
 
 def alias_lines(games: Games, suspects: Sequence[Suspect]) -> Iterator[str]:

@@ -1,18 +1,25 @@
-"""Sources of games: files, folders, patterns and archives. Names and first bytes determine the format of each."""
+"""Sources of games: files, folders, patterns and archives, read one after another or in several processes.
+
+Names and first bytes determine the format of each.
+"""
 
 import glob
 import io
 import os
 import re
+import sys
 import tarfile
 import zipfile
 from collections import deque
 from collections.abc import Generator, Iterator, Sequence
 from contextlib import closing
+from importlib import import_module
 from pathlib import Path, PurePath
-from typing import IO, Any, BinaryIO, Final, Literal, NamedTuple, cast
+from typing import IO, Any, BinaryIO, Final, NamedTuple, cast
 
+from ttt_cli.config.schema import DataConfig
 from ttt_cli.formats import FORMATS, Format
+from ttt_cli.reading.batches import FileRecords
 from ttt_cli.reading.input import (
     ERRORS,
     STEP,
@@ -20,13 +27,15 @@ from ttt_cli.reading.input import (
     DamagedInputError,
     Expansion,
     Input,
+    peek,
     refuse_large,
     shown,
 )
 from ttt_cli.reading.reports import Problem
-from ttt_cli.reading.text import is_rating_list, rating_list, strip_mark
+from ttt_cli.reading.text import HEAD, is_rating_list, marked_encoding, plain_blocks, rating_list, strip_mark
 from ttt_cli.support.errors import DataError
-from ttt_cli.support.progress import Bar
+from ttt_cli.support.progress import SILENT, Bar
+from ttt_cli.work import Reporting, StepReport, available_cores, report, work_apart
 
 Named = str | os.PathLike[str] | BinaryIO
 
@@ -52,10 +61,20 @@ _HINT: Final = (
     "games are read from PGN, CSV or TSV, JSONL and Parquet, also packed with gzip, bzip2, xz or zstd"
 )
 _PACKED: Final = frozenset({".gz", ".bz2", ".xz", ".zst"})
-_ARCHIVES: Final = frozenset({".zip", ".tar", ".tgz", ".tbz", ".tbz2", ".txz", ".tzst", ".7z", ".rar"})
+_ARCHIVES: Final = frozenset(  # readable or not
+    {".zip", ".tar", ".tgz", ".tbz", ".tbz2", ".txz", ".tzst", ".7z", ".rar"}
+)
 GAMES_SUFFIXES: Final = tuple(suffix for form in FORMATS for suffix in form.suffixes)
 
-Form = Literal["zip", "tar"]
+
+APART: Final = (
+    1 << 28
+)  # bytes of plain PGN, besides the largest source, for which other processes are started
+_SLOW: Final = {  # time per byte of packed files, relative to plain ones
+    **dict.fromkeys((".gz", ".tgz", ".zst", ".tzst", ".zip"), 5),
+    **dict.fromkeys((".xz", ".txz"), 20),
+    **dict.fromkeys((".bz2", ".tbz", ".tbz2"), 50),
+}
 
 
 class Source(NamedTuple):
@@ -115,7 +134,7 @@ def _matches(named: Path) -> list[Path]:
 def _files_in(folder: Path, skipped: list[Problem]) -> list[Path]:
     files: list[Path] = []
     for path in sorted(path for path in folder.rglob("*") if path.is_file()):
-        why = None if named_as_archive(path.name) else why_not_games(str(path.relative_to(folder)))
+        why = None if _suffix(path.name) in _ARCHIVES else why_not_games(str(path.relative_to(folder)))
         if why is None:
             files.append(path)
         else:
@@ -176,21 +195,9 @@ def recognise(head: bytes, name: str) -> Format:
     return found
 
 
-def form_of(head: bytes) -> Form | None:
-    """The kind of archive by its first (unpacked) bytes, None if it is none that can be read."""
-    if head.startswith((b"PK\x03\x04", b"PK\x05\x06")) and not _OFFICE.search(head[:100]):
-        return "zip"
-    return "tar" if head[257:262] == b"ustar" else None
-
-
 def named_as_games(name: str) -> bool:
     """Whether a file in a folder or an archive has the suffix of a file of games."""
     return _suffix(name) in GAMES_SUFFIXES
-
-
-def named_as_archive(name: str) -> bool:
-    """Whether a name has the suffix of an archive, readable or not."""
-    return _suffix(name) in _ARCHIVES
 
 
 def _suffix(name: str) -> str:
@@ -204,29 +211,11 @@ def _suffix(name: str) -> str:
 _MOST_MEMBERS: Final = 500_000
 _LONG_NAME: Final = 1 << 16  # bytes of the extra information on one member of a tar archive
 Member = Input | Problem  # a file to be read before the next is requested, or a skipped one
-
 _DAMAGED: Final = "the archive is damaged: fetch or pack it again"
 
 
-def members(form: Form, archive: Input, blocks: Iterator[bytes], bar: Bar) -> Generator[Member, None, None]:
-    """Yield the members of an archive in order; `blocks` are its unpacked bytes, not yet read.
-
-    Members are named `archive/member`; archives inside archives, and files not of games, are skipped. Raises DataError
-    for a zip archive from a pipe and for too many members, DamagedInputError when an archive is damaged.
-    """
-    count = 0
-    with closing(_of_tar(archive, blocks) if form == "tar" else _of_zip(archive, bar)) as found:
-        for member in found:
-            count += 1
-            if count > _MOST_MEMBERS:
-                message = f"holds more than {_MOST_MEMBERS:,} files"
-                raise DataError(message, where=archive.name, hint="unpack it first")
-            yield member
-    if not count:
-        yield skipped_file(archive.name, NO_GAMES, "is empty")
-
-
 def _of_tar(archive: Input, blocks: Iterator[bytes]) -> Generator[Member, None, None]:
+    """Members in order, named `archive/member`; raises DamagedInputError when the archive is damaged."""
     handle = cast(IO[bytes], BlockReader(blocks))
     try:
         with tarfile.open(fileobj=handle, mode="r|", tarinfo=_BoundedTarInfo) as tar:
@@ -252,6 +241,7 @@ class _BoundedTarInfo(tarfile.TarInfo):
 
 
 def _of_zip(archive: Input, bar: Bar) -> Generator[Member, None, None]:
+    """As `_of_tar`; raises DataError for an archive from a pipe."""
     whole, note = archive.seekable, Path(archive.name).name
     if whole is None:
         hint = "name the file itself"
@@ -290,7 +280,7 @@ def _steps(handle: IO[bytes]) -> Iterator[bytes]:
 
 def _member(archive: str, name: str, content: Iterator[bytes] | None) -> Member:
     full = f"{archive}/{name}"
-    if named_as_archive(name):
+    if _suffix(name) in _ARCHIVES:
         return skipped_file(full, INNER_ARCHIVE, "unpack it and name it by itself")
     why = "a link, or with holes" if content is None else why_not_games(name)
     if why is not None or content is None:
@@ -305,3 +295,129 @@ def _guarded(content: Iterator[bytes], name: str) -> Iterator[bytes]:
     except (tarfile.TarError, zipfile.BadZipFile, *ERRORS) as error:
         refuse_large(error, name)
         raise DamagedInputError(f"is damaged ({error})", where=name, hint=_DAMAGED) from error
+
+
+class FileRead(NamedTuple):
+    """The records of one file; `digest` and `size` are of its bytes as stored."""
+
+    records: FileRecords
+    kind: str
+    digest: str
+    size: int
+
+
+SourcePart = tuple[Source, FileRead | Problem]
+
+
+def read_source(source: Source, data: DataConfig, bar: Bar) -> Generator[FileRead | Problem, None, None]:
+    """The files of a source, and the skipped ones.
+
+    Raises DataError when a file cannot be read, is damaged or, unless it was found in a folder or an archive, is not a
+    file of games by its content; ConfigError when configured columns or an encoding do not exist.
+    """
+    one = Input(source.what)
+    with closing(one.blocks(bar)) as content:
+        head, blocks = peek(content, HEAD)
+        if head.startswith((b"PK\x03\x04", b"PK\x05\x06")) and not _OFFICE.search(head[:100]):
+            members = _of_zip(one, bar)
+        elif head[257:262] == b"ustar":
+            members = _of_tar(one, blocks)
+        else:
+            yield _read_file(one, head, blocks, data, found=source.found)
+            return
+        count = 0
+        with closing(members):
+            for member in members:
+                count += 1
+                if count > _MOST_MEMBERS:
+                    message = f"holds more than {_MOST_MEMBERS:,} files"
+                    raise DataError(message, where=one.name, hint="unpack it first")
+                if isinstance(member, Problem):
+                    yield member
+                    continue
+                with closing(member.blocks(SILENT)) as unpacked:
+                    yield _read_file(member, *peek(unpacked, HEAD), data, found=True)
+        if not count:
+            yield skipped_file(one.name, NO_GAMES, "is empty")
+
+
+def _read_file(
+    one: Input, head: bytes, blocks: Iterator[bytes], data: DataConfig, *, found: bool
+) -> FileRead | Problem:
+    try:
+        refuse_foreign(head, one.name, encoding=data.encoding or marked_encoding(head))
+    except DataError as error:
+        if found:
+            return skipped_file(one.name, NO_GAMES, error.message)
+        raise
+    form = next((form for form in FORMATS if form.name == data.format), None) or binary_format(head)
+    if form is None or not form.binary:
+        head, blocks = peek(plain_blocks(blocks, data.encoding, one.name), HEAD)
+        form = form or recognise(head[:HEAD], one.name)
+    module, _, function = form.read.partition(":")
+    table = getattr(import_module(module), function)(blocks, data, one.name)
+    try:
+        records = FileRecords(one.name, table)
+    except DataError as error:
+        if error.where:
+            raise
+        raise DataError(error.message, where=one.name, hint=error.hint) from error
+    return FileRead(records, form.kind, one.digest, one.count)
+
+
+def read_sources(
+    sources: Sequence[Source], data: DataConfig, bar: Bar, *, jobs: int | None = None
+) -> Generator[SourcePart, None, None]:
+    """The files of every source, in order, by `jobs` processes (None: `jobs_for`); raises as `read_source`."""
+    inputs = [Input(source.what) for source in sources]
+    jobs = min(jobs_for(inputs) if jobs is None else jobs, len(sources))
+    if jobs > 1:
+        yield from _read_apart(sources, data, bar, jobs)
+        return
+    for source in sources:
+        with closing(read_source(source, data, bar)) as parts:
+            for part in parts:
+                yield source, part
+
+
+def jobs_for(inputs: Sequence[Input]) -> int:
+    """The number of processes that reads these fastest, limited by the time for the largest."""
+    work = [
+        one.size * _SLOW.get(PurePath(one.name).suffix.lower(), 1) for one in inputs if one.size is not None
+    ]
+    if not sys.executable or len(work) < len(inputs) or sum(work) - max(work, default=0) < APART:
+        return 1
+    return min(available_cores(), len(work))
+
+
+class _SourceWorker:
+    """Reads sources in another process and reports their files and the number of bytes read."""
+
+    def __init__(self, data: DataConfig) -> None:
+        self._data = data
+
+    def step(self, item: tuple[int, Source], *, fresh: bool) -> None:  # noqa: ARG002
+        with closing(read_source(item[1], self._data, Reporting())) as parts:
+            for part in parts:
+                report(part)
+
+
+def _read_apart(sources: Sequence[Source], data: DataConfig, bar: Bar, jobs: int) -> Iterator[SourcePart]:
+    """The files found by other processes, in the order of their sources."""
+    waiting: list[deque[FileRead | Problem | Exception | None]] = [deque() for _ in sources]  # None: the end
+    current = 0
+    with closing(work_apart(_SourceWorker(data), [[one] for one in enumerate(sources)], jobs)) as events:
+        for (number, _), outcome in events:
+            what = outcome.message if isinstance(outcome, StepReport) else outcome
+            if type(what) is tuple:  # bytes read
+                bar.advance(*what)
+            else:
+                waiting[number].append(what)
+            while current < len(sources) and waiting[current]:
+                part = waiting[current].popleft()
+                if isinstance(part, Exception):
+                    raise part
+                if part is None:
+                    current += 1
+                else:
+                    yield sources[current], part
