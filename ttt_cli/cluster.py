@@ -15,15 +15,18 @@ import warnings
 from collections.abc import Callable, Coroutine, Iterable, Iterator, Sequence
 from concurrent.futures import CancelledError
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
+from dataclasses import dataclass
 from functools import partial
 from importlib import import_module
 from multiprocessing import connection
 from multiprocessing.connection import Connection
 from multiprocessing.process import BaseProcess
 from pathlib import Path
+from queue import Empty, SimpleQueue
 from tempfile import TemporaryFile
-from threading import Semaphore, Thread
+from threading import Thread
 from typing import TYPE_CHECKING, Any, Final, Protocol, cast, runtime_checkable
+from uuid import uuid4
 
 from ttt_cli.support.errors import ConfigError, SetupError
 from ttt_cli.support.files import temporary_folder
@@ -31,11 +34,8 @@ from ttt_cli.support.progress import waiting
 from ttt_cli.support.version import VERSION
 from ttt_cli.work import (
     BESIDE_OTHERS,
-    LOOK,
-    ChainState,
     Engine,
     Found,
-    Pool,
     StepReport,
     Unwanted,
     Worker,
@@ -45,7 +45,7 @@ from ttt_cli.work import (
 )
 
 if TYPE_CHECKING:
-    from distributed import Client, Future
+    from distributed import Client, Future, Scheduler
     from distributed.actor import Actor
 
 
@@ -263,8 +263,7 @@ async def _work(address: str) -> None:
         await worker.finished()
 
 
-DEATHS: Final = 7  # workers that may end one after the other over the same item
-MOST: Final = 50  # of them where every one came further
+LOOK: Final = 1.0  # seconds between two looks at what workers there are
 LOST: Final = "Worker holding Actor was lost"  # as Dask says it
 
 
@@ -304,14 +303,6 @@ def made_actor(client: Client, address: str, future: Future[Actor] | None) -> Ac
     return None
 
 
-@runtime_checkable
-class Recalling(Protocol):
-    """A worker that can resume an item."""
-
-    def recall(self, messages: Sequence[Any]) -> object:
-        """Receive the messages that the next item had reported before its worker was lost."""
-
-
 @contextmanager
 def chain_workers(where: str | None, jobs: int) -> Iterator[int | Engine]:
     """The `jobs` argument of `run_chains`: a number of processes, or the cluster at `where`."""
@@ -328,166 +319,165 @@ def threads_each(where: str | None, jobs: int, threads: int | None, cores: int) 
     return threads or 1 if workers is None else max(1, (threads or cores) // workers)
 
 
+DEATHS: Final = 7  # workers that may end one after the other over the same item
+MOST: Final = 50  # of them where every one came further
+BEGUN: Final = -1  # position of the message of a worker that begins a chain
+
+
+@runtime_checkable
+class Recalling(Protocol):
+    """A worker that can resume an item."""
+
+    def recall(self, messages: Sequence[Any]) -> object:
+        """Receive the messages that the item had reported before its worker was lost."""
+
+
+@dataclass
+class _Chain:
+    """Progress of a chain: `done` items are finished, `begun` workers began the next one."""
+
+    items: Sequence[Any]
+    recalls: bool
+    done: int = 0
+    begun: int = 0
+    reported: int = 0
+    over: bool = False
+
+    def hear(self, position: int, outcome: Any) -> Found:
+        """Yield the message of a worker, unless another one already sent it."""
+        if position == BEGUN:
+            self.begun += 1
+            if self.begun <= 1 + min(DEATHS + self.recalls * self.reported, MOST):
+                return
+            said = "several workers of the cluster ended on the same task"
+            outcome = WorkerLost(said, hint="perhaps they ran out of memory")
+        elif position < self.done:
+            return
+        item = self.items[self.done]
+        if isinstance(outcome, StepReport):
+            self.reported += 1
+        else:
+            self.done, self.begun, self.reported = self.done + 1, 1, 0
+            self.over = isinstance(outcome, Exception) or self.done == len(self.items)
+        yield item, outcome
+
+
 def work_on(client: Client, worker: Worker[Any, Any], chains: Iterable[Sequence[Any]]) -> Found:
-    """Run chains on a cluster, one per thread of a worker, and cancel everything at the end. Raises SetupError when
-    the scheduler is lost or a worker cannot do the work.
+    """Run chains on a cluster, each as a task that Dask repeats when its worker is lost; cancel all at the end.
+
+    A task returns its last outcome; what comes before are events that the scheduler keeps under the task's key.
+    Raises SetupError when the scheduler is lost or a worker cannot do the work.
     """
-    content, recalls = pickle.dumps(worker, pickle.HIGHEST_PROTOCOL), isinstance(worker, Recalling)
-    pool = Pool(chains, lambda chain: min(DEATHS + recalls * len(chain.reported), MOST))
-    runners: list[Future[Actor]] = []
-    attended: list[tuple[str, Thread]] = []
+    from distributed.scheduler import KilledWorker
 
-    def begin(address: str) -> _RemoteProcess | None:
-        future = submit_actor(client, address, ChainRunner, content, VERSION)
-        if future:
-            runners.append(future)
-        try:
-            runner = made_actor(client, address, future)
-        except Exception as error:
-            raise _refused(error) from error
-        return _RemoteProcess(future, runner) if future and runner else None
+    recalls = isinstance(worker, Recalling)
+    left = {f"chain-{uuid4().hex}": _Chain(chain, recalls) for chain in chains if chain}
+    if not (keys := list(left)):
+        return
+    tasks: dict[str, Future[bytes]] = {}
+    heard: SimpleQueue[tuple[str, bytes | None]] = SimpleQueue()  # None: the task has ended
 
-    def attend(address: str) -> None:
-        with client.as_current():  # actors look for it
-            pool.attend(partial(begin, address))
-
-    def look() -> None:
-        """Assign idle workers while chains wait."""
-        addresses = _threads_of(client)
-        attended[:] = [(address, thread) for address, thread in attended if thread.is_alive()]
-        for address, _ in attended:
-            if address in addresses:
-                addresses.remove(address)
-        for address in addresses[: len(pool.waiting)]:
-            attended.append((address, Thread(target=attend, args=(address,), daemon=True)))
-            attended[-1][1].start()
+    def follow(key: str) -> None:
+        tasks[key].add_done_callback(lambda _: heard.put((key, None)))
 
     try:
-        yield from pool.events(look)
+        for key in keys:
+            client.subscribe_topic(key, lambda event, key=key: heard.put((key, event[1])))
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # that it is large: it holds the games
+            content = client.submit(bytes, pickle.dumps(worker, pickle.HIGHEST_PROTOCOL), pure=False)
+        _await_worker(client)
+        with suppress(ValueError):  # the worker has gone
+            client.replicate(
+                content, n=len(keys)
+            )  # Dask would leave all chains to the one worker that has it
+        orders = [pickle.dumps(chain.items, pickle.HIGHEST_PROTOCOL) for chain in left.values()]
+        made = client.map(run_chain, orders, key=keys, pure=False, content=content, version=VERSION)
+        tasks.update(zip(keys, made, strict=True))
+        for key in keys:
+            follow(key)
+        while left:
+            key, message = _next(client, heard)
+            if not (chain := left.get(key)):
+                continue
+            try:
+                position, outcome = pickle.loads(message or tasks[key].result())
+            except KilledWorker:  # Dask repeats a task only so often by itself
+                tasks[key].retry()
+                follow(key)
+                continue
+            except (OSError, CancelledError):
+                raise
+            except Exception as error:
+                raise SetupError(
+                    f"a worker of the cluster cannot do the work: {error}",
+                    hint="workers need the same ttt and the same libraries as the client (docs/cluster.md)",
+                ) from error
+            yield from chain.hear(position, outcome)
+            if chain.over:
+                del left[key]
+                tasks.pop(key).cancel(force=True)
+    except (OSError, CancelledError) as error:
+        raise SetupError("the scheduler of the cluster does not answer any more") from error
     finally:
-        pool.ended = True
-        with suppress(Exception):
-            if client.status == "running":
-                client.cancel(runners, force=True)
+        if client.status == "running":
+            with suppress(Exception):
+                client.cancel(list(tasks.values()), force=True)
+                client.run_on_scheduler(_forget_events, keys)
 
 
-def _threads_of(client: Client) -> list[str]:
-    """Addresses of workers, each as often as it has threads; waits for the first. Raises SetupError."""
-    found: list[str] = []
-    while not found:
-        if client.status != "running":  # asking it would wait for another connection
-            raise _lost_scheduler()
+def _next(client: Client, heard: SimpleQueue[tuple[str, bytes | None]]) -> tuple[str, bytes | None]:
+    """The next message. Raises OSError when the scheduler is lost."""
+    while client.status == "running":  # else asking it would wait for another connection
         try:
-            workers = client.scheduler_info(n_workers=-1)["workers"]
-            found = [address for address, about in workers.items() for _ in range(about["nthreads"])]
-            if not found:
-                with waiting("waiting for a worker of the cluster"):
-                    client.wait_for_workers(1)
-        except OSError as error:
-            raise _lost_scheduler() from error
-    return found
+            return heard.get(timeout=LOOK)
+        except Empty:
+            _await_worker(client)
+    raise OSError("the connection is lost")
 
 
-class _RemoteProcess:
-    """A worker of the cluster that runs chains."""
-
-    def __init__(self, made: Future[Actor], runner: Actor) -> None:
-        self._made, self._runner = made, runner
-
-    def run(self, chain: ChainState) -> Iterator[Any]:
-        """Yield messages of the remaining items; finished ones are repeated first."""
-        order = pickle.dumps((chain.items, chain.results, chain.reported), pickle.HIGHEST_PROTOCOL)
-        with Losses():
-            self._runner.begin(order).result()
-            for _ in range(chain.done, len(chain.items)):
-                while isinstance(outcome := self._receive(), StepReport):
-                    yield outcome
-                yield outcome
-                if isinstance(outcome, Exception):
-                    return
-            return
-        said = "several workers of the cluster ended on the same task"
-        raise WorkerLost(said, hint="perhaps they ran out of memory")
-
-    def _receive(self) -> Any:
-        call = self._runner.receive()
-        while True:
-            try:
-                return pickle.loads(call.result(timeout=LOOK))
-            except TimeoutError:
-                if self._made.status != "finished":
-                    raise OSError("lost or cancelled") from None
+def _await_worker(client: Client) -> None:
+    if not client.scheduler_info(n_workers=1)["workers"]:
+        with waiting("waiting for a worker of the cluster"):
+            client.wait_for_workers(1)
 
 
-class ChainRunner:
-    """Runs chains on a worker of the cluster: the actor of `_RemoteProcess`. Raises SetupError for other versions."""
+def _forget_events(keys: Sequence[str], dask_scheduler: Scheduler) -> None:
+    for key in keys:
+        dask_scheduler._broker._topics.pop(key, None)
 
-    def __init__(self, content: bytes, version: str) -> None:
-        from distributed import get_worker
 
-        if version != VERSION:
-            raise SetupError(f"it has ttt {VERSION} instead of {version}")
-        self._host = get_worker()
-        self._key = str(self._host.get_current_task())
-        self._content, self._messages = content, asyncio.Queue[bytes]()
-        self._calls, self._called = Semaphore(0), False
-        pickle.loads(content)
+def run_chain(order: bytes, content: bytes, version: str) -> bytes:
+    """Run a chain on a worker of the cluster: a task of `work_on`. Raises SetupError for another version."""
+    from distributed import get_worker
+    from distributed.utils import sync
 
-    def begin(self, order: bytes) -> None:
-        """Run a chain in a thread."""
-        Thread(target=self._run, args=(order,), daemon=True).start()
+    if version != VERSION:
+        raise SetupError(f"it has ttt {VERSION} instead of {version}")
+    host, here, items = get_worker(), pickle.loads(content), pickle.loads(order)
+    key, position = str(host.get_current_task()), BEGUN
 
-    async def receive(self) -> bytes:
-        """The next report or outcome of the chain; a call says that the one before has arrived."""
-        self._calls.release()
-        return await self._messages.get()
+    def send(outcome: object) -> None:
+        """Wait until the scheduler has it: what is done is not lost with this process."""
+        check()
+        message = pickle.dumps((position, outcome), pickle.HIGHEST_PROTOCOL)
+        sync(host.loop, host.scheduler.log_event, topic=key, msg=message)
 
-    def _run(self, order: bytes) -> None:
-        with suppress(Unwanted):
-            try:
-                self._do(order)
-            except Exception as error:  # for instance of a result that cannot be sent
-                self._send(_refused(error))
-
-    def _do(self, order: bytes) -> None:
-        here, (items, results, messages) = pickle.loads(self._content), pickle.loads(order)
-        for position, item in enumerate(items[: len(results)]):
-            with watched(lambda _: None, self._end_if_unwanted):
-                here.step(item, fresh=position == 0)
-        if messages and isinstance(here, Recalling):
-            here.recall(messages)
-        for position, item in enumerate(items[len(results) :], len(results)):
-            self._await_call()  # what is done is not lost with this process
-            with watched(lambda message: self._send(StepReport(message)), self._end_if_unwanted):
-                outcome = outcome_of(here, item, position == 0)
-            self._send(outcome)
-            if isinstance(outcome, Exception):
-                return
-
-    def _send(self, what: object) -> None:
-        message = pickle.dumps(what, pickle.HIGHEST_PROTOCOL)
-        self._await_call()
-        self._called = False
-        self._host.loop.add_callback(self._messages.put_nowait, message)
-
-    def _await_call(self) -> None:
-        self._end_if_unwanted()
-        while not self._called:
-            self._called = self._calls.acquire(timeout=LOOK)
-            self._end_if_unwanted()
-
-    def _end_if_unwanted(self) -> None:
-        """Raise Unwanted when the actor was cancelled or its client is lost."""
-        if self._key not in self._host.state.actors:
+    def check() -> None:
+        """Raise Unwanted when the task was cancelled or its client is lost."""
+        task = host.state.tasks.get(key)
+        if task is None or task.state != "executing":
             raise Unwanted
 
-
-def _refused(error: Exception) -> SetupError:
-    return SetupError(
-        f"a worker of the cluster cannot do the work: {error}",
-        hint="workers need the same ttt and the same libraries as the client (docs/cluster.md)",
-    )
-
-
-def _lost_scheduler() -> SetupError:
-    return SetupError("the scheduler of the cluster does not answer any more")
+    before = [pickle.loads(message) for _, message in sync(host.loop, host.scheduler.events, topic=key)]
+    send(None)
+    with watched(lambda message: send(StepReport(message)), check):
+        for position, item in enumerate(items):
+            if isinstance(here, Recalling):
+                sent = [one for at, one in before if at == position and isinstance(one, StepReport)]
+                here.recall([one.message for one in sent])
+            outcome = outcome_of(here, item, position == 0)
+            if isinstance(outcome, Exception) or position == len(items) - 1:
+                break
+            send(outcome)
+    return pickle.dumps((position, outcome), pickle.HIGHEST_PROTOCOL)

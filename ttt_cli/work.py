@@ -1,6 +1,5 @@
 """Chains of steps: each starts from the previous one, in this process, in worker processes or on a cluster."""
 
-import math
 import os
 import pickle
 import signal
@@ -12,11 +11,10 @@ from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from concurrent.futures import Future, wait
 from contextlib import closing, contextmanager, suppress
 from contextvars import ContextVar, copy_context
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
 from queue import Empty, SimpleQueue
-from threading import Lock, Thread, current_thread, main_thread
-from time import monotonic
+from threading import Thread, current_thread, main_thread
 from typing import IO, Any, Final, Protocol, TypeVar
 
 from ttt_cli.support.errors import TttError
@@ -31,7 +29,6 @@ _START: Final = "import sys; sys.path[:] = {}; from ttt_cli.work import serve; s
 BESIDE_OTHERS: Final = dict.fromkeys(("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS"), "1")
 _HEADER: Final = 8  # bytes before an order that tell its length
 HEARD: Final = 0.2  # seconds: on Windows a thread that waits hears of Ctrl-C only between waits
-LOOK: Final = 1.0  # seconds between two looks at what processes there are
 
 
 class Worker(Protocol[Item_contra, Result_co]):
@@ -152,120 +149,53 @@ def _work_here(worker: Worker[Item, Result], chains: Iterable[Sequence[Item]], o
             yield item, result
 
 
-@dataclass
-class ChainState:
-    """Progress of a chain: `done` items are finished. A repeated run reuses their results and the messages of the
-    next item.
-    """
-
-    items: Sequence[Any]
-    done: int = 0
-    results: list[Any] = field(default_factory=list)
-    reported: list[Any] = field(default_factory=list)
-    losses: int = 0  # of processes over the next item
-
-
-class ChainProcess(Protocol):
-    """A process that does one chain at a time."""
-
-    def run(self, chain: ChainState) -> Iterator[Any]:
-        """Yield a StepReport, result or error of the remaining items in order. Raises WorkerLost."""
-
-
-class Pool:
-    """Distributes chains to processes, one thread each.
-
-    `allowed`: number of processes that may end in succession over the same item; None: none.
-    """
-
-    def __init__(
-        self, chains: Iterable[Sequence[Any]], allowed: Callable[[ChainState], int] | None = None
-    ) -> None:
-        self.waiting = deque(ChainState(chain) for chain in chains if chain)
-        self._left, self._allowed, self.ended = len(self.waiting), allowed, False
-        self._events: SimpleQueue[tuple[Any, Any, bool] | Exception] = SimpleQueue()
-
-    def attend(self, begin: Callable[[], ChainProcess | None]) -> None:
-        """Run waiting chains in a process; `begin` starts one, also to replace a lost one, or returns None."""
-        process = None
-        try:
-            while self.waiting and not self.ended:
-                try:
-                    chain = self.waiting.popleft()
-                except IndexError:  # another thread was faster
-                    return
-                if (process := process or begin()) is None:
-                    self.waiting.appendleft(chain)
-                    return
-                process = self._run(process, chain)
-        except Exception as error:
-            self._events.put(error)
-
-    def _run(self, process: ChainProcess, chain: ChainState) -> ChainProcess | None:
-        """Run a chain; returns the process unless it is lost."""
-        try:
-            for outcome in process.run(chain):
-                self._take(chain, outcome)
-        except WorkerLost as error:
-            chain.losses += 1
-            if self._allowed and chain.losses <= self._allowed(chain):
-                self.waiting.appendleft(chain)
-            else:
-                self._take(chain, error)
-            return None
-        return process
-
-    def _take(self, chain: ChainState, outcome: Any) -> None:
-        item = chain.items[chain.done]
-        if isinstance(outcome, StepReport):
-            if self._allowed:
-                chain.reported.append(outcome.message)
-            self._events.put((item, outcome, False))
-            return
-        if self._allowed:
-            chain.results.append(outcome)
-        chain.done, chain.reported, chain.losses = chain.done + 1, [], 0
-        over = isinstance(outcome, Exception) or chain.done == len(chain.items)
-        self._events.put((item, outcome, over))
-
-    def events(self, look: Callable[[], object] = lambda: None) -> Found:
-        """Yield messages of processes until all chains are done; call `look` regularly."""
-        looked = -math.inf
-        while self._left:
-            if monotonic() - looked > LOOK:
-                look()
-                looked = monotonic()
-            try:
-                event = self._events.get(timeout=HEARD)
-            except Empty:
-                continue
-            if isinstance(event, Exception):
-                raise event
-            item, outcome, over = event
-            self._left -= over
-            yield item, outcome
-
-
 def work_apart(worker: Worker[Item, Result], chains: Iterable[Sequence[Item]], jobs: int) -> Found:
     """Run chains in other processes: yield reports of each item, then its result or the error of its chain."""
-    content, pool, lock = pickle.dumps(worker), Pool(chains), Lock()
+    content = pickle.dumps(worker)
+    waiting = deque(
+        [(item, pickle.dumps((item, position == 0))) for position, item in enumerate(chain)]
+        for chain in chains
+        if chain
+    )
+    left = len(waiting)
+    found: SimpleQueue[tuple[Any, Any, bool]] = SimpleQueue()  # item, outcome, whether its chain is over
     processes: list[_Process] = []
 
-    def begin() -> _Process | None:
-        with lock:
-            if pool.ended:
-                return None
-            processes.append(process := _Process())
+    def begin() -> None:
+        processes.append(_Process())
+        Thread(target=attend, args=(processes[-1],), daemon=True).start()
+
+    def attend(process: _Process) -> None:
+        """Give waiting chains to a process until none is left or the process is lost."""
         process.order(content)
-        return process
+        outcome = None
+        while not isinstance(outcome, WorkerLost):
+            try:
+                chain = waiting.popleft()
+            except IndexError:
+                return
+            for position, (item, order) in enumerate(chain, 1):
+                process.order(order)
+                while isinstance(outcome := process.receive(), StepReport):
+                    found.put((item, outcome, False))
+                over = isinstance(outcome, Exception) or position == len(chain)
+                found.put((item, outcome, over))
+                if over:
+                    break
 
     try:
-        for _ in range(min(jobs, len(pool.waiting))):
-            Thread(target=pool.attend, args=(begin,), daemon=True).start()
-        yield from pool.events()
+        for _ in range(min(jobs, left)):
+            begin()
+        while left:
+            try:
+                item, outcome, over = found.get(timeout=HEARD)
+            except Empty:
+                continue
+            left -= over
+            if isinstance(outcome, WorkerLost) and waiting:
+                begin()
+            yield item, outcome
     finally:
-        with lock:
-            pool.ended = True
         for process in processes:
             process.end()
 
@@ -285,31 +215,23 @@ class _Process:
         )
 
     def order(self, message: bytes) -> None:
-        with suppress(OSError, ValueError):  # it has ended, as `_receive` will say
+        with suppress(OSError, ValueError):  # it has ended, as `receive` will say
             assert self.process.stdin is not None
             self.process.stdin.write(len(message).to_bytes(_HEADER, "little") + message)
             self.process.stdin.flush()
 
-    def run(self, chain: ChainState) -> Iterator[Any]:
-        for position, item in enumerate(chain.items):
-            self.order(pickle.dumps((item, position == 0)))
-            while isinstance(outcome := self._receive(), StepReport):
-                yield outcome
-            yield outcome
-            if isinstance(outcome, Exception):
-                return
-
-    def _receive(self) -> Any:
+    def receive(self) -> Any:
+        """The next report or outcome; WorkerLost when the process has ended."""
         try:
             assert self.process.stdout is not None
             return pickle.load(self.process.stdout)
-        except (EOFError, OSError, ValueError, pickle.UnpicklingError) as error:
+        except (EOFError, OSError, ValueError, pickle.UnpicklingError):
             code = self.process.wait()
             how = signal.Signals(-code).name if code < 0 else f"exit code {code}"
-            raise WorkerLost(
-                f"a worker process ended unexpectedly ({how})",
-                hint="perhaps it ran out of memory",
-            ) from error
+            hint = "perhaps it ran out of memory"
+            return WorkerLost(f"a worker process ended unexpectedly ({how})", hint=hint)
+        except Exception as error:  # of a result that cannot be unpickled
+            return error
 
     def end(self) -> None:
         self.process.kill()

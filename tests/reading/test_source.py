@@ -126,9 +126,9 @@ def test_nothing_stays_behind(files: list[Path], monkeypatch: pytest.MonkeyPatch
 
 def test_a_process_that_dies_is_told(files: list[Path], monkeypatch: pytest.MonkeyPatch) -> None:
     class Dying(processes._Process):
-        def _receive(self) -> object:
+        def receive(self) -> object:
             self.process.kill()
-            return super()._receive()
+            return super().receive()
 
     monkeypatch.setattr(processes, "_Process", Dying)
     with pytest.raises(processes.WorkerLost, match="SIGKILL") as caught:
