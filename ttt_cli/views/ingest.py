@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import cached_property
+from itertools import chain
 from os.path import commonpath
 from pathlib import Path, PurePath
 from time import perf_counter
@@ -34,7 +35,6 @@ from ttt_cli.reading.reports import (
     OTHER_GROUP,
     REJECT_CODE,
     TEAM,
-    FileReport,
     Problem,
     ReadReport,
 )
@@ -70,7 +70,9 @@ class IngestReport:
         self, records: Records, most: int | None = 10, *, short: bool = False, suspects: bool = True
     ) -> None:
         self.records = records
-        self.folder = _folder([file.path for file in records.files]) if short else ""
+        self.folder = ""
+        with suppress(ValueError):  # some paths are absolute, others not
+            self.folder = commonpath([PurePath(file.path).parent for file in records.files]) if short else ""
         self._most, self._compare_names = most, suspects
         self.rows: NDArray[np.int64] = np.flatnonzero(records.used)
         result = records.result.codes[self.rows]
@@ -91,10 +93,25 @@ class IngestReport:
         return replace(rows, rows=found[:most], title=(heading,))
 
     def shown(self, form: str, only: str | None, bar: Bar) -> Iterator[Rows]:
-        """One section or all of them: tables, one object, or rows of key and value."""
-        if form == "table":
-            return iter([self.table(only, bar)]) if only else self.tables(bar)
-        return iter([self.section(only) if only else self.whole() if form == "json" else self.long()])
+        """One section or all of them: tables, those that are empty left out, one object, or rows of key and value."""
+        if form != "table":
+            yield self.section(only) if only else self.whole() if form == "json" else self.long()
+            return
+        for name in [only] if only else SECTIONS:
+            hidden = (name == "groups" and len(self.groups) < 2) or (
+                name == "not_persons" and not self.records.report.chess
+            )
+            rows = self.section(name)
+            if only or (rows.rows and not hidden):
+                yield self._over_time(rows, bar) if name == "years" and rows.rows else rows
+
+    def _over_time(self, rows: Rows, bar: Bar) -> Rows:
+        """Games by year with bars; by decade where there are many years."""
+        if len(list(rows.rows)) > _NARROW:
+            rows = replace(_over_time(self, "decade", 10), title=("Games by decade",))
+        largest = max(row[1] for row in rows.rows)
+        drawn = [(*row, bar(row[1], largest)) for row in rows.rows]
+        return replace(rows, columns=(*rows.columns, ""), rows=drawn, hidden=frozenset({"draws"}))
 
     def suggestions(self) -> tuple[str, str]:
         """An alias file of the names that may be one person's, and a message with a place for its path."""
@@ -104,42 +121,26 @@ class IngestReport:
         comments = f", {doubtful:,} of them as comments" if doubtful else ""
         return "".join(f"{line}\n" for line in lines), f"{what} written to {{}}{comments}"
 
-    def tables(self, bar: Bar) -> Iterator[Rows]:
-        """The sections that are not empty, as tables."""
-        for name in SECTIONS:
-            hidden = (name == "groups" and len(self.groups) < 2) or (
-                name == "not_persons" and not self.records.report.chess
-            )
-            if not hidden and (rows := self.table(name, bar)).rows:
-                yield rows
-
-    def table(self, name: str, bar: Bar) -> Rows:
-        """One section as a table; years are shown with bars, by decade where there are many."""
-        rows = self.section(name)
-        if name != "years" or not rows.rows:
-            return rows
-        if len(list(rows.rows)) > _NARROW:
-            rows = replace(_over_time(self, "decade", 10), title=("Games by decade",))
-        found = list(rows.rows)
-        largest = max(row[1] for row in found)
-        drawn = [(*row, bar(row[1], largest)) for row in found]
-        return replace(rows, columns=(*rows.columns, ""), rows=drawn, hidden=frozenset({"draws"}))
-
     def whole(self) -> Rows:
         """Everything as one row of an object and lists of objects, for JSON."""
-        found = {name: self.section(name) for name in SECTIONS}
-        values = [_objects(rows)[0] if rows.single else _objects(rows) for rows in found.values()]
-        return Rows(tuple(found), [tuple(values)], single=True)
+        values = [found[0] if name == "total" else found for name, found in self._objects()]
+        return Rows(tuple(SECTIONS), [tuple(values)], single=True)
 
     def long(self) -> Rows:
         """Everything as rows `section,row,key,value`; rows are numbered from 1, values are texts."""
         rows = (
             (name, number, key, None if value is None else str(value))
-            for name in SECTIONS
-            for number, record in enumerate(_objects(self.section(name)), 1)
+            for name, found in self._objects()
+            for number, record in enumerate(found, 1)
             for key, value in record.items()
         )
         return Rows(("section", "row", "key", "value"), rows)
+
+    def _objects(self) -> Iterator[tuple[str, list[dict[str, Any]]]]:
+        """The rows of each section as objects."""
+        for name in SECTIONS:
+            rows = self.section(name)
+            yield name, [dict(zip(rows.columns, record, strict=True)) for record in rows.rows]
 
     def path(self, path: str) -> str:
         """A path as it is shown."""
@@ -170,17 +171,6 @@ class IngestReport:
         found = find_duplicates(self.records, self.records.with_codes(_AFTER_DUPLICATES))
         shown = np.isin(self.records.reject_code[found.row], _AFTER_DUPLICATES[:2])
         return Duplicates(found.row[shown], found.original[shown])
-
-
-def _folder(paths: Sequence[str]) -> str:
-    """The folder, or archive, of all the files; empty where there is none."""
-    with suppress(ValueError):  # some paths are absolute, others not
-        return commonpath([PurePath(path).parent for path in paths])
-    return ""
-
-
-def _objects(rows: Rows) -> list[dict[str, Any]]:
-    return [dict(zip(rows.columns, record, strict=True)) for record in rows.rows]
 
 
 def _total(report: IngestReport) -> Rows:
@@ -214,16 +204,12 @@ def names_written(games: Games) -> int:
 def _files(report: IngestReport) -> Rows:
     """What each file gave."""
     columns = ("file", "kind", "rows", "used", "dropped", "duplicates", "bytes")
-    rows = [
-        (report.path(f.path), f.kind, f.rows, f.used, f.rows - f.used, _repeats(f), f.size)
-        for f in report.records.files
-    ]
+    rows = []
+    for file in report.records.files:
+        repeats = file.noticed.get(DUPLICATE, 0) + file.dropped.get(DUPLICATE, 0)
+        counts = file.rows, file.used, file.rows - file.used, repeats, file.size
+        rows.append((report.path(file.path), file.kind, *counts))
     return Rows(columns, rows)
-
-
-def _repeats(file: FileReport) -> int:
-    """Rows that repeat another one, used or not."""
-    return file.noticed.get(DUPLICATE, 0) + file.dropped.get(DUPLICATE, 0)
 
 
 def _dropped(report: IngestReport) -> Rows:
@@ -240,18 +226,16 @@ def _excluded(report: IngestReport) -> Rows:
     """Events that are left out by `data.filter`, with the reason, rows and years of each; most rows first."""
     records = report.records
     rows = np.flatnonzero(records.with_codes([REJECT_CODE[name] for name in (EXCLUDED_EVENT, *EVENT_SETS)]))
-    events = zip(records.event.codes[rows].tolist(), records.reject_code[rows].tolist(), strict=True)
+    columns = records.event.codes[rows], records.reject_code[rows], records.year[rows]
     years: dict[tuple[int, int], list[int]] = {}
-    for event, year in zip(events, records.year[rows].tolist(), strict=True):
-        years.setdefault(event, []).append(year)
+    for event, code, year in zip(*(column.tolist() for column in columns), strict=True):
+        years.setdefault((event, code), []).append(year)
     listed = [
         (records.event.values[event], DROP_REASONS[code - 1], len(played), min(played), max(played))
         for (event, code), played in years.items()
     ]
-    return Rows(
-        ("event", "reason", "rows", "first", "last"),
-        sorted(listed, key=lambda row: (-row[2], row[0], row[1])),
-    )
+    listed.sort(key=lambda row: (-row[2], row[0], row[1]))
+    return Rows(("event", "reason", "rows", "first", "last"), listed)
 
 
 def _odd(report: IngestReport) -> Rows:
@@ -310,14 +294,11 @@ def _groups(report: IngestReport) -> Rows:
 def _duplicates(report: IngestReport) -> Rows:
     """Records that repeat another, and whether they are used all the same."""
     records, found = report.records, report.duplicates
-    rows = (
-        (
-            *(report.place(row), report.place(original), records.date[row]),
-            *(records.players[records.white[row]], records.players[records.black[row]], records.result[row]),
-            bool(records.reject_code[row] == 0),
-        )
-        for row, original in zip(found.row.tolist(), found.original.tolist(), strict=True)
-    )
+    rows = []
+    for row, original in zip(found.row.tolist(), found.original.tolist(), strict=True):
+        white, black = (records.players[side[row]] for side in (records.white, records.black))
+        game = records.date[row], white, black, records.result[row]
+        rows.append((report.place(row), report.place(original), *game, bool(records.reject_code[row] == 0)))
     columns = ("record", "repeats", "date", "white", "black", "result", "used")
     return Rows(columns, rows, hidden=frozenset({"used"}))
 
@@ -329,11 +310,11 @@ def _not_persons(report: IngestReport) -> Rows:
     """
     records = report.records
     n = len(records.players)
-    counted = np.flatnonzero(records.with_codes((0, REJECT_CODE[TEAM], REJECT_CODE[ENGINE])))
+    with_others = np.flatnonzero(records.with_codes((0, REJECT_CODE[TEAM], REJECT_CODE[ENGINE])))
     counts, used = (
-        sum((np.bincount(side[rows], minlength=n) for side in (records.white, records.black)), np.zeros(n, int))
-        for rows in (counted, report.rows)
-    )  # fmt: skip
+        np.bincount(np.concatenate([records.white[rows], records.black[rows]]), minlength=n)
+        for rows in (with_others, report.rows)
+    )
     rows: list[tuple[Any, ...]] = [
         (records.players[i], kind, int(counts[i]), int(used[i]), None, None)
         for kind, is_one in zip((TEAM, ENGINE), teams_and_engines(records.players), strict=True)
@@ -350,19 +331,13 @@ def _suspects(report: IngestReport) -> Rows:
 
     `shared` counts common opponents, `sure` marks those that `--suggest` unites.
     """
-    rows = [
-        (
-            *(s.synonym.name, s.main.name, s.kind, s.gap, s.others, s.shared, s.sure),
-            *(s.main.games, s.main.first, s.main.last),
-            *(s.synonym.games, s.synonym.first, s.synonym.last),
-        )
-        for s in report.suspects.pairs
-    ]
-    return Rows(
-        ("synonym", "main", "kind", "gap", "others", "shared", "sure", *_CAREERS),
-        rows,
-        hidden=frozenset(_CAREERS),
-    )
+    columns = ("synonym", "main", "kind", "gap", "others", "shared", "sure")
+    rows = []
+    for one in report.suspects.pairs:
+        careers = ((side.games, side.first, side.last) for side in (one.main, one.synonym))
+        names = one.synonym.name, one.main.name
+        rows.append((*names, one.kind, one.gap, one.others, one.shared, one.sure, *chain(*careers)))
+    return Rows((*columns, *_CAREERS), rows, hidden=frozenset(_CAREERS))
 
 
 Section = Callable[["IngestReport"], Rows]
@@ -437,7 +412,7 @@ def _picked(values: Sequence[Any], codes: NDArray[Any]) -> list[Any]:
 
 def _oddities(records: Records) -> dict[int, tuple[str, str]]:
     """What is odd about single records that may be used, and what they repeat, by row."""
-    found: dict[int, list[str]] = {}
+    odd: dict[int, dict[str, None]] = {}
     numbers = {file.path: number for number, file in reversed(list(enumerate(records.files)))}
     for problem in records.problems:
         number = numbers.get(problem.file)
@@ -445,16 +420,12 @@ def _oddities(records: Records) -> dict[int, tuple[str, str]]:
             first, after = records.starts[number : number + 2].tolist()
             row = first + int(np.searchsorted(records.line[first:after], problem.line, side="right")) - 1
             if row >= first:
-                found.setdefault(row, []).append(f"{problem.reason} ({problem.action})")
+                odd.setdefault(row, {})[f"{problem.reason} ({problem.action})"] = None
+    found = {row: ("; ".join(reasons), "") for row, reasons in odd.items()}
     duplicates = find_duplicates(records)
-    originals = dict(zip(duplicates.row.tolist(), duplicates.original.tolist(), strict=True))
-    return {
-        row: (
-            "; ".join(dict.fromkeys(found.get(row, []))),
-            f"duplicate of {records.place(originals[row])} (kept)" if row in originals else "",
-        )
-        for row in {**found, **originals}
-    }
+    for row, original in zip(duplicates.row.tolist(), duplicates.original.tolist(), strict=True):
+        found[row] = found.get(row, ("", ""))[0], f"duplicate of {records.place(original)} (kept)"
+    return found
 
 
 def reading_lines(games: Games, period: str, *, everything: bool = False) -> Iterator[str]:
@@ -487,13 +458,15 @@ def found_lines(meta: RunMeta, *, everything: bool = False) -> Iterator[str]:
     yield "parameters: " + ", ".join(
         f"{key} {short_text(value)}" for key, value in in_use(meta.params).items()
     )
-    gain = f" ({meta.log_evidence / meta.weight:.5f} a game)" if meta.weight else ""
-    evidence = f"log-evidence {meta.log_evidence:.6f}{gain}"
-    yield "no log-evidence: this system has none" if math.isnan(meta.log_evidence) else evidence
-    error = f"{meta.remaining_error:.2g} points" if math.isfinite(meta.remaining_error) else ""
-    sweeps, error = counted(meta.sweeps, "sweep"), error or "an unknown amount"
-    if meta.posterior:
-        error += f" ({meta.posterior} posterior)"
+    if math.isnan(meta.log_evidence):
+        yield "no log-evidence: this system has none"
+    else:
+        gain = f" ({meta.log_evidence / meta.weight:.5f} a game)" if meta.weight else ""
+        yield f"log-evidence {meta.log_evidence:.6f}{gain}"
+    known = math.isfinite(meta.remaining_error)
+    error = f"{meta.remaining_error:.2g} points" if known else "an unknown amount"
+    error += f" ({meta.posterior} posterior)" if meta.posterior else ""
+    sweeps = counted(meta.sweeps, "sweep")
     if meta.converged:
         yield f"converged in {sweeps}: all skills within {error}"
     else:
@@ -523,13 +496,11 @@ def warning_lines(games: Games, *, suspects: bool = True) -> Iterator[str]:
     pairs, left_out = count_suspects(games)
     seconds = perf_counter() - started
     spent = f" ({seconds:.1f} s; --no-suspects saves them)" if seconds >= _WORTH_SAYING else ""
-    if pairs or spent:
-        found = (
-            f"{counted(pairs, 'pair')} of names may be one person's"
-            if pairs
-            else "no two names may be one person's"
-        )
-        yield f"{found}{': review them with `ttt names FILE...`' if pairs else ''}{spent}"
+    if pairs:
+        found = f"{counted(pairs, 'pair')} of names may be one person's"
+        yield f"{found}: review them with `ttt names FILE...`{spent}"
+    elif spent:
+        yield f"no two names may be one person's{spent}"
     if left_out:
         yield f"{counted(left_out, 'name')} of frequent surnames not compared with all of their like"
 

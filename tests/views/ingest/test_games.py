@@ -76,8 +76,9 @@ def test_years_and_decades_with_the_empty_ones() -> None:
     assert list(report(rows).section("years").rows)[:4] == [
         (1858, 3, 3, 1.0), (1859, 0, 0, None), (1860, 1, 0, 0.0), (1861, 0, 0, None),
     ]  # fmt: skip
-    assert [row[0] for row in report(rows).table("years", plain_bar).rows] == list(range(1858, 1882))
-    many = report([*rows, game("A, a", "B, b", date="1890")]).table("years", plain_bar)
+    (years,) = report(rows).shown("table", "years", plain_bar)
+    assert [row[0] for row in years.rows] == list(range(1858, 1882))
+    (many,) = report([*rows, game("A, a", "B, b", date="1890")]).shown("table", "years", plain_bar)
     assert [row[:4] for row in many.rows] == [
         (1850, 3, 3, 1.0), (1860, 1, 0, 0.0), (1870, 0, 0, None), (1880, 1, 0, 0.0), (1890, 1, 0, 0.0),
     ]  # fmt: skip
@@ -147,7 +148,7 @@ def test_long_sections_are_cut_and_say_so_but_not_those_that_run_through_time() 
 def shown(found: IngestReport) -> list[str]:
     headings = [
         rows.title[0].partition(":")[0].partition(" in ")[0].replace("decade", "year")
-        for rows in found.tables(plain_bar)
+        for rows in found.shown("table", None, plain_bar)
     ]
     return [name for name, (heading, _) in SECTIONS.items() if heading in headings]
 
@@ -160,7 +161,7 @@ def test_the_eye_sees_only_what_has_something_to_tell() -> None:
 
 
 def test_bars_are_for_the_eye_only() -> None:
-    rows = report(ONE).table("years", plain_bar)
+    (rows,) = report(ONE).shown("table", "years", plain_bar)
     assert (rows.columns[-1], next(iter(rows.rows))[-1]) == ("", "2/2")
     assert "draws" in rows.hidden
     assert report(ONE).section("years").columns == ("year", "games", "draws", "draw_share")
