@@ -13,7 +13,6 @@ from tests.support.builders import EXACT, fit_rows, historical, make_games, skil
 from ttt_cli import read_games
 from ttt_cli.config.schema import SolverConfig
 from ttt_cli.inference.ep.merged import merge_games, points_given
-from ttt_cli.inference.years import YearMargins
 from ttt_cli.periods import STEPS_PER_YEAR, calendar_year
 from ttt_cli.systems import ttt, ttt_d
 from ttt_cli.timeline import build_timeline
@@ -213,39 +212,6 @@ def test_score_and_information_by_brute_force(colours):
         assert score[g] == pytest.approx(weight * slopes[outcome], rel=1e-7)
         assert information[g] == pytest.approx(weight * fisher, rel=1e-7)
         assert by_margin[g] * margin[g] == pytest.approx(score[g], rel=1e-9)
-
-
-@pytest.mark.parametrize("colours", ["known", "unknown"])
-def test_sites_have_the_scores_of_their_cavities(colours):
-    """At the fixed point, of games of any weight and handicap."""
-    rng = np.random.default_rng(5)
-    rows = [
-        (*row, float(rng.choice([0.5, 1.0, 3.0])), float(rng.choice([0.0, 80.0]))) for row in random_rows(5)
-    ]
-    timeline = build_timeline(make_games(rows), "year", colours)
-    params = ttt.Params(beta=300, draw_margin=150.0, white_advantage=60.0, draw_margin_drift=0.2)
-    inference = ttt.posterior(timeline, params, ttt.fit(timeline, params, EXACT))
-    exact, _ = np.sum(inference.margins("scores", np.ones(9), True), axis=0)
-    (of_sites,) = np.sum(inference.margins("scores", np.ones(9), False), axis=0)
-    assert np.abs(exact).min() > 0.01
-    assert of_sites == pytest.approx(exact, rel=1e-6)
-
-
-def test_near_the_end_steps_ask_for_scores_alone(monkeypatch):
-    """The Fisher information is taken while margins move far, and for the evidence."""
-    asked, scores = [], YearMargins.scores
-
-    def watched(self, posterior, by_year, informed):
-        found = scores(self, posterior, by_year, informed)
-        assert len(found) == 1 + informed
-        asked.append(informed)
-        return found
-
-    monkeypatch.setattr(YearMargins, "scores", watched)
-    fit_rows(random_rows(1), solver=SolverConfig(posterior="factorised"), draw_margin_drift=0.2)
-    assert asked[0]
-    assert asked[-1]
-    assert asked.count(False) >= 2
 
 
 @pytest.mark.parametrize("name", ["ttt", "ttt-d"])

@@ -17,8 +17,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from ttt_cli.fitted import DrawCurve
-from ttt_cli.games.table import DRAW
-from ttt_cli.inference.ep.merged import MergedGames, outcomes, points_given
+from ttt_cli.inference.ep.merged import MergedGames, points_given
 from ttt_cli.inference.newcomers import GaussianWalk
 from ttt_cli.inference.outcome import STRENGTH_REACH, STRENGTH_UNIT
 from ttt_cli.inference.solver import largest
@@ -35,7 +34,6 @@ if TYPE_CHECKING:
 GamesGradient = tuple[float, ...]
 
 FARTHEST: Final = 0.5  # of a step
-EARLIER: Final = 3  # steps before, of which a faster one is made
 
 
 class YearWalk(GaussianWalk):
@@ -49,7 +47,6 @@ class YearWalk(GaussianWalk):
             known = min(len(start), len(years))
             theta[:known], theta[known:] = start[:known], start[known - 1]
         self._u = np.diff(theta, prepend=0.0) / np.where(self.variances > 0.0, np.sqrt(self.variances), 1.0)
-        self._steps: list[tuple[Array, Array]] = []
 
     @property
     def theta(self) -> Array:
@@ -58,29 +55,11 @@ class YearWalk(GaussianWalk):
 
     def step(self, score: Array, information: Array) -> float:
         """Take one step of Fisher scoring on a posterior; returns the largest move."""
-        move = self._scoring(score, information)
-        self._u, self._steps = self._u + move, []
-        return largest(self.root @ move)
-
-    def accelerated(self, score: Array, information: Array) -> float:
-        """Take a step with Anderson acceleration (1965); returns the largest move."""
-        move = self._scoring(score, information)
-
-        def scaled(steps: Array) -> Array:
-            """Scale steps to the norm of I + L'F L, (..., 2 years)."""
-            return np.concatenate([steps, steps @ self.root.T * np.sqrt(information)], -1)
-
-        if self._steps and np.linalg.norm(scaled(move)) > np.linalg.norm(scaled(self._steps[-1][0])):
-            self._steps.clear()
-        goal = self._u + move
-        earlier, self._steps = self._steps, [*self._steps[1 - EARLIER :], (move, goal)]
-        self._u = goal
-        if earlier:
-            moves, goals = (np.stack([now - one for one in before]) for now, before in zip(
-                (move, goal), zip(*earlier, strict=True), strict=True))  # fmt: skip
-            share = np.linalg.lstsq(scaled(moves).T, scaled(move), rcond=1e-6)[0]
-            self._u = goal + self._limited(-share @ goals)
-        return largest(self.root @ move)
+        move = np.linalg.solve(self.precision(information), self.root.T @ score - self._u)
+        moved = largest(self.root @ move)
+        share = min(1.0, FARTHEST / max(moved, FARTHEST))
+        self._u = self._u + share * move
+        return share * moved
 
     def log_evidence(self, information: Array) -> float:
         """Contribution of the walk to the log-evidence."""
@@ -91,13 +70,6 @@ class YearWalk(GaussianWalk):
         covariance = np.linalg.solve(self.precision(information), self.root.T)
         return np.asarray(np.einsum("ij,ji->i", self.root, covariance))
 
-    def _scoring(self, score: Array, information: Array) -> Array:
-        step = np.linalg.solve(self.precision(information), self.root.T @ score - self._u)
-        return self._limited(step)
-
-    def _limited(self, move: Any) -> Array:
-        return np.asarray(move * min(1.0, FARTHEST / max(largest(self.root @ move), FARTHEST)))
-
 
 class Posterior(ABC):
     """Posterior of a timeline or slice during a fit, as moving margins use it."""
@@ -105,11 +77,6 @@ class Posterior(ABC):
     rule: Rule
     chains: Chains
     of_years: YearMargins
-
-    @property
-    def site_messages(self) -> tuple[Array, Array] | None:
-        """Marginals and the sites of single skills, or None where games have none."""
-        return None
 
     @abstractmethod
     def mean_skills(self) -> Array:
@@ -130,12 +97,6 @@ class Posterior(ABC):
     def margins(self, name: str, *arguments: Any) -> list[Any]:
         """Results of a method of `YearMargins` for all slices."""
         return [getattr(self.of_years, name)(self, *arguments)]
-
-
-def newcomers_of(previous: Ids, node_start: Places, place: Ids) -> tuple[Ids, Ids]:
-    """First nodes of players among nodes with these `previous`, and the index of their years."""
-    first = np.flatnonzero(previous < 0).astype(np.int32)
-    return first, np.repeat(place, np.diff(node_start))[first]
 
 
 class YearMargins:
@@ -167,10 +128,6 @@ class YearMargins:
         return found
 
     @cached_property
-    def _before(self) -> Array:
-        return self._room.empty("margin before", self.margin.shape, np.float64)
-
-    @cached_property
     def _games_of_years(self) -> Places:
         """Number of distinct games per year, in the order of the games."""
         games = np.bincount(self._place, np.diff(self._games.start), self._years)
@@ -185,12 +142,6 @@ class YearMargins:
         found[played] = np.add.reduceat(values, self._start[:-1][played])
         return found
 
-    def counts(self, _: Posterior) -> Array:
-        """Weight of games and of draws per year, (2, years)."""
-        weight = self._games.weight
-        drawn = np.where(outcomes(self._games) == DRAW, weight, 0.0)
-        return np.stack([self._summed(weight), self._summed(drawn)])
-
     def _mean_skill(self, posterior: Posterior) -> Array:
         """Mean skill of both players of each game, points, (games,)."""
         skill, games = posterior.mean_skills(), self._games
@@ -200,8 +151,9 @@ class YearMargins:
         return strength
 
     def strengths(self, posterior: Posterior) -> Array:
-        """Sum over games of the mean of both skills per year, points, (years,)."""
-        return self._summed(self._games.weight * self._mean_skill(posterior))
+        """Weight of games per year, and the sum over them of the mean of both skills, points, (2, years)."""
+        weight = self._games.weight
+        return np.stack([self._summed(weight), self._summed(weight * self._mean_skill(posterior))])
 
     def above(self, posterior: Posterior, level: Array) -> Array:
         """Skill of each game's players above the year's level, in units of strength, (games,)."""
@@ -210,66 +162,52 @@ class YearMargins:
         above /= STRENGTH_UNIT
         return np.clip(above, -STRENGTH_REACH, STRENGTH_REACH, out=above)
 
-    def widen(self, posterior: Posterior, level: Array, by_year: Array) -> None:
-        """Update the margins of games by strength, given the levels (years,), points."""
+    def widen(self, posterior: Posterior, level: Array, by_year: Array) -> float:
+        """`apply` with the strength of games' players above the levels (years,), points."""
         above = self.above(posterior, level)
         np.exp(np.multiply(above, self._strength, out=above), out=self._wider)
-        self.apply(posterior, by_year)
+        return self.apply(posterior, by_year)
 
-    def remember(self, _: Posterior) -> None:
-        """Set the reference of the next `move`."""
-        self._before[:] = self.margin
-
-    def move(self, _: Posterior) -> float:
-        """Largest move since `remember`, points."""
-        self._before -= self.margin
-        return largest(self._before)
-
-    def apply(self, posterior: Posterior, by_year: Array) -> None:
-        """Set margins of games, and the prior means of newcomers' margins."""
-        self.margin[:] = self._base if self.own else np.repeat(by_year, self._games_of_years)
+    def apply(self, posterior: Posterior, by_year: Array) -> float:
+        """Set margins of games, and the prior means of newcomers' margins; returns the largest move, points."""
+        margin = (
+            np.full(len(self.margin), self._base) if self.own else np.repeat(by_year, self._games_of_years)
+        )
         if self._strength:
-            self.margin *= self._wider
+            margin *= self._wider
+        self.margin -= margin
+        moved = largest(self.margin)
+        self.margin[:] = margin
         if self.own:
             first, year = self.own
             posterior.chains.mean[first] = (by_year - self._base)[year]
+        return moved
 
-    def scores(self, posterior: Posterior, by_year: Array, informed: bool) -> Array:
-        """Score of each year's log margin, or that of the sites, and optionally its Fisher information."""
-        if self.own:
-            return self._of_newcomers(posterior, by_year, *self.own)[: 1 + informed]
-        return self._of_games(posterior, informed)
+    def scores(self, posterior: Posterior, by_year: Array) -> Array:
+        """Score of each year's log margin, and its Fisher information, (2, years)."""
+        if not self.own:
+            return self._of_games(posterior)
+        first, year = self.own
+        by_mean, by_variance = (slopes[first] for slopes in posterior.chain_slopes())
+        margin = by_year[year]
+        information = margin**2 * np.maximum(by_mean**2 - 2.0 * by_variance, 0.0)
+        return np.stack([np.bincount(year, of, self._years) for of in (margin * by_mean, information)])
 
     @cached_property
     def _found(self) -> Array:
         return self._room.empty("scores", (2, len(self.margin)), np.float64)  # in each update the same memory
 
-    def _of_games(self, posterior: Posterior, informed: bool) -> Array:
-        from ttt_cli.kernels.ep.margins import margin_information, site_scores
+    def _of_games(self, posterior: Posterior) -> Array:
+        from ttt_cli.kernels.ep.margins import margin_information
 
-        found, games, rule, known = self._found, self._games, posterior.rule, posterior.site_messages
-        if known and not informed:
-            posterior.run_games(lambda *part: site_scores(*part, games, rule, *known, found[0]))
-        else:
-            cavities = posterior.cavities()
-            posterior.run_games(lambda *part: margin_information(*part, games, rule, cavities, *found))
-        return np.stack([self._summed(of) for of in found[: 1 + informed]])
-
-    def _of_newcomers(self, posterior: Posterior, by_year: Array, first: Ids, year: Ids) -> Array:
-        by_mean, by_variance = (slopes[first] for slopes in posterior.chain_slopes())
-        margin = by_year[year]
-        information = margin**2 * np.maximum(by_mean**2 - 2.0 * by_variance, 0.0)
-        each = margin * by_mean, information
-        return np.stack([np.bincount(year, of, self._years) for of in each])
+        rest = self._games, posterior.rule, posterior.cavities(), *self._found
+        posterior.run_games(lambda begin, end: margin_information(begin, end, *rest))
+        return np.stack([self._summed(of) for of in self._found])
 
 
 STATE: Final = "log draw margins by year"
 INITIAL: Final = "before joint propagation:"  # prefix of that state
 ROUNDING: Final = 1e-11  # smaller moves of logarithms are zero
-FIRST_STEPS: Final = 5  # from equal margins to those of the shares of draws
-ROUGH: Final = 1e-3  # of a logarithm
-NEAR: Final = 0.02  # the same: after smaller moves the next step takes the Fisher information as it was
-TINY: Final = 1e-12
 
 
 class MovingMargins:
@@ -278,14 +216,12 @@ class MovingMargins:
     def __init__(self, timeline: Timeline, play: Play, start: Fit | None = None) -> None:
         self._timeline, self._play = timeline, play
         self.still = not play.margin or not (play.drift or play.strength)
-        self._weight: Array | None = None  # of the games of each year
         if self.still:
             return
         theta = None if start is None else start.state.get(STATE)
         self.walk = YearWalk(self.calendar[0], play.drift, theta)
         self._last = math.inf
-        self._near = np.zeros(0)  # the Fisher information of a posterior near by
-        self._known: Array | None = None  # and of this one
+        self._known: Array | None = None  # the Fisher information of this posterior
 
     @cached_property
     def calendar(self) -> tuple[Ids, Ids]:
@@ -319,54 +255,30 @@ class MovingMargins:
             "the log-evidence is approximate: draw margins depend on skills that are estimated from the same games",
         )
 
-    def initialise(self, posterior: Any) -> None:
-        """Set initial margins: by the share of draws as if all players were equal."""
-        if self.still:
-            return
-        play, timeline = self._play, self._timeline
-        self._weight, drawn = self._sum(posterior, "counts")
-        if self.of_newcomers and not self._weight.any():
-            _, year = newcomers_of(timeline.previous, timeline.node_start, self.calendar[1])
-            debuts = np.bincount(year, minlength=len(self._weight))
-            while self.walk.step(*_of_one_margin(self._by_year / play.own_margins, debuts)) > ROUGH:
-                pass
-        elif self.walk.drift and not self.walk.theta.any():
-            for _ in range(FIRST_STEPS):
-                self.walk.step(*_of_equals(self._by_year / math.sqrt(play.noise), drawn, self._weight))
-        self.apply(posterior)
-
-    def apply(self, posterior: Any) -> None:
-        """Set the current margins and chains."""
-        if not self.still:
-            posterior.margins("apply", self._by_year)
+    def apply(self, posterior: Any) -> float:
+        """Set the current margins and chains; returns the largest move, points."""
+        return 0.0 if self.still else float(max(posterior.margins("apply", self._by_year)))
 
     def update(self, posterior: Any) -> tuple[float, float]:
         """Update from a posterior; returns the largest move of a margin and its estimated remaining move, points."""
         if self.still:
             return 0.0, 0.0
-        posterior.margins("remember")
-        self._known = None
-        self.follow_strength(posterior)
-        step = self._step(posterior) if self.walk.drift else 0.0
-        self.apply(posterior)
+        self._known, step = None, 0.0
+        moved = self.follow_strength(posterior)
+        if self.walk.drift:
+            step = self.walk.step(*self._sum(posterior, "scores", self._by_year))
+        moved += self.apply(posterior)
         step = step if step > ROUNDING else 0.0
         ahead = step * step / (self._last - step) if step < self._last else step and math.inf
         self._last = step
         most = largest(self._by_year)
-        return max(most * step, *posterior.margins("move")), most * ahead
+        return max(most * step, moved), most * ahead
 
-    def _step(self, posterior: Any) -> float:
-        informed = self._play.own_margins > 0.0 or self._last > NEAR  # of newcomers it costs nothing
-        found = self._sum(posterior, "scores", self._by_year, informed)
-        if informed:
-            self._near = found[1]
-        move = self.walk.accelerated if self._weight_of(posterior).any() else self.walk.step
-        return move(found[0], self._near)
-
-    def follow_strength(self, posterior: Any) -> None:
-        """Update each game's strength above its year's level."""
-        if self._play.strength and not self.still:
-            posterior.margins("widen", self._level(posterior), self._by_year)
+    def follow_strength(self, posterior: Any) -> float:
+        """Update each game's strength above its year's level; returns the largest move of a margin, points."""
+        if self.still or not self._play.strength:
+            return 0.0
+        return float(max(posterior.margins("widen", self._level(posterior), self._by_year)))
 
     def log_evidence(self, posterior: Any) -> float:
         """Contribution of theta to the log-evidence."""
@@ -414,40 +326,17 @@ class MovingMargins:
     def _sum(self, posterior: Any, *what: Any) -> Array:
         return np.asarray(np.sum(posterior.margins(*what), axis=0))
 
-    def _weight_of(self, posterior: Any) -> Array:
-        if self._weight is None:
-            self._weight = self._sum(posterior, "counts")[0]
-        return self._weight
-
     def _level(self, posterior: Any) -> Array:
         """Levels l_t (years,), points."""
-        weight, total = self._weight_of(posterior), self._sum(posterior, "strengths")
+        weight, total = self._sum(posterior, "strengths")
         played = weight > 0.0
         return _filled(np.where(played, total / np.where(played, weight, 1.0), np.nan))
 
     def _information(self, posterior: Any) -> Array:
         """Fisher information (years,) of theta."""
         if self._known is None:
-            self._known = self._sum(posterior, "scores", self._by_year, True)[1]
+            self._known = self._sum(posterior, "scores", self._by_year)[1]
         return self._known
-
-
-def _of_equals(bound: Array, drawn: Array, games: Array) -> tuple[Array, Array]:
-    """Score and Fisher information of theta if all players were equal; `bound` in sds of a difference."""
-    from scipy.special import ndtr
-
-    draw = np.clip(2.0 * ndtr(bound) - 1.0, TINY, 1.0 - TINY)
-    slope = math.sqrt(2.0 / math.pi) * bound * np.exp(-0.5 * bound * bound)
-    score = slope * (drawn / draw - (games - drawn) / (1.0 - draw))
-    return score, games * slope * slope / (draw * (1.0 - draw))
-
-
-def _of_one_margin(bound: Array, newcomers: Places) -> tuple[Array, Array]:
-    """Score and Fisher information without games: newcomers' margins, of mean `bound` sds, are positive."""
-    from scipy.special import log_ndtr
-
-    slope = np.exp(-0.5 * bound * bound - log_ndtr(bound)) / math.sqrt(2.0 * math.pi)
-    return newcomers * bound * slope, newcomers * bound**2 * slope * (slope + bound)
 
 
 def _filled(level: Array) -> Array:

@@ -14,7 +14,7 @@ from tests.support.builders import make_games, random_rows
 from tests.support.strategies import examples
 from ttt_cli.config.schema import SolverConfig
 from ttt_cli.inference.ep import slices
-from ttt_cli.inference.ep.borders import Borders
+from ttt_cli.inference.ep.cutting import Borders
 from ttt_cli.inference.ep.inference import Engine
 from ttt_cli.inference.ep.slices import period_cuts
 from ttt_cli.inference.solver import Pace
@@ -71,7 +71,7 @@ def engine_of(one):
     pieces = SimpleNamespace(borders=borders, widest=float(np.sqrt(one._widest.max())))
     holder = SimpleNamespace(ask=lambda name, each: [getattr(one, name)(*arguments) for arguments in each])
     nothing = lambda _: None  # noqa: E731
-    moving = SimpleNamespace(initialise=nothing, apply=nothing, follow_strength=nothing)
+    moving = SimpleNamespace(apply=nothing, follow_strength=nothing)
     play, priors = (
         Play(1.0, 0.0, 1.0, own_margins=float(one._own)),
         {"skill": SimpleNamespace(newcomers=None)},

@@ -16,8 +16,7 @@ import numpy as np
 
 from ttt_cli.fitted import DrawCurve, Fit, NewcomerCurve
 from ttt_cli.histories import Chain
-from ttt_cli.inference.ep.borders import Coupling
-from ttt_cli.inference.ep.cutting import Cutter, SliceInputs
+from ttt_cli.inference.ep.cutting import Coupling, Cutter, SliceInputs
 from ttt_cli.inference.ep.merged import MergedGames
 from ttt_cli.inference.ep.slices import Slice
 from ttt_cli.inference.ep.start import has_beliefs, sites_name, start_of, started_sites
@@ -85,7 +84,6 @@ class Engine:
         self.traffic = self.steps = self._sweeps = 0
         self.moving, self.priors = moving, priors
         self.newcomers = newcomers = priors["skill"].newcomers
-        self._survive(partial(moving.initialise, self))
         self.warm = any(self._survive(self._begun))
         if newcomers:
             levels = self._survive(partial(self._all, "newcomers", "levels"))

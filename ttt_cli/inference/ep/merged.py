@@ -101,11 +101,6 @@ def handicap_places(offset: Array, neutral: Mask | bool) -> tuple[Array, NDArray
     return handicap, place[1:]
 
 
-def outcomes(games: Pairings) -> NDArray[np.uint8]:
-    """Outcomes of `first` in codes."""
-    return np.asarray((games.code & ((1 << OUTCOME_BITS) - 1)) % UNKNOWN, np.uint8)
-
-
 def codes(
     outcome: NDArray[np.integer], place: NDArray[np.integer], *, unknown: Mask | bool = False
 ) -> NDArray[np.uint8]:

@@ -2,7 +2,7 @@
 
 A fit in memory is one slice of the whole timeline, which threads share by parts; with `--memory` and on a cluster there
 are several, each of one part. Each method of `Slice` computes from what has arrived at the borders and returns what
-others need: messages by segment (`borders.py`) and a few numbers.
+others need: messages by segment (`cutting.py`) and a few numbers.
 """
 
 import math
@@ -21,7 +21,7 @@ from ttt_cli.inference.ep.cutting import SliceInput
 from ttt_cli.inference.ep.start import keep_sites, kept_sites
 from ttt_cli.inference.newcomers import Correction, Newcomers, NewcomersOfSlice
 from ttt_cli.inference.solver import Pace, largest
-from ttt_cli.inference.years import Play, Posterior, YearMargins, newcomers_of
+from ttt_cli.inference.years import Play, Posterior, YearMargins
 from ttt_cli.kernels.ep import chains as chain_kernels
 from ttt_cli.kernels.ep import games as game_kernels
 from ttt_cli.kernels.ep import joint_means, ttt, ttt_d
@@ -81,15 +81,15 @@ class Slice(Posterior):
         self._coupling = room.empty("coupling", (0 if own else distinct,), np.float64)
         self._messages = Messages(*(rows(name, variables, 2) for name in Messages._fields))
         begin, end = self._ranges[-1]  # of the margins, if there are any
-        first, year = newcomers_of(self.chains.previous[begin:end], piece.node_start, piece.year)
+        first = np.flatnonzero(self.chains.previous[begin:end] < 0).astype(np.int32)
+        place = np.repeat(piece.year, np.diff(piece.node_start))
         self.of_years = YearMargins(
             self._games, self.rule.margin, play.margin, play.strength, piece.year, piece.years,
-            (begin + first, year) if own else None, room,
+            (begin + first, place[first]) if own else None, room,
         )  # fmt: skip
         self._newcomers = None
         if piece.newcomers:
-            sd, *elsewhere = piece.newcomers
-            place = np.repeat(piece.year, np.diff(piece.node_start))
+            sd, elsewhere = piece.newcomers
             arrays = self.chains, self._messages, elsewhere, room
             self._newcomers = NewcomersOfSlice(slice(*self._ranges[0]), place, piece.years, sd, *arrays)
         self._z, self._az, self._p, self._ap, self.residual, self.correction, *others = rows(
@@ -391,11 +391,6 @@ class Slice(Posterior):
     def newcomers(self, name: str, *arguments: Any) -> Any:
         """What `NewcomersOfSlice` do."""
         return getattr(self._newcomers, name)(*arguments)
-
-    @property
-    def site_messages(self) -> tuple[Array, Array]:
-        """Marginals, and the sites of single skills that games have."""
-        return self._messages.marginal, self.sites.message
 
     def cavities(self) -> Array:
         """Of all games, as the kernels take them."""

@@ -3,7 +3,7 @@
 import math
 
 from ttt_cli.kernels.arrays import Rows, Vector
-from ttt_cli.kernels.compile import at, inner, kernel, span
+from ttt_cli.kernels.compile import inner, kernel, span
 from ttt_cli.kernels.ep.structures import Pairings, Rule
 from ttt_cli.kernels.outcomes import (
     LOG_SQRT_2PI,
@@ -103,41 +103,3 @@ def margin_information(
         )
         score[g] = games.weight[g] * found[0]
         information[g] = games.weight[g] * found[1]
-
-
-@kernel
-def site_scores(
-    begin: int, end: int, games: Pairings, rule: Rule, marginal: Rows, message: Rows, score: Vector
-) -> None:
-    """Fill the scores of `margin_information` from the sites of some games, (games,).
-
-    The site of a skill gives g = d log P / d s_i and k = -d^2 log P / d s_i^2 at its cavity. With d, of variance c^2,
-    the difference of both with advantage and handicap, the score is -margin |g| of a win or a loss, and c^2 (k - g^2)
-    - d g of a draw. It is that of the cavity at the fixed point, and where colours are unknown.
-    """
-    for g in span(begin, end):
-        score[g] = 0.0
-        i, j = at(games.first[g]), at(games.second[g])
-        cavity_i = marginal[i, 0] - message[g, 0]
-        cavity_j = marginal[j, 0] - message[g, 2]
-        if not (cavity_i > 0.0 and cavity_j > 0.0):
-            continue
-        mean_i = (marginal[i, 1] - message[g, 1]) / cavity_i
-        difference = mean_i - (marginal[j, 1] - message[g, 3]) / cavity_j
-        difference += handicap_of(games.code[g], rule.handicap)
-        variance = rule.noise + 1.0 / cavity_i + 1.0 / cavity_j
-        outcome = outcome_of(games.code[g])
-        if outcome >= UNKNOWN:
-            scale = 1.0 / math.sqrt(variance)
-            found, _ = _margin_information(
-                difference * scale, rule.advantage * scale, rule.margin[g] * scale, outcome
-            )
-        else:
-            left = cavity_i / marginal[i, 0]
-            shrink = message[g, 0] * left
-            shift = message[g, 1] * left - mean_i * shrink
-            if outcome == 1:
-                found = variance * (shrink - shift * shift) - (difference + rule.advantage) * shift
-            else:
-                found = -rule.margin[g] * abs(shift)
-        score[g] = games.weight[g] * found
