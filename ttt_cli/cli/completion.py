@@ -6,6 +6,7 @@ Beside click's kinds of items there are `key`, completed without a blank, and `n
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -27,10 +28,16 @@ from ttt_cli.support.errors import TttError
 if TYPE_CHECKING:
     from pydantic import BaseModel
 
+    from ttt_cli.runs.run import Run
 
 Items = Iterable["CompletionItem[Any]"]
 KEY, NAME = "key", "name"
 _MOST: Final = 50
+_PLAYERS: Final = """
+SELECT player, games FROM players WHERE starts_with(folded, $1) OR contains(' ' || folded, ' ' || $1)
+ORDER BY games DESC, player LIMIT $2
+"""
+_PERIODS: Final = "SELECT period FROM periods WHERE starts_with(period, $1) ORDER BY period_number LIMIT $2"
 _BASH = """\
 %(complete_func)s() {
     local IFS=$'\\n' response completion type value
@@ -120,36 +127,26 @@ def players(context: click.Context, typed: str) -> Items:
     """Players with a matching name or word, by number of games."""
     from ttt_cli.support.folding import fold
 
-    found = _of_run(
-        context,
-        "player, games FROM players WHERE starts_with(folded, $1) OR contains(' ' || folded, ' ' || $1)"
-        " ORDER BY games DESC, player",
-        fold(typed),
-    )
-    yield from (CompletionItem(player, type=NAME, help=f"{games:g} games") for player, games in found)
+    for player, games in _run(context).select(_PLAYERS, [fold(typed), _MOST])[1]:
+        yield CompletionItem(player, type=NAME, help=f"{games:g} games")
 
 
 def periods(context: click.Context, typed: str) -> Items:
     """Periods of the run."""
-    found = _of_run(
-        context, "period FROM periods WHERE starts_with(period, $1) ORDER BY period_number", typed
-    )
-    yield from (CompletionItem(period) for (period,) in found)
-
-
-def _of_run(context: click.Context, query: str, typed: str) -> list[tuple[Any, ...]]:
-    from ttt_cli.runs.run import open_run
-
-    return open_run(context.params.get("run")).select(f"SELECT {query} LIMIT {_MOST}", [typed])[1]
+    yield from (CompletionItem(period) for (period,) in _run(context).select(_PERIODS, [typed, _MOST])[1])
 
 
 def parameters(context: click.Context, typed: str) -> Items:
     """Parameters of the run's model, the last of some with commas between."""
-    from ttt_cli.runs.run import open_run
     from ttt_cli.systems import registry
 
-    traits = registry.load(open_run(context.params.get("run")).meta.model).TRAITS
-    yield from _of_list(typed, traits.tunable)
+    yield from _of_list(typed, registry.load(_run(context).meta.model).TRAITS.tunable)
+
+
+def _run(context: click.Context) -> Run:
+    from ttt_cli.runs.run import open_run
+
+    return open_run(context.params.get("run"))
 
 
 def _of_list(typed: str, words: Iterable[str]) -> Items:
@@ -212,25 +209,20 @@ def attach(command: click.Command) -> None:
 def _completed(
     choices: Callable[[click.Context, str], Items], ctx: click.Context, incomplete: str
 ) -> list[CompletionItem[Any]]:
-    """Candidates; errors are suppressed because they would appear in the line being typed."""
-    try:
+    with suppress(TttError, OSError):  # they would appear in the line being typed
         return list(choices(ctx, incomplete))
-    except (TttError, OSError):
-        return []
+    return []
 
 
 class _Bash(BashComplete):
     source_template = _BASH
-
-    def format_completion(self, item: CompletionItem) -> str:
-        return f"{item.type},{item.value}"
 
 
 class _Zsh(ZshComplete):
     source_template = _ZSH
 
     def format_completion(self, item: CompletionItem) -> str:
-        shown = f"{item.value}  -- {_line(item.help)}" if item.help else item.value
+        shown = f"{item.value}  -- {' '.join(item.help.split())}" if item.help else item.value
         return f"{item.type}\n{item.value}\n{shown}"
 
 
@@ -238,7 +230,7 @@ class _Fish(FishComplete):
     source_template = _FISH
 
     def format_completion(self, item: CompletionItem) -> str:
-        return f"{item.type},{item.value}" + (f"\t{_line(item.help)}" if item.help else "")
+        return f"{item.type},{item.value}" + (f"\t{' '.join(item.help.split())}" if item.help else "")
 
 
 SHELLS: Final[dict[str, tuple[type[ShellComplete], str]]] = {  # with the place of the script
@@ -252,10 +244,6 @@ def register() -> None:
     """Let click answer these shells in these forms."""
     for name, (shell, _) in SHELLS.items():
         add_completion_class(shell, name)
-
-
-def _line(text: str) -> str:
-    return " ".join(text.split())
 
 
 @click.command("completion")

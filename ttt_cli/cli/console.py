@@ -57,12 +57,6 @@ def prepare_streams() -> None:
                 output.reconfigure(encoding="utf-8", newline="\n")
 
 
-def prepare_home() -> None:
-    """Set a home for users without one, because libraries require it."""
-    if os.path.expanduser("~") == "~":  # noqa: PTH111 - Path raises
-        os.environ["HOME"] = "/nonexistent"
-
-
 def flush_output() -> None:
     """Flush standard output. Raises BrokenPipeError, OutputError."""
     try:
@@ -110,10 +104,8 @@ def unwinding(received: list[int]) -> Iterator[None]:
 
 
 FORMATS: Final = ("table", "csv", "tsv", "json", "jsonl", "parquet")
-TABLES: Final = (
-    "table",
-    "games",
-)  # kinds of files that a table may replace; games only if it holds some itself
+# Kinds of files that a table may replace; games only if it holds some itself
+TABLES: Final = ("table", "games")
 _OTHERS: Final = (  # endings of formats that tables are not written in
     "xlsx xls ods arrow feather sql sqlite db duckdb ttt pgn html htm xml yaml yml md "
     "pdf svg png gz bz2 xz zst zip"
@@ -193,9 +185,8 @@ def _inputs(*, aliases: bool) -> Iterator[str]:
     """Yield all texts among this command's options except its outputs: they may be files that it reads."""
     context = click.get_current_context(silent=True)
     for name, value in (context.params if context else {}).items():
-        if name == "files" or not (
-            aliases or name in _OUTPUTS.split()
-        ):  # an alias file is read and continued
+        # An alias file is read and continued.
+        if name == "files" or not (aliases or name in _OUTPUTS.split()):
             for one in value if isinstance(value, tuple | list) else (value,):
                 if isinstance(one, str):
                     yield from (one, one.rpartition("=")[2])
@@ -312,16 +303,13 @@ def figure_format(out: str | None, fmt: str | None = None) -> str:
         if fmt in ("png", "pdf") and on_terminal():
             raise click.UsageError(f"{fmt} is binary: name a file with -o FILE, or pipe it")
         return fmt or "svg"
-    if not fmt and out is not None:
-        suffix = Path(out).suffix.removeprefix(".").lower()
-        if suffix not in FIGURE_FORMATS:
-            raise click.UsageError(
-                f"{out!r}: figures are {', '.join(FIGURE_FORMATS)}, by the file's name or -f"
-            )
-        fmt = suffix
-    if out is not None:
-        check_place(out, _figure_kind(fmt))
-    return fmt or "png"
+    if out is None:
+        return fmt or "png"
+    fmt = fmt or Path(out).suffix.removeprefix(".").lower()
+    if fmt not in FIGURE_FORMATS:
+        raise click.UsageError(f"{out!r}: figures are {', '.join(FIGURE_FORMATS)}, by the file's name or -f")
+    check_place(out, _figure_kind(fmt))
+    return fmt
 
 
 def save_figure(figure: Figure, out: str | None, fmt: str) -> None:
@@ -336,7 +324,7 @@ def save_figure(figure: Figure, out: str | None, fmt: str) -> None:
         say(f"{place} written")
 
 
-def _figure_kind(fmt: str | None) -> str:
+def _figure_kind(fmt: str) -> str:
     return "page" if fmt == "html" else "picture"
 
 

@@ -50,17 +50,16 @@ def command(
     if grid is not None:
         return _surface(query, grid, overrides, jobs)
     run = query.open(titled=False)
-    from ttt_cli.views.evidence import evidence_report, with_scores
+    from ttt_cli.views.evidence import evidence_report
     from ttt_cli.views.run import short_tables
 
-    report, converged = evidence_report(run.meta), run.meta.converged
+    found = None
     if scores:
         from ttt_cli.evaluate.forecast import predict_run
 
         found = predict_run(run, since, every or 1, progress=progress())
-        report, converged = with_scores(report, found), converged and found.converged
-    query.show(report, *(short_tables(run) if query.titled else ()))
-    return 0 if converged else options.NOT_CONVERGED
+    query.show(evidence_report(run.meta, found), *(short_tables(run) if query.titled else ()))
+    return 0 if run.meta.converged and (found is None or found.converged) else options.NOT_CONVERGED
 
 
 def _surface(query: options.RunQuery, grid: str, overrides: tuple[str, ...], jobs: int | None) -> int:

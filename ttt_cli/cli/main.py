@@ -136,7 +136,8 @@ def run(args: Sequence[str] | None = None) -> int:
     """Run the command line and give the exit code. `args` default to the process's own."""
     voice.reset()
     streams.prepare_streams()
-    streams.prepare_home()
+    if os.path.expanduser("~") == "~":  # noqa: PTH111 - Path raises
+        os.environ["HOME"] = "/nonexistent"  # libraries require one
     if COMPLETING in os.environ:
         from ttt_cli.cli.completion import register
 

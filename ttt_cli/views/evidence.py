@@ -53,11 +53,11 @@ def gain_per_game(meta: RunMeta) -> float:
     return (meta.log_evidence - naive) / meta.weight if meta.weight else 0.0
 
 
-def evidence_report(meta: RunMeta) -> Rows:
-    """The report of one run: one row of the games, the evidence, how inference ended, the parameters.
+def evidence_report(meta: RunMeta, scored: Forecast | None = None) -> Rows:
+    """The report of one run: one row of the games, the evidence, how inference ended, the parameters, any scores.
 
-    Evidence in nats; `gain_per_game` is over the naive model. Parameters without a value are left out; the evidence
-    of a system without one is empty.
+    Evidence and log scores in nats; `gain_per_game` is over the naive model, `from` the first period scored.
+    Parameters without a value are left out; the evidence of a system without one is empty.
     """
     from ttt_cli.support.switches import in_use
 
@@ -79,7 +79,22 @@ def evidence_report(meta: RunMeta) -> Rows:
     }
     if meta.posterior:
         facts["posterior"] = meta.posterior
-    facts.update(in_use(meta.params))
+    facts |= in_use(meta.params)
+    if scored is not None:
+        model, naive = scored.scores
+        facts |= {
+            "prequential": model.log_score,
+            "prequential_per_game": model.per_game,
+            "prequential_naive_per_game": naive.per_game,
+            "prequential_brier": model.brier,
+            "prequential_naive_brier": naive.brier,
+            "prequential_accuracy": model.accuracy,
+            "prequential_naive_accuracy": naive.accuracy,
+            "prequential_games": int(model.games) if model.games.is_integer() else model.games,
+            "prequential_converged": scored.converged,
+            "from": scored.first,
+            "every": scored.every,
+        }
     lacks = () if has_evidence(meta) else (f"{meta.model} has no evidence; {SCORED}",)
     title = (meta.describe(), *lacks, *shown_notes(meta.notes))
     return Rows(tuple(facts), [tuple(facts.values())], title, EVIDENCE_DECIMALS, single=True)
@@ -88,31 +103,6 @@ def evidence_report(meta: RunMeta) -> Rows:
 def has_evidence(meta: RunMeta) -> bool:
     """Whether the run's system computes an evidence."""
     return not math.isnan(meta.log_evidence)
-
-
-def with_scores(report: Rows, found: Forecast) -> Rows:
-    """A report of one row with the scores at its end: log scores in nats, `from` the first period scored."""
-    model, naive = found.scores
-    facts: dict[str, Any] = {
-        "prequential": model.log_score,
-        "prequential_per_game": model.per_game,
-        "prequential_naive_per_game": naive.per_game,
-        "prequential_brier": model.brier,
-        "prequential_naive_brier": naive.brier,
-        "prequential_accuracy": model.accuracy,
-        "prequential_naive_accuracy": naive.accuracy,
-        "prequential_games": int(model.games) if model.games.is_integer() else model.games,
-        "prequential_converged": found.converged,
-        "from": found.first,
-        "every": found.every,
-    }
-    rows = [(*row, *facts.values()) for row in report.rows]
-    return replace(
-        report,
-        columns=(*report.columns, *facts),
-        rows=rows,
-        decimals={**EVIDENCE_DECIMALS, **report.decimals},
-    )
 
 
 Place = tuple[float, ...]

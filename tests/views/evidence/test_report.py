@@ -25,9 +25,7 @@ from ttt_cli.views.evidence import (
     evidence_surface,
     naive_log_evidence,
     surface_rows,
-    with_scores,
 )
-from ttt_cli.views.rows import Rows
 
 shares = st.floats(0.01, 0.99)
 
@@ -209,31 +207,22 @@ def predicted(games: float) -> Any:
     )
 
 
-def test_scores_follow_the_report() -> None:
-    report = Rows(("games", "beta"), [(5, 480.0)], ("a run",), {"beta": 1}, frozenset({"beta"}), single=True)
-    rows = with_scores(report, predicted(4.0))
+@each("games, shown", [(4.0, 4), (4.5, 4.5)])
+def test_scores_follow_the_report(games: float, shown: float) -> None:
+    alone, rows = evidence_report(meta_of()), evidence_report(meta_of(), predicted(games))
+    assert (rows.columns[: len(alone.columns)], rows.title) == (alone.columns, alone.title)
     (row,) = rows.rows
-    assert dict(zip(rows.columns, row, strict=True)) == {
-        "games": 5,
-        "beta": 480.0,
-        "prequential": -3.0,
+    assert dict(list(zip(rows.columns, row, strict=True))[len(alone.columns) :]) == {
+        "prequential": -0.75 * games,
         "prequential_per_game": -0.75,
         "prequential_naive_per_game": -1.0,
         "prequential_brier": 0.5,
         "prequential_naive_brier": 0.6,
         "prequential_accuracy": 0.625,
         "prequential_naive_accuracy": 0.375,
-        "prequential_games": 4,
+        "prequential_games": shown,
         "prequential_converged": False,
         "from": "1858",
         "every": 2,
     }
-    assert (rows.title, rows.hidden, rows.single) == (("a run",), frozenset({"beta"}), True)
-    assert rows.decimals["beta"] == 1
     assert rows.decimals["prequential_per_game"] == 5
-
-
-def test_fractional_weights_stay_fractional() -> None:
-    rows = with_scores(Rows((), [()], single=True), predicted(4.5))
-    (row,) = rows.rows
-    assert dict(zip(rows.columns, row, strict=True))["prequential_games"] == 4.5
