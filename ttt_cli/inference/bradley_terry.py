@@ -186,7 +186,13 @@ def maximise(
     converged, remaining = False, np.inf
     while not converged and len(trace) < max_sweeps:
         step = step * min(1.0, FARTHEST / max(largest(step), FARTHEST))
-        rating, value, moved = _line_search(posterior, rating, value, step)
+        start, least, rise = rating, value - ROUNDING * abs(value), dot(posterior.gradient, step)
+        for _ in range(HALVINGS):  # until the concave density does not fall
+            rating, moved = start + step, step
+            value = posterior.at(rating)
+            if dot(posterior.gradient, step) >= -0.5 * rise and value >= least:
+                break
+            rise, step = 0.5 * rise, 0.5 * step
         slope = largest(posterior.gradient)
         step = posterior.step(min(EXACTNESS, slope))
         remaining = SAFETY * largest(step) * ELO_SCALE
@@ -197,19 +203,6 @@ def maximise(
         if not np.isfinite(remaining):
             break
     return Maximum(rating, value, Status(converged, len(trace), remaining), tuple(trace))
-
-
-def _line_search(
-    posterior: LogDensity, rating: Array, value: float, step: Array
-) -> tuple[Array, float, Array]:
-    """Shorten a step until the concave density does not fall: (ratings, log density, step taken)."""
-    slope = dot(posterior.gradient, step)
-    for _ in range(HALVINGS):
-        reached = posterior.at(rating + step)
-        if dot(posterior.gradient, step) >= -0.5 * slope and reached >= value - ROUNDING * abs(value):
-            break
-        slope, step = 0.5 * slope, 0.5 * step
-    return rating + step, reached, step
 
 
 @dataclass(frozen=True)
@@ -257,11 +250,11 @@ class PlayerYears:
 
     def mean_weights(self) -> Array:
         """Weight of each node in its group's mean: equal for all active ones."""
-        return self.active / self._sums(self.active)[self.group]
+        return self.active / self.group_sums(self.active)
 
-    def group_sums(self, values: Array) -> Array:
+    def group_sums(self, values: Array | Mask) -> Array:
         """Sum of `values` (nodes here,) over the group of each node."""
-        return self._sums(values)[self.group]
+        return np.bincount(self.group, values, minlength=1).astype(np.float64)[self.group]
 
     def across_gaps(self, values: Array, timeline: Timeline) -> Array:
         """Interpolate `values` (nodes here,) linearly in time over inactive nodes."""
@@ -293,9 +286,6 @@ class PlayerYears:
                 "each has the same mean"
             )
         return tuple(notes)
-
-    def _sums(self, values: Array | Mask) -> Array:
-        return np.bincount(self.group, values, minlength=1).astype(np.float64)
 
 
 def rated_groups(timeline: Timeline) -> Ids:

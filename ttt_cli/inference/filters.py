@@ -19,7 +19,7 @@ from ttt_cli.inference.outcome import (
     resolve_logistic_margin,
 )
 from ttt_cli.inference.params import ExpectedParams, Params, PriorMean, PriorSd
-from ttt_cli.inference.prior import Prior, RandomWalk
+from ttt_cli.inference.prior import RandomWalk
 from ttt_cli.inference.solver import Given
 from ttt_cli.kernels.elo import Beliefs, GameRows, PeriodRange, PlayerStates, Slopes, Steps
 from ttt_cli.support.arrays import Array, Mask
@@ -174,7 +174,7 @@ def rated(name: str, timeline: Timeline, params: DeviationParams, filtered: Filt
 
 
 def filter_games(
-    timeline: Timeline, prior: Prior, most: float, advantage: float, idle: Array, volatility: float = 0.0,
+    timeline: Timeline, prior: RandomWalk, most: float, advantage: float, idle: Array, volatility: float = 0.0,
     change: float = 0.0,
 ) -> tuple[Array, Array, Array]:  # fmt: skip
     """Means, sds (at most `most`, points) and volatilities (nodes,) after each node's games.

@@ -14,7 +14,7 @@ from ttt_cli.timeline import Timeline
 
 if TYPE_CHECKING:
     from ttt_cli.histories import Curve
-    from ttt_cli.inference.prior import Prior
+    from ttt_cli.inference.prior import RandomWalk
 
 
 ESTIMATE: Final = "estimate"
@@ -108,7 +108,7 @@ class PlayParams(Params):
 
         return Curve(*(getattr(self, name) for name in Curve._fields))
 
-    def skill_prior(self, timeline: Timeline) -> Prior:
+    def skill_prior(self, timeline: Timeline) -> RandomWalk:
         """Prior of skills."""
         from ttt_cli.inference.prior import CareerWalk
 

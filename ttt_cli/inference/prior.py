@@ -1,12 +1,11 @@
 """Priors of a quantity of the players: a chain of Gaussian steps for each player, as arrays.
 
-A new prior is a class like `RandomWalk`, made by the parameters of a model (`PlayParams.skill_prior`).
+A new prior is a subclass of `RandomWalk`, made by the parameters of a model (`PlayParams.skill_prior`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Protocol
 
 import numpy as np
 
@@ -17,30 +16,12 @@ from ttt_cli.support.arrays import Array
 from ttt_cli.timeline import Timeline
 
 
-class Prior(Protocol):
-    """Chains of one quantity; means are relative to `origin`; `newcomers` is the common mean of first nodes."""
-
-    origin: float
-    newcomers: Newcomers | None
-
-    def steps(self) -> tuple[Array, Array]:
-        """Mean and variance (nodes,) of the change since the player's previous node; of the quantity at first nodes."""
-
-    def gradient(self, by_mean: Array, by_variance: Array) -> dict[str, float]:
-        """Gradient in the parameters except `origin`, from the gradient in the `steps`."""
-
-    def history(self, mean: Array, sd: Array, covariance: Array) -> Chain:
-        """Chain of marginals at the nodes, points; `covariance` is with the player's previous node."""
-
-    def filtered(self, mean: Array, sd: Array) -> Filter:
-        """Chain of filtered marginals after each node's games, points, and of predictions before them."""
-
-
 class RandomWalk:
     """N(`origin`, `sd`^2) at the first node, then steps of mean 0 and variance `drift`^2 per year.
 
-    `drift` is a scalar or (nodes,): that after each node. `names` are the parameters of `sd` and `drift`. A filter's
-    sd is at most `ceiling`. `curve` is the remaining career after each node.
+    Means are relative to `origin`; `newcomers` is the common mean of first nodes, if it moves. `drift` is a scalar or
+    (nodes,): that after each node. `names` are the parameters of `sd` and `drift`. A filter's sd is at most `ceiling`.
+    `curve` is the remaining career after each node.
     """
 
     curve: Curve = STEADY
@@ -59,13 +40,13 @@ class RandomWalk:
         self._previous, self._years = timeline.previous, timeline.gap_years
 
     def steps(self) -> tuple[Array, Array]:
-        """Zero means and variances (nodes,)."""
+        """Mean and variance (nodes,) of the change since the player's previous node; of the quantity at first nodes."""
         drift = np.broadcast_to(self._drift, self._years.shape)[self._previous]
         variance = np.where(self._previous < 0, self._sd**2, drift**2 * self._years)
         return np.zeros(len(variance)), variance
 
     def gradient(self, by_mean: Array, by_variance: Array) -> dict[str, float]:  # noqa: ARG002
-        """Gradient in `sd` and `drift`."""
+        """Gradient in the parameters except `origin`, from the gradient in the `steps`."""
         sd, drift = self._names
         return {
             sd: 2.0 * self._sd * float(by_variance[self._previous < 0].sum()),
@@ -73,11 +54,11 @@ class RandomWalk:
         }
 
     def history(self, mean: Array, sd: Array, covariance: Array) -> Chain:
-        """Smoothed walk."""
+        """Chain of marginals at the nodes, points; `covariance` is with the player's previous node."""
         return Walk(mean=mean, sd=sd, covariance=covariance, drift=self._drift, curve=self.curve)
 
     def filtered(self, mean: Array, sd: Array) -> Filter:
-        """Filtered walk; `sd` may be NaN throughout."""
+        """Chain of filtered marginals after each node's games, points, and of predictions before; `sd` may be NaN."""
         change, variance = self.steps()
         first, previous = self._previous < 0, self._previous
         return Filter(
@@ -91,7 +72,7 @@ class RandomWalk:
         )
 
 
-def prior_slopes(priors: Mapping[str, Prior], by_mean: Array, by_variance: Array) -> dict[str, float]:
+def prior_slopes(priors: Mapping[str, RandomWalk], by_mean: Array, by_variance: Array) -> dict[str, float]:
     """Gradient in the parameters of all priors, from the gradient in the steps of all variables."""
     found: dict[str, float] = {}
     parts = np.split(np.array([by_mean, by_variance]), len(priors), axis=1)
@@ -100,7 +81,7 @@ def prior_slopes(priors: Mapping[str, Prior], by_mean: Array, by_variance: Array
     return found
 
 
-def histories(priors: Mapping[str, Prior], beliefs: Array) -> dict[str, Chain]:
+def histories(priors: Mapping[str, RandomWalk], beliefs: Array) -> dict[str, Chain]:
     """Chains of mean (from the origin, which is added here), sd and covariance, (3, quantities, nodes), points."""
     found = {}
     for (name, prior), (mean, sd, covariance) in zip(priors.items(), beliefs.swapaxes(0, 1), strict=True):

@@ -12,7 +12,7 @@ from ttt_cli.histories import Bridge, Filter, Nodes, Walk
 from ttt_cli.inference import filters as ratings
 from ttt_cli.inference.filters import filter_games, one_pass
 from ttt_cli.inference.params import Traits, alias
-from ttt_cli.inference.prior import Prior, RandomWalk
+from ttt_cli.inference.prior import RandomWalk
 from ttt_cli.kernels.elo import Beliefs
 from ttt_cli.support.arrays import Array
 from ttt_cli.timeline import Timeline
@@ -35,7 +35,7 @@ class Params(ratings.DeviationParams):
         default=False, description="whether a pass back in time lets later games speak about earlier ratings"
     )
 
-    def skill_prior(self, timeline: Timeline) -> Prior:
+    def skill_prior(self, timeline: Timeline) -> RandomWalk:
         """Prior of skills; idle years make nobody less certain than a newcomer."""
         names = "prior_sd", "tau"
         return RandomWalk(timeline, self.prior_mean, self.prior_sd, self.tau, names, self.prior_sd)

@@ -19,7 +19,7 @@ from ttt_cli.inference.ep.through_time import ThroughTime, ThroughTimeParams
 from ttt_cli.inference.joint import JointInference
 from ttt_cli.inference.outcome import normal_unit, normal_unit_growth, typical_margin
 from ttt_cli.inference.params import CAREER, DRIFT, MOVING_MARGINS, OWN_MARGINS, PLAY, Traits, alias
-from ttt_cli.inference.prior import Prior, RandomWalk
+from ttt_cli.inference.prior import RandomWalk
 from ttt_cli.inference.solver import Given
 from ttt_cli.timeline import Timeline
 
@@ -91,7 +91,7 @@ def through_time(timeline: Timeline, params: Params) -> ThroughTime:
     """Parameters of the engine shared with TTT, from resolved parameters."""
     (margin, sd), unit = params.margin, normal_unit(params.beta, typical_margin(*params.margin)[0])
 
-    def priors() -> dict[str, Prior]:
+    def priors() -> dict[str, RandomWalk]:
         return {"skill": params.skill_prior(timeline), "draw_margin": params.margin_prior(timeline)}
 
     return ThroughTime(timeline, params, priors, params.play(margin, unit, sd))

@@ -33,7 +33,7 @@ from ttt_cli.inference.outcome import (
 )
 from ttt_cli.inference.params import DrawProbability, EloAdvantage, LogisticMargin, PriorMean, Traits
 from ttt_cli.inference.params import Params as ModelParams
-from ttt_cli.inference.prior import Prior, RandomWalk
+from ttt_cli.inference.prior import RandomWalk
 from ttt_cli.inference.solver import Given
 from ttt_cli.support.arrays import Array
 from ttt_cli.support.errors import ConfigError
@@ -68,7 +68,7 @@ class Params(ModelParams):
     white_advantage: EloAdvantage = 0.0
     deviations: Deviations = "exact"
 
-    def skill_prior(self, timeline: Timeline) -> Prior:
+    def skill_prior(self, timeline: Timeline) -> RandomWalk:
         """Walk of ratings; virtual games replace the prior of first ratings."""
         return RandomWalk(timeline, self.prior_mean, math.nan, self.tau)
 

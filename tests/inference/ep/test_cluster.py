@@ -121,7 +121,7 @@ def test_where_everything_is_lost_it_is_said(client, games, monkeypatch):
     def lost(*_: object) -> None:
         raise SliceLost("all workers of the cluster are lost")
 
-    monkeypatch.setattr("ttt_cli.inference.ep.places.Actors.ask", lost)
+    monkeypatch.setattr("ttt_cli.inference.ep.places.Cluster.ask", lost)
     with pytest.raises(SliceLost, match="are lost"):
         ttt.fit(build_timeline(games), PARAMS, EXACT, place=Cluster(client))
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from ttt_cli.inference.ep.merged import MergedGames, merge_games
 from ttt_cli.inference.newcomers import Elsewhere
-from ttt_cli.inference.prior import Prior
+from ttt_cli.inference.prior import RandomWalk
 from ttt_cli.kernels.ep.structures import Pairings
 from ttt_cli.support.arrays import Array, Ids, Mask, Places
 from ttt_cli.timeline import Timeline, calendar
@@ -143,7 +143,7 @@ class Cutter:
         self,
         timeline: Timeline,
         cuts: Places | None,
-        priors: Sequence[Prior],
+        priors: Sequence[RandomWalk],
         *,
         colours: bool,
         guess: Array | None = None,
@@ -301,7 +301,7 @@ class Cutter:
 class Unplayed:
     """Slices of players instead of time, without games: the players are then independent."""
 
-    def __init__(self, timeline: Timeline, count: int, priors: Sequence[Prior]) -> None:
+    def __init__(self, timeline: Timeline, count: int, priors: Sequence[RandomWalk]) -> None:
         self._timeline = timeline
         self._count = max(1, min(count, len(timeline.players)))
         self._whole = Cutter(timeline, None, priors, colours=False)

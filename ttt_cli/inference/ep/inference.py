@@ -21,7 +21,7 @@ from ttt_cli.inference.ep.merged import MergedGames
 from ttt_cli.inference.ep.slices import Slice
 from ttt_cli.inference.ep.start import has_beliefs, sites_name, start_of, started_sites
 from ttt_cli.inference.newcomers import Correction
-from ttt_cli.inference.prior import Prior, histories, prior_slopes
+from ttt_cli.inference.prior import RandomWalk, histories, prior_slopes
 from ttt_cli.inference.solver import Pace, Sweep
 from ttt_cli.inference.years import GamesGradient, MovingMargins, Play
 from ttt_cli.room import Shared
@@ -77,7 +77,7 @@ class Engine:
         pieces: SliceInputs,
         moving: MovingMargins,
         play: Play,
-        priors: Mapping[str, Prior],
+        priors: Mapping[str, RandomWalk],
     ) -> None:
         self._holder, self._borders, self._widest, self._play = holder, pieces.borders, pieces.widest, play
         self._last = self._decay = 0.0
@@ -239,7 +239,7 @@ class Inference(Engine):
         self,
         timeline: Timeline,
         merged: MergedGames,
-        priors: Mapping[str, Prior],
+        priors: Mapping[str, RandomWalk],
         play: Play,
         start: Fit | None = None,
         threads: int | None = None,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gc
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import CancelledError, ThreadPoolExecutor
 from contextlib import ExitStack, closing, contextmanager
 from functools import partial
@@ -77,50 +77,11 @@ def fit_place(
             yield Cluster(stack.enter_context(cluster_client(where)), scratch)
 
 
-class Stored:
-    """Slices with their arrays in files of a folder, as many in memory at a time as there are threads.
-
-    These need room in `memory`, bytes.
-    """
-
-    def __init__(
-        self, folder: Path, memory: int, threads: int, pieces: SliceInputs, make: Callable[..., Slice]
-    ) -> None:
-        self._memory, self._threads = memory, threads
-        self._pool = ThreadPoolExecutor(threads, thread_name_prefix="ttt")
-        self._slices: list[tuple[Slice, FileRoom]] = []
-        for piece in pieces:
-            room = FileRoom(folder / str(piece.number))
-            room.folder.mkdir()
-            self._slices.append((make(piece, room=room), room))
-            self._unload(room)
-
-    def ask(self, name: str, each: Sequence[tuple[Any, ...]]) -> list[Any]:
-        """Call some slices at a time; the results in order."""
-
-        def call(one: tuple[Slice, FileRoom], arguments: tuple[Any, ...]) -> Any:
-            found = getattr(one[0], name)(*arguments)
-            self._unload(one[1])
-            return found
-
-        return list(self._pool.map(call, self._slices, each))
-
-    def _unload(self, room: FileRoom) -> None:
-        """Release memory if the next slices have no room; the system itself may do so, too."""
-        if not 0 < resident() <= self._memory - self._threads * room.size:
-            room.let_go()
-
-    def recover(self) -> None:
-        """Nothing is lost here."""
-
-    def close(self) -> None:
-        """End the threads, and release the files."""
-        self._pool.shutdown()
-        self._slices.clear()
-
-
 class Storage:
-    """Files in a folder of this machine, or a temporary one, as the place of a fit that may take so many bytes."""
+    """Files in a folder of this machine, or a temporary one, as the place of a fit that may take so many bytes.
+
+    As many slices are in memory at a time as there are threads.
+    """
 
     name = "in files"
     workers: Engine | None = None
@@ -135,6 +96,7 @@ class Storage:
     ) -> None:
         self.scratch, self._memory, self._threads = scratch, memory, threads or available_cores()
         self._quantities, self._folder = quantities, ExitStack()
+        self._slices: list[tuple[Slice, FileRoom]] = []
         self._node = VARIABLE * quantities + LEVELS * newcomers
 
     def finds(self, room: Room) -> bool:  # noqa: ARG002
@@ -170,12 +132,35 @@ class Storage:
     @contextmanager
     def hold(self, pieces: SliceInputs, play: Play, kept: Path | None) -> Iterator[Holder]:
         """Slices in files, which are removed after the block. Raises SetupError when there is no room for them."""
-        with self._folder:
+        with self._folder, ThreadPoolExecutor(self._threads, thread_name_prefix="ttt") as self._pool:
             folder = self._folder.enter_context(folder_of_files(self.scratch, "slices"))
+            try:
+                for piece in pieces:
+                    room = FileRoom(folder / str(piece.number))
+                    room.folder.mkdir()
+                    self._slices.append((Slice(piece, play, kept, room), room))
+                    self._unload(room)
+                yield self
+            finally:
+                self._slices.clear()
 
-            make = partial(Slice, play=play, folder=kept)
-            with closing(Stored(folder, self._memory, self._threads, pieces, make)) as held:
-                yield held
+    def ask(self, name: str, each: Sequence[tuple[Any, ...]]) -> list[Any]:
+        """Call some slices at a time; the results in order."""
+
+        def call(one: tuple[Slice, FileRoom], arguments: tuple[Any, ...]) -> Any:
+            found = getattr(one[0], name)(*arguments)
+            self._unload(one[1])
+            return found
+
+        return list(self._pool.map(call, self._slices, each))
+
+    def _unload(self, room: FileRoom) -> None:
+        """Release memory if the next slices have no room; the system itself may do so, too."""
+        if not 0 < resident() <= self._memory - self._threads * room.size:
+            room.let_go()
+
+    def recover(self) -> None:
+        """Nothing is lost here."""
 
     def close(self) -> None:
         """Remove the files of a fit that is given up while a thread is still at it."""
@@ -208,12 +193,16 @@ RESUME: Final = "`ttt fit --resume FOLDER` resumes a fit that was started with -
 
 
 class Cluster:
-    """The workers of a cluster, as the place of a fit. All of them find `scratch`, if there is one."""
+    """The workers of a cluster, as the place of a fit. All of them find `scratch`, if there is one.
+
+    Each slice is an actor on a worker with the fewest; those of a lost worker are made again elsewhere.
+    """
 
     name = "on a cluster"
 
     def __init__(self, client: Client, scratch: Path | None = None) -> None:
         self._client, self.scratch = client, scratch
+        self._actors: list[Actor | None] = []
         self.workers: Engine | None = partial(work_on, client)
 
     def finds(self, room: Room) -> bool:
@@ -227,25 +216,21 @@ class Cluster:
     @contextmanager
     def hold(self, pieces: SliceInputs, play: Play, kept: Path | None) -> Iterator[Holder]:
         """Make a slice on each worker; all are released after the block. Raises SetupError without a scheduler."""
+        self._pieces, self._made_with, self._where = pieces, (play, kept), [""] * len(pieces)
         try:
-            with self._client.as_current(), closing(Actors(self._client, pieces, play, kept)) as actors:
-                yield actors  # that look for the client
+            with self._client.as_current():  # actors look for it
+                try:
+                    made = [self._sent(piece) for piece in pieces]
+                    ends = zip(self._where, made, strict=True)
+                    self._actors = [made_actor(self._client, *end) for end in ends]
+                    yield self
+                finally:
+                    self._actors.clear()
+                    gc.collect()  # Dask's actors, and calls of them, refer to each other
         except BrokenPipeError:  # nobody reads what is shown
             raise
         except (OSError, CancelledError) as error:
             raise SetupError("the scheduler of the cluster is lost", hint=RESUME) from error
-
-
-class Actors:
-    """Slices on workers, each on one with the fewest; those of a lost worker are made again elsewhere."""
-
-    def __init__(self, client: Client, pieces: SliceInputs, play: Play, kept: Path | None) -> None:
-        self._client, self._pieces, self._made_with = client, pieces, (play, kept)
-        self._where = [""] * len(pieces)
-        made = [self._sent(piece) for piece in pieces]
-        self._actors = [
-            made_actor(client, address, future) for address, future in zip(self._where, made, strict=True)
-        ]
 
     def _sent(self, piece: SliceInput) -> Future[Actor] | None:
         """A piece on its way to a worker that makes an actor of it; None where this worker is lost meanwhile."""
@@ -268,11 +253,6 @@ class Actors:
         if None in self._actors:
             raise SliceLost("a worker was lost with its slice")
         return list(found.values())
-
-    def close(self) -> None:
-        """Let workers forget them, as soon as nothing refers to them any more."""
-        self._actors.clear()
-        gc.collect()  # Dask's actors, and calls of them, refer to each other
 
     def recover(self) -> None:
         """Make lost slices again. Raises SliceLost, and SetupError when no worker is left and none returns."""

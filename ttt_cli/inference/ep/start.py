@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ttt_cli.fitted import Fit
-from ttt_cli.inference.prior import Prior
+from ttt_cli.inference.prior import RandomWalk
 from ttt_cli.inference.years import Play
 from ttt_cli.kernels.ep.structures import Sites
 from ttt_cli.support.arrays import Array, Places
@@ -42,7 +42,7 @@ def has_beliefs(start: Fit | None, nodes: int) -> bool:
     return start is not None and len(start.mean) == nodes
 
 
-def start_of(start: Fit | None, priors: Mapping[str, Prior], timeline: Timeline) -> Array:
+def start_of(start: Fit | None, priors: Mapping[str, RandomWalk], timeline: Timeline) -> Array:
     """Beliefs of a fit as messages, (quantities, nodes, 2), means from the origins; a newcomer's where unknown."""
     found = np.empty((len(priors), timeline.n_nodes, 2))
     for messages, (name, prior) in zip(found, priors.items(), strict=True):
@@ -62,7 +62,7 @@ def start_of(start: Fit | None, priors: Mapping[str, Prior], timeline: Timeline)
 class Checkpoint:
     """The sites of one fit, in a folder of `scratch` named after its games, prior and rule. Raises SetupError."""
 
-    def __init__(self, scratch: Path, timeline: Timeline, priors: Sequence[Prior], play: Play) -> None:
+    def __init__(self, scratch: Path, timeline: Timeline, priors: Sequence[RandomWalk], play: Play) -> None:
         digest = blake2b(repr(play).encode(), digest_size=8)
         columns: list[NDArray[Any]] = [
             timeline.node_start, timeline.game_start, timeline.game_white, timeline.game_black, timeline.outcome,

@@ -19,7 +19,7 @@ from ttt_cli.inference.ep.start import Checkpoint, has_beliefs, start_of
 from ttt_cli.inference.joint import JointInference
 from ttt_cli.inference.params import ESTIMATE, DrawsMove, NewcomersMove, PlayParams
 from ttt_cli.inference.posterior import at_fit, infer
-from ttt_cli.inference.prior import Prior, histories
+from ttt_cli.inference.prior import RandomWalk, histories
 from ttt_cli.inference.solver import Given, at_best_advantage, iterate
 from ttt_cli.inference.years import MovingMargins, Play
 from ttt_cli.support.errors import ConfigError
@@ -44,7 +44,7 @@ class ThroughTime:
 
     timeline: Timeline
     params: ThroughTimeParams
-    priors: Callable[[], Mapping[str, Prior]]
+    priors: Callable[[], Mapping[str, RandomWalk]]
     play: Play
 
     @property
