@@ -12,7 +12,6 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
-from itertools import chain
 from typing import Any, Final, Literal, NamedTuple
 
 from ttt_cli.config.schema import year_range
@@ -109,28 +108,29 @@ def csv_row(fields: Iterable[str], quoting: Literal[0, 1] = csv.QUOTE_MINIMAL) -
 
 
 def _entries(text: str, path: str) -> Iterator[_AliasLine]:
-    rows = _rows(text, path)
-    first = next(rows, None)
-    if first is None:
-        return
-    header = [fold(cell) for cell in first[1]]
+    rows = list(_rows(text, path))
+    header = [fold(cell) for cell in rows[0][1]] if rows else []
     if {"white", "black"} <= set(header):
-        raise DataError(
-            "contains games, not names", where=path, hint="an alias file has lines of main,synonym,..."
-        )
-    spelling, name = (
-        next((i for i, word in enumerate(header) if word in known), None) for known in (_SPELLINGS, _NAMES)
-    )
-    if spelling is not None and name is not None:
-        status = header.index("status") if "status" in header else len(header)
-        for line, row in rows:
+        hint = "an alias file has lines of main,synonym,..."
+        raise DataError("contains games, not names", where=path, hint=hint)
+    places = [[i for i, word in enumerate(header) if word in known] for known in (_SPELLINGS, _NAMES)]
+    as_table = all(places)
+    for line, row in rows[as_table:]:
+        where, years = f"{path}:{line}", None
+        if as_table:
+            (spelling, *_), (name, *_) = places
             if len(row) <= max(spelling, name):
-                what = f"{len(row)} fields are too few"
-                raise DataError(what, where=f"{path}:{line}", hint="a spelling and a name")
-            yield _entry(line, row[name], row[spelling], "".join(row[status : status + 1]), path)
-    else:
-        for line, row in chain([first], rows):
-            yield from _from_list(row, line, path)
+                raise DataError(f"{len(row)} fields are too few", where=where, hint="a spelling and a name")
+            main, synonyms = row[name], [row[spelling]]
+            at = header.index("status") if "status" in header else len(row)
+            status = "".join(row[at : at + 1])
+        else:
+            main, synonyms, status, years = _list_in(row, where)
+        for synonym in synonyms:
+            entry = _AliasLine(line, " ".join(main.split()), clean_name(synonym), fold(status), years)
+            if not entry.main or not entry.synonym:
+                raise DataError("a name is empty", where=where)
+            yield entry
 
 
 def _rows(text: str, path: str) -> Iterator[tuple[int, list[str]]]:
@@ -145,34 +145,23 @@ def _rows(text: str, path: str) -> Iterator[tuple[int, list[str]]]:
                 raise DataError(f"cannot be read: {error}", where=f"{path}:{number}", hint=hint) from error
 
 
-def _from_list(row: Sequence[str], line: int, path: str) -> Iterator[_AliasLine]:
+def _list_in(row: Sequence[str], where: str) -> tuple[str, list[str], str, tuple[int, int] | None]:
+    """The main name, its synonyms, status and years in a line."""
     statuses, ranges = (
         [match[1] for cell in row if (match := form.fullmatch(cell))] for form in (_STATUS, _YEARS)
     )
     plain = [cell for cell in row if not (_STATUS.fullmatch(cell) or _YEARS.fullmatch(cell))]
-    main, *synonyms = plain or [""]
-    synonyms = [synonym for synonym in synonyms if synonym.strip()]
+    synonyms = [synonym for synonym in plain[1:] if synonym.strip()]
     if not synonyms:
         hint = 'a line is main,synonym,...; a name with a comma is written in quotes: "Morphy, Paul",Morphy'
-        raise DataError("no synonym", where=f"{path}:{line}", hint=hint)
+        raise DataError("no synonym", where=where, hint=hint)
     if len(statuses) + len(ranges) > 1:
         what = "status" if not ranges else "status or range of years"
-        raise DataError(f"more than one {what}", where=f"{path}:{line}", hint="write a line for each")
-    years = None
-    if ranges:
-        try:
-            years = year_range(ranges[0])
-        except ValueError as error:
-            raise DataError(str(error), where=f"{path}:{line}") from error
-    for synonym in synonyms:
-        yield _entry(line, main, synonym, "".join(statuses), path)._replace(years=years)
-
-
-def _entry(line: int, main: str, synonym: str, status: str, path: str) -> _AliasLine:
-    entry = _AliasLine(line, " ".join(main.split()), clean_name(synonym), fold(status))
-    if not entry.main or not entry.synonym:
-        raise DataError("a name is empty", where=f"{path}:{line}")
-    return entry
+        raise DataError(f"more than one {what}", where=where, hint="write a line for each")
+    try:
+        return plain[0], synonyms, "".join(statuses), year_range(ranges[0]) if ranges else None
+    except ValueError as error:
+        raise DataError(str(error), where=where) from error
 
 
 def spellings_in(text: str) -> dict[str, str] | None:

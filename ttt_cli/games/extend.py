@@ -1,5 +1,6 @@
 """Add games to others: one table of both, with players united as in one reading."""
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
@@ -8,12 +9,12 @@ import numpy as np
 
 from ttt_cli.config.schema import DataConfig
 from ttt_cli.games.aliases import Aliases, read_aliases
-from ttt_cli.games.dictionaries import NameDictionary
 from ttt_cli.games.records import table_of, years_of
 from ttt_cli.games.table import GAME_COLUMNS, PRECISION_DAY, Games, joined, picked
 from ttt_cli.games.unify import find_mentions, identify
+from ttt_cli.games.validate import NameDictionary
 from ttt_cli.quantities import TEXT_COLUMNS
-from ttt_cli.reading.reports import DROPPED, DUPLICATE, LINES, SAME_PLAYER, FileReport, Problem, ReadReport
+from ttt_cli.reading.reports import DROPPED, DUPLICATE, LINES, SAME_PLAYER, Problem, ReadReport
 from ttt_cli.support.arrays import Mask, Places
 
 _DEFAULT: Final = DataConfig()
@@ -70,11 +71,15 @@ def extend_games(old: Games, new: Games, data: DataConfig = _DEFAULT) -> Extende
     who = identify(dictionary, mentions, data.names, aliases)
     columns["white"], columns["black"] = (who.player[side].astype(np.int32) for side in sides)
 
-    record = _records(columns, is_new)
+    lines = columns["source_line"]
+    if lines.max(initial=0) > LINES:
+        lines = np.unique(lines, return_inverse=True)[1]
+    file_of = 2 * columns["source_file"].astype(np.int64) + is_new  # old games may have no file
+    record: Places = file_of * (lines.max(initial=0) + 1) + lines
     alone = columns["white"] == columns["black"]
     repeated = _repeats(columns, record, is_new) & ~alone
     left_out = alone | repeated if data.filter.dedupe else alone
-    files = (*old.report.files, *new.report.files)
+    files = [*old.report.files, *new.report.files]
     of_files = is_new | bool(n_old_files)
     problems = [*old.report.problems], [*new.report.problems]
     _, first = np.unique(record[alone], return_index=True)
@@ -88,8 +93,12 @@ def extend_games(old: Games, new: Games, data: DataConfig = _DEFAULT) -> Extende
         (repeated, DUPLICATE, "dropped" if data.filter.dedupe else "noticed"),
     ):
         _, first = np.unique(record[rows & of_files], return_index=True)
-        counts = np.bincount(columns["source_file"][rows & of_files][first], minlength=len(files)).tolist()
-        files = tuple(_counted(file, count, reason, key) for file, count in zip(files, counts, strict=True))
+        counts = Counter(columns["source_file"][rows & of_files][first].tolist())
+        for number, count in counts.items():
+            file = files[number]
+            so_far: dict[str, int] = getattr(file, key)
+            more: dict[str, Any] = {key: {**so_far, reason: so_far.get(reason, 0) + count}}
+            files[number] = replace(file, used=file.used - count * (key == "dropped"), **more)
 
     player_of = {spelling: player for player, spelling in who.spellings}
     known, further = (
@@ -102,12 +111,12 @@ def extend_games(old: Games, new: Games, data: DataConfig = _DEFAULT) -> Extende
     )
     kept = np.flatnonzero(~left_out)
     kept = kept[np.argsort(columns["date"][kept], kind="stable")]
-    report = ReadReport(files, (*problems[0], *problems[1]), now or before)
+    report = ReadReport(tuple(files), (*problems[0], *problems[1]), now or before)
     games = table_of(_rows(columns, kept), who.players, report, (*known, *further))
     ours = is_new[kept]
     part = _rows({name: getattr(games, name) for name in columns}, ours)
     part["source_file"] = part["source_file"] - np.int32(n_old_files)
-    report = ReadReport(files[n_old_files:], tuple(problems[1]), now)
+    report = ReadReport(tuple(files[n_old_files:]), tuple(problems[1]), now)
     added = Games(**part, players=games.players, report=report, spellings=tuple(further))
     return Extended(games, added, len(np.unique(record[repeated])), data.filter.dedupe, changed)
 
@@ -118,16 +127,6 @@ def _rows(columns: dict[str, Any], rows: Mask | Places) -> dict[str, Any]:
         name: picked(column, rows) if name in TEXT_COLUMNS else column[rows]
         for name, column in columns.items()
     }
-
-
-def _records(columns: dict[str, Any], is_new: Mask) -> Places:
-    """A number for the record of each game."""
-    lines = columns["source_line"]
-    if lines.max(initial=0) > LINES:
-        lines = np.unique(lines, return_inverse=True)[1]
-    file = 2 * columns["source_file"].astype(np.int64) + is_new  # old games may have no file
-    found: Places = file * (lines.max(initial=0) + 1) + lines
-    return found
 
 
 def _repeats(columns: dict[str, Any], record: Places, is_new: Mask) -> Mask:
@@ -147,10 +146,3 @@ def _repeats(columns: dict[str, Any], record: Places, is_new: Mask) -> Mask:
     repeated = np.zeros(len(is_new), np.bool_)
     repeated[rows[order[fresh & (place < 2 * known[group])]]] = True
     return repeated
-
-
-def _counted(file: FileReport, count: int, what: str, key: str) -> FileReport:
-    """The report with so many more records `dropped` or `noticed`."""
-    known: dict[str, int] = getattr(file, key)
-    more: dict[str, Any] = {key: {**known, what: known.get(what, 0) + count}} if count else {}
-    return replace(file, used=file.used - count * (key == "dropped"), **more)

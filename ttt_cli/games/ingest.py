@@ -12,12 +12,11 @@ from numpy.typing import NDArray
 
 from ttt_cli.config.schema import DataConfig
 from ttt_cli.games.aliases import Aliases, read_aliases
-from ttt_cli.games.dictionaries import FURTHER, Dictionaries, NoLinks
 from ttt_cli.games.records import Records, game_columns, table_of, years_of
 from ttt_cli.games.selection import NOTICED, People, needs_all, select
 from ttt_cli.games.table import GAME_KINDS, Games, compact, no_texts
 from ttt_cli.games.unify import Identified, Mentions, find_mentions, identify, unmatched
-from ttt_cli.games.validate import Validated, record_words
+from ttt_cli.games.validate import FURTHER, Dictionaries, NoLinks, Validated, record_words
 from ttt_cli.quantities import TEXT_COLUMNS
 from ttt_cli.reading.batches import FileRecords
 from ttt_cli.reading.columns import Codes, Column, alike, chosen, concatenated, counts_of, spread

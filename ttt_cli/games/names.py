@@ -209,13 +209,12 @@ belle, conchess, fidelity, fire, fritz, fruit, gandalf, genius, gull, hydra, jun
 nimzo, now, phoenix, rebel, sargon, socrates, spike, tiger, wasp"""
 
 
-def _split(names: str) -> list[str]:
-    return re.split(r",\s+", names)
+_ENGINE_NAMES, _AMBIGUOUS = (re.split(r",\s+", names) for names in (_ENGINES, _ALSO_NAMES))
 
 
-def _either(names: str) -> str:
+def _either(names: list[str]) -> str:
     """A pattern for one of the names, longer ones first."""
-    return "|".join(sorted(_split(names), key=len, reverse=True))
+    return "|".join(sorted(names, key=len, reverse=True))
 
 
 _MARKS: Final = ("comp", "computer", "engine", "program")
@@ -224,8 +223,8 @@ _MARKED: Final = re.compile(_MARK, re.IGNORECASE)
 _VERSION: Final = r"(?:\s?(?:x|v)?\d[\w ]*| (?:dev|nnue|pro|master|exp|mmx|ultra|beta|mp)\b[\w ]*)"
 _ENGINE: Final = re.compile(
     rf"{_MARK}(?: [\w ]+)?|[\w ]+ {_MARK}|"
-    rf"(?:the )?(?:{_either(_ENGINES)})(?:{_VERSION}| on [\w ]+| \w+ (?:mmx|\d+)[\w ]*)?|"
-    rf"(?:the )?(?:{_either(_ALSO_NAMES)})(?:{_VERSION}| on [\w ]+| \w+ \d[\w ]*)|"
+    rf"(?:the )?(?:{_either(_ENGINE_NAMES)})(?:{_VERSION}| on [\w ]+| \w+ (?:mmx|\d+)[\w ]*)?|"
+    rf"(?:the )?(?:{_either(_AMBIGUOUS)})(?:{_VERSION}| on [\w ]+| \w+ \d[\w ]*)|"
     r"(?:fidelity|mephisto|novag|saitek) [\w ]+"
 )
 _ALL_CAPITALS: Final = re.compile(r"(?:DEEP )?(?:FRITZ|JUNIOR|HYDRA|GENIUS|REBEL|TIGER|FRUIT|NIMZO)\b.*")
@@ -233,15 +232,9 @@ _ALL_CAPITALS: Final = re.compile(r"(?:DEEP )?(?:FRITZ|JUNIOR|HYDRA|GENIUS|REBEL
 # A name without any of these characters is that of a team or an engine only if it has one of these words.
 _MAY_BE_NOBODY: Final = r"[^\nA-Za-z0-9 ,.-]|[A-Za-z][0-9]"
 _INDICATIVE: Final = frozenset(
-    {
-        "world",
-        "cercle",
-        *_LINKS,
-        *_SEVERAL,
-        *_CHESS_WORDS,
-        *(chess + club for chess in _CHESS_WORDS for club in _CLUBS),
-    }
-    | {*_MARKS, *(name.split()[0] for name in _split(f"{_ENGINES}, {_ALSO_NAMES}"))}
+    {"world", "cercle", *_LINKS, *_SEVERAL, *_CHESS_WORDS, *_MARKS}
+    | {chess + club for chess in _CHESS_WORDS for club in _CLUBS}
+    | {name.split()[0] for name in (*_ENGINE_NAMES, *_AMBIGUOUS)}
 )
 
 

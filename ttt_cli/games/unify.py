@@ -1,6 +1,6 @@
 """Identify players: unite the names of all files by spelling, alias file and FIDE id."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from itertools import chain, compress
 from operator import eq
 from typing import Final, NamedTuple
@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from ttt_cli.config.schema import NameMatching
 from ttt_cli.games.aliases import Aliases
-from ttt_cli.games.dictionaries import NameDictionary
 from ttt_cli.games.names import comma_keys, name_key, name_keys
+from ttt_cli.games.validate import NameDictionary
 from ttt_cli.reading.batches import pairs_in
 from ttt_cli.reading.columns import Codes, counts_of, narrow, spread
 from ttt_cli.support.arrays import Ids, Mask, Places
@@ -102,7 +102,16 @@ def identify(
     home = np.arange(len(names))
     if mentions.id.any():
         names, home, player = join_ids(names, player, mentions, ids)
-    for name, main, rows in _given_away(aliases, mentions, statuses):
+    words = np.array([fold(text) for text in statuses] if aliases.by_status else [], np.str_)
+    limited: list[tuple[str, str, Mask]] = [
+        (name, main, np.isin(mentions.status, np.flatnonzero(words == word)))
+        for (name, word), main in aliases.by_status.items()
+    ]
+    limited += [
+        (name, main, (mentions.year >= first) & (mentions.year <= last))
+        for (name, first, last), main in aliases.by_years.items()
+    ]
+    for name, main, rows in limited:
         one, other = groups.find(name), groups.find(main)
         if one is not None and other is not None:
             player[rows & (player == home[one])] = home[other]
@@ -116,17 +125,6 @@ def identify(
     named = zip(number.tolist(), mentions.name.tolist(), strict=True)
     pairs = {(players[one], dictionary.values[name]) for one, name in named if one != NOBODY}
     return Identified(players, number, tuple(sorted(pair for pair in pairs if pair[0] != pair[1])))
-
-
-def _given_away(
-    aliases: Aliases, mentions: Mentions, statuses: Sequence[str]
-) -> Iterator[tuple[str, str, Mask]]:
-    """For each line of the alias file with a status or years: the name, its player, and a mask of its mentions."""
-    words = np.array([fold(text) for text in statuses] if aliases.by_status else [], np.str_)
-    for (name, word), main in aliases.by_status.items():
-        yield name, main, np.isin(mentions.status, np.flatnonzero(words == word))
-    for (name, first, last), main in aliases.by_years.items():
-        yield name, main, (mentions.year >= first) & (mentions.year <= last)
 
 
 def unmatched(dictionary: NameDictionary, matching: NameMatching, aliases: Aliases) -> list[str]:
@@ -159,16 +157,25 @@ class _NameGroups:
             own[number] = ""
         keys = chain(own, self._mains, self._alias_keys) if matching == "full" else ()
         self._comma_keys = frozenset(key for key in keys if "," in key)
-        resolved = self._all_resolved(dictionary.cleaned, own)
+        resolved = own
+        if aliases.names or self._comma_keys:  # a name keeps its own key if no player has the resolved one
+            named = zip(dictionary.cleaned, own, strict=True)
+            targets = [key and self._resolved(name, key) for name, key in named]
+            players = {*compress(own, map(eq, own, targets)), *self._mains}
+            resolved = [new if new in players else key for key, new in zip(own, targets, strict=True)]
         self._numbers = {"": NOBODY}
         numbers = [self._numbers.setdefault(key, len(self._numbers) - 1) for key in resolved]
         for key in self._mains:
             self._numbers.setdefault(key, len(self._numbers) - 1)
         self.number = np.array(numbers, np.int32)
-        titular = np.fromiter(map(eq, own, resolved), np.bool_, len(own))
-        self.names = self._shown(
-            dictionary.cleaned, counts.tolist(), np.where(titular, numbers, NOBODY).tolist()
-        )
+        # shown as in the alias file, else by the most frequent name with the group's key
+        self.names, most = [""] * (len(self._numbers) - 1), [-1] * (len(self._numbers) - 1)
+        of_group = zip(dictionary.cleaned, counts.tolist(), numbers, map(eq, own, resolved), strict=True)
+        for name, count, group, titular in of_group:
+            if titular and group != NOBODY and (count, name) >= (most[group], self.names[group]):
+                self.names[group], most[group] = name, count
+        for key, main in self._mains.items():
+            self.names[self._numbers[key]] = main
 
     def find(self, name: str) -> int | None:
         """The group of a name in the alias file, None when nobody has it."""
@@ -176,17 +183,6 @@ class _NameGroups:
 
     def _key(self, name: str) -> str:
         return name_key(name, self._matching)
-
-    def _all_resolved(self, names: Sequence[str], own: list[str]) -> list[str]:
-        """The key of the player of each name; `own` are the keys of the names.
-
-        A name keeps its own key if no player has the resolved one.
-        """
-        if not self._aliases.names and not self._comma_keys:
-            return own
-        resolved = [key and self._resolved(name, key) for name, key in zip(names, own, strict=True)]
-        players = {*compress(own, map(eq, own, resolved)), *self._mains}
-        return [target if target in players else key for key, target in zip(own, resolved, strict=True)]
 
     def _resolved(self, name: str, key: str) -> str:
         """The key of the player of a spelling."""
@@ -199,20 +195,6 @@ class _NameGroups:
             if len(targets) == 1:
                 return targets.pop()
         return self._alias_keys.get(key, key)
-
-    def _shown(self, names: Sequence[str], counts: Sequence[int], groups: Sequence[int]) -> list[str]:
-        """The shown name of each group: as in the alias file, else the most frequent name with the group's key.
-
-        `groups`: the group of each name with its group's key, -1 for other names.
-        """
-        best, most = [""] * (len(self._numbers) - 1), [-1] * (len(self._numbers) - 1)
-        for name, count, group in zip(names, counts, groups, strict=True):
-            if group == NOBODY or count < most[group] or (count == most[group] and name < best[group]):
-                continue
-            best[group], most[group] = name, count
-        for key, main in self._mains.items():
-            best[self._numbers[key]] = main
-        return best
 
 
 def join_ids(

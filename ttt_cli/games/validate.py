@@ -1,27 +1,38 @@
-"""Validate the records of a file: dates, results, weights, odds, names, each distinct value once."""
+"""Validate the records of a file: dates, results, weights, odds, names, each distinct value once.
+
+The distinct values of all files together are numbered in dictionaries.
+"""
 
 import math
 import sys
+from array import array
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
-from itertools import compress, islice
+from itertools import compress
 from typing import Any, Final, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ttt_cli.config.schema import DataConfig
-from ttt_cli.games.dictionaries import Dictionaries
-from ttt_cli.games.names import clean_name, name_key
+from ttt_cli.games.names import UNUSUAL, clean_name, name_key, not_a_player, preselect
 from ttt_cli.games.table import winner_named_first
 from ttt_cli.periods import label, period_of
 from ttt_cli.reading import reports as reasons
 from ttt_cli.reading.batches import MOST_NOTES, FileRecords, Note
 from ttt_cli.reading.columns import Dictionary, counts_of, narrow, spread, spread_some
-from ttt_cli.reading.dates import DateForm, DateForms, has_two_digits, is_number, parse_date
-from ttt_cli.reading.results import NO_TALLY, cap_factor, games_text, is_result_word, parse_results, tally_of
+from ttt_cli.reading.dates import PLAIN, DateForm, DateForms, GameDate, has_two_digits, is_number, parse_date
+from ttt_cli.reading.results import (
+    NO_TALLY,
+    Tally,
+    cap_factor,
+    games_text,
+    is_result_word,
+    parse_results,
+    tally_of,
+)
 from ttt_cli.reading.text import text_of, texts_of
 from ttt_cli.support.arrays import Array, Ids, Mask, Places
 from ttt_cli.support.folding import fold
@@ -139,6 +150,83 @@ def _several(count: int, what: str) -> str:
     return f"{count:,} {what}{'s' if count > 1 else ''}"
 
 
+FURTHER: Final = (
+    *("event", "site", "round", "variant", "time_control", "status", "odds", "white_id", "black_id"),
+)
+
+
+class DateDictionary(Dictionary[tuple[str, DateForm | None]]):
+    """Dates as written, with the date form of their file, and as `parsed`."""
+
+    def __init__(self) -> None:
+        self.parsed: list[GameDate] = []
+        super().__init__(("", None))
+
+    @property
+    def texts(self) -> tuple[str, ...]:
+        """The dates as written."""
+        return tuple(text for text, _ in self.values)
+
+    @property
+    def days(self) -> NDArray[np.int32]:
+        """Days since 1970-01-01, the middle of the possible range."""
+        return np.array([date.day for date in self.parsed], np.int32)
+
+    @property
+    def precisions(self) -> NDArray[np.int8]:
+        """How exact each is, as in `Games`."""
+        return np.array([date.precision for date in self.parsed], np.int8)
+
+    def _take(self, values: Sequence[tuple[str, DateForm | None]]) -> None:
+        self.parsed += [parse_date(text, form or PLAIN) for text, form in values]
+
+
+class NameDictionary(Dictionary[str]):
+    """Names as written. `cleaned` is the player's name, `reject_code` why a text is not a player (0 if it is one)."""
+
+    def __init__(self) -> None:
+        self.cleaned: list[str] = []
+        self.reject_code = array("b")
+        super().__init__("")
+
+    def _take(self, values: Sequence[str]) -> None:
+        before = len(self.cleaned)
+        self.cleaned += values
+        self.reject_code.frombytes(bytes(len(values)))
+        for place in preselect(UNUSUAL, values):
+            name = self.cleaned[before + place] = clean_name(values[place])
+            self.reject_code[before + place] = reasons.REJECT_CODE.get(not_a_player(name) or "", 0)
+
+
+class NoLinks(Dictionary[str]):
+    """Texts with web addresses left empty, since every game may have its own."""
+
+    def ids(self, values: Iterable[str]) -> Ids:
+        """The numbers of values, new ones after the old."""
+        return super().ids("" if "://" in value else value for value in values)
+
+
+class Dictionaries:
+    """The dictionaries of one reading; number 0 is the empty text everywhere.
+
+    Results are stored with their tallies, because a text may differ in meaning between files. `columns` are the
+    further columns; the ids of both players share one.
+    """
+
+    def __init__(self, columns: Iterable[str] = FURTHER) -> None:
+        self.dates = DateDictionary()
+        self.names = NameDictionary()
+        self.results = Dictionary[tuple[str, Tally]](("", NO_TALLY))
+        self.columns = {name: Dictionary("") for name in columns}
+        if "black_id" in self.columns:
+            self.columns["black_id"] = self.columns["white_id"]
+
+    @property
+    def tallies(self) -> Array:
+        """The games that White lost, drew and won by each result, shape (results, 3)."""
+        return np.array([tally for _, tally in self.results.values], np.float64)
+
+
 class Validated:
     """Validated records; every distinct value is parsed once.
 
@@ -172,7 +260,7 @@ class Validated:
         self.columns |= {"weight": self._weight, "reject_code": self._reject_code}
         if data.colours == "auto":
             self._note_winners()
-        self.notes = [*self._dropped_notes(), *self._repaired_notes(repaired), *self._column_notes()]
+        self.notes = list(self._notes(repaired))
         for name in dictionaries.columns:
             if name in records.further and (known or name != "odds"):
                 texts = (" ".join(text.split()) for text in texts_of(records.distinct(name)))
@@ -228,6 +316,12 @@ class Validated:
             shown = f"{unit} 1 is shown as {start}"
             everywhere = np.broadcast_to(np.True_, len(codes))
             self._odd.append((reasons.NUMBERED_DATE, everywhere, lambda _: shown, reasons.KEPT))
+
+        def words(further: str, places: Places) -> str:
+            text, _ = dictionary.values[self.columns["date"][places[0]]]
+            has = "have" if len(places) > 1 else "has"
+            return f"{_several(len(places), 'date')} like {text}{further.replace('{has}', has)}"
+
         mixed, day_first = forms.month_first(texts)
         odd = [text if wrong else "" for wrong, text in zip(unreadable, texts, strict=True)]
         future = [date.day > today and not wrong for wrong, date in zip(unreadable, dates, strict=True)]
@@ -242,17 +336,14 @@ class Validated:
             (reasons.MIXED_ORDERS, mixed, True, f" {{has}} the month first, others the day ({day_first})"),
         ):
             if any(found):
-                words = partial(self._date_words, f"{further}; {_REMEDIES[what]}")
-                rows = spread_some(np.array(found, np.bool_), codes)
-                self._odd.append((what, rows, words, reasons.KEPT if kept else reasons.DROPPED))
+                detail, rows = (
+                    partial(words, f"{further}; {_REMEDIES[what]}"),
+                    spread_some(np.array(found), codes),
+                )
+                self._odd.append((what, rows, detail, reasons.KEPT if kept else reasons.DROPPED))
         repaired = spread_some(np.array([date.repaired for date in dates], np.bool_), codes)
         self.columns["date"] = records.take("dates", numbers)
         return repaired
-
-    def _date_words(self, further: str, places: Places) -> str:
-        text, _ = self._dictionaries.dates.values[self.columns["date"][places[0]]]
-        has = "have" if len(places) > 1 else "has"
-        return f"{_several(len(places), 'date')} like {text}{further.replace('{has}', has)}"
 
     def _validate_results(self, match_cap: float | None) -> None:
         """Read results together with the number of games that each is of."""
@@ -374,20 +465,16 @@ class Validated:
             how = "by its columns" if self._records.winners else f"in all {won:,} decisive records"
             self._odd.append((reasons.WINNER_FIRST, used, lambda _: how, reasons.KEPT))
 
-    def _dropped_notes(self) -> Iterator[Note]:
-        for row in _first_of(self._reject_code):
+    def _notes(self, repaired: Mask) -> Iterator[Note]:
+        """Notes on dropped and on repaired records, and one for each way in which values of a column are odd."""
+        for row in np.flatnonzero(self._reject_code)[:MOST_NOTES].tolist():
             columns = ("date", "white_written", "black_written", "result")
             words = record_words(self._dictionaries, *(self.columns[name][row] for name in columns))
             reason = reasons.DROP_REASONS[self._reject_code[row] - 1]
             yield Note(int(self._line[row]), reason, sys.intern(words), reasons.DROPPED)  # many may be equal
-
-    def _repaired_notes(self, repaired: Mask) -> Iterator[Note]:
-        for row in _first_of(repaired & (self._reject_code == 0)) if repaired.any() else ():
+        for row in np.flatnonzero(repaired & (self._reject_code == 0))[:MOST_NOTES].tolist():
             text, _ = self._dictionaries.dates.values[self.columns["date"][row]]
             yield Note(int(self._line[row]), reasons.BAD_DATE, text, reasons.REPAIRED)
-
-    def _column_notes(self) -> Iterator[Note]:
-        """One note for each way in which values of a column are odd, with their number."""
         for what, rows, detail, action in self._odd:
             places = np.flatnonzero(rows & (self._reject_code == 0) if action == reasons.KEPT else rows)
             if len(places):
@@ -434,10 +521,3 @@ def _earlier(first: NDArray[np.int8], second: NDArray[np.int8]) -> NDArray[np.in
     """The smaller of two reject codes, none being the largest."""
     one, other = (codes.view(np.uint8) - np.uint8(1) for codes in (first, second))
     return np.asarray(np.minimum(one, other) + np.uint8(1)).view(np.int8)
-
-
-def _first_of(rows: NDArray[Any]) -> Iterator[int]:
-    """The first MOST_NOTES places that are not 0."""
-    starts = range(0, len(rows), MOST_NOTES)
-    found = (start + np.flatnonzero(rows[start : start + MOST_NOTES]) for start in starts)
-    return islice((row for places in found for row in places.tolist()), MOST_NOTES)

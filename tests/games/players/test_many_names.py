@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 
 from tests.support.strategies import examples
 from ttt_cli.config.schema import NameMatching
-from ttt_cli.games.dictionaries import NameDictionary
 from ttt_cli.games.names import (
     UNUSUAL,
     clean_name,
@@ -23,6 +22,7 @@ from ttt_cli.games.names import (
     preselect,
     teams_and_engines,
 )
+from ttt_cli.games.validate import NameDictionary
 from ttt_cli.reading.text import text_of, texts_of
 
 pytestmark = pytest.mark.slow
