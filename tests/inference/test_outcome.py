@@ -8,7 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.special import expit
 
-from ttt_cli.inference.outcome import ELO_SCALE, logistic_margin, logistic_probabilities
+from ttt_cli.inference.outcome import ELO_SCALE, logistic_margin, logistic_probabilities, predict_ratings
+from ttt_cli.systems import registry
 
 LEADS = st.lists(st.floats(-3000, 3000), min_size=1, max_size=5)
 
@@ -49,3 +50,16 @@ def test_turned_about(leads, margin):
     difference = np.array(leads)
     one, other = logistic_probabilities(difference, margin), logistic_probabilities(-difference, margin)
     assert one == pytest.approx(other[:, ::-1], abs=1e-12)
+
+
+def test_ratings_predict_the_score_they_expect_with_the_advantage_and_nothing_of_their_sds():
+    own = {"chessmetrics", "edo", "elo", "elo-historical", "spinrad"}
+    assert {name for name in registry.MODULES if registry.load(name).predict is predict_ratings} == own
+    white, black = (
+        {"mean": np.array([mean] * 2), "sd": np.array([40.0, np.nan])} for mean in (2500.0, 2200.0)
+    )
+    found = predict_ratings({"draw_margin": 90.0, "white_advantage": 20.0}, white, black)
+    assert found.sum(axis=1) == pytest.approx([1, 1])
+    assert found @ [0, 0.5, 1] == pytest.approx([1 / (1 + 10 ** (-(300 + 20) / 400))] * 2)
+    turned = predict_ratings({"draw_margin": 90.0, "white_advantage": -20.0}, black, white)
+    assert turned == pytest.approx(found[:, ::-1])

@@ -1,4 +1,4 @@
-"""Laws of all systems but TTT and TTT-D, which have their own: mirrors, names, orders, weights, levels."""
+"""Laws of all systems: mirrors, names, orders, weights, levels, nothing from the future in what a filter predicts."""
 
 import numpy as np
 import pytest
@@ -22,30 +22,29 @@ SYSTEMS = {
     "edo": {"prior_sd": 1e5},
     "whr": {"tau": 50},
     "weighted-ep": {},
-}
+    "ttt": {"beta": 300, "tau": 70},
+    "ttt-d": {
+        "beta": 300, "tau": 70, "draw_margin_mean": 140, "draw_margin_sd": 60, "draw_margin_tau": 15,
+    },
+}  # fmt: skip
 ORDERED = ("elo", "spinrad", "trueskill")  # take games one after the other
-LEVELLED = {
-    "glicko",
-    "glicko2",
-    "elo",
-    "elo by period",
-    "spinrad",
-    "trueskill",
-    "elo-historical",
-    "whr",
-    "weighted-ep",
-}
+BY_PERIOD = (*PERIODS, "elo by period", "weighted-ep")  # filters that predict all games of a period at once
+LEVELLED = sorted({*SYSTEMS} - {"chessmetrics", "edo"})
 SOLVER = SolverConfig(tol=1e-7)
 games = game_rows(1906, "abcde", (1.0, 2.0), (0.0, 150.0), 15)
 few = examples(12)
 
 
+def fitted(rows, system, **params):
+    margin = {} if system == "ttt-d" else {"draw_margin": 80}
+    return fit_rows(rows, system.partition(" ")[0], SOLVER, **margin, **SYSTEMS[system], **params)
+
+
 def beliefs(rows, system, **params):
-    """({(player, year): (mean, sd, mean before, sd before)}, evidences), what is unknown as 0."""
-    given = {"draw_margin": 80, **SYSTEMS[system], **params}
-    timeline, fit = fit_rows(rows, system.partition(" ")[0], SOLVER, **given)
-    chain = fit.chains["skill"]
-    parts = [getattr(chain, name, chain.sd) for name in ("mean", "sd", "before_mean", "before_sd")]
+    """({(player, year): (mean, sd, mean before, sd before) of each chain}, evidences), what is unknown as 0."""
+    timeline, fit = fitted(rows, system, **params)
+    names = ("mean", "sd", "before_mean", "before_sd")
+    parts = [getattr(chain, name, chain.sd) for chain in fit.chains.values() for name in names]
     columns = np.nan_to_num(np.stack(parts, axis=1))
     keys = zip(timeline.node_player, timeline.node_period, strict=True)
     found = {(timeline.players[p], int(y)): row for (p, y), row in zip(keys, columns, strict=True)}
@@ -90,7 +89,7 @@ def test_a_weight_is_so_many_equal_games(system, rows):
     assert_same(beliefs(rows, system), beliefs(repeated, system))
 
 
-@pytest.mark.parametrize("system", sorted(LEVELLED))
+@pytest.mark.parametrize("system", LEVELLED)
 @few
 @given(games)
 def test_the_mean_of_the_prior_moves_all(system, rows):
@@ -100,14 +99,31 @@ def test_the_mean_of_the_prior_moves_all(system, rows):
     assert moved == pytest.approx(evidence, abs=1e-7)
 
 
-@pytest.mark.parametrize("model", PERIODS)
+@pytest.mark.parametrize("system", [*BY_PERIOD, "elo", "trueskill"])
 @few
 @given(games)
-def test_later_games_change_nothing_before(model, rows):
-    found, _ = beliefs(rows, model)
-    early, _ = beliefs([row for row in rows if row[0] <= 1903] or [(1900, "a", "b", 1)], model)
-    for key in set(early) & set(found) if any(row[0] <= 1903 for row in rows) else ():
+def test_later_games_change_nothing_before(system, rows):
+    found, _ = beliefs([(1900, "a", "b", 1), *rows], system)
+    early, _ = beliefs([(1900, "a", "b", 1), *(row for row in rows if row[0] <= 1903)], system)
+    for key in early:
         assert found[key] == pytest.approx(early[key], abs=1e-6)
+
+
+@pytest.mark.parametrize("system", BY_PERIOD)
+@few
+@given(games)
+def test_the_evidence_is_that_of_predictions_from_before_each_period(system, rows):
+    timeline, fit = fitted(rows, system, white_advantage=25)
+    chain, given = fit.chains["skill"], timeline.offset * fit.elo_unit
+    white, black = (
+        {"mean": chain.before_mean[ends] + lead, "sd": chain.before_sd[ends]}
+        for ends, lead in ((timeline.game_white, given), (timeline.game_black, 0.0))
+    )
+    predicted = load(system.partition(" ")[0]).predict(fit.params, white, black)
+    assert predicted.sum(axis=1) == pytest.approx(1)
+    happened = predicted[np.arange(timeline.n_games), timeline.outcome]
+    assert fit.log_evidence == pytest.approx(timeline.weight @ np.log(happened), abs=1e-6)
+    assert fit.leave_one_out == fit.log_evidence
 
 
 @pytest.mark.parametrize("model", PERIODS)

@@ -10,7 +10,6 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from tests.properties import test_ttt_laws as laws_of_both
-from tests.support.builders import assert_same
 from tests.support.strategies import examples
 from ttt_cli.kernels.ep.ttt_d import apart, game_log_probability
 from ttt_cli.systems import ttt_d
@@ -21,16 +20,6 @@ PARAMS = laws_of_both.PARAMS["ttt-d"]
 NEAR = laws_of_both.NEAR
 laws = examples(16)
 fitted = partial(laws_of_both.fitted, model="ttt-d")
-
-
-@laws
-@given(laws_of_both.games)
-def test_swapping_colours_and_the_sign_of_the_advantage_changes_nothing(rows):
-    mirrored = [(year, black, white, 2 - outcome) for year, white, black, outcome in rows]
-    assert_same(
-        fitted(rows, white_advantage=45),
-        fitted(mirrored, white_advantage=-45),
-    )
 
 
 @laws

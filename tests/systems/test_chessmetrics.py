@@ -108,17 +108,6 @@ def test_months_are_those_of_the_published_formula():
     assert fit.mean[-2] - fit.mean[-1] == pytest.approx(2 * counted * 425 * w / (counted * (w + 7) + w))
 
 
-def test_evidence_is_what_predict_predict_from_the_list_before():
-    timeline, fit = fit_rows([(*row, 2.0) for row in FEW_ROWS], "chessmetrics", white_advantage=25)
-    before = fit.chains["skill"].before_mean
-    predicted = model.predict(
-        fit.params, {"mean": before[timeline.game_white]}, {"mean": before[timeline.game_black]}
-    )
-    assert predicted.sum(axis=1) == pytest.approx(1)
-    happened = predicted[np.arange(timeline.n_games), timeline.outcome]
-    assert fit.log_evidence == pytest.approx(2 * np.log(happened).sum())
-
-
 def test_scale_and_level_change_no_evidence():
     _, plain = fit_rows(FEW_ROWS, "chessmetrics")
     _, moved = fit_rows(FEW_ROWS, "chessmetrics", reference_rating=1000, bonus=7)

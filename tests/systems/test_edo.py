@@ -248,18 +248,6 @@ def test_without_rated_players_there_is_the_prior(rows, deviations):
     assert fit.sd == pytest.approx([300.0] * timeline.n_nodes)
 
 
-def test_predictions_expect_the_score_of_the_ratings():
-    params = {"draw_margin": 90.0, "white_advantage": 20.0}
-    white, black = (
-        {"mean": np.array([mean, mean]), "sd": np.array([40.0, 250.0])} for mean in (2500.0, 2200.0)
-    )
-    found = edo.predict(params, white, black)
-    assert found.sum(axis=1) == pytest.approx([1, 1])
-    assert found @ [0, 0.5, 1] == pytest.approx([1 / (1 + 10 ** (-(300 + 20) / 400))] * 2)
-    turned = edo.predict({**params, "white_advantage": -20.0}, black, white)
-    assert turned == pytest.approx(found[:, ::-1])
-
-
 def test_it_comes_close_to_the_published_ratings(data):
     """Linear correlation within a year, of players with ten games, median over years with ten of them: TTT has 0.77."""
     with gzip.open(data / "ratings" / "published_yearly.csv.gz", "rt", encoding="utf-8") as file:

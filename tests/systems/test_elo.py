@@ -149,7 +149,3 @@ def test_before_their_games_players_have_what_they_left():
     newcomer = timeline.node_player == timeline.players.index("d")
     assert before[newcomer] == known.mean[newcomer] == 1500.0
     assert np.isnan(fit.sd).all()
-    beliefs = {"mean": before, "sd": fit.sd}
-    chances = elo.predict(fit.params, beliefs, {"mean": before[::-1], "sd": fit.sd})
-    assert chances.sum(axis=1) == pytest.approx(np.ones(len(before)))
-    assert chances == pytest.approx(logistic_probabilities(before - before[::-1], 100.0))

@@ -68,22 +68,6 @@ def test_it_equals_its_plain_twin(rows):
         assert (chain.mean[i], chain.sd[i]) == pytest.approx(slow[key][1], abs=1e-8)
 
 
-def test_evidence_is_what_predict_predict_from_before_each_period():
-    rows = [(*row, 2.0, 0.0) for row in FEW_ROWS]
-    timeline, fit = fit_rows(rows, "glicko", white_advantage=25)
-    chain = fit.chains["skill"]
-    before = {"mean": chain.before_mean, "sd": chain.before_sd}
-    white, black = (
-        {name: column[ends] for name, column in before.items()}
-        for ends in (timeline.game_white, timeline.game_black)
-    )
-    predicted = model.predict(fit.params, white, black)
-    assert predicted.sum(axis=1) == pytest.approx(1)
-    happened = predicted[np.arange(timeline.n_games), timeline.outcome]
-    assert fit.log_evidence == pytest.approx(2 * np.log(happened).sum())
-    assert fit.leave_one_out == fit.log_evidence
-
-
 @few
 @given(games)
 def test_smoothing_solves_the_chain_of_each_player(rows):

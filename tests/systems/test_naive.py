@@ -10,7 +10,6 @@ from tests.support.builders import fit_rows
 from ttt_cli.config.schema import SolverConfig
 from ttt_cli.evaluate.forecast import known_before
 from ttt_cli.histories import Filter
-from ttt_cli.support.errors import ConfigError
 from ttt_cli.systems import naive
 from ttt_cli.views.evidence import naive_log_evidence
 
@@ -68,8 +67,3 @@ def test_without_games_there_is_nothing_to_explain():
     timeline, _ = fit_rows(ROWS, "naive")
     fit = naive.fit(known_before(timeline, 0, 3), naive.Params(), SolverConfig())
     assert fit.mean.tolist() == [1500.0] * 7
-
-
-def test_nothing_but_draws_gives_no_margin():
-    with pytest.raises(ConfigError, match="all games are draws"):
-        fit_rows([(1900, "a", "b", 1)], "naive")

@@ -11,6 +11,7 @@ from tests.conftest import ROOT
 from tests.support.builders import EXACT, make_games
 from ttt_cli.cli import main
 from ttt_cli.runs.run import open_run
+from ttt_cli.support.errors import ConfigError
 from ttt_cli.systems import registry
 from ttt_cli.timeline import build_timeline
 
@@ -112,3 +113,11 @@ def test_no_games_at_all_are_a_history_too() -> None:
         fit = model.fit(timeline, model.Params(), EXACT)
         assert (len(fit.mean), len(fit.sd), fit.status.converged) == (0, 0, True), name
         assert fit.log_evidence == 0 or not model.TRAITS.has_evidence, name
+
+
+def test_draws_alone_give_no_margin() -> None:
+    """But to TTT-D, which has a prior of margins, and to what learns nothing of margins."""
+    for name in registry.MODULES.keys() - {"ttt-d", "edo", "spinrad", "elo-historical"}:
+        model = registry.load(name)
+        with pytest.raises(ConfigError, match="all games are draws"):
+            model.fit(build_timeline(make_games([(1900, "a", "b", 1)])), model.Params(), EXACT)

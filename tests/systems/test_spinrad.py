@@ -88,11 +88,3 @@ def test_what_it_predict_where_there_are_no_games():
     assert found["d", 1903] == 1500.0
     assert isinstance(whole.chains["skill"], Line)
     assert np.isnan([fit.log_evidence, fit.leave_one_out, *fit.sd]).all()
-
-
-def test_predictions_sum_to_one_and_favour_the_higher_rated():
-    _, fit = fit_rows(ROWS, "spinrad", white_advantage=30, **WORLD)
-    loss, draw, win = spinrad.predict(fit.params, {"mean": fit.mean + 1.0}, {"mean": fit.mean}).T
-    assert loss + draw + win == pytest.approx(np.ones(len(fit.mean)))
-    assert win + draw / 2 == pytest.approx(np.full(len(win), 1 / (1 + 10 ** (-31 / 400))))
-    assert (win > loss).all()

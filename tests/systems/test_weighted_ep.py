@@ -13,7 +13,6 @@ from tests.reference.weighted_ep_plain import Game, Numbers, beliefs
 from tests.support.builders import EXACT, fit_rows, make_games, skills, small_chess_base
 from tests.support.strategies import examples
 from ttt_cli.config.schema import SolverConfig
-from ttt_cli.support.errors import ConfigError
 from ttt_cli.systems import weighted_ep
 from ttt_cli.timeline import build_timeline
 
@@ -135,20 +134,6 @@ def test_the_beliefs_are_close_to_the_posterior_under_powers_of_the_likelihood()
         assert fit.sd[node] == pytest.approx(sds[player], rel=0.03)
 
 
-@pytest.mark.parametrize("known", ["known", "unknown"])
-def test_a_weight_is_so_many_equal_games(known):
-    rows = [(*row[:4], 1.0, row[5]) for row in random_rows(7)]
-    heavy = [(*row[:4], 3.0, row[5]) for row in rows]
-    assert_same(fitted(rows * 3, known)[1], fitted(heavy, known)[1])
-
-
-def test_beliefs_only_look_back():
-    rows = random_rows(8, years=6)
-    all_games, early = around(*fitted(rows)), around(*fitted([row for row in rows if row[0] < 1904]))
-    for key, found in early.items():
-        assert all_games[key] == pytest.approx(found, abs=1e-7)
-
-
 def test_years_without_games_only_make_games_older():
     rows = random_rows(9, years=2)
     later = [(row[0] + 5 * (row[0] > 1900), *row[1:]) for row in rows]
@@ -191,22 +176,6 @@ def test_the_average_player_stays_at_the_prior_mean():
         mean = fitted(rows, opponents_pull=pull)[1].mean
         assert mean.mean() == pytest.approx(1200, abs=1e-7)
         assert mean[0] > 1250
-
-
-def test_the_evidence_is_that_of_the_predictions_before():
-    rows = random_rows(10, odds=True)
-    timeline, fit = fitted(rows, white_advantage=0)
-    total = 0.0
-    before = around(timeline, fit)
-    for year, white, black, outcome, n, lead in rows:
-        (_, _, mw, sw), (_, _, mb, sb) = before[white, year], before[black, year]
-        sides = (
-            {"mean": np.array([m]), "sd": np.array([s])}
-            for m, s in ((mw + lead * fit.elo_unit, sw), (mb, sb))
-        )
-        total += n * math.log(weighted_ep.predict(fit.params, *sides)[0, outcome])
-    assert fit.log_evidence == pytest.approx(total, abs=1e-9)
-    assert fit.leave_one_out == fit.log_evidence
 
 
 def test_idle_years_lead_from_one_belief_to_the_next():
@@ -254,11 +223,6 @@ def test_sweeps_are_told_one_after_the_other():
     weighted_ep.fit(timeline, weighted_ep.Params(), EXACT, on_sweep=lambda sweep, *_: told.append(sweep))
     assert told == list(range(1, len(told) + 1))
     assert len(told) > 8
-
-
-def test_all_games_drawn_give_no_margin():
-    with pytest.raises(ConfigError, match="all games are draws"):
-        fit_rows([(1900, "a", "b", 1)], "weighted-ep")
 
 
 @examples(12)
