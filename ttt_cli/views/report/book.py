@@ -20,7 +20,7 @@ from ttt_cli.timeline import KNOWN, NEUTRAL
 from ttt_cli.views.beside import Beside
 from ttt_cli.views.players import NEUTRAL as NEUTRAL_SIDE
 from ttt_cli.views.rankings import SEED, Eligible
-from ttt_cli.views.report.markup import addresses, link, named, slugs, text
+from ttt_cli.views.report.markup import addresses, field, follows, is_shared, link, slug_of, slugs, text
 from ttt_cli.views.run import side_names
 from ttt_cli.views.strongest import NAMED, contest, settled
 
@@ -45,6 +45,11 @@ ORDER BY period_number, mean DESC, player
 CHANCES: Final = 10  # first players of a ranking with a probability of being the strongest
 
 
+def span(starts: Places, number: int) -> slice:
+    """The rows of a number in a table that is sorted by it; `starts`: the first row of each, and the number of rows."""
+    return slice(*starts[number : number + 2].tolist())
+
+
 class Person(NamedTuple):
     """A row of the run's players, `first` and `last` as years; `page`: the address in the folder of players, if any."""
 
@@ -63,28 +68,18 @@ class Person(NamedTuple):
     page: str | None = None
 
 
-@dataclass(frozen=True)
-class YearlySkills:
-    """Rows of (id, year), by id, then year: skills at the end of a year; NaN sds where there are none.
+class YearlySkills(NamedTuple):
+    """Skills at the end of a year and games in it, by player (`id`), then year; NaN sds where there are none.
 
-    | name | shape | unit | |
-    |---|---|---|---|
-    | id, year | (rows,) | | player, number in the run's names |
-    | mean, sd | (rows,) | run's scale | |
-    | games | (rows,) | games | in the year |
-    | starts | (players + 1,) | | the rows of each player |
+    `starts`: the first row of each player, and the number of rows.
     """
 
+    starts: Places
     id: Ids
     year: Ids
     mean: Array
     sd: Array
     games: Array
-
-    @cached_property
-    def starts(self) -> Places:
-        """Index of the first row of each player, and the number of rows."""
-        return np.searchsorted(self.id, np.arange(int(self.id.max(initial=-1)) + 2))
 
 
 @dataclass(frozen=True)
@@ -150,41 +145,31 @@ class Book:
         everybody = [Person(*row) for row in run.select(_PLAYERS)[1]]
         ahead = set(sorted(range(len(everybody)), key=lambda at: (-everybody[at].games, at))[:most])
         every = slugs([one.name for one in everybody])
-        records = np.bincount(np.concatenate([played.white, played.black]), minlength=len(everybody))
-        years = np.array([one.last - one.first + 1 for one in everybody], np.int64)
-        sizes = 150 + 150 * records + np.where(records > FEW_GAMES, 2000 + 90 * years, 0)  # bytes, roughly
+        records = np.diff(played.by_player[1])
+        spans = np.array([one.last - one.first + 1 for one in everybody], np.int64)  # years
+        sizes = 150 + 150 * records + np.where(records > FEW_GAMES, 2000 + 90 * spans, 0)  # bytes, roughly
         pages = addresses([slug if at in ahead else None for at, slug in enumerate(every)], records, sizes)
         self.people = [one._replace(page=page) for one, page in zip(everybody, pages, strict=True)]
         self.number = {one.name: at for at, one in enumerate(self.people)}
         self.rankings, self.remark = rankings(run, limits, everybody)
-        self.years = YearlySkills(**run.arrays(_SKILLS))
+        years = run.arrays(_SKILLS)
+        starts = np.searchsorted(years["id"], np.arange(len(everybody) + 1))
+        self.years = YearlySkills(starts, **years)
         self.has_sd = not np.isnan(self.years.sd).any()
         self.events = events = find_events(run, played, most)
         self.event_names = [*(text(event.name) for event in events.all), "–"]
         self.events_in: dict[int, list[int]] = {}
         for at, event in enumerate(events.all):
             self.events_in.setdefault(event.year, []).append(at)
-        names = [*side_names(run), NEUTRAL_SIDE]
-        initials = [name[0].upper() for name in names]
-        self.sides = initials if len(set(initials)) == len(names) else names
+        self.sides = [*side_names(run), NEUTRAL_SIDE]
+        if len(initials := {name[0].upper(): name for name in self.sides}) == len(self.sides):
+            self.sides = [*initials]
         known = [*played.year[[0, -1]].tolist(), *self.years.year[:1].tolist(), *self.rankings]
         self.all_years = list(range(min(known), max(known) + 1))
         self.players: Callable[[str], list[str]] = cache(partial(_links, self.people))
         self.occasions: Callable[[str], list[str]] = cache(partial(_links, events.all))
         self.player_fields: Callable[[str], list[str]] = cache(partial(_fields, self.people))
         self.event_fields: Callable[[str], list[str]] = cache(partial(_fields, events.all))
-
-    @cached_property
-    def entry_event(self) -> Ids:
-        """The event of each entry."""
-        return np.repeat(np.arange(len(self.events.all)), np.diff(self.events.entry_starts))
-
-    @cached_property
-    def entries_by_player(self) -> list[Places]:
-        """The entries of each player, by year."""
-        order = np.argsort(self.events.player, kind="stable")
-        starts = np.searchsorted(self.events.player[order], np.arange(1, len(self.people)))
-        return np.split(order, starts)
 
     @cached_property
     def spellings(self) -> dict[str, list[str]]:
@@ -205,8 +190,17 @@ def _links(found: Sequence[Person | Event], way: str) -> list[str]:
 
 
 def _fields(found: Sequence[Person | Event], way: str) -> list[str]:
-    """The same as fields of lines."""
-    return [named(one.name, one.page, one.folded, way) for one in found]
+    """Fields of lines: plain where the address follows from the name, in an `i` where it is on a shared page."""
+    fields = []
+    for one in found:
+        name = field(one.name)
+        if one.page is None:
+            fields.append(f"<span>{name}</span>")
+        elif not follows(slug_of(one.page), one.folded):
+            fields.append(link(f"{way}{one.page}", one.name))
+        else:
+            fields.append(f"<i>{name}</i>" if is_shared(one.page) else name)
+    return fields
 
 
 _NODES: Final = f"""
@@ -230,22 +224,44 @@ _HALVINGS: Final = 13
 _FURTHEST: Final = 2400.0  # Elo points that a performance may lie from the opponents
 
 
+class Sides(NamedTuple):
+    """Games, each from one player's side; arrays of shape (sides,).
+
+    `way`: the place in `Book.sides`. `outcome`: 0 lost, 1 drawn, 2 won. `win`, `expected`: the chance of a win and the
+    expected score.
+    """
+
+    game: Places
+    player: Ids
+    opponent: Ids
+    way: Places
+    outcome: Ids
+    win: Array
+    expected: Array
+    weight: Array
+    year: Ids
+
+    def sums(self, group: Any) -> tuple[Any, Places, Array, Array, Array, Array, Array, Array]:
+        """The keys of a group and the key of each side; by key games, wins, draws, losses, points, points expected."""
+        keys, place = np.unique(group, return_inverse=True)
+
+        def total(values: Any) -> Array:
+            return np.bincount(place, self.weight * values, len(keys)).astype(np.float64)
+
+        won, drawn, lost = (total(self.outcome == one) for one in (2, 1, 0))
+        points = won + drawn / 2.0
+        return keys, place, won + drawn + lost, won, drawn, lost, points, total(self.expected)
+
+
 @dataclass(frozen=True)
 class PlayedGames:
     """All games, in the run's order; arrays of shape (games,).
 
-    | name | unit | |
-    |---|---|---|
-    | year | | of the game's period |
-    | days, precision | days since 1970-01-01 | as in the table of games |
-    | white, black | | players, numbers in the run's names |
-    | outcome, weight | | White's: 0 loss, 1 draw, 2 win; so many equal games |
-    | offset | Elo points | added to White's strength |
-    | neutral | | whether nobody had White's advantage |
-    | chance | probability, shape (games, 3) | of White's loss, draw and win, by the skills of the game's period |
-    | white_node, black_node | | rows of `nodes` |
-    | event, round | | numbers of `texts`, 0 where unknown; `site` likewise |
-    | nodes | points | mean and sd of every player in every period with games, and the model's further columns |
+    `year`: of the game's period. `days`, `precision`: the date as in the table of games. `white`, `black`: players,
+    numbers in the run's names. `outcome`: White's, 0 loss, 1 draw, 2 win. `weight`: so many equal games. `offset`: Elo
+    points added to White's strength. `neutral`: nobody had White's advantage. `chance`, shape (games, 3): of White's
+    loss, draw and win, by the skills of the game's period; `white_node` and `black_node` are their rows of `nodes`,
+    which has every player in every period with games. `event`, `site`, `round`: numbers of `texts`, 0 where unknown.
     """
 
     year: Ids
@@ -274,13 +290,34 @@ class PlayedGames:
         ends = _SHOWN[self.precision].tolist()
         return [texts[at][:end] for at, end in zip(place.tolist(), ends, strict=True)]
 
+    def expected(self, game: int) -> float:
+        """White's expected score in a game."""
+        return float(self.chance[game, 2] + self.chance[game, 1] / 2.0)
+
     @cached_property
     def by_player(self) -> tuple[Places, Places]:
-        """The games sorted by player, each game twice, and the index of each player's first."""
-        player = np.concatenate([self.white, self.black])
-        game = np.tile(np.arange(len(self.white)), 2)
-        order = np.lexsort((game, player))
-        return game[order], np.searchsorted(player[order], np.arange(int(player.max(initial=-1)) + 2))
+        """Twice each game, and 1 more for Black's side, by player, then in the run's order; the first of each player.
+
+        There is one more of these than players.
+        """
+        player = np.stack([self.white, self.black], axis=1).ravel()
+        return np.argsort(player, kind="stable"), np.cumsum([0, *np.bincount(player)])
+
+    def sides(self, order: Places) -> Sides:
+        """Some of both sides of all games, as in `order`."""
+        game, second = order // 2, order % 2
+        white, black, chance, outcome = (
+            self.white[game],
+            self.black[game],
+            self.chance[game],
+            self.outcome[game],
+        )
+        win = np.where(second, chance[:, 0], chance[:, 2])
+        return Sides(
+            game, np.where(second, black, white), np.where(second, white, black),
+            np.where(self.neutral[game], 2, second), np.where(second, 2 - outcome, outcome),
+            win, win + chance[:, 1] / 2.0, self.weight[game], self.year[game],
+        )  # fmt: skip
 
 
 def played_games(run: Run) -> PlayedGames:
@@ -306,14 +343,19 @@ def predicted(
     """
     from ttt_cli.systems.registry import load
 
-    model, found = load(run.meta.model), np.empty((len(year), 3))
+    predict, found = load(run.meta.model).predict, np.empty((len(year), 3))
     sides = np.broadcast_to(np.where(neutral, NEUTRAL, KNOWN), len(year))
     half = 0.5 * run.meta.elo_unit * offset
     white, black = {**white, "mean": white["mean"] + half}, {**black, "mean": black["mean"] - half}
-    for at in np.unique(year).tolist() if run.draws_in(0) else [None]:
-        rows = slice(None) if at is None else year == at
-        params = dict(in_year(run.meta.params, run.draws_in(at or 0)))
-        found[rows] = by_sides(model.predict, params, _rows(white, rows), _rows(black, rows), sides[rows])
+    years: Any = [0]
+    parts: list[Any] = [slice(None)]
+    if run.draws_in(0):
+        order = np.argsort(year, kind="stable")
+        years, starts = np.unique(year[order], return_index=True)
+        parts = np.split(order, starts[1:])
+    for at, rows in zip(years, parts, strict=False):
+        params = in_year(run.meta.params, run.draws_in(int(at)))
+        found[rows] = by_sides(predict, params, _rows(white, rows), _rows(black, rows), sides[rows])
     return found
 
 
@@ -355,9 +397,11 @@ class Event(NamedTuple):
 class Events:
     """The events by year, then name, and what everybody scored in them.
 
-    `of_game`, shape (games,), is the event of each game, -1 for none; `games` all others by event, those of
-    event k from `starts[k]` to `starts[k + 1]`. Entries, one per event and player, are by event, most points first;
-    those of event k from `entry_starts[k]` to `entry_starts[k + 1]`. Exhibitions have no performance:
+    `of_game`, shape (games,), is the event of each game, -1 for none; `games` all others by event, those of event k
+    from `starts[k]` to `starts[k + 1]`. Entries, one per event and player, are by event, most points first, from
+    `entry_starts[k]` to `entry_starts[k + 1]`;
+    `entry_of`, shape (sides,), is the entry of each side in `PlayedGames.by_player`, -1 for none. Exhibitions have no
+    performance:
 
     | name | unit | |
     |---|---|---|
@@ -371,13 +415,14 @@ class Events:
     of_game: Places
     games: Places
     starts: Places
+    entry_of: Ids
     entry_starts: Places
     player: Ids
     played: Array
     points: Array
     expected: Array
     performance: Array
-    rank: Ids
+    rank: Places
 
 
 def find_events(run: Run, played: PlayedGames, most: int) -> Events:
@@ -405,11 +450,11 @@ def find_events(run: Run, played: PlayedGames, most: int) -> Events:
     columns = _entries(run, played, of_game, len(chosen))
     events = []
     for at, ((year, name), folded, page) in enumerate(zip(chosen, fold_all(called), pages, strict=True)):
-        entries, rows = (slice(*some[at : at + 2].tolist()) for some in (columns["entry_starts"], starts))
+        entries, rows = span(columns["entry_starts"], at), span(starts, at)
         kind = _exhibition(folded, columns["played"][entries], played.offset[order[rows]])
         if kind:
             columns["performance"][entries] = np.nan
-        events.append(Event(name, year, folded, rows.stop - rows.start, page, kind))
+        events.append(Event(name, year, folded, int(games[at]), page, kind))
     return Events(events, of_game, order, starts, **columns)
 
 
@@ -433,48 +478,48 @@ def _name(event: str, site: str) -> str:
 
 
 def _entries(run: Run, played: PlayedGames, of_game: Places, events: int) -> dict[str, Any]:
-    games = np.flatnonzero(of_game >= 0)
-    is_white = np.repeat([True, False], len(games))
-    game = np.tile(games, 2)
-    player = np.where(is_white, played.white[game], played.black[game])
-    width = int(player.max(initial=0)) + 1
-    keys, entry = np.unique(of_game[game] * np.int64(width) + player, return_inverse=True)
-    weight = played.weight[game]
+    """The columns of all entries.
 
-    def total(values: Array | float) -> Array:
-        return np.bincount(entry, weight * values, len(keys)).astype(np.float64)
+    The performance is found by halving an interval; the own skill is certain, the others' are as the model has them.
+    """
+    order = played.by_player[0]
+    at = np.flatnonzero(of_game[order // 2] >= 0)
+    sides = played.sides(order[at])
+    game, year, is_white = sides.game, sides.year, played.white[sides.game] == sides.player
+    width = int(sides.player.max(initial=0)) + 1
+    keys, entry, count, _, _, _, points, expected = sides.sums(of_game[game] * np.int64(width) + sides.player)
 
-    def expected_of(chance: Array, is_white: Mask) -> Array:
-        return np.where(is_white, chance[:, 2], chance[:, 0]) + chance[:, 1] / 2.0
+    def mean(values: Array) -> Array:
+        return np.bincount(entry, sides.weight * values, len(keys)) / count
 
-    # The performance by halving an interval; the own skill is certain, the others' as the model has them.
-    count = total(1.0)
-    points = total(np.where(is_white, played.outcome[game], 2 - played.outcome[game]) / 2.0)
-    score = points / count
-    white, black = _rows(played.nodes, played.white_node[game]), _rows(played.nodes, played.black_node[game])
-    centre = total(np.where(is_white, black["mean"], white["mean"])) / count
+    nodes = _rows(played.nodes, played.white_node[game]), _rows(played.nodes, played.black_node[game])
+    centre = mean(np.where(is_white, nodes[1]["mean"], nodes[0]["mean"]))
     reach = _FURTHEST * run.meta.elo_unit
-    low, high = centre - reach, centre + reach
-    owners = (white, is_white), (black, ~is_white)
-    for side, own in owners:
-        side["sd"] = np.where(own, 0.0, side["sd"])
+    low, high, score = centre - reach, centre + reach, points / count
+    own = is_white, ~is_white
+    for side, mine in zip(nodes, own, strict=True):
+        side["sd"] = np.where(mine, 0.0, side["sd"])
     for _ in range(_HALVINGS):
         middle = (low + high) / 2.0
-        first, second = ({**side, "mean": np.where(own, middle[entry], side["mean"])} for side, own in owners)
-        chance = predicted(run, played.year[game], first, second, played.offset[game], played.neutral[game])
-        below = total(expected_of(chance, is_white)) / count < score
+        white, black = (
+            {**side, "mean": np.where(mine, middle[entry], side["mean"])}
+            for side, mine in zip(nodes, own, strict=True)
+        )
+        chance = predicted(run, year, white, black, played.offset[game], played.neutral[game])
+        below = mean(np.where(is_white, chance[:, 2], chance[:, 0]) + chance[:, 1] / 2.0) < score
         low, high = np.where(below, middle, low), np.where(below, high, middle)
     performance = np.where((score > 0.0) & (score < 1.0), (low + high) / 2.0, np.nan)
     event = keys // width
-    order = np.lexsort((keys % width, -points, event))
-    starts = np.searchsorted(event[order], np.arange(events + 1))
-    place = np.arange(len(keys))
-    leads = np.ones(len(keys), np.bool_)
-    leads[1:] = (np.diff(event[order]) != 0) | (np.diff(points[order]) != 0)
+    place = np.lexsort((keys % width, -points, event))
     columns = {
-        "player": keys % width, "played": count, "points": points,
-        "expected": total(expected_of(played.chance[game], is_white)),
+        "player": keys % width, "played": count, "points": points, "expected": expected,
         "performance": performance * run.scale.slope + run.scale.shift,
     }  # fmt: skip
-    rank = np.maximum.accumulate(np.where(leads, place, 0)) - starts[event[order]] + 1
-    return {name: column[order] for name, column in columns.items()} | {"entry_starts": starts, "rank": rank}
+    columns = {name: column[place] for name, column in columns.items()}
+    entry_of = np.full(len(order), -1, np.int32)
+    entry_of[at] = np.argsort(place)[entry]
+    event, points = event[place], columns["points"]
+    starts = np.searchsorted(event, np.arange(events + 1))
+    leads = (np.diff(event, prepend=-1) != 0) | (np.diff(points, prepend=-1.0) != 0)
+    first = np.maximum.accumulate(np.where(leads, np.arange(len(place)), 0))
+    return {**columns, "entry_of": entry_of, "entry_starts": starts, "rank": first - starts[event] + 1}

@@ -25,7 +25,7 @@ from ttt_cli.views.figures.spec import number as number_of_field
 from ttt_cli.views.run import axis_title
 
 _WHOLE: Final = 1e15  # larger numbers are not written as integers
-_RESULTS = ("0", "½", "1")
+RESULTS: Final = ("0", "½", "1")  # from one's own side
 # On the pages above; elsewhere the script adds them: of many pages every byte counts.
 _LISTS = ("Players", "Years", "Events", "Compare")
 
@@ -102,20 +102,13 @@ def chance(value: float) -> str:
     return f"{value:.2f}"
 
 
-def result(outcome: int) -> str:
-    """A result from one's own side: 0 lost, 1 drawn, 2 won."""
-    return _RESULTS[outcome]
-
-
-def row(*cells: str) -> str:
-    """A row of a table, of HTML."""
-    return f"<tr><td>{'<td>'.join(cells)}"
-
-
-def table(name: str, heads: Sequence[str], rows: Iterable[str], kind: str = "") -> str:
-    """A table of rows of HTML. A head that starts with # is of numbers."""
-    classes = [kind] * bool(kind) + [f"r{at}" for at, head in enumerate(heads, 1) if head[:1] == "#"]
-    cells = "".join(f"<th>{text(head.removeprefix('#'))}" for head in heads)
+def table(name: str, columns: Mapping[str, Iterable[str]], kind: str = "") -> str:
+    """A table of columns of HTML by their heads, a head of numbers starts with #; nothing without rows."""
+    rows = [f"<tr><td>{'<td>'.join(cells)}" for cells in zip(*columns.values(), strict=True)]
+    if not rows:
+        return ""
+    classes = [kind] * bool(kind) + [f"r{at}" for at, head in enumerate(columns, 1) if head[:1] == "#"]
+    cells = "".join(f"<th>{text(head.removeprefix('#'))}" for head in columns)
     opened = f'<table id={anchor(name)}-table class="{" ".join(classes)}"><thead><tr>{cells}<tbody>'
     return f"<div class=scroll>{opened}{''.join(rows)}</table></div>"
 
@@ -162,9 +155,8 @@ def page(site: str, title: str, *content: str, up: str = "../", facts: str = "",
 
 
 def turn(*links: str) -> str:
-    """Links to neighbouring pages, those that are there."""
-    there = [one for one in links if one]
-    return f"<p class=turn>{' '.join(there)}</p>" if there else ""
+    """Links to neighbouring pages, if any."""
+    return f"<p class=turn>{' '.join(links)}</p>" if links else ""
 
 
 BYTES_A_PAGE: Final = 270_000
@@ -226,8 +218,8 @@ def _own_pages(site: str, one: Subject) -> Iterator[tuple[str, str]]:
     slug = one.address.removesuffix(".html")
     files = [one.address, *(f"{slug}~{number}.html" for number in range(2, len(pages) + 1))]
     for at, (file, rows) in enumerate(zip(files, pages, strict=True)):
-        earlier = link(files[at - 1], "earlier games") if at else ""
-        around = turn(earlier, link(files[at + 1], "later games") if at + 1 < len(files) else "")
+        earlier = [link(file, "earlier games") for file in files[:at][-1:]]
+        around = turn(*earlier, *(link(file, "later games") for file in files[at + 1 : at + 2]))
         games = section("Games", around, lines(one.kind, rows, one.year), around)
         if at:
             title, content = f"{one.title}: games, part {at + 1}", [link(one.address, one.title), games]
@@ -246,17 +238,8 @@ def _section(part: Subject) -> str:
 
 
 def field(value: str) -> str:
-    """A text as a field."""
+    """A text as a field of a line."""
     return text(" ".join(value.split()))
-
-
-def named(name: str, page: str | None, folded: str, way: str) -> str:
-    """The field of a player or an event; `way`: to the folder of its `page`."""
-    if page is None:
-        return f"<span>{field(name)}</span>"
-    if not follows(slug_of(page) or "", folded):
-        return link(f"{way}{page}", name)
-    return f"<i>{field(name)}</i>" if is_shared(page) else field(name)
 
 
 def within(date: str, year: int) -> str:
@@ -264,7 +247,7 @@ def within(date: str, year: int) -> str:
     return date.removeprefix(str(year)).removeprefix("-") if date.startswith(str(year)) else date
 
 
-def promised(expected: float) -> str:
+def share(expected: float) -> str:
     """A score that was expected, without a zero in front: `.62`."""
     return f"{expected:.2f}".removeprefix("0")
 
@@ -297,17 +280,19 @@ def is_shared(address: str | None) -> bool:
     return "#" in (address or "")
 
 
-def slug_of(address: str | None) -> str | None:
+def slug_of(address: str) -> str:
     """The slug in an address."""
-    return address and (address.partition("#")[2] or address.removesuffix(".html"))
+    return address.partition("#")[2] or address.removesuffix(".html")
 
 
 def firsts(addresses: Iterable[str | None]) -> list[str]:
     """The first slug on each shared page, sorted: the scripts of a site find by it which page a slug is on."""
-    shared = sorted(
-        (slug_of(one) or "", one.partition("#")[0]) for one in addresses if one and is_shared(one)
-    )
-    return [next(found)[0] for _, found in groupby(shared, key=lambda one: one[1])]
+    found: dict[str, str] = {}
+    for address in addresses:
+        if address and is_shared(address):
+            file, _, slug = address.partition("#")
+            found[file] = min(found.get(file, slug), slug)
+    return sorted(found.values())
 
 
 def slugs(names: Sequence[str]) -> list[str]:

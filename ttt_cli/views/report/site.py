@@ -13,7 +13,7 @@ from ttt_cli.views.figures.figure import reigns_figure
 from ttt_cli.views.figures.spec import embedded, showable
 from ttt_cli.views.rankings import CHALLENGES, Eligible, Leader, eligible, most_dominant, peaks, reigns
 from ttt_cli.views.report import markup as html
-from ttt_cli.views.report.book import Book, Event, Person, predicted
+from ttt_cli.views.report.book import Book, Event, Person, predicted, span
 from ttt_cli.views.report.folder import new_folder
 from ttt_cli.views.report.page import LATE, game_cards, model_cards, pictures, warning
 from ttt_cli.views.report.pages import event_pages, player_pages, year_page
@@ -58,11 +58,14 @@ def front_page(book: Book) -> str:
 def _beside(book: Book) -> str:
     if book.beside is None:
         return ""
-    rows = [
-        html.row(html.link(f"years/{year}.html", year), str(n), r) for year, n, r in book.beside.year_rows()
-    ]
-    told = html.table("correlation by year", ("year", "#players rated", "#correlation"), rows)
-    folded = f"<details><summary>Correlation by year</summary>{told}</details>" if rows else ""
+    rows = book.beside.year_rows()
+    table = {
+        "year": [html.link(f"years/{year}.html", year) for year, *_ in rows],
+        "#players rated": [str(players) for _, players, _ in rows],
+        "#correlation": [correlation for *_, correlation in rows],
+    }
+    shown = html.table("correlation by year", table)
+    folded = f"<details><summary>Correlation by year</summary>{shown}</details>" if rows else ""
     return html.section("Published ratings", *map(html.note, book.beside.words()), folded)
 
 
@@ -71,7 +74,7 @@ def _number_ones(book: Book) -> str:
 
     Above the table a picture of all years, if there are two or more.
     """
-    links, leaders, rows = book.players("players/"), [], []
+    links, leaders = book.players("players/"), []
     for year, one in sorted(book.rankings.items()):
         if len(one.id) >= book.limits.fewest:
             first, *others = [book.people[at].name for at in one.id[: max(len(one.best), 1)].tolist()]
@@ -80,104 +83,108 @@ def _number_ones(book: Book) -> str:
             leader = Leader(year, str(year), first, mean, sd, games, p[0] if p else None, len(one.id))
             leaders.append(leader._replace(others=tuple(zip(others, p[1:], strict=True))))
     merged = reigns(leaders)
-    for reign in merged:
-        best = max(reign, key=lambda one: one.mean)
-        known = [one.p_best for one in reign if one.p_best is not None]
-        chance = [html.chance(sum(known) / len(known)), html.chance(min(known))] if known else ["", ""]
-        cells = [reign[0].period, reign[-1].period, links[book.number[best.player]], str(len(reign))]
-        cells += [*(chance if book.remark else []), html.skill(best.mean, best.sd)]
-        rows.append(html.row(*cells, html.link(f"years/{best.period}.html", best.period)))
-    chances = ["#p best", "#least"] if book.remark else []
-    heads = ("from", "to", "player", "#years", *chances, "#highest skill", "in")
+    best = [max(reign, key=lambda one: one.mean) for reign in merged]
+    known = [[one.p_best for one in reign if one.p_best is not None] for reign in merged]
+    chances = {
+        "#p best": [html.chance(sum(p) / len(p)) if p else "" for p in known],
+        "#least": [html.chance(min(p)) if p else "" for p in known],
+    }
+    table = {
+        "from": [reign[0].period for reign in merged],
+        "to": [reign[-1].period for reign in merged],
+        "player": [links[book.number[one.player]] for one in best],
+        "#years": [str(len(reign)) for reign in merged],
+        **(chances if book.remark else {}),
+        "#highest skill": [html.skill(one.mean, one.sd) for one in best],
+        "in": [html.link(f"years/{one.period}.html", one.period) for one in best],
+    }
     limits = f"eligible: {book.limits.words()}" if book.limits.words() else ""
     notes = map(html.note, (limits, book.limits.left_out(book.run), book.remark))
-    listed = html.table("number ones", heads, rows) + "".join(notes)
+    listed = html.table("number ones", table) + "".join(notes)
     if len(leaders) < 2:
         return listed
-    span, longest = f"{leaders[0].period} to {leaders[-1].period}", max(merged, key=len)[0].player
-    spec = reigns_figure(leaders, "year", [f"{span}; the longest reign is that of {longest}"])
+    period, longest = f"{leaders[0].period} to {leaders[-1].period}", max(merged, key=len)[0].player
+    spec = reigns_figure(leaders, "year", [f"{period}; the longest reign is that of {longest}"])
     drawn = html.figure(spec, "reigns", height=420, width=1000)
     return f"<div class=scroll>{drawn}</div>{html.note(BELOW if book.remark else '')}{listed}"
 
 
 def _table(book: Book, name: str, rows: Rows) -> str:
     """Rows of a view with links to players, and its remarks below."""
-    heads = [_HEADS.get(column, f"#{column}" if column.endswith("s") else column) for column in rows.columns]
     links = book.players("players/")
     shown: dict[str, Callable[[Any], str]] = {
         **dict.fromkeys(("mean", "sd", "dominance", "sd_dominance"), html.points),
         "player": lambda player: links[book.number[player]],
         "games": html.number,
     }
-    body = [
-        html.row(*(shown.get(column, str)(value) for column, value in zip(rows.columns, values, strict=True)))
-        for values in rows.rows
-    ]
-    return html.table(name, heads, body) + "".join(map(html.note, rows.title[1:-1]))
+    table = {
+        _HEADS.get(column, f"#{column}" if column.endswith("s") else column): map(
+            shown.get(column, str), values
+        )
+        for column, values in zip(rows.columns, zip(*rows.rows, strict=True), strict=True)
+    }
+    return html.table(name, table) + "".join(map(html.note, rows.title[1:-1]))
 
 
 def player_lists(book: Book) -> Iterator[tuple[str, str]]:
     """Pages that list all players by name."""
-    order = sorted(range(len(book.people)), key=lambda at: (book.people[at].folded, at))
-    links = book.players("players/")
-    rows = [
-        html.row(
-            links[at], str(one.first), str(one.last), html.number(one.games), html.points(one.peak_mean),
-            one.peak_period,
-        )
-        for at, one in ((at, book.people[at]) for at in order)
-    ]  # fmt: skip
-    names = [book.people[at].name for at in order]
-    heads = ("player", "#from", "#to", "#games", "#highest skill", "in")
-    yield from _lists(book, "players", "Players", heads, rows, names)
+    links = [*zip(book.people, book.players("players/"), strict=True)]
+    links.sort(key=lambda one: one[0].folded)
+    table = {
+        "player": [link for _, link in links],
+        "#from": [str(one.first) for one, _ in links],
+        "#to": [str(one.last) for one, _ in links],
+        "#games": [html.number(one.games) for one, _ in links],
+        "#highest skill": [html.points(one.peak_mean) for one, _ in links],
+        "in": [one.peak_period for one, _ in links],
+    }
+    yield from _lists(book, "players", "Players", table, [one.name for one, _ in links])
 
 
 def event_lists(book: Book) -> Iterator[tuple[str, str]]:
     """Pages that list all events by year."""
     events = book.events
-    ends = (events.entry_starts[1:] - events.entry_starts[:-1]).tolist()
-    rows = [
-        html.row(str(event.year), shown, f"{event.games:,}", str(players))
-        for event, shown, players in zip(events.all, book.occasions("events/"), ends, strict=True)
-    ]
-    heads = ("year", "event", "#games", "#players")
-    yield from _lists(book, "events", "Events", heads, rows, [str(event.year) for event in events.all])
+    table = {
+        "year": [str(event.year) for event in events.all],
+        "event": book.occasions("events/"),
+        "#games": [f"{event.games:,}" for event in events.all],
+        "#players": [*map(str, np.diff(events.entry_starts))],
+    }
+    yield from _lists(book, "events", "Events", table, table["year"])
 
 
 def _lists(
-    book: Book, file: str, title: str, heads: tuple[str, ...], rows: list[str], keys: list[str]
+    book: Book, file: str, title: str, table: dict[str, list[str]], keys: list[str]
 ) -> Iterator[tuple[str, str]]:
     """Pages of a long list; `keys`: for the range in the title of each."""
-    starts = range(0, max(len(rows), 1), _LISTED)
-    files = [f"{file}{f'~{at}' if at > 1 else ''}.html" for at in range(1, len(starts) + 1)]
-    spans = [
-        " – ".join(keys[start : start + _LISTED][at] for at in (0, -1)) if rows else "" for start in starts
-    ]
-    several, count = len(files) > 1, f"{len(rows):,} in all"
+    parts = [slice(start, start + _LISTED) for start in range(0, max(len(keys), 1), _LISTED)]
+    files = [f"{file}{f'~{at}' if at > 1 else ''}.html" for at in range(1, len(parts) + 1)]
+    spans = [f"{keys[part][0]} – {keys[part][-1]}" if keys else "" for part in parts]
+    several, count = len(files) > 1, f"{len(keys):,} in all"
     links = "".join(f"<li>{html.link(*one)}" for one in zip(files, spans, strict=True))
     around = html.section("All", f"<ul>{links}</ul>" if several else "")
-    for start, name, span in zip(starts, files, spans, strict=True):
-        some = html.table(file, heads, rows[start : start + _LISTED])
-        part = some if rows else html.note(f"No {file} are known in this run.")
-        facts = f"{count}; here {span}" if several else count
-        yield name, html.page(book.title, title, part, around, up="", facts=facts)
+    for part, name, here in zip(parts, files, spans, strict=True):
+        some = html.table(file, {head: column[part] for head, column in table.items()})
+        facts = f"{count}; here {here}" if several else count
+        content = some or html.note(f"No {file} are known in this run.")
+        yield name, html.page(book.title, title, content, around, up="", facts=facts)
 
 
 def year_list(book: Book) -> str:
     """The list of all years: number one, games, events."""
-    games = dict.fromkeys(book.all_years, 0)
-    for year in book.played.year.tolist():
-        games[year] += 1
-    rows, links = [], book.players("players/")
-    for year in book.all_years:
-        ranking = book.rankings.get(year)
-        first = (links[ranking.id[0]], html.points(ranking.mean[0])) if ranking else ("", "")
-        counts = games[year], len(ranking.id) if ranking else 0, len(book.events_in.get(year, []))
-        rows.append(
-            html.row(html.link(f"years/{year}.html", str(year)), *first, *(f"{count:,}" for count in counts))
-        )
-    listed = html.table("years", ("year", "number one", "#skill", "#games", "#ranked", "#events"), rows)
-    return html.page(book.title, "Years", listed, up="", facts=counted(len(rows), "year"))
+    years, links = book.all_years, book.players("players/")
+    ranked = [book.rankings.get(year) for year in years]
+    games = np.bincount(book.played.year - years[0], minlength=len(years))
+    table = {
+        "year": [html.link(f"years/{year}.html", str(year)) for year in years],
+        "number one": [links[one.id[0]] if one else "" for one in ranked],
+        "#skill": [html.points(one.mean[0]) if one else "" for one in ranked],
+        "#games": [f"{count:,}" for count in games],
+        "#ranked": [f"{len(one.id) if one else 0:,}" for one in ranked],
+        "#events": [f"{len(book.events_in.get(year, [])):,}" for year in years],
+    }
+    listed = html.table("years", table)
+    return html.page(book.title, "Years", listed, up="", facts=counted(len(years), "year"))
 
 
 _TOGETHER: Final = 200  # players whose histories are in one file
@@ -213,7 +220,7 @@ def history_scripts(book: Book) -> Iterator[tuple[str, str]]:
     for start in range(0, len(book.people), _TOGETHER):
         some = {}
         for player in range(start, min(start + _TOGETHER, len(book.people))):
-            rows = slice(*years.starts[player : player + 2].tolist())
+            rows = span(years.starts, player)
             shown = (years.mean, *([years.sd] if book.has_sd else []), years.games)
             mean, *sd, games = ([html.short(value) for value in column[rows].tolist()] for column in shown)
             first = years.year[rows].tolist()[0]
@@ -267,9 +274,10 @@ def _chances(book: Book) -> dict[str, Any]:
 
 
 def _address(one: Person | Event) -> list[str | int | None]:
+    if one.page is None:
+        return [None]
     slug = html.slug_of(one.page)
-    plain = slug and html.follows(slug, one.folded)
-    return [0 if plain else slug, *([1] * html.is_shared(one.page))]
+    return [0 if html.follows(slug, one.folded) else slug, *([1] * html.is_shared(one.page))]
 
 
 def handed_over(name: str, data: Any) -> str:
