@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from ttt_cli.cli.evidence import draw_surface
 from ttt_cli.runs.meta import EvidencePoint
 from ttt_cli.views.evidence import Place, Surface
-from ttt_cli.views.text_charts import ASCII_SHADES, SHADES, STEPS, axis_line, ranks
+from ttt_cli.views.text_charts import ASCII_SHADES, SHADES, STEPS, surface_chart
 
 BETA, TAU = (200.0, 300.0, 400.0), (20.0, 60.0, 80.0, 100.0)
 HILL = {(b, t): -100.0 - abs(b - 300) - abs(t - 60) for b, t in product(BETA, TAU)}
@@ -174,20 +174,21 @@ def test_a_single_point_can_be_drawn(monkeypatch: pytest.MonkeyPatch, value: flo
     assert draw(surface_of(("beta", "tau"), {(300.0, 60.0): value}), monkeypatch)
 
 
-@given(st.dictionaries(st.tuples(st.floats(0, 1e3)), st.floats(0, 1e6) | st.just(math.inf), min_size=1))
-def test_ranks_keep_the_order_and_reach_from_0_to_1(drops: dict[Place, float]) -> None:
-    found = ranks(drops)
-    assert max(found.values()) == 1.0
-    assert min(found.values()) == (0.0 if len(set(drops.values())) > 1 else 1.0)
-    for one, other in product(drops, repeat=2):
-        assert (drops[one] < drops[other]) == (found[one] > found[other])
-
-
-@given(st.lists(st.integers(0, 10**6).map(str), min_size=1, max_size=20), st.integers(2, 10))
-def test_labels_never_touch_nor_leave_their_map(labels: list[str], width: int) -> None:
-    line = axis_line(labels, width)
-    assert len(line) <= max(width * len(labels), 0)
-    shown = line.split()
-    position = 0
-    for label in shown:  # those shown are the labels in order
-        position = labels.index(label, position) + 1
+@given(
+    st.lists(st.floats(-1e6, 0), min_size=1, max_size=6),
+    st.lists(st.integers(0, 10**6), min_size=2, max_size=12, unique=True),
+    st.integers(20, 100),
+)
+def test_shades_keep_the_order_and_labels_never_touch(
+    values: list[float], ticks: list[int], width: int
+) -> None:
+    points = {(300.0, float(tick)): values[k % len(values)] for k, tick in enumerate(ticks)}
+    lines = surface_chart(surface_of(("beta", "tau"), points), width=width, coloured=True)
+    if not lines:
+        return
+    cells = [STEPS.index(style.split()[-1]) for _, style in lines[1][1:]]
+    shown = sorted((value, cell) for (_, value), cell in zip(sorted(points.items()), cells, strict=True))
+    assert [cell for _, cell in shown] == sorted(cell for _, cell in shown)
+    axis, labels = lines[2][0][0], [f"{tick:g}" for tick in sorted(ticks)]
+    assert len(axis) <= width
+    assert [label for label in labels if label in axis.split()] == axis.split()

@@ -3,12 +3,10 @@ import re
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from tests.support.cases import each
 from tests.support.commands import Terminal
-from ttt_cli.cli.console import SHOWN_ROWS, columns_that_fit, format_column, print_table
+from ttt_cli.cli.console import SHOWN_ROWS, format_column, print_table
 from ttt_cli.views.rows import Rows
 
 PLAYERS = Rows(
@@ -142,15 +140,3 @@ def test_numbers_of_a_column_have_equal_decimals(
     values: list[Any], decimals: int | None, shown: list[str]
 ) -> None:
     assert [cell.strip() for cell in format_column(values, decimals)] == shown
-
-
-@given(st.lists(st.integers(1, 30), min_size=1, max_size=10), st.integers(10, 200))
-def test_as_many_columns_as_fit_but_at_least_two(widths: list[int], available: int) -> None:
-    kept = columns_that_fit(widths, available)
-    assert min(2, len(widths)) <= kept <= len(widths)
-
-    def needed(n: int) -> int:
-        return sum(widths[:n]) + 2 * (n - 1)
-
-    assert kept <= 2 or needed(kept) <= available
-    assert kept == len(widths) or needed(kept + 1) > available or kept == 2

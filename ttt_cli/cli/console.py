@@ -363,8 +363,11 @@ def print_table(rows: Rows, stream: TextIO) -> list[str]:
     remarks = []
     if not terminal:
         console.width = sum(widths) + _GAP * (len(widths) + 1)
-    elif (kept := columns_that_fit(least, console.width)) < len(columns):
-        remarks.append(f"too narrow for {', '.join(name for name, *_ in columns[kept:])}")
+    else:
+        ends = itertools.accumulate(width + _GAP for width in least)
+        kept = max(sum(end - _GAP <= console.width for end in ends), 2)
+        if omitted := [name for name, *_ in columns[kept:]]:
+            remarks.append(f"too narrow for {', '.join(omitted)}")
         columns, least = columns[:kept], least[:kept]
     if len(records) > len(shown):
         remarks.append(f"only the first {SHOWN_ROWS:,} rows are shown; -f csv, -o FILE or a pipe gives all")
@@ -382,12 +385,6 @@ def print_table(rows: Rows, stream: TextIO) -> list[str]:
         table.add_row(*map(Text, row))
     console.print(table)
     return remarks
-
-
-def columns_that_fit(widths: Sequence[int], available: int) -> int:
-    """How many columns, from the left and at least two, fit with gaps between them."""
-    ends = itertools.accumulate(width + _GAP for width in widths)
-    return max(sum(1 for end in ends if end - _GAP <= available), min(2, len(widths)))
 
 
 def format_column(values: Sequence[Any], decimals: int | None = None) -> list[str]:

@@ -149,27 +149,24 @@ def run(args: Sequence[str] | None = None) -> int:
             end = args.index("--") if "--" in args else len(args)
             common = [arg for arg in args[:end] if arg in _COMMON]
             args = [*(arg for arg in args[:end] if arg not in _COMMON), *args[end:]]
-            code = _invoked(common, args)
+            try:
+                code = group.main([*common, *args], prog_name="ttt", standalone_mode=False, obj=args[1:])
+            except click.NoSuchOption:
+                from ttt_cli.cli.usage import renamed
+
+                renewed, notes = renamed(args)  # options of the version before
+                if not notes:
+                    raise
+                say(*notes)
+                code = group.main(
+                    [*common, *renewed], prog_name="ttt", standalone_mode=False, obj=renewed[1:]
+                )
             streams.flush_output()  # of --help
     except Exception as error:
         return _interrupted(signals[0]) if signals else _failed(error, args or sys.argv[1:])
     except KeyboardInterrupt:
         return _interrupted(*signals[:1] or [signal.SIGINT])
     return code if isinstance(code, int) else 0
-
-
-def _invoked(common: list[str], args: list[str]) -> Any:
-    """Run a command; options of the version before are replaced by today's, with a note."""
-    try:
-        return group.main([*common, *args], prog_name="ttt", standalone_mode=False, obj=args[1:])
-    except click.NoSuchOption:
-        from ttt_cli.cli.usage import renamed
-
-        renewed, notes = renamed(args)
-        if not notes:
-            raise
-        say(*notes)
-        return group.main([*common, *renewed], prog_name="ttt", standalone_mode=False, obj=renewed[1:])
 
 
 def _interrupted(number: int) -> int:

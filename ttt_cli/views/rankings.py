@@ -98,28 +98,24 @@ class Eligible:
 
     def between(self, run: Run, first: int | str, last: int | str) -> str:
         """A SQL query for the rows of skills that are eligible in periods of a range."""
-        return f"SELECT * FROM skills_within({first}, {last}, {self._idle(run)}) WHERE {self.rules()}"
+        return f"SELECT * FROM skills_within({first}, {last}, {self.idle(run)}) WHERE {self.rules()}"
 
     def always(self, run: Run) -> str:
         """As `between`, for all periods of a run."""
         return self.between(run, "NULL", "NULL")
 
-    def active_at(self, run: Run, number: int) -> list[tuple[Any, ...]]:
-        """`player,mean,sd,games,reason` of all players active in a period, by mean; `reason` None: eligible."""
-        reason = self._reason("played", "coalesce(sd, 0)", 1.0)
-        return run.select(_ACTIVE.format(reason=reason, number=number, idle=self._idle(run)))[1]
-
     def left_out(self, run: Run) -> str:
         """How many players are eligible in no period, and why (`reasons`)."""
-        reason = self._reason("games", "least", run.scale.slope)
+        reason = self.reason("games", "least", run.scale.slope)
         return reasons(dict(run.select(_IN_ALL.format(reason=reason))[1]))
 
-    def _reason(self, games: str, sd: str, slope: float) -> str:
+    def reason(self, games: str, sd: str, slope: float = 1.0) -> str:
+        """The SQL expression of the reason why somebody is left out; NULL for the eligible."""
         most = "'infinity'::DOUBLE" if self.max_sd is None else self.max_sd / slope
         fewest = {"min_games": self.min_games, "min_opponents": self.min_opponents}
         return _REASON.format(games=games, sd=sd, max_sd=most, **fewest)
 
-    def _idle(self, run: Run) -> int | str:
+    def idle(self, run: Run) -> int | str:
         """Number of periods after the last game in which a player still counts as active."""
         return "NULL" if self.active is None else steps(run, self.active)
 
@@ -206,7 +202,8 @@ def ranking(
     load_numpy_meanwhile(run)
     with run:
         label, period = run.find_period(at)
-        active = limits.active_at(run, period)
+        reason = limits.reason("played", "coalesce(sd, 0)")
+        active = run.select(_ACTIVE.format(reason=reason, number=period, idle=limits.idle(run)))[1]
         ((begun,),) = run.select('SELECT count(*) FROM players WHERE "first" <= ?', [label])[1]
         field = [row[:4] for row in active if row[4] is None]
         counts = Counter(row[4] for row in active)

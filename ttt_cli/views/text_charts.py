@@ -164,7 +164,10 @@ def _heatmap(
     if wide < _LEAST_CELL:
         return []
     drops = surface.drops()
-    height = ranks(drops)
+    # From 0 for the largest drop to 1 for the smallest, equal steps between distinct ones
+    distinct = sorted(set(drops.values()), reverse=True)
+    rank = {drop: k / (len(distinct) - 1) if len(distinct) > 1 else 1.0 for k, drop in enumerate(distinct)}
+    height = {place: rank[drop] for place, drop in drops.items()}
 
     def cell(place: Place, text: str, width: int) -> Cell:
         steps = len(shades or STEPS)
@@ -177,7 +180,12 @@ def _heatmap(
         [(head, ""), *(cell((tick, other), marks[tick, other], wide) for other in across)]
         for head, tick in zip(heads, down, strict=True)
     ]
-    lines.append([(" " * len(heads[0]) + axis_line(labels, wide), "")])
+    axis = ""  # without labels that would run into the one before
+    for position, label in enumerate(labels):
+        at = position * wide + max((wide - len(label)) // 2, 0)
+        if at + len(label) <= len(labels) * wide and at >= len(axis) + (1 if axis else 0):
+            axis = axis.ljust(at) + label
+    lines.append([(" " * len(heads[0]) + axis, "")])
     ordered, key = sorted(height, key=height.__getitem__), [("below the best:", "")]
     for step in range(_KEY_STEPS):
         place = ordered[round(step / (_KEY_STEPS - 1) * (len(ordered) - 1))]
@@ -203,21 +211,3 @@ def _bars(
         line = (ASCII_BAR if ascii_only else EIGHTHS[8]) * (1 + round(min(share, 1.0) * (room - 1)))
         lines.append(f"{head} {value:>{widest}} {line} {mark}".rstrip())
     return lines
-
-
-def ranks(drops: Mapping[Place, float]) -> dict[Place, float]:
-    """From 0 for the largest drop to 1 for the smallest, equal steps between distinct ones."""
-    ordered = sorted(set(drops.values()), reverse=True)
-    position = {drop: place for place, drop in enumerate(ordered)}
-    last = len(ordered) - 1
-    return {place: position[drop] / last if last else 1.0 for place, drop in drops.items()}
-
-
-def axis_line(labels: Sequence[str], width: int) -> str:
-    """Tick labels under their cells; those that would run into the one before are left out."""
-    line = ""
-    for position, label in enumerate(labels):
-        at = position * width + max((width - len(label)) // 2, 0)
-        if at + len(label) <= len(labels) * width and at >= len(line) + (1 if line else 0):
-            line = line.ljust(at) + label
-    return line
