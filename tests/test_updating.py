@@ -12,7 +12,7 @@ import pytest
 from ttt_cli.api import configure, fit, open_run, read_games, update
 from ttt_cli.config.schema import DataConfig
 from ttt_cli.games.extend import Extended
-from ttt_cli.runs import write as run_files
+from ttt_cli.runs import columns
 from ttt_cli.runs.run import Run
 from ttt_cli.support.errors import ConfigError, DataError, RunError
 from ttt_cli.systems import registry, ttt
@@ -198,7 +198,7 @@ def test_whatever_stops_an_update_leaves_the_run(
     def stop(*_: object, **__: object) -> None:
         raise KeyboardInterrupt
 
-    for module, function in ((ttt, "fit"), (run_files, "describe")):
+    for module, function in ((ttt, "fit"), (columns, "describe")):
         with monkeypatch.context() as patch:
             patch.setattr(module, function, stop)
             with pytest.raises(KeyboardInterrupt):

@@ -204,9 +204,8 @@ def _fitted(
         ready()
         if output is None:
             return memory_run(games, timeline, fitted, resolved.config)
-        workers = place.workers if place and place.finds(games.room) else None
         with waiting(f"writing {output}"):
-            write_run(output, games, timeline, fitted, resolved.config, workers)
+            write_run(output, games, timeline, fitted, resolved.config)
     return open_run(output)
 
 

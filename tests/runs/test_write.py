@@ -17,7 +17,7 @@ from ttt_cli.games.table import Games
 from ttt_cli.histories import Line
 from ttt_cli.reading.columns import Column
 from ttt_cli.room import MEMORY, FileRoom
-from ttt_cli.runs import write
+from ttt_cli.runs import columns
 from ttt_cli.runs.meta import WHERE, RunMeta
 from ttt_cli.runs.run import open_run
 from ttt_cli.runs.write import check_destination, check_space, write_run
@@ -157,7 +157,7 @@ def test_a_write_that_is_broken_off_leaves_the_old_run_and_nothing_else(
     def broken(*_: object) -> None:
         raise error
 
-    monkeypatch.setattr(write, "describe", broken)
+    monkeypatch.setattr(columns, "describe", broken)
     with pytest.raises(error):
         write_small_run(place)
     assert list(tmp_path.iterdir()) == [place]

@@ -3,26 +3,170 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import UTC, datetime
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ttt_cli.fitted import Links
+from ttt_cli.config.schema import Config
+from ttt_cli.fitted import Fit, Links, by_player, parts_by_player, periods_of_histories, spans
 from ttt_cli.games.table import Games
+from ttt_cli.periods import period_of
 from ttt_cli.quantities import TEXT_COLUMNS
-from ttt_cli.reading.columns import Codes, Column
+from ttt_cli.reading.columns import Column, alike, spread
 from ttt_cli.reading.reports import FileReport, InputFile, Problem, ReadReport
-from ttt_cli.runs.schema import ALIASES
+from ttt_cli.runs.meta import INSERT, WHERE, EvidencePoint, RunMeta
+from ttt_cli.runs.schema import ALIASES, FORMAT, definitions
 from ttt_cli.support.arrays import Array, Ids, Places
 from ttt_cli.support.folding import fold_all, fold_surnames
+from ttt_cli.support.version import VERSION
+from ttt_cli.timeline import Timeline
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
 Columns = dict[str, NDArray[np.generic]]
 _SORTED: Final = 16  # times as many pairs are sorted at once as rows are read
+
+
+# Columns of Games as they are in the table game_rows, after the period
+_GAMES: Final = (
+    "date", "date_precision", "white", "black", "outcome", "weight", "offset", "source_line", "source_file",
+)  # fmt: skip
+
+
+def fill(
+    connection: DuckDBPyConnection, games: Games, timeline: Timeline, fit: Fit, config: Config
+) -> RunMeta:
+    """Create and fill all tables in an empty database; large ones first, so that less is held meanwhile."""
+    weight = games.weight[:1] if alike(games.weight) else games.weight
+    connection.execute(definitions(list(fit.chains), timeline.period, whole=bool((weight % 1 == 0).all())))
+    written = _insert_games(connection, games, timeline)
+    nodes = timeline.room.empty("by player", (timeline.n_nodes,), np.int64)
+    nodes[:] = by_player(timeline)
+    names = texts(games.players)
+    for part in parts_by_player(timeline):
+        found = spans(timeline, fit, nodes[part])
+        _insert(connection, "spans", {**found, "player": names[found["player"]]})
+        timeline.room.let_go()
+    players, periods = player_columns(games), periods_of_histories(timeline)
+    tables: dict[str, Columns] = {
+        "names": {name: players[name] for name in ("id", "player")},
+        "periods": {"number": periods, "label": texts([timeline.label(n) for n in periods.tolist()])},
+        "neutral_games": {"row": np.flatnonzero(games.neutral)},
+        "texts": {"id": np.arange(len(written), dtype=np.int32), "text": texts(written)},
+    }
+    if fit.links is not None:
+        tables |= link_columns(fit.links, nodes)
+    for table, curve in (("draws", fit.draws), ("newcomers", fit.newcomers)):
+        if curve is not None:
+            tables[table] = vars(curve)
+    for table, rows in {**report_rows(games.report), "spellings": list(games.spellings)}.items():
+        if rows:
+            tables[table] = {f"c{i}": texts(column) for i, column in enumerate(zip(*rows, strict=True))}
+    for table, columns in tables.items():
+        _insert(connection, table, columns)
+    _insert(connection, "players", players, _PLAYERS)
+    meta = describe(games, timeline, fit, config)
+    connection.executemany("INSERT INTO meta VALUES (?, ?)", meta.to_rows())
+    connection.execute(INSERT.format(table="evidence"), EvidencePoint.of(fit, config.model.params).to_row())
+    return meta
+
+
+def _insert_games(connection: DuckDBPyConnection, games: Games, timeline: Timeline) -> list[str]:
+    """Insert the games, and the numbers of their texts; return the texts, none if all are empty."""
+    numbers: dict[str, Ids] = {}
+    written: list[str] = []
+    for name in TEXT_COLUMNS:
+        column: Column[str] = getattr(games, name)
+        present = np.zeros(len(column.values), np.bool_)
+        for part in games.room.parts(1 if alike(column.codes) else len(games)):
+            present[column.codes[part]] = True
+        numbers[name] = len(written) - 1 + np.cumsum(present, dtype=np.int32)
+        written += [column.values[place] for place in np.flatnonzero(present).tolist()]
+    if not any(written):
+        written = []
+    for part in games.room.parts(len(games)):
+        columns = {name: getattr(games, name)[part] for name in _GAMES}
+        number = period_of(columns["date"], timeline.period)
+        _insert(connection, "game_rows", {"period_number": number, **columns})
+        if written:
+            codes = {name: getattr(games, name).codes[part] for name in TEXT_COLUMNS}
+            texts_of: Columns = {name: spread(of, codes[name]) for name, of in numbers.items()}
+            _insert(connection, "game_texts", texts_of)
+    return written
+
+
+# Of equal highest means the first
+_PLAYERS: Final = """
+SELECT named.player, folded, surname, begun.period, ended.period, games, wins, draws, losses,
+       best.period, peak.mean, peak.sd, opponents
+FROM incoming AS named LEFT JOIN (
+    SELECT player, min(period_number) AS first, max(period_number) AS last,
+           max({'mean': mean, 'period': -period_number, 'sd': sd}) FILTER (games > 0 AND mean IS NOT NULL) AS peak
+    FROM spans GROUP BY player) AS marks USING (player)
+LEFT JOIN periods AS begun ON begun.period_number = marks.first
+LEFT JOIN periods AS ended ON ended.period_number = marks.last
+LEFT JOIN periods AS best ON best.period_number = -peak.period
+ORDER BY named.id"""
+
+
+def _insert(connection: DuckDBPyConnection, table: str, incoming: Columns, sql: str = "") -> None:
+    """Insert columns in the order of the table, or rows that SQL makes of `incoming`; NaN becomes NULL."""
+    values = [
+        f"nullif(\"{name}\", 'nan')" if column.dtype == np.float64 else f'"{name}"'
+        for name, column in incoming.items()
+    ]
+    rows = sql or f"SELECT {', '.join(values)} FROM incoming"
+    connection.execute(f"INSERT INTO {table} {rows}")
+
+
+def describe(games: Games, timeline: Timeline, fit: Fit, config: Config) -> RunMeta:
+    """The facts that the run stores about itself."""
+    alike = (
+        "model",
+        "kind",
+        "params",
+        "log_evidence",
+        "leave_one_out",
+        "elo_unit",
+        "posterior",
+        "trace",
+        "notes",
+    )
+    return RunMeta(
+        format=FORMAT,
+        version=VERSION,
+        created=datetime.now(UTC).isoformat(timespec="microseconds"),
+        period=timeline.period,
+        config=config.model_dump(mode="json", exclude={"solver": set(WHERE)}),
+        games=len(games),
+        weight=float(games.weight.sum()),
+        draw_share=games.draw_share,
+        nodes=timeline.n_nodes,
+        players=len(games.players),
+        first=timeline.label(int(timeline.periods[0])) if len(games) else "",
+        last=timeline.label(int(timeline.periods[-1])) if len(games) else "",
+        **{name: getattr(fit, name) for name in alike},
+        **vars(fit.status),
+    )
+
+
+def report_rows(report: ReadReport) -> dict[str, list[tuple[Any, ...]]]:
+    """Rows of the tables of the ingest report."""
+    files = list(enumerate(report.files))
+    alias = report.aliases
+    return {
+        "inputs": [
+            *((f.path, f.kind, f.digest, f.size, f.rows, f.used) for f in report.files),
+            *([(alias.path, ALIASES, alias.digest, alias.size, 0, 0)] if alias else []),
+        ],
+        "dropped": [(f.path, why, n, number) for number, f in files for why, n in f.dropped.items()],
+        "noticed": [(f.path, what, n, number) for number, f in files for what, n in f.noticed.items()],
+        "problems": [(p.file, p.line, p.reason, p.detail, p.action) for p in report.problems],
+    }
 
 
 def texts(values: Sequence[str]) -> NDArray[np.object_]:
@@ -87,22 +231,6 @@ def _opponents(games: Games) -> Places:
         different = keys[np.append(np.ones(len(keys[:1]), np.bool_), keys[1:] != keys[:-1])]
         found += np.bincount(different // n, minlength=n) + np.bincount(different % n, minlength=n)
     return found
-
-
-def written_texts(games: Games) -> tuple[Columns, dict[str, tuple[Ids, Codes]]]:
-    """The table `texts`, and for each column of texts the ids by code, with the codes; empty without texts."""
-    numbers: dict[str, tuple[Ids, Codes]] = {}
-    written: list[str] = []
-    for name in TEXT_COLUMNS:
-        column: Column[str] = getattr(games, name)
-        present = np.zeros(len(column.values), np.bool_)
-        for part in games.room.parts(len(column.codes) if column.codes.strides[0] else 1):
-            present[column.codes[part]] = True
-        numbers[name] = len(written) - 1 + np.cumsum(present, dtype=np.int32), column.codes
-        written += [column.values[place] for place in np.flatnonzero(present).tolist()]
-    if not any(written):
-        return {}, {}
-    return {"id": np.arange(len(written), dtype=np.int32), "text": texts(written)}, numbers
 
 
 def link_columns(links: Links, nodes: Places) -> dict[str, Columns]:

@@ -1,4 +1,4 @@
-"""Writes a run: games, players, skills, the ingest report and all settings, as one DuckDB file."""
+"""Writes a run as one DuckDB file, whole or not at all, and checks before that it can."""
 
 from __future__ import annotations
 
@@ -6,23 +6,13 @@ import os
 import shutil
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, closing, contextmanager
-from dataclasses import replace
-from datetime import UTC, datetime
 from glob import has_magic
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, Final
 
-import numpy as np
-from numpy.typing import NDArray
-
 from ttt_cli.config.schema import Config
-from ttt_cli.fitted import Fit, by_player, parts_by_player, periods_of_histories, spans
+from ttt_cli.fitted import Fit
 from ttt_cli.games.table import Games
-from ttt_cli.periods import period_of
-from ttt_cli.reading.columns import Codes, spread
-from ttt_cli.reading.reports import ReadReport
-from ttt_cli.room import FileRoom, Shared
 from ttt_cli.runs.attach import (
     CHECKED,
     NotARun,
@@ -34,16 +24,13 @@ from ttt_cli.runs.attach import (
     signature,
     translated,
 )
-from ttt_cli.runs.columns import Columns, link_columns, player_columns, texts, written_texts
-from ttt_cli.runs.meta import INSERT, WHERE, EvidencePoint, RunMeta, basis_of, drop_stale_points
+from ttt_cli.runs.columns import fill, report_rows
+from ttt_cli.runs.meta import basis_of, drop_stale_points
 from ttt_cli.runs.run import Run
-from ttt_cli.runs.schema import ALIASES, DATABASE, FORMAT, definitions
-from ttt_cli.support.arrays import Ids
+from ttt_cli.runs.schema import ALIASES, DATABASE
 from ttt_cli.support.errors import RunError
 from ttt_cli.support.files import WRITER, is_protected, locked, real_place, replacing, workplace
-from ttt_cli.support.version import VERSION
 from ttt_cli.timeline import Timeline
-from ttt_cli.work import Engine, run_chains
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
@@ -155,9 +142,8 @@ def write_run(
     timeline: Timeline,
     fit: Fit,
     config: Config,
-    workers: Engine | None = None,
 ) -> None:
-    """Write a run, whole or not at all; `workers` find the files of the games' room.
+    """Write a run, whole or not at all.
 
     Raises RunError when the disk fails, nothing can be written there, or a file there is not a run.
     """
@@ -165,9 +151,9 @@ def write_run(
     with writing(place):
         check_destination(place)
         with _new_database(place) as connection:
-            meta = fill(connection, games, timeline, fit, config, workers)
+            meta = fill(connection, games, timeline, fit, config)
         CHECKED[signature(place)] = tuple(fit.chains), True
-        digests = [digest for _, _, digest, *_ in _report_rows(games.report)["inputs"]]
+        digests = [digest for _, _, digest, *_ in report_rows(games.report)["inputs"]]
         if gone := drop_stale_points(place, basis_of(meta, digests)):
             WRITER.report(f"{path}: {gone:,} evidence points of other games or settings are dropped")
 
@@ -246,217 +232,3 @@ def _standing(place: Path) -> str:
 
 def _not_written(path: str | os.PathLike[str], error: OSError) -> RunError:
     return RunError(f"cannot be written: {error.strerror or error}", where=str(path))
-
-
-def fill(
-    connection: DuckDBPyConnection,
-    games: Games,
-    timeline: Timeline,
-    fit: Fit,
-    config: Config,
-    workers: Engine | None = None,
-) -> RunMeta:
-    """Create and fill all tables in an empty database; `workers` compute the rows of large ones."""
-    weight = games.weight if games.weight.strides[0] else games.weight[:1]
-    sql = definitions(list(fit.chains), timeline.period, whole=bool((weight % 1 == 0).all()))
-    connection.execute(sql)
-    written, numbers = written_texts(games)
-    _insert_large(connection, _LargeTables(games, timeline, fit, numbers), texts(games.players), sql, workers)
-    players, periods = player_columns(games), periods_of_histories(timeline)
-    tables: dict[str, Columns] = {
-        "names": {name: players[name] for name in ("id", "player")},
-        "periods": {"number": periods, "label": texts([timeline.label(n) for n in periods.tolist()])},
-        "neutral_games": {"row": np.flatnonzero(games.neutral)},
-    }
-    if written:
-        tables["texts"] = written
-    if fit.links is not None:
-        tables |= link_columns(fit.links, by_player(timeline))
-    for table, curve in (("draws", fit.draws), ("newcomers", fit.newcomers)):
-        if curve is not None:
-            tables[table] = vars(curve)
-    for table, rows in {**_report_rows(games.report), "spellings": list(games.spellings)}.items():
-        if rows:
-            tables[table] = {f"c{i}": texts(column) for i, column in enumerate(zip(*rows, strict=True))}
-    for table, columns in tables.items():
-        _insert(connection, table, columns)
-    _insert(connection, "players", players, _PLAYERS)
-    meta = describe(games, timeline, fit, config)
-    connection.executemany("INSERT INTO meta VALUES (?, ?)", meta.to_rows())
-    connection.execute(INSERT.format(table="evidence"), EvidencePoint.of(fit, config.model.params).to_row())
-    return meta
-
-
-# Of equal highest means the first
-_PLAYERS: Final = """
-SELECT named.player, folded, surname, begun.period, ended.period, games, wins, draws, losses,
-       best.period, peak.mean, peak.sd, opponents
-FROM incoming AS named LEFT JOIN (
-    SELECT player, min(period_number) AS first, max(period_number) AS last,
-           max({'mean': mean, 'period': -period_number, 'sd': sd}) FILTER (games > 0 AND mean IS NOT NULL) AS peak
-    FROM spans GROUP BY player) AS marks USING (player)
-LEFT JOIN periods AS begun ON begun.period_number = marks.first
-LEFT JOIN periods AS ended ON ended.period_number = marks.last
-LEFT JOIN periods AS best ON best.period_number = -peak.period
-ORDER BY named.id"""
-
-
-def _insert(connection: DuckDBPyConnection, table: str, incoming: Columns, sql: str = "") -> None:
-    """Insert columns in the order of the table, or rows that SQL makes of `incoming`; NaN becomes NULL."""
-    values = [
-        f"nullif(\"{name}\", 'nan')" if column.dtype == np.float64 else f'"{name}"'
-        for name, column in incoming.items()
-    ]
-    rows = sql or f"SELECT {', '.join(values)} FROM incoming"
-    connection.execute(f"INSERT INTO {table} {rows}")
-
-
-def describe(games: Games, timeline: Timeline, fit: Fit, config: Config) -> RunMeta:
-    """The facts that the run stores about itself."""
-    alike = (
-        "model",
-        "kind",
-        "params",
-        "log_evidence",
-        "leave_one_out",
-        "elo_unit",
-        "posterior",
-        "trace",
-        "notes",
-    )
-    return RunMeta(
-        format=FORMAT,
-        version=VERSION,
-        created=datetime.now(UTC).isoformat(timespec="microseconds"),
-        period=timeline.period,
-        config=config.model_dump(mode="json", exclude={"solver": set(WHERE)}),
-        games=len(games),
-        weight=float(games.weight.sum()),
-        draw_share=games.draw_share,
-        nodes=timeline.n_nodes,
-        players=len(games.players),
-        first=timeline.label(int(timeline.periods[0])) if len(games) else "",
-        last=timeline.label(int(timeline.periods[-1])) if len(games) else "",
-        **{name: getattr(fit, name) for name in alike},
-        **vars(fit.status),
-    )
-
-
-def _report_rows(report: ReadReport) -> dict[str, list[tuple[Any, ...]]]:
-    """Rows of the tables of the ingest report."""
-    files = list(enumerate(report.files))
-    alias = report.aliases
-    return {
-        "inputs": [
-            *((f.path, f.kind, f.digest, f.size, f.rows, f.used) for f in report.files),
-            *([(alias.path, ALIASES, alias.digest, alias.size, 0, 0)] if alias else []),
-        ],
-        "dropped": [(f.path, why, n, number) for number, f in files for why, n in f.dropped.items()],
-        "noticed": [(f.path, what, n, number) for number, f in files for what, n in f.noticed.items()],
-        "problems": [(p.file, p.line, p.reason, p.detail, p.action) for p in report.problems],
-    }
-
-
-_Part = tuple[
-    slice, NDArray[np.generic] | None
-]  # rows of games; or of spans, with the names of their players
-
-
-class _LargeTables:
-    """Rows of the large tables in parts; `written` as returned by `written_texts`.
-
-    A part of spans has some players with all their periods, so the rows do not depend on slices or workers.
-    """
-
-    def __init__(
-        self, games: Games, timeline: Timeline, fit: Fit, written: dict[str, tuple[Ids, Codes]]
-    ) -> None:
-        self._games: dict[str, Any] = {
-            "date_days": games.date,
-            "date_precision": games.date_precision,
-            "white_id": games.white,
-            "black_id": games.black,
-            "outcome": games.outcome,
-            "weight": games.weight,
-            "offset": games.offset,
-            "line": games.source_line,
-            "file_number": games.source_file,
-        }
-        self._written, self._fit, self.room = written, fit, timeline.room
-        self._timeline = replace(timeline, players=(), joined=None)
-        self._nodes = timeline.room.empty("by player", (timeline.n_nodes,), np.int64)
-        self._nodes[:] = by_player(timeline)
-
-    def parts(self, names: NDArray[np.generic]) -> Iterator[_Part]:
-        """All parts, in order, with the `names` of all players."""
-        player = self._timeline.node_player
-        yield from ((rows, None) for rows in self.room.parts(self._timeline.n_games))
-        for rows in parts_by_player(self._timeline):
-            first, last = player[self._nodes[[rows.start, rows.stop - 1]]]
-            yield rows, names[first : last + 1]
-
-    def insert(self, connection: DuckDBPyConnection, part: _Part) -> list[str]:
-        """Insert a part; return its tables."""
-        rows, names = part
-        if names is not None:
-            found = spans(self._timeline, self._fit, self._nodes[rows])
-            player = found["player"]
-            _insert(connection, "spans", {**found, "player": names[player - player[:1]]})
-            return ["spans"]
-        games = {name: column[rows] for name, column in self._games.items()}
-        number = period_of(games["date_days"], self._timeline.period)
-        _insert(connection, "game_rows", {"period_number": number, **games})
-        if self._written:
-            texts_of: Columns = {name: spread(of, codes[rows]) for name, (of, codes) in self._written.items()}
-            _insert(connection, "game_texts", texts_of)
-        return ["game_rows", "game_texts"]
-
-
-class _Writer:
-    """Writes parts as Parquet files in another process; `definitions` create the tables."""
-
-    def __init__(self, rows: _LargeTables, definitions: str, folder: Path) -> None:
-        self._rows, self._definitions, self._folder = Shared(rows), definitions, folder
-
-    def step(self, item: tuple[int, _Part], *, fresh: bool) -> tuple[int, dict[str, Path]]:  # noqa: ARG002
-        """Write a numbered part; return its number and its files by table."""
-        import duckdb
-
-        number, part = item
-        files = {}
-        with closing(duckdb.connect(config={**_LIMITS, "threads": 1})) as connection:
-            connection.execute(self._definitions)
-            for table in self._rows.what.insert(connection, part):
-                # a part may be made twice at once, if a worker is given up but lives
-                files[table] = self._folder / f"{table}-{number}-{os.getpid()}.parquet"
-                connection.execute(f"COPY {table} TO {quoted(files[table])} (FORMAT parquet)")
-        return number, files
-
-
-def _insert_large(
-    connection: DuckDBPyConnection,
-    rows: _LargeTables,
-    names: NDArray[np.generic],
-    definitions: str,
-    workers: Engine | None,
-) -> None:
-    """Insert all rows of the large tables; `workers` compute them as files, which are inserted in order."""
-    if workers is None or not isinstance(rows.room, FileRoom):
-        for part in rows.parts(names):
-            rows.insert(connection, part)
-            rows.room.let_go()
-        return
-    ready: dict[int, dict[str, Path]] = {}
-    inserted = 0
-    with TemporaryDirectory(dir=rows.room.folder, ignore_cleanup_errors=True) as folder:
-        writer, chains = (
-            _Writer(rows, definitions, Path(folder)),
-            [[one] for one in enumerate(rows.parts(names))],
-        )
-        for number, files in run_chains(writer, chains, workers):
-            ready[number] = files
-            while inserted in ready:
-                for table, file in ready.pop(inserted).items():
-                    connection.execute(f"INSERT INTO {table} FROM read_parquet({quoted(file)})")
-                    file.unlink()
-                inserted += 1

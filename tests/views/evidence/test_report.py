@@ -17,8 +17,8 @@ from tests.support.cases import each
 from tests.support.handmade import CONFIG, RECORDS, fit_of, games_of
 from ttt_cli.evaluate.forecast import Scores
 from ttt_cli.evaluate.grid import Axis, EvidenceGrid
+from ttt_cli.runs.columns import describe
 from ttt_cli.runs.meta import EvidencePoint, RunMeta
-from ttt_cli.runs.write import describe
 from ttt_cli.timeline import build_timeline
 from ttt_cli.views.evidence import (
     evidence_report,

@@ -5,8 +5,8 @@ import pytest
 
 from tests.support.cases import each
 from tests.support.handmade import CONFIG, RECORDS, REPORT, fit_of, games_of
+from ttt_cli.runs.columns import describe
 from ttt_cli.runs.meta import RunMeta
-from ttt_cli.runs.write import describe
 from ttt_cli.timeline import build_timeline
 from ttt_cli.views.ingest import found_lines, reading_lines
 

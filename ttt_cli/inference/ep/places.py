@@ -7,7 +7,6 @@ import os
 from collections.abc import Iterator, Sequence
 from concurrent.futures import CancelledError, ThreadPoolExecutor
 from contextlib import ExitStack, closing, contextmanager
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, cast
 
@@ -20,7 +19,6 @@ from ttt_cli.cluster import (
     local_workers,
     made_actor,
     submit_actor,
-    work_on,
 )
 from ttt_cli.config.schema import SolverConfig, size_of
 from ttt_cli.inference.ep.cutting import SliceInput, SliceInputs
@@ -32,7 +30,7 @@ from ttt_cli.support.arrays import Places
 from ttt_cli.support.errors import ConfigError, SetupError
 from ttt_cli.support.files import temporary_folder
 from ttt_cli.timeline import Timeline
-from ttt_cli.work import Engine, available_cores
+from ttt_cli.work import available_cores
 
 if TYPE_CHECKING:
     from distributed import Client
@@ -84,7 +82,6 @@ class Storage:
     """
 
     name = "in files"
-    workers: Engine | None = None
 
     def __init__(
         self,
@@ -203,7 +200,6 @@ class Cluster:
     def __init__(self, client: Client, scratch: Path | None = None) -> None:
         self._client, self.scratch = client, scratch
         self._actors: list[Actor | None] = []
-        self.workers: Engine | None = partial(work_on, client)
 
     def finds(self, room: Room) -> bool:
         """Where there is `scratch`, files are there."""
