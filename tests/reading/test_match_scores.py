@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.support.cases import each
-from ttt_cli.reading.results import cap_factor, games_text, tally_of
+from ttt_cli.reading.results import games_text, tally_of
 
 
 @each(
@@ -63,12 +63,6 @@ def test_a_tally_keeps_games_and_score(doubled: int, games: int) -> None:
     assert (lost + drawn + won, won + drawn / 2) == (games, white)
     assert drawn in (0, 1)
     assert min(lost, won) >= 0
-
-
-def test_the_weight_of_a_match_is_capped() -> None:
-    assert cap_factor((200, 0, 400), 60) == 0.1
-    assert cap_factor((2, 1, 3), 6) == 1
-    assert cap_factor((200, 0, 400), None) == 1
 
 
 def test_numbers_of_games_as_written() -> None:

@@ -27,7 +27,6 @@ from ttt_cli.reading.dates import PLAIN, DateForm, DateForms, GameDate, has_two_
 from ttt_cli.reading.results import (
     NO_TALLY,
     Tally,
-    cap_factor,
     games_text,
     is_result_word,
     parse_results,
@@ -364,9 +363,9 @@ class Validated:
         numbers = narrow(self._dictionaries.results.ids(zip(texts, known, strict=True)))
         plain = "games" not in records.further
         self.columns["result"] = records.take("results", numbers) if plain else spread(numbers, ids)
-        factors = np.array([cap_factor(tally, match_cap) for tally in known])
-        if np.any(factors != 1):
-            self._multiply(factors[ids])
+        counts = np.array(known, np.float64).reshape(-1, 3).sum(axis=1)
+        if match_cap is not None and np.any(counts > match_cap):
+            self._multiply((match_cap / np.maximum(counts, match_cap))[ids])
         codes = reasons.codes_of(tally if isinstance(tally, str) else None for tally in tallies)
         self._reject(spread_some(np.array(codes, np.int8), ids))
         words = np.array([is_result_word(raw) for raw, _ in raws], np.bool_)

@@ -256,12 +256,16 @@ class DateForms:
         self.unit = (unit or data.period) if numbers else None
         order: DateOrder | None = None if dates == "auto" or dates == "number" else dates  # noqa: PLR1714
         further = [text for text in texts if not _YEAR_FIRST.match(text)]
-        century = _century(texts, order, data.century) if further else None
+        found = (int(year) for text in texts for year in _FOUR_DIGITS.findall(text) if further and order)
+        years = [year for year in found if YEARS[0] <= year <= YEARS[1]]
+        century = data.century if order and further else None
+        if century is None and years and max(years) - min(years) < 100:
+            century = (min(years) + max(years) - 99) // 2
         orders = {separator: _orders(further, separator) for separator in _DAY_AND_MONTH}
         self._mixed = [separator for separator, found in orders.items() if len(found) > 1 and not order]
         self._forms = {
-            separator: DateForm(order or (next(iter(found)) if len(found) == 1 else None), century)
-            for separator, found in orders.items()
+            separator: DateForm(order or (next(iter(seen)) if len(seen) == 1 else None), century)
+            for separator, seen in orders.items()
         }
         self._other = DateForm(order, century)
 
@@ -290,14 +294,3 @@ def _orders(texts: Sequence[str], separator: str) -> dict[DateOrder, str]:
             if min(first, second) in range(1, 13) and max(first, second) in range(13, 32):
                 found.setdefault("dmy" if first > second else "mdy", text)
     return found
-
-
-def _century(texts: Sequence[str], order: DateOrder | None, century: int | None) -> int | None:
-    """The first of the hundred years of two-digit years, where the order is configured and clear."""
-    if order is None or century is not None:
-        return century if order else None
-    found = [int(year) for text in texts for year in _FOUR_DIGITS.findall(text)]
-    years = [year for year in found if YEARS[0] <= year <= YEARS[1]]
-    if not years or max(years) - min(years) > 99:
-        return None
-    return (min(years) + max(years) - 99) // 2

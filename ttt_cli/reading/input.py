@@ -2,6 +2,7 @@
 
 import bz2
 import hashlib
+import io
 import lzma
 import os
 import re
@@ -59,30 +60,23 @@ def peek(blocks: Iterable[bytes], size: int) -> tuple[bytes, Iterator[bytes]]:
     return head, again()
 
 
-class BlockReader:
-    """A file object over blocks of bytes."""
-
-    closed = False
+class BlockReader(io.RawIOBase):
+    """A file object over blocks of bytes; it returns less than asked for where a block ends."""
 
     def __init__(self, blocks: Iterator[bytes]) -> None:
-        self._blocks = blocks
+        self._blocks = filter(None, blocks)
         self._rest = memoryview(b"")
 
-    def read(self, size: int) -> bytes:
-        """The next `size` bytes, fewer only at the end."""
-        parts: list[memoryview] = []
-        while size > 0:
-            if not self._rest:
-                self._rest = memoryview(next(self._blocks, b""))
-                if not self._rest:
-                    break
-            part, self._rest = self._rest[:size], self._rest[size:]
-            parts.append(part)
-            size -= len(part)
-        return b"".join(parts)
+    def readable(self) -> bool:
+        """True."""
+        return True
 
-    def close(self) -> None:
-        """Do nothing: the owner of the blocks closes them."""
+    def readinto(self, buffer: Any) -> int:
+        """Fill the buffer with the next bytes; returns their number, 0 at the end."""
+        self._rest = self._rest or memoryview(next(self._blocks, b""))
+        part, self._rest = self._rest[: len(buffer)], self._rest[len(buffer) :]
+        buffer[: len(part)] = part
+        return len(part)
 
 
 def _by_library(make: Callable[[], Any], pieces: Iterator[bytes]) -> Iterator[bytes]:

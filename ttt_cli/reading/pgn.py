@@ -213,8 +213,13 @@ class Scanner:
             elif moves.end - start > GAME_LIMIT:
                 self._reject_long(line)
             else:
-                tags, oddities = pgn_text.first_of_each(group.tags)
-                self._add_oddities(data, oddities)
+                tags: dict[bytes, bytes] = {}  # the first of each name
+                for tag in group.tags:
+                    again = tag.name in tags and tag.name in pgn_text.READ
+                    odd = [reasons.MALFORMED_TAG] * tag.odd + [reasons.DUPLICATE_TAG] * again
+                    written = f'{decode(tag.name)} "{decode(tag.value)}"' if odd else ""
+                    self._add_oddities(data, [(tag.start, reason, written) for reason in odd])
+                    tags.setdefault(tag.name, tag.value)
                 result = self._settled(line, tags.get(b"Result"), moves.terminator)
                 self._add_row(line, tags | {b"Result": result}, moves.text)
         self._add_untagged(data, moves)

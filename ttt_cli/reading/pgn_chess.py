@@ -4,6 +4,7 @@ It loses players where no blank line separates moves from the next game; it serv
 files. Moves are skipped, so their hashes are not known.
 """
 
+import io
 from collections.abc import Iterable, Iterator
 from itertools import islice
 from typing import Final, NamedTuple, TextIO, cast
@@ -13,6 +14,7 @@ import chess.pgn
 from ttt_cli.kernels.pgn_bytes import NAMES
 from ttt_cli.reading.batches import Batch, Note
 from ttt_cli.reading.columns import Strings
+from ttt_cli.reading.input import BlockReader
 from ttt_cli.reading.pgn_text import Sections, Tag, rejected
 from ttt_cli.reading.reports import AMBIGUOUS_TAGS, DROPPED
 
@@ -28,23 +30,14 @@ class _CountedLines:
     def __init__(self, blocks: Iterable[bytes]) -> None:
         self.line = 0
         self.blank = self.text = False
-        self._lines = _lines(blocks)
+        self._lines = io.BufferedReader(BlockReader(iter(blocks)))
 
     def readline(self) -> str:
         self.line += 1
-        line = next(self._lines, b"").decode("utf-8", "surrogateescape")
+        line = self._lines.readline().decode("utf-8", "surrogateescape")
         self.blank |= line.isspace()
         self.text |= bool(line.strip()) and not line.startswith(("[", "%", ";"))
         return line
-
-
-def _lines(blocks: Iterable[bytes]) -> Iterator[bytes]:
-    rest = b""
-    for block in blocks:
-        *lines, rest = (rest + block).split(b"\n")
-        yield from (line + b"\n" for line in lines)
-    if rest:
-        yield rest
 
 
 class _ChessGame(NamedTuple):

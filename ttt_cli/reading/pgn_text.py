@@ -9,10 +9,10 @@ from itertools import pairwise
 from typing import Final, NamedTuple
 
 from ttt_cli.kernels.pgn_bytes import MOVES_LIMIT, NAMES, TAG_LIMIT
-from ttt_cli.reading.reports import DUPLICATE_TAG, MALFORMED_TAG, UNCLOSED_COMMENT
+from ttt_cli.reading.reports import UNCLOSED_COMMENT
 from ttt_cli.reading.text import decode
 
-_READ: Final = frozenset(NAMES)
+READ: Final = frozenset(NAMES)
 _PLAYERS: Final = frozenset((b"White", b"Black"))
 _PAIRING: Final = _PLAYERS | {b"Result"}
 
@@ -49,7 +49,7 @@ class Sections:
         self.parts: list[TagGroup] = []
         self.tags: list[Tag] = []
         self._block = 0  # the start of the last block among them
-        self._whole = False  # whether the block before it is whole
+        self._whole = False  # whether the block before it names both players and repeats no tag that is read
         self._doubtful = doubtful
 
     def add(self, tag: Tag) -> bool:
@@ -66,7 +66,8 @@ class Sections:
         return self.parts
 
     def _end_block(self) -> None:
-        whole = _is_whole(self.tags[self._block :])
+        names = [tag.name for tag in self.tags[self._block :] if tag.name in READ]
+        whole = len(set(names)) == len(names) and _PLAYERS.issubset(names)
         if whole and self._whole:
             self._settle(self._block)
         self._block, self._whole = len(self.tags), whole
@@ -78,15 +79,9 @@ class Sections:
         del self.tags[:stop]
 
 
-def _is_whole(tags: Sequence[Tag]) -> bool:
-    """Whether tags name both players and repeat no tag that is read."""
-    names = [tag.name for tag in tags if tag.name in _READ]
-    return len(set(names)) == len(names) and _PLAYERS.issubset(names)
-
-
 def _split(tags: Sequence[Tag]) -> list[TagGroup]:
     """The games of consecutive blocks, in order."""
-    read = [place for place, tag in enumerate(tags) if tag.name in _READ]
+    read = [place for place, tag in enumerate(tags) if tag.name in READ]
     names = [tags[place].name for place in read]
     blank = [True, *(any(tag.blank for tag in tags[a + 1 : b + 1]) for a, b in pairwise(read))]
     for may_begin in (blank, [True] * len(names)):
@@ -140,7 +135,7 @@ def _cut(tags: Sequence[Tag], read: Sequence[int], starts: Sequence[int]) -> Ite
 def _is_one_game(tags: Sequence[Tag]) -> bool:
     """Whether incomplete tags are of one game, which lacks a player or repeats tags."""
     if any(tag.blank for tag in tags[1:]):
-        names = [tag.name for tag in tags if tag.name in _READ]
+        names = [tag.name for tag in tags if tag.name in READ]
         return len(set(names)) == len(names) and not _PLAYERS.issubset(names)
     values: dict[bytes, bytes] = {}
     for before, tag in zip([None, *tags], tags, strict=False):
@@ -188,20 +183,6 @@ class Stretch(NamedTuple):
     end: int
     moves: bool = False
     cut: bool = False
-
-
-def first_of_each(tags: Sequence[Tag]) -> tuple[dict[bytes, bytes], list[Oddity]]:
-    """The first tag of each name in a game, and oddities."""
-    found: dict[bytes, bytes] = {}
-    oddities: list[Oddity] = []
-    for tag in tags:
-        written = f'{decode(tag.name)} "{decode(tag.value)}"'
-        if tag.odd:
-            oddities.append((tag.start, MALFORMED_TAG, written))
-        if tag.name in found and tag.name in _READ:
-            oddities.append((tag.start, DUPLICATE_TAG, written))
-        found.setdefault(tag.name, tag.value)
-    return found, oddities
 
 
 def opens_tag(data: bytes, bracket: int) -> bool:
@@ -291,8 +272,7 @@ _RESULT: Final = rb"(?<!\S)(1-0|0-1|1/2-1/2|1/2|\*)(?!\S)"
 _AFTER_TAGS: Final = re.compile(_RESULT + rb"|(?<=\n)1\.")
 _WITHOUT_TAGS: Final = re.compile(_RESULT + rb"|(?<!\S)1\.")
 _TAG_LINE: Final = re.compile(rb'\n[ \t]*(?:\xef\xbb\xbf)?(\[[ \t]*[A-Za-z]\w*[ \t]*"[^\n]*\])[ \t]*(?=\n)')
-_PARENTHESIS: Final = re.compile(rb"[()]")
-_LEFT: Final = ord("(")
+_PARENTHESIS: Final = re.compile(rb"([()])")
 
 
 @dataclass(slots=True)
@@ -320,16 +300,22 @@ def read_moves(data: bytes, start: int, *, final: bool, tagged: bool = True) -> 
     pieces: list[bytes] = []  # the data with blanks for comments, so that offsets stay
     position = kept = start
     while found := _SPECIAL.search(data, position):
-        special = found.start()
-        stop = _special_end(data, special, oddities, final=final)
+        at = found.start()
+        character, stop = data[at], _line_end(data, at, final=final)
+        if character == _BRACE:
+            stop = _comment_end(data, at, oddities, final=final)
+        elif character == _PERCENT and at and not data.startswith(b"\n", at - 1):
+            stop = at + 1
+        elif character == _BRACKET and stop is not None:
+            if opens_tag(data, at):
+                return _settle(b"".join([*pieces, data[kept:at]]), start, oddities, tagged=tagged)
+            stop = at + 1
         if stop is None:
             return None
-        if stop == special:
-            return _settle(b"".join([*pieces, data[kept:special]]), start, oddities, tagged=tagged)
         position = stop
         # The text of a comment that is not closed may hold the result.
-        if data[special] != _BRACE or data[stop - 1] == _CLOSED:
-            pieces += [data[kept:special], b" " * (stop - special)]
+        if character != _BRACE or data[stop - 1] == _CLOSED:
+            pieces += [data[kept:at], b" " * (stop - at)]
             kept = stop
     if not final:
         return None
@@ -337,21 +323,6 @@ def read_moves(data: bytes, start: int, *, final: bool, tagged: bool = True) -> 
 
 
 _BRACE, _CLOSED, _BRACKET, _PERCENT = b"{}[%"
-
-
-def _special_end(data: bytes, offset: int, oddities: list[Oddity], *, final: bool) -> int | None:
-    """The offset after a special character: `offset` itself if tags start there, None if the data end too early."""
-    character = data[offset]
-    if character == _BRACE:
-        return _comment_end(data, offset, oddities, final=final)
-    if character == _PERCENT and offset and not data.startswith(b"\n", offset - 1):
-        return offset + 1
-    line_end = data.find(b"\n", offset)
-    if line_end < 0 and not final:
-        return None
-    if character == _BRACKET:
-        return offset if opens_tag(data, offset) else offset + 1
-    return line_end if line_end >= 0 else len(data)
 
 
 def _comment_end(data: bytes, brace: int, oddities: list[Oddity], *, final: bool) -> int | None:
@@ -402,20 +373,13 @@ def _settle(plain: bytes, start: int, oddities: list[Oddity], *, tagged: bool) -
 
 def main_line(text: bytes) -> bytes:
     """Movetext without comments and variations, up to MOVES_LIMIT."""
-    text = text[:MOVES_LIMIT]
-    if b"(" not in text:
-        return text
     pieces: list[bytes] = []
-    depth = kept = 0
-    for found in _PARENTHESIS.finditer(text):
-        place = found.start()
-        if text[place] == _LEFT:
-            if not depth:
-                pieces.append(text[kept:place])
+    depth = 0
+    for piece in _PARENTHESIS.split(text[:MOVES_LIMIT]):
+        if piece == b"(":
             depth += 1
-        elif depth:
-            depth -= 1
-            kept = place
-    if not depth:
-        pieces.append(text[kept:])
-    return b"".join(pieces)
+        elif piece == b")":
+            depth = max(depth - 1, 0)
+        elif not depth:
+            pieces.append(piece)
+    return b")".join(pieces)

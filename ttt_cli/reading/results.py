@@ -218,12 +218,6 @@ def tally_of(raw: Hashable, games: str, outcome: Outcome) -> Tally | str:
     return outcome if outcome in (NO_RESULT, FORFEIT) and pair is None else BAD_SCORE
 
 
-def cap_factor(tally: Tally, most: float | None) -> float:
-    """The factor of the weight of a match that counts as at most `most` games."""
-    count = sum(tally)
-    return most / count if most is not None and count > most else 1.0
-
-
 def games_text(raw: object) -> str:
     """The number of games as written, empty if unknown."""
     text = text_of(raw).strip()
