@@ -263,23 +263,19 @@ def tuning_rows(tuning: Tuning, meta: RunMeta) -> Rows:
     `bound` is `lower` or `upper` where a parameter stopped at one. Of several parameters the correlations follow,
     a column `corr_KEY` for each; empty where the curvature does not give them.
     """
-    keys = [found.key for found in tuning.parameters]
-    several = len(keys) > 1
-    rows: list[tuple[Any, ...]] = []
-    for found, line in zip(tuning.parameters, tuning.correlations.tolist(), strict=True):
-        numbers = [None if math.isnan(value) else value for value in line] if several else []
-        rows.append((found.key, found.start, found.value, found.standard_error, found.bound, *numbers))
-    rows.append(
-        (EVIDENCE, tuning.start_log_evidence, tuning.log_evidence, *[None] * (len(keys) * several + 2))
-    )
-    columns = ("parameter", "start", "tuned", "standard_error", "bound")
-    further = tuple(f"corr_{key}" for key in keys) if several else ()
-    fine = any((found.standard_error or _FINE) < _FINE for found in tuning.parameters)
-    decimals = dict.fromkeys(("start", "tuned", "standard_error"), 4 if fine else 2) | dict.fromkeys(
-        further, 2
-    )
-    plain = frozenset() if any(found.bound for found in tuning.parameters) else frozenset({"bound"})
-    return Rows((*columns, *further), rows, (meta.describe(),), decimals, plain)
+    parameters = tuning.parameters
+    further = tuple(f"corr_{one.key}" for one in parameters) if len(parameters) > 1 else ()
+    rows: list[tuple[Any, ...]] = [
+        (one.key, one.start, one.value, one.standard_error, one.bound, *map(finite, line[: len(further)]))
+        for one, line in zip(parameters, tuning.correlations.tolist(), strict=True)
+    ]
+    nothing = [None] * (2 + len(further))
+    rows.append((EVIDENCE, tuning.start_log_evidence, tuning.log_evidence, *nothing))
+    columns = ("parameter", "start", "tuned", "standard_error", "bound", *further)
+    fine = any((one.standard_error or _FINE) < _FINE for one in parameters)
+    decimals = dict.fromkeys(columns[1:4], 4 if fine else 2) | dict.fromkeys(further, 2)
+    plain = frozenset[str]() if any(one.bound for one in parameters) else frozenset({"bound"})
+    return Rows(columns, rows, (meta.describe(),), decimals, plain)
 
 
 def tuning_lines(tuning: Tuning) -> Iterator[str]:

@@ -79,10 +79,17 @@ def contest(number: int, players: Sequence[str], mean: Array, sd: Array, first: 
     # Independence gives the largest sd of a difference, since nobody's skill falls as another one's rises.
     near = np.flatnonzero(mean[named] - mean[0] >= _UNLIKELY * np.hypot(sd[named], sd[0]))
     shown = np.union1d(np.arange(min(first, len(mean))), near)
-    low = _lowest(mean, sd)
+    # From a value that the strongest skill exceeds, except with probability `_NEVER`
+    nearest = np.argpartition(-mean, min(_NEAR, len(mean)) - 1)[:_NEAR]
+    x = np.linspace(float((mean - _REACH * sd).max()), float(mean.max()), _CHOICES)
+    possible = int(np.searchsorted(_log_cdfs(x, mean[nearest], sd[nearest]), math.log(_NEVER)))
+    low = float(x[max(possible - 1, 0)])
     matters = mean + _MATTERS * sd > low
-    steps = _steps(mean[matters], sd[matters], low, float((mean + _REACH * sd)[matters].max()))
-    x = np.linspace(steps[0], steps[-1], 3 * len(steps))  # close enough for cubics between them
+    # Steps fine enough for the maximum: that of n equal players is narrower by sqrt(2 log n).
+    nearest = np.flatnonzero(matters)[np.argsort(((mean.max() - mean) / sd)[matters])[:_NEAR]]
+    step = _FINENESS * float(sd[nearest].min()) / (1.0 + math.sqrt(2.0 * math.log(matters.sum() + 1)))
+    steps = max(math.ceil((float((mean + _REACH * sd)[matters].max()) - low) / step), 1)
+    x = np.linspace(low, low + step * steps, 3 * (steps + 1))  # close enough for cubics between them
     matters[near] = False
     below = _log_below(x, mean[matters], sd[matters])
     candidates = np.searchsorted(shown, near)
@@ -198,23 +205,6 @@ def _highest(x: Array, below: Array, mean: Array, sd: Array) -> Array:
         density = np.exp(below - log_cdf(z) - 0.5 * z * z) / (math.sqrt(2.0 * math.pi) * sd[part, None])
         found[part] = step * density.sum(axis=1)
     return np.minimum(found, 1.0)
-
-
-def _lowest(mean: Array, sd: Array) -> float:
-    """A value that the strongest skill exceeds, except with probability `_NEVER`."""
-    least = float((mean - _REACH * sd).max())
-    nearest = np.argpartition(-mean, min(_NEAR, len(mean)) - 1)[:_NEAR]
-    x = np.linspace(least, float(mean.max()), _CHOICES)
-    below = int(np.searchsorted(_log_cdfs(x, mean[nearest], sd[nearest]), math.log(_NEVER)))
-    return float(x[max(below - 1, 0)])
-
-
-def _steps(mean: Array, sd: Array, low: float, high: float) -> Array:
-    """Points at equal steps, fine enough for the maximum: that of n equal players is narrower by sqrt(2 log n)."""
-    nearest = np.argsort((mean.max() - mean) / sd)[:_NEAR]
-    step = _FINENESS * float(sd[nearest].min()) / (1.0 + math.sqrt(2.0 * math.log(len(mean) + 1)))
-    steps: Array = low + step * np.arange(max(math.ceil((high - low) / step), 1) + 1, dtype=np.float64)
-    return steps
 
 
 def _log_below(x: Array, mean: Array, sd: Array) -> Array:
