@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import astuple, replace
 from typing import Any
 
 import numpy as np
@@ -16,7 +16,6 @@ from tests.support.plans import ONE_CIRCLE
 from ttt_cli import api
 from ttt_cli.evaluate.compare import System, TuneOptions, compare, later_half
 from ttt_cli.evaluate.forecast import Forecaster, forecast, score
-from ttt_cli.evaluate.results import Results
 from ttt_cli.evaluate.simulate import simulate
 from ttt_cli.gaussian import factor
 from ttt_cli.support.errors import ConfigError, LookupFailed
@@ -69,35 +68,32 @@ def test_processes_change_nothing(timeline: Timeline) -> None:
 
 def test_standings_put_the_best_first_and_say_how_far_behind_the_others_are(timeline: Timeline) -> None:
     found = compare(timeline, SYSTEMS, "1854")
-    standings = Results(found).overall()
+    standings = found.overall()
     assert {standings[0].entry.system.name, standings[1].entry.system.name} == {"true", "filter"}
-    assert standings[0].difference is None
+    assert standings[0].behind is None
     outcome, weight = timeline.outcome[found.scored], timeline.weight[found.scored]
     for one in standings:
         alone = score(one.entry.probabilities, outcome, weight)
-        assert one.log_loss == pytest.approx(-alone.per_game)
-        assert (one.games, one.brier, one.accuracy) == pytest.approx(
-            (alone.games, alone.brier, alone.accuracy)
-        )
-    last = standings[2].difference
+        assert astuple(one.scores) == pytest.approx(astuple(alone))
+    last = standings[2].behind
     assert last is not None
-    assert last.mean == pytest.approx(standings[2].log_loss - standings[0].log_loss)
+    assert last.mean == pytest.approx(standings[0].scores.per_game - standings[2].scores.per_game)
     assert 0 < 3 * last.standard_error < last.mean
 
 
 def test_groups_make_up_the_whole(timeline: Timeline) -> None:
-    standings = Results(compare(timeline, SYSTEMS, "1854"))
+    standings = compare(timeline, SYSTEMS, "1854")
     order = [one.entry.system.name for one in standings.overall()]
     for by in ("decade", "experience"):
         total = dict.fromkeys(order, 0.0)
         for _, group in standings.by(by):  # type: ignore[arg-type]
             assert [one.entry.system.name for one in group] == order
             for one in group:
-                total[one.entry.system.name] += one.games * one.log_loss
+                total[one.entry.system.name] += one.scores.log_score
         for one in standings.overall():
-            assert total[one.entry.system.name] == pytest.approx(one.games * one.log_loss)
+            assert total[one.entry.system.name] == pytest.approx(one.scores.log_score)
     for _, bins in standings.calibration():
-        assert sum(one.games for one in bins) == standings.overall()[0].games
+        assert sum(one.games for one in bins) == standings.overall()[0].scores.games
 
 
 def test_weights_count_games(timeline: Timeline) -> None:
@@ -105,11 +101,11 @@ def test_weights_count_games(timeline: Timeline) -> None:
     heavy = [(*row, 2.0) for row in rows]
     systems = SYSTEMS[2:]
     once, twice, double = (
-        Results(compare(build_timeline(make_games(games)), systems, "1903")).overall()[0]
+        compare(build_timeline(make_games(games)), systems, "1903").overall()[0]
         for games in (rows, [row for row in rows for _ in range(2)], heavy)
     )
-    assert double.games == twice.games == 2 * once.games
-    assert double.log_loss == pytest.approx(twice.log_loss)
+    assert double.scores.games == twice.scores.games == 2 * once.scores.games
+    assert double.scores.per_game == pytest.approx(twice.scores.per_game)
 
 
 def test_half_of_the_games_come_before_the_test(timeline: Timeline) -> None:

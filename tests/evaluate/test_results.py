@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from tests.support.builders import make_games
 from tests.support.strategies import examples
-from ttt_cli.evaluate.results import earlier_games, groups, paired_difference
+from ttt_cli.evaluate.compare import earlier_games, groups, paired_difference
 from ttt_cli.timeline import build_timeline
 
 ROWS = [
@@ -96,15 +96,15 @@ def test_games_of_earlier_periods_are_counted_with_their_weights() -> None:
 
 def test_experience_is_that_of_the_less_experienced() -> None:
     timeline = build_timeline(make_games(ROWS))
-    found = {group.name: np.flatnonzero(group.member).tolist() for group in groups(timeline, 1, "experience")}
+    found = {name: np.flatnonzero(member).tolist() for name, member in groups(timeline, 1, "experience")}
     assert found == {"0": [0, 1, 3], "1-9": [2, 4], "30-99": [5]}
     every = groups(timeline, 0, "experience")
-    assert sum(group.member.astype(int) for group in every).tolist() == [1] * 7
+    assert sum(member.astype(int) for _, member in every).tolist() == [1] * 7
 
 
 def test_decades_hold_their_years() -> None:
     timeline = build_timeline(make_games(ROWS))
-    found = {group.name: int(group.member.sum()) for group in groups(timeline, 1, "decade")}
+    found = {name: int(member.sum()) for name, member in groups(timeline, 1, "decade")}
     assert found == {"1890s": 2, "1900s": 2, "1910s": 2}
     months = build_timeline(make_games(ROWS), "month")
-    assert [group.name for group in groups(months, 3, "decade")] == ["1910s"]
+    assert [name for name, _ in groups(months, 3, "decade")] == ["1910s"]

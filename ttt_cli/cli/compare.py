@@ -12,8 +12,7 @@ from ttt_cli.cli.console import QUIET, progress, say, write
 from ttt_cli.cli.options import cluster_option
 
 if TYPE_CHECKING:
-    from ttt_cli.evaluate.compare import System
-    from ttt_cli.evaluate.results import By
+    from ttt_cli.evaluate.compare import By, System
 
 
 @click.command("compare")

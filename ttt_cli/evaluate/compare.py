@@ -1,4 +1,8 @@
-"""Compare rating systems: each predicts the same games, period by period, from earlier games only."""
+"""Compare rating systems: each predicts the same games, period by period, from earlier games only.
+
+A system that misjudges a player does so in all of the player's games, so two games are dependent when they share a
+player (dyadic clustering: M. Fafchamps, F. Gubert, The formation of risk sharing networks, J. Dev. Econ. 83, 2007).
+"""
 
 from __future__ import annotations
 
@@ -7,7 +11,8 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack, closing
 from dataclasses import dataclass, replace
-from itertools import product
+from functools import cached_property
+from itertools import pairwise, product
 from pathlib import Path
 from time import process_time
 from typing import Any, Final, Literal, NamedTuple
@@ -17,22 +22,75 @@ import numpy as np
 from ttt_cli.cluster import chain_workers, cluster_asked
 from ttt_cli.config.load import Document, override, read_document, refuse_overrides, shipped_configs
 from ttt_cli.config.schema import DataConfig
-from ttt_cli.evaluate.forecast import Forecaster, blocks, find_step
+from ttt_cli.evaluate.forecast import (
+    CalibrationBin,
+    Forecaster,
+    GameScores,
+    Scores,
+    blocks,
+    expected_scores,
+    find_step,
+    score_games,
+)
 from ttt_cli.evaluate.tune_system import TunedSystem, TunePlan, tune_system
 from ttt_cli.fitted import Kind
 from ttt_cli.games.read import read_games
+from ttt_cli.inference.filters import games_so_far
 from ttt_cli.periods import STEPS_PER_YEAR
 from ttt_cli.runs.run import Run
-from ttt_cli.support.arrays import Array
+from ttt_cli.support.arrays import Array, Ids, Mask
 from ttt_cli.support.errors import ConfigError, LookupFailed, TttError
 from ttt_cli.support.progress import SILENT, Progress
 from ttt_cli.systems.resolve import Resolved, resolve, with_overrides
 from ttt_cli.timeline import Timeline, build_timeline
 from ttt_cli.work import Reporting, available_cores, end_if_unwanted, report, run_chains
 
+By = Literal["decade", "experience"]
+
+EXPERIENCE: Final = (0, 1, 10, 30, 100)  # where the groups begin, earlier games
 MOST: Final = 25_000_000  # games that all fits of a system may go through: one to two minutes of work
 SHARES: Final = (1 / 52, 1 / 26, 1 / 12, 1 / 6, 1 / 4, 1 / 3, 1 / 2, 1.0)  # of a year, after which to refit
 SMALL: Final = 20_000_000  # games times fits up to which starting processes costs more than it saves
+
+
+class PairedDifference(NamedTuple):
+    """Weighted mean difference and its standard error; NaN where undefined."""
+
+    mean: float
+    standard_error: float
+
+
+def paired_difference(difference: Array, weight: Array, white: Ids, black: Ids) -> PairedDifference:
+    """Mean of differences per game, shape (games,), games > 0, clustered by the players `white` and `black`.
+
+    The variance of the sum adds all pairs of games with a common player: over players, the square of the sum of
+    deviations, minus that over pairs of players, which is counted twice; at least that of independent games.
+    """
+    total = float(weight.sum())
+    mean = float(weight @ difference) / total
+    if not math.isfinite(mean):
+        return PairedDifference(mean, math.nan)
+    deviation = weight * (difference - mean)
+    variance = max(_shared(deviation, white, black), float(deviation @ deviation))
+    return PairedDifference(mean, math.sqrt(variance) / total if len(deviation) > 1 else math.nan)
+
+
+def _shared(deviation: Array, white: Ids, black: Ids) -> float:
+    """Sum of products of deviations over all pairs of games that share a player."""
+    players = int(max(white.max(), black.max())) + 1
+    of_player = np.bincount(white, deviation, players) + np.bincount(black, deviation, players)
+    pair = np.minimum(white, black).astype(np.int64) * players + np.maximum(white, black)
+    _, position = np.unique(pair, return_inverse=True)
+    of_pair = np.bincount(position, deviation)
+    return float(of_player @ of_player - of_pair @ of_pair)
+
+
+class Standing(NamedTuple):
+    """Scores of a system over some games, and its mean log-loss less that of the best system; None for the best."""
+
+    entry: SystemResult
+    scores: Scores
+    behind: PairedDifference | None
 
 
 @dataclass(frozen=True)
@@ -62,6 +120,62 @@ class Comparison:
     def scored(self) -> slice:
         """Slice of the scored games."""
         return slice(int(self.timeline.game_start[self.first]), None)
+
+    def overall(self) -> list[Standing]:
+        """Scores over all games; the system with the least log-loss is first."""
+        return self._over(slice(None))
+
+    def by(self, by: By) -> list[tuple[str, list[Standing]]]:
+        """Scores by group; the best system is that over all games."""
+        return [(name, self._over(member)) for name, member in groups(self.timeline, self.first, by)]
+
+    def calibration(self) -> list[tuple[SystemResult, tuple[CalibrationBin, ...]]]:
+        """Expected and actual scores in bins, by system."""
+        games = self.timeline.outcome[self.scored], self.timeline.weight[self.scored]
+        return [(entry, expected_scores(entry.probabilities, *games)) for entry, _ in self._ordered]
+
+    @cached_property
+    def _ordered(self) -> list[tuple[SystemResult, GameScores]]:
+        outcome, weight = self.timeline.outcome[self.scored], self.timeline.weight[self.scored]
+        found = [(entry, score_games(entry.probabilities, outcome)) for entry in self.entries]
+        return sorted(found, key=lambda pair: float(weight @ pair[1].loss))
+
+    def _over(self, member: Mask | slice) -> list[Standing]:
+        weight = self.timeline.weight[self.scored][member]
+        white, black = (
+            self.timeline.node_player[nodes[self.scored][member]]
+            for nodes in (self.timeline.game_white, self.timeline.game_black)
+        )
+        (_, best), standings = self._ordered[0], []
+        for entry, scores in self._ordered:
+            behind = None
+            if scores is not best:
+                with np.errstate(invalid="ignore"):
+                    difference = scores.loss[member] - best.loss[member]
+                behind = paired_difference(difference, weight, white, black)
+            total = GameScores._make(column[member] for column in scores).total(weight)
+            standings.append(Standing(entry, total, behind))
+        return standings
+
+
+def groups(timeline: Timeline, first: int, by: By) -> list[tuple[str, Mask]]:
+    """Games from the period at index `first` on by decade or experience, without empty groups: name and members."""
+    if by == "decade":
+        years = [int(timeline.label(number)[:4]) for number in timeline.periods[first:].tolist()]
+        decade = np.repeat(np.array(years) // 10 * 10, np.diff(timeline.game_start[first:]))
+        return [(f"{start}s", decade == start) for start in np.unique(decade).tolist()]
+    scored, earlier = slice(int(timeline.game_start[first]), None), earlier_games(timeline)
+    least = np.minimum(earlier[timeline.game_white[scored]], earlier[timeline.game_black[scored]])
+    found = []
+    for low, high in pairwise((*EXPERIENCE, math.inf)):
+        name = f"{low}+" if high == math.inf else str(low) if high == low + 1 else f"{low}-{high - 1}"
+        found.append((name, (least >= low) & (least < high)))
+    return [(name, member) for name, member in found if member.any()]
+
+
+def earlier_games(timeline: Timeline) -> Array:
+    """Weighted number of the player's games in earlier periods, shape (nodes,)."""
+    return np.asarray(games_so_far(timeline, timeline.node_games) - timeline.node_games)
 
 
 @dataclass(frozen=True)
@@ -127,8 +241,11 @@ def compare(
         bars = [stack.enter_context(task) for task in tasks]
 
         def hear(number: int, message: Any) -> None:
-            if isinstance(message, Tuned):
-                on_tuned(message.system, timeline.label(int(timeline.periods[first])))
+            if isinstance(message, TunedSystem):
+                on_tuned(
+                    with_overrides(systems[number], message.values),
+                    timeline.label(int(timeline.periods[first])),
+                )
             else:
                 bars[number].advance(*message)
 
@@ -201,14 +318,6 @@ class System(Resolved):
         return cls(resolved.config, resolved.params, name)
 
 
-class Tuned(NamedTuple):
-    """A tuned system, and how it was tuned."""
-
-    system: System
-    how: TunedSystem
-    seconds: float
-
-
 class TuningProgress(Reporting):
     """Progress of tuning, at most so many `units`."""
 
@@ -230,7 +339,7 @@ class Evaluation:
     steps: tuple[tuple[int, int], ...]
     plan: TunePlan | None
     threads: int | None = None
-    tuned: Tuned | None = None
+    tuned: TunedSystem | None = None
 
     def step(self, item: int, *, fresh: bool) -> tuple[int, SystemResult]:  # noqa: ARG002
         """Tune and score one system. Raises ConfigError, naming the system, when the games do not suit it."""
@@ -242,18 +351,17 @@ class Evaluation:
 
     def recall(self, messages: Sequence[Any]) -> None:
         """Do not tune again what a lost worker had tuned."""
-        self.tuned = next((one for one in messages if isinstance(one, Tuned)), None)
+        self.tuned = next((one for one in messages if isinstance(one, TunedSystem)), None)
 
     def _score(self, system: System) -> SystemResult:
         tuned, self.tuned = self.tuned, None
         if self.plan:
-            progress, began = TuningProgress(self.plan.evaluations), process_time()
+            progress = TuningProgress(self.plan.evaluations)
             if tuned is None:
-                how = tune_system(self.timeline, self._ready(system), self.plan, progress=progress)
-                tuned = Tuned(with_overrides(system, how.values), how, process_time() - began)
+                tuned = tune_system(self.timeline, self._ready(system), self.plan, progress=progress)
                 report(tuned)
             progress.advance(progress.left, "tuned")
-        used = tuned.system if tuned else system
+        used = with_overrides(system, tuned.values) if tuned else system
         ready = self._ready(used)
         forecaster = Forecaster(self.timeline, ready.model, ready.params, ready.config.solver)
         parts, began = [], process_time()
@@ -274,8 +382,7 @@ class Evaluation:
             log_evidence=evidence,
             converged=forecaster.converged,
             seconds=seconds,
-            tuned=tuned.how if tuned else None,
-            tuning_seconds=tuned.seconds if tuned else 0.0,
+            tuned=tuned,
             note=note,
         )
 
@@ -301,7 +408,6 @@ class SystemResult:
     converged: bool
     seconds: float
     tuned: TunedSystem | None = None
-    tuning_seconds: float = 0.0
     note: str | None = None
 
 

@@ -7,7 +7,7 @@ accuracy (prequential: Dawid 1984), calibration.
 
 import math
 from dataclasses import dataclass, field, replace
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -289,20 +289,6 @@ EQUAL: Final = 1e-9  # probabilities closer than this are equal but for rounding
 
 
 @dataclass(frozen=True)
-class GameScores:
-    """Scores by game, arrays of shape (games,).
-
-    - `loss`: minus the log probability of the outcome, nats
-    - `brier`: squared distance between probabilities and outcome
-    - `hit`: whether the most probable outcome happened; one of k equally probable outcomes counts 1 / k
-    """
-
-    loss: Array
-    brier: Array
-    hit: Array
-
-
-@dataclass(frozen=True)
 class Scores:
     """Weighted scores of `games` outcomes: the sum of log probabilities, nats, and means."""
 
@@ -315,6 +301,25 @@ class Scores:
     def per_game(self) -> float:
         """Mean log probability of the outcome, nats."""
         return self.log_score / self.games
+
+
+class GameScores(NamedTuple):
+    """Scores by game, arrays of shape (games,).
+
+    - `loss`: minus the log probability of the outcome, nats
+    - `brier`: squared distance between probabilities and outcome
+    - `hit`: whether the most probable outcome happened; one of k equally probable outcomes counts 1 / k
+    """
+
+    loss: Array
+    brier: Array
+    hit: Array
+
+    def total(self, weight: Array) -> Scores:
+        """Scores of all games, weights > 0."""
+        games = float(weight.sum())
+        loss, brier, hit = (float(weight @ column) for column in self)
+        return Scores(games, -loss, brier / games, hit / games)
 
 
 def score_games(probabilities: Array, outcome: NDArray[np.int8]) -> GameScores:
@@ -332,14 +337,7 @@ def score_games(probabilities: Array, outcome: NDArray[np.int8]) -> GameScores:
 
 def score(probabilities: Array, outcome: NDArray[np.int8], weight: Array) -> Scores:
     """Score probabilities (n, 3) of loss, draw and win; n > 0, weights > 0."""
-    found = score_games(probabilities, outcome)
-    games = float(weight.sum())
-    return Scores(
-        games=games,
-        log_score=-float(weight @ found.loss),
-        brier=float(weight @ found.brier) / games,
-        accuracy=float(weight @ found.hit) / games,
-    )
+    return score_games(probabilities, outcome).total(weight)
 
 
 OUTCOMES: Final = ("loss", "draw", "win")  # White's, by code

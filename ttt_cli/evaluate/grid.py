@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass, field
 from itertools import product
 from time import monotonic
@@ -189,64 +189,48 @@ def evidence_grid(
     resolved = run_config(run, overrides)
     symbols = aliases(resolved.model.Params)
     axes = parse_axes(spec, numeric_params(resolved), symbols)
-    _refuse_fixed_axes(axes, overrides, symbols)
+    document = override(Document(), overrides)
+    fixed = {symbols.get(str(path[-1]), path[-1]): path for path in document.overridden if path[0] == "model"}
+    for axis in axes:
+        if axis.key in fixed:
+            raise ConfigError(
+                f"{axis.key} varies over the grid",
+                where=document.where(fixed[axis.key]),
+                hint=f"leave it out, or take {axis.key} from the grid",
+            )
     points = grid_points(resolved, axes)
-    found = _stored(run, resolved, points)
+    data, solver = resolved.config.data, resolved.config.solver
+    if resolved.model.TRAITS.quantities:
+        solver = rough_enough(solver)  # the tolerance that the evidence needs
+
+    def stored() -> dict[str, EvidencePoint]:
+        have = {point.point: point for point in run.evidence_points()}
+        return {key: have[key] for key in map(params_key, points) if good_enough(have.get(key), solver)}
+
+    found = stored()
     known = len(found)
     if known < len(points):
-        with writing(run.path):
+        with writing(run.path), ExitStack() as stack:
             run.refuse_replaced()
-            found = _stored(run, resolved, points)  # another process may have stored some of them
-            known = len(found)
-            missing = [[p for p in chain if params_key(p) not in found] for chain in make_chains(points)]
-            if any(missing):
-                _compute(run, resolved, axes, missing, found, jobs, progress)
+            found = stored()  # another process may have stored some of them
+            known, missing = len(found), len(points) - len(found)
+            chains = [[p for p in chain if params_key(p) not in found] for chain in make_chains(points)]
+            timeline = build_timeline(run.stored_games(), data.period, data.colours)
+            where = None if jobs else cluster_asked(solver.cluster)
+            jobs = jobs or jobs_that_pay(timeline.n_games, missing)
+            threads = threads_each(where, jobs, solver.threads, available_cores())
+            each = solver.model_copy(update={"threads": threads, "cluster": None})
+            fitter = Fitter(timeline, resolved.model.NAME, each, tuple(axis.key for axis in axes))
+            workers = stack.enter_context(chain_workers(where, jobs))
+            label = f"grid, {known:,} known" if known else "grid"
+            bar = stack.enter_context(progress.task(label, total=missing, unit="points"))
+            keep = stack.enter_context(storing_points(run))
+            for point in stack.enter_context(closing(run_chains(fitter, chains, workers))):
+                keep(point)
+                found[point.point] = point
+                bar.advance(1, f"log-evidence {point.log_evidence:.1f}")
     ends = {axis.key: open_ends(resolved, axis) for axis in axes}
     return EvidenceGrid(axes, tuple(found[params_key(params)] for params in points), known, ends)
-
-
-def _stored(run: Run, resolved: Resolved, points: Sequence[Params]) -> dict[str, EvidencePoint]:
-    """The points that the run has, by key."""
-    stored = {point.point: point for point in run.evidence_points()}
-    solver = _solver(resolved)
-    return {key: stored[key] for key in map(params_key, points) if good_enough(stored.get(key), solver)}
-
-
-def _compute(
-    run: Run,
-    resolved: Resolved,
-    axes: Sequence[Axis],
-    chains: Sequence[Sequence[Params]],
-    found: dict[str, EvidencePoint],
-    jobs: int | None,
-    progress: Progress,
-) -> None:
-    """Compute points in chains, each from its neighbour; store them in the run and in `found`."""
-    missing, known = sum(map(len, chains)), len(found)
-    data, solver = resolved.config.data, _solver(resolved)
-    timeline = build_timeline(run.stored_games(), data.period, data.colours)
-    where = None if jobs else cluster_asked(solver.cluster)
-    jobs = jobs or jobs_that_pay(timeline.n_games, missing)
-    threads = threads_each(where, jobs, solver.threads, available_cores())
-    each = solver.model_copy(update={"threads": threads, "cluster": None})
-    fitter = Fitter(timeline, resolved.model.NAME, each, tuple(axis.key for axis in axes))
-    label = f"grid, {known:,} known" if known else "grid"
-    with (
-        chain_workers(where, jobs) as workers,
-        progress.task(label, total=missing, unit="points") as bar,
-        storing_points(run) as keep,
-        closing(run_chains(fitter, chains, workers)) as results,
-    ):
-        for point in results:
-            keep(point)
-            found[point.point] = point
-            bar.advance(1, f"log-evidence {point.log_evidence:.1f}")
-
-
-def _solver(resolved: Resolved) -> SolverConfig:
-    """Solver for grid points; expectation propagation uses the tolerance that the evidence needs."""
-    solver = resolved.config.solver
-    return rough_enough(solver) if resolved.model.TRAITS.quantities else solver
 
 
 def grid_points(resolved: Resolved, axes: Sequence[Axis]) -> list[Params]:
@@ -343,15 +327,3 @@ def run_config(run: Run, overrides: Sequence[str]) -> Resolved:
         "fit them again with `ttt fit`",
     )
     return resolve(document)
-
-
-def _refuse_fixed_axes(axes: Sequence[Axis], overrides: Sequence[str], symbols: Mapping[str, str]) -> None:
-    document = override(Document(), overrides)
-    fixed = {symbols.get(str(path[-1]), path[-1]): path for path in document.overridden if path[0] == "model"}
-    for axis in axes:
-        if axis.key in fixed:
-            raise ConfigError(
-                f"{axis.key} varies over the grid",
-                where=document.where(fixed[axis.key]),
-                hint=f"leave it out, or take {axis.key} from the grid",
-            )

@@ -109,7 +109,7 @@ class _Search:
         self, function: Callable[[Array], FunctionValue], start: FunctionValue, low: Array, high: Array
     ) -> None:
         self._function, self._low, self._high = function, low, high
-        self.best, self._left = start, MOST
+        self.best, self._left, self.undefined = start, MOST, 0
 
     def _evaluate(self, at: Array) -> FunctionValue | None:
         """Value at a point, None where it is undefined."""
@@ -123,40 +123,36 @@ class _Search:
 
     def ascend(self) -> bool:
         """Search by L-BFGS-B until the value no longer rises; return whether that is a maximum."""
-        while True:
-            before, ended = self.best.value, self._ascend()
-            if ended or self.best.value <= before + GAIN:
-                return ended
-
-    def _ascend(self) -> bool:
-        """Search once; return whether it ended, without undefined points in its way."""
         from scipy.optimize import minimize
 
-        first, undefined = self.best, 0
-        unit = max(1.0, float(np.abs(first.gradient).max()) / FIRST_STEP)
-
-        def cost(at: NDArray[Any]) -> tuple[float, NDArray[Any]]:
-            nonlocal undefined
-            best: FunctionValue = self.best
-            point: FunctionValue | None = best
-            if not np.array_equal(at, best.at):
-                if not self._left:
-                    raise StopIteration
-                self._left -= 1
-                point = self._evaluate(at)
-            if point is None:
-                undefined += 1
-                fall = float(np.abs(best.gradient) @ np.abs(at - best.at))
-                return (fall - best.value) / unit, np.zeros(len(at))
-            return -point.value / unit, -point.gradient / unit
-
         bounds = list(zip(self._low.tolist(), self._high.tolist(), strict=True))
-        options: Any = {"ftol": GAIN / max(abs(first.value), unit), "gtol": GAIN / unit}
-        try:
-            result = minimize(cost, first.at, jac=True, method="L-BFGS-B", bounds=bounds, options=options)
-        except StopIteration:
-            return False
-        return bool(result.success) and not undefined
+        while True:
+            first, undefined = self.best, self.undefined
+            unit = max(1.0, float(np.abs(first.gradient).max()) / FIRST_STEP)
+            options: Any = {"ftol": GAIN / max(abs(first.value), unit), "gtol": GAIN / unit}
+            try:
+                result = minimize(
+                    self._cost, first.at, (unit,), jac=True, method="L-BFGS-B", bounds=bounds, options=options
+                )
+                ended = bool(result.success) and self.undefined == undefined
+            except StopIteration:
+                ended = False
+            if ended or self.best.value <= first.value + GAIN:
+                return ended
+
+    def _cost(self, at: Array, unit: float) -> tuple[float, Array]:
+        """Negative value and gradient in the unit; a fall from the best point where they are undefined."""
+        point: FunctionValue | None = self.best
+        if not np.array_equal(at, self.best.at):
+            if not self._left:
+                raise StopIteration
+            self._left -= 1
+            point = self._evaluate(at)
+        if point is None:
+            self.undefined += 1
+            fall = float(np.abs(self.best.gradient) @ np.abs(at - self.best.at))
+            return (fall - self.best.value) / unit, np.zeros(len(at))
+        return -point.value / unit, -point.gradient / unit
 
     def curvature(self, free: NDArray[np.intp]) -> Array | None:
         """Negative second derivatives at the best point by differences of gradients; None with Undefined nearby."""

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, BinaryIO, Final, Literal, Self
 
@@ -230,13 +231,20 @@ class Simulated:
 def simulate(plan: Plan, progress: Progress = SILENT) -> Simulated:
     """Draw a history: equal plans give equal histories. Takes about 0.4 microseconds and 13 bytes a game."""
     rng = np.random.default_rng(plan.seed)
-    entry, length = _careers(plan, rng)
+    entry = np.sort(rng.choice(plan.years, plan.players, p=_year_shares(plan)))  # from 0
+    entry[:2] = 0
+    length = np.minimum(rng.geometric(1 / plan.career_years, plan.players), plan.years - entry)
     start = np.cumsum(length) - length  # the first row of each player's truth
     player = np.repeat(np.arange(plan.players, dtype=np.int32), length)
     year = np.arange(len(player), dtype=np.int64) - np.repeat(start - entry, length)  # from 0
     margin, newcomers = _margins(plan), _newcomers(plan)
     age = year - np.repeat(entry, length)
-    skill = _walks(plan, start, length, age, rng) + plan.career.change(age) + newcomers[year - age]
+    clock = plan.career.clock(age)
+    step = rng.normal(0.0, plan.tau * np.sqrt(clock - plan.career.clock(np.maximum(age - 1, 0))))
+    step[start] = rng.normal(0.0, plan.prior_sd, plan.players)
+    walk = np.cumsum(step)  # one player after the other
+    walk -= np.repeat(walk[start] - step[start], length)
+    skill = plan.prior_mean + walk + plan.career.change(age) + newcomers[year - age]
     cluster = rng.integers(0, plan.clusters, plan.players)
     activity = rng.lognormal(0.0, _ACTIVITY, plan.players)
 
@@ -249,17 +257,19 @@ def simulate(plan: Plan, progress: Progress = SILENT) -> Simulated:
     date = _dates(plan, counts, rng)
     rating, by_results = np.full(plan.players, plan.prior_mean), plan.opponents_by == "results"
     with progress.task("simulating", total=plan.games, unit="games") as bar:
-        for t, low, high in _blocks(counts):
+        for t, (begin, end) in enumerate(pairwise([0, *np.cumsum(counts).tolist()])):
             rows = order[row_start[t] : row_start[t + 1]]
             here = player[rows]
-            strength = rating[here] if by_results else skill[rows]
-            first, second = pairs(plan, cluster[here], activity[here], strength, high - low, rng)
-            games = slice(low, high)
-            white[games], black[games] = here[first], here[second]
-            outcome[games] = _outcomes(plan, skill[rows[first]], skill[rows[second]], margin[t], rng)
-            if by_results:
-                learn(plan, rating, white[games], black[games], outcome[games])
-            bar.advance(high - low)
+            for low in range(begin, end, _BLOCK):
+                games = slice(low, min(low + _BLOCK, end))
+                strength = rating[here] if by_results else skill[rows]
+                n = games.stop - low
+                first, second = pairs(plan, cluster[here], activity[here], strength, n, rng)
+                white[games], black[games] = here[first], here[second]
+                outcome[games] = _outcomes(plan, skill[rows[first]], skill[rows[second]], margin[t], rng)
+                if by_results:
+                    learn(plan, rating, white[games], black[games], outcome[games])
+                bar.advance(n)
     return Simulated(
         plan, date, white, black, outcome, player, (year + plan.first_year).astype(np.int32), skill,
         margin, plan.prior_mean + newcomers,
@@ -270,14 +280,6 @@ def _year_shares(plan: Plan) -> Array:
     exponent = plan.expansion * np.arange(plan.years)
     share = np.exp(exponent - exponent.max())
     return np.asarray(share / share.sum())
-
-
-def _careers(plan: Plan, rng: np.random.Generator) -> tuple[Places, Places]:
-    """Each player's first year (from 0, rising) and number of years."""
-    entry = np.sort(rng.choice(plan.years, plan.players, p=_year_shares(plan)))
-    entry[:2] = 0
-    length = np.minimum(rng.geometric(1 / plan.career_years, plan.players), plan.years - entry)
-    return entry, length
 
 
 def _newcomers(plan: Plan) -> Array:
@@ -295,15 +297,6 @@ def _margins(plan: Plan) -> Array:
     return np.asarray(plan.margin * np.exp(np.cumsum(change)))
 
 
-def _walks(plan: Plan, start: Places, length: Places, age: Places, rng: np.random.Generator) -> Array:
-    """The skills of all players as if there were neither careers nor waves, one walk after the other."""
-    clock = plan.career.clock(age)
-    step = rng.normal(0.0, plan.tau * np.sqrt(clock - plan.career.clock(np.maximum(age - 1, 0))))
-    step[start] = rng.normal(0.0, plan.prior_sd, plan.players)
-    total = np.cumsum(step)
-    return np.asarray(plan.prior_mean + total - np.repeat(total[start] - step[start], length))
-
-
 def _dates(plan: Plan, counts: Places, rng: np.random.Generator) -> Ids:
     """Days since 1970-01-01, rising: uniform in each year, or its middle."""
     years = np.arange(plan.years + 1) + plan.first_year - 1970
@@ -317,17 +310,6 @@ def _dates(plan: Plan, counts: Places, rng: np.random.Generator) -> Ids:
         days.sort()
         date[end[t] - count : end[t]] = days
     return date
-
-
-def _blocks(counts: Places) -> Iterator[tuple[int, int, int]]:
-    """Year, first and last + 1 game, for pieces of at most _BLOCK games."""
-    low = 0
-    for t, count in enumerate(counts.tolist()):
-        end = low + count
-        while low < end:
-            high = min(low + _BLOCK, end)
-            yield t, low, high
-            low = high
 
 
 def _outcomes(
@@ -363,16 +345,13 @@ def check_places(
     if isinstance(games, Path) and games.suffix.lower() in _OTHERS.split():
         hint = f"name it {games.stem}.csv or {games.stem}.pgn"
         raise ConfigError("games are written as CSV, or as PGN by the name", where=str(games), hint=hint)
-    places = [
-        (place, kinds)
-        for place, kinds in ((games, ("games",)), (truth, ("table",)), (years, ("table",)))
-        if isinstance(place, Path)
-    ]
+    outputs = (games, "games"), (truth, "table"), (years, "table")
+    places = [(place, kind) for place, kind in outputs if isinstance(place, Path)]
     if len({real_place(place) for place, _ in places}) < len(places):
         raise ConfigError(
             "games and true skills would go to one file", where=str(truth), hint="name other files"
         )
-    return [place for place, kinds in places if check_output(str(place), kinds)]
+    return [place for place, kind in places if check_output(str(place), (kind,))]
 
 
 def save(

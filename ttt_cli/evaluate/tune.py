@@ -84,35 +84,29 @@ def tune(
     """
     with writing(run.path):
         run.refuse_replaced()
-        return _tuned(run, keys, overrides, progress)
+        resolved = run_config(run, overrides)
+        if not resolved.model.TRAITS.tunable:
+            raise ConfigError(
+                f"{resolved.model.NAME} has no evidence that can be maximised",
+                hint="`ttt compare --tune` tunes any system by what it predicts",
+            )
+        data = resolved.config.data
+        timeline = build_timeline(run.stored_games(), data.period, data.colours)
+        search = Search(timeline, parse_keys(keys, resolved, colours=timeline.colours))
+        with (
+            chain_workers(cluster_asked(resolved.config.solver.cluster), 1) as workers,
+            progress.task("tuning", unit="fits") as bar,
+            storing_points(run) as keep,
+        ):
 
+            def hear(_: None, message: Any) -> None:
+                if isinstance(message, EvidencePoint):
+                    keep(message)
+                elif isinstance(message, tuple):
+                    bar.advance(*message)
 
-def _tuned(run: Run, keys: str, overrides: Sequence[str], progress: Progress) -> Tuning:
-    resolved = run_config(run, overrides)
-    if not resolved.model.TRAITS.tunable:
-        raise ConfigError(
-            f"{resolved.model.NAME} has no evidence that can be maximised",
-            hint="`ttt compare --tune` tunes any system by what it predicts",
-        )
-    data, games = resolved.config.data, run.stored_games()
-    timeline = build_timeline(games, data.period, data.colours)
-    chosen = parse_keys(keys, resolved, colours=timeline.colours)
-    where = cluster_asked(resolved.config.solver.cluster)
-    with (
-        chain_workers(where, 1) as workers,
-        progress.task("tuning", unit="fits") as bar,
-        storing_points(run) as keep,
-    ):
-
-        def hear(_: None, message: Any) -> None:
-            if isinstance(message, EvidencePoint):
-                keep(message)
-            elif isinstance(message, tuple):
-                bar.advance(*message)
-
-        with closing(run_chains(Search(timeline, chosen), [[resolved]], workers, on_report=hear)) as found:
-            objective, optimum = next(found)
-    return _describe(objective, optimum)
+            with closing(run_chains(search, [[resolved]], workers, on_report=hear)) as found:
+                return next(found)
 
 
 class Counts(NamedTuple):
@@ -140,7 +134,7 @@ class Search:
     keys: Sequence[str]
     known: dict[bytes, _Known] = field(default_factory=dict)
 
-    def step(self, item: Resolved, *, fresh: bool) -> "tuple[Objective, Optimum]":  # noqa: ARG002
+    def step(self, item: Resolved, *, fresh: bool) -> Tuning:  # noqa: ARG002
         """Search from a config."""
         solver = item.config.solver.model_copy(update={"cluster": None})
         here = replace(item, config=item.config.model_copy(update={"solver": solver}))
@@ -160,7 +154,7 @@ class Search:
             return known.point
 
         low, high = np.array([one.bounds for one in objective.coordinates]).T
-        return objective, maximise(at, objective.begin, low, high)
+        return _describe(objective, maximise(at, objective.begin, low, high))
 
     def recall(self, messages: Sequence[Any]) -> None:
         """Reuse points that a lost search had reported."""
@@ -193,10 +187,6 @@ class Objective:
         self.begin = np.array(list(begin))
         with_overrides(resolved, self.values(self.begin))  # what the first point cannot be, is refused
 
-    def __getstate__(self) -> dict[str, Any]:
-        """Pickle without games, the last fit and callbacks."""
-        return {**vars(self), "_timeline": None, "_near": None, "_keep": None, "_bar": None}
-
     def at(self, at: Array) -> FunctionValue:
         """The evidence and its gradient at a point. Raises Undefined where the fit does not converge.
 
@@ -223,15 +213,12 @@ class Objective:
             low, high = one.bounds
             ends = np.tile(at, (2, 1))
             ends[:, i] = max(at[i] - STEP, low), min(at[i] + STEP, high)
-            below, above = (self._log_evidence(end, fit) for end in ends)
-            slopes.append((above - below) / (ends[1, i] - ends[0, i]))
+            there = [self._params(self.values(end)) for end in ends]
+            fits = [self._fitted(one_params, fit) for one_params in there if one_params]
+            if len(fits) < 2 or not all(end.status.converged for end in fits):
+                return np.full(len(at), math.nan)
+            slopes.append((fits[1].log_evidence - fits[0].log_evidence) / (ends[1, i] - ends[0, i]))
         return np.array(slopes)
-
-    def _log_evidence(self, at: Array, near: Fit) -> float:
-        if not (params := self._params(self.values(at))):
-            return math.nan
-        fit = self._fitted(params, near)
-        return fit.log_evidence if fit.status.converged else math.nan
 
     def _params(self, values: dict[str, float]) -> Params | None:
         """All parameters with these values; None where they exclude each other."""

@@ -2,7 +2,8 @@
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
+from time import process_time
 from typing import Any, Final, Literal
 
 import numpy as np
@@ -46,7 +47,8 @@ class TunePlan:
 
 @dataclass(frozen=True)
 class TunedSystem:
-    """Result of tuning a system: `start` and `values` by parameter. `reached`: the search converged.
+    """Result of tuning a system: `start` and `values` by parameter. `reached`: the search converged. `seconds`:
+    processor time.
 
     `before` and `after`: mean log probability per predicted game for `by` "score", else the log-evidence, nats.
     """
@@ -58,16 +60,18 @@ class TunedSystem:
     after: float
     evaluations: int
     reached: bool
+    seconds: float = field(default=0.0, compare=False)
 
 
 def tune_system(
     timeline: Timeline, resolved: Resolved, plan: TunePlan, *, progress: Progress = SILENT
 ) -> TunedSystem:
     """Tune the system on the games before the test."""
-    past = timeline.until(plan.until)
+    past, began = timeline.until(plan.until), process_time()
     with progress.task("tuning", plan.evaluations, "fits") as bar:
         tuned = _by_evidence(past, resolved, bar) if plan.by == "evidence" else None
-        return tuned or _by_score(past, resolved, plan, bar)
+        tuned = tuned or _by_score(past, resolved, plan, bar)
+        return replace(tuned, seconds=process_time() - began)
 
 
 def _by_score(past: Timeline, resolved: Resolved, plan: TunePlan, bar: Bar) -> TunedSystem:

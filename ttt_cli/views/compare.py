@@ -5,8 +5,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import PurePath
 from typing import Any, Final
 
-from ttt_cli.evaluate.compare import Comparison, System, SystemResult
-from ttt_cli.evaluate.results import By, Results, SystemScores
+from ttt_cli.evaluate.compare import By, Comparison, Standing, System, SystemResult
 from ttt_cli.support.switches import in_use
 from ttt_cli.views.rows import Rows
 
@@ -27,52 +26,51 @@ _UNSEEN: Final = frozenset({"games", *FACTS[2:]})  # stands above the table, bel
 
 def shown_rows(comparison: Comparison, bys: Sequence[By], calibrated: bool, *, apart: bool) -> list[Rows]:
     """The table of the systems and those by group: several tables if `apart`, else one."""
-    results = Results(comparison)
     if (bys or calibrated) and not apart:
-        return [long_rows(results, bys, calibrated)]
-    more = [group_rows(results, by) for by in bys]
-    return [overall_rows(results), *more, *[calibration_rows(results)] * calibrated]
+        return [long_rows(comparison, bys, calibrated)]
+    more = [group_rows(comparison, by) for by in bys]
+    return [overall_rows(comparison), *more, *[calibration_rows(comparison)] * calibrated]
 
 
-def overall_rows(results: Results) -> Rows:
+def overall_rows(comparison: Comparison) -> Rows:
     """A row per system, the best first: `system,kind`, SCORES and FACTS.
 
     `behind` is the difference in log-loss from the best system, with its standard error; both are empty for the best.
     `refitted_every` is empty for filters, columns of tuning for systems that were not tuned. Lost systems are last,
     with their name and the reason as `note`.
     """
-    rows = [(*_scores(one), *_facts(one.entry, results)) for one in results.overall()]
+    rows = [(*_scores(one), *_facts(one.entry, comparison)) for one in comparison.overall()]
     nothing = (None,) * (len(SCORES) + len(FACTS))
-    rows += [(one.system.name, *nothing, one.reason) for one in results.comparison.lost]
-    return Rows(("system", "kind", *SCORES, *FACTS), rows, tuple(title(results)), _DECIMALS, _UNSEEN)
+    rows += [(one.system.name, *nothing, one.reason) for one in comparison.lost]
+    return Rows(("system", "kind", *SCORES, *FACTS), rows, tuple(title(comparison)), _DECIMALS, _UNSEEN)
 
 
-def group_rows(results: Results, by: By) -> Rows:
+def group_rows(comparison: Comparison, by: By) -> Rows:
     """A row per group and system: `group,system,kind` and SCORES."""
-    rows = [(group, *_scores(one)) for group, found in results.by(by) for one in found]
+    rows = [(group, *_scores(one)) for group, found in comparison.by(by) for one in found]
     return Rows(("group", "system", "kind", *SCORES), rows, (f"by {by}",), _DECIMALS)
 
 
-def calibration_rows(results: Results) -> Rows:
+def calibration_rows(comparison: Comparison) -> Rows:
     """A row per system and bin of White's expected score: `system,expected,games,foreseen,observed`."""
     rows = [
         (entry.system.name, f"{one.low:.1f}-{one.high:.1f}", _whole(one.games), one.predicted, one.observed)
-        for entry, bins in results.calibration()
+        for entry, bins in comparison.calibration()
         for one in bins
     ]
     return Rows(("system", "expected", "games", *BINS), rows, ("calibration of White's score",), _DECIMALS)
 
 
-def long_rows(results: Results, bys: Sequence[By], calibrated: bool) -> Rows:
+def long_rows(comparison: Comparison, bys: Sequence[By], calibrated: bool) -> Rows:
     """All of these in one table for other programs, with columns `by` (`all`, decade, ...) and `group`; others may be
     empty.
     """
     columns = ("system", "kind", *GROUPS, *SCORES, *BINS, *FACTS)
-    parts = [("all", overall_rows(results)), *((by, group_rows(results, by)) for by in bys)]
+    parts = [("all", overall_rows(comparison)), *((by, group_rows(comparison, by)) for by in bys)]
     if calibrated:
-        parts.append(("calibration", calibration_rows(results)))
-    kinds: dict[str, str | None] = {one.system.name: None for one in results.comparison.lost}
-    kinds |= {entry.system.name: entry.kind for entry in results.comparison.entries}
+        parts.append(("calibration", calibration_rows(comparison)))
+    kinds: dict[str, str | None] = {one.system.name: None for one in comparison.lost}
+    kinds |= {entry.system.name: entry.kind for entry in comparison.entries}
     rows = []
     for by, part in parts:
         for row in part.rows:
@@ -83,9 +81,8 @@ def long_rows(results: Results, bys: Sequence[By], calibrated: bool) -> Rows:
     return Rows(columns, rows)
 
 
-def title(results: Results) -> Iterator[str]:
+def title(comparison: Comparison) -> Iterator[str]:
     """Games and periods that were scored, and how often smoothed systems were refitted."""
-    comparison = results.comparison
     timeline = comparison.timeline
     outcomes = timeline.outcome[comparison.scored]
     span = f"{_label(comparison, comparison.first)} to {_label(comparison, len(timeline.periods) - 1)}"
@@ -146,25 +143,26 @@ def _label(comparison: Comparison, step: int) -> str:
     return timeline.label(int(timeline.periods[step]))
 
 
-def _scores(one: SystemScores) -> tuple[Any, ...]:
+def _scores(one: Standing) -> tuple[Any, ...]:
     """Name, kind and SCORES."""
-    behind, error = (one.difference.mean, one.difference.standard_error) if one.difference else (None, None)
-    scores = _known(one.log_loss), _known(behind), _known(error), one.brier, one.accuracy
-    return one.entry.system.name, one.entry.kind, _whole(one.games), *scores
+    behind, error = one.behind or (None, None)
+    losses = (_known(value) for value in (-one.scores.per_game, behind, error))
+    games = _whole(one.scores.games)
+    return one.entry.system.name, one.entry.kind, games, *losses, one.scores.brier, one.scores.accuracy
 
 
-def _facts(entry: SystemResult, results: Results) -> tuple[Any, ...]:
+def _facts(entry: SystemResult, comparison: Comparison) -> tuple[Any, ...]:
     from ttt_cli.config.schema import flow
 
     tuned = entry.tuned
     return (
         _known(entry.log_evidence),
         entry.seconds,
-        results.comparison.every if entry.kind == "smoothed" else None,
+        comparison.every if entry.kind == "smoothed" else None,
         entry.converged,
         tuned.by if tuned else None,
         tuned.evaluations if tuned else None,
-        entry.tuning_seconds if tuned else None,
+        tuned.seconds if tuned else None,
         " ".join(f"{key}={flow(value)}" for key, value in in_use(entry.system.params.model_dump()).items()),
         entry.note,
     )

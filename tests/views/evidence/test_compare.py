@@ -12,7 +12,6 @@ from tests.support.handmade import RECORDS, games_of
 from ttt_cli.api import configure
 from ttt_cli.config.load import parse_document
 from ttt_cli.evaluate.compare import Comparison, Lost, System, SystemResult
-from ttt_cli.evaluate.results import Results
 from ttt_cli.evaluate.tune_system import TunedSystem, TunePlan
 from ttt_cli.systems.resolve import resolve
 from ttt_cli.timeline import build_timeline
@@ -44,7 +43,7 @@ def comparison(*entries: SystemResult, plan: TunePlan | None = None) -> Comparis
     return Comparison(TIMELINE, 1, 2, plan, entries)
 
 
-PAIR = Results(comparison(entry("worse", 0.4, "smoothed", log_evidence=math.nan), entry("better", 0.5)))
+PAIR = comparison(entry("worse", 0.4, "smoothed", log_evidence=math.nan), entry("better", 0.5))
 
 
 def dicts(rows: Rows) -> list[dict[str, object]]:
@@ -73,7 +72,7 @@ def test_the_best_stands_first_and_the_others_say_how_far_behind() -> None:
 
 
 def test_impossible_outcomes_have_no_standard_error() -> None:
-    (_, other) = dicts(overall_rows(Results(comparison(entry("sure", 0.0), entry("fair", 1 / 3)))))
+    (_, other) = dicts(overall_rows(comparison(entry("sure", 0.0), entry("fair", 1 / 3))))
     assert (other["log_loss"], other["behind"], other["standard_error"]) == (math.inf, math.inf, None)
 
 
@@ -105,7 +104,7 @@ def test_tuning_is_told_and_gives_configs_that_read_back() -> None:
     score = TunedSystem("score", {"beta": 480.0}, {"beta": 300.0}, -1.0, -0.9, 42, reached=True)
     evidence = TunedSystem("evidence", {"beta": 480.0}, {}, -10.0, -9.0, 7, reached=False)
     tuned = comparison(
-        entry("a", 0.5, tuned=score, tuning_seconds=3.0),
+        entry("a", 0.5, tuned=replace(score, seconds=3.0)),
         entry("b", 0.4, tuned=evidence),
         plan=TunePlan(0, 1, 1, 100),
     )
@@ -114,7 +113,7 @@ def test_tuning_is_told_and_gives_configs_that_read_back() -> None:
         "  a: beta 300 (log-loss 1.00000 to 0.90000, 42 fits)",
         "  b: as they were (log-evidence -10.0 to -9.0, 7 fits, NOT at its best yet)",
     ]
-    row = dicts(overall_rows(Results(tuned)))[0]
+    row = dicts(overall_rows(tuned))[0]
     assert (row["tuned_by"], row["tuning_evaluations"], row["tuning_seconds"]) == ("score", 42, 3.0)
     assert list(tuning_lines(comparison(entry("a", 0.5)))) == []
 
@@ -130,7 +129,7 @@ def test_how_often_systems_were_fitted_while_tuning_is_told() -> None:
 def test_a_lost_system_has_a_row_that_says_so() -> None:
     lost = Lost(entry("gone", 0.5).system, "too large", "try less")
     found = replace(comparison(entry("a", 0.5, note="no log-evidence: why")), lost=(lost,))
-    for rows in (overall_rows(Results(found)), long_rows(Results(found), ["decade"], calibrated=True)):
+    for rows in (overall_rows(found), long_rows(found, ["decade"], calibrated=True)):
         gone = [row for row in dicts(rows) if row["system"] == "gone"]
         assert len(gone) == 1
         assert gone[0].pop("note") == "too large"
