@@ -114,7 +114,11 @@ def run_chains(
     that loses its process (WorkerLost), ends its chain only: `on_lost(item, error)` receives it. Without `on_lost`
     the error is raised, after earlier results.
     """
-    with closing(_work(worker, chains, jobs, on_report)) as found:
+    if callable(jobs):
+        found = jobs(worker, chains)
+    else:
+        found = work_apart(worker, chains, jobs) if jobs > 1 else _work_here(worker, chains, on_report)
+    with closing(found):
         for item, outcome in found:
             if isinstance(outcome, StepReport):
                 on_report(item, outcome.message)
@@ -127,14 +131,6 @@ def run_chains(
                 if on_lost is None:
                     raise error
                 on_lost(item, error)
-
-
-def _work(
-    worker: Worker[Item, Result], chains: Iterable[Sequence[Item]], jobs: int | Engine, on_report: OnReport
-) -> Found:
-    if callable(jobs):
-        return jobs(worker, chains)
-    return work_apart(worker, chains, jobs) if jobs > 1 else _work_here(worker, chains, on_report)
 
 
 def _work_here(worker: Worker[Item, Result], chains: Iterable[Sequence[Item]], on_report: OnReport) -> Found:
@@ -249,16 +245,6 @@ def available_cores() -> int:
 
 def serve() -> None:
     """Main loop of a worker process: execute orders until the pipe is closed."""
-    try:
-        _serve()
-    except BrokenPipeError:
-        os._exit(0)
-    except BaseException:
-        traceback.print_exc()
-        os._exit(1)  # a usual end would wait for the thread that receives orders
-
-
-def _serve() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     answers = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # nothing else may be written there
@@ -271,11 +257,17 @@ def _serve() -> None:
         os._exit(1)
 
     Thread(target=receive, daemon=True).start()
-    worker = pickle.loads(orders.get())
-    with watched(lambda message: _send(answers, StepReport(message))):
-        while True:
-            item, fresh = pickle.loads(orders.get())
-            _send(answers, outcome_of(worker, item, fresh))
+    try:
+        worker = pickle.loads(orders.get())
+        with watched(lambda message: _send(answers, StepReport(message))):
+            while True:
+                item, fresh = pickle.loads(orders.get())
+                _send(answers, outcome_of(worker, item, fresh))
+    except BrokenPipeError:
+        os._exit(0)
+    except BaseException:
+        traceback.print_exc()
+        os._exit(1)  # a usual end would wait for the thread that receives orders
 
 
 def _send(pipe: IO[bytes], what: object) -> None:

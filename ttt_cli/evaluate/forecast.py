@@ -175,10 +175,8 @@ class Forecaster:
         """Probabilities (games, 3) of the games of periods `step` to `stop` (excluded)."""
         nodes = slice(int(self.timeline.node_start[step]), int(self.timeline.node_start[stop]))
         games = slice(int(self.timeline.game_start[step]), int(self.timeline.game_start[stop]))
-        past = self._past(self.timeline.until(step))
-        fit = self._fit_before(step, stop, past)
-        draws = None if fit.draws is None else fit.draws.at(LAST)
-        params = in_year({**fit.params, **past.rule}, draws)
+        fit, params = self._fit_before(step, stop)
+        params = in_year(params, None if fit.draws is None else fit.draws.at(LAST))
         beliefs = expected(fit, nodes)
         white, black = (
             {name: column[ends[games] - nodes.start] for name, column in beliefs.items()}
@@ -191,8 +189,7 @@ class Forecaster:
 
     def numbers(self, step: int) -> dict[str, Any]:
         """Resolved parameters for predicting the period at index `step`."""
-        past = self._past(self.timeline.until(step))
-        return {**self._fit_before(step, step + 1, past).params, **past.rule}
+        return self._fit_before(step, step + 1)[1]
 
     def log_evidence(self) -> float:
         """Log-evidence of all games under the given parameters, NaN where the model has none."""
@@ -205,37 +202,13 @@ class Forecaster:
         self.converged &= fit.status.converged
         return fit.log_evidence
 
-    def _fit_before(self, step: int, stop: int, past: "_Past") -> Fit:
-        if self._traits.kind == "smoothed":
-            return self._fit(known_before(self.timeline, step, stop), past.learning, step)
-        if not past.lasting:
-            return self._fit(self.timeline.until(stop), past.learning, step)
-        if self._whole is None or step < self._whole_from:
-            self._whole, self._whole_from = self._fit(self.timeline, past.learning, step), step
-        return self._whole
-
-    def _fit(self, timeline: Timeline, params: Params, step: int | None = None) -> Fit:
-        """Fit a timeline, to predict from the period at index `step` on; None: to estimate parameters."""
-        start = self._last
-        if self.near is not None and step is not None:
-            start = self.near.get(step, start)
-        if start is not None and _coloured(start.params) != _coloured(params.model_dump()):
-            start = None
-        if self._traits.fits_periods and step is not None:
-            self._last = self.model.fit_before(timeline, params, self._loose, step, start)
-        else:
-            self._last = registry.fit(self.model, timeline, params, self._loose, start=start)
-        if self.near is not None and step is not None:
-            self.near[step] = self._last
-        self.converged &= self._last.status.converged
-        return self._last
-
-    def _past(self, seen: Timeline) -> "_Past":
-        """Resolve open parameters from the games seen."""
+    def _fit_before(self, step: int, stop: int) -> tuple[Fit, dict[str, Any]]:
+        """A fit to the games before the period at index `step`, and parameters that predict outcomes before `stop`."""
+        seen = self.timeline.until(step)
         params = self.params.model_copy(update=self._traits.for_predictions)
-        rule: dict[str, Any] = {}
-        known: dict[str, Any] = {}
-        lasting = True
+        known: dict[str, Any] = {}  # open parameters, resolved from the games seen
+        rule: dict[str, Any] = {}  # parameters that matter to predictions only
+        lasting = True  # whether what is known is the same for all later periods
         if params.draws_open:
             share = float(naive_probabilities(seen)[DRAW])
             if self._traits.draws_apart:
@@ -252,20 +225,32 @@ class Forecaster:
                 self._advantage, self._enough = fit.params["white_advantage"], GROWTH * games
             known["white_advantage"] = self._advantage
             lasting = False
-        return _Past(params.model_copy(update=known), rule, lasting)
+        params = params.model_copy(update=known)
+        if self._traits.kind == "smoothed":
+            fit = self._fit(known_before(self.timeline, step, stop), params, step)
+        elif not lasting:
+            fit = self._fit(self.timeline.until(stop), params, step)
+        else:
+            if self._whole is None or step < self._whole_from:
+                self._whole, self._whole_from = self._fit(self.timeline, params, step), step
+            fit = self._whole
+        return fit, {**fit.params, **rule}
 
-
-@dataclass(frozen=True)
-class _Past:
-    """Parameters resolved from past games.
-
-    `learning`: for fitting. `rule`: additional ones for predicting outcomes. `lasting`: whether `learning` is the same
-    for all later periods, so that one fit of a filter is enough.
-    """
-
-    learning: Params
-    rule: dict[str, Any]
-    lasting: bool
+    def _fit(self, timeline: Timeline, params: Params, step: int | None = None) -> Fit:
+        """Fit a timeline, to predict from the period at index `step` on; None: to estimate parameters."""
+        start = self._last
+        if self.near is not None and step is not None:
+            start = self.near.get(step, start)
+        if start is not None and _coloured(start.params) != _coloured(params.model_dump()):
+            start = None
+        if self._traits.fits_periods and step is not None:
+            self._last = self.model.fit_before(timeline, params, self._loose, step, start)
+        else:
+            self._last = registry.fit(self.model, timeline, params, self._loose, start=start)
+        if self.near is not None and step is not None:
+            self.near[step] = self._last
+        self.converged &= self._last.status.converged
+        return self._last
 
 
 def expected(fit: Fit, nodes: slice) -> dict[str, Array]:

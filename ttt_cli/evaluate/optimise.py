@@ -28,10 +28,6 @@ REACHED: Final = 0.1  # standard errors from the maximum within which it counts 
 _EDGE: Final = 1e-9
 
 
-class Undefined(Exception):
-    """The function has no value at a point."""
-
-
 @dataclass(frozen=True)
 class FunctionValue:
     """Coordinates, the value there (a log-likelihood), and its gradient."""
@@ -39,6 +35,9 @@ class FunctionValue:
     at: Array
     value: float
     gradient: Array
+
+
+Function = Callable[[Array], FunctionValue | None]  # None: undefined
 
 
 @dataclass(frozen=True)
@@ -59,16 +58,14 @@ class Optimum:
     flat: NDArray[np.bool_]
 
 
-def maximise(function: Callable[[Array], FunctionValue], begin: Array, low: Array, high: Array) -> Optimum:
+def maximise(function: Function, begin: Array, low: Array, high: Array) -> Optimum:
     """Maximise from `begin` between the bounds, by L-BFGS-B and Newton steps.
 
     Points where the function is undefined count as falls, so that line searches step back from them. Where the
     function is convex in some direction, the search steps along that direction and restarts.
     """
     unknown = np.full((len(begin), len(begin)), math.nan)
-    try:
-        start = function(begin)
-    except Undefined:
+    if not (start := function(begin)):
         nowhere = FunctionValue(begin, -math.inf, np.full(len(begin), math.nan))
         side, flat = np.zeros(len(begin), np.int8), np.zeros(len(begin), np.bool_)
         return Optimum(nowhere, nowhere, False, side, unknown, None, flat)
@@ -105,19 +102,14 @@ def maximise(function: Callable[[Array], FunctionValue], begin: Array, low: Arra
 class _Search:
     """The `best` point so far of a function between bounds."""
 
-    def __init__(
-        self, function: Callable[[Array], FunctionValue], start: FunctionValue, low: Array, high: Array
-    ) -> None:
+    def __init__(self, function: Function, start: FunctionValue, low: Array, high: Array) -> None:
         self._function, self._low, self._high = function, low, high
         self.best, self._left, self.undefined = start, MOST, 0
 
     def _evaluate(self, at: Array) -> FunctionValue | None:
         """Value at a point, None where it is undefined."""
-        try:
-            point = self._function(np.clip(at, self._low, self._high))
-        except Undefined:
-            return None
-        if point.value > self.best.value:
+        point = self._function(np.clip(at, self._low, self._high))
+        if point and point.value > self.best.value:
             self.best = point
         return point
 
@@ -155,7 +147,7 @@ class _Search:
         return -point.value / unit, -point.gradient / unit
 
     def curvature(self, free: NDArray[np.intp]) -> Array | None:
-        """Negative second derivatives at the best point by differences of gradients; None with Undefined nearby."""
+        """Negative second derivatives at the best point by differences of gradients; None where it is undefined."""
         centre = self.best.at
         rows = []
         for i in free:
@@ -303,56 +295,55 @@ def parse_keys(spec: str, resolved: Resolved, *, colours: bool = True) -> tuple[
     `colours`: whether the games record who had White. Raises ConfigError for parameters that cannot be tuned, alone
     or together.
     """
+
+    def refused(message: str, hint: str) -> ConfigError:
+        return ConfigError(message, where=f"tune {spec}", hint=hint)
+
     params, ranges = resolved.params, resolved.model.TRAITS.tunable
     symbols = aliases(type(params))
     tunable = [key for key in numeric_params(resolved) if key in ranges]
     keys: list[str] = []
     for word in (piece.strip() for piece in spec.split(",")):
         key = symbols.get(word, word)
+        if not word:
+            raise refused("a parameter is missing", "for instance `ttt tune beta,tau`")
         if key == "prior_mean":
-            raise _refused(
-                spec, "prior_mean shifts all skills equally and does not change the evidence", "leave it out"
+            raise refused(
+                "prior_mean shifts all skills equally and does not change the evidence", "leave it out"
             )
         if key not in tunable:
-            raise _unknown(spec, word, tunable)
+            hint = suggested(word, tunable, f"parameters are {', '.join(tunable)}", "{}")
+            raise refused(f"{word} cannot be tuned", hint)
         if key in keys:
-            raise _refused(spec, f"{key} is given twice", "name each parameter once")
+            raise refused(f"{key} is given twice", "name each parameter once")
         keys.append(key)
     if params.estimates_advantage and "white_advantage" not in keys and colours:
         keys.append("white_advantage")
     if "white_advantage" in keys and not (colours and resolved.config.data.colours != "unknown"):
-        message = "white_advantage cannot be tuned on games whose colours are unknown"
-        raise _refused(spec, message, "leave it out, or fit the games again with data.colours: known")
+        raise refused(
+            "white_advantage cannot be tuned on games whose colours are unknown",
+            "leave it out, or fit the games again with data.colours: known",
+        )
     if "draw_probability" in keys and (
         "draw_margin" in keys or getattr(params, "draw_margin", None) != "auto"
     ):
-        message = "draw_probability has an effect only while draw_margin is auto"
-        raise _refused(spec, message, "tune draw_margin, or set it to auto with -s model.draw_margin=auto")
+        raise refused(
+            "draw_probability has an effect only while draw_margin is auto",
+            "tune draw_margin, or set it to auto with -s model.draw_margin=auto",
+        )
     for switch, others in SWITCHES.items():
         idle = [key for key in keys if key in others and switch not in keys and not getattr(params, switch)]
         if idle:
-            raise _refused(
-                spec, f"{idle[0]} has an effect only while {switch} is not 0", f"tune {switch} too, or set it"
+            raise refused(
+                f"{idle[0]} has an effect only while {switch} is not 0", f"tune {switch} too, or set it"
             )
-    _refuse_free_scale(spec, keys, resolved)
+    lengths = (key for key, one in ranges.items() if one.is_length)
+    kept = [getattr(params, key) for key in lengths if key not in keys]
+    if not any(
+        isinstance(value, float) and value != 0.0 for value in kept
+    ):  # a common factor changes nothing
+        raise refused(
+            "with all lengths free there is no scale: only their ratios change the evidence",
+            "leave one out, usually prior_sd",
+        )
     return tuple(keys)
-
-
-def _unknown(spec: str, word: str, tunable: Sequence[str]) -> ConfigError:
-    if not word:
-        return _refused(spec, "a parameter is missing", "for instance `ttt tune beta,tau`")
-    hint = suggested(word, tunable, f"parameters are {', '.join(tunable)}", "{}")
-    return _refused(spec, f"{word} cannot be tuned", hint)
-
-
-def _refuse_free_scale(spec: str, keys: Sequence[str], resolved: Resolved) -> None:
-    """Refuse to tune all lengths at once: a common factor changes no probability."""
-    lengths = (key for key, one in resolved.model.TRAITS.tunable.items() if one.is_length)
-    kept = [getattr(resolved.params, key) for key in lengths if key not in keys]
-    if not any(isinstance(value, float) and value != 0.0 for value in kept):
-        message = "with all lengths free there is no scale: only their ratios change the evidence"
-        raise _refused(spec, message, "leave one out, usually prior_sd")
-
-
-def _refused(spec: str, message: str, hint: str) -> ConfigError:
-    return ConfigError(message, where=f"tune {spec}", hint=hint)

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import closing, suppress
+from contextlib import closing
 from dataclasses import dataclass, field, replace
 from typing import Any, Final, Literal, NamedTuple
 
@@ -11,7 +11,7 @@ import numpy as np
 from ttt_cli.cluster import chain_workers, cluster_asked
 from ttt_cli.config.schema import Config
 from ttt_cli.evaluate.grid import run_config, storing_points
-from ttt_cli.evaluate.optimise import FunctionValue, Optimum, Undefined, coordinates, maximise, parse_keys
+from ttt_cli.evaluate.optimise import FunctionValue, Optimum, coordinates, maximise, parse_keys
 from ttt_cli.fitted import Fit
 from ttt_cli.inference.outcome import draw_share
 from ttt_cli.inference.params import ESTIMATE, Params
@@ -140,17 +140,13 @@ class Search:
         here = replace(item, config=item.config.model_copy(update={"solver": solver}))
         objective = Objective(here, self.timeline, self.keys, report, Reporting())
 
-        def at(place: Array) -> FunctionValue:
+        def at(place: Array) -> FunctionValue | None:
             known = self.known.get(place.tobytes())
             if known is None:
-                point = None
-                with suppress(Undefined):
-                    point = objective.at(place)
+                point = objective.at(place)
                 known = _Known(place.tobytes(), point, objective.counts)
                 report(known)
             objective.counts = known.counts
-            if known.point is None:
-                raise Undefined
             return known.point
 
         low, high = np.array([one.bounds for one in objective.coordinates]).T
@@ -187,10 +183,9 @@ class Objective:
         self.begin = np.array(list(begin))
         with_overrides(resolved, self.values(self.begin))  # what the first point cannot be, is refused
 
-    def at(self, at: Array) -> FunctionValue:
-        """The evidence and its gradient at a point. Raises Undefined where the fit does not converge.
-
-        So do parameters that exclude each other, such as a drift of newcomers' mean without growth.
+    def at(self, at: Array) -> FunctionValue | None:
+        """The evidence and its gradient at a point; None where the fit does not converge, or where parameters exclude
+        each other, such as a drift of newcomers' mean without growth.
         """
         values = self.values(at)
         if params := self._params(values):
@@ -200,7 +195,7 @@ class Objective:
                 if np.isfinite(gradient).all():
                     return FunctionValue(at, fit.log_evidence, gradient)
         self.counts = self.counts._replace(failed=self.counts.failed + 1)
-        raise Undefined
+        return None
 
     def _gradient(self, at: Array, values: dict[str, float], params: Params, fit: Fit) -> Array:
         """Gradient in the coordinates; by differences where the model has no exact one."""
