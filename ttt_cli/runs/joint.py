@@ -33,6 +33,8 @@ from ttt_cli.support.errors import ConfigError, LookupFailed, RunError
 from ttt_cli.support.progress import waiting
 
 if TYPE_CHECKING:
+    from scipy.sparse import csr_array
+
     from ttt_cli.config.schema import Period
     from ttt_cli.gaussian.factor import Factor
     from ttt_cli.runs.meta import RunMeta
@@ -149,21 +151,6 @@ class _Points(NamedTuple):
         return np.where(self.between, self.ahead / np.where(self.between, self.way, 1.0), 0.0)
 
 
-class _Weights(NamedTuple):
-    """Interpolation weights: a sparse matrix W (variables, skills) with two entries a column.
-
-    `place`, `share` (2, skills): row and value of the entries.
-    """
-
-    place: Places
-    share: Array
-
-    def of(self, x: Array) -> Array:
-        """W' x for x (variables, columns)."""
-        found: Array = (self.share[:, :, None] * x[self.place]).sum(axis=0)
-        return found
-
-
 class JointSkills:
     """The joint Gaussian of the skills of the run `name`, points; `slope` of its scale. Raises RunError."""
 
@@ -185,7 +172,7 @@ class JointSkills:
         parts, found = [points.of(slice(*both)) for both in pairwise(ends)], []
         for one, others in zip(parts[: len(ones)], parts[len(ones) :], strict=True):
             x, _ = self._solved(one, np.ones(1), exact)
-            found.append(self._weights(others).of(x[:, None])[:, 0] + self._own_noise(one, others))
+            found.append(self._weights(others) @ x + self._own_noise(one, others))
         return found
 
     def deviations(
@@ -204,7 +191,7 @@ class JointSkills:
                 part = points.of(slice(*both))
                 x, r = self._solved(part, w, exact)
                 own = w @ self._own_noise(part.of(np.s_[:, None]), part) @ w
-                variances.append(w @ self._weights(part).of(x[:, None])[:, 0] + x @ r + own)
+                variances.append(w @ (self._weights(part) @ x) + x @ r + own)
         return [self._slope * max(float(variance), 0.0) ** 0.5 for variance in variances]
 
     def within(self, groups: Sequence[Sequence[Skill]], exact: float = EXACT) -> list[Array]:
@@ -247,7 +234,7 @@ class JointSkills:
         weights, found = self._weights(points), np.empty((n, len(points.node)))
         for begin in range(0, n, AT_ONCE):
             z = rng.standard_normal((min(AT_ONCE, n - begin), len(self._a.diagonal)))
-            found[begin : begin + AT_ONCE] = weights.of(self._factor.coloured(z.T)).T
+            found[begin : begin + AT_ONCE] = (weights @ self._factor.coloured(z.T)).T
         moved = np.flatnonzero(self._own_noise(points, points))
         for node in np.unique(points.node[moved]):
             part = moved[points.node[moved] == node]
@@ -270,24 +257,24 @@ class JointSkills:
         clock = Curve(*(of[name] for name in curve_columns("skill"))).clock
         return _Points(of["node"].astype(np.int64), clock(of["ahead"]), clock(of["way"]), of["sd_rise"], mean)
 
-    def _weights(self, points: _Points) -> _Weights:
-        """The two variables that each skill interpolates, and its weights; without the skill's own noise."""
+    def _variables(self, points: _Points) -> tuple[Places, Array]:
+        """The two variables that each skill interpolates, and their weights, (2, skills)."""
         place = self._a.group[np.stack([points.node, points.node + points.between])]
-        return _Weights(place, np.stack([1.0 - points.share, points.share]))
+        return place, np.stack([1.0 - points.share, points.share])
 
-    def _columns(self, weights: _Weights, part: slice) -> Array:
-        """Some columns of W as a dense matrix."""
-        place = weights.place[:, part]
-        found = np.zeros((len(self._a.diagonal), place.shape[1]))
-        np.add.at(found, (place, np.arange(place.shape[1])), weights.share[:, part])
-        return found
+    def _weights(self, points: _Points) -> csr_array:
+        """Interpolation weights W' of skills, (skills, variables); without the skills' own noise."""
+        from scipy.sparse import csr_array
+
+        place, share = self._variables(points)
+        count = place.shape[1]
+        entries = share.ravel(), (np.tile(np.arange(count), 2), place.ravel())
+        return csr_array(entries, shape=(count, len(self._a.diagonal)))
 
     def _solved(self, points: _Points, w: Array, exact: float) -> tuple[Array, Array]:
         """x of A x = W w and the residual, for weights w of skills."""
-        weights = self._weights(points)
-        b = np.bincount(weights.place.ravel(), (weights.share * w).ravel(), len(self._a.diagonal))
         with self._checked():
-            return self._a.solve(b.astype(np.float64), residual=exact)
+            return self._a.solve(self._weights(points).T @ w, residual=exact)
 
     def _own_noise(self, one: _Points, other: _Points) -> Array:
         """Covariances of the noise of bridges and of walks after a last node, for skills from the same nodes."""
@@ -306,18 +293,17 @@ class JointSkills:
             found = np.empty((count, count))
             for begin in range(0, count, AT_ONCE):
                 part = slice(begin, begin + AT_ONCE)
-                columns = self._columns(weights, part)
+                columns = weights[part].toarray().T
                 if self._affordable:
                     x = self._factor.solve(columns)
                 else:
                     x = np.array([self._a.solve(b, residual=EXACT**2)[0] for b in columns.T]).T
-                found[:, part] = weights.of(x)
+                found[:, part] = weights @ x
         else:
-            columns = self._columns(weights, slice(None))
             with self._checked():
-                solved = [self._a.solve(b, residual=exact) for b in columns.T]
-            x, r = (np.array([pair[k] for pair in solved]).reshape(columns.T.shape).T for k in (0, 1))
-            found = weights.of(x) + x.T @ r
+                solved = [self._a.solve(b, residual=exact) for b in weights.toarray()]
+            x, r = (np.array([pair[k] for pair in solved]).reshape(weights.shape).T for k in (0, 1))
+            found = weights @ x + x.T @ r
         found += self._own_noise(points.of(np.s_[:, None]), points)
         return 0.5 * (found + found.T)
 
@@ -332,11 +318,11 @@ class JointSkills:
 
     def _selected(self, one: _Points, other: _Points) -> Array:
         """Covariances of pairs of skills, from the entries of the inverse that they need."""
-        w, v = self._weights(one), self._weights(other)
-        first, second = np.repeat(w.place, 2, axis=0).ravel(), np.tile(v.place, (2, 1)).ravel()
+        (place, share), (other_place, other_share) = self._variables(one), self._variables(other)
+        first, second = np.repeat(place, 2, axis=0).ravel(), np.tile(other_place, (2, 1)).ravel()
         with self._checked(wait=True):
             covariances = self._a.factor(first, second, once=True).covariances(first, second)
-        products = np.repeat(w.share, 2, axis=0) * np.tile(v.share, (2, 1)) * covariances.reshape(4, -1)
+        products = np.repeat(share, 2, axis=0) * np.tile(other_share, (2, 1)) * covariances.reshape(4, -1)
         found: Array = products.sum(axis=0) + self._own_noise(one, other)
         return found
 
