@@ -9,7 +9,6 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.cases import each
 from tests.support.commands import Ran, rows
 from tests.support.handmade import written
 from ttt_cli.api import configure, fit
@@ -141,24 +140,6 @@ def test_a_signal_shows_the_systems_that_are_done(
 
 def test_fits_that_do_not_converge_are_told_by_the_exit_code(here: Path, ran: Ran) -> None:
     assert json.loads(ran("compare ttt -s solver.max_sweeps=1 -f json", 4).out)[0]["converged"] is False
-
-
-@each(
-    "arguments, message",
-    [
-        ([], "missing argument 'CONFIG...'"),
-        (["ttt", "--evaluations", "20"], "go with --tune"),
-        (["ttt", "--tuned-to", "x"], "go with --tune"),
-        (["ttt", "--games", "x.csv", "-r", "a.ttt"], "not from both"),
-        (["ttt", "--from", "1900"], "no games from 1900 on"),
-        (["ttt", "--from", "1850", "--tune"], "no games before the test to tune with"),
-        (["ttt", "--tune", "--tuned-to", "a.ttt/x"], "a.ttt/x cannot be used"),
-        (["ttt", "ttt"], "is compared with itself"),
-        (["tttt"], "did you mean"),
-    ],
-)
-def test_what_cannot_be_asked(here: Path, ran: Ran, arguments: list[str], message: str) -> None:
-    assert message in ran(["compare", *arguments], 2).err
 
 
 def test_systems_without_evidence_cannot_be_tuned_by_it(here: Path, ran: Ran) -> None:

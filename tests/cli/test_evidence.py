@@ -110,11 +110,6 @@ def test_a_wrong_grid_is_a_config_error(here: Path, ran: Ran) -> None:
     )
 
 
-@pytest.mark.parametrize("arguments", [["--jobs", "2"], ["-s", "model.beta=600"]])
-def test_options_of_a_grid_need_one(here: Path, arguments: list[str], ran: Ran) -> None:
-    assert "--grid" in ran(["evidence", *arguments], 2).err
-
-
 def test_an_interrupt_exits_130_says_that_points_are_kept_and_the_rest_is_done_next(
     here: Path, monkeypatch: pytest.MonkeyPatch, ran: Ran, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -112,14 +112,6 @@ def test_problems_are_listed_one_by_one_with_v(here: Path, ran: Ran) -> None:
     assert "\n    games.csv:5 " in ran("fit games.csv -v").err
 
 
-@each("output", [".", "no/a.ttt", "games.csv"])
-def test_a_place_that_cannot_take_the_run_is_refused_before_reading(
-    here: Path, output: str, ran: Ran
-) -> None:
-    assert ran(["fit", "missing.pgn", "-o", output], 2).err.startswith(f"{output}: ")
-    assert (here / "games.csv").read_text() == GAMES
-
-
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 128 + signal.SIGTERM)])
 def test_a_signal_between_sweeps_leaves_the_old_run_and_nothing_else(
     here: Path,

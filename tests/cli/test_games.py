@@ -170,30 +170,6 @@ def test_strictness_ends_with_the_place(here: Path, ran: Ran) -> None:
         assert ran(["games", "games.csv", *flags], 3).err.startswith("games.csv:5: no result")
 
 
-@each(
-    "flags, said",
-    [
-        (["--years", "abc"], "'abc' is not a range of years"),
-        (["--exclude", "rapid,blindfld"], "did you mean blindfold?"),
-        (["--exclude", "everything"], "sets are simul, blindfold"),
-        (["--min-games", "-1"], "data.filter.min_games"),
-        (["--all"], "--all goes with --list"),
-        (["--list", "--only", "files"], "--list goes without"),
-        (["--list", "--suggest", "a"], "--list goes without"),
-        (["--suggest", "-", "-f", "csv"], "nothing else"),
-        (["-f", "table", "-o", "a.txt"], "> FILE"),
-        (["--only", "plyers"], "players"),
-        (["--suggest", "no/such/place"], "no/such/place cannot be written: no such folder"),
-        (["--list", "-o", "."], ". cannot be written: is a folder"),
-        (["--list", "-o", "games.csv"], "games.csv cannot be written: this command reads it"),
-        (["--suggest", "./games.csv"], "./games.csv cannot be written: this command reads it"),
-    ],
-)
-def test_what_cannot_be_is_refused(flags: list[str], said: str, here: Path, ran: Ran) -> None:
-    assert said in ran(["games", "games.csv", *flags], 2).err
-    assert (here / "games.csv").read_text() == GAMES
-
-
 def test_suggestions_are_written_and_can_be_applied(here: Path, ran: Ran, capsys: Capture) -> None:
     printed = told(capsys, "--suggest", "-")
     assert printed.splitlines()[1] == '"Paulsen, Louis","Paulsen, L"'

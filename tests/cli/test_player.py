@@ -85,12 +85,3 @@ def test_the_history_is_drawn_and_told(here: Path, ran: Ran) -> None:
     assert out.startswith("player,period,mean,sd,games")
     assert "a.svg written" in err
     assert "Anderssen, Adolf" in (here / "a.svg").read_text(encoding="utf-8")
-
-
-@pytest.mark.parametrize("place", ["a.bmp", "-"])
-def test_a_figure_that_cannot_be_is_a_usage_error_before_anything_else(
-    place: str, here: Path, ran: Ran
-) -> None:
-    out, _ = ran(["player", "Anderssen", "--plot", place], 2)
-    assert out == ""
-    assert [path.name for path in here.iterdir()] == ["a.ttt"]

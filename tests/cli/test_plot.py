@@ -2,7 +2,6 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.commands import Ran
 from ttt_cli.cli import main
 
 pytestmark = pytest.mark.usefixtures("here")
@@ -25,27 +24,3 @@ def test_without_a_file_it_is_a_png_named_by_the_players(tmp_path: Path) -> None
 def test_a_dash_is_svg_on_standard_output(capfdbinary: pytest.CaptureFixture[bytes]) -> None:
     assert main.run(["plot", "--kind", "games", "-o", "-"]) == 0
     assert capfdbinary.readouterr().out.startswith(b"<svg")
-
-
-@pytest.mark.parametrize(
-    ("arguments", "said"),
-    [
-        (["Fischer"], "no player 'Fischer'"),
-        (["Morphy", "-f", "csv"], "`ttt player NAME -f csv`"),
-        (["Morphy", "-o", "a.bmp"], "png, svg, pdf, html"),
-        (["Morphy", "--kind", "games"], "go with --kind skills"),
-        (["Morphy", "--kind", "difference"], "takes two names"),
-        (["--by", "dominance", "--kind", "top"], "--by dominance goes with --kind skills"),
-        (["--by", "dominance"], "5 others who are eligible"),
-        (["Morphy", "Paulsen", "--with", "a.ttt", "--kind", "difference"], "go with --kind skills"),
-        (["--kind", "evidence"], "ttt evidence --grid"),
-        (["--kind", "top"], "--min-games"),
-        (["Morphy", "--with", "missing.ttt"], "missing.ttt: no such run"),
-        (["Morphy", "-o", "nowhere/a.svg"], "cannot be written"),
-    ],
-)
-def test_what_cannot_be_drawn_says_why_and_writes_nothing(
-    arguments: list[str], said: str, tmp_path: Path, ran: Ran
-) -> None:
-    assert said in ran(["plot", *arguments], 2).err
-    assert [path.name for path in tmp_path.iterdir()] == ["a.ttt"]

@@ -29,12 +29,6 @@ def test_a_dash_is_standard_output(capfd: pytest.CaptureFixture[str]) -> None:
     assert err == ""
 
 
-def test_a_figure_is_refused_before_the_page_is_made(tmp_path: Path, ran: Ran) -> None:
-    err = ran("report -o a.pdf", 2).err
-    assert "'a.pdf': a report is an HTML page, not a figure; `ttt plot --kind top -o a.pdf` draws one" in err
-    assert [path.name for path in tmp_path.iterdir()] == ["a.ttt"]
-
-
 @pytest.mark.parametrize("place", ["site/", "site", "-o site", "."])
 def test_a_name_without_html_is_a_site(
     place: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, ran: Ran

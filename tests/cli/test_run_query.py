@@ -37,15 +37,6 @@ def test_a_table_says_it_in_its_title_and_an_error_too(ran: Ran, monkeypatch: py
     assert ran("top --at 1700", 2).err.startswith(SAID)
 
 
-@pytest.mark.parametrize("name", ["x.csv", "x.parquet", "x.PGN", "x.csv.gz"])
-def test_a_run_is_not_called_a_table(name: str, here: Path, ran: Ran) -> None:
-    (here / "g.csv").write_text("date,white,black,result\n1857,a,b,1-0\n")
-    err = ran(["fit", "g.csv", "-o", name], 2).err
-    assert f"{name}: a run is a database" in err
-    assert ".ttt" in err
-    assert not (here / name).exists()
-
-
 @pytest.mark.parametrize("command", ["export skills", "player Morphy", "players", "top", "evidence"])
 def test_a_table_in_a_format_nobody_knows_is_an_error(command: str, here: Path, ran: Ran) -> None:
     assert re.search(
@@ -54,7 +45,3 @@ def test_a_table_in_a_format_nobody_knows_is_an_error(command: str, here: Path, 
     assert not (here / "s.xlsx").exists()
     assert ttt([*command.split(), "-o", "s.xlsx", "-f", "csv"]) == 0
     assert (here / "s.xlsx").read_text().count(",") > 3
-
-
-def test_a_matched_slope_needs_anchors(ran: Ran) -> None:
-    assert "there are none" in ran("top --scale matched", 2).err

@@ -9,7 +9,6 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.cases import each
 from tests.support.commands import Ran
 from tests.support.handmade import RECORDS, games_of, written
 from ttt_cli.api import fit
@@ -48,18 +47,3 @@ def test_scores_stand_after_the_report(here: Path, ran: Ran) -> None:
 def test_fits_that_do_not_converge_are_told_by_the_exit_code(here: Path) -> None:
     fit(games_of(RECORDS), output="a.ttt", max_sweeps=1)
     assert main.run(["evidence", "--scores"]) == 4
-
-
-@each(
-    "arguments, message",
-    [
-        (["--from", "1858"], "--from and --every go with --scores"),
-        (["--every", "2"], "--from and --every go with --scores"),
-        (["--scores", "--grid", "beta,tau"], "--scores and --grid do not go together"),
-        (["--scores", "--every", "0"], "--every"),
-        (["--scores", "--from", "1900"], "no games from 1900 on"),
-        (["--scores", "--from", "soon"], "'soon' is not a period"),
-    ],
-)
-def test_what_cannot_be_asked(here: Path, ran: Ran, arguments: list[str], message: str) -> None:
-    assert message in ran(["evidence", *arguments], 2).err

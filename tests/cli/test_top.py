@@ -6,7 +6,6 @@ from pathlib import Path
 import pytest
 
 from tests.conftest import ROOT
-from tests.support.cases import each
 from tests.support.commands import Ran
 from tests.support.handmade import RECORDS, write_small_run
 from ttt_cli.cli import main
@@ -66,20 +65,6 @@ def test_json_and_table(here: Path, ran: Ran) -> None:
     assert list(row) == ["rank", "player", "period", "mean", "sd", "games", "p_best"]
     out = ran("top --at 1858 -f table").out
     assert out.startswith("The best of 1858\n3 players are eligible: active within 2 years\n")
-
-
-@each(
-    "args",
-    [
-        ("--at", "1858", "--leaders"), ("--peak", "--leaders"), ("--each",), ("--peak", "--active", "1"),
-        ("--active", "1", "--everyone"), ("--at", "1850"), ("-n", "-1"), ("--max-sd", "1"),
-        ("--peak", "--seed", "2"),
-    ],
-)  # fmt: skip
-def test_what_cannot_be_asked_exits_2(here: Path, ran: Ran, args: tuple[str, ...]) -> None:
-    out, err = ran(["top", *args], 2)
-    assert out == ""
-    assert "hint: " in err
 
 
 def test_a_fit_that_had_not_converged_is_pointed_out(here: Path, ran: Ran) -> None:

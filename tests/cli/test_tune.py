@@ -99,34 +99,6 @@ def test_points_are_exported_afterwards(here: Path, ran: Ran) -> None:
     assert max(float(point["log_evidence"]) for point in points) == pytest.approx(best, abs=1e-3)
 
 
-@pytest.mark.parametrize(
-    ("args", "words"),
-    [
-        (["betta"], "did you mean beta?"),
-        (["prior_mean"], "does not change the evidence"),
-        (["prior_sd,beta,tau"], "leave one out"),
-        (["beta", "-s", "model.bet=3"], "did you mean model.beta"),
-        (["beta", "-s", "data.period=month"], "ttt fit"),
-        (["beta", "-o", "tuned.csv"], "NAME.yaml"),
-        (["beta", "-o", "no/tuned.yaml"], "no such folder"),
-        (["beta", "-o", "."], "is a folder"),
-        (["beta", "-o", "-", "-f", "csv"], "leave -f out"),
-        (["beta", "-r", "no.ttt"], "no such run"),
-    ],
-)
-def test_what_cannot_be_done_is_refused_before_the_work(
-    here: Path, args: list[str], words: str, ran: Ran, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def never(*args: Any, **rest: Any) -> Any:
-        raise AssertionError("a fit")
-
-    monkeypatch.setattr(ttt, "fit", never)
-    out, err = ran(["tune", *args], 2)
-    assert out == ""
-    assert words in err
-    assert [path.name for path in here.iterdir()] == ["a.ttt"]
-
-
 def test_no_top_exits_4_and_is_written_and_marked(here: Path, ran: Ran) -> None:
     out, err = ran("tune -s solver.max_sweeps=1 -f json -o t.yaml", 4)
     assert [row["tuned"] for row in json.loads(out)] == [480, 60, None]

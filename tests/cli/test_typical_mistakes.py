@@ -1,4 +1,4 @@
-"""Mistakes that newcomers make: what is said, what is suggested, and the exit code, in one table.
+"""Mistakes, and options that do not go together: what is said, what is suggested, and the exit code, in one table.
 
 In a folder with a run of 1857 to 1862 (`a.ttt`), games and configs, good and bad.
 """
@@ -145,6 +145,83 @@ MISTAKES: tuple[tuple[str, int, str, str], ...] = (
     ("evidence --scores --grid beta", 2, "--scores and --grid do not go together", MORE.format("ttt evidence")),
     ("compare nosuch", 2, "nosuch: there is no such config", "one of the shipped configs"),
     ("compare elo --from abc", 2, "'abc' is not a period", "a year, or as in the run: 1857, 1862"),
+    # what does not go together, or not with this run
+    ("compare", 2, "missing argument 'CONFIG...'", ""),
+    ("compare ttt --evaluations 20", 2, "go with --tune", ""),
+    ("compare ttt --tuned-to x", 2, "go with --tune", ""),
+    ("compare ttt --games games.csv -r a.ttt", 2, "not from both", ""),
+    ("compare ttt --from 1900", 2, "no games from 1900 on", ""),
+    ("compare ttt --from 1857 --tune", 2, "no games before the test to tune with", ""),
+    ("compare ttt --tune --tuned-to a.ttt/x", 2, "a.ttt/x cannot be used", ""),
+    ("compare ttt ttt", 2, "is compared with itself", ""),
+    ("compare tttt", 2, "there is no such config", "did you mean"),
+    ("evidence --from 1858", 2, "--from and --every go with --scores", ""),
+    ("evidence --every 2", 2, "--from and --every go with --scores", ""),
+    ("evidence --scores --every 0", 2, "--every", ""),
+    ("evidence --scores --from 1900", 2, "no games from 1900 on", ""),
+    ("evidence --scores --from soon", 2, "'soon' is not a period", ""),
+    ("evidence --jobs 2", 2, "-s go with --grid", ""),
+    ("evidence -s model.beta=600", 2, "-s go with --grid", ""),
+    ("tune prior_mean", 2, "does not change the evidence", ""),
+    ("tune prior_sd,beta,tau", 2, "", "leave one out"),
+    ("tune beta -s model.bet=3", 2, "unknown key", "did you mean model.beta"),
+    ("tune beta -s data.period=month", 2, "", "ttt fit"),
+    ("tune beta -o no/tuned.yaml", 2, "no such folder", ""),
+    ("tune beta -o .", 2, "is a folder", ""),
+    ("tune beta -o - -f csv", 2, "leave -f out", ""),
+    ("tune beta -r no.ttt", 2, "no such run", ""),
+    ("update none.ttt games.csv", 2, "no such run", ""),
+    ("update a.ttt missing.pgn", 3, "missing.pgn", ""),
+    ("update a.ttt games.csv -o games.csv", 2, "not a run", ""),
+    ("update a.ttt games.csv -o -", 2, "cannot be streamed", ""),
+    ("update a.ttt games.csv -s model.name=elo", 2, "cannot change", ""),
+    ("update a.ttt games.csv -s model.bta=1", 2, "", "beta"),
+    ("top --at 1858 --leaders", 2, "one of them", ""),
+    ("top --each", 2, "--each goes with --leaders", ""),
+    ("top --peak --active 1", 2, "--active goes with rankings and --leaders", ""),
+    ("top --active 1 --everyone", 2, "one or the other", ""),
+    ("top --at 1850", 2, "no player has a skill at 1850", ""),
+    ("top --max-sd 1", 2, "nobody is eligible", "--everyone"),
+    ("top --peak --seed 2", 2, "--seed goes with", ""),
+    ("top --scale matched", 2, "there are none", ""),
+    ("versus morphy anderssen --games 501", 2, "501 is not in the range", ""),
+    ("versus morphy anderssen --at 1850", 2, "Morphy, Paul has no skill at 1850", ""),
+    ("plot Fischer", 2, "no player 'Fischer'", ""),
+    ("plot Morphy -f csv", 2, "csv is a format of tables", "`ttt player NAME -f csv`"),
+    ("plot Morphy --kind games", 2, "go with --kind skills", ""),
+    ("plot Morphy --kind difference", 2, "takes two names", ""),
+    ("plot --by dominance --kind top", 2, "--by dominance goes with --kind skills", ""),
+    ("plot --by dominance", 2, "5 others who are eligible", ""),
+    ("plot Morphy Paulsen --with a.ttt --kind difference", 2, "go with --kind skills", ""),
+    ("plot Morphy --with a.ttt --beside games.csv", 2, "exclude each other", ""),
+    ("plot --kind top --beside games.csv", 2, "go with --kind skills", ""),
+    ("plot --kind evidence", 2, "", "ttt evidence --grid"),
+    ("plot --kind top", 2, "", "--min-games"),
+    ("plot Morphy --with missing.ttt", 2, "missing.ttt: no such run", ""),
+    ("plot Morphy -o nowhere/a.svg", 2, "cannot be written", ""),
+    ("player Anderssen --plot a.bmp", 2, "png, svg, pdf, html", ""),
+    ("player Anderssen --plot -", 2, "--plot needs a file", ""),
+    ("fit missing.pgn -o .", 2, ".: ", ""),
+    ("fit missing.pgn -o no/a.ttt", 2, "no/a.ttt: ", ""),
+    ("fit missing.pgn -o games.csv", 2, "games.csv: ", ""),
+    ("fit games.csv -o x.parquet", 2, "name it x.ttt", "`ttt export skills -o x.csv`"),
+    ("fit games.csv -o x.PGN", 2, "x.PGN: a run is a database", ""),
+    ("fit games.csv -o x.csv.gz", 2, "x.csv.gz: a run is a database", ""),
+    ("games games.csv --years abc", 2, "'abc' is not a range of years", ""),
+    ("games games.csv --exclude rapid,blindfld", 2, "did you mean blindfold?", ""),
+    ("games games.csv --min-games -1", 2, "data.filter.min_games", ""),
+    ("games games.csv --all", 2, "--all goes with --list", ""),
+    ("games games.csv --list --only files", 2, "--list goes without", ""),
+    ("games games.csv --list --suggest a", 2, "--list goes without", ""),
+    ("games games.csv --suggest - -f csv", 2, "nothing else", ""),
+    ("games games.csv -f table -o a.txt", 2, "> FILE", ""),
+    ("games games.csv --only plyers", 2, "players", ""),
+    ("games games.csv --suggest no/such/place", 2, "no/such/place cannot be written: no such folder", ""),
+    ("games games.csv --list -o .", 2, ". cannot be written: is a folder", ""),
+    ("games games.csv --list -o games.csv", 2, "games.csv cannot be written: this command reads it", ""),
+    ("games games.csv --suggest ./games.csv", 2, "./games.csv cannot be written: this command reads it", ""),
+    *((f"{command} -o s.xlsx", 2, "'s.xlsx': tables are csv, tsv, json, jsonl, parquet", "")
+      for command in ("player Morphy", "players", "top", "evidence")),
 )
 # fmt: on
 
@@ -184,10 +261,14 @@ def make_folder(place: Path) -> None:
 def test_mistakes_are_reported_with_what_to_do(
     folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Message and hint in their places, nothing on standard output, nothing unexpected, no file made."""
+    """Message and hint in their places, nothing on standard output, nothing unexpected, no file made or changed."""
     monkeypatch.chdir(folder)
     monkeypatch.delenv("TTT_RUN", raising=False)
-    before = sorted(folder.rglob("*"))
+
+    def files() -> dict[Path, bytes]:
+        return {path: path.read_bytes() if path.is_file() else b"" for path in folder.rglob("*")}
+
+    before = files()
     wrong = []
     for line, code, message, hint in MISTAKES:
         found = main.run(shlex.split(line))
@@ -199,7 +280,7 @@ def test_mistakes_are_reported_with_what_to_do(
             or hint not in (hinted if separator else shown)
             or "unexpected " in err.replace("unexpected extra", "")
             or re.search(r"[^\S\n]\n|\ufffd", err)
-            or sorted(folder.rglob("*")) != before
+            or files() != before
         ):
             wrong.append((line, found, err))
     assert not wrong, "\n".join(map(str, wrong))

@@ -2,7 +2,6 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.cases import each
 from tests.support.commands import Ran
 from tests.support.handmade import written
 from ttt_cli.cli import main
@@ -71,26 +70,6 @@ def test_a_file_of_the_run_is_refused(here: Path, ran: Ran) -> None:
     assert (here / "a.ttt").read_bytes() == before
     assert ran("update a.ttt old.csv --again -q").err == ""
     assert open_run("a.ttt").meta.games == 6
-
-
-@each(
-    "args, code, said",
-    [
-        (["none.ttt", "new.csv"], 2, "no such run"),
-        (["a.ttt"], 2, "missing argument 'FILE...'"),
-        (["a.ttt", "missing.pgn"], 3, "missing.pgn"),
-        (["a.ttt", "new.csv", "-o", "new.csv"], 2, "not a run"),
-        (["a.ttt", "new.csv", "-o", "-"], 2, "cannot be streamed"),
-        (["a.ttt", "new.csv", "-s", "model.name=elo"], 2, "cannot change"),
-        (["a.ttt", "new.csv", "-s", "model.bta=1"], 2, "beta"),
-    ],
-)
-def test_what_cannot_be_done_leaves_the_run(
-    here: Path, args: list[str], code: int, said: str, ran: Ran
-) -> None:
-    before = (here / "a.ttt").read_bytes()
-    assert said in ran(["update", *args], code).err
-    assert (here / "a.ttt").read_bytes() == before
 
 
 def test_an_interrupted_update_leaves_the_run(

@@ -5,7 +5,6 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.cases import each
 from tests.support.commands import Ran
 from tests.support.handmade import RECORDS, games_of, put_small_run
 from ttt_cli import fit
@@ -46,11 +45,6 @@ def test_their_games_as_rows(ran: Ran) -> None:
     header, *rows = ran("versus morphy anderssen --record -f csv").out.splitlines()
     assert header == "player,period,colour,games,wins,draws,losses,score,expected,opponents_mean"
     assert len(rows) == 3
-
-
-@each("args", [("--games", "0"), ("--games", "501"), ("--at", "1850")])
-def test_what_cannot_be_asked_exits_2(args: tuple[str, ...], ran: Ran) -> None:
-    assert ran(["versus", "morphy", "anderssen", *args], 2).out == ""
 
 
 @pytest.mark.slow

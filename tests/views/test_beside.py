@@ -146,14 +146,11 @@ def test_two_runs_in_different_units_are_not_drawn_on_one_axis() -> None:
     assert "rating, Elo (Morphy in 1858 = 2600)" in str(make_figure(elo, "skills", ["Morphy"]).spec)
 
 
-def test_the_commands_say_what_goes_together(
+def test_figures_and_pages_say_how_well_they_agree(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], table: str
 ) -> None:
     put_small_run(tmp_path / "a.ttt")
     asked = ["-r", str(tmp_path / "a.ttt"), "--beside", table]
-    assert ttt(["plot", "Morphy", *asked, "--with", str(tmp_path / "a.ttt")]) == 2
-    assert "exclude each other" in capsys.readouterr().err
-    assert ttt(["plot", "--kind", "top", *asked]) == 2
     assert ttt(["plot", "Morphy", *asked, "-o", str(tmp_path / "a.svg")]) == 0
     assert "edo.csv.gz: " in capsys.readouterr().err
     assert ttt(["report", str(tmp_path / "a.html"), *asked]) == 0
