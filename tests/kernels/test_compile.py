@@ -24,7 +24,7 @@ def double(x: float) -> float:
 
 
 def compiled(function: Callable[[float], float]) -> Callable[[float], float]:
-    return compiling.kernel("float64(float64)")(function)
+    return compiling.kernel(function)
 
 
 @pytest.fixture
@@ -61,7 +61,7 @@ def test_a_copy_of_the_package_finds_what_is_compiled(
     for folder, time in (("one", 1), ("copy", 2)):
         file = tmp_path / folder / "package.py"
         file.parent.mkdir()
-        file.write_text("def half(x):\n    return x / 2\n", encoding="utf-8")
+        file.write_text("def half(x: float) -> float:\n    return x / 2\n", encoding="utf-8")
         os.utime(file, (time, time))
         module: dict[str, Any] = {"__name__": "package"}
         exec(compile(file.read_text(encoding="utf-8"), file, "exec"), module)

@@ -14,6 +14,7 @@ from ttt_cli.gaussian.factor import Factor, Pattern, require_affordable
 from ttt_cli.gaussian.precision import Compiled, dot, joined
 from ttt_cli.inference.outcome import ELO_SCALE, margin_probabilities
 from ttt_cli.inference.solver import OnSweep, largest
+from ttt_cli.kernels.ep.structures import Chains, Messages
 from ttt_cli.support.arrays import Array, Ids, Mask, Places
 from ttt_cli.support.errors import ConfigError, suggested
 from ttt_cli.timeline import Timeline
@@ -331,13 +332,20 @@ def initial_ratings(timeline: Timeline, start: Fit | None) -> Array:
 
 def own_deviations(posterior: LogDensity, diagonal: Array) -> tuple[Array, Array]:
     """Variances (nodes,) and covariances with the previous node, other players fixed; `diagonal` excludes own links."""
-    from ttt_cli.kernels.bradley_terry import own_variances
+    from ttt_cli.kernels.ep.chains import eliminate, smoothed, substitute
 
     with np.errstate(divide="ignore"):
         link_variance = 1.0 / posterior.link_precision
-    variance, covariance = np.empty_like(diagonal), np.empty_like(diagonal)
-    own_variances(posterior.previous, link_variance, diagonal, variance, covariance)
-    return variance, covariance
+    n, previous, following = len(diagonal), posterior.previous, np.full(len(diagonal), -1, np.int32)
+    later = np.flatnonzero(previous >= 0)
+    following[previous[later]] = later
+    chains = Chains(np.zeros(0, np.int64), previous, following, np.zeros(n), link_variance)
+    messages, (mean, sd, covariance) = Messages(*np.zeros((3, n, 2))), np.empty((3, n))
+    messages.marginal[:, 0] = diagonal
+    eliminate(0, n, chains, messages)
+    substitute(0, n, chains, messages)
+    smoothed(0, chains, messages, mean, sd, covariance)
+    return sd**2, covariance
 
 
 def anchored_rating(anchor: str, timeline: Timeline, rating: Array) -> tuple[float, float] | None:

@@ -7,8 +7,6 @@ draw is one of each: the model of Rao and Kupper 1967, in which P(draw) = (exp(2
 
 import math
 
-import numpy as np
-
 from ttt_cli.kernels.arrays import Index, Vector
 from ttt_cli.kernels.compile import inner, kernel
 
@@ -28,11 +26,11 @@ def log_logistic(x):
     return min(x, 0.0) - math.log1p(math.exp(-abs(x)))
 
 
-@kernel(
-    "float64(int32[::1], int32[::1], float64[::1], float64[::1], float64[::1], float64, float64[::1], "
-    "float64[::1], float64[::1], float64[::1])"
-)
-def compare(first, second, shift, won, lost, margin, rating, gradient, coupling, diagonal):
+@kernel
+def compare(
+    first: Index, second: Index, shift: Vector, won: Vector, lost: Vector, margin: float, rating: Vector,
+    gradient: Vector, coupling: Vector, diagonal: Vector,
+) -> float:  # fmt: skip
     """Add the comparisons' log-likelihood to `gradient` and `diagonal` (curvature); returns the log-likelihood.
 
     `won` and `lost` are weights of comparisons of `first`, with `shift` added to its rating, against `second`. Fills
@@ -54,34 +52,11 @@ def compare(first, second, shift, won, lost, margin, rating, gradient, coupling,
     return value
 
 
-@kernel("void(int32[::1], float64[::1], float64[::1], float64[::1], float64[::1])")
-def own_variances(previous, link_variance, diagonal, variance, covariance):
-    """Fill variances of each player's ratings and covariances with the previous node, others fixed (Coulom 2008).
-
-    `diagonal` is the information without the links between the player's nodes.
-    """
-    n = len(previous)
-    filtered = np.empty(n)  # precision by the nodes up to this one
-    coming = np.zeros(n)  # precision by the nodes after it
-    for i in range(n):
-        before = previous[i]
-        filtered[i] = diagonal[i]
-        if before >= 0:
-            filtered[i] += filtered[before] / (1.0 + link_variance[i] * filtered[before])
-    for i in range(n - 1, -1, -1):
-        variance[i] = 1.0 / (filtered[i] + coming[i])
-        covariance[i] = 0.0
-        before = previous[i]
-        if before >= 0:
-            covariance[i] = variance[i] / (1.0 + link_variance[i] * filtered[before])
-            later = diagonal[i] + coming[i]
-            coming[before] = later / (1.0 + link_variance[i] * later)
-
-
-@kernel(
-    "float64(int32[::1], float64[::1], float64, float64[::1], float64[::1], float64[::1], float64[::1], float64[::1])"
-)
-def drawn_matches(previous, steps, ties, ground, rating, gradient, link_precision, own):
+@kernel
+def drawn_matches(
+    previous: Index, steps: Vector, ties: float, ground: Vector, rating: Vector, gradient: Vector,
+    link_precision: Vector, own: Vector,
+) -> float:  # fmt: skip
     """Add the gradient of the drawn matches to `gradient`; returns their log-likelihood.
 
     Nodes are `steps` periods apart, with one match of `ties` games for each; ratings between nodes are on a straight

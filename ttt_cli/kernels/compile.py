@@ -106,18 +106,11 @@ def flat(function: _Function) -> _Function:
     return cast(_Function, numba.njit(forceinline=True, **_OPTIONS)(function))
 
 
-def kernel(signature: str | _Function) -> Any:
-    """Mark a function that Python calls, with one signature: the given one, or that of its annotations."""
-    if isinstance(signature, str):
-        return lambda function: Kernel(function, signature)
-    return Kernel(signature, None)
-
-
 class Kernel:
-    """Function that is compiled or loaded on its first call."""
+    """Function that Python calls, compiled or loaded on its first call for the types of its annotations."""
 
-    def __init__(self, function: Callable[..., Any], signature: str | None) -> None:
-        self._function, self._signature = function, signature
+    def __init__(self, function: Callable[..., Any]) -> None:
+        self._function = function
         self._compiled: Callable[..., Any] | None = None
         update_wrapper(self, function)
 
@@ -136,16 +129,21 @@ class Kernel:
         """Return the compiled function."""
         with _ONE_AT_A_TIME:
             if self._compiled is None:
-                self._compiled = _compiled(self._function, self._signature or signature_of(self._function))
+                self._compiled = _compiled(self._function)
             return self._compiled
 
 
-def _compiled(function: Callable[..., Any], signature: Any) -> Callable[..., Any]:
+kernel = Kernel
+
+
+def _compiled(function: Callable[..., Any]) -> Callable[..., Any]:
+    hints = get_type_hints(function, include_extras=True)
+    result = _numba_type(hints.pop("return"))
     dispatcher = numba.njit(**_OPTIONS)(function)
     if _CACHE.folder:
         dispatcher._cache = KernelCache(function, _CACHE.folder)
     with event.install_listener("numba:compile", _WATCH), _interrupts_heard():
-        dispatcher.compile(signature)
+        dispatcher.compile(result(*map(_numba_type, hints.values())))
     dispatcher.disable_compile()
     return cast(Callable[..., Any], dispatcher)
 
@@ -153,13 +151,6 @@ def _compiled(function: Callable[..., Any], signature: Any) -> Callable[..., Any
 def kept_in() -> str:
     """Folder of compiled kernels; empty without a cache."""
     return _CACHE.folder
-
-
-def signature_of(function: Callable[..., Any]) -> Any:
-    """Signature by a function's annotations."""
-    hints = get_type_hints(function, include_extras=True)
-    result = _numba_type(hints.pop("return"))
-    return result(*map(_numba_type, hints.values()))
 
 
 def _numba_type(hint: Any) -> Any:

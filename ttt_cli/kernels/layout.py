@@ -208,10 +208,11 @@ def merge_pairs(
             pairs.balance[place] = difference
 
 
-@kernel(
-    "void(int64[::1], int32[::1], int32[::1], int32[::1], int32[::1], int32[::1], int32[::1], int32[::1], int64[::1])"
-)
-def walk_depth_first(start, neighbour, roots, number, parent, lowest, size, path, edge):
+@kernel
+def walk_depth_first(
+    start: Places, neighbour: Index, roots: Index, number: Index, parent: Index, lowest: Index, size: Index,
+    path: Index, edge: Places,
+) -> None:  # fmt: skip
     """Walk a simple undirected graph depth first from one root in each component (Hopcroft and Tarjan 1973).
 
     Neighbours of v are `neighbour[start[v]:start[v + 1]]`. Fills per player, shape (players,): `number` in the order
@@ -260,8 +261,8 @@ def _find(above, v):
     return v
 
 
-@kernel("void(Array(int32, 1, 'C', True), Array(int32, 1, 'C', True), int32[::1])")
-def join_pairs(one, other, first):
+@kernel
+def join_pairs(one: FixedIndex, other: FixedIndex, first: Index) -> None:
     """Fill `first`, initially the players' own numbers, with the first player of each player's group."""
     for k in range(len(one)):
         a, b = first[one[k]], first[other[k]]

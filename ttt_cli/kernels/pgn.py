@@ -4,6 +4,7 @@ from typing import Final
 
 import numpy as np
 
+from ttt_cli.kernels.arrays import Codes, FixedCodes, IndexRows, PlaceRows, Places
 from ttt_cli.kernels.compile import flat, inner, kernel
 from ttt_cli.kernels.pgn_bytes import (
     BLACK,
@@ -301,8 +302,8 @@ def _hash(letters, count):
     return code
 
 
-@kernel("int64(Array(uint8, 1, 'C', True), uint8[::1], uint8[::1])")
-def hash_main_line(data, marks, letters):
+@kernel
+def hash_main_line(data: FixedCodes, marks: Codes, letters: Codes) -> int:
     """The hash of a main line without comments and variations, `data` (n,) with a blank before and behind it.
 
     Its letters, in room for n + 8, are those that name squares, pieces and castling. Words of eight letters (the first
@@ -396,11 +397,11 @@ def _number_values(data, spans, known, codes, row, count, slots, starts, charact
     return count
 
 
-@kernel(
-    "int64(Array(uint8, 1, 'C', True), uint8[::1], uint8[::1], int64[::1], int64[::1], int64[::1], int32[:, ::1],"
-    " int64[:, ::1], int64[::1], int64[::1], uint8[::1])"
-)
-def scan_games(data, marks, room, state, lines, moves, codes, unsettled, slots, starts, characters):
+@kernel
+def scan_games(
+    data: FixedCodes, marks: Codes, room: Codes, state: Places, lines: Places, moves: Places, codes: IndexRows,
+    unsettled: PlaceRows, slots: Places, starts: Places, characters: Codes,
+) -> int:  # fmt: skip
     """Read games from `data[state[POSITION]:]`, where a tag begins in line `state[LINE]`.
 
     `marks` (n,) are those of `data` (see `pgn_marks`), `room` (n + 8,) is for the letters of moves. Of each game row

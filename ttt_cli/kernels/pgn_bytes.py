@@ -4,6 +4,7 @@ from typing import Final
 
 import numpy as np
 
+from ttt_cli.kernels.arrays import Codes, FixedCodes
 from ttt_cli.kernels.compile import flat, kernel
 
 # Tags that are read; their values are the columns of records.
@@ -108,8 +109,8 @@ def mark_of(before, here, behind):
     )
 
 
-@kernel("void(Array(uint8, 1, 'C', True), uint8[::1])")
-def mark_bytes(data, marks):
+@kernel
+def mark_bytes(data: FixedCodes, marks: Codes) -> None:
     """Fill `marks` (n,) for `data` (n,); the first and the last byte, which have one neighbour, are left unmarked."""
     marks[0] = marks[len(data) - 1] = 0
     for i in range(1, len(data) - 1):

@@ -8,6 +8,7 @@ from typing import Final
 
 import numpy as np
 
+from ttt_cli.kernels.arrays import Codes, FixedCodes, FixedPlaces, Index, Places
 from ttt_cli.kernels.compile import flat, kernel
 from ttt_cli.kernels.pgn_bytes import eight_at
 
@@ -99,11 +100,11 @@ def _known(data, bounds, hashes, numbers, slots, starts, characters):
                 numbers[k] = -1
 
 
-@kernel(
-    "int64(Array(uint8, 1, 'C', True), Array(int64, 1, 'C', True), int32[::1], int64, int64[::1], int64[::1],"
-    " uint8[::1])"
-)
-def number_strings(data, bounds, numbers, count, slots, starts, characters):
+@kernel
+def number_strings(
+    data: FixedCodes, bounds: FixedPlaces, numbers: Index, count: int, slots: Places, starts: Places,
+    characters: Codes,
+) -> int:  # fmt: skip
     """Fill `numbers` (n,) with those of `data` from `bounds[k]` to `bounds[k + 1]`; returns how many there are then."""
     hashes = np.empty(_AT_ONCE, np.int64)
     for first in range(0, len(numbers), _AT_ONCE):
@@ -118,8 +119,8 @@ def number_strings(data, bounds, numbers, count, slots, starts, characters):
     return count
 
 
-@kernel("void(int64, int64[::1], int64[::1], uint8[::1])")
-def fill_slots(count, slots, starts, characters):
+@kernel
+def fill_slots(count: int, slots: Places, starts: Places, characters: Codes) -> None:
     """Put the first `count` strings into free slots."""
     mask = len(slots) - 1
     for word in range(count):

@@ -192,8 +192,8 @@ def smoothed(
         covariance[k] = 0.0
         if chains.previous[i] >= 0:
             s = at(chains.previous[i])
-            past = 1.0 / (marginal[s, 0] - backward[s, 0])
-            covariance[k] = past / (past + chains.variance[i]) / marginal[i, 0]
+            past = marginal[s, 0] - backward[s, 0]
+            covariance[k] = 1.0 / (marginal[i, 0] * (1.0 + chains.variance[i] * past))
 
 
 @kernel
