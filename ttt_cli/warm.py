@@ -25,7 +25,7 @@ DEFAULT: Final[tuple[Chain, ...]] = (  # kernels of a fit by the default model, 
     {"ep.chains": ("accumulate", "believe", "eliminate", "largest_move", "moves_to_come", "substitute"),
      "ep.margins": ("margin_information",),
      "ep.joint_means": ("eliminate", "factor", "finish", "substitute")},
-    {"pgn": ("hash_main_line", "scan_games"), "pgn_bytes": ("mark_bytes",), "strings": ("number_strings",)},
+    {"pgn": ("hash_main_line", "mark_bytes", "scan_games"), "strings": ("number_strings",)},
     {"factor": ("column_counts", "elimination_tree", "gather", "postorder", "stacked", "supernode_rows")},
 )  # fmt: skip
 

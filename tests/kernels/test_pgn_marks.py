@@ -8,7 +8,7 @@ import numpy as np
 
 from tests.reference.pgn import HYPHEN, KEPT, KIND_BITS, KINDS
 from tests.support.cases import each
-from ttt_cli.kernels.pgn_bytes import (
+from ttt_cli.kernels.pgn import (
     LETTER,
     NAME_END,
     NEWLINE,

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from tests.reference.pgn import PlainScanner
 from tests.support.batches import scanned
 from tests.support.cases import each
-from ttt_cli.kernels.pgn_bytes import MIX, MOVES_LIMIT, WEIGHTS, WEIGHTS_MASK
+from ttt_cli.kernels.pgn import MIX, MOVES_LIMIT, WEIGHTS, WEIGHTS_MASK
 from ttt_cli.reading.pgn import Scanner, hash_moves
 from ttt_cli.reading.pgn_text import main_line
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from ttt_cli.kernels.pgn_bytes import COLUMNS
+from ttt_cli.kernels.pgn import COLUMNS
 from ttt_cli.reading.batches import FileRecords, Note, Table
 from ttt_cli.reading.pgn import MADE, TAG_COLUMNS, Scanner
 from ttt_cli.reading.pgn_chess import read_pgn_chess

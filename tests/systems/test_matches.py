@@ -158,14 +158,13 @@ def test_periods_are_taken_in_pieces_that_make_the_whole(
     system: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     kernels = import_module("ttt_cli.kernels.glicko")
-    name = {"glicko": "filter_periods", "glicko2": "filter_volatile"}[system]
-    kernel, periods = getattr(kernels, name), []
+    kernel, periods = kernels.filter_periods, []
 
     def counted(piece: PeriodRange, *rest: object) -> None:
         periods.append(len(piece.node_start) - 1)
         kernel(piece, *rest)
 
-    monkeypatch.setattr(kernels, name, counted)
+    monkeypatch.setattr(kernels, "filter_periods", counted)
     players = "abcd"
     rows = [(1900 + n // 9, players[n % 4], players[(n + 1 + n % 3) % 4], n % 3) for n in range(180)]
     timeline = build_timeline(make_games(rows))

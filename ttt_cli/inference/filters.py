@@ -110,7 +110,6 @@ def _cuts(weight: Array, joined: Mask, steps: int) -> list[int]:
     return [0, *(cut for cut in np.unique(whole).tolist() if 0 < cut < n), n]
 
 
-Filtered = Callable[[Timeline, Any, float], dict[str, Filter]]  # by White's advantage
 Expectation = Annotated[
     Literal["logistic", "normal"],
     Field(description="how a rating difference becomes an expected score in the update"),
@@ -160,33 +159,34 @@ def predict(params: dict[str, Any], white: dict[str, Array], black: dict[str, Ar
     return _probabilities(difference, white["sd"] ** 2 + black["sd"] ** 2, params["draw_margin"])
 
 
-def rated(name: str, timeline: Timeline, params: DeviationParams, filtered: Filtered) -> Fit:
-    """Fit of a filter with a skill chain; its evidence is that of the predictions before each period."""
+def rated(
+    name: str, timeline: Timeline, params: ExpectedParams, chains: Mapping[str, Filter], status: Status = ONCE
+) -> Fit:
+    """Fit of a filter; its evidence is that of the predictions by skills before each period."""
     margin = resolve_logistic_margin(params, timeline)
     advantage = params.white_advantage if timeline.colours else 0.0
-    chains = filtered(timeline, params, advantage)
     white, black, chain = timeline.game_white, timeline.game_black, chains["skill"]
     difference = chain.before_mean[white] - chain.before_mean[black] + timeline.ahead(advantage)
-    variance = chain.before_sd[white] ** 2 + chain.before_sd[black] ** 2
+    variance = np.nan_to_num(chain.before_sd[white] ** 2 + chain.before_sd[black] ** 2)
     evidence = log_score(_probabilities(difference, variance, margin), timeline.outcome, timeline.weight)
     worked_out = {"draw_margin": margin, "white_advantage": advantage}
-    return filter_fit(name, params, worked_out, chains, evidence)
+    return filter_fit(name, params, worked_out, chains, evidence, status)
 
 
 def filter_games(
-    timeline: Timeline, prior: RandomWalk, most: float, advantage: float, idle: Array, volatility: float = 0.0,
+    timeline: Timeline, params: DeviationParams, prior: RandomWalk, idle: Array, volatility: float = 0.0,
     change: float = 0.0,
 ) -> tuple[Array, Array, Array]:  # fmt: skip
-    """Means, sds (at most `most`, points) and volatilities (nodes,) after each node's games.
+    """Means, sds (points) and volatilities (nodes,) after each node's games.
 
     `volatility` is that of newcomers, with its `change`; `idle` periods passed before each node.
     """
     from ttt_cli.kernels.glicko import Volatility, filter_periods
 
     mean, variance, known = np.empty((3, timeline.n_nodes))
-    volatilities = Volatility(known, volatility, ELO_SCALE, change, most**2)
+    volatilities = Volatility(known, volatility, ELO_SCALE, change, params.prior_sd**2)
     slopes = Slopes(*np.zeros((2, timeline.n_nodes)))
-    steps, games = Steps(timeline.previous.copy(), *prior.steps()), rows_of(timeline, advantage)
+    steps, games = Steps(timeline.previous.copy(), *prior.steps()), rows_of(timeline, params.white_advantage)
     start = timeline.game_start
     cuts = np.searchsorted(start, np.arange(_STEPS, start[-1], _STEPS))
     for begin, end in pairwise(np.unique([0, *cuts, len(start) - 1]).tolist()):

@@ -70,14 +70,19 @@ def _meet(ends, share, x, product, sign):
 
 
 @inner
-def _solve(ends, share, tol, most, system, x):
+def _solve(tally, ends, share, formula, tol, most, system, x):
     """(steps, error bound) of solving D x - W x = right from an initial x, by conjugate gradients.
 
-    Rows of `system`: d, excess, right-hand side, and two of work space.
+    Rows of `system` are work space: d, excess, right-hand side, and two more.
     """
     diagonal, excess, rest, direction, product = system
+    points, near, far = formula
     for k in range(len(x)):
-        rest[k] -= diagonal[k] * x[k]
+        played = tally[k, PLAYED]
+        counted = played / (played + near)
+        diagonal[k] = counted * (played + near + far)
+        excess[k] = counted * far
+        rest[k] = counted * points * tally[k, SCORED] - tally[k, AHEAD] - diagonal[k] * x[k]
         direction[k] = 0.0
     _meet(ends, share, x, rest, 1.0)
     last = 1.0
@@ -101,19 +106,6 @@ def _solve(ends, share, tol, most, system, x):
             rest[k] -= size / steepness * product[k]
         last = size
     return step, bound
-
-
-@inner
-def _rate(tally, ends, share, formula, tol, most, system, x):
-    """(steps, error bound) of filling x, an initial guess, with the deviations from the reference."""
-    points, near, far = formula
-    for k in range(len(x)):
-        played = tally[k, PLAYED]
-        counted = played / (played + near)
-        system[0, k] = counted * (played + near + far)
-        system[1, k] = counted * far
-        system[2, k] = counted * points * tally[k, SCORED] - tally[k, AHEAD]
-    return _solve(ends, share, tol, most, system, x)
 
 
 @kernel
@@ -146,7 +138,9 @@ def rate_periods(
                 n, e = _gather(now, oldest, p + ahead, periods, game_start, games, left, window)
                 for k in range(n):
                     x[k] = guess[member[k]]
-                taken, bound = _rate(tally[:n], ends[:e], share[:e], formula, tol, most, system[:, :n], x[:n])
+                taken, bound = _solve(
+                    tally[:n], ends[:e], share[:e], formula, tol, most, system[:, :n], x[:n]
+                )
                 for k in range(n):
                     guess[member[k]] = x[k]
                 steps = max(steps, taken)

@@ -6,32 +6,163 @@ import numpy as np
 
 from ttt_cli.kernels.arrays import Codes, FixedCodes, IndexRows, PlaceRows, Places
 from ttt_cli.kernels.compile import flat, inner, kernel
-from ttt_cli.kernels.pgn_bytes import (
-    BLACK,
-    COLUMNS,
-    GROUP,
-    LETTER,
-    MIX,
-    MOVES_LIMIT,
-    NAME_END,
-    NAMES,
-    NEWLINE,
-    RESULT,
-    SPECIAL,
-    TAG_LIMIT,
-    TEXT_END,
-    VALUE_END,
-    WEIGHTS,
-    WEIGHTS_MASK,
-    WHITE,
-    before_first,
-    count_marked,
-    eight_at,
-    how_many,
-    next_marked,
-    one_bit,
+from ttt_cli.kernels.strings import eight_at, hash_of, number_of, same_bytes
+
+# Tags that are read; their values are the columns of records.
+NAMES: Final = (
+    *(b"Date", b"White", b"Black", b"Result", b"Event", b"Site", b"Round"),
+    *(b"WhiteFideId", b"BlackFideId", b"Variant", b"TimeControl", b"SetUp", b"FEN", b"UTCDate"),
 )
-from ttt_cli.kernels.strings import hash_of, number_of, same_bytes
+COLUMNS: Final = len(NAMES)
+WHITE, BLACK, RESULT = 1, 2, 3
+TAG_LIMIT: Final = 1 << 16  # bytes that a tag may take
+
+
+MOVES_LIMIT: Final = 1 << 20  # bytes of movetext; what stands behind them is not hashed
+WEIGHTS_MASK: Final = (1 << 12) - 1
+
+
+def _weights():
+    """Random weights by splitmix64 (Steele, Lea and Flood 2014), the state starting at 0."""
+    state = np.arange(1, WEIGHTS_MASK + 2, dtype=np.uint64) * np.uint64(0x9E3779B97F4A7C15)
+    state = (state ^ (state >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    state = (state ^ (state >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return (state ^ (state >> np.uint64(31))).view(np.int64)
+
+
+WEIGHTS: Final = _weights()
+MIX: Final = np.uint64(0x9E3779B97F4A7C15)
+
+
+LETTER, SPECIAL, NEWLINE, TEXT_END, VALUE_END, NAME_END = range(6)  # bits
+GROUP: Final = 8  # bytes looked at together
+
+_EACH: Final = np.uint64(0x0101010101010101)
+_LAST_BYTE: Final = np.uint64(56)
+_BLANK, _TAB, _NEWLINE, _QUOTE, _BACKSLASH, _OPEN, _CLOSE = b' \t\n"\\[]'
+_BRACE, _UNBRACE, _SEMICOLON, _PERCENT, _LEFT, _RIGHT = b"{};%()"
+_ZERO, _ONE, _TWO, _EIGHT, _NINE, _DOT, _MINUS, _SLASH, _ASTERISK = b"01289.-/*"
+_COLON, _EQUAL, _AT, _UNDERSCORE, _X = b":=@_x"
+_A_LOWER, _H_LOWER, _Z_LOWER, _A, _N, _Q, _Z = b"ahzANQZ"
+
+
+@flat
+def _is_file(byte):
+    return (byte >= _A_LOWER) & (byte <= _H_LOWER)
+
+
+@flat
+def _is_rank(byte):
+    return (byte >= _ONE) & (byte <= _EIGHT)
+
+
+@flat
+def _is_piece(byte):
+    return ((byte >= _A) & (byte <= _N)) | ((byte >= _Q) & (byte <= _Z))
+
+
+@flat
+def _is_link(byte):
+    return (byte == _X) | (byte == _COLON) | (byte == _AT) | (byte == _EQUAL)
+
+
+@flat
+def _is_letter(before, here, behind):
+    goes_on = _is_file(behind) | _is_rank(behind) | _is_link(behind) | (behind == _MINUS)
+    rank = _is_rank(here) & (_is_file(before) | _is_piece(before))
+    piece = _is_piece(here) & (goes_on | _is_rank(before) | _is_link(before))
+    return (_is_file(here) & goes_on) | rank | piece
+
+
+@flat
+def _is_special(byte):
+    bracket = (byte == _OPEN) | (byte == _BRACE) | (byte == _LEFT) | (byte == _RIGHT)
+    return (
+        bracket
+        | (byte == _MINUS)
+        | (byte == _SLASH)
+        | (byte == _ASTERISK)
+        | (byte == _SEMICOLON)
+        | (byte == _PERCENT)
+    )
+
+
+@flat
+def _is_name(byte):
+    lower, upper = (byte >= _A_LOWER) & (byte <= _Z_LOWER), (byte >= _A) & (byte <= _Z)
+    return lower | upper | ((byte >= _ZERO) & (byte <= _NINE)) | (byte == _UNDERSCORE)
+
+
+@flat
+def _bit(true, bit):
+    return np.uint8(true) << np.uint8(bit)
+
+
+@flat
+def mark_of(before, here, behind):
+    """The mark of a byte between two others."""
+    newline = here == _NEWLINE
+    return (
+        _bit(_is_letter(before, here, behind), LETTER)
+        | _bit(_is_special(here), SPECIAL)
+        | _bit(newline, NEWLINE)
+        | _bit(newline | (here == _UNBRACE), TEXT_END)
+        | _bit(newline | (here == _QUOTE) | (here == _BACKSLASH), VALUE_END)
+        | _bit(_is_name(here), NAME_END) ^ np.uint8(1 << NAME_END)
+    )
+
+
+@kernel
+def mark_bytes(data: FixedCodes, marks: Codes) -> None:
+    """Fill `marks` (n,) for `data` (n,); the first and the last byte, which have one neighbour, are left unmarked."""
+    marks[0] = marks[len(data) - 1] = 0
+    for i in range(1, len(data) - 1):
+        marks[i] = mark_of(data[i - 1], data[i], data[i + 1])
+
+
+@flat
+def one_bit(group, bit):
+    """That bit of each of eight marks, as the lowest of its byte."""
+    return group >> np.uint64(bit) & _EACH
+
+
+@flat
+def before_first(bits):
+    """As `one_bit`, but set on all bytes before the first that has it."""
+    return ((bits & (~bits + np.uint64(1))) - np.uint64(1)) & _EACH
+
+
+@flat
+def how_many(bits):
+    """The number of bytes that have the bit, from what `one_bit` gave."""
+    return np.int64(bits * _EACH >> _LAST_BYTE)
+
+
+@flat
+def next_marked(marks, i, end, bit):
+    """The first offset from `i` on that has a mark; `end` where there is none."""
+    while i + GROUP <= end:
+        bits = one_bit(eight_at(marks, i), bit)
+        if bits != np.uint64(0):
+            return i + how_many(before_first(bits))
+        i += GROUP
+    while i < end and marks[i] >> bit & 1 == 0:
+        i += 1
+    return i
+
+
+@flat
+def count_marked(marks, start, stop, bit):
+    """How many offsets from `start` on and before `stop` have a mark."""
+    count = 0
+    while start + GROUP <= stop:
+        count += how_many(one_bit(eight_at(marks, start), bit))
+        start += GROUP
+    while start < stop:
+        count += np.int64(marks[start] >> bit & 1)
+        start += 1
+    return count
+
 
 # What came of a part of a game: all of it read; it runs on behind the data; only the slow path can tell.
 DONE: Final = 0
@@ -39,7 +170,6 @@ INCOMPLETE: Final = 1
 SLOW_PATH: Final = 2
 
 NO_NAME, INITIAL, DIGIT = range(3)  # of bytes in names
-_BLANK, _TAB, _NEWLINE, _QUOTE, _BACKSLASH, _OPEN, _CLOSE = b' \t\n"\\[]'
 _SKIPPED: Final = tuple(b";%\f\v\xef")  # lines and bytes that the slow path passes over
 _PRIME: Final = 1099511628211
 _LOWER: Final = np.uint64(0x2020202020202020)
@@ -130,7 +260,7 @@ def names_players(spans):
 def read_tags(data, marks, start, end, spans):
     """Read tags, the first at bracket `start`, up to a blank line behind which there are more, or to their end.
 
-    `marks` are those of `pgn_marks`. `spans` (COLUMNS, 2) gets start and end of the wanted values, -1 where there is
+    `marks` are those of `mark_bytes`. `spans` (COLUMNS, 2) gets start and end of the wanted values, -1 where there is
     no such tag. Returns status, where the tags end, the lines they take, and whether another tag stands there.
     """
     spans[:] = -1
@@ -164,8 +294,6 @@ RESULTS: Final = (b"", b"1-0", b"0-1", b"1/2-1/2", b"1/2", b"*")  # by code; 0: 
 
 _NONE, _WIN, _LOSS, _DRAW, _HALF, _STAR = range(6)
 _NO_SECTION: Final = -1
-_BRACE, _UNBRACE, _SEMICOLON, _PERCENT, _LEFT, _RIGHT = b"{};%()"
-_ZERO, _ONE, _TWO, _DOT, _MINUS, _SLASH, _ASTERISK = b"012.-/*"
 _HALF_WORD: Final = np.uint64(32)
 _MARK: Final = 0xEF  # first byte of a byte order mark
 
@@ -323,7 +451,7 @@ def hash_main_line(data: FixedCodes, marks: Codes, letters: Codes) -> int:
 def read_moves(data, marks, start, end, letters):
     """Read movetext from `start` to the next tag section.
 
-    `marks` are those of `pgn_marks`; `letters` is room for as many bytes as `data` has and 8 more. Returns status,
+    `marks` are those of `mark_bytes`; `letters` is room for as many bytes as `data` has and 8 more. Returns status,
     where the movetext ends, the lines it takes, the code of the last result in it, and the hash of its main line.
     """
     i = gap = start
@@ -404,7 +532,7 @@ def scan_games(
 ) -> int:  # fmt: skip
     """Read games from `data[state[POSITION]:]`, where a tag begins in line `state[LINE]`.
 
-    `marks` (n,) are those of `data` (see `pgn_marks`), `room` (n + 8,) is for the letters of moves. Of each game row
+    `marks` (n,) are those of `data` (see `mark_bytes`), `room` (n + 8,) is for the letters of moves. Of each game row
     `state[ROWS]` of `lines` (n,) gets its first line, of `moves` (n,) the hash of its moves, and of `codes` (n,
     COLUMNS) the numbers of its tags' values among the strings of `slots` to `characters` (see `strings`), 0 being the
     empty string. Rows of `unsettled` (n, 2) tell the games whose moves end with

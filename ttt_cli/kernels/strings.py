@@ -10,13 +10,27 @@ import numpy as np
 
 from ttt_cli.kernels.arrays import Codes, FixedCodes, FixedPlaces, Index, Places
 from ttt_cli.kernels.compile import flat, kernel
-from ttt_cli.kernels.pgn_bytes import eight_at
 
 _MULTIPLIER: Final = -7046029254386353131  # 2^64 over the golden ratio
 _WORD: Final = 8  # bytes
 _FREE: Final = -1
 _LOWER_HALF: Final = (1 << 32) - 1
 _AT_ONCE: Final = 256  # strings looked up together
+
+
+@flat
+def eight_at(array, i):
+    """Eight bytes from offset `i` on as an integer, by one load."""
+    first = np.uint64(i)
+    word = np.uint64(array[first])
+    word |= np.uint64(array[first + np.uint64(1)]) << np.uint64(8)
+    word |= np.uint64(array[first + np.uint64(2)]) << np.uint64(16)
+    word |= np.uint64(array[first + np.uint64(3)]) << np.uint64(24)
+    word |= np.uint64(array[first + np.uint64(4)]) << np.uint64(32)
+    word |= np.uint64(array[first + np.uint64(5)]) << np.uint64(40)
+    word |= np.uint64(array[first + np.uint64(6)]) << np.uint64(48)
+    word |= np.uint64(array[first + np.uint64(7)]) << np.uint64(56)
+    return word
 
 
 @flat

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from ttt_cli.config.schema import DataConfig
 from ttt_cli.kernels import pgn as kernel
-from ttt_cli.kernels.pgn_bytes import COLUMNS, GROUP, NAMES, RESULT, mark_bytes
+from ttt_cli.kernels.pgn import COLUMNS, GROUP, NAMES, RESULT, mark_bytes
 from ttt_cli.reading import pgn_text
 from ttt_cli.reading import reports as reasons
 from ttt_cli.reading.batches import Batch, Note, Table

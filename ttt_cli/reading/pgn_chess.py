@@ -11,7 +11,7 @@ from typing import Final, NamedTuple, TextIO, cast
 
 import chess.pgn
 
-from ttt_cli.kernels.pgn_bytes import NAMES
+from ttt_cli.kernels.pgn import NAMES
 from ttt_cli.reading.batches import Batch, Note
 from ttt_cli.reading.columns import Strings
 from ttt_cli.reading.input import BlockReader

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Final, NamedTuple
 
-from ttt_cli.kernels.pgn_bytes import MOVES_LIMIT, NAMES, TAG_LIMIT
+from ttt_cli.kernels.pgn import MOVES_LIMIT, NAMES, TAG_LIMIT
 from ttt_cli.reading.reports import UNCLOSED_COMMENT
 from ttt_cli.reading.text import decode
 

@@ -9,13 +9,8 @@ from pydantic import Field
 from ttt_cli.config.schema import SolverConfig
 from ttt_cli.fitted import Fit, Status
 from ttt_cli.histories import Filter
-from ttt_cli.inference.filters import filter_fit, rows_of, unknown_sd
-from ttt_cli.inference.outcome import (
-    log_score,
-    logistic_probabilities,
-    predict_ratings,
-    resolve_logistic_margin,
-)
+from ttt_cli.inference.filters import rated, rows_of, unknown_sd
+from ttt_cli.inference.outcome import predict_ratings
 from ttt_cli.inference.params import ExpectedParams, Traits
 from ttt_cli.inference.solver import Given
 from ttt_cli.kernels.elo import PeriodRange
@@ -57,28 +52,21 @@ def fit(timeline: Timeline, params: Params, solver: SolverConfig, **given: Unpac
     """Compute the lists at both ends of each period; the evidence is that of games predicted by the lists
     before them.
     """
-    margin = resolve_logistic_margin(params, timeline)
-    advantage = params.white_advantage if timeline.colours else 0.0
-    before, after, status = _lists(timeline, params, advantage, solver)
-    difference = before[timeline.game_white] - before[timeline.game_black] + timeline.ahead(advantage)
-    evidence = log_score(logistic_probabilities(difference, margin), timeline.outcome, timeline.weight)
+    before, after, status = _lists(timeline, params, solver)
     level = params.reference_rating + params.bonus
     unknown = unknown_sd(timeline.n_nodes)
     chains = {"skill": Filter(level + after, unknown, level + before, unknown, 0.0)}
     if on_sweep := given.get("on_sweep"):
         on_sweep(status.sweeps, 0.0, status.remaining_error)
-    worked_out = {"draw_margin": margin, "white_advantage": advantage}
-    return filter_fit(NAME, params, worked_out, chains, evidence, status)
+    return rated(NAME, timeline, params, chains, status)
 
 
-def _lists(
-    timeline: Timeline, params: Params, advantage: float, solver: SolverConfig
-) -> tuple[Array, Array, Status]:
+def _lists(timeline: Timeline, params: Params, solver: SolverConfig) -> tuple[Array, Array, Status]:
     """Deviations from the reference before and after each node's games, points."""
     from ttt_cli.kernels.chessmetrics import rate_periods
 
     before, after = np.empty((2, timeline.n_nodes))
-    player, games = timeline.node_player.copy(), rows_of(timeline, advantage)
+    player, games = timeline.node_player.copy(), rows_of(timeline, params.white_advantage)
     games = games._replace(white=player[games.white], black=player[games.black])
     whole = PeriodRange(False, timeline.node_start.copy(), timeline.game_start.copy())
     formula = params.points_per_score, params.opponents_games, params.reference_games

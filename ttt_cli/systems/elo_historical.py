@@ -1,7 +1,6 @@
 """Elo's historical method: performances of each period, brought to one level, smoothed over time (Elo 1978)."""
 
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Final, Unpack
 
 import numpy as np
@@ -9,7 +8,7 @@ from pydantic import Field
 
 from ttt_cli.config.schema import SolverConfig
 from ttt_cli.fitted import Fit
-from ttt_cli.gaussian.precision import DIFFERENCE, Compiled, link_entries
+from ttt_cli.gaussian.precision import conjugate_gradients
 from ttt_cli.histories import Line
 from ttt_cli.inference.bradley_terry import Comparisons, LogDensity, Maximum, maximise
 from ttt_cli.inference.filters import RatingParams, unknown_sd
@@ -26,6 +25,7 @@ predict = predict_ratings
 
 ADDED: Final = 2.0  # error of levels, which add errors of performances, relative to these
 EXACTLY: Final = 1e-10  # of levels: their residual, relative
+LEAST: Final = 1e-7  # of a step: how exactly it is found at most
 
 
 class Params(RatingParams):
@@ -69,14 +69,16 @@ def fit(timeline: Timeline, params: Params, solver: SolverConfig, **given: Unpac
     time = middles(timeline)
     entries = lay_out(timeline, time, params.span)
     within = performances(timeline, entries, params, solver, given.get("on_sweep"))
-    levelled = on_one_level(entries, within.rating * ELO_SCALE)
+    levelled, on_level = on_one_level(entries, within.rating * ELO_SCALE)
+    converged = within.status.converged and on_level
     rating = params.prior_mean + curves(timeline, time, entries, levelled, params.smoothing)
+    remaining = ADDED * within.status.remaining_error
     return Fit(
         model=NAME,
         kind=TRAITS.kind,
         params={**params.model_dump(), "draw_margin": margin},
         chains={"skill": Line(rating, unknown_sd(timeline.n_nodes))},
-        status=replace(within.status, remaining_error=ADDED * within.status.remaining_error),
+        status=replace(within.status, converged=converged, remaining_error=remaining),
         trace=within.trace,
     )
 
@@ -123,29 +125,49 @@ def connected(members: int, first: Ids, second: Ids) -> Ids:
     return connected_components(graph, directed=False)[1].astype(np.int32)
 
 
-def balance(first: Ids, second: Ids, weight: Array, group: Ids, score: Array) -> Array:
+def balance(
+    first: Ids, second: Ids, weight: Array, group: Ids, score: Array, accuracy: float
+) -> tuple[Array, bool]:
     """Solve for ratings r: for each member i, the sum of weight (r_i - r_j) over i's pairs equals i's `score`.
 
-    The first member of each connected `group` (members,) has 0.
+    `group` (members,): connected component of the pairs; scores are centred within each. `accuracy`: relative size of
+    the residuals. The second value is whether it was reached.
     """
-    links = link_entries((first, second), DIFFERENCE, weight[np.newaxis])
-    matrix = Compiled(np.full(len(group), -1), ground(group), links)
-    return matrix.solve(score, residual=EXACTLY)[0]
+    from scipy.sparse import coo_array
+
+    n, ends, others = len(group), np.append(first, second), np.append(second, first)
+    beside = coo_array((np.append(weight, weight), (ends, others)), shape=(n, n)).tocsr()
+    total: Array = np.bincount(ends, np.append(weight, weight), n).astype(np.float64)
+    scale = np.where(total > 0.0, total, 1.0)
+    of_group = np.bincount(group, scale)
+
+    def times(p: Array) -> Array:
+        return np.asarray(total * p - beside @ p)
+
+    def alone(residual: Array) -> Array:
+        """Jacobi step: the move of each member with the others fixed, centred within groups."""
+        return residual / scale - (np.bincount(group, residual) / of_group)[group]
+
+    rest = score - scale * (np.bincount(group, score) / of_group)[group]
+    rating, _, reached = conjugate_gradients(times, alone, rest, residual=accuracy)
+    return rating, reached
 
 
-def ground(group: Ids) -> Array:
-    """Information (members,) that fixes the first member of each group; it cancels."""
-    fixed = np.zeros(len(group))
-    fixed[np.unique(group, return_index=True)[1]] = 1.0
-    return fixed
+class GroupDensity(LogDensity):
+    """Log density of performances; adding a constant to all of a group does not change it."""
+
+    def __init__(self, games: Comparisons, group: Ids) -> None:
+        super().__init__(games, 0.0, np.full(len(group), -1, np.int32), lambda *_: 0.0)
+        self._group = group
+
+    def step(self, relative: float) -> Array:
+        """Newton's step to a relative accuracy, groups centred; less exact it is still a step upwards."""
+        ends = self.comparisons.first, self.comparisons.second
+        return balance(*ends, self.coupling, self._group, self.gradient, max(relative, LEAST))[0]
 
 
 def performances(
-    timeline: Timeline,
-    entries: PlayerPeriods,
-    params: Params,
-    solver: SolverConfig,
-    on_sweep: OnSweep | None,
+    timeline: Timeline, entries: PlayerPeriods, params: Params, solver: SolverConfig, on_sweep: OnSweep | None
 ) -> Maximum:
     """Ratings, natural units, with expected scores equal to the scores within each group of a period.
 
@@ -153,24 +175,19 @@ def performances(
     `padding` additional drawn games, half in proportion to its own number of games, half to its opponents'. Odds and
     White's advantage are added to the ratings.
     """
-    from ttt_cli.kernels.bradley_terry import drawn_matches
-
     first, second, weight = entries.first, entries.second, timeline.weight
     drawn = weight * params.padding / 2.0 * (1.0 / entries.games[first] + 1.0 / entries.games[second])
     won = weight * timeline.outcome / 2.0 + drawn / 2.0
     shift = timeline.ahead(params.white_advantage) / ELO_SCALE
-    games, nothing = (
-        Comparisons(first, second, shift, won, weight + drawn - won),
-        np.zeros(len(entries.games)),
-    )
-    apart = np.full(len(nothing), -1, np.int32)
-    fixed = partial(drawn_matches, apart, nothing, 0.0, ground(entries.group))
-    density = LogDensity(games, 0.0, apart, fixed)
-    return maximise(density, nothing, solver.tol / ADDED, solver.max_sweeps, on_sweep)
+    games = Comparisons(first, second, shift, won, weight + drawn - won)
+    density = GroupDensity(games, entries.group)
+    return maximise(density, np.zeros(len(entries.games)), solver.tol / ADDED, solver.max_sweeps, on_sweep)
 
 
-def on_one_level(entries: PlayerPeriods, within: Array) -> Array:
+def on_one_level(entries: PlayerPeriods, within: Array) -> tuple[Array, bool]:
     """Shift the groups' performances so that players keep theirs from one of their periods to the next.
+
+    The second value is whether the shifts are exact.
 
     Decision: the shifts are the weighted least squares solution over all players and neighbouring periods, symmetric
     in time. A link of n and m games over k periods weighs n m / (n + m) / k. Connected groups have a mean of 0,
@@ -185,9 +202,9 @@ def on_one_level(entries: PlayerPeriods, within: Array) -> Array:
     score: Array = np.bincount(one, excess, groups).astype(np.float64)
     score -= np.bincount(other, excess, groups)
     level = connected(groups, one, other)
-    moved = within + balance(one, other, weight, level, score)[entries.group]
-    level = level[entries.group]
-    return np.asarray(moved - (np.bincount(level, moved) / np.bincount(level))[level])
+    shift, exact = balance(one, other, weight, level, score, EXACTLY)
+    moved, level = within + shift[entries.group], level[entries.group]
+    return np.asarray(moved - (np.bincount(level, moved) / np.bincount(level))[level]), exact
 
 
 def curves(

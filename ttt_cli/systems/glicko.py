@@ -2,7 +2,7 @@
 
 import math
 from dataclasses import dataclass, replace
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 from pydantic import Field
@@ -56,20 +56,17 @@ class Smoothed(Filter):
 @one_pass
 def fit(timeline: Timeline, params: Params) -> Fit:
     """Filter the games once and smooth if configured; the log-evidence is the filter's."""
-    fitted = ratings.rated(NAME, timeline, params, _filter)
+    prior = params.skill_prior(timeline)
+    mean, sd, _ = filter_games(timeline, params, prior, np.zeros(timeline.n_nodes))
+    chain = prior.filtered(mean, sd)
+    fitted = ratings.rated(NAME, timeline, params, {"skill": chain})
     if not params.smooth:
         return fitted
-    smoothed = _smooth(timeline, fitted.chains["skill"])
+    smoothed = _smooth(timeline, chain)
     return replace(fitted, kind="smoothed", chains={"skill": smoothed}, leave_one_out=math.nan)
 
 
-def _filter(timeline: Timeline, params: Params, advantage: float) -> dict[str, Filter]:
-    prior = params.skill_prior(timeline)
-    mean, sd, _ = filter_games(timeline, prior, params.prior_sd, advantage, np.zeros(timeline.n_nodes))
-    return {"skill": prior.filtered(mean, sd)}
-
-
-def _smooth(timeline: Timeline, chain: Any) -> Smoothed:
+def _smooth(timeline: Timeline, chain: Filter) -> Smoothed:
     from ttt_cli.kernels.glicko import smooth_back
 
     before = Beliefs(chain.before_mean, chain.before_sd**2)

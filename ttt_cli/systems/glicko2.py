@@ -7,7 +7,6 @@ import numpy as np
 from pydantic import Field
 
 from ttt_cli.fitted import Fit
-from ttt_cli.histories import Filter
 from ttt_cli.inference import filters as ratings
 from ttt_cli.inference.filters import filter_games, one_pass
 from ttt_cli.inference.outcome import ELO_SCALE
@@ -39,18 +38,14 @@ class Params(ratings.DeviationParams):
 @one_pass
 def fit(timeline: Timeline, params: Params) -> Fit:
     """Filter the games once; the log-evidence is the sum of the predictions' log probabilities."""
-    return ratings.rated(NAME, timeline, params, _filter)
-
-
-def _filter(timeline: Timeline, params: Params, advantage: float) -> dict[str, Filter]:
     steps = STEPS_PER_YEAR[timeline.period]
     still = RandomWalk(timeline, params.prior_mean, params.prior_sd, 0.0)
     idle = np.rint(timeline.gap_years * steps) - 1.0
     volatility = params.volatility, params.volatility_change
-    mean, sd, known = filter_games(timeline, still, params.prior_sd, advantage, idle, *volatility)
+    mean, sd, known = filter_games(timeline, params, still, idle, *volatility)
     drift = ELO_SCALE * math.sqrt(steps) * known
     skill = RandomWalk(timeline, params.prior_mean, params.prior_sd, drift, ceiling=params.prior_sd)
     level = RandomWalk(timeline, params.volatility, math.nan, 0.0)
-    return {
-        "skill": skill.filtered(mean, sd), "volatility": level.filtered(known, ratings.unknown_sd(len(known))),
-    }  # fmt: skip
+    volatilities = level.filtered(known, ratings.unknown_sd(len(known)))
+    chains = {"skill": skill.filtered(mean, sd), "volatility": volatilities}
+    return ratings.rated(NAME, timeline, params, chains)

@@ -5,14 +5,9 @@ from typing import Any, Final
 import numpy as np
 
 from ttt_cli.fitted import Fit
+from ttt_cli.inference import outcome
 from ttt_cli.inference.filters import RatingParams, filter_fit, one_pass
-from ttt_cli.inference.outcome import (
-    Side,
-    by_sides,
-    log_score,
-    logistic_probabilities,
-    resolve_logistic_margin,
-)
+from ttt_cli.inference.outcome import Side
 from ttt_cli.inference.params import Traits
 from ttt_cli.support.arrays import Array
 from ttt_cli.timeline import Timeline
@@ -28,11 +23,11 @@ class Params(RatingParams):
 @one_pass
 def fit(timeline: Timeline, params: Params) -> Fit:
     """Give all players the same rating; the log-evidence uses the same probabilities for all games."""
-    margin = resolve_logistic_margin(params, timeline)
+    margin = outcome.resolve_logistic_margin(params, timeline)
     rule = {"white_advantage": params.white_advantage, "draw_margin": margin}
     all_alike = {"mean": np.zeros(timeline.n_games)}
-    probabilities = by_sides(predict, rule, all_alike, all_alike, timeline.sides)
-    evidence = log_score(probabilities, timeline.outcome, timeline.weight)
+    probabilities = outcome.by_sides(predict, rule, all_alike, all_alike, timeline.sides)
+    evidence = outcome.log_score(probabilities, timeline.outcome, timeline.weight)
     chain = params.filtered(timeline, np.full(timeline.n_nodes, params.prior_mean))
     return filter_fit(NAME, params, {"draw_margin": margin}, {"skill": chain}, evidence)
 
@@ -40,4 +35,4 @@ def fit(timeline: Timeline, params: Params) -> Fit:
 def predict(params: dict[str, Any], white: Side, black: Side) -> Array:  # noqa: ARG001
     """Probabilities (n, 3) of loss, draw and win for White: the same for all games."""
     advantage = np.full(len(white["mean"]), params["white_advantage"])
-    return logistic_probabilities(advantage, params["draw_margin"])
+    return outcome.logistic_probabilities(advantage, params["draw_margin"])

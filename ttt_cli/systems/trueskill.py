@@ -36,31 +36,26 @@ class Params(SkillParams):
 @one_pass
 def fit(timeline: Timeline, params: Params) -> Fit:
     """Filter the games once; the log-evidence is the sum of the predictions' log probabilities."""
-    margin = resolve_margin(params, timeline)
-    order = _order(timeline, params)
-
-    def fit_at(advantage: float, *_: object, **_given: object) -> Fit:
-        return _filter(timeline, params, order, margin, advantage)
-
-    return at_best_advantage(fit_at, params, None, SolverConfig(), colours=timeline.colours)
-
-
-def _filter(
-    timeline: Timeline, params: Params, order: Places | slice, margin: float, advantage: float
-) -> Fit:
     from ttt_cli.kernels.elo import filter_games
 
-    unit = normal_unit(params.beta, margin)
-    games = GameRows._make(column[order] for column in rows_of(timeline.in_points(unit), advantage))
-    beliefs = Beliefs(*np.empty((2, timeline.n_nodes)))
-    prior = params.skill_prior(timeline)
-    steps = Steps(timeline.previous.copy(), *prior.steps())
-    rule = 2.0 * params.beta**2, margin
-    predicted = sum(filter_games(piece, steps, games, *rule, beliefs) for piece in pieces(timeline, games))
-    chain = prior.filtered(prior.origin + beliefs.mean, np.sqrt(beliefs.variance))
-    worked_out = {"draw_margin": margin, "white_advantage": advantage}
-    fitted = filter_fit(NAME, params, worked_out, {"skill": chain}, float(predicted))
-    return replace(fitted, elo_unit=unit)
+    margin, order, prior = (
+        resolve_margin(params, timeline),
+        _order(timeline, params),
+        params.skill_prior(timeline),
+    )
+    unit, steps = normal_unit(params.beta, margin), Steps(timeline.previous.copy(), *prior.steps())
+
+    def fit_at(advantage: float, *_: object, **_given: object) -> Fit:
+        games = GameRows._make(column[order] for column in rows_of(timeline.in_points(unit), advantage))
+        beliefs = Beliefs(*np.empty((2, timeline.n_nodes)))
+        rest = steps, games, 2.0 * params.beta**2, margin, beliefs
+        predicted = sum(filter_games(piece, *rest) for piece in pieces(timeline, games))
+        chain = prior.filtered(prior.origin + beliefs.mean, np.sqrt(beliefs.variance))
+        worked_out = {"draw_margin": margin, "white_advantage": advantage}
+        fitted = filter_fit(NAME, params, worked_out, {"skill": chain}, float(predicted))
+        return replace(fitted, elo_unit=unit)
+
+    return at_best_advantage(fit_at, params, None, SolverConfig(), colours=timeline.colours)
 
 
 def _order(timeline: Timeline, params: Params) -> Places | slice:

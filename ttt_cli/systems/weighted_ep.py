@@ -22,17 +22,7 @@ from ttt_cli.inference.ep.merged import merge_games
 from ttt_cli.inference.ep.start import sites_name, started_sites
 from ttt_cli.inference.filters import games_so_far
 from ttt_cli.inference.outcome import by_sides, log_score, normal_unit, resolve_margin
-from ttt_cli.inference.params import (
-    COMMON_MARGIN,
-    PLAY,
-    Beta,
-    DrawMargin,
-    DrawProbability,
-    PriorMean,
-    PriorSd,
-    Traits,
-    WhiteAdvantage,
-)
+from ttt_cli.inference.params import COMMON_MARGIN, PLAY, Traits
 from ttt_cli.inference.solver import Given, OnSweep, Pace, Sweep, iterate, largest
 from ttt_cli.inference.years import Play
 from ttt_cli.kernels.ep.structures import AllGames, CountedGames, Rule
@@ -50,10 +40,12 @@ LEAST_RATE: Final = 0.3  # of sweeps: warm fits end before their rate is measure
 class Params(parameters.Params):
     """Parameters of weighted EP; defaults are Salimans' where published (docs/models/weighted_ep.md)."""
 
-    prior_mean: PriorMean = Field(default=1200.0, description="mean skill of a newcomer, points")
-    prior_sd: PriorSd = Field(default=165.0, description="sd of skill around its prior mean, points")
-    beta: Beta = 200.0
-    white_advantage: WhiteAdvantage = 0.0
+    prior_mean: parameters.PriorMean = Field(default=1200.0, description="mean skill of a newcomer, points")
+    prior_sd: parameters.PriorSd = Field(
+        default=165.0, description="sd of skill around its prior mean, points"
+    )
+    beta: parameters.Beta = 200.0
+    white_advantage: parameters.WhiteAdvantage = 0.0
     opponents_pull: float = Field(
         default=0.5,
         ge=0,
@@ -68,8 +60,8 @@ class Params(parameters.Params):
         ge=0,
         description="and by exp(-this) with every game that the player plays in later periods",
     )
-    draw_margin: DrawMargin = "auto"
-    draw_probability: DrawProbability = None
+    draw_margin: parameters.DrawMargin = "auto"
+    draw_probability: parameters.DrawProbability = None
 
 
 class GamesSoFar:

@@ -14,23 +14,9 @@ from pydantic import Field
 from ttt_cli.config.schema import SolverConfig
 from ttt_cli.fitted import Fit
 from ttt_cli.games.table import DRAW
-from ttt_cli.inference.bradley_terry import (
-    Deviations,
-    Draws,
-    LogDensity,
-    compare_games,
-    initial_ratings,
-    leave_one_out,
-    maximise,
-    own_deviations,
-)
-from ttt_cli.inference.outcome import (
-    ELO_SCALE,
-    logistic_probabilities,
-    logistic_unit,
-    margin_probabilities,
-    resolve_logistic_margin,
-)
+from ttt_cli.inference import bradley_terry as ratings
+from ttt_cli.inference import outcome
+from ttt_cli.inference.outcome import ELO_SCALE
 from ttt_cli.inference.params import DrawProbability, EloAdvantage, LogisticMargin, PriorMean, Traits
 from ttt_cli.inference.params import Params as ModelParams
 from ttt_cli.inference.prior import RandomWalk
@@ -59,14 +45,14 @@ class Params(ModelParams):
         gt=0,
         description="sd of the change of rating over one year, points; tau * sqrt(g) over g years",
     )
-    draws: Draws = Field(
+    draws: ratings.Draws = Field(
         default="margin",
         description="how draws count: margin, as outcomes of their own; halves, as half a win and half a loss",
     )
     draw_margin: LogisticMargin = "auto"
     draw_probability: DrawProbability = None
     white_advantage: EloAdvantage = 0.0
-    deviations: Deviations = "exact"
+    deviations: ratings.Deviations = "exact"
 
     def skill_prior(self, timeline: Timeline) -> RandomWalk:
         """Walk of ratings; virtual games replace the prior of first ratings."""
@@ -84,20 +70,22 @@ def fit(timeline: Timeline, params: Params, solver: SolverConfig, **given: Unpac
     from ttt_cli.kernels.bradley_terry import wiener
 
     margin, own_outcome = _margin(params, timeline), params.draws == "margin"
-    unit = logistic_unit(margin) if own_outcome else 1.0  # points per Elo point
+    unit = outcome.logistic_unit(margin) if own_outcome else 1.0  # points per Elo point
     points, previous, virtual = timeline.in_points(unit), timeline.previous.copy(), params.virtual_draws
     prior = params.skill_prior(points)
     mean, variance = prior.steps()
     histories = partial(wiener, previous, mean / ELO_SCALE, variance / ELO_SCALE**2, virtual)
-    comparisons = compare_games(points, params.white_advantage, params.draws)
-    posterior = LogDensity(comparisons, margin / ELO_SCALE if own_outcome else 0.0, previous, histories)
+    comparisons = ratings.compare_games(points, params.white_advantage, params.draws)
+    posterior = ratings.LogDensity(
+        comparisons, margin / ELO_SCALE if own_outcome else 0.0, previous, histories
+    )
     if params.deviations == "exact":
         posterior.require_information()
-    initial = initial_ratings(timeline, given.get("start"))
-    maximum = maximise(posterior, initial, solver.tol, solver.max_sweeps, given.get("on_sweep"))
+    initial = ratings.initial_ratings(timeline, given.get("start"))
+    maximum = ratings.maximise(posterior, initial, solver.tol, solver.max_sweeps, given.get("on_sweep"))
     evidence, predicted = math.nan, math.nan
     if params.deviations == "own":
-        variance, covariance = own_deviations(posterior, posterior.diagonal)
+        variance, covariance = ratings.own_deviations(posterior, posterior.diagonal)
     else:
         information = posterior.information()
         variance, covariance = information.variances, np.zeros(len(previous))
@@ -109,7 +97,9 @@ def fit(timeline: Timeline, params: Params, solver: SolverConfig, **given: Unpac
             evidence -= (len(previous) - len(later)) * float(betaln(virtual, virtual))
             if drawn := float(timeline.weight[timeline.outcome == DRAW].sum()):
                 evidence += drawn * math.log(math.expm1(2.0 * margin / ELO_SCALE))
-            predicted = leave_one_out(points, maximum.rating, information, margin, params.white_advantage)
+            predicted = ratings.leave_one_out(
+                points, maximum.rating, information, margin, params.white_advantage
+            )
     chain = prior.history(
         prior.origin + ELO_SCALE * maximum.rating, ELO_SCALE * np.sqrt(variance), ELO_SCALE**2 * covariance
     )
@@ -130,7 +120,7 @@ def fit(timeline: Timeline, params: Params, solver: SolverConfig, **given: Unpac
 def predict(params: dict[str, Any], white: dict[str, Array], black: dict[str, Array]) -> Array:
     """Probabilities (n, 3) of loss, draw and win for White, from the most probable ratings (`mean`) alone."""
     difference = white["mean"] - black["mean"] + params["white_advantage"]
-    rule = margin_probabilities if params["draws"] == "margin" else logistic_probabilities
+    rule = outcome.margin_probabilities if params["draws"] == "margin" else outcome.logistic_probabilities
     return rule(difference, params["draw_margin"])
 
 
@@ -139,7 +129,7 @@ def _margin(params: Params, timeline: Timeline) -> float:
     if params.draw_margin == 0.0 and params.draws == "halves":
         return 0.0
     try:
-        return resolve_logistic_margin(params, timeline)
+        return outcome.resolve_logistic_margin(params, timeline)
     except ConfigError as error:
         halves = f"{error.hint}, or draws: halves" if params.draw_margin == 0.0 else error.hint
         raise ConfigError(error.message, hint=halves) from error
