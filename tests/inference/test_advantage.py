@@ -57,14 +57,6 @@ def assert_same(one, other):
     assert one.leave_one_out == pytest.approx(other.leave_one_out, abs=1e-9)
 
 
-@pytest.mark.parametrize("model", MODELS)
-def test_swapped_colours_and_results_with_the_opposite_advantage_are_the_same(model):
-    rows = random_rows(1)
-    one, other = (fit_of(model, r, white_advantage=g)[1] for r, g in ((rows, 60), (swapped(rows), -60)))
-    assert_same(one, other)
-    assert one.params["white_advantage"] == 60
-
-
 def test_without_advantage_colours_do_not_count():
     for model in MODELS:
         rows = random_rows(4)

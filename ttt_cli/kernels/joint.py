@@ -39,16 +39,6 @@ def skill_cavities(
             cavity[g, 1] = 1.0 / left
 
 
-@inner
-def _skill_site(outcome, given, margin, rule, mean, variance):
-    """(q, h) of the site for a cavity; q is below 0 where there is no Gaussian site."""
-    scale = 1.0 / math.sqrt(rule.noise + variance)
-    v, w = game_moments((mean + given) * scale, rule.advantage * scale, margin * scale, outcome)
-    shrink = w * scale * scale
-    rest = 1.0 / (1.0 - variance * shrink)
-    return shrink * rest, (v * scale + mean * shrink) * rest
-
-
 @flat
 def _skill_agreed(code, margin, rule, cavity, others, site):
     """Turn `site` (q, h) into the one that a game and `others` equal ones share; returns whether there is one."""
@@ -61,9 +51,13 @@ def _skill_agreed(code, margin, rule, cavity, others, site):
         seen = precision + others * q
         if not seen > 0.0:
             return False
-        new_q, new_h = _skill_site(outcome, given, margin, rule, (weighted + others * h) / seen, 1.0 / seen)
-        if new_q < 0.0:  # two peaks, of unknown colours
+        mean, scale = (weighted + others * h) / seen, 1.0 / math.sqrt(rule.noise + 1.0 / seen)
+        v, w = game_moments((mean + given) * scale, rule.advantage * scale, margin * scale, outcome)
+        shrink = w * scale * scale
+        if shrink < 0.0:  # two peaks, of unknown colours
             return False
+        rest = 1.0 / (1.0 - shrink / seen)
+        new_q, new_h = shrink * rest, (v * scale + mean * shrink) * rest
         change = abs(new_q - q) / max(new_q, TINY)
         if change > last:
             way *= 0.5
@@ -127,17 +121,6 @@ def _turned(code, margin, rule, cavity):
 
 
 @inner
-def _margin_site(code, margin, rule, cavity):
-    """Site (q11, q12, q22, b1, b2) for a cavity, and whether there is one."""
-    outcome = outcome_of(code)
-    mean_1, mean_2, spread = _turned(code, margin, rule, cavity)
-    slopes = game_sides(outcome, mean_1, mean_2, rule.advantage, spread)
-    c11, c12, c22, _ = together(0.0, cavity[2], cavity[3], cavity[4])
-    site = gaussian_site(slopes, cavity[0], cavity[1], c11, c12, c22)
-    return outcome < UNKNOWN or has_one_peak(slopes), site
-
-
-@inner
 def _without(cavity, times, site):
     """Divide a Gaussian, as in `cavity`, by `times` equal sites; also whether the result is proper.
 
@@ -184,13 +167,17 @@ def margin_cavities(
 def _margin_agreed(code, margin, rule, cavity, others, site):
     """Turn `site` (5,) into the one that a game and `others` equal ones share; returns whether there is one."""
     proper, rest = _without(cavity, others, site)
+    outcome = outcome_of(code)
     last, way = math.inf, 1.0
     repeats = REPEATS if others > 0.0 else 1
     for _ in range(repeats if proper else 0):
         proper, seen = _without(rest, -others, site)
-        possible, new = _margin_site(code, margin, rule, seen)
-        if not (proper and possible):
+        mean_1, mean_2, spread = _turned(code, margin, rule, seen)
+        slopes = game_sides(outcome, mean_1, mean_2, rule.advantage, spread)
+        if not proper or (outcome >= UNKNOWN and not has_one_peak(slopes)):
             return False
+        c11, c12, c22, _ = together(0.0, seen[2], seen[3], seen[4])
+        new = gaussian_site(slopes, seen[0], seen[1], c11, c12, c22)
         change = (abs(new[0] - site[0]) + abs(new[2] - site[2])) / max(new[0] + new[2], TINY)
         if change > last:
             way *= 0.5

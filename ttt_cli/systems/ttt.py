@@ -10,9 +10,7 @@ from typing import Final, Unpack
 from ttt_cli.config.schema import SolverConfig
 from ttt_cli.fitted import Fit
 from ttt_cli.inference import outcome
-from ttt_cli.inference.ep.inference import Inference
 from ttt_cli.inference.ep.through_time import ThroughTime, ThroughTimeParams
-from ttt_cli.inference.joint import JointInference
 from ttt_cli.inference.outcome import margin_slope, normal_unit, normal_unit_growth, resolve_margin
 from ttt_cli.inference.params import CAREER, COMMON_MARGIN, DRIFT, MOVING_MARGINS, PLAY, SkillParams, Traits
 from ttt_cli.inference.solver import Given
@@ -53,7 +51,7 @@ def through_time(timeline: Timeline, params: Params, margin: float) -> ThroughTi
 def gradient(timeline: Timeline, params: Params, fit: Fit) -> dict[str, float]:
     """Gradient of the log-evidence in numeric parameters at a converged fit; an `auto` margin follows beta."""
     margin = fit.params["draw_margin"]
-    of_priors, of_games = posterior(timeline, params, fit).gradient()
+    of_priors, of_games = through_time(timeline, params, margin).posterior(fit).gradient()
     by_noise, by_margin, by_advantage, by_handicap = of_games
     unit_by_beta, unit_by_margin = normal_unit_growth(params.beta, margin)
     by_margin += by_handicap * unit_by_margin
@@ -67,8 +65,3 @@ def gradient(timeline: Timeline, params: Params, fit: Fit) -> dict[str, float]:
         "white_advantage": by_advantage,
         "draw_probability": by_margin * margin_slope(params, timeline),
     }
-
-
-def posterior(timeline: Timeline, params: Params, fit: Fit) -> Inference | JointInference:
-    """Posterior of all skills, from the sites of a fit."""
-    return through_time(timeline, params, fit.params["draw_margin"]).posterior(fit)

@@ -65,7 +65,8 @@ def test_ttt_is_the_dense_twin(rows):
     contrasts = np.random.default_rng(1).normal(size=(timeline.n_nodes, 5))
     exact = np.sqrt(np.diag(contrasts.T @ covariance @ contrasts))
     params = params.model_copy(update={"draw_margin": 150.0})
-    assert ttt.posterior(timeline, params, fit).deviations(contrasts) == pytest.approx(exact, rel=1e-8)
+    posterior = ttt.through_time(timeline, params, fit.params["draw_margin"]).posterior(fit)
+    assert posterior.deviations(contrasts) == pytest.approx(exact, rel=1e-8)
 
 
 @pytest.mark.parametrize("rows", [APART, *map(few_rows, range(6, 9))])

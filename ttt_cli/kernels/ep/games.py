@@ -36,24 +36,6 @@ def _repeat(play, g, i, j, code, times, rule, repeats, change, marginal, message
     return change
 
 
-@flat
-def _play_period(play, begin, end, games, rule, repeats, marginal, sites):
-    """Update the sites of a period's games in order, slow ones up to `repeats` times more; returns the skipped ones."""
-    skipped = 0
-    _, first, second, code, weight = games
-    message, link, _ = sites
-    for g in span(begin, end):
-        i, j = at(first[g]), at(second[g])
-        change, _ = play(g, i, j, code[g], weight[g], rule, 1.0, marginal, message, link)
-        if change > SETTLED:
-            change = _repeat(
-                play, g, i, j, code[g], weight[g], rule, repeats, change, marginal, message, link
-            )
-        if change < 0.0:
-            skipped += 1
-    return skipped
-
-
 @inner
 def keep_positive(i, e, origin, marginal, positivity):
     """Update the factor that keeps the margin e of node i positive; False when its cavity is improper."""
@@ -79,14 +61,17 @@ def keep_positive(i, e, origin, marginal, positivity):
 def pass_through(play, part, back, repeats, chains, games, rule, messages, sites):
     """One pass through a part, or `back`, messages from outside as they are; returns the number of skipped sites.
 
+    Sites of games that converge slowly are updated up to `repeats` times more.
     `play` moves the sites of a game by a share of their update. It returns the relative distance of their precisions
     from their targets (0 for a single game, -1 where no site exists), and the change of the first one.
     """
     skipped = 0
     node_start, previous, following, mean, variance = chains
+    start, first, second, code, weight = games
+    message, link, positivity = sites
     forward, backward, marginal = messages
     source = following if back else previous
-    n = at(len(sites.positivity))
+    n = at(len(positivity))
     begin, end, low, high, _, _ = part
     for count in range(end - begin):
         p = end - 1 - count if back else begin + count
@@ -99,10 +84,15 @@ def pass_through(play, part, back, repeats, chains, games, rule, messages, sites
                 e = n + i
                 if inside:
                     update_message(e, source[e], back, mean, variance, forward, backward, marginal)
-                if not keep_positive(i, e, rule.origin, marginal, sites.positivity):
+                if not keep_positive(i, e, rule.origin, marginal, positivity):
                     skipped += 1
-        start = games.start
-        skipped += _play_period(play, start[p], start[p + 1], games, rule, repeats, marginal, sites)
+        for g in span(start[p], start[p + 1]):
+            i, j, kind, times = at(first[g]), at(second[g]), code[g], weight[g]
+            change, _ = play(g, i, j, kind, times, rule, 1.0, marginal, message, link)
+            if change > SETTLED:
+                change = _repeat(play, g, i, j, kind, times, rule, repeats, change, marginal, message, link)
+            if change < 0.0:
+                skipped += 1
     return skipped
 
 

@@ -7,7 +7,7 @@ its score is q (y - (s_i - s_j)). The coupling of two nodes is w q for games of 
 import math
 
 from ttt_cli.kernels.arrays import Rows, Vector
-from ttt_cli.kernels.compile import at, flat, inner, kernel, span
+from ttt_cli.kernels.compile import at, flat, kernel, span
 from ttt_cli.kernels.ep.chains import log_integral
 from ttt_cli.kernels.ep.games import pass_through, sum_evidence, sum_gradient, sum_residual
 from ttt_cli.kernels.ep.margins import by_bound
@@ -23,17 +23,9 @@ from ttt_cli.kernels.outcomes import (
 )
 
 
-@inner
-def _moments(mean, advantage, variance, outcome, margin):
-    """(v / c, w / c^2) of a performance difference N(mean + advantage, c^2) given the outcome (paper, section 3.1)."""
-    scale = 1.0 / math.sqrt(variance)
-    v, w = game_moments(mean * scale, advantage * scale, margin * scale, outcome)
-    return v * scale, w * scale * scale
-
-
 @flat
 def _play(g, i, j, code, times, rule, share, marginal, message, link):
-    """Move the sites of one game by this share of their update (`games.pass_through`)."""
+    """Move the sites of one game by this share of their update (`games.pass_through`; paper, section 3.1)."""
     noise, margin, _, advantage, handicap = rule
     cavity_i = marginal[i, 0] - message[g, 0]
     cavity_j = marginal[j, 0] - message[g, 2]
@@ -46,7 +38,9 @@ def _play(g, i, j, code, times, rule, share, marginal, message, link):
     mean_j = (marginal[j, 1] - message[g, 3]) * var_j
     outcome = outcome_of(code)
     difference = mean_i - mean_j + handicap_of(code, handicap)
-    shift, shrink = _moments(difference, advantage, noise + var_i + var_j, outcome, margin[g])
+    scale = 1.0 / math.sqrt(noise + var_i + var_j)
+    v, w = game_moments(difference * scale, advantage * scale, margin[g] * scale, outcome)
+    shift, shrink = v * scale, w * scale * scale
     if outcome >= UNKNOWN and shrink < 0.0:  # two peaks: no Gaussian site stands for them
         return -1.0, 0.0
     left_i = 1.0 - var_i * shrink
