@@ -240,11 +240,13 @@ _READING: Final = (
 
 def _as_overrides(values: dict[str, Any], keys: Mapping[str, str]) -> dict[str, Any]:
     """Convert options to `KEY=VALUE` by their keys of the config, and append them to `overrides`."""
+    found = {key: values.pop(name) for name, key in keys.items()}
+    found = {key: value for key, value in found.items() if value not in (None, (), [])}
+    if not found:
+        return values
     from ttt_cli.config.schema import flow
 
-    found = {key: values.pop(name) for name, key in keys.items()}
-    added = (f"{key}={flow(value)}" for key, value in found.items() if value not in (None, (), []))
-    return values | {"overrides": (*values["overrides"], *added)}
+    return values | {"overrides": (*values["overrides"], *(f"{key}={flow(found[key])}" for key in found))}
 
 
 _READ_KEYS: Final = {

@@ -119,24 +119,36 @@ def match(model: str, params: Mapping[str, Any], a: Strength, b: Strength, games
     averaged (equal steps over the normal density, exact far beyond 1e-9); without sds, and where the system predicts
     from ratings alone, it is certain. Margins of draws that are uncertain too (TTT-D) are averaged game by game.
     """
-    import numpy as np
-
     spread = math.hypot(a["sd"] or 0.0, b["sd"] or 0.0)
     if not is_gaussian(params):
         from ttt_cli.systems.registry import load
 
         spread *= not load(model).TRAITS.predicts_by_means
-    steps = np.linspace(-_REACH, _REACH, _STEPS + 1) if spread else np.zeros(1)
-    density = np.exp(-0.5 * steps * steps)
+    steps = [_REACH * (2 * k / _STEPS - 1) for k in range(_STEPS + 1)] if spread else [0.0]
+    density = [math.exp(-0.5 * z * z) for z in steps]
     firsts, seconds = (
-        [{**side, "mean": side["mean"] + 0.5 * way * spread * z, "sd": 0.0} for z in steps.tolist()]
+        [{**side, "mean": side["mean"] + 0.5 * way * spread * z, "sd": 0.0} for z in steps]
         for side, way in ((a, 1.0), (b, -1.0))
     )
-    # Of half points of A: the distribution of a sum of games is the product of their transforms.
-    as_white = np.array(outcomes(model, params, firsts, seconds))[:, ::-1]
-    as_black = np.array(outcomes(model, params, seconds, firsts))
-    white, black = (np.fft.rfft(side, 2 * games + 1) for side in (as_white, as_black))
-    whole = (white * black) ** (games // 2) * ((white + black) / 2.0) ** (games % 2)
-    each = np.maximum(np.fft.irfft(whole, 2 * games + 1), 0.0)
-    scores = (density @ each / density.sum()).tolist()
+    chances = outcomes(model, params, firsts, seconds), outcomes(model, params, seconds, firsts)
+    scores = [0.0] * (2 * games + 1)
+    for weight, as_white, turned in zip(density, *chances, strict=True):
+        white, black = list(as_white[::-1]), list(turned)  # losses, draws, wins of A
+        pair, found = _product(white, black), [1.0]  # of half points
+        for digit in f"{games // 2:b}":  # a power by squaring
+            found = _product(found, found)
+            found = _product(found, pair) if digit == "1" else found
+        if games % 2:
+            found = _product(found, [(w + b) / 2.0 for w, b in zip(white, black, strict=True)])
+        for half, probability in enumerate(found):
+            scores[half] += weight / sum(density) * probability
     return Match(games, sum(scores[games + 1 :]), scores[games], sum(scores[:games]), scores)
+
+
+def _product(p: list[float], q: list[float]) -> list[float]:
+    """Coefficients of the product of two polynomials, without loading numpy."""
+    result = [0.0] * (len(p) + len(q) - 1)
+    for i, x in enumerate(p):
+        for j, y in enumerate(q, start=i):
+            result[j] += x * y
+    return result
