@@ -162,6 +162,7 @@ def asked_at_once(module: ast.Module) -> set[str]:
     return found
 
 
+@pytest.mark.slow
 def test_every_module_can_be_imported_on_windows() -> None:
     found = {file: ast.parse(file.read_text(encoding="utf-8")) for file in MODULES}
     lacking = {

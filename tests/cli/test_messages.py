@@ -221,6 +221,7 @@ def test_every_message_is_in_the_table() -> None:
     assert (missing, gone) == (set(), set()), "run python -m tests.cli.test_messages, and read what changed"
 
 
+@pytest.mark.slow
 def test_commands_show_their_messages(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -32,14 +32,6 @@ def test_the_model_and_keys_of_the_plan(
     assert (career.first_year, career.years) == (old.first_year, old.years) == (1900, 50)
     assert old == Plan(tau=80.0, clusters=3, years=50, first_year=1900)
     assert "--tau is now -s model.tau=VALUE;" in capsys.readouterr().err
-    wrong = {
-        "-c elo": "not elo",
-        "-s simulate.mixng=1": "did you mean simulate.mixing=1?",
-        "--mixing x": "must be a number, not 'x'",
-    }
-    for line, message in wrong.items():
-        assert run(["simulate", *line.split()]) == 2
-        assert message in capsys.readouterr().err
 
 
 def test_writes_games_and_the_truth_beside_them(folder: Path, ran: Ran) -> None:
@@ -70,15 +62,3 @@ def test_truth_goes_where_asked_and_pgn_carries_moves(tmp_path: Path) -> None:
     assert run(f"simulate {SMALL} -o {games} --truth {truth} {keys}".split()) == 0
     assert games.read_text(encoding="utf-8").count("1. Nf3 Nf6") == 100
     assert {path.name for path in tmp_path.iterdir()} == {"g.pgn", "t.csv", "y.csv"}
-
-
-@pytest.mark.parametrize("arguments", ["-o none/mine.csv", "-o mine.csv -s simulate.movetext=9"])
-def test_nothing_is_drawn_for_a_place_that_cannot_take_it(
-    folder: Path, monkeypatch: pytest.MonkeyPatch, ran: Ran, arguments: str
-) -> None:
-    def never(*_: object) -> None:
-        raise AssertionError("drawing began")
-
-    monkeypatch.setattr("ttt_cli.evaluate.simulate.simulate", never)
-    ran(f"simulate {SMALL} {arguments}", 2)
-    assert not list(folder.iterdir())

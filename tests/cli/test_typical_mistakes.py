@@ -12,6 +12,7 @@ import pytest
 
 from tests.support.handmade import put_small_run
 from ttt_cli.cli import main
+from ttt_cli.systems import ttt
 
 GAMES = "date,white,black,result\n1900-01-01,Lasker,Steinitz,1-0\n1901-01-01,Lasker,Steinitz,0-1\n"
 MORE = "`{} --help` shows all options"
@@ -162,6 +163,7 @@ MISTAKES: tuple[tuple[str, int, str, str], ...] = (
     ("evidence --scores --from soon", 2, "'soon' is not a period", ""),
     ("evidence --jobs 2", 2, "-s go with --grid", ""),
     ("evidence -s model.beta=600", 2, "-s go with --grid", ""),
+    ("evidence --grid bta=1/2", 2, "unknown parameter bta", "did you mean beta?"),
     ("tune prior_mean", 2, "does not change the evidence", ""),
     ("tune prior_sd,beta,tau", 2, "", "leave one out"),
     ("tune beta -s model.bet=3", 2, "unknown key", "did you mean model.beta"),
@@ -220,6 +222,11 @@ MISTAKES: tuple[tuple[str, int, str, str], ...] = (
     ("games games.csv --list -o .", 2, ". cannot be written: is a folder", ""),
     ("games games.csv --list -o games.csv", 2, "games.csv cannot be written: this command reads it", ""),
     ("games games.csv --suggest ./games.csv", 2, "./games.csv cannot be written: this command reads it", ""),
+    ("simulate -c elo", 2, "from the model ttt, not elo", "-c ttt or -c ttt-career"),
+    ("simulate -s simulate.mixng=1", 2, "unknown key simulate.mixng", "did you mean simulate.mixing=1?"),
+    ("simulate --mixing x", 2, "must be a number, not 'x'", ""),
+    ("simulate -o none/mine.csv", 2, "none/mine.csv cannot be written: no such folder", "mkdir -p none"),
+    ("simulate -o mine.csv -s simulate.movetext=9", 2, "moves are written to PGN only", "leave movetext out"),
     *((f"{command} -o s.xlsx", 2, "'s.xlsx': tables are csv, tsv, json, jsonl, parquet", "")
       for command in ("player Morphy", "players", "top", "evidence")),
 )
@@ -261,9 +268,14 @@ def make_folder(place: Path) -> None:
 def test_mistakes_are_reported_with_what_to_do(
     folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Message and hint in their places, nothing on standard output, nothing unexpected, no file made or changed."""
+    """Message and hint in their places, nothing on standard output, nothing unexpected, no file made or changed.
+
+    All is refused before a fit or a simulation begins.
+    """
     monkeypatch.chdir(folder)
     monkeypatch.delenv("TTT_RUN", raising=False)
+    monkeypatch.setattr(ttt, "fit", None)
+    monkeypatch.setattr("ttt_cli.evaluate.simulate.simulate", None)
 
     def files() -> dict[Path, bytes]:
         return {path: path.read_bytes() if path.is_file() else b"" for path in folder.rglob("*")}

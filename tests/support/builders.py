@@ -110,14 +110,6 @@ def skills(timeline, fit):
     }
 
 
-def assert_same(one, other, rename=lambda name: name):
-    """Two pairs of `skills` and evidence agree, for fits that stop at an estimated error of 1e-7 points."""
-    assert {(rename(name), year) for name, year in one[0]} == set(other[0])
-    for (name, year), found in one[0].items():
-        assert found == pytest.approx(other[0][rename(name), year], abs=2e-6)
-    assert one[1] == pytest.approx(other[1], abs=1e-7)
-
-
 def small_chess_base(data: Path) -> list[tuple]:
     """The 1,000 games published with the original program."""
     with (data / "smallchessbase" / "SmallChessBase.csv").open(encoding="utf-8") as file:

@@ -50,4 +50,5 @@ def test_slopes_of_moving_draw_margins(name):
 def test_slopes_on_real_games(data, name):
     timeline = build_timeline(make_games(historical(data, "historical_pre1942.csv.gz")))
     model = registry.load(name)
-    assert_slopes(model, timeline, model.Params(), ("beta", "tau", "prior_sd"), SolverConfig(), rel=1e-3)
+    keys = ("beta", "tau", "prior_sd") if name == "ttt" else ("tau",)  # the others on random games above
+    assert_slopes(model, timeline, model.Params(), keys, SolverConfig(), rel=1e-3)

@@ -120,6 +120,7 @@ def test_a_favourite_who_mostly_draws_wins_against_no_odds() -> None:
     assert [row[1] for row in upset_rows("a", games).rows] == ["1901"]
 
 
+@pytest.mark.slow
 def test_expectations_are_joint_where_the_run_is() -> None:
     """As `versus` has them: who met often has more in common than independent skills have."""
     rows = [(year, "a", other, k % 3) for year in (1900, 1902) for k in range(8) for other in "bc"]

@@ -68,6 +68,7 @@ def _texts(place: Path) -> list[str]:
     return [(place / name).read_text() for name in ("index.html", "players/a.html", "years/1900.html")]
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="signals")
 @pytest.mark.parametrize("kind", ["exchange", "two renames"])
 @pytest.mark.parametrize("how", ["SIGINT", "SIGKILL", "EIO"])
