@@ -1,6 +1,5 @@
 """Games laid out in time: nodes of players in periods, and the games of each period."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any, Final
@@ -140,7 +139,8 @@ def build_timeline(games: Games, period: Period = "year", colours: Colours = "kn
     first = _starts(number)
     periods, game_start = number[first], np.append(days[first], len(games))
     room.let_go()
-    parts = _parts(game_start, room.rows)
+    cuts = _starts(game_start[:-1] // (room.rows or max(len(games), 1))).tolist()
+    parts = list(pairwise([*cuts, len(periods)]))  # periods with about as many games as may be in memory
     node_start, node_player = _nodes(games, game_start, parts)
     nodes, kinds = len(node_player), (np.int32, np.int32, np.float64, np.int32, np.int32, np.float64)
     laid = Nodes._make(
@@ -173,16 +173,7 @@ def build_timeline(games: Games, period: Period = "year", colours: Colours = "kn
     return Timeline(games.players, period, joined=joined, notes=notes, room=room, **arrays)
 
 
-def _parts(game_start: Places, rows: int | None) -> list[tuple[int, int]]:
-    """Yield ranges of consecutive periods with about `rows` games."""
-    if not len(game_start) > 1:
-        return []
-    number = game_start[:-1] // (rows or max(int(game_start[-1]), 1))
-    cuts = [*_starts(number).tolist(), len(number)]
-    return list(pairwise(cuts))
-
-
-def _nodes(games: Games, game_start: Places, parts: Sequence[tuple[int, int]]) -> tuple[Places, Ids]:
+def _nodes(games: Games, game_start: Places, parts: list[tuple[int, int]]) -> tuple[Places, Ids]:
     """Start of each period's nodes, with the end, and the player of each node."""
     from ttt_cli.kernels.layout import find_nodes, sort_nodes
 

@@ -206,7 +206,6 @@ class YearMargins:
 
 
 STATE: Final = "log draw margins by year"
-INITIAL: Final = "before joint propagation:"  # prefix of that state
 ROUNDING: Final = 1e-11  # smaller moves of logarithms are zero
 
 
@@ -232,14 +231,6 @@ class MovingMargins:
     def state(self) -> dict[str, Array]:
         """State for a warm start."""
         return {} if self.still or not self.walk.drift else {STATE: self.walk.theta}
-
-    def extrapolate(self, posterior: Any, start: Fit) -> None:
-        """Move theta as joint propagation did in an earlier fit."""
-        then, initial = (start.state.get(name) for name in (STATE, f"{INITIAL} {STATE}"))
-        if self.still or then is None or initial is None or len(then) != len(theta := self.walk.theta):
-            return
-        self.walk = YearWalk(self.calendar[0], self._play.drift, theta + (then - initial))
-        self.apply(posterior)
 
     @property
     def of_newcomers(self) -> bool:
@@ -327,25 +318,15 @@ class MovingMargins:
         return np.asarray(np.sum(posterior.margins(*what), axis=0))
 
     def _level(self, posterior: Any) -> Array:
-        """Levels l_t (years,), points."""
+        """Levels l_t (years,), points; 0 without games."""
         weight, total = self._sum(posterior, "strengths")
-        played = weight > 0.0
-        return _filled(np.where(played, total / np.where(played, weight, 1.0), np.nan))
+        return np.asarray(total / np.where(weight > 0.0, weight, 1.0))
 
     def _information(self, posterior: Any) -> Array:
         """Fisher information (years,) of theta."""
         if self._known is None:
             self._known = self._sum(posterior, "scores", self._by_year)[1]
         return self._known
-
-
-def _filled(level: Array) -> Array:
-    """Fill levels of years without games with the last level before, or 0."""
-    known = np.flatnonzero(~np.isnan(level))
-    if not len(known):
-        return np.zeros(len(level))
-    last = np.maximum(np.searchsorted(known, np.arange(len(level)), side="right") - 1, 0)
-    return np.asarray(level[known[last]])
 
 
 @dataclass(frozen=True)

@@ -171,11 +171,6 @@ class Cutter:
         return len(self._cuts) - 1
 
     @property
-    def inner(self) -> Places:
-        """The first nodes of all slices but the first."""
-        return np.asarray(self._timeline.node_start[self._cuts[1:-1]])
-
-    @property
     def borders(self) -> Borders:
         """The borders between the slices made so far."""
         none = np.empty(0)

@@ -135,7 +135,7 @@ def _sliced_fits(
                 evidence, predicted = inference.log_evidence()
                 if place.finds(timeline.room):
                     found = timeline.room.empty("beliefs", (3, len(priors), timeline.n_nodes), np.float64)
-                    inference.write_beliefs(np.split(found, pieces.inner, axis=2))
+                    inference.write_beliefs(np.split(found, timeline.node_start[cuts[1:-1]], axis=2))
                 else:
                     found = inference.smoothed()
                 draws = inference.draws()
