@@ -412,22 +412,19 @@ class Validated:
             codes = records.codes("odds")
             sign, given = signs[codes], points[codes]
             if "odds_giver" in records.further:
-                self._set_givers(sign, np.flatnonzero(given != 0), names)
+                cleaned = [self._dictionaries.names.cleaned[name] for name in names.tolist()]
+                texts = [text_of(raw).strip() for raw in records.distinct("odds_giver")]
+                rows = np.flatnonzero(given != 0)
+                columns = (records.codes(name)[rows].tolist() for name in ("odds_giver", "whites", "blacks"))
+                for row, number, white, black in zip(rows.tolist(), *columns, strict=True):
+                    if giver := fold(texts[number]):
+                        sides = {name_key(cleaned[black]): 1.0, name_key(cleaned[white]): -1.0}
+                        named = sides.get(name_key(clean_name(texts[number])), math.nan)
+                        sign[row] = _GIVERS.get(giver, named)
             offset = given * sign
             self._reject(np.isnan(offset) * np.int8(reasons.REJECT_CODE[reasons.UNKNOWN_ODDS]))
             self.columns["offset"] = np.nan_to_num(offset, copy=False)
         return True
-
-    def _set_givers(self, sign: Array, rows: Places, names: Ids) -> None:
-        """Set the sign of records with a named giver: -1 for White, +1 for Black, NaN for neither."""
-        cleaned = [self._dictionaries.names.cleaned[name] for name in names.tolist()]
-        texts = [text_of(raw).strip() for raw in self._records.distinct("odds_giver")]
-        columns = [self._records.codes(name)[rows].tolist() for name in ("odds_giver", "whites", "blacks")]
-        for row, number, white, black in zip(rows.tolist(), *columns, strict=True):
-            if giver := fold(texts[number]):
-                keys = name_key(cleaned[black]), name_key(cleaned[white])
-                signs = dict(zip(keys, (1.0, -1.0), strict=True))
-                sign[row] = _GIVERS.get(giver) or signs.get(name_key(clean_name(texts[number])), math.nan)
 
     def _validate_counts(self) -> None:
         """Reject records that count as more games than there can be, or as next to none."""

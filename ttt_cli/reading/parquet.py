@@ -44,7 +44,12 @@ def read_parquet(blocks: Iterator[bytes], data: DataConfig, name: str) -> Table:
             texts = [str(field.name) for field in schema if _is_text(field.type)]
             opened = pq.ParquetFile(file, read_dictionary=texts)
             names = [str(column) for column in schema.names]
-            wanted = [column for place, column in enumerate(names) if _may_be_used(column, place, data)]
+            words = data.columns if isinstance(data.columns, list) else names
+            known = (
+                {name.casefold() for name in data.columns.values()} if isinstance(data.columns, dict) else ()
+            )
+            named = zip(names, words, strict=False)
+            wanted = [one for one, word in named if column_of(word) is not None or one.casefold() in known]
             _check(opened, wanted, name, size)
             rows = _sample(opened, names, wanted)
         layout = find_layout([names, *rows], data, name, named=True)
@@ -85,14 +90,6 @@ def _batches(
             codes = [strings.ids(values)[numbers] for values, numbers in found]
             yield layout.batch(strings, np.arange(start, start + batch.num_rows), codes)
             start += batch.num_rows
-
-
-def _may_be_used(column: str, place: int, data: DataConfig) -> bool:
-    """Whether a column may be used, by its name or by the configured ones."""
-    if isinstance(data.columns, list):
-        return place < len(data.columns) and column_of(data.columns[place]) is not None
-    known = {name.casefold() for name in (data.columns or {}).values()}
-    return column_of(column) is not None or column.casefold() in known
 
 
 def _check(opened: Any, columns: Sequence[str], name: str, size: int) -> None:

@@ -95,12 +95,20 @@ def find_sources(named: Sequence[Named]) -> tuple[list[Source], list[Problem]]:
     sources: list[Source] = []
     skipped: list[Problem] = []
     for origin, one in enumerate(named):
-        if isinstance(one, str | os.PathLike) and (matches := _matches(Path(one))):
-            for match in matches:
-                files = _files_in(match, skipped) if match.is_dir() else [match]
-                sources += [Source(str(file), origin, found=True) for file in files]
-        else:
+        path = Path(one) if isinstance(one, str | os.PathLike) else None
+        if path is None or not (path.is_dir() or (glob.has_magic(str(path)) and not path.exists())):
             sources.append(Source(one, origin))
+            continue
+        matches = [path]
+        if not path.is_dir():
+            matches = [Path(match) for match in sorted(glob.glob(str(path), recursive=True))]  # noqa: PTH207
+            matches = [match for match in matches if match.is_file()] or matches
+            if not matches:
+                hint = "patterns may have *, ? and [...]; ** matches folders"
+                raise DataError("no file matches", where=str(path), hint=hint)
+        for match in matches:
+            files = _files_in(match, skipped) if match.is_dir() else [match]
+            sources += [Source(str(file), origin, found=True) for file in files]
     return sources, skipped
 
 
@@ -115,20 +123,6 @@ def why_not_games(name: str) -> str | None:
         return "hidden"
     *suffixes, last = GAMES_SUFFIXES
     return None if named_as_games(name) else f"named neither {', '.join(suffixes)} nor {last}"
-
-
-def _matches(named: Path) -> list[Path]:
-    """The folder itself, or the matches of a pattern; empty for a single file."""
-    if named.is_dir():
-        return [named]
-    pattern = str(named)
-    if not glob.has_magic(pattern) or named.exists():
-        return []
-    matches = [Path(match) for match in sorted(glob.glob(pattern, recursive=True))]  # noqa: PTH207
-    if not matches:
-        hint = "patterns may have *, ? and [...]; ** matches folders"
-        raise DataError("no file matches", where=pattern, hint=hint)
-    return [match for match in matches if match.is_file()] or matches
 
 
 def _files_in(folder: Path, skipped: list[Problem]) -> list[Path]:
