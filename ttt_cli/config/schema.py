@@ -1,15 +1,14 @@
 """The schema of a config: every key, its default and its bounds, once; and a config as commented YAML."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from io import StringIO
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, Literal, Self, get_args
 
 from pydantic import (
     AfterValidator,
     AliasChoices,
     BaseModel,
-    BeforeValidator,
     ConfigDict,
     Field,
     ValidationInfo,
@@ -56,22 +55,16 @@ Period = Literal["year", "quarter", "month", "week", "day"]
 Colours = Literal["auto", "known", "unknown"]
 NameMatching = Literal["clean", "folded", "full"]
 NotOnePerson = Literal["teams", "engines"]
-PERIODS: tuple[Period, ...] = ("year", "quarter", "month", "week", "day")
+PERIODS: tuple[Period, ...] = get_args(Period)
 EventSet = Literal[
     "simul", "blindfold", "correspondence", "consultation", "odds", "rapid", "blitz", "variants", "set-up"
 ]
 _YEARS = re.compile(r"\s*(\d{1,4})?\s*(?:(-)\s*(\d{1,4})?)?\s*", re.ASCII)
 
 
-def _without_unnamed(drop: Any) -> Any:
-    """Paths to drop silently: they have no effect and occur in configs of older runs."""
-    return [what for what in drop if what != "unnamed"] if isinstance(drop, list) else drop
-
-
-def _two_names(sides: list[str]) -> list[str]:
+def _check_sides(sides: list[str]) -> None:
     if len({side.strip().casefold() for side in sides} - {""}) < 2:
         raise ValueError("the two sides need different names")
-    return sides
 
 
 def year_range(years: str | int | list[int]) -> tuple[int, int]:
@@ -101,27 +94,29 @@ def pattern_of(text: str) -> re.Pattern[str] | None:
         raise ValueError(f"{text} is not a regular expression: {error}") from error
 
 
-def _checked_years(years: str | int | list[int] | None) -> str | int | list[int] | None:
-    if years is not None:
-        year_range(years)
-    return years
+def _valid(check: Callable[[Any], object]) -> AfterValidator:
+    """Keep a value unless `check` raises ValueError, or the value is null."""
+
+    def validate(value: Any) -> Any:
+        if value is not None:
+            check(value)
+        return value
+
+    return AfterValidator(validate)
 
 
-def _checked_patterns(texts: list[str]) -> list[str]:
-    for text in texts:
-        pattern_of(text)
-        if not text.strip():
-            raise ValueError("an empty text would match everything")
-    return texts
+def _check_pattern(text: str) -> None:
+    if pattern_of(text) is None and not text.strip():
+        raise ValueError("an empty text would match everything")
 
 
-Patterns = Annotated[list[str], AfterValidator(_checked_patterns)]
+Patterns = Annotated[list[str], _valid(lambda texts: [_check_pattern(text) for text in texts])]
 
 
 class FilterConfig(ConfigSection):
     """Which records are used; each key that leaves some out is counted as a reason."""
 
-    years: Annotated[str | int | list[int] | None, AfterValidator(_checked_years)] = key(
+    years: Annotated[str | int | list[int] | None, _valid(year_range)] = key(
         None, "first and last year, as in 1850-1900, 1850- or [1850, 1900]; null: all"
     )
     players: Patterns = key([], "games in which one of these plays, names or /patterns/; empty: everybody")
@@ -170,7 +165,7 @@ class DataConfig(ConfigSection):
     constant: dict[str, str | float] = key(
         {}, "columns that a table does not have, each the same in all rows: {result: 1-0}"
     )
-    sides: Annotated[list[str], Field(min_length=2, max_length=2), AfterValidator(_two_names)] = key(
+    sides: Annotated[list[str], Field(min_length=2, max_length=2), _valid(_check_sides)] = key(
         ["white", "black"], "what views call the side named first and the other: [home, away]"
     )
     encoding: str | None = key(None, "null: UTF-8, else cp1252, value by value")
@@ -181,9 +176,7 @@ class DataConfig(ConfigSection):
     )
     aliases: str | None = key(None, "file of further spellings: main,synonym,...")
     ids: bool = key(True, "whether a player with a FIDE id is known by it")
-    drop: Annotated[list[NotOnePerson], BeforeValidator(_without_unnamed)] = key(
-        [], "what is not one person and left out, as the unnamed always are"
-    )
+    drop: list[NotOnePerson] = key([], "what is not one person and left out, as the unnamed always are")
     match_cap: float | None = key(None, "most games that a match given as a score counts as; null: all", gt=0)
     status: dict[str, Annotated[float, Field(ge=0, le=1e9)]] = key(
         {"formal": 1.0, "casual": 1.0, "soft": 1.0}, "weight of the records of each status; 0: not used"
@@ -193,6 +186,12 @@ class DataConfig(ConfigSection):
     max_errors: int | None = key(None, "most records that may be unusable; null: any number", ge=0)
     filter: FilterConfig = key(FilterConfig(), "which records are used")
 
+    @field_validator("drop", mode="before")
+    @classmethod
+    def _without_unnamed(cls, drop: Any) -> Any:
+        """In configs of older runs; without effect."""
+        return [what for what in drop if what != "unnamed"] if isinstance(drop, list) else drop
+
 
 def size_of(text: str) -> int:
     """Bytes, of a size as 4GB or 500 MB. Raises ValueError for what is none."""
@@ -200,12 +199,6 @@ def size_of(text: str) -> int:
     if not found:
         raise ValueError(f"{text!r} is not a size: write it as 4GB or 500MB")
     return int(float(found[1]) * 1000 ** ("KMGT".index(found[3]) + 1))
-
-
-def check_size(text: str) -> str:
-    """A size as it was given. Raises ValueError for what is none."""
-    size_of(text)
-    return text
 
 
 class SolverConfig(ConfigSection):
@@ -227,7 +220,7 @@ class SolverConfig(ConfigSection):
         "where to work: local:N, the address of a Dask scheduler or its file; null: $TTT_CLUSTER, "
         "else this machine. A run does not keep it",
     )
-    memory: Annotated[str, AfterValidator(check_size)] | None = key(
+    memory: Annotated[str, _valid(size_of)] | None = key(
         None,
         "most memory of a fit of ttt or ttt-d, as 4GB, within which slices of its timeline lie in files; "
         "null: any. A run does not keep it",
