@@ -14,7 +14,7 @@ from ttt_cli.games.read import read_games
 from ttt_cli.histories import Chain, Line, later_on
 from ttt_cli.periods import STEPS_PER_YEAR, period_of
 from ttt_cli.runs.run import Run
-from ttt_cli.support.arrays import Ids, Places
+from ttt_cli.support.arrays import Places
 from ttt_cli.support.errors import ConfigError, DataError
 from ttt_cli.support.progress import SILENT, Progress
 from ttt_cli.systems.resolve import Resolved, resolve
@@ -41,7 +41,13 @@ def update_config(run: Run, overrides: Sequence[str] = ()) -> Resolved:
     """
     document = override(Document(values=run.meta.config), overrides)
     why, hint = "cannot change for the games of a run", "fit all files together with `ttt fit`"
-    refuse_overrides(document, _may_change, why, hint)
+
+    def may_change(path: KeyPath) -> bool:
+        if path[0] == "data":
+            return ".".join(map(str, path[1:])) in DATA_KEYS or path[1:2] == ("columns",)
+        return path[0] in SECTIONS and len(path) > 1 and path != ("model", "name")
+
+    refuse_overrides(document, may_change, why, hint)
     resolved = resolve(document)
     chosen = resolved.config.data.filter
     for key, asked in (("min_games", chosen.min_games > 1), ("largest_group", chosen.largest_group)):
@@ -77,27 +83,35 @@ def add_games(
     return extended
 
 
-def _may_change(path: KeyPath) -> bool:
-    if path[0] == "data":
-        return ".".join(map(str, path[1:])) in DATA_KEYS or path[1:2] == ("columns",)
-    return path[0] in SECTIONS and len(path) > 1 and path != ("model", "name")
-
-
 def start_from(run: Run, timeline: Timeline) -> Fit:
     """A Fit with the skill of every node of a timeline in a run, points, as a start only.
 
     Periods outside the run take the player's nearest; players unknown to the run have NaN.
     """
-    spans = run.arrays(_SPANS)
-    known, number, span = _places(run, timeline, spans["period_number"], spans["until"])
-    beginnings = {name: column[span] for name, column in spans.items()}
-    ahead = number - beginnings["period_number"]
+    spans, meta = run.arrays(_SPANS), run.meta
+    begin, until = spans["period_number"], spans["until"]
+    _, players = run.select(_PLAYERS)
+    place = {player: at for at, (player, _) in enumerate(players)}
+    of_node = np.array([place.get(player, -1) for player in timeline.players], np.int64)[timeline.node_player]
+    known = np.flatnonzero(of_node >= 0)
+    player, number = of_node[known], timeline.node_period[known].astype(np.int64)
+    if timeline.period != meta.period:  # the period of the run that contains the middle
+        first, after = (_first_day(number + step, timeline.period) for step in (0, 1))
+        period_of_run: Period = meta.period  # type: ignore[assignment]
+        number = period_of(((first + after) // 2).astype(np.int32), period_of_run).astype(np.int64)
+    count = np.array([count for _, count in players], np.int64)
+    end = np.cumsum(count)
+    number = np.clip(number, begin[(end - count)[player]], until[end[player] - 1] - 1)
+    lowest = int(begin.min(initial=0))
+    width = int(until.max(initial=0)) - lowest
+    keys = np.repeat(np.arange(len(players)), count) * width + (begin - lowest)
+    span = np.searchsorted(keys, player * width + (number - lowest), side="right") - 1
+    nearest = {name: column[span] for name, column in spans.items()}
     chains: dict[str, Chain] = {}
     for name in ("skill", *(name for name in spans if f"{name}_sd" in spans)):
         here = np.full((2, timeline.n_nodes), np.nan)
-        here[:, known] = later_on(beginnings, name, ahead, STEPS_PER_YEAR[run.meta.period])
+        here[:, known] = later_on(nearest, name, number - begin[span], STEPS_PER_YEAR[meta.period])
         chains[name] = Line(*here)
-    meta = run.meta
     return Fit(
         model=meta.model,
         kind="filtered" if meta.kind == "filtered" else "smoothed",
@@ -105,27 +119,6 @@ def start_from(run: Run, timeline: Timeline) -> Fit:
         chains=chains,
         status=Status(converged=False, sweeps=0, remaining_error=float("inf")),
     )
-
-
-def _places(run: Run, timeline: Timeline, period: Ids, until: Ids) -> tuple[Places, Places, Places]:
-    """Nodes with players of the run, the nearest period to each, and its span; `period`, `until` of the run's spans."""
-    _, players = run.select(_PLAYERS)
-    place = {player: at for at, (player, _) in enumerate(players)}
-    count = np.array([count for _, count in players], np.int64)
-    end = np.cumsum(count)
-    found = np.array([place.get(player, -1) for player in timeline.players], np.int64)[timeline.node_player]
-    known = np.flatnonzero(found >= 0)
-    player = found[known]
-    number = timeline.node_period[known].astype(np.int64)
-    if timeline.period != run.meta.period:  # the period of the run that contains the middle
-        first, after = (_first_day(number + step, timeline.period) for step in (0, 1))
-        period_of_run: Period = run.meta.period  # type: ignore[assignment]
-        number = period_of(((first + after) // 2).astype(np.int32), period_of_run).astype(np.int64)
-    number = np.clip(number, period[(end - count)[player]], until[end[player] - 1] - 1)
-    lowest = int(period.min(initial=0))
-    width = int(until.max(initial=0)) - lowest
-    keys = np.repeat(np.arange(len(players)), count) * width + (period - lowest)
-    return known, number, np.searchsorted(keys, player * width + (number - lowest), side="right") - 1
 
 
 def _first_day(number: Places, period: Period) -> Places:

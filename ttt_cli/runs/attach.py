@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Final
 
 from ttt_cli.histories import chain_columns
 from ttt_cli.quantities import TEXT_COLUMNS
-from ttt_cli.runs.schema import ALIASES, DATABASE, FORMAT, HELD, LABELS, OPTIONAL, Column, created, tables
+from ttt_cli.runs.schema import ALIASES, DATABASE, FORMAT, HELD, LABELS, OPTIONAL, created, tables
 from ttt_cli.support.errors import RunError
 from ttt_cli.support.files import real_place
 
@@ -272,10 +272,16 @@ def check_numbers(
     for table, columns in tables(chains, period, whole=True).items():
         if table in held and table != "meta":
             conditions = [
-                *map(_in_range, columns),
                 f"coalesce(bool_and({of_rows.get(table, 'true')}), true)",
                 of_tables.get(table, "true"),
             ]
+            for column in columns:  # NaN exceeds every number
+                name = f'"{column.name}"'
+                value = f"strlen({name})" if column.type.startswith("VARCHAR") else name
+                least, most = f"min({value}) >= '{column.low}'", f"max({value}) <= '{column.high}'"
+                conditions.append(f"coalesce({least} AND {most}, true)")
+                if column.known:
+                    conditions.append(f"count({value}) = count(*)")
             source = f"{DATABASE}.main.{table}"
             if table in _BEFORE:
                 source = f"(SELECT rowid, *, {_BEFORE[table]} FROM {source})"
@@ -284,14 +290,6 @@ def check_numbers(
         if true is not True:
             raise _impossible(path, table)
     CHECKED[seen] = chains, True
-
-
-def _in_range(column: Column) -> str:
-    """Condition that values of a column are in its range. NaN exceeds every number."""
-    name = f'"{column.name}"'
-    value = f"strlen({name})" if column.type.startswith("VARCHAR") else name
-    condition = f"coalesce(min({value}) >= '{column.low}' AND max({value}) <= '{column.high}', true)"
-    return f"{condition} AND count({value}) = count(*)" if column.known else condition
 
 
 # Values in the row before, of tables that are stored in order

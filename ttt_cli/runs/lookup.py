@@ -272,25 +272,22 @@ def parse_anchor(text: str) -> Anchor:
     return Anchor(found["name"], found["period"], float(found["rating"]))
 
 
-def _anchors(meta: RunMeta, given: Sequence[str]) -> tuple[tuple[Anchor, ...], bool]:
-    """The anchors in `given`, else in the config of a run, and whether they determine the slope. Raises ConfigError."""
+def find_scale(meta: RunMeta, query: Query, given: Sequence[str] = ()) -> Scale:
+    """The scale of a run by the anchors in `given`, else in its config; `query` returns rows of its tables, in points.
+
+    Raises ConfigError, LookupFailed.
+    """
     section = meta.config.get("scale") or {}
     texts = list(section.get("anchors", ()))
-    if not given:
-        return tuple(map(parse_anchor, texts)), section.get("slope") == MATCHED
     if POINTS in given and len(given) > 1:
         raise ConfigError("give points or anchors, not both")
-    if {*given} != {MATCHED}:
+    if {*given} - {MATCHED}:
         texts = [text for text in given if text not in (POINTS, MATCHED)]
+    matched = MATCHED in given if given else section.get("slope") == MATCHED
     if MATCHED in given and not texts:
         hint = f"add two or more: --scale '{EXAMPLE}'"
         raise ConfigError("matched needs anchors, and there are none", hint=hint)
-    return tuple(map(parse_anchor, texts)), MATCHED in given
-
-
-def find_scale(meta: RunMeta, query: Query, given: Sequence[str] = ()) -> Scale:
-    """The scale of a run; `query` returns rows of its tables, in points. Raises ConfigError, LookupFailed."""
-    anchors, matched = _anchors(meta, given)
+    anchors = tuple(map(parse_anchor, texts))
     if not anchors:
         return Scale()
     means = []

@@ -66,38 +66,25 @@ def open_run(path: str | os.PathLike[str] | None = None, scale: Sequence[str] = 
     determine the slope; or `points`. Raises RunError when there is none, it is damaged, too new or not a run, another
     process writes it, or it was not named and belongs to another user.
     """
-    named = path or os.environ.get("TTT_RUN")
-    return Run(run_place(named), scale) if named else _last_fitted(scale)
-
-
-def run_place(name: str | os.PathLike[str]) -> Path:
-    """Path of a named run: `a` is `a.ttt`, unless `a` exists."""
-    path = Path(name)
-    return path if path.suffix or not path.name or os.path.lexists(path) else path.with_suffix(ENDING)
-
-
-def _last_fitted(scale: Sequence[str]) -> Run:
-    """The run in the current folder that was created last.
-
-    No run is created after its file was written, up to coarse clocks. Raises RunError if there is none.
-    """
-    found = [path for path in Path().glob(f"*{ENDING}") if path.is_file() and not path.name.startswith(".")]
+    if named := path or os.environ.get("TTT_RUN"):
+        return Run(run_place(named), scale)
+    here = [file for file in Path().glob(f"*{ENDING}") if file.is_file() and not file.name.startswith(".")]
     best: Run | None = None
     error = RunError(
         "there is no run (*.ttt) here",
         hint="make one with `ttt fit FILE`, or name one with -r RUN or in $TTT_RUN",
     )
-    for written, _, path in sorted(((file.stat().st_mtime, file.name, file) for file in found), reverse=True):
+    for written, _, file in sorted(((file.stat().st_mtime, file.name, file) for file in here), reverse=True):
         if best and datetime.fromisoformat(best.meta.created).timestamp() > written + _CLOCK:
-            break
-        if hasattr(os, "geteuid") and {path.stat().st_uid, path.lstat().st_uid} != {os.geteuid()}:
+            break  # no run is created after its file was written
+        if hasattr(os, "geteuid") and {file.stat().st_uid, file.lstat().st_uid} != {os.geteuid()}:
             raise RunError(
                 "belongs to another user and is opened only if it is named",
-                where=str(path),
-                hint=f"name a run with -r RUN; -r {path} if you trust it",
+                where=str(file),
+                hint=f"name a run with -r RUN; -r {file} if you trust it",
             )
         try:
-            run = Run(path, scale)
+            run = Run(file, scale)
         except NotARun as foreign:  # other programs use the ending, too
             error = foreign
             continue
@@ -106,6 +93,12 @@ def _last_fitted(scale: Sequence[str]) -> Run:
     if best is None:
         raise error
     return best
+
+
+def run_place(name: str | os.PathLike[str]) -> Path:
+    """Path of a named run: `a` is `a.ttt`, unless `a` exists."""
+    path = Path(name)
+    return path if path.suffix or not path.name or os.path.lexists(path) else path.with_suffix(ENDING)
 
 
 class Run:
@@ -236,11 +229,22 @@ class Run:
 
     @contextmanager
     def _cursor(self, scale: Scale | None = None) -> Iterator[DuckDBPyConnection]:
+        """A cursor over our views of the run's tables, on a scale. Raises RunError for impossible numbers."""
         shown = scale or self.scale
         with self._lock:
             connection = self._connected()
             with translated(self.path):
-                self._show(connection, shown)
+                if self._shown is None and self.path is not None:
+                    check_numbers(connection, self.path, self.meta, self._chains, self._seen)
+                if self._shown != (shown.slope, shown.shift):
+                    period: Period = self.meta.period  # type: ignore[assignment]
+                    held = {name for (name,) in connection.execute(HELD).fetchall()}
+                    views = session_views(self._chains, period, held, slope=shown.slope, shift=shown.shift)
+                    connection.execute(views)
+                    self._shown, self._points = (shown.slope, shown.shift), None
+                if self.path is not None and (now := points_stat(self.path)) != self._points:
+                    self._show_points(connection)
+                    self._points = now
             cursor = connection.cursor()
         with translated(self.path), closing(cursor):
             yield cursor
@@ -258,25 +262,14 @@ class Run:
                 self._open = connection
             return self._open
 
-    def _show(self, connection: DuckDBPyConnection, scale: Scale) -> None:
-        """Create our views over the tables of the run. Raises RunError for impossible numbers."""
-        if self._shown is None and self.path is not None:
-            check_numbers(connection, self.path, self.meta, self._chains, self._seen)
-        if self._shown != (scale.slope, scale.shift):
-            period: Period = self.meta.period  # type: ignore[assignment]
-            held = {name for (name,) in connection.execute(HELD).fetchall()}
-            connection.execute(
-                session_views(self._chains, period, held, slope=scale.slope, shift=scale.shift)
-            )
-            self._shown, self._points = (scale.slope, scale.shift), None
-        if self.path is not None and (now := points_stat(self.path)) != self._points:
-            rows = list(zip(*self._stored_points(connection), strict=True))
-            connection.execute(f"CREATE OR REPLACE TABLE all_points AS FROM {DATABASE}.main.evidence LIMIT 0")
-            if rows:
-                unnested = ", ".join(["unnest(?)"] * len(rows))
-                connection.execute(f"INSERT INTO all_points SELECT {unnested}", [list(r) for r in rows])
-            connection.execute("CREATE OR REPLACE VIEW evidence AS FROM all_points")
-            self._points = now
+    def _show_points(self, connection: DuckDBPyConnection) -> None:
+        """Create the view of all evidence points, those beside the run included."""
+        rows = list(zip(*self._stored_points(connection), strict=True))
+        connection.execute(f"CREATE OR REPLACE TABLE all_points AS FROM {DATABASE}.main.evidence LIMIT 0")
+        if rows:
+            unnested = ", ".join(["unnest(?)"] * len(rows))
+            connection.execute(f"INSERT INTO all_points SELECT {unnested}", [list(r) for r in rows])
+        connection.execute("CREATE OR REPLACE VIEW evidence AS FROM all_points")
 
     def _replaced(self) -> RunReplaced:
         return RunReplaced("the run was replaced meanwhile", where=str(self.path), hint="open it again")

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, closing, contextmanager
 from glob import has_magic
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from ttt_cli.config.schema import Config
 from ttt_cli.fitted import Fit
@@ -31,9 +31,6 @@ from ttt_cli.runs.schema import ALIASES, DATABASE
 from ttt_cli.support.errors import RunError
 from ttt_cli.support.files import WRITER, is_protected, locked, real_place, replacing, workplace
 from ttt_cli.timeline import Timeline
-
-if TYPE_CHECKING:
-    from duckdb import DuckDBPyConnection
 
 # The oldest format that every version of DuckDB we allow can write, and the first in which a log knows its database: a
 # log left beside another one is refused there, and applied to it in older ones.
@@ -137,24 +134,39 @@ def check_space(path: str | os.PathLike[str], timeline: Timeline) -> None:
 
 
 def write_run(
-    path: str | os.PathLike[str],
-    games: Games,
-    timeline: Timeline,
-    fit: Fit,
-    config: Config,
+    path: str | os.PathLike[str], games: Games, timeline: Timeline, fit: Fit, config: Config
 ) -> None:
     """Write a run, whole or not at all.
 
     Raises RunError when the disk fails, nothing can be written there, or a file there is not a run.
     """
-    place = Path(path)
-    with writing(place):
-        check_destination(place)
-        with _new_database(place) as connection:
-            meta = fill(connection, games, timeline, fit, config)
-        CHECKED[signature(place)] = tuple(fit.chains), True
+    import duckdb
+
+    target = Path(path)
+    place = real_place(target)
+    with writing(target):
+        check_destination(target)
+        try:
+            if place.exists() and (names := place.stat().st_nlink) > 1:
+                WRITER.report(f"{path} has {names:,} hard links: the other names keep the old run")
+            with replacing(target) as temporary:
+                limits: dict[str, Any] = {**_LIMITS, "temp_directory": f"{temporary}.tmp"}
+                with closing(duckdb.connect(config=limits)) as connection:
+                    attached = f"{quoted(temporary)} AS {DATABASE} (STORAGE_VERSION '{STORAGE}')"
+                    connection.execute(f"ATTACH {attached}; USE {DATABASE}; BEGIN")
+                    meta = fill(connection, games, timeline, fit, config)
+                    connection.execute(f"COMMIT; CHECKPOINT {DATABASE}; USE memory; DETACH {DATABASE}")
+                if log_of(temporary).exists():  # DuckDB does not report this
+                    raise OSError("the database was not written out")
+            log_of(place).unlink(missing_ok=True)  # of a process that died here
+        except OSError as error:
+            raise _not_written(path, error) from error
+        except duckdb.Error as error:
+            reason = first_line(str(error)).rpartition("rror: ")[2].replace(str(temporary), place.name)
+            raise RunError(f"cannot be written: {reason}", where=str(path)) from error
+        CHECKED[signature(target)] = tuple(fit.chains), True
         digests = [digest for _, _, digest, *_ in report_rows(games.report)["inputs"]]
-        if gone := drop_stale_points(place, basis_of(meta, digests)):
+        if gone := drop_stale_points(target, basis_of(meta, digests)):
             WRITER.report(f"{path}: {gone:,} evidence points of other games or settings are dropped")
 
 
@@ -168,35 +180,6 @@ def memory_run(games: Games, timeline: Timeline, fit: Fit, config: Config, scale
         fill(connection, games, timeline, fit, config)
         connection.execute("USE memory")
     return Run(None, scale, (connection, tuple(fit.chains)))
-
-
-@contextmanager
-def _new_database(path: Path) -> Iterator[DuckDBPyConnection]:
-    """Connection to an empty database, named `schema.DATABASE`, that replaces `path` after the block. Raises
-    RunError.
-    """
-    import duckdb
-
-    place = real_place(path)
-    try:
-        if place.exists() and (names := place.stat().st_nlink) > 1:
-            WRITER.report(f"{path} has {names:,} hard links: the other names keep the old run")
-        with replacing(path) as temporary:
-            limits: dict[str, Any] = {**_LIMITS, "temp_directory": f"{temporary}.tmp"}
-            with closing(duckdb.connect(config=limits)) as connection:
-                connection.execute(
-                    f"ATTACH {quoted(temporary)} AS {DATABASE} (STORAGE_VERSION '{STORAGE}'); USE {DATABASE}; BEGIN"
-                )
-                yield connection
-                connection.execute(f"COMMIT; CHECKPOINT {DATABASE}; USE memory; DETACH {DATABASE}")
-            if log_of(temporary).exists():  # DuckDB does not report this
-                raise OSError("the database was not written out")
-        log_of(place).unlink(missing_ok=True)  # of a process that died here
-    except OSError as error:
-        raise _not_written(path, error) from error
-    except duckdb.Error as error:
-        reason = first_line(str(error)).rpartition("rror: ")[2].replace(str(temporary), place.name)
-        raise RunError(f"cannot be written: {reason}", where=str(path)) from error
 
 
 def _check_place(place: Path) -> None:

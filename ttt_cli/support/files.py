@@ -180,13 +180,12 @@ def refuse_device(path: str | os.PathLike[str]) -> None:
         mode = Path(path).stat().st_mode
     except OSError:
         return  # as opening will say
-    if stat.S_ISBLK(mode) or (stat.S_ISCHR(mode) and not _ends(path)):
+    if stat.S_ISCHR(mode):
+        with Path(path).open("rb", buffering=0) as device:
+            if device.isatty() or Path(path).samefile(os.devnull):
+                return
+    if stat.S_ISBLK(mode) or stat.S_ISCHR(mode):
         raise OSError(errno.ENOTSUP, "is a device", str(path))
-
-
-def _ends(path: str | os.PathLike[str]) -> bool:
-    with Path(path).open("rb", buffering=0) as device:
-        return device.isatty() or Path(path).samefile(os.devnull)
 
 
 def is_protected(place: Path) -> bool:
