@@ -17,9 +17,8 @@ from ttt_cli.runs.meta import EvidencePoint
 from ttt_cli.runs.run import Run, open_run
 from ttt_cli.support.errors import LookupFailed
 from ttt_cli.views.figures import FIGURE_FORMATS
-from ttt_cli.views.figures.curves import curve_layers
 from ttt_cli.views.figures.figure import _names, calibration_figure, make_figure, render
-from ttt_cli.views.figures.spec import COLOURS
+from ttt_cli.views.figures.spec import COLOURS, curve_layers
 from ttt_cli.views.rankings import Eligible, eligible, leaders, leads_of
 
 

@@ -9,8 +9,8 @@ from ttt_cli.periods import year_of
 from ttt_cli.runs.run import Run, open_run
 from ttt_cli.runs.write import memory_run
 from ttt_cli.timeline import build_timeline
-from ttt_cli.views.figures import curves as module
-from ttt_cli.views.figures.curves import histories, leading_players
+from ttt_cli.views.figures import figure as module
+from ttt_cli.views.figures.figure import histories, leading_players
 from ttt_cli.views.rankings import Eligible
 
 

@@ -3,34 +3,25 @@
 import json
 import math
 from bisect import bisect_left
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from html import escape
 from itertools import groupby, pairwise
 from operator import itemgetter
 from typing import Any, Final, NamedTuple
 
+import numpy as np
+
 from ttt_cli.evaluate.forecast import Forecast, predict_run
 from ttt_cli.periods import STEPS_PER_YEAR, year_of
+from ttt_cli.periods import label as label_of
 from ttt_cli.runs.lookup import EXAMPLE
-from ttt_cli.runs.run import Run
+from ttt_cli.runs.run import CurveName, Run
 from ttt_cli.support.errors import ConfigError, LookupFailed
 from ttt_cli.support.folding import fold_surname
 from ttt_cli.support.progress import SILENT, Progress
 from ttt_cli.views.beside import Beside
 from ttt_cli.views.evidence import Surface, stored_surface
-from ttt_cli.views.figures.curves import (
-    MANY_DAYS,
-    Curves,
-    curves_figure,
-    difference_figure,
-    dominance_figure,
-    drawn_when_idle,
-    histories,
-    leading_players,
-    moving_figure,
-    of_ratings,
-    title_of,
-)
 from ttt_cli.views.figures.spec import (
     COLOURS,
     INK,
@@ -39,21 +30,36 @@ from ttt_cli.views.figures.spec import (
     PALE,
     UPRIGHT,
     WIDTH,
+    CurvePoint,
+    Curves,
     Records,
     Spec,
     colours_of,
+    curves_figure,
     embedded,
     finish,
     layer,
     name,
     number,
+    shorten,
     showable,
     upright,
     years,
 )
-from ttt_cli.views.rankings import CHALLENGES, Eligible, Leader, eligible, leaders, number_ones, reigns
-from ttt_cli.views.run import axis_title, side_names
+from ttt_cli.views.rankings import (
+    CHALLENGES,
+    Eligible,
+    Leader,
+    eligible,
+    leaders,
+    leads_of,
+    number_ones,
+    reigns,
+)
+from ttt_cli.views.run import across, axis_title, curve_title, side_names
+from ttt_cli.views.strongest import LEAST, OTHERS
 from ttt_cli.views.text_charts import STEPS
+from ttt_cli.views.versus import TAKEN
 
 MOST_CURVES: Final = 30
 _LEADERS: Final = 8
@@ -79,7 +85,7 @@ _STEPS: Final = (
     *(f"{low:g} to {high:g}" for low, high in pairwise((0.0, *_LIMITS))),
     f"over {_LIMITS[-1]:g}",
 )
-_LEAST: Final = 10  # games of a calibration bin
+_LEAST_GAMES: Final = 10  # games of a calibration bin
 _GAMES: Final = """
 SELECT CAST(split_part(period, '-', 1) AS INTEGER) AS year, sum(weight)
 FROM game_rows JOIN periods USING (period_number) GROUP BY year ORDER BY year
@@ -88,6 +94,23 @@ _TOP: Final = """
 SELECT period_number, list_avg(max(mean, {count:d})) FROM ({eligible}) WHERE {drawn}
 GROUP BY period_number HAVING count(*) >= {count:d}
 """
+MANY_DAYS: Final = 1000  # in a run: with more, curves skip most days without games
+_TITLED: Final = 4  # names in the title
+_SKILLS: Final = """
+SELECT player, period, period_number, mean, coalesce(sd, 0.0), games, {margin}
+FROM skills WHERE player IN (SELECT unnest(?)) AND (games > 0 OR {drawn}) ORDER BY player, period_number
+"""
+_BOTH: Final = """
+SELECT period, period_number, a.mean - b.mean AS lead, sqrt(a.sd * a.sd + b.sd * b.sd) AS sd,
+       least(a.games, b.games) AS games
+FROM skills a JOIN skills b USING (period, period_number)
+WHERE a.player = ? AND b.player = ? AND (least(a.games, b.games) > 0 OR {drawn}) ORDER BY period_number
+"""
+_NONE: Final[dict[CurveName, tuple[str, str]]] = {
+    "draws": ("the run has one draw margin for all years", "model.draw_margin_drift, say 0.04"),
+    "newcomers": ("newcomers are the same in all years of the run", "model.prior_mean_drift, say 15"),
+    "career": ("the run has no careers", "model.growth, say 310, or -c ttt-career"),
+}
 
 
 class Figure(NamedTuple):
@@ -198,6 +221,101 @@ def _stem(players: Sequence[str]) -> str:
     words = ["-".join(fold_surname(player).split()) or "player" for player in players]
     shown = [word[:40] for word in words[:_NAMED]]
     return "-".join(shown) + (f"-and-{len(words) - _NAMED}" if len(words) > _NAMED else "")
+
+
+def drawn_when_idle(run: Run) -> str:
+    """The SQL condition on a row of skills without games to be drawn: of many days, the first of a month."""
+    ((periods,),) = run.select("SELECT count(*) FROM periods")[1]
+    if run.meta.period != "day" or periods <= MANY_DAYS:
+        return "true"
+    return "day(DATE '1970-01-01' + period_number) = 1"
+
+
+def histories(run: Run, players: Sequence[str]) -> Curves:
+    """The histories of players by their exact names, in the order given; those without any are left out."""
+    with run:
+        margin = "draw_margin" if "draw_margin" in run.select("SELECT * FROM skills LIMIT 0")[0] else "NULL"
+        _, found = run.select(_SKILLS.format(margin=margin, drawn=drawn_when_idle(run)), [list(players)])
+        points: dict[str, list[CurvePoint]] = {}
+        for player, label, at, *values in found:
+            points.setdefault(player, []).append(CurvePoint(label, year_of(at, run.meta.period), *values))
+    return {player: points[player] for player in players if player in points}
+
+
+def of_ratings(ratings: Mapping[str, Mapping[int, float]], players: Sequence[str], period: Any) -> Curves:
+    """Ratings by player and period number as curves; players without ratings are left out."""
+    return {
+        player: [
+            CurvePoint(label_of(at, period), year_of(at, period), value, 0.0, 1.0)
+            for at, value in sorted(ratings[player].items())
+        ]
+        for player in players
+        if player in ratings
+    }
+
+
+def leading_players(run: Run, count: int, limits: Eligible) -> list[str]:
+    """The players who are number one in the most periods."""
+    led = Counter(player for _, _, player, *_ in number_ones(run, limits))
+    return sorted(led, key=lambda player: (-led[player], player))[:count]
+
+
+def title_of(names: Sequence[str]) -> str:
+    """The first names, and the number of the others."""
+    more = len(names) - _TITLED
+    return "; ".join(map(shorten, names[:_TITLED])) + (f" and {more} more" if more > 0 else "")
+
+
+def moving_figure(run: Run, kind: CurveName) -> Spec:
+    """Draw margins, newcomers' mean or the career curve, with a band of one sd. Raises LookupFailed without one."""
+    found = run.curve(kind)
+    if not found:
+        message, key = _NONE[kind]
+        raise LookupFailed(message, hint=f"fit with {key}")
+    title = curve_title(run, kind)
+    points = [CurvePoint(f"{at:g}", float(at), value, sd, 1.0) for at, value, sd, *_ in found]
+    axis = f"{title}, {run.scale.unit}"
+    return curves_figure(run, {title: points}, title.capitalize(), axis, title, by=across(kind))
+
+
+def difference_figure(run: Run, a: str, b: str) -> Spec:
+    """The difference of two skills in all common periods. Raises LookupFailed without a common period."""
+    _, found = run.select(_BOTH.format(drawn=drawn_when_idle(run)), [a, b])
+    if not found:
+        hint = "`ttt versus` compares skills of different times"
+        raise LookupFailed(f"{a} and {b} have no {run.meta.period} in common", hint=hint)
+    sds, how = [sd for *_, sd, _ in found], f", {TAKEN['independent']}"
+    if None in sds:
+        sds, how = [0.0] * len(sds), ""
+    elif run.has_joint:
+        pairs = [[(a, at), (b, at)] for _, at, *_ in found]
+        sds = run.joint.deviations(pairs, [np.array([1.0, -1.0])] * len(pairs))
+        how = f", {TAKEN['joint']}"
+    points = [
+        CurvePoint(label, year_of(at, run.meta.period), lead, sd, games)
+        for (label, at, lead, _, games), sd in zip(found, sds, strict=True)
+    ]
+    title, axis = f"{shorten(a)} minus {shorten(b)}", f"difference of skill, {run.scale.unit}"
+    first, second = (one.partition(",")[0] for one in (a, b))
+    label = f"{first} minus {second}" if first != second else f"{a} minus {b}"
+    return curves_figure(run, {label: points}, title, axis, f"difference{how}")
+
+
+def dominance_figure(run: Run, players: Sequence[str], limits: Eligible) -> Spec:
+    """The lead of players over the mean of the ten best others. Raises LookupFailed without so many others."""
+    found, how = leads_of(run, limits, players, drawn_when_idle(run))
+    points: dict[str, list[CurvePoint]] = {}
+    for one in found:
+        year = year_of(one.number, run.meta.period)
+        points.setdefault(one.player, []).append(
+            CurvePoint(one.period, year, one.lead, one.sd or 0.0, one.games)
+        )
+    curves = {player: points[player] for player in players if player in points}
+    if not curves:
+        raise LookupFailed(f"no {run.meta.period} of theirs has {LEAST} others who are eligible")
+    axis = f"lead over the {OTHERS} best others, {run.scale.unit}"
+    line = f"lead over the mean of the {OTHERS} best others who are eligible, sds {how}"
+    return curves_figure(run, curves, f"Dominance of {title_of([*curves])}", axis, line)
 
 
 def leaders_figure(run: Run, limits: Eligible) -> Spec:
@@ -401,7 +519,7 @@ def calibration_figure(run: Run, found: Forecast) -> Spec:
         }
         for outcome, bins in found.bins.items()
         for one in bins
-        if one.games >= _LEAST
+        if one.games >= _LEAST_GAMES
     ]
     axis, scale = {"format": "%", "tickCount": 10}, {"domain": [0, 1]}
     x = number("predicted", title="predicted probability", axis=axis, scale=scale)

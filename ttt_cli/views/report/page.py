@@ -23,8 +23,7 @@ from ttt_cli.views.evidence import (
     naive_log_evidence,
     stored_surface,
 )
-from ttt_cli.views.figures.curves import moving_figure
-from ttt_cli.views.figures.figure import surface_figure, surface_note
+from ttt_cli.views.figures.figure import moving_figure, surface_figure, surface_note
 from ttt_cli.views.figures.spec import embedded
 from ttt_cli.views.rankings import Eligible, eligible
 from ttt_cli.views.report.markup import asset, curves_frame, figure, filled, script, short
