@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from tests.inference.test_careers import CAREER, curve
-from tests.reference.dense_ep import DenseEP
 from tests.reference.joint_ep import chains, joint_ttt, joint_ttt_d, with_newcomers
 from tests.reference.moving_margins import follow_newcomers
+from tests.reference.ttt_ep import Game, SlowTTT
 from tests.support.builders import EXACT, assert_slopes, fit_rows, make_games, skills
 from ttt_cli import read_games
 from ttt_cli.api import configure
@@ -37,12 +37,10 @@ RETURNING = [
 
 def test_factorised_propagation_is_the_dense_twin():
     timeline, fit = fit_rows(ROWS, **PLAY, **MOVES, draw_margin=110)
-    prior = chains(timeline, 1200, 400, 70, curve(**CAREER))
-    games = zip(timeline.game_white, timeline.game_black, timeline.outcome.astype(int) - 1, strict=True)
-    twin = DenseEP(*with_newcomers(timeline, *prior, 40.0), list(games), 300, 110).run()
-    mean, covariance, _, _ = twin.gaussian()
-    assert fit.mean == pytest.approx(mean, abs=1e-6)
-    assert fit.sd == pytest.approx(np.sqrt(np.diag(covariance)), abs=1e-6)
+    games = [Game(white, black, year, outcome - 1) for year, white, black, outcome in ROWS]
+    twin = SlowTTT(games, 1200, 400, 300, 70, 110, career=curve(**CAREER), newcomers=40.0).run()
+    for (player, year), found in skills(timeline, fit).items():
+        assert found == pytest.approx(twin.skill(player, year), abs=1e-6)
     assert fit.log_evidence == pytest.approx(twin.log_evidence(), abs=1e-8)
 
 

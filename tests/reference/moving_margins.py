@@ -55,7 +55,7 @@ class MovingTTT(SlowTTT):
 
     def levels(self):
         """Half the sum of the skills of every game's players, and its mean over the games of the year."""
-        half = np.array([sum(self.skill(p, g.year)[0] for p in (g.white, g.black)) / 2 for g in self.games])
+        half = self.gaussian()[0][np.array(self.ends)].mean(axis=1)
         weight, of = np.array([g.weight for g in self.games]), np.array(self.year)
         return half, {
             year: np.average(half[of == year], weights=weight[of == year]) for year in set(self.year)
@@ -68,8 +68,9 @@ class MovingTTT(SlowTTT):
     def scores(self):
         """Score and Fisher information of each year's theta."""
         score, information = np.zeros((2, len(self.years_walk.years)))
+        gaussian = self.gaussian()
         for k, game in enumerate(self.games):
-            (mw, vw), (mb, vb) = self.cavity(k, "w"), self.cavity(k, "b")
+            (mw, vw), (mb, vb) = self.cavities(k, gaussian)
             d, c = mw - mb + game.lead, vw + vb + 2 * self.beta**2
             at = self.years_walk.years.index(self.year[k])
             for outcome in (1, 0, -1):

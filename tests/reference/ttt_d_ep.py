@@ -15,6 +15,8 @@ import numpy as np
 from numpy.polynomial.legendre import leggauss
 from scipy.special import log_ndtr, ndtr
 
+from tests.reference.ttt_ep import dense_log_integral, log_integral
+
 
 @dataclass(frozen=True)
 class Model:
@@ -57,21 +59,6 @@ def both_positive(mean, cov):
     cross = (density * x * first).sum() / z
     square = np.array([[(density * x * x * mass).sum() / z, cross], [cross, (density * second).sum() / z]])
     return math.log(z), m, square - np.outer(m, m)
-
-
-def log_integral(mean, var, precision, weighted):
-    """log of the integral of N(s; mean, var) exp(-precision s^2 / 2 + weighted s)."""
-    return dense_log_integral(
-        np.array([mean]), np.array([[var]]), np.array([precision]), np.array([weighted])
-    )
-
-
-def dense_log_integral(mean, cov, p, h):
-    """The same of several variables; the covariance may be singular."""
-    grown = np.eye(len(mean)) + cov * p
-    pull = h - p * mean
-    constant = (h * mean - 0.5 * p * mean**2).sum()
-    return constant + 0.5 * pull @ np.linalg.solve(grown, cov) @ pull - 0.5 * np.linalg.slogdet(grown)[1]
 
 
 def tilted(model, outcome, advantage, means, variances):

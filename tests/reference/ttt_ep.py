@@ -1,15 +1,14 @@
 """TTT by expectation propagation, as slowly and plainly as it can be written: one site per game and player.
 
-Messages along each chain are recomputed from scratch for every site update; moments come from scipy.
+The dense Gaussian of all skills is computed from scratch for every site update; moments come from scipy.
 """
 
 from __future__ import annotations
 
 import math
-from collections import defaultdict
 from dataclasses import dataclass
-from itertools import pairwise
 
+import numpy as np
 from scipy.special import log_ndtr
 
 
@@ -47,10 +46,11 @@ def tilted(mean: float, var: float, outcome: int, margin: float) -> tuple[float,
 
 
 class SlowTTT:
-    """Gaussian sites as (precision, precision times mean), one per game and player.
+    """Gaussian sites as (precision, precision times mean), one per game and player, beside the prior of all skills.
 
     `career(years)`: what the mean has gained, and the years that the walk has walked, so long after the first game.
-    Where `colours` are unknown a game is the mean of both. A game of weight w has its site to the power w.
+    `newcomers`: the drift of the mean skill of newcomers, a walk over the years. Where `colours` are unknown a game is
+    the mean of both. A game of weight w has its site to the power w.
     """
 
     def __init__(
@@ -64,28 +64,37 @@ class SlowTTT:
         advantage=0.0,
         career=lambda years: (0.0, years),
         colours=True,
+        newcomers=None,
     ):
-        self.colours = colours
-        self.games, self.mu0, self.sigma0, self.beta, self.tau = games, mu0, sigma0, beta, tau
-        self.margin, self.advantage, self.career = margin, advantage, career
-        self.sites = {(g, side): (0.0, 0.0) for g in range(len(games)) for side in "wb"}
-        self.played = defaultdict(lambda: defaultdict(list))  # player -> year -> game and side
-        for k, g in enumerate(games):
-            self.played[g.white][g.year].append((k, "w"))
-            self.played[g.black][g.year].append((k, "b"))
+        self.games, self.beta, self.margin, self.advantage, self.colours = (
+            games,
+            beta,
+            margin,
+            advantage,
+            colours,
+        )
+        self.nodes = sorted({(player, g.year) for g in games for player in (g.white, g.black)})
+        self.ends = [[self.nodes.index((player, g.year)) for player in (g.white, g.black)] for g in games]
+        self.sites = np.zeros((len(games), 2, 2))
+        player = np.array([player for player, _ in self.nodes])
+        debut = np.array([min(year for p, year in self.nodes if p == player) for player, _ in self.nodes])
+        gained, walked = np.array(
+            [career(year - first) for (_, year), first in zip(self.nodes, debut, strict=True)]
+        ).T
+        walk = sigma0**2 + tau**2 * np.minimum.outer(walked, walked)
+        self.mean, self.covariance = mu0 + gained, walk * np.equal.outer(player, player)
+        if newcomers is not None:
+            self.covariance += 1.0 + newcomers**2 * (np.minimum.outer(debut, debut) - debut.min())
 
     def margin_of(self, k):
         return self.margin
 
-    def years(self, player):
-        return sorted(self.played[player])
-
-    def total(self, player, year):
-        precision = weighted = 0.0
-        for k, side in self.played[player][year]:
-            times, (p, h) = self.games[k].weight, self.sites[k, side]
-            precision, weighted = precision + times * p, weighted + times * h
-        return precision, weighted
+    def total(self):
+        """Precisions and precisions times means of all nodes by their games."""
+        total = np.zeros((len(self.nodes), 2))
+        for game, ends, sites in zip(self.games, self.ends, self.sites, strict=True):
+            total[ends] += game.weight * sites
+        return total.T
 
     def moments(self, difference, variance, outcome, margin):
         """By how much an outcome moves a difference, the variance it leaves, and its log probability."""
@@ -100,87 +109,65 @@ class SlowTTT:
         ) / sum(p)
         return shift, square - shift**2, math.log(sum(p))
 
-    def marginal(self, player, year):
-        """Precision and precision times mean of the skill given all sites, by exact smoothing."""
-        years = self.years(player)
-        at = years.index(year)
-        p, h = 1 / self.sigma0**2, self.mu0 / self.sigma0**2
-        for before, after in pairwise(years[: at + 1]):
-            sp, sh = self.total(player, before)
-            p, h = drift(p + sp, h + sh, *self.step(years[0], before, after))
-        back_p = back_h = 0.0
-        for before, after in reversed(list(pairwise(years[at:]))):
-            sp, sh = self.total(player, after)
-            variance, change = self.step(years[0], before, after)
-            back_p, back_h = drift(back_p + sp, back_h + sh, variance, -change)
-        sp, sh = self.total(player, year)
-        return p + back_p + sp, h + back_h + sh
+    def gaussian(self):
+        """Means and covariance of all skills given all sites."""
+        p, h = self.total()
+        covariance = np.linalg.solve(np.eye(len(p)) + self.covariance * p, self.covariance)
+        return self.mean + covariance @ (h - p * self.mean), covariance
 
-    def step(self, first, before, after):
-        """Variance and mean of the change between two years."""
-        (low, walked), (high, walked_later) = (self.career(year - first) for year in (before, after))
-        return self.tau**2 * (walked_later - walked), high - low
-
-    def cavity(self, k, side):
-        game = self.games[k]
-        p, h = self.marginal(game.white if side == "w" else game.black, game.year)
-        sp, sh = self.sites[k, side]
-        return (h - sh) / (p - sp), 1 / (p - sp)
+    def cavities(self, k, gaussian=None):
+        """(mean, variance) of both players without one game."""
+        mean, covariance = gaussian or self.gaussian()
+        m, v = mean[self.ends[k]], np.diag(covariance)[self.ends[k]]
+        p, h = self.sites[k].T
+        return list(zip((m / v - h) / (1 / v - p), 1 / (1 / v - p), strict=True))
 
     def sweep(self):
         change = 0.0
         for k, game in enumerate(self.games):
-            mw, vw = self.cavity(k, "w")
-            mb, vb = self.cavity(k, "b")
+            (mw, vw), (mb, vb) = self.cavities(k)
             total = vw + vb + 2 * self.beta**2
             shift, var, _ = self.moments(mw - mb + game.lead, total, game.outcome, self.margin_of(k))
-            for side, m, v, sign in (("w", mw, vw, 1), ("b", mb, vb, -1)):
+            for side, m, v, sign in ((0, mw, vw, 1), (1, mb, vb, -1)):
                 post_m = m + sign * v / total * shift
                 post_v = v - v * v / total * (1 - var / total)
                 new = (1 / post_v - 1 / v, post_m / post_v - m / v)
-                change = max(change, abs(new[1] - self.sites[k, side][1]) * self.sigma0)
+                change = max(change, abs(new[1] - self.sites[k, side, 1]) * math.sqrt(self.covariance[0, 0]))
                 self.sites[k, side] = new
         return change
 
-    def run(self, tol=1e-13, most=5000):
+    def run(self, tol=1e-12, most=5000):
         for _ in range(most):
             if self.sweep() < tol:
                 return self
         raise AssertionError("the slow twin did not converge")
 
     def skill(self, player, year):
-        p, h = self.marginal(player, year)
-        return h / p, math.sqrt(1 / p)
+        mean, covariance = self.gaussian()
+        at = self.nodes.index((player, year))
+        return mean[at], math.sqrt(covariance[at, at])
 
     def log_evidence(self):
-        total = 0.0
+        total, gaussian = dense_log_integral(self.mean, self.covariance, *self.total()), self.gaussian()
         for k, game in enumerate(self.games):
-            (mw, vw), (mb, vb) = self.cavity(k, "w"), self.cavity(k, "b")
+            (mw, vw), (mb, vb) = self.cavities(k, gaussian)
             variance = vw + vb + 2 * self.beta**2
             of_game = self.moments(mw - mb + game.lead, variance, game.outcome, self.margin_of(k))[2]
-            of_game -= log_integral(mw, vw, *self.sites[k, "w"]) + log_integral(mb, vb, *self.sites[k, "b"])
-            total += game.weight * of_game
-        for player in self.played:
-            years = self.years(player)
-            mean, var, last = self.mu0, self.sigma0**2, years[0]
-            for year in years:
-                grown, change = self.step(years[0], last, year)
-                mean, var = mean + change, var + grown
-                p, h = self.total(player, year)
-                total += log_integral(mean, var, p, h)
-                mean, var = (mean / var + h) / (1 / var + p), 1 / (1 / var + p)
-                last = year
+            of_sites = log_integral(mw, vw, *self.sites[k, 0]) + log_integral(mb, vb, *self.sites[k, 1])
+            total += game.weight * (of_game - of_sites)
         return total
-
-
-def drift(precision, weighted, variance, change=0.0):
-    """A message (precision, precision times mean) after a Gaussian step of the given variance and mean."""
-    grown = precision / (1 + variance * precision)
-    return grown, (weighted + precision * change) / (1 + variance * precision)
 
 
 def log_integral(mean, var, precision, weighted):
     """log of the integral of N(s; mean, var) exp(-precision s^2 / 2 + weighted s)."""
-    total = 1 / var + precision
-    peak = (mean / var + weighted) ** 2 / total - mean * mean / var
-    return 0.5 * peak - 0.5 * math.log(var * total)
+    return dense_log_integral(
+        np.array([mean]), np.array([[var]]), np.array([precision]), np.array([weighted])
+    )
+
+
+def dense_log_integral(mean, cov, p, h):
+    """The same of several variables; the covariance may be singular."""
+    grown = np.eye(len(mean)) + cov * p
+    pull = h - p * mean
+    constant = (h * mean - 0.5 * p * mean**2).sum()
+    return constant + 0.5 * pull @ np.linalg.solve(grown, cov) @ pull - 0.5 * np.linalg.slogdet(grown)[1]
