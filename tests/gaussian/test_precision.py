@@ -4,9 +4,8 @@ import numpy as np
 import pytest
 
 from tests.support.cases import each
-from ttt_cli.gaussian.precision import Compiled, Precision, joined, link_entries, link_pulls
+from ttt_cli.gaussian.precision import Precision, joined, link_entries, link_pulls
 
-KINDS = pytest.mark.parametrize("kind", [Precision, Compiled])
 NOTHING = np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0)
 
 
@@ -32,9 +31,8 @@ def test_links_of_any_number_of_variables(u):
     assert link_pulls(variables, u, h, n) == pytest.approx(pulls, abs=1e-12)
 
 
-@KINDS
 @pytest.mark.parametrize("lengths", [[1], [1, 1, 1], [3, 1, 7, 2, 7], [40]])
-def test_solutions_are_those_of_the_dense_matrix(kind, lengths):
+def test_solutions_are_those_of_the_dense_matrix(lengths):
     rng, n = np.random.default_rng(1), sum(lengths)
     place = rng.permutation(n)  # chains lie among each other
     place[:] = np.argsort(place)
@@ -44,7 +42,7 @@ def test_solutions_are_those_of_the_dense_matrix(kind, lengths):
     pairs = rng.integers(0, n, (2, 2 * n))
     pairs = pairs[:, pairs[0] != pairs[1]]
     games = link_entries(pairs, np.array([[1.0, -1.0]]), rng.uniform(0.0, 1.0, (1, pairs.shape[1])))
-    matrix, b = kind(previous, step, games), rng.standard_normal(n)
+    matrix, b = Precision(previous, step, games), rng.standard_normal(n)
     wanted = np.linalg.solve(dense(matrix), b)
     x, residual = matrix.solve(b, residual=1e-10)
     assert x == pytest.approx(wanted, rel=1e-7, abs=1e-8)
@@ -53,17 +51,15 @@ def test_solutions_are_those_of_the_dense_matrix(kind, lengths):
     assert matrix.factor().solve(b) == pytest.approx(wanted, rel=1e-9)
 
 
-@KINDS
-def test_without_further_entries_the_first_step_is_the_last(kind):
+def test_without_further_entries_the_first_step_is_the_last():
     previous, step = np.array([-1, 0, 1, -1, 3]), np.array([2.0, 5.0, 1e-3, 4.0, 1e3])
-    matrix, b = kind(previous, step, joined(NOTHING)), np.arange(5.0)
+    matrix, b = Precision(previous, step, joined(NOTHING)), np.arange(5.0)
     assert matrix._chains(b) == pytest.approx(np.linalg.solve(dense(matrix), b), rel=1e-12)
 
 
-@KINDS
 @pytest.mark.parametrize("own", [-2.0, np.nan])
-def test_matrices_that_are_not_positive_definite_are_refused(kind, own):
+def test_matrices_that_are_not_positive_definite_are_refused(own):
     first = np.array([0])
-    matrix = kind(np.array([-1, 0]), np.array([1.0, 1.0]), joined((first, first, np.array([own]))))
+    matrix = Precision(np.array([-1, 0]), np.array([1.0, 1.0]), joined((first, first, np.array([own]))))
     with pytest.raises(ValueError, match="positive definite"):
         matrix.solve(np.ones(2), residual=1e-6)

@@ -1,6 +1,6 @@
 """Precision matrices of sparse Gaussians: chain steps, links between variables, solutions.
 
-Only numpy is imported until a factor or a `Compiled` matrix is made.
+Only numpy is imported until there is something to solve.
 """
 
 from __future__ import annotations
@@ -16,6 +16,8 @@ from numpy.typing import NDArray
 from ttt_cli.support.arrays import Array, Places
 
 if TYPE_CHECKING:
+    from scipy.sparse import csr_array
+
     from ttt_cli.gaussian.factor import Factor
 
 Index = NDArray[np.integer]
@@ -85,10 +87,7 @@ class Precision:
 
     def times(self, x: Array) -> Array:
         """A x for x of shape (variables,)."""
-        product: Array = self.diagonal * x
-        product += np.bincount(self.low, self.above * x[self.high], len(x))
-        product += np.bincount(self.high, self.above * x[self.low], len(x))
-        return product
+        return np.asarray(self._matrix @ x)
 
     def solve(self, b: Array, *, residual: float = 0.0, energy: float = 0.0) -> tuple[Array, Array]:
         """x and b - A x by `conjugate_gradients`, preconditioned with the chains and the whole diagonal."""
@@ -112,27 +111,7 @@ class Precision:
         return Factor(pattern, coupling, self.diagonal, once=once)
 
     @cached_property
-    def _chains(self) -> Solver:
-        order, beside = self._in_chains()
-        return _by_levels(self.diagonal[order], beside, order)
-
-    def _in_chains(self) -> tuple[Places, Array]:
-        """Variables in order of chains, and the off-diagonal entries in this order, 0 between chains."""
-        every = np.arange(len(self.diagonal))
-        root = np.where(self._previous < 0, every, self._previous)
-        while (further := root[root] != root).any():
-            root[further] = root[root[further]]
-        order = np.argsort(root, kind="stable")
-        beside = np.zeros(len(every))
-        beside[self._previous >= 0] = self.above[len(self.above) - self._steps :]
-        return order, beside[order][1:]
-
-
-class Compiled(Precision):
-    """`Precision` for many products and solutions, by SciPy."""
-
-    @cached_property
-    def _matrix(self) -> Callable[[Array], Array]:
+    def _matrix(self) -> csr_array:
         from scipy.sparse import coo_array
 
         size = len(self.diagonal)
@@ -140,28 +119,42 @@ class Compiled(Precision):
         row = np.concatenate([every, self.low, self.high]).astype(np.int32)
         column = np.concatenate([every, self.high, self.low]).astype(np.int32)
         values = np.concatenate([self.diagonal, self.above, self.above])
-        matrix = coo_array((values, (row, column)), (size, size)).tocsr()
-        return lambda x: np.asarray(matrix @ x)
-
-    def times(self, x: Array) -> Array:
-        """A x for x of shape (variables,)."""
-        return self._matrix(x)
+        return coo_array((values, (row, column)), (size, size)).tocsr()
 
     @cached_property
     def _chains(self) -> Solver:
-        from scipy.linalg.lapack import dpttrf, dpttrs
+        """Solution for the chains and the whole diagonal, by cyclic reduction: each step halves all chains.
 
-        order, beside = self._in_chains()
-        if len(order) < 2:
-            return super()._chains
-        pivot, share, failed = dpttrf(self.diagonal[order], beside)
-        if failed:
+        `beside` is the entry with the variable so many places before, in order of chains.
+        """
+        every = np.arange(len(self.diagonal))
+        root = np.where(self._previous < 0, every, self._previous)
+        while (further := root[root] != root).any():
+            root[further] = root[root[further]]
+        order, beside = np.argsort(root, kind="stable"), np.zeros(len(every))
+        beside[self._previous >= 0] = self.above[len(self.above) - self._steps :]
+        pivot, beside, away, steps = self.diagonal[order], beside[order], 1, []
+        with np.errstate(divide="ignore", invalid="ignore"):
+            while away < len(every) and beside.any():
+                link = beside[away:]
+                down, up = link / pivot[:-away], link / pivot[away:]
+                steps.append((away, down, up))
+                pivot[away:] -= down * link
+                pivot[:-away] -= up * link
+                beside = np.zeros(len(every))
+                beside[2 * away :] = -down[away:] * link[:-away]
+                away *= 2
+        if not (pivot > 0.0).all():
             raise ValueError("not positive definite")
 
         def solve(b: Array) -> Array:
-            x = np.empty_like(b)
-            x[order] = dpttrs(pivot, share, b[order])[0]
-            return x
+            x, found = b[order], np.empty_like(b)
+            for away, down, up in steps:
+                before = x.copy()
+                x[away:] -= down * before[:-away]
+                x[:-away] -= up * before[away:]
+            found[order] = x / pivot
+            return found
 
         return solve
 
@@ -209,46 +202,3 @@ def conjugate_gradients(
 def dot(x: Array, y: Array) -> float:
     """Dot product in one thread; BLAS threads wait longer than they work."""
     return float(np.einsum("i,i->", x, y))
-
-
-def _by_levels(diagonal: Array, beside: Array, order: Places) -> Solver:
-    """Solve for chains with numpy, step k of all chains together.
-
-    Raises ValueError unless the matrix is positive definite.
-    """
-    every = np.arange(len(diagonal))
-    begins = np.append(True, beside == 0.0)[: len(diagonal)]
-    number = np.cumsum(begins) - 1
-    place = every - every[begins][number]
-    longest = np.argsort(-np.bincount(number), kind="stable")
-    rank = np.empty_like(longest)
-    rank[longest] = np.arange(len(longest))
-    by_place = np.lexsort((rank[number], place))
-    ends = np.cumsum(np.bincount(place))
-    starts = np.append(0, ends)[:-1]
-    before = np.append(0.0, beside)[: len(diagonal)][by_place]
-    pivot, share = diagonal[by_place], np.zeros(len(diagonal))
-    steps = [
-        (slice(begin, begin + end - middle), slice(middle, end))
-        for begin, middle, end in zip(starts[:-1], starts[1:], ends[1:], strict=True)
-    ]
-    with np.errstate(divide="ignore", invalid="ignore"):
-        for back, here in steps:
-            share[here] = before[here] / pivot[back]
-            pivot[here] -= share[here] * before[here]
-    if not (pivot > 0.0).all():
-        raise ValueError("not positive definite")
-    order = order[by_place]
-
-    def solve(b: Array) -> Array:
-        x = b[order]
-        for back, here in steps:
-            x[here] -= share[here] * x[back]
-        x /= pivot
-        for back, here in reversed(steps):
-            x[back] -= share[here] * x[here]
-        found = np.empty_like(x)
-        found[order] = x
-        return found
-
-    return solve

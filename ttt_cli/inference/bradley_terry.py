@@ -11,7 +11,7 @@ from pydantic import Field
 from ttt_cli.fitted import Fit, Status
 from ttt_cli.games.table import LOSS, WIN
 from ttt_cli.gaussian.factor import Factor, Pattern, require_affordable
-from ttt_cli.gaussian.precision import Compiled, dot, joined
+from ttt_cli.gaussian.precision import Precision, dot, joined
 from ttt_cli.inference.outcome import ELO_SCALE, margin_probabilities
 from ttt_cli.inference.solver import OnSweep, largest
 from ttt_cli.kernels.ep.structures import Chains, Messages
@@ -141,10 +141,10 @@ class LogDensity:
         except ValueError:
             return np.full(len(self.gradient), np.nan)
 
-    def _information(self) -> Compiled:
+    def _information(self) -> Precision:
         every, rows = np.arange(len(self.previous)), self.comparisons
         entries = joined((every, every, self.diagonal), (rows.first, rows.second, -self.coupling))
-        return Compiled(self.previous, self.link_precision, entries)
+        return Precision(self.previous, self.link_precision, entries)
 
     @cached_property
     def pattern(self) -> Pattern:
