@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.commands import Ran
-from tests.support.handmade import RECORDS, put_small_run, write_small_run
+from tests.support.handmade import RECORDS, put_small_run
 from ttt_cli.cli import main
 
 
@@ -44,11 +44,6 @@ def test_unknown_and_ambiguous_names_exit_2(here: Path, ran: Ran) -> None:
     out, err = ran("player morphy -r b.ttt", 2)
     assert out == ""
     assert "  Morphy, Paul (5 games, 1857 to 1858)\n  Morphy, Alonzo (1 game, 1862)\n" in err
-
-
-def test_a_fit_that_had_not_converged_is_pointed_out(here: Path, ran: Ran) -> None:
-    write_small_run(here / "b.ttt", converged=False)
-    assert "did not converge" in ran("player morphy -r b.ttt").err
 
 
 def test_no_run_exits_2(folder: Path, ran: Ran) -> None:

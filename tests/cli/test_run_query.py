@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.commands import Ran
+from tests.support.handmade import write_small_run
 from ttt_cli.cli import console
 from ttt_cli.cli.main import run as ttt
 
@@ -45,3 +46,9 @@ def test_a_table_in_a_format_nobody_knows_is_an_error(command: str, here: Path, 
     assert not (here / "s.xlsx").exists()
     assert ttt([*command.split(), "-o", "s.xlsx", "-f", "csv"]) == 0
     assert (here / "s.xlsx").read_text().count(",") > 3
+
+
+@pytest.mark.parametrize("command", ["top", "player morphy", "versus morphy anderssen", "players"])
+def test_a_fit_that_had_not_converged_is_pointed_out(command: str, here: Path, ran: Ran) -> None:
+    write_small_run(here / "b.ttt", converged=False)
+    assert "did not converge" in ran(f"{command} -r b.ttt").err

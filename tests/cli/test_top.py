@@ -7,7 +7,6 @@ import pytest
 
 from tests.conftest import ROOT
 from tests.support.commands import Ran
-from tests.support.handmade import RECORDS, write_small_run
 from ttt_cli.cli import main
 
 
@@ -65,8 +64,3 @@ def test_json_and_table(here: Path, ran: Ran) -> None:
     assert list(row) == ["rank", "player", "period", "mean", "sd", "games", "p_best"]
     out = ran("top --at 1858 -f table").out
     assert out.startswith("The best of 1858\n3 players are eligible: active within 2 years\n")
-
-
-def test_a_fit_that_had_not_converged_is_pointed_out(here: Path, ran: Ran) -> None:
-    write_small_run(here / "b.ttt", RECORDS, converged=False)
-    assert "did not converge" in ran("top -r b.ttt").err

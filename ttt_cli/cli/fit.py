@@ -88,9 +88,7 @@ def command(
 
 def default_output(source: str) -> str:
     """The name of the run made from a file: the file's own without folder and suffixes, `.ttt`."""
-    name = "stdin" if source == "-" else Path(source).name
+    place = Path("stdin" if source == "-" else source)
     for suffixes in _SUFFIXES:
-        name = next(
-            (name[: -len(end)] for end in suffixes if name.lower().endswith(end) and name != end), name
-        )
-    return f"{name}.ttt"
+        place = place.with_suffix("") if place.suffix.lower() in suffixes else place
+    return f"{place.name}.ttt"
