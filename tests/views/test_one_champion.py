@@ -22,7 +22,7 @@ from ttt_cli.runs.run import Run, open_run
 from ttt_cli.views.figures.figure import make_figure
 from ttt_cli.views.rankings import eligible, ranking
 from ttt_cli.views.report.book import Book
-from ttt_cli.views.report.markup import script as code
+from ttt_cli.views.report.markup import assets
 from ttt_cli.views.report.page import DATA_SCRIPTS, report_data
 
 pytestmark = pytest.mark.slow
@@ -73,7 +73,7 @@ def on_the_page(run: Run, limits: dict[str, Any], folder: Path) -> dict[str, dic
     data = json.dumps(report_data(run, eligible(run, **limits)))
     page = f"const document = {{ getElementById: () => ({{ textContent: {json.dumps(data)} }}) }};\n"
     script = folder / "leaders.js"
-    script.write_text(page + code(DATA_SCRIPTS) + LEADERS, encoding="utf-8")
+    script.write_text(page + assets(*DATA_SCRIPTS) + LEADERS, encoding="utf-8")
     done = subprocess.run([NODE, script], capture_output=True, text=True, encoding="utf-8", check=True)
     return {key: dict(pairs) for key, pairs in json.loads(done.stdout).items()}
 

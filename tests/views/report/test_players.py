@@ -14,7 +14,7 @@ from ttt_cli.config.schema import Config
 from ttt_cli.runs.run import Run, open_run
 from ttt_cli.runs.write import memory_run
 from ttt_cli.timeline import build_timeline
-from ttt_cli.views.report.markup import script, short
+from ttt_cli.views.report.markup import assets, short
 from ttt_cli.views.report.page import DATA_SCRIPTS, report_data
 
 
@@ -107,7 +107,7 @@ console.log(JSON.stringify(Object.fromEntries(players.map((player) => {{
 def test_the_page_goes_on_after_the_last_game_as_the_run_does(model: str, given: dict[str, float]) -> None:
     timeline, fit = fit_rows(ROWS, model, **given)
     run = memory_run(make_games(ROWS), timeline, fit, CONFIG)
-    asked = ASK.format(data=json.dumps(report_data(run)), script=script(DATA_SCRIPTS))
+    asked = ASK.format(data=json.dumps(report_data(run)), script=assets(*DATA_SCRIPTS))
     told = subprocess.run(["node", "-"], input=asked, capture_output=True, text=True, check=True)
     found = json.loads(told.stdout)
     rows = run.select("SELECT player, mean, sd FROM skills_within(1890, 1890, NULL)")[1]

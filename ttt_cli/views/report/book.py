@@ -326,7 +326,14 @@ def played_games(run: Run) -> PlayedGames:
     nodes = run.arrays(_NODES)
     white, black = (_rows(nodes, games[f"{side}_node"]) for side in ("white", "black"))
     chance = predicted(run, games["year"], white, black, games["offset"], games["neutral"])
-    return PlayedGames(**games, chance=chance, nodes=nodes, **_texts(run, len(chance)))
+    written = [text for (text,) in run.select("SELECT text FROM texts ORDER BY id")[1]]
+    texts: dict[str, Any] = dict.fromkeys(TEXT_COLUMNS, np.zeros(len(chance), np.int32))
+    if written:
+        known = np.array([text.strip().casefold() not in _UNKNOWN for text in written])
+        number = np.where(known, np.arange(1, len(written) + 1), 0)
+        columns = run.arrays(f"SELECT {', '.join(TEXT_COLUMNS)} FROM game_texts")
+        texts = {name: number[codes] for name, codes in columns.items()}
+    return PlayedGames(**games, **texts, chance=chance, nodes=nodes, texts=["", *written])
 
 
 def predicted(
@@ -361,17 +368,6 @@ def predicted(
 
 def _rows(strengths: Strengths, rows: Any) -> Strengths:
     return {name: column[rows] for name, column in strengths.items()}
-
-
-def _texts(run: Run, games: int) -> dict[str, Any]:
-    """Event, site and round of the games as numbers of texts, and the texts; the first, empty, is for unknown ones."""
-    if not run.has_rows("texts"):
-        return {name: np.zeros(games, np.int32) for name in TEXT_COLUMNS} | {"texts": [""]}
-    written = [text for (text,) in run.select("SELECT text FROM texts ORDER BY id")[1]]
-    known = np.array([text.strip().casefold() not in _UNKNOWN for text in written])
-    number = np.where(known, np.arange(1, len(written) + 1), 0)
-    columns = run.arrays(f"SELECT {', '.join(TEXT_COLUMNS)} FROM game_texts")
-    return {name: number[codes] for name, codes in columns.items()} | {"texts": ["", *written]}
 
 
 class Event(NamedTuple):

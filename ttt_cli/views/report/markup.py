@@ -25,24 +25,17 @@ from ttt_cli.views.run import axis_title
 
 _WHOLE: Final = 1e15  # larger numbers are not written as integers
 RESULTS: Final = ("0", "½", "1")  # from one's own side
-# On the pages above; elsewhere the script adds them: of many pages every byte counts.
-_LISTS = ("Players", "Years", "Events", "Compare")
-
-
 _PAGES: Final = Environment(loader=PackageLoader("ttt_cli.views.report", "assets"), autoescape=False)
 
 
 @cache
-def asset(name: str) -> str:
-    """The text of a style or script; `onward.js` is generated from the formulas of idle periods."""
-    if name == "onward.js":
-        return javascript_later_on()
-    return (files("ttt_cli.views.report") / "assets" / name).read_text(encoding="utf-8")
-
-
-def script(names: Iterable[str]) -> str:
-    """Several scripts as one."""
-    return "\n".join(map(asset, names))
+def assets(*names: str) -> str:
+    """The texts of styles or scripts; `onward.js` is generated from the formulas of idle periods."""
+    folder = files("ttt_cli.views.report") / "assets"
+    return "\n".join(
+        javascript_later_on() if name == "onward.js" else (folder / name).read_text(encoding="utf-8")
+        for name in names
+    )
 
 
 def filled(name: str, parts: Mapping[str, Any]) -> str:
@@ -147,7 +140,6 @@ def page(site: str, title: str, *content: str, up: str = "../", facts: str = "",
         "title": text(named or f"{title} – {site}"),
         "site": text(site),
         "up": up,
-        "lists": "" if up else "".join(f" {link(f'{name.lower()}.html', name)}" for name in _LISTS),
         "main": "\n".join([head, *filter(None, content)]),
     }
     return filled("site.html", parts)
@@ -302,13 +294,14 @@ def slugs(names: Sequence[str]) -> list[str]:
     """
     folded = fold_all(names)
     plain = ["-".join(_OTHER.sub(" ", text).split())[:_LONGEST].strip("-") for text in folded]
-    shared, found = Counter(plain), []
+    shared = Counter(plain)
     digests = [partial(blake2b, name.encode("utf-8", "surrogatepass")) for name in names]
-    for key, slug, digest in zip(folded, plain, digests, strict=True):
-        whole = slug == key.replace(" ", "-") and slug not in _DEVICES
-        found.append(
-            slug if whole and slug and shared[slug] == 1 else f"{slug}~{digest(digest_size=4).hexdigest()}"
-        )
+    found = [
+        slug
+        if slug and follows(slug, key) and slug not in _DEVICES and shared[slug] == 1
+        else f"{slug}~{digest(digest_size=4).hexdigest()}"
+        for key, slug, digest in zip(folded, plain, digests, strict=True)
+    ]
     again = Counter(found)
     return [
         slug if again[slug] == 1 else f"{slug}{digest(digest_size=32).hexdigest()}"

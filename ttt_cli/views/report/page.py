@@ -26,7 +26,7 @@ from ttt_cli.views.evidence import (
 from ttt_cli.views.figures.figure import moving_figure, surface_figure, surface_note
 from ttt_cli.views.figures.spec import embedded
 from ttt_cli.views.rankings import Eligible, eligible
-from ttt_cli.views.report.markup import asset, curves_frame, figure, filled, script, short
+from ttt_cli.views.report.markup import assets, curves_frame, figure, filled, short
 from ttt_cli.views.rows import finite
 from ttt_cli.views.rows import short as short_text
 from ttt_cli.views.run import curve_title, scale_note
@@ -180,9 +180,9 @@ def report_page(
             "problems": [(place_text(path, place), *what) for path, place, *what in run.select(_LISTED)[1]],
             "found": run.select("SELECT count(*) FROM problems")[1][0][0],
             "meta": meta,
-            "style": asset("style.css"),
+            "style": assets("style.css"),
             "data": embedded(data),
-            "script": script(_SCRIPTS),
+            "script": assets(*_SCRIPTS),
         }
     return filled("page.html", parts)
 

@@ -329,20 +329,20 @@ def write_site(
 
 def site_files(book: Book) -> Iterator[tuple[str, str]]:
     """Path and text of every file."""
-    yield "site.css", html.asset("style.css") + html.asset("site.css")
+    yield "site.css", html.assets("style.css") + html.assets("site.css")
     pages = {"players": [one.page for one in book.people], "events": [one.page for one in book.events.all]}
     given = {
         "CURVES": html.curves_frame(book.run),
         "SHARED": {name: html.firsts(some) for name, some in pages.items()},
     }
     constants = "".join(f"globalThis.{name} = {embedded(value)};\n" for name, value in given.items())
-    yield "site.js", constants + html.script(_SCRIPTS)
+    yield "site.js", constants + html.assets(*_SCRIPTS)
     # The slug of a page: null without a page, 0 if it follows from the name; then a 1 on a shared page.
     players = [[one.name, one.first, one.last, html.short(one.games), *_address(one)] for one in book.people]
     yield "data/names.js", handed_over("names", players)
     events = [[one.name, one.year, one.games, *_address(one)] for one in book.events.all if one.page]
     yield "data/events.js", handed_over("events", events)
-    yield "compare.js", html.script(_COMPARE)
+    yield "compare.js", html.assets(*_COMPARE)
     yield "compare.html", compare_page(book)
     yield from history_scripts(book)
     yield "index.html", front_page(book)
