@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from tests.support.builders import make_games
 from tests.support.cases import each
 from ttt_cli import api
-from ttt_cli.config.schema import PERIODS, Colours
+from ttt_cli.config.schema import Colours
 from ttt_cli.games.read import read_games
 from ttt_cli.periods import DAYS_PER_YEAR, STEPS_PER_YEAR, label, period_of
 from ttt_cli.timeline import KNOWN, UNKNOWN, build_timeline
@@ -36,10 +36,10 @@ def test_labels_are_those_of_the_calendar(day):
         "week": f"{iso.year:04d}-W{iso.week:02d}",
         "day": day.isoformat(),
     }
-    assert {period: label(number(day, period), period) for period in PERIODS} == expected
+    assert {period: label(number(day, period), period) for period in [*STEPS_PER_YEAR]} == expected
 
 
-@given(dates, st.integers(0, 40_000), st.sampled_from(PERIODS))
+@given(dates, st.integers(0, 40_000), st.sampled_from([*STEPS_PER_YEAR]))
 def test_periods_follow_the_calendar_and_steps_measure_years(day, later, period):
     other = day + dt.timedelta(days=later)
     if other.year > 9999:
@@ -90,7 +90,7 @@ def test_chains_run_through_a_players_periods_in_order(games):
 
 def test_gaps_are_in_years_whatever_the_period():
     games = make_games([(1850, "a", "b", 2), (1853, "a", "b", 0)])
-    for period in PERIODS:
+    for period in [*STEPS_PER_YEAR]:
         timeline = build_timeline(games, period)
         assert timeline.gap_years.max() == pytest.approx(3, abs=0.02)  # a week at most
 

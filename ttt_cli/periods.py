@@ -29,7 +29,6 @@ STEPS_PER_YEAR: Final[dict[str, float]] = {
     "day": DAYS_PER_YEAR,
 }
 _WRITTEN: Final = re.compile(r"\d{4}(-(Q[1-4]|W\d\d|\d\d(-\d\d)?))?")
-_KINDS: Final = ("year", "quarter", "month", "week", "day")  # the longest first
 _EPOCH: Final = date(1970, 1, 1)
 _EPOCH_WEEKDAY: Final = 3  # 1970-01-01 was a Thursday; Monday is 0
 
@@ -101,7 +100,7 @@ def numbers_within(text: str, period: Period, known: Iterable[str] = ()) -> tupl
     except ValueError:
         hint = f"a year, or as in the run: {', '.join(dict.fromkeys(known))}"
         raise LookupFailed(f"{text!r} is not a period", hint=hint) from None
-    if _KINDS.index(kind) > _KINDS.index(period):
+    if STEPS_PER_YEAR[kind] > STEPS_PER_YEAR[period]:
         middle = first + (last - first) / 2  # of a week, its Thursday
         hint = f"use {label(number_of(middle, period), period)}, which contains it"
         raise LookupFailed(f"the run is by the {period}: {text} is shorter", hint=hint)

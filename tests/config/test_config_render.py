@@ -9,7 +9,6 @@ from tests.support.cases import each
 from ttt_cli.config.errors import validate
 from ttt_cli.config.load import parse_document
 from ttt_cli.config.schema import (
-    PERIODS,
     Config,
     DataConfig,
     EventSet,
@@ -21,6 +20,7 @@ from ttt_cli.config.schema import (
     render,
 )
 from ttt_cli.inference.params import SkillParams
+from ttt_cli.periods import STEPS_PER_YEAR
 
 TEXT = st.text(st.characters(exclude_categories=["Cs"]))
 POSITIVE = st.floats(min_value=0, exclude_min=True, allow_infinity=False)
@@ -35,7 +35,7 @@ SKILL_PARAMS = st.builds(
 )
 DATA = st.builds(
     DataConfig,
-    period=st.sampled_from(PERIODS),
+    period=st.sampled_from([*STEPS_PER_YEAR]),
     header=st.none() | st.booleans(),
     columns=st.none() | st.lists(TEXT) | st.dictionaries(TEXT, TEXT),
     delimiter=st.none() | st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=1),

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Callable, Mapping
 from io import StringIO
-from typing import Annotated, Any, Literal, Self, get_args
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import (
     AfterValidator,
@@ -55,7 +55,6 @@ Period = Literal["year", "quarter", "month", "week", "day"]
 Colours = Literal["auto", "known", "unknown"]
 NameMatching = Literal["clean", "folded", "full"]
 NotOnePerson = Literal["teams", "engines"]
-PERIODS: tuple[Period, ...] = get_args(Period)
 EventSet = Literal[
     "simul", "blindfold", "correspondence", "consultation", "odds", "rapid", "blitz", "variants", "set-up"
 ]

@@ -92,48 +92,49 @@ class RunMeta:
         ]
 
     @classmethod
-    def from_rows(cls, rows: Iterable[tuple[str, str]]) -> RunMeta:
+    def from_rows(cls, rows: Iterable[tuple[str, str]], where: str | None = None) -> RunMeta:
         """The inverse of `to_rows`, without unknown keys and the keys WHERE. Raises RunError."""
         stored = {key: value for key, value in rows if isinstance(value, str)}
         missing = [f.name for f in fields(cls) if f.name not in stored and f.default is MISSING]
         if missing:
-            raise RunError(f"the run has no {', '.join(missing)}", hint="fit it again")
-        values = {f.name: _read(f.name, str(f.type), stored[f.name]) for f in fields(cls) if f.name in stored}
-        meta = cls(**values)
+            raise RunError(f"the run has no {', '.join(missing)}", where=where, hint="fit it again")
+        values = {f.name: _read(str(f.type), stored[f.name]) for f in fields(cls) if f.name in stored}
+        wrong = [name for name, value in values.items() if value is None]
+        if not wrong:
+            meta = cls(**values)
+            if meta.period not in LABELS or min(meta.players, meta.games, meta.nodes) < 0:
+                wrong.append("period, players, games or nodes")
+            if not SMALL < meta.elo_unit < 1 / SMALL:
+                wrong.append("elo_unit")
+            try:
+                datetime.fromisoformat(meta.created)
+            except ValueError:
+                wrong.append("created")
+        if wrong:
+            message = f"its table `meta` has an impossible value: {wrong[0]}"
+            raise RunError(message, where=where, hint="fit it again")
         if isinstance(solver := meta.config.get("solver"), dict):
             for key in WHERE:
                 solver.pop(key, None)
-        if meta.period not in LABELS or min(meta.players, meta.games, meta.nodes) < 0:
-            raise _strange("period, players, games or nodes")
-        if not SMALL < meta.elo_unit < 1 / SMALL:
-            raise _strange("elo_unit")
-        try:
-            datetime.fromisoformat(meta.created)
-        except ValueError:
-            raise _strange("created") from None
         return meta
 
 
-def _read(name: str, kind: str, text: str) -> Any:
-    """A value from its text. `kind`: the annotation of the field. Raises RunError."""
+def _read(kind: str, text: str) -> Any:
+    """A value from its text, None for one that is not of its `kind`: the annotation of the field."""
     if kind == "str":
         return text
     try:
         value = json.loads(text, parse_int=_integer)
     except (ValueError, RecursionError):
-        raise _strange(name) from None
+        return None
     if kind in _TYPES:
-        right = type(value) in _TYPES[kind]
-    else:  # a tuple of texts, or of pairs of numbers
-        pairs = "float" in kind
-        right = isinstance(value, list) and all(isinstance(item, list if pairs else str) for item in value)
-        if right and pairs:
-            value = [tuple(item) for item in value]
-            right = all(len(pair) == 2 and {*map(type, pair)} <= _TYPES["float"] for pair in value)
-        value = tuple(value) if right else ()
-    if not right:
-        raise _strange(name)
-    return value
+        return value if type(value) in _TYPES[kind] else None
+    pairs = "float" in kind  # a tuple of pairs of numbers, or of texts
+    if not isinstance(value, list) or not all(isinstance(item, list if pairs else str) for item in value):
+        return None
+    if pairs and not all(len(pair) == 2 and {*map(type, pair)} <= _TYPES["float"] for pair in value):
+        return None
+    return tuple(map(tuple, value) if pairs else value)
 
 
 _TYPES: Final[dict[str, set[type]]] = {
@@ -151,10 +152,6 @@ def _integer(text: str) -> int:
     return int(text)
 
 
-def _strange(name: str) -> RunError:
-    return RunError(f"its table `meta` has an impossible value: {name}", hint="fit it again")
-
-
 def to_json(value: Any) -> str:
     """Compact JSON, numpy numbers included."""
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"), default=lambda array: array.tolist())
@@ -167,10 +164,8 @@ def canonical(params: Mapping[str, Any]) -> str:
 
 def read_meta(connection: DuckDBPyConnection, path: Path | None) -> RunMeta:
     """The facts of the attached run. Raises RunError when they are wrong."""
-    try:
-        return RunMeta.from_rows(connection.execute(f"FROM {DATABASE}.main.meta").fetchall())
-    except RunError as error:
-        raise RunError(error.message, where=str(path) if path else None, hint=error.hint) from error
+    rows = connection.execute(f"FROM {DATABASE}.main.meta").fetchall()
+    return RunMeta.from_rows(rows, str(path) if path else None)
 
 
 @dataclass(frozen=True)

@@ -57,10 +57,9 @@ class SetupError(TttError):
     exit_code = 2
 
 
-def nearest(word: str, known: Iterable[str], *, cutoff: float = 0.6) -> str | None:
+def nearest(word: str, known: Iterable[str]) -> str | None:
     """The most similar known word, for suggestions only."""
-    matches = difflib.get_close_matches(word, list(known), n=1, cutoff=cutoff)
-    return matches[0] if matches else None
+    return next(iter(difflib.get_close_matches(word, list(known), n=1)), None)
 
 
 def suggested(word: str, known: Collection[str], otherwise: str, shown: str = "{!r}") -> str:
