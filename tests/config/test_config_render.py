@@ -1,9 +1,10 @@
 import math
-from typing import Any, get_args
+from typing import Annotated, Any, get_args
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from pydantic import AliasChoices, BaseModel, ConfigDict, Field
 
 from tests.support.cases import each
 from ttt_cli.config.errors import validate
@@ -17,6 +18,7 @@ from ttt_cli.config.schema import (
     ScaleConfig,
     SolverConfig,
     flow,
+    json_schema,
     render,
 )
 from ttt_cli.inference.params import SkillParams
@@ -109,3 +111,50 @@ def test_every_key_says_what_it_means() -> None:
 )
 def test_values_are_written_plainly(value: Any, text: str) -> None:
     assert flow(value) == text
+
+
+class One(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+    prior_mean: Annotated[
+        float, Field(validation_alias=AliasChoices("prior_mean", "mu0"), description="mean, points")
+    ] = 1200.0
+
+
+class Two(One):
+    beta: Annotated[float, Field(gt=0, description="sd, points")]
+
+
+def test_one_model_stands_in_the_schema_itself() -> None:
+    schema = json_schema({"ttt": One})
+    model = schema["properties"]["model"]
+    assert schema["$schema"] == "https://json-schema.org/draft/2020-12/schema"
+    assert model["properties"]["name"]["const"] == "ttt"
+    assert model["properties"]["prior_mean"] == {
+        "default": 1200.0,
+        "description": "mean, points",
+        "type": "number",
+    }
+    assert model["properties"]["mu0"] == model["properties"]["prior_mean"]
+    assert model["additionalProperties"] is False
+    assert model["required"] == []
+
+
+def test_models_are_told_apart_by_their_name_which_only_the_default_may_omit() -> None:
+    model = json_schema({"ttt": One, "two": Two})["properties"]["model"]
+    first, second = model["allOf"]
+    assert model["properties"]["name"]["enum"] == ["ttt", "two"]
+    assert first["if"] == {"properties": {"name": {"const": "ttt"}}, "required": []}
+    assert second["if"] == {"properties": {"name": {"const": "two"}}, "required": ["name"]}
+    assert "beta" not in first["then"]["properties"]
+    assert second["then"]["properties"]["beta"]["exclusiveMinimum"] == 0
+    assert sorted(second["then"]["required"]) == ["beta", "name"]
+
+
+def test_the_other_sections_have_all_their_keys() -> None:
+    properties = json_schema({"ttt": One})["properties"]
+    assert list(properties) == ["model", "data", "solver", "scale"]
+    assert list(properties["data"]["properties"]) == list(DataConfig.model_fields)
+    assert list(properties["solver"]["properties"]) == list(SolverConfig.model_fields)
+    assert properties["data"]["properties"]["period"]["enum"] == ["year", "quarter", "month", "week", "day"]
+    assert properties["data"]["additionalProperties"] is False
