@@ -303,8 +303,13 @@ class PlayedGames:
         player = np.stack([self.white, self.black], axis=1).ravel()
         return np.argsort(player, kind="stable"), np.cumsum([0, *np.bincount(player)])
 
+    def of(self, player: int) -> Sides:
+        """The games of a player, in the run's order."""
+        order, starts = self.by_player
+        return self.sides(order[span(starts, player)])
+
     def sides(self, order: Places) -> Sides:
-        """Some of both sides of all games, as in `order`."""
+        """Some of both sides of all games, given as in `by_player`."""
         game, second = order // 2, order % 2
         white, black, chance, outcome = (
             self.white[game],

@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Iterator
-from functools import partial
 from typing import Final
 
 import numpy as np
@@ -26,16 +25,9 @@ _NEW: Final = 200
 _MOST_GAMES: Final = 500
 
 
-def player_pages(book: Book) -> Iterator[tuple[str, str]]:
-    """Name and text of each page of a player."""
-    addresses = [one.page for one in book.people]
-    return html.subject_pages(book.title, "Players of a few games", addresses, partial(_player_subject, book))
-
-
-def _player_subject(book: Book, player: int) -> Subject:
-    one, played = book.people[player], book.played
-    order, starts = played.by_player
-    sides = played.sides(order[span(starts, player)])
+def player_subject(book: Book, player: int) -> Subject:
+    """The page of a player, or a part of a shared one."""
+    one, sides = book.people[player], book.played.of(player)
     also = book.spellings.get(one.name)
     content = [
         html.note(f"also written: {'; '.join(also)}" if also else ""),
@@ -163,13 +155,8 @@ def _entry(book: Book, event: int, at: int) -> str:
     return "\t".join([place, *cells, html.points(events.performance[at])])
 
 
-def event_pages(book: Book) -> Iterator[tuple[str, str]]:
-    """Name and text of each page of an event; games are listed where no crosstable shows them."""
-    addresses = [event.page for event in book.events.all]
-    return html.subject_pages(book.title, "Events of a few games", addresses, partial(_event_subject, book))
-
-
-def _event_subject(book: Book, at: int) -> Subject:
+def event_subject(book: Book, at: int) -> Subject:
+    """The page of an event, or a part of a shared one; games are listed where no crosstable shows them."""
     events, event = book.events, book.events.all[at]
     games = _in_order(book, events.games[span(events.starts, at)].tolist())
     across = _crosstable(book, at, games)

@@ -1,6 +1,7 @@
 """A site: front page, lists, the page that compares players, and all files written into a folder."""
 
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
@@ -16,7 +17,7 @@ from ttt_cli.views.report import markup as html
 from ttt_cli.views.report.book import Book, Event, Person, predicted, span
 from ttt_cli.views.report.folder import new_folder
 from ttt_cli.views.report.page import LATE, game_cards, model_cards, pictures, warning
-from ttt_cli.views.report.pages import event_pages, player_pages, year_page
+from ttt_cli.views.report.pages import event_subject, player_subject, year_page
 from ttt_cli.views.rows import Rows, counted
 from ttt_cli.views.run import scale_note
 
@@ -216,7 +217,7 @@ def history_scripts(book: Book) -> Iterator[tuple[str, str]]:
     By player: first year, means, sds, games, and of every opponent of a higher number: it, wins, draws and losses;
     then, where there are any, published ratings: places of years, from the site's first on, and values.
     """
-    years, met, start_year = book.years, _met(book), book.all_years[0]
+    years, start_year = book.years, book.all_years[0]
     for start in range(0, len(book.people), _TOGETHER):
         some = {}
         for player in range(start, min(start + _TOGETHER, len(book.people))):
@@ -224,24 +225,15 @@ def history_scripts(book: Book) -> Iterator[tuple[str, str]]:
             shown = (years.mean, *([years.sd] if book.has_sd else []), years.games)
             mean, *sd, games = ([html.short(value) for value in column[rows].tolist()] for column in shown)
             first = years.year[rows].tolist()[0]
-            some[player] = [first, mean, sd[0] if sd else [], games, met.get(player, [])]
+            sides = book.played.of(player)
+            others, _, _, *record, _, _ = sides.sums(sides.opponent)
+            against = zip(others.tolist(), *record, strict=True)
+            met = [[other, *map(html.short, counts)] for other, *counts in against if other > player]
+            some[player] = [first, mean, sd[0] if sd else [], games, met]
             if book.beside and (rated := book.beside.by_year(book.people[player].name, book.run.meta.period)):
                 some[player].append([[year - start_year, html.short(value)] for year, value in rated.items()])
         number = start // _TOGETHER
         yield f"data/histories-{number}.js", handed_over(f"histories-{number}", some)
-
-
-def _met(book: Book) -> dict[int, list[Any]]:
-    """By the lower number of two players: the other, and the first's wins, draws and losses."""
-    played = book.played
-    low, high = np.minimum(played.white, played.black), np.maximum(played.white, played.black)
-    outcome = np.where(played.white == low, played.outcome, 2 - played.outcome)
-    pairs, place = np.unique(low * np.int64(1 << 32) + high, return_inverse=True)
-    counts = np.bincount(3 * place + outcome, played.weight, 3 * len(pairs)).reshape(-1, 3)
-    found: dict[int, list[Any]] = {}
-    for pair, (lost, drawn, won) in zip(pairs.tolist(), counts.tolist(), strict=True):
-        found.setdefault(pair >> 32, []).append([pair & 0xFFFFFFFF, *map(html.short, (won, drawn, lost))])
-    return found
 
 
 def _chances(book: Book) -> dict[str, Any]:
@@ -351,6 +343,8 @@ def site_files(book: Book) -> Iterator[tuple[str, str]]:
     yield from event_lists(book)
     for year in book.all_years:
         yield f"years/{year}.html", year_page(book, year)
-    for folder, found in (("events", event_pages(book)), ("players", player_pages(book))):
-        for name, written in found:
+    subjects = {"events": event_subject, "players": player_subject}
+    for folder, subject in subjects.items():
+        few = f"{folder.capitalize()} of a few games"
+        for name, written in html.subject_pages(book.title, few, pages[folder], partial(subject, book)):
             yield f"{folder}/{name}", written
