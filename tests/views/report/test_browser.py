@@ -8,6 +8,7 @@ import pytest
 
 from tests.support.browser import Browser
 from tests.support.handmade import CONFIG, fit_of, games_of, put_small_run
+from tests.views.report.site.test_browser import WATCH
 from ttt_cli.runs.meta import EvidencePoint
 from ttt_cli.runs.run import Run, open_run
 from ttt_cli.runs.write import memory_run
@@ -23,12 +24,6 @@ RECORDS = (
     ("1861", '<b>"Bold"</b>', "Paulsen, Louis", "0-1"),
     ("1862", "Paulsen, Louis", "Anderßen, Ådolf", "1/2-1/2"),
 )
-WATCH = """<script>
-window.errors = [];
-addEventListener("error", (event) => errors.push(event.message));
-addEventListener("securitypolicyviolation", (event) => errors.push(`blocked ${event.blockedURI}`));
-for (const level of ["error", "warn"]) console[level] = (...words) => errors.push(words.join(" "));
-</script>"""
 DRIVE = Path(__file__).with_name("drive_report.js").read_text(encoding="utf-8")
 
 
@@ -41,7 +36,7 @@ def make_run() -> Run:
 @pytest.fixture(scope="module")
 def told(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     folder = tmp_path_factory.mktemp("browser")
-    page = report_page(make_run()).replace("<style>", f"{WATCH}<style>", 1)
+    page = report_page(make_run()).replace("<style>", f"<script>{WATCH}</script><style>", 1)
     (folder / "page.html").write_text(
         page.replace("</body>", f"<script>{DRIVE}</script></body>"), encoding="utf-8"
     )

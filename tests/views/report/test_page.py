@@ -2,7 +2,6 @@ import json
 import re
 from collections.abc import Callable
 from dataclasses import replace
-from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
@@ -11,45 +10,13 @@ from hypothesis import strategies as st
 
 from tests.support.handmade import CONFIG, RECORDS, REPORT, fit_of, games_of, put_small_run, write_small_run
 from tests.support.recorder import Recorder
+from tests.views.report.site.pages import Page
 from ttt_cli.runs.meta import EvidencePoint
 from ttt_cli.runs.run import Run, open_run
 from ttt_cli.runs.write import memory_run
 from ttt_cli.timeline import build_timeline
 from ttt_cli.views.figures.spec import embedded
 from ttt_cli.views.report.page import report_page, warning
-
-VOID = {"meta", "link", "input", "br", "hr", "img"}
-
-
-class Page(HTMLParser):
-    """Checks that elements close in order, and collects ids, references and texts."""
-
-    def __init__(self, text: str) -> None:
-        super().__init__()
-        self.open: list[str] = []
-        self.ids: list[str] = []
-        self.attributes: list[tuple[str, str, str | None]] = []
-        self.scripts: list[str] = []
-        self.text = ""
-        self.feed(text)
-        self.close()
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        if tag not in VOID:
-            self.open.append(tag)
-        self.attributes += [(tag, key, value) for key, value in attrs]
-        self.ids += [value or "" for key, value in attrs if key == "id"]
-        if tag == "script":
-            self.scripts.append("")
-
-    def handle_endtag(self, tag: str) -> None:
-        assert self.open.pop() == tag
-
-    def handle_data(self, data: str) -> None:
-        if self.open and self.open[-1] == "script":
-            self.scripts[-1] += data
-        elif not self.open or self.open[-1] != "style":
-            self.text += data
 
 
 @pytest.fixture

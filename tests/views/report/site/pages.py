@@ -1,4 +1,4 @@
-"""What a page of a site says, for tests: links, ids, texts, tables."""
+"""What a page says, for tests: links, ids, texts, scripts, tables."""
 
 from __future__ import annotations
 
@@ -7,30 +7,23 @@ from html.parser import HTMLParser
 from pathlib import Path
 from urllib.parse import unquote
 
-_OPTIONAL = {
-    "tr",
-    "td",
-    "th",
-    "thead",
-    "tbody",
-    "li",
-    "p",
-    "html",
-    "body",
-    "meta",
-    "link",
-    "input",
-}  # may stay open
+_VOID = {"meta", "link", "input"}
+_OPTIONAL = {"tr", "td", "th", "thead", "tbody", "li", "p", "html", "body"}  # may stay open in a site
 
 
 @dataclass
 class Page(HTMLParser):
-    """A parsed page; elements whose end may not be left out must close in order."""
+    """A parsed page of a site, or the text of a single page.
 
-    path: Path
+    Elements must close in order; in a site, the end of some may be left out.
+    """
+
+    path: Path | str
     open: list[str] = field(default_factory=list)
     links: list[str] = field(default_factory=list)
     ids: list[str] = field(default_factory=list)
+    attributes: list[tuple[str, str, str | None]] = field(default_factory=list)
+    scripts: list[str] = field(default_factory=list)
     elements: list[str] = field(default_factory=list)
     tables: dict[str, list[list[str]]] = field(default_factory=dict)
     text: str = ""
@@ -40,16 +33,20 @@ class Page(HTMLParser):
 
     def __post_init__(self) -> None:
         super().__init__()
+        self._unclosed = _VOID if isinstance(self.path, str) else _VOID | _OPTIONAL
         self._table = self._lines = self._block = self._year = ""
-        self.feed(self.path.read_text(encoding="utf-8"))
+        self.feed(self.path if isinstance(self.path, str) else self.path.read_text(encoding="utf-8"))
         self.close()
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         given = dict(attrs)
         self.elements.append(tag)
+        self.attributes += [(tag, key, value) for key, value in attrs]
+        if tag == "script":
+            self.scripts.append("")
         if tag not in ("a", "b", "i", "span"):
             self.text += "\n"
-        if tag not in _OPTIONAL:
+        if tag not in self._unclosed:
             self.open.append(tag)
         self.links += [value or "" for key, value in attrs if key in ("href", "src")]
         if "id" in given:
@@ -72,7 +69,7 @@ class Page(HTMLParser):
         self.elements.append(tag)
 
     def handle_endtag(self, tag: str) -> None:
-        if tag not in _OPTIONAL:
+        if tag not in self._unclosed:
             assert self.open.pop() == tag, (self.path, tag)
         if tag == "table":
             self._table = ""
@@ -84,11 +81,13 @@ class Page(HTMLParser):
     def handle_data(self, data: str) -> None:
         if self.open[-1:] == ["title"]:
             self.title += data
+        elif self.open[-1:] == ["script"]:
+            self.scripts[-1] += data
         elif self._lines:
             self._block += data
         elif "table" in self.open and self._table and self.tables[self._table][-1:]:
             self.tables[self._table][-1][-1] += data.rstrip("\n")
-        self.text += "" if self.open[-1:] == ["script"] else data
+        self.text += "" if self.open[-1:] in (["script"], ["style"]) else data
 
     def _take_lines(self) -> None:
         """Tables of lines, as the script makes them: events and games of a player, or the games of an event."""
