@@ -75,6 +75,7 @@ _STYLE: Final = (
 )
 _SHARPNESS: Final = 2.0  # pixels of a PNG per pixel of the figure
 _ABOVE: Final = 1.04  # where names begin
+_OTHERS: Final = f"others with at least a {100 * CHALLENGES:.0f} % chance, grey if never number one"
 _HEADROOM: Final = 0.5  # of the axis above 1, for names
 _MONTH: Final = 1.0 / 12.0
 _FEWER: Final = "--number asks for fewer; --everyone, --min-games, --min-opponents and --max-sd for more"
@@ -166,7 +167,10 @@ def make_figure(
             case "calibration":
                 chart = calibration_figure(run, predict_run(run, since, every, progress=progress))
             case "leaders":
-                chart = leaders_figure(run, limits)
+                led, remarks = leaders(run, limits)
+                words = f" · eligible: {limits.words()}" if limits.words() else ""
+                what = f"{run.name} · above: the number one, below: {_OTHERS}{words}"
+                chart = reigns_figure(led, run.meta.period, [what, *remarks[:1]])
             case "games":
                 chart = games_figure(run)
             case "evidence":
@@ -193,7 +197,15 @@ def _skills(
         second, dotted, whose = histories(other, players), f"skill by {other.name}", other.name
     elif beside:
         notes += beside.words()
-        second = of_ratings(beside.ratings, players, run.meta.period)
+        period: Any = run.meta.period
+        second = {
+            player: [
+                CurvePoint(label_of(at, period), year_of(at, period), value, 0.0, 1.0)
+                for at, value in sorted(beside.ratings[player].items())
+            ]
+            for player in players
+            if player in beside.ratings
+        }
         dotted, whose = f"ratings of {beside.name}, scaled", beside.name
     notes += [f"{whose} does not have {player}" for player in players if whose and player not in second]
     title, axis = f"Skill of {title_of([*curves])}", axis_title(run.scale)
@@ -240,18 +252,6 @@ def histories(run: Run, players: Sequence[str]) -> Curves:
         for player, label, at, *values in found:
             points.setdefault(player, []).append(CurvePoint(label, year_of(at, run.meta.period), *values))
     return {player: points[player] for player in players if player in points}
-
-
-def of_ratings(ratings: Mapping[str, Mapping[int, float]], players: Sequence[str], period: Any) -> Curves:
-    """Ratings by player and period number as curves; players without ratings are left out."""
-    return {
-        player: [
-            CurvePoint(label_of(at, period), year_of(at, period), value, 0.0, 1.0)
-            for at, value in sorted(ratings[player].items())
-        ]
-        for player in players
-        if player in ratings
-    }
 
 
 def leading_players(run: Run, count: int, limits: Eligible) -> list[str]:
@@ -318,21 +318,10 @@ def dominance_figure(run: Run, players: Sequence[str], limits: Eligible) -> Spec
     return curves_figure(run, curves, f"Dominance of {title_of([*curves])}", axis, line)
 
 
-def leaders_figure(run: Run, limits: Eligible) -> Spec:
-    """The number one of every period; of many days, of the first of each month. Raises LookupFailed without any."""
-    found, remarks = leaders(run, limits)
-    words = limits.words()
-    others = f"others with at least a {100 * CHALLENGES:.0f} % chance, grey if never number one"
-    what = f"{run.name} · above: the number one, below: {others}"
-    return reigns_figure(
-        found, run.meta.period, [f"{what}{f' · eligible: {words}' if words else ''}", *remarks[:1]]
-    )
-
-
 def reigns_figure(found: Sequence[Leader], period: Any, subtitle: list[str]) -> Spec:
     """A bar for each leader, as high as the probability of being the strongest (1 without sds), names above reigns.
 
-    Below zero are those of the challengers, the most probable first.
+    Below zero are those of the challengers, the most probable first. Of many days only the first of each month.
     """
     days = period == "day" and len(found) > MANY_DAYS
     width = _MONTH if days else 1.0 / STEPS_PER_YEAR[period]

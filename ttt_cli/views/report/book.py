@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, cached_property, partial
@@ -133,6 +134,7 @@ class Book:
     | sides | labels of the first side, the second side and neutral ground: their initials, if these differ |
     | event_names | the name of each event, as HTML; last, a dash for no event |
     | events_in | the events of each year, by name |
+    | spellings | other spellings of players' names that were united with them |
     | number | of each player by name |
     """
 
@@ -158,9 +160,12 @@ class Book:
         self.has_sd = not np.isnan(self.years.sd).any()
         self.events = events = find_events(run, played, most)
         self.event_names = [*(text(event.name) for event in events.all), "–"]
-        self.events_in: dict[int, list[int]] = {}
+        self.events_in: dict[int, list[int]] = defaultdict(list)
         for at, event in enumerate(events.all):
-            self.events_in.setdefault(event.year, []).append(at)
+            self.events_in[event.year].append(at)
+        self.spellings: dict[str, list[str]] = defaultdict(list)
+        for player, spelling in run.select("FROM spellings")[1]:
+            self.spellings[player].append(spelling)
         self.sides = [*side_names(run), NEUTRAL_SIDE]
         if len(initials := {name[0].upper(): name for name in self.sides}) == len(self.sides):
             self.sides = [*initials]
@@ -170,14 +175,6 @@ class Book:
         self.occasions: Callable[[str], list[str]] = cache(partial(_links, events.all))
         self.player_fields: Callable[[str], list[str]] = cache(partial(_fields, self.people))
         self.event_fields: Callable[[str], list[str]] = cache(partial(_fields, events.all))
-
-    @cached_property
-    def spellings(self) -> dict[str, list[str]]:
-        """Other spellings of players' names that were united with them."""
-        found: dict[str, list[str]] = {}
-        for player, spelling in self.run.select("FROM spellings")[1]:
-            found.setdefault(player, []).append(spelling)
-        return found
 
 
 def _links(found: Sequence[Person | Event], way: str) -> list[str]:
@@ -400,9 +397,8 @@ class Events:
 
     `of_game`, shape (games,), is the event of each game, -1 for none; `games` all others by event, those of event k
     from `starts[k]` to `starts[k + 1]`. Entries, one per event and player, are by event, most points first, from
-    `entry_starts[k]` to `entry_starts[k + 1]`;
-    `entry_of`, shape (sides,), is the entry of each side in `PlayedGames.by_player`, -1 for none. Exhibitions have no
-    performance:
+    `entry_starts[k]` to `entry_starts[k + 1]`; `entry_of`, shape (sides,), is the entry of each side in
+    `PlayedGames.by_player`, -1 for none. Exhibitions have no performance:
 
     | name | unit | |
     |---|---|---|
@@ -428,19 +424,14 @@ class Events:
 
 def find_events(run: Run, played: PlayedGames, most: int) -> Events:
     """The events of all games; the `most` of the most games have a page."""
-    texts = played.texts
-    pair = played.event.astype(np.int64) * len(texts) + played.site
-    keys, place, counts = np.unique(
-        np.stack([played.year.astype(np.int64), pair]), axis=1, return_inverse=True, return_counts=True
-    )
-    found = [
-        (year, _name(texts[key // len(texts)], texts[key % len(texts)]))
-        for year, key in zip(*keys.tolist(), strict=True)
-    ]
+    texts, n = played.texts, len(played.texts)
+    key = (played.year.astype(np.int64) * n + played.event) * n + played.site
+    keys, place, counts = np.unique(key, return_inverse=True, return_counts=True)
+    found = [(key // n**2, _name(texts[key // n % n], texts[key % n])) for key in keys.tolist()]
     chosen = sorted({one for one in found if one[1]})
     number = {one: at for at, one in enumerate(chosen)}
     of_key = np.array([number.get(one, -1) for one in found], np.int64)
-    of_game = of_key[place.ravel()]
+    of_game = of_key[place]
     games = np.bincount(of_key[of_key >= 0], counts[of_key >= 0], len(chosen)).astype(np.int64)
     least = np.sort(games)[-most - 1] if len(games) > most else 0
     called = [f"{year} {name}" for year, name in chosen]

@@ -28,7 +28,7 @@ _MOST_GAMES: Final = 500
 def player_subject(book: Book, player: int) -> Subject:
     """The page of a player, or a part of a shared one."""
     one, sides = book.people[player], book.played.of(player)
-    also = book.spellings.get(one.name)
+    also = book.spellings[one.name]
     content = [
         html.note(f"also written: {'; '.join(also)}" if also else ""),
         *_career(book, player, sides),
@@ -303,7 +303,7 @@ def _newcomers(book: Book, year: int) -> str:
 
 def _year_events(book: Book, year: int) -> str:
     events, links, titles = book.events, book.players("../players/"), book.occasions("../events/")
-    shown = book.events_in.get(year, [])
+    shown = book.events_in[year]
     entries = [span(events.entry_starts, at) for at in shown]
     first = [events.player[rows][events.rank[rows] == 1] for rows in entries]
     table = {

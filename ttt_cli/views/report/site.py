@@ -182,7 +182,7 @@ def year_list(book: Book) -> str:
         "#skill": [html.points(one.mean[0]) if one else "" for one in ranked],
         "#games": [f"{count:,}" for count in games],
         "#ranked": [f"{len(one.id) if one else 0:,}" for one in ranked],
-        "#events": [f"{len(book.events_in.get(year, [])):,}" for year in years],
+        "#events": [f"{len(book.events_in[year]):,}" for year in years],
     }
     listed = html.table("years", table)
     return html.page(book.title, "Years", listed, up="", facts=counted(len(years), "year"))
