@@ -249,20 +249,15 @@ class Decisions:
 
     def text(self) -> str:
         """The alias file."""
-        return "".join(f"{line}\n" for line in (*self._kept, *self._lines()))
-
-    @property
-    def _mains(self) -> dict[str, str]:
-        return {one.synonym: one.main for one in self._made.values() if one.answer == "yes"}
-
-    def _lines(self) -> Iterator[str]:
-        mains = self._mains
+        mains = {one.synonym: one.main for one in self._made.values() if one.answer == "yes"}
+        lines = list(self._kept)
         for decision in self._made.values():
-            yield f"# {csv_row(part for part in decision if part)}"
+            lines.append(f"# {csv_row(part for part in decision if part)}")
             if decision.answer != "no":
                 row = alias_row(last_main(mains, decision.main, decision.synonym), decision.synonym)
                 assert row is not None
-                yield row + (f",years={decision.years}" if decision.years else "")
+                lines.append(row + (f",years={decision.years}" if decision.years else ""))
+        return "".join(f"{line}\n" for line in lines)
 
 
 def last_main(mains: Mapping[str, str], name: str, never: str | None = None) -> str:

@@ -1,5 +1,6 @@
 """Identify players: unite the names of all files by spelling, alias file and FIDE id."""
 
+from collections import Counter
 from collections.abc import Sequence
 from itertools import chain, compress
 from operator import eq
@@ -220,15 +221,7 @@ def join_ids(
     best = [(-1, "")] * len(ids)
     for one, which, often in zip(name.tolist(), number.tolist(), count.tolist(), strict=True):
         best[which] = max(best[which], (often, names[one]))
-    shown = _distinct(list(names), [text for _, text in best], ids, (home == np.arange(len(names))).tolist())
-    return shown, home, np.where(known, len(names) + own, np.append(home, NOBODY)[player])
-
-
-def _distinct(names: list[str], of_ids: list[str], ids: Sequence[str], plain: Sequence[bool]) -> list[str]:
-    """All names, followed by ids where several players share one; `plain` names are players without an id."""
-    taken: dict[str, int] = {}
-    for text in (*(name for name, own in zip(names, plain, strict=True) if own), *of_ids):
-        taken[text] = taken.get(text, 0) + 1
-    return names + [
-        f"{name} ({ids[number]})" if taken[name] > 1 else name for number, name in enumerate(of_ids)
-    ]
+    taken = Counter(text for _, text in best)
+    taken.update(names[number] for number in np.flatnonzero(home == np.arange(len(names))).tolist())
+    shown = [f"{text} ({ids[which]})" if taken[text] > 1 else text for which, (_, text) in enumerate(best)]
+    return [*names, *shown], home, np.where(known, len(names) + own, np.append(home, NOBODY)[player])

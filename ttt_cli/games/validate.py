@@ -48,32 +48,13 @@ _GIVERS: Final = {"white": -1.0, "w": -1.0, "black": 1.0, "b": 1.0}  # the sign 
 _USUAL: Final = {"formal": 1.0, "casual": 1.0, "soft": 1.0}
 
 POINTS: Final[dict[str, float]] = {
-    "draw": 87,
-    "exchange": 130,
-    "exchange and move": 182,
-    "knight": 373,
-    "knight and move": 426,
-    "knight and pawn": 479,
-    "knight for two moves": 321,
-    "mate on a given square": 373,
-    "move": 24,
-    "pawn and four moves": 332,
-    "pawn and move": 163,
-    "pawn and three moves": 271,
-    "pawn and two moves": 219,
-    "pawn for the move": 113,
-    "queen": 1008,
-    "queen for pawn and move": 851,
-    "rook": 479,
-    "rook and knight": 799,
-    "rook and move": 539,
-    "rook and pawn": 591,
-    "rook and two pawns": 695,
-    "rook, pawn and move": 651,
-    "rook, pawn and two moves": 712,
-    "two knights": 747,
-    "two moves": 66,
-}
+    "draw": 87, "exchange": 130, "exchange and move": 182, "knight": 373, "knight and move": 426,
+    "knight and pawn": 479, "knight for two moves": 321, "mate on a given square": 373, "move": 24,
+    "pawn and four moves": 332, "pawn and move": 163, "pawn and three moves": 271, "pawn and two moves": 219,
+    "pawn for the move": 113, "queen": 1008, "queen for pawn and move": 851, "rook": 479,
+    "rook and knight": 799, "rook and move": 539, "rook and pawn": 591, "rook and two pawns": 695,
+    "rook, pawn and move": 651, "rook, pawn and two moves": 712, "two knights": 747, "two moves": 66,
+}  # fmt: skip
 _IDLE: Final = frozenset(
     ("a", "and", "at", "both", "by", "given", "giving", "in", "kings", "of", "odds", "on", "queens", "the", "with")
 )  # fmt: skip
