@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import bz2
 import gzip
 import hashlib
 import io
-import lzma
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -14,7 +12,6 @@ from pathlib import Path
 
 import duckdb
 import pytest
-import zstandard
 
 from tests.support.cases import each
 from ttt_cli.config.schema import DataConfig
@@ -161,16 +158,6 @@ def test_standard_input(monkeypatch: pytest.MonkeyPatch) -> None:
     games = read_games(["-"])
     assert listed(games) == [("A", "B", 2, 1)]
     assert games.report.files[0].path == "<stdin>"
-
-
-@pytest.mark.parametrize(
-    "pack", [gzip.compress, bz2.compress, lzma.compress, zstandard.ZstdCompressor().compress]
-)
-@pytest.mark.parametrize("content", [PGN, CSV])
-def test_packed_files_whatever_their_name(tmp_path: Path, pack: type[bytes], content: str) -> None:
-    (tmp_path / "games.txt").write_bytes(pack(content.encode()))
-    (tmp_path / "plain.txt").write_bytes(content.encode())
-    assert listed(read_games([tmp_path / "games.txt"])) == listed(read_games([tmp_path / "plain.txt"]))
 
 
 def test_a_packed_file_cut_short_says_what_came_before(tmp_path: Path) -> None:

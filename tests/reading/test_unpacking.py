@@ -1,8 +1,9 @@
-"""Unpacking in bounded steps: the content comes whole, bombs come in pieces and are refused."""
+"""Unpacking by first bytes, in bounded steps: content comes whole, with its digest; bombs and damage are refused."""
 
 from __future__ import annotations
 
 import bz2
+import hashlib
 import io
 import lzma
 import random
@@ -10,15 +11,18 @@ import tarfile
 import zipfile
 import zlib
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 import zstandard
 
+from tests.support.cases import each
 from ttt_cli.games.read import read_games
 from ttt_cli.reading import input as unpacking
 from ttt_cli.reading import sources as archives
-from ttt_cli.reading.input import UNPACKERS, Expansion
+from ttt_cli.reading.input import UNPACKERS, DamagedInputError, Expansion, Input
 from ttt_cli.support.errors import DataError
+from ttt_cli.support.progress import SILENT
 
 PACKERS: dict[str, Callable[[bytes], bytes]] = {
     "gzip": lambda content: zlib.compress(content, wbits=31),
@@ -142,3 +146,87 @@ def test_archives_of_too_many_files_are_refused(monkeypatch: pytest.MonkeyPatch)
             tar.addfile(entry, io.BytesIO(GAME))
     with pytest.raises(DataError, match="more than 5 files"):
         read_games([io.BytesIO(file.getvalue())])
+
+
+CONTENT = random.Random(1).randbytes(300_000) + b"1. e4 e5 " * 60_000
+
+
+class _Trickle(io.BytesIO):
+    """Hands out a few bytes at a time, as a pipe may."""
+
+    def read(self, size: int | None = -1, /) -> bytes:
+        return super().read(min(3, size) if size and size > 0 else 3)
+
+
+@pytest.mark.parametrize("pack", [bytes, *PACKERS.values()], ids=["plain", *PACKERS])
+def test_content_digest_and_size(tmp_path: Path, pack: Callable[[bytes], bytes]) -> None:
+    path = tmp_path / "games"  # no suffix tells
+    for content, stream in ((CONTENT, None), (b'[Event "x"]\n' * 100, _Trickle)):
+        stored = pack(content)
+        path.write_bytes(stored)
+        one = Input(stream(stored) if stream else path)
+        blocks = list(one.blocks(SILENT))
+        assert all(blocks)
+        assert b"".join(blocks) == content
+        name, size = ("<stream>", None) if stream else (str(path), len(stored))
+        assert (one.name, one.size, one.count) == (name, size, len(stored))
+        assert one.digest == hashlib.sha256(stored).hexdigest()
+
+
+@EVERY
+@pytest.mark.parametrize("left", [0.5, 0.999])
+def test_cut_short(pack: Callable[[bytes], bytes], left: float) -> None:
+    stored = pack(CONTENT)
+    seen: list[bytes] = []
+    with pytest.raises(DamagedInputError, match="end too early") as caught:
+        seen.extend(Input(io.BytesIO(stored[: int(len(stored) * left)])).blocks(SILENT))
+    assert caught.value.exit_code == 3
+    assert caught.value.hint
+    assert CONTENT.startswith(b"".join(seen))
+
+
+@each("packer", ["gzip", "bzip2", "xz"])
+def test_damaged_inside(packer: str) -> None:
+    stored = bytearray(PACKERS[packer](CONTENT))
+    middle = len(stored) // 2
+    stored[middle : middle + 64] = bytes(64)
+    with pytest.raises(DamagedInputError, match=r"damaged|too early"):
+        list(Input(io.BytesIO(bytes(stored))).blocks(SILENT))
+
+
+@each(
+    "name, message, hint",
+    [
+        ("mophy.pgn", r"mophy\.pgn: there is no such file", "did you mean '{}/morphy.pgn'?"),
+        (
+            "nofile.csv",
+            "there is no such file",
+            None,
+        ),  # the lock of the run that would have been made is there
+        ("nowhere/games.pgn", "there is no such file", None),
+        (".", "is a directory", "name the files in it: {}/*.pgn"),
+        (
+            "https://example.org/a/b.pgn",
+            "is an address",
+            "download it first: curl -LO https://example.org/a/b.pgn",
+        ),
+        ("ftp://example.org/b.zip", "is an address", "download it first: curl -LO ftp://example.org/b.zip"),
+    ],
+)
+def test_no_file(tmp_path: Path, name: str, message: str, hint: str | None) -> None:
+    (tmp_path / "morphy.pgn").touch()
+    (tmp_path / ".nofile.ttt.lock").touch()
+    with pytest.raises(DataError, match=message) as caught:
+        Input(name if "//" in name else tmp_path / name)
+    assert caught.value.hint == (hint and hint.format(tmp_path))
+
+
+def test_reading_that_fails_names_the_file() -> None:
+    class Broken(io.BytesIO):
+        name = "tape.pgn"
+
+        def read(self, size: int | None = -1, /) -> bytes:
+            raise OSError(5, "Input/output error")
+
+    with pytest.raises(DataError, match=r"tape\.pgn: cannot be read: Input/output error"):
+        list(Input(Broken()).blocks(SILENT))
