@@ -11,7 +11,6 @@ from ttt_cli.inference.filters import Expectation, RatingParams, filter_fit, one
 from ttt_cli.inference.outcome import predict_ratings, resolve_logistic_margin
 from ttt_cli.inference.params import Traits
 from ttt_cli.kernels.elo import Factors, PeriodRange
-from ttt_cli.support.arrays import Array
 from ttt_cli.timeline import Timeline
 
 NAME: Final = "elo"
@@ -49,40 +48,26 @@ class Params(RatingParams):
 
 @one_pass
 def fit(timeline: Timeline, params: Params) -> Fit:
-    """Filter the games once; the log-evidence is the sum of the predictions' log probabilities."""
+    """Filter the games once; the log-evidence is the sum of the predictions' log probabilities.
+
+    `k` by `alpha` is K = alpha beta sqrt(pi) (TTT paper, section 1).
+    """
+    from ttt_cli.kernels.elo import CLASS, by_game, by_period
+
     margin = resolve_logistic_margin(params, timeline)
-    steps = resolve_steps(params)
-    rating, evidence = _update(
-        timeline,
-        params,
-        Factors(**steps, new_games=float(params.new_games), top_rating=float(params.top_rating)),
-        margin,
-    )
-    chains = {"skill": params.filtered(timeline, rating)}
-    return filter_fit(NAME, params, {**steps, "draw_margin": margin}, chains, evidence)
-
-
-def resolve_steps(params: Params) -> dict[str, float]:
-    """`k`, `k_new` and `k_top` in points, resolved (TTT paper, section 1: K = alpha beta sqrt(pi))."""
-    from ttt_cli.kernels.elo import CLASS
-
     k = params.alpha * CLASS * math.sqrt(math.pi) if params.k == "auto" else params.k
-    return {"k": k, "k_new": params.k_new or k, "k_top": params.k_top or k}
-
-
-def _update(timeline: Timeline, params: Params, factors: Factors, margin: float) -> tuple[Array, float]:
-    """Ratings per node after its games, and the log-evidence."""
-    from ttt_cli.kernels.elo import by_game, by_period
-
+    steps = {"k": k, "k_new": params.k_new or k, "k_top": params.k_top or k}
+    factors = Factors(**steps, new_games=float(params.new_games), top_rating=float(params.top_rating))
     games, player = rows_of(timeline, params.white_advantage), timeline.node_player.copy()
     rules = player, games, margin, params.expectation == "normal", factors
     rating, players = np.empty(timeline.n_nodes), params.new_players(timeline)
     if params.update == "game":
-        return rating, sum(
-            by_game(False, True, piece, *rules, players, rating) for piece in pieces(timeline, games)
-        )
-    ends, twice = np.concatenate([games.white, games.black]), np.tile(games.weight, 2)
-    count = np.bincount(ends, twice, len(rating)).astype(np.float64)
-    whole = PeriodRange(False, timeline.node_start.copy(), timeline.game_start.copy())
-    evidence = by_period(whole, *rules, params.k_limit, count, np.zeros(len(rating)), players, rating)
-    return rating, float(evidence)
+        parts = pieces(timeline, games)
+        evidence = sum(by_game(False, True, piece, *rules, players, rating) for piece in parts)
+    else:
+        ends, twice = np.concatenate([games.white, games.black]), np.tile(games.weight, 2)
+        count = np.bincount(ends, twice, len(rating)).astype(np.float64)
+        whole = PeriodRange(False, timeline.node_start.copy(), timeline.game_start.copy())
+        evidence = by_period(whole, *rules, params.k_limit, count, np.zeros(len(rating)), players, rating)
+    chains = {"skill": params.filtered(timeline, rating)}
+    return filter_fit(NAME, params, {**steps, "draw_margin": margin}, chains, float(evidence))

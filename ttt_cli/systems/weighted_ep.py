@@ -8,6 +8,7 @@ Departures: the pull is partial and centred, since otherwise levels drift. The m
 sweep, which does not change the fixed point. Salimans' regressions on the match schedule are omitted.
 """
 
+from dataclasses import replace
 from typing import Final, Unpack
 
 import numpy as np
@@ -20,7 +21,7 @@ from ttt_cli.inference import outcome
 from ttt_cli.inference import params as parameters
 from ttt_cli.inference.ep.merged import merge_games
 from ttt_cli.inference.ep.start import sites_name, started_sites
-from ttt_cli.inference.filters import games_so_far
+from ttt_cli.inference.filters import filter_fit, games_so_far
 from ttt_cli.inference.outcome import by_sides, log_score, normal_unit, resolve_margin
 from ttt_cli.inference.params import COMMON_MARGIN, PLAY, Traits
 from ttt_cli.inference.solver import Given, OnSweep, Pace, Sweep, iterate, largest
@@ -269,7 +270,7 @@ def fit(timeline: Timeline, params: Params, solver: SolverConfig, **given: Unpac
     drift = _drift(timeline, params, sd, before_sd)
     mean, before_mean = mean + params.prior_mean, before_mean + params.prior_mean
     evidence = _log_score(timeline, games, before_mean, before_sd)
-    return _fitted(games, Filter(mean, sd, before_mean, before_sd, drift, params.prior_sd), evidence)
+    return _fitted(games, params, Filter(mean, sd, before_mean, before_sd, drift, params.prior_sd), evidence)
 
 
 def fit_before(
@@ -280,22 +281,12 @@ def fit_before(
     (mean, sd), (unknown, _) = games.run(first, filtered=False)
     mean = mean + params.prior_mean
     evidence = np.nan if first else _log_score(timeline, games, mean, sd)
-    return _fitted(games, Filter(unknown, unknown, mean, sd, unknown), evidence)
+    return _fitted(games, params, Filter(unknown, unknown, mean, sd, unknown), evidence)
 
 
-def _fitted(games: GamesSoFar, chain: Filter, evidence: float) -> Fit:
-    return Fit(
-        model=NAME,
-        kind=TRAITS.kind,
-        params=games.resolved,
-        chains={"skill": chain},
-        log_evidence=evidence,
-        leave_one_out=evidence,
-        elo_unit=games.elo_unit,
-        status=games.status(),
-        trace=tuple(games.trace),
-        state=games.state,
-    )
+def _fitted(games: GamesSoFar, params: Params, chain: Filter, evidence: float) -> Fit:
+    found = filter_fit(NAME, params, games.resolved, {"skill": chain}, evidence, games.status())
+    return replace(found, elo_unit=games.elo_unit, trace=tuple(games.trace), state=games.state)
 
 
 def _log_score(timeline: Timeline, games: GamesSoFar, mean: Array, sd: Array) -> float:
