@@ -43,6 +43,11 @@ def filled(name: str, parts: Mapping[str, Any]) -> str:
     return _PAGES.get_template(name).render(parts)
 
 
+def part(name: str, *given: Any) -> str:
+    """A part of the page frames by its name in `parts.html`."""
+    return str(getattr(_PAGES.get_template("parts.html").module, name)(*given))
+
+
 def figure(spec: Spec, kind: str = "", **sizes: int) -> str:
     """A figure that the script of the page draws. `sizes`: height and width in pixels; as wide as the page without."""
     title = spec["title"]

@@ -3,7 +3,6 @@
 import json
 import math
 from dataclasses import asdict
-from html import escape
 from itertools import groupby
 from operator import itemgetter
 from typing import Any, Final
@@ -32,41 +31,13 @@ from ttt_cli.views.rows import short as short_text
 from ttt_cli.views.run import curve_title, scale_note
 
 LATE: Final = "This fit had not converged: skills may be off by more than the tolerance."
-LONG: Final = 200  # characters of a note that is folded
 _LISTED: Final = "SELECT file, line, action, reason, detail FROM problems LIMIT 100"
 _SHORTEST: Final = 3  # years of a curve
 
 
-def game_cards(meta: RunMeta) -> str:
-    """Counts of games, players and years."""
-    return _cards(
-        ("games", f"{meta.weight:,.10g}"),
-        ("players", f"{meta.players:,}"),
-        ("years", f"{meta.first[:4]}–{meta.last[:4]}"),
-        ("drawn", f"{100 * meta.draw_share:.1f} %"),
-    )
-
-
-def model_cards(meta: RunMeta) -> str:
-    """The model, its evidence where it has any, and whether inference converged."""
-    evidence = (
-        ("log-evidence, nats", f"{meta.log_evidence:,.2f}"),
-        ("gain per game over the naive model, nats", f"{gain_per_game(meta):.5f}"),
-    )
-    converged = "yes" if meta.converged else "NO"
-    return _cards(("model", meta.label), *(evidence if has_evidence(meta) else ()), ("converged", converged))
-
-
-def _cards(*facts: tuple[str, str]) -> str:
-    return "".join(f"<div><dt>{escape(key)}</dt><dd>{escape(value)}</dd></div>" for key, value in facts)
-
-
-def warning(line: str) -> str:
-    """A paragraph in a box; a long one is folded under its first words."""
-    head, _, rest = line.partition(": ")
-    if len(line) <= LONG or not rest:
-        return f'<p class="note">{escape(line)}</p>'
-    return f'<details class="note"><summary>{escape(head)}</summary><p>{escape(rest)}</p></details>'
+def model_gain(meta: RunMeta) -> float | None:
+    """The gain in evidence per game over the naive model, nats; None without evidence."""
+    return gain_per_game(meta) if has_evidence(meta) else None
 
 
 def pictures(run: Run) -> list[tuple[str, str]]:
@@ -80,12 +51,12 @@ def pictures(run: Run) -> list[tuple[str, str]]:
 
 def _evidence_facts(meta: RunMeta) -> list[tuple[str, str]]:
     """Evidence beside the naive model, and how inference ended."""
-    has_error, evidence = math.isfinite(meta.remaining_error), has_evidence(meta)
+    has_error, gain = math.isfinite(meta.remaining_error), model_gain(meta)
     return [
-        ("log-evidence, nats", f"{meta.log_evidence:,.4f}" if evidence else f"{meta.model} has none"),
+        ("log-evidence, nats", f"{meta.log_evidence:,.4f}" if gain is not None else f"{meta.model} has none"),
         ("naive model (always the share of draws), nats",
          f"{naive_log_evidence(meta.weight, meta.draw_share):,.4f}"),
-        *([("gain per game, nats", f"{gain_per_game(meta):.6f}")] if evidence else ()),
+        *([("gain per game, nats", f"{gain:.6f}")] if gain is not None else ()),
         ("converged", "yes" if meta.converged else "no"),
         ("sweeps", f"{meta.sweeps:,}"),
         ("largest error left, points", f"{meta.remaining_error:.3g}" if has_error else "unknown"),
@@ -166,8 +137,8 @@ def report_page(
         parts = {
             "title": f"{run.name}: skill histories",
             "about": f"{meta.describe()}; {scale_note(run)}",
-            "cards": game_cards(meta) + model_cards(meta),
-            "notes": "".join(map(warning, (*notes, *meta.notes))),
+            "gain": model_gain(meta),
+            "notes": (*notes, *meta.notes),
             "beside": beside,
             "pictures": pictures(run),
             "surface_note": surface and surface_note(surface),

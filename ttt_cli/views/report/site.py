@@ -16,7 +16,7 @@ from ttt_cli.views.rankings import CHALLENGES, Eligible, Leader, eligible, most_
 from ttt_cli.views.report import markup as html
 from ttt_cli.views.report.book import Book, Event, Person, predicted, span
 from ttt_cli.views.report.folder import new_folder
-from ttt_cli.views.report.page import LATE, game_cards, model_cards, pictures, warning
+from ttt_cli.views.report.page import LATE, model_gain, pictures
 from ttt_cli.views.report.pages import event_subject, player_subject, year_page
 from ttt_cli.views.rows import Rows, counted
 from ttt_cli.views.run import scale_note
@@ -40,18 +40,20 @@ _HEADS: Final = {
 def front_page(book: Book) -> str:
     """Number ones, the greatest players, and links to the other pages."""
     run = book.run
-    notes = [warning(showable(line)) for line in run.meta.notes]
-    late = "" if run.meta.converged else warning(LATE)
+    notes = [html.part("warning", showable(line)) for line in run.meta.notes]
+    late = "" if run.meta.converged else html.part("warning", LATE)
+    games = f'<dl class="cards">{html.part("game_cards", run.meta)}</dl>'
+    model = f'<dl class="cards">{html.part("model_cards", run.meta, model_gain(run.meta))}</dl>'
     ones = html.section("Number ones", _number_ones(book)) if book.rankings else ""
     ranked = [(head, ask(run, book.limits, _SHOWN)) for head, ask in GREATEST]
     greatest = [html.section(head, _table(book, head, rows)) for head, rows in ranked if rows.rows]
     years = "".join(f"<li>{html.link(f'years/{year}.html', str(year))}" for year in book.all_years)
     return html.page(
-        book.title, book.title, late, f'<dl class="cards">{game_cards(run.meta)}</dl>', ones, *greatest,
+        book.title, book.title, late, games, ones, *greatest,
         *(html.section(title.capitalize(), drawn) for title, drawn in pictures(run)),
         _beside(book),
         html.section("Years", f'<ul class="years">{years}</ul>'),
-        html.section("About the model", f'<dl class="cards">{model_cards(run.meta)}</dl>', *notes),
+        html.section("About the model", model, *notes),
         up="", facts=f"{run.meta.describe()}; {scale_note(run)}", named=book.title,
     )  # fmt: skip
 
