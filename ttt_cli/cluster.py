@@ -14,7 +14,7 @@ import sys
 import warnings
 from collections.abc import Callable, Coroutine, Iterable, Iterator, Sequence
 from concurrent.futures import CancelledError
-from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass
 from functools import partial
 from importlib import import_module
@@ -88,35 +88,28 @@ def cluster_client(where: str) -> Iterator[Client]:
     workers = local_workers(where)
     if not workers:
         import_dask()
-    place: AbstractContextManager[str] = local_scheduler(workers) if workers else nullcontext(where)
-    with place as address, _quiet(), _connected(address, workers) as client:
-        yield client
+    with local_scheduler(workers) if workers else nullcontext(where) as address, _quiet():
+        from distributed import Client, Security
 
-
-@contextmanager
-def _connected(where: str, workers: int | None) -> Iterator[Client]:
-    from distributed import Client, Security
-
-    if where.startswith("tls://") and not Security().get_connection_args("client").get("ssl_context"):
-        raise SetupError(
-            f"{where} asks for certificates",
-            hint="distributed.comm.tls in Dask's config names them (docs/cluster.md)",
-        )
-    at = {"scheduler_file": where} if where.endswith(".json") else {"address": where}
-    if where.endswith(".json") and not Path(where).is_file():
-        raise SetupError(f"there is no {where}", hint="dask scheduler --scheduler-file writes it")
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # of versions, which the work itself looks at
-            client = Client(**at, timeout=CONNECTED, set_as_default=False, name="ttt")
-        if workers:
-            client.wait_for_workers(workers, timeout=CONNECTED)
-    except Exception as error:
-        raise SetupError(
-            f"no Dask scheduler answers at {where}", hint=f"is it running? {error or type(error).__name__}"
-        ) from error
-    with client:
-        yield client
+        if where.startswith("tls://") and not Security().get_connection_args("client").get("ssl_context"):
+            raise SetupError(
+                f"{where} asks for certificates",
+                hint="distributed.comm.tls in Dask's config names them (docs/cluster.md)",
+            )
+        if where.endswith(".json") and not Path(where).is_file():
+            raise SetupError(f"there is no {where}", hint="dask scheduler --scheduler-file writes it")
+        at = {"scheduler_file" if where.endswith(".json") else "address": address}
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # of versions, which the work itself looks at
+                client = Client(**at, timeout=CONNECTED, set_as_default=False, name="ttt")
+            if workers:
+                client.wait_for_workers(workers, timeout=CONNECTED)
+        except Exception as error:
+            hint = f"is it running? {error or type(error).__name__}"
+            raise SetupError(f"no Dask scheduler answers at {address}", hint=hint) from error
+        with client:
+            yield client
 
 
 @contextmanager
@@ -267,17 +260,18 @@ LOOK: Final = 1.0  # seconds between two looks at what workers there are
 LOST: Final = "Worker holding Actor was lost"  # as Dask says it
 
 
-class Losses:
+@contextmanager
+def losses() -> Iterator[None]:
     """End the block when a worker is lost, however Dask reports it."""
+    from distributed.scheduler import KilledWorker
 
-    def __enter__(self) -> None: ...
-
-    def __exit__(self, _: object, error: object, __: object) -> bool:
-        from distributed.scheduler import KilledWorker
-
-        if isinstance(error, RuntimeError):
-            return str(error).startswith(LOST)
-        return isinstance(error, OSError | CancelledError | KilledWorker)
+    try:
+        yield
+    except (OSError, CancelledError, KilledWorker):
+        pass
+    except RuntimeError as error:
+        if not str(error).startswith(LOST):
+            raise
 
 
 def submit_actor(
@@ -285,21 +279,17 @@ def submit_actor(
 ) -> Future[Actor] | None:
     """Send an object to a worker and create an actor of it there; None if the worker is lost."""
     make = cast("Callable[..., Actor]", kind)
-    with Losses(), suppress(KeyError, ValueError):  # the scheduler no longer knows the worker
+    with losses(), suppress(KeyError, ValueError):  # the scheduler no longer knows the worker
         content = client.scatter(sent, workers=[address], hash=False)
         return client.submit(make, content, *arguments, actor=True, workers=[address], pure=False)
     return None
 
 
-def made_actor(client: Client, address: str, future: Future[Actor] | None) -> Actor | None:
-    """The actor, or None if its worker was lost."""
-    with Losses():
-        while future:
-            try:
-                return future.result(timeout=LOOK)
-            except TimeoutError:
-                if address not in client.scheduler_info(n_workers=-1)["workers"]:
-                    break
+def made_actor(future: Future[Actor] | None) -> Actor | None:
+    """The actor, or None if its worker was lost: Dask then cancels it for want of the object sent."""
+    with losses():
+        if future:
+            return future.result()
     return None
 
 

@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Any, Final, cast
 import numpy as np
 
 from ttt_cli.cluster import (
-    Losses,
     cluster_asked,
     cluster_client,
     local_workers,
+    losses,
     made_actor,
     submit_actor,
 )
@@ -217,8 +217,7 @@ class Cluster:
             with self._client.as_current():  # actors look for it
                 try:
                     made = [self._sent(piece) for piece in pieces]
-                    ends = zip(self._where, made, strict=True)
-                    self._actors = [made_actor(self._client, *end) for end in ends]
+                    self._actors = [made_actor(future) for future in made]
                     yield self
                 finally:
                     self._actors.clear()
@@ -239,11 +238,11 @@ class Cluster:
         calls: dict[int, ActorFuture[Any]] = {}
         found: dict[int, Any] = {}
         for number, (actor, arguments) in enumerate(zip(self._actors, each, strict=False)):
-            with Losses():
+            with losses():
                 if actor is not None:
                     calls[number] = cast("ActorFuture[Any]", getattr(actor, name)(*arguments))
         for number, call in calls.items():
-            with Losses():
+            with losses():
                 found[number] = call.result()
         self._actors = [actor if number in found else None for number, actor in enumerate(self._actors)]
         if None in self._actors:
@@ -256,8 +255,7 @@ class Cluster:
         for number in lost:
             self._where[number] = ""
         for number in lost:
-            future = self._sent(self._pieces[number])
-            self._actors[number] = made_actor(self._client, self._where[number], future)
+            self._actors[number] = made_actor(self._sent(self._pieces[number]))
         if None in self._actors:
             raise SliceLost("a worker was lost while it received a slice")
 
