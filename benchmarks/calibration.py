@@ -97,7 +97,7 @@ def take_history(plan: Plan, density: float, apart: int) -> History:
     pairs = one_pair_per_period(timeline, rng), pairs_across(timeline, apart, rng)
     weights = [contrasts(timeline.n_nodes, some)]
     weights += [contrasts(timeline.n_nodes, one) - contrasts(timeline.n_nodes, other) for one, other in pairs]
-    joint = ttt.posterior(timeline, params, fits["joint"])
+    joint = ttt.through_time(timeline, params, fits["joint"].params["draw_margin"]).posterior(fits["joint"])
     assert isinstance(joint, JointInference)
     errors = {}
     for quantity, c in zip(QUANTITIES, weights, strict=True):

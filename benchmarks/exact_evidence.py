@@ -33,7 +33,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         begun = time.perf_counter()
         fit = ttt.fit(timeline, params, SolverConfig(posterior=kind))
         print(f"{kind:12} {fit.log_evidence:.4f}  {time.perf_counter() - begun:.1f} s", flush=True)
-    posterior = ttt.posterior(timeline, params, fit)
+    posterior = ttt.through_time(timeline, params, fit.params["draw_margin"]).posterior(fit)
     assert isinstance(posterior, JointInference)
     begun, rng = time.perf_counter(), np.random.default_rng(options.seed)
     batches = range(0, options.samples, AT_ONCE)
