@@ -11,6 +11,7 @@ from tests.support.cases import each
 from tests.support.commands import Ran
 from ttt_cli.cli import main
 from ttt_cli.cli.fit import default_output
+from ttt_cli.inference.ep import places
 from ttt_cli.runs.run import open_run
 from ttt_cli.systems import ttt
 
@@ -21,6 +22,12 @@ GAMES = """date,white,black,result
 1861,"Anderssen, Adolf","Paulsen, Louis",*
 1862,"Anderssen, Adolf","Paulsen, Louis",0-1
 """
+
+
+class Sweeps(list[float]):
+    """Changes of sweeps, and the signal that the next fit gets, if any."""
+
+    number = 0
 
 
 @pytest.fixture
@@ -112,35 +119,57 @@ def test_problems_are_listed_one_by_one_with_v(here: Path, ran: Ran) -> None:
     assert "\n    games.csv:5 " in ran("fit games.csv -v").err
 
 
-@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 128 + signal.SIGTERM)])
-def test_a_signal_between_sweeps_leaves_the_old_run_and_nothing_else(
-    here: Path,
-    number: signal.Signals,
-    code: int,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    assert main.run(["fit", "games.csv", "-q"]) == 0
-    before = (here / "games.ttt").read_bytes()
+@pytest.fixture
+def swept(monkeypatch: pytest.MonkeyPatch) -> Sweeps:
+    """Changes of the sweeps of all fits; a fit gets the signal `number` after two sweeps."""
+    found = Sweeps()
     real_fit = ttt.fit
-    swept = []
 
-    def signalled(*args: object, on_sweep: object, **rest: object) -> object:
-        def on(*state: float) -> None:
-            swept.append(state)
-            if len(swept) == 2:
-                os.kill(os.getpid(), number)
+    def fit(*args: object, on_sweep: object, **rest: object) -> object:
+        def on(sweep: int, change: float, _: float) -> None:
+            found.append(change)
+            if sweep == 2 and found.number:
+                os.kill(os.getpid(), found.number)
 
         return real_fit(*args, on_sweep=on, **rest)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(ttt, "fit", signalled)
+    monkeypatch.setattr(ttt, "fit", fit)
+    return found
+
+
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 128 + signal.SIGTERM)])
+def test_a_signal_between_sweeps_leaves_the_old_run_and_nothing_else(
+    here: Path, number: signal.Signals, code: int, swept: Sweeps, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main.run(["fit", "games.csv", "-q"]) == 0
+    before = (here / "games.ttt").read_bytes()
+    swept.number = number
     assert main.run(["fit", "games.csv", "-s", "solver.tol=1e-12"]) == code
-    assert len(swept) >= 2  # the signal is heard by another thread than that of the sweeps
     assert signal.getsignal(signal.SIGTERM) is signal.SIG_DFL
     assert names(here) == ["games.csv", "games.ttt"]
     assert (here / "games.ttt").read_bytes() == before
     if number == signal.SIGINT:
         assert "interrupted" in capsys.readouterr().err
+
+
+def test_the_same_command_with_the_same_scratch_continues_an_interrupted_fit(
+    here: Path, swept: Sweeps, ran: Ran, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(places, "resident", lambda: 0)
+    monkeypatch.setattr(places.Storage, "holds", lambda *_: False)
+    command = "fit games.csv -q -c ttt -s solver.tol=1e-9 --memory 1GB --scratch kept"
+    ran(command)
+    fresh = swept.copy()
+    assert names(here / "kept") == []
+    swept.number = signal.SIGINT
+    ran(command, 130)
+    assert len(names(here / "kept")) == 1
+    swept.number = 0
+    swept.clear()
+    ran(command)
+    assert swept[0] < fresh[1] < fresh[0]
+    assert names(here) == ["games.csv", "games.ttt", "kept"]
+    assert names(here / "kept") == []
 
 
 @each(

@@ -68,6 +68,7 @@ MISTAKES: tuple[tuple[str, int, str, str], ...] = (
     ("fit games.csv --beta 500", 2, "no such option '--beta'", "keys of a config are set with -s model.beta=500"),
     ("fit games.csv --period=month", 2, "no such option '--period'", "-s data.period=month"),
     ("fit games.csv --model ttt-d", 2, "no such option '--model'", "a model is chosen with -c ttt-d"),
+    ("fit --resume kept", 2, "no such option '--resume'", "the same command with the same --scratch continues an"),
     ("config show ttt-d", 2, "unexpected extra argument (ttt-d)", "`ttt config show -c ttt-d`"),
     ("config schema --model tttt", 2, "unknown model 'tttt'", "did you mean 'ttt'?"),
     # options and commands

@@ -12,7 +12,7 @@ _SUFFIXES = (".gz", ".bz2", ".xz", ".zst"), (".pgn", ".csv", ".tsv", ".txt", ".p
 
 
 @click.command("fit")
-@click.argument("files", metavar="FILE...", nargs=-1)
+@click.argument("files", metavar="FILE...", nargs=-1, required=True)
 @options.reading_options
 @click.option(
     "-o",

@@ -150,7 +150,7 @@ def run(args: Sequence[str] | None = None) -> int:
             common = [arg for arg in args[:end] if arg in _COMMON]
             args = [*(arg for arg in args[:end] if arg not in _COMMON), *args[end:]]
             try:
-                code = group.main([*common, *args], prog_name="ttt", standalone_mode=False, obj=args[1:])
+                code = group.main([*common, *args], prog_name="ttt", standalone_mode=False)
             except click.NoSuchOption:
                 from ttt_cli.cli.usage import renamed
 
@@ -158,9 +158,7 @@ def run(args: Sequence[str] | None = None) -> int:
                 if not notes:
                     raise
                 say(*notes)
-                code = group.main(
-                    [*common, *renewed], prog_name="ttt", standalone_mode=False, obj=renewed[1:]
-                )
+                code = group.main([*common, *renewed], prog_name="ttt", standalone_mode=False)
             streams.flush_output()  # of --help
     except Exception as error:
         return _interrupted(signals[0]) if signals else _failed(error, args or sys.argv[1:])

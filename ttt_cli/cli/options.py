@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-import json
-import os
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager, nullcontext, suppress
+from collections.abc import Callable, Iterable, Mapping
 from functools import reduce, wraps
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import click
@@ -23,8 +19,7 @@ from ttt_cli.cli.console import (
     voice,
 )
 from ttt_cli.reading.reports import EVENT_SETS
-from ttt_cli.support.errors import ConfigError, SetupError, suggested
-from ttt_cli.support.files import open_own, write_own
+from ttt_cli.support.errors import suggested
 
 if TYPE_CHECKING:
     from ttt_cli.runs.run import Run
@@ -282,108 +277,10 @@ _STORAGE: Final = (
     ),
     click.option(
         "--scratch", metavar="FOLDER",
-        help="Folder for files of --memory and --cluster. An interrupted fit continues with `--resume FOLDER` or the "
-        "same command.",
-    ),
-    click.option(
-        "--resume", metavar="FOLDER",
-        help="Continue the fit of --scratch FOLDER; repeat its -o and --cluster.",
+        help="Folder for files of --memory and --cluster. The same command continues an interrupted fit from there.",
     ),
 )  # fmt: skip
-COMMAND: Final = "ttt-fit.json"  # in the scratch folder: the arguments of the fit, and its working folder
-MOST_KEPT: Final = 1 << 20  # bytes of it
-_ADDRESS: Final = "solver.cluster="
-_NOT_AGAIN: Final = "--resume FOLDER takes -o and --cluster only: the rest is as it was"
-
-
-def storage_options(command: Command) -> Command:
-    """Add --memory, --scratch and --resume to a command, which gets the first two as the last of its `overrides`.
-
-    With --scratch the arguments of the command are kept in that folder until it ends, for --resume.
-    """
-
-    @wraps(command)
-    def wrapped(resume: str | None, **values: Any) -> Any:
-        context, scratch = click.get_current_context(), values["scratch"]
-        if resume is not None:
-            return _resume(Path(resume).absolute(), context)
-        if not values["files"]:
-            missing = next(param for param in context.command.params if param.name == "files")
-            raise click.MissingParameter(ctx=context, param=missing)
-        values = _as_overrides(values, {name: f"solver.{name}" for name in ("memory", "scratch")})
-        kept = nullcontext() if scratch is None else _kept(Path(scratch).absolute(), context)
-        with kept:
-            return command(**values)
-
-    return given(_STORAGE)(wrapped)  # type: ignore[no-any-return]
-
-
-@contextmanager
-def _kept(folder: Path, context: click.Context) -> Iterator[None]:
-    """Keep the arguments of the command in a folder while the block runs, and also when it fails."""
-    place, before = folder / COMMAND, None
-    with suppress(OSError), open_own(place) as file:
-        before = file.read(MOST_KEPT)
-    arguments = json.dumps({"folder": str(Path.cwd()), "arguments": context.obj}).encode()
-    try:
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        write_own(place, lambda file: file.write(arguments))
-    except OSError as error:
-        raise SetupError(f"{place} cannot be written: {error.strerror}") from error
-    try:
-        yield
-    except ConfigError:  # nothing was begun
-        if before is not None:
-            write_own(place, lambda file: file.write(before))
-        raise
-    place.unlink(missing_ok=True)
-
-
-def _resume(folder: Path, context: click.Context) -> Any:
-    """Run the command of a folder again where it was started, with the output and cluster of this command line.
-
-    Raises SetupError for a file that is damaged or that others could have written, UsageError when -o or --cluster
-    is missing.
-    """
-    here = context.params
-    if any(value for name, value in here.items() if name not in ("resume", "output", "cluster", "no_wait")):
-        raise click.UsageError(_NOT_AGAIN)
-    try:
-        with open_own(folder / COMMAND) as file:
-            content = file.read(MOST_KEPT + 1)
-        if len(content) > MOST_KEPT:
-            raise ValueError
-        kept = json.loads(content)
-        where, arguments = Path(kept["folder"]), [*map(str, kept["arguments"])]
-        again = context.command.make_context("fit", [*arguments], context.parent, obj=arguments)
-    except PermissionError as error:
-        raise SetupError(
-            f"{error.filename or folder} is not trusted: {error.strerror}",
-            hint="only your own private folder is resumed (chmod go-w FOLDER)",
-        ) from error
-    except (OSError, ValueError, KeyError, TypeError, RecursionError, click.ClickException) as error:
-        raise SetupError(
-            f"{folder} has no fit to resume", hint="`ttt fit FILE... --scratch FOLDER` keeps one"
-        ) from error
-    before, output = again.params["output"], here["output"]
-    if output is None and (before is not None or where != Path.cwd()):
-        place = "in its default place" if before is None else f"as {before}"
-        raise click.UsageError(f"the fit would write its run {place} in {where}: confirm with -o RUN")
-    others = [one for one in again.params["overrides"] if not one.startswith(_ADDRESS)]
-    addresses = [one for one in again.params["overrides"] if one.startswith(_ADDRESS)]
-    addresses += [f"{_ADDRESS}{again.params['cluster']}"] * (again.params["cluster"] is not None)
-    if addresses and here["cluster"] is None:
-        raise click.UsageError(f"the fit was on a cluster ({addresses[-1]}): confirm with --cluster WHERE")
-    again.params |= {
-        "resume": None,
-        "output": output if output in (None, "-") else str(Path(output).absolute()),
-        "overrides": (*others, f"{_ADDRESS}null"),
-        "cluster": here["cluster"],
-        "scratch": str(folder),
-    }
-    try:
-        os.chdir(where)
-    except OSError as error:
-        raise SetupError(f"{where}, where the fit was started, is missing: {error.strerror}") from error
-    with again:
-        return again.command.invoke(again)
+# The command sees them as the last of its `overrides`
+storage_options = given(
+    _STORAGE, lambda values: _as_overrides(values, {name: f"solver.{name}" for name in ("memory", "scratch")})
+)

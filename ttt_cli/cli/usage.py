@@ -56,6 +56,8 @@ def _for_option(
     )
     if file := next((arg for arg in args if arg.startswith(name) and os.path.lexists(arg)), None):
         yield f"a file whose name begins with a hyphen is named ./{file}"
+    if name == "--resume":
+        yield "the same command with the same --scratch continues an interrupted fit"
     if name == "--model":
         yield f"a model is chosen with -c {value}"
     if keys := list(_keys(name.strip("-").replace("-", "_"))):

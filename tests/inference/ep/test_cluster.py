@@ -139,7 +139,7 @@ def test_a_lost_scheduler_is_said(games, monkeypatch):
 
         with pytest.raises(SetupError, match="the scheduler of the cluster is lost") as caught:
             ttt.fit(build_timeline(games), PARAMS, EXACT, place=Cluster(client), on_sweep=kill)
-    assert "--resume" in (caught.value.hint or "")
+    assert "--scratch" in (caught.value.hint or "")
 
 
 def test_a_joint_posterior_is_refused(games):

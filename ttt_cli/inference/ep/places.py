@@ -186,7 +186,7 @@ def resident() -> int:
 
 
 AWAITED: Final = 60  # seconds in which a worker should come back when none is left
-RESUME: Final = "`ttt fit --resume FOLDER` resumes a fit that was started with --scratch FOLDER"
+CONTINUE: Final = "the same command continues a fit that was started with --scratch FOLDER"
 
 
 class Cluster:
@@ -225,7 +225,7 @@ class Cluster:
         except BrokenPipeError:  # nobody reads what is shown
             raise
         except (OSError, CancelledError) as error:
-            raise SetupError("the scheduler of the cluster is lost", hint=RESUME) from error
+            raise SetupError("the scheduler of the cluster is lost", hint=CONTINUE) from error
 
     def _sent(self, piece: SliceInput) -> Future[Actor] | None:
         """A piece on its way to a worker that makes an actor of it; None where this worker is lost meanwhile."""
@@ -269,7 +269,7 @@ def _addresses(client: Client) -> list[str]:
         try:
             client.wait_for_workers(1, timeout=AWAITED)
         except TimeoutError as error:
-            raise SetupError("all workers of the cluster are lost", hint=RESUME) from error
+            raise SetupError("all workers of the cluster are lost", hint=CONTINUE) from error
         found = list(client.scheduler_info(n_workers=-1)["workers"])
     return found
 
