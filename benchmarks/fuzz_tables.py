@@ -26,7 +26,7 @@ from tests.reference.tables import PlainTableReader
 from tests.support.batches import rows_of
 from ttt_cli.config.schema import DataConfig
 from ttt_cli.games.read import read_records
-from ttt_cli.games.records import games_of
+from ttt_cli.games.table import games_of
 from ttt_cli.reading import delimited, text
 from ttt_cli.reading.batches import Table
 from ttt_cli.reading.delimited import read_delimited

@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 
 from ttt_cli.config.schema import FilterConfig
-from ttt_cli.games.aliases import read_aliases
+from ttt_cli.games.players import read_aliases
 from ttt_cli.games.validate import POINTS, OddsTable
 from ttt_cli.reading.reports import EVENT_SETS
 

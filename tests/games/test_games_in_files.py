@@ -12,7 +12,7 @@ import pytest
 
 from ttt_cli import api
 from ttt_cli.config.schema import DataConfig, SolverConfig
-from ttt_cli.games import ingest
+from ttt_cli.games import read as ingest
 from ttt_cli.games.groups import careers_of, find_groups
 from ttt_cli.games.read import games_for, read_games
 from ttt_cli.games.table import GAME_COLUMNS

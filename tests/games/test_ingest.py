@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from tests.support.cases import each
-from ttt_cli.games.ingest import Collector
+from ttt_cli.games.read import Collector
 from ttt_cli.games.table import Games
 from ttt_cli.reading.batches import FileRecords, text_table
 

@@ -92,7 +92,7 @@ def test_dirty_csv() -> None:
     "name, message, hint",
     [
         ("page.pgn", "is a web page", "download"),
-        ("unplayed.pgn", "none of its 2 records can be used: no result 1, no player 1", "line 1: no result"),
+        ("unplayed.pgn", "none of its 2 records can be used: no player 1, no result 1", "line 1: no result"),
         ("unnamed_columns.csv", "columns are not known", "data.columns=["),
     ],
 )

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 import numpy as np
 import pytest
 
-from ttt_cli.games.ingest import Collector
+from ttt_cli.games.read import Collector
 from ttt_cli.reading.batches import USUAL, Batch, FileRecords, Table
 from ttt_cli.reading.columns import Strings
 from ttt_cli.reading.pgn import Scanner

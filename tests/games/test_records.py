@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 from tests.support.collected import collector_of, game, reasons, records_of
 from tests.support.strategies import examples
 from ttt_cli.config.schema import DataConfig
-from ttt_cli.games.records import games_of
-from ttt_cli.games.table import Games
+from ttt_cli.games.table import Games, games_of
 
 
 def listed(games: Games) -> list[tuple[str, str, int, float, float]]:

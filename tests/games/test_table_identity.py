@@ -16,7 +16,7 @@ from tests.support.collected import reasons
 from tests.support.strategies import examples
 from ttt_cli.config.schema import DataConfig
 from ttt_cli.games.read import read_records
-from ttt_cli.games.records import Records, games_of
+from ttt_cli.games.table import Records, games_of
 from ttt_cli.support.errors import DataError
 
 CELLS = {

@@ -14,7 +14,7 @@ from tests.support.collected import game, reasons, records_of
 from ttt_cli import api
 from ttt_cli.config.schema import DataConfig, FilterConfig
 from ttt_cli.games.read import read_games, read_records
-from ttt_cli.games.records import Records, games_of
+from ttt_cli.games.table import Records, games_of
 from ttt_cli.support.errors import DataError
 
 LICHESS = ["mate"] * 3 + ["resign"] * 4 + ["Resign"] + ["outoftime", "draw", ""]

@@ -7,9 +7,10 @@ from collections.abc import Iterable, Mapping
 import numpy as np
 
 from ttt_cli.config.schema import DataConfig
-from ttt_cli.games.ingest import Collector
-from ttt_cli.games.records import Records
+from ttt_cli.games.read import Collector
+from ttt_cli.games.table import Records
 from ttt_cli.reading.batches import FileRecords, Note, text_table
+from ttt_cli.reading.reports import DROP_REASONS
 
 _OWN = ("date", "white", "black", "result", "weight", "moves")
 Row = Mapping[str, object]
@@ -56,4 +57,4 @@ def game(
 
 def reasons(records: Records) -> list[str | None]:
     """Why each record is not used."""
-    return [records.reason(row) for row in range(len(records))]
+    return [(None, *DROP_REASONS)[code] for code in records.reject_code.tolist()]

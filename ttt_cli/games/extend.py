@@ -8,10 +8,8 @@ from typing import Any, Final
 import numpy as np
 
 from ttt_cli.config.schema import DataConfig
-from ttt_cli.games.aliases import Aliases, read_aliases
-from ttt_cli.games.records import table_of, years_of
-from ttt_cli.games.table import GAME_COLUMNS, PRECISION_DAY, Games, joined, picked
-from ttt_cli.games.unify import find_mentions, identify
+from ttt_cli.games.players import Aliases, find_mentions, identify, read_aliases
+from ttt_cli.games.table import GAME_COLUMNS, PRECISION_DAY, Games, joined, picked, table_of, years_of
 from ttt_cli.games.validate import NameDictionary
 from ttt_cli.quantities import TEXT_COLUMNS
 from ttt_cli.reading.reports import DROPPED, DUPLICATE, LINES, SAME_PLAYER, Problem, ReadReport

@@ -10,8 +10,7 @@ from typing import Final
 import numpy as np
 
 from ttt_cli.games.names import name_keys
-from ttt_cli.games.records import years_of
-from ttt_cli.games.table import Games
+from ttt_cli.games.table import Games, years_of
 from ttt_cli.reading.columns import Dictionary
 from ttt_cli.room import MEMORY, Room
 from ttt_cli.support.arrays import Ids, Mask, Places

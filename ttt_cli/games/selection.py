@@ -11,8 +11,7 @@ from numpy.typing import NDArray
 from ttt_cli.config.schema import DataConfig, pattern_of, year_range
 from ttt_cli.games.groups import label_groups
 from ttt_cli.games.names import clean_name, comma_keys, name_key, teams_and_engines
-from ttt_cli.games.records import Records
-from ttt_cli.games.table import PRECISION_DAY, PRECISION_MONTH, PRECISION_YEAR
+from ttt_cli.games.table import PRECISION_DAY, PRECISION_MONTH, PRECISION_YEAR, Records
 from ttt_cli.games.validate import is_even
 from ttt_cli.reading import reports as reasons
 from ttt_cli.reading.columns import Column, Dictionary, spread, spread_some

@@ -10,9 +10,9 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from ttt_cli.games.aliases import alias_row, last_main
 from ttt_cli.games.groups import Career, Careers, careers_of, have_met, lifetime, shared_opponents
 from ttt_cli.games.names import name_keys, teams_and_engines
+from ttt_cli.games.players import alias_row, last_main
 from ttt_cli.games.table import Games
 
 INITIALS: Final = "initials"

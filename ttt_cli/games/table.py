@@ -1,6 +1,6 @@
-"""Games as columns: what every reader produces and every model starts from."""
+"""Tables of columns: Records, the whole content of the files, and Games, the records that every model starts from."""
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 from dataclasses import dataclass, field, fields
 from itertools import compress
 from typing import Any, Final
@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ttt_cli.quantities import TEXT_COLUMNS
-from ttt_cli.reading.columns import Column, Dictionary, alike, spread
-from ttt_cli.reading.reports import ReadReport
+from ttt_cli.reading.columns import Codes, Column, Dictionary, alike, chosen, spread
+from ttt_cli.reading.reports import FileReport, InputFile, Problem, ReadReport, place_text
 from ttt_cli.room import MEMORY, Room
 
 LOSS: Final = 0
@@ -101,25 +101,21 @@ class Games:
                 object.__setattr__(self, name, no_texts(n))
             if len(getattr(self, name)) != n:
                 raise ValueError(f"games: column {name} has {len(getattr(self, name))} texts, not {n}")
-        self._check(n)
-
-    def _check(self, n: int) -> None:
-        if n == 0:
-            return
-        for name in ("white", "black"):
-            ids = getattr(self, name)
-            if ids.min() < 0 or ids.max() >= len(self.players):
-                raise ValueError(f"games: {name} points outside the {len(self.players)} players")
-        if self.outcome.min() < LOSS or self.outcome.max() > WIN:
-            raise ValueError("games: outcomes are 0, 1 or 2")
-        if not np.all(self.weight > 0) or not np.all(np.isfinite(self.weight)):
-            raise ValueError("games: weights are positive and finite")
-        if not np.all(np.isfinite(self.offset)):
-            raise ValueError("games: offsets are finite")
-        if np.any(self.white == self.black):
-            raise ValueError("games: nobody plays against himself")
-        if np.any(np.diff(self.date) < 0):
-            raise ValueError("games: not sorted by date")
+        ends = self.white, self.black
+        players = all(ids.min(initial=0) >= 0 and ids.max(initial=-1) < len(self.players) for ids in ends)
+        for what, holds in (
+            (f"white and black are indices of the {len(self.players)} players", players),
+            (
+                "outcomes are 0, 1 or 2",
+                self.outcome.min(initial=LOSS) >= LOSS and self.outcome.max(initial=0) <= WIN,
+            ),
+            ("weights are positive and finite", np.all((self.weight > 0) & np.isfinite(self.weight))),
+            ("offsets are finite", np.all(np.isfinite(self.offset))),
+            ("nobody plays against himself", np.all(self.white != self.black)),
+            ("rows are sorted by date", np.all(self.date[1:] >= self.date[:-1])),
+        ):
+            if not holds:
+                raise ValueError(f"games: {what}")
 
     def __len__(self) -> int:
         return len(self.date)
@@ -152,12 +148,6 @@ class Games:
 GAME_COLUMNS: Final = tuple(f.name for f in fields(Games) if f.name in GAME_KINDS)
 
 
-def of_players(spellings: Iterable[tuple[str, str]], players: Iterable[str]) -> tuple[tuple[str, str], ...]:
-    """The spellings of some players, sorted and unique."""
-    present = set(players)
-    return tuple(sorted({pair for pair in spellings if pair[0] in present}))
-
-
 def picked(column: Column[str], rows: NDArray[Any]) -> Column[str]:
     """The texts of some rows, by indices or a mask."""
     if alike(column.codes):
@@ -179,3 +169,164 @@ def joined(first: Column[str], second: Column[str]) -> Column[str]:
     parts = [compact(column) for column in (first, second)]
     codes = [dictionary.ids(part.values)[part.codes] for part in parts]
     return Column(np.concatenate(codes), tuple(dictionary.values))
+
+
+@dataclass(frozen=True)
+class Records:
+    """All records of all files in the order of reading; arrays of shape (records,) unless noted otherwise.
+
+    Records `starts[i]` up to `starts[i + 1]` are those of `files[i]`, `line` is the place of each there. `date` to
+    `odds` are texts as written; `date_day` and `date_precision` are those of each distinct date, `tally`, shape
+    (distinct results, 3), the numbers of games that White lost, drew and won. `white` and `black` index `players`, all
+    names united, and are -1 where nobody is named. `weight` to `moves` (a hash, 0 where they are not known) may have
+    stride 0. `reject_code` is 0 for a record that is used, else 1 + the index in DROP_REASONS; of rejected records the
+    other columns may mean nothing. `problems` are what was odd about single records, filters apart; the rest is as in
+    `Games`.
+    """
+
+    files: tuple[FileReport, ...]
+    starts: NDArray[np.int64]
+    line: Codes
+    date: Column[str]
+    white_written: Column[str]
+    black_written: Column[str]
+    result: Column[str]
+    event: Column[str]
+    site: Column[str]
+    round: Column[str]
+    variant: Column[str]
+    time_control: Column[str]
+    status: Column[str]
+    odds: Column[str]
+    date_day: NDArray[np.int32]
+    date_precision: NDArray[np.int8]
+    tally: NDArray[np.float64]
+    players: tuple[str, ...]
+    white: Codes
+    black: Codes
+    weight: NDArray[np.float64]
+    offset: NDArray[np.float64]
+    neutral: NDArray[np.bool_]
+    moves: NDArray[np.int64]
+    reject_code: NDArray[np.int8]
+    problems: tuple[Problem, ...] = ()
+    aliases: InputFile | None = None
+    spellings: tuple[tuple[str, str], ...] = ()
+
+    def __post_init__(self) -> None:
+        for column in (getattr(self, f.name) for f in fields(self)):
+            if isinstance(column, np.ndarray):
+                column.flags.writeable = False
+
+    def __len__(self) -> int:
+        return len(self.reject_code)
+
+    @property
+    def file(self) -> NDArray[np.int32]:
+        """The file of each record, an index of `files`."""
+        return np.repeat(np.arange(len(self.files), dtype=np.int32), np.diff(self.starts))
+
+    @property
+    def day(self) -> NDArray[np.int32]:
+        """Days since 1970-01-01, the middle of what is known."""
+        return self.date_day[self.date.codes]
+
+    @property
+    def precision(self) -> NDArray[np.int8]:
+        """How exact the date is, as in `Games`."""
+        return self.date_precision[self.date.codes]
+
+    @property
+    def year(self) -> NDArray[np.int16]:
+        """The year of each record."""
+        return years_of(self.date_day)[self.date.codes]
+
+    @property
+    def used(self) -> NDArray[np.bool_]:
+        """Which records are games."""
+        return np.equal(self.reject_code, 0)
+
+    @property
+    def report(self) -> ReadReport:
+        """The account of the reading."""
+        return ReadReport(self.files, self.problems, self.aliases)
+
+    def place(self, row: int) -> str:
+        """`file:line` of a record, with its number where several share the line."""
+        file = int(np.searchsorted(self.starts, row, side="right")) - 1
+        return place_text(self.files[file].path, int(self.line[row]))
+
+
+def years_of(days: NDArray[np.int32]) -> NDArray[np.int16]:
+    """Years of days since 1970-01-01."""
+    return (days.astype("datetime64[D]").astype("datetime64[Y]").astype(np.int64) + 1970).astype(np.int16)
+
+
+def games_of(records: Records) -> Games:
+    """The games of the records that are used, by date, then as read; players are those who have games."""
+    return table_of(game_columns(records), records.players, records.report, records.spellings)
+
+
+def game_columns(records: Records) -> dict[str, Any]:
+    """Columns of the games of `games_of`; `white` and `black` are numbers in `records.players`.
+
+    A match is up to three rows of one source line, for the games that White lost, drew and won.
+    """
+    rows: Codes = np.flatnonzero(records.used)
+    if len(records) < 1 << 31:
+        rows = rows.astype(np.int32)
+    codes, played = records.result.codes[rows], records.tally > 0
+    met = np.zeros(len(played), np.bool_)
+    met[codes] = True
+    if np.all(played[met].sum(axis=1) == 1) and np.all(records.tally[met].max(axis=1, initial=0) == 1):
+        outcome = (played @ np.array([0, 1, 2], np.int8)).astype(np.int8)[codes]
+        count = np.broadcast_to(1.0, len(rows))
+    else:
+        which, kind = np.nonzero(played[codes])
+        rows, outcome, count = rows[which], kind.astype(np.int8), records.tally[codes[which], kind]
+    days = records.date_day[records.date.codes[rows]]
+    first = days.min(initial=np.iinfo(np.int32).max)
+    if int(days.max(initial=first)) - int(first) < 1 << 16:  # 179 years, which are sorted by counting
+        days = (days - first).astype(np.uint16)
+    order = np.argsort(days, kind="stable")
+    rows, outcome, count = rows[order], outcome[order], chosen(count, order)
+    del codes, days, order
+    weight = chosen(records.weight, rows)
+    factors = slice(1 if alike(count) and alike(weight) else None)  # the same for all games
+    dates = records.date.codes[rows]
+    return {
+        "date": records.date_day[dates],
+        "date_precision": records.date_precision[dates],
+        "white": records.white[rows].astype(np.int32, copy=False),
+        "black": records.black[rows].astype(np.int32, copy=False),
+        "outcome": outcome,
+        "weight": np.broadcast_to(count[factors] * weight[factors], len(rows)),
+        "offset": chosen(records.offset, rows),
+        "neutral": chosen(records.neutral, rows),
+        "source_file": records.file[rows] if len(records.files) > 1 else np.zeros(len(rows), np.int32),
+        "source_line": records.line[rows].astype(np.int64),
+        **{name: picked(getattr(records, name), rows) for name in TEXT_COLUMNS},
+    }
+
+
+def table_of(
+    columns: dict[str, Any],
+    players: Sequence[str],
+    report: ReadReport,
+    spellings: Sequence[tuple[str, str]],
+    room: Room = MEMORY,
+) -> Games:
+    """Games of `game_columns`, which lie in `room` and are changed, with those of all `players` who have games."""
+    sides = [columns[name] for name in ("white", "black")]
+    present = np.zeros(len(players), np.bool_)
+    for part in room.parts(len(sides[0])):
+        for side in sides:
+            present[side[part]] = True
+    number = (np.cumsum(present) - 1).astype(np.int32)
+    for part in room.parts(len(sides[0])):
+        for side in sides:
+            side[part] = number[side[part]]
+    names = tuple(compress(players, present.tolist()))
+    known = set(names)
+    shown = sorted({pair for pair in spellings if pair[0] in known})
+    return Games(**columns, players=names, report=report, spellings=tuple(shown), room=room)

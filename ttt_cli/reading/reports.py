@@ -153,6 +153,11 @@ class ReadReport:
         return _total([file.dropped for file in self.files])
 
     @property
+    def dropped_words(self) -> str:
+        """`dropped` in words."""
+        return ", ".join(f"{reason} {count:,}" for reason, count in self.dropped.items())
+
+    @property
     def chess(self) -> bool:
         """Whether any file may be of chess."""
         return not self.files or any(file.chess for file in self.files)

@@ -18,10 +18,9 @@ from numpy.typing import NDArray
 
 from ttt_cli.games.groups import Groups, find_groups, long_careers
 from ttt_cli.games.names import teams_and_engines
-from ttt_cli.games.records import Records, games_of
 from ttt_cli.games.selection import EXHIBITIONS, Duplicates, find_duplicates
 from ttt_cli.games.suspects import Suspects, alias_lines, count_suspects, find_suspects
-from ttt_cli.games.table import Games
+from ttt_cli.games.table import Games, Records, games_of
 from ttt_cli.reading.reports import (
     DROP_REASONS,
     DROPPED,
@@ -168,7 +167,7 @@ class IngestReport:
     @cached_property
     def duplicates(self) -> Duplicates:
         """Records that repeat others, used or left out for it."""
-        found = find_duplicates(self.records, self.records.with_codes(_AFTER_DUPLICATES))
+        found = find_duplicates(self.records, np.isin(self.records.reject_code, _AFTER_DUPLICATES))
         shown = np.isin(self.records.reject_code[found.row], _AFTER_DUPLICATES[:2])
         return Duplicates(found.row[shown], found.original[shown])
 
@@ -225,7 +224,9 @@ def _dropped(report: IngestReport) -> Rows:
 def _excluded(report: IngestReport) -> Rows:
     """Events that are left out by `data.filter`, with the reason, rows and years of each; most rows first."""
     records = report.records
-    rows = np.flatnonzero(records.with_codes([REJECT_CODE[name] for name in (EXCLUDED_EVENT, *EVENT_SETS)]))
+    rows = np.flatnonzero(
+        np.isin(records.reject_code, [REJECT_CODE[name] for name in (EXCLUDED_EVENT, *EVENT_SETS)])
+    )
     columns = records.event.codes[rows], records.reject_code[rows], records.year[rows]
     years: dict[tuple[int, int], list[int]] = {}
     for event, code, year in zip(*(column.tolist() for column in columns), strict=True):
@@ -310,7 +311,7 @@ def _not_persons(report: IngestReport) -> Rows:
     """
     records = report.records
     n = len(records.players)
-    with_others = np.flatnonzero(records.with_codes((0, REJECT_CODE[TEAM], REJECT_CODE[ENGINE])))
+    with_others = np.flatnonzero(np.isin(records.reject_code, (0, REJECT_CODE[TEAM], REJECT_CODE[ENGINE])))
     counts, used = (
         np.bincount(np.concatenate([records.white[rows], records.black[rows]]), minlength=n)
         for rows in (with_others, report.rows)

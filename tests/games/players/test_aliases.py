@@ -10,8 +10,8 @@ import pytest
 
 from tests.support.cases import each
 from ttt_cli.config.schema import DataConfig
-from ttt_cli.games.aliases import read_aliases
 from ttt_cli.games.extend import extend_games
+from ttt_cli.games.players import read_aliases
 from ttt_cli.games.read import read_games
 from ttt_cli.reading import text
 from ttt_cli.support.errors import DataError

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from ttt_cli.games.aliases import Aliases, Decision, Decisions, read_aliases
+from ttt_cli.games.players import Aliases, Decision, Decisions, read_aliases
 from ttt_cli.support.errors import DataError
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from ttt_cli.config.schema import DataConfig
-from ttt_cli.games.aliases import read_aliases, spellings_in
+from ttt_cli.games.players import read_aliases, spellings_in
 from ttt_cli.games.read import read_games
 
 FILE = """### A list of spellings

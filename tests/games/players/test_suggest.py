@@ -18,8 +18,8 @@ from tests.support.builders import make_games
 from tests.support.cases import each
 from tests.support.strategies import examples
 from ttt_cli.config.schema import DataConfig, FilterConfig
-from ttt_cli.games.aliases import alias_row, read_aliases
 from ttt_cli.games.names import clean_name, name_key
+from ttt_cli.games.players import alias_row, read_aliases
 from ttt_cli.games.read import read_games
 from ttt_cli.games.suspects import Suspect, alias_lines, find_suspects, likeness, parts_of_key
 from ttt_cli.games.table import Games

@@ -8,7 +8,7 @@ from tests.support.cases import each
 from tests.support.collected import game, reasons, records_of
 from ttt_cli.config.schema import DataConfig, NameMatching
 from ttt_cli.games.names import comma_keys, name_key
-from ttt_cli.games.records import Records
+from ttt_cli.games.table import Records
 
 
 def whites(records: Records) -> list[str]:

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from tests.support.cases import each
 from tests.support.collected import game, records_of
 from tests.support.strategies import examples
-from ttt_cli.games.records import Records
 from ttt_cli.games.selection import find_duplicates
+from ttt_cli.games.table import Records
 
 PLACE = {"event": "London", "round": "3"}
 
