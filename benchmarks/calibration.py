@@ -7,14 +7,12 @@ ranks Phi(z) are uniform. Both posteriors that TTT has are asked: the factorised
 those of independent skills, and the joint one, in which they come from the factor of its precision matrix.
 """
 
-import os
-import platform
 import time
 from collections.abc import Iterator, Sequence
 from typing import Literal, NamedTuple
 
 import numpy as np
-from measuring import options_of
+from measuring import machine, markdown, options_of
 from numpy.typing import NDArray
 
 from ttt_cli.config.schema import SolverConfig
@@ -32,21 +30,8 @@ WIDE = 1.6448536269514722  # the middle 90 % of a standard normal
 QUANTITIES = ("skill", "same year", "across eras")
 POSTERIORS: tuple[Literal["factorised", "joint"], ...] = ("factorised", "joint")
 HEADER = (
-    *(
-        "games",
-        "nodes",
-        "",
-        "posterior",
-        "ratio",
-        "mean z",
-        "sd z",
-        "+-",
-        "90 %",
-        "KS",
-        "p",
-        "ranks, % in tenths",
-    ),
-)
+    "games", "nodes", "", "posterior", "ratio", "mean z", "sd z", "+-", "90 %", "KS", "p", "ranks, % in tenths",
+)  # fmt: skip
 
 
 class History(NamedTuple):
@@ -63,7 +48,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         histories=1000, players=60, years=12, density=[10.0, 100.0], clusters=[1, 6], mixing=0.1, apart=6,
         beta=480.0, tau=60.0, seed=0,
     )  # fmt: skip
-    print(f"{os.cpu_count()} cores, Python {platform.python_version()}")
+    print(machine("numpy", "scipy"))
     for clusters in options.clusters:
         plan = Plan(
             players=options.players, years=options.years, expansion=0.0, clusters=clusters, mixing=options.mixing,
@@ -71,14 +56,12 @@ def main(arguments: Sequence[str] | None = None) -> None:
         )  # fmt: skip
         size = f"{plan.players} players in {clusters} clusters, {plan.years} years"
         print(f"{options.histories} histories of {size}")
-        print(_line(*HEADER))
         for density in options.density:
             begun = time.perf_counter()
             seeds = range(options.seed, options.seed + options.histories)
             histories = [take_history(plan.changed(seed=seed), density, options.apart) for seed in seeds]
-            for quantity in QUANTITIES:
-                print(*report(histories, quantity), sep="\n", flush=True)
-            print(f"  {time.perf_counter() - begun:.1f} s", flush=True)
+            rows = [cells for quantity in QUANTITIES for cells in report(histories, quantity)]
+            print(f"\n{markdown(HEADER, rows)}\n\n{time.perf_counter() - begun:.1f} s", flush=True)
 
 
 def take_history(plan: Plan, density: float, apart: int) -> History:
@@ -149,8 +132,8 @@ def contrasts(n: int, nodes: Nodes) -> Array:
     return weights
 
 
-def report(histories: Sequence[History], quantity: str) -> Iterator[str]:
-    """A line of figures for each posterior.
+def report(histories: Sequence[History], quantity: str) -> Iterator[tuple[str, ...]]:
+    """The cells of a row for each posterior.
 
     `+-` is the standard error of `sd z`, by histories. KS and p are of one z per history, as errors within a history
     depend on each other.
@@ -169,16 +152,11 @@ def report(histories: Sequence[History], quantity: str) -> Iterator[str]:
         doubt = np.std([np.mean(score**2) for score in scores]) / np.sqrt(len(scores)) / (2.0 * spread)
         test = kstest(ndtr([score[len(score) // 2] for score in scores]), "uniform")
         ranks = np.histogram(ndtr(z), bins=BINS, range=(0.0, 1.0))[0] / len(z)
-        yield _line(
+        yield (
             f"{size:.1f}", f"{nodes:.0f}", quantity, kind, f"{ratio:.3f}", f"{z.mean():+.3f}", f"{spread:.3f}",
             f"{doubt:.3f}", f"{100 * np.mean(np.abs(z) < WIDE):.1f}", f"{test.statistic:.3f}", f"{test.pvalue:.2g}",
             " ".join(f"{100 * share:.1f}" for share in ranks),
         )  # fmt: skip
-
-
-def _line(*cells: str) -> str:
-    widths = (6, 6, 12, 11, 7, 8, 7, 7, 7, 7, 9)
-    return "".join(cell.rjust(width) for cell, width in zip(cells, widths, strict=False)) + "  " + cells[-1]
 
 
 if __name__ == "__main__":

@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from correlations import Ratings, median_correlation, read_published
+import pandas as pd
+from correlations import median_correlation, read_published
 from measuring import markdown, options_of
-from scipy.stats import spearmanr
 
 from ttt_cli import fit, read_games
 from ttt_cli.runs.run import Run
@@ -76,75 +76,43 @@ def main(arguments: Sequence[str] | None = None) -> None:
         print(f"\n{title}\n\n{markdown(head, rows)}")
 
 
-def _cells(run: Run, published: Mapping[str, Ratings], first: int) -> Iterator[list[str]]:
+def _cells(run: Run, published: Mapping[str, pd.DataFrame], first: int) -> Iterator[list[str]]:
     """The cells of a choice in all tables."""
     limits = eligible(run, min_games=20, min_opponents=3, max_sd=np.inf)  # the same players whatever the sds
-    field = Field(run, limits)
+    ranked = pd.DataFrame(run.arrays(limits.always(run))).sort_values("mean", ascending=False)
+    of_year = dict(iter(ranked.groupby("period_number")))
     evidence = "" if run.meta.log_evidence is None else f"{run.meta.log_evidence:,.0f}"
-    yield [evidence, *(field.best(year) for year in YEARS)]
-    peaks = field.peaks()
-    ranked = sorted(peaks, key=lambda player: -peaks[player][0])
-    yield [_peak(name, peaks, ranked) for name in PLAYERS]
-    late = field.peaks(first)
-    yield [_surname(name) for name in sorted(late, key=lambda player: -late[player][0])[:10]]
-    yield [field.lead(name, year) for name, year in PLAYERS.items()]
-    yield [_correlation(run, theirs) for theirs in published.values()]
+    best = (of_year[year]["mean"].head(10).mean() if year in of_year else None for year in YEARS)
+    yield [evidence, *("" if mean is None else f"{mean:.0f}" for mean in best)]
+    counted = ranked[ranked["games"] >= LEAST]
+    yield [_peak(name, counted) for name in PLAYERS]
+    late = counted[counted["period_number"] >= first].drop_duplicates("player")
+    yield [_surname(name) for name in late["player"].head(10)]
+    yield [_lead(name, of_year.get(year, ranked[:0])) for name, year in PLAYERS.items()]
+    columns = {"period_number": "year", "mean": "rating"}
+    ours = run.query("SELECT period_number, player, mean FROM nodes WHERE games >= ?", [LEAST]).rename(
+        columns=columns
+    )
+    yield [median_correlation(ours, theirs, LEAST, "spearman") for theirs in published.values()]
 
 
-def _peak(name: str, peaks: Mapping[str, tuple[float, int]], ranked: Sequence[str]) -> str:
-    if name not in peaks:
-        return ""
-    mean, year = peaks[name]
-    return f"{mean:.0f} ({year}), {ranked.index(name) + 1}."
+def _peak(name: str, counted: pd.DataFrame) -> str:
+    """The highest mean of a player, its year, and its rank among all highest means; `counted`: descending means."""
+    peaks = counted.drop_duplicates("player")
+    found = zip(peaks["player"], peaks["mean"], peaks["period_number"], strict=True)
+    ranks = enumerate(found, 1)
+    return "".join(f"{mean:.0f} ({year}), {rank}." for rank, (player, mean, year) in ranks if player == name)
+
+
+def _lead(name: str, year: pd.DataFrame) -> str:
+    """By how much a player is above the mean of the best others of a year."""
+    own = year["player"] == name
+    others = year["mean"][~own].head(OTHERS)
+    return f"{year['mean'][own].iloc[0] - others.mean():.0f}" if own.any() else ""
 
 
 def _surname(player: str) -> str:
     return player.partition(",")[0]
-
-
-class Field:
-    """The skills of all who are eligible, by year."""
-
-    def __init__(self, run: Run, limits: Any) -> None:
-        rows = run.arrays(limits.always(run))
-        order = np.lexsort((-rows["mean"], rows["period_number"]))
-        self._mean, self._year = rows["mean"][order], rows["period_number"][order]
-        self._player, self._games = rows["player"][order].astype(str), rows["games"][order]
-        years, start = np.unique(self._year, return_index=True)
-        slices = map(slice, start, [*start[1:], len(order)])
-        self._of = dict(zip(years.tolist(), slices, strict=True))
-
-    def best(self, year: int) -> str:
-        """The mean of the ten best."""
-        return f"{self._mean[self._of[year]][:10].mean():.0f}" if year in self._of else ""
-
-    def peaks(self, first: int = 0) -> dict[str, tuple[float, int]]:
-        """The highest mean of every player, and its year."""
-        found: dict[str, tuple[float, int]] = {}
-        counted = (self._games >= LEAST) & (self._year >= first)
-        columns = (one[counted].tolist() for one in (self._player, self._mean, self._year))
-        for player, mean, year in zip(*columns, strict=True):
-            if player not in found or mean > found[player][0]:
-                found[player] = (mean, year)
-        return found
-
-    def lead(self, player: str, year: int) -> str:
-        """By how much a player is above the mean of the best others of a year."""
-        here = self._of.get(year, slice(0, 0))
-        mine = self._player[here] == player
-        best = self._mean[here][~mine][:OTHERS].mean()
-        return f"{self._mean[here][mine][0] - best:.0f}" if mine.any() else ""
-
-
-def _correlation(run: Run, theirs: Ratings) -> str:
-    _, rows = run.select("SELECT period_number, player, mean FROM nodes WHERE games >= ?", [LEAST])
-    ours: Ratings = {}
-    for year, player, mean in rows:
-        ours.setdefault(year, {})[player] = mean
-    middle, years = median_correlation(
-        ours, theirs, LEAST, lambda one, other: spearmanr(one, other).statistic
-    )
-    return f"{middle:.3f} ({years})" if years else ""
 
 
 if __name__ == "__main__":

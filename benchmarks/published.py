@@ -3,11 +3,10 @@
 Takes the games and the published skills, `playerName,year,mu,sigma`; `docs/published.md` says where they are.
 """
 
-import csv
-import statistics
 from collections.abc import Sequence
 from pathlib import Path
 
+import pandas as pd
 from measuring import options_of
 
 from ttt_cli import fit, read_games
@@ -16,20 +15,17 @@ from ttt_cli import fit, read_games
 def main(arguments: Sequence[str] | None = None) -> None:
     options = options_of(__doc__, arguments, games_=Path, published_=Path, beta=600.0, tau=40.0)
     run = fit(read_games(options.games), beta=options.beta, tau=options.tau, tol=1e-6)
-    ours = {(player, year): (mean, sd) for player, year, mean, sd in run.select(
-        "SELECT player, period, mean, sd FROM skills")[1]}  # fmt: skip
-    with options.published.open(encoding="utf-8", newline="") as file:
-        theirs = {(row["playerName"], row["year"]): (float(row["mu"]), float(row["sigma"]))
-                  for row in csv.DictReader(file)}  # fmt: skip
-    both = sorted(ours.keys() & theirs.keys())
+    ours = run.query("SELECT player, period AS year, mean, sd FROM skills").astype({"year": int})
+    theirs = pd.read_csv(options.published).rename(columns={"playerName": "player"})
+    both = ours.merge(theirs, on=["player", "year"])
     print(f"{len(both)} skills in both, {len(ours)} ours, {len(theirs)} published")
-    means = {key: theirs[key][0] - ours[key][0] for key in both}
-    spreads = [abs(theirs[key][1] - ours[key][1]) for key in both]
-    distances = sorted(map(abs, means.values()))
-    print(f"means apart: median {statistics.median(distances):.1f}, largest {distances[-1]:.1f} points")
-    print(f"sds apart: median {statistics.median(spreads):.3f}, largest {max(spreads):.3f} points")
-    for key in sorted(both, key=lambda key: -abs(means[key]))[:5]:
-        print(f"{key[0]:<28}{key[1]}{ours[key][0]:>10.2f}{theirs[key][0]:>10.2f}{means[key]:>+8.2f}")
+    apart = both["mu"] - both["mean"]
+    means, sds = apart.abs(), (both["sigma"] - both["sd"]).abs()
+    print(f"means apart: median {means.median():.1f}, largest {means.max():.1f} points")
+    print(f"sds apart: median {sds.median():.3f}, largest {sds.max():.3f} points")
+    for at in means.nlargest(5).index:
+        one = both.loc[at]
+        print(f"{one['player']:<28}{one['year']}{one['mean']:>10.2f}{one['mu']:>10.2f}{apart[at]:>+8.2f}")
 
 
 if __name__ == "__main__":

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from measuring import options_of
+from measuring import markdown, options_of
 
 from ttt_cli import fit
 from ttt_cli.evaluate.simulate import Plan, simulate
@@ -29,14 +29,13 @@ def main(arguments: Sequence[str] | None = None) -> None:
         beta=options.beta, tau=options.tau, white_advantage=options.white_advantage,
     )  # fmt: skip
     print(f"{options.histories} histories of {plan.players} players and {plan.years} years")
-    print(_line(*HEADER))
     for games in options.games:
         for clusters in options.clusters:
             examine(plan.changed(games=games, clusters=clusters), options.histories, options.posterior)
 
 
 def examine(plan: Plan, histories: int, posterior: str) -> None:
-    """Print a line per parameter for histories of one plan."""
+    """Print a row per parameter for histories of one plan."""
     values, errors, density = [], [], []
     for seed in range(histories):
         drawn = simulate(plan.changed(seed=seed)).games()
@@ -50,24 +49,23 @@ def examine(plan: Plan, histories: int, posterior: str) -> None:
         density.append(2 * plan.games / run.meta.nodes)
     value, error = np.array(values), np.array(errors)
     truth = np.array([getattr(plan, key) for key in KEYS])
-    z = ((value - truth) / error).mean(axis=0)
     spread = value.std(axis=0, ddof=1)
-    for i, key in enumerate(KEYS):
-        mean, doubt = value[:, i].mean(), spread[i] / np.sqrt(histories)
-        cells = (
-            f"{np.mean(density):.1f}",
-            f"{plan.clusters}",
-            key,
-            f"{truth[i]:g}",
-            f"{mean:.1f}",
-            f"{doubt:.1f}",
-        )
-        print(_line(*cells, f"{spread[i]:.1f}", f"{error[:, i].mean():.1f}", f"{z[i]:+.2f}"), flush=True)
-
-
-def _line(*cells: str) -> str:
-    widths = (7, 9, 17, 7, 8, 6, 8, 11, 8)
-    return "".join(cell.rjust(width) for cell, width in zip(cells, widths, strict=True))
+    z = (value - truth) / error
+    columns = zip(
+        truth,
+        value.mean(axis=0),
+        spread / np.sqrt(histories),
+        spread,
+        error.mean(axis=0),
+        z.mean(axis=0),
+        strict=True,
+    )
+    size = f"{np.mean(density):.1f}", f"{plan.clusters}"
+    rows = [
+        (*size, key, f"{true:g}", f"{mean:.1f}", f"{doubt:.1f}", f"{width:.1f}", f"{sd:.1f}", f"{off:+.2f}")
+        for key, (true, mean, doubt, width, sd, off) in zip(KEYS, columns, strict=True)
+    ]
+    print(f"\n{markdown(HEADER, rows)}", flush=True)
 
 
 if __name__ == "__main__":
