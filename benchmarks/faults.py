@@ -8,12 +8,9 @@ import sys
 import tempfile
 from pathlib import Path
 
-from measuring import options_of
+from measuring import ROOT, options_of
 
-ROOT = Path(__file__).resolve().parents[1]
-sys.path.insert(0, str(ROOT))
-
-from tests.faults.harness import COMMANDS, FAULTS, Harness, available, spread  # noqa: E402
+from tests.faults.harness import COMMANDS, FAULTS, Harness, available, spread
 
 
 def main() -> int:

@@ -17,9 +17,6 @@ from pathlib import Path
 from types import ModuleType
 from unittest.mock import patch
 
-sys.path.insert(0, str(Path(__file__).parents[1]))
-sys.path.insert(0, str(Path(__file__).parent))
-
 from measuring import cut, fuzz, mutated, options_of
 
 from tests.reference.tables import PlainTableReader
@@ -62,10 +59,20 @@ TRAPS = (
     *(b"knight", b"2.10", b"mate", b"soft", b"1-0", b"0.5", b"1858", b"?", b"NN", b"odds", b"status", b"games"),
 )  # fmt: skip
 DATA = DataConfig(status={"soft": 0.0}, odds={"capped knight": 300.0})
-NAMES = (
-    *("date", "white", "black", "result", "event", "round"),
-    *("status", "odds", "weight", "year", "games", "score"),
-)
+NAMES = [
+    "date",
+    "white",
+    "black",
+    "result",
+    "event",
+    "round",
+    "status",
+    "odds",
+    "weight",
+    "year",
+    "games",
+    "score",
+]
 CELLS = (
     *("A", "B", "Morphy, Paul", 'A "B" C', "C;D", "two\nlines", "", "", " ", "1858", "1859-02-30", "1-0", "0-1", "*"),
     *("1", "0.50", "é", "\udce9", "ﬁn", "\ufeff", "\u2028", "\x0b", "\x85", "\\", "'", "nan", "NULL", "\0", '"', '""'),
@@ -92,13 +99,8 @@ KEYS = ("event", "odds", "white", "x", "\\u0077hite", "é", "", "a b", "{", "\ud
 
 def main(arguments: Sequence[str] | None = None) -> int:
     options = options_of(__doc__, arguments, corpus_={"type": Path, "nargs": "*"}, seconds=600.0, seed=1)
-    corpus = [
-        CSV,
-        MATCHES,
-        CSV.replace(b",", b"\t"),
-        OBJECTS,
-        *(path.read_bytes() for path in options.corpus),
-    ]
+    given = (path.read_bytes() for path in options.corpus)
+    corpus = [CSV, MATCHES, CSV.replace(b",", b"\t"), OBJECTS, *given]
 
     def draw(chance: random.Random) -> bytes:
         whole = chance.choice((*corpus, table(chance), objects(chance)))
@@ -114,7 +116,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def table(chance: random.Random) -> bytes:
     """A delimited table, header and rows of cells of every kind; some rows are none of it."""
-    names = chance.sample(NAMES[4:], chance.randrange(5)) + list(NAMES[:4])
+    names = chance.sample(NAMES[4:], chance.randrange(5)) + NAMES[:4]
     chance.shuffle(names)
     delimiter, wild = chance.choice(",,;\t|"), chance.choice((0.0, 0.0, 0.02, 0.2))
 
@@ -139,7 +141,7 @@ def objects(chance: random.Random) -> bytes:
     """JSON objects on lines, with values of every kind, keys twice or in other orders, and what is no object."""
     wild = chance.choice((0.0, 0.0, 0.02, 0.2))
     usual = chance.choices(VALUES[:14], k=12) + chance.choices(VALUES, k=chance.choice((0, 2, 8)))
-    names = list(NAMES[:4]) + chance.sample((*NAMES[4:], *KEYS), chance.randrange(5))
+    names = NAMES[:4] + chance.sample([*NAMES[4:], *KEYS], chance.randrange(5))
 
     def between(mark: str) -> str:
         odd = (" " + mark, mark + "\t", "", mark + mark, mark + "\x0b", "\n")
@@ -151,17 +153,8 @@ def objects(chance: random.Random) -> bytes:
         keys = chance.sample(names, chance.randint(3, len(names))) if chance.random() < wild else names
         pairs = [f'"{key}"{between(":")}{chance.choice(usual)}' for key in keys]
         text = "".join(between(",") * (place > 0) + pair for place, pair in enumerate(pairs))
-        odd = (
-            text,
-            "{" + text,
-            text + "}",
-            "[{" + text + "}]",
-            "{" + text + ",}",
-            "{" + text + "} {}",
-            "",
-            " \t",
-            "7",
-        )
+        none = "", " \t", "7"
+        odd = (text, f"{{{text}", f"{text}}}", f"[{{{text}}}]", f"{{{text},}}", f"{{{text}}} {{}}", *none)
         written.append(chance.choice(odd) if chance.random() < wild else "{" + text + "}")
     return "\n".join(written).encode("utf-8", "surrogateescape")
 

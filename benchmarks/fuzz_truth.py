@@ -15,12 +15,9 @@ import random
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from pathlib import Path
+from functools import partial
 from typing import NamedTuple
 from unittest.mock import patch
-
-sys.path.insert(0, str(Path(__file__).parents[1]))
-sys.path.insert(0, str(Path(__file__).parent))
 
 from measuring import cut, fuzz, options_of
 
@@ -39,12 +36,8 @@ Reader = Callable[[Iterable[bytes]], Read]
 
 RESULTS = ("1-0", "0-1", "1/2-1/2")
 NO_RESULT = ("", "*")
-MOVES = (
-    "1. e4 e5 ",
-    "1. d4 {good} d5 ",
-    '1. e4 {\n[White "Z"]\n\n} e5 2. f4 (2. Nf3 *) exf4 ',
-    "1. e4 ; 0-1\ne5 ",
-)
+BROKEN = '1. e4 {\n[White "Z"]\n\n} e5 2. f4 (2. Nf3 *) exf4 '
+MOVES = ("1. e4 e5 ", "1. d4 {good} d5 ", BROKEN, "1. e4 ; 0-1\ne5 ")
 MORE = ("Event", "Site", "Round", "ECO", "WhiteElo", "Annotator", "WhiteFideId", "FEN")
 _DATA = DataConfig()
 
@@ -157,33 +150,22 @@ def wrong_rows(rows: Iterable[Sequence[object]], games: Sequence[Truth]) -> list
     return wrong
 
 
-def _table(read: Callable[..., Table]) -> Reader:
-    return lambda blocks: rows_of(read(blocks, _DATA, "x"))
-
-
-def _few_lines(read: Callable[..., Table]) -> Reader:
-    """Every few lines are a block."""
-
+def _table(read: Callable[..., Table], *, cut: int = delimited.CUT, block: int = text.BLOCK) -> Reader:
     def rows(blocks: Iterable[bytes]) -> Read:
-        with patch.object(delimited, "CUT", 200), patch.object(text, "BLOCK", 50):
+        with patch.object(delimited, "CUT", cut), patch.object(text, "BLOCK", block):
             return rows_of(read(blocks, _DATA, "x"))
 
     return rows
 
 
-def plain_pgn_of(games: Sequence[Truth], chance: random.Random) -> str:
-    """The games as python-chess can read them."""
-    return pgn_of(games, chance, plain=True)
-
-
 READERS: dict[str, tuple[Callable[..., str], Reader]] = {
     "PGN, scanner": (pgn_of, scanned),
     "PGN, plain scanner": (pgn_of, lambda blocks: scanned(blocks, PlainScanner())),
-    "PGN, python-chess": (plain_pgn_of, lambda blocks: scanned(blocks, by_chess=True)),
+    "PGN, python-chess": (partial(pgn_of, plain=True), lambda blocks: scanned(blocks, by_chess=True)),
     "table": (table_of, _table(read_delimited)),
-    "table, few lines at a time": (table_of, _few_lines(read_delimited)),
+    "table, few lines at a time": (table_of, _table(read_delimited, cut=200, block=50)),
     "JSON": (objects_of, _table(read_jsonl)),
-    "JSON, few lines at a time": (objects_of, _few_lines(read_jsonl)),
+    "JSON, few lines at a time": (objects_of, _table(read_jsonl, cut=200, block=50)),
 }
 
 

@@ -18,6 +18,8 @@ from multiprocessing import get_context
 from pathlib import Path
 from typing import Any, Final, ParamSpec, TypeVar
 
+ROOT: Final = Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT))  # some scripts use the references of the tests
 MIB: Final = 2**20
 _STATUS: Final = Path("/proc/self/status")
 _PROCESSOR: Final = Path("/proc/cpuinfo")

@@ -14,9 +14,8 @@ from itertools import zip_longest
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from measuring import options_of
+from measuring import ROOT, options_of
 
-ROOT = Path(__file__).parents[1]
 SAMPLE = ROOT / "sample_pgn" / "classics.pgn"
 TABLES = ("skills", "players", "games", "evidence")
 
@@ -26,15 +25,9 @@ def main() -> None:
     worst = 0.0
     for config in sorted((ROOT / "configs").glob("*.yaml")):
         with TemporaryDirectory() as folder:
-            files = [
-                tables(
-                    checkout.resolve(),
-                    config.name,
-                    Path(arguments.games).resolve(),
-                    Path(folder) / str(number),
-                )
-                for number, checkout in enumerate((arguments.other, ROOT))
-            ]
+            games = Path(arguments.games).resolve()
+            checkouts = enumerate((arguments.other.resolve(), ROOT))
+            files = [tables(one, config.name, games, Path(folder) / str(number)) for number, one in checkouts]
             for table, other, own in zip(TABLES, *files, strict=True):
                 difference, where = compare(other, own)
                 worst = max(worst, difference)
