@@ -24,9 +24,6 @@ class Format:
     binary: bool = False
     kind: str = ""
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "kind", self.kind or self.name)
-
 
 FORMATS: Final = (
     Format(

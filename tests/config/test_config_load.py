@@ -12,8 +12,7 @@ from types import SimpleNamespace
 import pytest
 
 from tests.support.cases import each
-from ttt_cli.config.errors import meaning, validate
-from ttt_cli.config.load import parse_document, read_document, shipped_configs
+from ttt_cli.config.load import meaning, parse_document, read_document, shipped_configs, validate
 from ttt_cli.config.schema import DataConfig, json_schema, pattern_of, year_range
 from ttt_cli.inference.params import Params
 from ttt_cli.support.errors import ConfigError

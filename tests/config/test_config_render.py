@@ -7,8 +7,7 @@ from hypothesis import strategies as st
 from pydantic import AliasChoices, BaseModel, ConfigDict, Field
 
 from tests.support.cases import each
-from ttt_cli.config.errors import validate
-from ttt_cli.config.load import parse_document
+from ttt_cli.config.load import parse_document, validate
 from ttt_cli.config.schema import (
     Config,
     DataConfig,

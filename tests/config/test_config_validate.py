@@ -5,8 +5,7 @@ import pytest
 from pydantic import AliasChoices, BaseModel, ConfigDict, Field, model_validator
 
 from tests.support.cases import each
-from ttt_cli.config.errors import validate
-from ttt_cli.config.load import Document, parse_document
+from ttt_cli.config.load import Document, parse_document, validate
 from ttt_cli.config.schema import DataConfig, ScaleConfig, SolverConfig, aliases
 from ttt_cli.support.errors import ConfigError
 

@@ -16,7 +16,7 @@ from ttt_cli.games import read as ingest
 from ttt_cli.games.groups import careers_of, find_groups
 from ttt_cli.games.read import games_for, read_games
 from ttt_cli.games.table import GAME_COLUMNS
-from ttt_cli.quantities import TEXT_COLUMNS
+from ttt_cli.reading.reports import TEXT_COLUMNS
 from ttt_cli.room import MEMORY, FileRoom
 from ttt_cli.support.errors import ConfigError, DataError
 from ttt_cli.views.ingest import warning_lines

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from tests.support.handmade import RECORDS, REPORT, Record, games_of, put_small_run, run_of, write_small_run
 from tests.support.strategies import examples
 from ttt_cli.games.table import GAME_COLUMNS, Games
-from ttt_cli.quantities import TEXT_COLUMNS
 from ttt_cli.reading.columns import Column
+from ttt_cli.reading.reports import TEXT_COLUMNS
 from ttt_cli.runs import attach
 from ttt_cli.runs.meta import EvidencePoint
 from ttt_cli.runs.run import Run, open_run

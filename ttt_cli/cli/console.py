@@ -252,11 +252,6 @@ def _destination(out: str, kinds: Sequence[str]) -> Iterator[Path]:
     voice.written.add(out)
 
 
-def is_titled(fmt: str | None, out: str = "-") -> bool:
-    """Whether rows are shown as a table with a title."""
-    return out == "-" and (fmt == "table" or (fmt is None and on_terminal()))
-
-
 def default_format(out: str) -> str:
     """Format of standard output, or of a file by its name. Raises UsageError for a name of another format."""
     if out == "-":

@@ -52,14 +52,14 @@ def command(
         raise click.UsageError(
             "-f is for -o -, which streams the skills; `ttt export` writes the tables of a run"
         )
-    from ttt_cli import api
+    from ttt_cli.api import configure, fit
     from ttt_cli.games.read import games_for
     from ttt_cli.runs.run import ENDING, open_run, run_place
     from ttt_cli.runs.write import check_destination, check_sources, writing
     from ttt_cli.views.ingest import found_lines, reading_lines, warning_lines
     from ttt_cli.views.run import table_rows
 
-    resolved = api.configure(config, overrides)
+    resolved = configure(config, overrides)
     place = None if output == "-" else run_place(output or default_output(files[0]))
     data = resolved.config.data
     with writing(place):
@@ -73,7 +73,7 @@ def command(
                     *reading_lines(games, data.period, everything=voice.level >= VERBOSE),
                     *warning_lines(games, suspects=not no_suspects),
                 )
-            run = api.fit(games, resolved, output=place, start=near, progress=progress())
+            run = fit(games, resolved, output=place, start=near, progress=progress())
     say(*found_lines(run.meta, everything=voice.level >= VERBOSE))
     if place:
         unasked = (

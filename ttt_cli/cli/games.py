@@ -72,11 +72,11 @@ def command(
     )
     check_place(out)
     check_place(suggest or "-", "aliases")
-    from ttt_cli import api
+    from ttt_cli.api import configure
     from ttt_cli.games.read import read_records
     from ttt_cli.views.ingest import IngestReport
 
-    data = api.configure(config, overrides).config.data
+    data = configure(config, overrides).config.data
     on_unusable = None if data.strict else lambda error: say(f"warning: {error}", LISTED)
     records = read_records(files, data, progress=progress(), on_unusable=on_unusable)
     if listed:

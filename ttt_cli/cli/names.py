@@ -44,14 +44,14 @@ def command(
         raise click.UsageError(
             "answers come from a terminal; `ttt games FILE... --suggest FILE` writes suggestions"
         )
-    from ttt_cli import api
+    from ttt_cli.api import configure
     from ttt_cli.games.players import Decision, Decisions
     from ttt_cli.games.read import read_games
     from ttt_cli.games.suspects import find_suspects
     from ttt_cli.reading.text import decode
 
     decisions = Decisions(decode(Path(out).read_bytes()) if Path(out).exists() else "", out)
-    data = api.configure(config, overrides).config.data
+    data = configure(config, overrides).config.data
     found = find_suspects(read_games(files, data, progress=progress())).pairs
     for one in found if sure else ():
         if one.sure and not decisions.answered(one.main.name, one.synonym.name):

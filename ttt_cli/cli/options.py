@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
-from functools import reduce, wraps
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial, wraps
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import click
@@ -13,7 +13,6 @@ from ttt_cli.cli.console import (
     check_place,
     default_format,
     emit,
-    is_titled,
     report_run,
     say,
     voice,
@@ -23,7 +22,6 @@ from ttt_cli.support.errors import suggested
 
 if TYPE_CHECKING:
     from ttt_cli.runs.run import Run
-    from ttt_cli.views.beside import Beside
     from ttt_cli.views.rows import Rows
 
 
@@ -31,8 +29,6 @@ Command = TypeVar("Command", bound=Callable[..., Any])
 Decorator = Callable[[Command], Command]
 
 NOT_CONVERGED: Final = 4  # the exit code of a command with a result less exact than configured
-_SEVERAL: Final[dict[str, Any]] = {"metavar": "NAME", "multiple": True}
-_WORDS: Final[dict[str, Any]] = {"metavar": "WORDS", "multiple": True}
 
 
 def _one(context: click.Context, parameter: click.Parameter, value: tuple[str, ...]) -> str | None:  # noqa: ARG001
@@ -43,8 +39,7 @@ def _one(context: click.Context, parameter: click.Parameter, value: tuple[str, .
 
 
 def given(
-    options: Iterable[Decorator[Any]],
-    change: Callable[[dict[str, Any]], dict[str, Any]] = lambda values: values,
+    options: Sequence[Decorator[Any]], change: Callable[[dict[str, Any]], dict[str, Any]]
 ) -> Decorator[Any]:
     """A decorator that adds options to a command; `change` converts their values before the command gets them."""
 
@@ -53,7 +48,9 @@ def given(
         def wrapped(*args: Any, **values: Any) -> Any:
             return command(*args, **change(values))
 
-        return reduce(lambda inner, option: option(inner), reversed([*options]), wrapped)  # type: ignore[return-value]
+        for option in reversed(options):
+            wrapped = option(wrapped)
+        return wrapped  # type: ignore[return-value]
 
     return decorate
 
@@ -90,15 +87,6 @@ set_option: Decorator[Any] = click.option(
 suspects_option: Decorator[Any] = click.option(
     "--no-suspects", is_flag=True, help="Skip the search for similar names."
 )
-
-
-def published_ratings(path: str | None, run: Run) -> Beside | None:
-    """The ratings of `--beside`, if any."""
-    if path is None:
-        return None
-    from ttt_cli.views.beside import read_beside
-
-    return read_beside(path, run)
 
 
 format_option: Decorator[Any] = click.option(
@@ -139,10 +127,8 @@ class RunQuery:
 
     def __init__(self, run: str | None, scale: tuple[str, ...], fmt: str | None, out: str) -> None:
         self.run, self._scale, self.fmt, self.out = run, scale, fmt, out
-        self.titled = is_titled(fmt, out)
         check_place(out)
-        if fmt is None:
-            default_format(out)
+        self.titled = (fmt or default_format(out)) == "table" and out == "-"
 
     def open(self, *, titled: bool = True) -> Run:
         """Open the run. `titled`: for a table with the run in its title; warns if the run had not converged."""
@@ -225,39 +211,38 @@ def _split_sets(context: click.Context, parameter: click.Parameter, value: tuple
 
 _READING: Final = (
     click.option("--years", metavar="RANGE", callback=_check_years, help="Only games of 1850-1900, 1850- or -1900."),
-    click.option("--players", **_SEVERAL, help="Only games of these players, names or /patterns/; repeatable."),
-    click.option("--events", **_WORDS, help="Only games with these words in event or site; repeatable."),
+    click.option("--players", metavar="NAME", multiple=True,
+                 help="Only games of these players, names or /patterns/; repeatable."),
+    click.option("--events", metavar="WORDS", multiple=True,
+                 help="Only games with these words in event or site; repeatable."),
     click.option("--exclude", metavar="SET,...", multiple=True, callback=_split_sets,
                  help=f"Leave out {', '.join(EVENT_SETS)}."),
     click.option("--aliases", metavar="FILE", help="File of spellings: main,synonym,... in each line."),
 )  # fmt: skip
 
 
-def _as_overrides(values: dict[str, Any], keys: Mapping[str, str]) -> dict[str, Any]:
+def _as_overrides(values: dict[str, Any], *, keys: Mapping[str, str]) -> dict[str, Any]:
     """Convert options to `KEY=VALUE` by their keys of the config, and append them to `overrides`."""
-    found = {key: values.pop(name) for name, key in keys.items()}
-    found = {key: value for key, value in found.items() if value not in (None, (), [])}
-    if not found:
-        return values
-    from ttt_cli.config.schema import flow
+    for name, key in keys.items():
+        if (value := values.pop(name)) not in (None, (), []):
+            from ttt_cli.config.schema import flow
 
-    return values | {"overrides": (*values["overrides"], *(f"{key}={flow(found[key])}" for key in found))}
+            values["overrides"] += (f"{key}={flow(value)}",)
+    return values
 
 
 _READ_KEYS: Final = {
-    **{name: f"data.filter.{name}" for name in ("years", "players", "events", "exclude")},
-    "aliases": "data.aliases",
-}
+    "years": "data.filter.years", "players": "data.filter.players", "events": "data.filter.events",
+    "exclude": "data.filter.exclude", "aliases": "data.aliases",
+}  # fmt: skip
 # -c, -s, and flags for what is read and what of it is used: they set keys of `data`, and win over -c and -s
-reading_options = given(
-    [config_option, set_option, *_READING], lambda values: _as_overrides(values, _READ_KEYS)
-)
+reading_options = given([config_option, set_option, *_READING], partial(_as_overrides, keys=_READ_KEYS))
 
 
 def _on_cluster(values: dict[str, Any]) -> dict[str, Any]:
     if values["cluster"] is not None and values.get("jobs") is not None:
         raise click.UsageError("--jobs and --cluster are one or the other")
-    return _as_overrides(values, {"cluster": "solver.cluster"})
+    return _as_overrides(values, keys={"cluster": "solver.cluster"})
 
 
 _CLUSTER: Final = click.option(
@@ -282,5 +267,5 @@ _STORAGE: Final = (
 )  # fmt: skip
 # The command sees them as the last of its `overrides`
 storage_options = given(
-    _STORAGE, lambda values: _as_overrides(values, {name: f"solver.{name}" for name in ("memory", "scratch")})
+    _STORAGE, partial(_as_overrides, keys={"memory": "solver.memory", "scratch": "solver.scratch"})
 )

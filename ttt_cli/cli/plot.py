@@ -5,22 +5,8 @@ from typing import Any
 import click
 
 from ttt_cli.cli import options
-from ttt_cli.cli.console import FORMATS, figure_format, progress, save_figure, say
-from ttt_cli.support.errors import ConfigError
+from ttt_cli.cli.console import figure_format, progress, save_figure, say
 from ttt_cli.views.figures import FIGURE_FORMATS, KINDS
-
-
-class FigureFormat(click.Choice[str]):
-    """A format of figures; for one of tables the hint names the commands that write them."""
-
-    def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
-        """The format. Raises ConfigError for a format of tables."""
-        if value in FORMATS:
-            hint = "`ttt player NAME -f csv` or `ttt export skills -f csv` writes the numbers"
-            raise ConfigError(
-                f"{value} is a format of tables: figures are {', '.join(FIGURE_FORMATS)}", hint=hint
-            )
-        return super().convert(value, param, ctx)
 
 
 @click.command("plot")
@@ -60,7 +46,7 @@ class FigureFormat(click.Choice[str]):
     show_default=True,
     help="Refit every N periods (calibration).",
 )
-@click.option("-f", "--format", "fmt", type=FigureFormat(FIGURE_FORMATS), help="Default by the file's name.")
+@click.option("-f", "--format", "fmt", type=click.Choice(FIGURE_FORMATS), help="Default by the file's name.")
 @click.option(
     "-o", "--output", "out", metavar="FILE", help="png, svg, pdf or html by its name; - is stdout, as svg.  "
     "[default: a png named after what it shows]",
@@ -101,13 +87,15 @@ def command(
     )  # fmt: skip
     fmt = figure_format(out, fmt)
     from ttt_cli.runs.run import open_run
+    from ttt_cli.views.beside import read_beside
     from ttt_cli.views.figures.figure import make_figure
     from ttt_cli.views.rankings import eligible
 
     opened = options.opened_run(run, scale)
     second = open_run(other, scale) if other else None
+    beside = read_beside(published, opened) if published else None
     figure = make_figure(
-        opened, kind, names, by=by, other=second, beside=options.published_ratings(published, opened), count=number,
+        opened, kind, names, by=by, other=second, beside=beside, count=number,
         limits=eligible(opened, **limits), since=since, every=every, progress=progress(),
     )  # fmt: skip
     say(*figure.notes)

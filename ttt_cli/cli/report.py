@@ -48,11 +48,13 @@ def command(
         raise click.UsageError(f"{out!r}: a report is an HTML page, not a figure; {hint}")
     if not _is_folder(out):
         check_place(out, "page")
+    from ttt_cli.views.beside import read_beside
     from ttt_cli.views.rankings import eligible
     from ttt_cli.views.report.page import report_page
 
     opened = options.opened_run(run, scale)
-    chosen, beside = eligible(opened, **limits), options.published_ratings(published, opened)
+    chosen = eligible(opened, **limits)
+    beside = read_beside(published, opened) if published else None
     if beside:
         say(*beside.words())
     if not _is_folder(out):

@@ -38,8 +38,7 @@ def command(
     growth, for instance `-s simulate.opponents_sd=250` (docs/simulation.md). By default opponents do not depend
     on skill.
     """
-    from ttt_cli.config.errors import validate
-    from ttt_cli.config.load import read_document
+    from ttt_cli.config.load import read_document, validate
     from ttt_cli.config.schema import year_range
     from ttt_cli.evaluate.simulate import Plan, check_places, save, simulate
 

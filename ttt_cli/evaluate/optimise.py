@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 
 from ttt_cli.config.schema import aliases
 from ttt_cli.inference.params import Params, Range
+from ttt_cli.runs.meta import SWITCHES, in_use
 from ttt_cli.support.arrays import Array
 from ttt_cli.support.errors import ConfigError, suggested
-from ttt_cli.support.switches import SWITCHES, in_use
 from ttt_cli.systems.resolve import Resolved, numeric_params
 
 MOST: Final = 200  # steps of a search

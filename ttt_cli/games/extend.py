@@ -11,8 +11,7 @@ from ttt_cli.config.schema import DataConfig
 from ttt_cli.games.players import Aliases, find_mentions, identify, read_aliases
 from ttt_cli.games.table import GAME_COLUMNS, PRECISION_DAY, Games, joined, picked, table_of, years_of
 from ttt_cli.games.validate import NameDictionary
-from ttt_cli.quantities import TEXT_COLUMNS
-from ttt_cli.reading.reports import DROPPED, DUPLICATE, LINES, SAME_PLAYER, Problem, ReadReport
+from ttt_cli.reading.reports import DROPPED, DUPLICATE, LINES, SAME_PLAYER, TEXT_COLUMNS, Problem, ReadReport
 from ttt_cli.support.arrays import Mask, Places
 
 _DEFAULT: Final = DataConfig()

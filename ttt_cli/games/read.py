@@ -28,7 +28,6 @@ from ttt_cli.games.table import (
     years_of,
 )
 from ttt_cli.games.validate import FURTHER, Dictionaries, NoLinks, Validated, record_words
-from ttt_cli.quantities import TEXT_COLUMNS
 from ttt_cli.reading.batches import FileRecords
 from ttt_cli.reading.columns import Codes, Column, alike, chosen, concatenated, counts_of, spread
 from ttt_cli.reading.input import Input
@@ -42,6 +41,7 @@ from ttt_cli.reading.reports import (
     OF_COLUMNS,
     REJECT_CODE,
     SAME_PLAYER,
+    TEXT_COLUMNS,
     FileReport,
     Problem,
     ReadReport,

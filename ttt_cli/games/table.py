@@ -8,9 +8,8 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from ttt_cli.quantities import TEXT_COLUMNS
 from ttt_cli.reading.columns import Codes, Column, Dictionary, alike, chosen, spread
-from ttt_cli.reading.reports import FileReport, InputFile, Problem, ReadReport, place_text
+from ttt_cli.reading.reports import TEXT_COLUMNS, FileReport, InputFile, Problem, ReadReport, place_text
 from ttt_cli.room import MEMORY, Room
 
 LOSS: Final = 0

@@ -356,7 +356,7 @@ def _read_file(
         if error.where:
             raise
         raise DataError(error.message, where=one.name, hint=error.hint) from error
-    return FileRead(records, form.kind, one.digest, one.count)
+    return FileRead(records, form.kind or form.name, one.digest, one.count)
 
 
 def read_sources(

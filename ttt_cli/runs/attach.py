@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from ttt_cli.histories import chain_columns
-from ttt_cli.quantities import TEXT_COLUMNS
+from ttt_cli.reading.reports import TEXT_COLUMNS
 from ttt_cli.runs.schema import ALIASES, DATABASE, FORMAT, HELD, LABELS, OPTIONAL, created, tables
 from ttt_cli.support.errors import RunError
 from ttt_cli.support.files import real_place

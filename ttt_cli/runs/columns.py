@@ -10,18 +10,17 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
+from ttt_cli import __version__
 from ttt_cli.config.schema import Config
 from ttt_cli.fitted import Fit, Links, by_player, parts_by_player, periods_of_histories, spans
 from ttt_cli.games.table import Games
 from ttt_cli.periods import period_of
-from ttt_cli.quantities import TEXT_COLUMNS
 from ttt_cli.reading.columns import Column, alike, spread
-from ttt_cli.reading.reports import FileReport, InputFile, Problem, ReadReport
+from ttt_cli.reading.reports import TEXT_COLUMNS, FileReport, InputFile, Problem, ReadReport
 from ttt_cli.runs.meta import INSERT, WHERE, EvidencePoint, RunMeta
 from ttt_cli.runs.schema import ALIASES, FORMAT, definitions
 from ttt_cli.support.arrays import Array, Ids, Places
 from ttt_cli.support.folding import fold_all, fold_surnames
-from ttt_cli.support.version import VERSION
 from ttt_cli.timeline import Timeline
 
 if TYPE_CHECKING:
@@ -138,7 +137,7 @@ def describe(games: Games, timeline: Timeline, fit: Fit, config: Config) -> RunM
     )
     return RunMeta(
         format=FORMAT,
-        version=VERSION,
+        version=__version__,
         created=datetime.now(UTC).isoformat(timespec="microseconds"),
         period=timeline.period,
         config=config.model_dump(mode="json", exclude={"solver": set(WHERE)}),

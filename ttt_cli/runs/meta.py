@@ -36,6 +36,16 @@ _RESULT: Final = ("log_evidence", "converged", "sweeps", "remaining_error")
 INSERT: Final = "INSERT OR REPLACE INTO {table} VALUES (?, ?, ?, ?, ?, ?)"
 _FLAGS: Final = sum(getattr(os, name, 0) for name in ("O_NOFOLLOW", "O_NONBLOCK", "O_BINARY"))
 _COLUMNS: Final = 6
+SWITCHES: Final[
+    dict[str, tuple[str, ...]]
+] = {  # parameters without effect at 0, and those that depend on them
+    "growth": ("growth_years",),
+    "decline": ("decline_after",),
+    "early": ("early_years",),
+    "draw_margin_drift": (),
+    "draw_margin_strength": (),
+    "prior_mean_drift": (),
+}
 
 
 @dataclass(frozen=True)
@@ -294,3 +304,10 @@ def _lines(path: Path) -> Iterator[tuple[str, Row]]:
                     EvidencePoint.from_row(tuple(row))
                     if len(row) == _COLUMNS:
                         yield basis, tuple(row)
+
+
+def in_use(params: Mapping[str, Any]) -> dict[str, Any]:
+    """Parameters of a model that have an effect: without null ones and those switched off."""
+    off = {key: others for key, others in SWITCHES.items() if params.get(key) == 0}
+    idle = {*off, *(key for others in off.values() for key in others)}
+    return {key: value for key, value in params.items() if value is not None and key not in idle}

@@ -6,8 +6,7 @@ from typing import Any, Final, TypeVar, get_args
 
 from pydantic import BaseModel
 
-from ttt_cli.config.errors import check, joined, shown, unknown_key, validate
-from ttt_cli.config.load import Document, read_document
+from ttt_cli.config.load import Document, check, joined, read_document, shown, unknown_key, validate
 from ttt_cli.config.schema import Config, DataConfig, ModelConfig, ScaleConfig, SolverConfig, aliases
 from ttt_cli.inference.params import Params
 from ttt_cli.reading.reports import ReadReport

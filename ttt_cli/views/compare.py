@@ -6,7 +6,7 @@ from pathlib import PurePath
 from typing import Any, Final
 
 from ttt_cli.evaluate.compare import By, Comparison, Standing, System, SystemResult
-from ttt_cli.support.switches import in_use
+from ttt_cli.runs.meta import in_use
 from ttt_cli.views.rows import Rows
 
 SCORES: Final = ("games", "log_loss", "behind", "standard_error", "brier", "accuracy")

@@ -59,7 +59,7 @@ def evidence_report(meta: RunMeta, scored: Forecast | None = None) -> Rows:
     Evidence and log scores in nats; `gain_per_game` is over the naive model, `from` the first period scored.
     Parameters without a value are left out; the evidence of a system without one is empty.
     """
-    from ttt_cli.support.switches import in_use
+    from ttt_cli.runs.meta import in_use
 
     facts: dict[str, Any] = {
         "model": meta.model,
@@ -205,7 +205,7 @@ def surface_rows(surface: Surface) -> Rows:
 
     `best` is true in one row.
     """
-    from ttt_cli.support.switches import in_use
+    from ttt_cli.runs.meta import in_use
 
     points, best = surface.points, surface.best
     used = dict.fromkeys(key for point in points.values() for key in in_use(point.params))

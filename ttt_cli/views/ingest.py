@@ -37,7 +37,7 @@ from ttt_cli.reading.reports import (
     Problem,
     ReadReport,
 )
-from ttt_cli.support.switches import in_use
+from ttt_cli.runs.meta import in_use
 from ttt_cli.views.rows import Rows, counted, shown_notes
 from ttt_cli.views.rows import short as short_text
 

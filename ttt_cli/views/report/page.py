@@ -11,10 +11,9 @@ import numpy as np
 
 from ttt_cli.periods import STEPS_PER_YEAR, label, year_of
 from ttt_cli.reading.reports import place_text
-from ttt_cli.runs.meta import RunMeta
+from ttt_cli.runs.meta import RunMeta, in_use
 from ttt_cli.runs.run import CURVES, Run
 from ttt_cli.support.progress import SILENT, Progress
-from ttt_cli.support.switches import in_use
 from ttt_cli.views.beside import Beside
 from ttt_cli.views.evidence import (
     gain_per_game,

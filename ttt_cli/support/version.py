@@ -1,5 +1,0 @@
-"""The version of the package."""
-
-from typing import Final
-
-VERSION: Final = "0.1.0"
