@@ -117,7 +117,7 @@ def test_dates_that_are_refused_come_with_the_way_out(
     folder: Path, ran: Ran, date: str, hint: str, way: tuple[str, ...], read: str
 ) -> None:
     (folder / CSV).write_text(f"date,white,black,result\n{date},A,B,1-0\n")
-    assert f"hint: 1 date like {date}; {hint}" in ran(["fit", CSV], 3).err
+    assert f"hint: {hint}: {date} 1" in ran(["fit", CSV], 3).err
     assert main.run(["fit", CSV, "-q", *(word for setting in way for word in ("-s", setting))]) == 0
     assert shown() == [f"{read} A-B 1-0"]
 
@@ -127,10 +127,10 @@ def test_dates_that_may_be_two_days_are_used_where_the_year_is_enough(folder: Pa
     (folder / CSV).write_text(
         "date,white,black,result\n03/02/1921,A,B,1-0\n04/05/1921,B,A,1-0\n1922,A,B,1-0\n"
     )
-    told = f"day or month first ({CSV}:2): 2 dates like 03/02/1921"
-    assert f"kept: {told}, of which only the year is used; data.dates: dmy or mdy" in ran(["fit", CSV]).err
+    told = f"day or month first ({CSV}:2): only the year is certain, data.dates: dmy or mdy tells the order: 03/02"
+    assert f"kept: {told}" in ran(["fit", CSV]).err
     assert shown() == ["1921 A-B 1-0", "1921 B-A 1-0", "1922 A-B 1-0"]
-    assert f"dropped: {told}; data.dates: dmy or mdy" in ran(["fit", CSV, "-s", "data.period=month"]).err
+    assert f"dropped: {told}" in ran(["fit", CSV, "-s", "data.period=month"]).err
     assert shown() == ["1922 A-B 1-0"]
     assert main.run(["fit", CSV, "-q", "-s", "data.period=month", "-s", "data.dates=mdy"]) == 0
     assert shown() == ["1921-03-02 A-B 1-0", "1921-04-05 B-A 1-0", "1922 A-B 1-0"]

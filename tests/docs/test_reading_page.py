@@ -7,7 +7,7 @@ from pathlib import Path
 
 from ttt_cli.config.schema import FilterConfig
 from ttt_cli.games.players import read_aliases
-from ttt_cli.games.validate import POINTS, OddsTable
+from ttt_cli.games.validate import POINTS, odds_points
 from ttt_cli.reading.reports import EVENT_SETS
 
 PAGE = (Path(__file__).parents[2] / "docs" / "reading.md").read_text(encoding="utf-8")
@@ -22,8 +22,7 @@ def test_the_odds_are_those_that_count() -> None:
     rows = [line for line in section("Soft results and odds").splitlines() if re.match(r"\| .*\d \|", line)]
     cells = [cell.strip() for row in rows for cell in row.strip("|").split("|")]
     shown = {odds: float(points) for odds, points in zip(cells[::2], cells[1::2], strict=True) if odds}
-    table = OddsTable({})
-    assert {odds: table.points(odds) for odds in shown} == shown
+    assert {odds: abs(odds_points(odds)) for odds in shown} == shown
     assert len(shown) == len(POINTS)
 
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from tests.support.cases import each
-from ttt_cli.games.validate import POINTS, OddsTable, is_even, usual_giver
+import math
 
-USUAL = OddsTable({})
+from tests.support.cases import each
+from ttt_cli.games.validate import POINTS, is_even, odds_points, odds_words
 
 
 @each(
@@ -43,28 +43,29 @@ USUAL = OddsTable({})
     ],
 )
 def test_points_and_who_gives(written: str, points: float, giver: str) -> None:
-    assert USUAL.points(written) == points
-    assert usual_giver(written) == giver
+    assert odds_points(written) == (points if giver == "black" else -points)
 
 
 def test_every_entry_of_the_table_is_found_by_its_own_name() -> None:
-    assert {odds: USUAL.points(odds) for odds in POINTS} == POINTS
+    assert {odds: abs(odds_points(odds)) for odds in POINTS} == POINTS
 
 
 @each("written", ["", " ", "-", "none", "even", "Even", "no odds", "0"])
 def test_even_terms(written: str) -> None:
     assert is_even(written)
-    assert USUAL.points(written) == 0
+    assert odds_points(written) == 0
 
 
 @each("written", ["?", "pawn", "capped knight", "rook and queen", "something"])
 def test_unknown_odds_are_not_even(written: str) -> None:
     assert not is_even(written)
-    assert USUAL.points(written) is None
+    assert math.isnan(odds_points(written))
 
 
 def test_a_configured_figure_counts_instead() -> None:
-    table = OddsTable({"P and move": 120.0, "capped knight": 400.0})
-    assert table.points("pawn & move") == 120
-    assert table.points("Capped Knight") == 400
-    assert table.points("rook") == 479
+    figures = {
+        odds_words(odds): points for odds, points in {"P and move": 120.0, "capped knight": 400.0}.items()
+    }
+    assert odds_points("pawn & move", figures) == 120
+    assert odds_points("Capped Knight", figures) == -400
+    assert odds_points("rook", figures) == -479

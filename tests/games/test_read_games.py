@@ -230,7 +230,7 @@ def test_the_order_is_that_of_each_file(tmp_path: Path) -> None:
         dated(tmp_path / "both.csv", ["03/02/1921", "25/02/1921", "02/26/1921"]),
     ]
     games = read_games(files)
-    year_only = "date like 03/02/1921, of which only the year is used; data.dates: dmy or mdy tells which"
+    year_only = "only the year is certain, data.dates: dmy or mdy tells the order"
     days = games.date.astype("datetime64[D]").astype(str)
     found = [days[games.source_file == file].tolist() for file in range(4)]
     assert found == [
@@ -242,12 +242,11 @@ def test_the_order_is_that_of_each_file(tmp_path: Path) -> None:
     assert [
         (Path(one.file).name, one.line, one.reason, one.action, one.detail) for one in games.report.problems
     ] == [
-        ("silent.csv", 2, "day or month first", "kept", f"2 {year_only.replace('date ', 'dates ', 1)}"),
-        ("both.csv", 2, "day or month first", "kept", f"1 {year_only}"),
+        ("silent.csv", 2, "day or month first", "kept", f"{year_only}: 03/02/1921 1, 04/02/1921 1"),
+        ("both.csv", 2, "day or month first", "kept", f"{year_only}: 03/02/1921 1"),
         (
             *("both.csv", 4, "day first and month first", "kept"),
-            "1 date like 02/26/1921 has the month first, others the day (25/02/1921); "
-            "each is read by itself; data.dates: dmy or mdy allows one order only",
+            "the month is first, in 25/02/1921 the day; data.dates: dmy or mdy allows one order only: 02/26/1921 1",
         ),
     ]
 

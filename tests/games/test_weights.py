@@ -36,7 +36,7 @@ def test_of_many_words_the_most_frequent_are_told() -> None:
     rows = [game("A", "B", status=f"w{number}") for number in range(12) for _ in range(12 - number)]
     detail = records_of(rows).problems[0].detail
     assert detail.startswith("each counts as 1: w0 12, w1 11, ")
-    assert detail.endswith("w9 3, and 2 more")
+    assert detail.endswith("w9 3, and 3 more")
 
 
 def test_each_file_is_told_for_itself_and_rows_that_are_dropped_do_not_count() -> None:

@@ -52,7 +52,7 @@ def command(
 
     decisions = Decisions(decode(Path(out).read_bytes()) if Path(out).exists() else "", out)
     data = configure(config, overrides).config.data
-    found = find_suspects(read_games(files, data, progress=progress())).pairs
+    found = find_suspects(read_games(files, data, progress=progress()))
     for one in found if sure else ():
         if one.sure and not decisions.answered(one.main.name, one.synonym.name):
             decisions.add(Decision("yes", one.main.name, one.synonym.name))

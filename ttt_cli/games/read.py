@@ -27,25 +27,12 @@ from ttt_cli.games.table import (
     table_of,
     years_of,
 )
-from ttt_cli.games.validate import FURTHER, Dictionaries, NoLinks, Validated, record_words
+from ttt_cli.games.validate import FURTHER, Dictionaries, Validated, record_words
+from ttt_cli.reading import reports as reasons
 from ttt_cli.reading.batches import FileRecords
 from ttt_cli.reading.columns import Codes, Column, alike, chosen, concatenated, counts_of, spread
 from ttt_cli.reading.input import Input
-from ttt_cli.reading.reports import (
-    DROP_REASONS,
-    DROPPED,
-    IDLE_ALIAS,
-    KEPT,
-    LINES,
-    NUMBERED_DATE,
-    OF_COLUMNS,
-    REJECT_CODE,
-    SAME_PLAYER,
-    TEXT_COLUMNS,
-    FileReport,
-    Problem,
-    ReadReport,
-)
+from ttt_cli.reading.reports import TEXT_COLUMNS, FileReport, Problem, ReadReport
 from ttt_cli.reading.sources import OTHER_FILE, Named, find_sources, read_sources
 from ttt_cli.room import MEMORY, FileRoom, Kept, Room, folder_of_files
 from ttt_cli.support.arrays import Ids, Places
@@ -84,12 +71,12 @@ class _FileOfGames:
 
     def count_dropped(self, reject_code: NDArray[np.int8]) -> None:
         """Add some records that are not used to the account."""
-        counts = counts_of(reject_code, len(DROP_REASONS) + 1)[1:]
-        self.dropped.update(dict(zip(DROP_REASONS, counts, strict=True)))
+        counts = counts_of(reject_code, len(reasons.DROP_REASONS) + 1)[1:]
+        self.dropped.update(dict(zip(reasons.DROP_REASONS, counts, strict=True)))
 
     def account(self) -> FileReport:
         """The report with the numbers of records by reason and by remark."""
-        dropped = {reason: self.dropped[reason] for reason in DROP_REASONS if self.dropped[reason]}
+        dropped = {reason: self.dropped[reason] for reason in reasons.DROP_REASONS if self.dropped[reason]}
         noticed = {what: self.noticed[what] for what in NOTICED if self.noticed[what]}
         used = self.report.rows - self.dropped.total()
         return replace(self.report, used=used, dropped=dropped, noticed=noticed)
@@ -110,9 +97,8 @@ class Collector:
         needed = ["event", "site", "round", "white_id", "black_id"]
         needed += ["variant", "time_control", "odds"] if by_event else []
         needed += ["status"] if self.aliases.by_status else []
-        self.dictionaries = Dictionaries(FURTHER if everything else needed)
-        if not (everything or by_event):
-            self.dictionaries.columns["site"] = NoLinks("")
+        links = everything or bool(by_event)
+        self.dictionaries = Dictionaries(FURTHER if everything else needed, links=links)
         self._by_year = room is not MEMORY and not needs_all(data)
         self._files: list[_FileOfGames] = []
         self._mentions = [Mentions(*np.zeros((5, 0), np.int64))]
@@ -249,13 +235,15 @@ class Collector:
         records, mentions = self._records(span)
         used = records.reject_code == 0
         same = used & (records.white == records.black)
-        reject_code = np.where(same, np.int8(REJECT_CODE[SAME_PLAYER]), records.reject_code)
+        reject_code = np.where(same, np.int8(reasons.REJECT_CODE[reasons.SAME_PLAYER]), records.reject_code)
         for row in np.flatnonzero(same).tolist():
             white, black = (self._name[side[row]] for side in mentions)
             date, result = records.date.codes[row], records.result.codes[row]
             words = record_words(self.dictionaries, date, white, black, result)
             file = self._files[int(np.searchsorted(records.starts, row, side="right")) - 1]
-            problem = Problem(file.report.path, int(records.line[row]), SAME_PLAYER, words, DROPPED)
+            problem = Problem(
+                file.report.path, int(records.line[row]), reasons.SAME_PLAYER, words, reasons.DROPPED
+            )
             self._same_player.append(problem)
         del mentions
         texts: dict[str, Any] = {name: compact(getattr(records, name)) for name in _TEXTS if span}
@@ -313,7 +301,9 @@ class Collector:
         if idle and aliases.source is not None:
             shown = "; ".join(idle[:3]) + ("; ..." if len(idle) > 3 else "")
             detail = f"{len(idle):,} of {len(aliases.lines):,} spellings: {shown}"
-            problems.append(Problem(aliases.source.path, aliases.lines[idle[0]], IDLE_ALIAS, detail, KEPT))
+            problems.append(
+                Problem(aliases.source.path, aliases.lines[idle[0]], reasons.IDLE_ALIAS, detail, reasons.KEPT)
+            )
         return tuple(problems)
 
 
@@ -455,7 +445,9 @@ def _collect(
 
 
 def _first_dropped(problems: Iterable[Problem]) -> Problem:
-    return next(one for one in problems if one.action == DROPPED and one.reason not in OF_COLUMNS)
+    return next(
+        one for one in problems if one.action == reasons.DROPPED and one.reason not in reasons.OF_COLUMNS
+    )
 
 
 def _nothing(named: Named, reports: Sequence[FileReport], problems: Sequence[Problem]) -> DataError:
@@ -468,10 +460,10 @@ def _nothing(named: Named, reports: Sequence[FileReport], problems: Sequence[Pro
         hint = "set data.format to pgn or csv if it was taken for the wrong kind"
         return DataError(f"holds no records{what} (read as {reports[0].kind})", where=where, hint=hint)
     paths = {report.path for report in reports}
-    ours = [problem for problem in problems if problem.file in paths and problem.action == DROPPED]
+    ours = [problem for problem in problems if problem.file in paths and problem.action == reasons.DROPPED]
     first = _first_dropped(ours)
-    place = f"in line {first.line:,}" if len(reports) == 1 and first.line < LINES else first.place
-    remedy = next((problem.detail for problem in ours if problem.reason in OF_COLUMNS), None)
+    place = f"in line {first.line:,}" if len(reports) == 1 and first.line < reasons.LINES else first.place
+    remedy = next((problem.detail for problem in ours if problem.reason in reasons.OF_COLUMNS), None)
     return DataError(
         f"none of its {total.rows:,} records{what} can be used: {total.dropped_words}",
         where=where,
@@ -482,7 +474,9 @@ def _nothing(named: Named, reports: Sequence[FileReport], problems: Sequence[Pro
 def _refuse_problems(problems: Sequence[Problem]) -> None:
     """Raise DataError, with the first of them, when there are problems; files that are no games by name are none."""
     serious = [
-        problem for problem in problems if problem.reason not in (OTHER_FILE, NUMBERED_DATE, IDLE_ALIAS)
+        problem
+        for problem in problems
+        if problem.reason not in (OTHER_FILE, reasons.NUMBERED_DATE, reasons.IDLE_ALIAS)
     ]
     if not serious:
         return

@@ -225,14 +225,20 @@ _MOST_PAIRS: Final = 2_000_000
 class LookAlikes(NamedTuple):
     """Pairs of indices of similar names with their kind (see `likeness`), and the `parts` of these names.
 
-    `namesakes` counts the names of the same surname with another initial. `left_out` names have surnames too frequent
-    for a comparison of all pairs.
+    `surnames` are the names of each surname by initial. `left_out` names have surnames too frequent for a comparison of
+    all pairs.
     """
 
     pairs: list[tuple[int, int, str]]
     parts: Mapping[int, Parts]
-    namesakes: Mapping[int, int]
+    surnames: Mapping[str, _Initials]
     left_out: int
+
+    def namesakes(self, name: int) -> int:
+        """The number of names of the same surname with another initial."""
+        surname, given, *_ = self.parts[name]
+        own = {"", *(word[0] for word in given[:1])}
+        return sum(len(names) for initial, names in self.surnames[surname].items() if initial not in own)
 
 
 def look_alikes(names: Sequence[str]) -> LookAlikes:
@@ -259,15 +265,7 @@ def look_alikes(names: Sequence[str]) -> LookAlikes:
             if kind := likeness(parts[one], parts[other]):
                 pairs.append((one, other, kind))
     alike = {number: parts[number] for one, other, _ in pairs for number in (one, other)}
-    namesakes = {
-        number: sum(
-            len(numbers)
-            for initial, numbers in surnames[surname].items()
-            if initial and not (given and given[0][0] == initial)
-        )
-        for number, (surname, given, *_) in alike.items()
-    }
-    return LookAlikes(pairs, alike, namesakes, len(missed))
+    return LookAlikes(pairs, alike, surnames, len(missed))
 
 
 def _meetings(surnames: Mapping[str, _Initials]) -> Iterator[tuple[int, list[int], list[int]]]:
@@ -318,15 +316,6 @@ _SAME_PERSON: Final = 85  # years from the first to the last game of one person
 _CLEARLY: Final = 3  # times as many as any other
 
 
-class Suspects(NamedTuple):
-    """Suspected pairs, unambiguous ones first, then by kind, gap and games; `left_out` names were not
-    compared with all.
-    """
-
-    pairs: tuple[Suspect, ...]
-    left_out: int
-
-
 class _Pair(NamedTuple):
     """A main name and a synonym, as numbers of players; `gap`: years between the careers; `shared` opponents."""
 
@@ -337,8 +326,8 @@ class _Pair(NamedTuple):
     shared: int = 0
 
 
-def find_suspects(games: Games) -> Suspects:
-    """Pairs of names that may be one person's.
+def find_suspects(games: Games) -> list[Suspect]:
+    """Pairs of names that may be one person's, unambiguous ones first, then by kind, gap and games.
 
     Names that played each other, or together span more than a lifetime, are excluded. Each synonym is paired with the
     likeliest main name: by compatible years, then by common opponents.
@@ -373,11 +362,11 @@ def find_suspects(games: Games) -> Suspects:
         games, far = suspect.synonym.games, suspect.gap > _LONG_GAP
         return not suspect.sure, suspect.others > 0, kind, far, -games, suspect.synonym.name
 
-    return Suspects(tuple(sorted(suspects.values(), key=doubt)), found.left_out)
+    return sorted(suspects.values(), key=doubt)
 
 
 def count_suspects(games: Games) -> tuple[int, int]:
-    """The numbers of pairs and of names left out by `find_suspects`, faster."""
+    """The number of pairs of `find_suspects`, faster, and of the names that it does not compare with all others."""
     found, _, pairs = _similar(games)
     return len({pair.synonym for pair in pairs}), found.left_out
 
@@ -447,7 +436,7 @@ def _likeliest(
     identified = is_informative(suspect, fullest, synonym, alone=alone) or (
         alone and unambiguous_alone(suspect, fullest, synonym, best.gap)
     )
-    namesakes = n_namesakes(synonym, found.namesakes[best.synonym], best.gap)
+    namesakes = n_namesakes(synonym, found.namesakes(best.synonym), best.gap)
     few = namesakes + len(others) - len(incompatible) <= _FEW * _EACH**best.shared
     return replace(suspect, sure=ahead and fits and identified and few)
 

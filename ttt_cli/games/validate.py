@@ -9,9 +9,9 @@ from array import array
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from functools import partial
 from itertools import compress
-from typing import Any, Final, Literal
+from types import MappingProxyType
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,7 +22,7 @@ from ttt_cli.games.table import winner_named_first
 from ttt_cli.periods import label, period_of
 from ttt_cli.reading import reports as reasons
 from ttt_cli.reading.batches import MOST_NOTES, FileRecords, Note
-from ttt_cli.reading.columns import Dictionary, counts_of, narrow, spread, spread_some
+from ttt_cli.reading.columns import Codes, Dictionary, counts_of, narrow, spread, spread_some
 from ttt_cli.reading.dates import PLAIN, DateForm, DateForms, GameDate, has_two_digits, is_number, parse_date
 from ttt_cli.reading.results import (
     NO_TALLY,
@@ -33,7 +33,7 @@ from ttt_cli.reading.results import (
     tally_of,
 )
 from ttt_cli.reading.text import text_of, texts_of
-from ttt_cli.support.arrays import Array, Ids, Mask, Places
+from ttt_cli.support.arrays import Array, Ids, Mask
 from ttt_cli.support.folding import fold
 
 MOST_GAMES: Final = 1e9  # as which one record may count
@@ -69,39 +69,24 @@ _COUNTS: Final = ("one", "two", "three", "four")
 _EVEN: Final = frozenset({"", "0", "even", "level", "none", "no", "nothing", "without"})
 
 
-class OddsTable:
-    """Looks up odds as written; `further` are points of other odds, or instead of the usual ones.
+def odds_points(written: str, further: Mapping[str, float] = MappingProxyType({})) -> float:
+    """Elo points of odds as written, positive if White usually receives them; 0 on even terms, NaN for unknown odds.
 
-    The points are the estimates of the Edo ratings (section on odds games, figures of December 2023).
+    Black gives odds if the receiver also has the move, else White. `further` are points by `odds_words`, of other odds
+    or instead of the usual ones: the estimates of the Edo ratings (section on odds games, figures of December 2023).
     """
-
-    def __init__(self, further: Mapping[str, float]) -> None:
-        self._points = {_words(odds): points for odds, points in POINTS.items()}
-        self._points |= {_words(odds): points for odds, points in further.items()}
-
-    def points(self, written: str) -> float | None:
-        """Elo points for the receiver, 0 for a game on even terms, None for unknown odds."""
-        return 0.0 if is_even(written) else self._points.get(_words(written))
-
-    def is_odds(self, written: str) -> bool:
-        """Whether a text can only be odds; a plain number or nothing is ambiguous."""
-        if is_even(written):
-            return any(map(str.isalpha, written))
-        return self.points(written) is not None
+    words = odds_words(written)
+    points = 0.0 if is_even(written) else further.get(words, _POINTS.get(words, math.nan))
+    parts = words.split()
+    return points if parts[-1:] == ["move"] and "for" not in parts else -points
 
 
 def is_even(written: str) -> bool:
     """Whether no odds were given; `?` is unknown."""
-    return _words(written) in _EVEN and "?" not in written
+    return odds_words(written) in _EVEN and "?" not in written
 
 
-def usual_giver(written: str) -> Literal["white", "black"]:
-    """Default giver of the odds: Black if the receiver also has the move, else White."""
-    words = _words(written).split()
-    return "black" if words and words[-1] == "move" and "for" not in words else "white"
-
-
-def _words(written: str) -> str:
+def odds_words(written: str) -> str:
     """One spelling of odds: `P & 2`, `pawn and two moves` and `odds of pawn and two` are the same."""
     words = [_SAME.get(word, word) for word in fold(written.replace("+", " ")).split()]
     words = [word for word in " ".join(words).split() if word not in _IDLE]
@@ -112,22 +97,21 @@ def _words(written: str) -> str:
     return " ".join(word for word in words if word != "one")
 
 
-def _listing(values: Sequence[Hashable], counts: NDArray[np.intp]) -> str:
+_POINTS: Final = {odds_words(odds): points for odds, points in POINTS.items()}
+
+
+def _listing(values: Sequence[Hashable], codes: Codes) -> str:
     """The values that occur with their counts, the most frequent first; spellings of a word are counted together."""
     spelling: dict[str, str] = {}
     total: Counter[str] = Counter()
-    for raw, count in zip(values, counts.tolist(), strict=True):
-        if count:
-            text = " ".join(text_of(raw).split())
-            total[fold(text)] += count
-            spelling.setdefault(fold(text), text)
-    listed = [f"{spelling[word]} {count:,}" for word, count in total.most_common(_LISTED)]
-    further = len(total) - len(listed)
-    return ", ".join(listed) + (f", and {further:,} more" if further else "")
-
-
-def _several(count: int, what: str) -> str:
-    return f"{count:,} {what}{'s' if count > 1 else ''}"
+    for code, count in Counter(codes.tolist()).items():
+        text = " ".join(_joined(values[code], "-").split())
+        total[fold(text)] += count
+        spelling.setdefault(fold(text), text)
+    listed = total.most_common(_LISTED)
+    further = total.total() - sum(count for _, count in listed)
+    shown = ", ".join(f"{spelling[word]} {count:,}" for word, count in listed)
+    return shown + (f", and {further:,} more" if further else "")
 
 
 FURTHER: Final = (
@@ -178,22 +162,16 @@ class NameDictionary(Dictionary[str]):
             self.reject_code[before + place] = reasons.REJECT_CODE.get(not_a_player(name) or "", 0)
 
 
-class NoLinks(Dictionary[str]):
-    """Texts with web addresses left empty, since every game may have its own."""
-
-    def ids(self, values: Iterable[str]) -> Ids:
-        """The numbers of values, new ones after the old."""
-        return super().ids("" if "://" in value else value for value in values)
-
-
 class Dictionaries:
     """The dictionaries of one reading; number 0 is the empty text everywhere.
 
     Results are stored with their tallies, because a text may differ in meaning between files. `columns` are the
-    further columns; the ids of both players share one.
+    further columns; the ids of both players share one. Without `links` sites that are web addresses, of which every
+    game may have its own, are empty.
     """
 
-    def __init__(self, columns: Iterable[str] = FURTHER) -> None:
+    def __init__(self, columns: Iterable[str] = FURTHER, *, links: bool = True) -> None:
+        self.links = links
         self.dates = DateDictionary()
         self.names = NameDictionary()
         self.results = Dictionary[tuple[str, Tally]](("", NO_TALLY))
@@ -221,8 +199,8 @@ class Validated:
         self._line, moves = records.lines, records.moves
         self._reject_code = np.zeros(len(records), np.int8)
         self._weight: Array | None = None
-        # notes on columns: reason, mask of records, words for their places, action
-        self._odd: list[tuple[str, Mask, Callable[[Places], str], str]] = []
+        # notes on columns: reason, mask of records, values and their codes, what they mean, action
+        self._odd: list[tuple[str, Mask, Sequence[Hashable], Codes, str, str]] = []
         self.columns: dict[str, Any] = {
             "line": self._line,
             "moves": None if moves is None or not moves.any() else moves,
@@ -231,7 +209,7 @@ class Validated:
         repaired = self._validate_dates(data)
         self._validate_results(data.match_cap)
         self._multiply(self._numbers("weights", _positive, reasons.BAD_WEIGHT, 1.0))
-        known = "odds" in records.further and self._validate_odds(OddsTable(data.odds), names)
+        known = "odds" in records.further and self._validate_odds(data.odds, names)
         neutral = self._numbers("neutral", _NEUTRAL.get, reasons.BAD_NEUTRAL, 0.0)
         self.columns["neutral"] = neutral if neutral is None else neutral.astype(np.bool_)
         self._validate_status({fold(word): factor for word, factor in (_USUAL | data.status).items()})
@@ -244,6 +222,8 @@ class Validated:
         for name in dictionaries.columns:
             if name in records.further and (known or name != "odds"):
                 texts = (" ".join(text.split()) for text in texts_of(records.distinct(name)))
+                if name == "site" and not dictionaries.links:
+                    texts = ("" if "://" in text else text for text in texts)
                 numbers = records.take(name, dictionaries.columns[name].ids(texts))
                 if numbers.any():
                     self.columns[name] = numbers
@@ -256,6 +236,23 @@ class Validated:
     def _multiply(self, factors: Array | None) -> None:
         if factors is not None:
             self._weight = factors if self._weight is None else self._weight * factors
+
+    def _note(
+        self,
+        reason: str,
+        odd: Sequence[bool],
+        values: Sequence[Hashable],
+        codes: Codes,
+        meaning: str,
+        action: str,
+    ) -> None:
+        """Note that some of the `values` of a column are odd."""
+        if any(odd):
+            self._odd.append((reason, spread(np.array(odd), codes), values, codes, meaning, action))
+
+    def _note_file(self, reason: str, meaning: str) -> None:
+        """Note what holds for all records."""
+        self._note(reason, [True], (), np.broadcast_to(np.uint8(0), len(self._line)), meaning, reasons.KEPT)
 
     def _numbers(
         self, column: str, parse: Callable[[str], float | None], reason: str, usual: float
@@ -293,34 +290,22 @@ class Validated:
             today = sys.maxsize
             first = parse_date("1", DateForm(unit=unit)).day
             start = label(int(period_of(np.array([first], np.int32), unit)[0]), unit)
-            shown = f"{unit} 1 is shown as {start}"
-            everywhere = np.broadcast_to(np.True_, len(codes))
-            self._odd.append((reasons.NUMBERED_DATE, everywhere, lambda _: shown, reasons.KEPT))
-
-        def words(further: str, places: Places) -> str:
-            text, _ = dictionary.values[self.columns["date"][places[0]]]
-            has = "have" if len(places) > 1 else "has"
-            return f"{_several(len(places), 'date')} like {text}{further.replace('{has}', has)}"
-
+            self._note_file(reasons.NUMBERED_DATE, f"{unit} 1 is shown as {start}")
         mixed, day_first = forms.month_first(texts)
-        odd = [text if wrong else "" for wrong, text in zip(unreadable, texts, strict=True)]
         future = [date.day > today and not wrong for wrong, date in zip(unreadable, dates, strict=True)]
-        for what, found, kept, further in (
-            (
-                *(reasons.AMBIGUOUS_DATE, [date.ambiguous for date in dates], by_year),
-                ", of which only the year is used" if by_year else "",
-            ),
-            (reasons.TWO_DIGIT_YEAR, list(map(has_two_digits, odd)), False, ""),
-            (reasons.NUMBERED_DATE, list(map(is_number, odd)), False, ""),
-            (reasons.FUTURE_DATE, future, True, ""),
-            (reasons.MIXED_ORDERS, mixed, True, f" {{has}} the month first, others the day ({day_first})"),
-        ):
-            if any(found):
-                detail, rows = (
-                    partial(words, f"{further}; {_REMEDIES[what]}"),
-                    spread_some(np.array(found), codes),
-                )
-                self._odd.append((what, rows, detail, reasons.KEPT if kept else reasons.DROPPED))
+        misread = [text if wrong else "" for wrong, text in zip(unreadable, texts, strict=True)]
+        odd = {
+            reasons.AMBIGUOUS_DATE: [date.ambiguous for date in dates],
+            reasons.TWO_DIGIT_YEAR: list(map(has_two_digits, misread)),
+            reasons.NUMBERED_DATE: list(map(is_number, misread)),
+            reasons.FUTURE_DATE: future,
+            reasons.MIXED_ORDERS: mixed,
+        }
+        for reason, found in odd.items():
+            used = reason in (reasons.FUTURE_DATE, reasons.MIXED_ORDERS)
+            kept = used or (reason == reasons.AMBIGUOUS_DATE and by_year)
+            meaning = _REMEDIES[reason].format(day_first=day_first)
+            self._note(reason, found, texts, codes, meaning, reasons.KEPT if kept else reasons.DROPPED)
         repaired = spread_some(np.array([date.repaired for date in dates], np.bool_), codes)
         self.columns["date"] = records.take("dates", numbers)
         return repaired
@@ -349,15 +334,10 @@ class Validated:
             self._multiply((match_cap / np.maximum(counts, match_cap))[ids])
         codes = reasons.codes_of(tally if isinstance(tally, str) else None for tally in tallies)
         self._reject(spread_some(np.array(codes, np.int8), ids))
-        words = np.array([is_result_word(raw) for raw, _ in raws], np.bool_)
-        if words.any():
-
-            def detail(places: Places) -> str:
-                first, are = text_of(raws[ids[places[0]]][0]).strip(), "are" if len(places) > 1 else "is"
-                count = _several(len(places), "result")
-                return f"{count} like {first!r} {are} read as those of the player named first"
-
-            self._odd.append((reasons.RESULT_WORDS, words[ids], detail, reasons.KEPT))
+        words = [is_result_word(raw) for raw, _ in raws]
+        self._note(
+            reasons.RESULT_WORDS, words, texts, ids, "read as those of the player named first", reasons.KEPT
+        )
 
     def _validate_status(self, factors: dict[str, float]) -> None:
         self._multiply(
@@ -366,43 +346,36 @@ class Validated:
             )
         )
         if "status" in self._records.further:
-            words = [fold(text_of(raw)) for raw in self._records.distinct("status")]
-            odd = np.array([bool(word) and word not in factors for word in words], np.bool_)
-            self._note_values(reasons.UNKNOWN_STATUS, "status", odd, "each counts as 1")
+            values, codes = self._records.distinct("status"), self._records.codes("status")
+            words = [fold(text_of(raw)) for raw in values]
+            odd = [bool(word) and word not in factors for word in words]
+            self._note(reasons.UNKNOWN_STATUS, odd, values, codes, "each counts as 1", reasons.KEPT)
 
-    def _note_values(self, reason: str, column: str, odd: Mask, meaning: str) -> None:
-        """Note the values of a column that are not understood."""
-        values, codes = self._records.distinct(column), self._records.codes(column)
-
-        def detail(places: Places) -> str:
-            return f"{meaning}: {_listing(values, np.bincount(codes[places], minlength=len(odd)))}"
-
-        self._odd.append((reason, spread_some(odd, codes), detail, reasons.KEPT))
-
-    def _validate_odds(self, table: OddsTable, names: Ids) -> bool:
+    def _validate_odds(self, points_of: Mapping[str, float], names: Ids) -> bool:
         """Set the offset; whether the column is of odds: if no text in it is understood, it means something else."""
-        records = self._records
+        records, codes = self._records, self._records.codes("odds")
         written = [text_of(raw).strip() for raw in records.distinct("odds")]
-        points = np.array([math.nan if (known := table.points(odds)) is None else known for odds in written])
+        further = {odds_words(odds): points for odds, points in points_of.items()}
+        points = np.array([odds_points(odds, further) for odds in written])
         odd = np.isnan(points)
-        if any(map(fold, compress(written, odd))) and not any(map(table.is_odds, written)):
-            self._note_values(reasons.OTHER_ODDS, "odds", odd, "none is known")
+        words = [
+            any(map(str.isalpha, odds)) for odds in written
+        ]  # a number or a sign may mean something else
+        if any(map(fold, compress(written, odd))) and not np.any(~odd & (words | (points != 0))):
+            self._note(reasons.OTHER_ODDS, odd.tolist(), written, codes, "none is known", reasons.KEPT)
             return False
         if points.any():
-            signs = np.array([1.0 if usual_giver(odds) == "black" else -1.0 for odds in written])
-            codes = records.codes("odds")
-            sign, given = signs[codes], points[codes]
+            offset = points[codes]
             if "odds_giver" in records.further:
                 cleaned = [self._dictionaries.names.cleaned[name] for name in names.tolist()]
                 texts = [text_of(raw).strip() for raw in records.distinct("odds_giver")]
-                rows = np.flatnonzero(given != 0)
+                rows = np.flatnonzero(offset != 0)
                 columns = (records.codes(name)[rows].tolist() for name in ("odds_giver", "whites", "blacks"))
                 for row, number, white, black in zip(rows.tolist(), *columns, strict=True):
                     if giver := fold(texts[number]):
                         sides = {name_key(cleaned[black]): 1.0, name_key(cleaned[white]): -1.0}
                         named = sides.get(name_key(clean_name(texts[number])), math.nan)
-                        sign[row] = _GIVERS.get(giver, named)
-            offset = given * sign
+                        offset[row] = abs(offset[row]) * _GIVERS.get(giver, named)
             self._reject(np.isnan(offset) * np.int8(reasons.REJECT_CODE[reasons.UNKNOWN_ODDS]))
             self.columns["offset"] = np.nan_to_num(offset, copy=False)
         return True
@@ -440,7 +413,7 @@ class Validated:
         lost, won = (int(rows @ tallies[:, column]) for column in (0, 2))
         if self._records.winners or winner_named_first(lost, won):
             how = "by its columns" if self._records.winners else f"in all {won:,} decisive records"
-            self._odd.append((reasons.WINNER_FIRST, used, lambda _: how, reasons.KEPT))
+            self._note_file(reasons.WINNER_FIRST, how)
 
     def _notes(self, repaired: Mask) -> Iterator[Note]:
         """Notes on dropped and on repaired records, and one for each way in which values of a column are odd."""
@@ -452,17 +425,18 @@ class Validated:
         for row in np.flatnonzero(repaired & (self._reject_code == 0))[:MOST_NOTES].tolist():
             text, _ = self._dictionaries.dates.values[self.columns["date"][row]]
             yield Note(int(self._line[row]), reasons.BAD_DATE, text, reasons.REPAIRED)
-        for what, rows, detail, action in self._odd:
+        for reason, rows, values, codes, meaning, action in self._odd:
             places = np.flatnonzero(rows & (self._reject_code == 0) if action == reasons.KEPT else rows)
             if len(places):
-                yield Note(int(self._line[places[0]]), what, detail(places), action)
+                detail = f"{meaning}: {_listing(values, codes[places])}" if values else meaning
+                yield Note(int(self._line[places[0]]), reason, detail, action)
 
 
 _REMEDIES: Final = {
-    reasons.AMBIGUOUS_DATE: "data.dates: dmy or mdy tells which",
+    reasons.AMBIGUOUS_DATE: "only the year is certain, data.dates: dmy or mdy tells the order",
     reasons.TWO_DIGIT_YEAR: "data.dates: dmy, mdy or ymd tells the order, data.century the century: 1900",
-    reasons.FUTURE_DATE: "they are used as they are: --years leaves them out",
-    reasons.MIXED_ORDERS: "each is read by itself; data.dates: dmy or mdy allows one order only",
+    reasons.FUTURE_DATE: "they are used as they are, --years leaves them out",
+    reasons.MIXED_ORDERS: "the month is first, in {day_first} the day; data.dates: dmy or mdy allows one order only",
     reasons.NUMBERED_DATE: "data.dates: number takes them as numbers of periods",
 }
 

@@ -3,40 +3,24 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import replace
 from functools import cached_property
-from itertools import chain
 from os.path import commonpath
 from pathlib import Path, PurePath
-from time import perf_counter
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ttt_cli.games.groups import Groups, find_groups, long_careers
+from ttt_cli.games.groups import Groups, careers_of, find_groups, long_careers
 from ttt_cli.games.names import teams_and_engines
 from ttt_cli.games.selection import EXHIBITIONS, Duplicates, find_duplicates
-from ttt_cli.games.suspects import Suspects, alias_lines, count_suspects, find_suspects
+from ttt_cli.games.suspects import Suspect, alias_lines, count_suspects, find_suspects
 from ttt_cli.games.table import Games, Records, games_of
-from ttt_cli.reading.reports import (
-    DROP_REASONS,
-    DROPPED,
-    DUPLICATE,
-    ENGINE,
-    EVENT_SETS,
-    EXCLUDED_EVENT,
-    FEW_GAMES,
-    LINES,
-    OF_COLUMNS,
-    OTHER_GROUP,
-    REJECT_CODE,
-    TEAM,
-    Problem,
-    ReadReport,
-)
+from ttt_cli.reading import reports as reasons
+from ttt_cli.reading.reports import Problem, ReadReport
 from ttt_cli.runs.meta import in_use
 from ttt_cli.views.rows import Rows, counted, shown_notes
 from ttt_cli.views.rows import short as short_text
@@ -44,16 +28,14 @@ from ttt_cli.views.rows import short as short_text
 if TYPE_CHECKING:
     from ttt_cli.runs.meta import RunMeta
 
-_AFTER_DUPLICATES: Final = (0, REJECT_CODE[DUPLICATE], REJECT_CODE[FEW_GAMES], REJECT_CODE[OTHER_GROUP])
+_AFTER_DUPLICATES: Final = reasons.codes_of((None, reasons.DUPLICATE, reasons.FEW_GAMES, reasons.OTHER_GROUP))
 _SHARES: Final = {"share": 3, "draw_share": 3}
-_CAREERS: Final = ("main_games", "main_first", "main_last", "synonym_games", "synonym_first", "synonym_last")
 _NARROW: Final = 30  # years that are shown one by one, more of them by decade
 COLUMNS: Final = (
     "file", "line", "date", "white", "black", "result", "event", "site", "round", "problem",
 )  # fmt: skip
 _PIECE: Final = 8192
 _EXAMPLES: Final = 3
-_WORTH_SAYING: Final = 0.5  # seconds
 
 Bar = Callable[[float, float], str]  # draws a number, given the largest one
 
@@ -81,15 +63,15 @@ class IngestReport:
 
     def section(self, name: str) -> Rows:
         """The rows of a section, with its heading as the title."""
-        heading, read = SECTIONS[name]
-        rows = read(self)
+        heading, columns, read = SECTIONS[name]
         if name == "files" and self.folder:
             heading += f" in {self.folder}"
-        found = list(rows.rows)
-        most = len(found) if self._most is None or name in _WHOLE else self._most
+        found = list(read(self))
+        most = len(found) if self._most is None or name in ("total", "years") else self._most
         if len(found) > most:
             heading += f": {most:,} of {len(found):,}"
-        return replace(rows, rows=found[:most], title=(heading,))
+        hidden = _HIDDEN.get(name, frozenset())
+        return Rows(tuple(columns.split()), found[:most], (heading,), _SHARES, hidden, single=name == "total")
 
     def shown(self, form: str, only: str | None, bar: Bar) -> Iterator[Rows]:
         """One section or all of them: tables, those that are empty left out, one object, or rows of key and value."""
@@ -102,19 +84,26 @@ class IngestReport:
             )
             rows = self.section(name)
             if only or (rows.rows and not hidden):
-                yield self._over_time(rows, bar) if name == "years" and rows.rows else rows
+                yield self._with_bars(bar) if name == "years" and rows.rows else rows
 
-    def _over_time(self, rows: Rows, bar: Bar) -> Rows:
+    def _with_bars(self, bar: Bar) -> Rows:
         """Games by year with bars; by decade where there are many years."""
-        if len(list(rows.rows)) > _NARROW:
-            rows = replace(_over_time(self, "decade", 10), title=("Games by decade",))
-        largest = max(row[1] for row in rows.rows)
-        drawn = [(*row, bar(row[1], largest)) for row in rows.rows]
-        return replace(rows, columns=(*rows.columns, ""), rows=drawn, hidden=frozenset({"draws"}))
+        name, rows = "year", _over_time(self)
+        if len(rows) > _NARROW:
+            name, rows = "decade", _over_time(self, 10)
+        largest = max(row[1] for row in rows)
+        drawn = [(*row, bar(row[1], largest)) for row in rows]
+        return Rows(
+            (name, "games", "draws", "draw_share", ""),
+            drawn,
+            (f"Games by {name}",),
+            _SHARES,
+            frozenset({"draws"}),
+        )
 
     def suggestions(self) -> tuple[str, str]:
         """An alias file of the names that may be one person's, and a message with a place for its path."""
-        lines = list(alias_lines(self.games, self.suspects.pairs))
+        lines = list(alias_lines(self.games, self.suspects))
         count, doubtful = len(lines) // 2, sum(line.startswith("#") for line in lines[1::2])
         what = "1 suggestion" if count == 1 else f"{count:,} suggestions"
         comments = f", {doubtful:,} of them as comments" if doubtful else ""
@@ -160,9 +149,9 @@ class IngestReport:
         return find_groups(self.games)
 
     @cached_property
-    def suspects(self) -> Suspects:
+    def suspects(self) -> list[Suspect]:
         """Pairs of names that may be one person's."""
-        return find_suspects(self.games) if self._compare_names and len(self.games) else Suspects((), 0)
+        return find_suspects(self.games) if self._compare_names and len(self.games) else []
 
     @cached_property
     def duplicates(self) -> Duplicates:
@@ -172,27 +161,31 @@ class IngestReport:
         return Duplicates(found.row[shown], found.original[shown])
 
 
-def _total(report: IngestReport) -> Rows:
+Row = tuple[Any, ...]
+
+
+def _total(report: IngestReport) -> list[Row]:
     """One row of everything that is one number."""
     account, groups = report.records.report, report.groups.groups
     games, known = int(report.played.sum()), len(report.year) > 0
-    facts: dict[str, Any] = {
-        "files": len(account.files),
-        "rows": account.rows,
-        "used": account.used,
-        "dropped": account.rows - account.used,
-        "games": games,
-        "draw_share": float(report.drawn.sum() / games) if games else None,
-        "names": names_written(report.games),
-        "players": len(report.games.players),
-        "first": int(report.year.min()) if known else None,
-        "last": int(report.year.max()) if known else None,
-        "groups": len(groups),
-        "largest_group": groups[0].players if groups else 0,
-        "duplicates": len(report.duplicates),
-        "suspects": len(report.suspects.pairs),
-    }
-    return Rows(tuple(facts), [tuple(facts.values())], decimals=_SHARES, single=True)
+    return [
+        (
+            len(account.files),
+            account.rows,
+            account.used,
+            account.rows - account.used,
+            games,
+            float(report.drawn.sum() / games) if games else None,
+            names_written(report.games),
+            len(report.games.players),
+            int(report.year.min()) if known else None,
+            int(report.year.max()) if known else None,
+            len(groups),
+            groups[0].players if groups else 0,
+            len(report.duplicates),
+            len(report.suspects),
+        )
+    ]
 
 
 def names_written(games: Games) -> int:
@@ -200,161 +193,147 @@ def names_written(games: Games) -> int:
     return len({*games.players, *(spelling for _, spelling in games.spellings)})
 
 
-def _files(report: IngestReport) -> Rows:
+def _files(report: IngestReport) -> Iterator[Row]:
     """What each file gave."""
-    columns = ("file", "kind", "rows", "used", "dropped", "duplicates", "bytes")
-    rows = []
     for file in report.records.files:
-        repeats = file.noticed.get(DUPLICATE, 0) + file.dropped.get(DUPLICATE, 0)
+        repeats = file.noticed.get(reasons.DUPLICATE, 0) + file.dropped.get(reasons.DUPLICATE, 0)
         counts = file.rows, file.used, file.rows - file.used, repeats, file.size
-        rows.append((report.path(file.path), file.kind, *counts))
-    return Rows(columns, rows)
+        yield report.path(file.path), file.kind, *counts
 
 
-def _dropped(report: IngestReport) -> Rows:
+def _dropped(report: IngestReport) -> Iterator[Row]:
     """Records that are not used by reason, filters included, with the place of the first."""
-    records = report.records
-    rows = [
-        (reason, count, report.place(int(np.argmax(records.reject_code == REJECT_CODE[reason]))))
-        for reason, count in records.report.dropped.items()
-    ]
-    return Rows(("reason", "rows", "first"), rows)
+    for reason, count in report.records.report.dropped.items():
+        first = int(np.argmax(report.records.reject_code == reasons.REJECT_CODE[reason]))
+        yield reason, count, report.place(first)
 
 
-def _excluded(report: IngestReport) -> Rows:
+def _excluded(report: IngestReport) -> list[Row]:
     """Events that are left out by `data.filter`, with the reason, rows and years of each; most rows first."""
     records = report.records
-    rows = np.flatnonzero(
-        np.isin(records.reject_code, [REJECT_CODE[name] for name in (EXCLUDED_EVENT, *EVENT_SETS)])
-    )
+    codes = reasons.codes_of((reasons.EXCLUDED_EVENT, *reasons.EVENT_SETS))
+    rows = np.flatnonzero(np.isin(records.reject_code, codes))
     columns = records.event.codes[rows], records.reject_code[rows], records.year[rows]
-    years: dict[tuple[int, int], list[int]] = {}
+    years: dict[tuple[int, int], list[int]] = defaultdict(list)
     for event, code, year in zip(*(column.tolist() for column in columns), strict=True):
-        years.setdefault((event, code), []).append(year)
+        years[event, code].append(year)
     listed = [
-        (records.event.values[event], DROP_REASONS[code - 1], len(played), min(played), max(played))
+        (records.event.values[event], reasons.DROP_REASONS[code - 1], len(played), min(played), max(played))
         for (event, code), played in years.items()
     ]
-    listed.sort(key=lambda row: (-row[2], row[0], row[1]))
-    return Rows(("event", "reason", "rows", "first", "last"), listed)
+    return sorted(listed, key=lambda row: (-row[2], row[0], row[1]))
 
 
-def _odd(report: IngestReport) -> Rows:
+def _odd(report: IngestReport) -> Iterator[Row]:
     """Oddities of records that are used all the same, by action, with the place of the first of each."""
-    found: dict[tuple[str, str], list[Problem]] = {}
+    found: dict[tuple[str, str], list[Problem]] = defaultdict(list)
     for problem in report.records.problems:
-        if problem.action != DROPPED:
-            found.setdefault((problem.action, problem.reason), []).append(problem)
-    rows = [
-        (*key, len(problems), report.path(problems[0].place), problems[0].detail)
-        for key, problems in sorted(found.items(), key=lambda item: (-len(item[1]), item[0]))
-    ]
-    return Rows(("action", "reason", "times", "first", "detail"), rows)
+        if problem.action != reasons.DROPPED:
+            found[problem.action, problem.reason].append(problem)
+    for key, problems in sorted(found.items(), key=lambda item: (-len(item[1]), item[0])):
+        yield *key, len(problems), report.path(problems[0].place), problems[0].detail
 
 
-def _over_time(report: IngestReport, name: str, step: int) -> Rows:
+def _over_time(report: IngestReport, step: int = 1) -> list[Row]:
     """Games with the share of draws, by periods of `step` years, empty ones included."""
-    columns = (name, "games", "draws", "draw_share")
     if not len(report.year):
-        return Rows(columns, [])
+        return []
     first = int(report.year.min()) // step
     number = report.year // step - first
     games, draws = (np.bincount(number, count).astype(int) for count in (report.played, report.drawn))
-    rows = [
+    return [
         ((first + i) * step, n, drawn, drawn / n if n else None)
         for i, (n, drawn) in enumerate(zip(games.tolist(), draws.tolist(), strict=True))
     ]
-    return Rows(columns, rows, decimals=_SHARES)
 
 
-def _players(report: IngestReport) -> Rows:
+def _players(report: IngestReport) -> Iterator[Row]:
     """Players, those with the most games first."""
-    records, rows = report.records, report.rows
-    n = len(records.players)
+    records, rows, careers = report.records, report.rows, careers_of(report.games)
     ends = np.concatenate([records.white[rows], records.black[rows]])
-    played = np.bincount(ends, np.tile(report.played, 2), n).astype(int)
-    first, last = np.full(n, np.iinfo(np.int64).max), np.zeros(n, np.int64)
-    np.minimum.at(first, ends, np.tile(report.year, 2))
-    np.maximum.at(last, ends, np.tile(report.year, 2))
+    played = np.bincount(ends, np.tile(report.played, 2))[np.bincount(ends) > 0].astype(int)
     order = np.argsort(-played, kind="stable")
-    order = order[played[order] > 0]
-    numbers = zip(*(column[order].tolist() for column in (played, first, last)), strict=True)
-    found = [(records.players[i], *row) for i, row in zip(order.tolist(), numbers, strict=True)]
-    return Rows(("player", "games", "first", "last"), found)
+    columns = (column[order].tolist() for column in (played, careers.first, careers.last))
+    return zip(map(careers.names.__getitem__, order.tolist()), *columns, strict=True)
 
 
-def _groups(report: IngestReport) -> Rows:
+def _groups(report: IngestReport) -> Iterator[Row]:
     """Groups of players linked by games, those with more players first."""
-    rows = [
-        (number, group.players, group.games, group.first, group.last, "; ".join(group.leading))
-        for number, group in enumerate(report.groups.groups, 1)
-    ]
-    return Rows(("group", "players", "games", "first", "last", "leading"), rows)
+    for number, group in enumerate(report.groups.groups, 1):
+        yield number, group.players, group.games, group.first, group.last, "; ".join(group.leading)
 
 
-def _duplicates(report: IngestReport) -> Rows:
+def _duplicates(report: IngestReport) -> Iterator[Row]:
     """Records that repeat another, and whether they are used all the same."""
     records, found = report.records, report.duplicates
-    rows = []
     for row, original in zip(found.row.tolist(), found.original.tolist(), strict=True):
         white, black = (records.players[side[row]] for side in (records.white, records.black))
         game = records.date[row], white, black, records.result[row]
-        rows.append((report.place(row), report.place(original), *game, bool(records.reject_code[row] == 0)))
-    columns = ("record", "repeats", "date", "white", "black", "result", "used")
-    return Rows(columns, rows, hidden=frozenset({"used"}))
+        yield report.place(row), report.place(original), *game, bool(records.reject_code[row] == 0)
 
 
-def _not_persons(report: IngestReport) -> Rows:
+def _not_persons(report: IngestReport) -> list[Row]:
     """Names of teams and engines, and names with games over more than a long career, perhaps of two people.
 
     `rows` are those in which a name occurs, used or left out as a team or engine.
     """
     records = report.records
     n = len(records.players)
-    with_others = np.flatnonzero(np.isin(records.reject_code, (0, REJECT_CODE[TEAM], REJECT_CODE[ENGINE])))
+    kinds = reasons.TEAM, reasons.ENGINE
+    with_others = np.flatnonzero(np.isin(records.reject_code, reasons.codes_of((None, *kinds))))
     counts, used = (
         np.bincount(np.concatenate([records.white[rows], records.black[rows]]), minlength=n)
         for rows in (with_others, report.rows)
     )
-    rows: list[tuple[Any, ...]] = [
+    rows: list[Row] = [
         (records.players[i], kind, int(counts[i]), int(used[i]), None, None)
-        for kind, is_one in zip((TEAM, ENGINE), teams_and_engines(records.players), strict=True)
+        for kind, is_one in zip(kinds, teams_and_engines(records.players), strict=True)
         for i in np.flatnonzero(is_one).tolist()
         if counts[i]
     ]
     rows.sort(key=lambda row: (-row[2], row[0]))
-    rows += [(c.name, "two people", c.games, c.games, c.first, c.last) for c in long_careers(report.games)]
-    return Rows(("name", "kind", "rows", "used", "first", "last"), rows)
+    return rows + [
+        (c.name, "two people", c.games, c.games, c.first, c.last) for c in long_careers(report.games)
+    ]
 
 
-def _suspects(report: IngestReport) -> Rows:
+def _suspects(report: IngestReport) -> Iterator[Row]:
     """Pairs of names that may be one person's, likely ones first; `others`: further players the synonym may be.
 
     `shared` counts common opponents, `sure` marks those that `--suggest` unites.
     """
-    columns = ("synonym", "main", "kind", "gap", "others", "shared", "sure")
-    rows = []
-    for one in report.suspects.pairs:
-        careers = ((side.games, side.first, side.last) for side in (one.main, one.synonym))
+    for one in report.suspects:
+        careers = (
+            number for side in (one.main, one.synonym) for number in (side.games, side.first, side.last)
+        )
         names = one.synonym.name, one.main.name
-        rows.append((*names, one.kind, one.gap, one.others, one.shared, one.sure, *chain(*careers)))
-    return Rows((*columns, *_CAREERS), rows, hidden=frozenset(_CAREERS))
+        yield *names, one.kind, one.gap, one.others, one.shared, one.sure, *careers
 
 
-Section = Callable[["IngestReport"], Rows]
-_WHOLE: Final = frozenset({"total", "years"})  # sections that are never cut
-SECTIONS: Final[dict[str, tuple[str, Section]]] = {
-    "total": ("All files", _total),
-    "files": ("Files", _files),
-    "dropped": ("Rows that are not used", _dropped),
-    "excluded": ("Events that are left out", _excluded),
-    "odd": ("What else was odd", _odd),
-    "years": ("Games by year", lambda report: _over_time(report, "year", 1)),
-    "players": ("Players with the most games", _players),
-    "groups": ("Groups of players without games between them", _groups),
-    "duplicates": ("Rows that repeat another", _duplicates),
-    "not_persons": ("Names that may not be one person's", _not_persons),
-    "suspects": ("Names that may be one person's", _suspects),
+_CAREERS: Final = "main_games main_first main_last synonym_games synonym_first synonym_last"
+_NUMBERS: Final = "files rows used dropped games draw_share names players first last"
+_HIDDEN: Final = {"duplicates": frozenset({"used"}), "suspects": frozenset(_CAREERS.split())}
+# The heading, the columns and the rows of each section.
+SECTIONS: Final[dict[str, tuple[str, str, Callable[[IngestReport], Iterable[Row]]]]] = {
+    "total": ("All files", f"{_NUMBERS} groups largest_group duplicates suspects", _total),
+    "files": ("Files", "file kind rows used dropped duplicates bytes", _files),
+    "dropped": ("Rows that are not used", "reason rows first", _dropped),
+    "excluded": ("Events that are left out", "event reason rows first last", _excluded),
+    "odd": ("What else was odd", "action reason times first detail", _odd),
+    "years": ("Games by year", "year games draws draw_share", _over_time),
+    "players": ("Players with the most games", "player games first last", _players),
+    "groups": (
+        "Groups of players without games between them",
+        "group players games first last leading",
+        _groups,
+    ),
+    "duplicates": ("Rows that repeat another", "record repeats date white black result used", _duplicates),
+    "not_persons": ("Names that may not be one person's", "name kind rows used first last", _not_persons),
+    "suspects": (
+        "Names that may be one person's",
+        f"synonym main kind gap others shared sure {_CAREERS}",
+        _suspects,
+    ),
 }
 
 
@@ -374,11 +353,11 @@ def record_rows(records: Records, *, everything: bool = False) -> Rows:
         return _picked(names, np.where(player >= 0, player, written + len(records.players)))
 
     def problems(rows: NDArray[np.int64]) -> list[str | None]:
-        reasons: list[str | None] = _picked((None, *DROP_REASONS), records.reject_code[rows])
+        why_not: list[str | None] = _picked((None, *reasons.DROP_REASONS), records.reject_code[rows])
         if not oddities:
-            return reasons
+            return why_not
         # of a dropped record only what it repeats is listed beside the reason
-        found = ((why, oddities.get(row, ("", ""))) for row, why in zip(rows.tolist(), reasons, strict=True))
+        found = ((why, oddities.get(row, ("", ""))) for row, why in zip(rows.tolist(), why_not, strict=True))
         return ["; ".join(filter(None, (why or odd, repeats))) or None for why, (odd, repeats) in found]
 
     def pieces(size: int) -> Iterator[list[list[Any]]]:
@@ -387,7 +366,7 @@ def record_rows(records: Records, *, everything: bool = False) -> Rows:
             rows = chosen[start : start + size]
             yield [
                 _picked(paths, files[rows]),
-                (records.line[rows].astype(np.int64) % LINES).tolist(),
+                (records.line[rows].astype(np.int64) % reasons.LINES).tolist(),
                 _picked(records.date.values, records.date.codes[rows]),
                 *(named(rows, side) for side in ("white", "black")),
                 *(_picked(column.values, column.codes[rows]) for column in texts),
@@ -417,12 +396,12 @@ def _oddities(records: Records) -> dict[int, tuple[str, str]]:
     numbers = {file.path: number for number, file in reversed(list(enumerate(records.files)))}
     for problem in records.problems:
         number = numbers.get(problem.file)
-        if problem.action != DROPPED and number is not None:
+        if problem.action != reasons.DROPPED and number is not None:
             first, after = records.starts[number : number + 2].tolist()
             row = first + int(np.searchsorted(records.line[first:after], problem.line, side="right")) - 1
             if row >= first:
                 odd.setdefault(row, {})[f"{problem.reason} ({problem.action})"] = None
-    found = {row: ("; ".join(reasons), "") for row, reasons in odd.items()}
+    found = {row: ("; ".join(what), "") for row, what in odd.items()}
     duplicates = find_duplicates(records)
     for row, original in zip(duplicates.row.tolist(), duplicates.original.tolist(), strict=True):
         found[row] = found.get(row, ("", ""))[0], f"duplicate of {records.place(original)} (kept)"
@@ -484,24 +463,18 @@ def warning_lines(games: Games, *, suspects: bool = True) -> Iterator[str]:
     if warning := find_groups(games).warning:
         yield f"{warning}; -s data.filter.largest_group=true keeps it alone"
     noticed = games.report.noticed
-    if repeated := noticed.get(DUPLICATE, 0):
+    if repeated := noticed.get(reasons.DUPLICATE, 0):
         rows = counted(repeated, "row repeats", "rows repeat")
         yield f"{rows} another and counts again: -s data.filter.dedupe=true uses one"
-    if several := noticed.get(TEAM, 0) + noticed.get(ENGINE, 0):
+    if several := noticed.get(reasons.TEAM, 0) + noticed.get(reasons.ENGINE, 0):
         yield f"{counted(several, 'row')} of teams or computers: data.drop can leave them out"
     if games.report.chess and (long := [career.name for career in long_careers(games)]):
         yield f"{counted(len(long), 'name')} with games over 60 years apart, perhaps two people: {_some(long)}"
     if not suspects:
         return
-    started = perf_counter()
     pairs, left_out = count_suspects(games)
-    seconds = perf_counter() - started
-    spent = f" ({seconds:.1f} s; --no-suspects saves them)" if seconds >= _WORTH_SAYING else ""
     if pairs:
-        found = f"{counted(pairs, 'pair')} of names may be one person's"
-        yield f"{found}: review them with `ttt names FILE...`{spent}"
-    elif spent:
-        yield f"no two names may be one person's{spent}"
+        yield f"{counted(pairs, 'pair')} of names may be one person's: review them with `ttt names FILE...`"
     if left_out:
         yield f"{counted(left_out, 'name')} of frequent surnames not compared with all of their like"
 
@@ -517,7 +490,7 @@ def _problem_lines(report: ReadReport, everything: bool) -> Iterator[str]:
     for problem in report.problems:
         found.setdefault((problem.action, problem.reason), []).append(problem)
     for (action, reason), problems in found.items():
-        if reason in OF_COLUMNS:
+        if reason in reasons.OF_COLUMNS:
             yield from (f"  {action}: {reason} ({problem.place}): {problem.detail}" for problem in problems)
             continue
         count = report.dropped[reason] if action == "dropped" and reason in report.dropped else len(problems)

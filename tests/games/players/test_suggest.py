@@ -40,7 +40,7 @@ def history(*careers: Career, opponents: dict[str, int] | None = None) -> Games:
 
 
 def lines_of(games: Games) -> list[str]:
-    return list(alias_lines(games, find_suspects(games).pairs))
+    return list(alias_lines(games, find_suspects(games)))
 
 
 def applied(lines: list[str], folder: Path) -> dict[str, str]:
@@ -263,11 +263,11 @@ def test_whatever_the_names_the_file_is_accepted(
     games = history(*careers)
     pairs = [
         Suspect(one.main, one.synonym, one.kind, one.others, one.shared, sure=data.draw(st.booleans()))
-        for one in find_suspects(games).pairs
+        for one in find_suspects(games)
     ]
     further = data.draw(st.lists(st.tuples(st.sampled_from(names), st.sampled_from(names)), max_size=4))
     pairs += [suspect(games, *pair) for pair in further if pair[0] != pair[1]]
     folder = tmp_path_factory.mktemp("aliases")
-    for found in (find_suspects(games).pairs, pairs):
+    for found in (find_suspects(games), pairs):
         names_of = applied(list(alias_lines(games, found)), folder)
         assert not set(names_of) & set(names_of.values())

@@ -150,7 +150,7 @@ def shown(found: IngestReport) -> list[str]:
         rows.title[0].partition(":")[0].partition(" in ")[0].replace("decade", "year")
         for rows in found.shown("table", None, plain_bar)
     ]
-    return [name for name, (heading, _) in SECTIONS.items() if heading in headings]
+    return [name for name, (heading, *_) in SECTIONS.items() if heading in headings]
 
 
 def test_the_eye_sees_only_what_has_something_to_tell() -> None:
