@@ -5,6 +5,7 @@ Each command runs in a process of its own. The seconds of a part exclude those o
 
 import argparse
 import tempfile
+import textwrap
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -36,7 +37,19 @@ def simulate(path: Path, options: argparse.Namespace) -> None:
 
     given = {name: getattr(options, name) for name in ("games", "players", "years", "seed")}
     plan = Plan(**given, dates="day")
-    save(simulate(plan), path, movetext=options.movetext if path.suffix == ".pgn" else 0)
+    save(simulate(plan), path)
+    if path.suffix == ".pgn":
+        add_moves(path, options.movetext)
+
+
+def add_moves(path: Path, size: int) -> None:
+    """Add about `size` bytes of moves of knights back and forth to every game."""
+    rounds = (f"{k}. Nf3 Nf6 {k + 1}. Ng1 Ng8" for k in range(1, size // 9, 2))
+    moves = textwrap.fill(" ".join(rounds)[:size].rpartition(" ")[0], width=79)
+    whole = path.with_suffix(".whole")
+    with path.open(encoding="ascii") as games, whole.open("w", encoding="ascii") as filled:
+        filled.writelines(f"{moves}\n{line}" if line[0].isdigit() else line for line in games)
+    whole.replace(path)
 
 
 class Watch:

@@ -25,7 +25,7 @@ from pathlib import Path
 from queue import Empty, SimpleQueue
 from tempfile import TemporaryFile
 from threading import Thread
-from typing import TYPE_CHECKING, Any, Final, Protocol, cast, runtime_checkable
+from typing import TYPE_CHECKING, Any, Final, cast
 from uuid import uuid4
 
 from ttt_cli import __version__
@@ -310,16 +310,7 @@ def threads_each(where: str | None, jobs: int, threads: int | None, cores: int) 
 
 
 DEATHS: Final = 7  # workers that may end one after the other over the same item
-MOST: Final = 50  # of them where every one came further
 BEGUN: Final = -1  # position of the message of a worker that begins a chain
-
-
-@runtime_checkable
-class Recalling(Protocol):
-    """A worker that can resume an item."""
-
-    def recall(self, messages: Sequence[Any]) -> object:
-        """Receive the messages that the item had reported before its worker was lost."""
 
 
 @dataclass
@@ -327,27 +318,23 @@ class _Chain:
     """Progress of a chain: `done` items are finished, `begun` workers began the next one."""
 
     items: Sequence[Any]
-    recalls: bool
     done: int = 0
     begun: int = 0
-    reported: int = 0
     over: bool = False
 
     def hear(self, position: int, outcome: Any) -> Found:
         """Yield the message of a worker, unless another one already sent it."""
         if position == BEGUN:
             self.begun += 1
-            if self.begun <= 1 + min(DEATHS + self.recalls * self.reported, MOST):
+            if self.begun <= 1 + DEATHS:
                 return
             said = "several workers of the cluster ended on the same task"
             outcome = WorkerLost(said, hint="perhaps they ran out of memory")
         elif position < self.done:
             return
         item = self.items[self.done]
-        if isinstance(outcome, StepReport):
-            self.reported += 1
-        else:
-            self.done, self.begun, self.reported = self.done + 1, 1, 0
+        if not isinstance(outcome, StepReport):
+            self.done, self.begun = self.done + 1, 1
             self.over = isinstance(outcome, Exception) or self.done == len(self.items)
         yield item, outcome
 
@@ -360,8 +347,7 @@ def work_on(client: Client, worker: Worker[Any, Any], chains: Iterable[Sequence[
     """
     from distributed.scheduler import KilledWorker
 
-    recalls = isinstance(worker, Recalling)
-    left = {f"chain-{uuid4().hex}": _Chain(chain, recalls) for chain in chains if chain}
+    left = {f"chain-{uuid4().hex}": _Chain(chain) for chain in chains if chain}
     if not (keys := list(left)):
         return
     tasks: dict[str, Future[bytes]] = {}
@@ -459,13 +445,9 @@ def run_chain(order: bytes, content: bytes, version: str) -> bytes:
         if task is None or task.state != "executing":
             raise Unwanted
 
-    before = [pickle.loads(message) for _, message in sync(host.loop, host.scheduler.events, topic=key)]
     send(None)
     with watched(lambda message: send(StepReport(message)), check):
         for position, item in enumerate(items):
-            if isinstance(here, Recalling):
-                sent = [one for at, one in before if at == position and isinstance(one, StepReport)]
-                here.recall([one.message for one in sent])
             outcome = outcome_of(here, item, position == 0)
             if isinstance(outcome, Exception) or position == len(items) - 1:
                 break

@@ -6,6 +6,7 @@ import os
 import signal
 from collections.abc import Iterable, Sequence
 from contextlib import nullcontext
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
@@ -18,11 +19,11 @@ from tests.support.handmade import RECORDS, games_of
 from tests.support.plans import ONE_CIRCLE
 from ttt_cli import work as processes
 from ttt_cli.api import configure, fit
-from ttt_cli.cluster import Recalling, work_on
+from ttt_cli.cluster import work_on
 from ttt_cli.evaluate import compare as compare_module
 from ttt_cli.evaluate import grid as grid_module
 from ttt_cli.evaluate import tune as tune_module
-from ttt_cli.evaluate.compare import System, TuneOptions, compare
+from ttt_cli.evaluate.compare import TuneOptions, compare
 from ttt_cli.evaluate.grid import EvidenceGrid, evidence_grid
 from ttt_cli.evaluate.simulate import simulate
 from ttt_cli.evaluate.tune import tune
@@ -53,10 +54,6 @@ class Mortal:
             result = self.worker.step(item, fresh=fresh)
         self._come_to("step")
         return result
-
-    def recall(self, messages: Sequence[Any]) -> None:
-        if isinstance(self.worker, Recalling):
-            self.worker.recall(messages)
 
     def _come_to(self, what: str) -> None:
         (self.marks / f"{what} {uuid4()}").touch()
@@ -124,7 +121,7 @@ def test_tuning_is_the_same_when_its_worker_dies(
 
 def test_a_comparison_is_the_same_when_workers_die(on_it: Path) -> None:
     timeline = build_timeline(simulate(ONE_CIRCLE).games())
-    systems = [System.of(name, configure(model=name)) for name in ("whr", "elo", "trueskill")]
+    systems = [replace(configure(model=name), name=name) for name in ("whr", "elo", "trueskill")]
     tuning = TuneOptions(evaluations=10)
     here = compare(timeline, systems, "1856", tuning=tuning, jobs=1)
     there = compare(timeline, systems, "1856", tuning=tuning)

@@ -1,25 +1,55 @@
-"""Systems compared: each as it is scored alone, tuned on the past only, the better one first."""
+"""Systems compared: read from configs, each as it is scored alone, tuned on the past only, the better one first."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import astuple, replace
+from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from tests.support.builders import make_games
+from tests.support.cases import each
+from tests.support.handmade import RECORDS, games_of
 from tests.support.plans import ONE_CIRCLE
+from tests.support.recorder import Recorder
+from tests.support.strategies import examples
 from ttt_cli import api
-from ttt_cli.evaluate.compare import System, TuneOptions, compare, later_half
-from ttt_cli.evaluate.forecast import Forecaster, forecast, score
+from ttt_cli.api import configure, fit
+from ttt_cli.config.load import shipped_configs
+from ttt_cli.config.schema import Period
+from ttt_cli.evaluate import compare as module
+from ttt_cli.evaluate.compare import (
+    TuneOptions,
+    affordable,
+    affordable_every,
+    compare,
+    earlier_games,
+    groups,
+    later_half,
+    paired_difference,
+    read_systems,
+    timeline_of_files,
+    timeline_of_run,
+)
+from ttt_cli.evaluate.forecast import (
+    Forecaster,
+    expected_scores,
+    forecast,
+    outcome_bins,
+    score,
+)
 from ttt_cli.evaluate.simulate import simulate
 from ttt_cli.gaussian import factor
 from ttt_cli.support.errors import ConfigError, LookupFailed
-from ttt_cli.support.progress import Bar
+from ttt_cli.systems import edo
+from ttt_cli.systems.resolve import Resolved
 from ttt_cli.timeline import Timeline, build_timeline
 
 pytestmark = pytest.mark.slow
@@ -30,8 +60,8 @@ def timeline() -> Timeline:
     return build_timeline(simulate(ONE_CIRCLE).games())
 
 
-def system(name: str, model: str = "ttt", **params: object) -> System:
-    return System.of(name, api.configure(model=model, **params))
+def system(name: str, model: str = "ttt", **params: object) -> Resolved:
+    return replace(api.configure(model=model, **params), name=name)
 
 
 SYSTEMS = [
@@ -96,18 +126,6 @@ def test_groups_make_up_the_whole(timeline: Timeline) -> None:
         assert sum(one.games for one in bins) == standings.overall()[0].scores.games
 
 
-def test_weights_count_games(timeline: Timeline) -> None:
-    rows = [(1900 + i % 5, "abc"[i % 3], "bca"[i % 3], i % 3) for i in range(30)]
-    heavy = [(*row, 2.0) for row in rows]
-    systems = SYSTEMS[2:]
-    once, twice, double = (
-        compare(build_timeline(make_games(games)), systems, "1903").overall()[0]
-        for games in (rows, [row for row in rows for _ in range(2)], heavy)
-    )
-    assert double.scores.games == twice.scores.games == 2 * once.scores.games
-    assert double.scores.per_game == pytest.approx(twice.scores.per_game)
-
-
 def test_half_of_the_games_come_before_the_test(timeline: Timeline) -> None:
     first = compare(timeline, SYSTEMS[2:]).first
     assert first == later_half(timeline, len(timeline.periods))
@@ -163,40 +181,18 @@ def test_what_cannot_be_compared(timeline: Timeline) -> None:
     assert caught.value.where == "bad"
 
 
-class Recorder:
-    """Progress that remembers, by task, the total, what was done, and the notes."""
-
-    def __init__(self) -> None:
-        self.totals: dict[str, float | None] = {}
-        self.done: dict[str, float] = {}
-        self.notes: dict[str, list[str]] = {}
-
-    @contextmanager
-    def task(self, label: str, total: float | None = None, unit: str = "") -> Iterator[Bar]:
-        self.totals[label], self.done[label], self.notes[label] = total, 0.0, []
-        yield Recorded(self, label)
-
-
-class Recorded:
-    def __init__(self, recorder: Recorder, label: str) -> None:
-        self.recorder, self.label = recorder, label
-
-    def advance(self, amount: float = 1, note: str = "") -> None:
-        self.recorder.done[self.label] += amount
-        self.recorder.notes[self.label].append(note)
-
-
 @pytest.mark.parametrize("jobs", [1, 2])
 def test_every_system_has_a_bar_that_ends_at_its_total(timeline: Timeline, jobs: int) -> None:
-    recorder = Recorder()
-    systems = [SYSTEMS[2], system("other", "elo")]
-    tuning = TuneOptions(evaluations=10)
-    compare(timeline, systems, "1858", every=3, tuning=tuning, jobs=jobs, progress=recorder)
-    assert recorder.totals == recorder.done == {"filter": 10 + 4 + 1, "other ": 10 + 4 + 1}
-    for notes in recorder.notes.values():
-        tried = notes.index("tuned")
-        assert tried >= 10
-        assert all(note.startswith("tuning: log-loss 0.") for note in notes[:tried])
+    tuning, recorder = TuneOptions(evaluations=10), Recorder()
+    systems = [SYSTEMS[2], system("e", "spinrad")]
+    found = compare(timeline, systems, "1858", every=3, tuning=tuning, jobs=jobs, progress=recorder)
+    total = 10 + 4 + 1
+    assert recorder.told[:2] == [("filter", total), ("e     ", total)]
+    assert sum(recorder.told[2:]) == 2 * total
+    assert math.isnan(found.entries[1].log_evidence)
+    tried = [note for note in recorder.notes if note.startswith("tuning: log-loss ")]
+    assert len(tried) >= 20
+    assert recorder.notes.count("tuned") == 2
 
 
 BAD = system("bad", draw_margin=0.0)
@@ -236,18 +232,6 @@ def raising_for(model: str, error: BaseException) -> Callable[..., Any]:
     return raising
 
 
-def test_an_interrupt_keeps_the_systems_that_are_done(
-    timeline: Timeline, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(Forecaster, "predict", raising_for("elo", KeyboardInterrupt()))
-    found = compare(timeline, [SYSTEMS[2], system("e", "elo"), system("g", "glicko")], "1858", jobs=1)
-    assert found.interrupted
-    assert [entry.system.name for entry in found.entries] == ["filter"]
-    assert [lost.system.name for lost in found.lost] == ["e", "g"]
-    with pytest.raises(KeyboardInterrupt):
-        compare(timeline, [system("e", "elo")], "1858", jobs=1)
-
-
 def test_forecasts_stand_where_the_evidence_cannot_be_had(
     timeline: Timeline, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -259,7 +243,209 @@ def test_forecasts_stand_where_the_evidence_cannot_be_had(
     assert found.lost == ()
 
 
-def test_evidence_is_not_a_number_where_a_system_has_none() -> None:
-    rows = [(1900 + i // 6, "abcd"[i % 4], "bcda"[i % 4], (i * 7) % 3) for i in range(60)]
-    (entry,) = compare(build_timeline(make_games(rows)), [system("s", "spinrad")], "1907").entries
-    assert math.isnan(entry.log_evidence)
+def monthly(period: Period = "month") -> Timeline:
+    """48 periods of ten games: from the period at index 24 on, 240, 250, ... 470 games come before."""
+    rows = [(1900 + k, "a", "b", 1) for k in range(48) for _ in range(10)]
+    return replace(build_timeline(make_games(rows)), period=period)
+
+
+@pytest.mark.parametrize(
+    ("most", "every"),
+    [(8520, 1), (8519, 2), (4200, 2), (4199, 3), (2759, 4), (2039, 6), (1319, 12), (0, 12)],
+)
+def test_as_few_months_as_the_games_allow(monkeypatch: pytest.MonkeyPatch, most: int, every: int) -> None:
+    monkeypatch.setattr(module, "MOST", most)
+    assert affordable_every(monthly(), 24) == every
+
+
+def test_more_sets_of_parameters_mean_fewer_fits_of_each(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "MOST", 8520)
+    assert affordable_every(monthly(), 24, sets=3) == 3
+
+
+def test_parameters_are_replaced_only_where_so_many_fits_cannot_be_afforded(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    rows = [(1900 + k, f"p{k % 3}", "b", k % 2 * 2) for k in range(12)]
+    laid_out = build_timeline(make_games(rows))
+    system = replace(configure(model="edo"), name="mine")
+    monkeypatch.setattr(
+        edo, "_posterior", lambda *_: SimpleNamespace(pattern=SimpleNamespace(entries=1, flops=2.5e5))
+    )
+    monkeypatch.setattr(edo, "MOST_WORK", 2e6)
+    assert affordable(laid_out, system, 6) == (system, None)
+    other, note = affordable(laid_out, system, 7)
+    assert other.params == system.params.model_copy(update={"deviations": "own"})
+    assert note == "mine: deviations own, since 7 fits are made (all as configured with --every)"
+    assert affordable(laid_out, other, 1000) == (other, None)
+
+
+@pytest.mark.parametrize(("period", "most"), [("year", 1), ("quarter", 4), ("week", 52), ("day", 365)])
+def test_a_year_at_most(monkeypatch: pytest.MonkeyPatch, period: Period, most: int) -> None:
+    monkeypatch.setattr(module, "MOST", 0)
+    assert affordable_every(monthly(period), 24) == most
+
+
+def test_the_sample_is_fitted_again_every_period() -> None:
+    assert affordable_every(monthly(), 24, sets=100) == 1
+
+
+CSV = "date,white,black,result\n1857.03.01,a,b,1-0\n1857.04.01,b,a,1-0\n1858.05.01,a,b,1/2-1/2\n"
+
+
+def test_systems_are_named_after_their_files(tmp_path: Path) -> None:
+    for folder in ("one", "two"):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "mine.yaml").write_text("model: {name: trueskill, beta: 300}\n")
+    one, two = (str(tmp_path / folder / "mine.yaml") for folder in ("one", "two"))
+    assert [system.name for system in read_systems(["ttt", one])] == ["ttt", "mine"]
+    assert [system.name for system in read_systems([one, two])] == [one, two]
+    (system,) = read_systems([one], ["solver.tol=0.5"])
+    assert (system.config.model.name, system.config.solver.tol) == ("trueskill", 0.5)
+    assert system.params.model_dump()["beta"] == 300
+    assert system.model.NAME == "trueskill"
+
+
+def test_all_are_the_shipped_ones() -> None:
+    assert [system.name for system in read_systems(["all"])] == list(shipped_configs())
+
+
+@each(
+    "configs, overrides, message",
+    [
+        (["ttt", "ttt"], [], "ttt: is compared with itself"),
+        (["all", "ttt-d"], [], "ttt-d: is compared with itself"),
+        (["ttt"], ["model.beta=300"], "model.beta is not common to all systems"),
+        (["ttt", "nobody"], [], "no such config"),
+    ],
+)
+def test_what_cannot_be_read(configs: list[str], overrides: list[str], message: str) -> None:
+    with pytest.raises(ConfigError, match=message):
+        read_systems(configs, overrides)
+
+
+def test_games_of_a_run_can_be_laid_out_in_other_periods(tmp_path: Path) -> None:
+    run = fit(games_of(RECORDS), output=tmp_path / "a.ttt")
+    assert timeline_of_run(run).period == "year"
+    monthly = timeline_of_run(run, ["data.period=month", "data.colours=unknown"])
+    assert (monthly.period, monthly.colours, monthly.n_games) == ("month", False, 7)
+    with pytest.raises(ConfigError, match=r"data\.header cannot change"):
+        timeline_of_run(run, ["data.header=false"])
+
+
+def test_files_are_read_as_all_systems_say(tmp_path: Path) -> None:
+    (tmp_path / "games.csv").write_text(CSV)
+    (tmp_path / "monthly.yaml").write_text("model: {name: ttt}\ndata: {period: month}\n")
+    files, mine = [str(tmp_path / "games.csv")], str(tmp_path / "monthly.yaml")
+    assert timeline_of_files(files, read_systems(["ttt", "trueskill"])).n_games == 3
+    assert timeline_of_files(files, read_systems([mine])).period == "month"
+    with pytest.raises(ConfigError, match=r"ttt and monthly differ in data\.period") as caught:
+        timeline_of_files(files, read_systems(["ttt", mine]))
+    assert caught.value.hint == "set it for all with -s data.period=..."
+    both = read_systems(["ttt", mine], ["data.period=quarter"])
+    assert timeline_of_files(files, both).period == "quarter"
+
+
+ROWS = [
+    (1898, "a", "b", 2, 5.0), (1899, "a", "c", 1, 6.0), (1899, "b", "c", 1),
+    (1900, "a", "b", 0), (1900, "c", "d", 2), (1911, "a", "c", 1, 90.0), (1912, "c", "a", 1),
+]  # fmt: skip
+
+games = st.lists(
+    st.tuples(st.permutations(range(6)).map(lambda p: (p[0], p[1])), st.floats(-2, 2), st.floats(0.1, 3)),
+    min_size=2,
+    max_size=25,
+)
+
+
+def arrays(rows: list[tuple[tuple[int, int], float, float]]) -> tuple[np.ndarray, ...]:
+    white, black = np.array([pair for pair, _, _ in rows], np.int32).T
+    return np.array([d for _, d, _ in rows]), np.array([w for _, _, w in rows]), white, black
+
+
+@examples(20)
+@given(games)
+def test_games_with_a_common_player_are_taken_as_dependent(
+    rows: list[tuple[tuple[int, int], float, float]],
+) -> None:
+    """All pairs of games one by one."""
+    difference, weight, white, black = arrays(rows)
+    found = paired_difference(difference, weight, white, black)
+    mean = sum(w * d for _, d, w in rows) / weight.sum()
+    deviation = [w * (d - mean) for _, d, w in rows]
+    pairs = [set(pair) for pair, _, _ in rows]
+    shared = sum(a * b for a, p in zip(deviation, pairs, strict=True)
+                 for b, q in zip(deviation, pairs, strict=True) if p & q)  # fmt: skip
+    alone = sum(a * a for a in deviation)
+    assert found.mean == pytest.approx(mean, abs=1e-12)
+    assert found.standard_error == pytest.approx(math.sqrt(max(shared, alone)) / weight.sum(), abs=1e-7)
+
+
+def test_infinite_losses_and_single_games_have_no_standard_error() -> None:
+    one = np.zeros(1, np.int32), np.ones(1, np.int32)
+    assert math.isnan(paired_difference(np.array([0.5]), np.ones(1), *one).standard_error)
+    players = np.array([0, 1], np.int32), np.array([2, 3], np.int32)
+    found = paired_difference(np.array([math.inf, 0.5]), np.ones(2), *players)
+    assert found.mean == math.inf
+    assert math.isnan(found.standard_error)
+
+
+def test_games_of_earlier_periods_are_counted_with_their_weights() -> None:
+    timeline = build_timeline(make_games(ROWS))
+    earlier = {
+        (timeline.players[timeline.node_player[i]], int(timeline.node_period[i])): games
+        for i, games in enumerate(earlier_games(timeline).tolist())
+    }
+    assert earlier == {
+        ("a", 1898): 0, ("b", 1898): 0, ("a", 1899): 5, ("b", 1899): 5, ("c", 1899): 0,
+        ("a", 1900): 11, ("b", 1900): 6, ("c", 1900): 7, ("d", 1900): 0,
+        ("a", 1911): 12, ("c", 1911): 8, ("a", 1912): 102, ("c", 1912): 98,
+    }  # fmt: skip
+
+
+def test_experience_is_that_of_the_less_experienced() -> None:
+    timeline = build_timeline(make_games(ROWS))
+    found = {name: np.flatnonzero(member).tolist() for name, member in groups(timeline, 1, "experience")}
+    assert found == {"0": [0, 1, 3], "1-9": [2, 4], "30-99": [5]}
+    every = groups(timeline, 0, "experience")
+    assert sum(member.astype(int) for _, member in every).tolist() == [1] * 7
+
+
+def test_decades_hold_their_years() -> None:
+    timeline = build_timeline(make_games(ROWS))
+    found = {name: int(member.sum()) for name, member in groups(timeline, 1, "decade")}
+    assert found == {"1890s": 2, "1900s": 2, "1910s": 2}
+    months = build_timeline(make_games(ROWS), "month")
+    assert [name for name, _ in groups(months, 3, "decade")] == ["1910s"]
+
+
+def test_bins_by_hand():
+    probabilities = np.array([[0.52, 0.26, 0.22], [0.54, 0.26, 0.20], [0.1, 0.1, 0.8]])
+    outcome, weight = np.array([0, 2, 2], np.int8), np.array([1.0, 3.0, 2.0])
+    found = outcome_bins(probabilities, outcome, weight)
+    losses = found["loss"]
+    assert [(one.games, one.observed) for one in losses] == [(2.0, 0.0), (4.0, 0.25)]
+    chance = (0.52 + 3 * 0.54) / 4
+    assert losses[1].predicted == pytest.approx(chance)
+    assert losses[1].error == pytest.approx(np.sqrt(chance * (1 - chance) * 10) / 4)
+    wins = {round(one.predicted, 3): one.observed for one in found["win"]}
+    assert wins == {0.205: 0.75, 0.8: 1.0}
+
+
+def test_a_probability_of_one_is_in_the_last_bin():
+    found = outcome_bins(np.array([[0.0, 0.0, 1.0]]), np.array([2], np.int8), np.ones(1))
+    (sure,) = found["win"]
+    assert (sure.high, sure.predicted, sure.observed, sure.error) == (1.0, 1.0, 1.0, 0.0)
+    assert all(one.predicted == 0.0 for name in ("loss", "draw") for one in found[name])
+
+
+def test_calibration_compares_expected_scores_with_those_made() -> None:
+    probabilities = np.array([[0.05, 0.2, 0.75], [0.05, 0.2, 0.75], [0.0, 0.0, 1.0], [0.9, 0.1, 0.0]])
+    outcome, weight = np.array([2, 1, 2, 0], np.int8), np.array([1.0, 3.0, 2.0, 1.0])
+    low, middle, high = expected_scores(probabilities, outcome, weight)
+    assert (low.low, low.high, low.games, low.observed) == (0.0, 0.1, 1, 0)
+    assert low.predicted == pytest.approx(0.05)
+    assert (middle.low, middle.high, middle.games) == (0.8, 0.9, 4)
+    assert middle.predicted == pytest.approx(0.85)
+    assert middle.observed == pytest.approx((1 + 3 * 0.5) / 4)
+    assert (high.low, high.high, high.predicted, high.observed) == (0.9, 1.0, 1, 1)

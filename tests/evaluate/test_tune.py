@@ -14,15 +14,16 @@ import pytest
 
 from tests.support.builders import make_games
 from tests.support.handmade import written
-from tests.support.recorder import Recorder
-from ttt_cli.api import fit, read_games
+from ttt_cli.api import configure, fit, read_games
+from ttt_cli.evaluate.forecast import forecast, score
 from ttt_cli.evaluate.simulate import Plan, simulate
-from ttt_cli.evaluate.tune import Tuning, tune
+from ttt_cli.evaluate.tune import TunedSystem, TunePlan, Tuning, tune, tune_system
 from ttt_cli.games.table import Games
-from ttt_cli.inference import posterior
 from ttt_cli.runs.run import Run, open_run
 from ttt_cli.support.errors import ConfigError
-from ttt_cli.systems import ttt
+from ttt_cli.systems import registry, ttt
+from ttt_cli.systems.resolve import with_overrides
+from ttt_cli.timeline import Timeline, build_timeline
 
 pytestmark = pytest.mark.slow
 
@@ -153,13 +154,6 @@ def test_an_estimated_advantage_is_tuned_along(games: Games) -> None:
     assert found.log_evidence == pytest.approx(nested.meta.log_evidence, abs=0.01)
 
 
-def test_no_fit_waits_for_sds(games: Games, monkeypatch: pytest.MonkeyPatch) -> None:
-    run = fit(games)
-    monkeypatch.setattr(posterior, "LARGE", 0)
-    monkeypatch.setattr(posterior, "sampled_histories", None)
-    assert tune(run, "tau").converged
-
-
 def test_every_fit_is_kept_and_the_run_stays_as_it_is(run: Run) -> None:
     before = run.meta
     found = tune(run)
@@ -180,13 +174,6 @@ def test_overrides_change_the_model_and_nothing_else(run: Run) -> None:
         tune(run, "beta", ["data.period=month"])
     with pytest.raises(ConfigError, match="does not change the evidence"):
         tune(run, "prior_mean")
-
-
-def test_games_that_no_margin_explains_are_refused_with_the_models_words() -> None:
-    drawn = make_games([(1900 + year, "a", "b", 1) for year in range(5)])
-    run = fit(drawn, draw_margin=100)
-    with pytest.raises(ConfigError, match="all games are draws"):
-        tune(run, "beta", ["model.draw_margin=auto"])
 
 
 def test_a_bound_is_told() -> None:
@@ -268,12 +255,6 @@ def test_an_interrupt_keeps_every_finished_fit(run: Run, monkeypatch: pytest.Mon
     assert len(open_run(run.path).evidence_points()) == 3  # the first is the run's own
 
 
-def test_every_fit_is_told_with_its_evidence_and_parameters(run: Run) -> None:
-    found = tune(run, progress=(told := Recorder()))
-    assert len(told.notes) == found.evaluations
-    assert told.notes[0] == f"log-evidence {run.meta.log_evidence:.2f}, beta 480, tau 60"
-
-
 def test_real_games_are_tuned_at_a_few_sweeps_a_point(data: Path) -> None:
     run = fit(read_games(data / "historical_pre1942.csv.gz", filter={"exclude": []}), posterior="factorised")
     found = tune(run)
@@ -294,11 +275,6 @@ def test_what_the_games_cannot_tell_is_said_and_costs_the_others_nothing(run: Ru
     assert found.converged
     assert error(found, "beta") == pytest.approx(error(alone, "beta"), rel=0.01)
     assert [one.standard_error is None for one in found.parameters] == [False, True]
-
-
-def test_times_of_careers_are_tuned_where_there_are_careers(run: Run) -> None:
-    with pytest.raises(ConfigError, match="growth_years has an effect only while growth is not 0"):
-        tune(run, "beta,growth_years")
 
 
 def test_the_careers_that_made_a_history_are_found() -> None:
@@ -338,3 +314,78 @@ def test_how_draw_margins_move_is_found() -> None:
     for key, truth in (("draw_margin_drift", walk), ("draw_margin_strength", strength)):
         assert abs(value(found, key) - truth) < 3 * error(found, key), key
         assert error(found, key) < 0.5 * truth
+
+
+SHORT = Plan(players=30, years=10, games=800, expansion=0.0, beta=350, tau=100, draw_margin=150, seed=9)
+
+
+@pytest.fixture(scope="module")
+def timeline() -> Timeline:
+    return build_timeline(simulate(SHORT).games())
+
+
+def tuned(
+    timeline: Timeline, model: str, since: int = 4, evaluations: int = 60, **params: Any
+) -> TunedSystem:
+    end = len(timeline.periods)
+    return tune_system(timeline, configure(model=model, **params), TunePlan(since, end, 1, evaluations))
+
+
+def test_the_naive_model_comes_to_the_shares_of_the_games_that_are_scored(timeline: Timeline) -> None:
+    """Two numbers, margin and White's advantage, for two free shares: the most probable ones are those observed."""
+    found = tuned(timeline, "naive")
+    scored = timeline.outcome[timeline.game_start[4] :]
+    shares = [float((scored == outcome).mean()) for outcome in (0, 1, 2)]
+    one = np.array([1500.0])
+    predicted = registry.load("naive").predict(dict(found.values), {"mean": one}, {"mean": one})[0]
+    assert predicted == pytest.approx(shares, abs=0.01)
+    assert found.after == pytest.approx(sum(share * math.log(share) for share in shares), abs=1e-4)
+    assert found.reached
+
+
+def test_what_is_reported_is_what_is_predicted(timeline: Timeline) -> None:
+    found = tuned(timeline, "trueskill", draw_margin=20.0)
+    model, scored = registry.load("trueskill"), slice(int(timeline.game_start[4]), None)
+    config = configure(model="trueskill")
+    for values, value in ((found.start, found.before), (found.values, found.after)):
+        params = with_overrides(config, values).params
+        predicted = forecast(timeline, model, params, config.config.solver, first=4).model
+        per_game = score(predicted, timeline.outcome[scored], timeline.weight[scored]).per_game
+        assert per_game == pytest.approx(value, abs=1e-9)
+    assert set(found.values) == {"beta", "tau", "draw_margin", "white_advantage"}
+
+
+def test_an_advantage_is_not_tuned_where_nobody_knows_who_had_white() -> None:
+    unknown = build_timeline(simulate(SHORT).games(), colours="unknown")
+    found = tuned(unknown, "trueskill", draw_margin=20.0, evaluations=15)
+    assert set(found.start) == {"beta", "tau", "draw_margin"}
+    assert "white_advantage" not in found.values
+
+
+def test_no_neighbour_is_better(timeline: Timeline) -> None:
+    found = tuned(timeline, "elo", evaluations=100)
+    assert found.reached
+    model, scored = registry.load("elo"), slice(int(timeline.game_start[4]), None)
+    config = configure(model="elo")
+    for key, value in found.values.items():
+        for moved in (0.8 * value, 1.25 * value):
+            params = with_overrides(config, {**found.values, key: moved}).params
+            predicted = forecast(timeline, model, params, config.config.solver, first=4).model
+            assert score(predicted, timeline.outcome[scored], timeline.weight[scored]).per_game < found.after
+
+
+def test_what_changes_nothing_is_left_alone(timeline: Timeline) -> None:
+    found = tuned(timeline, "elo", evaluations=15)
+    assert not set(found.values) & {"prior_mean", "alpha", "k_limit", "new_games", "top_rating"}
+    assert "prior_mean" not in tuned(timeline, "whr", evaluations=15).values
+    held = tuned(timeline, "ttt", evaluations=15, tau=0.0)
+    assert not set(held.values) & {"prior_sd", "prior_mean", "tau"}
+
+
+def test_places_that_cannot_be_are_gone_round() -> None:
+    """With next to nothing but wins the margin goes towards 0, where the single draw is impossible."""
+    rows = [(1900 + i // 8, "abcd"[i % 4], "bcda"[i % 4], 1 if i == 3 else 2 * (i % 2)) for i in range(48)]
+    found = tuned(build_timeline(make_games(rows)), "ttt", since=2, evaluations=25)
+    assert math.isfinite(found.after)
+    assert found.after > found.before
+    assert 0 < found.values["draw_margin"] < found.start["draw_margin"]

@@ -12,7 +12,8 @@ from ttt_cli.cli.console import QUIET, progress, say, write
 from ttt_cli.cli.options import cluster_option
 
 if TYPE_CHECKING:
-    from ttt_cli.evaluate.compare import By, System
+    from ttt_cli.evaluate.compare import By
+    from ttt_cli.systems.resolve import Resolved
 
 
 @click.command("compare")
@@ -104,7 +105,7 @@ def command(
         except OSError as error:
             raise click.UsageError(f"{folder} cannot be used: {error.strerror or error}") from error
 
-    def keep(system: System, begin: str) -> None:
+    def keep(system: Resolved, begin: str) -> None:
         """Write a tuned config at once: what is found so far survives an interrupt."""
         if folder:
             name, text = tuned_config(system, begin)

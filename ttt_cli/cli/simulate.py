@@ -41,8 +41,15 @@ def command(
     from ttt_cli.config.load import read_document, validate
     from ttt_cli.config.schema import year_range
     from ttt_cli.evaluate.simulate import Plan, check_places, save, simulate
+    from ttt_cli.systems.resolve import resolve
 
     own = [text for text in overrides if text.strip().startswith(_OWN)]
+    resolved = resolve(read_document(config or "ttt", [text for text in overrides if text not in own]))
+    if resolved.config.model.name != "ttt":
+        raise ConfigError(
+            f"histories are drawn from the model ttt, not {resolved.config.model.name}",
+            hint="-c ttt or -c ttt-career",
+        )
     document = read_document(None, own)
     if years is not None and years.isdecimal():
         given["years"] = int(years)
@@ -55,38 +62,19 @@ def command(
     for key, value in given.items():
         if value is not None:
             document = document.assign(("simulate", key), value, f"--{key} {value}")
-    keys = dict(document.values.get("simulate", {}))
-    truth_years, movetext = keys.pop("truth_years", None), keys.pop("movetext", 0)
-    keys = _model(config, [text for text in overrides if text not in own]) | keys
+    keys = resolved.params.model_dump() | document.values.get("simulate", {})
     plan = validate(Plan, keys, document, ("simulate",))
     if output is None and Path("games.csv").exists():
         raise OutputError("games.csv is there already", hint="-o games.csv replaces it if it holds games")
     output = output or "games.csv"
     games = sys.stdout.buffer if output == "-" else Path(output)
+    years_of_truth = plan.truth_years and Path(plan.truth_years)
     if isinstance(games, Path) and (games.is_file() or not games.exists()):
         truth = truth or games.with_suffix(".skills.csv")
-        truth_years = truth_years or games.with_suffix(".years.csv")
-    outputs = games, truth, Path(truth_years) if truth_years else None
-    replaced = check_places(*outputs, movetext=movetext)
-    save(simulate(plan, progress()), *outputs, movetext=movetext)
+        years_of_truth = years_of_truth or games.with_suffix(".years.csv")
+    outputs = games, truth, years_of_truth or None
+    replaced = check_places(*outputs)
+    save(simulate(plan, progress()), *outputs)
     say(*(f"{place} replaced" for place in replaced))
     written = ("stdout" if output == "-" else output, *outputs[1:])
     say(f"{plan.games:,} games of {plan.players:,} players: {', '.join(str(one) for one in written if one)}")
-
-
-def _model(config: str | None, overrides: list[str]) -> dict[str, Any]:
-    """Keys of the plan that are parameters of the model."""
-    from ttt_cli.config.load import read_document
-    from ttt_cli.evaluate.simulate import Plan
-    from ttt_cli.systems.resolve import resolve
-
-    resolved = resolve(read_document(config or "ttt", overrides))
-    if resolved.config.model.name != "ttt":
-        raise ConfigError(
-            f"histories are drawn from the model ttt, not {resolved.config.model.name}",
-            hint="-c ttt or -c ttt-career",
-        )
-    chosen = resolved.params.model_dump()
-    open_values = (("draw_margin", "auto"), ("draw_probability", None), ("white_advantage", "estimate"))
-    unknown = {key for key, value in open_values if chosen[key] == value}  # the games would decide
-    return {key: chosen[key] for key in Plan.model_fields if key in chosen.keys() - unknown}

@@ -148,7 +148,7 @@ _MODEL: Final = (
 )
 _PLAN: Final = (
     "first_year newcomers_slope newcomers_wave newcomers_wave_years expansion career_years clusters mixing "
-    "opponents_sd opponents_by movetext truth_years"
+    "opponents_sd opponents_by truth_years"
 )
 _READING: Final = {
     "--among": "data.filter.among=true",

@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from contextlib import ExitStack, closing
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import pairwise, product
+from itertools import product
 from pathlib import Path
 from time import process_time
 from typing import Any, Final, Literal, NamedTuple
@@ -32,7 +32,7 @@ from ttt_cli.evaluate.forecast import (
     find_step,
     score_games,
 )
-from ttt_cli.evaluate.tune_system import TunedSystem, TunePlan, tune_system
+from ttt_cli.evaluate.tune import Criterion, TunedSystem, TunePlan, tune_system
 from ttt_cli.fitted import Kind
 from ttt_cli.games.read import read_games
 from ttt_cli.inference.filters import games_so_far
@@ -47,7 +47,7 @@ from ttt_cli.work import Reporting, available_cores, end_if_unwanted, report, ru
 
 By = Literal["decade", "experience"]
 
-EXPERIENCE: Final = (0, 1, 10, 30, 100)  # where the groups begin, earlier games
+EXPERIENCE: Final = {"0": 0, "1-9": 1, "10-29": 10, "30-99": 30, "100+": 100}  # earlier games from which on
 MOST: Final = 25_000_000  # games that all fits of a system may go through: one to two minutes of work
 SHARES: Final = (1 / 52, 1 / 26, 1 / 12, 1 / 6, 1 / 4, 1 / 3, 1 / 2, 1.0)  # of a year, after which to refit
 SMALL: Final = 20_000_000  # games times fits up to which starting processes costs more than it saves
@@ -68,21 +68,15 @@ def paired_difference(difference: Array, weight: Array, white: Ids, black: Ids) 
     """
     total = float(weight.sum())
     mean = float(weight @ difference) / total
-    if not math.isfinite(mean):
+    if not math.isfinite(mean) or len(difference) == 1:
         return PairedDifference(mean, math.nan)
     deviation = weight * (difference - mean)
-    variance = max(_shared(deviation, white, black), float(deviation @ deviation))
-    return PairedDifference(mean, math.sqrt(variance) / total if len(deviation) > 1 else math.nan)
-
-
-def _shared(deviation: Array, white: Ids, black: Ids) -> float:
-    """Sum of products of deviations over all pairs of games that share a player."""
     players = int(max(white.max(), black.max())) + 1
     of_player = np.bincount(white, deviation, players) + np.bincount(black, deviation, players)
     pair = np.minimum(white, black).astype(np.int64) * players + np.maximum(white, black)
-    _, position = np.unique(pair, return_inverse=True)
-    of_pair = np.bincount(position, deviation)
-    return float(of_player @ of_player - of_pair @ of_pair)
+    of_pair = np.bincount(np.unique(pair, return_inverse=True)[1], deviation)
+    variance = max(of_player @ of_player - of_pair @ of_pair, deviation @ deviation)
+    return PairedDifference(mean, math.sqrt(variance) / total)
 
 
 class Standing(NamedTuple):
@@ -166,11 +160,8 @@ def groups(timeline: Timeline, first: int, by: By) -> list[tuple[str, Mask]]:
         return [(f"{start}s", decade == start) for start in np.unique(decade).tolist()]
     scored, earlier = slice(int(timeline.game_start[first]), None), earlier_games(timeline)
     least = np.minimum(earlier[timeline.game_white[scored]], earlier[timeline.game_black[scored]])
-    found = []
-    for low, high in pairwise((*EXPERIENCE, math.inf)):
-        name = f"{low}+" if high == math.inf else str(low) if high == low + 1 else f"{low}-{high - 1}"
-        found.append((name, (least >= low) & (least < high)))
-    return [(name, member) for name, member in found if member.any()]
+    group = np.searchsorted(list(EXPERIENCE.values()), least, side="right") - 1
+    return [(name, group == number) for number, name in enumerate(EXPERIENCE) if number in group]
 
 
 def earlier_games(timeline: Timeline) -> Array:
@@ -185,20 +176,20 @@ class TuneOptions:
     """
 
     since: str | None = None
-    by: Literal["score", "evidence"] = "score"
+    by: Criterion = "score"
     evaluations: int = 100
 
 
 def compare(
     timeline: Timeline,
-    systems: Sequence[System],
+    systems: Sequence[Resolved],
     since: str | None = None,
     every: int | None = None,
     *,
     tuning: TuneOptions | None = None,
     jobs: int | None = None,
     progress: Progress = SILENT,
-    on_tuned: Callable[[System, str], object] = lambda *_: None,
+    on_tuned: Callable[[Resolved, str], object] = lambda *_: None,
 ) -> Comparison:
     """Predict the games from the period `since` on with each system (a label or a year; None: the later half of the
     games).
@@ -295,7 +286,7 @@ def affordable_every(timeline: Timeline, first: int, sets: int = 1) -> int:
     return next(affordable, steps[-1])
 
 
-def affordable(timeline: Timeline, system: System, fits: int) -> tuple[System, str | None]:
+def affordable(timeline: Timeline, system: Resolved, fits: int) -> tuple[Resolved, str | None]:
     """The system with parameters cheap enough for this many fits, and a note if they were replaced."""
     instead = system.model.TRAITS.for_many_fits(timeline, system.params, fits)
     if not instead:
@@ -304,18 +295,6 @@ def affordable(timeline: Timeline, system: System, fits: int) -> tuple[System, s
     params = system.params.model_copy(update=dict(instead))
     note = f"{system.name}: {changes}, since {fits:,} fits are made (all as configured with --every)"
     return replace(system, params=params), note
-
-
-@dataclass(frozen=True)
-class System(Resolved):
-    """A rating system with its display name."""
-
-    name: str
-
-    @classmethod
-    def of(cls, name: str, resolved: Resolved) -> System:
-        """Name a resolved config."""
-        return cls(resolved.config, resolved.params, name)
 
 
 class TuningProgress(Reporting):
@@ -332,14 +311,13 @@ class TuningProgress(Reporting):
 
 @dataclass
 class Evaluation:
-    """Tune and score systems in a worker. `threads` applies where the config sets none; `tuned`: by a lost worker."""
+    """Tune and score systems in a worker. `threads` applies where the config sets none."""
 
     timeline: Timeline
-    systems: tuple[System, ...]
+    systems: tuple[Resolved, ...]
     steps: tuple[tuple[int, int], ...]
     plan: TunePlan | None
     threads: int | None = None
-    tuned: TunedSystem | None = None
 
     def step(self, item: int, *, fresh: bool) -> tuple[int, SystemResult]:  # noqa: ARG002
         """Tune and score one system. Raises ConfigError, naming the system, when the games do not suit it."""
@@ -349,20 +327,15 @@ class Evaluation:
             where = error.where or self.systems[item].name
             raise ConfigError(error.message, where=where, hint=error.hint) from error
 
-    def recall(self, messages: Sequence[Any]) -> None:
-        """Do not tune again what a lost worker had tuned."""
-        self.tuned = next((one for one in messages if isinstance(one, TunedSystem)), None)
-
-    def _score(self, system: System) -> SystemResult:
-        tuned, self.tuned = self.tuned, None
+    def _score(self, system: Resolved) -> SystemResult:
+        tuned = None
         if self.plan:
             progress = TuningProgress(self.plan.evaluations)
-            if tuned is None:
-                tuned = tune_system(self.timeline, self._ready(system), self.plan, progress=progress)
-                report(tuned)
+            tuned = tune_system(self.timeline, system.local(self.threads), self.plan, progress=progress)
+            report(tuned)
             progress.advance(progress.left, "tuned")
         used = with_overrides(system, tuned.values) if tuned else system
-        ready = self._ready(used)
+        ready = used.local(self.threads)
         forecaster = Forecaster(self.timeline, ready.model, ready.params, ready.config.solver)
         parts, began = [], process_time()
         for step, stop in self.steps:
@@ -386,11 +359,6 @@ class Evaluation:
             note=note,
         )
 
-    def _ready(self, system: System) -> System:
-        solver = system.config.solver
-        solver = solver.model_copy(update={"threads": solver.threads or self.threads, "cluster": None})
-        return replace(system, config=system.config.model_copy(update={"solver": solver}))
-
 
 @dataclass(frozen=True)
 class SystemResult:
@@ -401,7 +369,7 @@ class SystemResult:
     forecasts.
     """
 
-    system: System
+    system: Resolved
     kind: Kind
     probabilities: Array
     log_evidence: float
@@ -415,7 +383,7 @@ class SystemResult:
 class Lost:
     """A system that could not be scored, the reason, and a hint."""
 
-    system: System
+    system: Resolved
     reason: str
     hint: str | None = None
 
@@ -436,7 +404,7 @@ ALL: Final = "all"
 _OF_A_RUN: Final = (("data", "period"), ("data", "colours"))
 
 
-def read_systems(configs: Sequence[str], overrides: Sequence[str] = ()) -> list[System]:
+def read_systems(configs: Sequence[str], overrides: Sequence[str] = ()) -> list[Resolved]:
     """Systems of configs, by path or shipped name; `all` means every shipped config.
 
     Each is named after its file, or by the whole path where file names are not unique. `overrides`: `KEY=VALUE` of
@@ -450,11 +418,9 @@ def read_systems(configs: Sequence[str], overrides: Sequence[str] = ()) -> list[
     if twice is not None:
         raise ConfigError("is compared with itself", where=twice, hint="name every config once")
     stems = Counter(Path(name).stem for name in chosen)
-    return [
-        System.of(name if stems[stem] > 1 else stem, resolve(read_document(name, overrides)))
-        for name in chosen
-        for stem in [Path(name).stem]
-    ]
+    resolved = {name: resolve(read_document(name, overrides)) for name in chosen}
+    names = (stem if stems[stem := Path(name).stem] == 1 else name for name in chosen)
+    return [replace(one, name=name) for name, one in zip(names, resolved.values(), strict=True)]
 
 
 def timeline_of_run(run: Run, overrides: Sequence[str] = ()) -> Timeline:
@@ -467,7 +433,7 @@ def timeline_of_run(run: Run, overrides: Sequence[str] = ()) -> Timeline:
 
 
 def timeline_of_files(
-    files: Sequence[str], systems: Sequence[System], *, progress: Progress = SILENT
+    files: Sequence[str], systems: Sequence[Resolved], *, progress: Progress = SILENT
 ) -> Timeline:
     """Timeline of files, read by the systems' common data section. Raises ConfigError when sections differ,
     DataError.

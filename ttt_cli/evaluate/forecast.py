@@ -241,8 +241,9 @@ class Forecaster:
         start = self._last
         if self.near is not None and step is not None:
             start = self.near.get(step, start)
-        if start is not None and _coloured(start.params) != _coloured(params.model_dump()):
-            start = None
+        advantage = getattr(params, "white_advantage", 0.0)
+        if start and bool(start.params.get("white_advantage")) != bool(advantage):
+            start = None  # sites are laid out by colours
         if self._traits.fits_periods and step is not None:
             self._last = self.model.fit_before(timeline, params, self._loose, step, start)
         else:
@@ -263,11 +264,6 @@ def expected(fit: Fit, nodes: slice) -> dict[str, Array]:
         columns["mean" if name == "skill" else name] = mean[nodes]
         columns["sd" if name == "skill" else f"{name}_sd"] = sd[nodes]
     return columns
-
-
-def _coloured(params: dict[str, Any]) -> bool:
-    """Whether White has an advantage, which decides the layout of a fit's sites."""
-    return bool(params.get("white_advantage"))
 
 
 EQUAL: Final = 1e-9  # probabilities closer than this are equal but for rounding

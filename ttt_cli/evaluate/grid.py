@@ -22,7 +22,7 @@ from ttt_cli.runs.write import writing
 from ttt_cli.support.errors import ConfigError, suggested
 from ttt_cli.support.progress import SILENT, Progress
 from ttt_cli.systems import registry
-from ttt_cli.systems.resolve import Resolved, numeric_params, resolve, with_overrides
+from ttt_cli.systems.resolve import Resolved, accepted, numeric_params, resolve, with_overrides
 from ttt_cli.timeline import Timeline, build_timeline
 from ttt_cli.work import available_cores, run_chains
 
@@ -31,7 +31,7 @@ PAPER_AXES: Final[dict[str, tuple[float, ...]]] = {  # in units of prior_sd
     "beta": tuple(step / 5 for step in range(1, 11)),
     "tau": tuple(step / 20 for step in range(1, 11)),
 }
-_EXAMPLE: Final = "START:STOP:COUNT, START:STOP:COUNT:log, or values as in 200/400/480"
+SPACINGS: Final[dict[str, Any]] = {"": np.linspace, "linear": np.linspace, "log": np.geomspace}
 
 
 @dataclass(frozen=True)
@@ -50,71 +50,49 @@ def parse_axes(
     A bare `beta` or `tau` takes the ratios to `prior_sd` of the paper. `params` are the model's numeric parameters,
     `symbols` other spellings of them (`sigma0` -> `prior_sd`). Raises ConfigError.
     """
+
+    def refused(message: str, hint: str) -> ConfigError:
+        return ConfigError(message, where=f"--grid {spec}", hint=hint)
+
     axes: dict[str, Axis] = {}
-    try:
-        for part in spec.split(","):
-            word, separator, steps = (piece.strip() for piece in part.partition("="))
-            key = (symbols or {}).get(word, word)
-            if not word:
-                raise ConfigError("an axis is missing", hint="for instance --grid beta,tau")
-            if key not in params:
-                hint = suggested(word, params, f"parameters are {', '.join(params)}", "{}")
-                raise ConfigError(f"unknown parameter {word}", hint=hint)
-            if key in axes:
-                raise ConfigError(f"{key} is given twice", hint="one axis for each parameter")
-            values = _values(key, steps) if separator else _paper_values(key, params)
-            if len(set(values)) < len(values):
-                hint = "spread the ends, or ask for fewer values"
-                raise ConfigError(f"{key} has the same value twice", hint=hint)
-            axes[key] = Axis(key, tuple(sorted(values)))
-    except ConfigError as error:
-        raise ConfigError(error.message, where=f"--grid {spec}", hint=error.hint) from error
+    unit = params.get("prior_sd")
+    for part in spec.split(","):
+        word, given, steps = (piece.strip() for piece in part.partition("="))
+        key = (symbols or {}).get(word, word)
+        if key not in params:
+            hint = suggested(word, params, f"parameters are {', '.join(params)}", "{}")
+            raise refused(f"unknown parameter {word!r}", hint)
+        if key in axes:
+            raise refused(f"{key} is given twice", "one axis for each parameter")
+        try:
+            if given or key not in PAPER_AXES or not isinstance(unit, (int, float)):
+                values = _values(steps)
+            else:
+                values = [_rounded(ratio * unit) for ratio in PAPER_AXES[key]]
+        except (ValueError, KeyError) as error:
+            hint = f"{key}=200/400/480 or {key}=START:STOP:COUNT, with :log where the ends are positive"
+            raise refused(f"{part.strip()} is not a list or a range of numbers", hint) from error
+        axes[key] = Axis(key, tuple(sorted(values)))
     return tuple(axes.values())
 
 
-def _paper_values(key: str, params: Mapping[str, object]) -> list[float]:
-    unit = params.get("prior_sd")
-    if key not in PAPER_AXES or not isinstance(unit, (int, float)):
-        raise ConfigError(f"{key} needs its values", hint=f"{key}={_EXAMPLE}")
-    return [_rounded(ratio * unit) for ratio in PAPER_AXES[key]]
-
-
-def _values(key: str, steps: str) -> list[float]:
+def _values(steps: str) -> list[float]:
+    """Values of `200/400/480` or `START:STOP:COUNT[:SPACING]`. Raises ValueError and KeyError."""
     if ":" not in steps:
-        return [_number(key, text) for text in steps.split("/")]
-    start_text, *rest = steps.split(":")
-    if len(rest) not in {2, 3}:
-        raise ConfigError(f"{key}={steps} is not a range", hint=f"{key}={_EXAMPLE}")
-    start, stop = _number(key, start_text), _number(key, rest[0])
-    text = rest[1].strip()
-    count = int(text) if text.isdecimal() and len(text) <= len(str(MAX_COUNT)) else 0
-    if not 1 <= count <= MAX_COUNT:
-        hint = f"a whole number from 1 to {MAX_COUNT}"
-        raise ConfigError(f"{text or 'nothing'} is not a count for {key}", hint=hint)
-    spacing = rest[2].strip() if len(rest) == 3 else "linear"
-    if spacing not in {"linear", "log"}:
-        raise ConfigError(f"unknown spacing {spacing} of {key}", hint="spacings are linear and log")
-    if spacing == "log" and min(start, stop) <= 0:
-        raise ConfigError(
-            f"log spacing of {key} needs positive ends", hint="start above 0, or leave :log out"
-        )
-    if count == 1 and start != stop:
-        raise ConfigError(f"{key} has two ends but one value", hint=f"a single value is {key}={start_text}")
-    if count == 1:
-        return [start]
-    low, high = (math.log(start), math.log(stop)) if spacing == "log" else (start, stop)
-    between = np.linspace(low, high, count)[1:-1].tolist()  # rounded to 12 digits; the ends are exact
-    return [start, *(_rounded(math.exp(one) if spacing == "log" else one) for one in between), stop]
-
-
-def _number(key: str, text: str) -> float:
-    try:
-        number = float(text)
-    except ValueError:
-        number = math.nan
-    if not math.isfinite(number):
-        raise ConfigError(f"{text.strip() or 'nothing'} is not a number for {key}", hint=f"{key}={_EXAMPLE}")
-    return number
+        values = [float(text) for text in steps.split("/")]
+    else:
+        first, last, number, *spacing = (part.strip() for part in steps.split(":"))
+        start, stop, count = float(first), float(last), int(number)
+        spaced = SPACINGS[":".join(spacing)]
+        counted = 1 < count <= MAX_COUNT or (count == 1 and start == stop)
+        spaced_out = np.isfinite([start, stop]).all() and (spaced is np.linspace or min(start, stop) > 0.0)
+        if not (counted and spaced_out):
+            raise ValueError(steps)
+        values = [_rounded(value) for value in spaced(start, stop, count).tolist()]
+        values[0], values[-1] = start, stop
+    if len(set(values)) < len(values) or not np.isfinite(values).all():
+        raise ValueError(steps)
+    return values
 
 
 def _rounded(value: float) -> float:
@@ -217,7 +195,7 @@ def evidence_grid(
             chains = [[p for p in chain if params_key(p) not in found] for chain in make_chains(points)]
             timeline = build_timeline(run.stored_games(), data.period, data.colours)
             where = None if jobs else cluster_asked(solver.cluster)
-            jobs = jobs or jobs_that_pay(timeline.n_games, missing)
+            jobs = jobs or (1 if timeline.n_games * missing < SMALL else available_cores())
             threads = threads_each(where, jobs, solver.threads, available_cores())
             each = solver.model_copy(update={"threads": threads, "cluster": None})
             fitter = Fitter(timeline, resolved.model.NAME, each, tuple(axis.key for axis in axes))
@@ -242,16 +220,13 @@ def grid_points(resolved: Resolved, axes: Sequence[Axis]) -> list[Params]:
     if size > MOST:
         raise ConfigError(f"the grid has {size:,} points", hint=f"ask for at most {MOST:,}")
     fields = resolved.model.Params.model_fields
+    lines = axes[-1].values, axes[-1].values[::-1]
     points = []
-    forth = True
-    for outer in product(*(axis.values for axis in axes[:-1])):
-        line = axes[-1].values if forth else axes[-1].values[::-1]
-        forth = not forth
-        for value in line:
-            values: dict[str, Any] = dict(zip((axis.key for axis in axes), (*outer, value), strict=True))
-            for key, number in values.items():
-                if fields[key].annotation is int and number.is_integer():
-                    values[key] = int(number)
+    for number, outer in enumerate(product(*(axis.values for axis in axes[:-1]))):
+        for last in lines[number % 2]:
+            values: dict[str, Any] = dict(zip((axis.key for axis in axes), (*outer, last), strict=True))
+            whole = (key for key in values if fields[key].annotation is int and values[key].is_integer())
+            values |= {key: int(values[key]) for key in whole}
             points.append(with_overrides(resolved, values).params)
     return points
 
@@ -260,11 +235,6 @@ def make_chains(points: Sequence[Params]) -> list[Sequence[Params]]:
     """Neighbouring points in chains; they depend on the number of points only."""
     size = min(CHAIN, max(1, len(points) // CHAINS))
     return [points[at : at + size] for at in range(0, len(points), size)]
-
-
-def jobs_that_pay(games: int, points: int) -> int:
-    """Default number of processes."""
-    return 1 if games * points < SMALL else available_cores()
 
 
 def params_key(params: Params) -> str:
@@ -283,16 +253,8 @@ def good_enough(point: EvidencePoint | None, solver: SolverConfig) -> bool:
 
 def open_ends(resolved: Resolved, axis: Axis) -> tuple[bool, bool]:
     """Whether the model accepts values below and above those of the axis."""
-
-    def taken(value: float) -> bool:
-        try:
-            with_overrides(resolved, {axis.key: value})
-        except ConfigError:
-            return False
-        return True
-
-    low, high = axis.values[0], axis.values[-1]
-    return taken(math.nextafter(low, -math.inf)), taken(math.nextafter(high, math.inf))
+    low, high = math.nextafter(axis.values[0], -math.inf), math.nextafter(axis.values[-1], math.inf)
+    return accepted(resolved, {axis.key: low}) is not None, accepted(resolved, {axis.key: high}) is not None
 
 
 @contextmanager

@@ -7,6 +7,7 @@ from typing import Any, Final, Literal
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import expit, logit
 
 from ttt_cli.config.schema import aliases
 from ttt_cli.inference.params import Params, Range
@@ -64,16 +65,16 @@ def maximise(function: Function, begin: Array, low: Array, high: Array) -> Optim
     Points where the function is undefined count as falls, so that line searches step back from them. Where the
     function is convex in some direction, the search steps along that direction and restarts.
     """
-    unknown = np.full((len(begin), len(begin)), math.nan)
+    n = len(begin)
+    unknown = np.full((n, n), math.nan)
     if not (start := function(begin)):
-        nowhere = FunctionValue(begin, -math.inf, np.full(len(begin), math.nan))
-        side, flat = np.zeros(len(begin), np.int8), np.zeros(len(begin), np.bool_)
-        return Optimum(nowhere, nowhere, False, side, unknown, None, flat)
+        nowhere = FunctionValue(begin, -math.inf, unknown[0])
+        return Optimum(nowhere, nowhere, False, np.zeros(n, np.int8), unknown, None, np.zeros(n, np.bool_))
     search = _Search(function, start, low, high)
     while True:
         before, ended = search.best.value, search.ascend()
         reached, distance, covariance = ended, None, unknown.copy()
-        at, flat = search.best.at, np.zeros(len(begin), np.bool_)
+        at, flat = search.best.at, np.zeros(n, np.bool_)
         side = (at >= high - _EDGE).astype(np.int8) - (at <= low + _EDGE).astype(np.int8)
         free = np.flatnonzero(side == 0)
         curvature = search.curvature(free) if len(free) else None
@@ -189,15 +190,10 @@ POINTS: Final = 100.0  # unit of what may have either sign
 FAR: Final = 10.0  # units from the start, at most
 EDGE: Final = 1e-3  # distance of a share from 0 and 1, at least
 
-Map = Callable[[float], float]
 # value to coordinate, coordinate to value, and the derivative of the latter by value
-FORMS: Final[dict[str, tuple[Map, Map, Map]]] = {
-    "log": (math.log, math.exp, lambda value: value),
-    "logit": (
-        lambda value: math.log(value / (1.0 - value)),
-        lambda place: 1.0 / (1.0 + math.exp(-place)),
-        lambda value: value * (1.0 - value),
-    ),
+FORMS: Final[dict[str, tuple[Callable[[float], float], ...]]] = {
+    "log": (math.log, math.exp, float),
+    "logit": (logit, expit, lambda value: value * (1.0 - value)),
     "linear": (float, float, lambda _: 1.0),
 }
 
@@ -299,21 +295,16 @@ def parse_keys(spec: str, resolved: Resolved, *, colours: bool = True) -> tuple[
     def refused(message: str, hint: str) -> ConfigError:
         return ConfigError(message, where=f"tune {spec}", hint=hint)
 
-    params, ranges = resolved.params, resolved.model.TRAITS.tunable
-    symbols = aliases(type(params))
+    params, ranges, symbols = resolved.params, resolved.model.TRAITS.tunable, aliases(type(resolved.params))
     tunable = [key for key in numeric_params(resolved) if key in ranges]
     keys: list[str] = []
     for word in (piece.strip() for piece in spec.split(",")):
         key = symbols.get(word, word)
-        if not word:
-            raise refused("a parameter is missing", "for instance `ttt tune beta,tau`")
         if key == "prior_mean":
-            raise refused(
-                "prior_mean shifts all skills equally and does not change the evidence", "leave it out"
-            )
+            raise refused("prior_mean shifts all skills and does not change the evidence", "leave it out")
         if key not in tunable:
             hint = suggested(word, tunable, f"parameters are {', '.join(tunable)}", "{}")
-            raise refused(f"{word} cannot be tuned", hint)
+            raise refused(f"{word!r} cannot be tuned", hint)
         if key in keys:
             raise refused(f"{key} is given twice", "name each parameter once")
         keys.append(key)
@@ -337,11 +328,8 @@ def parse_keys(spec: str, resolved: Resolved, *, colours: bool = True) -> tuple[
             raise refused(
                 f"{idle[0]} has an effect only while {switch} is not 0", f"tune {switch} too, or set it"
             )
-    lengths = (key for key, one in ranges.items() if one.is_length)
-    kept = [getattr(params, key) for key in lengths if key not in keys]
-    if not any(
-        isinstance(value, float) and value != 0.0 for value in kept
-    ):  # a common factor changes nothing
+    kept = (getattr(params, key) for key, one in ranges.items() if one.is_length and key not in keys)
+    if not any(isinstance(value, float) and value for value in kept):
         raise refused(
             "with all lengths free there is no scale: only their ratios change the evidence",
             "leave one out, usually prior_sd",

@@ -3,7 +3,6 @@
 import math
 import shutil
 import tempfile
-import textwrap
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
@@ -16,19 +15,19 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field, model_validator
 
-from ttt_cli.config.schema import ConfigSection
 from ttt_cli.games.table import DRAW, LOSS, PRECISION_DAY, PRECISION_YEAR, WIN, Games
-from ttt_cli.histories import Curve
 from ttt_cli.inference.outcome import STRENGTH_REACH, STRENGTH_UNIT, margin_for
+from ttt_cli.inference.params import ESTIMATE
 from ttt_cli.reading.dates import YEARS
 from ttt_cli.support.arrays import Array, Ids, Places
 from ttt_cli.support.errors import ConfigError, OutputError
 from ttt_cli.support.files import check_output, database_writing, real_place, replacing
 from ttt_cli.support.progress import SILENT, Progress
+from ttt_cli.systems import ttt
 
 
-class Plan(ConfigSection):
-    """What to simulate; skills in points, times in years.
+class Plan(ttt.Params):
+    """What to simulate: the parameters of TTT, and who plays when and whom; skills in points, times in years.
 
     Time: calendar years from `first_year`. Games and new players of year t are proportional to exp(`expansion` t). The
     length of a career is geometric with mean `career_years`, cut at the end; the first two players enter in the first
@@ -37,10 +36,6 @@ class Plan(ConfigSection):
     Skills: N(`prior_mean` + m(t), `prior_sd`^2) in a player's first year, then a random walk along the career curve
     (docs/models/careers.md), constant within a year. m(t) = `newcomers_slope` t + `newcomers_wave`
     sin(2 pi t / `newcomers_wave_years`) + a random walk with sd `prior_mean_drift`.
-
-    Games: the difference of performances is N(s_white - s_black + `white_advantage`, 2 `beta`^2); within the draw
-    margin the game is drawn. The margin of the first year is `draw_margin`, or if that is None follows from
-    `draw_probability` (docs/models/draws.md has its moves).
 
     Pairings: players belong to one of `clusters` and have a log-normal activity. Opponents are drawn by activity from
     one cluster, or with probability `mixing` from all. With `opponents_sd` an opponent who differs by d is accepted
@@ -52,22 +47,6 @@ class Plan(ConfigSection):
     years: int = Field(default=100, ge=1)
     games: int = Field(default=100_000, ge=1)
     first_year: int = Field(default=1850, ge=YEARS[0], le=YEARS[1])
-    prior_mean: float = 1200.0
-    prior_sd: float = Field(default=400.0, ge=0)
-    beta: float = Field(default=480.0, ge=1e-6)
-    tau: float = Field(default=60.0, ge=0)
-    draw_margin: float | None = Field(default=None, ge=0)
-    draw_probability: float = Field(default=0.303, ge=0, le=0.999999)
-    white_advantage: float = 0.0
-    draw_margin_drift: float = Field(default=0.0, ge=0, le=2)
-    draw_margin_strength: float = Field(default=0.0, ge=-2, le=2)
-    growth: float = Field(default=0.0, ge=0)
-    growth_years: float = Field(default=3.0, ge=0.01, le=1000)
-    decline: float = Field(default=0.0, ge=0)
-    decline_after: float = Field(default=15.0, ge=0)
-    early: float = Field(default=0.0, ge=0)
-    early_years: float = Field(default=3.0, ge=0.01, le=1000)
-    prior_mean_drift: float = Field(default=0.0, ge=0)
     newcomers_slope: float = 0.0
     newcomers_wave: float = 0.0
     newcomers_wave_years: float = Field(default=50.0, ge=1e-6)
@@ -79,6 +58,7 @@ class Plan(ConfigSection):
     opponents_by: Literal["skill", "results"] = "skill"
     dates: Literal["year", "day"] = "year"
     seed: int = Field(default=0, ge=0)
+    truth_years: str | None = None
 
     @model_validator(mode="after")
     def _ends_in_time(self) -> Self:
@@ -92,18 +72,20 @@ class Plan(ConfigSection):
         """A copy with other values."""
         return type(self)(**{**self.model_dump(), **values})
 
-    @cached_property
+    @property
     def margin(self) -> float:
-        """The draw margin in points."""
-        given = self.draw_margin
-        return margin_for(self.draw_probability, self.beta) if given is None else given
+        """Draw margin of the first year, points; where it is open, of the usual share of draws between equals."""
+        if self.draw_margin == "auto":
+            return margin_for(self.draw_probability or USUAL_DRAWS, self.beta)
+        return self.draw_margin
 
     @property
-    def career(self) -> Curve:
-        """How skills change by themselves."""
-        return Curve(*(getattr(self, name) for name in Curve._fields))
+    def advantage(self) -> float:
+        """White's advantage, points; 0 where it is open."""
+        return 0.0 if self.white_advantage == ESTIMATE else self.white_advantage
 
 
+USUAL_DRAWS: Final = 0.303
 _REFUSALS: Final = 20
 _LEARNED: Final = 0.5  # of `prior_sd`: how uncertain a rating is before a year
 _LOGISTIC: Final = 1.702  # times as steep, a logistic curve is nearly a normal one
@@ -141,15 +123,14 @@ def pairs(
 def learn(plan: Plan, rating: Array, white: Ids, black: Ids, outcome: NDArray[np.int8]) -> None:
     """Move ratings by half a Newton step towards the results, with a normal prior."""
     steep = _LOGISTIC / (math.sqrt(2.0) * plan.beta)
-    expected = 1.0 / (1.0 + np.exp(-steep * (rating[white] - rating[black] + plan.white_advantage)))
+    expected = 1.0 / (1.0 + np.exp(-steep * (rating[white] - rating[black] + plan.advantage)))
     residual, information = steep * (outcome / 2.0 - expected), steep**2 * expected * (1.0 - expected)
-
     n = len(rating)
 
     def total(values: Array, of_black: Array) -> Array:
         return np.asarray(np.bincount(white, values, n) + np.bincount(black, of_black, n), np.float64)
 
-    own = 1.0 / (_LEARNED * plan.prior_sd) ** 2 if plan.prior_sd else math.inf
+    own = 1.0 / (_LEARNED * plan.prior_sd) ** 2
     rating += total(residual, -residual) / (own + 2.0 * total(information, information))
 
 
@@ -317,7 +298,7 @@ def _outcomes(
 ) -> NDArray[np.int8]:
     """Of games between these skills; the level of the year is that of these games."""
     difference = rng.normal(0.0, math.sqrt(2) * plan.beta, len(white))
-    difference += white - black + plan.white_advantage
+    difference += white - black + plan.advantage
     strength = (white + black) / 2
     above = np.clip((strength - strength.mean()) / STRENGTH_UNIT, -STRENGTH_REACH, STRENGTH_REACH)
     wide = margin * np.exp(plan.draw_margin_strength * above)
@@ -326,22 +307,16 @@ def _outcomes(
 
 _GAMES: Final = ("date", "white", "black", "outcome")
 _TEXT: Final = "HEADER false, QUOTE '', ESCAPE '', DELIMITER '\t'"  # lines as they are
-_SHUFFLES: Final = ("Nf3", "Nf6", "Ng1", "Ng8")
-_RESULTS: Final = {LOSS: "0-1", DRAW: "1/2-1/2", WIN: "1-0"}
 _SQL_RESULT: Final = f"CASE outcome WHEN {LOSS} THEN '0-1' WHEN {DRAW} THEN '1/2-1/2' ELSE '1-0' END"
 _SQL_DATE: Final = "DATE '1970-01-01' + date"
 _OTHERS: Final = ".tsv .json .jsonl .parquet .ttt .xlsx .xls .ods .html .yaml .gz .bz2 .xz .zst .zip"
 
 
-def check_places(
-    games: Path | BinaryIO, truth: Path | None = None, years: Path | None = None, *, movetext: int = 0
-) -> list[Path]:
+def check_places(games: Path | BinaryIO, truth: Path | None = None, years: Path | None = None) -> list[Path]:
     """The files that `save` would replace.
 
-    Raises ConfigError for moves in a CSV, other formats and one place for two outputs, OutputError (`check_output`).
+    Raises ConfigError for other formats and one place for two outputs, OutputError (`check_output`).
     """
-    if movetext and not _is_pgn(games):
-        raise ConfigError("moves are written to PGN only", hint="leave movetext out, or name a .pgn file")
     if isinstance(games, Path) and games.suffix.lower() in _OTHERS.split():
         hint = f"name it {games.stem}.csv or {games.stem}.pgn"
         raise ConfigError("games are written as CSV, or as PGN by the name", where=str(games), hint=hint)
@@ -355,20 +330,15 @@ def check_places(
 
 
 def save(
-    simulated: Simulated,
-    games: Path | BinaryIO,
-    truth: Path | None = None,
-    years: Path | None = None,
-    *,
-    movetext: int = 0,
+    simulated: Simulated, games: Path | BinaryIO, truth: Path | None = None, years: Path | None = None
 ) -> None:
     """Write the games, as PGN when the name ends in .pgn, else as CSV, and the truth as CSV.
 
-    Games: `date,white,black,result`; a PGN game has about `movetext` bytes of legal moves.
-    Truth: `player,period,skill`. Years: `period,draw_margin,newcomers_mean`. Files appear complete or not at all.
-    Raises ConfigError and OutputError as `check_places`.
+    Games: `date,white,black,result`; PGN without moves. Truth: `player,period,skill`. Years:
+    `period,draw_margin,newcomers_mean`. Files appear complete or not at all. Raises ConfigError and OutputError as
+    `check_places`.
     """
-    check_places(games, truth, years, movetext=movetext)
+    check_places(games, truth, years)
     with _filled(games) as part, _filled(truth) as truth_part, _filled(years) as years_part:
         if truth_part:
             columns = [f"{_sql_name('player', simulated)} AS player", "year AS period", "skill"]
@@ -376,16 +346,12 @@ def save(
         if years_part:
             columns = ["years AS period", "margin AS draw_margin", "newcomers AS newcomers_mean"]
             _copy(simulated, ("years", "margin", "newcomers"), columns, years_part)
-        if part and _is_pgn(games):
-            _copy(simulated, _GAMES, [_pgn(simulated, movetext)], part, _TEXT)
+        if part and isinstance(games, Path) and games.suffix.lower() == ".pgn":
+            _copy(simulated, _GAMES, [_pgn(simulated)], part, _TEXT)
         elif part:
             date = _SQL_DATE if simulated.plan.dates == "day" else f"year({_SQL_DATE})"
             names = [f"{_sql_name(side, simulated)} AS {side}" for side in ("white", "black")]
             _copy(simulated, _GAMES, [f"{date} AS date", *names, f"{_SQL_RESULT} AS result"], part)
-
-
-def _is_pgn(games: Path | BinaryIO) -> bool:
-    return isinstance(games, Path) and games.suffix.lower() == ".pgn"
 
 
 @contextmanager
@@ -427,7 +393,7 @@ def _copy(
         )
 
 
-def _pgn(simulated: Simulated, movetext: int) -> str:
+def _pgn(simulated: Simulated) -> str:
     """SQL of the text of a game."""
     form = "%Y.%m.%d" if simulated.plan.dates == "day" else "%Y.??.??"
     tags = {
@@ -440,16 +406,4 @@ def _pgn(simulated: Simulated, movetext: int) -> str:
         "Result": _SQL_RESULT,
     }
     lines = "".join(f"'[{tag} \"' || {value} || '\"]' || chr(10) || " for tag, value in tags.items())
-    moves = (f"WHEN {code} THEN '{_moves(text, movetext)}'" for code, text in _RESULTS.items())
-    return f"{lines} chr(10) || CASE outcome {' '.join(moves)} END || chr(10)"
-
-
-def _moves(result: str, size: int) -> str:
-    """About `size` bytes of moves of knights back and forth, and the result."""
-    words: list[str] = []
-    length = 0
-    while length < size:
-        ply = len(words)
-        words.append(f"{ply // 2 + 1}. {_SHUFFLES[ply % 4]}" if ply % 2 == 0 else _SHUFFLES[ply % 4])
-        length += len(words[-1]) + 1
-    return textwrap.fill(" ".join([*words, result]), width=79, break_on_hyphens=False)
+    return f"{lines} chr(10) || {_SQL_RESULT} || chr(10)"

@@ -1,17 +1,27 @@
-"""Find the parameters that maximise the evidence of a run's games, with standard errors."""
+"""Tune parameters: to the evidence of a run's games, with standard errors, or to predictions before a test."""
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field, replace
-from typing import Any, Final, Literal, NamedTuple
+from time import process_time
+from typing import Any, Final, Literal
 
 import numpy as np
 
 from ttt_cli.cluster import chain_workers, cluster_asked
 from ttt_cli.config.schema import Config
+from ttt_cli.evaluate.forecast import Forecaster, blocks, score
 from ttt_cli.evaluate.grid import run_config, storing_points
-from ttt_cli.evaluate.optimise import FunctionValue, Optimum, coordinates, maximise, parse_keys
+from ttt_cli.evaluate.optimise import (
+    Coordinate,
+    FunctionValue,
+    Optimum,
+    coordinates,
+    free_coordinates,
+    maximise,
+    parse_keys,
+)
 from ttt_cli.fitted import Fit
 from ttt_cli.inference.outcome import draw_share
 from ttt_cli.inference.params import ESTIMATE, Params
@@ -20,16 +30,15 @@ from ttt_cli.runs.meta import EvidencePoint
 from ttt_cli.runs.run import Run
 from ttt_cli.runs.write import writing
 from ttt_cli.support.arrays import Array
-from ttt_cli.support.errors import ConfigError
+from ttt_cli.support.errors import ConfigError, TttError
 from ttt_cli.support.progress import SILENT, Bar, Progress
 from ttt_cli.systems import registry
-from ttt_cli.systems.resolve import Resolved, with_overrides
+from ttt_cli.systems.resolve import Resolved, accepted, with_overrides
 from ttt_cli.timeline import Timeline, build_timeline
 from ttt_cli.work import Reporting, report, run_chains
 
-SCALES: Final = "prior_sd", "beta"  # the lengths in which coordinates are measured
 DEFAULT_KEYS: Final = "beta,tau"
-STEP: Final = 0.02  # in a coordinate: of differences for the gradient
+DIFFERENCE: Final = 0.02  # in a coordinate: of differences for the gradient
 VAGUE: Final = 1.0  # standard error of a logarithm from which a parameter counts as hardly determined
 DIGITS: Final = 7  # of the values in the tuned config
 _BOUNDS: Final[dict[int, Literal["lower", "upper"] | None]] = {-1: "lower", 0: None, 1: "upper"}
@@ -51,9 +60,8 @@ class Tuning:
     """Result of tuning.
 
     `correlations`: shape (parameters, parameters), NaN where unknown. `start_log_evidence` and `log_evidence`: before
-    and after. `distance` to the maximum of the evidence, standard errors, where the curvature gives it. `config`: the
-    run's with the tuned values, described by `schema`. `evaluations` and `sweeps` count all fits. `remarks`: warnings
-    for users.
+    and after. `config`: the run's with the tuned values, described by `schema`. `evaluations` and `sweeps` count all
+    fits. `remarks`: warnings for users.
     """
 
     parameters: tuple[TunedParameter, ...]
@@ -63,7 +71,6 @@ class Tuning:
     config: Config
     schema: type[Params]
     converged: bool
-    distance: float | None
     evaluations: int
     sweeps: int
     remarks: tuple[str, ...]
@@ -102,65 +109,31 @@ def tune(
             def hear(_: None, message: Any) -> None:
                 if isinstance(message, EvidencePoint):
                     keep(message)
-                elif isinstance(message, tuple):
+                else:
                     bar.advance(*message)
 
             with closing(run_chains(search, [[resolved]], workers, on_report=hear)) as found:
                 return next(found)
 
 
-class Counts(NamedTuple):
-    """Cost of an objective: fits, sweeps, and fits without evidence."""
-
-    evaluations: int = 0
-    sweeps: int = 0
-    failed: int = 0
-
-
-@dataclass(frozen=True)
-class _Known:
-    """A computed value (None: undefined), and the counts of the objective after it."""
-
-    at: bytes
-    point: FunctionValue | None
-    counts: Counts
-
-
 @dataclass
 class Search:
-    """Maximises the evidence in a worker, reports every point and fit, and reuses `known` points."""
+    """Maximises the evidence in a worker and reports every point and fit."""
 
     timeline: Timeline
     keys: Sequence[str]
-    known: dict[bytes, _Known] = field(default_factory=dict)
 
     def step(self, item: Resolved, *, fresh: bool) -> Tuning:  # noqa: ARG002
         """Search from a config."""
-        solver = item.config.solver.model_copy(update={"cluster": None})
-        here = replace(item, config=item.config.model_copy(update={"solver": solver}))
-        objective = Objective(here, self.timeline, self.keys, report, Reporting())
-
-        def at(place: Array) -> FunctionValue | None:
-            known = self.known.get(place.tobytes())
-            if known is None:
-                point = objective.at(place)
-                known = _Known(place.tobytes(), point, objective.counts)
-                report(known)
-            objective.counts = known.counts
-            return known.point
-
-        low, high = np.array([one.bounds for one in objective.coordinates]).T
-        return _describe(objective, maximise(at, objective.begin, low, high))
-
-    def recall(self, messages: Sequence[Any]) -> None:
-        """Reuse points that a lost search had reported."""
-        self.known = {one.at: one for one in messages if isinstance(one, _Known)}
+        objective = Objective(item.local(), self.timeline, self.keys, Reporting(), report)
+        return _describe(objective, objective.maximise())
 
 
 class Objective:
-    """Log-evidence over the coordinates of tuned parameters, and its cost. `keep` receives points, `bar` shows them.
+    """Log-evidence over the coordinates of tuned parameters. `bar` shows the fits, `keep` receives their points.
 
-    `configured`: parameters of the config. `begin`: the initial coordinates.
+    `configured`: parameters of the config. `begin`: the initial coordinates. `fits`, `sweeps` and `failed` (fits
+    without evidence) count the work.
     """
 
     def __init__(
@@ -168,33 +141,39 @@ class Objective:
         resolved: Resolved,
         timeline: Timeline,
         keys: Sequence[str],
-        keep: Callable[[EvidencePoint], None],
         bar: Bar,
+        keep: Callable[[EvidencePoint], None] = lambda _: None,
     ) -> None:
         if "white_advantage" in keys and getattr(resolved.params, "white_advantage", None) in (0.0, ESTIMATE):
             resolved = with_overrides(resolved, {"white_advantage": NONE})
         self.resolved, self._timeline, self._keep, self._bar = resolved, timeline, keep, bar
-        self.counts = Counts()
+        self.fits = self.sweeps = self.failed = 0
         self._near: Fit | None = None
-        lengths = (float(getattr(resolved.params, key)) for key in SCALES)
+        lengths = (float(getattr(resolved.params, key)) for key in ("prior_sd", "beta"))
         self.coordinates = coordinates(keys, resolved.model.TRAITS.tunable, *lengths)
         self.configured = self._numbers(keys)
-        begin = (one.place(max(self.configured[one.key], one.least)) for one in self.coordinates)
-        self.begin = np.array(list(begin))
+        self.begin = np.array(
+            [one.place(max(self.configured[one.key], one.least)) for one in self.coordinates]
+        )
         with_overrides(resolved, self.values(self.begin))  # what the first point cannot be, is refused
+
+    def maximise(self) -> Optimum:
+        """Search from the initial coordinates."""
+        low, high = np.array([one.bounds for one in self.coordinates]).T
+        return maximise(self.at, self.begin, low, high)
 
     def at(self, at: Array) -> FunctionValue | None:
         """The evidence and its gradient at a point; None where the fit does not converge, or where parameters exclude
         each other, such as a drift of newcomers' mean without growth.
         """
         values = self.values(at)
-        if params := self._params(values):
-            fit = self._fit(params)
+        if there := accepted(self.resolved, values):
+            fit = self._fit(there.params)
             if fit.status.converged and math.isfinite(fit.log_evidence):
-                gradient = self._gradient(at, values, params, fit)
+                gradient = self._gradient(at, values, there.params, fit)
                 if np.isfinite(gradient).all():
                     return FunctionValue(at, fit.log_evidence, gradient)
-        self.counts = self.counts._replace(failed=self.counts.failed + 1)
+        self.failed += 1
         return None
 
     def _gradient(self, at: Array, values: dict[str, float], params: Params, fit: Fit) -> Array:
@@ -205,22 +184,14 @@ class Objective:
             return np.array([found[one.key] * one.slope(values[one.key]) for one in self.coordinates])
         slopes = []
         for i, one in enumerate(self.coordinates):
-            low, high = one.bounds
             ends = np.tile(at, (2, 1))
-            ends[:, i] = max(at[i] - STEP, low), min(at[i] + STEP, high)
-            there = [self._params(self.values(end)) for end in ends]
-            fits = [self._fitted(one_params, fit) for one_params in there if one_params]
+            ends[:, i] = np.clip(at[i] + np.array([-DIFFERENCE, DIFFERENCE]), *one.bounds)
+            there = [accepted(self.resolved, self.values(end)) for end in ends]
+            fits = [self._fitted(one_end.params, fit) for one_end in there if one_end]
             if len(fits) < 2 or not all(end.status.converged for end in fits):
                 return np.full(len(at), math.nan)
             slopes.append((fits[1].log_evidence - fits[0].log_evidence) / (ends[1, i] - ends[0, i]))
         return np.array(slopes)
-
-    def _params(self, values: dict[str, float]) -> Params | None:
-        """All parameters with these values; None where they exclude each other."""
-        try:
-            return with_overrides(self.resolved, values).params
-        except ConfigError:
-            return None
 
     def values(self, at: Array) -> dict[str, float]:
         """Parameters at a point."""
@@ -249,14 +220,14 @@ class Objective:
     def _fitted(self, params: Params, near: Fit | None) -> Fit:
         model, solver = self.resolved.model, self.resolved.config.solver
         fit = registry.fit(model, self._timeline, params, solver, start=near, evidence_only=True)
-        evaluations, sweeps, failed = self.counts
-        self.counts = Counts(evaluations + 1, sweeps + fit.status.sweeps, failed)
+        self.fits += 1
+        self.sweeps += fit.status.sweeps
         return fit
 
 
 def _describe(objective: Objective, optimum: Optimum) -> Tuning:
     start = objective.values(objective.begin)
-    values = {key: float(f"{value:.{DIGITS}g}") for key, value in objective.values(optimum.point.at).items()}
+    values = {key: rounded(value, DIGITS) for key, value in objective.values(optimum.point.at).items()}
     errors = np.sqrt(np.diag(optimum.covariance))
     tuned = with_overrides(objective.resolved, values)
     correlations = optimum.covariance / np.outer(errors, errors)
@@ -278,9 +249,8 @@ def _describe(objective: Objective, optimum: Optimum) -> Tuning:
         config=tuned.config,
         schema=type(tuned.params),
         converged=optimum.reached,
-        distance=optimum.distance,
-        evaluations=objective.counts.evaluations,
-        sweeps=objective.counts.sweeps,
+        evaluations=objective.fits,
+        sweeps=objective.sweeps,
         remarks=tuple(_remarks(objective, optimum, errors)),
     )
 
@@ -291,9 +261,8 @@ def _remarks(objective: Objective, optimum: Optimum, errors: Array) -> Iterator[
         return
     if not optimum.reached:
         yield "NOT CONVERGED: the search ended before the maximum of the evidence"
-    evaluations, _, failed = objective.counts
-    if failed:
-        yield f"{failed} of {evaluations} fits did not converge; the search avoided them"
+    if objective.failed:
+        yield f"{objective.failed} of {objective.fits} fits did not converge; the search avoided them"
     for key, value in objective.values(objective.begin).items():
         if not math.isclose(value, objective.configured[key], abs_tol=1e-6):
             yield f"the search started at {key} {value:g} instead of {objective.configured[key]:g}"
@@ -309,3 +278,152 @@ def _remarks(objective: Objective, optimum: Optimum, errors: Array) -> Iterator[
             yield f"the games hardly determine {one.key}: its standard error is larger than itself"
     if np.isnan(errors[(optimum.side == 0) & ~optimum.flat]).any():
         yield "no standard errors: the evidence is not concave where the search ended, or fits there failed"
+
+
+def rounded(value: float, digits: int) -> float:
+    """The number with so many significant digits."""
+    return float(f"{value:.{digits}g}")
+
+
+Criterion = Literal["score", "evidence"]
+
+STEP: Final = 0.3  # of the first steps in each coordinate: 30 %, or 30 points
+CLOSE: Final = 0.03  # step at which the search ends
+INERT: Final = 1e-5  # nats per game: what moves the score by less does nothing, or rounding does it
+WORST: Final = 1.0  # nats per game that an undefined loss counts as worse than the start
+FEW_DIGITS: Final = 6  # of the values that are tried
+
+
+@dataclass(frozen=True)
+class TunePlan:
+    """How to tune systems on the periods before index `until`.
+
+    `by` "score": predict the games from the period at index `since` on, refitting smoothed models every `every`
+    periods, for at most about `evaluations` sets of parameters. `by` "evidence": the evidence of all these games
+    where the model has a gradient in every free parameter, else the score.
+    """
+
+    since: int
+    until: int
+    every: int
+    evaluations: int
+    by: Criterion = "score"
+
+
+@dataclass(frozen=True)
+class TunedSystem:
+    """Result of tuning a system: `start` and `values` by parameter. `reached`: the search converged. `seconds`:
+    processor time.
+
+    `before` and `after`: mean log probability per predicted game for `by` "score", else the log-evidence, nats.
+    """
+
+    by: Criterion
+    start: Mapping[str, float]
+    values: Mapping[str, float]
+    before: float
+    after: float
+    evaluations: int
+    reached: bool
+    seconds: float = field(default=0.0, compare=False)
+
+
+def tune_system(
+    timeline: Timeline, resolved: Resolved, plan: TunePlan, *, progress: Progress = SILENT
+) -> TunedSystem:
+    """Tune the system on the games before the test."""
+    past, began = timeline.until(plan.until), process_time()
+    with progress.task("tuning", plan.evaluations, "fits") as bar:
+        tuned = _by_evidence(past, resolved, bar) if plan.by == "evidence" else None
+        tuned = tuned or _by_score(past, resolved, plan, bar)
+        return replace(tuned, seconds=process_time() - began)
+
+
+def _by_score(past: Timeline, resolved: Resolved, plan: TunePlan, bar: Bar) -> TunedSystem:
+    """Minimise the log-loss without a gradient (COBYQA: T. M. Ragonneau, Z. Zhang 2022)."""
+    from scipy.optimize import Bounds, minimize
+
+    near: dict[int, Fit] = {}
+    scored = slice(int(past.game_start[plan.since]), None)
+    losses: dict[
+        tuple[tuple[str, float], ...], float
+    ] = {}  # by what was replaced in the config, first nothing
+
+    def forecaster(params: Params) -> Forecaster:
+        return Forecaster(past, resolved.model, params, resolved.config.solver, near=near)
+
+    def loss(values: dict[str, float]) -> float:
+        """Loss with these parameters, nats per game; at most WORST above the start."""
+        if (key := tuple(values.items())) not in losses:
+            try:
+                predicting = forecaster(with_overrides(resolved, values).params)
+                steps = blocks(past, plan.since, plan.every)
+                found = np.concatenate([predicting.predict(step, stop) for step, stop in steps])
+            except TttError:
+                losses[key] = math.inf
+                bar.advance(1, "tuning")
+            else:
+                losses[key] = -score(found, past.outcome[scored], past.weight[scored]).per_game
+                bar.advance(1, f"tuning: log-loss {losses[key]:.4f}")
+        worst = losses[()] + WORST
+        return losses[key] if losses[key] < worst else worst
+
+    def at(place: Array) -> float:
+        pairs = zip(free, place.tolist(), strict=True)
+        return loss({one.key: rounded(one.value(there), FEW_DIGITS) for one, there in pairs})
+
+    def has_effect(one: Coordinate) -> bool:
+        """Whether a step changes the loss."""
+        place = one.place(given[one.key])
+        step = one.value(place + STEP if place + STEP <= one.bounds[1] else place - STEP)
+        return abs(loss({**given, one.key: rounded(step, FEW_DIGITS)}) - loss(given)) > INERT
+
+    loss({})
+    start = losses[()]
+    numbers = forecaster(resolved.params).numbers(plan.since)
+    free, reached = _free(past, resolved, numbers), True
+    given = {one.key: rounded(numbers[one.key], FEW_DIGITS) for one in free}
+    if free := tuple(filter(has_effect, free)):
+        begin = np.array([one.place(numbers[one.key]) for one in free])
+        low, high = np.array([one.bounds for one in free]).T
+        options: Any = {"maxfev": plan.evaluations, "initial_tr_radius": STEP, "final_tr_radius": CLOSE}
+        found = minimize(at, begin, method="COBYQA", bounds=Bounds(low, high), options=options)
+        reached = bool(found.success)
+    least = min(losses, key=lambda key: losses[key] if losses[key] < start else start)
+    return TunedSystem(
+        by="score",
+        start={one.key: float(numbers[one.key]) for one in free},
+        values=dict(least) if losses[least] < start else {},
+        before=-start,
+        after=-min(start, losses[least]),
+        evaluations=len(losses),
+        reached=reached,
+    )
+
+
+def _free(past: Timeline, resolved: Resolved, numbers: Mapping[str, Any]) -> tuple[Coordinate, ...]:
+    """Free parameters; White's advantage only where the games record colours."""
+    free = free_coordinates(resolved.params, numbers, resolved.model.TRAITS.tunable)
+    return tuple(one for one in free if past.colours or one.key != "white_advantage")
+
+
+def _by_evidence(past: Timeline, resolved: Resolved, bar: Bar) -> TunedSystem | None:
+    """Maximise the evidence; None unless it has a gradient in all free parameters."""
+    if not (tunable := resolved.model.TRAITS.tunable):
+        return None
+    fit = registry.fit(resolved.model, past, resolved.params, resolved.config.solver)
+    keys = [one.key for one in _free(past, resolved, fit.params) if one.key != "prior_mean"]
+    if not keys or not set(keys) <= set(tunable):
+        return None
+    objective = Objective(resolved, past, keys, bar)
+    optimum = objective.maximise()
+    found = objective.values(optimum.point.at)
+    return TunedSystem(
+        by="evidence",
+        start=objective.configured,
+        values={key: rounded(value, FEW_DIGITS) for key, value in found.items()},
+        before=optimum.start.value,
+        after=optimum.point.value,
+        evaluations=objective.fits,
+        reached=optimum.reached,
+    )

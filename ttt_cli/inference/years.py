@@ -318,9 +318,10 @@ class MovingMargins:
         return np.asarray(np.sum(posterior.margins(*what), axis=0))
 
     def _level(self, posterior: Any) -> Array:
-        """Levels l_t (years,), points; 0 without games."""
+        """Levels l_t (years,), points; of a year without games that of the year before."""
         weight, total = self._sum(posterior, "strengths")
-        return np.asarray(total / np.where(weight > 0.0, weight, 1.0))
+        last = np.maximum.accumulate(np.where(weight > 0.0, np.arange(len(weight)), 0))
+        return np.asarray((total / np.where(weight > 0.0, weight, 1.0))[last])
 
     def _information(self, posterior: Any) -> Array:
         """Fisher information (years,) of theta."""

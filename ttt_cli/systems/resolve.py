@@ -1,8 +1,8 @@
 """Resolve a config document to a model with its parameters, defaults filled in."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
-from typing import Any, Final, TypeVar, get_args
+from dataclasses import dataclass, replace
+from typing import Any, Final, get_args
 
 from pydantic import BaseModel
 
@@ -20,21 +20,26 @@ SCHEMAS: Final[dict[str, type[BaseModel]]] = {
 
 @dataclass(frozen=True)
 class Resolved:
-    """Runnable config: `config` has every key, `params` the model's own; picklable."""
+    """Runnable config: `config` has every key, `params` the model's own; picklable.
+
+    `name`: display name in comparisons. `unnamed`: the document, if it names no model (`for_games`).
+    """
 
     config: Config
     params: Params
-    unnamed: Document | None = field(
-        default=None, kw_only=True
-    )  # the document, if it names no model: the games may decide (`for_games`)
+    name: str = ""
+    unnamed: Document | None = None
 
     @property
     def model(self) -> Model:
         """The system's module."""
         return load(self.config.model.name)
 
-
-R = TypeVar("R", bound=Resolved)
+    def local(self, threads: int | None = None) -> "Resolved":
+        """The same without a cluster; `threads` applies where the config sets none."""
+        solver = self.config.solver
+        solver = solver.model_copy(update={"threads": solver.threads or threads, "cluster": None})
+        return replace(self, config=self.config.model_copy(update={"solver": solver}))
 
 
 def resolve(document: Document) -> Resolved:
@@ -89,7 +94,7 @@ def for_games(resolved: Resolved, report: ReadReport) -> Resolved:
     return resolve(base)
 
 
-def with_overrides(resolved: R, overrides: Mapping[str, object]) -> R:
+def with_overrides(resolved: Resolved, overrides: Mapping[str, object]) -> Resolved:
     """Replace model parameters, e.g. `{"beta": 600}`; defaults follow. Raises ConfigError."""
     values = resolved.params.model_dump(exclude_unset=True)
     document = Document()
@@ -100,6 +105,14 @@ def with_overrides(resolved: R, overrides: Mapping[str, object]) -> R:
     params = validate(resolved.model.Params, values, document, ("model",))
     config = resolved.config.model_copy(update={"model": _model_config(resolved.model, params)})
     return replace(resolved, config=config, params=params)
+
+
+def accepted(resolved: Resolved, overrides: Mapping[str, object]) -> Resolved | None:
+    """As `with_overrides`; None where the model rejects the values."""
+    try:
+        return with_overrides(resolved, overrides)
+    except ConfigError:
+        return None
 
 
 def numeric_params(resolved: Resolved) -> dict[str, Any]:

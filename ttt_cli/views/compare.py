@@ -5,8 +5,9 @@ from collections.abc import Iterator, Sequence
 from pathlib import PurePath
 from typing import Any, Final
 
-from ttt_cli.evaluate.compare import By, Comparison, Standing, System, SystemResult
+from ttt_cli.evaluate.compare import By, Comparison, Standing, SystemResult
 from ttt_cli.runs.meta import in_use
+from ttt_cli.systems.resolve import Resolved
 from ttt_cli.views.rows import Rows
 
 SCORES: Final = ("games", "log_loss", "behind", "standard_error", "brier", "accuracy")
@@ -128,7 +129,7 @@ def note_lines(comparison: Comparison) -> Iterator[str]:
             yield f"hint: {hint}"
 
 
-def tuned_config(system: System, until: str) -> tuple[str, str]:
+def tuned_config(system: Resolved, until: str) -> tuple[str, str]:
     """A file name after the system's, and the config that was tuned on games before `until`, as YAML."""
     from ttt_cli.config.schema import render
 

@@ -11,8 +11,8 @@ import pytest
 from tests.support.handmade import RECORDS, games_of
 from ttt_cli.api import configure
 from ttt_cli.config.load import parse_document
-from ttt_cli.evaluate.compare import Comparison, Lost, System, SystemResult
-from ttt_cli.evaluate.tune_system import TunedSystem, TunePlan
+from ttt_cli.evaluate.compare import Comparison, Lost, SystemResult
+from ttt_cli.evaluate.tune import TunedSystem, TunePlan
 from ttt_cli.systems.resolve import resolve
 from ttt_cli.timeline import build_timeline
 from ttt_cli.views.compare import (
@@ -34,7 +34,7 @@ def entry(name: str, chance: float, kind: str = "filtered", **changes: object) -
     """A system that gave what happened this chance, and the rest in equal parts to the others."""
     probabilities = np.full((5, 3), (1 - chance) / 2)
     probabilities[np.arange(5), OUTCOMES] = chance
-    system = System.of(name, configure(model="ttt", beta=300.0))
+    system = replace(configure(model="ttt", beta=300.0), name=name)
     made = SystemResult(system, kind, probabilities, -5.5, True, 1.25)  # type: ignore[arg-type]
     return replace(made, **changes)
 
