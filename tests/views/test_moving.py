@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.views.figures.test_curves import run_of
+from tests.views.test_figures import moving_run
 from ttt_cli.runs.run import Run
 from ttt_cli.views.report.page import pictures, report_page
 from ttt_cli.views.report.site import write_site
@@ -20,7 +20,7 @@ MOVING = {"growth": 200.0, "early": 2.0, "prior_mean_drift": 30.0, "draw_margin_
 
 @pytest.fixture(scope="module")
 def moving() -> Run:
-    return run_of(name="ttt", **MOVING)
+    return moving_run(name="ttt", **MOVING)
 
 
 def test_tables_have_few_rows_and_say_where_all_are(moving: Run) -> None:
@@ -45,7 +45,7 @@ def test_pictures_are_of_whole_years_with_their_band(moving: Run) -> None:
 
 
 def test_pages_and_sites_show_them_where_a_run_has_them(moving: Run, tmp_path: Path) -> None:
-    still = run_of(name="ttt")
+    still = moving_run(name="ttt")
     assert short_tables(still) == pictures(still) == []
     assert 'id="moving"' not in report_page(still)
     assert report_page(moving).count('class="chart career"') == 3

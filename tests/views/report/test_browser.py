@@ -7,12 +7,10 @@ from typing import Any
 import pytest
 
 from tests.support.browser import Browser
-from tests.support.handmade import CONFIG, fit_of, games_of, put_small_run
+from tests.support.handmade import games_of, put_small_run, run_of
 from tests.views.report.site.test_browser import WATCH
 from ttt_cli.runs.meta import EvidencePoint
 from ttt_cli.runs.run import Run, open_run
-from ttt_cli.runs.write import memory_run
-from ttt_cli.timeline import build_timeline
 from ttt_cli.views.report.page import report_page
 
 pytestmark = pytest.mark.slow
@@ -28,9 +26,7 @@ DRIVE = Path(__file__).with_name("drive_report.js").read_text(encoding="utf-8")
 
 
 def make_run() -> Run:
-    games = games_of(RECORDS)
-    timeline = build_timeline(games)
-    return memory_run(games, timeline, fit_of(timeline), CONFIG)
+    return run_of(games_of(RECORDS))
 
 
 @pytest.fixture(scope="module")
@@ -122,11 +118,8 @@ def test_tables_are_given_as_csv(told: dict[str, Any]) -> None:
 def test_a_single_period_has_a_band_and_long_names_end_where_the_picture_does(
     browser: Browser, tmp_path: Path
 ) -> None:
-    long = (
-        "The Most Honourable Society of Players by Correspondence of Trinidad, Tobago and all Further Islands "
-        * 2
-    )
-    run = open_run(put_small_run(tmp_path / "a.ttt", [("1858", "Once", long.strip(), "1-0")]))
+    long = " of Trinidad, Tobago and all Further Islands".join(["The Most Honourable Society", ""] * 2)
+    run = open_run(put_small_run(tmp_path / "a.ttt", [("1858", "Once", long, "1-0")]))
     (tmp_path / "page.html").write_text(report_page(run), encoding="utf-8")
     dom = browser.shown((tmp_path / "page.html").as_uri())
     ((low, high),) = {*re.findall(r'<line class="band"[^>]* y1="([\d.]+)" y2="([\d.]+)"', dom)}

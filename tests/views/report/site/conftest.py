@@ -40,9 +40,8 @@ def run_of(
     """A run in memory of games with event, site and round."""
     columns = {}
     for place, name in enumerate(("event", "site", "round"), 4):
-        values = sorted({row[place] for row in told})
-        codes = np.array([values.index(row[place]) for row in told], np.int32)
-        columns[name] = Column(codes, values)
+        values, codes = np.unique([row[place] for row in told], return_inverse=True)
+        columns[name] = Column(codes.astype(np.int32), values.tolist())
     games = replace(games_of([row[:4] for row in told]), spellings=spellings, **columns)  # type: ignore[arg-type]
     timeline = build_timeline(games, period)
     return memory_run(games, timeline, fit_of(timeline), CONFIG, scale)

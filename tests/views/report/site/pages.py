@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 from html.parser import HTMLParser
 from pathlib import Path
+from posixpath import dirname, normpath
 from urllib.parse import unquote
 
+_LINK = re.compile(r'\b(?:href|src)="?([^ >"]+)')
+_ID = re.compile(r'\bid="?([^\s>"]+)')
 _VOID = {"meta", "link", "input"}
 _OPTIONAL = {"tr", "td", "th", "thead", "tbody", "li", "p", "html", "body"}  # may stay open in a site
 
@@ -24,7 +28,6 @@ class Page(HTMLParser):
     ids: list[str] = field(default_factory=list)
     attributes: list[tuple[str, str, str | None]] = field(default_factory=list)
     scripts: list[str] = field(default_factory=list)
-    elements: list[str] = field(default_factory=list)
     tables: dict[str, list[list[str]]] = field(default_factory=dict)
     text: str = ""
     title: str = ""
@@ -40,7 +43,6 @@ class Page(HTMLParser):
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         given = dict(attrs)
-        self.elements.append(tag)
         self.attributes += [(tag, key, value) for key, value in attrs]
         if tag == "script":
             self.scripts.append("")
@@ -64,9 +66,6 @@ class Page(HTMLParser):
             self.tables[self._table].append([])
         if self._table and tag in ("td", "th"):
             self.tables[self._table][-1].append("")
-
-    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.elements.append(tag)
 
     def handle_endtag(self, tag: str) -> None:
         if tag not in self._unclosed:
@@ -93,24 +92,20 @@ class Page(HTMLParser):
         """Tables of lines, as the script makes them: events and games of a player, or the games of an event."""
         rows = [line.split("\t") for line in self._block.removeprefix("\n").split("\n")]
         if self._lines == "rounds":
-            told = [[row[0], _dated(row[1], self._year), *row[2:5], _chance(row[5])] for row in rows]
-            self.tables[f"{self.section} games".lstrip()] = [
-                ["round", "date", "white", "black", "result", "expected"],
-                *told,
-            ]
+            games = [["round", "date", "white", "black", "result", "expected"]]
+            games += [[row[0], _dated(row[1], self._year), *row[2:5], _chance(row[5])] for row in rows]
         else:
             year = event = ""
             games = [["date", "colour", "opponent", "result", "expected", "event"]]
             events = [["year", "event", "place", "games", "points", "expected", "performance"]]
-            self.tables[f"{self.section} games".lstrip()] = games
-            self.tables[f"{self.section} events".lstrip()] = events
             for row in rows:
                 if len(row) == 5:
-                    game = [_dated(row[0], year), *row[1:4], _chance(row[4]), event]
-                    games.append(game)
+                    games.append([_dated(row[0], year), *row[1:4], _chance(row[4]), event])
                 else:
                     year, event = row[:2]
                     events += [row] if len(row) == 7 else []
+            self.tables[f"{self.section} events".lstrip()] = events
+        self.tables[f"{self.section} games".lstrip()] = games
         self._lines = ""
 
 
@@ -129,16 +124,16 @@ def all_pages(site: Path) -> dict[str, Page]:
 
 def broken(site: Path) -> list[tuple[str, str]]:
     """Links of a site that lead nowhere, or out of it."""
+    files = {path.relative_to(site).as_posix(): path for path in site.rglob("*") if path.is_file()}
+    pages = {name: path.read_text(encoding="utf-8") for name, path in files.items() if name.endswith(".html")}
+    places = files.keys() | {
+        f"{name}#{one}" for name, text in pages.items() for one in ["", *_ID.findall(text)]
+    }
     found = []
-    pages = all_pages(site)
-    for name, page in pages.items():
-        for link in page.links:
-            path, _, anchor = link.partition("#")
-            target = (site / name).parent / unquote(path) if path else site / name
-            ok = link == "data:," or (target.is_file() and target.resolve().is_relative_to(site.resolve()))
-            there = (
-                pages.get(target.resolve().relative_to(site.resolve()).as_posix()) if ok and anchor else None
+    for name, text in pages.items():
+        for link in {*map(unquote, _LINK.findall(text))} - {"data:,"}:
+            target = (
+                f"{name}{link}" if link.startswith("#") else normpath(f"{dirname(name)}/{link}").lstrip("/")
             )
-            if not ok or (anchor and (there is None or anchor not in there.ids)):
-                found.append((name, link))
+            found += [(name, link)] if target not in places else []
     return found

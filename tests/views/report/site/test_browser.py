@@ -71,9 +71,7 @@ def told(driven: Path, page: str, browser: Browser, find: str = "pualsen") -> di
         "events/1861-london-eng.html",
     ],
 )
-def test_pages_make_no_error_and_no_request(
-    browser: Browser, page: str, driven: Path, tmp_path: Path
-) -> None:
+def test_pages_make_no_error_and_no_request(browser: Browser, page: str, driven: Path) -> None:
     found = told(driven, page, browser)
     assert (found["errors"], found["requests"]) == ([], [])
     assert found["found"] == ["Paulsen, Louis 5 games, 1857–1861"]
@@ -81,9 +79,7 @@ def test_pages_make_no_error_and_no_request(
     assert found["nobody"] == ["No player of this name."]
 
 
-def test_tables_are_sorted_and_the_address_keeps_it(
-    browser: Browser, site: Path, driven: Path, tmp_path: Path
-) -> None:
+def test_tables_are_sorted_and_the_address_keeps_it(browser: Browser, site: Path, driven: Path) -> None:
     page = "players/morphy-paul.html"
     found = told(driven, page, browser)
     assert found["errors"] == []
@@ -95,21 +91,14 @@ def test_tables_are_sorted_and_the_address_keeps_it(
     assert 'aria-sort="descending"' in again
 
 
-def test_players_of_an_address_are_compared_as_the_commands_do(
-    browser: Browser, driven: Path, tmp_path: Path
-) -> None:
+def test_players_of_an_address_are_compared_as_the_commands_do(browser: Browser, driven: Path) -> None:
     found = told(driven, "compare.html#p=morphy-paul:1857,anderssen-adolf", browser)
     assert (found["errors"], found["requests"]) == ([], [])
     assert found["curves"] == ["Morphy, Paul", "Anderssen, Adolf"]
     run = run_of(TOLD)
-    columns, rows = run.select(
-        "SELECT * FROM skills WHERE player IN ('Morphy, Paul', 'Anderssen, Adolf') AND games > 0"
-    )
-    skills = [dict(zip(columns, row, strict=True)) for row in rows]
+    skills = run.query("SELECT * FROM skills WHERE games > 0").sort_values("mean").to_dict("records")
     morphy = next(row for row in skills if row["player"] == "Morphy, Paul" and row["period"] == "1857")
-    anderssen = max(
-        (row for row in skills if row["player"] == "Anderssen, Adolf"), key=lambda row: row["mean"]
-    )
+    anderssen = [row for row in skills if row["player"] == "Anderssen, Adolf"][-1]
     either = colour_blind(run.meta.model, run.meta.params, morphy, anderssen)
     assert found["cells"][0][2:] == [
         f"{morphy['mean']:.0f}\u00a0±\u00a050",

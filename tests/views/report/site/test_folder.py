@@ -57,15 +57,17 @@ for place in sorted(Path(sys.argv[1]).iterdir()):
 _MOST = 30  # calls
 
 
+_NAMES = ("index.html", "players/a.html", "years/1900.html")
+
+
 def _write(place: Path, text: str) -> None:
     with new_folder(place) as write:
-        write("index.html", text)
-        write("players/a.html", text)
-        write("years/1900.html", text)
+        for name in _NAMES:
+            write(name, text)
 
 
 def _texts(place: Path) -> list[str]:
-    return [(place / name).read_text() for name in ("index.html", "players/a.html", "years/1900.html")]
+    return [(place / name).read_text() for name in _NAMES]
 
 
 @pytest.mark.slow
@@ -108,3 +110,15 @@ def test_what_is_no_site_is_left_alone(tmp_path: Path) -> None:
         _write(foreign / "index.html", "new")
     assert _texts(foreign) == ["new"] * 3
     assert _texts(place) == ["old"] * 3
+
+
+def test_a_new_site_replaces_all_of_the_old_one_unless_interrupted(tmp_path: Path) -> None:
+    place = tmp_path / "s"
+    _write(place, "old")
+    with pytest.raises(KeyboardInterrupt), new_folder(place):
+        raise KeyboardInterrupt
+    assert _texts(place) == ["old"] * 3
+    with new_folder(place) as write:
+        write("index.html", "new")
+    assert sorted(path.name for path in place.iterdir()) == ["index.html", "made-by-ttt.txt"]
+    assert [path.name for path in tmp_path.iterdir()] == ["s"]

@@ -1,4 +1,7 @@
+"""Figures carry the values of the run, with names that do not overlap, and are valid in every format."""
+
 import json
+from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
@@ -7,19 +10,41 @@ from typing import Any
 import altair
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
+from tests.support.builders import EXACT, make_games
 from tests.support.cases import each
-from tests.support.handmade import put_small_run
+from tests.support.handmade import games_of, put_small_run
+from tests.support.handmade import run_of as small_run_of
 from tests.support.joint_runs import run_of
+from ttt_cli.config.load import Document
 from ttt_cli.config.schema import SolverConfig
 from ttt_cli.evaluate.forecast import CalibrationBin
+from ttt_cli.periods import year_of
 from ttt_cli.runs.meta import EvidencePoint
 from ttt_cli.runs.run import Run, open_run
+from ttt_cli.runs.write import memory_run
 from ttt_cli.support.errors import LookupFailed
+from ttt_cli.systems.resolve import resolve
+from ttt_cli.timeline import build_timeline
 from ttt_cli.views.figures import FIGURE_FORMATS
-from ttt_cli.views.figures.figure import _names, calibration_figure, make_figure, render
-from ttt_cli.views.figures.spec import COLOURS, curve_layers
+from ttt_cli.views.figures import figure as module
+from ttt_cli.views.figures.figure import _names, calibration_figure, histories, make_figure, render
+from ttt_cli.views.figures.spec import (
+    COLOURS,
+    GAP,
+    LINE,
+    Label,
+    curve_layers,
+    last_year,
+    place,
+    shorten,
+    text_width,
+    upright,
+)
 from ttt_cli.views.rankings import Eligible, eligible, leaders, leads_of
+from ttt_cli.views.run import table_rows
 
 
 @pytest.fixture
@@ -43,8 +68,14 @@ def layers(spec: dict[str, Any], mark: str) -> list[dict[str, Any]]:
     ]
 
 
+def drawn_with(spec: dict[str, Any], dash: list[int]) -> list[dict[str, Any]]:
+    """The rows of all lines that are dashed so."""
+    found = (one for one in layers(spec, "line") if one["mark"].get("strokeDash") == dash)
+    return [row for one in found for row in one["values"]]
+
+
 def test_curves_carry_the_runs_values(run: Run) -> None:
-    figure = make_figure(run, "skills", ["Anderssen", "morphy"])
+    figure = make_figure(run, "skills", ["Anderssen", "morphy", "adolf anderssen"])
     (points,) = layers(figure.spec, "point")
     rows = run.select(
         "SELECT player, period, round(mean, 1), round(sd, 1), games FROM skills"
@@ -55,6 +86,10 @@ def test_curves_carry_the_runs_values(run: Run) -> None:
     assert figure.stem == "anderssen-morphy"
     assert '"skill, points"' in json.dumps(figure.spec)
     assert "a.ttt" in json.dumps(figure.spec)
+    *_, names = layers(figure.spec, "text")
+    assert [row["text"] for row in names["values"]] == ["Anderssen, Adolf", "Morphy, Paul"]
+    ends = dict(run.select("SELECT player, CAST(max(period) AS INTEGER) FROM skills GROUP BY player")[1])
+    assert all(row["year"] > ends[row["player"]] for row in names["values"])
 
 
 def test_bands_reach_one_sd_and_gaps_are_paler(run: Run) -> None:
@@ -81,49 +116,29 @@ def test_a_single_period_has_its_sd_too_and_stands_off_the_axis(small_run: Calla
     assert alone["encoding"]["x"]["scale"]["domain"][0] < 1858
 
 
-def test_names_stand_at_the_line_ends(run: Run) -> None:
-    spec = make_figure(run, "skills", ["Anderssen", "Morphy"]).spec
-    *_, names = layers(spec, "text")
-    assert [row["text"] for row in names["values"]] == ["Anderssen, Adolf", "Morphy, Paul"]
-    ends = dict(run.select("SELECT player, CAST(max(period) AS INTEGER) FROM skills GROUP BY player")[1])
-    assert all(row["year"] > ends[row["player"]] for row in names["values"])
-
-
-def test_a_draw_margin_is_dashed_above_the_skill(margins: Run) -> None:
+def test_a_draw_margin_is_dashed_and_another_run_is_dotted(run: Run, margins: Run, tmp_path: Path) -> None:
     spec = make_figure(margins, "skills", ["Anderssen"]).spec
-    dashed = [
-        row
-        for layer in layers(spec, "line")
-        if layer["mark"]["strokeDash"] == [6, 4]
-        for row in layer["values"]
-    ]
-    first = min(dashed, key=lambda row: row["year"])
-    assert first["margin"] == pytest.approx(1002.0 + 100.2)
+    assert min(drawn_with(spec, [6, 4]), key=lambda row: row["year"])["margin"] == pytest.approx(
+        1002.0 + 100.2
+    )
     assert "dashed: skill + draw margin" in json.dumps(spec["title"])
-
-
-def test_another_run_is_dotted_and_named(run: Run, margins: Run) -> None:
-    figure = make_figure(run, "skills", ["Anderssen"], other=margins)
-    dotted = [
-        row
-        for layer in layers(figure.spec, "line")
-        if layer["mark"].get("strokeDash") == [2, 3]
-        for row in layer["values"]
-    ]
-    assert {row["player"] for row in dotted} == {"Anderssen, Adolf"}
-    assert "dotted: skill by d.ttt" in json.dumps(figure.spec["title"])
-
-
-def test_who_is_missing_in_the_other_run_is_told(run: Run, tmp_path: Path) -> None:
+    spec = make_figure(run, "skills", ["Anderssen"], other=margins).spec
+    assert {row["player"] for row in drawn_with(spec, [2, 3])} == {"Anderssen, Adolf"}
+    assert "dotted: skill by d.ttt" in json.dumps(spec["title"])
     put_small_run(tmp_path / "b.ttt", [("1858", "Anderssen, Adolf", "Nobody", "1-0")])
     figure = make_figure(run, "skills", ["Anderssen", "Morphy"], other=open_run(tmp_path / "b.ttt"))
     assert figure.notes == ("b.ttt does not have Morphy, Paul",)
 
 
 def test_without_names_the_leaders_are_shown(run: Run) -> None:
-    figure = make_figure(run)
+    """Those of the highest mean in the most periods."""
+    # means rise with the node's number: Paulsen leads when he plays, else Morphy or Anderssen
+    best = "SELECT arg_max(player, mean) FROM skills WHERE games > 0 GROUP BY period_number"
+    led = Counter(player for (player,) in run.select(best)[1])
+    figure = make_figure(run, limits=Eligible(0))
     (points,) = layers(figure.spec, "point")
-    assert points["values"]
+    expected = sorted(led, key=lambda player: (-led[player], player))
+    assert [*dict.fromkeys(row["player"] for row in points["values"])] == expected
     assert any("no names given" in note for note in figure.notes)
 
 
@@ -144,10 +159,10 @@ def test_what_is_not_there_makes_no_figure(kind: str, names: list[str], message:
         make_figure(run, kind, names)
 
 
-def test_a_name_given_twice_is_one_curve(run: Run) -> None:
-    spec = make_figure(run, "skills", ["Anderssen", "adolf anderssen"]).spec
-    *_, names = layers(spec, "text")
-    assert len(names["values"]) == 1
+def test_a_difference_needs_a_common_period(small_run: Callable[..., Run]) -> None:
+    run = small_run(("1857", "Morphy", "Paulsen", "1-0"), ("1901", "Lasker", "Janowski", "1-0"))
+    with pytest.raises(LookupFailed, match="no year in common"):
+        make_figure(run, "difference", ["morphy", "lasker"])
 
 
 @each("model", ["joint", "factorised", "elo"])
@@ -175,12 +190,6 @@ def test_a_difference_has_the_sd_of_what_both_have_in_common(model: str) -> None
     assert said in json.dumps(spec["title"])
     assert ("band" in json.dumps(spec["title"])) is (model != "elo")
     assert [row["text"] for row in layers(spec, "text")[-1]["values"]] == ["a minus b"]
-
-
-def test_a_difference_needs_a_common_period(small_run: Callable[..., Run]) -> None:
-    run = small_run(("1857", "Morphy", "Paulsen", "1-0"), ("1901", "Lasker", "Janowski", "1-0"))
-    with pytest.raises(LookupFailed, match="no year in common"):
-        make_figure(run, "difference", ["morphy", "lasker"])
 
 
 def test_curves_of_dominance_are_the_leads_with_their_sds() -> None:
@@ -301,19 +310,18 @@ def test_more_players_than_colours_differ_in_their_points() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    ("fmt", "start"), [("png", b"\x89PNG"), ("svg", b"<svg"), ("pdf", b"%PDF"), ("html", b"<!DOCTYPE html>")]
-)
-def test_every_format_is_what_it_says(run: Run, fmt: str, start: bytes) -> None:
-    content = render(make_figure(run, "skills", ["Anderssen"]).spec, fmt)
-    assert content.lstrip().startswith(start)
-    if fmt == "html":
-        assert b"<script src" not in content
-        assert b"Anderssen" in content
-        assert b'"width":"container"' in content
-        assert b'"height":"container"' in content
-        assert b"<title>Skill of Anderssen, Adolf</title>" in content
-    assert set(FIGURE_FORMATS) == {"png", "svg", "pdf", "html"}
+def test_every_format_is_what_it_says(run: Run) -> None:
+    spec = make_figure(run, "skills", ["Anderssen"]).spec
+    content = {fmt: render(spec, fmt) for fmt in FIGURE_FORMATS}
+    starts = {"png": b"\x89PNG", "svg": b"<svg", "pdf": b"%PDF", "html": b"<!DOCTYPE html>"}
+    assert {fmt: content[fmt].lstrip()[: len(start)] for fmt, start in starts.items()} == starts
+    for part in (
+        b'"width":"container"',
+        b'"height":"container"',
+        b"<title>Skill of Anderssen, Adolf</title>",
+    ):
+        assert part in content["html"]
+    assert b"<script src" not in content["html"]
 
 
 @pytest.mark.parametrize("kind", ["skills", "leaders", "games", "top", "difference", "calibration"])
@@ -352,3 +360,128 @@ def test_bins_of_calibration_are_points_with_two_standard_errors(run: Run) -> No
     assert spec["title"]["text"] == f"Calibration of {run.meta.model}"
     assert "1,234 games from 1850 on" in spec["title"]["subtitle"]
     assert "learning every 5 years" in spec["title"]["subtitle"]
+
+
+def test_of_many_days_without_games_the_first_of_each_month_is_drawn(monkeypatch: pytest.MonkeyPatch) -> None:
+    games = games_of([("1858-01-30", "A, a", "B, b", "1-0"), ("1858-03-20", "B, b", "A, a", "1-0")])
+    run = small_run_of(games, period="day")
+    assert len(histories(run, ["A, a"])["A, a"]) == 50
+    monkeypatch.setattr(module, "MANY_DAYS", 49)
+    assert [(point.period, point.games) for point in histories(run, ["A, a"])["A, a"]] == [
+        ("1858-01-30", 1), ("1858-02-01", 0), ("1858-03-01", 0), ("1858-03-20", 1),
+    ]  # fmt: skip
+
+
+@each(
+    "number, period, year",
+    [
+        (1858, "year", 1858.0),
+        (4 * 1858 + 2, "quarter", 1858.5),
+        (12 * 1858 + 6, "month", 1858.5),
+        (365, "day", 1970.999),
+        (52, "week", 1970.997),
+    ],
+)
+def test_periods_as_years(number: int, period: str, year: float) -> None:
+    assert year_of(number, period) == pytest.approx(year, abs=1e-3)
+
+
+ROWS = [(1900 + k // 4, "abc"[k % 3], "abc"[(k + 1) % 3], (2, 1, 0, 1, 1)[k % 5]) for k in range(40)]
+ROWS += [(1904, "d", "a", 2), (1908, "e", "d", 0)]
+
+
+def moving_run(**model: object) -> Run:
+    games = make_games(ROWS)
+    timeline = build_timeline(games)
+    resolved = resolve(Document(values={"model": model}))
+    return memory_run(games, timeline, resolved.model.fit(timeline, resolved.params, EXACT), resolved.config)
+
+
+@pytest.mark.parametrize("name", ["ttt", "ttt-d"])
+def test_every_year_has_its_margin_and_a_band_of_one_sd(name: str) -> None:
+    run = moving_run(name=name, draw_margin_drift=0.2)
+    spec = make_figure(run, "draws").spec
+    records = [record for records in spec["datasets"].values() for record in records if "low" in record]
+    found = {record["year"]: (record["low"], record["high"]) for record in records}
+    for year, margin, sd, _ in run.curve("draws"):
+        assert found[year] == pytest.approx((margin - sd, margin + sd), abs=0.1)
+    assert len(found) == 10
+
+
+@pytest.mark.parametrize("kind", ["newcomers", "career"])
+def test_curves_of_newcomers_and_careers_have_a_band_of_one_sd(kind: str) -> None:
+    run = moving_run(name="ttt", growth=200.0, early=2.0, prior_mean_drift=30.0)
+    spec = make_figure(run, kind).spec
+    records = [record for records in spec["datasets"].values() for record in records if "low" in record]
+    found = {record["year"]: (record["low"], record["high"]) for record in records}
+    expected = {at: (mean - sd, mean + sd) for at, mean, sd in run.curve(kind)}
+    assert found.keys() == expected.keys()
+    for at, band in expected.items():
+        assert found[at] == pytest.approx(band, abs=0.1)
+    across = {one["encoding"]["x"]["axis"]["title"] for one in spec["layer"] if "x" in one["encoding"]}
+    assert across == {"years since the debut" if kind == "career" else "year"}
+    assert "without games" not in json.dumps(spec["title"])
+
+
+@each("name", ["draws", "newcomers", "career"])
+def test_the_same_is_a_table_to_export(name: str) -> None:
+    run = moving_run(name="ttt", growth=200.0, prior_mean_drift=30.0, draw_margin_drift=0.2)
+    found = table_rows(run, name)
+    assert list(found.columns) == list(getattr(run, name)())
+    assert [*found.rows] == run.curve(name) != []
+
+
+FIGURE = 440.0
+LABELS = st.lists(
+    st.builds(
+        Label,
+        st.text("abcdefghij", min_size=1, max_size=25),
+        st.floats(0.0, 860.0),
+        st.floats(-20.0, FIGURE + 20.0),
+    ),
+    min_size=1,
+    max_size=12,
+)
+POINTS = st.lists(st.tuples(st.floats(0.0, 860.0), st.floats(0.0, FIGURE)), max_size=60)
+
+
+@given(LABELS, POINTS)
+def test_twelve_names_never_cover_each_other_and_stay_inside(labels: list[Label], points: list) -> None:
+    placed = place(labels, FIGURE, points)
+    assert [label.text for label in placed] == [label.text for label in labels]
+    assert [label.x for label in placed] == [label.x for label in labels]
+    for i, one in enumerate(placed):
+        assert LINE / 2 <= one.y <= FIGURE - LINE / 2
+        assert not any(one.covers(other) for other in placed[i + 1 :])
+
+
+def test_a_name_alone_stays_at_its_line() -> None:
+    assert place([Label("Morphy", 10.0, 100.0)], FIGURE) == [Label("Morphy", 10.0, 100.0)]
+
+
+def test_a_name_makes_way_for_a_line_beside_it_but_not_far() -> None:
+    wanted = Label("Morphy", 10.0, 100.0)
+    (moved,) = place([wanted], FIGURE, [(15.0, 100.0)])
+    assert LINE / 2 <= abs(moved.y - 100.0) < LINE
+    wall = [(15.0, float(y)) for y in range(440)]
+    assert place([wanted], FIGURE, wall) == [wanted]
+
+
+@given(st.lists(st.tuples(st.floats(1800.0, 2020.0), st.text("ab", max_size=30)), min_size=1))
+def test_the_axis_leaves_room_for_every_name(ends: list[tuple[float, str]]) -> None:
+    width, first = 860.0, 1790.0
+    last = last_year(ends, first, width)
+    for year, text in ends:
+        assert (year - first) / (last - first) * width + GAP + text_width(text) <= width + 1e-6
+
+
+def test_long_names_are_cut() -> None:
+    assert shorten("x" * 100).endswith("…")
+    assert len(shorten("x" * 100)) == 34
+    assert shorten("Morphy, Paul") == "Morphy, Paul"
+
+
+def test_names_stand_upright_where_there_is_room_the_longest_spans_first() -> None:
+    spans = [(0.0, 2.0), (2.0, 3.0), (3.0, 3.2), (3.2, 100.0)]
+    assert upright(spans, 0.0, 100.0, 20 * LINE) == {3: 51.6, 0: 2.5}
+    assert set(upright(spans, 0.0, 100.0, 1000 * LINE)) == {0, 1, 2, 3}

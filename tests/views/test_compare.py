@@ -53,12 +53,12 @@ def dicts(rows: Rows) -> list[dict[str, object]]:
 def test_the_best_stands_first_and_the_others_say_how_far_behind() -> None:
     rows = overall_rows(PAIR)
     best, other = dicts(rows)
-    assert (best["system"], best["kind"], best["games"], best["refitted_every"]) == (
+    assert [best[key] for key in ("system", "kind", "games", "refitted_every")] == [
         "better",
         "filtered",
         5,
         None,
-    )
+    ]
     assert (best["behind"], best["standard_error"]) == (None, None)
     assert best["log_loss"] == pytest.approx(math.log(2))
     assert other["behind"] == pytest.approx(math.log(0.5 / 0.4))
@@ -103,27 +103,16 @@ def test_one_table_for_other_programs() -> None:
 def test_tuning_is_told_and_gives_configs_that_read_back() -> None:
     score = TunedSystem("score", {"beta": 480.0}, {"beta": 300.0}, -1.0, -0.9, 42, reached=True)
     evidence = TunedSystem("evidence", {"beta": 480.0}, {}, -10.0, -9.0, 7, reached=False)
-    tuned = comparison(
-        entry("a", 0.5, tuned=replace(score, seconds=3.0)),
-        entry("b", 0.4, tuned=evidence),
-        plan=TunePlan(0, 1, 1, 100),
-    )
+    entries = entry("a", 0.5, tuned=replace(score, seconds=3.0)), entry("b", 0.4, tuned=evidence)
+    tuned = comparison(*entries, plan=TunePlan(0, 1, 3, 100))
     assert list(tuning_lines(tuned)) == [
-        "tuned on the games of 1857 to 1857:",
+        "tuned on the games of 1857 to 1857, smoothed systems refitted every 3 years:",
         "  a: beta 300 (log-loss 1.00000 to 0.90000, 42 fits)",
         "  b: as they were (log-evidence -10.0 to -9.0, 7 fits, NOT at its best yet)",
     ]
     row = dicts(overall_rows(tuned))[0]
     assert (row["tuned_by"], row["tuning_evaluations"], row["tuning_seconds"]) == ("score", 42, 3.0)
     assert list(tuning_lines(comparison(entry("a", 0.5)))) == []
-
-
-def test_how_often_systems_were_fitted_while_tuning_is_told() -> None:
-    score = TunedSystem("score", {}, {}, -1.0, -0.9, 42, reached=True)
-    tuned = comparison(entry("a", 0.5, tuned=score), plan=TunePlan(0, 1, 3, 100))
-    assert next(tuning_lines(tuned)) == (
-        "tuned on the games of 1857 to 1857, smoothed systems refitted every 3 years:"
-    )
 
 
 def test_a_lost_system_has_a_row_that_says_so() -> None:
@@ -142,14 +131,9 @@ def test_a_lost_system_has_a_row_that_says_so() -> None:
     assert list(note_lines(both)) == ["gone, away: LOST: too large", "hint: try less"]
 
 
-def test_a_tuned_config_reads_back() -> None:
-    system = entry("a", 0.5).system
-    name, text = tuned_config(system, "1858")
-    assert name == "a.yaml"
+def test_a_tuned_config_reads_back_and_configs_of_one_name_are_written_apart() -> None:
+    both = [entry(name, 0.5).system for name in ("one/x.yaml", "/two/x.yaml")]
+    (name, text), other = (tuned_config(system, "1858") for system in both)
+    assert (name, other[0]) == ("one-x.yaml", "two-x.yaml")
     assert text.startswith("# Tuned by `ttt compare --tune` on the games before 1858\n")
-    assert resolve(parse_document(text, name)).params == system.params
-
-
-def test_configs_of_one_name_are_written_apart() -> None:
-    both = (entry(name, 0.5).system for name in ("one/x.yaml", "/two/x.yaml"))
-    assert [tuned_config(system, "1858")[0] for system in both] == ["one-x.yaml", "two-x.yaml"]
+    assert resolve(parse_document(text, name)).params == both[0].params
