@@ -1,4 +1,4 @@
-"""Archives read member by member: each a file of its own in the report, damage told by name."""
+"""Archives read member by member: each a file of its own in the report, damage told by name, all within bounds."""
 
 from __future__ import annotations
 
@@ -18,7 +18,8 @@ import zstandard
 
 from tests.support.cases import each
 from ttt_cli.games.read import read_games
-from ttt_cli.games.table import Games
+from ttt_cli.reading import input as unpacking
+from ttt_cli.reading import sources
 from ttt_cli.support.errors import DataError
 from ttt_cli.support.progress import Bar
 
@@ -36,9 +37,9 @@ MEMBERS = {
 }
 
 
-def zipped(members: Mapping[str, bytes]) -> bytes:
+def zipped(members: Mapping[str, bytes], method: int = zipfile.ZIP_DEFLATED) -> bytes:
     stream = io.BytesIO()
-    with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as archive:
+    with zipfile.ZipFile(stream, "w", method) as archive:
         archive.mkdir("sub")
         for name, content in members.items():
             archive.writestr(name, content)
@@ -66,22 +67,11 @@ PACKERS: dict[str, Callable[[bytes], bytes]] = {
     "tar.zst": zstandard.ZstdCompressor().compress,
 }
 ARCHIVES = ["zip", *PACKERS]
+NOISE = {f"{k}.pgn": hashlib.shake_128(bytes([k])).hexdigest(40_000).encode() + b"\n" + PGN for k in range(4)}
 
 
 def packed(suffix: str, members: Mapping[str, bytes]) -> bytes:
     return zipped(members) if suffix == "zip" else PACKERS[suffix](tarred(members))
-
-
-def open_files() -> set[Path]:
-    """What this process has open, where the system tells."""
-    return {place.resolve() for place in Path("/proc/self/fd").glob("*")}
-
-
-def listed(games: Games) -> list[tuple[str, str]]:
-    return [
-        (games.players[white], games.players[black])
-        for white, black in zip(games.white, games.black, strict=True)
-    ]
 
 
 @pytest.mark.parametrize("suffix", ARCHIVES)
@@ -89,7 +79,8 @@ def test_members_are_files_of_their_own(tmp_path: Path, suffix: str) -> None:
     path = tmp_path / f"games.{suffix}"
     path.write_bytes(packed(suffix, MEMBERS))
     games = read_games([path])
-    assert listed(games) == [("C", "D"), ("A", "B")]
+    assert games.players == ("A", "B", "C", "D")
+    assert [games.white.tolist(), games.black.tolist()] == [[2, 0], [3, 1]]
     files = games.report.files
     assert [(file.path, file.kind, file.rows, file.used) for file in files] == [
         (f"{path}/one.pgn", "pgn", 1, 1),
@@ -109,23 +100,22 @@ def test_members_are_files_of_their_own(tmp_path: Path, suffix: str) -> None:
 
 
 @each("suffix", ARCHIVES)
-def test_archives_from_streams(suffix: str) -> None:
-    games = read_games([io.BytesIO(packed(suffix, {"one.pgn": PGN}))])
-    assert games.report.files[0].path == "<stream>/one.pgn"
-
-
-def test_a_zip_archive_needs_random_access() -> None:
+def test_archives_from_streams_and_pipes(suffix: str) -> None:
     class Pipe(io.BytesIO):
         def seekable(self) -> bool:
             return False
 
-    with pytest.raises(DataError, match="cannot be read from a pipe"):
-        read_games([Pipe(zipped({"one.pgn": PGN}))])
-    assert len(read_games([Pipe(tarred({"one.pgn": PGN}))])) == 1
+    content = packed(suffix, {"one.pgn": PGN})
+    assert read_games([io.BytesIO(content)]).report.files[0].path == "<stream>/one.pgn"
+    if suffix == "zip":
+        with pytest.raises(DataError, match="cannot be read from a pipe"):
+            read_games([Pipe(content)])
+    else:
+        assert len(read_games([Pipe(content)])) == 1
 
 
 @pytest.mark.parametrize("suffix", ARCHIVES)
-@pytest.mark.parametrize("members", [{}, {"README.txt": b"x"}, {"empty.pgn": b""}])
+@each("members", [{}, {"README.txt": b"x"}, {"empty.pgn": b""}])
 def test_an_archive_without_games(tmp_path: Path, suffix: str, members: dict[str, bytes]) -> None:
     path = tmp_path / f"games.{suffix}"
     path.write_bytes(packed(suffix, members))
@@ -136,7 +126,7 @@ def test_an_archive_without_games(tmp_path: Path, suffix: str, members: dict[str
 
 def test_an_archive_whose_games_cannot_be_used(tmp_path: Path) -> None:
     path = tmp_path / "games.zip"
-    path.write_bytes(zipped({"a.pgn": MEMBERS["unplayed.pgn"], "b.pgn": MEMBERS["unplayed.pgn"]}))
+    path.write_bytes(zipped(dict.fromkeys(("a.pgn", "b.pgn"), MEMBERS["unplayed.pgn"])))
     with pytest.raises(
         DataError, match="none of its 2 records in 2 files can be used: no result 2"
     ) as caught:
@@ -146,12 +136,9 @@ def test_an_archive_whose_games_cannot_be_used(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("suffix", ARCHIVES)
-@pytest.mark.parametrize("left", [0.4, 0.6])
+@each("left", [0.4, 0.6])
 def test_cut_short(tmp_path: Path, suffix: str, left: float) -> None:
-    members = {
-        f"{k}.pgn": hashlib.shake_128(bytes([k])).hexdigest(40_000).encode() + b"\n" + PGN for k in range(4)
-    }
-    content = packed(suffix, members)
+    content = packed(suffix, NOISE)
     path = tmp_path / f"games.{suffix}"
     path.write_bytes(content[: int(len(content) * left)])
     with pytest.raises(DataError, match=r"damaged|too early") as caught:
@@ -159,38 +146,62 @@ def test_cut_short(tmp_path: Path, suffix: str, left: float) -> None:
     assert str(caught.value.where).startswith(str(path))
 
 
-def test_a_damaged_member_is_named(tmp_path: Path) -> None:
-    content = bytearray(zipped({"one.pgn": PGN, "two.pgn": PGN * 50}))
+def damaged_member(content: bytearray) -> None:
     place = content.index(b"two.pgn") + 12
     content[place : place + 8] = bytes(8)
+
+
+def list_before_the_file(content: bytearray) -> None:
+    content[content.index(b"PK\x05\x06") + 17] += 1
+
+
+def locked(content: bytearray) -> None:
+    content[content.index(b"one.pgn") - 30 + 6] |= 1
+    content[content.rindex(b"one.pgn") - 46 + 8] |= 1
+
+
+@each(
+    "damage, message, member",
+    [
+        (damaged_member, "damaged", "/two.pgn"),
+        (list_before_the_file, "damaged", ""),
+        (locked, r"cannot be unpacked.*encrypted.*\n.*unpack it first", ""),
+    ],
+)
+def test_damaged_zip_archives(
+    tmp_path: Path, damage: Callable[[bytearray], None], message: str, member: str
+) -> None:
+    content = bytearray(zipped({"one.pgn": PGN, "two.pgn": PGN * 50}))
+    damage(content)
     path = tmp_path / "games.zip"
     path.write_bytes(bytes(content))
-    with pytest.raises(DataError, match="damaged") as caught:
+    with pytest.raises(DataError, match=message) as caught:
         read_games([path])
-    assert caught.value.where == f"{path}/two.pgn"
-    assert path not in open_files()  # though the error still holds its frames
+    assert caught.value.where == f"{path}{member}"
+    open_files = {place.resolve() for place in Path("/proc/self/fd").glob("*")}  # where the system tells
+    assert path not in open_files  # though the error still holds its frames
 
 
-def test_a_zip_archive_whose_list_of_members_stands_before_its_beginning(tmp_path: Path) -> None:
-    content = bytearray(zipped({"one.pgn": PGN}))
-    content[content.index(b"PK\x05\x06") + 17] += 1  # of where the list begins
-    path = tmp_path / "games.zip"
-    path.write_bytes(bytes(content))
-    with pytest.raises(DataError, match="damaged") as caught:
-        read_games([path])
-    assert caught.value.where == str(path)
+@each("method", [zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA])
+def test_other_methods_in_zip_archives_are_refused(method: int) -> None:
+    """The standard library unpacks them without bounds."""
+    with pytest.raises(DataError, match="cannot be unpacked: it is not packed by the usual method"):
+        read_games([io.BytesIO(zipped({"a.pgn": PGN}, method))])
 
 
-def test_a_locked_archive(tmp_path: Path) -> None:
-    content = bytearray(zipped({"one.pgn": PGN}))
-    local, central = content.index(b"one.pgn") - 30, content.rindex(b"one.pgn") - 46
-    content[local + 6] |= 1
-    content[central + 8] |= 1
-    path = tmp_path / "games.zip"
-    path.write_bytes(bytes(content))
-    with pytest.raises(DataError, match=r"cannot be unpacked.*encrypted") as caught:
-        read_games([path])
-    assert caught.value.hint == "unpack it first"
+def test_growth_and_number_of_members_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(unpacking, "_PLENTY", 1 << 17)
+    stored, deflated = (zipped({"a.pgn": PGN + b"\n" * 1_000_000}, method) for method in (0, 8))
+    assert len(read_games([io.BytesIO(stored)])) == 1
+    with pytest.raises(DataError, match="more than 250 times its size"):
+        read_games([io.BytesIO(deflated)])
+    monkeypatch.setattr(sources, "_MOST_MEMBERS", 5)
+    with pytest.raises(DataError, match="more than 5 files"):
+        read_games([io.BytesIO(tarred({f"{number}.pgn": PGN for number in range(6)}))])
+    entry = tarfile.TarInfo("x")
+    entry.type, entry.size = tarfile.GNUTYPE_LONGNAME, 1 << 20
+    with pytest.raises(DataError, match="is damaged"):
+        read_games([io.BytesIO(entry.tobuf() + b"a" * (1 << 20))])
 
 
 @pytest.mark.parametrize("suffix", ARCHIVES)
@@ -207,13 +218,10 @@ def test_progress_counts_stored_bytes(tmp_path: Path, suffix: str) -> None:
             assert total == len(content)
             yield self
 
-    noise = {
-        f"{k}.pgn": hashlib.shake_128(bytes([k])).hexdigest(50_000).encode() + b"\n" + PGN for k in range(3)
-    }
-    content = packed(suffix, noise)
+    content = packed(suffix, NOISE)
     (tmp_path / f"games.{suffix}").write_bytes(content)
     read_games([tmp_path / f"games.{suffix}"], progress=Counter())
-    assert sum(seen) == pytest.approx(len(content))  # bytes of the archive
+    assert sum(seen) == pytest.approx(len(content))
     assert all(amount > 0 for amount in seen)
 
 
@@ -221,11 +229,6 @@ def test_a_folder_with_archives_and_files(tmp_path: Path) -> None:
     (tmp_path / "b.zip").write_bytes(zipped({"one.pgn": PGN}))
     (tmp_path / "a.csv").write_bytes(CSV)
     (tmp_path / "page.pgn").write_bytes(b"<html>")
-    games = read_games([tmp_path])
-    assert [file.path for file in games.report.files] == [
-        str(tmp_path / "a.csv"),
-        str(tmp_path / "b.zip") + "/one.pgn",
-    ]
-    assert [(p.file, p.reason) for p in games.report.problems] == [
-        (str(tmp_path / "page.pgn"), "holds no games")
-    ]
+    report = read_games([tmp_path]).report
+    assert [file.path for file in report.files] == [f"{tmp_path}/a.csv", f"{tmp_path}/b.zip/one.pgn"]
+    assert [(p.file, p.reason) for p in report.problems] == [(f"{tmp_path}/page.pgn", "holds no games")]

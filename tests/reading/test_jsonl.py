@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 from tests.support.batches import rows_of
 from tests.support.cases import each
 from ttt_cli.config.schema import DataConfig
-from ttt_cli.reading import delimited, jsonl, reports, text
+from ttt_cli.reading import delimited, jsonl, reports
+from ttt_cli.reading import input as text
 from ttt_cli.reading.batches import Note, Table
 from ttt_cli.reading.input import DamagedInputError
 from ttt_cli.reading.jsonl import Object, as_text, one_after_the_other, one_per_line, read_jsonl

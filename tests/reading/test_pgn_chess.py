@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.support.batches import scanned
-from ttt_cli.reading.text import text_of
+from ttt_cli.reading.input import text_of
 
 NAMES = st.text(alphabet="abcÄß ,.[{;%", min_size=1, max_size=10)
 ROUNDS = st.sampled_from(["?", "1", "2.3", "-"])

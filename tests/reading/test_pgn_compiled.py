@@ -20,9 +20,8 @@ from tests.support.cases import each
 from tests.support.strategies import examples
 from ttt_cli.reading import pgn as pgn_compiled
 from ttt_cli.reading.batches import Batch
-from ttt_cli.reading.input import DamagedInputError
+from ttt_cli.reading.input import DamagedInputError, plain_blocks
 from ttt_cli.reading.pgn import Scanner
-from ttt_cli.reading.text import plain_blocks
 
 SAMPLES = Path(__file__).parents[2] / "sample_pgn"
 FIRST = '[Event "x"]\n[Date "1858"]\n[White "A"]\n[Black "B"]\n[Result "1-0"]\n'

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from tests.support.batches import scanned
 from ttt_cli.config.schema import DataConfig
 from ttt_cli.games.read import read_games
-from ttt_cli.reading.text import plain_blocks, text_of
+from ttt_cli.reading.input import plain_blocks, text_of
 from ttt_cli.support.errors import DataError
 
 pytestmark = pytest.mark.slow

@@ -10,9 +10,9 @@ from tests.support.batches import scanned
 from tests.support.cases import each
 from ttt_cli.reading import pgn_text as pgn_moves
 from ttt_cli.reading.batches import Note
+from ttt_cli.reading.input import plain_blocks, text_of
 from ttt_cli.reading.pgn import TAG_COLUMNS
 from ttt_cli.reading.results import parse_result
-from ttt_cli.reading.text import plain_blocks, text_of
 
 
 class Row(NamedTuple):

@@ -14,7 +14,7 @@ from tests.reference.pgn import PlainScanner
 from tests.support.batches import Rows, scanned
 from ttt_cli.reading import pgn_text as pgn_tags
 from ttt_cli.reading.batches import Note
-from ttt_cli.reading.text import text_of
+from ttt_cli.reading.input import text_of
 
 Reader = Callable[[Iterable[bytes]], tuple[Rows, list[Note], list[Note]]]
 

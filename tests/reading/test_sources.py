@@ -1,15 +1,31 @@
-"""What names stand for, files, folders and patterns, and what a file is by its content."""
+"""Files, folders and patterns; what a file is by its content; sources read in other processes as in this one."""
 
 from __future__ import annotations
 
 import io
+import math
+import os
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 
 from tests.support.cases import each
-from ttt_cli.reading.sources import Source, binary_format, find_sources, recognise, refuse_foreign
-from ttt_cli.support.errors import DataError
+from ttt_cli.config.schema import DataConfig
+from ttt_cli.reading import sources as reading
+from ttt_cli.reading.input import Input
+from ttt_cli.reading.sources import (
+    APART,
+    FileRead,
+    Source,
+    binary_format,
+    find_sources,
+    jobs_for,
+    read_sources,
+    recognise,
+    refuse_foreign,
+)
+from ttt_cli.support.errors import ConfigError, DataError
 
 FILES = (
     "b.pgn",
@@ -85,10 +101,8 @@ def test_nothing_found(folder: Path) -> None:
     with pytest.raises(DataError, match="contains no file of games") as caught:
         find_sources([folder / "empty"])
     assert caught.value.where == str(folder / "empty")
-    assert ".pgn" in str(caught.value.hint)
-    with pytest.raises(DataError, match=r"\*\.nothing: no file matches") as caught:
+    with pytest.raises(DataError, match=r"\*\.nothing: no file matches"):
         find_sources([str(folder / "*.nothing")])
-    assert caught.value.hint
 
 
 @each(
@@ -126,9 +140,8 @@ def test_parquet_is_no_foreign_binary() -> None:
 
 
 def test_neither() -> None:
-    with pytest.raises(DataError, match="neither PGN tags nor columns") as caught:
+    with pytest.raises(DataError, match="neither PGN tags nor columns"):
         recognise(b"just words\n", "notes.txt")
-    assert caught.value.hint
 
 
 @each(
@@ -165,3 +178,92 @@ def test_no_binary_file(head: bytes, encoding: str | None) -> None:
 
 def test_a_long_blank_beginning_is_looked_at_once() -> None:
     assert recognise(b"\n" * 50_000 + b"a,b\n", "games").name == "csv"
+
+
+PGN = '[Event "e{0}"]\n[Date "18{0}"]\n[White "A{0}"]\n[Black "B"]\n[Result "1-0"]\n\n1. e4 e{1} 1-0\n\n'
+CONTENTS = {
+    "a.pgn": "".join(PGN.format(n % 90 + 10, n % 8) for n in range(2000)),
+    "b.csv": "date,white,black,result\n1857,C,D,0-1\n1857,C,NN,0-1\n",
+    "c.pgn": PGN.format(10, 5) + PGN.format(11, 5).replace("1-0", "*"),
+    "d.pgn": PGN.format(12, 5),
+    "page.pgn": "<html>",
+    "empty.pgn": "",
+}
+
+
+class Counted:
+    def __init__(self) -> None:
+        self.bytes = 0.0
+        self.notes: set[str] = set()
+
+    def advance(self, amount: float = 1, note: str = "") -> None:
+        self.bytes += amount
+        self.notes.add(note)
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> list[Path]:
+    for name, content in CONTENTS.items():
+        (tmp_path / name).write_text(content)
+    return [tmp_path / name for name in CONTENTS]
+
+
+def found(
+    files: Sequence[Path], jobs: int, data: DataConfig | None = None
+) -> tuple[list[object], Counted, Exception | None]:
+    """Everything known of the records of each file, the progress, and the error at the end."""
+    bar = Counted()
+    sources = [Source(str(file), number) for number, file in enumerate(files)]
+    parts: list[object] = []
+    try:
+        for source, part in read_sources(sources, data or DataConfig(), bar, jobs=jobs):
+            assert isinstance(part, FileRead)
+            records = part.records
+            columns = ["dates", "whites", "blacks", "results", *records.further]
+            values = [(list(records.distinct(name)), records.codes(name).tolist()) for name in columns]
+            moves = None if records.moves is None else records.moves.tolist()
+            parts.append((source, part[1:], columns, values, records.lines.tolist(), moves))
+    except (DataError, ConfigError) as error:
+        return parts, bar, error
+    return parts, bar, None
+
+
+@pytest.mark.slow
+def test_the_same_in_other_processes(files: list[Path]) -> None:
+    here, bar, error = found(files[:4], 1)
+    apart, other_bar, other_error = found(files[:4], 3)
+    assert apart == here
+    assert error is other_error is None
+    assert other_bar.bytes == bar.bytes == sum(file.stat().st_size for file in files[:4])
+    assert other_bar.notes == bar.notes == {file.name for file in files[:4]}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_errors_come_in_order(files: list[Path], jobs: int) -> None:
+    parts, _, error = found([files[1], *files[4:]], jobs)
+    assert len(parts) == 1
+    assert isinstance(error, DataError)
+    assert (error.where, error.exit_code) == (str(files[4]), 3)
+    assert "is a web page" in str(error)
+    assert isinstance(found(files[:2], jobs, DataConfig(encoding="nonsense"))[2], ConfigError)
+
+
+def test_when_processes_are_worth_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(reading, "available_cores", lambda: 4)
+
+    def jobs(*sizes: float, suffix: str = "pgn") -> int:
+        inputs = []
+        for number, size in enumerate(sizes):
+            path = tmp_path / f"{number}.{suffix}"
+            path.touch()
+            os.truncate(path, math.ceil(size))
+            inputs.append(Input(path))
+        return jobs_for(inputs)
+
+    assert jobs(APART) == jobs(APART, APART - 1) == 1
+    assert jobs(APART, APART) == jobs(10 * APART, APART) == 2
+    assert jobs(*[APART] * 9, 0) == 4
+    assert jobs(APART / 20, APART / 20 + 1, suffix="pgn.xz") == 2
+    monkeypatch.setattr(reading, "available_cores", lambda: 1)
+    assert jobs(APART, APART) == 1

@@ -6,9 +6,9 @@ from collections.abc import Iterable
 
 from ttt_cli.kernels.pgn import COLUMNS
 from ttt_cli.reading.batches import FileRecords, Note, Table
+from ttt_cli.reading.input import text_of
 from ttt_cli.reading.pgn import MADE, TAG_COLUMNS, Scanner
 from ttt_cli.reading.pgn_chess import read_pgn_chess
-from ttt_cli.reading.text import text_of
 
 Rows = list[tuple[object, ...]]
 

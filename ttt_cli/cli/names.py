@@ -48,7 +48,7 @@ def command(
     from ttt_cli.games.players import Decision, Decisions
     from ttt_cli.games.read import read_games
     from ttt_cli.games.suspects import find_suspects
-    from ttt_cli.reading.text import decode
+    from ttt_cli.reading.input import decode
 
     decisions = Decisions(decode(Path(out).read_bytes()) if Path(out).exists() else "", out)
     data = configure(config, overrides).config.data

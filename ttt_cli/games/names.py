@@ -9,8 +9,8 @@ from typing import Final
 import numpy as np
 
 from ttt_cli.config.schema import NameMatching
+from ttt_cli.reading.input import text_of
 from ttt_cli.reading.reports import NO_PLAYER, UNNAMED_PLAYER
-from ttt_cli.reading.text import text_of
 from ttt_cli.support.arrays import Mask
 from ttt_cli.support.folding import fold
 

@@ -25,9 +25,8 @@ from ttt_cli.games.names import clean_name, comma_keys, name_key, name_keys
 from ttt_cli.games.validate import NameDictionary
 from ttt_cli.reading.batches import pairs_in
 from ttt_cli.reading.columns import Codes, counts_of, narrow, spread
-from ttt_cli.reading.input import Input
+from ttt_cli.reading.input import Input, decode
 from ttt_cli.reading.reports import InputFile
-from ttt_cli.reading.text import decode, whole_text
 from ttt_cli.support.arrays import Ids, Mask, Places
 from ttt_cli.support.errors import DataError
 from ttt_cli.support.folding import fold
@@ -70,7 +69,7 @@ class _AliasLine(NamedTuple):
 def read_aliases(path: str) -> Aliases:
     """Read an alias file, plain or packed. Raises DataError with file and line for contradictions."""
     source = Input(path)
-    text = whole_text(source, "a list of names")
+    text = source.text("a list of names")
     file = InputFile(source.name, source.digest, source.count)
     if (spellings := spellings_in(text)) is not None:
         return Aliases({clean_name(spelling): name for spelling, name in spellings.items()}, source=file)

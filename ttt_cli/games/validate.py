@@ -24,6 +24,7 @@ from ttt_cli.reading import reports as reasons
 from ttt_cli.reading.batches import MOST_NOTES, FileRecords, Note
 from ttt_cli.reading.columns import Codes, Dictionary, counts_of, narrow, spread, spread_some
 from ttt_cli.reading.dates import PLAIN, DateForm, DateForms, GameDate, has_two_digits, is_number, parse_date
+from ttt_cli.reading.input import text_of, texts_of
 from ttt_cli.reading.results import (
     NO_TALLY,
     Tally,
@@ -32,7 +33,6 @@ from ttt_cli.reading.results import (
     parse_results,
     tally_of,
 )
-from ttt_cli.reading.text import text_of, texts_of
 from ttt_cli.support.arrays import Array, Ids, Mask
 from ttt_cli.support.folding import fold
 

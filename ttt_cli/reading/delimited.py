@@ -13,10 +13,9 @@ import pyarrow.csv
 from ttt_cli.config.schema import DataConfig
 from ttt_cli.reading.batches import Batch, Note, Table
 from ttt_cli.reading.columns import Strings
-from ttt_cli.reading.input import DamagedInputError
+from ttt_cli.reading.input import HEAD, DamagedInputError, pieces
 from ttt_cli.reading.layout import Layout, Row, find_layout
 from ttt_cli.reading.reports import BAD_ROW, DROPPED, TOO_LONG
-from ttt_cli.reading.text import HEAD, pieces
 from ttt_cli.support.arrays import Mask, Places
 from ttt_cli.support.errors import DataError
 

@@ -1,6 +1,10 @@
-"""Files and streams as blocks of bytes, unpacked by their first bytes in bounded steps, counted and digested."""
+"""Files and streams as blocks of bytes: unpacked in bounded steps, counted and digested, then as plain text.
+
+Plain text is UTF-8 or similar with LF line ends and without NULs; single values of it are decoded here, too.
+"""
 
 import bz2
+import codecs
 import hashlib
 import io
 import lzma
@@ -8,15 +12,16 @@ import os
 import re
 import sys
 import zlib
-from collections.abc import Callable, Generator, Iterable, Iterator
-from contextlib import closing, nullcontext
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from contextlib import closing, contextmanager, nullcontext
 from functools import partial
+from itertools import chain
 from pathlib import Path
 from typing import Any, BinaryIO, Final
 
-from ttt_cli.support.errors import DataError, nearest
+from ttt_cli.support.errors import ConfigError, DataError, nearest, suggested
 from ttt_cli.support.files import refuse_device
-from ttt_cli.support.progress import Bar
+from ttt_cli.support.progress import SILENT, Bar
 
 STDIN: Final = "<stdin>"
 STEP: Final = 1 << 18  # bytes read and unpacked at a time
@@ -24,8 +29,22 @@ MEMORY: Final = 1 << 27  # bytes that an unpacker may use; pyarrow has the same 
 _PLENTY: Final = 1 << 25  # unpacked bytes up to which any expansion is accepted
 _MOST: Final = 250  # the largest expansion beyond that; games expand up to 30 times
 _ADDRESS: Final = re.compile("(https?|ftp):/+(.+)")
-ERRORS: Final = (zlib.error, lzma.LZMAError, OSError, EOFError, ValueError)  # of damaged data
+_ERRORS: Final[tuple[type[Exception], ...]] = (zlib.error, lzma.LZMAError, OSError, EOFError, ValueError)
 Unpack = Callable[[Iterator[bytes]], Iterator[bytes]]
+
+HEAD: Final = 1 << 16  # bytes by which a format is recognised
+BLOCK: Final = 1 << 17
+_SMALL: Final = 1 << 26  # the most bytes of a list of names or ratings
+_MARKS: Final = {  # byte order marks, the longer ones first
+    codecs.BOM_UTF32_LE: "utf-32",
+    codecs.BOM_UTF32_BE: "utf-32",
+    codecs.BOM_UTF16_LE: "utf-16",
+    codecs.BOM_UTF16_BE: "utf-16",
+}
+_ENCODINGS: Final = ("utf-8", "utf-16", "latin-1", "cp1252", "cp1251", "cp437", "koi8-r")
+_RATINGS: Final = {"rating", "ratings", "elo", "rtng", "srtng", "rrtng", "brtng", "fideid"}
+_OF_GAMES: Final = {"white", "black", "result", "score", "opponent", "winner", "loser", "home", "away"}
+_AT_ONCE: Final = 1 << 12  # values decoded together
 
 
 class DamagedInputError(DataError):
@@ -37,33 +56,29 @@ def peek(blocks: Iterable[bytes], size: int) -> tuple[bytes, Iterator[bytes]]:
 
     DamagedInputError after the first bytes is raised only when the blocks are read up to the damage.
     """
-    source = iter(blocks)
-    first: list[bytes] = []
-    length, damage = 0, None
+    rest, head, damage = iter(blocks), bytearray(), None
     try:
-        while length < size and (more := next(source, b"")):
-            first.append(more)
-            length += len(more)
+        while len(head) < size and (more := next(rest, b"")):
+            head += more
     except DamagedInputError as error:
-        if not first:
+        if not head:
             raise
         damage = error
-    head = b"".join(first)
 
     def again() -> Iterator[bytes]:
         if head:
-            yield head
+            yield bytes(head)
         if damage is not None:
             raise damage
-        yield from source
+        yield from rest
 
-    return head, again()
+    return bytes(head), again()
 
 
 class BlockReader(io.RawIOBase):
     """A file object over blocks of bytes; it returns less than asked for where a block ends."""
 
-    def __init__(self, blocks: Iterator[bytes]) -> None:
+    def __init__(self, blocks: Iterable[bytes]) -> None:
         self._blocks = filter(None, blocks)
         self._rest = memoryview(b"")
 
@@ -135,24 +150,29 @@ class Expansion:
             raise DataError(message, where=self._name, hint=hint)
 
     def unpacked(self, pieces: Iterator[bytes], unpack: Unpack) -> Iterator[bytes]:
-        """The content of compressed pieces. Raises one of ERRORS for damaged data, EOFError when they end too early."""
+        """The content of compressed pieces. Raises one of _ERRORS for damaged data, EOFError for an early end."""
 
         def counted() -> Iterator[bytes]:
             for piece in pieces:
                 self._packed += len(piece)
                 yield piece
 
-        for content in unpack(counted()):
-            if content:
-                self.add(len(content))
-                yield content
+        for content in filter(None, unpack(counted())):
+            self.add(len(content))
+            yield content
 
 
-def refuse_large(error: Exception, name: str) -> None:
-    """Raise DataError where an unpacker would need more than MEMORY."""
-    if "memory" in str(error).lower():
-        message = f"needs more than {MEMORY >> 20} MB of memory to be unpacked"
-        raise DataError(message, where=name, hint="unpack it first, as it was packed") from error
+@contextmanager
+def named_damage(name: str, *errors: type[Exception]) -> Iterator[None]:
+    """Raise DamagedInputError with that name for the errors of unpackers, and `errors`."""
+    try:
+        yield
+    except (*_ERRORS, *errors) as error:
+        if "memory" in str(error).lower():
+            message = f"needs more than {MEMORY >> 20} MB of memory to be unpacked"
+            raise DataError(message, where=name, hint="unpack it first, as it was packed") from error
+        what = "compressed data end too early" if isinstance(error, EOFError) else f"is damaged ({error})"
+        raise DamagedInputError(what, where=name, hint="fetch or pack it again") from error
 
 
 class Input:
@@ -198,19 +218,9 @@ class Input:
             unpack = next((unpack for magic, unpack in UNPACKERS.items() if head.startswith(magic)), None)
             if unpack is None:
                 yield from pieces
-                return
-            try:
-                yield from Expansion(self.name).unpacked(pieces, unpack)
-            except EOFError as error:
-                hint = "the file was cut short: fetch or pack it again"
-                raise DamagedInputError(
-                    "compressed data end too early", where=self.name, hint=hint
-                ) from error
-            except ERRORS as error:
-                refuse_large(error, self.name)
-                message = f"compressed data are damaged ({error})"
-                hint = "the file is damaged: fetch or pack it again"
-                raise DamagedInputError(message, where=self.name, hint=hint) from error
+            else:
+                with named_damage(self.name):
+                    yield from Expansion(self.name).unpacked(pieces, unpack)
 
     def _stored(self, bar: Bar) -> Generator[bytes, None, None]:
         try:
@@ -222,6 +232,17 @@ class Input:
                     yield piece
         except OSError as error:
             raise DataError(f"cannot be read: {error.strerror or error}", where=self.name) from error
+
+    def text(self, what: str) -> str:
+        """The whole text of a plain or packed file. Raises DataError for one too long to be `what` is expected."""
+        content = bytearray()
+        with closing(self.blocks(SILENT)) as blocks:
+            for block in blocks:
+                content += block
+                if len(content) > _SMALL:
+                    hint = f"is it {what}?"
+                    raise DataError(f"takes more than {_SMALL >> 20} MB", where=self.name, hint=hint)
+        return decode(strip_mark(bytes(content)))
 
 
 def shown(path: str) -> str:
@@ -249,3 +270,113 @@ def _size_of(path: Path) -> int | None:
     except OSError as error:
         raise DataError(f"cannot be read: {error.strerror or error}", where=shown(str(path))) from error
     return status.st_size if path.is_file() else None
+
+
+def plain_blocks(blocks: Iterable[bytes], encoding: str | None, name: str) -> Iterator[bytes]:
+    """The same content with LF line ends and without NULs, in blocks that are never empty.
+
+    With an `encoding`, or a UTF-16 or UTF-32 byte order mark, it is converted to UTF-8; other bytes are unchanged.
+    Raises ConfigError for an unknown encoding, DataError for bytes that are not of that encoding.
+    """
+    head, content = peek(blocks, 4)
+    known = encoding or marked_encoding(head)
+    if known is not None:
+        content = _transcode(content, known, name)
+    head, content = peek(content, len(codecs.BOM_UTF8))
+    if head.startswith(codecs.BOM_UTF8):
+        next(content)
+        content = chain([strip_mark(head)], content)
+    return _unix_lines(content)
+
+
+def pieces(blocks: Iterable[bytes]) -> Iterator[bytes]:
+    """The same bytes, at most BLOCK at a time."""
+    return (block[start : start + BLOCK] for block in blocks for start in range(0, len(block), BLOCK))
+
+
+def marked_encoding(head: bytes) -> str | None:
+    """UTF-16 or UTF-32 according to a byte order mark, else None."""
+    return next((encoding for mark, encoding in _MARKS.items() if head.startswith(mark)), None)
+
+
+def strip_mark(head: bytes) -> bytes:
+    """Without the UTF-8 byte order mark."""
+    return head.removeprefix(codecs.BOM_UTF8)
+
+
+def _transcode(blocks: Iterable[bytes], encoding: str, name: str) -> Iterator[bytes]:
+    try:
+        bytes(4).decode(encoding)
+    except (LookupError, ValueError) as error:
+        hint = suggested(encoding, _ENCODINGS, "for instance utf-8, cp1252 or utf-16")
+        raise ConfigError(f"data.encoding: unknown encoding {encoding!r}", hint=hint) from error
+    lines = 1
+    try:
+        for text in codecs.iterdecode(blocks, encoding):
+            lines += text.count("\n")
+            yield text.encode("utf-8")
+    except UnicodeError as error:
+        if isinstance(error, UnicodeDecodeError):
+            lines += error.object.count(b"\n", 0, error.start)
+        hint = "leave data.encoding out to read UTF-8 and cp1252 value by value"
+        raise DataError(f"not {encoding}: {error}", where=f"{name}:{lines}", hint=hint) from error
+
+
+def _unix_lines(blocks: Iterator[bytes]) -> Iterator[bytes]:
+    pending = b""  # a CR at the end of a block: an LF may follow in the next
+    for block in blocks:
+        clean = pending + block
+        if b"\0" in clean or b"\x1a" in clean:  # padding, and the end-of-file mark of DOS
+            clean = clean.translate(None, b"\0\x1a")
+        pending = b"\r" if clean.endswith(b"\r") else b""
+        if b"\r" in clean:
+            clean = clean[: len(clean) - len(pending)].replace(b"\r\n", b"\n").replace(b"\r", b"\n")
+        if clean:
+            yield clean
+    if pending:
+        yield b"\n"
+
+
+def decode(raw: bytes) -> str:
+    """Bytes as text: UTF-8, else cp1252, else (the five bytes cp1252 lacks) latin-1. Never fails."""
+    for encoding in ("utf-8", "cp1252"):
+        try:
+            return raw.decode(encoding)
+        except UnicodeDecodeError:
+            continue
+    return raw.decode("latin-1")
+
+
+def rating_list(name: str) -> DataError:
+    """The error for a list of ratings instead of games."""
+    hint = "perhaps --beside FILE of `ttt plot` or `ttt report`, which show published ratings"
+    return DataError("is a rating list, not games", where=name, hint=hint)
+
+
+def is_rating_list(line: str) -> bool:
+    """Whether the first line of a file is that of a list of players with their ratings."""
+    words = set(re.findall(r"[a-z]+", line.casefold()))
+    return bool(words & {"name", "player"} and words & _RATINGS) and not words & _OF_GAMES
+
+
+def text_of(raw: object) -> str:
+    """A value as text: decodes bytes, and bytes that `surrogateescape` left in a text."""
+    if isinstance(raw, bytes):
+        return decode(raw)
+    text = str(raw)
+    if not text.isascii() and any("\udc80" <= character <= "\udcff" for character in text):
+        return decode(text.encode("utf-8", "surrogateescape"))
+    return text
+
+
+def texts_of(raws: Sequence[Any], text_of: Callable[[Any], str] = text_of) -> list[str]:
+    """`text_of` of each; bytes that are valid UTF-8 are decoded many at once."""
+    texts: list[str] = []
+    for start in range(0, len(raws), _AT_ONCE):
+        some = list(raws[start : start + _AT_ONCE])
+        try:
+            decoded = b"\n".join(some).decode("utf-8").split("\n")
+        except (TypeError, UnicodeDecodeError):
+            decoded = []
+        texts += decoded if len(decoded) == len(some) else map(text_of, some)  # a value may contain LF
+    return texts

@@ -22,8 +22,8 @@ from ttt_cli.reading.batches import (
 )
 from ttt_cli.reading.columns import Strings
 from ttt_cli.reading.dates import known_date, parse_date
+from ttt_cli.reading.input import is_rating_list, rating_list
 from ttt_cli.reading.results import is_score, match_result, match_scores
-from ttt_cli.reading.text import is_rating_list, rating_list
 from ttt_cli.support.arrays import Ids, Places
 from ttt_cli.support.errors import ConfigError, DataError, suggested
 

@@ -10,8 +10,8 @@ from collections.abc import Hashable, Mapping, Sequence
 from typing import Final, TypeVar
 
 from ttt_cli.reading.batches import ResultKind
+from ttt_cli.reading.input import text_of
 from ttt_cli.reading.reports import BAD_SCORE, FORFEIT, NO_RESULT, UNKNOWN_RESULT
-from ttt_cli.reading.text import text_of
 
 Raw = TypeVar("Raw", bound=Hashable)
 Outcome = int | str  # 0 loss, 1 draw, 2 win for White; or the reason for none

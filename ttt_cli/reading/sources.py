@@ -21,18 +21,21 @@ from ttt_cli.config.schema import DataConfig
 from ttt_cli.formats import FORMATS, Format
 from ttt_cli.reading.batches import FileRecords
 from ttt_cli.reading.input import (
-    ERRORS,
+    HEAD,
     STEP,
     BlockReader,
-    DamagedInputError,
     Expansion,
     Input,
+    is_rating_list,
+    marked_encoding,
+    named_damage,
     peek,
-    refuse_large,
+    plain_blocks,
+    rating_list,
     shown,
+    strip_mark,
 )
 from ttt_cli.reading.reports import Problem
-from ttt_cli.reading.text import HEAD, is_rating_list, marked_encoding, plain_blocks, rating_list, strip_mark
 from ttt_cli.support.errors import DataError
 from ttt_cli.support.progress import SILENT, Bar
 from ttt_cli.work import Reporting, StepReport, available_cores, report, work_apart
@@ -43,38 +46,44 @@ SKIPPED: Final = "skipped"  # the action for a file that does not contain games
 OTHER_FILE: Final = "not named as games"
 NO_GAMES: Final = "holds no games"
 INNER_ARCHIVE: Final = "archive in an archive"
-_HTML: Final = re.compile(rb"\s*<(?:!doctype|html|head|body|\?xml|!--|script|svg)", re.IGNORECASE)
-_CONTROL: Final = bytes(set(range(32)) - set(b"\t\n\r\f\x1b"))
-_OFFICE: Final = re.compile(
-    rb"\[Content_Types\]\.xml|mimetypeapplication/vnd\.oasis"
-)  # first in their zip archives
-_CONTAINERS: Final = {
-    b"PK\x03\x04": "a zip archive",
-    b"7z\xbc\xaf\x27\x1c": "a 7z archive",
-    b"Rar!": "a rar archive",
-    b"%PDF": "a PDF document",
-    b"SQLite format 3": "an SQLite database",
-    b"\x89PNG": "an image",
-    b"\xff\xd8\xff": "an image",
-}
 _HINT: Final = (
     "games are read from PGN, CSV or TSV, JSONL and Parquet, also packed with gzip, bzip2, xz or zstd"
 )
+_OFFICE: Final = rb".{0,100}?(?:\[Content_Types\]\.xml|mimetypeapplication/vnd\.oasis)"  # within zip archives
+_FOREIGN: Final = {  # by the first bytes
+    re.compile(begins, re.DOTALL): (what, hint)
+    for begins, what, hint in (
+        (_OFFICE, "a spreadsheet or another office file", "save the table as CSV first"),
+        (rb"PK\x03\x04", "a zip archive", f"unpack or convert it first; {_HINT}"),
+        (rb"7z\xbc\xaf\x27\x1c", "a 7z archive", f"unpack or convert it first; {_HINT}"),
+        (rb"Rar!", "a rar archive", f"unpack or convert it first; {_HINT}"),
+        (rb".{257}ustar", "a tar archive", f"unpack it first (tar xf); {_HINT}"),
+        (rb"%PDF", "a PDF document", _HINT),
+        (rb"SQLite format 3", "an SQLite database", _HINT),
+        (rb".{8}DUCK", "a database, perhaps a run that was written before", _HINT),
+        (rb"\x89PNG|\xff\xd8\xff", "an image", _HINT),
+        (
+            rb"(?:\xef\xbb\xbf)?\s*<(?i:!doctype|html|head|body|\?xml|!--|script|svg)",
+            "a web page",
+            "download the file itself instead of the page that shows it",
+        ),
+    )
+}
+_CONTROL: Final = bytes(set(range(32)) - set(b"\t\n\r\f\x1b"))
 _PACKED: Final = frozenset({".gz", ".bz2", ".xz", ".zst"})
 _ARCHIVES: Final = frozenset(  # readable or not
     {".zip", ".tar", ".tgz", ".tbz", ".tbz2", ".txz", ".tzst", ".7z", ".rar"}
 )
 GAMES_SUFFIXES: Final = tuple(suffix for form in FORMATS for suffix in form.suffixes)
-
-
-APART: Final = (
-    1 << 28
-)  # bytes of plain PGN, besides the largest source, for which other processes are started
+APART: Final = 1 << 28  # bytes of plain PGN besides the largest source from which other processes read, too
 _SLOW: Final = {  # time per byte of packed files, relative to plain ones
     **dict.fromkeys((".gz", ".tgz", ".zst", ".tzst", ".zip"), 5),
     **dict.fromkeys((".xz", ".txz"), 20),
     **dict.fromkeys((".bz2", ".tbz", ".tbz2"), 50),
 }
+_MOST_MEMBERS: Final = 500_000
+_LONG_NAME: Final = 1 << 16  # bytes of the extra information on one member of a tar archive
+Member = Input | Problem  # a file to be read before the next is requested, or a skipped one
 
 
 class Source(NamedTuple):
@@ -112,12 +121,25 @@ def find_sources(named: Sequence[Named]) -> tuple[list[Source], list[Problem]]:
     return sources, skipped
 
 
-def skipped_file(name: str, reason: str, why: str) -> Problem:
-    """The problem that reports a skipped file."""
+def _files_in(folder: Path, skipped: list[Problem]) -> list[Path]:
+    files: list[Path] = []
+    for path in sorted(path for path in folder.rglob("*") if path.is_file()):
+        why = None if _suffix(path.name) in _ARCHIVES else _why_not_games(str(path.relative_to(folder)))
+        if why is None:
+            files.append(path)
+        else:
+            skipped.append(_skipped(str(path), OTHER_FILE, why))
+    if not files:
+        hint = f"in folders these are read: {', '.join(GAMES_SUFFIXES)}, archives"
+        raise DataError("contains no file of games", where=str(folder), hint=hint)
+    return files
+
+
+def _skipped(name: str, reason: str, why: str) -> Problem:
     return Problem(shown(name), 1, reason, why, SKIPPED)
 
 
-def why_not_games(name: str) -> str | None:
+def _why_not_games(name: str) -> str | None:
     """Why a file in a folder or an archive is skipped because of its name; None if it is read."""
     if any(part.startswith(".") or part == "__MACOSX" for part in PurePath(name).parts):
         return "hidden"
@@ -125,18 +147,15 @@ def why_not_games(name: str) -> str | None:
     return None if named_as_games(name) else f"named neither {', '.join(suffixes)} nor {last}"
 
 
-def _files_in(folder: Path, skipped: list[Problem]) -> list[Path]:
-    files: list[Path] = []
-    for path in sorted(path for path in folder.rglob("*") if path.is_file()):
-        why = None if _suffix(path.name) in _ARCHIVES else why_not_games(str(path.relative_to(folder)))
-        if why is None:
-            files.append(path)
-        else:
-            skipped.append(skipped_file(str(path), OTHER_FILE, why))
-    if not files:
-        hint = f"in folders these are read: {', '.join(GAMES_SUFFIXES)}, archives"
-        raise DataError("contains no file of games", where=str(folder), hint=hint)
-    return files
+def named_as_games(name: str) -> bool:
+    """Whether a file in a folder or an archive has the suffix of a file of games."""
+    return _suffix(name) in GAMES_SUFFIXES
+
+
+def _suffix(name: str) -> str:
+    """The suffix of a file once it is unpacked."""
+    path = PurePath(name.lower())
+    return (path.with_suffix("") if path.suffix in _PACKED else path).suffix
 
 
 def refuse_foreign(head: bytes, name: str, *, encoding: str | None) -> None:
@@ -146,23 +165,13 @@ def refuse_foreign(head: bytes, name: str, *, encoding: str | None) -> None:
     """
     if binary_format(head):
         return
-    text, sample = strip_mark(head), head[:4096]
-    if not text.strip():
+    if not strip_mark(head).strip():
         raise DataError("is empty", where=name)
     if b"<playerslist" in head[:1000]:
         raise rating_list(name)
-    what, hint = next((what for magic, what in _CONTAINERS.items() if head.startswith(magic)), None), _HINT
-    if what and "archive" in what:
-        hint = f"unpack or convert it first; {_HINT}"
-    if _OFFICE.search(head[:100]):
-        what, hint = "a spreadsheet or another office file", "save the table as CSV first"
-    elif head[257:262] == b"ustar":
-        what, hint = "a tar archive", f"unpack it first (tar xf); {_HINT}"
-    elif head[8:12] == b"DUCK":
-        what = "a database, perhaps a run that was written before"
-    elif _HTML.match(text):
-        what, hint = "a web page", "download the file itself instead of the page that shows it"
-    elif not (what or encoding) and len(sample) - len(sample.translate(None, _CONTROL)) > len(sample) // 20:
+    sample = head[:4096]
+    what, hint = next((said for begins, said in _FOREIGN.items() if begins.match(head)), ("", ""))
+    if not (what or encoding) and len(sample) - len(sample.translate(None, _CONTROL)) > len(sample) // 20:
         what = "a binary file"
         hint = f"{_HINT}; for text in UTF-16 without a byte order mark set data.encoding=utf-16-le"
     if what:
@@ -189,39 +198,20 @@ def recognise(head: bytes, name: str) -> Format:
     return found
 
 
-def named_as_games(name: str) -> bool:
-    """Whether a file in a folder or an archive has the suffix of a file of games."""
-    return _suffix(name) in GAMES_SUFFIXES
-
-
-def _suffix(name: str) -> str:
-    """The suffix of a file once it is unpacked."""
-    path = PurePath(name.lower())
-    if path.suffix in _PACKED:
-        path = path.with_suffix("")
-    return path.suffix
-
-
-_MOST_MEMBERS: Final = 500_000
-_LONG_NAME: Final = 1 << 16  # bytes of the extra information on one member of a tar archive
-Member = Input | Problem  # a file to be read before the next is requested, or a skipped one
-_DAMAGED: Final = "the archive is damaged: fetch or pack it again"
-
-
 def _of_tar(archive: Input, blocks: Iterator[bytes]) -> Generator[Member, None, None]:
     """Members in order, named `archive/member`; raises DamagedInputError when the archive is damaged."""
     handle = cast(IO[bytes], BlockReader(blocks))
-    try:
-        with tarfile.open(fileobj=handle, mode="r|", tarinfo=_BoundedTarInfo) as tar:
-            while (entry := tar.next()) is not None:
-                cast(Any, tar).members.clear()  # which would grow with the archive
-                if entry.isdir():
-                    continue
-                content = tar.extractfile(entry) if entry.isfile() and not entry.issparse() else None
-                yield _member(archive.name, entry.name, _steps(content) if content else None)
+    with (
+        named_damage(archive.name, tarfile.TarError),
+        tarfile.open(fileobj=handle, mode="r|", tarinfo=_BoundedTarInfo) as tar,
+    ):
+        while (entry := tar.next()) is not None:
+            cast(Any, tar).members.clear()  # which would grow with the archive
+            if entry.isdir():
+                continue
+            content = tar.extractfile(entry) if entry.isfile() and not entry.issparse() else None
+            yield _member(archive.name, entry.name, _steps(content) if content else None)
         deque(blocks, maxlen=0)  # read to the end, to find damage there and to count all bytes
-    except tarfile.TarError as error:
-        raise DamagedInputError(f"is damaged ({error})", where=archive.name, hint=_DAMAGED) from error
 
 
 class _BoundedTarInfo(tarfile.TarInfo):
@@ -252,7 +242,7 @@ def _of_zip(archive: Input, bar: Bar) -> Generator[Member, None, None]:
             yield piece
 
     try:
-        with zipfile.ZipFile(whole) as packed:
+        with named_damage(archive.name, zipfile.BadZipFile), zipfile.ZipFile(whole) as packed:
             for entry in packed.infolist():
                 if entry.is_dir():
                     continue
@@ -260,9 +250,7 @@ def _of_zip(archive: Input, bar: Bar) -> Generator[Member, None, None]:
                     raise NotImplementedError("it is not packed by the usual method, deflate")
                 with packed.open(entry) as handle:
                     yield _member(archive.name, entry.filename, unpacked(handle))
-    except (zipfile.BadZipFile, *ERRORS) as error:
-        raise DamagedInputError(f"is damaged ({error})", where=archive.name, hint=_DAMAGED) from error
-    except (RuntimeError, NotImplementedError) as error:  # a password is needed, an unknown method
+    except RuntimeError as error:  # a password is needed, an unknown method
         raise DataError(f"cannot be unpacked: {error}", where=archive.name, hint="unpack it first") from error
     if archive.size and (rest := archive.size - position) > 0:
         bar.advance(rest, note)
@@ -275,20 +263,17 @@ def _steps(handle: IO[bytes]) -> Iterator[bytes]:
 def _member(archive: str, name: str, content: Iterator[bytes] | None) -> Member:
     full = f"{archive}/{name}"
     if _suffix(name) in _ARCHIVES:
-        return skipped_file(full, INNER_ARCHIVE, "unpack it and name it by itself")
-    why = "a link, or with holes" if content is None else why_not_games(name)
-    if why is not None or content is None:
-        return skipped_file(full, OTHER_FILE, why or "")
-    return Input(cast(BinaryIO, BlockReader(_guarded(content, full))), full)
+        return _skipped(full, INNER_ARCHIVE, "unpack it and name it by itself")
+    if content is None:
+        return _skipped(full, OTHER_FILE, "a link, or with holes")
+    if why := _why_not_games(name):
+        return _skipped(full, OTHER_FILE, why)
 
+    def guarded() -> Iterator[bytes]:
+        with named_damage(full, tarfile.TarError, zipfile.BadZipFile):
+            yield from content
 
-def _guarded(content: Iterator[bytes], name: str) -> Iterator[bytes]:
-    """Yield `content` unchanged; add the member's name to errors."""
-    try:
-        yield from content
-    except (tarfile.TarError, zipfile.BadZipFile, *ERRORS) as error:
-        refuse_large(error, name)
-        raise DamagedInputError(f"is damaged ({error})", where=name, hint=_DAMAGED) from error
+    return Input(cast(BinaryIO, BlockReader(guarded())), full)
 
 
 class FileRead(NamedTuple):
@@ -312,7 +297,7 @@ def read_source(source: Source, data: DataConfig, bar: Bar) -> Generator[FileRea
     one = Input(source.what)
     with closing(one.blocks(bar)) as content:
         head, blocks = peek(content, HEAD)
-        if head.startswith((b"PK\x03\x04", b"PK\x05\x06")) and not _OFFICE.search(head[:100]):
+        if head.startswith((b"PK\x03\x04", b"PK\x05\x06")) and not re.match(_OFFICE, head, re.DOTALL):
             members = _of_zip(one, bar)
         elif head[257:262] == b"ustar":
             members = _of_tar(one, blocks)
@@ -332,7 +317,7 @@ def read_source(source: Source, data: DataConfig, bar: Bar) -> Generator[FileRea
                 with closing(member.blocks(SILENT)) as unpacked:
                     yield _read_file(member, *peek(unpacked, HEAD), data, found=True)
         if not count:
-            yield skipped_file(one.name, NO_GAMES, "is empty")
+            yield _skipped(one.name, NO_GAMES, "is empty")
 
 
 def _read_file(
@@ -342,20 +327,14 @@ def _read_file(
         refuse_foreign(head, one.name, encoding=data.encoding or marked_encoding(head))
     except DataError as error:
         if found:
-            return skipped_file(one.name, NO_GAMES, error.message)
+            return _skipped(one.name, NO_GAMES, error.message)
         raise
     form = next((form for form in FORMATS if form.name == data.format), None) or binary_format(head)
     if form is None or not form.binary:
         head, blocks = peek(plain_blocks(blocks, data.encoding, one.name), HEAD)
         form = form or recognise(head[:HEAD], one.name)
     module, _, function = form.read.partition(":")
-    table = getattr(import_module(module), function)(blocks, data, one.name)
-    try:
-        records = FileRecords(one.name, table)
-    except DataError as error:
-        if error.where:
-            raise
-        raise DataError(error.message, where=one.name, hint=error.hint) from error
+    records = FileRecords(one.name, getattr(import_module(module), function)(blocks, data, one.name))
     return FileRead(records, form.kind or form.name, one.digest, one.count)
 
 

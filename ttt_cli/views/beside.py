@@ -10,7 +10,6 @@ import numpy as np
 
 from ttt_cli.periods import year_of
 from ttt_cli.reading.input import Input
-from ttt_cli.reading.text import whole_text
 from ttt_cli.runs.run import Run
 from ttt_cli.support.arrays import Array
 from ttt_cli.support.errors import DataError, LookupFailed
@@ -103,7 +102,7 @@ def read_beside(path: str, run: Run) -> Beside:
     a file without these columns, LookupFailed when too few of the ratings are in the run.
     """
     source = Input(path)
-    published = _published(whole_text(source, "a table of ratings"), source.name)
+    published = _published(source.text("a table of ratings"), source.name)
     with run:
         players, unknown = _matched(run, {name for name, *_ in published})
         rated = [(players[name], period, rating) for name, period, rating in published if name in players]

@@ -13,7 +13,7 @@ from ttt_cli.config.schema import DataConfig
 from ttt_cli.games.extend import extend_games
 from ttt_cli.games.players import read_aliases
 from ttt_cli.games.read import read_games
-from ttt_cli.reading import text
+from ttt_cli.reading import input as text
 from ttt_cli.support.errors import DataError
 
 
@@ -117,7 +117,7 @@ def test_a_device_is_no_alias_file() -> None:
 
 
 def test_an_alias_file_has_a_size(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(text, "SMALL", 100)
+    monkeypatch.setattr(text, "_SMALL", 100)
     (tmp_path / "a.csv").write_text("A,B\n" * 30)
     with pytest.raises(DataError, match="takes more than 0 MB"):
         read_aliases(str(tmp_path / "a.csv"))

@@ -23,7 +23,7 @@ from ttt_cli.games.names import (
     teams_and_engines,
 )
 from ttt_cli.games.validate import NameDictionary
-from ttt_cli.reading.text import text_of, texts_of
+from ttt_cli.reading.input import text_of, texts_of
 
 pytestmark = pytest.mark.slow
 

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from tests.support.cases import each
 from ttt_cli.games.names import clean_name, not_a_player
-from ttt_cli.reading.text import decode
+from ttt_cli.reading.input import decode
 
 
 @each(

@@ -1,4 +1,4 @@
-"""Unpacking by first bytes, in bounded steps: content comes whole, with its digest; bombs and damage are refused."""
+"""Files and streams by blocks: unpacked whole in bounded steps, with their digest, then made plain text."""
 
 from __future__ import annotations
 
@@ -7,21 +7,21 @@ import hashlib
 import io
 import lzma
 import random
-import tarfile
-import zipfile
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
 import zstandard
+from hypothesis import given
+from hypothesis import strategies as st
 
 from tests.support.cases import each
 from ttt_cli.games.read import read_games
 from ttt_cli.reading import input as unpacking
-from ttt_cli.reading import sources as archives
-from ttt_cli.reading.input import UNPACKERS, DamagedInputError, Expansion, Input
-from ttt_cli.support.errors import DataError
+from ttt_cli.reading.input import HEAD, UNPACKERS, DamagedInputError, Expansion, Input, peek, plain_blocks
+from ttt_cli.support.errors import ConfigError, DataError
 from ttt_cli.support.progress import SILENT
 
 PACKERS: dict[str, Callable[[bytes], bytes]] = {
@@ -40,6 +40,7 @@ PACKERS: dict[str, Callable[[bytes], bytes]] = {
 ZSTD = b"\x28\xb5\x2f\xfd"
 EVERY = pytest.mark.parametrize("pack", PACKERS.values(), ids=PACKERS)
 GAME = b'[White "A"]\n[Black "B"]\n[Date "1900"]\n[Result "1-0"]\n\n1-0\n\n'
+CONTENT = random.Random(1).randbytes(300_000) + b"1. e4 e5 " * 60_000
 
 
 def pieces_of(packed: bytes, step: int, expansion: Expansion | None = None) -> list[bytes]:
@@ -49,71 +50,25 @@ def pieces_of(packed: bytes, step: int, expansion: Expansion | None = None) -> l
 
 
 @EVERY
-@pytest.mark.parametrize("size", [0, 1, 100, 700_000])
-@pytest.mark.parametrize("step", [1, 7, 1 << 18])
-def test_the_content_comes_back(pack: Callable[[bytes], bytes], size: int, step: int) -> None:
+@each("step, size", [(1, 0), (1, 1), (1, 100), (7, 100), (7, 700_000), (1 << 18, 0), (1 << 18, 700_000)])
+def test_streams_behind_each_other_come_back(pack: Callable[[bytes], bytes], size: int, step: int) -> None:
     content = random.Random(size).randbytes(size // 2) + b"e4 " * (size // 6)
     packed = pack(content)
     packed += b"" if packed[:4] == ZSTD else b"\0\0"
-    packed += pack(b"more")
-    if step > 1 or len(packed) < 1000:
-        assert b"".join(pieces_of(packed, step)) == content + b"more"
+    assert b"".join(pieces_of(packed + pack(b"more"), step)) == content + b"more"
 
 
 @EVERY
-def test_pieces_are_bounded(pack: Callable[[bytes], bytes]) -> None:
+def test_pieces_and_growth_are_bounded(
+    pack: Callable[[bytes], bytes], monkeypatch: pytest.MonkeyPatch
+) -> None:
     pieces = pieces_of(pack(bytes(12_000_000)), 1 << 18)
     assert sum(map(len, pieces)) == 12_000_000
     assert max(map(len, pieces)) <= unpacking.STEP
-
-
-@EVERY
-def test_an_early_end_is_noticed(pack: Callable[[bytes], bytes]) -> None:
-    packed = pack(b"some content" * 1000)
-    for stop in (len(packed) - 1, len(packed) - 3):
-        with pytest.raises(EOFError):
-            pieces_of(packed[:stop], 5)
-
-
-@EVERY
-def test_what_grows_too_much_is_refused(
-    pack: Callable[[bytes], bytes], monkeypatch: pytest.MonkeyPatch
-) -> None:
     monkeypatch.setattr(unpacking, "_PLENTY", 1 << 20)
-    packed = pack(GAME * 30_000)
     with pytest.raises(DataError, match="more than 250 times its size"):
-        pieces_of(packed, 1 << 18, Expansion("x"))
+        pieces_of(pack(GAME * 30_000), 1 << 18, Expansion("x"))
     assert len(pieces_of(pack(GAME * 100), 1 << 18, Expansion("x"))) >= 1
-
-
-@pytest.mark.parametrize("method", [zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA])
-def test_other_methods_in_zip_archives_are_refused(method: int) -> None:
-    """The standard library unpacks them without bounds."""
-    file = io.BytesIO()
-    with zipfile.ZipFile(file, "w", method) as archive:
-        archive.writestr("a.pgn", GAME)
-    with pytest.raises(DataError, match="cannot be unpacked: it is not packed by the usual method") as caught:
-        read_games([io.BytesIO(file.getvalue())])
-    assert caught.value.hint == "unpack it first"
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("method", [zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED])
-def test_zip_by_every_method(method: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    file = io.BytesIO()
-    with zipfile.ZipFile(file, "w", method) as archive:
-        archive.writestr("a.pgn", GAME * 3)
-        archive.writestr("b.pgn", GAME * 6_000)
-    assert len(read_games([io.BytesIO(file.getvalue())])) == 6_003
-    damaged = file.getvalue().replace(zlib.crc32(GAME * 3).to_bytes(4, "little"), b"\1\2\3\4")
-    with pytest.raises(DataError, match=r"a\.pgn: is damaged \(Bad CRC"):
-        read_games([io.BytesIO(damaged)])
-    monkeypatch.setattr(unpacking, "_PLENTY", 1 << 17)
-    if method == zipfile.ZIP_STORED:
-        assert len(read_games([io.BytesIO(file.getvalue())])) == 6_003
-    else:
-        with pytest.raises(DataError, match="more than 250 times its size"):
-            read_games([io.BytesIO(file.getvalue())])
 
 
 def test_memory_that_a_header_asks_for_is_bounded() -> None:
@@ -126,29 +81,6 @@ def test_memory_that_a_header_asks_for_is_bounded() -> None:
     for content in (bytes(packed), packer.compress(GAME) + packer.flush()):
         with pytest.raises(DataError, match="needs more than 128 MB of memory"):
             read_games([io.BytesIO(content)])
-
-
-def test_long_names_in_tar_archives_are_bounded() -> None:
-    entry = tarfile.TarInfo("x")
-    entry.type, entry.size = tarfile.GNUTYPE_LONGNAME, 1 << 20
-    content = entry.tobuf() + b"a" * (1 << 20)
-    with pytest.raises(DataError, match="is damaged"):
-        read_games([io.BytesIO(content)])
-
-
-def test_archives_of_too_many_files_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(archives, "_MOST_MEMBERS", 5)
-    file = io.BytesIO()
-    with tarfile.open(fileobj=file, mode="w") as tar:
-        for number in range(6):
-            entry = tarfile.TarInfo(f"{number}.pgn")
-            entry.size = len(GAME)
-            tar.addfile(entry, io.BytesIO(GAME))
-    with pytest.raises(DataError, match="more than 5 files"):
-        read_games([io.BytesIO(file.getvalue())])
-
-
-CONTENT = random.Random(1).randbytes(300_000) + b"1. e4 e5 " * 60_000
 
 
 class _Trickle(io.BytesIO):
@@ -174,14 +106,14 @@ def test_content_digest_and_size(tmp_path: Path, pack: Callable[[bytes], bytes])
 
 
 @EVERY
-@pytest.mark.parametrize("left", [0.5, 0.999])
+@each("left", [0.5, 0.999, -3, -1])
 def test_cut_short(pack: Callable[[bytes], bytes], left: float) -> None:
     stored = pack(CONTENT)
     seen: list[bytes] = []
+    cut = stored[: int(len(stored) * left) if left > 0 else int(left)]
     with pytest.raises(DamagedInputError, match="end too early") as caught:
-        seen.extend(Input(io.BytesIO(stored[: int(len(stored) * left)])).blocks(SILENT))
-    assert caught.value.exit_code == 3
-    assert caught.value.hint
+        seen.extend(Input(io.BytesIO(cut)).blocks(SILENT))
+    assert (caught.value.exit_code, caught.value.where) == (3, "<stream>")
     assert CONTENT.startswith(b"".join(seen))
 
 
@@ -194,22 +126,17 @@ def test_damaged_inside(packer: str) -> None:
         list(Input(io.BytesIO(bytes(stored))).blocks(SILENT))
 
 
+ADDRESS = "https://example.org/a/b.pgn"
+
+
 @each(
     "name, message, hint",
     [
         ("mophy.pgn", r"mophy\.pgn: there is no such file", "did you mean '{}/morphy.pgn'?"),
-        (
-            "nofile.csv",
-            "there is no such file",
-            None,
-        ),  # the lock of the run that would have been made is there
+        ("nofile.csv", "there is no such file", None),  # hidden files are not suggested
         ("nowhere/games.pgn", "there is no such file", None),
         (".", "is a directory", "name the files in it: {}/*.pgn"),
-        (
-            "https://example.org/a/b.pgn",
-            "is an address",
-            "download it first: curl -LO https://example.org/a/b.pgn",
-        ),
+        (ADDRESS, "is an address", f"download it first: curl -LO {ADDRESS}"),
         ("ftp://example.org/b.zip", "is an address", "download it first: curl -LO ftp://example.org/b.zip"),
     ],
 )
@@ -230,3 +157,54 @@ def test_reading_that_fails_names_the_file() -> None:
 
     with pytest.raises(DataError, match=r"tape\.pgn: cannot be read: Input/output error"):
         list(Input(Broken()).blocks(SILENT))
+
+
+def plain(content: bytes, cuts: list[int] | None = None, encoding: str | None = None) -> bytes:
+    ends = [0, *sorted(min(cut, len(content)) for cut in cuts or []), len(content)]
+    blocks = [content[a:b] for a, b in pairwise(ends) if a < b]
+    return b"".join(plain_blocks(blocks, encoding, "games"))
+
+
+@given(st.text(alphabet="ab\n\r\0é", max_size=30), st.lists(st.integers(0, 40), max_size=5))
+def test_line_ends_and_nuls(text: str, cuts: list[int]) -> None:
+    expected = text.replace("\0", "").replace("\r\n", "\n").replace("\r", "\n")
+    assert plain(text.encode(), cuts) == expected.encode()
+
+
+@each(
+    "text, written, encoding",
+    [
+        *[("Löwenthal\n½", marked, None) for marked in ("utf-16", "utf-32", "utf-8-sig")],
+        *[("Чигорин", "koi8-r", "koi8-r"), ("Löwenthal\n", "utf-16-le", "utf-16-le")],
+    ],
+)
+def test_encodings(text: str, written: str, encoding: str | None) -> None:
+    assert plain(text.replace("\n", "\r\n").encode(written), [3, 7, 8], encoding) == text.encode()
+
+
+@each("encoding", ["cp1525", "rot13", "base64", "utf\0"])
+def test_what_is_no_encoding_of_text_is_a_config_error_with_a_hint(encoding: str) -> None:
+    with pytest.raises(ConfigError, match="unknown encoding") as caught:
+        plain(b"abc", encoding=encoding)
+    assert ("utf-8" if "utf" in encoding else "cp125") in str(caught.value.hint)
+
+
+def test_bytes_that_are_not_of_the_encoding_are_told_with_their_line() -> None:
+    with pytest.raises(DataError, match="not utf-8") as caught:
+        plain(b"a\nb\n\xff\n", [4], "utf-8")
+    assert caught.value.where == "games:3"
+
+
+def test_peek_hands_out_everything_before_damage() -> None:
+    head, blocks = peek(iter([b"ab", b"cd", b"ef"]), 3)
+    assert head == b"abcd"
+    assert list(blocks) == [b"abcd", b"ef"]
+
+    def damaged() -> Iterator[bytes]:
+        yield b"abc"
+        raise DamagedInputError("cut")
+
+    head, blocks = peek(plain_blocks(damaged(), None, "games"), HEAD)
+    assert head == next(blocks) == b"abc"
+    with pytest.raises(DamagedInputError):
+        next(blocks)
