@@ -4,13 +4,9 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from importlib import import_module
 from pathlib import Path
 
 import pytest
-
-from tests.support.cases import each
-from ttt_cli.formats import FORMATS, Format
 
 MODULE = '''
 """Games as `date: winner beats loser`."""
@@ -43,12 +39,11 @@ def run(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("where", ["games.beats", "games.txt", "folder", "-s"])
+@pytest.mark.parametrize("where", ["games.txt", "folder", "-s"])
 def test_a_new_format(where: str, tmp_path: Path) -> None:
     (tmp_path / "folder").mkdir()
     content = "1858: Morphy beats Anderssen\n1851: Anderssen beats Staunton\n"
     names = {
-        "games.beats": "games.beats",
         "games.txt": "games.txt",
         "folder": "folder/x.beats",
         "-s": "other.csv",
@@ -65,10 +60,3 @@ def test_a_format_there_is_not(tmp_path: Path) -> None:
     done = run(tmp_path, "games", "-s", "data.format=beat", "x")
     assert done.returncode == 2
     assert "'parquet' or 'beats', not 'beat'" in done.stderr.replace("\n", " ")
-
-
-@each("form", FORMATS)
-def test_each_format_is_there(form: Format) -> None:
-    module, _, function = form.read.partition(":")
-    assert callable(getattr(import_module(module), function))
-    assert form.suffixes

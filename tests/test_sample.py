@@ -87,12 +87,6 @@ def test_classics_have_two_players_and_a_date_and_are_sorted(classics: list[dict
     assert (dates[0][:4], dates[-1][:4]) == ("1834", "1941")
 
 
-def test_classics_hold_london_1851_once(classics: list[dict[str, str]]) -> None:
-    szen = [row for row in classics if row["Date"] == "1851.??.??" and "Szen, Jozsef" in row.values()]
-    assert len(szen) == 16
-    assert not any("Szen, Josef" in row.values() for row in classics)
-
-
 def test_the_script_corrects_what_the_readme_lists(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     facts, made = tmp_path / "results.csv", tmp_path / "made.pgn"
     facts.write_text(

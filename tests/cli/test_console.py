@@ -1,15 +1,36 @@
-import json
+"""The console: messages, files, tables and progress bars."""
+
+import contextlib
+import io
+import os
+import re
 import sys
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import click
 import duckdb
 import pytest
 
 from tests.support.cases import each
+from tests.support.commands import Terminal
 from ttt_cli.cli import console
-from ttt_cli.cli.console import QUIET, VERBOSE, emit, printable, say, voice
-from ttt_cli.support.errors import OutputError
+from ttt_cli.cli.console import (
+    QUIET,
+    SHOWN_ROWS,
+    VERBOSE,
+    Bars,
+    WaitBar,
+    emit,
+    format_column,
+    print_table,
+    printable,
+    progress,
+    say,
+    voice,
+)
+from ttt_cli.support.progress import SILENT, Wait, announce, listening
 from ttt_cli.views.rows import Rows
 
 ROWS = Rows(("player", "mean"), [("Müller", 1234.56789)], decimals={"mean": 1})
@@ -33,21 +54,21 @@ def test_a_table_on_a_terminal(capsys: pytest.CaptureFixture[str], monkeypatch: 
     assert "1234.56789" not in out
 
 
-@pytest.mark.parametrize(
-    ("name", "start"),
-    [("a.csv", "player,mean"), ("a.tsv", "player\tmean"), ("a.json", "["), ("a.dat", "player\t")],
+@each(
+    "name, fmt, start",
+    [
+        ("a.csv", None, "player,mean"),
+        ("a.tsv", None, "player\tmean"),
+        ("a.json", None, "["),
+        ("a.dat", None, "player\t"),
+        ("b.csv", "jsonl", '{"player"'),
+    ],
 )
-def test_a_files_name_says_its_format(tmp_path: Path, name: str, start: str) -> None:
-    emit(ROWS, out=str(tmp_path / name))
+def test_the_format_is_that_asked_for_or_of_the_name(
+    tmp_path: Path, name: str, fmt: str | None, start: str
+) -> None:
+    emit(ROWS, fmt, out=str(tmp_path / name))
     assert (tmp_path / name).read_text(encoding="utf-8").startswith(start)
-
-
-def test_the_format_asked_for_wins_over_the_name(tmp_path: Path) -> None:
-    emit(ROWS, "jsonl", out=str(tmp_path / "a.csv"))
-    assert json.loads((tmp_path / "a.csv").read_text(encoding="utf-8")) == {
-        "player": "Müller",
-        "mean": 1234.56789,
-    }
 
 
 def test_parquet_to_a_file_and_to_a_pipe(tmp_path: Path, capfdbinary: pytest.CaptureFixture[bytes]) -> None:
@@ -64,11 +85,6 @@ def test_parquet_is_not_for_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(console, "on_terminal", lambda: True)
     with pytest.raises(click.UsageError, match="binary"):
         emit(ROWS, "parquet")
-
-
-def test_a_file_that_cannot_be_written_says_so(tmp_path: Path) -> None:
-    with pytest.raises(OutputError, match="cannot be written"):
-        emit(ROWS, out=str(tmp_path / "no" / "a.csv"))
 
 
 def test_an_interrupted_file_does_not_replace_the_old(tmp_path: Path) -> None:
@@ -119,3 +135,219 @@ def test_control_characters_are_escaped_on_a_terminal_only(
     assert "M\N{LATIN SMALL LETTER U WITH DIAERESIS}ller" in out
     assert "\\x9b" in out
     assert not {"\x1b", "\x9b"} & set(out)
+
+
+PLAYERS = Rows(
+    ("player", "period", "mean", "sd", "games"),
+    [("Morphy, Paul", "1858", 1885.4152, 75.43, 80), ("Capablanca, Jose Raul", "1921", 1931.25, 50.06, 14)],
+    title=("A title with [brackets] and :smile: that is longer than a narrow terminal",),
+    decimals={"mean": 1, "sd": 1},
+)
+
+
+def show(rows: Rows, width: int, monkeypatch: pytest.MonkeyPatch) -> tuple[str, list[str]]:
+    stream = Terminal()
+    for key in ("NO_COLOR", "FORCE_COLOR", "TTY_COMPATIBLE"):
+        monkeypatch.delenv(key, raising=False)
+    for key, value in {"COLUMNS": str(width), "TERM": "xterm-256color"}.items():
+        monkeypatch.setenv(key, value)
+    remarks = print_table(rows, stream)
+    return stream.getvalue(), remarks
+
+
+def plain(text: str) -> str:
+    return re.sub(r"\x1b\[[0-9;]*m", "", text)
+
+
+def test_a_wide_terminal_shows_everything_rounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    text, remarks = show(PLAYERS, 100, monkeypatch)
+    assert remarks == []
+    lines = plain(text).splitlines()
+    assert lines[0] == PLAYERS.title[0]
+    assert [line.split() for line in lines[3:]] == [
+        ["Morphy,", "Paul", "1858", "1885.4", "75.4", "80"],
+        ["Capablanca,", "Jose", "Raul", "1921", "1931.2", "50.1", "14"],
+    ]
+
+
+@pytest.mark.parametrize("width", [16, 20, 24, 30, 36, 40, 60])
+def test_a_narrow_terminal_never_cuts_a_number(monkeypatch: pytest.MonkeyPatch, width: int) -> None:
+    text, remarks = show(PLAYERS, width, monkeypatch)
+    lines = plain(text).splitlines()
+    assert max(map(len, lines)) <= width
+    table = "\n".join(lines)
+    for column, numbers in (
+        ("mean", ("1885.4", "1931.2")),
+        ("sd", ("75.4", "50.1")),
+        ("games", ("80", "14")),
+    ):
+        left_out = any(column in remark for remark in remarks)
+        assert all((number in table) != left_out for number in numbers)
+    assert "…" not in table
+
+
+def test_text_is_folded_before_a_column_is_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert show(PLAYERS, 41, monkeypatch)[1] == []
+    assert show(PLAYERS, 40, monkeypatch)[1] == ["too narrow for games"]
+
+
+def test_numbers_that_cannot_fit_are_folded_and_keep_every_digit(monkeypatch: pytest.MonkeyPatch) -> None:
+    rows = Rows(("a", "b"), [(11111111111111111, 22222222222222222)])
+    shown = plain(show(rows, 20, monkeypatch)[0])
+    assert (shown.count("1"), shown.count("2")) == (17, 17)
+
+
+def test_hidden_columns_are_not_shown(monkeypatch: pytest.MonkeyPatch) -> None:
+    rows = Rows(PLAYERS.columns, PLAYERS.rows, hidden=frozenset({"player"}))
+    text, _ = show(rows, 80, monkeypatch)
+    assert "Morphy" not in text
+
+
+def test_control_characters_never_reach_the_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    text, _ = show(Rows(("player",), [("evil\x1b[31mname\x07",)], title=("\x1b]0;x\x07",)), 80, monkeypatch)
+    assert "\x1b[31m" not in text
+    assert "\x1b]" not in text
+    assert "\x07" not in text
+
+
+def test_a_long_table_is_cut_on_a_terminal_and_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    rows = Rows(("n",), [(i,) for i in range(SHOWN_ROWS + 5)])
+    text, remarks = show(rows, 80, monkeypatch)
+    assert str(SHOWN_ROWS - 1) in text
+    assert str(SHOWN_ROWS) not in text
+    assert remarks
+    assert "only the first" in remarks[0]
+
+
+def test_in_a_pipe_nothing_is_cut_or_wrapped(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "20")
+    name = "A very long name indeed " * 10
+    stream = io.StringIO()
+    rows = Rows(("player", "n"), [(name, i) for i in range(SHOWN_ROWS + 5)])
+    assert print_table(rows, stream) == []
+    lines = stream.getvalue().splitlines()
+    assert len(lines) == SHOWN_ROWS + 5 + 2
+    assert lines[-1].split() == [*name.split(), str(SHOWN_ROWS + 4)]
+    assert "\x1b" not in stream.getvalue()
+
+
+def test_a_report_is_a_list_of_facts(monkeypatch: pytest.MonkeyPatch) -> None:
+    rows = Rows(("log_evidence", "converged"), [(-17.25, True)], single=True, decimals={"log_evidence": 2})
+    text, _ = show(rows, 40, monkeypatch)
+    assert [line.split() for line in plain(text).splitlines() if line] == [
+        ["log_evidence", "-17.25"],
+        ["converged", "yes"],
+    ]
+
+
+@each(
+    "values, decimals, shown",
+    [
+        ([1234.567, 1.0], None, ["1234.6", "1.0"]),
+        ([12.345, 1.0], None, ["12.35", "1.00"]),
+        ([0.12345, None], None, ["0.1235", ""]),
+        ([-17193.26320954], 3, ["-17193.263"]),
+        ([1, 200000], None, ["1", "200000"]),
+        ([True, False], None, ["yes", "no"]),
+        ([float("inf"), 2.0], 1, ["inf", "2.0"]),
+    ],
+)
+def test_numbers_of_a_column_have_equal_decimals(
+    values: list[Any], decimals: int | None, shown: list[str]
+) -> None:
+    assert [cell.strip() for cell in format_column(values, decimals)] == shown
+
+
+@contextlib.contextmanager
+def on_terminal() -> Iterator[Terminal]:
+    with contextlib.redirect_stderr(Terminal()) as stream:
+        yield stream
+
+
+def test_bars_on_a_terminal_unless_quiet() -> None:
+    with on_terminal():
+        assert isinstance(progress(), Bars)
+        voice.level = QUIET
+        assert progress() is SILENT
+
+
+@each(
+    "total, unit, amount, shown",
+    [(1.0, "", 0.25, "task:  25%"), (1.0, "", 0.25, "sweep 3"), (2_000_000, "B", 1_000_000, "1.00M/2.00M")],
+)
+def test_shares_notes_and_bytes_are_shown(total: float, unit: str, amount: float, shown: str) -> None:
+    with on_terminal() as terminal, Bars().task("task", total, unit) as bar:
+        bar.advance(amount, "sweep 3")
+        bar._bar.refresh()  # type: ignore[attr-defined]
+        assert shown in terminal.getvalue()
+
+
+def test_no_bar_is_left_behind() -> None:
+    with on_terminal() as terminal:
+        with Bars().task("games", unit="games") as bar:
+            bar.advance(5)
+        shown = terminal.getvalue()
+    assert "games" in shown
+    assert shown.endswith("\r")
+    assert shown.rstrip("\r").rpartition("\r")[2].strip() == ""
+
+
+def test_waits_are_shown_below_the_bars_on_a_terminal_unless_quiet() -> None:
+    waits = [
+        Wait("compiling", 0, over=False),
+        Wait("compiling", 7, over=False),
+        Wait("compiling", 8, over=True),
+    ]
+
+    def show() -> None:
+        shown = WaitBar()
+        for wait in waits:
+            shown(wait)
+
+    with contextlib.redirect_stderr(io.StringIO()) as stream:
+        show()
+    assert stream.getvalue() == ""
+    with on_terminal() as terminal:
+        with Bars().task("reading", total=2.0, unit="B"):
+            show()
+            shown = terminal.getvalue()
+            assert "reading:   0%" in shown
+            below = shown.partition("\n")[2]
+            assert "compiling: 0, " in below
+            assert below.index("compiling: 7, ") < below.index("compiling: 8, ")
+            assert below.rpartition("compiling: 8, ")[2].replace("00:00", "").split() == ["\x1b[A"] * 2
+        voice.level = QUIET
+        before = terminal.getvalue()
+        show()
+        assert terminal.getvalue() == before
+
+
+def test_a_wait_goes_on_counting_its_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    with on_terminal() as terminal:
+        shown = WaitBar()
+        shown._seconds["compiling"] = 61.0
+        shown(Wait("compiling", 9, over=False))
+        assert "compiling: 9, 01:01" in terminal.getvalue()
+        shown(Wait("compiling", 10, over=True))
+        assert 61.0 <= shown._seconds["compiling"] < 100.0
+
+
+def test_child_processes_show_no_waits(monkeypatch: pytest.MonkeyPatch) -> None:
+    shown = WaitBar()
+    monkeypatch.setattr(os, "getpid", lambda: -1)
+    with on_terminal() as terminal:
+        shown(Wait("compiling", 1, over=True))
+    assert terminal.getvalue() == ""
+
+
+def test_announcements_reach_those_who_listen_and_nobody_else() -> None:
+    first: list[Wait] = []
+    second: list[Wait] = []
+    waits = [Wait("compiling", done, over=done == 3) for done in range(4)]
+    announce(waits[0])
+    with listening(first.append):
+        announce(waits[1])
+        with listening(second.append):
+            announce(waits[2])
+    announce(waits[3])
+    assert (first, second) == ([waits[1], waits[2]], [waits[2]])

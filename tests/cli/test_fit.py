@@ -9,6 +9,7 @@ import pytest
 
 from tests.support.cases import each
 from tests.support.commands import Ran
+from ttt_cli import api
 from ttt_cli.cli import main
 from ttt_cli.cli.fit import default_output
 from ttt_cli.inference.ep import places
@@ -185,3 +186,45 @@ def test_the_same_command_with_the_same_scratch_continues_an_interrupted_fit(
 )
 def test_the_run_is_named_after_the_first_file(source: str, output: str) -> None:
     assert default_output(source) == output
+
+
+CHESS = "date,white,black,result\n1900,Lasker,Steinitz,1-0\n1901,Lasker,Steinitz,0-1\n"
+FOOTBALL = "date,home_team,away_team,home_score,away_score\n1900,Reds,Blues,2,0\n1901,Blues,Reds,1,1\n"
+TENNIS = "date,winner,loser\n1900,Ann,Bea\n1901,Bea,Ann\n"
+
+
+@pytest.mark.slow
+@each(
+    "text, options, growth",
+    [
+        (CHESS, "-s model.beta=500", 310.0),
+        (CHESS, "-c ttt", 0.0),
+        (CHESS, "-s model.name=ttt", 0.0),
+        (FOOTBALL, "", 0.0),
+        (TENNIS, "", 0.0),
+        (FOOTBALL, "-c ttt-career", 310.0),
+    ],
+)
+def test_without_a_config_chess_has_careers_and_other_sports_have_none(
+    text: str, options: str, growth: float, here: Path, ran: Ran
+) -> None:
+    (here / "games.csv").write_text(text, encoding="utf-8")
+    summary = ran(f"fit games.csv {options}").err
+    params = open_run("games.ttt").meta.params
+    assert params["growth"] == growth
+    assert (params["beta"] == 500.0) == ("beta=500" in options)
+    name = "ttt-career" if growth else "ttt"
+    assert f"\n{name}: TrueSkill Through Time" in summary
+    assert ("skills rise in the years after the debut" in summary) == bool(growth)
+
+
+@pytest.mark.slow
+def test_python_has_the_same_default(here: Path) -> None:
+    games = api.read_games(here / "games.csv")
+    for chosen, growth in (
+        ({}, 310.0),
+        ({"model": "ttt"}, 0.0),
+        ({"config": "ttt"}, 0.0),
+        ({"beta": 500}, 310.0),
+    ):
+        assert api.fit(games, **chosen).meta.params["growth"] == growth

@@ -14,12 +14,13 @@ OF_FOLDERS = ("signal=INT", "signal=KILL", "error=EIO")  # as in tests/views/rep
 
 
 def test_one_file_is_written(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main.run(["report"]) == 0
+    assert main.run(["report"]) == main.run(["report", "page.html", "-q"]) == 0
+    assert (tmp_path / "page.html").read_bytes() == (tmp_path / "report.html").read_bytes()
     text = (tmp_path / "report.html").read_text(encoding="utf-8")
     assert text.startswith("<!DOCTYPE html>")
     assert text.rstrip().endswith("</html>")
     assert capsys.readouterr() == ("", "a.ttt: 7 games 1857-1862\nreport.html written\n")
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["a.ttt", "report.html"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["a.ttt", "page.html", "report.html"]
 
 
 def test_a_dash_is_standard_output(capfd: pytest.CaptureFixture[str]) -> None:
@@ -40,17 +41,8 @@ def test_a_name_without_html_is_a_site(
     told = ran(["report", *place.split(), "--title", "Old masters"]).err.splitlines()[-1]
     assert re.fullmatch(r"site.index\.html written: \d+ files, 0\.\d MB", told)
     assert "Old masters" in (tmp_path / "site" / "index.html").read_text(encoding="utf-8")
-    assert main.run(["report", "site", "--pages", "1", "-q"]) == 0
+    assert "2 players of fewer games have no page of their own" in ran("report site --pages 1").err
     assert len(list((tmp_path / "site" / "players").iterdir())) == 1
-
-
-def test_a_page_may_be_named_as_the_argument(tmp_path: Path) -> None:
-    assert main.run(["report", "page.html", "-q"]) == 0
-    assert (tmp_path / "page.html").is_file()
-
-
-def test_what_has_no_page_of_its_own_is_told(ran: Ran) -> None:
-    assert "2 players of fewer games have no page of their own (--pages" in ran("report site/ --pages 1").err
 
 
 def test_a_folder_of_somebody_elses_is_left_alone(tmp_path: Path, ran: Ran) -> None:

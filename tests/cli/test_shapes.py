@@ -144,23 +144,6 @@ def test_a_column_that_is_not_there_is_given(folder: Path) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("reader", ["scan", "chess"])
-def test_blitz_and_rapid_are_told_by_the_time_control_too(folder: Path, reader: str) -> None:
-    game = '[Event "{}"]\n[White "A"]\n[Black "B"]\n[Date "{}"]\n[Result "1-0"]\n[TimeControl "{}"]\n\n1. e4 1-0\n\n'
-    played = [
-        ("x", 2001, "180+2"),
-        ("x", 2002, "900+10"),
-        ("x", 2003, "-"),
-        ("Blitz", 2004, "?"),
-        ("x", 2005, "1/86400"),
-    ]
-    (folder / "games.pgn").write_text("".join(game.format(*one) for one in played))
-    for sets, years in (("blitz", "2 3 5"), ("rapid", "1 3 4 5"), ("blitz,rapid,correspondence", "3")):
-        assert main.run(["fit", "games.pgn", "-q", "--exclude", sets, "--reader", reader]) == 0
-        assert [line[:4] for line in shown()] == [f"200{year}" for year in years.split()]
-
-
-@pytest.mark.slow
 def test_sides_have_their_names_in_views(folder: Path, ran: Ran) -> None:
     name, text, _ = SHAPES["football"]
     (folder / name).write_text(text)

@@ -79,15 +79,6 @@ def test_the_set_up_of_the_readme_ends_with_commands_that_work(tmp_path: Path) -
     assert "Morphy, Paul" in printed.out
 
 
-def test_continuous_integration_runs_the_block_with_the_tests() -> None:
-    marks = re.findall(
-        r"^<!-- .*\.ci/run runs it -->\n```bash\n(.*?)^```", README, flags=re.MULTILINE | re.DOTALL
-    )
-    assert len(marks) == 1
-    assert ".venv/bin/pytest" in marks[0]
-    assert r"/^<!-- .*\.ci\/run runs it -->$/" in (ROOT / ".ci" / "run").read_text(encoding="utf-8")
-
-
 def test_a_block_is_left_out_only_by_a_comment_right_above_it() -> None:
     marked, plain = blocks_of(f"{NOT_RUN} why -->\n```bash\nfalse\n```\n\ntext\n```bash\ntrue\n```\n")
     assert not marked.run
@@ -121,11 +112,6 @@ def test_what_is_shown_is_what_is_printed(shown: str, printed: str, expected: bo
 def test_commands_and_their_outputs_are_told_apart() -> None:
     text = "$ one\nout 1\nout 2\n$ two \\\n  more\n$ three\nout 3\n"
     assert list(transcript(text)) == [("one", "out 1\nout 2\n"), ("two \\\n  more", ""), ("three", "out 3\n")]
-
-
-def test_commands_run_on_a_terminal_and_errors_come_apart(tmp_path: Path) -> None:
-    printed = Session(tmp_path).shell("test -t 1 && echo terminal; echo said >&2; exit 3")
-    assert printed == type(printed)("terminal\n", "said\n", 3)
 
 
 SCRIPT = """

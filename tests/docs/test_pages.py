@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -10,6 +11,7 @@ from pathlib import Path
 import make_architecture
 import make_configs
 import make_images
+import make_man
 import pytest
 from run_blocks import PAGES, ROOT, blocks_of, same
 
@@ -17,16 +19,21 @@ from tests.support.cases import each
 from tests.support.command_server import Server
 from ttt_cli.api import fit, open_run, read_games
 from ttt_cli.cli import games
-from ttt_cli.config.schema import DataConfig, SolverConfig
+from ttt_cli.cli.main import COMMANDS
+from ttt_cli.config.schema import DataConfig, FilterConfig, SolverConfig
+from ttt_cli.games.players import read_aliases
+from ttt_cli.games.validate import POINTS, odds_points
 from ttt_cli.reading import reports as reasons
 from ttt_cli.reading import sources
 from ttt_cli.reading.dates import parse_date
 from ttt_cli.reading.layout import SYNONYMS
 from ttt_cli.reading.results import parse_result
+from ttt_cli.runs.lookup import find_scale, parse_anchor
 from ttt_cli.systems.registry import MODULES, load
 from ttt_cli.views.ingest import SECTIONS
 
 DOCS = ROOT / "docs"
+ANCHOR = re.compile(r"[A-Z][^'\"`\n:\[\]]*? @ \d{4}\S* = \d+")
 
 
 @pytest.fixture(scope="module")
@@ -188,12 +195,6 @@ def test_the_picture_of_the_layers_is_that_of_the_code() -> None:
     )
 
 
-def test_pictures_are_read_as_they_are_drawn() -> None:
-    text = make_images.text_of((make_images.IMAGES / "player.svg").read_text(encoding="utf-8"))
-    assert text.startswith("$ ttt player Morphy\n")
-    assert re.search(r"^1858 +\d{4}\.\d +\d+\.\d +80$", text, flags=re.MULTILINE)
-
-
 @each("page", [*PAGES, ROOT / "CHANGELOG.md"])
 def test_links_lead_somewhere(page: Path) -> None:
     text = page.read_text(encoding="utf-8")
@@ -212,3 +213,64 @@ def test_the_navigation_of_the_site_lists_every_page() -> None:
     navigation = (ROOT / "mkdocs.yml").read_text(encoding="utf-8").partition("\nnav:\n")[2]
     listed = set(re.findall(r"- (?:.*: )?(\S+\.md)$", navigation, re.MULTILINE))
     assert {page.relative_to(DOCS).as_posix() for page in DOCS.rglob("*.md")} <= listed
+
+
+def test_the_odds_are_those_that_count() -> None:
+    rows = [
+        line
+        for line in section(read("reading.md"), "## Soft results and odds").splitlines()
+        if re.match(r"\| .*\d \|", line)
+    ]
+    cells = [cell.strip() for row in rows for cell in row.strip("|").split("|")]
+    shown = {odds: float(points) for odds, points in zip(cells[::2], cells[1::2], strict=True) if odds}
+    assert {odds: abs(odds_points(odds)) for odds in shown} == shown
+    assert len(shown) == len(POINTS)
+
+
+def test_the_sets_and_keys_are_those_of_the_filter() -> None:
+    keys, sets = section(read("reading.md"), "## Filters").split("| set | holds")
+    assert re.findall(r"^\| `([\w-]+)` \|", sets, flags=re.MULTILINE) == list(reasons.EVENT_SETS)
+    assert set(re.findall(r"^\| `([\w-]+)` \|", keys, flags=re.MULTILINE)) | {"among"} == set(
+        FilterConfig.model_fields
+    )
+
+
+def test_the_alias_file_of_the_page_is_one(tmp_path: Path) -> None:
+    text = section(read("reading.md"), "## Names").partition("```text\n")[2].partition("```")[0]
+    (tmp_path / "aliases.csv").write_text(text, encoding="utf-8")
+    aliases = read_aliases(str(tmp_path / "aliases.csv"))
+    assert aliases.names["P. C. Morphy"] == "Morphy, Paul"
+    assert aliases.by_status == {("Anderssen, Adolf", "casual"): "Anderssen, Adolf (offhand)"}
+
+
+def test_the_man_pages_are_current() -> None:
+    there = {file.name: file.read_text(encoding="utf-8") for file in make_man.FOLDER.glob("*")}
+    assert there == make_man.pages(), "run: python docs/make_cli.py"
+    assert {f"ttt-{name}.1" for name in COMMANDS} | {"ttt.1"} <= there.keys()
+
+
+def test_troff_shows_them() -> None:
+    """Nothing in them is taken for a command of troff, and nothing is lost."""
+    if shutil.which("groff") is None:
+        pytest.skip("no groff here")
+    page = make_man.pages()["ttt-config-show.1"]
+    done = subprocess.run(["groff", "-ww", "-man", "-Tascii", "-P-cbou"], input=page, capture_output=True, text=True,
+                          check=True)  # fmt: skip
+    assert done.stderr == ""
+    shown = " ".join(done.stdout.split())
+    assert "ttt config show -c ttt -s model.beta=600 > mine.yaml" in shown
+    assert "-s, --set KEY=VALUE Set a key of the config, for instance model.beta=600;" in shown
+
+
+@pytest.mark.slow
+def test_every_example_of_an_anchor_works_on_the_sample(run_of_classics: Path) -> None:
+    places = [*PAGES, *(ROOT / "configs").glob("*.yaml"), *(ROOT / "ttt_cli").rglob("*.py")]
+    run = open_run(run_of_classics)
+    found = set()
+    for place in places:
+        unbroken = re.sub(r"\s+(?=[@=] )|(?<=[@=,])\s+", " ", place.read_text(encoding="utf-8"))
+        for text in ANCHOR.findall(unbroken):
+            scale = find_scale(run.meta, lambda sql, values=(): run.select(sql, values)[1], [text])
+            assert scale.anchors == (parse_anchor(text),), place.name
+            found.add(place.name)
+    assert {"options.py", "cli.md", "scale.md"} <= found

@@ -1,4 +1,4 @@
-"""Completion in real shells: what they make of a word and a tab."""
+"""Completion: candidates by the placeholder of an option or argument, and what real shells do with them."""
 
 from __future__ import annotations
 
@@ -11,9 +11,86 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
+import click
 import pytest
+from click.shell_completion import ShellComplete
 
-from tests.support.handmade import put_small_run
+from tests.support.cases import each
+from tests.support.commands import Ran
+from tests.support.handmade import GAPS, put_small_run
+from ttt_cli.cli import completion, main
+
+
+def choices(line: str) -> list[str]:
+    """Candidates for the last word of a command line."""
+    *words, typed = line.split(" ")
+    found = ShellComplete(main.group, {}, "ttt", "_TTT_COMPLETE").get_completions(words, typed)
+    return [item.value for item in found]
+
+
+@pytest.fixture
+def place(here: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv(main.COMPLETING, "bash_complete")
+    (here / "games.csv").touch()
+    (here / "mine.yaml").touch()
+    (here / ".hidden.yaml").touch()
+    (here / "runs").mkdir()
+    (here / "runs" / "b.ttt").touch()
+    return here
+
+
+@each(
+    "line, found",
+    [
+        ("eviden", ["evidence"]),
+        ("top --lea", ["--leaders"]),
+        ("top -r ", ["a.ttt", "runs/"]),
+        ("top -r runs/", ["runs/b.ttt"]),
+        ("top -r nowhere/", []),
+        ("fit games.csv -c ttt-d", ["ttt-d-career", "ttt-d"]),
+        ("fit games.csv -c m", ["mine.yaml"]),
+        ("compare naive mi", ["mine.yaml"]),
+        ("fit -s model.prior_m", ["model.prior_mean=", "model.prior_mean_drift="]),
+        ("fit -c glicko2 -s model.vola", ["model.volatility=", "model.volatility_change="]),
+        ("fit -c nosuch -s model.b", []),
+        ("fit -s data.filter.ye", ["data.filter.years="]),
+        ("fit -s solver.max", ["solver.max_sweeps="]),
+        ("fit --exclude simul,bl", ["simul,blindfold", "simul,blitz"]),
+        ("player PAUL", ["Morphy, Paul", "Paulsen, Louis"]),
+        ("player anderssen", ["Anderssen, Adolf"]),
+        ("player -r runs/b.ttt paul", []),
+        ("versus morphy lou", ["Paulsen, Louis"]),
+        ("plot loui", ["Paulsen, Louis"]),
+        ("tune beta,ta", ["beta,tau"]),
+        ("export skills -o ga", ["ga"]),  # the shell's own files
+        ("export ga", ["games"]),
+        ("top --at 185", ["1857", "1858", "1859"]),
+        ("evidence --grid beta,ta", ["beta,tau"]),
+    ],
+)
+def test_what_a_word_may_become(line: str, found: list[str], place: Path) -> None:
+    assert choices(line) == found
+
+
+def test_the_players_are_those_of_the_run_that_is_named(place: Path) -> None:
+    put_small_run(place / "gaps.ttt", records=GAPS)
+    os.utime(place / "gaps.ttt", (0, 0))
+    assert choices("player -r gaps.ttt d") == ["D"]
+
+
+def test_every_placeholder_stands_in_some_help() -> None:
+    context = click.Context(main.group, **main.group.context_settings)
+    commands = [main.group.get_command(context, name) for name in main.COMMANDS]
+    assert {completion.placeholder(parameter) for command in commands if command
+            for parameter in command.params} >= completion._WHAT.keys()  # fmt: skip
+
+
+@each("shell", completion.SHELLS)
+def test_scripts_go_to_stdout_and_their_use_to_stderr(shell: str, ran: Ran) -> None:
+    out, err = ran(["completion", shell])
+    assert "_TTT_COMPLETE" in out
+    assert f"ttt completion {shell} >" in err
+
 
 SCRIPTS = Path(sys.executable).parent
 CASES = [  # what is typed before the tab, and what the shell makes of it
@@ -34,15 +111,12 @@ SHELLS = {  # by name, how each begins and what it needs before
 }
 NEW_LINE = "\x05\x15"  # to the end of the line, and all of it away
 END = "told:"
-pytestmark = [
-    pytest.mark.slow,
-    pytest.mark.skipif(not (SCRIPTS / "ttt").exists(), reason="ttt is not installed"),
-]
+needs_ttt = pytest.mark.skipif(not (SCRIPTS / "ttt").exists(), reason="ttt is not installed")
 LONGEST = 120.0  # seconds that a shell may take for one answer; it comes in a fraction of one
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def shell_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     place = tmp_path_factory.mktemp("shell")
     for name in ("games.csv", "mine.yaml"):
         (place / name).touch()
@@ -90,12 +164,12 @@ class Terminal:
 
 
 @pytest.fixture(scope="module", params=SHELLS)
-def shell(request: pytest.FixtureRequest, folder: Path) -> Iterator[Terminal]:
+def shell(request: pytest.FixtureRequest, shell_folder: Path) -> Iterator[Terminal]:
     """A shell that has been told how `ttt` is completed."""
     command, setup = SHELLS[request.param]
     if shutil.which(command[0]) is None:
         pytest.skip(f"no {command[0]} here")
-    terminal = Terminal(folder, *command)
+    terminal = Terminal(shell_folder, *command)
     try:
         terminal.types(f'{setup}eval "$(ttt completion {command[0]} -q)"; echo read""y\n')
         terminal.until("ready")
@@ -104,7 +178,9 @@ def shell(request: pytest.FixtureRequest, folder: Path) -> Iterator[Terminal]:
         terminal.end()
 
 
-@pytest.mark.parametrize(("typed", "made"), CASES, ids=[case[0] for case in CASES])
+@pytest.mark.slow
+@needs_ttt
+@each("typed, made", CASES)
 def test_a_word_is_completed(shell: Terminal, typed: str, made: str) -> None:
     shell.types(f'{NEW_LINE}echo agai""n\n')
     shell.until("again")
@@ -114,20 +190,22 @@ def test_a_word_is_completed(shell: Terminal, typed: str, made: str) -> None:
 
 
 @pytest.fixture(scope="module")
-def told_in_fish(folder: Path) -> dict[str, list[str]]:
+def told_in_fish(shell_folder: Path) -> dict[str, list[str]]:
     """What fish is told for each word, with a description after a tab."""
     if shutil.which("fish") is None:
         pytest.skip("no fish here")
     asked = "".join(f"echo {END}; complete -C '{typed}'; " for typed, _ in CASES)
     done = subprocess.run(
         ["fish", "--no-config", "-c", f"ttt completion fish -q | source; {asked}"],
-        cwd=folder, env=environment(folder), capture_output=True, text=True, check=True,
+        cwd=shell_folder, env=environment(shell_folder), capture_output=True, text=True, check=True,
     )  # fmt: skip
     _, *told = done.stdout.split(f"{END}\n")
     return {typed: found.splitlines() for (typed, _), found in zip(CASES, told, strict=True)}
 
 
-@pytest.mark.parametrize(("typed", "made"), CASES, ids=[case[0] for case in CASES])
+@pytest.mark.slow
+@needs_ttt
+@each("typed, made", CASES)
 def test_fish_is_told_the_candidates(typed: str, made: str, told_in_fish: dict[str, list[str]]) -> None:
     word = made.removeprefix(typed.rpartition(" ")[0] + " ")
     assert word in [line.partition("\t")[0] for line in told_in_fish[typed]]

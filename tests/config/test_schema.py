@@ -1,3 +1,5 @@
+"""A config as commented YAML and its JSON Schema."""
+
 import math
 from typing import Annotated, Any, get_args
 
@@ -157,3 +159,8 @@ def test_the_other_sections_have_all_their_keys() -> None:
     assert list(properties["solver"]["properties"]) == list(SolverConfig.model_fields)
     assert properties["data"]["properties"]["period"]["enum"] == ["year", "quarter", "month", "week", "day"]
     assert properties["data"]["additionalProperties"] is False
+    wanted = properties["data"]["properties"]["filter"]
+    assert "$defs" not in properties["data"]
+    assert wanted["additionalProperties"] is False
+    assert wanted["description"] == "which records are used"
+    assert wanted["properties"]["exclude"]["anyOf"][0]["items"]["enum"][:2] == ["simul", "blindfold"]
