@@ -318,10 +318,11 @@ class MovingMargins:
         return np.asarray(np.sum(posterior.margins(*what), axis=0))
 
     def _level(self, posterior: Any) -> Array:
-        """Levels l_t (years,), points; of a year without games that of the year before."""
+        """Levels l_t (years,), points: of years without games that of the last year before; 0 without any games."""
         weight, total = self._sum(posterior, "strengths")
-        last = np.maximum.accumulate(np.where(weight > 0.0, np.arange(len(weight)), 0))
-        return np.asarray((total / np.where(weight > 0.0, weight, 1.0))[last])
+        played = weight > 0.0
+        last = np.maximum.accumulate(np.where(played, np.arange(len(weight)), played.argmax()))
+        return np.asarray((total / np.where(played, weight, 1.0))[last])
 
     def _information(self, posterior: Any) -> Array:
         """Fisher information (years,) of theta."""
