@@ -19,6 +19,7 @@ from ttt_cli.inference.ep.inference import Inference
 from ttt_cli.inference.ep.start import sites_name
 from ttt_cli.inference.joint import JointInference, Shape, beginnings, joint_chains
 from ttt_cli.inference.solver import Given, iterate
+from ttt_cli.inference.years import INITIAL
 from ttt_cli.kernels import joint as kernels
 from ttt_cli.kernels.ep.chains import accumulate
 from ttt_cli.kernels.ep.structures import Chains
@@ -76,6 +77,7 @@ def infer(
         links = _links_of(inference, joint_chains(inference), *sites)
         beliefs = {"chains": chains, "newcomers": newcomers}
         return finished(inference, note, *levels, links=links, draws=inference.draws(), **beliefs)
+    initial = {f"{INITIAL} {name}": value for name, value in inference.moving.state.items()}
     joint = JointInference(inference, shape, _near(inference, start) if kind == "joint" else None)
     if kind == "joint" and len(trace) < solver.max_sweeps:
         status, trace = joint.solve(solver, on_sweep, trace, evidence_only=evidence_only)
@@ -88,7 +90,7 @@ def infer(
     beliefs = {"chains": joint.histories(), "newcomers": joint.newcomer_curve()}
     return finished(
         joint if kind == "joint" else inference, *levels,
-        state=inference.state | joint.state, links=links, draws=joint.draws(), **beliefs,
+        state=inference.state | joint.state | initial, links=links, draws=joint.draws(), **beliefs,
     )  # fmt: skip
 
 
@@ -123,6 +125,7 @@ def _near(inference: Inference, start: Fit | None) -> tuple[Array, Array] | None
     joint, before = (_joint_sites(inference, start, kind) for kind in ("joint", "links of"))
     if start is None or joint is None or before is None:
         return None
+    inference.moving.extrapolate(inference, start)
     found = []
     for then, new, old in zip(joint, inference.sites[1:], before, strict=True):
         sites = then + (new - old)

@@ -11,12 +11,14 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
 from ttt_cli.fitted import DrawCurve
+from ttt_cli.games.table import DRAW
 from ttt_cli.inference.ep.merged import MergedGames, points_given
 from ttt_cli.inference.newcomers import GaussianWalk
 from ttt_cli.inference.outcome import STRENGTH_REACH, STRENGTH_UNIT
@@ -34,6 +36,7 @@ if TYPE_CHECKING:
 GamesGradient = tuple[float, ...]
 
 FARTHEST: Final = 0.5  # of a step
+EARLIER: Final = 3  # steps that accelerate the next
 
 
 class YearWalk(GaussianWalk):
@@ -47,19 +50,32 @@ class YearWalk(GaussianWalk):
             known = min(len(start), len(years))
             theta[:known], theta[known:] = start[:known], start[known - 1]
         self._u = np.diff(theta, prepend=0.0) / np.where(self.variances > 0.0, np.sqrt(self.variances), 1.0)
+        self._earlier: list[tuple[Array, Array]] = []  # moves, and where they led
 
     @property
     def theta(self) -> Array:
         """Current walk, (years,)."""
         return np.asarray(self.root @ self._u)
 
-    def step(self, score: Array, information: Array) -> float:
-        """Take one step of Fisher scoring on a posterior; returns the largest move."""
-        move = np.linalg.solve(self.precision(information), self.root.T @ score - self._u)
-        moved = largest(self.root @ move)
-        share = min(1.0, FARTHEST / max(moved, FARTHEST))
-        self._u = self._u + share * move
-        return share * moved
+    def step(self, score: Array, information: Array, *, accelerate: bool = False) -> float:
+        """Take one step of Fisher scoring, optionally with Anderson acceleration (1965); returns the largest move."""
+        precision = self.precision(information)
+        move = self._limited(np.linalg.solve(precision, self.root.T @ score - self._u))
+        goal = self._u + move
+        self._u = goal
+        if accelerate:
+            scale = np.linalg.cholesky(precision)
+            if self._earlier and np.linalg.norm(move @ scale) > np.linalg.norm(self._earlier[-1][0] @ scale):
+                self._earlier = []
+            if self._earlier:
+                moves, goals = (np.stack(before) for before in zip(*self._earlier, strict=True))
+                share = np.linalg.lstsq(((move - moves) @ scale).T, move @ scale, rcond=1e-6)[0]
+                self._u = goal - self._limited(share @ (goal - goals))
+            self._earlier = [*self._earlier[1 - EARLIER :], (move, goal)]
+        return largest(self.root @ move)
+
+    def _limited(self, move: Any) -> Array:
+        return np.asarray(move * min(1.0, FARTHEST / max(largest(self.root @ move), FARTHEST)))
 
     def log_evidence(self, information: Array) -> float:
         """Contribution of the walk to the log-evidence."""
@@ -206,14 +222,19 @@ class YearMargins:
 
 
 STATE: Final = "log draw margins by year"
+INITIAL: Final = "before joint propagation:"  # prefix of that state
 ROUNDING: Final = 1e-11  # smaller moves of logarithms are zero
+FIRST_STEPS: Final = 5  # before a posterior is known
+TINY: Final = 1e-12
 
 
 class MovingMargins:
     """Draw margins of a timeline that follow a posterior; `start` may have theta of an earlier fit."""
 
-    def __init__(self, timeline: Timeline, play: Play, start: Fit | None = None) -> None:
-        self._timeline, self._play = timeline, play
+    def __init__(
+        self, timeline: Timeline, play: Play, start: Fit | None = None, *, played: bool = True
+    ) -> None:
+        self._timeline, self._play, self._played = timeline, play, played
         self.still = not play.margin or not (play.drift or play.strength)
         if self.still:
             return
@@ -221,6 +242,8 @@ class MovingMargins:
         self.walk = YearWalk(self.calendar[0], play.drift, theta)
         self._last = math.inf
         self._known: Array | None = None  # the Fisher information of this posterior
+        if self.walk.drift and not self.walk.theta.any():
+            self._first_steps(played)
 
     @cached_property
     def calendar(self) -> tuple[Ids, Ids]:
@@ -231,6 +254,14 @@ class MovingMargins:
     def state(self) -> dict[str, Array]:
         """State for a warm start."""
         return {} if self.still or not self.walk.drift else {STATE: self.walk.theta}
+
+    def extrapolate(self, posterior: Any, start: Fit) -> None:
+        """Move theta as joint propagation did in an earlier fit."""
+        then, initial = (start.state.get(name) for name in (STATE, f"{INITIAL} {STATE}"))
+        if self.still or then is None or initial is None or len(then) != len(theta := self.walk.theta):
+            return
+        self.walk = YearWalk(self.calendar[0], self._play.drift, theta + (then - initial))
+        self.apply(posterior)
 
     @property
     def of_newcomers(self) -> bool:
@@ -257,7 +288,8 @@ class MovingMargins:
         self._known, step = None, 0.0
         moved = self.follow_strength(posterior)
         if self.walk.drift:
-            step = self.walk.step(*self._sum(posterior, "scores", self._by_year))
+            scores = self._sum(posterior, "scores", self._by_year)
+            step = self.walk.step(*scores, accelerate=self._played)
         moved += self.apply(posterior)
         step = step if step > ROUNDING else 0.0
         ahead = step * step / (self._last - step) if step < self._last else step and math.inf
@@ -310,6 +342,27 @@ class MovingMargins:
         of_games = noise, slope, advantage, float(given @ by_place)
         return {"draw_margin_strength": float((by_margin * margin) @ above)}, of_games
 
+    def _first_steps(self, played: bool) -> None:
+        """Move as if all players were equal; without games, as if newcomers' margins were all there is."""
+        timeline, year, count = self._timeline, self.calendar[1], len(self.calendar[0])
+        if played:
+            periods = [slice(*bounds) for bounds in pairwise(timeline.game_start.tolist())]
+            of_periods = [
+                (timeline.weight[of].sum(), timeline.weight[of] @ (timeline.outcome[of] == DRAW))
+                for of in periods
+            ]
+            games, drawn = (
+                np.bincount(year, found, count).astype(float) for found in np.transpose(of_periods)
+            )
+            score, sd = partial(_of_equals, games, drawn), math.sqrt(self._play.noise)
+        elif self.of_newcomers:
+            debuts = np.repeat(year, np.diff(timeline.node_start))[timeline.previous < 0]
+            score, sd = partial(_of_newcomers, np.bincount(debuts, minlength=count)), self._play.own_margins
+        else:
+            return
+        for _ in range(FIRST_STEPS):
+            self.walk.step(*score(self._by_year / sd))
+
     @property
     def _by_year(self) -> Array:
         return np.asarray(self._play.margin * np.exp(self.walk.theta))
@@ -329,6 +382,24 @@ class MovingMargins:
         if self._known is None:
             self._known = self._sum(posterior, "scores", self._by_year)[1]
         return self._known
+
+
+def _of_equals(games: Array, drawn: Array, margin: Array) -> tuple[Array, Array]:
+    """Score and Fisher information of theta if all players were equal; `margin` in sds of a difference."""
+    from scipy.special import ndtr
+
+    draw = np.clip(2.0 * ndtr(margin) - 1.0, TINY, 1.0 - TINY)
+    slope = math.sqrt(2.0 / math.pi) * margin * np.exp(-0.5 * margin**2)
+    score = slope * (drawn / draw - (games - drawn) / (1.0 - draw))
+    return score, games * slope**2 / (draw * (1.0 - draw))
+
+
+def _of_newcomers(newcomers: Places, margin: Array) -> tuple[Array, Array]:
+    """Score and Fisher information of theta if newcomers' margins are positive; `margin`: their mean in sds."""
+    from scipy.special import log_ndtr
+
+    slope = np.exp(-0.5 * margin**2 - log_ndtr(margin)) / math.sqrt(2.0 * math.pi)
+    return newcomers * margin * slope, newcomers * margin**2 * slope * (slope + margin)
 
 
 @dataclass(frozen=True)

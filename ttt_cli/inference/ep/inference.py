@@ -263,7 +263,7 @@ class Inference(Engine):
             one.of_years,
             one.marginals,
         )
-        moving = MovingMargins(timeline, play, start)
+        moving = MovingMargins(timeline, play, start, played=len(merged) > 0)
         super().__init__(_Here(one), cutter, moving, play, priors)
         self.rule = one.rule
 

@@ -160,7 +160,7 @@ def sliced_without_games(shared: ThroughTime, place: Place, tol: float) -> float
     timeline, play, priors = shared.timeline, shared.play, shared.priors()
     pieces = Unplayed(timeline, len(place.cuts(timeline)) - 1, list(priors.values()))
     with place.hold(pieces, play, None) as holder:
-        inference = Engine(holder, pieces, MovingMargins(timeline, play), play, priors)
+        inference = Engine(holder, pieces, MovingMargins(timeline, play, played=False), play, priors)
         while True:
             iterate(inference.sweep, SolverConfig(tol=tol), None)
             with suppress(SitesLost):
