@@ -41,23 +41,9 @@ def write_files(folder, seed=1, files=4, rows=120):
         with (folder / f"{number}.csv").open("w", newline="", encoding="utf-8") as file:
             writer = csv.DictWriter(file, columns, extrasaction="ignore")
             writer.writeheader()
-            for _ in range(rows + number):
-                writer.writerow(random_row(rng))
+            some = [random_row(rng) for _ in range(rows + number)]
+            writer.writerows(some + some[:20])  # some are repeated
     return folder
-
-
-def write_pgn(place, games=150):
-    """Few players and moves, so that games are repeated."""
-    rng = np.random.default_rng(2)
-    text = []
-    for _ in range(games):
-        row = random_row(rng)
-        tags = {name.title(): row[name] for name in ("date", "round", "result")}
-        tags |= {"White": NAMES[rng.integers(2)], "Black": NAMES[3 + rng.integers(2)]}
-        tags["Date"] = tags["Date"][:4] + ".??.??"
-        text += [f'[{name} "{value}"]\n' for name, value in tags.items()]
-        text.append(f"\n{MOVES[rng.integers(3)]} {row['result']}\n\n")
-    place.write_text("".join(text), encoding="utf-8")
 
 
 def random_row(rng):
@@ -106,7 +92,6 @@ ALIASES = """"Kolisch, Ignaz",Kolisch
 "Zukertort (late)",Zukertort,years=1856-
 Nobody,Noone
 """
-MOVES = ("1. e4 e5", "1. e4 e5 2. Nf3", "1. d4")
 CONFIGS = {
     "plain": {},
     "no ids": {"ids": False, "names": "folded"},
@@ -125,7 +110,6 @@ def folder(tmp_path, monkeypatch):
     (tmp_path / "room").mkdir()
     (tmp_path / "aliases.csv").write_text(ALIASES, encoding="utf-8")
     (tmp_path / "files").mkdir()
-    write_pgn(tmp_path / "files" / "moves.pgn")
     return write_files(tmp_path / "files")
 
 
@@ -177,14 +161,9 @@ def test_games_are_in_files_of_the_scratch_folder_while_they_are_used(tmp_path, 
     assert not list(scratch.iterdir())
 
 
-def test_games_are_in_memory_by_default(folder, monkeypatch):
-    with games_for([folder], DATA, SolverConfig()) as games:
-        assert games.room is MEMORY
+def test_filters_of_all_games_are_applied_in_memory(folder):
     with games_for([folder], DATA, SolverConfig(cluster="10.0.0.5:8786")) as games:
         assert games.room is MEMORY  # other machines need not find what is written here
-
-
-def test_filters_of_all_games_are_applied_in_memory(folder):
     told = []
     data = DataConfig.model_validate({"filter": {"min_games": 3}})
     with games_for([folder], data, SolverConfig(memory="1GB"), tell=told.append) as games:

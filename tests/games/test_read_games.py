@@ -1,22 +1,32 @@
-"""Files in, games out: several files, standard input, broken samples, errors that say what to do."""
+"""Files in, records and games out: in every form, with every row accounted for, and errors that say what to do."""
 
 from __future__ import annotations
 
+import csv
 import gzip
 import hashlib
 import io
+import json
+import lzma
+import re
+import subprocess
 import sys
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
 import duckdb
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from tests.support.cases import each
-from ttt_cli.config.schema import DataConfig
-from ttt_cli.games.read import read_games
-from ttt_cli.games.table import Games
+from tests.support.collected import reasons
+from tests.support.strategies import examples
+from ttt_cli.config.schema import DataConfig, FilterConfig
+from ttt_cli.games.read import read_games, read_records
+from ttt_cli.games.table import GAME_COLUMNS, Games, Records, games_of
 from ttt_cli.support.errors import ConfigError, DataError
 from ttt_cli.support.progress import Bar
 
@@ -104,14 +114,6 @@ def test_broken_samples_that_give_nothing(name: str, message: str, hint: str) ->
     assert hint in str(caught.value.hint)
 
 
-def test_columns_named_for_a_table_without_header() -> None:
-    data = DataConfig(columns=["date", "white", "black", "white_score"])
-    assert listed(read_games([BROKEN / "unnamed_columns.csv"], data)) == [
-        ("Lasker", "Schlechter", 2, 1),
-        ("Schlechter", "Lasker", 1, 2),
-    ]
-
-
 def test_several_files_in_one_table(tmp_path: Path) -> None:
     (tmp_path / "a.pgn").write_text(PGN)
     (tmp_path / "b.csv").write_text(CSV)
@@ -125,27 +127,15 @@ def test_several_files_in_one_table(tmp_path: Path) -> None:
 
 
 @each(
-    "files, message",
-    [
-        ([], "no file"),
-        (["a.pgn", "empty.pgn"], r"empty\.pgn: is empty"),
-        (["empty.pgn", "none.pgn"], r"none\.pgn: there is no such file"),  # told before anything is read
-    ],
-)
-def test_files_that_give_nothing_are_errors(files: list[str], message: str, tmp_path: Path) -> None:
-    (tmp_path / "a.pgn").write_text(PGN)
-    (tmp_path / "empty.pgn").write_text("")
-    with pytest.raises(DataError, match=message):
-        read_games([tmp_path / file for file in files])
-
-
-@each(
     "content, data, message",
     [
         (PGN.encode() + b"\xff", {"encoding": "utf-8"}, r"<stream>:9: not utf-8"),
         (PGN.encode(), {"encoding": "nonsense"}, "unknown encoding"),
         (CSV.encode(), {"format": "pgn"}, r"holds no records \(read as pgn\)"),
         (PGN.encode(), {"format": "csv"}, "columns are not known"),
+        (CSV.encode(), {"format": "parquet"}, "as Parquet"),
+        (CSV.encode(), {"format": "jsonl"}, "not JSON"),
+        (b"", {}, "is empty"),
     ],
 )
 def test_settings_that_the_content_contradicts(content: bytes, data: dict[str, str], message: str) -> None:
@@ -172,64 +162,18 @@ def test_a_packed_file_cut_short_says_what_came_before(tmp_path: Path) -> None:
         read_games([tmp_path / "games.pgn.gz"])
 
 
-@each("encoding", ["utf-16", "utf-16-le", "cp1251"])
-def test_encodings(encoding: str) -> None:
-    content = PGN.replace("A", "Чигорин").encode(encoding)
-    config = DataConfig(encoding=None if encoding == "utf-16" else encoding)
-    assert listed(read_games([io.BytesIO(content)], config)) == [("Чигорин", "B", 2, 1)]
-
-
-SLASHES = [
-    ("03/02/1921", "1921-02-03"),
-    ("25/02/1921", "1921-02-25"),
-    ("11/03/1921", "1921-03-11"),
-]
-
-
-def dated(path: Path, texts: list[str]) -> Path:
-    """A file with a game at each date, in the format of its name."""
-    if path.suffix == ".pgn":
-        path.write_text("".join(PGN.replace("1858.06.17", text) for text in texts))
-    elif path.suffix == ".jsonl":
-        path.write_text(
-            "".join(f'{{"date":"{text}","white":"A","black":"B","result":1}}\n' for text in texts)
-        )
-    else:
-        rows = "".join(f"{text},A,B,1-0\n" for text in texts)
-        table = path.with_suffix(".csv")
-        table.write_text(f"date,white,black,result\n{rows}")
-        if path.suffix == ".parquet":
-            duckdb.sql(f"COPY (FROM read_csv('{table}', all_varchar=true)) TO '{path}' (FORMAT parquet)")
-    return path
-
-
-@pytest.mark.parametrize("reader", ["scan", "chess"])
-@pytest.mark.parametrize("name", ["a.csv", "a.jsonl", "a.parquet", "a.pgn"])
-def test_one_date_settles_the_order_of_its_file(tmp_path: Path, name: str, reader: str) -> None:
-    file = dated(tmp_path / name, [text for text, _ in SLASHES])
-    games = read_games([file], DataConfig.model_validate({"reader": reader}))
-    assert [str(day) for day in games.date.astype("datetime64[D]")] == [day for _, day in SLASHES]
-    assert games.date_precision.tolist() == [2, 2, 2]
-    assert not games.report.problems
-
-
-def test_one_date_settles_the_order_of_a_file_read_by_compiled_code(tmp_path: Path) -> None:
-    many = 250_000  # more than compiled code takes over from
-    games = read_games([dated(tmp_path / "a.csv", ["03/02/1921"] * many + ["25/02/1921"])])
-    assert [str(games.date[at].astype("datetime64[D]")) for at in (0, -2, -1)] == [
-        *["1921-02-03"] * 2,
-        "1921-02-25",
-    ]
-
-
 def test_the_order_is_that_of_each_file(tmp_path: Path) -> None:
-    files = [
-        dated(tmp_path / "british.csv", ["03/02/1921", "25/02/1921"]),
-        dated(tmp_path / "american.csv", ["03/02/1921", "02/25/1921"]),
-        dated(tmp_path / "silent.csv", ["03/02/1921", "04/02/1921", "05/05/1921", "1921"]),
-        dated(tmp_path / "both.csv", ["03/02/1921", "25/02/1921", "02/26/1921"]),
-    ]
-    games = read_games(files)
+    dates = {
+        "british.pgn": ["03/02/1921", "25/02/1921"],
+        "american.csv": ["03/02/1921", "02/25/1921"],
+        "silent.csv": ["03/02/1921", "04/02/1921", "05/05/1921", "1921"],
+        "both.csv": ["03/02/1921", "25/02/1921", "02/26/1921"],
+    }
+    for name, texts in dates.items():
+        rows = "date,white,black,result\n" + "".join(f"{text},A,B,1-0\n" for text in texts)
+        tags = "".join(PGN.replace("1858.06.17", text) for text in texts)
+        (tmp_path / name).write_text(tags if name.endswith("pgn") else rows)
+    games = read_games([tmp_path / name for name in dates])
     year_only = "only the year is certain, data.dates: dmy or mdy tells the order"
     days = games.date.astype("datetime64[D]").astype(str)
     found = [days[games.source_file == file].tolist() for file in range(4)]
@@ -293,3 +237,271 @@ def test_progress_counts_bytes_of_all_files(tmp_path: Path) -> None:
     read_games([tmp_path / "a.pgn", io.BytesIO(PGN.encode())], progress=Counter())
     assert totals == [len(PGN) + len(CSV), None]
     assert sum(seen) == 3 * len(PGN) + len(CSV)
+
+
+TAGGED = b"""[Event "Paris"]
+[Site "France"]
+[Round "2"]
+[Date "1858.06.17"]
+[White "Morphy, P."]
+[Black "NN"]
+[Result "1-0"]
+
+1. e4 e5 1-0
+
+[Event "Blitz"]
+[Date "1858"]
+[White "Paul Morphy"]
+[Black "Morphy, P"]
+[Result "0-1"]
+[SetUp "1"]
+
+0-1
+"""
+
+
+def test_records_of_pgn_have_their_tags_and_moves() -> None:
+    records = read_records([io.BytesIO(TAGGED)])
+    assert [records.event[row] for row in (0, 1)] == ["Paris", "Blitz"]
+    assert [records.site[row] for row in (0, 1)] == ["France", ""]
+    assert [records.round[row] for row in (0, 1)] == ["2", ""]
+    assert [records.variant[row] for row in (0, 1)] == ["", "set-up"]
+    assert (records.moves != 0).tolist() == [True, False]
+    assert reasons(records) == ["unnamed player", None]
+    assert records.place(0).endswith(":1")
+
+
+def test_filters_may_leave_no_game_which_only_games_refuse() -> None:
+    nothing = DataConfig.model_validate({"filter": {"exclude": ["blitz"]}})
+    with pytest.raises(
+        DataError, match=r"none of the 2 records is left: blitz 1, unnamed player 1"
+    ) as caught:
+        read_games([io.BytesIO(TAGGED)], nothing)
+    assert caught.value.exit_code == 3
+    assert reasons(read_records([io.BytesIO(TAGGED)], nothing)) == ["unnamed player", "blitz"]
+
+
+def plain_game(text: str) -> tuple[str, str, str, str]:
+    """White, Black, result and the moves of a game as text, without what is no move."""
+    tag = dict(re.findall(r'^\[(\w+) "(.*)"\]', text, flags=re.MULTILINE))
+    moves = re.sub(r"\{[^}]*\}|\d+\.+", " ", text[text.rfind("]\n") + 2 :])
+    words = [
+        re.sub(r"[+#!?=]", "", word) for word in moves.split() if word not in ("1-0", "0-1", "1/2-1/2", "*")
+    ]
+    return tag["White"], tag["Black"], tag["Result"], " ".join(words)
+
+
+@pytest.mark.slow
+def test_duplicates_between_players_files(data: Path) -> None:
+    """The beginning of a collection in which games recur; all dates that go with the same moves are the same there.
+
+    Of all its 163,493 games 12,932 repeat another, by both ways of looking.
+    """
+    with lzma.open(data / "pgn" / "players.pgn.xz") as file:
+        content = file.read(9_000_000)
+    content = content[: content.rindex(b"\n[Event ")]
+    found = read_records(
+        [io.BytesIO(content)], DataConfig(names="clean", filter=FilterConfig(exclude=[]))
+    ).report
+    games = re.split(r"\n(?=\[Event )", content.replace(b"\r\n", b"\n").decode("latin-1"))
+    usable = [game for game in map(plain_game, games) if "NN" not in game[:2] and game[2] != "*"]
+    assert found.used == len(usable)
+    assert found.noticed["duplicate"] == len(usable) - len(set(usable)) == 59
+
+
+GAME = '[Event "x"]\n[Date "1858"]\n[White "A"]\n[Black "B"]\n[Result "1-0"]\n\n1. e4 1-0\n\n'
+UNPLAYED = GAME.replace("1-0", "*")
+REPAIRED = GAME.replace("1858", "1858.02.31")
+
+
+@each(
+    "content, message, line, more",
+    [
+        (GAME + UNPLAYED, "no result: 1858: A - B", 9, ""),
+        (GAME + REPAIRED, "bad date: 1858.02.31", 9, ""),
+        (GAME + GAME.replace("1. e4 1-0", "1. e4 0-1"), "contradicting result", 9, ""),
+        (UNPLAYED + REPAIRED * 2 + GAME, "no result: ", 1, "3 problems in all"),
+    ],
+)
+def test_strict_takes_no_problem(tmp_path: Path, content: str, message: str, line: int, more: str) -> None:
+    path = tmp_path / "games.pgn"
+    path.write_text(content)
+    assert len(read_games([path])) > 0
+    with pytest.raises(DataError, match=message) as caught:
+        read_games([path], DataConfig(strict=True))
+    assert caught.value.where == f"{path}:{line}"
+    assert caught.value.exit_code == 3
+    assert more in caught.value.message
+    assert ("in all" in caught.value.message) == bool(more)
+
+
+def test_strict_lets_other_files_lie_about(tmp_path: Path) -> None:
+    (tmp_path / "games.pgn").write_text(GAME)
+    (tmp_path / "README.txt").write_text("x")
+    assert len(read_games([tmp_path], DataConfig(strict=True))) == 1
+    (tmp_path / "page.pgn").write_text("<html>")
+    with pytest.raises(DataError, match="holds no games: is a web page"):
+        read_games([tmp_path], DataConfig(strict=True))
+
+
+@each("limit, passes", [(None, True), (3, True), (2, False), (0, False)])
+def test_records_that_may_be_unusable(tmp_path: Path, limit: int | None, passes: bool) -> None:
+    (tmp_path / "a.pgn").write_text(GAME + UNPLAYED * 2 + REPAIRED)
+    (tmp_path / "b.pgn").write_text(GAME + UNPLAYED)
+    (tmp_path / "c.pgn").write_text("<html>")
+    data = DataConfig(max_errors=limit)
+    paths = [tmp_path / "a.pgn", tmp_path / "b.pgn"]
+    if passes:
+        assert len(read_games(paths, data)) == 3
+        return
+    with pytest.raises(
+        DataError, match=rf"no result: .*{3 if limit else 2} records so far cannot be used"
+    ) as caught:
+        read_games([*paths, tmp_path / "c.pgn"], data)  # reading stops before the third
+    assert caught.value.where == f"{paths[0]}:9"
+    assert caught.value.hint == f"data.max_errors lets {limit} pass"
+
+
+TABLE = (
+    "date,white,black,result,event,round,weight\n"
+    '1858.06.15,"Morphy, Paul","Anderssen, Adolf",1-0,Paris,1,1\n'
+    '1858-06,"Löwenthal, J",Morphy P,1/2-1/2,"London ""match""",,2.5\n'
+    "1859,NN,A,1-0,,,1\n"
+    "1860,B,,0-1,,,1\n"
+    "1860,B,A,0-1,,,0\n"
+)
+
+
+def same(one: Games, other: Games) -> bool:
+    columns = all(
+        (getattr(one, name) == getattr(other, name)).all() for name in GAME_COLUMNS if name != "source_line"
+    )
+    return columns and one.players == other.players and one.report.dropped == other.report.dropped
+
+
+def forms(folder: Path) -> dict[str, bytes]:
+    """The table in every form that is read."""
+    (folder / "games.csv").write_text(TABLE, encoding="utf-8")
+    written = f"FROM read_csv('{folder}/games.csv', all_varchar = true)"
+    with duckdb.connect() as connection:
+        for name, options in {
+            "tsv": "DELIMITER '\t'",
+            "jsonl": "FORMAT json",
+            "parquet": "FORMAT parquet",
+        }.items():
+            connection.execute(f"COPY ({written}) TO '{folder}/games.{name}' ({options})")
+    found = {path.suffix[1:]: path.read_bytes() for path in folder.iterdir()}
+    found["array"] = json.dumps([json.loads(line) for line in found["jsonl"].splitlines()], indent=2).encode()
+    return found
+
+
+def test_one_table_in_many_forms(tmp_path: Path) -> None:
+    contents = forms(tmp_path)
+    expected = read_games([io.BytesIO(contents.pop("csv"))])
+    assert (expected.report.rows, expected.report.used) == (5, 2)
+    kinds = {"tsv": "csv", "array": "jsonl"}
+    for form, content in contents.items():
+        for packed in (content, gzip.compress(content)):
+            games = read_games([io.BytesIO(packed)])
+            assert games.report.files[0].kind == kinds.get(form, form)
+            assert same(games, expected), form
+        given = DataConfig.model_validate({"format": kinds.get(form, form)})
+        assert same(read_games([io.BytesIO(content)], given), expected), form
+        lines = {"tsv": [2, 3], "jsonl": [1, 2], "parquet": [1, 2], "array": [2, 11]}
+        assert games.source_line.tolist() == lines[form]
+
+
+@pytest.mark.slow
+def test_a_small_table_waits_for_nothing_heavy_and_no_table_for_pandas() -> None:
+    program = (
+        "import io, sys; from ttt_cli.games.read import read_games; "
+        "read_games([io.BytesIO(b'date,white,black,result\\n1858,A,B,1-0\\n')]); "
+        'read_games([io.BytesIO(b\'{"date": 1858, "white": "A", "black": "B", "result": 1}\')]); '
+        "print(*{'duckdb', 'pandas'} & set(sys.modules)); "
+        "read_games([io.BytesIO(b'date,white,black,result\\n' + 400_000 * b'1858,A,B,1-0\\n')]); "
+        "print(*{'duckdb', 'pandas'} & set(sys.modules))"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines() == ["", ""]
+
+
+CELLS = {
+    "date": ("1858", "1858.06.??", "1858-02-30", "?", "", "soon"),
+    "white": ("Morphy, Paul", "Paul Morphy", "Löwenthal", "NN", "?", ""),
+    "black": ("Anderssen", "A, B", "Morphy, Paul", "A/B"),
+    "result": ("1-0", "0-1", "½-½", "*", "", "1", "+-", "won?"),
+    "weight": ("1", "2", "0.5", "0", "-1", "x"),
+    "status": ("", "casual", "soft", "mate", "Resign", "formal"),
+    "odds": ("", "knight", "pawn and move", "2.10", "1.5", "?", "none", "0"),
+    "games": ("", "", "3", "2.5", "0"),
+    "score": ("", "1.5", "2", "7"),
+}
+FIRST = ("date", "white", "black", "result")
+FURTHER = st.lists(st.sampled_from(sorted(set(CELLS) - set(FIRST))), unique=True)
+Row = tuple[str, ...]
+
+
+def rows_under(columns: Sequence[str]) -> st.SearchStrategy[list[Row]]:
+    cells = [st.sampled_from(CELLS[column]) for column in columns]
+    return st.lists(st.tuples(*cells), min_size=1, max_size=12)
+
+
+def delimited(columns: Sequence[str], rows: Sequence[Row], delimiter: str) -> bytes:
+    text = io.StringIO()
+    csv.writer(text, delimiter=delimiter, quoting=csv.QUOTE_ALL).writerows([columns, *rows])
+    return text.getvalue().encode()
+
+
+def objects(columns: Sequence[str], rows: Sequence[Row]) -> bytes:
+    lines = (json.dumps(dict(zip(columns, row, strict=True)), ensure_ascii=False) for row in rows)
+    return "\n".join(lines).encode()
+
+
+def records_in(content: bytes, data: DataConfig) -> Records:
+    def unusable(error: DataError) -> None:
+        assert "can be used" in error.message
+
+    return read_records([io.BytesIO(content)], data, on_unusable=unusable)
+
+
+@pytest.mark.slow
+@examples(20)
+@given(
+    FURTHER.flatmap(lambda further: st.tuples(st.just((*FIRST, *further)), rows_under((*FIRST, *further))))
+)
+def test_every_row_has_its_fate(table: tuple[Sequence[str], list[Row]]) -> None:
+    columns, rows = table
+    data = DataConfig(status={"soft": 0.0})
+    found = [
+        records_in(delimited(columns, rows, ","), data),
+        records_in(delimited(columns, rows, "\t"), data),
+        records_in(objects(columns, rows), data),
+    ]
+    for records in found:
+        (file,) = records.files
+        fates = Counter(reasons(records))
+        assert file.rows == len(records) == len(rows)
+        assert file.used == fates.pop(None, 0)
+        assert file.dropped == fates
+        told = [p.line for p in records.problems if p.action == "dropped"]
+        assert told == records.line[~records.used].tolist()
+        games = games_of(records)
+        assert set(games.source_line.tolist()) == set(records.line[records.used].tolist())
+    assert reasons(found[0]) == reasons(found[1]) == reasons(found[2])
+    said = [[(p.reason, p.detail, p.action) for p in records.problems] for records in found]
+    assert said[0] == said[1] == said[2]
+
+
+def test_a_player_against_himself_is_told_once_names_are_united() -> None:
+    rows = [
+        ("1858", "Morphy, Paul", "A", "1-0"),
+        ("1859", "Paul Morphy", "Morphy, Paul", "1-0"),
+        ("?", "A", "B", ""),
+    ]
+    records = records_in(delimited(FIRST, rows, ","), DataConfig())
+    assert [(p.line, p.reason, p.detail) for p in records.problems] == [
+        (3, "same player twice", "1859: Paul Morphy - Morphy, Paul 1-0"),
+        (4, "no date", "?: A - B"),
+    ]
+    with pytest.raises(DataError, match="same player twice"):
+        records_in(delimited(FIRST, rows[:2], ","), DataConfig(strict=True))

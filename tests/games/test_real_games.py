@@ -87,12 +87,6 @@ def test_historic_files(pgn: dict[str, Path], name: str) -> None:
     assert list(by_reader(pgn[name])) == by_lines(pgn[name])
 
 
-def test_historic_files_together(pgn: dict[str, Path]) -> None:
-    games = read_games([pgn[name] for name in HISTORIC], WHOLE)
-    assert (games.report.rows, games.report.used) == (11023, 10955)
-    assert games.report.dropped == {"unnamed player": 64, "no result": 4}
-
-
 def test_python_chess_agrees_where_blank_lines_separate_games(pgn: dict[str, Path]) -> None:
     agreeing = [name for name in HISTORIC if b"\r\n\r\n[" in pgn[name].read_bytes()]
     assert len(agreeing) > 2
@@ -150,15 +144,6 @@ def test_the_first_published_sample(data: Path) -> None:
     assert draws(games) == 135 == sum(row[4] == "1" for row in rows)
     assert set(games.players) == {clean_name(name) for row in rows for name in row[2:4]}
     assert set(games.date_precision.tolist()) == {PRECISION_YEAR}
-    named = DataConfig(
-        header=False,
-        columns=["id", "date", "white", "black", "white_score", "black_score"],
-        format="csv",
-        filter=FilterConfig(exclude=[]),
-    )
-    again = read_games([path], named)
-    assert (again.date == games.date).all()
-    assert (again.outcome == games.outcome).all()
 
 
 def test_historical_games(data: Path) -> None:

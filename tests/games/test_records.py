@@ -2,23 +2,31 @@
 
 from __future__ import annotations
 
+import io
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.support import handmade
+from tests.support.cases import each
 from tests.support.collected import collector_of, game, reasons, records_of
 from tests.support.strategies import examples
-from ttt_cli.config.schema import DataConfig
-from ttt_cli.games.table import Games, games_of
+from ttt_cli.config.schema import DataConfig, FilterConfig
+from ttt_cli.games.extend import extend_games
+from ttt_cli.games.read import read_games, read_records
+from ttt_cli.games.table import Games, games_of, joined, no_texts, picked
+from ttt_cli.reading.columns import Column
 
 
-def listed(games: Games) -> list[tuple[str, str, int, float, float]]:
-    """White, Black, outcome, weight and offset of every game, in order."""
-    columns = (games.white, games.black, games.outcome, games.weight, games.offset)
+def listed(games: Games) -> list[tuple[str, str, int, float]]:
+    """White, Black, outcome and weight of every game, in order."""
+    columns = (column.tolist() for column in (games.white, games.black, games.outcome, games.weight))
     return [
-        (games.players[white], games.players[black], outcome, weight, offset)
-        for white, black, outcome, weight, offset in zip(*(c.tolist() for c in columns), strict=True)
+        (games.players[white], games.players[black], *rest)
+        for white, black, *rest in zip(*columns, strict=True)
     ]
 
 
@@ -57,39 +65,39 @@ def test_rows_that_could_not_be_split_stand_where_their_lines_do() -> None:
     assert reasons(records) == [None, "bad row", "bad row", None, "bad row"]
 
 
-def test_a_match_is_a_row_for_each_outcome() -> None:
-    rows = [game("A", "B", ("6.5", "3.5"), games="10"), game("C", "D", ("1", "0"), "1857")]
-    games = games_of(records_of(rows))
-    assert listed(games) == [
-        ("C", "D", 2, 1, 0),
-        ("A", "B", 0, 3, 0),
-        ("A", "B", 1, 1, 0),
-        ("A", "B", 2, 6, 0),
-    ]
-    assert games.source_line.tolist() == [2, 1, 1, 1]
-    assert games.report.used == 2
-
-
-def test_the_cap_scales_all_games_of_a_match() -> None:
-    rows = [game("A", "B", "400-200", games="600"), game("A", "B", "2-1", games="3")]
-    games = games_of(records_of(rows, data=DataConfig(match_cap=60)))
-    assert listed(games) == [
-        ("A", "B", 0, 20, 0),
-        ("A", "B", 2, 40, 0),
-        ("A", "B", 0, 1, 0),
-        ("A", "B", 2, 2, 0),
-    ]
-
-
-def test_a_result_without_a_number_of_games_is_one_beside_matches() -> None:
-    rows = [game("A", "B", ("1", "0"), games=""), game("A", "B", ("2", "1"), games="3")]
-    assert [row[2:4] for row in listed(games_of(records_of(rows)))] == [(2, 1), (0, 1), (2, 2)]
-
-
-def test_matches_do_not_decide_how_scores_are_written() -> None:
-    """Three matches of 2-0 are no sign that wins are written 2."""
-    rows = [game("A", "B", ("1", "0"))] + [game("A", "B", ("2", "0"), games="2")] * 3
-    assert [row[2:4] for row in listed(games_of(records_of(rows)))] == [(2, 1), (2, 2), (2, 2), (2, 2)]
+@each(
+    "rows, cap, expected",
+    [
+        # a row for each outcome, by date
+        (
+            [game("A", "B", ("6.5", "3.5"), games="10"), game("C", "D", ("1", "0"), "1857")],
+            None,
+            [("C", "D", 2, 1), ("A", "B", 0, 3), ("A", "B", 1, 1), ("A", "B", 2, 6)],
+        ),
+        # the cap scales all games of a match
+        ([game("A", "B", "400-200", games="600")], 60, [("A", "B", 0, 20), ("A", "B", 2, 40)]),
+        ([game("A", "B", "2-1", games="3")], 60, [("A", "B", 0, 1), ("A", "B", 2, 2)]),
+        ([game("A", "B", "1-0", games="10", weight="3", status="casual")], 5, [("A", "B", 2, 7.5)]),
+        # a result without a number of games is one
+        (
+            [game("A", "B", ("1", "0"), games=""), game("A", "B", ("2", "1"), games="3")],
+            None,
+            [("A", "B", 2, 1), ("A", "B", 0, 1), ("A", "B", 2, 2)],
+        ),
+        # three matches of 2-0 are no sign that wins are written 2
+        (
+            [game("A", "B", ("1", "0")), *[game("A", "B", ("2", "0"), games="2")] * 3],
+            None,
+            [("A", "B", 2, 1), *[("A", "B", 2, 2)] * 3],
+        ),
+    ],
+)
+def test_matches(
+    rows: list[dict[str, object]], cap: float | None, expected: list[tuple[object, ...]]
+) -> None:
+    games = games_of(records_of(rows, data=DataConfig(match_cap=cap, status={"casual": 0.5})))
+    assert listed(games) == expected
+    assert games.report.used == len(rows) == len(set(games.source_line.tolist()))
 
 
 def test_statuses_have_weights() -> None:
@@ -103,12 +111,6 @@ def test_statuses_have_weights() -> None:
     ]
 
 
-def test_weight_status_and_cap_multiply() -> None:
-    rows = [game("A", "B", "1-0", games="10", weight="3", status="casual")]
-    records = records_of(rows, data=DataConfig(status={"casual": 0.5}, match_cap=5))
-    assert games_of(records).weight.tolist() == [10 * 3 * 0.5 * 5 / 10]
-
-
 def test_odds_are_points_for_white() -> None:
     rows = [
         game("Morphy, Paul", "B", odds="knight"),
@@ -120,25 +122,12 @@ def test_odds_are_points_for_white() -> None:
         game("A", "B", odds="capped knight"),
         game("A", "B", odds=""),
         game("A", "B", odds="none", odds_giver="A"),
+        game("B", "Löwenthal, J.J.", odds="rook", odds_giver="LOWENTHAL, J J"),
     ]
     records = records_of(rows)
-    assert reasons(records) == [
-        None,
-        None,
-        "unknown odds",
-        "unknown odds",
-        None,
-        None,
-        "unknown odds",
-        None,
-        None,
-    ]
-    assert games_of(records).offset.tolist() == [-373, 163, 479, -219, 0, 0]
-
-
-def test_a_named_giver_is_known_by_any_spelling_of_his_name() -> None:
-    rows = [game("B", "Löwenthal, J.J.", odds="rook", odds_giver="LOWENTHAL, J J")]
-    assert games_of(records_of(rows)).offset.tolist() == [479]
+    unknown = [row for row, reason in enumerate(reasons(records)) if reason == "unknown odds"]
+    assert unknown == [2, 3, 6]
+    assert games_of(records).offset.tolist() == [-373, 163, 479, -219, 0, 0, 479]
 
 
 def test_columns_that_are_alike_throughout_take_no_room() -> None:
@@ -212,3 +201,140 @@ def test_nothing_is_lost(files: list[list[dict[str, object]]], data: DataConfig,
     places = set(zip(games.source_file.tolist(), games.source_line.tolist(), strict=True))
     assert places == {(int(records.file[row]), int(records.line[row])) for row in used}
     assert games.report == records.report
+
+
+def test_columns() -> None:
+    """Players without a game are nobody."""
+    rows = [
+        game("Z", "B", date="1859"),
+        game("B", "A", "0-1", weight=" 2.5 "),
+        game("A", "Z", "1/2-1/2", weight="0,5"),
+        game("C", "D", "*"),
+        game("E", "A", date=""),
+        *(game("A", "B", weight=weight) for weight in ("0", "-1", "nan", "inf", "")),
+    ]
+    games = games_of(records_of(rows))
+    assert games.players == ("A", "B", "Z")
+    assert listed(games) == [("B", "A", 0, 2.5), ("A", "Z", 1, 0.5), ("Z", "B", 2, 1)]
+    assert games.source_line.tolist() == [2, 3, 1]
+    assert games.date_precision.tolist() == [0, 0, 0]
+    assert games.date.astype("datetime64[D]").astype(str).tolist() == [
+        "1858-07-02",
+        "1858-07-02",
+        "1859-07-02",
+    ]
+    assert games.report.dropped == {"bad weight": 5, "no date": 1, "no result": 1}
+
+
+def test_several_files_keep_their_order_within_a_date() -> None:
+    rows = [game("A", "B"), game("A", "B", date="1857")]
+    games = games_of(records_of(rows, rows))
+    assert games.source_file.tolist() == [0, 1, 0, 1]
+    assert games.source_line.tolist() == [2, 2, 1, 1]
+    assert [(file.path, file.rows, file.used) for file in games.report.files] == [
+        ("file0", 2, 2),
+        ("file1", 2, 2),
+    ]
+
+
+@each(
+    "row, reason",
+    [
+        (("", "", "NN", "*"), "no player"),
+        (("", "NN", "?", "*"), "no player"),
+        (("", "A", "NN", "*"), "unnamed player"),
+        (("", "NN", "NN", "*"), "unnamed player"),
+        (("", "A", "A ", "*"), "same player twice"),
+        (("", "A", "B", "*"), "no date"),
+        (("soon", "A", "B", "*"), "bad date"),
+        (("1858.02.30", "A", "B", "*"), "no result"),
+        (("1858", "A", "B", "+:-"), "forfeit"),
+        (("1858", "A", "B", "quickly"), "unknown result"),
+    ],
+)
+def test_the_first_fault_counts(row: tuple[str, ...], reason: str) -> None:
+    date, white, black, result = row
+    report = records_of([game("A", "B"), game(white, black, result, date, weight="none")]).report
+    assert (report.rows, report.used, report.dropped) == (2, 1, {reason: 1})
+    assert [(p.file, p.line, p.reason, p.action) for p in report.problems] == [
+        ("file0", 2, reason, "dropped")
+    ]
+
+
+def test_texts_that_nobody_gave_take_no_memory() -> None:
+    games = handmade.games_of(handmade.RECORDS)
+    assert games.event.codes.strides == (0,)
+    assert set(games.site) == {""}
+    assert picked(no_texts(5), np.array([True, False, True, False, False])).codes.shape == (2,)
+    assert picked(no_texts(5), np.array([4, 1])).codes.strides == (0,)
+
+
+def test_joined_columns_number_equal_texts_alike() -> None:
+    one = Column(np.array([2, 1, 2], np.uint8), ("", "a", "b", "unused"))
+    column = joined(one, Column(np.array([1, 0], np.uint8), ("c", "b")))
+    assert list(column) == ["b", "a", "b", "b", "c"]
+    assert "unused" not in column.values
+
+
+COLUMNS = "event,site,date,round,white,black,result\n"
+OLD = """London,London  ENG,1851.05.27,1,"Anderssen, Adolf","Kieseritzky, Lionel",1-0
+,,1850,,"Staunton, Howard","Anderssen, Adolf",1-0
+London,London  ENG,1851.06.01,2.1,"Anderssen, Adolf","Szen, Jozsef",1-0
+"""
+NEW = """Paris m,https://example.org/game/1,1850.06.15,-,"Szen, Jozsef","Staunton, Howard",1-0
+London,,1852.01.01,3,"Szen, Jozsef","Staunton, Howard",1-0
+"""
+MORE = """,,1853.01.01,,Adolf Anderssen,"Szen, Jozsef",1-0
+,,1853.01.02,,"ANDERSSEN, ADOLF","Szén, József",1-0
+"""
+
+
+def tables(*texts: str) -> list[io.BytesIO]:
+    return [io.BytesIO((COLUMNS + text).encode()) for text in texts]
+
+
+def test_texts_go_with_their_games_in_the_order_of_dates() -> None:
+    games = read_games(tables(OLD))
+    assert list(games.event) == ["", "London", "London"]
+    assert list(games.site) == ["", "London ENG", "London ENG"]
+    assert list(games.round) == ["", "1", "2.1"]
+
+
+def test_addresses_of_single_games_are_no_sites_unless_asked_for() -> None:
+    address = "https://example.org/game/1"
+    assert address not in list(read_games(tables(OLD, NEW)).site)
+    assert address in list(read_records(tables(OLD, NEW)).site)
+    kept = read_games(tables(OLD, NEW), DataConfig(filter=FilterConfig(events=["example.org"])))
+    assert len(kept) == 1
+
+
+def test_games_added_bring_their_texts_and_spellings() -> None:
+    whole = read_games(tables(OLD, NEW, MORE))
+    added = extend_games(read_games(tables(OLD, NEW)), read_games(tables(MORE))).games
+    for name in ("event", "site", "round"):
+        assert list(getattr(added, name)) == list(getattr(whole, name))
+    assert whole.spellings == (
+        ("Anderssen, Adolf", "ANDERSSEN, ADOLF"),
+        ("Anderssen, Adolf", "Adolf Anderssen"),
+        ("Szen, Jozsef", "Szén, József"),
+    )
+    assert added.spellings == whole.spellings
+    assert read_games(tables(OLD, NEW)).spellings == ()
+
+
+@each(
+    "wrong, message",
+    [
+        ({"event": no_texts(2)}, "event has 2 texts"),
+        ({"weight": np.ones(3)}, "weight has shape"),
+        ({"white": np.full(7, 9)}, "indices of the 3 players"),
+        ({"outcome": np.full(7, 3)}, "outcomes are 0, 1 or 2"),
+        ({"weight": np.zeros(7)}, "weights are positive"),
+        ({"offset": np.full(7, np.inf)}, "offsets are finite"),
+        ({"white": np.zeros(7), "black": np.zeros(7)}, "nobody plays against himself"),
+        ({"date": np.arange(7)[::-1]}, "sorted by date"),
+    ],
+)
+def test_wrong_columns_are_refused(wrong: dict[str, object], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        replace(handmade.games_of(handmade.RECORDS), **wrong)  # type: ignore[arg-type]

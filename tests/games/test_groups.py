@@ -1,4 +1,4 @@
-"""Groups of players and their weak ties, against searches that try every pair and every player."""
+"""Groups of players and their weak ties, and careers, against searches that try every pair and every player."""
 
 from __future__ import annotations
 
@@ -11,7 +11,15 @@ from hypothesis import strategies as st
 
 from tests.support.builders import make_games
 from tests.support.strategies import examples
-from ttt_cli.games.groups import Tie, find_groups, hanging_parts, label_groups
+from ttt_cli.games.groups import (
+    Career,
+    Tie,
+    careers_of,
+    find_groups,
+    hanging_parts,
+    label_groups,
+    long_careers,
+)
 from ttt_cli.games.read import read_games
 from ttt_cli.games.table import Games
 
@@ -54,14 +62,14 @@ def test_groups_with_their_players_and_years() -> None:
     )
 
 
-def test_one_group_needs_no_warning() -> None:
-    assert find_groups(history([(1850, "A", "B"), (1851, "B", "C")])).warning is None
-
-
-def test_no_games() -> None:
+def test_one_group_and_no_games() -> None:
     nothing = history([])
     assert len(find_groups(nothing)) == 0
-    assert find_groups(nothing).warning is None
+    assert (
+        find_groups(nothing).warning
+        is find_groups(history([(1850, "A", "B"), (1851, "B", "C")])).warning
+        is None
+    )
     assert hanging_parts(nothing) == []
 
 
@@ -95,12 +103,8 @@ def clique(year: int, names: str, times: int = 1) -> list[tuple[int, str, str]]:
 
 
 def test_a_part_that_hangs_on_one_player() -> None:
-    rows = (
-        clique(1850, "ABCD", 2)
-        + clique(1840, "WXYZ")
-        + [(1851, "A", "W"), (1853, "X", "A"), (1853, "X", "A")]
-    )
-    games = history(rows)
+    bridges = [(1851, "A", "W"), (1853, "X", "A"), (1853, "X", "A")]
+    games = history(clique(1850, "ABCD", 2) + clique(1840, "WXYZ") + bridges)
     assert find_ties(games, players=4) == [Tie(4, "X", "A", 3)]
     assert find_ties(games, players=5) == []
     assert find_ties(games, players=4, at_most=2) == []
@@ -141,3 +145,22 @@ def test_historical_groups(data: Path) -> None:
     found = find_groups(read_games([data / "historical_pre1942.csv.gz"]))
     assert sum(g.games for g in found.groups) == 18110
     assert found.groups[0].players > 0.95 * len(found.label)
+
+
+@examples(16)
+@given(EDGES)
+def test_careers_are_those_of_the_slow_way(rows: list[tuple[int, str, str]]) -> None:
+    careers = careers_of(history(rows))
+    for player, name in enumerate(careers.names):
+        years = [year for year, *both in rows if name in both]
+        assert careers[player] == Career(name, len(years), min(years), max(years))
+
+
+def test_long_careers_are_told_first_the_longest() -> None:
+    years = {"Wilson, J": (1862, 2003), "Lasker, E": (1889, 1940), "Stone, J": (1859, 1946)}
+    games = history(
+        [(year, name, f"Opponent of {name} {year}") for name, both in years.items() for year in both]
+    )
+    longest = [Career("Wilson, J", 2, 1862, 2003), Career("Stone, J", 2, 1859, 1946)]
+    assert list(long_careers(games)) == longest
+    assert list(long_careers(games, years=50)) == [*longest, Career("Lasker, E", 2, 1889, 1940)]

@@ -1,4 +1,4 @@
-"""Suggested spellings: a file that is always read back, and unites nobody who cannot be one person."""
+"""Names that may be one person's: suggested with the evidence, in an alias file that is always read back."""
 
 from __future__ import annotations
 
@@ -18,11 +18,118 @@ from tests.support.builders import make_games
 from tests.support.cases import each
 from tests.support.strategies import examples
 from ttt_cli.config.schema import DataConfig, FilterConfig
+from ttt_cli.games import suspects as alike
+from ttt_cli.games.groups import careers_of
 from ttt_cli.games.names import clean_name, name_key
 from ttt_cli.games.players import alias_row, read_aliases
 from ttt_cli.games.read import read_games
-from ttt_cli.games.suspects import Suspect, alias_lines, find_suspects, likeness, parts_of_key
+from ttt_cli.games.suspects import (
+    INITIALS,
+    SPELLING,
+    SURNAME_ONLY,
+    Parts,
+    Suspect,
+    alias_lines,
+    count_suspects,
+    find_suspects,
+    likeness,
+    look_alikes,
+    neighbour_words,
+    one_apart,
+    parts_of_key,
+)
 from ttt_cli.games.table import Games
+
+
+def parts_of(name: str) -> Parts:
+    return parts_of_key(name_key(name))
+
+
+def likely(one: str, other: str) -> str | None:
+    kind = likeness(parts_of(one), parts_of(other))
+    assert kind == likeness(parts_of(other), parts_of(one))
+    return kind
+
+
+@each(
+    "one, other, kind",
+    [
+        ("Morphy, Paul", "Morphy, P", INITIALS),
+        ("Morphy, P.", "Morphy, Paul Charles", INITIALS),
+        ("Philidor, Francois Andre Dani", "Philidor, Francois", INITIALS),
+        ("Blackburne, JH", "Blackburne, Joseph Henry", INITIALS),
+        ("Von Bardeleben, Curt", "Bardeleben, C. von", INITIALS),
+        ("MacConnell, James", "Mc Connell, J", INITIALS),
+        ("Vanderstricht, Geert", "Van der Stricht, G", SPELLING),
+        ("De Firmian, Nick", "DeFirmian, N", INITIALS),
+        ("Labourdonnais", "de la Bourdonnais", SPELLING),
+        ("Labourdonnais", "de la Bourdonnais, Louis", SPELLING),
+        ("La Bourdonnais", "Louis de la Bourdonnais", SURNAME_ONLY),
+        ("Lasker, Em", "Lasker, Emanuel", INITIALS),
+        ("Lasker, Em", "Lasker, Edward", None),
+        ("Mueller, Hans", "Müller, Hans", SPELLING),
+        ("Loewenthal, J", "Löwenthal, Johann", SPELLING),
+        ("Huebner, Juergen", "Hübner, Jürgen", SPELLING),
+        ("Morphy", "Morphy, Paul", SURNAME_ONLY),
+        ("Boden, Samuel Standidge", "Boden, Samuel Standige", SPELLING),
+        ("Karjakin, Sergey", "Karjakin, Sergei", SPELLING),
+        ("Tchigorin, Mikhail", "Chigorin, M", SPELLING),
+        ("Capablanca, Jose", "Capabalnca, J", SPELLING),
+        ("Morphy, Paul", "Morphy, Peter", None),
+        ("Morphy, Paul", "Murphy, Paul", SPELLING),
+        ("Lee, P", "Lea, P", None),
+        ("Berman, M", "Herman, M", None),
+        ("Volkov, S1", "Volkov, Sergey", None),
+        ("Popov, Ivan RUS", "Popov, I", INITIALS),
+        ("Popov, Ivan RUS", "Popov, Ivan P", INITIALS),
+        ("Popov, I RUS", "Popov, Ivan UKR", None),
+        ("Li Chao2", "Li Chao", None),
+        ("Player17, A", "Player18, A", None),
+        ("Friedman", "Friedmann", None),
+    ],
+)
+def test_how_names_are_alike(one: str, other: str, kind: str | None) -> None:
+    assert likely(one, other) == kind
+
+
+@each(
+    "careers, found",
+    [
+        ([("Aronian, Levon", 1995, 2025), ("Aronian, L", 2001, 2003), ("Tal, M", 1950, 1960)],
+         [("Aronian, Levon", "Aronian, L", INITIALS, 0, 0)]),
+        # the likeliest of several explanations
+        ([("Roe, Xav", 1900, 1901), ("Roe, Xen", 1850, 1851), ("Roe, X", 1850, 1852)],
+         [("Roe, Xen", "Roe, X", INITIALS, 1, 0)]),
+        # nobody plays for a century
+        ([("Roe, Xav", 1850, 1860), ("Roe, X", 1950, 1950)], []),
+        ([("Roe, Xav", 1850, 1860), ("Roe, X", 1900, 1900)], [("Roe, Xav", "Roe, X", INITIALS, 0, 40)]),
+        # teams are nobody
+        ([("Lee, Al", 1900, 1900), ("Lee, Al/Bo, C", 1900, 1900)], []),
+    ],
+)  # fmt: skip
+def test_suggestions_with_their_evidence(
+    careers: list[tuple[str, int, int]], found: list[tuple[object, ...]]
+) -> None:
+    pairs = find_suspects(history(*careers))
+    assert [(one.main.name, one.synonym.name, one.kind, one.others, one.gap) for one in pairs] == found
+
+
+@given(
+    st.lists(
+        st.sampled_from(
+            ["Friedmann, A", "Friedman, Al", "Friedman", "Fridman, A", "Roe, X", "Roe, Xa", "Roe", "De Roe, X"]
+        ),
+        unique=True,
+    )
+)  # fmt: skip
+def test_no_pair_is_missed(names: list[str]) -> None:
+    """Against comparing all with all: each pair that is alike is known, as one or as a further explanation."""
+    games = history(*((name, 1900, 1901) for name in names))
+    found = find_suspects(games)
+    alike = [pair for pair in combinations(names, 2) if likely(*pair)]
+    assert sum(1 + suspect.others for suspect in found) == len(alike)
+    assert count_suspects(games) == (len(found), 0)
+
 
 Career = tuple[str, int, int]
 
@@ -49,24 +156,16 @@ def applied(lines: list[str], folder: Path) -> dict[str, str]:
     return dict(read_aliases(str(folder / "a.csv")).names)
 
 
-def test_each_suggestion_stands_below_its_evidence() -> None:
-    games = history(("Aronian, Levon", 1995, 2025), ("Aronian, L", 2001, 2003), ("Tal, M", 1950, 1960))
+def test_each_suggestion_stands_below_its_evidence_and_is_a_comment_if_it_may_be_several() -> None:
+    games = history(("Aronian, Levon", 1995, 2025), ("Aronian, L", 2001, 2003), ("Roe, X Y", 1900, 1901),
+                    ("Roe, X Z", 1900, 1901), ("Roe, X", 1900, 1901))  # fmt: skip
     assert lines_of(games) == [
         "# Aronian, Levon: 2 games 1995-2025; Aronian, L: 2 games 2001-2003; initials, overlapping years",
         '"Aronian, Levon","Aronian, L"',
-    ]
-
-
-def test_what_may_be_several_is_a_comment(tmp_path: Path) -> None:
-    games = history(("Tal, Mihail", 1950, 1990), ("Tal, M", 1991, 1992), ("Roe, X Y", 1900, 1901),
-                    ("Roe, X Z", 1900, 1901), ("Roe, X", 1900, 1901))  # fmt: skip
-    lines = lines_of(games)
-    assert applied(lines, tmp_path) == {"Tal, M": "Tal, Mihail"}
-    assert lines[0].endswith("initials, 1 year apart")
-    assert lines[2:] == [
         "# Roe, X Z: 2 games 1900-1901; Roe, X: 2 games 1900-1901; initials, overlapping years, or one of 1 others",
         '# "Roe, X Z","Roe, X"',
     ]
+    assert find_suspects(make_games([(1900, "Roe, Xav", "Roe, X", 2)])) == []  # they met
 
 
 ROES = "Rowes, Ann 1900-1901; Rowes, Bea 1900-1901; Rowes, Cid 1900-1901"
@@ -201,11 +300,27 @@ def test_chains_lead_to_one_name(tmp_path: Path) -> None:
 
 
 def suspect(games: Games, main: str, synonym: str) -> Suspect:
-    from ttt_cli.games.groups import careers_of
-
     careers = careers_of(games)
     ours, theirs = (careers[games.players.index(name)] for name in (main, synonym))
     return Suspect(ours, theirs, "initials", 0, 0, sure=True)
+
+
+@each(
+    "main, synonym, row",
+    [
+        ('O"Roe, Xaver', 'O"Roe, X', '"O""Roe, Xaver","O""Roe, X"'),
+        ("#1", "One", '"#1","One"'),
+        *(
+            (main, synonym, None)
+            for main, synonym in (
+                *[("A\nB", "A"), ("A", "A\rB"), ("A", "status=x"), ("name", "spelling"), ("A", "A &amp; B")],
+                *[("", "A"), ("\udce9", "A"), (" A", "B"), ("A", "B ")],
+            )
+        ),
+    ],
+)
+def test_lines_of_alias_files(main: str, synonym: str, row: str | None) -> None:
+    assert alias_row(main, synonym) == row
 
 
 def test_nobody_meets_himself_or_plays_for_a_century(tmp_path: Path) -> None:
@@ -219,25 +334,6 @@ def test_nobody_meets_himself_or_plays_for_a_century(tmp_path: Path) -> None:
     }
     circle = [suspect(games, "Roe, Xaver", "Roe, X"), suspect(games, "Roe, X", "Roe, Xaver")]
     assert applied(list(alias_lines(games, circle)), tmp_path) == {"Roe, X": "Roe, Xaver"}
-
-
-def test_the_lines_are_csv() -> None:
-    row = alias_row('O"Roe, Xaver', 'O"Roe, X')
-    assert row is not None
-    assert next(csv.reader([row])) == ['O"Roe, Xaver', 'O"Roe, X']
-
-
-@each(
-    "main, synonym",
-    [("A\nB", "A"), ("A", "A\rB"), ("A", "status=x"), ("name", "spelling"), ("A", "A &amp; B"), ("", "A"),
-     ("\udce9", "A"), (" A", "B"), ("A", "B ")],
-)  # fmt: skip
-def test_what_no_line_can_say(main: str, synonym: str) -> None:
-    assert alias_row(main, synonym) is None
-
-
-def test_a_name_may_look_like_a_comment() -> None:
-    assert alias_row("#1", "One") == '"#1","One"'
 
 
 WORD = st.sampled_from(["Roe", "Roes", "Friedmann", "Friedman", "X", "Xa", "Xaver", "Xav", "#", '"', "&amp;", "\n",
@@ -271,3 +367,41 @@ def test_whatever_the_names_the_file_is_accepted(
     for found in (find_suspects(games), pairs):
         names_of = applied(list(alias_lines(games, found)), folder)
         assert not set(names_of) & set(names_of.values())
+
+
+WORDS = st.text("abé\udce9", min_size=1, max_size=5)
+
+
+def edits(word: str, letters: str) -> set[str]:
+    """All words that one edit makes of a word."""
+    n = len(word)
+    found = {word[:i] + word[i + 1 :] for i in range(n)}
+    found |= {word[:i] + letter + word[i + 1 :] for i in range(n) for letter in letters}
+    found |= {word[:i] + letter + word[i:] for i in range(n + 1) for letter in letters}
+    return found | {word[:i] + word[i + 1] + word[i] + word[i + 2 :] for i in range(n - 1)} - {word}
+
+
+@given(WORDS, WORDS)
+def test_one_letter_apart_is_an_edit_or_a_swap(one: str, other: str) -> None:
+    assert one_apart(one, other) == (other in edits(one, "abé\udce9") - {one})
+
+
+@given(st.lists(WORDS, unique=True, max_size=12))
+def test_no_pair_of_neighbours_is_missed(words: list[str]) -> None:
+    found = list(neighbour_words(words))
+    assert len(set(found)) == len(found)
+    assert all(i < j for i, j in found)
+    alike = {(i, j) for i, j in combinations(range(len(words)), 2) if one_apart(words[i], words[j])}
+    assert alike <= set(found)
+
+
+def test_pairs_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    words = [f"{number:04d}" for number in range(2000)]
+    everything = len(list(neighbour_words(words)))
+    monkeypatch.setattr(alike, "_MOST_PAIRS", 10_000)
+    assert 10_000 < len(list(neighbour_words(words))) < min(everything, 10_000 + 5 * len(words))
+
+
+def test_numbered_names_are_not_slips_of_each_other() -> None:
+    assert not look_alikes(["Player 000123", "Player 000124", "Player 000125"]).pairs
+    assert look_alikes(["Robert Player", "Robert Playar"]).pairs
