@@ -11,13 +11,12 @@ import pytest
 
 from ttt_cli.api import configure, fit, open_run, read_games, update
 from ttt_cli.config.schema import DataConfig
-from ttt_cli.games.extend import Extended
 from ttt_cli.runs import columns
 from ttt_cli.runs.run import Run
 from ttt_cli.support.errors import ConfigError, DataError, RunError
 from ttt_cli.systems import registry, ttt
 from ttt_cli.systems.resolve import Resolved
-from ttt_cli.updating import update_config
+from ttt_cli.updating import Extended, update_config
 
 pytestmark = pytest.mark.slow
 

@@ -1,20 +1,25 @@
 """Uses a run to start another fit: adds games to its own, or takes its skills as the first guess."""
 
 import os
+from collections import Counter
 from collections.abc import Sequence
-from typing import BinaryIO, Final
+from dataclasses import dataclass, replace
+from typing import Any, BinaryIO, Final
 
 import numpy as np
 
 from ttt_cli.config.load import Document, KeyPath, override, refuse_overrides
 from ttt_cli.config.schema import DataConfig, Period
 from ttt_cli.fitted import Fit, Status
-from ttt_cli.games.extend import Extended, extend_games
+from ttt_cli.games.players import Aliases, find_mentions, identify, read_aliases
 from ttt_cli.games.read import read_games
+from ttt_cli.games.table import GAME_COLUMNS, PRECISION_DAY, Games, joined, picked, table_of, years_of
+from ttt_cli.games.validate import NameDictionary
 from ttt_cli.histories import Chain, Line, later_on
 from ttt_cli.periods import STEPS_PER_YEAR, period_of
+from ttt_cli.reading.reports import DROPPED, DUPLICATE, LINES, SAME_PLAYER, TEXT_COLUMNS, Problem, ReadReport
 from ttt_cli.runs.run import Run
-from ttt_cli.support.arrays import Places
+from ttt_cli.support.arrays import Mask, Places
 from ttt_cli.support.errors import ConfigError, DataError
 from ttt_cli.support.progress import SILENT, Progress
 from ttt_cli.systems.resolve import Resolved, resolve
@@ -22,6 +27,7 @@ from ttt_cli.timeline import Timeline
 
 Source = str | os.PathLike[str] | BinaryIO
 
+_DEFAULT: Final = DataConfig()
 SECTIONS: Final = frozenset({"model", "solver", "scale"})  # which may change, but for the model itself
 DATA_KEYS: Final = frozenset(  # of `data`, which do not decide which games the old files give
     {"period", "colours", "aliases", "reader", "format", "header", "columns", "delimiter", "encoding"}
@@ -58,6 +64,134 @@ def update_config(run: Run, overrides: Sequence[str] = ()) -> Resolved:
                 hint="fit all files together with `ttt fit`: what the filter left out is not in the run",
             )
     return resolved
+
+
+@dataclass(frozen=True)
+class Extended:
+    """All games, and the `added` ones with their own report and the players of both.
+
+    `repeats` counts added records that seem to repeat an earlier game, `repeats_dropped` is whether they were left
+    out. With `aliases_changed` the alias file differs from that of the earlier reading; names united then stay
+    united.
+    """
+
+    games: Games
+    added: Games
+    repeats: int
+    repeats_dropped: bool
+    aliases_changed: bool = False
+
+
+class _Names(NameDictionary):
+    """Names that were cleaned and checked in an earlier reading."""
+
+    def _take(self, values: Sequence[str]) -> None:
+        self.cleaned += values
+        self.reject_code.frombytes(bytes(len(values)))
+
+
+def extend_games(old: Games, new: Games, data: DataConfig = _DEFAULT) -> Extended:
+    """Join two tables of games, sorted as if read one after the other, with files and problems of both.
+
+    Names are united by `data.names` and `data.aliases`; games of a player against himself are dropped. New records
+    repeat old ones if day, players, colours, result and weight are equal; `data.filter.dedupe` drops them. Raises
+    DataError when the alias file cannot be used.
+    """
+    before, now = old.report.aliases, new.report.aliases
+    changed = bool(before and now and before.path == now.path and before.digest != now.digest)
+    columns: dict[str, Any] = {
+        name: np.concatenate([getattr(old, name), getattr(new, name)]) for name in GAME_COLUMNS
+    }
+    columns |= {name: joined(getattr(old, name), getattr(new, name)) for name in TEXT_COLUMNS}
+    is_new, n_old_files = np.arange(len(columns["date"])) >= len(old), len(old.report.files)
+    columns["source_file"][is_new] += n_old_files
+
+    dictionary = _Names()
+    names = [dictionary.ids(games.players) for games in (old, new)]
+    for side in ("white", "black"):
+        columns[side] = np.concatenate([names[0][getattr(old, side)], names[1][getattr(new, side)]])
+    aliases = Aliases() if data.aliases is None else read_aliases(data.aliases)
+    years = years_of(columns["date"]) if aliases.by_years else None
+    named = columns["white"], columns["black"]
+    mentions, sides = find_mentions(named, len(dictionary.values), years=years)
+    who = identify(dictionary, mentions, data.names, aliases)
+    columns["white"], columns["black"] = (who.player[side].astype(np.int32) for side in sides)
+
+    lines = columns["source_line"]
+    if lines.max(initial=0) > LINES:
+        lines = np.unique(lines, return_inverse=True)[1]
+    file_of = 2 * columns["source_file"].astype(np.int64) + is_new  # old games may have no file
+    record: Places = file_of * (lines.max(initial=0) + 1) + lines
+    alone = columns["white"] == columns["black"]
+    repeated = _repeats(columns, record, is_new) & ~alone
+    left_out = alone | repeated if data.filter.dedupe else alone
+    files = [*old.report.files, *new.report.files]
+    of_files = is_new | bool(n_old_files)
+    problems = [*old.report.problems], [*new.report.problems]
+    _, first = np.unique(record[alone], return_index=True)
+    for row in np.flatnonzero(alone)[first].tolist():
+        if of_files[row]:
+            path, player = files[columns["source_file"][row]].path, who.players[columns["white"][row]]
+            line = int(columns["source_line"][row])
+            problems[int(is_new[row])].append(Problem(path, line, SAME_PLAYER, player, DROPPED))
+    for rows, reason, key in (
+        (alone, SAME_PLAYER, "dropped"),
+        (repeated, DUPLICATE, "dropped" if data.filter.dedupe else "noticed"),
+    ):
+        _, first = np.unique(record[rows & of_files], return_index=True)
+        counts = Counter(columns["source_file"][rows & of_files][first].tolist())
+        for number, count in counts.items():
+            file = files[number]
+            so_far: dict[str, int] = getattr(file, key)
+            more: dict[str, Any] = {key: {**so_far, reason: so_far.get(reason, 0) + count}}
+            files[number] = replace(file, used=file.used - count * (key == "dropped"), **more)
+
+    player_of = {spelling: player for player, spelling in who.spellings}
+    known, further = (
+        [
+            (player_of.get(player, player), spelling)
+            for player, spelling in pairs
+            if player_of.get(player) != spelling
+        ]
+        for pairs in (old.spellings, (*new.spellings, *who.spellings))
+    )
+    kept = np.flatnonzero(~left_out)
+    kept = kept[np.argsort(columns["date"][kept], kind="stable")]
+    report = ReadReport(tuple(files), (*problems[0], *problems[1]), now or before)
+    games = table_of(_rows(columns, kept), who.players, report, (*known, *further))
+    ours = is_new[kept]
+    part = _rows({name: getattr(games, name) for name in columns}, ours)
+    part["source_file"] = part["source_file"] - np.int32(n_old_files)
+    report = ReadReport(tuple(files[n_old_files:]), tuple(problems[1]), now)
+    added = Games(**part, players=games.players, report=report, spellings=tuple(further))
+    return Extended(games, added, len(np.unique(record[repeated])), data.filter.dedupe, changed)
+
+
+def _rows(columns: dict[str, Any], rows: Mask | Places) -> dict[str, Any]:
+    """Some rows of the columns of games."""
+    return {
+        name: picked(column, rows) if name in TEXT_COLUMNS else column[rows]
+        for name, column in columns.items()
+    }
+
+
+def _repeats(columns: dict[str, Any], record: Places, is_new: Mask) -> Mask:
+    """Mask of new games that repeat old ones; of equal games as many as there are old."""
+    _, number, count = np.unique(record, return_inverse=True, return_counts=True)
+    exact = columns["date_precision"] == PRECISION_DAY
+    single = count[number] == 1  # not of a match
+    rows = np.flatnonzero(exact & (single | ~is_new) & np.isin(columns["date"], columns["date"][is_new]))
+    keys = [columns[name][rows] for name in ("date", "white", "black", "outcome", "weight")]
+    order = np.lexsort(keys[::-1])  # the old ones of equal ones first: the sort is stable
+    first = np.ones(len(order), np.bool_)
+    first[1:] = np.any([key[order][1:] != key[order][:-1] for key in keys], axis=0)
+    group = np.cumsum(first) - 1
+    fresh = is_new[rows[order]]
+    known = np.bincount(group, ~fresh)
+    place = np.arange(len(order)) - np.flatnonzero(first)[group]
+    repeated = np.zeros(len(is_new), np.bool_)
+    repeated[rows[order[fresh & (place < 2 * known[group])]]] = True
+    return repeated
 
 
 def add_games(

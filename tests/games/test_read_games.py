@@ -143,6 +143,13 @@ def test_settings_that_the_content_contradicts(content: bytes, data: dict[str, s
         read_games([io.BytesIO(content)], DataConfig.model_validate(data))
 
 
+def test_sources_without_a_file_are_errors(tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_text("no game")
+    for sources, message in (([], "no file"), ([tmp_path], "contains no file of games")):
+        with pytest.raises(DataError, match=message):
+            read_games(sources)
+
+
 def test_standard_input(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(gzip.compress(PGN.encode()))))
     games = read_games(["-"])

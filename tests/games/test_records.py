@@ -15,10 +15,10 @@ from tests.support.cases import each
 from tests.support.collected import collector_of, game, reasons, records_of
 from tests.support.strategies import examples
 from ttt_cli.config.schema import DataConfig, FilterConfig
-from ttt_cli.games.extend import extend_games
 from ttt_cli.games.read import read_games, read_records
 from ttt_cli.games.table import Games, games_of, joined, no_texts, picked
 from ttt_cli.reading.columns import Column
+from ttt_cli.updating import extend_games
 
 
 def listed(games: Games) -> list[tuple[str, str, int, float]]:

@@ -9,9 +9,9 @@ import pytest
 
 from ttt_cli.api import configure, fit, open_run, read_games, update
 from ttt_cli.cli import main
-from ttt_cli.games.extend import Extended
 from ttt_cli.reading.reports import InputFile
 from ttt_cli.runs.run import Run
+from ttt_cli.updating import Extended
 
 pytestmark = pytest.mark.slow
 

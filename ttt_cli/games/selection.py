@@ -107,7 +107,6 @@ def control_is(text: str, name: str) -> bool:
     return low <= seconds < high
 
 
-_AT_ONCE: Final = 1 << 18  # rows looked up at a time, for the sake of memory
 _ZEROS: Final = re.compile(r"\b0+(?=\d)")
 
 
@@ -144,13 +143,8 @@ def find_duplicates(records: Records, among: Mask | None = None) -> Duplicates:
     if not len(again):
         return Duplicates(rows[:0], rows[:0])
     # only players who met again in the year with the same colours and result
-    parts: list[Places] = []
-    for start in range(0, len(rows), _AT_ONCE):
-        some = meeting[start : start + _AT_ONCE]
-        found_again = np.take(again, np.searchsorted(again, some), mode="clip") == some
-        parts.append(rows[start : start + _AT_ONCE][found_again])
-    rows = np.concatenate(parts)
-    del meeting, parts
+    rows = rows[np.take(again, np.searchsorted(again, meeting), mode="clip") == meeting]
+    del meeting
 
     same_moves = rows[records.moves[rows] != 0]
     found = _repeated(records, same_moves, (_meeting(records, same_moves), records.moves[same_moves]))

@@ -354,11 +354,7 @@ def record_rows(records: Records, *, everything: bool = False) -> Rows:
 
     def problems(rows: NDArray[np.int64]) -> list[str | None]:
         why_not: list[str | None] = _picked((None, *reasons.DROP_REASONS), records.reject_code[rows])
-        if not oddities:
-            return why_not
-        # of a dropped record only what it repeats is listed beside the reason
-        found = ((why, oddities.get(row, ("", ""))) for row, why in zip(rows.tolist(), why_not, strict=True))
-        return ["; ".join(filter(None, (why or odd, repeats))) or None for why, (odd, repeats) in found]
+        return [why or oddities.get(row) for row, why in zip(rows.tolist(), why_not, strict=True)]
 
     def pieces(size: int) -> Iterator[list[list[Any]]]:
         texts = (records.result, records.event, records.site, records.round)
@@ -390,9 +386,9 @@ def _picked(values: Sequence[Any], codes: NDArray[Any]) -> list[Any]:
     return list(map(values.__getitem__, codes.tolist()))
 
 
-def _oddities(records: Records) -> dict[int, tuple[str, str]]:
+def _oddities(records: Records) -> dict[int, str]:
     """What is odd about single records that may be used, and what they repeat, by row."""
-    odd: dict[int, dict[str, None]] = {}
+    odd: dict[int, dict[str, None]] = defaultdict(dict)
     numbers = {file.path: number for number, file in reversed(list(enumerate(records.files)))}
     for problem in records.problems:
         number = numbers.get(problem.file)
@@ -400,12 +396,11 @@ def _oddities(records: Records) -> dict[int, tuple[str, str]]:
             first, after = records.starts[number : number + 2].tolist()
             row = first + int(np.searchsorted(records.line[first:after], problem.line, side="right")) - 1
             if row >= first:
-                odd.setdefault(row, {})[f"{problem.reason} ({problem.action})"] = None
-    found = {row: ("; ".join(what), "") for row, what in odd.items()}
+                odd[row][f"{problem.reason} ({problem.action})"] = None
     duplicates = find_duplicates(records)
     for row, original in zip(duplicates.row.tolist(), duplicates.original.tolist(), strict=True):
-        found[row] = found.get(row, ("", ""))[0], f"duplicate of {records.place(original)} (kept)"
-    return found
+        odd[row][f"duplicate of {records.place(original)} (kept)"] = None
+    return {row: "; ".join(words) for row, words in odd.items()}
 
 
 def reading_lines(games: Games, period: str, *, everything: bool = False) -> Iterator[str]:
