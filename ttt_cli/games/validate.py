@@ -90,8 +90,6 @@ def odds_words(written: str) -> str:
     """One spelling of odds: `P & 2`, `pawn and two moves` and `odds of pawn and two` are the same."""
     words = [_SAME.get(word, word) for word in fold(written.replace("+", " ")).split()]
     words = [word for word in " ".join(words).split() if word not in _IDLE]
-    if words in (["queen", "knight"], ["queen", "rook"]):  # the queen's knight or rook
-        words = words[1:]
     if len(words) > 1 and words[-1] in _COUNTS and words[-2] == "pawn":
         words.append("move")
     return " ".join(word for word in words if word != "one")
