@@ -16,8 +16,6 @@ from numpy.typing import NDArray
 from ttt_cli.support.arrays import Array, Places
 
 if TYPE_CHECKING:
-    from scipy.sparse import csr_array
-
     from ttt_cli.gaussian.factor import Factor
 
 Index = NDArray[np.integer]
@@ -87,7 +85,10 @@ class Precision:
 
     def times(self, x: Array) -> Array:
         """A x for x of shape (variables,)."""
-        return np.asarray(self._matrix @ x)
+        product: Array = self.diagonal * x  # scipy's product is faster by less than its import takes
+        product += np.bincount(self.low, self.above * x[self.high], len(x))
+        product += np.bincount(self.high, self.above * x[self.low], len(x))
+        return product
 
     def solve(self, b: Array, *, residual: float = 0.0, energy: float = 0.0) -> tuple[Array, Array]:
         """x and b - A x by `conjugate_gradients`, preconditioned with the chains and the whole diagonal."""
@@ -109,17 +110,6 @@ class Precision:
         require_affordable(pattern, "covariances", f"ask for at most {FEW} at once")
         coupling = -np.append(self.above, np.zeros(apart.sum()))
         return Factor(pattern, coupling, self.diagonal, once=once)
-
-    @cached_property
-    def _matrix(self) -> csr_array:
-        from scipy.sparse import coo_array
-
-        size = len(self.diagonal)
-        every = np.arange(size, dtype=np.int32)
-        row = np.concatenate([every, self.low, self.high]).astype(np.int32)
-        column = np.concatenate([every, self.high, self.low]).astype(np.int32)
-        values = np.concatenate([self.diagonal, self.above, self.above])
-        return coo_array((values, (row, column)), (size, size)).tocsr()
 
     @cached_property
     def _chains(self) -> Solver:

@@ -273,8 +273,10 @@ class JointSkills:
 
     def _solved(self, points: _Points, w: Array, exact: float) -> tuple[Array, Array]:
         """x of A x = W w and the residual, for weights w of skills."""
+        place, share = self._variables(points)  # without scipy, whose import takes longer than this
         with self._checked():
-            return self._a.solve(self._weights(points).T @ w, residual=exact)
+            b = np.bincount(place.ravel(), (share * w).ravel(), len(self._a.diagonal))
+            return self._a.solve(b, residual=exact)
 
     def _own_noise(self, one: _Points, other: _Points) -> Array:
         """Covariances of the noise of bridges and of walks after a last node, for skills from the same nodes."""
