@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from ttt_cli.support import files
-from ttt_cli.support.files import abandoned, locked, real_place, refuse_device, replacing
+from ttt_cli.support.files import locked, real_place, refuse_device, replacing, sweep
 
 
 def test_the_file_appears_when_the_block_ends(tmp_path: Path) -> None:
@@ -109,8 +109,8 @@ def test_what_a_killed_process_left_is_swept_by_the_next_and_nothing_else(tmp_pa
     (tmp_path / ".notes.ttt-part" / "mine").write_text("kept")
     (tmp_path / ".g.ttt.lock").touch()
     subprocess.run([sys.executable, "-c", KILLED, str(tmp_path / "a.txt")], check=False)
-    (left,) = [path for path in tmp_path.iterdir() if path.name.startswith(".a.txt.")]
-    assert sorted(path.name for path in left.iterdir()) == ["a.txt", "lock", "more"]
+    (left,) = tmp_path.glob(".a.txt.*.ttt-part")
+    assert sorted(path.name for path in left.iterdir()) == ["a.txt", "more"]
     with replacing(tmp_path / "b.txt") as first, replacing(tmp_path / "c.txt") as second:
         first.write_text("one")
         second.write_text("two")
@@ -182,9 +182,6 @@ def test_another_process_is_refused_or_waits(tmp_path: Path) -> None:
     with holder(path) as process:
         with pytest.raises(BlockingIOError), locked(path, wait=False):
             pass
-        with abandoned(path) as dead:
-            assert not dead
-        assert path.exists()
 
         def release() -> None:
             told.append(process.poll())
@@ -209,17 +206,13 @@ def test_the_lock_of_a_killed_process_holds_nothing(tmp_path: Path) -> None:
     assert not path.exists()
 
 
-def test_what_a_dead_process_left_is_known_and_taken_away(tmp_path: Path) -> None:
-    path = tmp_path / "lock"
-    path.touch()
-    with abandoned(path) as dead:
-        assert dead
-        with pytest.raises(BlockingIOError), locked(path, wait=False):
-            pass
-    assert not path.exists()
-    with abandoned(path) as dead:
-        assert not dead
-    assert not path.exists()
+def test_folders_without_a_lock_and_locks_of_nobody_are_swept(tmp_path: Path) -> None:
+    (tmp_path / ".a.0123abcd.ttt-part").mkdir()
+    (tmp_path / ".b.ttt.lock").touch()
+    with locked(tmp_path / ".c.ttt.lock"):
+        sweep(tmp_path)
+        assert [path.name for path in tmp_path.iterdir()] == [".c.ttt.lock"]
+    assert not list(tmp_path.iterdir())
 
 
 def test_a_link_is_no_lock(tmp_path: Path) -> None:

@@ -115,7 +115,7 @@ def test_temporary_folders_of_killed_processes_are_removed_by_the_next(tmp_path)
         held = live.stdout.readline().strip()
         for _ in range(2):
             assert subprocess.run([*command, "die"], env=environment, check=False).returncode == -9
-        assert len(list(tmp_path.iterdir())) == 2
+        assert len(list(tmp_path.glob("*.ttt-part"))) == 2
         live.communicate()
     assert not Path(held).exists()
     subprocess.run([*command, "end"], env=environment, check=True, input="", text=True, capture_output=True)

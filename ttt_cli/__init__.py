@@ -13,10 +13,12 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from ttt_cli.support import VERSION
+
 if TYPE_CHECKING:
     from ttt_cli.api import configure, fit, leaders, open_run, read_games, top, update
 
-__version__ = "0.1.0"
+__version__ = VERSION
 __all__ = ["__version__", "configure", "fit", "leaders", "open_run", "read_games", "top", "update"]
 
 

@@ -28,7 +28,7 @@ from threading import Thread
 from typing import TYPE_CHECKING, Any, Final, cast
 from uuid import uuid4
 
-from ttt_cli import __version__
+from ttt_cli.support import VERSION
 from ttt_cli.support.errors import ConfigError, SetupError
 from ttt_cli.support.files import temporary_folder
 from ttt_cli.support.progress import waiting
@@ -368,7 +368,7 @@ def work_on(client: Client, worker: Worker[Any, Any], chains: Iterable[Sequence[
                 content, n=len(keys)
             )  # Dask would leave all chains to the one worker that has it
         orders = [pickle.dumps(chain.items, pickle.HIGHEST_PROTOCOL) for chain in left.values()]
-        made = client.map(run_chain, orders, key=keys, pure=False, content=content, version=__version__)
+        made = client.map(run_chain, orders, key=keys, pure=False, content=content, version=VERSION)
         tasks.update(zip(keys, made, strict=True))
         for key in keys:
             follow(key)
@@ -428,8 +428,8 @@ def run_chain(order: bytes, content: bytes, version: str) -> bytes:
     from distributed import get_worker
     from distributed.utils import sync
 
-    if version != __version__:
-        raise SetupError(f"it has ttt {__version__} instead of {version}")
+    if version != VERSION:
+        raise SetupError(f"it has ttt {VERSION} instead of {version}")
     host, here, items = get_worker(), pickle.loads(content), pickle.loads(order)
     key, position = str(host.get_current_task()), BEGUN
 

@@ -69,14 +69,6 @@ class LazyGroup(click.Group):
                 attach(one)
         return command
 
-    def resolve_command(
-        self, ctx: click.Context, args: list[str]
-    ) -> tuple[str | None, click.Command | None, list[str]]:
-        """The command named by the first argument. Raises NoSuchCommand with similar names."""
-        if args and args[0] not in COMMANDS and not args[0].startswith("-"):
-            raise click.NoSuchCommand(args[0], possibilities=COMMANDS, ctx=ctx)
-        return super().resolve_command(ctx, args)
-
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
         """The list of commands, without importing any."""
         with formatter.section("Commands"):
@@ -112,6 +104,7 @@ def _write_examples(path: str, ctx: click.Context, formatter: click.HelpFormatte
 
 @click.group(
     cls=LazyGroup,
+    commands=dict.fromkeys(COMMANDS),  # for similar names when there is no such command
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
     epilog="Exit codes: 0 fine, 1 unexpected failure, 2 usage or config, 3 input data, 4 written but not"
     " converged, 130 interrupted.",

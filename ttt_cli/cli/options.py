@@ -18,7 +18,6 @@ from ttt_cli.cli.console import (
     voice,
 )
 from ttt_cli.reading.reports import EVENT_SETS
-from ttt_cli.support.errors import suggested
 
 if TYPE_CHECKING:
     from ttt_cli.runs.run import Run
@@ -187,35 +186,18 @@ _NO_WAIT: Final = click.option(
 waiting_option = given([_NO_WAIT], _waiting)
 
 
-def _check_years(context: click.Context, parameter: click.Parameter, value: str | None) -> str | None:  # noqa: ARG001
-    """The value. Raises BadParameter, with the flag's name, unless it is a range of years."""
-    if value is not None:
-        from ttt_cli.config.schema import year_range
-
-        try:
-            year_range(value)
-        except ValueError as error:
-            raise click.BadParameter(str(error)) from error
-    return value
-
-
-def _split_sets(context: click.Context, parameter: click.Parameter, value: tuple[str, ...]) -> list[str]:  # noqa: ARG001
-    """The names of all sets; each flag may list several. Raises BadParameter for unknown ones."""
-    names = [name.strip() for names in value for name in names.split(",") if name.strip()]
-    for name in names:
-        if name not in EVENT_SETS:
-            hint = suggested(name, EVENT_SETS, f"sets are {', '.join(EVENT_SETS)}", "{}")
-            raise click.BadParameter(f"there is no set {name!r}; {hint}")
-    return names
+def _split(context: click.Context, parameter: click.Parameter, value: tuple[str, ...]) -> list[str]:  # noqa: ARG001
+    """The names in all values; each may list several."""
+    return [name.strip() for names in value for name in names.split(",") if name.strip()]
 
 
 _READING: Final = (
-    click.option("--years", metavar="RANGE", callback=_check_years, help="Only games of 1850-1900, 1850- or -1900."),
+    click.option("--years", metavar="RANGE", help="Only games of 1850-1900, 1850- or -1900."),
     click.option("--players", metavar="NAME", multiple=True,
                  help="Only games of these players, names or /patterns/; repeatable."),
     click.option("--events", metavar="WORDS", multiple=True,
                  help="Only games with these words in event or site; repeatable."),
-    click.option("--exclude", metavar="SET,...", multiple=True, callback=_split_sets,
+    click.option("--exclude", metavar="SET,...", multiple=True, callback=_split,
                  help=f"Leave out {', '.join(EVENT_SETS)}."),
     click.option("--aliases", metavar="FILE", help="File of spellings: main,synonym,... in each line."),
 )  # fmt: skip

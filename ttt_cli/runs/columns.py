@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from ttt_cli import __version__
 from ttt_cli.config.schema import Config
 from ttt_cli.fitted import Fit, Links, by_player, parts_by_player, periods_of_histories, spans
 from ttt_cli.games.table import Games
@@ -19,6 +18,7 @@ from ttt_cli.reading.columns import Column, alike, spread
 from ttt_cli.reading.reports import TEXT_COLUMNS, FileReport, InputFile, Problem, ReadReport
 from ttt_cli.runs.meta import INSERT, WHERE, EvidencePoint, RunMeta
 from ttt_cli.runs.schema import ALIASES, FORMAT, definitions
+from ttt_cli.support import VERSION
 from ttt_cli.support.arrays import Array, Ids, Places
 from ttt_cli.support.folding import fold_all, fold_surnames
 from ttt_cli.timeline import Timeline
@@ -137,7 +137,7 @@ def describe(games: Games, timeline: Timeline, fit: Fit, config: Config) -> RunM
     )
     return RunMeta(
         format=FORMAT,
-        version=__version__,
+        version=VERSION,
         created=datetime.now(UTC).isoformat(timespec="microseconds"),
         period=timeline.period,
         config=config.model_dump(mode="json", exclude={"solver": set(WHERE)}),

@@ -1,1 +1,3 @@
-"""Helpers independent of games and ratings: errors, files, progress, signals, folded names."""
+"""Helpers independent of games and ratings: errors, files, progress, signals, folded names; the version."""
+
+VERSION = "0.1.0"

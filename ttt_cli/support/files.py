@@ -10,15 +10,15 @@ import sys
 import tempfile
 import threading
 from collections.abc import Callable, Collection, Iterable, Iterator
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO, Final
 
 from ttt_cli.support.errors import OutputError
 
-_PART: Final = ".ttt-part"  # how the names of our folders for half files end
-_LOCKS: Final = ".ttt.lock"  # and those of the locks beside runs
-_LOCK: Final = "lock"  # held in such a folder as long as its maker lives
+_PART: Final = ".ttt-part"  # suffix of our folders for half files
+_LOCK: Final = ".ttt.lock"  # and of locks, beside such folders and beside runs
+_SWEPT: Final = re.compile(r"(\..+\.[0-9a-f]{8})\.ttt-part|\..+\.ttt\.lock", re.DOTALL)
 _POLL: Final = 0.05  # seconds between two tries to take a lock
 _SHOWN: Final = 40  # letters of a file's name in that of its folder
 
@@ -54,19 +54,6 @@ def locked(path: Path, *, wait: bool = True, on_wait: Callable[[], object] = lam
 
 
 @contextmanager
-def abandoned(path: Path) -> Iterator[bool]:
-    """Whether a lock file exists that no process has locked; it is locked inside the block and removed."""
-    with ExitStack() as stack:
-        dead = path.is_file() and not path.is_symlink()
-        try:
-            if dead:
-                stack.enter_context(locked(path, wait=False))
-        except OSError:
-            dead = False
-        yield dead
-
-
-@contextmanager
 def replacing(path: Path) -> Iterator[Path]:
     """Yield a path to write to, in a new folder beside `path`; on success the file replaces `path`.
 
@@ -87,21 +74,20 @@ def replacing(path: Path) -> Iterator[Path]:
 
 @contextmanager
 def workplace(place: Path) -> Iterator[Path]:
-    """Yield a new folder beside `place`, removed after the block, as are folders of dead processes. Raises OSError."""
-    with ExitStack() as stack:
-        sweep(place.parent)
-        folder = None
-        while folder is None:
-            new = place.parent / f".{place.name[:_SHOWN]}.{secrets.token_hex(4)}{_PART}"
-            new.mkdir(mode=0o700)
-            with suppress(FileNotFoundError, BlockingIOError):  # swept by another process just now
-                stack.enter_context(_cleared(new))
-                stack.enter_context(locked(new / _LOCK, wait=False))
-                folder = new
+    """Yield a new folder beside `place`, removed after the block, as are folders of dead processes. Raises OSError.
+
+    Its lock is made before it and removed after it, so that a folder without a locked lock belongs to a dead process.
+    """
+    sweep(place.parent)
+    place.parent.stat()  # FileLock would create it
+    name = f".{place.name[:_SHOWN]}.{secrets.token_hex(4)}"
+    folder = place.parent / f"{name}{_PART}"
+    with locked(place.parent / f"{name}{_LOCK}", wait=False):
+        folder.mkdir(mode=0o700)
         try:
             yield folder
         finally:
-            _empty(folder)
+            shutil.rmtree(folder, ignore_errors=True)
 
 
 @contextmanager
@@ -114,21 +100,13 @@ def temporary_folder(name: str) -> Iterator[Path]:
 def sweep(folder: Path) -> None:
     """Remove folders and locks of killed processes: unlocked and owned by this user."""
     with suppress(OSError), os.scandir(folder) as entries:
-        for entry in [entry for entry in entries if entry.name.startswith(".")]:
-            with suppress(OSError):
-                if entry.name.endswith(_PART) and _is_ours(entry, stat.S_ISDIR):
-                    part = Path(entry.path)
-                    with abandoned(part / _LOCK) as dead:
-                        if dead:
-                            _empty(part)
-                    if dead:
-                        with _cleared(part):
-                            pass
-                    else:
-                        part.rmdir()  # of a process that was killed before it made its lock; others have content
-                elif entry.name.endswith(_LOCKS) and _is_ours(entry, stat.S_ISREG):
-                    with abandoned(Path(entry.path)):
-                        pass
+        for entry in [*entries]:
+            found = _SWEPT.fullmatch(entry.name)
+            if found and _is_ours(entry, stat.S_ISDIR if found[1] else stat.S_ISREG):
+                lock = folder / f"{found[1]}{_LOCK}" if found[1] else Path(entry.path)
+                with suppress(OSError), locked(lock, wait=False):
+                    if found[1]:
+                        shutil.rmtree(entry.path, ignore_errors=True)
 
 
 def open_own(path: Path) -> BinaryIO:
@@ -250,34 +228,7 @@ def _owner(found: os.stat_result) -> tuple[int, int]:
     return found.st_uid, found.st_gid
 
 
-@contextmanager
-def _cleared(folder: Path) -> Iterator[None]:
-    """Remove the folder after the block if it is empty; else leave an unlocked lock file for `sweep`."""
-    try:
-        yield
-    finally:
-        try:
-            folder.rmdir()
-        except BaseException as error:
-            with suppress(OSError):
-                (folder / _LOCK).touch()
-            if not isinstance(error, OSError):
-                raise
-
-
-def _empty(folder: Path) -> None:
-    """Remove the content of a folder except its lock."""
-    with suppress(OSError):
-        for entry in folder.iterdir():
-            if entry.name != _LOCK:
-                if entry.is_dir() and not entry.is_symlink():
-                    shutil.rmtree(entry, ignore_errors=True)
-                else:
-                    with suppress(OSError):
-                        entry.unlink()
-
-
-def _is_ours(entry: os.DirEntry[str] | Path, is_kind: Callable[[int], bool]) -> bool:
+def _is_ours(entry: os.DirEntry[str], is_kind: Callable[[int], bool]) -> bool:
     found = entry.stat(follow_symlinks=False)
     return is_kind(found.st_mode) and (not hasattr(os, "geteuid") or found.st_uid == os.geteuid())
 
