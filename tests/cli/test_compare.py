@@ -152,14 +152,3 @@ def test_systems_without_evidence_cannot_be_tuned_by_it(here: Path, ran: Ran) ->
     assert report["log_evidence"] is report["leave_one_out"] is report["gain_per_game"] is None
     assert report["naive_log_evidence"] < 0
     assert "spinrad has no evidence; it is judged by what it predicts" in ran("evidence -f table").out
-
-
-def test_winners_named_first_are_told_and_predict_nothing(here: Path, ran: Ran) -> None:
-    pairs = [(a, b) for a in range(5) for b in range(5) if a != b]
-    lines = [f"{1850 + year},p{a},p{b},1-0\n" for year in range(4) for a, b in pairs]  # winners by lot
-    (here / "w.csv").write_text("".join(["date,white,black,result\n", *lines]))
-    out, err = ran("compare ttt-white --games w.csv")
-    assert "the winner is always named first: colours are taken as unknown" in err
-    assert float(rows(out)[0]["log_loss"]) == pytest.approx(0.69, abs=0.05)
-    assert "kept: winner named first (w.csv:2): in all 80 decisive records" in ran("fit w.csv -o w.ttt").err
-    assert "colours are unknown" in ran("tune white_advantage -r w.ttt", 2).err

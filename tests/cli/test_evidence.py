@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import json
-import os
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -14,6 +13,7 @@ from tests.support.commands import Ran, rows
 from tests.support.handmade import RECORDS, games_of, written
 from ttt_cli.api import fit
 from ttt_cli.cli import main
+from ttt_cli.evaluate.forecast import predict_run
 from ttt_cli.runs.run import open_run
 from ttt_cli.systems import ttt
 
@@ -32,15 +32,6 @@ def here(folder: Path) -> Path:
 def terminal(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("ttt_cli.cli.console.on_terminal", lambda: True)
     monkeypatch.setenv("NO_COLOR", "1")
-
-
-def test_the_report_in_json_is_an_object(here: Path, ran: Ran) -> None:
-    report = json.loads(ran("evidence -f json").out)
-    meta = open_run("a.ttt").meta
-    assert report["log_evidence"] == meta.log_evidence
-    assert report["naive_log_evidence"] < 0
-    assert (report["games"], report["converged"], report["sweeps"]) == (7, True, meta.sweeps)
-    assert (report["beta"], report["tau"]) == (480, 60)
 
 
 def test_the_report_is_a_list_on_a_terminal_and_a_row_in_a_pipe(
@@ -129,11 +120,27 @@ def test_an_interrupt_exits_130_says_that_points_are_kept_and_the_rest_is_done_n
     assert len(rows(capsys.readouterr().out)) == 9
 
 
-def test_the_installed_command_works_in_processes_as_in_one(here: Path, ran: Ran) -> None:
-    command = Path(sys.executable).with_name("ttt.exe" if os.name == "nt" else "ttt")
-    start = [str(command)] if command.exists() else [sys.executable, "-m", "ttt_cli"]
-    grid = ["evidence", *GRID, "-f", "json", "--jobs"]
-    result = subprocess.run([*start, *grid, "2"], capture_output=True, text=True, check=False)
-    assert result.returncode == 0, result.stderr
-    fit(games_of(RECORDS), output="a.ttt")
-    assert ran([*grid, "1"]).out == result.stdout
+def test_the_report_tells_the_leave_one_out_score(here: Path, ran: Ran) -> None:
+    report = json.loads(ran("evidence -f json").out)
+    meta = open_run("a.ttt").meta
+    assert report["leave_one_out"] == meta.leave_one_out < 0
+    assert report["leave_one_out_per_game"] == meta.leave_one_out / 7
+    assert "prequential" not in report
+
+
+def test_scores_stand_after_the_report(here: Path, ran: Ran) -> None:
+    out, err = ran("evidence --scores --from 1859 --every 2")
+    assert err == "a.ttt: 7 games 1857-1862\n"
+    (row,) = csv.DictReader(io.StringIO(out), delimiter="\t")
+    expected = predict_run(open_run("a.ttt"), "1859", 2)
+    assert row["games"] == "7"
+    assert float(row["prequential"]) == expected.scores[0].log_score
+    assert float(row["prequential_naive_per_game"]) == expected.scores[1].per_game
+    assert (row["prequential_games"], row["from"], row["every"]) == ("2", "1861", "2")
+    whole = json.loads(ran("evidence --scores -f json").out)
+    assert (whole["prequential_games"], whole["from"], whole["every"]) == (7, "1857", 1)
+
+
+def test_fits_that_do_not_converge_are_told_by_the_exit_code(here: Path) -> None:
+    fit(games_of(RECORDS), output="a.ttt", max_sweeps=1)
+    assert main.run(["evidence", "--scores"]) == 4

@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import json
-import os
-import signal
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -16,7 +13,6 @@ from ttt_cli.api import configure, fit
 from ttt_cli.cli import main
 from ttt_cli.evaluate.simulate import Plan, simulate
 from ttt_cli.runs.run import open_run
-from ttt_cli.systems import ttt
 
 pytestmark = pytest.mark.slow
 
@@ -71,57 +67,9 @@ def test_the_config_goes_to_stdout_instead_when_asked(here: Path, ran: Ran) -> N
     assert main.run(["config", "check", "t.yaml"]) == 0
 
 
-def test_a_single_parameter_has_no_correlations(here: Path, ran: Ran) -> None:
-    assert (
-        ran("tune sigma0 -f csv -s model.tau=100").out.splitlines()[0]
-        == "parameter,start,tuned,standard_error,bound"
-    )
-
-
-def test_a_table_for_the_eye(here: Path, ran: Ran) -> None:
-    lines = ran("tune -f table").out.splitlines()
-    assert lines[0].startswith("ttt, 900 games 1850-1861")
-    assert lines[1].split() == [
-        "parameter",
-        "start",
-        "tuned",
-        "standard_error",
-        "corr_beta",
-        "corr_tau",
-    ]
-    assert lines[3].split()[:2] == ["beta", "480.00"]
-
-
-def test_points_are_exported_afterwards(here: Path, ran: Ran) -> None:
-    best = json.loads(ran("tune beta -f json -q").out)[-1]["tuned"]
-    points = rows(ran("export evidence").out)
-    assert len(points) > 3
-    assert max(float(point["log_evidence"]) for point in points) == pytest.approx(best, abs=1e-3)
-
-
 def test_no_top_exits_4_and_is_written_and_marked(here: Path, ran: Ran) -> None:
     out, err = ran("tune -s solver.max_sweeps=1 -f json -o t.yaml", 4)
     assert [row["tuned"] for row in json.loads(out)] == [480, 60, None]
     assert "did not converge" in err
     assert "did not converge" in (here / "t.yaml").read_text()
     assert main.run(["config", "check", "t.yaml"]) == 0
-
-
-def test_an_interrupt_leaves_no_config_and_keeps_the_fits(
-    here: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    real, seen = ttt.fit, []
-
-    def interrupted(*args: Any, **rest: Any) -> Any:
-        seen.append(args)
-        if len(seen) == 4:
-            os.kill(os.getpid(), signal.SIGINT)
-        return real(*args, **rest)
-
-    monkeypatch.setattr(ttt, "fit", interrupted)
-    assert main.run(["tune", "-o", "tuned.yaml"]) == 130
-    assert sorted(path.name for path in here.iterdir()) == ["a.ttt", "a.ttt.points"]
-    assert len(open_run("a.ttt").evidence_points()) == 3
-    out, err = capsys.readouterr()
-    assert out == ""
-    assert "interrupted" in err

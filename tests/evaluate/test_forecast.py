@@ -94,22 +94,6 @@ def test_what_is_predicted_is_what_a_fit_of_the_past_alone_predicts(name: str) -
         assert found[games] == pytest.approx(model.predict(fit.params, white, black), abs=1e-4)
 
 
-@pytest.mark.parametrize("name", [name for name in registry.MODULES if name != "naive"])
-def test_odds_given_lower_the_chances_of_who_gives_them(name: str) -> None:
-    model = registry.load(name)
-    timeline = build_timeline(make_games(history(3)))
-    last = int(timeline.game_start[-2])
-    probabilities = []
-    for points in (0.0, -200.0):
-        offset = np.zeros(timeline.n_games)
-        offset[last:] = points
-        found = forecast(replace(timeline, offset=offset), model, model.Params(), SOLVER, first=3)
-        probabilities.append(found.model)
-    even, given = probabilities
-    assert (given[:, 0] > even[:, 0]).all()
-    assert (given[:, 2] < even[:, 2]).all()
-
-
 FILTERS = [name for name in registry.MODULES if registry.load(name).TRAITS.kind == "filtered"]
 
 
@@ -360,18 +344,13 @@ def test_leaving_one_out_by_cavity_is_close_to_fitting_without_the_game(model):
         weight = timeline.weight.copy()
         weight[game] = 1e-12  # as good as left out, the nodes stay
         without = module.fit(replace(timeline, weight=weight), module.Params(**params), EXACT)
-        white, black = (columns(without, ends[game]) for ends in (timeline.game_white, timeline.game_black))
+        white, black = (
+            expected(without, slice(ends[game], ends[game] + 1))
+            for ends in (timeline.game_white, timeline.game_black)
+        )
         total += math.log(module.predict(without.params, white, black)[0, timeline.outcome[game]])
     assert 1.02 * total < fit.leave_one_out < total
     assert fit.leave_one_out > fit.log_evidence
-
-
-def columns(fit, node):
-    found = {}
-    for name, chain in fit.chains.items():
-        found["mean" if name == "skill" else name] = chain.mean[[node]]
-        found["sd" if name == "skill" else f"{name}_sd"] = chain.sd[[node]]
-    return found
 
 
 @pytest.fixture(scope="module")

@@ -68,12 +68,6 @@ def test_a_bent_ridge_is_followed_to_its_end():
     assert found.distance < module.REACHED
 
 
-def test_the_first_step_is_short():
-    function, seen = hill(np.array([2.0, -1.0]), 1e4 * CURVATURE)
-    maximise(function, np.zeros(2), -FAR, FAR)
-    assert np.abs(seen[1]).max() <= module.FIRST_STEP + 1e-12
-
-
 @pytest.mark.parametrize(("low", "side"), [(-0.5, -1), (-9.0, 0)])
 def test_a_top_beyond_a_bound_is_told_and_the_rest_goes_on(low, side):
     function, _ = hill(np.array([-1.0, 1.0]))
@@ -279,14 +273,6 @@ def test_values_beyond_the_bounds_are_moved_to_them() -> None:
     assert tau.value(tau.place(0.0)) == pytest.approx(0.04)
     assert tau.value(tau.place(1e9)) == pytest.approx(2000.0)
     assert share.place(0.0) == pytest.approx(math.log(1e-4), rel=1e-3)
-
-
-@given(st.floats(0.05, 5000.0).map(lambda value: float(f"{value:.6g}")))
-def test_a_written_number_comes_back_as_it_was_written(value: float) -> None:
-    for key in ("beta", "white_advantage"):
-        one = coordinate(key, 1000.0, 480.0)
-        if one.low <= value <= one.high:
-            assert one.value(one.place(value)) == value
 
 
 @each("name", registry.MODULES)

@@ -14,7 +14,7 @@ import pytest
 
 from tests.support.builders import make_games
 from tests.support.handmade import written
-from ttt_cli.api import configure, fit, read_games
+from ttt_cli.api import configure, fit
 from ttt_cli.evaluate.forecast import forecast, score
 from ttt_cli.evaluate.simulate import Plan, simulate
 from ttt_cli.evaluate.tune import TunedSystem, TunePlan, Tuning, tune, tune_system
@@ -255,19 +255,6 @@ def test_an_interrupt_keeps_every_finished_fit(run: Run, monkeypatch: pytest.Mon
     assert len(open_run(run.path).evidence_points()) == 3  # the first is the run's own
 
 
-def test_real_games_are_tuned_at_a_few_sweeps_a_point(data: Path) -> None:
-    run = fit(read_games(data / "historical_pre1942.csv.gz", filter={"exclude": []}), posterior="factorised")
-    found = tune(run)
-    assert found.converged
-    assert found.sweeps < 6 * found.evaluations
-    assert found.log_evidence > run.meta.log_evidence + 30
-    for key in ("beta", "tau"):
-        for sign in (-1, 1):
-            moved = {**found.config.model.params, key: value(found, key) + sign * error(found, key)}
-            lower = fit(run.stored_games(), posterior="factorised", **moved).meta.log_evidence
-            assert 0.4 < found.log_evidence - lower < 1.5  # half a nat or more: the other parameter stays
-
-
 def test_what_the_games_cannot_tell_is_said_and_costs_the_others_nothing(run: Run) -> None:
     """Nobody here has played for fifteen years."""
     alone, found = tune(run, "beta"), tune(run, "beta,decline", ["model.decline=7"])
@@ -275,25 +262,6 @@ def test_what_the_games_cannot_tell_is_said_and_costs_the_others_nothing(run: Ru
     assert found.converged
     assert error(found, "beta") == pytest.approx(error(alone, "beta"), rel=0.01)
     assert [one.standard_error is None for one in found.parameters] == [False, True]
-
-
-def test_the_careers_that_made_a_history_are_found() -> None:
-    rng = np.random.default_rng(5)
-    debut, talent, rows = rng.integers(1900, 1930, 250), rng.normal(1200, 400, 250), []
-    for year in range(1900, 1940):
-        active = np.flatnonzero((debut <= year) & (year < debut + 12))
-        if year > 1900:
-            talent[active] += rng.normal(0, 50, len(active))
-        skill = talent + 300 * (1 - np.exp((debut - year) / 2.5))
-        for _ in range(6 * len(active) if len(active) > 1 else 0):
-            i, j = rng.choice(active, 2, replace=False)
-            score = skill[i] - skill[j] + rng.normal(0, 400 * math.sqrt(2))
-            rows.append((year, f"p{i}", f"p{j}", 1 if abs(score) < 150 else 2 * int(score > 0)))
-    found = tune(fit(make_games(rows), beta=400, tau=50), "growth,growth_years")
-    assert found.converged
-    for key, truth in (("growth", 300.0), ("growth_years", 2.5)):
-        assert abs(value(found, key) - truth) < 3.0 * error(found, key), key
-    assert error(found, "growth") < 50.0
 
 
 def test_how_draw_margins_move_is_found() -> None:

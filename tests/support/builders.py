@@ -69,8 +69,8 @@ def fit_rows(rows, model="ttt", solver=EXACT, period="year", colours="known", **
     return timeline, module.fit(timeline, module.Params(**params), solver)
 
 
-def random_rows(seed, games, players=5, years=5, weights=(1.0,)):
-    """Games of random pairs, years, results and weights."""
+def random_rows(seed, games, players=5, years=5, weights=(1.0,), odds=(0.0,)):
+    """Games of random pairs, years, results, weights and odds."""
     rng = np.random.default_rng(seed)
     names = [f"p{number:02d}" for number in range(players)]
     return [
@@ -79,6 +79,7 @@ def random_rows(seed, games, players=5, years=5, weights=(1.0,)):
             *rng.choice(names, 2, replace=False).tolist(),
             int(rng.integers(3)),
             float(rng.choice(weights)),
+            *([float(rng.choice(odds))] if any(odds) else []),
         )
         for _ in range(games)
     ]

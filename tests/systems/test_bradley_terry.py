@@ -9,7 +9,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.reference.edo_plain import ratable
 from tests.support.builders import make_games
 from ttt_cli.config.schema import SolverConfig
 from ttt_cli.gaussian import factor
@@ -55,13 +54,6 @@ def test_a_group_is_joined_by_points_both_ways(games):
         same = {other for other in found if found[other] == found[name] >= 0} - {name}
         assert same == mates
         assert (found[name] < 0) == (not mates)
-
-
-@given(rows)
-def test_whom_the_source_removes_is_in_no_group(games):
-    _, removed = ratable(games)
-    found = found_groups(games)
-    assert all(found[name] < 0 for name in removed)
 
 
 def test_the_largest_group_comes_first():

@@ -56,16 +56,6 @@ def test_games_fade_over_the_months():
     )
 
 
-def test_one_pair_by_hand():
-    """Score 1 of 1 at share w: x (w + 3 / (1 + 4 / w) + w) = 425 w / (1 + 4 / w), of opposite sign for both."""
-    w = 42.5 / 48
-    found = skills(*fit_rows([(1900, "a", "b", 2)], "chessmetrics", draw_margin=60))
-    counted = w / (w + 4)
-    lead = counted * 425 * w / (counted * (w + 7) + w)
-    assert found["a", 1900][0] == pytest.approx(2343 + lead)
-    assert found["b", 1900][0] == pytest.approx(2343 - lead)
-
-
 @examples(15)
 @given(games, st.sampled_from((4, 1.4)))
 def test_it_equals_its_plain_twin(rows, window):
@@ -113,22 +103,3 @@ def test_scale_and_level_change_no_evidence():
     _, moved = fit_rows(FEW_ROWS, "chessmetrics", reference_rating=1000, bonus=7)
     assert moved.mean == pytest.approx(plain.mean - 1336)
     assert moved.log_evidence == pytest.approx(plain.log_evidence)
-
-
-def test_after_the_window_a_player_begins_anew():
-    rows = [(1900, "a", "b", 2, 20.0), (1905, "a", "c", 1)]
-    _, fit = fit_rows(rows, "chessmetrics", draw_margin=60)
-    assert fit.chains["skill"].before_mean[2] == 2343
-    _, fit = fit_rows(rows, "chessmetrics", draw_margin=60, window=5)
-    assert fit.chains["skill"].before_mean[2] > 2350
-
-
-def test_nodes_without_games_have_a_rating():
-    from ttt_cli.evaluate.forecast import known_before
-
-    timeline = build_timeline(make_games([*FEW_ROWS, (1905, "a", "new", 2)]))
-    fit = model.fit(known_before(timeline, 3, 4), model.Params(), EXACT)
-    whole = model.fit(timeline, model.Params(), EXACT).chains["skill"]
-    assert fit.chains["skill"].before_mean == pytest.approx(whole.before_mean)
-    assert fit.mean[-1] == 2343
-    assert np.isfinite(fit.mean).all()

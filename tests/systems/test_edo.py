@@ -13,8 +13,6 @@ from tests.reference import edo_plain
 from tests.support.builders import EXACT, fit_rows, historical, make_games, skills
 from tests.support.laid_out import histories
 from tests.support.strategies import examples
-from ttt_cli.evaluate.forecast import known_before
-from ttt_cli.support.errors import ConfigError
 from ttt_cli.systems import edo
 from ttt_cli.timeline import build_timeline
 
@@ -95,11 +93,6 @@ def test_adjustments_are_those_of_the_source(raw, deviation, adjusted, adjusted_
     assert fit.sd == pytest.approx([adjusted_deviation] * 2, abs=0.6)
 
 
-def test_deviations_halve_in_variance_with_two_comparisons_a_game():
-    one, two = (fit_rows(ROUND, "edo", comparisons=number)[1].chains["skill"].raw_sd for number in (1.0, 2.0))
-    assert one == pytest.approx(math.sqrt(2) * two)
-
-
 def two_groups(between):
     """A large and a small group who all play each other at length, and few games from one to the other."""
     rows = []
@@ -175,38 +168,6 @@ def test_groups_without_games_both_ways_are_told_and_have_one_mean():
     assert found["a", 1900][0] == pytest.approx(2000, abs=0.1)
 
 
-def test_an_anchor_sets_the_raw_rating():
-    rows = random_rows(3)
-    anchored = fit_rows(rows, "edo", anchor="p1 @ 1900 = 2665", prior_sd=1e7)
-    plain = fit_rows(rows, "edo", prior_sd=1e7)
-    assert skills(*anchored)["p1", 1900][0] == pytest.approx(2665, abs=0.01)
-    moved = anchored[1].mean - plain[1].mean
-    assert moved == pytest.approx(moved[0], abs=0.01)
-    assert anchored[1].sd == pytest.approx(plain[1].sd)
-
-
-def test_an_anchor_that_is_not_there_is_told():
-    with pytest.raises(ConfigError, match="anchor: no player 'p11'") as caught:
-        fit_rows(random_rows(3), "edo", anchor="p11 @ 1900 = 2665")
-    assert caught.value.hint == "did you mean 'p1'?"
-    with pytest.raises(ConfigError, match="p1 has no games in 1899") as caught:
-        fit_rows(random_rows(3), "edo", anchor="p1 @ 1899 = 2665")
-    assert str(caught.value.hint).startswith("there are games in 1900, ")
-    early = build_timeline(make_games(random_rows(3))).until(1)
-    fit = edo.fit(early, edo.Params(anchor="p1 @ 1910 = 2665"), EXACT)
-    assert fit.notes == ("p1 @ 1910 = 2665: not rated then, so raw_mean sets the scale",)
-
-
-def test_white_gains_by_an_advantage_as_by_odds_and_not_where_colours_are_unknown():
-    rows = [row[:4] for row in random_rows(6)]
-    by_advantage = fit_rows(rows, "edo", white_advantage=40)[1]
-    by_odds = fit_rows([(*row, 1.0, 40.0) for row in rows], "edo")[1]
-    assert by_advantage.mean == pytest.approx(by_odds.mean, abs=1e-6)
-    unknown = build_timeline(make_games(rows), colours="unknown")
-    ignored = edo.fit(unknown, edo.Params(white_advantage=40), EXACT)
-    assert ignored.mean == pytest.approx(fit_rows(rows, "edo")[1].mean, abs=1e-6)
-
-
 def test_shorter_periods_leave_a_year_as_stiff():
     """Two years apart, four quarters of one tie each are as stiff as a year."""
     rows = [*ROUND, *((1902, *row[1:]) for row in ROUND[:2]), (1902, "a", "c", 2)]
@@ -214,28 +175,6 @@ def test_shorter_periods_leave_a_year_as_stiff():
     quarters = fit_rows(rows, "edo", period="quarter")[1]
     assert quarters.mean == pytest.approx(years.mean, abs=0.2)
     assert quarters.sd == pytest.approx(years.sd, rel=1e-3)
-
-
-def test_what_is_foreseen_is_the_last_rating_less_certain_and_the_prior_for_newcomers():
-    rows = [*random_rows(7), (1912, "p0", "new", 2), (1912, "p1", "p2", 1)]
-    timeline = build_timeline(make_games(rows))
-    last = len(timeline.periods) - 1
-    fit = edo.fit(known_before(timeline, last, last + 1), edo.Params(prior_sd=500), EXACT)
-    seen = timeline.until(last)
-    before = edo.fit(seen, edo.Params(prior_sd=500), EXACT)
-    assert fit.mean[: seen.n_nodes] == pytest.approx(before.mean, abs=1e-6)
-    assert fit.sd[: seen.n_nodes] == pytest.approx(before.sd, abs=1e-6)
-    for i in range(seen.n_nodes, timeline.n_nodes):
-        earlier = timeline.previous[i]
-        if earlier < 0:
-            assert (fit.mean[i], fit.sd[i]) == (pytest.approx(1500), pytest.approx(500))
-        else:
-            added = timeline.gap_years[i] * 4 * SCALE**2 / (30 * 2)
-            raw = before.chains["skill"].raw_sd[earlier] ** 2 + added
-            assert fit.chains["skill"].raw_sd[i] ** 2 == pytest.approx(raw)
-    again = edo.fit(timeline, edo.Params(prior_sd=500), EXACT, start=fit)
-    assert again.mean == pytest.approx(edo.fit(timeline, edo.Params(prior_sd=500), EXACT).mean, abs=1e-6)
-    assert again.status.sweeps <= fit.status.sweeps
 
 
 @pytest.mark.parametrize("rows", [[], [(1900, "a", "b", 2)]])
@@ -257,7 +196,7 @@ def test_it_comes_close_to_the_published_ratings(data):
             if row["source"] == "edo"
         }
     rows = historical(data, "historical_pre1942.csv.gz")
-    timeline, fit = fit_rows(rows, "edo", anchor="Zukertort, Johannes Hermann @ 1882 = 2665")
+    timeline, fit = fit_rows(rows, "edo")
     years: dict[int, list] = {}
     for i in np.flatnonzero(timeline.node_games >= 10):
         node = timeline.players[timeline.node_player[i]], int(timeline.node_period[i])

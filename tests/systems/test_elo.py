@@ -10,8 +10,6 @@ from hypothesis import strategies as st
 from tests.reference.elo_plain import PlainElo, logistic, normal
 from tests.support.builders import fit_rows, plain_games, skills
 from tests.support.strategies import by_year, examples, game_rows
-from ttt_cli.config.schema import SolverConfig
-from ttt_cli.evaluate.forecast import known_before
 from ttt_cli.inference.outcome import ELO_SCALE, logistic_probabilities
 from ttt_cli.kernels.elo import (
     CLASS,
@@ -23,7 +21,6 @@ from ttt_cli.kernels.elo import (
     expected_score,
     log_outcome,
 )
-from ttt_cli.systems import elo
 
 ROWS = [
     (1900, "a", "b", 2), (1900, "b", "c", 1), (1900, "c", "a", 0),
@@ -106,46 +103,3 @@ def test_it_is_the_plain_twin(rows, colours, fide, update):
     found = means(timeline, fit)
     assert found == pytest.approx(plain.history, abs=1e-9)
     assert fit.log_evidence == pytest.approx(plain.log_evidence, abs=1e-9)
-
-
-@laws
-@given(games, st.sampled_from(["game", "period"]))
-def test_what_one_wins_the_other_loses(rows, update):
-    timeline, fit = fit_rows(rows, "elo", update=update, k_limit=10**6, **WORLD)
-    last = fit.mean[timeline.next < 0]
-    assert last.mean() == pytest.approx(1500.0)
-
-
-def test_a_part_of_a_game_moves_by_that_part_of_k():
-    whole, half = (fit_rows([(1900, "a", "b", 2, w)], "elo", k=20, **WORLD)[1] for w in (1.0, 0.5))
-    assert whole.mean[0] - 1500 == pytest.approx(2 * (half.mean[0] - 1500)) == 10.0
-
-
-def test_odds_and_the_move_are_strength():
-    even = fit_rows([(1900, "a", "b", 1)], "elo", **WORLD)[1]
-    assert even.mean == pytest.approx([1500, 1500])
-    for extra in ({"rows": [(1900, "a", "b", 1, 1.0, 70.0)]}, {"white_advantage": 70}):
-        rows = extra.pop("rows", [(1900, "a", "b", 1)])
-        fit = fit_rows(rows, "elo", k=20, **extra, **WORLD)[1]
-        assert 1500 - fit.mean[0] == pytest.approx(20 * (logistic(70) - 0.5))
-
-
-def test_many_games_of_a_period_count_no_more_than_the_limit():
-    rows = [(1900, "a", "b", 2, 100.0)]
-    held = fit_rows(rows, "elo", update="period", k=20, **WORLD)[1]
-    assert held.mean[0] == pytest.approx(1500 + 700 / 2)
-    free = fit_rows(rows, "elo", update="period", k=20, k_limit=10**6, **WORLD)[1]
-    assert free.mean[0] == pytest.approx(1500 + 20 * 50)
-
-
-def test_before_their_games_players_have_what_they_left():
-    """The future changes nothing, nodes without games predict, and probabilities sum to one."""
-    timeline, fit = fit_rows(ROWS, "elo", **WORLD)
-    known = elo.fit(known_before(timeline, 2, 3), elo.Params(**WORLD), SolverConfig())
-    before = fit.chains["skill"].before_mean
-    seen = int(timeline.node_start[2])
-    assert known.mean[seen:] == pytest.approx(before[seen:])
-    assert known.mean[:seen] == pytest.approx(fit.mean[:seen])
-    newcomer = timeline.node_player == timeline.players.index("d")
-    assert before[newcomer] == known.mean[newcomer] == 1500.0
-    assert np.isnan(fit.sd).all()

@@ -8,12 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.reference.elo_historical_plain import ratings
-from tests.support.builders import EXACT, fit_rows, skills
+from tests.support.builders import fit_rows, skills
 from tests.support.cases import each
 from tests.support.strategies import by_year, examples, game_rows
 from ttt_cli.config.schema import SolverConfig
-from ttt_cli.evaluate.forecast import known_before
-from ttt_cli.histories import Line
 from ttt_cli.systems import elo_historical
 
 WORLD = {"draw_margin": 100}
@@ -50,11 +48,6 @@ def test_it_is_the_plain_twin(rows, span, padding):
     assert means(*fitted) == pytest.approx(ratings(rows, span, padding, 2.0), abs=1e-5)
 
 
-def test_gaps_and_pools_as_in_the_plain_twin():
-    fitted = fit_rows(BUSY, "elo-historical", **WORLD)
-    assert means(*fitted) == pytest.approx(ratings([(*row, 1.0, 0.0) for row in BUSY], 5, 1.0, 3.0), abs=1e-6)
-
-
 @examples(12)
 @given(games)
 def test_time_may_run_backwards(rows):
@@ -63,20 +56,6 @@ def test_time_may_run_backwards(rows):
     one = means(*fit_rows(rows, "elo-historical", **WORLD))
     other = means(*fit_rows(mirrored, "elo-historical", **WORLD))
     assert other == pytest.approx({(name, 3804 - year): mean for (name, year), mean in one.items()}, abs=1e-6)
-
-
-def test_odds_and_the_move_are_strength():
-    """A draw means that the receiver is as much weaker as the odds are worth; half of it with a draw's padding."""
-    for extra in ({"rows": [(1900, "a", "b", 1, 1.0, 120.0)]}, {"white_advantage": 120}):
-        rows = extra.pop("rows", [(1900, "a", "b", 1)])
-        found = means(*fit_rows(rows, "elo-historical", padding=1e-9, **extra, **WORLD))
-        assert found["b", 1900] - found["a", 1900] == pytest.approx(120, abs=1e-4)
-
-
-def test_a_perfect_score_has_a_value():
-    """With one drawn game added to five won ones: 5.5 of 6."""
-    found = means(*fit_rows([(1900, "a", "b", 2, 5.0)], "elo-historical", **WORLD))
-    assert found["a", 1900] - found["b", 1900] == pytest.approx(400 * np.log10(11), abs=1e-6)
 
 
 @each("seed", range(5))
@@ -95,38 +74,6 @@ def test_levels_are_those_of_dense_least_squares(seed):
     assert np.bincount(group, np.diag(matrix) * rating) == pytest.approx(np.zeros(group.max() + 1), abs=1e-6)
     assert (group[first] == group[second]).all()
     assert len(set(group)) == 30 - np.linalg.matrix_rank(matrix)
-
-
-def test_what_it_predict_where_there_are_no_games():
-    timeline, whole = fit_rows(BUSY, "elo-historical", **WORLD)
-    params = elo_historical.Params(smoothing=0.5, **WORLD)
-    steps = len(timeline.periods)
-    fit = elo_historical.fit(known_before(timeline, steps - 2, steps), params, EXACT)
-    seen = elo_historical.fit(timeline.until(steps - 2), params, EXACT)
-    assert fit.mean[: len(seen.mean)] == pytest.approx(seen.mean)
-    found = means(timeline, fit)
-    assert found["g", 1930] == found["h", 1931] == 1500.0
-    assert found["a", 1931] == pytest.approx(found["a", 1911], abs=1e-9)
-    assert abs(found["a", 1931] - found["a", 1900]) > 1.0
-    assert isinstance(whole.chains["skill"], Line)
-    assert np.isnan([fit.log_evidence, fit.leave_one_out, *fit.sd]).all()
-
-
-def test_no_games_at_all():
-    _, fit = fit_rows([], "elo-historical")
-    assert len(fit.mean) == 0
-    assert fit.status.converged
-    timeline, _ = fit_rows(BUSY, "elo-historical", **WORLD)
-    predicted = elo_historical.fit(known_before(timeline, 0, 4), elo_historical.Params(), SolverConfig())
-    assert set(predicted.mean) == {1500.0}
-
-
-def test_stopped_early_it_says_so():
-    _, fit = fit_rows(BUSY, "elo-historical", SolverConfig(max_sweeps=2), **WORLD)
-    exact = fit_rows(BUSY, "elo-historical", **WORLD)[1]
-    assert not fit.status.converged
-    assert fit.status.sweeps == 2
-    assert np.abs(fit.mean - exact.mean).max() <= fit.status.remaining_error
 
 
 def test_the_error_is_what_it_says_on_a_pool_that_hangs_by_few_games():

@@ -7,10 +7,9 @@ import pytest
 from hypothesis import given
 
 from tests.reference.glicko_plain import glicko, smoothed
-from tests.support.builders import FEW_ROWS, fit_rows, plain_games, skills
+from tests.support.builders import fit_rows, plain_games, skills
 from tests.support.laid_out import histories
 from tests.support.strategies import examples, game_rows
-from ttt_cli.histories import Filter
 from ttt_cli.kernels.elo import Beliefs, Slopes
 from ttt_cli.systems import glicko as model
 
@@ -90,17 +89,6 @@ def test_smoothing_solves_the_chain_of_each_player(rows):
         assert chain.mean[nodes] == pytest.approx(mean, abs=1e-6)
         assert chain.sd[nodes] ** 2 == pytest.approx(np.diag(covariance), rel=1e-8)
         assert chain.covariance[nodes[1:]] == pytest.approx(np.diag(covariance, 1), rel=1e-8)
-
-
-def test_smoothing_changes_nothing_that_is_foreseen():
-    _, plain = fit_rows(FEW_ROWS, "glicko")
-    _, fit = fit_rows(FEW_ROWS, "glicko", smooth=True)
-    assert fit.log_evidence == plain.log_evidence
-    assert math.isnan(fit.leave_one_out)
-    one, other = fit.chains["skill"], plain.chains["skill"]
-    assert isinstance(one, Filter)
-    assert np.array_equal(one.before_mean, other.before_mean)
-    assert np.array_equal(one.before_sd, other.before_sd)
 
 
 def test_idle_years_of_a_smoothed_rating_are_bridged():

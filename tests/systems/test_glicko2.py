@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 
 from tests.reference.glicko_plain import UNIT, glicko2
 from tests.support.builders import fit_rows, plain_games, skills
-from tests.support.laid_out import histories
 from tests.support.strategies import examples, game_rows
 from ttt_cli.kernels.elo import Beliefs, PeriodRange, Slopes, Steps
 
@@ -88,20 +87,6 @@ def test_surprises_raise_the_volatility():
     low, high = new_volatility(0.06, 0.0, 2.0, 0.5), new_volatility(0.06, 30.0, 2.0, 0.5)
     assert low < 0.06 < high
     assert new_volatility(0.06, 30.0, 2.0, 0.0) == 0.06
-
-
-def test_idle_years_add_the_squared_volatility():
-    timeline, fit = fit_rows(
-        [(1900, "a", "b", 1)] * 3 + [(1905, "a", "b", 1)], "glicko2", volatility=0.5, draw_margin=50
-    )
-    history = histories(timeline, fit)
-    rows = np.flatnonzero(history.player == 0)
-    sd, volatility = history.columns["sd"][rows], history.columns["volatility"][rows]
-    assert np.diff(sd[:5] ** 2) == pytest.approx((UNIT * volatility[0]) ** 2)
-    assert fit.chains["skill"].before_sd[2] ** 2 == pytest.approx(
-        sd[0] ** 2 + 5 * (UNIT * volatility[0]) ** 2
-    )
-    assert np.isnan(history.columns["volatility_sd"]).all()
 
 
 def test_quarters_are_periods_of_their_own():

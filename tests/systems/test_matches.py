@@ -52,18 +52,6 @@ def found(timeline: Timeline, system: str, **params: object) -> dict[tuple[str, 
     return {key: mean for key, (mean, _) in skills(timeline, fit).items()}
 
 
-def test_rows_of_one_record_are_joined() -> None:
-    timeline = timeline_of(
-        [(1900, "a", "b", (1, 2, 3)), (1900, "a", "b", (0, 0, 1)), (1901, "a", "b", (1, 0, 1))]
-    )
-    assert timeline.joined is not None
-    assert timeline.joined.tolist() == [False, True, True, False, False, True]
-    early = timeline.until(1).joined
-    assert early is not None
-    assert early.tolist() == [False, True, True, False]
-    assert timeline_of([(1900, "a", "b", (0, 0, 3))]).joined is None
-
-
 @pytest.mark.parametrize("system", SYSTEMS)
 def test_a_match_leads_to_where_its_score_is_expected(system: str) -> None:
     """400 of 600: 120.4 Elo points; all losses first led by 811 (TrueSkill 1,329)."""
@@ -119,30 +107,6 @@ def test_pieces_are_the_whole(system: str, rows: list[Match], steps: int) -> Non
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(filtering, "_STEPS", steps)
         assert found(timeline, system) == expected
-
-
-@laws
-@given(matches, st.integers(1, 3000))
-def test_pieces_hold_every_game_once_and_matches_whole(rows: list[Match], steps: int) -> None:
-    timeline = timeline_of(rows)
-    games = filtering.rows_of(timeline)
-    seen: list[int] = []
-    periods = 0
-    for piece in filtering.pieces(timeline, games, steps):
-        assert len(piece.node_start) == len(piece.game_start)
-        assert not games.joined[piece.game_start[0]]
-        seen += range(piece.game_start[0], piece.game_start[-1])
-        periods += len(piece.node_start) - 1 - piece.goes_on
-    assert seen == list(range(timeline.n_games))
-    assert periods == len(timeline.periods)
-
-
-def test_large_weights_are_pieces_of_their_own() -> None:
-    """So that a signal is looked for between them."""
-    timeline = build_timeline(make_games([(1900 + i, "a", "b", i % 3, 1e9) for i in range(50)]))
-    games = filtering.rows_of(timeline)
-    assert len(list(filtering.pieces(timeline, games, 1000))) == 50
-    assert len(list(filtering.pieces(timeline, games, 1_000_000))) == 1
 
 
 def test_a_shuffle_moves_records() -> None:

@@ -7,9 +7,6 @@ import pytest
 
 from tests.reference.elo_plain import outcome_probability
 from tests.support.builders import fit_rows
-from ttt_cli.config.schema import SolverConfig
-from ttt_cli.evaluate.forecast import known_before
-from ttt_cli.histories import Filter
 from ttt_cli.systems import naive
 from ttt_cli.views.evidence import naive_log_evidence
 
@@ -34,15 +31,6 @@ def test_the_evidence_is_that_of_the_report_and_of_the_share_of_draws():
     assert fit.leave_one_out == fit.log_evidence
 
 
-def test_everybody_is_equal_whatever_happened():
-    _, fit = fit_rows(ROWS, "naive", prior_mean=1700)
-    assert np.array_equal(fit.mean, np.full(7, 1700.0))
-    assert np.isnan(fit.sd).all()
-    chain = fit.chains["skill"]
-    assert isinstance(chain, Filter)
-    assert np.array_equal(chain.before_mean, fit.mean)
-
-
 def test_it_predict_the_share_of_draws_and_halves_the_rest():
     _, fit = fit_rows(ROWS, "naive")
     for white, black in ((1500.0, 1500.0), (2500.0, 1500.0)):
@@ -59,11 +47,3 @@ def test_white_may_have_an_advantage_that_unknown_colours_even_out():
     assert fit.log_evidence == pytest.approx(1.5 * math.log(win) + 2 * math.log(draw) + math.log(loss))
     _, even = fit_rows(ROWS, "naive", colours="unknown", white_advantage=50, draw_margin=80)
     assert even.log_evidence == pytest.approx(2.5 * math.log((loss + win) / 2) + 2 * math.log(draw))
-
-
-def test_without_games_there_is_nothing_to_explain():
-    _, nothing = fit_rows([], "naive")
-    assert (nothing.log_evidence, len(nothing.mean)) == (0.0, 0)
-    timeline, _ = fit_rows(ROWS, "naive")
-    fit = naive.fit(known_before(timeline, 0, 3), naive.Params(), SolverConfig())
-    assert fit.mean.tolist() == [1500.0] * 7

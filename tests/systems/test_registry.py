@@ -1,23 +1,29 @@
-"""A rating system is its module and a line in the registry; every one is what it declares."""
+"""A rating system is its module and a line in the registry; what all of them share: laws, gradients, odds."""
 
 from __future__ import annotations
 
 import math
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from tests.conftest import ROOT
-from tests.support.builders import EXACT, make_games
+from tests.reference.ttt_ep import Game, SlowTTT
+from tests.support.builders import EXACT, assert_slopes, fit_rows, historical, make_games, random_rows, skills
 from ttt_cli.cli import main
+from ttt_cli.config.schema import SolverConfig
+from ttt_cli.evaluate.forecast import known_before
+from ttt_cli.inference.ep.merged import merge_games
 from ttt_cli.runs.run import open_run
-from ttt_cli.support.errors import ConfigError
+from ttt_cli.support.errors import ConfigError, DataError
 from ttt_cli.systems import registry
 from ttt_cli.timeline import build_timeline
 
 GAMES = [
     (1900 + year, *pair, (year + 2 * len(pair[0])) % 3) for year in range(4) for pair in ("ab", "bc", "ca")
 ]
+FADING = ("chessmetrics", "elo-historical", "spinrad", "weighted-ep")  # ratings move when time passes
 NAMES = ("Morphy, Paul", "Anderssen, Adolf")
 COMMANDS = {
     "player": ["player", NAMES[0]],
@@ -55,33 +61,6 @@ def test_a_new_system_goes_through_every_command(capsys: pytest.CaptureFixture[s
     assert open_run("toy.ttt").meta.model == "toy"
 
 
-@pytest.mark.slow
-@pytest.mark.usefixtures("toy")
-def test_a_new_system_is_compared_tuned_by_its_predictions_and_refused_by_tune(
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    Path("toy.yaml").write_text("model: {name: toy}\n")
-    arguments = [
-        "compare",
-        "toy.yaml",
-        "elo",
-        "-r",
-        "toy.ttt",
-        "--tune",
-        "--evaluations",
-        "10",
-        "-f",
-        "csv",
-        "-q",
-    ]
-    assert main.run(arguments) == 0
-    assert {line.split(",")[0] for line in capsys.readouterr().out.splitlines()[1:]} == {"toy", "elo"}
-    assert main.run(["tune", "prior_mean", "-r", "toy.ttt", "-q"]) == 2
-    assert "ttt compare --tune" in capsys.readouterr().err
-    assert main.run(["config", "show", "-s", "model.name=toy"]) == 0
-    assert "points between a score of 0 and of 100 %" in capsys.readouterr().out
-
-
 def test_every_system_is_what_it_declares() -> None:
     for name in registry.MODULES:
         model = registry.load(name)
@@ -106,6 +85,22 @@ def test_where_draws_stand_apart_the_margin_changes_no_skill() -> None:
         assert one.params != other.params
 
 
+@pytest.mark.parametrize("name", registry.MODULES)
+def test_the_past_alone_is_known_and_later_periods_begin_where_it_ends(name: str) -> None:
+    model = registry.load(name)
+    params = model.Params(**({"prior_sd": 1e7} if name == "edo" else {}))
+    timeline = build_timeline(make_games([*GAMES, (1905, "a", "new", 2), (1905, "b", "c", 1)]))
+    last = len(timeline.periods) - 1
+    seen = model.fit(timeline.until(last), params, EXACT).mean
+    fit = model.fit(known_before(timeline, last, last + 1), params, EXACT)
+    assert fit.mean[: len(seen)] == pytest.approx(seen, abs=1e-5)
+    earlier = timeline.previous[len(seen) :]
+    newcomers = 2343 if name == "chessmetrics" else params.prior_mean  # type: ignore[attr-defined]
+    assert fit.mean[len(seen) :][earlier < 0] == pytest.approx(newcomers, abs=1e-5)
+    if name not in FADING:
+        assert fit.mean[len(seen) :][earlier >= 0] == pytest.approx(seen[earlier[earlier >= 0]], abs=1e-4)
+
+
 def test_no_games_at_all_are_a_history_too() -> None:
     timeline = build_timeline(make_games([]))
     for name in registry.MODULES:
@@ -121,3 +116,119 @@ def test_draws_alone_give_no_margin() -> None:
         model = registry.load(name)
         with pytest.raises(ConfigError, match="all games are draws"):
             model.fit(build_timeline(make_games([(1900, "a", "b", 1)])), model.Params(), EXACT)
+
+
+CASES = [
+    ("ttt", {"beta": 300, "tau": 70}),
+    ("ttt", {"beta": 300, "tau": 70, "draw_margin": 110, "white_advantage": 25}),
+    ("ttt", {"beta": 300, "tau": 70, "draw_probability": 0.4}),
+    ("ttt-d", {"beta": 300, "tau": 70}),
+    ("ttt-d", {"beta": 300, "tau": 70, "white_advantage": -20, "draw_margin_mean": 150, "draw_margin_sd": 60,
+               "draw_margin_tau": 15}),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("name", "given"), CASES)
+def test_slopes_are_those_of_differences(name, given):
+    timeline = build_timeline(make_games(random_rows(11, 150, 9, 12, (1.0, 2.0, 3.0))))
+    model = registry.load(name)
+    params = model.Params(**given)
+    slopes = model.gradient(timeline, params, model.fit(timeline, params, EXACT))
+    numeric = [key for key in slopes if isinstance(getattr(params, key), float)]
+    assert {"prior_mean", "prior_sd", "beta", "tau", "white_advantage"} <= {*numeric}
+    for key in numeric:
+        near = 1e-4 / max(1.0, abs(getattr(params, key)))
+        assert_slopes(model, timeline, params, [key], abs=near)
+
+
+@pytest.mark.parametrize("name", ["ttt", "ttt-d"])
+def test_slopes_of_moving_draw_margins(name):
+    """Approximate while margins move, where tuning takes differences."""
+    rng = np.random.default_rng(12)
+    rows = []
+    for _ in range(150):
+        i, j = (f"p{k}-{rng.integers(3)}" for k in rng.choice(9, 2, replace=False))
+        rows.append((int(rng.integers(1900, 1912)), i, j, int(rng.integers(0, 3))))
+    timeline, model = build_timeline(make_games(rows)), registry.load(name)
+    params = model.Params(beta=300, tau=70, draw_margin_drift=0.1, draw_margin_strength=0.2)
+    assert_slopes(model, timeline, params, {"draw_margin_strength": 1e-3}, rel=5e-2)
+    assert_slopes(model, timeline, params, {"tau": 0.1}, rel=5e-2, abs=2e-3)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["ttt", "ttt-d"])
+def test_slopes_on_real_games(data, name):
+    timeline = build_timeline(make_games(historical(data, "historical_pre1942.csv.gz")))
+    model = registry.load(name)
+    keys = ("beta", "tau", "prior_sd") if name == "ttt" else ("tau",)  # the others on random games above
+    assert_slopes(model, timeline, model.Params(), keys, SolverConfig(), rel=1e-3)
+
+
+MODELS = ("ttt", "ttt-d", "trueskill")
+BETA = 300.0
+PLAIN = [
+    (1850, "a", "b", 2),
+    (1850, "b", "c", 1),
+    (1851, "c", "a", 0),
+    (1853, "a", "b", 1),
+    (1853, "b", "a", 2),
+    (1853, "b", "a", 2),
+]
+
+
+def at_odds(rows, points):
+    return [(*row, 1.0, given) for row, given in zip(rows, points, strict=True)]
+
+
+POINTS = (100.0, 0.0, -250.0, 100.0, -100.0, 0.0)
+
+
+def test_single_games_at_odds_equal_the_slow_twin():
+    rows = at_odds(PLAIN, POINTS)
+    timeline, fit = fit_rows(rows, beta=BETA, tau=70, draw_margin=110)
+    games = [Game(w, b, y, o - 1, lead * fit.elo_unit) for y, w, b, o, _, lead in rows]
+    slow = SlowTTT(games, 1200, 400, BETA, 70, 110).run()
+    found = skills(timeline, fit)
+    for player, year in found:
+        assert found[player, year] == pytest.approx(slow.skill(player, year), abs=1e-6)
+    assert fit.log_evidence == pytest.approx(slow.log_evidence(), abs=1e-8)
+
+
+@pytest.mark.parametrize("model", ["ttt", "ttt-d"])
+def test_slopes_know_the_odds(model):
+    timeline, module = build_timeline(make_games(at_odds(PLAIN, POINTS))), registry.load(model)
+    margins = {"ttt": {"draw_margin": 110.0}, "ttt-d": {"draw_margin_mean": 60.0, "draw_margin_sd": 90.0}}
+    margin = margins.get(model, {})
+    params = module.Params(beta=BETA, tau=70, white_advantage=20, **margin)
+    steps = dict.fromkeys(("beta", "white_advantage", *margin), 0.5)
+    assert_slopes(module, timeline, params, steps, abs=1e-7)
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_odds_stay_with_the_player_where_colours_are_unknown(model):
+    """With White's advantage close to 0 the colouring means nothing, and the odds are as with known colours."""
+    module = registry.load(model)
+    games = make_games(at_odds(PLAIN, POINTS))
+    params = module.Params(beta=BETA, white_advantage=1e-7)
+    known, unknown = (
+        module.fit(build_timeline(games, "year", colours), params, EXACT) for colours in ("known", "unknown")
+    )
+    assert unknown.mean == pytest.approx(known.mean, abs=1e-4)
+
+
+def test_equal_games_at_different_odds_are_kept_apart():
+    rows = at_odds([(1850, "a", "b", 2)] * 4, [50.0, 50.0, -50.0, 0.0])
+    merged = merge_games(build_timeline(make_games(rows)), colours=True)
+    weight = merged.games.weight
+    assert sorted(weight) == [1, 1, 2]
+    points = merged.handicap[:, 0]
+    assert sorted(points) == [-50, 0, 50]
+    handicaps = points[merged.games.code >> 3]
+    assert {(given, w) for given, w in zip(handicaps, weight, strict=True)} == {(50, 2), (-50, 1), (0, 1)}
+
+
+def test_too_many_different_odds_are_refused():
+    rows = at_odds([(1850, "a", "b", 2)] * 32, np.arange(1.0, 33.0).tolist())
+    module = registry.load("ttt")
+    with pytest.raises(DataError, match="32 different odds, 31 are possible"):
+        module.fit(build_timeline(make_games(rows)), module.Params(), SolverConfig())

@@ -8,7 +8,6 @@ from pydantic import Field
 
 from tests.support.cases import each
 from ttt_cli.config.load import parse_document, read_document
-from ttt_cli.config.schema import render
 from ttt_cli.inference.params import SkillParams
 from ttt_cli.support.errors import ConfigError
 from ttt_cli.systems import registry
@@ -59,17 +58,6 @@ def test_what_is_asked_for_is_there() -> None:
     assert (found.config.model.params["beta"], found.config.model.params["prior_mean"]) == (600.0, 1500.0)
     assert found.params.model_dump() == found.config.model.params
     assert (found.config.data.period, found.config.solver.tol) == ("month", 0.001)
-
-
-def test_empty_sections_are_defaults() -> None:
-    assert resolve(parse_document("model:\ndata:\n", "run.yaml")).config == resolved().config
-
-
-def test_what_is_shown_resolves_to_the_same() -> None:
-    found = resolved("model.beta=600", "data.columns={white: 'a b'}")
-    again = resolve(parse_document(render(found.config, found.model.Params), "shown.yaml"))
-    assert again.config == found.config
-    assert again.params == found.params
 
 
 @each(
@@ -123,31 +111,6 @@ def test_overriding_validates_and_leaves_the_original() -> None:
 def test_defaults_that_follow_a_parameter_follow_the_new_one() -> None:
     assert with_overrides(resolved(), {"beta": 600}).config.model.params["ratio"] == 300.0
     assert with_overrides(resolved("model.ratio=1"), {"beta": 600}).config.model.params["ratio"] == 1.0
-
-
-def test_numbers_of_numpy_are_numbers() -> None:
-    params = with_overrides(
-        resolved(), {"beta": np.int64(600), "tau": np.float32(0.5), "seed": np.int8(3)}
-    ).params
-    assert params == StubParams(beta=600.0, tau=0.5, seed=3)
-    assert all(type(value).__module__ == "builtins" for value in params.model_dump().values())
-
-
-@each(
-    "key, value, message, hint",
-    [
-        ("beta", -1, "model.beta must be greater than 0, not -1", "sd of one"),
-        ("betta", 1, "unknown key model.betta", "did you mean model.beta=1?"),
-        ("exact", 1, "model.exact must be true or false, not 1", ""),
-        ("seed", True, "model.seed must be a whole number, not true", ""),
-    ],
-)
-def test_bad_overrides_name_themselves(key: str, value: object, message: str, hint: str) -> None:
-    with pytest.raises(ConfigError) as caught:
-        with_overrides(resolved(), {key: value})
-    assert caught.value.where == f"{key}={value}"
-    assert caught.value.message == message
-    assert (caught.value.hint or "").startswith(hint)
 
 
 def test_what_a_grid_may_vary_are_the_numbers() -> None:

@@ -1,16 +1,13 @@
 """Spinrad's method against runs of another package, a plain twin and its laws."""
 
-import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.reference.elo_plain import PlainElo, logistic, normal
+from tests.reference.elo_plain import logistic, normal
 from tests.reference.elo_plain import spinrad as plain_spinrad
 from tests.support.builders import EXACT, fit_rows, make_games, skills
 from tests.support.strategies import by_year, examples, game_rows
-from ttt_cli.evaluate.forecast import known_before
-from ttt_cli.histories import Line
 from ttt_cli.systems import spinrad
 from ttt_cli.timeline import build_timeline
 
@@ -59,32 +56,3 @@ def test_it_is_the_plain_twin(rows, rounds, colours, expectation):
     assert means(timeline, fit) == pytest.approx(expected, abs=1e-9)
     assert fit.status.sweeps == len(fit.trace) == rounds
     assert told == [(number, *step) for number, step in enumerate(fit.trace, 1)]
-
-
-def test_the_future_speaks_about_the_past():
-    early = [(1900, "a", "b", 1), (1901, "b", "c", 1)]
-    found = means(*fit_rows([*early, (1902, "c", "d", 2)], "spinrad", rounds=2, **WORLD))
-    assert found["b", 1900] > means(*fit_rows(early, "spinrad", rounds=2, **WORLD))["b", 1900]
-
-
-def test_the_trace_tells_how_far_each_round_moves_the_ratings():
-    fits = [fit_rows(ROWS, "spinrad", rounds=rounds)[1] for rounds in (1, 2, 3)]
-    changes = [change for change, _ in fits[2].trace]
-    assert changes[0] == pytest.approx(np.abs(fits[0].mean - 1500).max())
-    assert changes[1] == pytest.approx(np.abs(fits[1].mean - fits[0].mean).max())
-    assert changes[2] == pytest.approx(np.abs(fits[2].mean - fits[1].mean).max())
-
-
-def test_what_it_predict_where_there_are_no_games():
-    """Players go on with what the last run forwards left them."""
-    timeline, whole = fit_rows(ROWS, "spinrad", **WORLD)
-    params = spinrad.Params(k=16, rounds=1, **WORLD)
-    fit = spinrad.fit(known_before(timeline, 2, 3), params, EXACT)
-    seen = spinrad.fit(timeline.until(2), params, EXACT)
-    assert fit.mean[: timeline.node_start[2]] == pytest.approx(seen.mean)
-    left = PlainElo(k=16).by_game([(*row, 1.0, 0.0) for row in ROWS if row[0] < 1903]).rating
-    found = means(timeline, fit)
-    assert found["a", 1903] == pytest.approx(left["a"])
-    assert found["d", 1903] == 1500.0
-    assert isinstance(whole.chains["skill"], Line)
-    assert np.isnan([fit.log_evidence, fit.leave_one_out, *fit.sd]).all()

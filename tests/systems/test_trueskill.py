@@ -7,7 +7,6 @@ import pytest
 from numpy.polynomial.legendre import leggauss
 from scipy.special import ndtr
 
-from tests.reference.ttt_ep import tilted
 from tests.support.builders import fit_rows, skills
 
 UNITS = {"prior_mean": 25, "prior_sd": 25 / 3, "beta": 25 / 6, "tau": 0}
@@ -31,34 +30,6 @@ def test_one_draw():
     assert fit.sd == pytest.approx([6.469481] * 2, abs=1e-6)
 
 
-def test_equals_of_known_skill_draw_as_often_as_the_margin_says():
-    """Evidence of a draw .25, of a win .375."""
-    units = {**UNITS, "prior_sd": 1e-6}
-    for outcome, probability in ((1, 0.25), (2, 0.375), (0, 0.375)):
-        _, fit = fit_rows([(2000, "a", "b", outcome)], "trueskill", draw_probability=0.25, **units)
-        assert math.exp(fit.log_evidence) == pytest.approx(probability, abs=1e-6)
-
-
-def test_a_sequence_equals_updates_by_hand():
-    rows = [(1900, "a", "b", 2), (1900, "b", "a", 1), (1903, "a", "b", 0)]
-    timeline, fit = fit_rows(rows, "trueskill", beta=300, tau=80, draw_margin=120)
-    belief = {"a": (1200.0, 400.0**2), "b": (1200.0, 400.0**2)}
-    predicted, last = 0.0, 1900
-    for year, white, black, outcome in rows:
-        belief = {name: (m, v + 80**2 * (year - last)) for name, (m, v) in belief.items()}
-        last = year
-        (mw, vw), (mb, vb) = belief[white], belief[black]
-        total = vw + vb + 2 * 300**2
-        mean, var, log_mass = tilted(mw - mb, total, outcome - 1, 120)
-        predicted += log_mass
-        for name, m, v, sign in ((white, mw, vw, 1), (black, mb, vb, -1)):
-            belief[name] = m + sign * v / total * (mean - mw + mb), v - v * v / total * (1 - var / total)
-    found = skills(timeline, fit)
-    for name in "ab":
-        assert found[name, 1903] == pytest.approx((belief[name][0], math.sqrt(belief[name][1])), abs=1e-8)
-    assert fit.log_evidence == pytest.approx(predicted, abs=1e-10)
-
-
 def test_order_inside_a_year_is_as_given_or_as_the_seed_says():
     rows = [(1900, "a", "b", 2), (1900, "b", "c", 2), (1900, "c", "a", 2), (1900, "a", "b", 1)]
     given = fit_rows(rows, "trueskill")[1].mean
@@ -66,13 +37,6 @@ def test_order_inside_a_year_is_as_given_or_as_the_seed_says():
     shuffled = [fit_rows(rows, "trueskill", order="shuffled", seed=seed)[1].mean for seed in (1, 1, 2)]
     assert np.array_equal(shuffled[0], shuffled[1])
     assert not np.array_equal(shuffled[0], shuffled[2])
-
-
-def test_half_a_game_tells_half_as_much():
-    half = fit_rows([(1900, "a", "b", 2, 0.5)], "trueskill", draw_margin=200)[1]
-    whole = fit_rows([(1900, "a", "b", 2)], "trueskill", draw_margin=200)[1]
-    assert 1200 < half.mean[0] < whole.mean[0]
-    assert 1 / half.sd[0] ** 2 - 1 / 400**2 == pytest.approx((1 / whole.sd[0] ** 2 - 1 / 400**2) / 2)
 
 
 def moments(mean, variance, other, others_variance, chance):

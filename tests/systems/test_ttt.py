@@ -12,7 +12,6 @@ from tests.support.builders import EXACT, fit_rows, historical, make_games, skil
 from ttt_cli.config.schema import SolverConfig
 from ttt_cli.inference.ep import through_time
 from ttt_cli.inference.ep.inference import Inference
-from ttt_cli.support.errors import ConfigError
 from ttt_cli.systems import ttt
 from ttt_cli.timeline import build_timeline
 
@@ -171,73 +170,6 @@ def test_acceleration_changes_the_way_and_not_the_goal_and_estimates_bound_the_t
     assert np.abs(fast.mean - plain.mean).max() < 1e-6
     assert np.abs(fast.sd - plain.sd).max() < 1e-6
     assert fast.log_evidence == pytest.approx(plain.log_evidence, abs=1e-6)
-
-
-def test_the_published_sample_has_one_fixed_point_whatever_the_order(data):
-    rows = small_chess_base(data)
-    params = ttt.Params(beta=600, tau=40)
-    truth = skills(*fit_rows(rows, beta=600, tau=40))
-    shuffled = [rows[i] for i in np.random.default_rng(1).permutation(len(rows))]
-    timeline = build_timeline(make_games(shuffled))
-    fit = ttt.fit(timeline, params, SolverConfig(posterior="factorised", tol=0.01))
-    assert fit.status.converged
-    for key, found in skills(timeline, fit).items():
-        assert found == pytest.approx(truth[key], abs=0.01)
-
-
-def test_not_converged_is_said():
-    _, fit = fit_rows(MATCH, solver=SolverConfig(posterior="factorised", max_sweeps=1))
-    assert not fit.status.converged
-    assert fit.status.sweeps == 1
-
-
-def test_a_start_near_by_saves_sweeps_and_changes_nothing():
-    rng = np.random.default_rng(5)
-    rows = [(int(y), f"p{i}", f"p{(i + k) % 40}", int(o)) for y, i, k, o in zip(
-        rng.integers(1900, 1930, 600), rng.integers(0, 40, 600), rng.integers(1, 39, 600), rng.integers(0, 3, 600),
-        strict=True)]  # fmt: skip
-    timeline = build_timeline(make_games(rows))
-    solver = SolverConfig(posterior="factorised", tol=1e-6)
-    cold = ttt.fit(timeline, ttt.Params(beta=410), solver)
-    warm = ttt.fit(
-        timeline, ttt.Params(beta=410), solver, start=ttt.fit(timeline, ttt.Params(beta=400), solver)
-    )
-    again = ttt.fit(timeline, ttt.Params(beta=410), solver, start=cold)
-    assert np.abs(warm.mean - cold.mean).max() < 2e-6
-    rough = SolverConfig(posterior="factorised", tol=0.01)
-    near = ttt.fit(
-        timeline, ttt.Params(beta=410), rough, start=ttt.fit(timeline, ttt.Params(beta=400), rough)
-    )
-    assert near.status.sweeps < ttt.fit(timeline, ttt.Params(beta=410), rough).status.sweeps
-    assert warm.status.sweeps <= cold.status.sweeps
-    assert again.status.sweeps <= 2
-
-
-def test_extreme_upsets_stay_finite():
-    """A loss over a gap of 40 beta and such a draw, where other packages give evidence 0 or divide by zero."""
-    rows = [(1, "a", "b", 2)] * 300 + [(1, "b", "c", 2)] * 300 + [(2, "c", "a", 2), (2, "c", "a", 1)]
-    _, fit = fit_rows(rows, beta=25, tau=1, prior_sd=2000, draw_margin=5)
-    assert np.isfinite(fit.log_evidence)
-    assert np.all(np.isfinite(fit.mean))
-    assert np.all(fit.sd > 0)
-    assert fit.status.converged
-
-
-def test_margins_that_contradict_the_games_are_refused():
-    with pytest.raises(ConfigError, match="draw_margin is 0"):
-        fit_rows(MATCH, draw_margin=0)
-
-
-def test_no_drift_joins_all_years():
-    rows = [(1900, "a", "b", 2), (1901, "a", "b", 0), (1905, "b", "a", 1)]
-    timeline, fit = fit_rows(rows, tau=0, draw_margin=100)
-    means = {
-        player: {round(m, 6) for (p, _), (m, _) in skills(timeline, fit).items() if p == player}
-        for player in "ab"
-    }
-    assert all(len(found) == 1 for found in means.values())
-    _, one_year = fit_rows([(1900, *row[1:]) for row in rows], tau=0, draw_margin=100)
-    assert fit.log_evidence == pytest.approx(one_year.log_evidence, abs=1e-8)
 
 
 def test_predicted_outcomes_are_those_of_the_model():

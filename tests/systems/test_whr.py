@@ -7,12 +7,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.integrate import quad
-from scipy.special import betaln, expit
+from scipy.special import expit
 
 from tests.reference import whr_plain
-from tests.support.builders import EXACT, fit_rows, make_games, skills
+from tests.support.builders import EXACT, fit_rows, make_games, random_rows, skills
 from tests.support.strategies import examples
-from ttt_cli.evaluate.forecast import known_before
 from ttt_cli.support.errors import ConfigError
 from ttt_cli.systems import whr
 from ttt_cli.timeline import build_timeline
@@ -69,20 +68,10 @@ def test_draws_as_halves_as_in_another_package():
     assert math.isnan(fit.leave_one_out)
 
 
-def random_rows(seed, players=4, games=14):
-    rng = np.random.default_rng(seed)
-    rows = []
-    for _ in range(games):
-        i, j = rng.choice(players, 2, replace=False)
-        weight, odds = float(rng.choice([0.5, 1, 3])), float(rng.choice([0.0, 0.0, -163.0]))
-        rows.append((1900 + int(rng.integers(0, 5)), f"p{i}", f"p{j}", int(rng.integers(0, 3)), weight, odds))
-    return rows
-
-
 @examples(12)
 @given(st.integers(0, 2**32 - 1), st.sampled_from(["margin", "halves"]))
 def test_it_is_the_maximum_with_the_inverse_of_dense_algebra(seed, draws):
-    rows = random_rows(seed)
+    rows = random_rows(seed, 14, 4, 5, (0.5, 1.0, 3.0), (0.0, 0.0, -163.0))
     numbers = {"tau": 50, "virtual_draws": 1.5, "white_advantage": 25.0, "draws": draws}
     timeline, fit = fit_rows(rows, "whr", draw_margin=90, prior_mean=700, **numbers)
     in_points = [(*row[:5], fit.elo_unit * row[5]) for row in rows]
@@ -108,20 +97,9 @@ def test_the_evidence_is_near_the_integral_and_nearer_with_more_games(weight, to
     assert fit.log_evidence == pytest.approx(integral, abs=tolerance)
 
 
-def test_outcomes_add_up_to_one_but_for_laplace():
-    """The evidences of one game's outcomes are short by what Laplace loses of two priors."""
-    total = sum(
-        math.exp(fit_rows([(1900, "a", "b", outcome)], "whr", draw_margin=120)[1].log_evidence)
-        for outcome in range(3)
-    )
-    lost = -2.4 * math.log(2) + 0.5 * math.log(4 * math.pi / 1.2) - betaln(1.2, 1.2)
-    assert lost == pytest.approx(-0.1016, abs=1e-3)
-    assert math.log(total) == pytest.approx(2 * lost, abs=0.05)
-
-
 def test_leave_one_out_is_near_the_real_thing():
     """Each game predicted by a fit of all others, integrated over its lead with the whole covariance."""
-    rows = [row[:4] for row in random_rows(9, games=40)]
+    rows = [row[:4] for row in random_rows(9, 40, 4)]
     numbers = {"tau": 40, "virtual_draws": 2.0, "margin": 100}
     total = 0.0
     for g in range(len(rows)):
@@ -137,51 +115,6 @@ def test_leave_one_out_is_near_the_real_thing():
         total += math.log(p @ shares / shares.sum())
     fit = fit_rows(rows, "whr", tau=40, virtual_draws=2, draw_margin=100)[1]
     assert fit.leave_one_out == pytest.approx(total, abs=0.02)
-
-
-def test_a_group_tied_by_few_games_has_large_deviations():
-    pairs = [(f"{group}{i}", f"{group}{j}") for group in "mx" for i in range(6) for j in range(i)]
-    rows = [(1880, white, black, 1, 20.0) for white, black in pairs]
-    rows += [(1880, "m0", f"known{k}", 1, 20.0) for k in range(12)]
-    exact, own = (
-        fit_rows(rows, "whr", virtual_draws=3, draw_margin=100, deviations=kind) for kind in ("exact", "own")
-    )
-    apart = skills(*exact)["x1", 1880][1]
-    assert apart == pytest.approx(
-        whr_plain.whr(rows, tau=71.5, virtual_draws=3, margin=100)[0]["x1", 1880][1], abs=1e-3
-    )
-    assert apart > 2 * skills(*own)["x1", 1880][1]
-
-
-def test_odds_are_an_advantage():
-    rows = [row[:4] for row in random_rows(11)]
-    by_odds = fit_rows([(*row, 1.0, 35.0) for row in rows], "whr")[1]
-    advantage = 35 * by_odds.elo_unit
-    assert fit_rows(rows, "whr", white_advantage=advantage)[1].mean == pytest.approx(by_odds.mean)
-
-
-def test_what_is_foreseen_is_the_last_rating_less_certain_and_the_prior_for_newcomers():
-    rows = [*random_rows(12), (1909, "p0", "new", 2), (1909, "p1", "p2", 1)]
-    timeline = build_timeline(make_games(rows))
-    last = len(timeline.periods) - 1
-    fit = whr.fit(known_before(timeline, last, last + 1), whr.Params(tau=50), EXACT)
-    seen = timeline.until(last)
-    before = whr.fit(seen, whr.Params(tau=50), EXACT)
-    assert fit.mean[: seen.n_nodes] == pytest.approx(before.mean, abs=1e-7)
-    assert fit.sd[: seen.n_nodes] == pytest.approx(before.sd, abs=1e-7)
-    for i in range(seen.n_nodes, timeline.n_nodes):
-        earlier = timeline.previous[i]
-        if earlier < 0:
-            assert (fit.mean[i], fit.sd[i]) == (
-                pytest.approx(1200),
-                pytest.approx(SCALE * math.sqrt(2 / 1.2)),
-            )
-        else:
-            assert fit.mean[i] == pytest.approx(before.mean[earlier], abs=1e-7)
-            spread = before.sd[earlier] ** 2 + 50**2 * timeline.gap_years[i]
-            assert fit.sd[i] == pytest.approx(math.sqrt(spread), abs=1e-6)
-    again = whr.fit(timeline, whr.Params(tau=50), EXACT, start=fit)
-    assert again.mean == pytest.approx(whr.fit(timeline, whr.Params(tau=50), EXACT).mean, abs=1e-7)
 
 
 def test_a_margin_that_the_games_exclude_is_told():
@@ -203,7 +136,7 @@ def test_predictions_are_those_of_the_ratings():
 
 
 def test_a_fit_cut_short_says_how_far_it_is():
-    rows = random_rows(13, players=8, games=60)
+    rows = random_rows(13, 60, 8)
     timeline = build_timeline(make_games(rows))
     best = whr.fit(timeline, whr.Params(), EXACT)
     seen = []

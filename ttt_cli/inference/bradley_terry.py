@@ -12,11 +12,10 @@ from ttt_cli.fitted import Fit, Status
 from ttt_cli.games.table import LOSS, WIN
 from ttt_cli.gaussian.factor import Factor, Pattern, require_affordable
 from ttt_cli.gaussian.precision import Precision, dot, joined
-from ttt_cli.inference.outcome import ELO_SCALE, margin_probabilities
+from ttt_cli.inference.outcome import ELO_SCALE, log_score, margin_probabilities
 from ttt_cli.inference.solver import OnSweep, largest
 from ttt_cli.kernels.ep.structures import Chains, Messages
 from ttt_cli.support.arrays import Array, Ids, Mask, Places
-from ttt_cli.support.errors import ConfigError, suggested
 from ttt_cli.timeline import Timeline
 
 Draws = Literal["halves", "margin"]
@@ -90,9 +89,7 @@ def leave_one_out(
     for place, share in zip(places, shares / shares.sum(), strict=True):
         at = ELO_SCALE * (mean + place * np.sqrt(left))
         probabilities += share * margin_probabilities(at, margin)
-    with np.errstate(divide="ignore"):
-        logs = np.log(probabilities[np.arange(len(difference)), timeline.outcome])
-    return float(timeline.weight @ logs)
+    return log_score(probabilities, timeline.outcome, timeline.weight)
 
 
 FLAT: Final = 1e-8  # largest slope at a maximum, in games: expected scores are right to this
@@ -245,6 +242,12 @@ class PlayerYears:
         shift, won, lost = (column[kept] for column in comparisons[2:])
         return Comparisons(first[kept], second[kept], shift, won, lost)
 
+    def everywhere(self, values: Array) -> Array:
+        """Values (nodes here,) at the nodes of the timeline, 0 at the others."""
+        found = np.zeros(len(self.place))
+        found[self.nodes] = values
+        return found
+
     def firsts(self) -> Places:
         """First node of each group."""
         return np.unique(self.group, return_index=True)[1]
@@ -346,25 +349,3 @@ def own_deviations(posterior: LogDensity, diagonal: Array) -> tuple[Array, Array
     substitute(0, n, chains, messages)
     smoothed(0, chains, messages, mean, sd, covariance)
     return sd**2, covariance
-
-
-def anchored_rating(anchor: str, timeline: Timeline, rating: Array) -> tuple[float, float] | None:
-    """Points in `NAME @ PERIOD = POINTS`, and the node's value in `rating` (nodes,).
-
-    None when the timeline ends before the anchor or its rating is NaN. Raises ConfigError for an unknown name or a
-    period without games of the player.
-    """
-    named, _, points = anchor.rpartition(" = ")
-    name, _, period = named.rpartition(" @ ")
-    if name not in timeline.players:
-        hint = suggested(name, timeline.players, "names are those of the games, spelled in full")
-        raise ConfigError(f"anchor: no player {name!r}", hint=hint)
-    nodes = np.flatnonzero(timeline.node_player == timeline.players.index(name)).tolist()
-    labels = [timeline.label(int(timeline.node_period[node])) for node in nodes]
-    if period in labels:
-        has = float(rating[nodes[labels.index(period)]])
-        return None if np.isnan(has) else (float(points), has)
-    if len(timeline.periods) and timeline.label(int(timeline.periods[-1])) >= period:
-        played = f"there are games in {', '.join(labels)}" if labels else None
-        raise ConfigError(f"anchor: {name} has no games in {period}", hint=played)
-    return None

@@ -11,9 +11,10 @@ from pydantic import Field
 
 from ttt_cli.config.schema import SolverConfig
 from ttt_cli.fitted import Fit, Status, by_player
-from ttt_cli.histories import Filter
+from ttt_cli.histories import Filter, Line
 from ttt_cli.inference.outcome import (
     ELO_SCALE,
+    by_sides,
     log_score,
     logistic_probabilities,
     resolve_logistic_margin,
@@ -156,21 +157,49 @@ def damping(variance: Array) -> Array:
 def predict(params: dict[str, Any], white: dict[str, Array], black: dict[str, Array]) -> Array:
     """Probabilities (n, 3) of loss, draw and win for White, from `mean` and `sd`, points."""
     difference = white["mean"] - black["mean"] + params["white_advantage"]
-    return _probabilities(difference, white["sd"] ** 2 + black["sd"] ** 2, params["draw_margin"])
+    damped = damping(white["sd"] ** 2 + black["sd"] ** 2) * difference
+    return logistic_probabilities(damped, params["draw_margin"])
+
+
+def prediction_score(
+    predict: Callable[..., Array], params: Mapping[str, Any], timeline: Timeline, mean: Array, sd: Array,
+    unit: float = 1.0,
+) -> float:  # fmt: skip
+    """Sum of the log probabilities of all games, predicted from means and sds (nodes,) before them.
+
+    `unit`: points per Elo point.
+    """
+    white = {"mean": mean[timeline.game_white] + unit * timeline.offset, "sd": sd[timeline.game_white]}
+    black = {"mean": mean[timeline.game_black], "sd": sd[timeline.game_black]}
+    probabilities = by_sides(predict, params, white, black, timeline.sides)
+    return log_score(probabilities, timeline.outcome, timeline.weight)
 
 
 def rated(
-    name: str, timeline: Timeline, params: ExpectedParams, chains: Mapping[str, Filter], status: Status = ONCE
-) -> Fit:
+    name: str, timeline: Timeline, params: ExpectedParams, chains: Mapping[str, Filter],
+    predict: Callable[..., Array] = predict, status: Status = ONCE,
+) -> Fit:  # fmt: skip
     """Fit of a filter; its evidence is that of the predictions by skills before each period."""
-    margin = resolve_logistic_margin(params, timeline)
     advantage = params.white_advantage if timeline.colours else 0.0
-    white, black, chain = timeline.game_white, timeline.game_black, chains["skill"]
-    difference = chain.before_mean[white] - chain.before_mean[black] + timeline.ahead(advantage)
-    variance = np.nan_to_num(chain.before_sd[white] ** 2 + chain.before_sd[black] ** 2)
-    evidence = log_score(_probabilities(difference, variance, margin), timeline.outcome, timeline.weight)
-    worked_out = {"draw_margin": margin, "white_advantage": advantage}
+    worked_out = {"draw_margin": resolve_logistic_margin(params, timeline), "white_advantage": advantage}
+    skill = chains["skill"]
+    evidence = prediction_score(predict, worked_out, timeline, skill.before_mean, skill.before_sd)
     return filter_fit(name, params, worked_out, chains, evidence, status)
+
+
+def rating_fit(
+    name: str, timeline: Timeline, params: RatingParams, rating: Array, status: Status,
+    trace: tuple[tuple[float, float], ...],
+) -> Fit:  # fmt: skip
+    """Smoothed fit of ratings (nodes,) without uncertainty and evidence."""
+    return Fit(
+        model=name,
+        kind="smoothed",
+        params={**params.model_dump(), "draw_margin": resolve_logistic_margin(params, timeline)},
+        chains={"skill": Line(rating, unknown_sd(len(rating)))},
+        status=status,
+        trace=trace,
+    )
 
 
 def filter_games(
@@ -194,7 +223,3 @@ def filter_games(
         piece = PeriodRange(False, timeline.node_start[part].copy(), start[part].copy())
         filter_periods(piece, steps, idle, volatilities, games, Beliefs(mean, variance), slopes)
     return prior.origin + mean, np.sqrt(variance), known
-
-
-def _probabilities(difference: Array, variance: Array, margin: float) -> Array:
-    return logistic_probabilities(damping(variance) * difference, margin)

@@ -58,7 +58,7 @@ def fit(timeline: Timeline, params: Params, solver: SolverConfig, **given: Unpac
     chains = {"skill": Filter(level + after, unknown, level + before, unknown, 0.0)}
     if on_sweep := given.get("on_sweep"):
         on_sweep(status.sweeps, 0.0, status.remaining_error)
-    return rated(NAME, timeline, params, chains, status)
+    return rated(NAME, timeline, params, chains, predict, status)
 
 
 def _lists(timeline: Timeline, params: Params, solver: SolverConfig) -> tuple[Array, Array, Status]:

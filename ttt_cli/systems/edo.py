@@ -41,15 +41,7 @@ class Params(ExpectedParams):
         gt=0,
         description="comparisons that a game is worth, for deviations; 2 where half are drawn",
     )
-    raw_mean: float = Field(
-        default=2550.0,
-        description="mean of the raw ratings of all player-years, points; not used with an anchor",
-    )
-    anchor: str | None = Field(
-        default=None,
-        pattern=r"^\S.* @ \d{4}\S* = -?\d+(\.\d+)?$",
-        description="a raw rating that sets the scale, `NAME @ PERIOD = POINTS`; null: by raw_mean",
-    )
+    raw_mean: float = Field(default=2550.0, description="mean of the raw ratings of all player-years, points")
     prior_mean: PriorMean = Field(
         default=1500.0, description="mean of the ratings of all chess players, points"
     )
@@ -90,8 +82,8 @@ class Adjusted(Line):
 def fit(timeline: Timeline, params: Params, solver: SolverConfig, **given: Unpack[Given]) -> Fit:
     """Find the most probable ratings of all player-years with deviations, then combine them with the prior.
 
-    Unrated players get the prior; `notes` names them. Raises ConfigError for an unknown anchor, for an `auto` draw
-    margin when all games are draws, and for histories too large for `exact` deviations.
+    Unrated players get the prior; `notes` names them. Raises ConfigError for an `auto` draw margin when all games are
+    draws, and for histories too large for `exact` deviations.
     """
     margin = resolve_logistic_margin(params, timeline)
     rated = PlayerYears.of(timeline)
@@ -101,22 +93,18 @@ def fit(timeline: Timeline, params: Params, solver: SolverConfig, **given: Unpac
     initial = ratings.initial_ratings(timeline, given.get("start"))[rated.nodes]
     maximum = maximise(posterior, initial, solver.tol, solver.max_sweeps, given.get("on_sweep"))
     variance, covariance = _deviations(rated, posterior, params)
-    rating, scale_notes = _on_scale(rated, maximum.rating * ELO_SCALE, timeline, params)
-    state = np.zeros(timeline.n_nodes)
-    state[rated.nodes] = maximum.rating
+    rating = maximum.rating * ELO_SCALE
+    rating += params.raw_mean - rated.group_sums(rated.mean_weights() * rating)
+    link = posterior.link_precision
     return Fit(
         model=NAME,
         kind=TRAITS.kind,
         params={**params.model_dump(), "draw_margin": margin},
-        chains={
-            "skill": _adjusted(
-                rated, rating, variance, covariance, posterior.link_precision, timeline, params
-            )
-        },
+        chains={"skill": _adjusted(rated, rating, variance, covariance, link, timeline, params)},
         status=maximum.status,
         trace=maximum.trace,
-        notes=(*rated.notes(timeline), *scale_notes),
-        state={"rating": state},
+        notes=rated.notes(timeline),
+        state={"rating": rated.everywhere(maximum.rating)},
     )
 
 
@@ -175,47 +163,26 @@ def _deviations(rated: PlayerYears, posterior: LogDensity, params: Params) -> tu
     return scale * np.maximum(variance, 0.0), scale * covariance
 
 
-def _on_scale(
-    rated: PlayerYears, rating: Array, timeline: Timeline, params: Params
-) -> tuple[Array, tuple[str, ...]]:
-    """Ratings (nodes,) in points with equal means of groups, and notes."""
-    relative = rating - rated.group_sums(rated.mean_weights() * rating)
-    if params.anchor is None:
-        return relative + params.raw_mean, ()
-    everywhere = np.full(timeline.n_nodes, np.nan)
-    everywhere[rated.nodes] = relative
-    found = ratings.anchored_rating(params.anchor, timeline, everywhere)
-    if found is None:
-        return relative + params.raw_mean, (f"{params.anchor}: not rated then, so raw_mean sets the scale",)
-    given, has = found
-    return relative + (given - has), ()
-
-
 def _adjusted(
     rated: PlayerYears, rating: Array, variance: Array, covariance: Array, link_precision: Array,
     timeline: Timeline, params: Params,
 ) -> Adjusted:  # fmt: skip
     """Combine raw ratings with the prior by precision."""
-    n = timeline.n_nodes
-    raw_precision, raw_mean, shared, drift = np.zeros(n), np.zeros(n), np.zeros(n), np.zeros(n)
-    raw_precision[rated.nodes] = 1.0 / variance
-    raw_mean[rated.nodes] = rating
-    shared[rated.nodes] = covariance
-    linked = rated.nodes[rated.previous >= 0]
-    link = link_precision[rated.previous >= 0] * timeline.gap_years[linked] * params.comparisons
-    drift[linked] = ELO_SCALE / np.sqrt(link)
-    prior_precision = params.prior_sd**-2
+    raw_precision, prior_precision = rated.everywhere(1.0 / variance), params.prior_sd**-2
     precision = raw_precision + prior_precision
+    linked = rated.previous >= 0
+    link = link_precision * timeline.gap_years[rated.nodes] * params.comparisons
+    drift = np.divide(ELO_SCALE, np.sqrt(link), out=np.zeros(len(link)), where=linked)
     with np.errstate(divide="ignore"):
         raw_sd = 1.0 / np.sqrt(raw_precision)
-    mean = (raw_precision * raw_mean + prior_precision * params.prior_mean) / precision
+    mean = (raw_precision * rated.everywhere(rating) + prior_precision * params.prior_mean) / precision
     mean[rated.nodes] = rated.across_gaps(mean[rated.nodes], timeline)
     return Adjusted(
         mean=mean,
         sd=1.0 / np.sqrt(precision),
         raw_sd=raw_sd,
-        covariance=shared,
-        drift=drift,
+        covariance=rated.everywhere(covariance),
+        drift=rated.everywhere(drift),
         prior_mean=params.prior_mean,
         prior_sd=params.prior_sd,
         idle_drift=ELO_SCALE * 2.0 / np.sqrt(params.ties * params.comparisons),

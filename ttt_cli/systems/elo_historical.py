@@ -9,10 +9,9 @@ from pydantic import Field
 from ttt_cli.config.schema import SolverConfig
 from ttt_cli.fitted import Fit
 from ttt_cli.gaussian.precision import conjugate_gradients
-from ttt_cli.histories import Line
 from ttt_cli.inference.bradley_terry import Comparisons, LogDensity, Maximum, maximise
-from ttt_cli.inference.filters import RatingParams, unknown_sd
-from ttt_cli.inference.outcome import ELO_SCALE, predict_ratings, resolve_logistic_margin
+from ttt_cli.inference.filters import RatingParams, rating_fit
+from ttt_cli.inference.outcome import ELO_SCALE, predict_ratings
 from ttt_cli.inference.params import Traits
 from ttt_cli.inference.solver import Given, OnSweep
 from ttt_cli.periods import year_of
@@ -65,7 +64,6 @@ class PlayerPeriods:
 
 def fit(timeline: Timeline, params: Params, solver: SolverConfig, **given: Unpack[Given]) -> Fit:
     """Compute performances within periods, then the levels of groups, then curves."""
-    margin = resolve_logistic_margin(params, timeline)
     time = middles(timeline)
     entries = lay_out(timeline, time, params.span)
     within = performances(timeline, entries, params, solver, given.get("on_sweep"))
@@ -73,14 +71,8 @@ def fit(timeline: Timeline, params: Params, solver: SolverConfig, **given: Unpac
     converged = within.status.converged and on_level
     rating = params.prior_mean + curves(timeline, time, entries, levelled, params.smoothing)
     remaining = ADDED * within.status.remaining_error
-    return Fit(
-        model=NAME,
-        kind=TRAITS.kind,
-        params={**params.model_dump(), "draw_margin": margin},
-        chains={"skill": Line(rating, unknown_sd(timeline.n_nodes))},
-        status=replace(within.status, converged=converged, remaining_error=remaining),
-        trace=within.trace,
-    )
+    status = replace(within.status, converged=converged, remaining_error=remaining)
+    return rating_fit(NAME, timeline, params, rating, status, within.trace)
 
 
 def middles(timeline: Timeline) -> Array:

@@ -6,7 +6,7 @@ import numpy as np
 
 from ttt_cli.fitted import Fit
 from ttt_cli.inference import outcome
-from ttt_cli.inference.filters import RatingParams, filter_fit, one_pass
+from ttt_cli.inference.filters import RatingParams, filter_fit, one_pass, prediction_score
 from ttt_cli.inference.outcome import Side
 from ttt_cli.inference.params import Traits
 from ttt_cli.support.arrays import Array
@@ -25,10 +25,8 @@ def fit(timeline: Timeline, params: Params) -> Fit:
     """Give all players the same rating; the log-evidence uses the same probabilities for all games."""
     margin = outcome.resolve_logistic_margin(params, timeline)
     rule = {"white_advantage": params.white_advantage, "draw_margin": margin}
-    all_alike = {"mean": np.zeros(timeline.n_games)}
-    probabilities = outcome.by_sides(predict, rule, all_alike, all_alike, timeline.sides)
-    evidence = outcome.log_score(probabilities, timeline.outcome, timeline.weight)
     chain = params.filtered(timeline, np.full(timeline.n_nodes, params.prior_mean))
+    evidence = prediction_score(predict, rule, timeline, chain.mean, chain.sd)
     return filter_fit(NAME, params, {"draw_margin": margin}, {"skill": chain}, evidence)
 
 

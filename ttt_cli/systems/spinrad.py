@@ -7,9 +7,8 @@ from pydantic import Field
 
 from ttt_cli.config.schema import SolverConfig
 from ttt_cli.fitted import Fit, Status
-from ttt_cli.histories import Line
-from ttt_cli.inference.filters import Expectation, RatingParams, pieces, rows_of, unknown_sd
-from ttt_cli.inference.outcome import predict_ratings, resolve_logistic_margin
+from ttt_cli.inference.filters import Expectation, RatingParams, pieces, rating_fit, rows_of
+from ttt_cli.inference.outcome import predict_ratings
 from ttt_cli.inference.params import Traits
 from ttt_cli.inference.solver import Given, largest
 from ttt_cli.kernels.elo import Factors
@@ -37,15 +36,9 @@ def fit(
     """Run `rounds` times forwards and backwards; a rating is the mean of the last two runs."""
     from ttt_cli.kernels.elo import by_game
 
-    margin = resolve_logistic_margin(params, timeline)
     games, player = rows_of(timeline, params.white_advantage), timeline.node_player.copy()
-    rules = (
-        player,
-        games,
-        margin,
-        params.expectation == "normal",
-        Factors(params.k, params.k, params.k, 0.0, 0.0),
-    )
+    factors = Factors(params.k, params.k, params.k, 0.0, 0.0)
+    rules = player, games, 0.0, params.expectation == "normal", factors
     players, parts = params.new_players(timeline), list(pieces(timeline, games))
     rating, runs = np.full(timeline.n_nodes, params.prior_mean), np.empty((2, timeline.n_nodes))
     trace: list[tuple[float, float]] = []
@@ -58,11 +51,4 @@ def fit(
         rating = mean
         if on_sweep := given.get("on_sweep"):
             on_sweep(number + 1, *trace[-1])
-    return Fit(
-        model=NAME,
-        kind=TRAITS.kind,
-        params={**params.model_dump(), "draw_margin": margin},
-        chains={"skill": Line(mean=rating, sd=unknown_sd(timeline.n_nodes))},
-        status=Status(converged=True, sweeps=params.rounds, remaining_error=0.0),
-        trace=tuple(trace),
-    )
+    return rating_fit(NAME, timeline, params, rating, Status(True, params.rounds, 0.0), tuple(trace))

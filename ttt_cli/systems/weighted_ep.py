@@ -21,8 +21,8 @@ from ttt_cli.inference import outcome
 from ttt_cli.inference import params as parameters
 from ttt_cli.inference.ep.merged import merge_games
 from ttt_cli.inference.ep.start import sites_name, started_sites
-from ttt_cli.inference.filters import filter_fit, games_so_far
-from ttt_cli.inference.outcome import by_sides, log_score, normal_unit, resolve_margin
+from ttt_cli.inference.filters import filter_fit, games_so_far, prediction_score
+from ttt_cli.inference.outcome import normal_unit, resolve_margin
 from ttt_cli.inference.params import COMMON_MARGIN, PLAY, Traits
 from ttt_cli.inference.solver import Given, OnSweep, Pace, Sweep, iterate, largest
 from ttt_cli.inference.years import Play
@@ -89,19 +89,23 @@ class GamesSoFar:
         self.elo_unit = normal_unit(params.beta, margin)
         play = Play(2.0 * params.beta**2, margin, self.elo_unit, params.white_advantage)
         self._rule = play.rule(np.full(len(self._merged), margin), self._merged.handicap)
-        self._player = timeline.node_player.copy()
-        players = len(timeline.players)
+        present, appeared = np.unique(timeline.node_player, return_index=True)
+        number = np.empty(
+            len(timeline.players), np.int32
+        )  # by first appearance: those seen are the first ones
+        number[present[np.argsort(appeared)]] = np.arange(len(present))
+        self._player, self._seen = number[timeline.node_player], 0
         self._years = timeline.periods / STEPS_PER_YEAR[timeline.period]
         ends = np.concatenate([timeline.game_white, timeline.game_black])
         played = np.bincount(ends, np.tile(timeline.weight, 2), timeline.n_nodes)
         self._totals = games_so_far(timeline, played.astype(np.float64))
         self._decayed = params.fade_per_game * self._totals
         self._decayed += params.fade_per_year * np.repeat(self._years, np.diff(timeline.node_start))
-        self._active, self._kept = np.empty(len(self._merged), np.int64), 0
-        self._played = np.zeros(players)
-        self._number = np.full(players, -1, np.int32)
-        self._level = np.zeros(players)
-        self._beliefs = np.stack([self._level, np.full(players, params.prior_sd)])
+        # of the games that count; logarithms of the weights are those in year 0, before any game
+        self._active, self._ends = np.empty(0, np.int64), np.empty((0, 2), np.int32)
+        self._log_weight = np.empty((0, 2))
+        self._played, self._level = np.zeros((2, len(present)))
+        self._beliefs = np.stack([self._level, np.full(len(present), params.prior_sd)])
         self._ended: list[Status] = []
         self.trace: list[tuple[float, float]] = []
 
@@ -134,10 +138,18 @@ class GamesSoFar:
         """Add the games of periods from `step` to before `stop`; returns whether there are any."""
         nodes = self._nodes(step, stop)
         self._played[self._player[nodes]] = self._totals[nodes]  # of a player's nodes the last one counts
-        games = np.arange(self._merged.games.start[step], self._merged.games.start[stop])
-        self._active[self._kept : self._kept + len(games)] = games
-        self._kept += len(games)
+        self._seen = max(self._seen, int(self._player[nodes].max(initial=-1)) + 1)
+        merged = self._merged.games
+        games = np.arange(merged.start[step], merged.start[stop])
+        ends = np.stack([merged.first[games], merged.second[games]], axis=1)
+        self._active = np.concatenate([self._active, games])
+        self._ends = np.concatenate([self._ends, self._player[ends]])
+        self._log_weight = np.concatenate([self._log_weight, self._decayed[ends]])
         return len(games) > 0
+
+    def score(self, mean: Array, sd: Array) -> float:
+        """Log-evidence of predictions by these means and sds (nodes,) before games."""
+        return prediction_score(predict, self.resolved, self._timeline, mean, sd, self.elo_unit)
 
     def status(self) -> Status:
         """Status of all fits together: total sweeps and the largest error."""
@@ -148,34 +160,23 @@ class GamesSoFar:
             skipped_sites=max((status.skipped_sites for status in self._ended), default=0),
         )
 
-    def _decay(self, year: float) -> Array:
-        """Decay of the log weights of players' games since year 0 and their first game."""
-        return self._params.fade_per_year * year + self._params.fade_per_game * self._played
-
     def _infer(self, year: float) -> None:
-        """Fit the games added, with their weights in a year."""
-        from ttt_cli.kernels.ep.weighted_ep import gather
-
-        merged = self._merged.games
-        counted = CountedGames(
-            self._active[: self._kept], np.empty((self._kept, 2), np.int32), np.empty((self._kept, 2))
-        )
-        roster = np.empty(len(self._number), np.int32)
-        self._kept, players = gather(
-            merged.first, merged.second, self._player, self._decayed, self._decay(year), NEGLIGIBLE, counted,
-            self._number, roster,
-        )  # fmt: skip
-        kept, roster = self._kept, roster[:players]
-        counted = CountedGames(counted.active[:kept], counted.ends[:kept], counted.decay[:kept])
-        level = self._level[roster]
-        inference = StaticInference(counted, self._games, self._rule, self._params, level, self._solver.tol)
-        if kept:
+        """Fit the games added, with their weights in a year; drop those that no longer count."""
+        params, seen = self._params, slice(self._seen)
+        now = params.fade_per_year * year + params.fade_per_game * self._played
+        decay = np.exp(self._log_weight - now[self._ends])
+        kept = (decay[:, 0] >= NEGLIGIBLE) | (decay[:, 1] >= NEGLIGIBLE)
+        if not kept.all():
+            self._active, self._ends = self._active[kept], self._ends[kept]
+            self._log_weight, decay = self._log_weight[kept], decay[kept]
+        counted = CountedGames(self._active, self._ends, decay)
+        level = self._level[seen]  # updated in place
+        inference = StaticInference(counted, self._games, self._rule, params, level, self._solver.tol)
+        if len(decay):
             status, trace = iterate(inference.sweep, self._solver, self._report(), LEAST_RATE, warm=True)
             self._ended.append(status)
             self.trace += trace
-        self._level[roster] = inference.level
-        self._beliefs[0], self._beliefs[1] = self._level, self._params.prior_sd
-        self._beliefs[:, roster] = inference.beliefs()
+        self._beliefs[:, seen] = inference.beliefs()
 
     def _report(self) -> OnSweep | None:
         """Report the sweeps of one fit, numbered across all fits."""
@@ -269,7 +270,7 @@ def fit(timeline: Timeline, params: Params, solver: SolverConfig, **given: Unpac
     (before_mean, before_sd), (mean, sd) = games.run()
     drift = _drift(timeline, params, sd, before_sd)
     mean, before_mean = mean + params.prior_mean, before_mean + params.prior_mean
-    evidence = _log_score(timeline, games, before_mean, before_sd)
+    evidence = games.score(before_mean, before_sd)
     return _fitted(games, params, Filter(mean, sd, before_mean, before_sd, drift, params.prior_sd), evidence)
 
 
@@ -280,22 +281,13 @@ def fit_before(
     games = GamesSoFar(timeline, params, solver, start=start)
     (mean, sd), (unknown, _) = games.run(first, filtered=False)
     mean = mean + params.prior_mean
-    evidence = np.nan if first else _log_score(timeline, games, mean, sd)
+    evidence = np.nan if first else games.score(mean, sd)
     return _fitted(games, params, Filter(unknown, unknown, mean, sd, unknown), evidence)
 
 
 def _fitted(games: GamesSoFar, params: Params, chain: Filter, evidence: float) -> Fit:
     found = filter_fit(NAME, params, games.resolved, {"skill": chain}, evidence, games.status())
     return replace(found, elo_unit=games.elo_unit, trace=tuple(games.trace), state=games.state)
-
-
-def _log_score(timeline: Timeline, games: GamesSoFar, mean: Array, sd: Array) -> float:
-    """Sum of the log probabilities of all games, predicted before their periods."""
-    handicap = games.elo_unit * timeline.offset
-    white = {"mean": mean[timeline.game_white] + handicap, "sd": sd[timeline.game_white]}
-    black = {"mean": mean[timeline.game_black], "sd": sd[timeline.game_black]}
-    probabilities = by_sides(predict, games.resolved, white, black, timeline.sides)
-    return log_score(probabilities, timeline.outcome, timeline.weight)
 
 
 def _drift(timeline: Timeline, params: Params, sd: Array, before_sd: Array) -> Array:

@@ -106,7 +106,7 @@ class Sites(NamedTuple):
 
 
 class CountedGames(NamedTuple):
-    """The games that still count, k of them, between players who are renumbered.
+    """The games that still count, k of them.
 
     | name | shape | unit | |
     |---|---|---|---|

@@ -9,46 +9,12 @@ Over their n players `marginal` (n, 2) is the pseudo-posterior, `level` (n,) the
 
 import math
 
-from ttt_cli.kernels.arrays import Index, IndexRows, Rows, Vector
+from ttt_cli.kernels.arrays import IndexRows, Rows, Vector
 from ttt_cli.kernels.compile import inner, kernel
 from ttt_cli.kernels.ep.structures import AllGames, CountedGames, Rule
 from ttt_cli.kernels.outcomes import UNKNOWN, game_moments, handicap_of, outcome_of
 
 STEPS = 1000  # of the linear solver, at most
-
-
-@kernel
-def gather(
-    first: Index, second: Index, player: Index, decayed: Vector, now: Vector, least: float, counted: CountedGames,
-    number: Index, roster: Index,
-) -> tuple[int, int]:  # fmt: skip
-    """Drop the active games of weight below `least` for both players, and number the players of the others.
-
-    The weight of a game at a node is exp(decayed[node] - now[player]). Fills `counted` and `roster` (the player of each
-    number); `number` is room for work, -1 for every player. Returns how many games and players there are.
-    """
-    active, ends, decay = counted
-    kept = 0
-    players = 0
-    for g in active:
-        weight_i = math.exp(decayed[first[g]] - now[player[first[g]]])
-        weight_j = math.exp(decayed[second[g]] - now[player[second[g]]])
-        if max(weight_i, weight_j) < least:
-            continue
-        active[kept] = g
-        decay[kept, 0] = weight_i
-        decay[kept, 1] = weight_j
-        for side in range(2):
-            who = player[first[g]] if side == 0 else player[second[g]]
-            if number[who] < 0:
-                number[who] = players
-                roster[players] = who
-                players += 1
-            ends[kept, side] = number[who]
-        kept += 1
-    for n in range(players):
-        number[roster[n]] = -1
-    return kept, players
 
 
 @kernel
