@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import csv
-import io
-import zipfile
 from dataclasses import replace
 
 import numpy as np
@@ -119,16 +117,6 @@ def test_games_in_files_are_the_same(tmp_path, folder, config, jobs):
     whole = read_games([folder], data)
     same(whole, read_games([folder], data, room=FileRoom(tmp_path / "room"), jobs=jobs))
     assert {place.name for place in (tmp_path / "room").iterdir()} <= {*GAME_COLUMNS, *TEXT_COLUMNS}
-
-
-def test_archives_streams_and_files_without_games(tmp_path, folder):
-    with zipfile.ZipFile(folder / "more.zip", "w") as archive:
-        archive.write(folder / "1.csv", "inside.csv")
-        archive.writestr("notes.md", "no games")
-    (folder / "readme.txt").write_text("not a table\n", encoding="utf-8")
-    stream = (folder / "0.csv").read_bytes()
-    whole = read_games([folder, io.BytesIO(stream)])
-    same(whole, read_games([folder, io.BytesIO(stream)], room=FileRoom(tmp_path / "room")))
 
 
 @pytest.mark.parametrize(

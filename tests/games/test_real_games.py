@@ -201,15 +201,3 @@ def test_months_of_a_contest_are_numbered(data: Path) -> None:
         *("2000-01", "2008-04"),
     ]
     assert [problem.reason for problem in games.report.problems] == ["numbers for dates"]
-
-
-def test_archives_hold_the_files(data: Path, pgn: dict[str, Path]) -> None:
-    archive = data / "pgn" / "historic_small.tar.xz"
-    games = read_games([archive], WHOLE)
-    unpacked = read_games([pgn[Path(file.path).name] for file in games.report.files], WHOLE)
-    assert {Path(file.path).name: (file.rows, file.used) for file in games.report.files} == HISTORIC
-    assert [(file.digest, file.size) for file in games.report.files] == [
-        (file.digest, file.size) for file in unpacked.report.files
-    ]
-    for column in ("date", "white", "black", "outcome", "source_file", "source_line"):
-        assert np.array_equal(getattr(games, column), getattr(unpacked, column))

@@ -104,6 +104,7 @@ class Collector:
         self._mentions = [Mentions(*np.zeros((5, 0), np.int64))]
         self.problems: list[Problem] = []  # of single records so far, file by file, by line
         self._same_player: list[Problem] = []
+        self.skipped: list[Problem] = []  # of files
 
     def add(self, records: FileRecords, kind: str, *, digest: str, size: int) -> FileReport:
         """Validate the records of a file that has been read to its end; report on those that cannot be games.
@@ -156,11 +157,8 @@ class Collector:
         records, files = self._selected(None), tuple(file.account() for file in self._files)
         return replace(records, files=files, problems=self._all_problems())
 
-    def games(self, skipped: Sequence[Problem] = (), progress: Progress = SILENT) -> Games:
-        """All games by date, then as read; players sorted by name. Call it once.
-
-        Problems of `skipped` files come first in the report.
-        """
+    def games(self, progress: Progress = SILENT) -> Games:
+        """All games by date, then as read; players sorted by name. Call it once."""
         self._identify()
         pieces, spans = [], self._spans() if self._by_year else [None]
         with (progress if self._by_year else SILENT).task("sorting games", float(len(spans))) as bar:
@@ -180,7 +178,7 @@ class Collector:
         for file in self._files:
             file.columns.clear()
         files = tuple(file.account() for file in self._files)
-        report = ReadReport(files, (*skipped, *self._all_problems()), self.aliases.source)
+        report = ReadReport(files, self._all_problems(), self.aliases.source)
         shared = self._shared
         return table_of(columns, shared["players"], report, shared["spellings"], self._room)
 
@@ -291,7 +289,7 @@ class Collector:
         return records, mentions
 
     def _all_problems(self) -> tuple[Problem, ...]:
-        """Problems by file and line, and an account of the spellings of the alias file that no name has."""
+        """Problems of skipped files, of records by file and line, and of the alias file if no name has a spelling."""
         problems = [*self.problems, *self._same_player]
         if self._same_player:
             number = {file.report.path: number for number, file in enumerate(self._files)}
@@ -304,7 +302,7 @@ class Collector:
             problems.append(
                 Problem(aliases.source.path, aliases.lines[idle[0]], reasons.IDLE_ALIAS, detail, reasons.KEPT)
             )
-        return tuple(problems)
+        return (*self.skipped, *problems)
 
 
 def _with_rejects(columns: dict[str, Any], rejected: Sequence[tuple[int, int]]) -> dict[str, Any]:
@@ -340,8 +338,8 @@ def read_games(
     SetupError when there is no room.
     """
     collector = Collector(data, room=room)
-    skipped = _collect(sources, collector, data, progress, jobs=jobs)
-    games = collector.games(skipped, progress)
+    _collect(sources, collector, data, progress, jobs=jobs)
+    games = collector.games(progress)
     if data.strict:
         _refuse_problems(games.report.problems)
     if not len(games):
@@ -389,12 +387,11 @@ def read_records(
     records, none of which could be a game.
     """
     collector = Collector(data, everything=True)
-    skipped = _collect(sources, collector, data, progress, on_unusable)
+    _collect(sources, collector, data, progress, on_unusable)
     records = collector.records()
-    problems = (*skipped, *records.problems)
     if data.strict:
-        _refuse_problems(problems)
-    return replace(records, problems=problems)
+        _refuse_problems(records.problems)
+    return records
 
 
 def _collect(
@@ -404,14 +401,12 @@ def _collect(
     progress: Progress,
     on_unusable: Callable[[DataError], None] | None = None,
     jobs: int | None = None,
-) -> list[Problem]:
-    """Add all files to the collector; returns those that were passed over.
-
-    Raises DataError for sources without games, and for more problems than `data` lets pass.
-    """
+) -> None:
+    """Add all files to the collector. Raises DataError for sources without games, and beyond `data.max_errors`."""
     if not named:
         raise DataError("no file of games was named", hint="name PGN or CSV files, or - for standard input")
     sources, skipped = find_sources(named)
+    collector.skipped += skipped
     sizes = [Input(source.what).size for source in sources]
     total = None if None in sizes else float(sum(size or 0 for size in sizes))
     dropped = 0
@@ -423,7 +418,7 @@ def _collect(
             reports = []
             for _, part in group:
                 if isinstance(part, Problem):
-                    skipped.append(part)
+                    collector.skipped.append(part)
                     continue
                 reports.append(collector.add(part.records, part.kind, digest=part.digest, size=part.size))
                 dropped += sum(reports[-1].dropped.values())
@@ -439,9 +434,6 @@ def _collect(
                 on_unusable(error)
     if arrow := sys.modules.get("pyarrow"):
         arrow.default_memory_pool().release_unused()
-    if data.strict:
-        _refuse_problems((*skipped, *collector.problems))
-    return skipped
 
 
 def _first_dropped(problems: Iterable[Problem]) -> Problem:

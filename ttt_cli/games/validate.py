@@ -22,7 +22,7 @@ from ttt_cli.games.table import winner_named_first
 from ttt_cli.periods import label, period_of
 from ttt_cli.reading import reports as reasons
 from ttt_cli.reading.batches import MOST_NOTES, FileRecords, Note
-from ttt_cli.reading.columns import Codes, Dictionary, counts_of, narrow, spread, spread_some
+from ttt_cli.reading.columns import Column, Dictionary, counts_of, narrow, spread, spread_some
 from ttt_cli.reading.dates import PLAIN, DateForm, DateForms, GameDate, has_two_digits, is_number, parse_date
 from ttt_cli.reading.input import text_of, texts_of
 from ttt_cli.reading.results import (
@@ -98,12 +98,12 @@ def odds_words(written: str) -> str:
 _POINTS: Final = {odds_words(odds): points for odds, points in POINTS.items()}
 
 
-def _listing(values: Sequence[Hashable], codes: Codes) -> str:
+def _listing(column: Column[Any]) -> str:
     """The values that occur with their counts, the most frequent first; spellings of a word are counted together."""
     spelling: dict[str, str] = {}
     total: Counter[str] = Counter()
-    for code, count in Counter(codes.tolist()).items():
-        text = " ".join(_joined(values[code], "-").split())
+    for code, count in Counter(column.codes.tolist()).items():
+        text = " ".join(_joined(column.values[code], "-").split())
         total[fold(text)] += count
         spelling.setdefault(fold(text), text)
     listed = total.most_common(_LISTED)
@@ -197,8 +197,9 @@ class Validated:
         self._line, moves = records.lines, records.moves
         self._reject_code = np.zeros(len(records), np.int8)
         self._weight: Array | None = None
-        # notes on columns: reason, mask of records, values and their codes, what they mean, action
-        self._odd: list[tuple[str, Mask, Sequence[Hashable], Codes, str, str]] = []
+        # notes on columns: reason, mask of records, values, what they mean, action
+        self._odd: list[tuple[str, Mask, Column[Any], str, str]] = []
+        self._no_values: Column[Any] = Column(np.broadcast_to(np.uint8(0), len(records)), ())
         self.columns: dict[str, Any] = {
             "line": self._line,
             "moves": None if moves is None or not moves.any() else moves,
@@ -235,22 +236,10 @@ class Validated:
         if factors is not None:
             self._weight = factors if self._weight is None else self._weight * factors
 
-    def _note(
-        self,
-        reason: str,
-        odd: Sequence[bool],
-        values: Sequence[Hashable],
-        codes: Codes,
-        meaning: str,
-        action: str,
-    ) -> None:
-        """Note that some of the `values` of a column are odd."""
+    def _note(self, reason: str, odd: Sequence[bool], column: Column[Any], meaning: str, action: str) -> None:
+        """Note that some of the values of a column are odd, or what holds for all records if there are no values."""
         if any(odd):
-            self._odd.append((reason, spread(np.array(odd), codes), values, codes, meaning, action))
-
-    def _note_file(self, reason: str, meaning: str) -> None:
-        """Note what holds for all records."""
-        self._note(reason, [True], (), np.broadcast_to(np.uint8(0), len(self._line)), meaning, reasons.KEPT)
+            self._odd.append((reason, spread(np.array(odd), column.codes), column, meaning, action))
 
     def _numbers(
         self, column: str, parse: Callable[[str], float | None], reason: str, usual: float
@@ -274,21 +263,19 @@ class Validated:
         dates = [dictionary.parsed[number] for number in numbers.tolist()]
         by_year = data.period == "year"
         unreadable = [date.reason == reasons.BAD_DATE and not date.repaired for date in dates]
-        why = (
-            reasons.BAD_DATE
-            if wrong or (date.unread and not by_year)
-            else None
-            if date.repaired
-            else date.reason
-            for wrong, date in zip(unreadable, dates, strict=True)
-        )
+        why = [None if date.repaired else date.reason for date in dates]
+        if not by_year:
+            why = [
+                reasons.BAD_DATE if date.unread else reason for date, reason in zip(dates, why, strict=True)
+            ]
         self._reject(spread_some(np.array(reasons.codes_of(why), np.int8), codes))
         today = int(np.datetime64("today", "D").astype(np.int64))
         if unit := forms.unit:
             today = sys.maxsize
             first = parse_date("1", DateForm(unit=unit)).day
             start = label(int(period_of(np.array([first], np.int32), unit)[0]), unit)
-            self._note_file(reasons.NUMBERED_DATE, f"{unit} 1 is shown as {start}")
+            meaning = f"{unit} 1 is shown as {start}"
+            self._note(reasons.NUMBERED_DATE, [True], self._no_values, meaning, reasons.KEPT)
         mixed, day_first = forms.month_first(texts)
         future = [date.day > today and not wrong for wrong, date in zip(unreadable, dates, strict=True)]
         misread = [text if wrong else "" for wrong, text in zip(unreadable, texts, strict=True)]
@@ -303,7 +290,9 @@ class Validated:
             used = reason in (reasons.FUTURE_DATE, reasons.MIXED_ORDERS)
             kept = used or (reason == reasons.AMBIGUOUS_DATE and by_year)
             meaning = _REMEDIES[reason].format(day_first=day_first)
-            self._note(reason, found, texts, codes, meaning, reasons.KEPT if kept else reasons.DROPPED)
+            self._note(
+                reason, found, Column(codes, texts), meaning, reasons.KEPT if kept else reasons.DROPPED
+            )
         repaired = spread_some(np.array([date.repaired for date in dates], np.bool_), codes)
         self.columns["date"] = records.take("dates", numbers)
         return repaired
@@ -334,7 +323,11 @@ class Validated:
         self._reject(spread_some(np.array(codes, np.int8), ids))
         words = [is_result_word(raw) for raw, _ in raws]
         self._note(
-            reasons.RESULT_WORDS, words, texts, ids, "read as those of the player named first", reasons.KEPT
+            reasons.RESULT_WORDS,
+            words,
+            Column(ids, texts),
+            "read as those of the player named first",
+            reasons.KEPT,
         )
 
     def _validate_status(self, factors: dict[str, float]) -> None:
@@ -347,7 +340,7 @@ class Validated:
             values, codes = self._records.distinct("status"), self._records.codes("status")
             words = [fold(text_of(raw)) for raw in values]
             odd = [bool(word) and word not in factors for word in words]
-            self._note(reasons.UNKNOWN_STATUS, odd, values, codes, "each counts as 1", reasons.KEPT)
+            self._note(reasons.UNKNOWN_STATUS, odd, Column(codes, values), "each counts as 1", reasons.KEPT)
 
     def _validate_odds(self, points_of: Mapping[str, float], names: Ids) -> bool:
         """Set the offset; whether the column is of odds: if no text in it is understood, it means something else."""
@@ -360,7 +353,9 @@ class Validated:
             any(map(str.isalpha, odds)) for odds in written
         ]  # a number or a sign may mean something else
         if any(map(fold, compress(written, odd))) and not np.any(~odd & (words | (points != 0))):
-            self._note(reasons.OTHER_ODDS, odd.tolist(), written, codes, "none is known", reasons.KEPT)
+            self._note(
+                reasons.OTHER_ODDS, odd.tolist(), Column(codes, written), "none is known", reasons.KEPT
+            )
             return False
         if points.any():
             offset = points[codes]
@@ -411,7 +406,7 @@ class Validated:
         lost, won = (int(rows @ tallies[:, column]) for column in (0, 2))
         if self._records.winners or winner_named_first(lost, won):
             how = "by its columns" if self._records.winners else f"in all {won:,} decisive records"
-            self._note_file(reasons.WINNER_FIRST, how)
+            self._note(reasons.WINNER_FIRST, [True], self._no_values, how, reasons.KEPT)
 
     def _notes(self, repaired: Mask) -> Iterator[Note]:
         """Notes on dropped and on repaired records, and one for each way in which values of a column are odd."""
@@ -423,10 +418,11 @@ class Validated:
         for row in np.flatnonzero(repaired & (self._reject_code == 0))[:MOST_NOTES].tolist():
             text, _ = self._dictionaries.dates.values[self.columns["date"][row]]
             yield Note(int(self._line[row]), reasons.BAD_DATE, text, reasons.REPAIRED)
-        for reason, rows, values, codes, meaning, action in self._odd:
+        for reason, rows, column, meaning, action in self._odd:
             places = np.flatnonzero(rows & (self._reject_code == 0) if action == reasons.KEPT else rows)
             if len(places):
-                detail = f"{meaning}: {_listing(values, codes[places])}" if values else meaning
+                found = Column(column.codes[places], column.values)
+                detail = f"{meaning}: {_listing(found)}" if column.values else meaning
                 yield Note(int(self._line[places[0]]), reason, detail, action)
 
 
