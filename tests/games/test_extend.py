@@ -46,16 +46,8 @@ def test_all_games_are_those_of_one_reading() -> None:
         assert column.dtype == getattr(together, name).dtype
         assert np.array_equal(column, getattr(together, name))
     assert [file.used for file in extended.games.report.files] == [1, 3, 3]
-
-
-def test_the_added_games_have_their_own_report_and_the_players_of_both() -> None:
-    added = extend_games(read(OLD), read(NEW)).added
-    assert len(added) == 3
-    assert [file.rows for file in added.report.files] == [3]
-    assert rows_of(added)[1][:2] == ("Morphy, Paul", "Löwenthal, Johann")
-
-
-def test_names_are_united_as_the_config_says() -> None:
+    assert [file.rows for file in extended.added.report.files] == [3]
+    assert rows_of(extended.added)[1][:2] == ("Morphy, Paul", "Löwenthal, Johann")
     narrow = extend_games(read(OLD), read(NEW), DataConfig(names="clean"))
     assert {"LOWENTHAL, Johann", "Löwenthal, Johann"} <= set(narrow.games.players)
 

@@ -68,98 +68,41 @@ def test_what_belongs_to_no_name(written: str, name: str) -> None:
     assert clean_name(written) == name
 
 
+def listed(text: str) -> list[str]:
+    """The names of a list, between semicolons."""
+    return " ".join(text.split()).split("; ")
+
+
+MAY_BE_NAMES = """
+Mrs. Worrall; Miss Finn; Popadic, Dr; Im, Hyun; IM; Dr; (GER); Foo (JUN); DR Congo; Burton, GM;
+Anderssen, Adolf (offhand); Drazic, Sinisa; Remi, A; A & B; Profi, T; Rodriguez, And URU
+"""
+TEAMS = """
+Alekhine/Reilly; Blackburne, J/Pillsbury, H; Paulsen, L & Bier, M; Bird + Blackburne; Lowenthal/Allies; Allies;
+Kasparov, Garry:Crumiller, Jon; Smith and Jones; Smith, J and Jones, K; Rosenthal et Clerc; British Chess Club;
+Schachklub Hietzing; Rest of the World; The World; Amateurs; Anand, V / FRITZ7; Team, A
+"""
+ENGINES = """
+Comp Deep Thought; Deep Blue; DEEP FRITZ; Fritz 6; FRITZ; Fritz on Primergy K800; Stockfish; Stockfish 16.1;
+stockfish 20240101 dev; Komodo 14; Houdini; Rybka 4; HIARCS 8.0; Shredder 5.32; Junior 7; Lc0; Leela Chess Zero; Crafty;
+GNU Chess 5; Gnuchess; Mephisto Montreux; Chessmaster 4000; Millennium Chess, Computer; Pewatronic COMP; AlphaZero;
+The King 2.51; Rebel Century 4
+"""
+PEOPLE_AND_TOWNS = """
+Morphy, Paul; Vienna; London; Fritz, Alexander; Riemann, Fritz; Fritz; Junior, A; Junior; Von Heydebrand und der Lasa;
+Von Heydebrand und der L, Tassilo; Rodriguez, And URU; King, Daniel; Tiger, Lyman; Comps, A; Andersson, Ulf; Sanders;
+Genius, X; Rebel, R; Hydra; Garcia y Lopez, A; Deep, Roy; Kasparov; N.N. Smith; Crafts, J
+"""
+
+
 def test_what_may_be_a_name_stays() -> None:
-    names = [
-        *(
-            "Mrs. Worrall",
-            "Miss Finn",
-            "Popadic, Dr",
-            "Im, Hyun",
-            "IM",
-            "Dr",
-            "(GER)",
-            "Foo (JUN)",
-            "DR Congo",
-        ),
-        *("Burton, GM", "Anderssen, Adolf (offhand)", "Drazic, Sinisa", "Remi, A", "A & B", "Profi, T"),
-        *("Smith &c; Sons", "Rodriguez, And URU"),
-    ]
+    names = [*listed(MAY_BE_NAMES), "Smith &c; Sons"]
     assert list(map(clean_name, names)) == names
 
 
-TEAMS = [
-    *("Alekhine/Reilly", "Blackburne, J/Pillsbury, H", "Paulsen, L & Bier, M", "Bird + Blackburne", "Allies"),
-    *(
-        "Lowenthal/Allies",
-        "Kasparov, Garry:Crumiller, Jon",
-        "Smith and Jones",
-        "Smith, J and Jones, K",
-        "Team, A",
-    ),
-    *("Rosenthal et Clerc", "British Chess Club", "Schachklub Hietzing", "Rest of the World", "The World"),
-    *("Amateurs", "Anand, V / FRITZ7"),
-]
-ENGINES = [
-    *(
-        "Comp Deep Thought",
-        "Deep Blue",
-        "DEEP FRITZ",
-        "Fritz 6",
-        "FRITZ",
-        "Fritz on Primergy K800",
-        "Stockfish",
-    ),
-    *(
-        "Stockfish 16.1",
-        "stockfish 20240101 dev",
-        "Komodo 14",
-        "Houdini",
-        "Rybka 4",
-        "HIARCS 8.0",
-        "Shredder 5.32",
-    ),
-    *(
-        "Junior 7",
-        "Lc0",
-        "Leela Chess Zero",
-        "Crafty",
-        "GNU Chess 5",
-        "Gnuchess",
-        "Mephisto Montreux",
-        "AlphaZero",
-    ),
-    *(
-        "Chessmaster 4000",
-        "Millennium Chess, Computer",
-        "Pewatronic COMP",
-        "The King 2.51",
-        "Rebel Century 4",
-    ),
-]
-PEOPLE_AND_TOWNS = [
-    *(
-        "Morphy, Paul",
-        "Vienna",
-        "London",
-        "Fritz, Alexander",
-        "Riemann, Fritz",
-        "Fritz",
-        "Junior, A",
-        "Junior",
-    ),
-    *(
-        "Von Heydebrand und der L, Tassilo",
-        "Von Heydebrand und der Lasa",
-        "Rodriguez, And URU",
-        "King, Daniel",
-    ),
-    *("Tiger, Lyman", "Comps, A", "Andersson, Ulf", "Sanders", "Genius, X", "Rebel, R", "Hydra", "Crafts, J"),
-    *("Garcia y Lopez, A", "Deep, Roy", "Kasparov", "N.N. Smith"),
-]
-
-
-@each("names, team, engine", [(TEAMS, True, False), (ENGINES, False, True), (PEOPLE_AND_TOWNS, False, False)])
-def test_teams_engines_and_people(names: list[str], team: bool, engine: bool) -> None:
+@each("text, team, engine", [(TEAMS, True, False), (ENGINES, False, True), (PEOPLE_AND_TOWNS, False, False)])
+def test_teams_engines_and_people(text: str, team: bool, engine: bool) -> None:
+    names = listed(text)
     teams, engines = teams_and_engines(names)
     assert dict(zip(names, teams, strict=True)) == dict.fromkeys(names, team)
     assert dict(zip(names, engines, strict=True)) == dict.fromkeys(names, engine)

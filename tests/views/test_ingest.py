@@ -250,29 +250,22 @@ ROWS = [
 
 
 def test_players_are_united_and_everything_else_is_as_written() -> None:
-    used = [
-        ("file0", 1, "1858.06.??", "Morphy, Paul", "Anderssen, Adolf", "1-0", "Paris", "Café", "1", None),
-        (
-            "file0",
-            4,
-            "1858-02-30",
-            "Morphy, Paul",
-            "Anderssen, Adolf",
-            "½-½",
-            "",
-            "",
-            "",
-            "bad date (repaired)",
-        ),
-    ]
+    first = "file0", 1, "1858.06.??", "Morphy, Paul", "Anderssen, Adolf", "1-0", "Paris", "Café", "1", None
+    bad = "file0", 2, *[""] * 7, "bad row"
+    unnamed = "file0", 3, "1858", "NN", "Morphy, Paul", "1-0", "", "", "", "unnamed player"
+    last = (
+        "file0",
+        4,
+        "1858-02-30",
+        "Morphy, Paul",
+        "Anderssen, Adolf",
+        "½-½",
+        *[""] * 3,
+        "bad date (repaired)",
+    )
     records = records_of(ROWS, rejects=[2])
-    assert list(record_rows(records).rows) == used
-    assert list(record_rows(records, everything=True).rows) == [
-        used[0],
-        ("file0", 2, *[""] * 7, "bad row"),
-        ("file0", 3, "1858", "NN", "Morphy, Paul", "1-0", "", "", "", "unnamed player"),
-        used[1],
-    ]
+    assert list(record_rows(records).rows) == [first, last]
+    assert list(record_rows(records, everything=True).rows) == [first, bad, unnamed, last]
 
 
 def test_duplicates_say_of_what_and_dropped_ones_that_they_are() -> None:
@@ -325,42 +318,34 @@ def meta() -> RunMeta:
 
 
 PROBLEM = REPORT.problems[2]
-FILES = ["a.pgn: 5 rows, 3 games, 2 rows dropped", "b.csv: 4 rows, 4 games"]
+PROBLEM = REPORT.problems[2]
+UNKNOWN = replace(PROBLEM, reason="unknown status", detail="each counts as 1: mate 7")
 
 
 @each(
-    "problems, lines",
+    "problems, places, last",
     [
-        (
-            REPORT.problems,
-            [
-                "  dropped: bad date, 1 (a.pgn:40)",
-                "  dropped: no result, 1 (a.pgn:12)",
-                "  kept: duplicate tag, 1 (a.pgn:60)",
-            ],
-        ),
-        ((), ["  dropped: bad date, 1", "  dropped: no result, 1"]),  # counted all the same
+        (REPORT.problems, [" (a.pgn:40)", " (a.pgn:12)"], ["duplicate tag, 1 (a.pgn:60)"]),
+        ((), ["", ""], []),  # counted all the same
         (
             [replace(PROBLEM, line=line) for line in range(1, 6)],
-            [
-                "  dropped: bad date, 1",
-                "  dropped: no result, 1",
-                "  kept: duplicate tag, 5 (a.pgn:1, a.pgn:2, a.pgn:3, ...)",
-            ],
+            ["", ""],
+            ["duplicate tag, 5 (a.pgn:1, a.pgn:2, a.pgn:3, ...)"],
         ),
-        (
-            [replace(PROBLEM, reason="unknown status", detail="each counts as 1: mate 7")],
-            [
-                "  dropped: bad date, 1",
-                "  dropped: no result, 1",
-                "  kept: unknown status (a.pgn:60): each counts as 1: mate 7",
-            ],
-        ),
+        ([UNKNOWN], ["", ""], ["unknown status (a.pgn:60): each counts as 1: mate 7"]),
     ],
 )
-def test_files_rows_and_reasons_with_examples(problems: Sequence[Problem], lines: list[str]) -> None:
+def test_files_rows_and_reasons_with_examples(
+    problems: Sequence[Problem], places: list[str], last: list[str]
+) -> None:
     games = games_of(RECORDS, report=replace(REPORT, problems=tuple(problems)))
-    assert list(reading_lines(games, "year")) == FILES + lines
+    assert list(reading_lines(games, "year")) == [
+        "a.pgn: 5 rows, 3 games, 2 rows dropped",
+        "b.csv: 4 rows, 4 games",
+        f"  dropped: bad date, 1{places[0]}",
+        f"  dropped: no result, 1{places[1]}",
+        *(f"  kept: {line}" for line in last),
+    ]
     everything = list(reading_lines(games, "year", everything=True))
     assert sum(line.startswith("    ") for line in everything) == sum(
         "status" not in p.reason for p in problems
