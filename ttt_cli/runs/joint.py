@@ -172,7 +172,7 @@ class JointSkills:
         parts, found = [points.of(slice(*both)) for both in pairwise(ends)], []
         for one, others in zip(parts[: len(ones)], parts[len(ones) :], strict=True):
             x, _ = self._solved(one, np.ones(1), exact)
-            found.append(self._weights(others) @ x + self._own_noise(one, others))
+            found.append(self._at(others, x) + self._own_noise(one, others))
         return found
 
     def deviations(
@@ -191,7 +191,7 @@ class JointSkills:
                 part = points.of(slice(*both))
                 x, r = self._solved(part, w, exact)
                 own = w @ self._own_noise(part.of(np.s_[:, None]), part) @ w
-                variances.append(w @ (self._weights(part) @ x) + x @ r + own)
+                variances.append(w @ self._at(part, x) + x @ r + own)
         return [self._slope * max(float(variance), 0.0) ** 0.5 for variance in variances]
 
     def within(self, groups: Sequence[Sequence[Skill]], exact: float = EXACT) -> list[Array]:
@@ -262,6 +262,11 @@ class JointSkills:
         place = self._a.group[np.stack([points.node, points.node + points.between])]
         return place, np.stack([1.0 - points.share, points.share])
 
+    def _at(self, points: _Points, x: Array) -> Array:
+        """Interpolate variables x, (skills,), without scipy, whose import takes longer."""
+        place, share = self._variables(points)
+        return np.asarray((share * x[place]).sum(axis=0))
+
     def _weights(self, points: _Points) -> csr_array:
         """Interpolation weights W' of skills, (skills, variables); without the skills' own noise."""
         from scipy.sparse import csr_array
@@ -273,9 +278,10 @@ class JointSkills:
 
     def _solved(self, points: _Points, w: Array, exact: float) -> tuple[Array, Array]:
         """x of A x = W w and the residual, for weights w of skills."""
-        place, share = self._variables(points)  # without scipy, whose import takes longer than this
+        place, share = self._variables(points)
+        b = np.zeros(len(self._a.diagonal))
+        np.add.at(b, place, share * w)
         with self._checked():
-            b = np.bincount(place.ravel(), (share * w).ravel(), len(self._a.diagonal))
             return self._a.solve(b, residual=exact)
 
     def _own_noise(self, one: _Points, other: _Points) -> Array:
