@@ -155,8 +155,6 @@ def turn(*links: str) -> str:
     return f"<p class=turn>{' '.join(links)}</p>" if links else ""
 
 
-BYTES_A_PAGE: Final = 270_000
-FIRST_BYTES: Final = 220_000
 _ID: Final = re.compile(r"(?<=<table) id=\S+|(?<=<h2) id=[^\s>]+")
 OWN: Final = 3_000  # of the most games have a page of their own, whatever they played
 FEW: Final = 20  # games that do not fill a page
@@ -169,20 +167,22 @@ _DEVICES: Final = frozenset(
 
 
 class Subject(NamedTuple):
-    """A player or an event: address in its folder, title, facts and facts of `further` pages, texts; content, HTML.
+    """A player or an event: address in its folder, title and facts, texts; content, HTML; and its games.
 
-    Below it are the `games`: lines of this `kind`, each with the line to repeat above it on a new page; `year`: as in
-    `lines`.
+    `games` are lines of this `kind`, `year` as in `lines`.
     """
 
     address: str
     title: str
     facts: str
-    further: str
     content: Sequence[str]
     kind: str
-    games: Iterable[tuple[str, str]]
+    games: Iterable[str]
     year: int | str = ""
+
+    def parts(self) -> list[str]:
+        """All content of its page, as HTML."""
+        return [*self.content, section("Games", lines(self.kind, self.games, self.year))]
 
 
 def subject_pages(
@@ -191,46 +191,23 @@ def subject_pages(
     """Name and text of each page of players or events: their own ones, then those that are shared, titled `few`."""
     for at, address in enumerate(addresses):
         if address and not is_shared(address):
-            yield from _own_pages(site, subject(at))
+            one = subject(at)
+            yield address, page(site, one.title, *one.parts(), facts=one.facts)
     back = "<p class='turn all'><a href=#>all of this page</a></p>"
     together = sorted((address, at) for at, address in enumerate(addresses) if address and is_shared(address))
     for file, found in groupby(together, key=lambda one: one[0].partition("#")[0]):
-        parts = [subject(at) for _, at in found]
-        span = f"{parts[0].title} – {parts[-1].title}"
+        several = [subject(at) for _, at in found]
+        span = f"{several[0].title} – {several[-1].title}"
         named = f"{few}: {span} – {site}"
-        yield file, page(site, few, back, *map(_section, parts), facts=span, named=named)
+        yield file, page(site, few, back, *map(_section, several), facts=span, named=named)
 
 
-def _own_pages(site: str, one: Subject) -> Iterator[tuple[str, str]]:
-    """As many pages as the lines need; each is linked to its neighbours."""
-    pages: list[list[str]] = [[]]
-    room = FIRST_BYTES
-    for above, row in one.games:
-        room -= len(row.encode("utf-8", "replace")) + 1
-        if room < 0:
-            pages.append([above] if above else [])
-            room = BYTES_A_PAGE
-        pages[-1].append(row)
-    slug = one.address.removesuffix(".html")
-    files = [one.address, *(f"{slug}~{number}.html" for number in range(2, len(pages) + 1))]
-    for at, (file, rows) in enumerate(zip(files, pages, strict=True)):
-        earlier = [link(file, "earlier games") for file in files[:at][-1:]]
-        around = turn(*earlier, *(link(file, "later games") for file in files[at + 1 : at + 2]))
-        games = section("Games", around, lines(one.kind, rows, one.year), around)
-        if at:
-            title, content = f"{one.title}: games, part {at + 1}", [link(one.address, one.title), games]
-        else:
-            title, content = one.title, [*one.content, games]
-        yield file, page(site, title, *content, facts=one.further if at else one.facts)
-
-
-def _section(part: Subject) -> str:
+def _section(one: Subject) -> str:
     """One of several on a page: headings are a step lower, and only the part itself has an id."""
-    games = section("Games", lines(part.kind, [row for _, row in part.games], part.year))
-    inner = _ID.sub("", "\n".join(filter(None, (*part.content, games))))
+    inner = _ID.sub("", "\n".join(filter(None, one.parts())))
     inner = inner.replace("<h2", "<h3").replace("</h2>", "</h3>")
-    head = f"<h2>{text(part.title)}</h2><p class=facts>{text(part.facts)}</p>"
-    return f"<section id={part.address.partition('#')[2]}>{head}\n{inner}\n</section>"
+    head = f"<h2>{text(one.title)}</h2><p class=facts>{text(one.facts)}</p>"
+    return f"<section id={one.address.partition('#')[2]}>{head}\n{inner}\n</section>"
 
 
 def field(value: str) -> str:
@@ -248,10 +225,11 @@ def share(expected: float) -> str:
     return f"{expected:.2f}".removeprefix("0")
 
 
-def lines(kind: str, rows: Sequence[str], year: int | str = "") -> str:
+def lines(kind: str, rows: Iterable[str], year: int | str = "") -> str:
     """Lines as HTML, which the script reads by `kind`, a class; `year`: of dates without one."""
     of_year = f" data-year={year}" if year else ""
-    return f"<pre class='lines {kind}'{of_year}>\n{chr(10).join(rows)}</pre>" if rows else ""
+    content = "\n".join(rows)
+    return f"<pre class='lines {kind}'{of_year}>\n{content}</pre>" if content else ""
 
 
 def addresses(slugs: Sequence[str | None], games: Places, sizes: Places) -> list[str | None]:

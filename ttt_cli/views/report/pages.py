@@ -36,7 +36,7 @@ def player_subject(book: Book, player: int) -> Subject:
         html.section("Best wins", _best_wins(book, sides) if len(sides.game) > FEW_GAMES else ""),
     ]
     facts, games = facts_line(one._asdict()), _player_games(book, player, sides)
-    return Subject(one.page or "", one.name, facts, "", content, "record", games)
+    return Subject(one.page or "", one.name, facts, content, "record", games)
 
 
 def _career(book: Book, player: int, sides: Sides) -> list[str]:
@@ -114,7 +114,7 @@ def _best_wins(book: Book, sides: Sides) -> str:
     return html.table("best wins", table)
 
 
-def _player_games(book: Book, player: int, sides: Sides) -> Iterator[tuple[str, str]]:
+def _player_games(book: Book, player: int, sides: Sides) -> Iterator[str]:
     """Lines of every event and of the games there, by date of the first; games of no event by year.
 
     An event: year, name, place, games, points, expected and performance. A game: date without that year, colour,
@@ -128,23 +128,17 @@ def _player_games(book: Book, player: int, sides: Sides) -> Iterator[tuple[str, 
     group = np.where(event >= 0, event, -1 - sides.year)
     _, first, place = np.unique(group, return_index=True, return_inverse=True)
     order = np.argsort(first[place], kind="stable")
-    last, above = None, ""
+    last = None
     columns = (sides.game, sides.way, sides.opponent, sides.outcome, sides.expected, sides.weight, sides.year)
     for at, of, game, way, opponent, outcome, expected, weight, year in zip(
         *(column[order].tolist() for column in (group, entry, *columns)), strict=True
     ):
         if at != last:
-            last, above = at, f"{year}\t{titles[at] if at >= 0 else ''}"
-            yield "", f"{above}\t{_entry(book, at, of)}" if at >= 0 else above
+            last = at
+            yield f"{year}\t{titles[at]}\t{_entry(book, at, of)}" if at >= 0 else f"{year}\t"
         result = html.RESULTS[outcome] + ("" if weight == 1 else f" × {weight:.10g}")
-        cells = (
-            html.within(dates[game], year),
-            book.sides[way],
-            fields[opponent],
-            result,
-            html.share(expected),
-        )
-        yield above, "\t".join(cells)
+        date = html.within(dates[game], year)
+        yield "\t".join((date, book.sides[way], fields[opponent], result, html.share(expected)))
 
 
 def _entry(book: Book, event: int, at: int) -> str:
@@ -163,7 +157,7 @@ def event_subject(book: Book, at: int) -> Subject:
     facts = counted(len(games), "game") + (f"; {event.kind}: no performance" if event.kind else "")
     year = html.turn(html.link(f"../years/{event.year}.html", str(event.year)))
     content, listed = [year, _standings(book, at, across)], () if across else _game_rows(book, games)
-    return Subject(event.page or "", event.title, facts, facts, content, "rounds", listed, event.year)
+    return Subject(event.page or "", event.title, facts, content, "rounds", listed, event.year)
 
 
 def _standings(book: Book, at: int, across: dict[str, list[str]]) -> str:
@@ -214,13 +208,13 @@ def _crosstable(book: Book, at: int, games: list[int]) -> dict[str, list[str]]:
     }
 
 
-def _game_rows(book: Book, games: list[int]) -> Iterator[tuple[str, str]]:
+def _game_rows(book: Book, games: list[int]) -> Iterator[str]:
     """The games of an event; the links are in the standings."""
     played, names, texts = book.played, book.player_fields("../players/"), book.played.texts
     for game in games:
         cells = [html.field(texts[played.round[game]]), html.within(played.dates[game], played.year[game])]
         cells += [names[played.white[game]], names[played.black[game]], _both(played.outcome[game])]
-        yield "", "\t".join([*cells, html.share(played.expected(game))])
+        yield "\t".join([*cells, html.share(played.expected(game))])
 
 
 def _both(outcome: int) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from pathlib import Path
 
@@ -118,23 +117,6 @@ def test_the_number_ones_are_those_of_the_commands(tmp_path: Path) -> None:
     assert rows == wanted
 
 
-def test_bars_of_number_ones_are_as_high_as_by_brute_force(site: Path) -> None:
-    """Every leader's share of samples of independent skills of all who are eligible, a bar for a year."""
-    run = run_of(TOLD)
-    rows = eligible(run).always(run)
-    ranked = run.select(f"SELECT period, mean, sd FROM ({rows}) ORDER BY period, mean DESC, player")[1]
-    rng = np.random.default_rng(7)
-    picture = (site / "index.html").read_text(encoding="utf-8").partition("chart reigns")[2]
-    data = json.loads(picture.partition(">")[2].partition(">")[2].partition("</script>")[0])
-    bars = {bar["year"]: bar["high"] for bar in data["datasets"]["bars"] if bar["high"] > 0.0}
-    years = sorted({period for period, *_ in ranked})
-    assert len(bars) == len(years) > 3
-    for (_, high), year in zip(sorted(bars.items()), years, strict=True):
-        mean, sd = np.array([one[1:] for one in ranked if one[0] == year]).T
-        drawn = mean + sd * rng.standard_normal((200_000, len(mean)))
-        assert high == pytest.approx((drawn.argmax(axis=1) == 0).mean(), abs=0.005)
-
-
 def test_the_greatest_are_those_of_the_commands(site: Path) -> None:
     run = run_of(TOLD)
     page = Page(site / "index.html")
@@ -209,19 +191,6 @@ def test_shared_pages_are_cut_by_size_and_all_parts_are_there() -> None:
     assert len({place.partition("#")[0] for place in found[3000:] if place}) == -(-4000 // 33)
     assert [place and place.partition("#")[2] for place in found[3000:]] == slugs[3000:]
     assert lines.addresses([None, "a"], np.array([1, 1]), np.array([1, 1])) == [None, "a.html"]
-
-
-def test_long_tables_go_on_on_further_pages(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(lines, "FIRST_BYTES", 100)
-    monkeypatch.setattr(lines, "BYTES_A_PAGE", 90)
-    write_site(run_of(TOLD), tmp_path / "s")
-    names = ("morphy-paul", "morphy-paul~2", "morphy-paul~3")
-    pages = [Page(tmp_path / "s" / "players" / f"{name}.html").tables for name in names]
-    games = [page["games"][1:] for page in pages]
-    assert [len(rows) for rows in games] == [2, 2, 1]
-    assert [rows[-1][5] for rows in games] == ["New York USA", "Paris m", "Paris m"]
-    assert [len(page["events"]) - 1 for page in pages] == [1, 1, 0]
-    assert broken(tmp_path / "s") == []
 
 
 def test_blanks_of_any_kind_in_names_break_no_line(tmp_path: Path) -> None:
