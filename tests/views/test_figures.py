@@ -30,7 +30,7 @@ from ttt_cli.systems.resolve import resolve
 from ttt_cli.timeline import build_timeline
 from ttt_cli.views.figures import FIGURE_FORMATS
 from ttt_cli.views.figures import figure as module
-from ttt_cli.views.figures.figure import _names, calibration_figure, histories, make_figure, render
+from ttt_cli.views.figures.figure import calibration_figure, histories, make_figure, render
 from ttt_cli.views.figures.spec import (
     COLOURS,
     GAP,
@@ -329,18 +329,6 @@ def test_figures_are_valid_descriptions(margins: Run, kind: str) -> None:
     names = ["Anderssen", "Morphy"] if kind == "difference" else []
     spec = make_figure(margins, kind, names, count=2).spec
     altair.LayerChart.from_dict(spec)  # raises when it is not
-
-
-def test_names_of_number_ones_stand_above_all_that_is_near() -> None:
-    """Somebody who was number one for a year between higher ones has the name above them, not across their curve."""
-    highs = [2000.0] * 30 + [1500.0] + [2000.0] * 29
-    firsts = [
-        {"year": 1850.0 + at, "high": high, "player": "Short, One" if high < 2000.0 else f"Long, {at // 31}"}
-        for at, high in enumerate(highs)
-    ]
-    found = {one["text"]: one for one in _names(firsts, 1850.0, 1909.0, 10.0)}
-    assert found["Short"] == {"year": 1880.0, "value": 2010.0, "text": "Short"}
-    assert found["Long"]["value"] == 2010.0
 
 
 def test_bins_of_calibration_are_points_with_two_standard_errors(run: Run) -> None:

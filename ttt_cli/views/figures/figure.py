@@ -1,6 +1,5 @@
 """One figure of a run, by its kind, and its files."""
 
-import json
 import math
 from bisect import bisect_left
 from collections import Counter
@@ -22,30 +21,8 @@ from ttt_cli.support.folding import fold_surname
 from ttt_cli.support.progress import SILENT, Progress
 from ttt_cli.views.beside import Beside
 from ttt_cli.views.evidence import Surface, stored_surface
-from ttt_cli.views.figures.spec import (
-    COLOURS,
-    INK,
-    LEGEND,
-    LINE,
-    PALE,
-    UPRIGHT,
-    WIDTH,
-    CurvePoint,
-    Curves,
-    Records,
-    Spec,
-    colours_of,
-    curves_figure,
-    embedded,
-    finish,
-    layer,
-    name,
-    number,
-    shorten,
-    showable,
-    upright,
-    years,
-)
+from ttt_cli.views.figures import spec as vega
+from ttt_cli.views.figures.spec import CurvePoint, Curves, Records, Spec
 from ttt_cli.views.rankings import (
     CHALLENGES,
     Eligible,
@@ -54,7 +31,6 @@ from ttt_cli.views.rankings import (
     leaders,
     leads_of,
     number_ones,
-    reigns,
 )
 from ttt_cli.views.run import across, axis_title, curve_title, side_names
 from ttt_cli.views.strongest import LEAST, OTHERS
@@ -65,14 +41,28 @@ MOST_CURVES: Final = 30
 _LEADERS: Final = 8
 _ALIKE: Final = 0.1  # of the logarithms of what an Elo point is
 _NAMED: Final = 4  # players in the name of a file
-_PLACEHOLDER: Final = {"description": "where the figure comes"}
 _FILLING: Final = {
     "width": "container", "height": "container", "autosize": {"type": "fit", "contains": "padding"},
 }  # fmt: skip
-_STYLE: Final = (
-    "<style>body { margin: 0 } "
-    "#vega-chart { display: block; width: 100vw; height: 100vh; min-width: 36rem; min-height: 22rem }</style>"
-)
+# The figure fills the window. The menu has no view of the source: the library would take names for markup there.
+_PAGE: Final = """<!DOCTYPE html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width">
+<title>{title}</title>
+<style>
+body {{ margin: 0 }}
+#vega-chart {{ display: block; width: 100vw; height: 100vh; min-width: 36rem; min-height: 22rem }}
+</style>
+<script>{library}</script>
+</head>
+<body>
+<div id="vega-chart"></div>
+<script>vegaEmbed("#vega-chart", {figure}, {{"renderer": "svg"}}).catch(console.error);</script>
+</body>
+</html>
+"""
 _SHARPNESS: Final = 2.0  # pixels of a PNG per pixel of the figure
 _ABOVE: Final = 1.04  # where names begin
 _OTHERS: Final = f"others with at least a {100 * CHALLENGES:.0f} % chance, grey if never number one"
@@ -209,7 +199,7 @@ def _skills(
         dotted, whose = f"ratings of {beside.name}, scaled", beside.name
     notes += [f"{whose} does not have {player}" for player in players if whose and player not in second]
     title, axis = f"Skill of {title_of([*curves])}", axis_title(run.scale)
-    return curves_figure(run, curves, title, axis, "skill", other=second, dotted=dotted, zero=False)
+    return vega.curves_figure(run, curves, title, axis, "skill", other=second, dotted=dotted, zero=False)
 
 
 def _one_axis(run: Run, other: Run) -> list[str]:
@@ -263,7 +253,7 @@ def leading_players(run: Run, count: int, limits: Eligible) -> list[str]:
 def title_of(names: Sequence[str]) -> str:
     """The first names, and the number of the others."""
     more = len(names) - _TITLED
-    return "; ".join(map(shorten, names[:_TITLED])) + (f" and {more} more" if more > 0 else "")
+    return "; ".join(map(vega.shorten, names[:_TITLED])) + (f" and {more} more" if more > 0 else "")
 
 
 def moving_figure(run: Run, kind: CurveName) -> Spec:
@@ -275,7 +265,7 @@ def moving_figure(run: Run, kind: CurveName) -> Spec:
     title = curve_title(run, kind)
     points = [CurvePoint(f"{at:g}", float(at), value, sd, 1.0) for at, value, sd, *_ in found]
     axis = f"{title}, {run.scale.unit}"
-    return curves_figure(run, {title: points}, title.capitalize(), axis, title, by=across(kind))
+    return vega.curves_figure(run, {title: points}, title.capitalize(), axis, title, by=across(kind))
 
 
 def difference_figure(run: Run, a: str, b: str) -> Spec:
@@ -295,10 +285,10 @@ def difference_figure(run: Run, a: str, b: str) -> Spec:
         CurvePoint(label, year_of(at, run.meta.period), lead, sd, games)
         for (label, at, lead, _, games), sd in zip(found, sds, strict=True)
     ]
-    title, axis = f"{shorten(a)} minus {shorten(b)}", f"difference of skill, {run.scale.unit}"
+    title, axis = f"{vega.shorten(a)} minus {vega.shorten(b)}", f"difference of skill, {run.scale.unit}"
     first, second = (one.partition(",")[0] for one in (a, b))
     label = f"{first} minus {second}" if first != second else f"{a} minus {b}"
-    return curves_figure(run, {label: points}, title, axis, f"difference{how}")
+    return vega.curves_figure(run, {label: points}, title, axis, f"difference{how}")
 
 
 def dominance_figure(run: Run, players: Sequence[str], limits: Eligible) -> Spec:
@@ -315,7 +305,7 @@ def dominance_figure(run: Run, players: Sequence[str], limits: Eligible) -> Spec
         raise LookupFailed(f"no {run.meta.period} of theirs has {LEAST} others who are eligible")
     axis = f"lead over the {OTHERS} best others, {run.scale.unit}"
     line = f"lead over the mean of the {OTHERS} best others who are eligible, sds {how}"
-    return curves_figure(run, curves, f"Dominance of {title_of([*curves])}", axis, line)
+    return vega.curves_figure(run, curves, f"Dominance of {title_of([*curves])}", axis, line)
 
 
 def reigns_figure(found: Sequence[Leader], period: Any, subtitle: list[str]) -> Spec:
@@ -340,34 +330,31 @@ def reigns_figure(found: Sequence[Leader], period: Any, subtitle: list[str]) -> 
                 bars.append({**common, **known, "shade": 0.6, "low": low - p, "high": low})
                 low -= p
     first, last, low = bars[0]["year"], bars[-1]["end"], min(bar["low"] for bar in bars)
-    merged = reigns(found)
-    spans = [(year_of(one[0].number, period), year_of(one[-1].number + 1, period)) for one in merged]
-    labels = []
-    for index, middle in upright(spans, first, last, WIDTH).items():
-        at = merged[index][len(merged[index]) // 2]
-        high = 1.0 if at.p_best is None else at.p_best
-        labels.append({"year": middle, "low": _ABOVE, "high": high, "text": at.player.partition(",")[0]})
+    labels = _names([bar for bar in bars if bar["of"] == "number one"], first, last, _ABOVE)
     axis = {
         "title": "probability of being the strongest", "titleAnchor": "start",
         "values": [k / 5 for k in range(int(low * 5), 6)], "labelExpr": "format(abs(datum.value), '.1f')",
     }  # fmt: skip
-    x = years(first, last, [first, last])
-    y = number("low", axis=axis, scale={"domain": [low, 1.0 + _HEADROOM], "nice": False})
-    colours = {"domain": [*led, ""], "range": [*colours_of(len(led)), PALE]}
-    tooltip = [name("player"), name("period"), number("p", title="p_best", format=".3f"), name("of")]
+    x = vega.years([first, last])
+    y = vega.number("low", axis=axis, scale={"domain": [low, 1.0 + _HEADROOM], "nice": False})
+    colours = {"domain": [*led, ""], "range": [*vega.colours_of(len(led)), vega.PALE]}
+    tooltip = [
+        vega.name("player"),
+        vega.name("period"),
+        vega.number("p", title="p_best", format=".3f"),
+        vega.name("of"),
+    ]
     bar = {
-        "x": x, "x2": {"field": "end"}, "y": y, "y2": {"field": "high"}, "opacity": number("shade", scale=None),
-        "color": name("led", legend=None, scale=colours), "tooltip": tooltip,
+        "x": x, "x2": {"field": "end"}, "y": y, "y2": {"field": "high"}, "opacity": vega.number("shade", scale=None),
+        "color": vega.name("led", legend=None, scale=colours), "tooltip": tooltip,
     }  # fmt: skip
-    stroke = {"x": x, "y": y, "y2": {"field": "high"}}
     layers = [
-        layer("bars", "rect", bar, kind="reign", strokeWidth=0),
-        layer("zero", "rule", {"y": y}, color=INK),
-        layer("labels", "rule", stroke, kind="stroke", color=PALE, strokeWidth=0.6),
-        layer("labels", "text", {"x": x, "y": y, "text": name("text")}, **UPRIGHT),
+        vega.layer("bars", "rect", bar, kind="reign", strokeWidth=0),
+        vega.layer("zero", "rule", {"y": y}, color=vega.INK),
+        *_name_layers(x, y),
     ]
     datasets: dict[str, Records] = {"bars": bars, "zero": [{"low": 0.0}], "labels": labels}
-    return finish(layers, datasets, "Who was number one", subtitle)
+    return vega.finish(layers, datasets, "Who was number one", subtitle)
 
 
 def games_figure(run: Run) -> Spec:
@@ -376,14 +363,14 @@ def games_figure(run: Run) -> Spec:
     if not rows:
         raise LookupFailed("the run has no games")
     bar = {
-        "x": years(rows[0][0], rows[-1][0]), "y": number("games", title="games in the year"),
-        "tooltip": [number("year"), number("games")],
+        "x": vega.years([rows[0][0] - 0.5, rows[-1][0] + 0.5]), "y": vega.number("games", title="games in the year"),
+        "tooltip": [vega.number("year"), vega.number("games")],
     }  # fmt: skip
-    width = max(1.0, WIDTH / (rows[-1][0] - rows[0][0] + 1) - 1.0)
-    bars = layer("bars", "bar", bar, color=COLOURS[0], strokeWidth=0, binSpacing=0, width=width)
+    width = max(1.0, vega.WIDTH / (rows[-1][0] - rows[0][0] + 1) - 1.0)
+    bars = vega.layer("bars", "bar", bar, color=vega.COLOURS[0], strokeWidth=0, binSpacing=0, width=width)
     records = [{"year": year, "games": games} for year, games in rows]
     note = f"{run.name} · {sum(games for _, games in rows):,.10g} games"
-    return finish([bars], {"bars": records}, "Games per year", note, height=_SHORT)
+    return vega.finish([bars], {"bars": records}, "Games per year", note, height=_SHORT)
 
 
 def top_figure(run: Run, *, count: int, limits: Eligible) -> Spec:
@@ -408,37 +395,45 @@ def top_figure(run: Run, *, count: int, limits: Eligible) -> Spec:
     first, last = firsts[0]["year"], max(firsts[-1]["year"], firsts[0]["year"] + 1.0)
     low = min(float(record.get("low") or record["value"]) for record in records)
     high = max(record["high"] for record in firsts)
-    x = years(first, last, [first, last])
+    x = vega.years([first, last])
     scale = {"domain": [low, high + _FOR_NAMES * (high - low)], "nice": False, "zero": False}
-    y = number("value", axis={"format": "d", "title": axis_title(run.scale)}, scale=scale)
-    hue = name("of", scale={"domain": names, "range": [*COLOURS[:2]]}, legend=LEGEND)
-    tooltip = [name("of"), name("player"), name("period"), number("value")]
+    y = vega.number("value", axis={"format": "d", "title": axis_title(run.scale)}, scale=scale)
+    hue = vega.name("of", scale={"domain": names, "range": [*vega.COLOURS[:2]]}, legend=vega.LEGEND)
+    tooltip = [vega.name("of"), vega.name("player"), vega.name("period"), vega.number("value")]
     layers = [
-        layer("firsts", "area", {"x": x, "y": y | {"field": "low"}, "y2": {"field": "high"}}, opacity=0.15,
-              color=COLOURS[1]),
-        layer("lines", "line", {"x": x, "y": y, "color": hue, "tooltip": tooltip}, strokeWidth=2,
+        vega.layer("firsts", "area", {"x": x, "y": y | {"field": "low"}, "y2": {"field": "high"}}, opacity=0.15,
+              color=vega.COLOURS[1]),
+        vega.layer("lines", "line", {"x": x, "y": y, "color": hue, "tooltip": tooltip}, strokeWidth=2,
               point={"size": 18, "aria": False}),
-        layer("labels", "text", {"x": x, "y": y, "text": name("text")}, **UPRIGHT),
+        *_name_layers(x, y | {"field": "low"}),
     ]  # fmt: skip
     certain = all(record["low"] == record["high"] for record in firsts)
     what, words = run.name if certain else f"{run.name} · band: one sd to either side", limits.words()
     note = f"{what}{f' · eligible: {words}' if words else ''}"
-    labels = _names(firsts, first, last, 0.02 * (high - low))
+    labels = _names(firsts, first, last, high)
     datasets = {"firsts": [] if certain else firsts, "lines": records, "labels": labels}
-    return finish(layers, datasets, f"The top {count} through time", note)
+    return vega.finish(layers, datasets, f"The top {count} through time", note)
 
 
-def _names(firsts: Sequence[dict[str, Any]], first: float, last: float, gap: float) -> Records:
-    """Surnames of number ones above all that is near, as many as there is room for."""
-    near = LINE * (last - first) / WIDTH
-    led = [list(group) for _, group in groupby(firsts, key=itemgetter("player"))]
-    spans = [(reign[0]["year"], reign[-1]["year"]) for reign in led]
-    found = []
-    for index, middle in upright(spans, first, last, WIDTH).items():
-        below = [one["high"] for one in firsts if abs(one["year"] - middle) <= near]
-        value = max(below or (one["high"] for one in led[index])) + gap
-        found.append({"year": middle, "value": value, "text": led[index][0]["player"].partition(",")[0]})
-    return found
+def _names(firsts: Sequence[dict[str, Any]], first: float, last: float, low: float) -> Records:
+    """Surnames that stand upright from `low`, as many as there is room for, and how high their number one is."""
+    reigns = [list(group) for _, group in groupby(firsts, key=itemgetter("player"))]
+    spans = [(reign[0]["year"], reign[-1].get("end", reign[-1]["year"])) for reign in reigns]
+    placed = vega.upright(spans, first, last, vega.WIDTH)
+    middles = [(year, reigns[index][len(reigns[index]) // 2]) for index, year in placed.items()]
+    return [
+        {"year": year, "low": low, "high": one["high"], "text": one["player"].partition(",")[0]}
+        for year, one in middles
+    ]
+
+
+def _name_layers(x: Spec, y: Spec) -> list[Spec]:
+    """The layers of `_names`, each joined to its number one by a stroke."""
+    stroke = {"x": x, "y": y, "y2": {"field": "high"}}
+    return [
+        vega.layer("labels", "rule", stroke, kind="stroke", color=vega.PALE, strokeWidth=0.6),
+        vega.layer("labels", "text", {"x": x, "y": y, "text": vega.name("text")}, **vega.UPRIGHT),
+    ]
 
 
 def surface_figure(run: Run, surface: Surface | None) -> Spec:
@@ -458,7 +453,7 @@ def surface_figure(run: Run, surface: Surface | None) -> Spec:
     steps = {record["step"] for record in records}
     colours = {step: colour for step, colour in zip(_STEPS, reversed(STEPS), strict=True) if step in steps}
     legend = {"title": "nats below the best", "labelFontSize": 12, "symbolType": "square", "symbolSize": 220}
-    hue = name("step", scale={"domain": [*colours], "range": [*colours.values()]}, legend=legend)
+    hue = vega.name("step", scale={"domain": [*colours], "range": [*colours.values()]}, legend=legend)
     x, y = (
         {
             "field": key, "type": "ordinal", "title": f"{key}, points", "scale": {"type": "band", "domain": [*ticks]},
@@ -466,7 +461,7 @@ def surface_figure(run: Run, surface: Surface | None) -> Spec:
         }
         for key, ticks in zip(surface.keys, (surface.ticks[0], surface.ticks[1][::-1]), strict=True)
     )  # fmt: skip
-    tooltip = [*map(number, (*surface.keys, "log_evidence", "below"))]
+    tooltip = [*map(vega.number, (*surface.keys, "log_evidence", "below"))]
     dot: Spec = {
         "filled": True,
         "size": 150,
@@ -476,15 +471,15 @@ def surface_figure(run: Run, surface: Surface | None) -> Spec:
         "opacity": 1,
     }
     layers = [
-        layer("tiles", "rect", {"x": x, "y": y, "color": hue, "tooltip": tooltip}, kind="tile"),
-        layer("best", "point", {"x": x, "y": y}, **dot),
+        vega.layer("tiles", "rect", {"x": x, "y": y, "color": hue, "tooltip": tooltip}, kind="tile"),
+        vega.layer("best", "point", {"x": x, "y": y}, **dot),
     ]
     datasets: dict[str, Records] = {
         "tiles": records,
         "best": [dict(zip(surface.keys, surface.best, strict=True))],
     }
     note = f"{run.name} · {surface_note(surface)}"
-    return finish(layers, datasets, f"Log-evidence of {run.meta.label}", note, height=420)
+    return vega.finish(layers, datasets, f"Log-evidence of {run.meta.label}", note, height=420)
 
 
 def surface_note(surface: Surface) -> str:
@@ -511,20 +506,19 @@ def calibration_figure(run: Run, found: Forecast) -> Spec:
         if one.games >= _LEAST_GAMES
     ]
     axis, scale = {"format": "%", "tickCount": 10}, {"domain": [0, 1]}
-    x = number("predicted", title="predicted probability", axis=axis, scale=scale)
-    y = number("observed", title="observed frequency", axis=axis, scale=scale)
+    x = vega.number("predicted", title="predicted probability", axis=axis, scale=scale)
+    y = vega.number("observed", title="observed frequency", axis=axis, scale=scale)
     names = [*called.values()]
-    hue = name(
-        "outcome", scale={"domain": names, "range": [COLOURS[0], COLOURS[2], COLOURS[1]]}, legend=LEGEND
-    )
-    tooltip = [name("outcome"), *map(number, ("predicted", "observed", "games"))]
-    shapes = name("outcome", scale={"domain": names}, legend=LEGEND)
+    colours = {"domain": names, "range": [vega.COLOURS[at] for at in (0, 2, 1)]}
+    hue = vega.name("outcome", scale=colours, legend=vega.LEGEND)
+    tooltip = [vega.name("outcome"), *map(vega.number, ("predicted", "observed", "games"))]
+    shapes = vega.name("outcome", scale={"domain": names}, legend=vega.LEGEND)
     layers = [
-        layer("right", "line", {"x": x, "y": y}, strokeDash=[4, 4], color=PALE),
-        layer("bins", "rule", {"x": x, "y": y | {"field": "low"}, "y2": {"field": "high"}, "color": hue},
+        vega.layer("right", "line", {"x": x, "y": y}, strokeDash=[4, 4], color=vega.PALE),
+        vega.layer("bins", "rule", {"x": x, "y": y | {"field": "low"}, "y2": {"field": "high"}, "color": hue},
               kind="error", strokeWidth=1.5, opacity=0.6),
-        layer("bins", "line", {"x": x, "y": y, "color": hue}, kind="line", strokeWidth=1.2, opacity=0.6),
-        layer("bins", "point", {"x": x, "y": y, "color": hue, "shape": shapes, "tooltip": tooltip}, filled=True,
+        vega.layer("bins", "line", {"x": x, "y": y, "color": hue}, kind="line", strokeWidth=1.2, opacity=0.6),
+        vega.layer("bins", "point", {"x": x, "y": y, "color": hue, "shape": shapes, "tooltip": tooltip}, filled=True,
               size=45, opacity=1),
     ]  # fmt: skip
     often = f"every {run.meta.period}" if found.every == 1 else f"every {found.every} {run.meta.period}s"
@@ -533,14 +527,14 @@ def calibration_figure(run: Run, found: Forecast) -> Spec:
         f"(learning {often}); bars: two standard errors"
     )
     ends = [{"predicted": 0, "observed": 0}, {"predicted": 1, "observed": 1}]
-    return finish(layers, {"right": ends, "bins": records}, f"Calibration of {run.meta.label}", note)
+    return vega.finish(layers, {"right": ends, "bins": records}, f"Calibration of {run.meta.label}", note)
 
 
 def render(spec: Mapping[str, Any], fmt: str) -> bytes:
     """A Vega-Lite figure in one of `ttt_cli.views.figures.FIGURE_FORMATS`, as bytes; without browser or network."""
     import vl_convert
 
-    figure = showable(spec)
+    figure = vega.showable(spec)
     match fmt:
         case "png":
             return bytes(vl_convert.vegalite_to_png(figure, scale=_SHARPNESS))
@@ -549,24 +543,7 @@ def render(spec: Mapping[str, Any], fmt: str) -> bytes:
         case "pdf":
             return bytes(vl_convert.vegalite_to_pdf(figure))
         case "html":
-            return _filled(vl_convert.vegalite_to_html(_PLACEHOLDER, bundle=True), figure).encode()
+            title, filling = escape(figure["title"]["text"]), vega.embedded({**figure, **_FILLING})
+            library = vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed")
+            return _PAGE.format(title=title, library=library, figure=filling).encode()
     raise ValueError(fmt)
-
-
-def _filled(page: str, figure: Mapping[str, Any]) -> str:
-    """The page of vl-convert with our figure in place of a placeholder, escaped so that it cannot end the script.
-
-    The figure fills the window. The page offers it as PNG and SVG; the library's view of the source would take names
-    for markup.
-    """
-    title = f"<title>{escape(figure['title']['text'])}</title>"
-    head = f'<meta name="viewport" content="width=device-width">{title}{_STYLE}'
-    for old, new in (
-        ("<html>", '<html lang="en">'),
-        ("<title>Chart</title>", head),
-        (json.dumps(_PLACEHOLDER, separators=(",", ":")), embedded({**figure, **_FILLING})),
-    ):
-        before, place, after = page.partition(old)
-        assert place, "the page of a figure is not what it was"
-        page = before + new + after
-    return page

@@ -27,9 +27,6 @@ SHAPES: Final = ("circle", "square", "triangle-up", "diamond")
 UPRIGHT: Final[Spec] = {"angle": 270, "align": "left", "baseline": "middle", "fontSize": 12, "color": INK}
 LEGEND: Final = {"title": None, "orient": "top", "labelFontSize": 12, "offset": 0}
 MENU: Final = {"actions": {"export": True, "source": False, "compiled": False, "editor": False}}
-_YEAR_STEPS: Final = (1, 2, 5, 10, 20, 50, 100, 200)
-_TICKS: Final = 12
-
 LINE: Final = 15.0  # pixels, the height of a line of text
 GAP: Final = 7.0  # pixels between a line's end and its name
 _FAR: Final = 45.0  # pixels that a label moves at most to leave lines uncovered
@@ -68,12 +65,10 @@ def layer(data: str, mark: str, encoding: Spec, *, kind: str = "", **look: Any) 
     }
 
 
-def years(first: float, last: float, domain: Sequence[float] | None = None, title: str = "year") -> Spec:
-    """The encoding of years, with ticks at round years between the first and the last."""
-    step = next((step for step in _YEAR_STEPS if (last - first) / step <= _TICKS), _YEAR_STEPS[-1])
-    ticks = [step * n for n in range(math.ceil(first / step), math.floor(last / step) + 1)]
-    axis = {"format": "d", "title": title, "grid": False, "values": ticks}
-    return number("year", axis=axis, scale={"nice": False, **({"domain": [*domain]} if domain else {})})
+def years(domain: Sequence[float], title: str = "year") -> Spec:
+    """The encoding of years, with ticks at whole years."""
+    axis = {"format": "d", "title": title, "grid": False, "tickCount": 12, "tickMinStep": 1}
+    return number("year", axis=axis, scale={"nice": False, "domain": [*domain]})
 
 
 def finish(
@@ -303,7 +298,7 @@ def curves_figure(
     legend = [f"line: {line}{'' if certain else ', band: one sd to either side'}"]
     legend += ["dashed: skill + draw margin"] * dashed + [f"dotted: {dotted}"] * bool(other)
     legend += [f"thin: {run.meta.period}s without games"] * (not by)
-    x = years(first, newest, [first, last], by or "year")
+    x = years([first, last], by or "year")
     scale = {"domain": [low, high], "nice": False, "zero": False}
     y = number("value", axis={"format": "d", "title": axis}, scale=scale)
     # By the middle of their time, so that contemporaries have different colours.
