@@ -32,11 +32,9 @@ from ttt_cli.views.figures import FIGURE_FORMATS
 from ttt_cli.views.figures import figure as module
 from ttt_cli.views.figures.figure import calibration_figure, histories, make_figure, render
 from ttt_cli.views.figures.spec import (
-    COLOURS,
     GAP,
     LINE,
     Label,
-    curve_layers,
     last_year,
     place,
     shorten,
@@ -302,13 +300,6 @@ def test_a_stored_grid_is_drawn_and_its_best_marked(tmp_path: Path) -> None:
     assert best["values"] == [{"beta": 200.0, "tau": 10.0}]
 
 
-def test_more_players_than_colours_differ_in_their_points() -> None:
-    names = [str(at) for at in range(4 * len(COLOURS))]
-    (points,) = (one for one in curve_layers({}, {}, names, "", margins=False) if one["name"] == "points")
-    hues, shapes = (points["encoding"][channel]["scale"]["range"] for channel in ("color", "shape"))
-    assert len(set(zip(hues, shapes, strict=True))) == len(names)
-
-
 @pytest.mark.slow
 def test_every_format_is_what_it_says(run: Run) -> None:
     spec = make_figure(run, "skills", ["Anderssen"]).spec
@@ -430,12 +421,11 @@ LABELS = st.lists(
     min_size=1,
     max_size=12,
 )
-POINTS = st.lists(st.tuples(st.floats(0.0, 860.0), st.floats(0.0, FIGURE)), max_size=60)
 
 
-@given(LABELS, POINTS)
-def test_twelve_names_never_cover_each_other_and_stay_inside(labels: list[Label], points: list) -> None:
-    placed = place(labels, FIGURE, points)
+@given(LABELS)
+def test_twelve_names_never_cover_each_other_and_stay_inside(labels: list[Label]) -> None:
+    placed = place(labels, FIGURE)
     assert [label.text for label in placed] == [label.text for label in labels]
     assert [label.x for label in placed] == [label.x for label in labels]
     for i, one in enumerate(placed):
@@ -445,14 +435,6 @@ def test_twelve_names_never_cover_each_other_and_stay_inside(labels: list[Label]
 
 def test_a_name_alone_stays_at_its_line() -> None:
     assert place([Label("Morphy", 10.0, 100.0)], FIGURE) == [Label("Morphy", 10.0, 100.0)]
-
-
-def test_a_name_makes_way_for_a_line_beside_it_but_not_far() -> None:
-    wanted = Label("Morphy", 10.0, 100.0)
-    (moved,) = place([wanted], FIGURE, [(15.0, 100.0)])
-    assert LINE / 2 <= abs(moved.y - 100.0) < LINE
-    wall = [(15.0, float(y)) for y in range(440)]
-    assert place([wanted], FIGURE, wall) == [wanted]
 
 
 @given(st.lists(st.tuples(st.floats(1800.0, 2020.0), st.text("ab", max_size=30)), min_size=1))

@@ -23,13 +23,11 @@ INK: Final = "#222222"
 PALE: Final = "#777777"
 # Okabe and Ito's colours, distinct for the colour-blind; their yellow is too pale for lines on white.
 COLOURS: Final = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#000000", "#E69F00", "#56B4E9")
-SHAPES: Final = ("circle", "square", "triangle-up", "diamond")
 UPRIGHT: Final[Spec] = {"angle": 270, "align": "left", "baseline": "middle", "fontSize": 12, "color": INK}
 LEGEND: Final = {"title": None, "orient": "top", "labelFontSize": 12, "offset": 0}
 MENU: Final = {"actions": {"export": True, "source": False, "compiled": False, "editor": False}}
 LINE: Final = 15.0  # pixels, the height of a line of text
 GAP: Final = 7.0  # pixels between a line's end and its name
-_FAR: Final = 45.0  # pixels that a label moves at most to leave lines uncovered
 _CHARACTER: Final = 7.0  # pixels of a character, on the wide side
 _LONGEST: Final = 34  # characters
 _ROOM: Final = 0.04  # of the height, above and below the curves
@@ -111,11 +109,6 @@ class Label(NamedTuple):
     x: float
     y: float
 
-    def contains(self, point: Position) -> bool:
-        """Whether a point is under the text."""
-        x, y = point
-        return self.x <= x <= self.x + text_width(self.text) and abs(self.y - y) < LINE / 2
-
     def covers(self, other: "Label") -> bool:
         """Whether two texts overlap."""
         one, two = (label.x + text_width(label.text) + GAP for label in (self, other))
@@ -132,27 +125,27 @@ def shorten(text: str) -> str:
     return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"
 
 
-def place(labels: Sequence[Label], height: float, lines: Sequence[Position] = ()) -> list[Label]:
+def place(labels: Sequence[Label], height: float) -> list[Label]:
     """Move each label to the nearest free height between 0 and `height`, the highest labels first.
 
-    Labels avoid the points of `lines` where a short move is enough. A label without free height is not moved.
+    A label without free height is not moved.
     """
     lowest, highest = LINE / 2, height - LINE / 2
     placed: dict[int, Label] = {}
     for index in sorted(range(len(labels)), key=lambda i: labels[i].y):
         wanted = labels[index]
-        start = min(max(wanted.y, lowest), highest)
-        tried = [start + step * LINE / 3 for step in range(-9, 10)]
-        tried += [other.y + way for other in placed.values() for way in (-LINE, LINE)]
-        at = (
+        tried = [
+            wanted.y,
+            lowest,
+            highest,
+            *(one.y + way for one in placed.values() for way in (-LINE, LINE)),
+        ]
+        at = [
             wanted._replace(y=y)
             for y in sorted(tried, key=lambda y: abs(y - wanted.y))
             if lowest <= y <= highest
-        )
-        free = [label for label in at if not any(label.covers(other) for other in placed.values())]
-        near = (label for label in free if abs(label.y - wanted.y) <= _FAR)
-        clear = (label for label in near if not any(label.contains(point) for point in lines))
-        placed[index] = next(clear, free[0] if free else wanted)
+        ]
+        placed[index] = next((one for one in at if not any(map(one.covers, placed.values()))), wanted)
     return [placed[index] for index in range(len(labels))]
 
 
@@ -200,11 +193,6 @@ def curve_layers(
     `other_active` (value), `points`, `labels`, `strokes` and `zero`.
     """
     colours = {"domain": [*names], "range": colours_of(len(names))}
-    # Players of one colour have different points.
-    shapes = {
-        "domain": [*names],
-        "range": [SHAPES[at // len(COLOURS) % len(SHAPES)] for at in range(len(names))],
-    }
     hue, piece = name("player", legend=None, scale=colours), {"detail": name("piece")}
     value, band = {"x": x, "y": y, "color": hue}, {"x": x, "y": y | {"field": "low"}, "color": hue}
     band["y2"] = {"field": "high"}
@@ -225,7 +213,7 @@ def curve_layers(
             for data, kind, field, dash in [*lines, ("other_", "curve rated", "value", [2, 3])]
             for of, width, opacity in (("idle", 1.0, 0.55), ("active", 2.0, 1.0))
         ),
-        layer("points", "point", value | {"shape": name("player", legend=None, scale=shapes), "tooltip": tips},
+        layer("points", "point", value | {"shape": name("player", legend=None), "tooltip": tips},
               filled=True, size=22, opacity=1),
         layer("strokes", "line", value | {"detail": name("player")}, strokeWidth=0.8),
         layer("labels", "text", text, kind="halo", **look, stroke="white", strokeWidth=4, strokeJoin="round",
@@ -264,10 +252,9 @@ def curves_figure(
 
     tips = [pixels(end.year, end.mean) for end in ends.values()]
     wanted = [Label(text, x + GAP, y) for (_, text), (x, y) in zip(named, tips, strict=True)]
-    drawn = [pixels(p.year, value) for p in every for value in (p.mean, p.mean + (p.margin or 0.0))]
     labels: Records = []
     strokes: Records = []
-    for player, label, free in zip(ends, wanted, place(wanted, HEIGHT, drawn), strict=True):
+    for player, label, free in zip(ends, wanted, place(wanted, HEIGHT), strict=True):
         at, above, below = (
             {
                 "player": player, "text": label.text, "year": first + x / WIDTH * (last - first),
