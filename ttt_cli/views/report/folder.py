@@ -1,15 +1,12 @@
-"""Write a site's folder: complete beside its place, then exchanged with the older site in one step."""
+"""Write a site's folder: complete beside its place, then renamed to it once the older site is set aside."""
 
-import ctypes
-import errno
 import os
 import secrets
 import shutil
-import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from ttt_cli.support.errors import RunError
 from ttt_cli.support.files import real_place, workplace
@@ -18,10 +15,7 @@ MARK: Final = "made-by-ttt.txt"
 _MARK_TEXT: Final = "This folder was written by `ttt report`, which replaces it as a whole.\n"
 _OURS: Final = frozenset({MARK, "players", "years", "events", "data"})
 _ENDINGS: Final = (".html", ".css", ".js")
-_OLD: Final = ".ttt-old"  # suffix of an older site set aside where two folders cannot be exchanged
-_HERE: Final = -100  # AT_FDCWD
-_SWAP: Final = 2  # RENAME_EXCHANGE of Linux, RENAME_SWAP of macOS
-_UNSUPPORTED: Final = (errno.EINVAL, errno.ENOSYS, errno.ENOTSUP)
+_OLD: Final = ".ttt-old"  # suffix of an older site set aside
 Write = Callable[[str, str], None]
 
 
@@ -59,28 +53,11 @@ def new_folder(place: Path) -> Iterator[Write]:
         raise RunError(f"cannot be written: {error.strerror or error}", where=str(place)) from error
 
 
-def exchange(one: Path, other: Path) -> bool:
-    """Exchange two folders in one step; False where the system or the file system cannot. Raises OSError."""
-    libc: Any = ctypes.CDLL(None, use_errno=True) if os.name == "posix" else None
-    names = os.fsencode(one), os.fsencode(other)
-    if sys.platform == "darwin" and hasattr(libc, "renamex_np"):
-        failed = libc.renamex_np(*names, _SWAP)
-    elif sys.platform == "linux" and hasattr(libc, "renameat2"):
-        failed = libc.renameat2(_HERE, names[0], _HERE, names[1], _SWAP)
-    else:
-        return False
-    if failed and ctypes.get_errno() not in _UNSUPPORTED:
-        raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()), str(other))
-    return not failed
-
-
 def _take_place(new: Path, place: Path) -> None:
-    """Put `new` at `place`. An older folder is at `new` afterwards, or set aside under a name that is never swept."""
-    if place.exists() and exchange(new, place):
-        return
-    if place.exists():
-        place.rename(place.with_name(f".{place.name}.{secrets.token_hex(4)}{_OLD}"))
+    """Put `new` at `place`. An older folder is set aside under a name that is never swept."""
     try:
+        if place.exists():
+            place.rename(place.with_name(f".{place.name}.{secrets.token_hex(4)}{_OLD}"))
         new.rename(place)
     finally:
         _put_back(place)

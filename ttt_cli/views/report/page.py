@@ -3,24 +3,17 @@
 import json
 import math
 from dataclasses import asdict
-from itertools import groupby
-from operator import itemgetter
 from typing import Any, Final
 
 import numpy as np
 
 from ttt_cli.periods import STEPS_PER_YEAR, label, year_of
 from ttt_cli.reading.reports import place_text
-from ttt_cli.runs.meta import RunMeta, in_use
-from ttt_cli.runs.run import CURVES, Run
+from ttt_cli.runs.meta import in_use
+from ttt_cli.runs.run import CURVES, Row, Run
 from ttt_cli.support.progress import SILENT, Progress
 from ttt_cli.views.beside import Beside
-from ttt_cli.views.evidence import (
-    gain_per_game,
-    has_evidence,
-    naive_log_evidence,
-    stored_surface,
-)
+from ttt_cli.views.evidence import gain_per_game, naive_log_evidence, stored_surface
 from ttt_cli.views.figures.figure import moving_figure, surface_figure, surface_note
 from ttt_cli.views.figures.spec import embedded
 from ttt_cli.views.rankings import Eligible, eligible
@@ -34,11 +27,6 @@ _LISTED: Final = "SELECT file, line, action, reason, detail FROM problems LIMIT 
 _SHORTEST: Final = 3  # years of a curve
 
 
-def model_gain(meta: RunMeta) -> float | None:
-    """The gain in evidence per game over the naive model, nats; None without evidence."""
-    return gain_per_game(meta) if has_evidence(meta) else None
-
-
 def pictures(run: Run) -> list[tuple[str, str]]:
     """Title and figure of every curve of the run, with a band of one sd."""
     return [
@@ -46,22 +34,6 @@ def pictures(run: Run) -> list[tuple[str, str]]:
         for name in CURVES
         if len([row for row in run.curve(name) if row[0] % 1 == 0]) >= _SHORTEST
     ]
-
-
-def _evidence_facts(meta: RunMeta) -> list[tuple[str, str]]:
-    """Evidence beside the naive model, and how inference ended."""
-    has_error, gain = math.isfinite(meta.remaining_error), model_gain(meta)
-    return [
-        ("log-evidence, nats", f"{meta.log_evidence:,.4f}" if gain is not None else f"{meta.model} has none"),
-        ("naive model (always the share of draws), nats",
-         f"{naive_log_evidence(meta.weight, meta.draw_share):,.4f}"),
-        *([("gain per game, nats", f"{gain:.6f}")] if gain is not None else ()),
-        ("converged", "yes" if meta.converged else "no"),
-        ("sweeps", f"{meta.sweeps:,}"),
-        ("largest error left, points", f"{meta.remaining_error:.3g}" if has_error else "unknown"),
-        *([("posterior", meta.posterior)] if meta.posterior else ()),
-        ("updates left out", f"{meta.skipped_sites:,}"),
-    ]  # fmt: skip
 
 
 DATA_SCRIPTS: Final = ("fold.js", "periods.js", "onward.js", "data.js")
@@ -84,12 +56,13 @@ SELECT players.games, count(DISTINCT player), count(*) FROM ({_KEPT}) kept JOIN 
 GROUP BY players.games ORDER BY players.games DESC
 """
 _ROWS: Final = """
-SELECT player, players.games, wins, draws, losses, opponents, onward, period_number, mean, coalesce(sd, 0.0),
-       kept.games, {margin}
+SELECT player, players.games, wins, draws, losses, opponents, onward, list(period_number ORDER BY period_number),
+       list(mean ORDER BY period_number), list(coalesce(sd, 0.0) ORDER BY period_number),
+       list(kept.games ORDER BY period_number), {margins}
 FROM ({kept}) kept JOIN players USING (player)
 JOIN (SELECT player, [sd_rise, mean_growth, mean_decline_after, sd_early] AS onward FROM spans WHERE "until" IS NULL)
 USING (player)
-WHERE players.games >= ? ORDER BY player, period_number
+WHERE players.games >= ? GROUP BY ALL ORDER BY player
 """
 _HAS: Final = """
 SELECT count(sd) > 0, bool_or(mean_growth <> 0 OR mean_decline <> 0 OR sd_early <> 0) IS TRUE FROM spans
@@ -136,13 +109,13 @@ def report_page(
         parts = {
             "title": f"{run.name}: skill histories",
             "about": f"{meta.describe()}; {scale_note(run)}",
-            "gain": model_gain(meta),
+            "gain": finite(gain_per_game(meta)),
+            "naive": naive_log_evidence(meta.weight, meta.draw_share),
             "notes": (*notes, *meta.notes),
             "beside": beside,
             "pictures": pictures(run),
             "surface_note": surface and surface_note(surface),
             "surface": surface and figure(surface_figure(run, surface), "surface", height=height),
-            "evidence": _evidence_facts(meta),
             "params": [(key, short_text(value)) for key, value in in_use(meta.params).items()],
             "config": json.dumps(meta.config, indent=2, ensure_ascii=False),
             "inputs": run.select("SELECT path, kind, rows, used, digest FROM inputs")[1],
@@ -178,13 +151,14 @@ def report_data(
     used = np.cumsum([players * _PLAYER_BYTES + rows * row_bytes for _, players, rows in sizes])
     carried = sizes[: max(int(np.searchsorted(used, budget, "right")), 1)]
     min_games = float(carried[-1][0]) if carried else 0.0
-    rows = run.stream(_ROWS.format(kept=_KEPT, margin="draw_margin" if margin else "NULL"), [min_games])[1]
+    margins = "list(draw_margin ORDER BY period_number)" if margin else "NULL"
+    rows = run.stream(_ROWS.format(kept=_KEPT, margins=margins), [min_games])[1]
     slope, shift = run.scale.slope, run.scale.shift
     ((has_sd, careers),) = run.select(_HAS)[1]
     players = []
     with progress.task("writing the page", sum(count for _, count, _ in carried), "players") as bar:
-        for _, group in groupby(rows, key=itemgetter(0)):
-            players.append(_packed(list(group), slope, careers=careers))
+        for row in rows:
+            players.append(_packed(row, slope, careers=careers))
             bar.advance()
     most, prior, centre, decline, *periods = run.select(_LATER)[1][0]
     later = [
@@ -216,17 +190,16 @@ def report_data(
     }
 
 
-def _packed(rows: list[tuple[Any, ...]], slope: float, *, careers: bool) -> list[Any]:
-    name, *record, (rise, growth, after, early), start = rows[0][:8]
+def _packed(row: Row, slope: float, *, careers: bool) -> list[Any]:
+    name, *record, (rise, growth, after, early), numbers, means, sds, games, margins = row
     onward = [float(f"{value:.4g}") for value in (rise * slope**2, growth * slope, after, early)]
-    numbers, means, sds, games, margins = list(zip(*rows, strict=True))[7:]
-    offsets = [number - start for number in numbers]
+    start, length = numbers[0], len(numbers)
     return [
         name,
         *map(short, record),
         onward if careers else onward[0],
         start,
-        0 if offsets == list(range(len(rows))) else offsets,
+        0 if numbers[-1] - start + 1 == length else [number - start for number in numbers],
         *(list(map(short, column)) for column in (means, sds, games)),
-        0 if margins[0] is None else list(map(short, margins)),
+        list(map(short, margins)) if margins else 0,
     ]

@@ -10,15 +10,16 @@ import numpy as np
 from ttt_cli.runs.run import Run
 from ttt_cli.support.progress import SILENT, Progress
 from ttt_cli.views.beside import Beside
+from ttt_cli.views.evidence import gain_per_game
 from ttt_cli.views.figures.figure import reigns_figure
 from ttt_cli.views.figures.spec import embedded, showable
 from ttt_cli.views.rankings import CHALLENGES, Eligible, Leader, eligible, most_dominant, peaks, reigns
 from ttt_cli.views.report import markup as html
 from ttt_cli.views.report.book import Book, Event, Person, predicted, span
 from ttt_cli.views.report.folder import new_folder
-from ttt_cli.views.report.page import LATE, model_gain, pictures
+from ttt_cli.views.report.page import LATE, pictures
 from ttt_cli.views.report.pages import event_subject, player_subject, year_page
-from ttt_cli.views.rows import Rows, counted
+from ttt_cli.views.rows import Rows, counted, finite
 from ttt_cli.views.run import scale_note
 
 _SHOWN: Final = 50
@@ -43,7 +44,7 @@ def front_page(book: Book) -> str:
     notes = [html.part("warning", showable(line)) for line in run.meta.notes]
     late = "" if run.meta.converged else html.part("warning", LATE)
     games = f'<dl class="cards">{html.part("game_cards", run.meta)}</dl>'
-    model = f'<dl class="cards">{html.part("model_cards", run.meta, model_gain(run.meta))}</dl>'
+    model = f'<dl class="cards">{html.part("model_cards", run.meta, finite(gain_per_game(run.meta)))}</dl>'
     ones = html.section("Number ones", _number_ones(book)) if book.rankings else ""
     ranked = [(head, ask(run, book.limits, _SHOWN)) for head, ask in GREATEST]
     greatest = [html.section(head, _table(book, head, rows)) for head, rows in ranked if rows.rows]
