@@ -15,7 +15,6 @@ import random
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from functools import partial
 from typing import NamedTuple
 from unittest.mock import patch
 
@@ -70,8 +69,8 @@ def truths(chance: random.Random) -> list[Truth]:
     return [one(number) for number in range(chance.choice((1, 2, 3, 5, 12, 40)))]
 
 
-def pgn_of(games: Sequence[Truth], chance: random.Random, *, plain: bool = False) -> str:
-    """The games as PGN in one of many layouts; with `plain`, one blank line stands before and behind moves."""
+def pgn_of(games: Sequence[Truth], chance: random.Random) -> str:
+    """The games as PGN in one of many layouts."""
     names = ["Date", "White", "Black", "Result", *MORE]
     orders = chance.choice(("standard", "of the file", "of each game"))
     blanks, moves = chance.choice((0.0, 0.0, 0.05, 0.3, 1.0)), chance.choice((0.0, 0.0, 0.1, 0.5, 1.0))
@@ -90,8 +89,7 @@ def pgn_of(games: Sequence[Truth], chance: random.Random, *, plain: bool = False
         lines = [f'[{name} "{values[name]}"]\n' for name in names if values.get(name)]
         section = "".join(line + "\n" * (chance.random() < blanks) for line in lines)
         if chance.random() < moves:
-            before, behind = (1, 1) if plain else chance.choices((0, 1, 1, 2), k=2)
-            section = section.rstrip("\n") + "\n" if plain else section
+            before, behind = chance.choices((0, 1, 1, 2), k=2)
             text = chance.choice((*MOVES, "")) + (game.result or "*")
             section += "\n" * before + text + "\n" * (1 + behind)
         elif not dense:
@@ -162,7 +160,6 @@ def _table(read: Callable[..., Table], *, cut: int = delimited.CUT, block: int =
 READERS: dict[str, tuple[Callable[..., str], Reader]] = {
     "PGN, scanner": (pgn_of, scanned),
     "PGN, plain scanner": (pgn_of, lambda blocks: scanned(blocks, PlainScanner())),
-    "PGN, python-chess": (partial(pgn_of, plain=True), lambda blocks: scanned(blocks, by_chess=True)),
     "table": (table_of, _table(read_delimited)),
     "table, few lines at a time": (table_of, _table(read_delimited, cut=200, block=50)),
     "JSON": (objects_of, _table(read_jsonl)),

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import math
 import tempfile
 import time
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import duckdb
 import pyarrow as pa
@@ -19,7 +17,6 @@ from tests.support.cases import each
 from ttt_cli.config.schema import DataConfig
 from ttt_cli.reading.batches import Table
 from ttt_cli.reading.input import DamagedInputError
-from ttt_cli.reading.parquet import _text as text_of
 from ttt_cli.reading.parquet import read_parquet
 from ttt_cli.support.errors import ConfigError, DataError
 
@@ -59,46 +56,29 @@ def test_records_in_their_order(folder: Path) -> None:
     assert found[0] == (1, "1858-06-15", "A0", "B", "1-0", "0")
     assert [row[2] for row in found] == [f"A{i}" for i in range(3000)]
     assert list(folder.iterdir()) == []
+    assert rows(opened(written(f"{query} LIMIT 0", folder))) == []
 
 
-@pytest.mark.slow
 @each(
     "value, text",
     [
-        *[
-            ("'x'", "x"),
-            ("''", ""),
-            ("NULL::VARCHAR", ""),
-            ("NULL::DOUBLE", ""),
-            ("'NA'", "NA"),
-            ("'null'", "null"),
-        ],
+        *[("'x'", "x"), ("''", ""), ("NULL::VARCHAR", ""), ("NULL::DOUBLE", ""), ("'NA'", "NA")],
         *[
             ("1858", "1858"),
             ("18580615::BIGINT", "18580615"),
             ("1858.0::DOUBLE", "1858"),
             ("0.5::FLOAT", "0.5"),
         ],
-        *[("'nan'::DOUBLE", ""), ("0.5::DECIMAL(4,1)", "0.5"), ("1e300::DOUBLE", "1e+300"), ("true", "true")],
+        *[("'nan'::DOUBLE", ""), ("0.5::DECIMAL(4,1)", "0.5"), ("1e15::DOUBLE", "1000000000000000.0")],
         *[("DATE '0999-01-02'", "0999-01-02"), ("TIMESTAMP '1858-06-15 23:59:59'", "1858-06-15")],
-        *[
-            ("TIMESTAMP_NS '1858-06-15 12:00:00'", "1858-06-15"),
-            ("TIMESTAMPTZ '1858-06-15 23:00:00-05'", "1858-06-16"),
-        ],
-        *[("encode('Löwenthal')", "Löwenthal"), ("'a'::ENUM('a', 'b')", "a"), ("[1, 2]", "[1, 2]")],
+        *[("TIMESTAMP_NS '1858-06-15 12:00:00'", "1858-06-15"), ("true", "true"), ("[1, 2]", "[1, 2]")],
+        *[("encode('Löwenthal')", "Löwenthal"), ("TIMESTAMPTZ '1858-06-15 23:00:00-05'", "1858-06-16")],
+        ("'a'::ENUM('a', 'b')", "a"),
     ],
 )
 def test_types_as_texts(folder: Path, value: str, text: str) -> None:
     query = f"SELECT {value} AS white, 'B' AS black, 1858 AS year, 1 AS result"
     assert rows(opened(written(query, folder)))[0][2] == text
-
-
-def test_numbers_beyond_what_floats_hold_stay_as_they_are() -> None:
-    assert list(map(text_of, (999999999999999.0, 1e15, -math.inf))) == [
-        "999999999999999",
-        "1000000000000000.0",
-        "-inf",
-    ]
 
 
 def test_columns_are_mapped_like_headers(folder: Path) -> None:
@@ -131,11 +111,6 @@ def test_matches_and_their_scores(folder: Path) -> None:
     ]
 
 
-def test_no_rows(folder: Path) -> None:
-    query = "SELECT 1 AS year, 'A' AS white, 'B' AS black, 1 AS result WHERE false"
-    assert rows(opened(written(query, folder))) == []
-
-
 def test_damage(folder: Path) -> None:
     content = written("SELECT 1 AS year, 'A' AS white, 'B' AS black, 1 AS result", folder)
     for broken in (content[:-10], b"PAR1" + content[:50]):
@@ -152,27 +127,12 @@ def test_damage(folder: Path) -> None:
     assert list(folder.iterdir()) == []
 
 
-def test_columns_that_are_not_used_are_not_read(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A file of 6 kB with nested columns of nothing but NULL took 3 GB."""
-    players = "1858 AS year, 'A' AS white, 'B' AS black, 1 AS result"
-    query = f"SELECT {players}, [{{'a': [i]}}] AS nested, repeat('x', 1000) AS note FROM range(3000) t(i)"
-    content, read = written(query, folder), []
-    iter_batches = pq.ParquetFile.iter_batches
-
-    def seen(self: Any, *args: Any, columns: list[str], **kwargs: Any) -> Any:
-        read.extend(columns)
-        return iter_batches(self, *args, columns=columns, **kwargs)
-
-    monkeypatch.setattr(pq.ParquetFile, "iter_batches", seen)
-    assert len(rows(opened(content))) == 3000
-    assert set(read) == {"year", "white", "black", "result"}
-
-
-def test_a_name_of_many_letters_in_many_rows(folder: Path) -> None:
-    """It is one entry of a dictionary, and is looked at once."""
+def test_what_is_not_used_or_repeated_takes_no_memory(folder: Path) -> None:
+    """A nested column of nothing but NULL, and a long name that is one entry of a dictionary."""
     names = pa.DictionaryArray.from_arrays(pa.array([0] * 1_000_000, pa.int8()), [("x" * 90_000)])
     columns = {"white": names, "black": pa.DictionaryArray.from_arrays(names.indices, ["B"])}
     columns |= {"year": pa.array([1858] * len(names)), "result": pa.array([1] * len(names))}
+    columns["nested"] = pa.nulls(len(names), pa.list_(pa.list_(pa.int8())))
     path = folder / "long.parquet"
     pq.write_table(pa.table(columns), path)
     content = path.read_bytes()

@@ -1,23 +1,32 @@
-"""Laws of reading PGN: known records come back from any layout, and blocks may be cut anywhere."""
+"""Laws of reading PGN: records come back from any layout; the compiled scanner agrees with Python."""
 
 from __future__ import annotations
 
 import io
-from collections.abc import Iterable
+import lzma
+import random
+import tarfile
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
+from pathlib import Path
 from typing import NamedTuple
 
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from benchmarks.fuzz_pgn import SEED_GAMES, TRAPS, compared, mutated, said
+from tests.reference.pgn import PlainScanner
 from tests.support.batches import scanned
+from tests.support.cases import each
+from tests.support.strategies import examples
 from ttt_cli.config.schema import DataConfig
 from ttt_cli.games.read import read_games
-from ttt_cli.reading.input import plain_blocks, text_of
+from ttt_cli.reading import pgn as pgn_compiled
+from ttt_cli.reading.batches import Batch
+from ttt_cli.reading.input import DamagedInputError, plain_blocks, text_of
+from ttt_cli.reading.pgn import Scanner
 from ttt_cli.support.errors import DataError
-
-pytestmark = pytest.mark.slow
 
 PIECES = [
     *('[Event "x"]', '[White "A', '"]', '[Black "B"]', '[Result "1-0"]', '[Date "1858"]', "[", "]", '"', "\\"),
@@ -83,24 +92,14 @@ def cut(content: bytes, places: list[int]) -> list[bytes]:
     return [content[a:b] for a, b in pairwise(ends) if a < b]
 
 
+@pytest.mark.slow
 @given(written())
 def test_records_come_back(case: tuple[list[Record], str]) -> None:
     records, text = case
     assert [Record(*map(text_of, row[1:5])) for row in scanned([text.encode()])[0]] == records
 
 
-@given(written(), st.sampled_from(["\r\n", "\r"]))
-def test_all_ends_of_lines_are_equal(case: tuple[list[Record], str], end: str) -> None:
-    _, text = case
-    assert scan(plain_blocks([text.replace("\n", end).encode()], None, "games")) == scan([text.encode()])
-
-
-@given(written(), st.lists(st.integers(0, 10_000), max_size=8))
-def test_blocks_may_be_cut_anywhere(case: tuple[list[Record], str], places: list[int]) -> None:
-    content = case[1].encode()
-    assert scan(cut(content, places)) == scan([content])
-
-
+@pytest.mark.slow
 @given(st.lists(st.sampled_from(PIECES), max_size=40).map("".join), st.lists(st.integers(0, 400), max_size=6))
 @example('[Event "x"]\n[Event "x', [12])
 def test_blocks_of_rubbish_may_be_cut_anywhere(text: str, places: list[int]) -> None:
@@ -108,17 +107,12 @@ def test_blocks_of_rubbish_may_be_cut_anywhere(text: str, places: list[int]) -> 
     assert scan(cut(content, places)) == scan([content])
 
 
-def test_one_byte_at_a_time() -> None:
-    first = b'x\n[Event "x"]\n[White ""A""]\n\n1. e4 {[White "Z"]\n} 1-0\n\n'
-    content = first + b'[Event "y"]\n\n1. d4 { ; 0-1\n\n[Event "z"]\n{}'
-    assert scan([content[i : i + 1] for i in range(len(content))]) == scan([content])
-
-
 RUBBISH = st.lists(
     st.sampled_from(PIECES) | st.text(st.characters(exclude_categories=["Cc", "Cs"]), max_size=3), max_size=60
 ).map("".join)
 
 
+@pytest.mark.slow
 @given(RUBBISH, st.sampled_from(["scan", "chess"]))
 def test_every_record_is_used_or_counted(text: str, reader: str) -> None:
     usable = '[Event "x"]\n[White "A"]\n[Black "C"]\n[Date "1858"]\n[Result "1-0"]\n\n1-0\n\n' * 20
@@ -131,6 +125,7 @@ def test_every_record_is_used_or_counted(text: str, reader: str) -> None:
     assert {reason: dropped.count(reason) for reason in dropped} == report.dropped
 
 
+@pytest.mark.slow
 @given(st.binary(max_size=80))
 def test_any_bytes_are_refused_as_data(content: bytes) -> None:
     """So few bytes hold no game; nothing but a DataError, which names the input, may come of them."""
@@ -138,3 +133,177 @@ def test_any_bytes_are_refused_as_data(content: bytes) -> None:
         with pytest.raises(DataError) as caught:
             read_games([io.BytesIO(content)], data)
         assert caught.value.where == "<stream>"
+
+
+SAMPLES = Path(__file__).parents[2] / "sample_pgn"
+FIRST = '[Event "x"]\n[Date "1858"]\n[White "A"]\n[Black "B"]\n[Result "1-0"]\n'
+LAST = '\n[Event "z"]\n[White "C"]\n[Black "D"]\n'  # read on the slow path, since the file ends behind it
+ODD_MOVES = st.sampled_from(
+    [
+        *(
+            "\n",
+            "\n\n",
+            " ",
+            "1.",
+            "1. e4",
+            "1-0",
+            "0-1",
+            "1/2",
+            "1/2-1/2",
+            "*",
+            "-",
+            "/",
+            "{}",
+            "{\n}",
+            "{;}",
+        ),
+        *("{[%clk 1]}", '{\n[White "Z"]\n}', "{", ";x\n", "\n%x\n", "%", "[", "[x]", "(", ")", "$1", "O-O"),
+        *("\t", "\f", '[Event "y"]'),
+        *("(1. d4 (d5) *)", "O-O-O", "0-0", "exd8=Q#", "Raxb1", "R1e2", "e.p.", "$12", "Nf3-g5", "h4"),
+    ]
+)
+ODD_TAGS = st.sampled_from(
+    [
+        *('[Event "x"]', '[event "y"]', '[White "A"]', '[Black "B"]', '[Date "1858"]', '[Result "1-0"]'),
+        *("\n", "\n", "\n", "\n\n", " ", "\t", '[ECO "C"]', '[ ECO  "" ]', '[A"b"]', '[White ""A""]'),
+        *("; x\n", "%x\n", "\f", "\ufeff", "[Black B]", '[1 "x"]', "e4", "1-0\n", "1. e4\n"),
+        *('[White "\\""]', '[Result "*"]', '[Site "s"]', '[site "S"]', '[Round "1.2"]', '[Variant "x"]'),
+        *('[WhiteFideId "12"]', '[BLACKFIDEID "3"]', '[Variant ""]', '[TimeControl "300+3"]'),
+        *('[UTCDate "2017.04.01"]', '[utcdate "2018.04.01"]', '[Date "????.??.??"]', '[SetUp "1"]'),
+        *('[Setup "0"]', '[FEN "8/8/8 w - -"]', '[FEN "?"]', '[WhiteFideIx "1"]'),
+        '[FEN "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1"]',
+    ]
+)
+
+
+def both(content: bytes, blocks: Sequence[bytes] | None = None) -> int:
+    """Games read on the slow path, after both scanners have said the same."""
+    compiled = Scanner()
+    assert said(compiled, blocks or [content]) == said(PlainScanner(), [content])
+    return compiled.slow
+
+
+@each(
+    "game",
+    [
+        FIRST + "\n1. e4 e5 1-0\n",
+        FIRST + "1. e4 e5 1-0\n",
+        FIRST + "\n\n\n1. e4 e5\n\n1-0\n\n",
+        FIRST + "\n1. e4 {comment} e5 {\n\ntwo lines\n[%clk 1:00] } 1-0\n",
+        FIRST + "\n1. e4 ; { remark\ne5\n%escaped { line\n100% 1-0\n",
+        FIRST + "\n1. e4 [ [x] e5 (1. d4 *) 1-0{end}\n",
+        FIRST + "\n",
+        FIRST.replace("[", "  [ ").replace(' "', '\t "').replace('"]', '" ]\t'),
+        FIRST.lower() + '[ÉCO "x"]\n'.replace("É", "E"),
+        FIRST.replace('"A"', '"Löwenthal [b] {c} ; d"') + "\n1-0\n",
+        FIRST.replace("1-0", "*") + "\n1. e4 0-1\n",
+        FIRST.replace("1-0", "0-1") + "\n1. e4 1-0\n",
+        FIRST.replace('[Result "1-0"]\n', "") + "\n1. e4 1/2\n",
+        FIRST.replace("1-0", "1/2-1/2") + "\n1. e4 1/2-1/2\n",
+        FIRST.replace("1-0", "*") + "\n*\n",
+        '[Site "s"]\n[Round "1"]\n[WhiteFideId "1"]\n[BlackFideId "2"]\n[Variant "v"]\n'
+        + '[TimeControl "300+3"]\n[UTCDate "1858.01.01"]\n'
+        + FIRST
+        + "\n1. e4 1-0\n",
+        '[SetUp "1"]\n[FEN "8/8 w"]\n' + FIRST + "\n1. e4 (1. d4 (1. c4) d5) e5 1-0\n",
+        FIRST.replace("1-0", "-") + "\nO-O 0-0 1-0-1 1/2-1 11-0 1-00 1/2/ **\n",
+    ],
+)
+def test_what_the_compiled_code_reads_by_itself(game: str) -> None:
+    assert both((game * 3 + LAST).encode()) == 1
+
+
+@each(
+    "game",
+    [
+        FIRST.replace("Date", "White") + "\n1-0\n",
+        FIRST.replace("A", '"A"') + "\n1-0\n",
+        FIRST.replace("]\n[", "] [") + "\n1-0\n",
+        FIRST + '\n1. e4 {\n[White "Z"]\n} 1-0\n',
+        FIRST + "\n1. e4 1-0\n1. d4 0-1\n",
+        FIRST + "\n1. e4 1-0 \ufeff",
+    ],
+)
+def test_what_it_leaves_to_the_slow_path(game: str) -> None:
+    assert both((game + FIRST + LAST).encode()) == 2
+
+
+@pytest.mark.slow
+@given(st.lists(ODD_MOVES, max_size=25).map("".join), st.lists(ODD_TAGS, max_size=25).map("".join))
+def test_equal_on_odd_tags_and_moves(moves: str, tags: str) -> None:
+    both((FIRST + "\n" + moves + "\n" + FIRST + tags + "\n" + FIRST + moves + LAST).encode())
+
+
+@pytest.mark.slow
+@given(st.integers(0, 2**32))
+@examples(100)
+def test_equal_on_mutated_games_in_any_blocks(seed: int) -> None:
+    chance = random.Random(seed)
+    content = mutated(SEED_GAMES, chance, TRAPS)
+    *_, equal = compared(content, chance)
+    assert equal, content
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        SEED_GAMES,
+        FIRST.encode()
+        + b'\n1. e4 {\n[White "Z"]\n {and more than forty bytes of text} e5 1-0\n\n'
+        + LAST.encode(),
+    ],
+)
+def test_one_byte_at_a_time(content: bytes) -> None:
+    blocks = [content[i : i + 1] for i in range(len(content))]
+    both(content, blocks)
+    assert said(PlainScanner(), blocks) == said(PlainScanner(), [content])
+
+
+@pytest.mark.slow
+def test_more_games_and_names_than_there_is_room_for_at_first(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pgn_compiled, "_ROWS_AT_ONCE", 8)
+    games = [FIRST.replace('"A"', f'"player {number:0400}"') + "\n1-0\n" for number in range(20_000)]
+    odd = FIRST.replace('"A"', '"A "B""') + "\n1-0\n"
+    assert both("".join([*games, odd * 20, *games[:20], LAST]).encode()) == 21
+
+
+def test_a_long_comment_at_the_end_of_a_block() -> None:
+    content = (FIRST + "\n{" + "x" * 3_000_000 + "} 1-0\n" + LAST).encode()
+    blocks = [content[a:b] for a, b in pairwise(range(0, len(content) + 250_000, 250_000))]
+    both(content, blocks)
+
+
+@pytest.mark.slow
+@each("path", sorted(SAMPLES.rglob("*.pgn")))
+def test_samples(path: Path) -> None:
+    content = path.read_bytes()
+    slow = both(content, [content[:1000], content[1000:]] if len(content) > 1000 else None)
+    assert slow == 1 or path.name != "classics.pgn"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("archive", "most"), [("historic_small.tar.xz", 2), ("troublesome.tar.xz", 24)])
+def test_real_files(data: Path, archive: str, most: int) -> None:
+    with tarfile.open(data / "pgn" / archive) as files:
+        for member in files:
+            if member.name.endswith(".pgn") and (file := files.extractfile(member)):
+                plain = list(plain_blocks([file.read()], None, member.name))
+                assert both(b"".join(plain), plain) <= most
+
+
+@pytest.mark.slow
+def test_the_first_games_of_a_large_file(data: Path) -> None:
+    with lzma.open(data / "pgn" / "players.pgn.xz") as file:
+        content = b"".join(plain_blocks([file.read(1 << 24)], None, "players"))
+    assert both(content, [content[i : i + 99_999] for i in range(0, len(content), 99_999)]) <= 2
+
+
+def test_what_came_before_damage_is_handed_over() -> None:
+    def blocks() -> Iterator[bytes]:
+        yield ((FIRST + "\n1. e4 1-0\n\n") * 5).encode()
+        raise DamagedInputError("cut short")
+
+    batches: list[Batch] = []
+    with pytest.raises(DamagedInputError):
+        batches.extend(Scanner().scan(blocks()))
+    assert [len(batch.lines) for batch in batches] == [4]  # the fifth may go on

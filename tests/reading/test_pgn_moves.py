@@ -1,12 +1,14 @@
-"""The hash of moves: equal for one game in all spellings, different for different games, 0 without moves."""
+"""The hash of moves: equal for one game in all spellings, different for different games; the marks of its bytes."""
 
 from __future__ import annotations
 
 import random
 import re
+import string
 
 import chess
 import chess.pgn
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -14,13 +16,25 @@ from hypothesis import strategies as st
 from tests.reference.pgn import PlainScanner
 from tests.support.batches import scanned
 from tests.support.cases import each
-from ttt_cli.kernels.pgn import MIX, MOVES_LIMIT, WEIGHTS, WEIGHTS_MASK
+from ttt_cli.kernels.pgn import (
+    LETTER,
+    MIX,
+    MOVES_LIMIT,
+    NAME_END,
+    NEWLINE,
+    SPECIAL,
+    TEXT_END,
+    VALUE_END,
+    WEIGHTS,
+    WEIGHTS_MASK,
+    mark_bytes,
+)
 from ttt_cli.reading.pgn import Scanner, hash_moves
 from ttt_cli.reading.pgn_text import main_line
 
 TAGS = '[Event "x"]\n[White "A"]\n[Black "B"]\n[Result "1-0"]\n\n'
 NEXT = "\n\n" + TAGS + "1-0\n"  # so that the game before is complete
-LETTER = re.compile(
+LETTERS = re.compile(
     rb"[a-h](?=[a-h1-8x:@=-])|(?<=[a-hA-NQ-Z])[1-8]|[A-NQ-Z](?=[a-h1-8x:@=-])|(?<=[1-8x:@=])[A-NQ-Z]"
     rb"|(?<=[Oo0])-(?=[Oo0])"
 )
@@ -33,12 +47,37 @@ PIECES = [
 
 def twin(line: bytes) -> int:
     """The definition, word by word in whole numbers."""
-    letters = b"".join(found[0] for found in LETTER.finditer(line))
+    letters = b"".join(found[0] for found in LETTERS.finditer(line))
     total = 0
     for place in range(-(-len(letters) // 8)):
         word = int.from_bytes(letters[8 * place : 8 * place + 8], "little") * int(MIX) % 2**64
         total += (word ^ word >> 32) * int(WEIGHTS[place & WEIGHTS_MASK])
     return (total + 2**63) % 2**64 - 2**63
+
+
+NAMES = (string.ascii_letters + string.digits + "_").encode()
+SETS = {
+    SPECIAL: b"[{;%/*()-",
+    NEWLINE: b"\n",
+    TEXT_END: b"\n}",
+    VALUE_END: b'\n"\\',
+    NAME_END: bytes(set(range(256)) - set(NAMES)),
+}
+
+
+def test_marks_are_those_of_the_letters_and_of_sets_of_characters() -> None:
+    """For every byte between bytes of each kind."""
+    kinds = b" ae18PNQx=O0-["
+    content = bytes(
+        byte for here in range(256) for before in kinds for behind in kinds for byte in (before, here, behind)
+    )
+    marks = np.full(len(content), 255, np.uint8)
+    mark_bytes(np.frombuffer(content, np.uint8), marks)
+    assert marks[0] == marks[-1] == 0
+    letters = {found.start() for found in LETTERS.finditer(content) if found[0] != b"-"}  # of castling
+    assert set(np.flatnonzero(marks[:-1] >> LETTER & 1).tolist()) == letters - {len(content) - 1}
+    for bit, characters in SETS.items():
+        assert (marks[1:-1] >> bit & 1).tolist() == [byte in characters for byte in content[1:-1]]
 
 
 def hashes_of(content: bytes) -> list[int]:
@@ -79,11 +118,7 @@ def test_one_game_in_many_spellings(spelling: str) -> None:
 
 @each(
     "one, other",
-    [
-        ("1. a8=Q Kd7", "1. a8Q+ Kd7"),
-        ("1. exd6 e.p. Kd7", "1. exd6 Kd7"),
-        ("1. exd6ep Kd7", "1. exd6 Kd7"),
-    ],
+    [("1. a8=Q Kd7", "1. a8Q+ Kd7"), *[(f"1. exd6{ep} Kd7", "1. exd6 Kd7") for ep in ("ep", " e.p.")]],
 )
 def test_promotions_and_captures_in_passing(one: str, other: str) -> None:
     assert moves_of(one) == moves_of(other) != 0

@@ -27,6 +27,7 @@ ROW_LINES: Final = 50  # the most lines of one row; more means a quote that is n
 LONGEST: Final = 1 << 16  # bytes of a line read by pyarrow; the csv module limits fields
 _LF, _QUOTE = b'\n"'
 _MARK: Final = 0xEF  # the first byte of the byte order mark, which pyarrow skips
+Parsed = tuple[Places, list[Any], list[Row], list[Note]]  # lines and used columns, further rows, rejects
 
 
 def read_delimited(blocks: Iterator[bytes], data: DataConfig, name: str) -> Table:
@@ -128,30 +129,39 @@ class TableReader:
         self._layout = layout
         self._rejects: list[Note] = []
         self._line = 1  # of the next row
-        self._header = layout.header
         self._open = b""  # a row that is not complete
         self._beside_quotes = np.zeros(256, np.bool_)
-        self._one_byte = delimiter.isascii() and delimiter not in '"\n'
         self._beside_quotes[[_LF, _QUOTE, *delimiter.encode()]] = True
+        self._one_byte = delimiter.isascii() and delimiter not in '"\n'
 
     def read(self, blocks: Iterable[bytes]) -> Iterator[Batch]:
-        """The records of a table given as blocks, wherever these are cut.
+        """The records of a table given as blocks, wherever these are cut."""
+        header = int(self._layout.header)  # rows that are no records
+        for lines, columns, rows, rejects in self._parsed(blocks):
+            codes = list(map(self.strings.ids_of_arrow, columns))
+            batch = self._layout.batch(self.strings, lines, codes, rows, rejects)
+            if len(batch.lines) > header or rejects:
+                yield batch._replace(lines=batch.lines[header:], codes=batch.codes[:, header:])
+            header = header and int(not len(batch.lines))
 
-        Rows are parsed in a thread while the next block is read, because pyarrow loses signals in the main one.
-        """
+    def _parsed(self, blocks: Iterable[bytes]) -> Iterator[Parsed]:
+        """The rows of each block, parsed in a thread while the next is read: pyarrow loses signals in the main one."""
         with ThreadPoolExecutor(1, thread_name_prefix="rows") as thread:
-            under_way: Future[Iterable[Batch]] = thread.submit(tuple)
+            under_way: Future[Parsed] | None = None
             try:
                 for data in whole_lines(blocks, CUT):
-                    done, under_way = under_way, thread.submit(self.feed, data)
-                    yield from done.result()
+                    done, under_way = under_way, thread.submit(self._parse, data)
+                    if done:
+                        yield done.result()
             except DamagedInputError:
-                yield from under_way.result()
+                if under_way:
+                    yield under_way.result()
                 raise
-            yield from under_way.result()
-            yield from thread.submit(self.feed, b"", final=True).result()
+            if under_way:
+                yield under_way.result()
+            yield thread.submit(self._parse, b"", final=True).result()
 
-    def feed(self, data: bytes, *, final: bool = False) -> Iterator[Batch]:
+    def _parse(self, data: bytes, *, final: bool = False) -> Parsed:
         """The rows in complete lines; an incomplete row is kept until there are more."""
         data = self._open + data
         for place in np.flatnonzero(np.frombuffer(data, np.uint8) == 0).tolist() if b"\0" in data else ():
@@ -165,19 +175,9 @@ class TableReader:
             columns = self._cut(block, left)
         lines = self._line + np.flatnonzero(left)
         rejects, self._rejects = self._rejects, []
-        header = self._header and bool(len(lines) or rows)
-        self._header = self._header and not header
         self._line += stop
         self._open = block.data[block.starts[stop] :] if stop < len(block) else b""
-        return self._batch(int(header), lines, columns, rows, rejects)
-
-    def _batch(self, first: int, *found: Any) -> Iterator[Batch]:
-        """The records of a block from row `first` on; strings are numbered in the caller's thread."""
-        lines, columns, rows, rejects = found
-        codes = list(map(self.strings.ids_of_arrow, columns))
-        batch = self._layout.batch(self.strings, lines, codes, rows, rejects)
-        if len(batch.lines) > first or batch.rejects:
-            yield batch._replace(lines=batch.lines[first:], codes=batch.codes[:, first:])
+        return lines, columns, rows, rejects
 
     def _plain(self, block: LineBlock) -> Mask:
         """Mask of lines with a row that pyarrow and the csv module parse alike.

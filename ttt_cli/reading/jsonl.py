@@ -6,7 +6,7 @@ import math
 import re
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import chain, islice
+from itertools import chain
 from typing import Any, Final, NamedTuple
 
 from ttt_cli.config.schema import DataConfig
@@ -25,7 +25,6 @@ _MOST_KEYS: Final = 2000
 _SAMPLE: Final = 1000  # objects
 _PROBED: Final = 100  # lines
 _AT_ONCE: Final = 1000  # lines parsed at once
-_COMMA_TOO_MANY: Final = re.compile(r",(\s*[}\]])")
 _BETWEEN: Final = re.compile(r"[\s,\[\]]*")
 _LONE: Final = re.compile("[\ud800-\udc7f\udd00-\udfff]")  # halves of characters; others stand for bytes
 
@@ -40,36 +39,31 @@ class Objects(NamedTuple):
     rejects: list[Note]
 
 
-def one_per_line(numbers: Sequence[int], lines: Iterable[str]) -> Objects:
-    """The objects in lines with these numbers; blank lines are skipped, equal lines parsed once."""
-    texts = list(map(str.strip, lines))
-    known: dict[str, Object | str | None] = {"": None, "\0": None}
-    distinct = iter([text for text in dict.fromkeys(texts) if text not in known])
-    while some := list(islice(distinct, _AT_ONCE)):
-        known.update(zip(some, objects_in(some), strict=True))
-    objects, values = Objects([], [], []), map(known.__getitem__, texts)
-    for number, text, value in zip(numbers, texts, values, strict=False):
-        if isinstance(value, dict):
-            objects.places.append(number)
-            objects.found.append(value)
-        elif text:
-            note = long_line(number) if value is None else Note(number, BAD_ROW, value, DROPPED)
-            objects.rejects.append(note)
+def one_per_line(first: int, lines: Iterable[str]) -> Objects:
+    """The objects in lines, which are numbered from `first`; blank lines are skipped."""
+    numbered = [(number, text) for number, line in enumerate(lines, first) if (text := line.strip())]
+    objects = Objects([], [], [])
+    for start in range(0, len(numbered), _AT_ONCE):
+        some = numbered[start : start + _AT_ONCE]
+        for (number, text), value in zip(some, objects_in([text for _, text in some]), strict=True):
+            if isinstance(value, dict):
+                objects.places.append(number)
+                objects.found.append(value)
+            else:
+                note = long_line(number) if text == "\0" else Note(number, BAD_ROW, value, DROPPED)
+                objects.rejects.append(note)
     return objects
 
 
 def objects_in(texts: Sequence[str]) -> list[Object | str]:
-    """The object in each text, or the reason why there is none. A comma too many at its end is ignored."""
+    """The object in each text, or the reason why there is none."""
     try:
         values = _DECODER.decode(f"[[{'],['.join(texts)}]]")
         pairs = [(text, value) for text, [value] in zip(texts, values, strict=True)]
     except (ValueError, RecursionError):
         if len(texts) > 1:
             return [one for text in texts for one in objects_in([text])]
-        try:
-            pairs = [(texts[0], _DECODER.decode(_COMMA_TOO_MANY.sub(r"\1", texts[0])))]
-        except (ValueError, RecursionError):
-            return [f"not JSON: {texts[0][:80]}"]
+        return [f"not JSON: {texts[0][:80]}"]
     return [value if isinstance(value, dict) else f"not an object: {text[:80]}" for text, value in pairs]
 
 
@@ -127,19 +121,12 @@ def as_text(value: object) -> str:
     return "" if value is None else json.dumps(value, separators=(",", ":"), ensure_ascii=False)
 
 
-def _first_wins(pairs: list[tuple[str, Any]]) -> Object:
-    found = dict(pairs)
-    return found if len(found) == len(pairs) else dict(reversed(pairs))
-
-
 def _float_text(written: str) -> str:
     number = float(written)
     return str(number) if math.isfinite(number) else written
 
 
-_DECODER: Final = json.JSONDecoder(
-    object_pairs_hook=_first_wins, parse_float=_float_text, parse_constant=str, strict=False
-)
+_DECODER: Final = json.JSONDecoder(parse_float=_float_text, parse_constant=str, strict=False)
 
 
 def read_jsonl(blocks: Iterator[bytes], data: DataConfig, name: str) -> Table:
@@ -182,12 +169,11 @@ def _in_lines(blocks: Iterable[bytes]) -> Iterator[Objects]:
     number = 1
     for data in whole_lines(blocks, KEYS_SAMPLE):
         lines = data.decode("utf-8", "surrogateescape").split("\n")
-        yield one_per_line(range(number, number + len(lines)), lines)
+        yield one_per_line(number, lines)
         number += len(lines) - 1
 
 
 def is_lined(head: bytes) -> bool:
     """Whether one of the first lines is an object, and there is no array around them."""
-    text = head.decode("utf-8", "surrogateescape").lstrip()
-    lines = list(islice((line for line in text.split("\n") if line.strip()), _PROBED))
-    return not text.startswith("[") and bool(one_per_line(range(_PROBED), lines).found)
+    lines = head.decode("utf-8", "surrogateescape").lstrip().split("\n", _PROBED)
+    return not lines[0].startswith("[") and bool(one_per_line(1, lines[:_PROBED]).found)

@@ -1,10 +1,8 @@
 """Parquet files of games as records: typed columns as the texts of a CSV."""
 
-import json
 import math
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from datetime import date, datetime
 from tempfile import TemporaryFile, gettempdir
 from typing import Any, Final
 
@@ -110,30 +108,29 @@ def _is_text(kind: Any) -> bool:
 
 
 def _texts(column: Any) -> tuple[list[bytes], Ids]:
-    """Distinct values of a column as text, and the index of each row's value."""
+    """Distinct values of a column as text, and the index of each row's value; days are without their time."""
     kind = column.type
     if pa.types.is_nested(kind):
-        return [_text(value).encode() for value in column.to_pylist()], np.arange(len(column), dtype=np.int32)
+        return [str(value or "").encode() for value in column.to_pylist()], np.arange(
+            len(column), dtype=np.int32
+        )
     if pa.types.is_timestamp(kind):
         column = column.cast(pa.timestamp(kind.unit)).cast(pa.date32(), safe=False)
     if not pa.types.is_dictionary(kind):
         column = column.dictionary_encode()
     values = column.dictionary
-    if _is_text(values.type):
-        distinct = [(value or b"").replace(b"\0", b"") for value in values.cast(pa.binary()).to_pylist()]
+    if pa.types.is_floating(values.type):
+        distinct = [_number(value).encode() for value in values.to_pylist()]
     else:
-        distinct = [_text(value).encode() for value in values.to_pylist()]
+        values = values if _is_text(values.type) else values.cast(pa.string())
+        distinct = [(value or b"").replace(b"\0", b"") for value in values.cast(pa.binary()).to_pylist()]
     indices = column.indices.cast(pa.int32()).fill_null(len(distinct))
     numbers = np.frombuffer(indices.buffers()[1], np.int32)[indices.offset :][: len(indices)]
     return [*distinct, b""], numbers
 
 
-def _text(value: object) -> str:
-    """A value as text: days without their time, whole numbers without fraction, None empty."""
-    if value is None or (isinstance(value, float) and math.isnan(value)):
+def _number(value: float | None) -> str:
+    """A number as text, a whole one without fraction, NaN and None empty."""
+    if value is None or math.isnan(value):
         return ""
-    if isinstance(value, float):
-        return str(int(value)) if value.is_integer() and abs(value) < _WHOLE else str(value)
-    if isinstance(value, datetime | date):
-        return value.isoformat()[:10]
-    return json.dumps(value, default=str) if isinstance(value, bool | list | dict) else str(value)
+    return str(int(value)) if value.is_integer() and abs(value) < _WHOLE else str(value)

@@ -14,22 +14,20 @@ from ttt_cli.reading.input import text_of
 from ttt_cli.reading.reports import BAD_SCORE, FORFEIT, NO_RESULT, UNKNOWN_RESULT
 
 Raw = TypeVar("Raw", bound=Hashable)
+Score = TypeVar("Score", float, tuple[float, float])
 Outcome = int | str  # 0 loss, 1 draw, 2 win for White; or the reason for none
 
 _LOSS, _DRAW, _WIN = range(3)  # as in `table`
 _Pair = tuple[float, float]
 
-_HALVES: Final[dict[_Pair, Outcome]] = {
-    (1.0, 0.0): _WIN,
-    (0.5, 0.5): _DRAW,
-    (0.0, 1.0): _LOSS,
-}
-_LOST_BY_BOTH: Final = (0.0, 0.0)
-_DOUBLED: Final[dict[_Pair, Outcome]] = {(2.0, 0.0): _WIN, (1.0, 1.0): _DRAW, (0.0, 2.0): _LOSS}
-_CONVENTIONS: Final[tuple[dict[float, Outcome], ...]] = (
+_CONVENTIONS: Final[tuple[dict[float, Outcome], ...]] = (  # of White's score alone
     {1.0: _WIN, 0.5: _DRAW, 0.0: _LOSS},
     {2.0: _WIN, 1.0: _DRAW, 0.0: _LOSS},
     {1.0: _WIN, 0.0: _DRAW, -1.0: _LOSS},
+)
+_OF_PAIRS: Final[tuple[dict[_Pair, Outcome], ...]] = (
+    {(1.0, 0.0): _WIN, (0.5, 0.5): _DRAW, (0.0, 1.0): _LOSS, (0.0, 0.0): FORFEIT},
+    {(2.0, 0.0): _WIN, (1.0, 1.0): _DRAW, (0.0, 2.0): _LOSS, (0.0, 0.0): FORFEIT},
 )
 _WORDS: Final[dict[str, Outcome]] = {
     **dict.fromkeys(("w", "white", "whitewins", "whitewon", "win", "won", "h", "home"), _WIN),
@@ -39,7 +37,7 @@ _WORDS: Final[dict[str, Outcome]] = {
     **dict.fromkeys(("+--", "--+", "---", "+-", "-+", "+/-", "-/+", "-/-", "0-0"), FORFEIT),
 }
 _SIDELESS: Final = frozenset({"win", "won", "loss", "lost", "lose"})
-_SIGNS: Final = {"+": _WIN, "-": _LOSS}
+_SIGNS: Final[dict[str, Outcome]] = {"+": _WIN, "-": _LOSS}
 _FORFEIT: Final = re.compile(
     r"forf|default|walkover|unplayed|kampflos|\bbye\b|\bw[./]?o\.?$|\df\b|\dff\b|\(ff\)|\bff\b"
 )
@@ -141,17 +139,33 @@ def _texts(counts: Mapping[Raw, int], *, goals: bool = False) -> dict[Raw, Outco
         else:
             outcomes[value] = UNKNOWN_RESULT
     # Wins and losses if all results are signs, else points without a game.
-    paired = "+" in signs.values()
-    alone = paired and not (numbers or pairs)
-    outcomes |= {
-        value: _SIGNS[sign] if alone else FORFEIT if paired else NO_RESULT for value, sign in signs.items()
-    }
-    # White's score alone.
+    if "+" not in signs.values():
+        outcomes |= dict.fromkeys(signs, NO_RESULT)
+    elif numbers or pairs:
+        outcomes |= dict.fromkeys(signs, FORFEIT)
+    else:
+        outcomes |= {value: _SIGNS[sign] for value, sign in signs.items()}
+    return outcomes | _by_convention(numbers, counts, _CONVENTIONS) | _pairs(pairs, counts, goals=goals)
+
+
+def _by_convention(
+    scores: Mapping[Raw, Score], counts: Mapping[Raw, int], conventions: Sequence[Mapping[Score, Outcome]]
+) -> dict[Raw, Outcome]:
+    """Outcomes of scores in the convention that explains most of them, of equals the first."""
     table = max(
-        _CONVENTIONS, key=lambda table: sum(counts[value] for value in numbers if numbers[value] in table)
+        conventions,
+        key=lambda table: sum(counts[value] for value, score in scores.items() if score in table),
     )
-    outcomes |= {value: table.get(number, UNKNOWN_RESULT) for value, number in numbers.items()}
-    return outcomes | _pairs(pairs, counts, goals=goals)
+    return {value: table.get(score, UNKNOWN_RESULT) for value, score in scores.items()}
+
+
+def _pairs(pairs: Mapping[Raw, _Pair], counts: Mapping[Raw, int], *, goals: bool) -> dict[Raw, Outcome]:
+    if goals:
+        return {
+            value: _DRAW if white == black else _WIN if white > black else _LOSS
+            for value, (white, black) in pairs.items()
+        }
+    return _by_convention(pairs, counts, _OF_PAIRS)
 
 
 def _spelled(text: str) -> str:
@@ -176,20 +190,6 @@ def _pair(text: str) -> _Pair | None:
 def _both(texts: Sequence[str]) -> _Pair | None:
     scores = [score for text in texts if (score := _score(text)) is not None]
     return (scores[0], scores[1]) if len(scores) == len(texts) == 2 else None
-
-
-def _pairs(pairs: Mapping[Raw, _Pair], counts: Mapping[Raw, int], *, goals: bool) -> dict[Raw, Outcome]:
-    """Outcomes of goals, or of scores in the convention, with the sum 1 or 2, that explains more of them."""
-    if goals:
-        return {
-            value: _DRAW if white == black else _WIN if white > black else _LOSS
-            for value, (white, black) in pairs.items()
-        }
-    halves, doubled = (
-        sum(counts[value] for value, pair in pairs.items() if pair in table) for table in (_HALVES, _DOUBLED)
-    )
-    table = (_DOUBLED if doubled > halves else _HALVES) | {_LOST_BY_BOTH: FORFEIT}
-    return {value: table.get(pair, UNKNOWN_RESULT) for value, pair in pairs.items()}
 
 
 def tally_of(raw: Hashable, games: str, outcome: Outcome) -> Tally | str:

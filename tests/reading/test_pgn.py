@@ -1,18 +1,23 @@
-"""The PGN scanner against what real files hold: each trap with what is to come out of it."""
+"""PGN: each trap of real files with what is to come out of it, games of tags only, limits, and python-chess."""
 
 from __future__ import annotations
 
+import random
 from typing import NamedTuple
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
+from benchmarks.fuzz_truth import pgn_of, truths, wrong_rows
+from tests.reference.pgn import PlainScanner
 from tests.support.batches import scanned
 from tests.support.cases import each
-from ttt_cli.reading import pgn_text as pgn_moves
+from ttt_cli.config.schema import DataConfig
+from ttt_cli.reading import pgn, pgn_text
 from ttt_cli.reading.batches import Note
 from ttt_cli.reading.input import plain_blocks, text_of
-from ttt_cli.reading.pgn import TAG_COLUMNS
-from ttt_cli.reading.results import parse_result
+from ttt_cli.reading.pgn import TAG_COLUMNS, Scanner, read_pgn
 
 
 class Row(NamedTuple):
@@ -72,6 +77,8 @@ SECOND = tags("C", "D", "0-1")
         (tags() + "\n1. e4 \u2028 \u0085 \x0b \x0c e5 1-0\n\n", 9),
         ("%evp 0-9\n; remark\n\n" + tags() + "\n1. e4 1-0\n\n", 12),
         ("\n\n  " + tags() + "\n1. e4 1-0\n\n", 11),
+        (tags() + "\n1-0\n\ufeff", 8),
+        (tags() + "\n1. e4 1-0 ", 7),
     ],
 )  # fmt: skip
 def test_laid_out_as_real_files_are(trap: str, line: int) -> None:
@@ -128,8 +135,7 @@ def further(more: str) -> dict[str, bytes]:
 
 def test_further_columns_are_the_values_of_their_tags() -> None:
     more = '[Site "London"]\n[Round "2.1"]\n[WhiteFideId "1503014"]\n[blackfideid "4100018"]\n[Variant "Chess960"]\n'
-    more += '[TimeControl "300+3"]\n'
-    assert further(more) == {
+    assert further(more + '[TimeControl "300+3"]\n') == {
         "event": b"x",
         "site": b"London",
         "round": b"2.1",
@@ -138,15 +144,9 @@ def test_further_columns_are_the_values_of_their_tags() -> None:
         "variant": b"Chess960",
         "time_control": b"300+3",
     }
-    assert further("") == {
-        "event": b"x",
-        "site": b"",
-        "round": b"",
-        "white_id": b"",
-        "black_id": b"",
-        "variant": b"",
-        "time_control": b"",
-    }
+    assert [value for value in further("").values() if value] == [b"x"]
+    rows, _ = scan(tags(date="????.??.??") + '[UTCDate "2017.03.31"]\n\n1-0\n')
+    assert rows[0].date == "2017.03.31"
 
 
 @each(
@@ -182,41 +182,15 @@ def test_ends_of_lines_marks_and_nuls(start: str, end: str) -> None:
     assert scan(b"".join(blocks)) == ([Row(1, *A_B), Row(11, *C_D)], [])
 
 
-@each(
-    "written, outcome",
-    [("1 - 0", 2), ("1:0", 2), ("1/2", 1), ("0.5-0.5", 1), ("½-½", 1), ("0 : 1", 0), ("1/2 - 1/2", 1)],
-)
-def test_results_as_they_are_written(written: str, outcome: int) -> None:
-    rows, notes = scan(tags(result=written) + "\n1. e4 e5\n\n" + SECOND)
-    assert parse_result(rows[0].result) == outcome
-    assert notes == []
-
-
 def test_each_value_has_its_own_encoding() -> None:
     content = tags("Löwenthal").encode("cp1252") + b"\n1-0\n\n" + tags("Löwenthal").encode()
     assert [row.white for row in scan(content)[0]] == ["Löwenthal", "Löwenthal"]
-
-
-def test_byte_order_mark_between_joined_files() -> None:
-    assert scan(tags() + "\n1-0\n\ufeff" + SECOND) == ([Row(1, *A_B), Row(8, *C_D)], [])
 
 
 def test_first_of_duplicate_tags_wins() -> None:
     rows, notes = scan(tags().replace("[Black", '[White "Z"]\n[Black') + "\n1-0\n")
     assert [row[1:] for row in rows] == [A_B]
     assert notes == [Note(4, "duplicate tag", 'White "Z"', "kept")]
-
-
-@pytest.mark.parametrize("between", ["", "\n"])
-def test_tags_only_games(between: str) -> None:
-    rows, notes = scan((tags() + between) * 2 + SECOND)
-    assert [row[1:] for row in rows] == [A_B, A_B, C_D]
-    assert notes == []
-
-
-def test_tags_only_games_without_events() -> None:
-    pairing = '[White "A"]\n[Black "B"]\n[Result "1-0"]\n\n'
-    assert [row.white for row in scan(pairing * 3)[0]] == ["A"] * 3
 
 
 @each(
@@ -255,32 +229,31 @@ def test_the_end_need_not_come_last(end: str) -> None:
 @each("rest", ["", "\n", "\n1. e4", "\n1. e4 {cut", "\n1. e4 ; cut", "\n% cut", "1."])
 def test_a_last_game_cut_short_is_kept(rest: str) -> None:
     assert [row[1:] for row in scan(SECOND + "\n0-1\n\n" + tags() + rest)[0]] == [C_D, A_B]
-
-
-def test_a_last_game_cut_within_its_tags() -> None:
     rows, _ = scan(SECOND + '\n0-1\n\n[Event "x"]\n[Date "1858"]\n[White "A"]\n[Bla')
     assert [row[1:] for row in rows] == [C_D, ("1858", "A", "", "")]
 
 
-@pytest.mark.parametrize("rest", ["more\n0-1\n\n", "more\n\n0-1\n"])
-def test_an_unclosed_comment_ends_at_the_next_game_with_comments(rest: str) -> None:
-    content = tags() + "\n1. e4 { never closed " + rest + SECOND + "\n1. d4 {closed} 0-1\n\n" + tags()
-    rows, notes = scan(content)
+@each(
+    "text, noted",
+    [
+        ("more\n0-1\n\n" + SECOND + "\n1. d4 {closed} 0-1\n\n", True),
+        ("more\n\n0-1\n" + SECOND + "\n1. d4 {closed} 0-1\n\n", True),
+        ("\n\n" + SECOND + "\n1. d4 0-1\n\n", False),
+    ],
+)
+def test_an_unclosed_comment_ends_at_the_next_game(text: str, noted: bool) -> None:
+    rows, notes = scan(tags() + "\n1. e4 { never closed " + text + tags())
     assert [row[1:] for row in rows] == [A_B, C_D, A_B]
-    assert {(note.line, note.reason) for note in notes} == {
-        (7, "unclosed comment"),
-        (1, "contradicting result"),  # what stands behind the brace ends the game
+    other = (
+        {(1, "contradicting result", "kept")} if noted else set()
+    )  # what is behind the brace ends the game
+    assert {(note.line, note.reason, note.action) for note in notes} == other | {
+        (7, "unclosed comment", "repaired")
     }
 
 
-def test_an_unclosed_comment_ends_at_the_next_game_without_any() -> None:
-    rows, notes = scan(tags() + "\n1. e4 { never closed\n\n" + SECOND + "\n1. d4 0-1\n\n" + tags())
-    assert [row[1:] for row in rows] == [A_B, C_D, A_B]
-    assert [(note.line, note.reason, note.action) for note in notes] == [(7, "unclosed comment", "repaired")]
-
-
 def test_a_comment_longer_than_the_limit_counts_as_unclosed(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pgn_moves, "COMMENT_LIMIT", 200)
+    monkeypatch.setattr(pgn_text, "COMMENT_LIMIT", 200)
     content = tags() + "\n1. e4 {" + "x" * 150 + "\n" + SECOND + "\n1. d4 " + "d5 " * 50 + "} 0-1\n\n"
     assert [row[1:] for row in scan(content)[0]] == [A_B, C_D]
 
@@ -297,9 +270,6 @@ def test_games_without_tags_are_records_too() -> None:
         Row(16, *C_D),
     ]
     assert notes == []
-
-
-def test_moves_only() -> None:
     assert scan("1. e4 e5 *\n") == ([Row(1, "", "", "", "*")], [])
 
 
@@ -309,21 +279,188 @@ def test_text_before_the_first_game_is_told() -> None:
     assert notes == [Note(1, "stray text", "Games of my life", "kept")]
 
 
-def test_a_tag_on_the_line_of_a_result() -> None:
-    assert [row[1:] for row in scan(tags() + "\n1. e4 1-0 " + SECOND)[0]] == [A_B, C_D]
-
-
-def test_moves_on_the_line_of_a_tag() -> None:
-    rows, _ = scan(tags(result=None).removesuffix("\n") + " 1. e4 1-0\n" + SECOND)
-    assert [row[1:] for row in rows] == [A_B, C_D]
-
-
-@each("content", ["", "\n", "words", "[", "[[[", "{", "{{{", "}", '[Event "', "[x]", "%", ";"])
-def test_next_to_nothing(content: str) -> None:
-    assert len(scan(content)[0]) <= 1
-
-
 def test_many_open_braces_are_read_once() -> None:
     rows, notes = scan(tags() + "\n1. e4 " + "{" * 3_000_000)
     assert [row[1:] for row in rows] == [A_B]
     assert 1 <= len(notes) <= 4
+
+
+@pytest.mark.parametrize(
+    "long",
+    [
+        "\n1. e4 " + "e5 " * 3000,
+        "\n1. e4 " + "e5\n" * 3000,
+    ],
+)
+@pytest.mark.parametrize("size", [100, 700])
+def test_a_game_too_long_is_rejected_and_the_next_is_read(
+    monkeypatch: pytest.MonkeyPatch, long: str, size: int
+) -> None:
+    monkeypatch.setattr(pgn, "GAME_LIMIT", 5000)
+    content = (SECOND + "\n0-1\n\n" + tags() + long + "\n\n" + SECOND + "\n0-1\n\n").encode()
+    rows, rejects, _ = scanned([content[start : start + size] for start in range(0, len(content), size)])
+    assert [(row[0], row[2]) for row in rows] == [(1, b"C"), (16 + long.count("\n"), b"C")]
+    assert [(note.line, note.reason, note.action) for note in rejects] == [(9, "too long", "dropped")]
+
+
+def test_what_follows_a_tag_without_end_may_be_of_its_game(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pgn, "GAME_LIMIT", 5000)
+    long = '[White "Z"]\n[Site "' + "x" * 9000 + '"]\n[White "A"]\n[Black "B"]\n\n' + tags() + SECOND
+    content = (long + "\n1-0\n\n" + SECOND).encode()
+    rows, rejects, _ = scanned([content[start : start + 700] for start in range(0, len(content), 700)])
+    assert [row[2] for row in rows] == [b"C"]
+    assert [note[:2] for note in rejects] == [
+        (1, "too long"),
+        (3, "ambiguous tags"),
+        (8, "ambiguous tags"),
+        (13, "ambiguous tags"),
+    ]
+
+
+def test_what_is_kept_of_a_game_too_long_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pgn, "GAME_LIMIT", 5000)
+    scanner = pgn.Scanner()
+    for _ in range(1000):
+        scanner._feed(b"e4 " * 1000)
+        assert sum(map(len, scanner._waiting)) <= 5000
+
+
+def test_a_tag_too_long_rejects_its_game() -> None:
+    content = tags("A" * 70_000) + "\n1-0\n\n" + SECOND + "\n0-1\n\n"
+    rows, rejects, _ = scanned([content.encode()])
+    assert [note[:2] for note in rejects] == [(1, "too long")]
+    assert [row[2] for row in rows] == [b"C"]
+
+
+@pytest.mark.slow
+def test_what_cannot_be_told_apart_is_returned_in_parts() -> None:
+    batches = read_pgn(iter([b'[White "A"]\n\n' * 150_000]), DataConfig(), "x").batches
+    rejects = [len(batch.rejects) for batch in batches]
+    assert sum(rejects) == 150_000
+    assert max(rejects) < 60_000
+
+
+VALUES = {"E": ("Event", "x"), "D": ("Date", "1858"), "S": ("Site", "y"), "C": ("ECO", "C00")}
+
+
+def written(text: str) -> bytes:
+    """Tags by their initials, `A-B` for White and Black, results as they are, `|` for a blank line, `.` for moves."""
+    lines = []
+    for word in text.split():
+        if word in VALUES:
+            lines.append('[{} "{}"]'.format(*VALUES[word]))
+        elif word[0] in "WB":
+            lines.append(f'[{"White" if word[0] == "W" else "Black"} "{word[1:]}"]')
+        elif word[0] in "01*":
+            lines.append(f'[Result "{word}"]')
+        else:
+            lines.append("" if word == "|" else "\n1. e4 e5\n")
+    return ("\n".join(lines) + "\n").encode()
+
+
+def said(text: str, scanner: Scanner) -> tuple[list[str], int]:
+    """The games as `White-Black:result`, and how many are rejected."""
+    rows, rejects, _ = scanned([written(text)], scanner)
+    assert all((note.reason, note.action) == ("ambiguous tags", "dropped") for note in rejects)
+    return ["{}-{}:{}".format(*map(text_of, row[2:5])) for row in rows], len(rejects)
+
+
+THREE = ["A-B:1-0", "C-D:0-1", "E-F:1-0"]
+
+
+@each(
+    "text, games, rejects",
+    [
+        ("1-0 WA BB | 0-1 WC BD | 1-0 WE BF", THREE, 0),
+        ("WA BB 1-0 | WC BD 0-1 | WE BF 1-0", THREE, 0),
+        ("WA BB 1-0 E | 0-1 E WC BD | E WE 1-0 BF", THREE, 0),
+        ("WA BB | 0-1 WC BD | 1-0 WE BF", ["A-B:", *THREE[1:]], 0),
+        ("WA BB 1-0 | D WC BD | 1-0 WE BF", [THREE[0], "C-D:", THREE[2]], 0),
+        ("E WA | BB 1-0 | E WC | BD 0-1 | E WE | BF 1-0", THREE, 0),
+        ("E | WA | BB | 1-0 | E | WC | BD | 0-1 |", THREE[:2], 0),
+        ("E D | WA BB 1-0 | C | E D | WC BD 0-1", THREE[:2], 0),
+        ("WA BB | 1-0 | WC BD", [], 2),
+        ("WA BB | 1-0 | WC BD . WE BF 1-0", [THREE[2]], 2),
+        ("WA BB | 1-0 | WC BD 0-1", THREE[:2], 0),
+        ("WA BB | 1-0 .", THREE[:1], 0),
+        ("WA BB 1-0 WC BD 0-1", THREE[:2], 0),
+        ("WA BB 1-0 WC BD", [], 2),
+        ("1-0 WA BB E 0-1 WC BD E", THREE[:2], 0),
+        ("1-0 E WA BB 0-1 E WC BD 1-0 E WE BF", THREE, 0),
+        ("E WA BB 1-0 | E BD 0-1 | E WE BF 1-0", [THREE[0], "-D:0-1", THREE[2]], 0),
+        ("E WA BB WC 1-0", [], 2),
+        ("WA BB | WC BD 0-1 | WE BF 1-0 | C | 1-0 WG BH", ["A-B:", *THREE[1:], "G-H:1-0"], 0),
+        ("WA BB 1-0 | WC BD | D 1-0 | WE BF", THREE[:1], 2),
+        ("E WA BB 1-0 | E WC", [THREE[0], "C-:"], 0),
+    ],
+)
+def test_games_without_moves(text: str, games: list[str], rejects: int) -> None:
+    for scanner in (Scanner(), PlainScanner()):
+        assert said(text, scanner) == (games, rejects)
+
+
+def test_where_games_begin() -> None:
+    rows, *_ = scanned([written("WA BB | 1-0 C | C WC | BD 0-1 | WE | BF |")])
+    assert [row[0] for row in rows] == [1, 7, 13]
+    _, rejects, _ = scanned([written("E WA BB | 1-0 | WC BD . WE BF")])
+    assert [note.line for note in rejects] == [2, 7]
+
+
+@pytest.mark.parametrize("scanner", [Scanner, PlainScanner])
+@given(seed=st.integers(0, 2**32))
+def test_no_game_gets_the_result_of_another(scanner: type[Scanner], seed: int) -> None:
+    chance = random.Random(seed)
+    games = truths(chance)
+    rows, rejects, _ = scanned([pgn_of(games, chance).encode()], scanner())
+    assert wrong_rows([row[1:5] for row in rows], games) == []
+    assert len(rejects) <= len(games)
+
+
+def test_tags_that_take_too_long_to_tell_are_rejected(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pgn_text, "STRETCH_LIMIT", 500)
+    text = "WA BB 1-0 " * 50 + "| WC BD 0-1 | WE BF 1-0"
+    for scanner in (Scanner(), PlainScanner()):
+        games, rejects = said(text, scanner)
+        assert games == THREE[2:]  # the one before may go on in the tags that were rejected
+        assert rejects >= 51
+
+
+PLAIN_NAMES = st.text(alphabet="abcÄß ,.[{;%", min_size=1, max_size=10)
+ROUNDS = st.sampled_from(["?", "1", "2.3", "-"])
+MORE = st.sampled_from(
+    ["", '[WhiteFideId "1"]\n[BlackFideId "2"]\n', '[SetUp "1"]\n[FEN "8/8 w"]\n', '[Variant "Chess960"]\n']
+)
+HARMLESS = st.sampled_from(["", "{[%clk 1:00]} ", "{\n[White x]\n} ", "{\n\n} "])
+
+
+@st.composite
+def well_formed(draw: st.DrawFn) -> str:
+    games = []
+    for _ in range(draw(st.integers(0, 5))):
+        result = draw(st.sampled_from(["1-0", "0-1", "1/2-1/2", "*"]))
+        games.append(
+            f'[Event "?"]\n[Site "{draw(PLAIN_NAMES)}"]\n[Round "{draw(ROUNDS)}"]\n'
+            f'[Date "1858.??.??"]\n[White "{draw(PLAIN_NAMES)}"]\n[Black "{draw(PLAIN_NAMES)}"]\n'
+            f'[Result "{result}"]\n{draw(MORE)}\n1. e4 {draw(HARMLESS)}e5 {result}\n\n'
+        )
+    return "".join(games)
+
+
+def records(blocks: list[bytes], *, by_chess: bool = True) -> list[tuple[object, list[str]]]:
+    return [
+        (row[0], [text_of(value) for value in row[1:-1]]) for row in scanned(blocks, by_chess=by_chess)[0]
+    ]
+
+
+@given(well_formed(), st.integers(0, 300))
+def test_equal_on_well_formed_files(text: str, place: int) -> None:
+    content = text.encode()
+    blocks = [content[:place], content[place:]]
+    assert records(blocks) == records(blocks, by_chess=False)
+
+
+def test_where_the_libraries_differ() -> None:
+    """Should python-chess learn to end games at their result, this tells us."""
+    joined = '[White "A"]\n[Black "B"]\n\n1. e4 1-0\n' * 2
+    assert [row[1][1] for row in records([joined.encode()])] == ["A", ""]
+    assert [row[1][1] for row in records([joined.encode()], by_chess=False)] == ["A", "A"]
