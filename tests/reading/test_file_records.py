@@ -1,21 +1,24 @@
-"""Records of one file: values come back, in few bytes, whatever the batches; rejects are counted."""
+"""Records of one file: values come back, in few bytes, whatever the batches; rejects are counted, places found."""
 
 from __future__ import annotations
 
+import json
 import pickle
 from collections.abc import Hashable, Sequence
+from pathlib import Path
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.reference.pgn import PlainScanner
+from ttt_cli.api import fit, read_games, update
+from ttt_cli.cli import main
 from ttt_cli.reading import batches as file_records
 from ttt_cli.reading.batches import USUAL, Batch, FileRecords, Note, Table, text_table
 from ttt_cli.reading.columns import Strings
 from ttt_cli.reading.pgn import MADE, TAG_COLUMNS, Scanner
-from ttt_cli.reading.reports import BAD_ROW, DROPPED, REJECT_CODE, TOO_LONG
+from ttt_cli.reading.reports import REJECT_CODE, RecordPlaces, place_text
 
 NAMES = ("dates", "whites", "blacks", "results", "event")
 PGN = "".join(
@@ -82,19 +85,6 @@ def test_all_rejects_are_counted_and_the_first_described(monkeypatch: pytest.Mon
     assert records.rows == 40 + 30
 
 
-def test_rejects_are_in_the_order_of_their_lines() -> None:
-    """A row with a quote that is never closed is given up after lines within it that are too long."""
-    rejects = [
-        [Note(line, reason, "", DROPPED)] for line, reason in ((3, TOO_LONG), (2, BAD_ROW), (5, BAD_ROW))
-    ]
-    rejected = FileRecords("x", table((), (), (), rejects=rejects)).rejected
-    assert sorted(rejected) == [
-        (2, REJECT_CODE[BAD_ROW]),
-        (3, REJECT_CODE[TOO_LONG]),
-        (5, REJECT_CODE[BAD_ROW]),
-    ]
-
-
 def test_moves_and_lines() -> None:
     empty = FileRecords("x", table())
     assert empty.moves is None
@@ -119,23 +109,10 @@ def test_many_distinct_values(count: int) -> None:
     assert records.codes("dates").itemsize == (1 if count <= 256 else 2 if count <= 65536 else 4)
 
 
-def gathered(scanner: Scanner, blocks: list[bytes]) -> FileRecords:
-    return FileRecords("x", Table("text", scanner.strings, scanner.scan(blocks), TAG_COLUMNS, MADE))
-
-
-def test_numbers_do_not_depend_on_who_reads_or_how_it_is_cut() -> None:
-    content = PGN.encode()
-    cut = [content[start : start + 999] for start in range(0, len(content), 999)]
-    plain = gathered(PlainScanner(), [content])
-    for other in (gathered(Scanner(), [content]), gathered(Scanner(), cut), gathered(PlainScanner(), cut)):
-        for column in (*NAMES[:4], *plain.further):
-            assert other.codes(column).tolist() == plain.codes(column).tolist()
-            assert list(other.distinct(column)) == list(plain.distinct(column))
-        assert np.array_equal(other.moves, plain.moves)
-
-
 def test_records_cross_to_another_process() -> None:
-    records = gathered(Scanner(), [PGN.encode() * 20])
+    scanner = Scanner()
+    table = Table("text", scanner.strings, scanner.scan([PGN.encode() * 20]), TAG_COLUMNS, MADE)
+    records = FileRecords("x", table)
     message = pickle.dumps(records, protocol=pickle.HIGHEST_PROTOCOL)
     assert len(message) < 40 * len(records)
     arrived = pickle.loads(message)
@@ -160,3 +137,52 @@ def test_more_strings_than_there_is_room_for_at_first() -> None:
     assert strings.ids(texts).tolist() == list(range(1, 40_001))
     assert strings.ids(texts[::-1]).tolist() == list(range(1, 40_001))[::-1]
     assert pickle.loads(pickle.dumps(strings)).pick(np.array([7, 8])) == texts[6:8]
+
+
+GAMES = [
+    {"date": "1900-01-01", "white": white, "black": black, "result": result}
+    for white, black, result in (("A", "B", "0-1"), ("A", "B", "1-0"), ("A", "C", "?"), ("C", "B", "1/2-1/2"))
+]
+
+
+@given(st.lists(st.integers(0, 2), max_size=12), st.lists(st.integers(0, 12), max_size=3))
+def test_records_have_places_of_their_own_which_grow(steps: list[int], cuts: list[int]) -> None:
+    """However the records come in parts."""
+    lines, places = np.cumsum([1, *steps]), RecordPlaces()
+    found = np.concatenate([places.several(part) for part in np.split(lines, sorted(cuts))]).tolist()
+    assert found == sorted(set(found))
+    repeated = steps.index(0) + 1 if 0 in steps else len(lines)
+    records = [f" record {number}" if number > repeated else "" for number in range(1, len(lines) + 1)]
+    assert [place_text("x", place) for place in found] == [
+        f"x:{line}{record}" for line, record in zip(lines.tolist(), records, strict=True)
+    ]
+
+
+def test_a_bad_record_of_an_array_on_one_line_can_be_found(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("x.json").write_text(json.dumps([*GAMES[:2], 7, *GAMES[2:]]))
+    assert main.run(["fit", "x.json", "-o", "x.ttt"]) == 0
+    told = capsys.readouterr().err
+    assert "bad row, 1 (x.json:1 record 3)" in told
+    assert "no result, 1 (x.json:1 record 4)" in told
+    assert main.run(["report", "-r", "x.ttt", "-o", "-", "-q"]) == 0
+    assert "<td>x.json:1 record 4</td>" in capsys.readouterr().out
+    assert main.run(["export", "games", "-r", "x.ttt", "-f", "csv"]) == 0
+    assert [row.split(",")[7] for row in capsys.readouterr().out.split()] == ["line", "1", "1", "1"]
+    assert main.run(["games", "x.json", "-q", "-s", "data.strict=true"]) == 3
+    assert "x.json:1 record 3: bad row" in capsys.readouterr().err
+
+
+def test_an_array_on_one_line_gives_what_lines_give(tmp_path: Path) -> None:
+    """A loss and the win behind it are two games, not a match of one record; an update knows them apart."""
+    array, lined = tmp_path / "x.json", tmp_path / "x.jsonl"
+    array.write_text(json.dumps(GAMES))
+    lined.write_text("".join(json.dumps(game) + "\n" for game in GAMES))
+    fits = [fit(read_games(path), "elo", output=path.with_suffix(".ttt")) for path in (array, lined)]
+    means = [run.select("SELECT player, mean FROM skills ORDER BY player")[1] for run in fits]
+    assert means[0] == means[1]
+    array.write_text(json.dumps([*GAMES, {**GAMES[0], "white": "D"}]))
+    files = update(fits[1], array).stored_games().report.files
+    assert (files[1].used, files[1].noticed, files[1].dropped) == (4, {"duplicate": 3}, {"no result": 1})

@@ -72,57 +72,34 @@ def test_headers(header: str, expected: str) -> None:
     assert told(layout(header, "1,2,3,4")) == expected
 
 
+GAMES, MATCH = "date,white,black,games", "5 0 1 2 4+3 games=3 scores match_scores"
+
+
+def listed(*more: str) -> dict[str, object]:
+    return {"columns": ["date", "white", "black", *more]}
+
+
 @each(
     "header, row, config, expected",
     [
         ("date,white,black,score", "1858,A,B,1", {}, "4 0 1 2 3 text"),
         ("date,white,black,winner,score", "1858,A,B,A,1", {}, "5 0 1 2 4 text"),
         ("date,white,black,score,result", "1858,A,B,1,1", {}, "5 0 1 2 4 text"),
-        ("date,white,black,games,score", "1858,A,B,9,5.5", {}, "5 0 1 2 4+3 games=3 scores match_scores"),
-        ("date,white,black,games,score", "1858,A,B,,½", {}, "5 0 1 2 4+3 games=3 scores match_scores"),
+        ("date,white,black,games,score", "1858,A,B,9,5.5", {}, MATCH),
+        ("date,white,black,games,score", "1858,A,B,,½", {}, MATCH),
         ("date,white,black,games,score", "1858,A,B,9,5-4", {}, "5 0 1 2 4 games=3 text"),
-        (
-            "date,white,black,games,score,result",
-            "1858,A,B,9,5,",
-            {},
-            "6 0 1 2 5+4+3 games=3 text match_result",
-        ),
-        ("date,white,black,games,white_score", "1858,A,B,9,5", {}, "5 0 1 2 4+3 games=3 scores match_scores"),
-        (
-            "date,white,black,games,white_score,black_score",
-            "1858,A,B,9,5,4",
-            {},
-            "6 0 1 2 4+5 games=3 scores",
-        ),
-        (
-            "date,white,black,games,x",
-            "1858,A,B,9,5",
-            {"columns": {"score": "x"}},
-            "5 0 1 2 4+3 games=3 scores match_scores",
-        ),
+        (f"{GAMES},score,result", "1858,A,B,9,5,", {}, "6 0 1 2 5+4+3 games=3 text match_result"),
+        (f"{GAMES},white_score", "1858,A,B,9,5", {}, MATCH),
+        (f"{GAMES},white_score,black_score", "1858,A,B,9,5,4", {}, "6 0 1 2 4+5 games=3 scores"),
+        (f"{GAMES},x", "1858,A,B,9,5", {"columns": {"score": "x"}}, MATCH),
         ("date,white,black,result,x", "1858,A,B,9,5", {"columns": {"score": "x"}}, "5 0 1 2 4 text"),
         ("date,white,black,score,x", "1858,A,B,9,5", {"columns": {"result": "x"}}, "5 0 1 2 4 text"),
-        (
-            "1858,A,B,9,5",
-            "1859,A,B,1,0",
-            {"columns": ["date", "white", "black", "games", "score"]},
-            "5 0 1 2 4+3 games=3 scores match_scores no header",
-        ),
-        (
-            "1858,A,B,x,1",
-            "1859,A,B,x,0",
-            {"columns": ["date", "white", "black", "_", "score"]},
-            "5 0 1 2 4 text no header",
-        ),
+        ("1858,A,B,9,5", "1859,A,B,1,0", listed("games", "score"), f"{MATCH} no header"),
+        ("1858,A,B,x,1", "1859,A,B,x,0", listed("_", "score"), "5 0 1 2 4 text no header"),
     ],
 )
 def test_scores_of_matches(header: str, row: str, config: dict[str, object], expected: str) -> None:
     assert told(layout(header, row, **config)) == expected
-
-
-def test_columns_that_are_used() -> None:
-    found = layout("x,month,year,white,black,score,weight,games,y,event", "1,2,3,4,5,6,7,8,9,0")
-    assert found.used == (1, 2, 3, 4, 5, 6, 7, 9)
 
 
 def test_a_table_with_names_for_sure() -> None:
@@ -130,13 +107,6 @@ def test_a_table_with_names_for_sure() -> None:
     assert find_layout(rows, DataConfig(header=False), "x", named=True).header
     listed = DataConfig(columns=["date", "black", "white", "result", "_"])
     assert find_layout(rows, listed, "x", named=True).columns["whites"] == (2,)
-
-
-def test_a_list_of_columns_may_name_the_winner() -> None:
-    assert (
-        told(layout("1858,A,B", columns=["date", "winner", "loser"]))
-        == "3 0 1 2 -1 sport 1-0 no chess winners no header"
-    )
 
 
 def test_constant_columns() -> None:
@@ -176,6 +146,8 @@ def test_columns_in_order() -> None:
     assert layout("id,date,white,black,x,y", columns=names).header is True
     assert layout(",".join(names).upper(), columns=names).header is True
     assert told(layout("a,b,c,d,e,f", header=True, columns=names)) == "6 1 2 3 4+5 scores"
+    winners = "3 0 1 2 -1 sport 1-0 no chess winners no header"
+    assert told(layout("1858,A,B", columns=["date", "winner", "loser"])) == winners
     assert layout("x,1858,A,B,y,1", columns=["_", "year", "home", "away", "_y", "result"]).columns[
         "results"
     ] == (5,)

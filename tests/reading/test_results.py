@@ -1,20 +1,27 @@
-"""Results: texts, single scores, pairs and the convention of a whole column."""
+"""Results: texts, single scores, pairs and the convention of a whole column; scores of matches as games."""
 
 from __future__ import annotations
+
+from collections.abc import Hashable
 
 from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.support.cases import each
 from ttt_cli.games.table import DRAW, LOSS, WIN
+from ttt_cli.reading.batches import ResultKind
 from ttt_cli.reading.results import (
+    games_text,
     is_score,
     match_result,
     match_scores,
     parse_result,
     parse_results,
     score_pair,
+    tally_of,
 )
+
+LATIN = "½-½".encode("cp1252")
 
 
 @each(
@@ -33,13 +40,6 @@ from ttt_cli.reading.results import (
 )  # fmt: skip
 def test_texts(text: str, outcome: int | str) -> None:
     assert parse_result(text) == outcome
-
-
-def test_bytes_and_undecoded_text_are_read_too() -> None:
-    latin = "½-½".encode("cp1252")
-    counts = {b"1-0": 1, latin: 1, latin.decode("utf-8", "surrogateescape"): 1}
-    read = parse_results(counts)
-    assert [read[raw] for raw in counts] == [WIN, DRAW, DRAW]
 
 
 @each(
@@ -81,17 +81,6 @@ def test_pairs_of_scores(column: dict[tuple[str, str], int], expected: list[int 
     assert [read[pair] for pair in column] == expected
 
 
-def test_goals_are_compared() -> None:
-    column = {("4", "2"): 1, ("0", "0"): 1, ("1", "3"): 1, ("1", "0"): 7, ("", "2"): 1}
-    assert parse_results(column, "goals") == {
-        ("4", "2"): WIN,
-        ("0", "0"): DRAW,
-        ("1", "3"): LOSS,
-        ("1", "0"): WIN,
-        ("", "2"): "no result",
-    }
-
-
 @each(
     "raw, pair",
     [
@@ -127,19 +116,36 @@ def test_scores_that_are_none(score: str, games: str, reason: str) -> None:
     assert parse_results({pair: 1}, "scores") == {pair: reason}
 
 
-def test_a_match_stands_where_there_is_no_result() -> None:
+@each(
+    "column, kind, expected",
+    [
+        (
+            {("4", "2"): 1, ("0", "0"): 1, ("1", "3"): 1, ("1", "0"): 7, ("", "2"): 1},
+            "goals",
+            [WIN, DRAW, LOSS, WIN, "no result"],
+        ),
+        (
+            dict.fromkeys(("3-1", "0-0", "1 : 2", "1-0", "H", "D", "walkover", ""), 1),
+            "sport",
+            [WIN, DRAW, LOSS, WIN, WIN, DRAW, "forfeit", "no result"],
+        ),
+        ({"6-4 6-3": 3, "RET": 1, "": 1, "W/O": 1}, "winners", [WIN, WIN, WIN, "forfeit"]),
+        ({b"1-0": 1, LATIN: 1, LATIN.decode("utf-8", "surrogateescape"): 1}, "text", [WIN, DRAW, DRAW]),
+    ],
+)
+def test_other_kinds_and_bytes(
+    column: dict[Hashable, int], kind: ResultKind, expected: list[int | str]
+) -> None:
+    read = parse_results(column, kind)
+    assert [read[value] for value in column] == expected
+
+
+def test_a_match_has_a_result_or_scores() -> None:
     assert match_result("1-0", "4", "9") == "1-0"
     assert match_result(b" ", b"4", b"9") == "4-5"
     assert match_result("", "", "9") == ""
-
-
-def test_texts_that_are_scores() -> None:
-    assert [text for text in ("1", "0.5", "½", "7,5", "", "-1", "1-0", "x") if is_score(text)] == [
-        "1",
-        "0.5",
-        "½",
-        "7,5",
-    ]
+    assert [text for text in ("1", "½", "7,5", "", "-1", "1-0", "x") if is_score(text)] == ["1", "½", "7,5"]
+    assert [games_text(raw) for raw in (b" 5 ", "?", "-", "", "5")] == ["5", "", "", "", "5"]
 
 
 _MIRRORED = {WIN: LOSS, LOSS: WIN, DRAW: DRAW}
@@ -164,13 +170,51 @@ def test_any_column_gets_outcomes_or_reasons(values: list[str]) -> None:
     assert all(outcome in (LOSS, DRAW, WIN) or outcome in reasons for outcome in read.values())
 
 
-def test_pairs_of_other_sports_are_goals() -> None:
-    played = {"3-1": 1, "0-0": 1, "1 : 2": 2, "1-0": 1, "H": 1, "D": 1, "walkover": 1, "": 1}
-    assert parse_results(played, "sport") == {
-        "3-1": 2, "0-0": 1, "1 : 2": 0, "1-0": 2, "H": 2, "D": 1, "walkover": "forfeit", "": "no result",
-    }  # fmt: skip
+@each(
+    "raw, games, outcome, tally",
+    [
+        ("1-0", "", 2, (0, 0, 1)),
+        ("0-1", "", 0, (1, 0, 0)),
+        ("1/2-1/2", "", 1, (0, 1, 0)),
+        (("400", "200"), "600", "unknown result", (200, 0, 400)),
+        (("45", "5"), "50", "unknown result", (5, 0, 45)),
+        (("6.5", ".5"), "7", "unknown result", (0, 1, 6)),
+        (("0.5", "0.5"), "1", 1, (0, 1, 0)),
+        (("1", "1"), "2", 1, (1, 0, 1)),
+        (("1", "1"), "1", 1, (0, 1, 0)),  # doubled scores add up to twice the games
+        (("13", "1"), "7", "unknown result", (0, 1, 6)),
+        ("4-1", "5", "unknown result", (1, 0, 4)),
+        ("6½-½", "7", "unknown result", (0, 1, 6)),
+        ("1-0", "5", 2, (0, 0, 5)),
+        ("1/2-1/2", "3", 1, (0, 3, 0)),
+    ],
+)
+def test_games_behind_a_result(
+    raw: object, games: str, outcome: int | str, tally: tuple[float, float, float]
+) -> None:
+    assert tally_of(raw, games, outcome) == tally
 
 
-def test_winners_have_won_unless_nothing_was_played() -> None:
-    found = parse_results({"6-4 6-3": 3, "RET": 1, "": 1, "W/O": 1, "Walkover": 1}, "winners")
-    assert found == {"6-4 6-3": 2, "RET": 2, "": 2, "W/O": "forfeit", "Walkover": "forfeit"}
+@each(
+    "raw, games, outcome, reason",
+    [
+        *[("*", "", "no result", "no result"), ("*", "5", "no result", "no result")],
+        (("", ""), "5", "no result", "no result"),
+        (("4", "2"), "5", "unknown result", "bad match score"),
+        (("1", "0"), "5", 2, "bad match score"),  # two scores are the score of the match
+        (("4.3", "0.7"), "5", "unknown result", "bad match score"),
+        *[("1-0", games, 2, "bad match score") for games in ("0", "-3", "2.5", "many", "nan", "inf")],
+    ],
+)
+def test_what_is_no_score(raw: object, games: str, outcome: int | str, reason: str) -> None:
+    assert tally_of(raw, games, outcome) == reason
+
+
+@given(st.integers(0, 60), st.integers(1, 60))
+def test_a_tally_keeps_games_and_score(doubled: int, games: int) -> None:
+    white = min(doubled, 2 * games) / 2
+    tally = tally_of((f"{white}", f"{games - white}"), str(games), "unknown result")
+    lost, drawn, won = map(float, tally)
+    assert (lost + drawn + won, won + drawn / 2) == (games, white)
+    assert drawn in (0, 1)
+    assert min(lost, won) >= 0
