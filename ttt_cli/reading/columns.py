@@ -53,15 +53,13 @@ class Strings:
         characters = self._characters.data
         return [bytes(characters[start:stop]) for start, stop in bounds]
 
-    def ids(self, strings: Sequence[bytes]) -> Ids:
-        """Numbers of strings, old or new, shape (n,)."""
-        starts = np.cumsum([0, *map(len, strings)], dtype=np.int64)
-        return self.ids_in(starts, np.frombuffer(b"".join(strings), np.uint8))
-
-    def ids_of_arrow(self, array: Any) -> Ids:
-        """Numbers of a binary Arrow array without offset, shape (n,); nulls are empty."""
-        _, bounds, characters = array.buffers()  # to_numpy() would load pandas
-        starts = np.frombuffer(bounds, np.int32, len(array) + 1) if bounds else np.zeros(1, np.int32)
+    def ids(self, strings: Any) -> Ids:
+        """Numbers of strings, old or new, shape (n,): of a list, or of a binary Arrow array without offset."""
+        if isinstance(strings, list):
+            starts = np.cumsum([0, *map(len, strings)], dtype=np.int64)
+            return self.ids_in(starts, np.frombuffer(b"".join(strings), np.uint8))
+        _, bounds, characters = strings.buffers()  # to_numpy() would load pandas; nulls are empty
+        starts = np.frombuffer(bounds, np.int32, len(strings) + 1) if bounds else np.zeros(1, np.int32)
         return self.ids_in(starts.astype(np.int64), np.frombuffer(characters or b"", np.uint8))
 
     def ids_in(self, starts: Places, characters: NDArray[np.uint8]) -> Ids:

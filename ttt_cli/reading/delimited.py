@@ -138,7 +138,7 @@ class TableReader:
         """The records of a table given as blocks, wherever these are cut."""
         header = int(self._layout.header)  # rows that are no records
         for lines, columns, rows, rejects in self._parsed(blocks):
-            codes = list(map(self.strings.ids_of_arrow, columns))
+            codes = list(map(self.strings.ids, columns))
             batch = self._layout.batch(self.strings, lines, codes, rows, rejects)
             if len(batch.lines) > header or rejects:
                 yield batch._replace(lines=batch.lines[header:], codes=batch.codes[:, header:])
