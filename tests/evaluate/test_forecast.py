@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from tests.reference.ttt_ep import tilted
-from tests.support.builders import EXACT, fit_rows, make_games, skills
+from tests.support.builders import EXACT, fit_rows, make_games, random_rows, skills
 from tests.support.recorder import Recorder
 from ttt_cli import api
 from ttt_cli.config.load import Document
@@ -54,6 +54,13 @@ def history(seed: int, years: int = 4, games: int = 6) -> list[tuple[Any, ...]]:
     return rows
 
 
+def with_share(model: Any, share: float) -> Any:
+    """Parameters with this share of draws, where one sets the margin."""
+    return model.Params(
+        **({"draw_probability": share} if "draw_probability" in model.Params.model_fields else {})
+    )
+
+
 @pytest.mark.parametrize("name", registry.MODULES)
 def test_no_forecast_sees_its_own_game_or_a_later_one(name: str) -> None:
     rows = history(1)
@@ -78,12 +85,7 @@ def test_what_is_predicted_is_what_a_fit_of_the_past_alone_predicts(name: str) -
     for step, stop in blocks(timeline, 1, 1):
         known = known_before(timeline, step, stop)
         share = float(naive_probabilities(timeline.until(step))[1])
-        fields = model.Params.model_fields
-        fit = model.fit(
-            known,
-            model.Params(**({"draw_probability": share} if "draw_probability" in fields else {})),
-            SOLVER,
-        )
+        fit = model.fit(known, with_share(model, share), SOLVER)
         nodes = slice(int(timeline.node_start[step]), int(timeline.node_start[stop]))
         games = slice(int(timeline.game_start[step]), int(timeline.game_start[stop]))
         columns = expected(fit, nodes)
@@ -116,10 +118,7 @@ def test_with_one_game_a_period_the_scores_of_a_filter_add_up_to_its_evidence(
         for year in range(12)
     ]
     timeline = build_timeline(make_games(rows), "year", colours)
-    params = model.Params(
-        **({"draw_probability": 0.4} if "draw_probability" in model.Params.model_fields else {})
-    )
-    params = params.model_copy(update={"white_advantage": 40.0})
+    params = with_share(model, 0.4).model_copy(update={"white_advantage": 40.0})
     found = forecast(timeline, model, params, SOLVER).model
     total = score(found, timeline.outcome, timeline.weight).log_score
     evidence = model.fit(timeline, params, SOLVER).log_evidence
@@ -330,12 +329,7 @@ def test_impossible_outcomes_score_minus_infinity():
 @pytest.mark.parametrize("model", ["ttt", "ttt-d"])
 def test_leaving_one_out_by_cavity_is_close_to_fitting_without_the_game(model):
     """Up to 2 % too low: a cavity is sharper than it should be, as the other sites were made with the game there."""
-    rng = np.random.default_rng(4)
-    names = list("abcdef")
-    rows = [
-        (int(rng.integers(1900, 1904)), *rng.permutation(names)[:2].tolist(), int(rng.integers(3)))
-        for _ in range(60)
-    ]
+    rows = random_rows(4, 60, 6, 4)
     params = MODELS[model]
     timeline, fit = fit_rows(rows, model, **params)
     module = registry.load(model)

@@ -120,17 +120,6 @@ def test_a_top_behind_a_cliff_is_not_reached():
     assert len(seen) < module.MOST
 
 
-def test_nothing_is_found_where_the_search_begins_nowhere():
-    def nowhere(at):
-        return None
-
-    found = maximise(nowhere, np.zeros(2), -FAR, FAR)
-    assert not found.reached
-    assert found.point.value == -math.inf
-    assert np.isnan(found.covariance).all()
-    assert found.distance is None
-
-
 def test_a_flat_direction_has_no_standard_errors():
     function, _ = hill(np.zeros(2), np.array([[900.0, 900.0], [900.0, 900.0]]))
     found = maximise(function, np.array([1.0, 1.0]), -FAR, FAR)
@@ -266,13 +255,6 @@ def test_coordinates_lead_there_and_back_with_the_slope_they_say(
     step = 1e-4
     difference = (one.value(place + step) - one.value(place - step)) / (2 * step)
     assert one.slope(value) == pytest.approx(difference, rel=1e-5, abs=1e-9 * one.unit)
-
-
-def test_values_beyond_the_bounds_are_moved_to_them() -> None:
-    tau, share = (coordinate(key, 400.0, 480.0) for key in ("tau", "draw_probability"))
-    assert tau.value(tau.place(0.0)) == pytest.approx(0.04)
-    assert tau.value(tau.place(1e9)) == pytest.approx(2000.0)
-    assert share.place(0.0) == pytest.approx(math.log(1e-4), rel=1e-3)
 
 
 @each("name", registry.MODULES)

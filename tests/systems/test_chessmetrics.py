@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.reference.chessmetrics_plain import list_at, rating_of, share_left
-from tests.support.builders import EXACT, FEW_ROWS, fit_rows, make_games, skills
+from tests.support.builders import EXACT, fit_rows, make_games, skills
 from tests.support.strategies import examples, game_rows
 from ttt_cli.config.schema import SolverConfig
 from ttt_cli.systems import chessmetrics as model
@@ -96,10 +96,3 @@ def test_months_are_those_of_the_published_formula():
     w = 1 + 37 / 48
     counted = w / (w + 4)
     assert fit.mean[-2] - fit.mean[-1] == pytest.approx(2 * counted * 425 * w / (counted * (w + 7) + w))
-
-
-def test_scale_and_level_change_no_evidence():
-    _, plain = fit_rows(FEW_ROWS, "chessmetrics")
-    _, moved = fit_rows(FEW_ROWS, "chessmetrics", reference_rating=1000, bonus=7)
-    assert moved.mean == pytest.approx(plain.mean - 1336)
-    assert moved.log_evidence == pytest.approx(plain.log_evidence)

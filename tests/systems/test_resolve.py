@@ -64,13 +64,10 @@ def test_what_is_asked_for_is_there() -> None:
     "text, where, message, hint",
     [
         ("beta: 600\n", "run.yaml:1", "unknown key beta", "did you mean model.beta?"),
-        ("mu0: 600\n", "run.yaml:1", "unknown key mu0", "did you mean model.mu0?"),
-        ("name: ttt\n", "run.yaml:1", "unknown key name", "did you mean model.name?"),
         ("modell: {}\n", "run.yaml:1", "unknown key modell", "did you mean model?"),
         ("xyzzy: 1\n", "run.yaml:1", "unknown key xyzzy", "keys are model, data, solver"),
         ("model:\n  name: tt\n", "run.yaml:2", "unknown model 'tt'", "did you mean 'ttt'?"),
         ("model:\n  name: 3\n", "run.yaml:2", "model.name must be text, not 3", "rating system; default ttt"),
-        ("model:\n  nam: ttt\n", "run.yaml:2", "unknown key model.nam", "did you mean model.name?"),
         ("model: 3\n", "run.yaml:1", "model must be a map", "for instance name: ttt"),
         ("\nmodel: trueskill\n", "run.yaml:2", "model must be a map", "did you mean model.name=trueskill?"),
         ("data: 3\n", "run.yaml:1", "data must be a map", "its keys are period"),

@@ -19,7 +19,7 @@ from typing import Any, Final, Literal, NamedTuple
 
 import numpy as np
 
-from ttt_cli.cluster import chain_workers, cluster_asked
+from ttt_cli.cluster import chain_workers, cluster_asked, threads_each
 from ttt_cli.config.load import Document, override, read_document, refuse_overrides, shipped_configs
 from ttt_cli.config.schema import DataConfig
 from ttt_cli.evaluate.forecast import (
@@ -221,8 +221,8 @@ def compare(
         None if jobs else cluster_asked(next(filter(None, (s.config.solver.cluster for s in systems)), None))
     )
     jobs = jobs or (1 if work < SMALL else available_cores())
-    alone = where == "local:1" if where else min(jobs, len(systems)) == 1
-    evaluation = Evaluation(timeline, tuple(systems), steps, plan, None if alone else 1)
+    threads = threads_each(where, min(jobs, len(systems)), None, available_cores())
+    evaluation = Evaluation(timeline, tuple(systems), steps, plan, threads)
     width, interrupted = max(len(system.name) for system in systems), False
     found: dict[int, SystemResult] = {}
     errors: dict[int, Exception] = {}
@@ -317,7 +317,7 @@ class Evaluation:
     systems: tuple[Resolved, ...]
     steps: tuple[tuple[int, int], ...]
     plan: TunePlan | None
-    threads: int | None = None
+    threads: int
 
     def step(self, item: int, *, fresh: bool) -> tuple[int, SystemResult]:  # noqa: ARG002
         """Tune and score one system. Raises ConfigError, naming the system, when the games do not suit it."""

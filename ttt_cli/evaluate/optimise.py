@@ -14,7 +14,7 @@ from ttt_cli.inference.params import Params, Range
 from ttt_cli.runs.meta import SWITCHES, in_use
 from ttt_cli.support.arrays import Array
 from ttt_cli.support.errors import ConfigError, suggested
-from ttt_cli.systems.resolve import Resolved, numeric_params
+from ttt_cli.systems.resolve import Resolved, number_bounds, numeric_params
 
 MOST: Final = 200  # steps of a search
 GAIN: Final = 1e-3  # a smaller gain ends the search
@@ -251,7 +251,7 @@ def free_coordinates(
     to null, except those in `freed`; a share of draws if there is a draw margin; a positive number at 0, and
     parameters that depend on it; `prior_sd` if there is `beta`: one of the two sets the scale.
     """
-    options = _numbers(type(params))
+    options = number_bounds(type(params), "number")
     held = {key for key in options if getattr(params, key) is None and key not in freed}
     held |= {"draw_probability"} if "draw_margin" in options else set()
     held |= {"prior_sd"} if "beta" in options else set()
@@ -270,19 +270,6 @@ def free_coordinates(
         elif value > 0.0:
             found.append(Coordinate(key, max(low, value / REACH), min(high, value * REACH), "log"))
     return tuple(found)
-
-
-def _numbers(schema: type[Params]) -> dict[str, tuple[float, float]]:
-    """Bounds of the parameters that take fractional numbers."""
-    found = {}
-    for key, described in schema.model_json_schema(by_alias=False)["properties"].items():
-        options: Sequence[dict[str, Any]] = described.get("anyOf", [described])
-        for option in options:
-            if option.get("type") == "number":
-                low = option.get("minimum", option.get("exclusiveMinimum", -math.inf))
-                high = option.get("maximum", option.get("exclusiveMaximum", math.inf))
-                found[key] = (float(low), float(high))
-    return found
 
 
 def parse_keys(spec: str, resolved: Resolved, *, colours: bool = True) -> tuple[str, ...]:

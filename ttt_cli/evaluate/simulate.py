@@ -4,7 +4,7 @@ import math
 import shutil
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import ExitStack, contextmanager, nullcontext
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
@@ -305,7 +305,6 @@ def _outcomes(
     return np.where(difference > wide, WIN, np.where(difference < -wide, LOSS, DRAW)).astype(np.int8)
 
 
-_GAMES: Final = ("date", "white", "black", "outcome")
 _TEXT: Final = "HEADER false, QUOTE '', ESCAPE '', DELIMITER '\t'"  # lines as they are
 _SQL_RESULT: Final = f"CASE outcome WHEN {LOSS} THEN '0-1' WHEN {DRAW} THEN '1/2-1/2' ELSE '1-0' END"
 _SQL_DATE: Final = "DATE '1970-01-01' + date"
@@ -339,28 +338,29 @@ def save(
     `check_places`.
     """
     check_places(games, truth, years)
-    with _filled(games) as part, _filled(truth) as truth_part, _filled(years) as years_part:
-        if truth_part:
-            columns = [f"{_sql_name('player', simulated)} AS player", "year AS period", "skill"]
-            _copy(simulated, ("player", "year", "skill"), columns, truth_part)
-        if years_part:
-            columns = ["years AS period", "margin AS draw_margin", "newcomers AS newcomers_mean"]
-            _copy(simulated, ("years", "margin", "newcomers"), columns, years_part)
-        if part and isinstance(games, Path) and games.suffix.lower() == ".pgn":
-            _copy(simulated, _GAMES, [_pgn(simulated)], part, _TEXT)
-        elif part:
-            date = _SQL_DATE if simulated.plan.dates == "day" else f"year({_SQL_DATE})"
-            names = [f"{_sql_name(side, simulated)} AS {side}" for side in ("white", "black")]
-            _copy(simulated, _GAMES, [f"{date} AS date", *names, f"{_SQL_RESULT} AS result"], part)
+    if isinstance(games, Path) and games.suffix.lower() == ".pgn":
+        columns, form = [_pgn(simulated)], _TEXT
+    else:
+        date = _SQL_DATE if simulated.plan.dates == "day" else f"year({_SQL_DATE})"
+        names = [f"{_sql_name(side, simulated)} AS {side}" for side in ("white", "black")]
+        columns, form = [f"{date} AS date", *names, f"{_SQL_RESULT} AS result"], "HEADER"
+    skills = [f"{_sql_name('player', simulated)} AS player", "year AS period", "skill"]
+    by_year = ["years AS period", "margin AS draw_margin", "newcomers AS newcomers_mean"]
+    with ExitStack() as files:
+        for target, arrays, selected, written in (
+            (games, ("date", "white", "black", "outcome"), columns, form),
+            (truth, ("player", "year", "skill"), skills, "HEADER"),
+            (years, ("years", "margin", "newcomers"), by_year, "HEADER"),
+        ):
+            if target is not None:
+                _copy(simulated, arrays, selected, files.enter_context(_filled(target)), written)
 
 
 @contextmanager
-def _filled(target: Path | BinaryIO | None) -> Iterator[Path | None]:
+def _filled(target: Path | BinaryIO) -> Iterator[Path]:
     """Yield a file to write to; its content replaces the target if the block succeeds."""
     try:
-        if target is None:
-            yield None
-        elif isinstance(target, Path) and (target.is_file() or not target.exists()):
+        if isinstance(target, Path) and (target.is_file() or not target.exists()):
             with replacing(target) as part:
                 yield part
         else:  # a stream, a pipe, a device
@@ -380,9 +380,7 @@ def _sql_name(column: str, simulated: Simulated) -> str:
     return f"'Player ' || lpad(({column} + 1)::VARCHAR, {simulated.name_width}, '0')"
 
 
-def _copy(
-    simulated: Simulated, arrays: tuple[str, ...], columns: list[str], path: Path, form: str = "HEADER"
-) -> None:
+def _copy(simulated: Simulated, arrays: tuple[str, ...], columns: list[str], path: Path, form: str) -> None:
     import duckdb
 
     place = str(path).replace("'", "''")

@@ -52,17 +52,6 @@ def fit(timeline: Timeline, params: Params, solver: SolverConfig, **given: Unpac
     """Compute the lists at both ends of each period; the evidence is that of games predicted by the lists
     before them.
     """
-    before, after, status = _lists(timeline, params, solver)
-    level = params.reference_rating + params.bonus
-    unknown = unknown_sd(timeline.n_nodes)
-    chains = {"skill": Filter(level + after, unknown, level + before, unknown, 0.0)}
-    if on_sweep := given.get("on_sweep"):
-        on_sweep(status.sweeps, 0.0, status.remaining_error)
-    return rated(NAME, timeline, params, chains, predict, status)
-
-
-def _lists(timeline: Timeline, params: Params, solver: SolverConfig) -> tuple[Array, Array, Status]:
-    """Deviations from the reference before and after each node's games, points."""
     from ttt_cli.kernels.chessmetrics import rate_periods
 
     before, after = np.empty((2, timeline.n_nodes))
@@ -74,7 +63,12 @@ def _lists(timeline: Timeline, params: Params, solver: SolverConfig) -> tuple[Ar
         timeline.periods.copy(), whole, player, len(timeline.players), games,
         _shares_left(timeline, params), formula, EXACT * solver.tol, solver.max_sweeps, before, after,
     )  # fmt: skip
-    return before, after, Status(error <= solver.tol, max(steps, 1), error)
+    status = Status(error <= solver.tol, max(steps, 1), error)
+    if on_sweep := given.get("on_sweep"):
+        on_sweep(status.sweeps, 0.0, error)
+    level, unknown = params.reference_rating + params.bonus, unknown_sd(timeline.n_nodes)
+    chains = {"skill": Filter(level + after, unknown, level + before, unknown, 0.0)}
+    return rated(NAME, timeline, params, chains, predict, status)
 
 
 def _shares_left(timeline: Timeline, params: Params) -> Array:

@@ -1,8 +1,9 @@
 """Resolve a config document to a model with its parameters, defaults filled in."""
 
-from collections.abc import Mapping
+import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Final, get_args
+from typing import Any, Final
 
 from pydantic import BaseModel
 
@@ -115,12 +116,23 @@ def accepted(resolved: Resolved, overrides: Mapping[str, object]) -> Resolved | 
         return None
 
 
+def number_bounds(schema: type[Params], *kinds: str) -> dict[str, tuple[float, float]]:
+    """Bounds of the parameters that take numbers, of JSON's kinds `number` or `integer`."""
+    found = {}
+    for key, described in schema.model_json_schema(by_alias=False)["properties"].items():
+        options: Sequence[dict[str, Any]] = described.get("anyOf", [described])
+        for option in options:
+            if option.get("type") in kinds:
+                low = option.get("minimum", option.get("exclusiveMinimum", -math.inf))
+                high = option.get("maximum", option.get("exclusiveMaximum", math.inf))
+                found[key] = (float(low), float(high))
+    return found
+
+
 def numeric_params(resolved: Resolved) -> dict[str, Any]:
     """Numeric model parameters and their configured values: what a grid may vary."""
-    fields = type(resolved.params).model_fields
-    return {
-        name: getattr(resolved.params, name) for name, info in fields.items() if _is_numeric(info.annotation)
-    }
+    numeric = number_bounds(type(resolved.params), "number", "integer")
+    return {name: getattr(resolved.params, name) for name in numeric}
 
 
 def _model(document: Document, section: object) -> Model:
@@ -137,7 +149,3 @@ def _model(document: Document, section: object) -> Model:
 
 def _model_config(model: Model, params: Params) -> ModelConfig:
     return ModelConfig(name=model.NAME, **params.model_dump())
-
-
-def _is_numeric(annotation: Any) -> bool:
-    return annotation in (float, int) or any(map(_is_numeric, get_args(annotation)))

@@ -38,11 +38,8 @@ def fit(timeline: Timeline, params: Params) -> Fit:
     """Filter the games once; the log-evidence is the sum of the predictions' log probabilities."""
     from ttt_cli.kernels.elo import filter_games
 
-    margin, order, prior = (
-        resolve_margin(params, timeline),
-        _order(timeline, params),
-        params.skill_prior(timeline),
-    )
+    margin, order = resolve_margin(params, timeline), _order(timeline, params)
+    prior = params.skill_prior(timeline)
     unit, steps = normal_unit(params.beta, margin), Steps(timeline.previous.copy(), *prior.steps())
 
     def fit_at(advantage: float, *_: object, **_given: object) -> Fit:

@@ -8,6 +8,7 @@ Departures: the pull is partial and centred, since otherwise levels drift. The m
 sweep, which does not change the fixed point. Salimans' regressions on the match schedule are omitted.
 """
 
+import math
 from dataclasses import replace
 from typing import Final, Unpack
 
@@ -85,9 +86,9 @@ class GamesSoFar:
             np.zeros((len(self._merged), 4)),
         )
         margin = resolve_margin(params, timeline)
-        self.resolved = {**params.model_dump(), "draw_margin": margin}
-        self.elo_unit = normal_unit(params.beta, margin)
-        play = Play(2.0 * params.beta**2, margin, self.elo_unit, params.white_advantage)
+        self._resolved = {**params.model_dump(), "draw_margin": margin}
+        self._unit = normal_unit(params.beta, margin)
+        play = Play(2.0 * params.beta**2, margin, self._unit, params.white_advantage)
         self._rule = play.rule(np.full(len(self._merged), margin), self._merged.handicap)
         present, appeared = np.unique(timeline.node_player, return_index=True)
         number = np.empty(
@@ -107,7 +108,7 @@ class GamesSoFar:
         self._played, self._level = np.zeros((2, len(present)))
         self._beliefs = np.stack([self._level, np.full(len(present), params.prior_sd)])
         self._ended: list[Status] = []
-        self.trace: list[tuple[float, float]] = []
+        self._trace: list[tuple[float, float]] = []
 
     def run(self, first: int = 0, *, filtered: bool = True) -> Array:
         """Means (from the prior mean) and sds of nodes before and after their games; shape (2, 2, nodes).
@@ -126,10 +127,22 @@ class GamesSoFar:
             found[1, :, nodes] = self._beliefs[:, player] if filtered else np.nan
         return found
 
-    @property
-    def state(self) -> dict[str, Array]:
-        """State for a warm start of a fit of the same games or more."""
-        return {sites_name(self._merged.colours): self._games.sites}
+    def fitted(self, chain: Filter, *, scored: bool = True) -> Fit:
+        """A fit with this chain; its status has the sweeps of all fits and the largest error."""
+        evidence = math.nan
+        if scored:
+            before = chain.before_mean, chain.before_sd
+            evidence = prediction_score(predict, self._resolved, self._timeline, *before, self._unit)
+        ended = self._ended
+        status = Status(
+            converged=all(status.converged for status in ended),
+            sweeps=sum(status.sweeps for status in ended),
+            remaining_error=max((status.remaining_error for status in ended), default=0.0),
+            skipped_sites=max((status.skipped_sites for status in ended), default=0),
+        )
+        state = {sites_name(self._merged.colours): self._games.sites}  # also for a start with more games
+        found = filter_fit(NAME, self._params, self._resolved, {"skill": chain}, evidence, status)
+        return replace(found, elo_unit=self._unit, trace=tuple(self._trace), state=state)
 
     def _nodes(self, step: int, stop: int) -> slice:
         return slice(int(self._timeline.node_start[step]), int(self._timeline.node_start[stop]))
@@ -147,19 +160,6 @@ class GamesSoFar:
         self._log_weight = np.concatenate([self._log_weight, self._decayed[ends]])
         return len(games) > 0
 
-    def score(self, mean: Array, sd: Array) -> float:
-        """Log-evidence of predictions by these means and sds (nodes,) before games."""
-        return prediction_score(predict, self.resolved, self._timeline, mean, sd, self.elo_unit)
-
-    def status(self) -> Status:
-        """Status of all fits together: total sweeps and the largest error."""
-        return Status(
-            converged=all(status.converged for status in self._ended),
-            sweeps=sum(status.sweeps for status in self._ended),
-            remaining_error=max((status.remaining_error for status in self._ended), default=0.0),
-            skipped_sites=max((status.skipped_sites for status in self._ended), default=0),
-        )
-
     def _infer(self, year: float) -> None:
         """Fit the games added, with their weights in a year; drop those that no longer count."""
         params, seen = self._params, slice(self._seen)
@@ -175,12 +175,12 @@ class GamesSoFar:
         if len(decay):
             status, trace = iterate(inference.sweep, self._solver, self._report(), LEAST_RATE, warm=True)
             self._ended.append(status)
-            self.trace += trace
+            self._trace += trace
         self._beliefs[:, seen] = inference.beliefs()
 
     def _report(self) -> OnSweep | None:
         """Report the sweeps of one fit, numbered across all fits."""
-        on_sweep, earlier = self._on_sweep, len(self.trace)
+        on_sweep, earlier = self._on_sweep, len(self._trace)
         return on_sweep and (lambda sweep, change, remaining: on_sweep(earlier + sweep, change, remaining))
 
 
@@ -268,10 +268,8 @@ def fit(timeline: Timeline, params: Params, solver: SolverConfig, **given: Unpac
     """
     games = GamesSoFar(timeline, params, solver, given.get("on_sweep"), given.get("start"))
     (before_mean, before_sd), (mean, sd) = games.run()
-    drift = _drift(timeline, params, sd, before_sd)
-    mean, before_mean = mean + params.prior_mean, before_mean + params.prior_mean
-    evidence = games.score(before_mean, before_sd)
-    return _fitted(games, params, Filter(mean, sd, before_mean, before_sd, drift, params.prior_sd), evidence)
+    drift, level = _drift(timeline, params, sd, before_sd), params.prior_mean
+    return games.fitted(Filter(level + mean, sd, level + before_mean, before_sd, drift, params.prior_sd))
 
 
 def fit_before(
@@ -280,14 +278,7 @@ def fit_before(
     """Predictions before each period from `first` on, one fit each; the log-evidence is NaN unless `first` is 0."""
     games = GamesSoFar(timeline, params, solver, start=start)
     (mean, sd), (unknown, _) = games.run(first, filtered=False)
-    mean = mean + params.prior_mean
-    evidence = np.nan if first else games.score(mean, sd)
-    return _fitted(games, params, Filter(unknown, unknown, mean, sd, unknown), evidence)
-
-
-def _fitted(games: GamesSoFar, params: Params, chain: Filter, evidence: float) -> Fit:
-    found = filter_fit(NAME, params, games.resolved, {"skill": chain}, evidence, games.status())
-    return replace(found, elo_unit=games.elo_unit, trace=tuple(games.trace), state=games.state)
+    return games.fitted(Filter(unknown, unknown, params.prior_mean + mean, sd, unknown), scored=first == 0)
 
 
 def _drift(timeline: Timeline, params: Params, sd: Array, before_sd: Array) -> Array:

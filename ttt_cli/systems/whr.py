@@ -22,7 +22,6 @@ from ttt_cli.inference.params import Params as ModelParams
 from ttt_cli.inference.prior import RandomWalk
 from ttt_cli.inference.solver import Given
 from ttt_cli.support.arrays import Array
-from ttt_cli.support.errors import ConfigError
 from ttt_cli.timeline import Timeline
 
 NAME: Final = "whr"
@@ -69,7 +68,9 @@ def fit(timeline: Timeline, params: Params, solver: SolverConfig, **given: Unpac
 
     from ttt_cli.kernels.bradley_terry import wiener
 
-    margin, own_outcome = _margin(params, timeline), params.draws == "margin"
+    own_outcome = params.draws == "margin"
+    without = params.draw_margin == 0.0 and not own_outcome  # draws are no contradiction then
+    margin = 0.0 if without else outcome.resolve_logistic_margin(params, timeline)
     unit = outcome.logistic_unit(margin) if own_outcome else 1.0  # points per Elo point
     points, previous, virtual = timeline.in_points(unit), timeline.previous.copy(), params.virtual_draws
     prior = params.skill_prior(points)
@@ -122,14 +123,3 @@ def predict(params: dict[str, Any], white: dict[str, Array], black: dict[str, Ar
     difference = white["mean"] - black["mean"] + params["white_advantage"]
     rule = outcome.margin_probabilities if params["draws"] == "margin" else outcome.logistic_probabilities
     return rule(difference, params["draw_margin"])
-
-
-def _margin(params: Params, timeline: Timeline) -> float:
-    """Draw margin in points. Raises ConfigError when it is impossible with these games."""
-    if params.draw_margin == 0.0 and params.draws == "halves":
-        return 0.0
-    try:
-        return outcome.resolve_logistic_margin(params, timeline)
-    except ConfigError as error:
-        halves = f"{error.hint}, or draws: halves" if params.draw_margin == 0.0 else error.hint
-        raise ConfigError(error.message, hint=halves) from error
