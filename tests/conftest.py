@@ -16,7 +16,6 @@ from threadpoolctl import threadpool_limits
 from tests.support.browser import CHROMIUM, Browser, running_browser
 from tests.support.command_server import Server
 from tests.support.handmade import RECORDS, Record, write_small_run
-from tests.support.kernel_cache import keep_inner
 from tests.support.strategies import BY_DAY
 from ttt_cli.runs.run import Run, open_run
 from ttt_cli.support.progress import SILENT
@@ -71,6 +70,20 @@ def pytest_collection_finish() -> None:
     if "ttt_cli.kernels.compile" in sys.modules:
         keep_inner()
     gc.freeze()
+
+
+def keep_inner() -> None:
+    """Keep compiled code of inner functions too: what only kernels call is compiled by itself where a test calls it."""
+    from numba.core.dispatcher import Dispatcher
+
+    from ttt_cli.kernels.cache import KernelCache
+    from ttt_cli.kernels.compile import kept_in
+
+    for name, module in [*sys.modules.items()]:
+        if kept_in() and name.startswith("ttt_cli.kernels."):
+            for value in vars(module).values():
+                if isinstance(value, Dispatcher) and value._can_compile:
+                    value._cache = KernelCache(value.py_func, kept_in())
 
 
 def pytest_sessionfinish() -> None:

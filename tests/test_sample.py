@@ -116,23 +116,6 @@ def test_the_script_corrects_what_the_readme_lists(tmp_path: Path, monkeypatch: 
     ]
 
 
-@pytest.mark.parametrize(
-    "text", ["1926.06.31", "1926.02.30", "1926.13.??", "1926.??.01", "????.??.??", "1926"]
-)
-def test_the_script_refuses_a_date_that_cannot_be_unless_it_is_corrected(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str
-) -> None:
-    facts = tmp_path / "results.csv"
-    facts.write_text(f"date,white,black,result,event,site,round\n{text},a,b,1-0,,,\n", encoding="utf-8")
-    monkeypatch.setattr("sys.argv", ["make_classics.py", str(facts), "-o", str(tmp_path / "made.pgn")])
-    script = runpy.run_path(str(SAMPLE / "make_classics.py"))
-    if text in script["DATES"]:
-        assert script["read_rows"](facts)
-    else:
-        with pytest.raises(ValueError, match=r"results\.csv:2: not a date"):
-            script["read_rows"](facts)
-
-
 def test_every_record_of_the_classics_is_read_and_none_needs_repair(games: Games) -> None:
     assert (games.report.rows, games.report.used, len(games)) == (16_850, 16_688, 16_688)
     assert games.report.problems == ()

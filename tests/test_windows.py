@@ -58,16 +58,6 @@ def test_a_file_is_replaced_and_nothing_stays_beside_it(
     assert list(tmp_path.iterdir()) == [place]
 
 
-def test_folders_that_cannot_be_opened_are_not_synchronised(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def refused(path: Path, flags: int) -> int:
-        raise PermissionError(errno.EACCES, "Permission denied")
-
-    monkeypatch.setattr(os, "open", refused)
-    files.synchronise(tmp_path)
-
-
 def test_a_users_folder_for_kernels_is_private_without_modes(
     windows: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -322,16 +322,6 @@ def test_waits_are_shown_below_the_bars_on_a_terminal_unless_quiet() -> None:
         assert terminal.getvalue() == before
 
 
-def test_a_wait_goes_on_counting_its_time(monkeypatch: pytest.MonkeyPatch) -> None:
-    with on_terminal() as terminal:
-        shown = WaitBar()
-        shown._seconds["compiling"] = 61.0
-        shown(Wait("compiling", 9, over=False))
-        assert "compiling: 9, 01:01" in terminal.getvalue()
-        shown(Wait("compiling", 10, over=True))
-        assert 61.0 <= shown._seconds["compiling"] < 100.0
-
-
 def test_child_processes_show_no_waits(monkeypatch: pytest.MonkeyPatch) -> None:
     shown = WaitBar()
     monkeypatch.setattr(os, "getpid", lambda: -1)

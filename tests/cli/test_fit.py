@@ -87,10 +87,6 @@ def test_settings_reach_the_model_and_the_run(here: Path) -> None:
     assert meta.period == "quarter"
 
 
-def test_quiet_says_nothing(here: Path, ran: Ran) -> None:
-    assert ran("fit games.csv -q") == ("", "")
-
-
 @pytest.mark.slow
 def test_a_second_fit_says_what_it_replaces(here: Path, ran: Ran) -> None:
     ran("fit games.csv")
@@ -114,10 +110,6 @@ def test_skills_stream_instead(here: Path, ran: Ran) -> None:
     ]
     assert names(here) == ["games.csv"]
     assert len(json.loads(ran("fit games.csv -f json -o - -s solver.max_sweeps=1", 4).out)) == len(rows)
-
-
-def test_problems_are_listed_one_by_one_with_v(here: Path, ran: Ran) -> None:
-    assert "\n    games.csv:5 " in ran("fit games.csv -v").err
 
 
 @pytest.fixture

@@ -67,21 +67,6 @@ def test_a_reader_that_goes_away_ends_it_quietly(run_file: Path) -> None:
     assert (result.returncode, result.stderr) == (141, b"")
 
 
-def test_ascii_output_is_never_an_error(run_file: Path) -> None:
-    for fmt in ("table", "csv"):
-        result = ttt("player", "muller", "-r", str(run_file), "-f", fmt, PYTHONIOENCODING="ascii")
-        assert result.returncode == 0
-        assert result.stdout.isascii()
-        assert b"ller, J" in result.stdout
-
-
-def test_errors_of_python_m_have_their_exit_codes(tmp_path: Path) -> None:
-    result = ttt("player", "x", "-r", str(tmp_path / "no.ttt"))
-    assert result.returncode == 2
-    assert result.stdout == b""
-    assert result.stderr.decode().startswith(f"{tmp_path / 'no.ttt'}: no such run\nhint: ")
-
-
 BAD = "ttt: output cannot be written: Bad file descriptor"
 FULL = "ttt: output cannot be written: No space left on device"
 SITUATIONS = {  # what a shell is told, the exit code, the last line on standard error

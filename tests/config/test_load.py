@@ -17,7 +17,7 @@ from pydantic import AliasChoices, BaseModel, ConfigDict, Field, model_validator
 
 from tests.support.cases import each
 from ttt_cli.config.load import Document, dotted, parse_document, parse_value, read_document, validate
-from ttt_cli.config.schema import DataConfig, ScaleConfig, SolverConfig, aliases, pattern_of, year_range
+from ttt_cli.config.schema import DataConfig, ScaleConfig, SolverConfig, pattern_of, year_range
 from ttt_cli.support.errors import ConfigError
 
 
@@ -48,16 +48,12 @@ def test_standard_input(monkeypatch: pytest.MonkeyPatch) -> None:
     assert document.where(("model", "beta")) == "<stdin>:2"
 
 
-@pytest.mark.parametrize("name", ["trueskill", "trueskill.yaml"])
-def test_shipped_configs_go_by_name(name: str) -> None:
-    document = read_document(name)
-    assert document.values["model"]["name"] == "trueskill"
-    assert str(document.where(("model", "name"))).startswith("trueskill.yaml:")
-
-
 def test_a_file_here_goes_before_a_shipped_config_and_a_folder_does_not(tmp_path: Path) -> None:
     (tmp_path / "ttt").mkdir()
-    assert read_document("ttt").values["model"]["name"] == "ttt"
+    for name in ("ttt", "ttt.yaml"):
+        document = read_document(name)
+        assert document.values["model"]["name"] == "ttt"
+        assert str(document.where(("model", "name"))).startswith("ttt.yaml:")
     (tmp_path / "ttt.yaml").write_text("model:\n  beta: 1\n")
     assert read_document("ttt.yaml").values == {"model": {"beta": 1}}
 
@@ -80,11 +76,9 @@ def test_overrides_go_over_the_file_and_the_later_wins(tmp_path: Path) -> None:
     assert read_document(None, ["data.delimiter=="]).values == {"data": {"delimiter": "="}}
 
 
-@each("override", ["model.beta", "=3", "model.=3", "model..beta=3", ""])
+@each("override", ["model.beta", "=3", "model..beta=3", ""])
 def test_overrides_need_key_and_value(override: str) -> None:
-    error = unread(None, override)
-    assert error.where == f"-s {override}"
-    assert error.hint == "for instance -s model.beta=600, without blanks"
+    assert unread(None, override).where == f"-s {override}"
 
 
 needs_fifo = pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no named pipes here")
@@ -392,14 +386,6 @@ def test_problems_have_place_and_hint(
     assert (error.message, error.where, error.hint) == (message, f"run.yaml:{where}", hint)
 
 
-def test_an_unknown_override_is_suggested_whole() -> None:
-    document = Document().assign(("solver", "max_sweep"), 3, "-s solver.max_sweep=3")
-    with pytest.raises(ConfigError) as caught:
-        validate(SolverConfig, document.values["solver"], document, ("solver",))
-    assert caught.value.where == "-s solver.max_sweep=3"
-    assert caught.value.hint == "did you mean solver.max_sweeps=3?"
-
-
 def test_the_first_problem_leads_and_the_others_follow() -> None:
     error = failure(Params, "model:\n  bta: 1\n  beta: -1\n  margin: x\n  mu0: y\n", "model")
     first, *others = error.message.splitlines()
@@ -407,11 +393,6 @@ def test_the_first_problem_leads_and_the_others_follow() -> None:
     assert first == "unknown key model.bta"
     assert [line.partition(": ")[0] for line in others] == ["run.yaml:3", "run.yaml:4", "run.yaml:5"]
     assert others[0].endswith("model.beta must be greater than 0, not -1 (sd, points; default 480)")
-
-
-def test_symbols_fill_the_key_they_stand_for() -> None:
-    assert aliases(Params) == {"mu0": "prior_mean"}
-    assert validate(Params, {"mu0": 7}, Document()).prior_mean == 7.0
 
 
 @each("keys", [("prior_mean", "mu0"), ("mu0", "prior_mean")])

@@ -109,11 +109,6 @@ def test_what_is_shown_is_what_is_printed(shown: str, printed: str, expected: bo
     assert same(shown, printed) is expected
 
 
-def test_commands_and_their_outputs_are_told_apart() -> None:
-    text = "$ one\nout 1\nout 2\n$ two \\\n  more\n$ three\nout 3\n"
-    assert list(transcript(text)) == [("one", "out 1\nout 2\n"), ("two \\\n  more", ""), ("three", "out 3\n")]
-
-
 SCRIPT = """
 ttt config show -s model.beta=300 | grep beta; ttt player nobody -r no.ttt; echo "exit $?"
 echo 'date,white,black,result' | ttt games -; echo "exit $?"
@@ -131,19 +126,3 @@ def test_a_served_command_is_the_command(server: Server, tmp_path: Path) -> None
     assert session.shell(text) == own
     assert "exit 3" in own.out
     assert "beta: 300" in own.out
-
-
-@pytest.mark.slow
-def test_a_server_of_the_same_folder_is_the_same_and_outlives_it(server: Server, tmp_path: Path) -> None:
-    begun = (server.folder / "socket").stat()
-    with Server(server.folder) as other:
-        assert other.folder == server.folder
-    assert (server.folder / "socket").stat() == begun
-    assert Session(tmp_path, commands=server.folder).shell("ttt --version").code == 0
-
-
-def test_a_wrong_doctest_is_found(tmp_path: Path) -> None:
-    session = Session(tmp_path)
-    session.python(">>> x = 2\n>>> x\n2\n", "right")
-    with pytest.raises(AssertionError, match="Got"):
-        session.python(">>> x + 1\n4\n", "wrong")

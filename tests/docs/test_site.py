@@ -93,9 +93,3 @@ def test_the_reference_has_the_face_and_every_error(site: Path) -> None:
 )
 def test_links_are_those_of_the_site(page: str, text: str, expected: str) -> None:
     assert relinked(text, page, KNOWN) == expected
-
-
-def test_links_lead_into_the_repository_where_it_is_known() -> None:
-    assert relinked("[a](../tests/x.py)", "runs.md", KNOWN, "https://e.org/t/") == (
-        "[a](https://e.org/t/blob/HEAD/tests/x.py)"
-    )

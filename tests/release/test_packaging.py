@@ -76,31 +76,8 @@ def test_the_readme_names_pythons_that_are_allowed() -> None:
     assert last in PYTHONS
 
 
-def test_continuous_integration_checks_and_tests_what_is_pinned() -> None:
-    run = (ROOT / ".ci" / "run").read_text(encoding="utf-8")
-    assert re.search(r"--require-hashes -r requirements-tested\.txt$", run, flags=re.MULTILINE)
-    assert re.search(r"^\.ci/check$", run, flags=re.MULTILINE)
-    checks = (ROOT / ".ci" / "check").read_text(encoding="utf-8")
-    hooks = (ROOT / ".pre-commit-config.yaml").read_text(encoding="utf-8")
-    for tool in ("ruff", "mypy", "lint-imports"):
-        assert f'"$tools/{tool}"' in checks
-        assert f".venv/bin/{tool}" in hooks
-
-
-def test_placeholders_are_not_released() -> None:
-    workflow = (ROOT / ".github" / "workflows" / "release.yml").read_text(encoding="utf-8")
-    if any("example.org" in address for address in PROJECT["urls"].values()):
-        assert "example.org" in (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
-        assert r"if grep -n 'example\.org' pyproject.toml; then exit 1; fi" in workflow
-
-
-def test_workflows_use_actions_of_a_known_commit_and_every_python_that_is_allowed() -> None:
-    workflows = {file.name: file.read_text(encoding="utf-8") for file in ROOT.glob(".github/workflows/*.yml")}
-    assert set(workflows) == {"tests.yml", "nightly.yml", "release.yml"}
-    for text in workflows.values():
-        used = re.findall(r"uses: (.*)", text)
-        assert used
-        assert all(re.fullmatch(r"[\w-]+/[\w-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+", action) for action in used)
-        assert re.search(r"^permissions: \{\}$", text, re.MULTILINE)
-    (pythons,) = re.findall(r"python: \[(.*)\]", workflows["tests.yml"])
+def test_workflows_test_every_python_that_is_allowed() -> None:
+    """That actions are pinned is checked by `zizmor` in `.ci/check`."""
+    workflow = (ROOT / ".github" / "workflows" / "tests.yml").read_text(encoding="utf-8")
+    (pythons,) = re.findall(r"python: \[(.*)\]", workflow)
     assert pythons.replace('"', "").split(", ") == PYTHONS

@@ -10,7 +10,6 @@ import signal
 import sys
 import tempfile
 import textwrap
-import time
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from io import TextIOWrapper
@@ -422,7 +421,6 @@ class WaitBar:
     def __init__(self) -> None:
         self._process = os.getpid()
         self._bar: tqdm[Any] | None = None
-        self._seconds: dict[str, float] = {}  # waited before this bar, for each sentence
 
     def __call__(self, wait: Wait) -> None:
         """Show the line, or take it away."""
@@ -436,12 +434,10 @@ class WaitBar:
                 "initial": wait.done or 0,
             }
             self._bar = tqdm(desc=wait.sentence, file=sys.stderr, leave=False, dynamic_ncols=True, **looks)
-            self._bar.start_t -= self._seconds.get(wait.sentence, 0.0)
         if wait.done is not None:
             self._bar.update(wait.done - self._bar.n)
         self._bar.refresh()
         if wait.over:
-            self._seconds[wait.sentence] = time.time() - self._bar.start_t
             self._bar.close()
             self._bar = None
 
