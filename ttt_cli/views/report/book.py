@@ -125,17 +125,10 @@ def rankings(run: Run, limits: Eligible, everybody: Sequence[Person]) -> tuple[d
 class Book:
     """The data of a site; players are numbers in the run's names, events are those of `events.all`.
 
-    | name | |
-    |---|---|
-    | people, years, played, events | all players, their skills by year, all games and events |
-    | rankings, remark | by year, and how probabilities of being the strongest were computed |
-    | beside | published ratings, if any |
-    | all_years | years that have a page: from the first game to the last period of the run |
-    | sides | labels of the first side, the second side and neutral ground: their initials, if these differ |
-    | event_names | the name of each event, as HTML; last, a dash for no event |
-    | events_in | the events of each year, by name |
-    | spellings | other spellings of players' names that were united with them |
-    | number | of each player by name |
+    `remark`: how probabilities of being the strongest were computed. `all_years`: years that have a page, from the
+    first game to the last period of the run. `sides`: labels of the first side, the second side and neutral ground:
+    their initials, if these differ. `event_names`: as HTML; last, a dash for no event. `spellings`: those that were
+    united with a player's name. `number`: of each player by name.
     """
 
     def __init__(

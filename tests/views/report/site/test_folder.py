@@ -9,13 +9,13 @@ from pathlib import Path
 import pytest
 
 from ttt_cli.support.errors import RunError
-from ttt_cli.views.report.folder import new_folder
+from ttt_cli.views.report.site import new_folder
 
 _WRITER = """
 import errno, os, signal, sys
 from pathlib import Path
 from ttt_cli.support.errors import RunError
-from ttt_cli.views.report import folder
+from ttt_cli.views.report.site import new_folder
 
 how = sys.argv[2]
 
@@ -32,7 +32,7 @@ def write(place, nth):
                 os.kill(os.getpid(), getattr(signal, how))
 
     try:
-        with folder.new_folder(place) as put:
+        with new_folder(place) as put:
             sys.addaudithook(step)
             for name in ("index.html", "players/a.html", "years/1900.html"):
                 put(name, "new")
