@@ -412,10 +412,3 @@ def test_values_of_python_callers_are_taken_as_yaml_would_give_them() -> None:
 def test_values_keep_their_types(values: dict[str, object]) -> None:
     with pytest.raises(ConfigError):
         validate(SolverConfig, values, Document())
-
-
-def test_the_unnamed_need_not_be_dropped_and_may_be() -> None:
-    """As the configs of older runs say."""
-    assert DataConfig.model_validate({"drop": ["unnamed", "teams"]}) == DataConfig(drop=["teams"])
-    with pytest.raises(ValueError, match="'teams' or 'engines'"):
-        DataConfig.model_validate({"drop": ["nobody"]})

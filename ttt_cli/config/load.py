@@ -210,10 +210,8 @@ def shipped_configs() -> dict[str, Traversable]:
     folder = package / "configs"
     if not folder.is_dir() and isinstance(package, Path):
         folder = package.parent / "configs"  # a source tree, or an editable install of one
-    if not folder.is_dir():
-        return {}
-    found = [file for file in folder.iterdir() if file.name.endswith(".yaml")]
-    return {file.name.removesuffix(".yaml"): file for file in sorted(found, key=lambda file: file.name)}
+    names = sorted(file.name for file in folder.iterdir() if file.name.endswith(".yaml"))
+    return {name.removesuffix(".yaml"): folder / name for name in names}
 
 
 def _read(path_or_name: str) -> Document:

@@ -185,12 +185,6 @@ class DataConfig(ConfigSection):
     max_errors: int | None = key(None, "most records that may be unusable; null: any number", ge=0)
     filter: FilterConfig = key(FilterConfig(), "which records are used")
 
-    @field_validator("drop", mode="before")
-    @classmethod
-    def _without_unnamed(cls, drop: Any) -> Any:
-        """In configs of older runs; without effect."""
-        return [what for what in drop if what != "unnamed"] if isinstance(drop, list) else drop
-
 
 def size_of(text: str) -> int:
     """Bytes, of a size as 4GB or 500 MB. Raises ValueError for what is none."""
