@@ -309,7 +309,7 @@ def test_with_one_game_a_period_the_scores_add_up_to_the_evidence():
 def test_scores_by_hand():
     probabilities = np.array([[0.2, 0.3, 0.5], [0.4, 0.2, 0.4 + 1e-15], [0.1, 0.6, 0.3]])
     found = score(probabilities, np.array([2, 0, 0], np.int8), np.array([1.0, 2.0, 1.0]))
-    assert found.games == 4
+    assert found.games == sum(one.games for one in found.bins["draw"]) == 4
     assert found.log_score == pytest.approx(math.log(0.5) + 2 * math.log(0.4) + math.log(0.1))
     assert found.per_game == found.log_score / 4
     brier = (0.04 + 0.09 + 0.25) + 2 * (0.36 + 0.04 + 0.16) + (0.81 + 0.36 + 0.09)
