@@ -77,20 +77,18 @@ def _is_letter(before, here, behind):
 @flat
 def _is_special(byte):
     bracket = (byte == _OPEN) | (byte == _BRACE) | (byte == _LEFT) | (byte == _RIGHT)
-    return (
-        bracket
-        | (byte == _MINUS)
-        | (byte == _SLASH)
-        | (byte == _ASTERISK)
-        | (byte == _SEMICOLON)
-        | (byte == _PERCENT)
-    )
+    of_result = (byte == _MINUS) | (byte == _SLASH) | (byte == _ASTERISK)
+    return bracket | of_result | (byte == _SEMICOLON) | (byte == _PERCENT)
+
+
+@flat
+def _is_initial(byte):
+    return ((byte >= _A_LOWER) & (byte <= _Z_LOWER)) | ((byte >= _A) & (byte <= _Z))
 
 
 @flat
 def _is_name(byte):
-    lower, upper = (byte >= _A_LOWER) & (byte <= _Z_LOWER), (byte >= _A) & (byte <= _Z)
-    return lower | upper | ((byte >= _ZERO) & (byte <= _NINE)) | (byte == _UNDERSCORE)
+    return _is_initial(byte) | ((byte >= _ZERO) & (byte <= _NINE)) | (byte == _UNDERSCORE)
 
 
 @flat
@@ -169,20 +167,9 @@ DONE: Final = 0
 INCOMPLETE: Final = 1
 SLOW_PATH: Final = 2
 
-NO_NAME, INITIAL, DIGIT = range(3)  # of bytes in names
 _SKIPPED: Final = tuple(b";%\f\v\xef")  # lines and bytes that the slow path passes over
 _PRIME: Final = 1099511628211
 _LOWER: Final = np.uint64(0x2020202020202020)
-
-
-def _name_classes():
-    classes = np.zeros(256, np.uint8)
-    classes[list(b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ")] = INITIAL
-    classes[list(b"0123456789_")] = DIGIT
-    return classes
-
-
-NAME: Final = _name_classes()
 
 
 def _key(name):
@@ -234,7 +221,7 @@ def _read_tag(data, marks, i, end):
     if start + GROUP > end:
         return INCOMPLETE, 0, 0, 0, 0
     i, key = _read_name(data, marks, start, end)
-    named = i > start and NAME[data[start]] == INITIAL
+    named = i > start and _is_initial(data[start])
     i = skip_blanks(data, i, end)
     amiss = i < end and (not named or data[i] != _QUOTE)
     value = i + 1
@@ -313,9 +300,9 @@ _ENDS_RESULT: Final = _marked(b" \t\n\v\f\r{;[%")  # comments and stray brackets
 def opens_tag(data, bracket, end):
     """Whether the `[` there begins a tag by its name and quote: 1, 0, or -1 when the data end too early."""
     i = skip_blanks(data, bracket + 1, end)
-    if i < end and NAME[data[i]] != INITIAL:
+    if i < end and not _is_initial(data[i]):
         return 0
-    while i < end and NAME[data[i]] != NO_NAME:
+    while i < end and _is_name(data[i]):
         i += 1
     i = skip_blanks(data, i, end)
     if i >= end:

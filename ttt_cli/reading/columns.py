@@ -55,17 +55,15 @@ class Strings:
 
     def ids(self, strings: Any) -> Ids:
         """Numbers of strings, old or new, shape (n,): of a list, or of a binary Arrow array without offset."""
-        if isinstance(strings, list):
-            starts = np.cumsum([0, *map(len, strings)], dtype=np.int64)
-            return self.ids_in(starts, np.frombuffer(b"".join(strings), np.uint8))
-        _, bounds, characters = strings.buffers()  # to_numpy() would load pandas; nulls are empty
-        starts = np.frombuffer(bounds, np.int32, len(strings) + 1) if bounds else np.zeros(1, np.int32)
-        return self.ids_in(starts.astype(np.int64), np.frombuffer(characters or b"", np.uint8))
-
-    def ids_in(self, starts: Places, characters: NDArray[np.uint8]) -> Ids:
-        """Numbers of the strings from `starts[k]` to `starts[k + 1]` of `characters`, shape (n,)."""
         from ttt_cli.kernels.strings import number_strings
 
+        if isinstance(strings, list):
+            starts = np.cumsum([0, *map(len, strings)], dtype=np.int64)
+            characters = np.frombuffer(b"".join(strings), np.uint8)
+        else:
+            _, bounds, data = strings.buffers()  # to_numpy() would load pandas; nulls are empty
+            starts = np.frombuffer(bounds, np.int32, len(strings) + 1) if bounds else np.zeros(1, np.int32)
+            starts, characters = starts.astype(np.int64), np.frombuffer(data or b"", np.uint8)
         numbers, needed = np.empty(len(starts) - 1, np.int32), int(starts[-1] - starts[0])
         while self.size + len(numbers) >= len(self._starts) or self._starts[self.size] + needed > len(
             self._characters
