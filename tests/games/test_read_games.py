@@ -438,4 +438,4 @@ def test_a_player_against_himself_is_told_once_names_are_united() -> None:
         (4, "no date", "?: A - B"),
     ]
     with pytest.raises(DataError, match="same player twice"):
-        read_games([io.BytesIO(rows.replace("?,A,B,\n", "").encode())], DataConfig(strict=True))
+        read_records([io.BytesIO(rows.replace("?,A,B,\n", "").encode())], DataConfig(strict=True))
