@@ -76,14 +76,13 @@ def keep_inner() -> None:
     """Keep compiled code of inner functions too: what only kernels call is compiled by itself where a test calls it."""
     from numba.core.dispatcher import Dispatcher
 
-    from ttt_cli.kernels.cache import KernelCache
-    from ttt_cli.kernels.compile import kept_in
+    from ttt_cli.kernels.compile import KernelCache, kept_in
 
     for name, module in [*sys.modules.items()]:
         if kept_in() and name.startswith("ttt_cli.kernels."):
             for value in vars(module).values():
                 if isinstance(value, Dispatcher) and value._can_compile:
-                    value._cache = KernelCache(value.py_func, kept_in())
+                    value._cache = KernelCache(value.py_func)
 
 
 def pytest_sessionfinish() -> None:

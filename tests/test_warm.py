@@ -11,7 +11,6 @@ import pytest
 from tests.support.recorder import Recorder
 from ttt_cli import fit, warm
 from ttt_cli.kernels import compile as compiling
-from ttt_cli.kernels.cache import CacheFolder
 from ttt_cli.support.progress import SILENT
 
 ROOT = Path(__file__).parents[1]
@@ -21,7 +20,7 @@ ONE = ({"layout": ("join_pairs",)},)
 @pytest.fixture
 def empty(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A cache in which nothing is, for kernels of which nothing is compiled."""
-    monkeypatch.setattr(compiling, "_CACHE", CacheFolder(str(tmp_path), lasts=True))
+    monkeypatch.setattr(compiling, "FOLDER", str(tmp_path))
     for kernel in warm._kernels("layout").values():
         monkeypatch.setattr(kernel, "_compiled", None)
     return tmp_path

@@ -19,7 +19,7 @@ import pytest
 from ttt_cli import work as processes
 from ttt_cli.cli import console as streams
 from ttt_cli.cli.console import unwinding
-from ttt_cli.kernels import cache
+from ttt_cli.kernels import compile as compiling
 from ttt_cli.support import files
 
 ROOT = Path(__file__).parents[1]
@@ -68,12 +68,11 @@ def test_a_users_folder_for_kernels_is_private_without_modes(
         "lstat",
         lambda path: SimpleNamespace(st_uid=0, st_mode=stat(path).st_mode, st_ino=stat(path).st_ino),
     )
-    monkeypatch.setattr(cache, "_HERE", tmp_path / "no" / "package")
+    monkeypatch.setattr(compiling, "_HERE", tmp_path / "no" / "package")
     (tmp_path / "no").write_text("")  # nothing can be kept beside the code
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    monkeypatch.delenv("TTT_KERNELS", raising=False)
-    place = cache.cache_place("k")
-    assert place == (str(tmp_path / "cache" / "ttt" / "k"), True)
+    monkeypatch.delenv("NUMBA_CACHE_DIR", raising=False)
+    assert compiling.cache_folder("k") == str(tmp_path / "cache" / "ttt" / "k")
 
 
 @pytest.mark.parametrize("terminal", [False, True])

@@ -1,6 +1,9 @@
+"""Compiled kernels: announced, kept where the user alone can write, loaded again unless damaged."""
+
 import ctypes
 import errno
 import os
+import stat
 import sys
 import threading
 from collections.abc import Callable
@@ -10,8 +13,9 @@ from typing import Any
 
 import pytest
 
+from tests.support.cases import each
 from ttt_cli.kernels import compile as compiling
-from ttt_cli.kernels.cache import CacheFolder
+from ttt_cli.kernels.compile import cache_folder, kernel
 from ttt_cli.support.progress import Wait, listening
 
 
@@ -23,21 +27,17 @@ def double(x: float) -> float:
     return 2.0 * x
 
 
-def compiled(function: Callable[[float], float]) -> Callable[[float], float]:
-    return compiling.kernel(function)
-
-
 @pytest.fixture
 def new_process(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[], list[Wait]]:
     """Call it to compile two kernels with a cache of their own, or load them, and to get what is announced."""
-    monkeypatch.setattr(compiling, "_CACHE", CacheFolder(str(tmp_path), lasts=True))
+    monkeypatch.setattr(compiling, "FOLDER", str(tmp_path))
 
     def start() -> list[Wait]:
         said: list[Wait] = []
-        monkeypatch.setattr(compiling, "_WATCH", compiling._Compilations())
+        monkeypatch.setattr(compiling.KernelCache, "_compiled", 0)
         with listening(said.append):
-            assert compiled(three_halves)(3.0) == 4.5
-            assert compiled(double)(3.0) == 6.0
+            assert kernel(three_halves)(3.0) == 4.5
+            assert kernel(double)(3.0) == 6.0
         return said
 
     return start
@@ -56,7 +56,7 @@ def test_a_copy_of_the_package_finds_what_is_compiled(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Wherever it lies, and whenever its files were written."""
-    monkeypatch.setattr(compiling, "_CACHE", CacheFolder(str(tmp_path / "cache"), lasts=True))
+    monkeypatch.setattr(compiling, "FOLDER", str(tmp_path / "cache"))
     said: list[Wait] = []
     for folder, time in (("one", 1), ("copy", 2)):
         file = tmp_path / folder / "package.py"
@@ -66,7 +66,7 @@ def test_a_copy_of_the_package_finds_what_is_compiled(
         module: dict[str, Any] = {"__name__": "package"}
         exec(compile(file.read_text(encoding="utf-8"), file, "exec"), module)
         with listening(said.append):
-            assert compiled(module["half"])(3.0) == 1.5
+            assert kernel(module["half"])(3.0) == 1.5
     assert [wait.over for wait in said] == [False, True]
 
 
@@ -84,23 +84,18 @@ def test_damaged_files_are_compiled_anew(
     assert new_process() == []
 
 
-def test_what_a_full_disk_does_not_take_is_compiled_every_time(
-    new_process: Callable[[], list[Wait]], monkeypatch: pytest.MonkeyPatch
+def test_what_cannot_be_kept_is_compiled_every_time(
+    new_process: Callable[[], list[Wait]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """Without a folder, with one that cannot be made, and on a full disk."""
+
     def full(**given: object) -> None:
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), given)
 
-    monkeypatch.setattr("tempfile.mkstemp", full)
-    for _ in range(2):
-        assert [wait.done for wait in new_process() if wait.over] == [1, 2]
-
-
-def test_without_a_folder_kernels_are_compiled_every_time(
-    new_process: Callable[[], list[Wait]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
     (tmp_path / "file").touch()
-    for folder in ("", str(tmp_path / "file" / "within")):
-        monkeypatch.setattr(compiling, "_CACHE", CacheFolder(folder, lasts=False))
+    monkeypatch.setattr("tempfile.mkstemp", full)
+    for folder in ("", str(tmp_path / "file" / "within"), str(tmp_path)):
+        monkeypatch.setattr(compiling, "FOLDER", folder)
         assert [wait.done for wait in new_process() if wait.over] == [1, 2]
     assert not list(tmp_path.rglob("*.kernel"))
 
@@ -109,9 +104,9 @@ def test_threads_that_meet_kernels_at_once_compile_one_after_the_other(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Each is compiled once and kept, and the hooks of the process are as before."""
-    monkeypatch.setattr(compiling, "_CACHE", CacheFolder(str(tmp_path), lasts=True))
+    monkeypatch.setattr(compiling, "FOLDER", str(tmp_path))
     before = sys.unraisablehook
-    kernels = [compiled(function) for function in (three_halves, double)]
+    kernels = [kernel(function) for function in (three_halves, double)]
     meet = threading.Barrier(4)
 
     def call(number: int) -> float:
@@ -124,8 +119,15 @@ def test_threads_that_meet_kernels_at_once_compile_one_after_the_other(
     assert sys.unraisablehook is before
 
 
-@pytest.mark.parametrize("goes_on", [True, False])
-def test_an_interrupt_is_not_lost_in_a_callback_of_the_compiler(goes_on: bool) -> None:
+@each(
+    "interrupted, error, raised",
+    [
+        (True, None, KeyboardInterrupt),
+        (True, RuntimeError, KeyboardInterrupt),
+        (False, RuntimeError, RuntimeError),
+    ],
+)
+def test_an_interrupt_is_not_lost_in_a_callback_of_the_compiler(interrupted, error, raised) -> None:
     """Python prints what a callback of ctypes raises, and goes on, as far as the compiler can."""
 
     @ctypes.CFUNCTYPE(None)
@@ -133,16 +135,78 @@ def test_an_interrupt_is_not_lost_in_a_callback_of_the_compiler(goes_on: bool) -
         raise KeyboardInterrupt
 
     def compile_something() -> None:
-        called_back()
-        if not goes_on:
-            raise RuntimeError("no compiled object yet")
+        if interrupted:
+            called_back()
+        if error:
+            raise error
 
     before = sys.unraisablehook
-    with pytest.raises(KeyboardInterrupt), compiling._interrupts_heard():
+    with pytest.raises(raised), compiling._interrupts_heard():
         compile_something()
     assert sys.unraisablehook is before
 
 
-def test_other_errors_of_the_compiler_stay_what_they_are() -> None:
-    with pytest.raises(RuntimeError, match="no room"), compiling._interrupts_heard():
-        raise RuntimeError("no room")
+@pytest.fixture
+def places(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, Path]:
+    """A package that cannot be written to, a user's cache, and a folder for temporary files open to all."""
+    (tmp_path / "package").touch()
+    temporary = tmp_path / "tmp"
+    temporary.mkdir()
+    temporary.chmod(0o1777)
+    monkeypatch.setattr(compiling, "_HERE", tmp_path / "package")
+    monkeypatch.delenv("NUMBA_CACHE_DIR", raising=False)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "home" / ".cache"))
+    monkeypatch.setattr("tempfile.tempdir", str(temporary))
+    return {"home": tmp_path / "home", "tmp": temporary, "own": temporary / f"ttt-{os.geteuid()}"}
+
+
+def test_the_first_place_that_can_be_written_to(
+    places: dict[str, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kept = places["home"] / ".cache" / "ttt" / "k"
+    assert cache_folder("k") == str(kept)
+    assert stat.S_IMODE(kept.stat().st_mode) == 0o700
+    monkeypatch.setattr(compiling, "_HERE", tmp_path)
+    assert cache_folder("k") == str(tmp_path / "__pycache__" / "k")
+    monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path / "given"))
+    assert cache_folder("k") == str(tmp_path / "given" / "k")
+
+
+@pytest.mark.parametrize("home", ["file", "none"])
+def test_the_folder_for_temporary_files_where_there_is_no_home(
+    places: dict[str, Path], monkeypatch: pytest.MonkeyPatch, home: str
+) -> None:
+    if home == "file":
+        places["home"].touch()
+    else:
+        monkeypatch.delenv("XDG_CACHE_HOME")
+        monkeypatch.setattr("os.path.expanduser", lambda path: path)
+    assert cache_folder("k") == str(places["own"] / "k")
+    assert stat.S_IMODE(places["own"].stat().st_mode) == 0o700
+
+
+@pytest.mark.parametrize(("at", "mode"), [("k", 0o777), ("k", 0o770), ("k", 0o1777), (".", 0o777)])
+def test_a_folder_that_others_may_change_is_left_alone(places: dict[str, Path], at: str, mode: int) -> None:
+    places["home"].touch()
+    (places["own"] / "k").mkdir(parents=True)
+    (places["own"] / at).chmod(mode)
+    assert cache_folder("k") == ""
+
+
+def test_what_somebody_else_made_is_left_alone(
+    places: dict[str, Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A folder, and a link in the folder for temporary files."""
+    elsewhere, kept = places["tmp"] / "elsewhere", places["home"] / ".cache" / "ttt" / "k"
+    for folder in (elsewhere, kept):
+        folder.mkdir(parents=True, mode=0o700)
+    places["own"].symlink_to(elsewhere)
+    me, found = os.geteuid(), Path.lstat
+
+    def as_of_another(path: Path) -> os.stat_result:
+        result = found(path)
+        return os.stat_result((*result[:4], me + 1, *result[5:])) if path in (kept, places["own"]) else result
+
+    monkeypatch.setattr(Path, "lstat", as_of_another)
+    assert cache_folder("k") == ""
+    assert not list(elsewhere.iterdir())

@@ -34,10 +34,8 @@ pytestmark = [
 def printed(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, Path]:
     """What the script prints, and the folder with the files."""
     folder = tmp_path_factory.mktemp("release")
-    environment = {
-        **os.environ,
-        "TTT_KERNELS": str(Path(kept_in()).parent),
-    }  # compiled for the other tests already
+    compiled = str(Path(kept_in()).parent)  # for the other tests already
+    environment = {**os.environ, "NUMBA_CACHE_DIR": compiled}
     if not os.environ.get("CI_NEWEST"):
         environment["UV_CONSTRAINT"] = str(ROOT / "requirements-tested.txt")
     command = [ROOT / ".ci" / "release", TOOLS, folder / "dist", sys.executable]

@@ -1,12 +1,18 @@
 """Decorators of kernels: compiled once per signature, cached on disk, recompiled when any kernel changes.
 
-The cache folder is named by a digest of all kernel sources, since numba misses edits in called functions.
+The cache folder is named by a digest of all kernel sources, since numba misses edits in called functions. Only a folder
+that nobody else can write to is used, since numba unpickles what it loads.
 """
 
 import hashlib
+import os
+import pickle
+import stat
 import sys
+import tempfile
+import zlib
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import update_wrapper
 from pathlib import Path
 from threading import Lock
@@ -14,9 +20,11 @@ from typing import Annotated, Any, Final, TypeVar, cast, get_args, get_origin, g
 
 import numba
 import numpy as np
-from numba.core import event, types
+from numba.core import types
+from numba.core.compiler import CompileResult
+from numba.core.runtime.nrt import rtsys
+from numba.core.serialize import dumps
 
-from ttt_cli.kernels.cache import KernelCache, cache_place
 from ttt_cli.support.errors import SetupError
 from ttt_cli.support.progress import Wait, announce
 
@@ -26,49 +34,131 @@ if getattr(numba.config, "DISABLE_JIT", 0):
         hint="unset NUMBA_DISABLE_JIT",
     )
 
-_Function = TypeVar("_Function", bound=Callable[..., Any])
+_HERE = Path(__file__).parent
+_OTHERS_WRITE: Final = stat.S_IWGRP | stat.S_IWOTH
 
-_SCALARS: Final = {int: types.int64, float: types.float64, bool: types.boolean, type(None): types.void}
-_OPTIONS: dict[str, Any] = {
-    "nogil": True,
-    "error_model": "numpy",
-    "fastmath": False,
-    "no_cfunc_wrapper": True,
-}
+
+def cache_folder(name: str) -> str:
+    """Create the folder of this name in the first private root; empty if there is none."""
+    for root in _roots():
+        with suppress(OSError):
+            return str(_made(root, name))
+    return ""
+
+
+def _roots() -> Iterator[Path]:
+    if given := os.environ.get("NUMBA_CACHE_DIR"):
+        yield Path(given)
+    yield _HERE / "__pycache__"
+    base = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")  # noqa: PTH111 - a user may have no home
+    if Path(base).is_absolute():
+        yield Path(base, "ttt")
+    with suppress(OSError):  # where there is none
+        yield Path(tempfile.gettempdir(), f"ttt-{_user()}")
+
+
+def _made(root: Path, name: str) -> Path:
+    """Create the folder in a root. Raises OSError unless it is writable, by the user only."""
+    beside_code = root.parent == _HERE
+    root.parent.mkdir(parents=True, exist_ok=True)
+    root.mkdir(mode=0o777 if beside_code else 0o700, exist_ok=True)
+    if not (beside_code or root.lstat().st_uid == _user()):
+        raise PermissionError
+    (root / name).mkdir(mode=0o700, exist_ok=True)
+    folder = (root / name).resolve()
+    if not os.access(folder, os.W_OK) or not (beside_code or _is_private(folder)):
+        raise PermissionError
+    return folder
+
+
+def _is_private(folder: Path) -> bool:
+    """Whether only the user can write to or replace a resolved folder; on Windows modes do not show it."""
+    if sys.platform == "win32":
+        return True
+    found = folder.lstat()
+    own = found.st_uid == _user() and not found.st_mode & _OTHERS_WRITE
+    return own and all(map(_stays, folder.parents))
+
+
+def _stays(folder: Path) -> bool:
+    """Whether only their owner, the user and root can replace files in a folder."""
+    found = folder.stat()
+    open_to_all = found.st_mode & stat.S_IWOTH and not found.st_mode & stat.S_ISVTX
+    return found.st_uid in (0, _user()) and not open_to_all
+
+
+def _user() -> int:
+    """Owner of new files; 0 on Windows."""
+    return os.geteuid() if hasattr(os, "geteuid") else 0
 
 
 def _digest() -> str:
     """Digest of all kernel sources and of the versions of numba and Python."""
     digest = hashlib.sha256(f"{numba.__version__} {sys.version}".encode())
-    for source in sorted(Path(__file__).parent.rglob("*.py")):
+    for source in sorted(_HERE.rglob("*.py")):
         digest.update(source.read_bytes())
     return digest.hexdigest()[:16]
 
 
-_CACHE = cache_place(f"kernels-{_digest()}")
-_HOW_OFTEN = "once, some seconds" if _CACHE.lasts else "every time: see XDG_CACHE_HOME"
+FOLDER = cache_folder(f"kernels-{_digest()}")
+_HOW_OFTEN = "once, some seconds" if FOLDER else "every time: see XDG_CACHE_HOME"
 WAIT: Final = f"compiling for this computer ({_HOW_OFTEN})"
 
 
-class _Compilations(event.Listener):
-    """Announce compilations of kernels that are not in the cache."""
-
-    def __init__(self) -> None:
-        self.under_way = self.done = 0
-
-    def on_start(self, event: object) -> None:  # noqa: ARG002
-        self.under_way += 1
-        announce(Wait(WAIT, self.done, over=False))
-
-    def on_end(self, event: object) -> None:  # noqa: ARG002
-        self.under_way -= 1
-        self.done += 1
-        announce(Wait(WAIT, self.done, over=not self.under_way))
+def kept_in() -> str:
+    """Folder of compiled kernels; empty without a cache."""
+    return FOLDER
 
 
-_WATCH = _Compilations()
-# For the hooks of the process: threads meet kernels at the same time.
-_ONE_AT_A_TIME: Final = Lock()
+class KernelCache:
+    """Cache of a numba dispatcher: one file per signature, with a checksum; compilations are announced.
+
+    Files are in `FOLDER`, named by the function's module and name, so that copies of the package share them. A damaged
+    file counts as missing; a full disk is no error.
+    """
+
+    _compiled = 0  # kernels of this process
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        name = f"{function.__qualname__}-{function.__code__.co_firstlineno}"
+        self._name = name.replace("<", "").replace(">", "")
+        self._folder = Path(FOLDER or os.devnull, function.__module__)
+
+    @property
+    def is_kept(self) -> bool:
+        """Whether the folder has a compiled version of the function."""
+        return any(self._folder.glob(f"{self._name}.*.kernel"))
+
+    def load_overload(self, sig: Any, target_context: Any) -> Any:
+        """Compiled function of a signature, or None."""
+        with suppress(Exception):  # unpickling damaged text raises anything
+            content = self._file(sig, target_context).read_bytes()
+            if content[:4] == _checksum(content[4:]):
+                rtsys.initialize(target_context)
+                return CompileResult._rebuild(target_context, *pickle.loads(content[4:]))
+        announce(Wait(WAIT, KernelCache._compiled, over=False))
+        return None
+
+    def save_overload(self, sig: Any, compiled: Any) -> None:
+        """Save a compiled function if possible."""
+        KernelCache._compiled += 1
+        announce(Wait(WAIT, KernelCache._compiled, over=True))
+        with suppress(OSError):
+            self._folder.mkdir(parents=True, exist_ok=True)
+            content = dumps(compiled._reduce())
+            handle, name = tempfile.mkstemp(dir=self._folder)
+            os.close(handle)
+            Path(name).write_bytes(_checksum(content) + content)
+            Path(name).replace(self._file(sig, compiled.target_context))
+
+    def _file(self, sig: Any, target_context: Any) -> Path:
+        kind = repr((str(sig), target_context.codegen().magic_tuple()))
+        digest = hashlib.sha256(kind.encode()).hexdigest()[:16]
+        return self._folder / f"{self._name}.{digest}.kernel"
+
+
+def _checksum(data: bytes) -> bytes:
+    return zlib.crc32(data).to_bytes(4, "big")
 
 
 @contextmanager
@@ -86,14 +176,22 @@ def _interrupts_heard() -> Iterator[None]:
     sys.unraisablehook = hook
     try:
         yield
-    except Exception as error:
-        if unheard:  # the compiler lacks the callback's result
-            raise KeyboardInterrupt from error
-        raise
     finally:
         sys.unraisablehook = before
-    if unheard:
-        raise KeyboardInterrupt
+        if unheard:  # also where the compiler fails, as it lacks the callback's result
+            raise KeyboardInterrupt
+
+
+_Function = TypeVar("_Function", bound=Callable[..., Any])
+_SCALARS: Final = {int: types.int64, float: types.float64, bool: types.boolean, type(None): types.void}
+_OPTIONS: dict[str, Any] = {
+    "nogil": True,
+    "error_model": "numpy",
+    "fastmath": False,
+    "no_cfunc_wrapper": True,
+}
+# For the hooks of the process: threads meet kernels at the same time.
+_ONE_AT_A_TIME: Final = Lock()
 
 
 def inner(function: _Function) -> _Function:
@@ -121,36 +219,24 @@ class Kernel:
     @property
     def is_kept(self) -> bool:
         """Whether it is compiled already, in this process or on disk."""
-        return self._compiled is not None or bool(
-            _CACHE.folder and KernelCache(self._function, _CACHE.folder).is_kept
-        )
+        return self._compiled is not None or KernelCache(self._function).is_kept
 
     def compile(self) -> Callable[..., Any]:
         """Return the compiled function."""
         with _ONE_AT_A_TIME:
             if self._compiled is None:
-                self._compiled = _compiled(self._function)
+                hints = get_type_hints(self._function, include_extras=True)
+                result = _numba_type(hints.pop("return"))
+                dispatcher = numba.njit(**_OPTIONS)(self._function)
+                dispatcher._cache = KernelCache(self._function)
+                with _interrupts_heard():
+                    dispatcher.compile(result(*map(_numba_type, hints.values())))
+                dispatcher.disable_compile()
+                self._compiled = dispatcher
             return self._compiled
 
 
 kernel = Kernel
-
-
-def _compiled(function: Callable[..., Any]) -> Callable[..., Any]:
-    hints = get_type_hints(function, include_extras=True)
-    result = _numba_type(hints.pop("return"))
-    dispatcher = numba.njit(**_OPTIONS)(function)
-    if _CACHE.folder:
-        dispatcher._cache = KernelCache(function, _CACHE.folder)
-    with event.install_listener("numba:compile", _WATCH), _interrupts_heard():
-        dispatcher.compile(result(*map(_numba_type, hints.values())))
-    dispatcher.disable_compile()
-    return cast(Callable[..., Any], dispatcher)
-
-
-def kept_in() -> str:
-    """Folder of compiled kernels; empty without a cache."""
-    return _CACHE.folder
 
 
 def _numba_type(hint: Any) -> Any:
