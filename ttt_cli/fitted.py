@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, Final, Literal
+from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
-from ttt_cli.histories import STEADY, Chain, bridge_columns, chain_columns
+from ttt_cli.histories import STEADY, Curve, bridge_columns, chain_columns
 from ttt_cli.periods import STEPS_PER_YEAR
 from ttt_cli.support.arrays import Array, Ids, Places
 
@@ -16,6 +18,116 @@ if TYPE_CHECKING:
     from ttt_cli.timeline import Timeline
 
 Kind = Literal["smoothed", "filtered"]
+Nodes = NDArray[np.integer]
+
+
+class Bridge(NamedTuple):
+    """Change from nodes to their players' next ones or, after the last, over one year; shape (bridges,).
+
+    After a share s of it the mean has changed by `slope` s and the variance by `rise` s + `bend` s^2; the sd is at
+    most `most`. With a `prior` sd, this is the variance without the prior; with a `centre` as well, the mean
+    approaches it as the prior gains weight. NaN: none. With a `curve`, s is on its clock, and its change of the mean
+    is added.
+    """
+
+    slope: Array
+    rise: Array
+    bend: Array
+    most: float = math.nan
+    prior: float = math.nan
+    centre: float = math.nan
+    curve: Curve = STEADY
+
+
+def idle_walk(drift: float | Array, nodes: Nodes, **more: Any) -> Bridge:
+    """Bridge over a year without games after nodes: the variance grows by `drift` squared (scalar or per node)."""
+    none = np.zeros(len(nodes))
+    return Bridge(none, none + drift_after(drift, nodes) ** 2, none, **more)
+
+
+def drift_after(drift: float | Array, nodes: Nodes) -> float | Array:
+    """Sd of the change over one year after nodes."""
+    return drift[nodes] if isinstance(drift, np.ndarray) else drift
+
+
+def bridge_of_walk(sd: Array, later_sd: Array, covariance: Array, walked: Array) -> tuple[Array, Array]:
+    """`rise` and `bend` of the variance of a walk between two uncertain ends."""
+    before, after = sd**2, later_sd**2
+    return walked - 2.0 * (before - covariance), before + after - 2.0 * covariance - walked
+
+
+@dataclass(frozen=True)
+class Walk:
+    """Smoothed Gaussian random walk, arrays (nodes,).
+
+    `covariance` is with the player's previous node (undefined at the first), `drift` the sd of the change over one
+    year (a scalar or per node: that after it), `curve` the remaining career after each node.
+    """
+
+    mean: Array
+    sd: Array
+    covariance: Array
+    drift: float | Array
+    curve: Curve = STEADY
+
+    def bridge(self, earlier: Nodes, later: Nodes, years: Array) -> Bridge:
+        """Bridge between two uncertain ends, `years` apart."""
+        curve = self.curve.at(earlier)
+        walked = drift_after(self.drift, earlier) ** 2 * curve.clock(years)
+        change = bridge_of_walk(self.sd[earlier], self.sd[later], self.covariance[later], walked)
+        slope = self.mean[later] - self.mean[earlier] - curve.change(years)
+        return Bridge(slope, *change, curve=curve)
+
+    def onward(self, last: Nodes) -> Bridge:
+        """Bridge over a year after players' last nodes."""
+        return idle_walk(self.drift, last, curve=self.curve.at(last))
+
+
+@dataclass(frozen=True)
+class Line:
+    """Ratings at the nodes, linearly interpolated with their sds (NaN in a system without)."""
+
+    mean: Array
+    sd: Array
+
+    def bridge(self, earlier: Nodes, later: Nodes, years: Array) -> Bridge:  # noqa: ARG002
+        """Straight line between the ends."""
+        change = self.sd[later] - self.sd[earlier]
+        return Bridge(self.mean[later] - self.mean[earlier], 2.0 * self.sd[earlier] * change, change**2)
+
+    def onward(self, last: Nodes) -> Bridge:
+        """Constant rating after players' last nodes."""
+        return idle_walk(0.0, last)
+
+
+@dataclass(frozen=True)
+class Filter:
+    """Filtered marginals after each node's games; arrays (nodes,).
+
+    `before_mean`, `before_sd`: predictions before the node's games. In an idle year the variance grows by `drift`
+    squared (a scalar or per node: that after it), the sd to at most `ceiling`; `curve` as in `Walk`. `sd` is NaN in a
+    system without.
+    """
+
+    mean: Array
+    sd: Array
+    before_mean: Array
+    before_sd: Array
+    drift: float | Array
+    ceiling: float = math.inf
+    curve: Curve = STEADY
+
+    def bridge(self, earlier: Nodes, later: Nodes, years: Array) -> Bridge:  # noqa: ARG002
+        """Bridge from the earlier ends, independent of the later ones."""
+        year = Filter.onward(self, earlier)
+        return year._replace(rise=year.rise * year.curve.clock(years))
+
+    def onward(self, last: Nodes) -> Bridge:
+        """Bridge over a year after nodes, without later games."""
+        return idle_walk(self.drift, last, most=self.ceiling, curve=self.curve.at(last))
+
+
+Chain = Walk | Line | Filter
 
 
 @dataclass(frozen=True)

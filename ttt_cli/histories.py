@@ -1,24 +1,11 @@
-"""A quantity of a player through time: at the periods with games, between them, and after the last."""
+"""Formulas of a quantity of a player between periods with games and after the last, for numbers, SQL and JavaScript."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-    from ttt_cli.support.arrays import Array
-
-    Nodes = NDArray[np.integer]
-    Numbers = Array | NDArray[np.integer]
-else:
-    Nodes = Numbers = Any  # commands that only look at a run load no numpy
-
+from typing import Any, Final, NamedTuple
 
 DECLINE_YEARS: Final = 60.0  # that skills decline at most: careers are no longer
 
@@ -32,21 +19,19 @@ class Operations(NamedTuple):
     - `is_given(x)`: whether x is not NaN (null)
     - `at_most(x, most)`: minimum of x and `most`; x where `most` is not given
     - `is_now(ahead)`: whether no time has passed
-    - `named(name, x)`: x, in JavaScript as a constant of that name
     """
 
-    expm1: Callable[[Any], Any]
-    where: Callable[[Any, Any, Any], Any]
-    between: Callable[[Any, Any], Any]
-    is_given: Callable[[Any], Any]
-    at_most: Callable[[Any, Any], Any]
-    is_now: Callable[[Any], Any]
-    named: Callable[[str, Any], Any] = lambda _, x: x
+    expm1: Callable[..., Any]
+    where: Callable[..., Any]
+    between: Callable[..., Any]
+    is_given: Callable[..., Any]
+    at_most: Callable[..., Any]
+    is_now: Callable[..., Any]
 
 
 @cache
 def numbers() -> Operations:
-    """Operations on numbers and arrays."""
+    """Operations on numbers and arrays; commands that only look at a run load no numpy."""
     import numpy as np
 
     return Operations(
@@ -59,11 +44,15 @@ def numbers() -> Operations:
     )
 
 
+def _infix(template: str) -> Callable[[Any, Any], Text]:
+    return lambda one, other: Text(template.format(one, other))
+
+
+@dataclass(frozen=True)
 class Text:
     """Formula as text, in the common notation of SQL and JavaScript."""
 
-    def __init__(self, text: str) -> None:
-        self.text = text
+    text: str
 
     def __str__(self) -> str:
         return self.text
@@ -71,64 +60,41 @@ class Text:
     def __neg__(self) -> Text:
         return Text(f"(-{self})")
 
-    def __add__(self, other: Any) -> Text:
-        return self if _is(other, 0.0) else Text(f"({self} + {other})")
-
-    def __sub__(self, other: Any) -> Text:
-        return self if _is(other, 0.0) else Text(f"({self} - {other})")
-
-    def __mul__(self, other: Any) -> Text | float:
-        return 0.0 if _is(other, 0.0) else Text(f"({self} * {other})")
-
-    def __truediv__(self, other: Any) -> Text:
-        return Text(f"({self} / {other})")
-
-    def __radd__(self, other: Any) -> Text:
-        return self.__add__(other)
-
-    def __rmul__(self, other: Any) -> Text | float:
-        return self.__mul__(other)
-
-    def __rtruediv__(self, other: Any) -> Text:
-        return Text(f"({other} / {self})")
-
     def __pow__(self, power: float) -> Text:
         return Text(f"pow({self}, {power})")
 
-
-def _is(x: Any, number: float) -> bool:
-    return isinstance(x, float) and x == number
-
-
-SQL: Final = Operations(
-    expm1=lambda x: Text(f"(exp({x}) - 1)"),
-    where=lambda condition, x, y: Text(f"(CASE WHEN {condition} THEN {x} ELSE {y} END)"),
-    between=lambda x, most: Text(f"greatest(least({x}, {most}), 0)"),
-    is_given=lambda x: Text(f"{x} IS NOT NULL"),
-    at_most=lambda x, most: Text(f"(CASE WHEN {most} IS NOT NULL AND {x} > {most} THEN {most} ELSE {x} END)"),
-    is_now=lambda ahead: Text(f"{ahead} = 0"),
-)
+    __add__, __radd__ = _infix("({} + {})"), _infix("({1} + {0})")
+    __sub__, __rsub__ = _infix("({} - {})"), _infix("({1} - {0})")
+    __mul__, __rmul__ = _infix("({} * {})"), _infix("({1} * {0})")
+    __truediv__, __rtruediv__ = _infix("({} / {})"), _infix("({1} / {0})")
 
 
-def _javascript(lines: list[str]) -> Operations:
-    """Operations as JavaScript; `lines` receives its constants."""
-
-    def named(name: str, x: Any) -> Text:
-        lines.append(f"const {name} = {x};")
-        return Text(name)
-
-    def where(condition: Any, x: Any, y: Any) -> Text:
-        return Text(f"({condition} ? {x} : {y})")
-
+def _in_language(**templates: str) -> Operations:
+    """Operations as text."""
     return Operations(
-        expm1=SQL.expm1,
-        where=where,
-        between=lambda x, most: Text(f"max(min({x}, {most}), 0)"),
-        is_given=lambda x: Text(f"{x} !== null"),
-        at_most=lambda x, most: where(f"{most} !== null && {x} > {most}", most, x),
-        is_now=lambda ahead: Text(f"{ahead} === 0"),
-        named=named,
+        **{
+            name: lambda *given, template=template: Text(template.format(*given))
+            for name, template in templates.items()
+        }
     )
+
+
+SQL: Final = _in_language(
+    expm1="(exp({}) - 1)",
+    where="(CASE WHEN {} THEN {} ELSE {} END)",
+    between="greatest(least({}, {}), 0)",
+    is_given="{} IS NOT NULL",
+    at_most="(CASE WHEN {0} > {1} THEN {1} ELSE {0} END)",
+    is_now="{} = 0",
+)
+JAVASCRIPT: Final = _in_language(
+    expm1="(exp({}) - 1)",
+    where="({} ? {} : {})",
+    between="max(min({}, {}), 0)",
+    is_given="{} !== null",
+    at_most="min({}, {} ?? Infinity)",
+    is_now="{} === 0",
+)
 
 
 class Curve(NamedTuple):
@@ -161,7 +127,7 @@ class Curve(NamedTuple):
         """A, years."""
         return years - self.early * self.early_years * (by or numbers()).expm1(-years / self.early_years)
 
-    def after(self, years: float | Array) -> Curve:
+    def after(self, years: Any) -> Curve:
         """The rest of the curve, `years` later."""
         import numpy as np
 
@@ -173,135 +139,21 @@ class Curve(NamedTuple):
 
     def by(self, steps: float) -> Curve:
         """The curve in another unit of time, `steps` per year."""
-        growth_years, decline_after, early_years = (
-            steps * years for years in (self.growth_years, self.decline_after, self.early_years)
+        return Curve(
+            self.growth,
+            steps * self.growth_years,
+            self.decline / steps,
+            steps * self.decline_after,
+            self.early,
+            steps * self.early_years,
         )
-        return Curve(self.growth, growth_years, self.decline / steps, decline_after, self.early, early_years)
+
+    def at(self, nodes: Any) -> Curve:
+        """The curves of some nodes."""
+        return Curve(*(part[nodes] if getattr(part, "ndim", 0) else part for part in self))
 
 
 STEADY: Final = Curve()  # nothing happens by itself
-
-
-class Bridge(NamedTuple):
-    """Change from nodes to their players' next ones or, after the last, over one year; shape (bridges,).
-
-    After a share s of it the mean has changed by `slope` s and the variance by `rise` s + `bend` s^2; the sd is at
-    most `most`. With a `prior` sd, this is the variance without the prior; with a `centre` as well, the mean
-    approaches it as the prior gains weight. NaN: none. With a `curve`, s is on its clock, and its change of the mean
-    is added.
-    """
-
-    slope: Array
-    rise: Array
-    bend: Array
-    most: float = math.nan
-    prior: float = math.nan
-    centre: float = math.nan
-    curve: Curve = STEADY
-
-
-def idle_walk(drift: Array) -> Bridge:
-    """Bridge (nodes,) over a year without games: the variance grows by `drift` squared."""
-    import numpy as np
-
-    return Bridge(np.zeros(len(drift)), drift**2, np.zeros(len(drift)))
-
-
-@dataclass(frozen=True)
-class Walk:
-    """Smoothed Gaussian random walk, arrays (nodes,).
-
-    `covariance` is with the player's previous node (undefined at the first), `drift` the sd of the change over one
-    year (a scalar or per node: that after it), `curve` the remaining career after each node.
-    """
-
-    mean: Array
-    sd: Array
-    covariance: Array
-    drift: float | Array
-    curve: Curve = STEADY
-
-    def bridge(self, earlier: Nodes, later: Nodes, years: Array) -> Bridge:
-        """Bridge between two uncertain ends, `years` apart."""
-        import numpy as np
-
-        curve = curve_at(self.curve, earlier)
-        walked = np.broadcast_to(self.drift, self.mean.shape)[earlier] ** 2 * curve.clock(years)
-        change = bridge_of_walk(self.sd[earlier], self.sd[later], self.covariance[later], walked)
-        slope = self.mean[later] - self.mean[earlier] - curve.change(years)
-        return Bridge(slope, *change, curve=curve)
-
-    def onward(self, last: Nodes) -> Bridge:
-        """Bridge over a year after players' last nodes."""
-        import numpy as np
-
-        year = idle_walk(np.broadcast_to(self.drift, self.mean.shape)[last])
-        return year._replace(curve=curve_at(self.curve, last))
-
-
-@dataclass(frozen=True)
-class Line:
-    """Ratings at the nodes, linearly interpolated with their sds (NaN in a system without)."""
-
-    mean: Array
-    sd: Array
-
-    def bridge(self, earlier: Nodes, later: Nodes, years: Array) -> Bridge:  # noqa: ARG002
-        """Straight line between the ends."""
-        change = self.sd[later] - self.sd[earlier]
-        return Bridge(self.mean[later] - self.mean[earlier], 2.0 * self.sd[earlier] * change, change**2)
-
-    def onward(self, last: Nodes) -> Bridge:
-        """Constant rating after players' last nodes."""
-        import numpy as np
-
-        return idle_walk(np.zeros(len(last)))
-
-
-@dataclass(frozen=True)
-class Filter:
-    """Filtered marginals after each node's games; arrays (nodes,).
-
-    `before_mean`, `before_sd`: predictions before the node's games. In an idle year the variance grows by `drift`
-    squared (a scalar or per node: that after it), the sd to at most `ceiling`; `curve` as in `Walk`. `sd` is NaN in a
-    system without.
-    """
-
-    mean: Array
-    sd: Array
-    before_mean: Array
-    before_sd: Array
-    drift: float | Array
-    ceiling: float = math.inf
-    curve: Curve = STEADY
-
-    def bridge(self, earlier: Nodes, later: Nodes, years: Array) -> Bridge:  # noqa: ARG002
-        """Bridge from the earlier ends, independent of the later ones."""
-        year = Filter.onward(self, earlier)
-        return year._replace(rise=year.rise * year.curve.clock(years))
-
-    def onward(self, last: Nodes) -> Bridge:
-        """Bridge over a year after nodes, without later games."""
-        import numpy as np
-
-        year = idle_walk(np.broadcast_to(self.drift, self.mean.shape)[last])
-        return year._replace(most=self.ceiling, curve=curve_at(self.curve, last))
-
-
-Chain = Walk | Line | Filter
-
-
-def curve_at(curve: Curve, nodes: Nodes) -> Curve:
-    """Curves of some nodes."""
-    import numpy as np
-
-    return Curve(*(part[nodes] if isinstance(part, np.ndarray) else part for part in curve))
-
-
-def bridge_of_walk(sd: Array, later_sd: Array, covariance: Array, walked: Array) -> tuple[Array, Array]:
-    """`rise` and `bend` of the variance of a walk between two uncertain ends."""
-    before, after = sd**2, later_sd**2
-    return walked - 2.0 * (before - covariance), before + after - 2.0 * covariance - walked
 
 
 def chain_columns(chain: str) -> tuple[str, str]:
@@ -324,7 +176,7 @@ def curve_columns(chain: str) -> tuple[str, ...]:
 
 
 def later_on(
-    columns: Mapping[str, Any], chain: str, ahead: Any, steps: float, by: Operations | None = None
+    columns: Mapping[str, Any], chain: str, ahead: Any, steps: Any, by: Operations | None = None
 ) -> tuple[Any, Any]:
     """Mean and sd of a chain n periods after the starts of spans with these columns; `steps` per year.
 
@@ -334,15 +186,16 @@ def later_on(
     """
     by = by or numbers()
     mean, sd = (columns[name] for name in chain_columns(chain))
-    step, centre, rise, bend, most, prior, *curve = (columns[name] for name in bridge_columns(chain))
-    passed = by.named("passed", Curve(*curve).clock(ahead, by))
-    known = by.named("known", by.where(by.is_given(prior), 1.0 / (prior * prior), 0.0))
-    learned = by.named("learned", 1.0 / (sd * sd) - known)
-    decay = by.named("decay", 1.0 + learned * passed * (rise + passed * bend))
-    precision = by.named("precision", known + learned / decay)
-    moved = mean + passed * step + Curve(*curve).change(ahead, DECLINE_YEARS * steps, by)
+    step, centre, rise, bend, most, prior, *parts = (columns[name] for name in bridge_columns(chain))
+    curve = Curve(*parts)
+    passed = curve.clock(ahead, by)
+    known = by.where(by.is_given(prior), 1.0 / (prior * prior), 0.0)
+    learned = 1.0 / (sd * sd) - known
+    decay = 1.0 + learned * passed * (rise + passed * bend)
+    precision = known + learned / decay
+    moved = mean + passed * step + curve.change(ahead, DECLINE_YEARS * steps, by)
     drawn = centre + (mean - centre) / (decay * sd * sd * precision)
-    here = by.named("here", by.is_now(ahead))
+    here = by.is_now(ahead)
     return (
         by.where(by.is_given(centre), by.where(here, moved, drawn), moved),
         by.where(here, sd, by.at_most(precision**-0.5, most)),
@@ -360,20 +213,15 @@ def javascript_later_on() -> str:
     """JavaScript function for the mean and sd after a player's last game, by the constants of a page."""
     names = {
         "mean": "mean", "sd": "sd", "mean_prior": "PRIOR_MEAN", "sd_rise": "rise", "sd_most": "MOST",
-        "sd_prior": "PRIOR_SD",
+        "sd_prior": "PRIOR_SD", "mean_step": "0", "sd_bend": "0",
         "mean_growth": "growth", "mean_growth_periods": "GROWTH_PERIODS", "mean_decline": "DECLINE",
         "mean_decline_after": "declineAfter", "sd_early": "early", "sd_early_periods": "EARLY_PERIODS",
     }  # fmt: skip
-    columns: dict[str, Any] = {column: Text(name) for column, name in names.items()}
-    lines: list[str] = []
-    steps: Any = Text("(1 / D.years[1])")
-    columns |= {"mean_step": 0.0, "sd_bend": 0.0}
-    mean, sd = later_on(columns, "skill", Text("ahead"), steps, _javascript(lines))
-    constants = "\n  ".join(lines)
+    columns = {column: Text(name) for column, name in names.items()}
+    mean, sd = later_on(columns, "skill", Text("ahead"), Text("(1 / D.years[1])"), JAVASCRIPT)
     return f"""/** So many periods after the last game, with what is left of a career there. */
 function onward(mean, sd, ahead, rise, growth = 0, declineAfter = 0, early = 0) {{
   const {{ exp, max, min, pow }} = Math;
-  {constants}
   return {{ mean: {mean}, sd: {sd} }};
 }}
 """

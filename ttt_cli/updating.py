@@ -10,12 +10,12 @@ import numpy as np
 
 from ttt_cli.config.load import Document, KeyPath, override, refuse_overrides
 from ttt_cli.config.schema import DataConfig, Period
-from ttt_cli.fitted import Fit, Status
+from ttt_cli.fitted import Chain, Fit, Line, Status
 from ttt_cli.games.players import Aliases, find_mentions, identify, read_aliases
 from ttt_cli.games.read import read_games
 from ttt_cli.games.table import GAME_COLUMNS, PRECISION_DAY, Games, joined, picked, table_of, years_of
 from ttt_cli.games.validate import NameDictionary
-from ttt_cli.histories import Chain, Line, later_on
+from ttt_cli.histories import later_on
 from ttt_cli.periods import STEPS_PER_YEAR, period_of
 from ttt_cli.reading.reports import DROPPED, DUPLICATE, LINES, SAME_PLAYER, TEXT_COLUMNS, Problem, ReadReport
 from ttt_cli.runs.run import Run

@@ -9,8 +9,7 @@ import pytest
 
 from tests.support.cases import each
 from tests.support.handmade import CONFIG, RECORDS, fit_of, games_of, write_small_run
-from ttt_cli.fitted import Fit
-from ttt_cli.histories import Line
+from ttt_cli.fitted import Fit, Line
 from ttt_cli.periods import period_of
 from ttt_cli.runs.run import Run, open_run
 from ttt_cli.runs.write import memory_run

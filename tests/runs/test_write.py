@@ -13,8 +13,8 @@ from tests.support.handmade import CONFIG, RECORDS, REPORT, games_of, run_of, wr
 from ttt_cli import api
 from ttt_cli.cli.main import run as run_command
 from ttt_cli.config.schema import SolverConfig
+from ttt_cli.fitted import Line
 from ttt_cli.games.table import Games
-from ttt_cli.histories import Line
 from ttt_cli.reading.columns import Column
 from ttt_cli.room import MEMORY, FileRoom
 from ttt_cli.runs import columns

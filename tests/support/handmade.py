@@ -11,9 +11,8 @@ from typing import Any
 import numpy as np
 
 from ttt_cli.config.schema import Config, ModelConfig, Period
-from ttt_cli.fitted import Fit, Status
+from ttt_cli.fitted import Fit, Status, Walk
 from ttt_cli.games.table import Games
-from ttt_cli.histories import Walk
 from ttt_cli.reading.reports import FileReport, Problem, ReadReport
 from ttt_cli.runs import attach
 from ttt_cli.runs.run import Run, open_run

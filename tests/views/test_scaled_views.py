@@ -10,7 +10,7 @@ import pytest
 from tests.support.handmade import CONFIG, fit_of, games_of
 from ttt_cli.config.load import Document
 from ttt_cli.config.schema import ModelConfig, ScaleConfig
-from ttt_cli.histories import Line
+from ttt_cli.fitted import Line
 from ttt_cli.runs.run import Run
 from ttt_cli.runs.write import memory_run
 from ttt_cli.systems import registry

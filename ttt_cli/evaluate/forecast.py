@@ -14,9 +14,8 @@ from numpy.typing import NDArray
 
 from ttt_cli.config.load import Document
 from ttt_cli.config.schema import SolverConfig
-from ttt_cli.fitted import LAST, Fit
+from ttt_cli.fitted import LAST, Filter, Fit
 from ttt_cli.games.table import DRAW, LOSS, WIN
-from ttt_cli.histories import Filter
 from ttt_cli.inference.outcome import by_sides, in_year, logistic_margin
 from ttt_cli.inference.params import Params
 from ttt_cli.inference.solver import rough_enough

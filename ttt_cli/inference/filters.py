@@ -10,8 +10,7 @@ import numpy as np
 from pydantic import Field
 
 from ttt_cli.config.schema import SolverConfig
-from ttt_cli.fitted import Fit, Status, by_player
-from ttt_cli.histories import Filter, Line
+from ttt_cli.fitted import Filter, Fit, Line, Status, by_player
 from ttt_cli.inference.outcome import (
     ELO_SCALE,
     by_sides,

@@ -9,10 +9,9 @@ from typing import Final
 import numpy as np
 
 from ttt_cli.config.schema import SolverConfig
-from ttt_cli.fitted import DrawCurve, NewcomerCurve, Status
+from ttt_cli.fitted import Chain, DrawCurve, NewcomerCurve, Status
 from ttt_cli.gaussian.factor import Factor, pattern_of
 from ttt_cli.gaussian.precision import DIFFERENCE, WITH_MARGINS, Precision, joined, link_entries, link_pulls
-from ttt_cli.histories import Chain
 from ttt_cli.inference.ep.inference import Inference
 from ttt_cli.inference.ep.start import sites_name
 from ttt_cli.inference.prior import histories, prior_slopes

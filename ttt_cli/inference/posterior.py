@@ -10,11 +10,10 @@ from typing import Any, Final
 import numpy as np
 
 from ttt_cli.config.schema import SolverConfig
-from ttt_cli.fitted import Fit, Links, NewcomerCurve
+from ttt_cli.fitted import Chain, Fit, Links, NewcomerCurve
 from ttt_cli.games.groups import find_groups, hanging_parts
 from ttt_cli.games.table import Games
 from ttt_cli.gaussian.factor import affordable
-from ttt_cli.histories import Chain
 from ttt_cli.inference.ep.inference import Inference
 from ttt_cli.inference.ep.start import sites_name
 from ttt_cli.inference.joint import JointInference, Shape, beginnings, joint_chains

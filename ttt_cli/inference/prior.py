@@ -9,7 +9,8 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from ttt_cli.histories import DECLINE_YEARS, STEADY, Chain, Curve, Filter, Walk
+from ttt_cli.fitted import Chain, Filter, Walk
+from ttt_cli.histories import DECLINE_YEARS, STEADY, Curve
 from ttt_cli.inference.newcomers import Newcomers
 from ttt_cli.periods import STEPS_PER_YEAR
 from ttt_cli.support.arrays import Array

@@ -7,8 +7,7 @@ import numpy as np
 from pydantic import Field
 
 from ttt_cli.config.schema import SolverConfig
-from ttt_cli.fitted import Fit, Status
-from ttt_cli.histories import Filter
+from ttt_cli.fitted import Filter, Fit, Status
 from ttt_cli.inference.filters import rated, rows_of, unknown_sd
 from ttt_cli.inference.outcome import predict_ratings
 from ttt_cli.inference.params import ExpectedParams, Traits

@@ -12,9 +12,8 @@ import numpy as np
 from pydantic import Field
 
 from ttt_cli.config.schema import SolverConfig
-from ttt_cli.fitted import Fit
+from ttt_cli.fitted import Bridge, Fit, Line, Nodes, bridge_of_walk, idle_walk
 from ttt_cli.gaussian.factor import affordable
-from ttt_cli.histories import Bridge, Line, Nodes, bridge_of_walk, idle_walk
 from ttt_cli.inference import bradley_terry as ratings
 from ttt_cli.inference.bradley_terry import LogDensity, PlayerYears, compare_games, maximise
 from ttt_cli.inference.outcome import ELO_SCALE, predict_ratings, resolve_logistic_margin
@@ -75,8 +74,7 @@ class Adjusted(Line):
 
     def onward(self, last: Nodes) -> Bridge:
         """Bridge over a year after players' last nodes."""
-        year = idle_walk(np.full(len(last), self.idle_drift))
-        return year._replace(prior=self.prior_sd, centre=self.prior_mean)
+        return idle_walk(self.idle_drift, last, prior=self.prior_sd, centre=self.prior_mean)
 
 
 def fit(timeline: Timeline, params: Params, solver: SolverConfig, **given: Unpack[Given]) -> Fit:

@@ -7,8 +7,7 @@ from typing import Final
 import numpy as np
 from pydantic import Field
 
-from ttt_cli.fitted import Fit
-from ttt_cli.histories import Bridge, Filter, Nodes, Walk
+from ttt_cli.fitted import Bridge, Filter, Fit, Nodes, Walk
 from ttt_cli.inference import filters as ratings
 from ttt_cli.inference.filters import filter_games, one_pass
 from ttt_cli.inference.params import Traits, alias

@@ -16,8 +16,7 @@ import numpy as np
 from pydantic import Field
 
 from ttt_cli.config.schema import SolverConfig
-from ttt_cli.fitted import Fit, Status
-from ttt_cli.histories import Filter
+from ttt_cli.fitted import Filter, Fit, Status
 from ttt_cli.inference import outcome
 from ttt_cli.inference import params as parameters
 from ttt_cli.inference.ep.merged import merge_games

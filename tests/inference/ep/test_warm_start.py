@@ -9,8 +9,7 @@ import pytest
 
 from tests.support.builders import make_games
 from ttt_cli.config.schema import SolverConfig
-from ttt_cli.fitted import Fit
-from ttt_cli.histories import Line
+from ttt_cli.fitted import Fit, Line
 from ttt_cli.inference.ep import slices
 from ttt_cli.inference.ep.start import has_beliefs, start_of
 from ttt_cli.inference.prior import RandomWalk

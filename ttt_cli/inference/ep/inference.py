@@ -14,8 +14,7 @@ from typing import Any, Final, Protocol, TypeVar
 
 import numpy as np
 
-from ttt_cli.fitted import DrawCurve, Fit, NewcomerCurve
-from ttt_cli.histories import Chain
+from ttt_cli.fitted import Chain, DrawCurve, Fit, NewcomerCurve
 from ttt_cli.inference.ep.cutting import Coupling, Cutter, SliceInputs
 from ttt_cli.inference.ep.merged import MergedGames
 from ttt_cli.inference.ep.slices import Slice
