@@ -30,7 +30,7 @@ def random_matrix(seed, n, pairs):
 
 
 def factorised(first, second, coupling, diagonal):
-    return Factor(Pattern(first, second, len(diagonal)), coupling, diagonal)
+    return Factor(Pattern(first, second, len(diagonal)), -coupling, diagonal)
 
 
 def check(given, dense):
@@ -45,7 +45,7 @@ def check(given, dense):
     assert found.solve(b) == pytest.approx(inverse @ b, abs=1e-9 * scale * max(1, np.abs(b).sum()))
     root = found.coloured(np.eye(len(dense)))
     assert root @ root.T == pytest.approx(inverse, abs=1e-9 * scale)
-    once = Factor(Pattern(first, second, len(dense)), *given[2:], once=True)
+    once = Factor(Pattern(first, second, len(dense)), -given[2], given[3], once=True)
     assert once.variances == pytest.approx(found.variances, rel=1e-12)
 
 

@@ -1,14 +1,14 @@
 """White's advantage in all models: mirrors, the best one, and games whose colours are unknown."""
 
 import math
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from tests.reference import ttt_ep
-from tests.reference.ttt_d_ep import Model, SlowTTTD
-from tests.support.builders import EXACT, assert_slopes, fit_rows, historical, make_games, skills
+from tests.reference.ttt_ep import either, of_difference
+from tests.support.builders import EXACT, assert_slopes, fit_rows, historical, make_games
 from ttt_cli import api
 from ttt_cli.config.load import parse_document, read_document
 from ttt_cli.config.schema import SolverConfig
@@ -75,16 +75,6 @@ def test_white_wins_raise_white_less_when_white_is_ahead_anyway():
         assert means[0] > means[1] > means[2] > 1200
 
 
-def test_the_fixed_point_with_an_advantage_equals_the_slow_twin():
-    rows = random_rows(5)
-    games = [ttt_ep.Game(w, b, y, o - 1) for y, w, b, o in rows]
-    slow = ttt_ep.SlowTTT(games, 1200, 400, 300, 80, 150, advantage=60).run()
-    timeline, fit = fit_of("ttt", rows, white_advantage=60)
-    assert fit.log_evidence == pytest.approx(slow.log_evidence(), abs=1e-8)
-    for (player, year), found in skills(timeline, fit).items():
-        assert found == pytest.approx(slow.skill(player, year), abs=1e-6)
-
-
 # the best advantage
 
 
@@ -143,53 +133,15 @@ def test_white_was_ahead_before_1942(data):
 # unknown colours
 
 
-def averaged(advantage):
-    """Stands in for the twin's moments: those of the average over both colourings, the mixture taken plainly."""
-    known = ttt_ep.tilted
-
-    def tilted(mean, var, outcome, margin):
-        parts = [(known(mean + g, var, outcome, margin), g) for g in (advantage, -advantage)]
-        log_z = np.logaddexp(*(part[2] for part, _ in parts)) - math.log(2)
-        shares = [math.exp(part[2] - log_z) / 2 for part, _ in parts]
-        centre = sum(share * (part[0] - g) for share, (part, g) in zip(shares, parts, strict=True))
-        square = sum(
-            share * (part[1] + (part[0] - g) ** 2) for share, (part, g) in zip(shares, parts, strict=True)
-        )
-        return centre, square - centre**2, log_z
-
-    return tilted
-
-
-@pytest.mark.parametrize("advantage", [60, 300])
-def test_unknown_colours_equal_the_slow_twin_in_ttt(monkeypatch, advantage):
-    rows = random_rows(6)
-    monkeypatch.setattr(ttt_ep, "tilted", averaged(advantage))
-    slow = ttt_ep.SlowTTT([ttt_ep.Game(w, b, y, o - 1) for y, w, b, o in rows], 1200, 400, 300, 80, 150).run()
-    timeline, fit = fit_of("ttt", rows, "unknown", white_advantage=advantage)
-    assert fit.status.converged
-    assert fit.log_evidence == pytest.approx(slow.log_evidence(), abs=1e-8)
-    for (player, year), found in skills(timeline, fit).items():
-        assert found == pytest.approx(slow.skill(player, year), abs=1e-6)
-
-
-def test_unknown_colours_equal_the_slow_twin_in_ttt_d():
-    rows = random_rows(7, 12)
-    model = Model(1200, 400, 300, 80, 150, 60, 20, advantage=200, colours=False)
-    slow = SlowTTTD([(y, w, b, o - 1) for y, w, b, o in rows], model).run()
-    timeline, fit = fit_of("ttt-d", rows, "unknown", white_advantage=200)
-    assert fit.log_evidence == pytest.approx(slow.log_evidence(), abs=1e-7)
-    for (player, year), found in skills(timeline, fit).items():
-        assert found == pytest.approx(slow.found(player, year)[:2], abs=1e-6)
-
-
 def test_unknown_colours_equal_updates_by_hand_in_the_filter():
     rows = [(1900, "a", "b", 2), (1900, "b", "a", 1), (1900, "a", "b", 0)]
     _, fit = fit_of("trueskill", rows, "unknown", white_advantage=250)
-    belief, foreseen, tilted = {"a": (1200.0, 400.0**2), "b": (1200.0, 400.0**2)}, 0.0, averaged(250)
+    belief, foreseen = {"a": (1200.0, 400.0**2), "b": (1200.0, 400.0**2)}, 0.0
     for _, white, black, outcome in rows:
         (mw, vw), (mb, vb) = belief[white], belief[black]
         total = vw + vb + 2 * 300**2
-        mean, var, log_p = tilted(mw - mb, total, outcome - 1, 150)
+        games = [partial(of_difference, outcome - 1, 150, 0.0, lead) for lead in (250, -250)]
+        log_p, (mean,), ((var,),) = either(games, np.array([mw - mb]), np.array([[total]]))
         foreseen += log_p
         for name, m, v, sign in ((white, mw, vw, 1), (black, mb, vb, -1)):
             belief[name] = m + sign * v / total * (mean - mw + mb), v - v * v / total * (1 - var / total)

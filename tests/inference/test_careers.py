@@ -2,15 +2,10 @@
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 import pytest
 
-from tests.reference.joint_ep import joint_ttt, joint_ttt_d
-from tests.reference.ttt_d_ep import Model, SlowTTTD
-from tests.reference.ttt_ep import Game, SlowTTT
-from tests.support.builders import EXACT, assert_slopes, fit_rows, make_games, random_rows, skills
+from tests.support.builders import CAREER, EXACT, assert_slopes, fit_rows, make_games, random_rows, skills
 from tests.support.laid_out import histories
 from ttt_cli import read_games
 from ttt_cli.config.schema import SolverConfig
@@ -22,14 +17,6 @@ from ttt_cli.timeline import build_timeline
 
 JOINT = SolverConfig(tol=1e-7, posterior="joint")
 DESIGN = {"growth": 200.0, "decline": 10.0, "early": 3.0}
-CAREER = {
-    "growth": 150.0,
-    "growth_years": 2.5,
-    "decline": 12.5,
-    "decline_after": 3.5,
-    "early": 2.0,
-    "early_years": 1.5,
-}
 MATCH = [
     (1858, "M", "A", 2), (1858, "M", "A", 2), (1858, "M", "A", 1), (1858, "M", "A", 0),
     (1861, "A", "M", 1), (1861, "M", "A", 2),
@@ -43,16 +30,6 @@ ROWS = [
     (1860, "a", "b", 2),
     (1860, "a", "c", 1),
 ]
-
-
-def curve(growth, growth_years, decline, decline_after, early, early_years):
-    """D(a) and A(a), as they are defined."""
-
-    def career(a):
-        change = growth * (1 - math.exp(-a / growth_years)) - decline * max(0.0, a - decline_after)
-        return change, a + early * early_years * (1 - math.exp(-a / early_years))
-
-    return career
 
 
 def test_the_figures_of_the_design():
@@ -77,44 +54,6 @@ def test_without_any_the_lengths_of_careers_change_nothing(model):
         assert np.array_equal(plain.mean, same.mean)
         assert np.array_equal(plain.sd, same.sd)
         assert plain.log_evidence == same.log_evidence
-
-
-def test_ttt_is_the_slow_twin():
-    timeline, fit = fit_rows(ROWS, beta=300, tau=70, draw_margin=110, white_advantage=20, **CAREER)
-    games = [Game(white, black, year, outcome - 1) for year, white, black, outcome in ROWS]
-    slow = SlowTTT(games, 1200, 400, 300, 70, 110, 20, career=curve(**CAREER)).run()
-    for (player, year), found in skills(timeline, fit).items():
-        assert found == pytest.approx(slow.skill(player, year), abs=1e-6)
-    assert fit.log_evidence == pytest.approx(slow.log_evidence(), abs=1e-8)
-
-
-@pytest.mark.slow
-def test_ttt_d_is_the_slow_twin():
-    margins = {"draw_margin_mean": 150, "draw_margin_sd": 60, "draw_margin_tau": 15}
-    timeline, fit = fit_rows(ROWS, "ttt-d", beta=300, tau=70, **margins, **CAREER)
-    model = Model(1200, 400, 300, 70, 150, 60, 15, career=curve(**CAREER))
-    slow = SlowTTTD([(year, white, black, outcome - 1) for year, white, black, outcome in ROWS], model).run()
-    for (player, year), found in skills(timeline, fit).items():
-        assert found == pytest.approx(slow.found(player, year)[:2], abs=1e-6)
-    assert fit.log_evidence == pytest.approx(slow.log_evidence(), abs=1e-7)
-
-
-@pytest.mark.parametrize("model", ["ttt", pytest.param("ttt-d", marks=pytest.mark.slow)])
-def test_the_joint_posterior_is_the_dense_twin(model):
-    module = registry.load(model)
-    timeline, fit = fit_rows(ROWS, model, JOINT, beta=300, tau=70, **CAREER)
-    params = module.Params(**fit.params)
-    career = curve(**CAREER)
-    if module is ttt:
-        twin = joint_ttt(timeline, params, fit.params["draw_margin"], career=career)
-    else:
-        twin = joint_ttt_d(timeline, params, career=career)
-    mean, covariance, _, _ = twin.gaussian()
-    n = timeline.n_nodes
-    assert fit.mean == pytest.approx(mean[:n], abs=1e-5)
-    assert fit.sd == pytest.approx(np.sqrt(np.diag(covariance))[:n], abs=1e-5)
-    if module is ttt:
-        assert fit.log_evidence == pytest.approx(twin.log_evidence(), abs=1e-7)
 
 
 @pytest.mark.parametrize("solver", [EXACT, JOINT])

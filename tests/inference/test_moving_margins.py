@@ -5,114 +5,14 @@ import math
 import numpy as np
 import pytest
 
-from tests.inference.test_careers import CAREER, curve
-from tests.reference.moving_margins import MovingTTT, MovingTTTD
-from tests.reference.ttt_d_ep import Model
-from tests.reference.ttt_ep import Game, tilted
-from tests.support.builders import EXACT, fit_rows, historical, make_games, skills
+from tests.inference.test_twins import drawn_more as random_rows
+from tests.reference.ttt_ep import tilted
+from tests.support.builders import CAREER, EXACT, fit_rows, historical, make_games, skills
 from ttt_cli import read_games
 from ttt_cli.config.schema import SolverConfig
 from ttt_cli.inference.ep.merged import merge_games, points_given
-from ttt_cli.periods import STEPS_PER_YEAR, calendar_year
 from ttt_cli.systems import ttt, ttt_d
 from ttt_cli.timeline import build_timeline
-
-
-def random_rows(seed, games=40, years=6):
-    """Draws grow more frequent from year to year; now and then the same game is played again."""
-    rng = np.random.default_rng(seed)
-    rows = []
-    for _ in range(games):
-        i, j = rng.choice(5, 2, replace=False)
-        year = int(rng.integers(0, years))
-        outcome = 1 if rng.random() < 0.1 + 0.12 * year else 2 * int(rng.integers(0, 2))
-        rows += [(1900 + year + 2 * (year > 2), "abcde"[i], "abcde"[j], outcome)] * int(rng.integers(1, 3))
-    return rows
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(("drift", "strength"), [(0.3, 0.0), (0.0, 0.4), (0.2, -0.3)])
-def test_fixed_point_and_evidence_equal_the_slow_twin(drift, strength):
-    rows = random_rows(1)
-    games = [Game(w, b, y, o - 1) for y, w, b, o in rows]
-    slow = MovingTTT(games, 1200, 400, 300, 80, 150.0, 30.0, drift=drift, strength=strength).run()
-    timeline, fit = fit_rows(
-        rows, beta=300, tau=80, draw_margin=150, white_advantage=30, draw_margin_drift=drift,
-        draw_margin_strength=strength,
-    )  # fmt: skip
-    assert fit.status.converged
-    assert any("approximate" in note for note in fit.notes) == bool(strength)
-    assert fit.log_evidence == pytest.approx(slow.log_evidence(), abs=1e-7)
-    for (player, year), found in skills(timeline, fit).items():
-        assert found == pytest.approx(slow.skill(player, year), abs=1e-6)
-    expected = [150 * math.exp(slow.years_walk.theta[year]) for year in fit.draws.year.tolist()]
-    assert fit.draws.margin == pytest.approx(expected, abs=1e-6)
-    for year in fit.draws.year.tolist():
-        half = [(slow.skill(w, y)[0] + slow.skill(b, y)[0]) / 2 for y, w, b, _ in rows if y == year]
-        assert fit.draws.at(year)["draw_margin_level"] == pytest.approx(np.mean(half), abs=1e-6)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(("period", "colours"), [("year", "known"), ("day", "unknown")])
-def test_with_careers_weights_and_odds_it_is_the_slow_twin(period, colours):
-    """Games of one day a year: of days as periods the years are those of the calendar."""
-    rng = np.random.default_rng(11)
-    rows = [
-        (*row, float(rng.choice([0.5, 1.0, 3.0])), float(rng.choice([0.0, 80.0, -150.0])))
-        for row in random_rows(2, games=25)
-    ]
-    timeline = build_timeline(make_games(rows), period, colours)
-    params = ttt.Params(
-        beta=300, tau=80, draw_margin=150.0, white_advantage=60.0, draw_margin_drift=0.2,
-        draw_margin_strength=0.3, **CAREER,
-    )  # fmt: skip
-    fit = ttt.fit(timeline, params, EXACT)
-    games = [
-        Game(timeline.players[timeline.node_player[i]], timeline.players[timeline.node_player[j]],
-             timeline.node_period[i] / STEPS_PER_YEAR[period], int(outcome) - 1, lead * fit.elo_unit, weight,
-             calendar_year(int(timeline.node_period[i]), period))
-        for i, j, outcome, lead, weight in zip(
-            timeline.game_white, timeline.game_black, timeline.outcome, timeline.offset, timeline.weight, strict=True
-        )
-    ]  # fmt: skip
-    slow = MovingTTT(
-        games, 1200, 400, 300, 80, 150.0, 60.0, curve(**CAREER), drift=0.2, strength=0.3,
-        colours=colours == "known",
-    ).run()  # fmt: skip
-    assert fit.log_evidence == pytest.approx(slow.log_evidence(), abs=1e-7)
-    for i in range(timeline.n_nodes):
-        at = timeline.players[timeline.node_player[i]], timeline.node_period[i] / STEPS_PER_YEAR[period]
-        assert (fit.mean[i], fit.sd[i]) == pytest.approx(slow.skill(*at), abs=1e-6)
-    _, levels = slow.levels()
-    for year, margin, level in zip(fit.draws.year.tolist(), fit.draws.margin, fit.draws.level, strict=True):
-        assert margin == pytest.approx(150 * math.exp(slow.years_walk.theta[year]), abs=1e-6)
-        assert level == pytest.approx(levels[year], abs=1e-6)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("colours", ["known", "unknown"])
-def test_newcomers_margins_equal_the_slow_twin(colours):
-    rows = random_rows(1, games=9, years=4)
-    model = Model(1200, 400, 300, 80, 150, 60, 20, 40, colours == "known", curve(**CAREER))
-    slow = MovingTTTD([(y, w, b, o - 1) for y, w, b, o in rows], model, drift=0.5).run()
-    timeline = build_timeline(make_games(rows), "year", colours)
-    params = ttt_d.Params(
-        beta=300, tau=80, draw_margin_mean=150, draw_margin_sd=60, draw_margin_tau=20,
-        white_advantage=40, draw_margin_drift=0.5, **CAREER,
-    )  # fmt: skip
-    fit = ttt_d.fit(timeline, params, EXACT)
-    expected = [150 * math.exp(slow.years_walk.theta[year]) for year in fit.draws.year.tolist()]
-    assert fit.draws.margin == pytest.approx(expected, abs=1e-5)
-    assert fit.log_evidence == pytest.approx(
-        slow.log_evidence(), abs=2e-5
-    )  # without games it is found roughly
-    margin = fit.chains["draw_margin"]
-    for (player, year), node in {
-        (timeline.players[timeline.node_player[i]], int(timeline.node_period[i])): i
-        for i in range(timeline.n_nodes)
-    }.items():
-        found = fit.mean[node], fit.sd[node], margin.mean[node], margin.sd[node]
-        assert found == pytest.approx(slow.found(player, year), abs=1e-5)
 
 
 @pytest.mark.parametrize("name", ["ttt", "ttt-d"])

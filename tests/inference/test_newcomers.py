@@ -5,11 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from tests.inference.test_careers import CAREER, curve
-from tests.reference.joint_ep import chains, joint_ttt, joint_ttt_d, with_newcomers
-from tests.reference.moving_margins import follow_newcomers
-from tests.reference.ttt_ep import Game, SlowTTT
-from tests.support.builders import EXACT, assert_slopes, fit_rows, make_games, skills
+from tests.reference.ttt_ep import skill_prior
+from tests.support.builders import CAREER, EXACT, assert_slopes, fit_rows, make_games, skills
 from ttt_cli import read_games
 from ttt_cli.api import configure
 from ttt_cli.config.schema import SolverConfig
@@ -33,46 +30,6 @@ RETURNING = [
     (1850, "a", "b", 2), (1850, "b", "c", 1), (1853, "d", "b", 2), (1853, "a", "c", 0), (1854, "e", "a", 2),
     (1858, "d", "e", 1), (1858, "f", "b", 2), (1860, "f", "g", 0), (1860, "a", "b", 1),
 ]  # fmt: skip
-
-
-def test_factorised_propagation_is_the_dense_twin():
-    timeline, fit = fit_rows(ROWS, **PLAY, **MOVES, draw_margin=110)
-    games = [Game(white, black, year, outcome - 1) for year, white, black, outcome in ROWS]
-    twin = SlowTTT(games, 1200, 400, 300, 70, 110, career=curve(**CAREER), newcomers=40.0).run()
-    for (player, year), found in skills(timeline, fit).items():
-        assert found == pytest.approx(twin.skill(player, year), abs=1e-6)
-    assert fit.log_evidence == pytest.approx(twin.log_evidence(), abs=1e-8)
-
-
-@pytest.mark.parametrize("model", ["ttt", pytest.param("ttt-d", marks=pytest.mark.slow)])
-def test_the_joint_posterior_is_the_dense_twin(model):
-    module = registry.load(model)
-    timeline, fit = fit_rows(ROWS, model, JOINT, **PLAY, **MOVES)
-    params, career = module.Params(**fit.params), curve(**CAREER)
-    if module is ttt:
-        twin = joint_ttt(timeline, params, fit.params["draw_margin"], 40.0, career=career)
-        assert fit.log_evidence == pytest.approx(twin.log_evidence(), abs=1e-7)
-    else:
-        twin = joint_ttt_d(timeline, params, 40.0, career=career)
-    mean, covariance, _, _ = twin.gaussian()
-    n = timeline.n_nodes
-    assert fit.mean == pytest.approx(mean[:n], abs=1e-5)
-    assert fit.sd == pytest.approx(np.sqrt(np.diag(covariance))[:n], abs=1e-5)
-
-
-def test_the_joint_posterior_with_margins_of_newcomers_that_move_is_the_dense_twin():
-    timeline, fit = fit_rows(ROWS[:6], "ttt-d", JOINT, **PLAY, **MOVES, draw_margin_drift=0.5)
-    assert fit.status.converged
-    params = registry.load("ttt-d").Params(**fit.params)
-    twin = joint_ttt_d(timeline, params, 40.0, career=curve(**CAREER))
-    walk = follow_newcomers(twin, timeline, params, 0.5)
-    mean, covariance, _, _ = twin.gaussian()
-    found = [np.append(getattr(fit, of), getattr(fit.chains["draw_margin"], of)) for of in ("mean", "sd")]
-    assert found[0] == pytest.approx(mean, abs=1e-5)
-    assert found[1] == pytest.approx(np.sqrt(np.diag(covariance)), abs=1e-5)
-    theta = [walk.theta[year] for year in fit.draws.year.tolist()]
-    assert np.log(fit.draws.margin / params.draw_margin_mean) == pytest.approx(theta, abs=1e-7)
-    assert max(map(abs, theta)) > 0.01
 
 
 @pytest.mark.parametrize("solver", [EXACT, JOINT])
@@ -191,9 +148,9 @@ def test_levels_complete_products_with_the_prior_and_are_solved_for(tau, margins
         assert np.array_equal(z, before)
         assert np.flatnonzero(az != added).tolist() == first.tolist()
         return
-    own, steps = chains(timeline, 1200, 400, tau, curve(**CAREER)), 1.0 / variance[first]
-    precision, _ = with_newcomers(timeline, *own, 25.0)
-    m = own[0].copy()
+    own, shared = (ttt.Params(tau=tau, **CAREER, prior_mean_drift=drift) for drift in (0.0, 25.0))
+    m, precision = (np.linalg.inv(skill_prior(timeline, params)[1]) for params in (own, shared))
+    steps = 1.0 / variance[first]
     m[first, first] += steps - 400**-2
     residual[:n] = m @ z[:n]
     z[n:], az[:] = 0.0, residual

@@ -7,8 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.reference.ttt_ep import Game, SlowTTT
-from tests.support.builders import EXACT, assert_slopes, fit_rows, make_games, skills
+from tests.support.builders import EXACT, assert_slopes, fit_rows, make_games
 from tests.support.strategies import examples
 from ttt_cli.config.schema import SolverConfig
 from ttt_cli.evaluate.forecast import Forecaster
@@ -107,17 +106,6 @@ def test_who_is_named_first_on_neutral_ground_changes_nothing(system, rows, data
     params = {"draw_margin": 60.0} if system not in PARAMS and system != "edo" else {}
     one, other = (fitted(them, system, solver=solver, **params) for them in (rows, turned(rows, which)))
     assert_same(one, other)
-
-
-def test_it_is_the_slow_twin_without_lead():
-    """The twin knows nothing of neutral ground, only of leads."""
-    rows = [(*r[:5], 0.0, r[6]) for r in history(3, 25)]
-    timeline, fit = fitted(rows, "ttt", prior_sd=300, tau=80)
-    games = [Game(w, b, y, o - 1, -ADVANTAGE * neutral) for y, w, b, o, _, _, neutral in rows]
-    slow = SlowTTT(games, 1200, 300, 300, 80, 150, ADVANTAGE).run()
-    assert fit.log_evidence == pytest.approx(slow.log_evidence(), abs=1e-8)
-    for (player, year), found in skills(timeline, fit).items():
-        assert found == pytest.approx(slow.skill(player, year), abs=1e-6)
 
 
 @pytest.mark.parametrize("system", ["ttt", "ttt-d", "trueskill", "elo", "weighted-ep"])

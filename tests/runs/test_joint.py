@@ -8,9 +8,8 @@ import duckdb
 import numpy as np
 import pytest
 
-from tests.inference.test_careers import CAREER, curve
-from tests.reference.joint_ep import joint_ttt, joint_ttt_d
-from tests.support.builders import fit_rows, make_games
+from tests.reference.ttt_ep import Twin
+from tests.support.builders import CAREER, fit_rows, make_games
 from tests.support.handmade import CONFIG
 from tests.support.joint_runs import JOINT, PLAY, ROWS, run_of
 from ttt_cli.config.schema import SolverConfig
@@ -36,11 +35,14 @@ def nodes_of(timeline):
     ]
 
 
+def covariance_of(timeline, params):
+    return Twin(timeline, params, joint=True).run().gaussian()[1]
+
+
 def test_skills_of_ttt_are_the_dense_inverse():
     """Between players who met, players who met through others, eras, and groups that never met."""
     timeline, run = run_of(draw_margin=150.0, white_advantage=35.0)
-    params = ttt.Params(**PLAY, white_advantage=35.0)
-    expected = joint_ttt(timeline, params, 150.0).gaussian()[1]
+    expected = covariance_of(timeline, ttt.Params(**PLAY, draw_margin=150.0, white_advantage=35.0))
     nodes = nodes_of(timeline)
     found = run.covariance(nodes)
     assert found.to_numpy() == pytest.approx(expected, rel=1e-6, abs=1e-3)
@@ -54,7 +56,7 @@ def test_skills_of_ttt_d_are_the_dense_inverse():
     rows = ROWS[:6]
     timeline, run = run_of("ttt-d", rows=rows, draw_margin_tau=9.0)
     n = timeline.n_nodes
-    expected = joint_ttt_d(timeline, ttt_d.Params(**PLAY, draw_margin_tau=9.0).resolved()).gaussian()[1]
+    expected = covariance_of(timeline, ttt_d.Params(**PLAY, draw_margin_tau=9.0).resolved())
     found = run.covariance(nodes_of(timeline))
     assert found.to_numpy() == pytest.approx(expected[:n, :n], rel=1e-5, abs=1e-2)
 
@@ -64,10 +66,12 @@ def test_skills_of_ttt_d_are_the_dense_inverse():
 def test_skills_of_ttt_with_a_mean_of_newcomers_that_moves_are_the_dense_inverse(drift):
     """Players who never met share it, more so in years near each other; samples know it, too."""
     timeline, run = run_of(draw_margin=150.0, **CAREER, prior_mean_drift=drift)
-    twin = joint_ttt(timeline, ttt.Params(**PLAY), 150.0, drift, career=curve(**CAREER))
+    expected = covariance_of(
+        timeline, ttt.Params(**PLAY, **CAREER, draw_margin=150.0, prior_mean_drift=drift)
+    )
     nodes = nodes_of(timeline)
     found = run.covariance(nodes)
-    assert found.to_numpy() == pytest.approx(twin.gaussian()[1], rel=1e-6, abs=2e-3)
+    assert found.to_numpy() == pytest.approx(expected, rel=1e-6, abs=2e-3)
     assert found.loc[("a", "1857"), ("f", "1895")] > 0.99
     every = run.joint.within([[(name, int(period))] for name, period in nodes] * 5)  # by a factor
     assert [matrix.item() for matrix in every[: len(nodes)]] == pytest.approx(np.diag(found), rel=1e-6)
@@ -80,8 +84,8 @@ def test_skills_of_ttt_with_a_mean_of_newcomers_that_moves_are_the_dense_inverse
 def test_skills_of_ttt_d_with_a_mean_of_newcomers_that_moves_are_the_dense_inverse():
     rows = [*ROWS[:4], (1854, "c", "d", 2)]
     timeline, run = run_of("ttt-d", rows=rows, **CAREER, prior_mean_drift=40.0)
-    n, params = timeline.n_nodes, ttt_d.Params(**PLAY).resolved()
-    expected = joint_ttt_d(timeline, params, 40.0, career=curve(**CAREER)).gaussian()[1]
+    n, params = timeline.n_nodes, ttt_d.Params(**PLAY, **CAREER, prior_mean_drift=40.0).resolved()
+    expected = covariance_of(timeline, params)
     found = run.covariance(nodes_of(timeline))
     assert found.to_numpy() == pytest.approx(expected[:n, :n], rel=1e-5, abs=1e-2)
 

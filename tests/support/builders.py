@@ -24,6 +24,9 @@ FEW_ROWS = [
     (1904, "a", "b", 1),
     (1904, "b", "a", 2),
 ]
+CAREER = {
+    "growth": 150.0, "growth_years": 2.5, "decline": 12.5, "decline_after": 3.5, "early": 2.0, "early_years": 1.5,
+}  # fmt: skip
 SYMBOLS = {"1-0": 2, "0-1": 0, "1/2-1/2": 1}
 
 

@@ -9,8 +9,7 @@ import numpy as np
 import pytest
 
 from tests.conftest import ROOT
-from tests.reference.ttt_ep import Game, SlowTTT
-from tests.support.builders import EXACT, assert_slopes, fit_rows, historical, make_games, random_rows, skills
+from tests.support.builders import EXACT, assert_slopes, historical, make_games, random_rows
 from ttt_cli.cli import main
 from ttt_cli.config.schema import SolverConfig
 from ttt_cli.evaluate.forecast import known_before
@@ -181,17 +180,6 @@ def at_odds(rows, points):
 
 
 POINTS = (100.0, 0.0, -250.0, 100.0, -100.0, 0.0)
-
-
-def test_single_games_at_odds_equal_the_slow_twin():
-    rows = at_odds(PLAIN, POINTS)
-    timeline, fit = fit_rows(rows, beta=BETA, tau=70, draw_margin=110)
-    games = [Game(w, b, y, o - 1, lead * fit.elo_unit) for y, w, b, o, _, lead in rows]
-    slow = SlowTTT(games, 1200, 400, BETA, 70, 110).run()
-    found = skills(timeline, fit)
-    for player, year in found:
-        assert found[player, year] == pytest.approx(slow.skill(player, year), abs=1e-6)
-    assert fit.log_evidence == pytest.approx(slow.log_evidence(), abs=1e-8)
 
 
 @pytest.mark.parametrize("model", ["ttt", "ttt-d"])

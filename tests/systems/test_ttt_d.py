@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from scipy.special import ndtr
 
-from tests.reference.ttt_d_ep import Model, SlowTTTD
 from tests.reference.ttt_d_exact import log_evidence, sampled_log_evidence
+from tests.reference.ttt_ep import Twin
 from tests.support.builders import EXACT, fit_rows, make_games, random_rows
 from tests.support.laid_out import histories
 from ttt_cli.config.schema import SolverConfig
@@ -40,11 +40,9 @@ def test_the_design_oracle():
 
 
 def test_the_evidence_without_games_is_that_of_the_design():
-    nodes = {(player, year) for player in "MA" for year in (1858, 1861)}
-    model = Model(1200, 400, 480, 60, 265, 150, 30)
-    assert SlowTTTD([], model, nodes).run().log_z() == pytest.approx(-0.141203200, abs=1e-9)
     timeline = build_timeline(make_games(MATCH))
     params = ttt_d.Params(**MARGINS)
+    assert Twin(timeline, params, games=False).run().log_z() == pytest.approx(-0.141203200, abs=1e-9)
     nothing = ttt_d.through_time(timeline, params).without_games(EXACT.tol)
     assert nothing.log_evidence()[0] == pytest.approx(-0.141203200, abs=1e-9)
 
@@ -62,21 +60,6 @@ def test_exact_evidence_by_quadrature_and_by_sampling():
 def test_the_factorised_evidence_is_below_the_exact_one_by_what_the_docs_say():
     _, fit = fit_rows(MATCH, "ttt-d", **MARGINS)
     assert log_evidence(*EXACT_MATCH) - fit.log_evidence == pytest.approx(0.2183, abs=1e-4)
-
-
-@pytest.mark.parametrize(("seed", "margin_tau"), [(0, 20), (1, 20), (2, 0)])
-def test_fixed_point_and_evidence_equal_the_slow_twin(seed, margin_tau):
-    rows = random_rows(seed, 14, 4)
-    assert any(row[3] == 1 for row in rows)
-    model = Model(1200, 400, 300, 80, 150, 60, margin_tau, advantage=40)
-    slow = SlowTTTD([(y, w, b, o - 1) for y, w, b, o, _ in rows], model).run()
-    timeline, fit = fit_rows(
-        rows, "ttt-d", beta=300, tau=80, draw_margin_mean=150, draw_margin_sd=60, draw_margin_tau=margin_tau,
-        white_advantage=40,
-    )  # fmt: skip
-    assert fit.log_evidence == pytest.approx(slow.log_evidence(), abs=1e-7)
-    for (player, year), found in beliefs(timeline, fit).items():
-        assert found == pytest.approx(slow.found(player, year), abs=1e-6)
 
 
 @pytest.mark.parametrize("beta", [60, 200])

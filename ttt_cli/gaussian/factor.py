@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from contextlib import AbstractContextManager
 from functools import cache, cached_property
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,12 +11,12 @@ from threadpoolctl import ThreadpoolController
 
 from ttt_cli.kernels import factor as kernels
 from ttt_cli.kernels.factor import Blas, Tree
+from ttt_cli.support.arrays import Array, Ids, Places
 from ttt_cli.support.errors import ConfigError
 
-Ints = NDArray[np.int32]
-Places = NDArray[np.int64]
-Graph = tuple[Places, Ints]
 Ends = NDArray[np.integer]
+MOST_ENTRIES: Final = 250_000_000  # of a factor: 2 GB
+MOST_FLOPS: Final = 2e12
 
 
 class Pattern:
@@ -38,7 +37,7 @@ class Pattern:
         distinct, self.pair = np.unique(keys, return_inverse=True)
         low, high = (part.astype(np.int32) for part in np.divmod(distinct, max(n, 1)))
         place, parent, count = _forest(low, high, _dissected(low, high, n))
-        columns, self._begins, self._below = _gathered(parent, count)
+        columns, self._begins, self._below, self._above = _gathered(parent, count)
         self.place = _inverse(columns)[place]
         self._low, self._high = low, high
         width, below = np.diff(self._begins).astype(np.int64), self._below
@@ -51,12 +50,11 @@ class Pattern:
     def tree(self) -> Tree:
         """Rows of all supernodes; computed when a factor is made."""
         graph = _neighbours(self.place[self._low], self.place[self._high], len(self.place))
-        first, below = self._begins, self._below
+        first, below, above = self._begins, self._below, self._above
         columns, number = np.diff(first), np.arange(len(below), dtype=np.int32)
         of, row_start = np.repeat(number, columns), np.append(0, np.cumsum(below))
-        row, above = np.empty(row_start[-1], np.int32), np.empty(len(below), np.int32)
-        kernels.supernode_rows(*graph, first, of, row_start, row, above)
-        kept = np.full(len(below), -1, np.int64)
+        row, kept = np.empty(row_start[-1], np.int32), np.full(len(below), -1, np.int64)
+        kernels.supernode_rows(*graph, first, above, row_start, row)
         kernels.stacked(above, below, kept)
         panel = np.append(0, np.cumsum(columns * (columns + below)))
         self._rows = np.sort(_row_keys(np.repeat(number, below), row))  # sorted inside each supernode
@@ -110,7 +108,7 @@ def pattern_of(first: Ends, second: Ends, n: int) -> Pattern:
     return pattern
 
 
-def _neighbours(low: Ints, high: Ints, n: int) -> Graph:
+def _neighbours(low: Ids, high: Ids, n: int) -> tuple[Places, Ids]:
     """Adjacency in compressed rows: starts and neighbours."""
     from scipy.sparse import coo_array
 
@@ -120,7 +118,7 @@ def _neighbours(low: Ints, high: Ints, n: int) -> Graph:
     return graph.indptr.astype(np.int64), graph.indices.astype(np.int32)
 
 
-def _dissected(low: Ints, high: Ints, n: int) -> Ints:
+def _dissected(low: Ids, high: Ids, n: int) -> Ids:
     """Column of each variable by nested dissection, or by bandwidth where there is no METIS (Windows)."""
     if not len(low):  # METIS takes no empty graph
         return np.arange(n, dtype=np.int32)
@@ -139,7 +137,7 @@ def _dissected(low: Ints, high: Ints, n: int) -> Ints:
     return _inverse(order)
 
 
-def _forest(low: Ints, high: Ints, place: Ints) -> tuple[Ints, Ints, Ints]:
+def _forest(low: Ids, high: Ids, place: Ids) -> tuple[Ids, Ids, Ids]:
     """`place` in postorder; per column the parent in the elimination tree and the number of entries."""
     n = len(place)
     graph = _neighbours(place[low], place[high], n)
@@ -151,14 +149,14 @@ def _forest(low: Ints, high: Ints, place: Ints) -> tuple[Ints, Ints, Ints]:
     return turned[place], np.where(above < 0, -1, turned[above]).astype(np.int32), count[order]
 
 
-def _inverse(order: Ints) -> Ints:
+def _inverse(order: Ids) -> Ids:
     place = np.empty_like(order)
     place[order] = np.arange(len(order), dtype=order.dtype)
     return place
 
 
-def _gathered(parent: Ints, count: Ints) -> tuple[Ints, Ints, Places]:
-    """Order of columns, which are in postorder, by supernode; first column and rows below of each supernode."""
+def _gathered(parent: Ids, count: Ids) -> tuple[Ids, Ids, Places, Ids]:
+    """Order of columns, which are in postorder, by supernode; first column, rows below and parent of each supernode."""
     goes_on = (parent[:-1] == np.arange(1, len(parent))) & (count[:-1] == count[1:] + 1)
     of = np.append(0, np.cumsum(~goes_on)).astype(np.int32)[: len(parent)]  # fundamental supernodes
     last = np.flatnonzero(np.append(~goes_on, True)[: len(parent)])
@@ -170,25 +168,21 @@ def _gathered(parent: Ints, count: Ints) -> tuple[Ints, Ints, Places]:
     number = np.full(len(into) + 1, -1, np.int32)  # the last is that of -1
     number[joined] = np.arange(len(joined), dtype=np.int32)
     order = np.empty(len(joined), np.int32)
-    kernels.postorder(number[above[joined]], _ascending(below[joined]), order)
-    columns = _ascending(_inverse(order)[number[into[of]]])
-    return columns, np.append(0, np.cumsum(width[joined][order])).astype(np.int32), below[joined][order]
+    parents = number[above[joined]]
+    kernels.postorder(parents, _ascending(below[joined]), order)
+    place = np.append(_inverse(order), np.int32(-1))
+    columns, begins = _ascending(place[number[into[of]]]), np.append(0, np.cumsum(width[joined][order]))
+    return columns, begins.astype(np.int32), below[joined][order], place[parents[order]]
 
 
-def _row_keys(supernode: Ints, row: Ints) -> Places:
+def _row_keys(supernode: Ids, row: Ids) -> Places:
     """Rows below supernodes as integers that sort by supernode, then row."""
     keys: Places = supernode.astype(np.int64) << 32 | row
     return keys
 
 
-def _ascending(weight: NDArray[np.integer]) -> Ints:
+def _ascending(weight: NDArray[np.integer]) -> Ids:
     return np.argsort(weight, kind="stable").astype(np.int32)
-
-
-Array = NDArray[np.float64]
-
-MOST_ENTRIES: Final = 250_000_000  # of a factor: 2 GB
-MOST_FLOPS: Final = 2e12
 
 
 def affordable(pattern: Pattern) -> bool:
@@ -207,16 +201,16 @@ def require_affordable(pattern: Pattern, what: str, hint: str) -> None:
 
 
 class Factor:
-    """L of A = L L^T, where A has `diagonal` (n,) and -`coupling` at the pairs of `pattern`, in their order.
+    """L of A = L L^T, where A has `diagonal` (n,) and `above` at the pairs of `pattern`, in their order.
 
     With `once` the inverse replaces L and `solve` is not possible after it. Raises LinAlgError unless A is positive
     definite.
     """
 
-    def __init__(self, pattern: Pattern, coupling: Array, diagonal: Array, *, once: bool = False) -> None:
+    def __init__(self, pattern: Pattern, above: Array, diagonal: Array, *, once: bool = False) -> None:
         self._pattern, self._once = pattern, once
         self._panels = np.zeros(pattern.tree.panel[-1])
-        self._panels[pattern.entry] = -np.bincount(pattern.pair, coupling, minlength=len(pattern.entry))
+        self._panels[pattern.entry] = np.bincount(pattern.pair, above, minlength=len(pattern.entry))
         self._panels[pattern.diagonal] = diagonal
         waiting, front = np.empty(pattern.triangles), np.empty(pattern.front)
         with _one_thread():
@@ -225,13 +219,18 @@ class Factor:
             raise np.linalg.LinAlgError("the matrix of a joint Gaussian is not positive definite")
         self.log_determinant = 2.0 * float(np.log(self._panels[pattern.diagonal]).sum())
 
-    def solve(self, b: Array) -> Array:
-        """A^-1 b for b of shape (n,) or (n, columns)."""
-        return self._solved(b, forward=True)
+    def solve(self, b: Array, *, forward: bool = True) -> Array:
+        """A^-1 b for b of shape (n,) or (n, columns); without `forward` L^-T b."""
+        place = self._pattern.place
+        x = np.empty((len(b), 1) if b.ndim == 1 else b.shape)
+        x[place] = b.reshape(x.shape)
+        with _one_thread():
+            kernels.solve(_blas(), self._pattern.tree, self._panels, x, forward)
+        return x[place].reshape(b.shape)
 
     def coloured(self, z: Array) -> Array:
         """L^-T z: has covariance A^-1 where z, (n,) or (n, samples), is standard normal."""
-        return self._solved(z, forward=False)
+        return self.solve(z, forward=False)
 
     @property
     def variances(self) -> Array:
@@ -256,14 +255,6 @@ class Factor:
             kernels.invert(_blas(), pattern.tree, panels, *work)
         return panels
 
-    def _solved(self, b: Array, *, forward: bool) -> Array:
-        place = self._pattern.place
-        x = np.empty((len(b), 1) if b.ndim == 1 else b.shape)
-        x[place] = b.reshape(x.shape)
-        with _one_thread():
-            kernels.solve(_blas(), self._pattern.tree, self._panels, x, forward)
-        return x[place].reshape(b.shape)
-
 
 @cache
 def _blas() -> Blas:
@@ -281,7 +272,6 @@ def _pools() -> ThreadpoolController:
     return ThreadpoolController()
 
 
-def _one_thread() -> AbstractContextManager[object]:
+def _one_thread() -> Any:
     """Limit BLAS to one thread: most supernodes are too small to share."""
-    limited: AbstractContextManager[object] = _pools().limit(limits=1, user_api="blas")
-    return limited
+    return _pools().limit(limits=1, user_api="blas")

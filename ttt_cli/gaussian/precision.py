@@ -25,9 +25,6 @@ MOST_STEPS: Final = 10_000  # of conjugate gradients
 DELAY: Final = 8  # steps over which the remaining error is estimated
 FEW: Final = 50  # columns of the inverse that take less time by conjugate gradients than a factor does
 NOWHERE: Final = np.empty(0, np.int64)
-# U of a game: of s_i - s_j; of s_i - s_j + e_i and e_j - s_i + s_j, with s_i, s_j, e_i, e_j.
-DIFFERENCE: Final = np.array([[1.0, -1.0]])
-WITH_MARGINS: Final = np.array([[1.0, -1.0, 1.0, 0.0], [-1.0, 1.0, 0.0, 1.0]])
 
 
 class Entries(NamedTuple):
@@ -41,6 +38,17 @@ class Entries(NamedTuple):
 def joined(*parts: tuple[Index, Index, Array]) -> Entries:
     """Concatenate parts."""
     return Entries(*(np.concatenate(columns) for columns in zip(*parts, strict=True)))
+
+
+def sums_of_games(first: Index, second: Index, margins: int) -> tuple[tuple[Index, ...], Array]:
+    """Variables of games, and U of their sites: s_i - s_j or, with margins e, s_i - s_j + e_i and e_j - s_i + s_j.
+
+    `margins`: place of the first margin, 0 without.
+    """
+    if not margins:
+        return (first, second), np.array([[1.0, -1.0]])
+    u = np.array([[1.0, -1.0, 1.0, 0.0], [-1.0, 1.0, 0.0, 1.0]])
+    return (first, second, first + margins, second + margins), u
 
 
 def link_entries(variables: Sequence[Index], u: Array, q: Array) -> Entries:
@@ -62,6 +70,18 @@ def link_pulls(variables: Sequence[Index], u: Array, h: Array, size: int) -> Arr
     """U' h summed over links, (size,); `h` (k, links) is the precision times the mean of the sums."""
     pulls = (np.bincount(variable, column @ h, size) for variable, column in zip(variables, u.T, strict=True))
     return np.asarray(sum(pulls), np.float64)
+
+
+def first_of(before: Index, *since: Array) -> Index:
+    """Turn `before`, the variable before each or, at the first of a chain, itself, into the first one of its chain.
+
+    Each of `since` becomes its sum from the first variable, which has 0, on.
+    """
+    while (further := before[before] != before).any():
+        for values in since:
+            values[further] += values[before[further]]
+        before[further] = before[before[further]]
+    return before
 
 
 class Precision:
@@ -108,8 +128,8 @@ class Precision:
         low, high = np.append(self.low, first[apart]), np.append(self.high, second[apart])
         pattern = Pattern(low, high, len(self.diagonal))
         require_affordable(pattern, "covariances", f"ask for at most {FEW} at once")
-        coupling = -np.append(self.above, np.zeros(apart.sum()))
-        return Factor(pattern, coupling, self.diagonal, once=once)
+        above = np.append(self.above, np.zeros(apart.sum()))
+        return Factor(pattern, above, self.diagonal, once=once)
 
     @cached_property
     def _chains(self) -> Solver:
@@ -118,9 +138,7 @@ class Precision:
         `beside` is the entry with the variable so many places before, in order of chains.
         """
         every = np.arange(len(self.diagonal))
-        root = np.where(self._previous < 0, every, self._previous)
-        while (further := root[root] != root).any():
-            root[further] = root[root[further]]
+        root = first_of(np.where(self._previous < 0, every, self._previous))
         order, beside = np.argsort(root, kind="stable"), np.zeros(len(every))
         beside[self._previous >= 0] = self.above[len(self.above) - self._steps :]
         pivot, beside, away, steps = self.diagonal[order], beside[order], 1, []

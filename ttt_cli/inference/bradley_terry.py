@@ -156,7 +156,7 @@ class LogDensity:
     def information(self) -> Factor:
         """Factor of the negative Hessian at the last point."""
         matrix = self._information()
-        return Factor(self.pattern, -matrix.above, matrix.diagonal)
+        return Factor(self.pattern, matrix.above, matrix.diagonal)
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ import numpy as np
 from ttt_cli.config.schema import SolverConfig
 from ttt_cli.fitted import Chain, DrawCurve, NewcomerCurve, Status
 from ttt_cli.gaussian.factor import Factor, pattern_of
-from ttt_cli.gaussian.precision import DIFFERENCE, WITH_MARGINS, Precision, joined, link_entries, link_pulls
+from ttt_cli.gaussian.precision import Precision, first_of, joined, link_entries, link_pulls, sums_of_games
 from ttt_cli.inference.ep.inference import Inference
 from ttt_cli.inference.ep.start import sites_name
 from ttt_cli.inference.prior import histories, prior_slopes
@@ -53,19 +53,12 @@ class Shape:
     def __init__(self, inference: Inference) -> None:
         games, (_, previous, _, mean, variance) = inference.merged.games, joint_chains(inference)
         begins = beginnings(previous, variance)
-        root = np.where(begins, np.arange(len(previous)), previous)
         self.offset = np.where(begins, 0.0, mean)
-        while (further := root[root] != root).any():
-            self.offset[further] += self.offset[root[further]]
-            root[further] = root[root[further]]
-        firsts, self.group = np.unique(root, return_inverse=True)
+        first = first_of(np.where(begins, np.arange(len(previous)), previous), self.offset)
+        firsts, self.group = np.unique(first, return_inverse=True)
         self.later = np.flatnonzero(begins & (previous >= 0))
-        self.u = DIFFERENCE
-        self.ends: tuple[Ids, ...] = games.first, games.second
-        if "draw_margin" in inference.priors:
-            nodes = len(inference.chains.previous) // 2
-            self.u = WITH_MARGINS
-            self.ends += games.first + nodes, games.second + nodes
+        margins = len(inference.chains.previous) // 2 if "draw_margin" in inference.priors else 0
+        self.ends, self.u = sums_of_games(games.first, games.second, margins)
         pairs = [*combinations(self.ends, 2), (previous[self.later], self.later)]
         first, second = map(np.concatenate, zip(*pairs, strict=True))
         self.pattern = pattern_of(self.group[first], self.group[second], len(firsts))
@@ -245,7 +238,7 @@ class JointInference(Posterior):
         towards = b - matrix.times(shape.offset) if shape.offset.any() else b
         self._apart = 0.5 * float(shape.offset @ (b + towards))
         diagonal = shape.total(matrix.diagonal)
-        return Factor(shape.pattern, -matrix.above, diagonal, once=once), shape.total(towards)
+        return Factor(shape.pattern, matrix.above, diagonal, once=once), shape.total(towards)
 
     def _assembled(self) -> tuple[Precision, Array]:
         """Precision matrix of all variables, without steps inside groups, and its b."""

@@ -234,14 +234,13 @@ def _add_below(candidates, begin, last, s, least, mark, row, end):
 
 @kernel
 def supernode_rows(
-    start: Places, neighbours: Index, first: Index, of: Index, row_start: Places, row: Index, above: Index
+    start: Places, neighbours: Index, first: Index, above: Index, row_start: Places, row: Index
 ) -> None:
-    """Fill `row` with the rows of all supernodes below their own columns, and `above` (supernodes,).
+    """Fill `row` with the rows of all supernodes below their own columns; the arrays are those of `Tree`.
 
-    The rows of s are `row[row_start[s]]` up to `row_start[s + 1]`, unsorted; `above` is the supernode of the
-    smallest, -1 at roots. `of` (n,) is the supernode of each column.
+    The rows of s are `row[row_start[s]]` up to `row_start[s + 1]`, unsorted.
     """
-    mark = np.full(len(of), -1, np.int32)
+    mark = np.full(first[-1], -1, np.int32)
     child, sibling = np.full(len(above), -1, np.int32), np.full(len(above), -1, np.int32)
     for s in range(len(above)):
         end = row_start[s]
@@ -251,12 +250,7 @@ def supernode_rows(
         while c >= 0:
             end = _add_below(row, row_start[c], row_start[c + 1], s, least, mark, row, end)
             c = sibling[c]
-        above[s] = -1
-        if end > row_start[s]:
-            nearest = row[row_start[s]]
-            for k in range(row_start[s], end):
-                nearest = min(nearest, row[k])
-            above[s] = of[nearest]
+        if above[s] >= 0:
             sibling[s] = child[above[s]]
             child[above[s]] = s
 

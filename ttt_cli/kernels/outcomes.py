@@ -195,10 +195,7 @@ _LOG_2 = 0.6931471805599453
 @inner
 def first_share(log_1: float, log_2: float) -> float:
     """Posterior weight of the first of two colourings with these log probabilities."""
-    if log_1 >= log_2:
-        return 1.0 / (1.0 + math.exp(log_2 - log_1))
-    other = math.exp(log_1 - log_2)
-    return other / (1.0 + other)
+    return 1.0 / (1.0 + math.exp(log_2 - log_1))
 
 
 @inner

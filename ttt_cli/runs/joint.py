@@ -16,14 +16,13 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, cast
 import numpy as np
 
 from ttt_cli.gaussian.precision import (
-    DIFFERENCE,
     FEW,
     NOWHERE,
-    WITH_MARGINS,
     Entries,
     Precision,
     joined,
     link_entries,
+    sums_of_games,
 )
 from ttt_cli.histories import Curve, curve_columns, later_on
 from ttt_cli.periods import STEPS_PER_YEAR, calendar_year
@@ -51,11 +50,6 @@ SELECT s.rowid IS NULL AS absent, s.rowid AS node, CAST(number - s.period_number
        s.* EXCLUDE (player, period_number, "until", games)
 FROM asked ASOF LEFT JOIN (SELECT rowid, * FROM {DATABASE}.main.spans) s
 ON asked.player = s.player AND asked.number >= s.period_number ORDER BY asked.place
-"""
-
-_EVERY: Final = f"""
-SELECT s.rowid AS node, player, period, s.mean FROM {DATABASE}.main.spans s
-JOIN periods USING (period_number) ORDER BY node
 """
 # Points^2: years between which newcomers' mean walks less are one, as digits would be lost.
 STIFF: Final = 1e-8
@@ -93,10 +87,8 @@ class RunPrecision(Precision):
         previous = np.where(first[begins], -1, np.arange(len(variance)) - 1)
         links = arrays("FROM links")
         i, j = (links[name].astype(np.int64) for name in ("first", "second"))
-        ends: tuple[Places, ...] = i, j
-        u, names = DIFFERENCE, ["q11"]
-        if margins:  # x1 = s_i - s_j + e_i and x2 = e_j - s_i + s_j
-            ends, u, names = (i, j, i + nodes, j + nodes), WITH_MARGINS, ["q11", "q12", "q22"]
+        ends, u = sums_of_games(i, j, nodes if margins else 0)
+        names = ("q11", "q12", "q22")[: 3 if margins else 1]
         of_games = link_entries(ends, u, np.array([links[name] for name in names], np.float64))
         positive = steps["draw_margin_precision"] if margins else np.empty(0)
         every = np.arange(len(positive)) + nodes
@@ -162,14 +154,14 @@ class JointSkills:
 
     def covariance(self, skills: Sequence[Skill]) -> Array:
         """The covariance matrix of skills, (skills, skills), points^2. Raises LookupFailed, RunError."""
-        return self._covariance(self._points(skills), EXACT, by_factor=len(skills) > FEW)
+        return self._covariance(self._points(skills), EXACT, few=len(skills) <= FEW)
 
     def shared(
         self, ones: Sequence[Skill], groups: Sequence[Sequence[Skill]], exact: float = EXACT
     ) -> list[Array]:
         """Covariances of each skill in `ones` with the skills of its group, points^2. Raises LookupFailed, RunError."""
-        points, ends = self._points_of([*([skill] for skill in ones), *groups])
-        parts, found = [points.of(slice(*both)) for both in pairwise(ends)], []
+        _, parts = self._groups([*([skill] for skill in ones), *groups])
+        found = []
         for one, others in zip(parts[: len(ones)], parts[len(ones) :], strict=True):
             x, _ = self._solved(one, np.ones(1), exact)
             found.append(self._at(others, x) + self._own_noise(one, others))
@@ -186,9 +178,7 @@ class JointSkills:
         if len(groups) > FEW:
             variances = [w @ own @ w for w, own in zip(weights, self.within(groups), strict=True)]
         else:
-            points, ends = self._points_of(groups)
-            for both, w in zip(pairwise(ends), weights, strict=True):
-                part = points.of(slice(*both))
+            for part, w in zip(self._groups(groups)[1], weights, strict=True):
                 x, r = self._solved(part, w, exact)
                 own = w @ self._own_noise(part.of(np.s_[:, None]), part) @ w
                 variances.append(w @ self._at(part, x) + x @ r + own)
@@ -201,36 +191,22 @@ class JointSkills:
         factorisation and entries of the inverse; so do few skills after several calls. Raises LookupFailed, RunError,
         and ConfigError when many skills need a factorisation that is too large.
         """
-        points, ends = self._points_of(groups)
+        points, parts = self._groups(groups)
         if len(points.node) <= FEW:
             self._asked += len(points.node)
-            by_factor = self._asked > FEW and self._affordable
-            each = (points.of(slice(begin, end)) for begin, end in pairwise(ends))
-            return [self._covariance(some, exact, by_factor=by_factor) for some in each]
-        sizes = list(map(len, groups))
+            few = self._asked <= FEW or not self._affordable
+            return [self._covariance(part, exact, few=few) for part in parts]
+        sizes = np.array(list(map(len, groups)))
         pairs = [np.indices((size, size)).reshape(2, size * size) for size in sizes]
-        one, other = np.concatenate(pairs, axis=1) + np.repeat(ends[:-1], np.square(sizes))
-        found = self._selected(points.of(one), points.of(other))
-        parts = np.split(found, np.cumsum(np.square(sizes))[:-1])
-        return [part.reshape(size, size) for part, size in zip(parts, sizes, strict=True)]
+        one, other = np.concatenate(pairs, axis=1) + np.repeat(np.cumsum(sizes) - sizes, sizes**2)
+        found = np.split(self._selected(points.of(one), points.of(other)), np.cumsum(sizes**2)[:-1])
+        return [part.reshape(size, size) for part, size in zip(found, sizes, strict=True)]
 
     def samples(self, skills: Sequence[Skill], n: int, seed: int) -> Array:
         """Samples of skills, (n, skills), points; equal seeds give equal ones. Raises as `within`."""
         points, rng = self._points(skills), np.random.default_rng(seed)
-        if len(skills) > MOST_TOGETHER:
-            return self._sampled(points, n, rng)
-        return _drawn(rng, self.covariance(skills), n) + points.mean
-
-    def samples_of_all(self, n: int, seed: int) -> tuple[list[tuple[str, str]], Array]:
-        """Players and periods with games, and samples of their skills, as `samples`."""
-        every = self._arrays(_EVERY)
-        nothing = np.zeros(len(every["node"]))
-        points = _Points(every["node"], nothing, np.full(len(nothing), np.nan), nothing, every["mean"])
-        named = list(zip(every["player"].tolist(), every["period"].tolist(), strict=True))
-        return named, self._sampled(points, n, np.random.default_rng(seed))
-
-    def _sampled(self, points: _Points, n: int, rng: np.random.Generator) -> Array:
-        """Samples of many skills, interpolated from samples of all variables."""
+        if len(skills) <= MOST_TOGETHER:
+            return _drawn(rng, self.covariance(skills), n) + points.mean
         weights, found = self._weights(points), np.empty((n, len(points.node)))
         for begin in range(0, n, AT_ONCE):
             z = rng.standard_normal((min(AT_ONCE, n - begin), len(self._a.diagonal)))
@@ -242,10 +218,11 @@ class JointSkills:
             found[:, part] += _drawn(rng, own, n)
         return found + points.mean
 
-    def _points_of(self, groups: Sequence[Sequence[Skill]]) -> tuple[_Points, Places]:
-        """The skills of groups, and the offsets of these, with the end appended."""
-        skills = [skill for group in groups for skill in group]
-        return self._points(skills), np.cumsum([0, *map(len, groups)])
+    def _groups(self, groups: Sequence[Sequence[Skill]]) -> tuple[_Points, list[_Points]]:
+        """The skills of all groups, and of each."""
+        points = self._points([skill for group in groups for skill in group])
+        ends = np.cumsum([0, *map(len, groups)])
+        return points, [points.of(slice(*both)) for both in pairwise(ends)]
 
     def _points(self, skills: Sequence[Skill]) -> _Points:
         players, numbers = [player for player, _ in skills], [number for _, number in skills]
@@ -268,7 +245,7 @@ class JointSkills:
         return np.asarray((share * x[place]).sum(axis=0))
 
     def _weights(self, points: _Points) -> csr_array:
-        """Interpolation weights W' of skills, (skills, variables); without the skills' own noise."""
+        """Interpolation weights W of skills, (skills, variables); without the skills' own noise."""
         from scipy.sparse import csr_array
 
         place, share = self._variables(points)
@@ -291,13 +268,18 @@ class JointSkills:
         onward = np.where(one.between, 0.0, one.rise) * np.minimum(one.ahead, other.ahead)
         return np.where(one.node == other.node, step * low * (1.0 - high) + onward, 0.0)
 
-    def _covariance(self, points: _Points, exact: float, *, by_factor: bool) -> Array:
-        """W' A^-1 W for the weights W of skills, and their own noise.
+    def _covariance(self, points: _Points, exact: float, *, few: bool) -> Array:
+        """W A^-1 W' for the weights W of skills, and their own noise.
 
-        From approximate solutions X with residuals R it is W'X + X'R + R'A^-1 R. The last term is neglected.
+        Of few, from approximate solutions X with residuals R it is W X + X'R + R'A^-1 R. The last term is neglected.
         """
         weights, count = self._weights(points), len(points.node)
-        if by_factor:
+        if few:
+            with self._checked():
+                solved = [self._a.solve(b, residual=exact) for b in weights.toarray()]
+            x, r = (np.array([pair[k] for pair in solved]).reshape(weights.shape).T for k in (0, 1))
+            found = weights @ x + x.T @ r
+        else:
             found = np.empty((count, count))
             for begin in range(0, count, AT_ONCE):
                 part = slice(begin, begin + AT_ONCE)
@@ -307,13 +289,8 @@ class JointSkills:
                 else:
                     x = np.array([self._a.solve(b, residual=EXACT**2)[0] for b in columns.T]).T
                 found[:, part] = weights @ x
-        else:
-            with self._checked():
-                solved = [self._a.solve(b, residual=exact) for b in weights.toarray()]
-            x, r = (np.array([pair[k] for pair in solved]).reshape(weights.shape).T for k in (0, 1))
-            found = weights @ x + x.T @ r
         found += self._own_noise(points.of(np.s_[:, None]), points)
-        return 0.5 * (found + found.T)
+        return np.asarray(0.5 * (found + found.T))
 
     @cached_property
     def _affordable(self) -> bool:

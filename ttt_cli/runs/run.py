@@ -449,11 +449,13 @@ class Run:
 
         with self:
             if skills is None:
-                named, found = self.joint.samples_of_all(n, seed)
+                rows = self.select(
+                    "SELECT player, period, period_number FROM nodes ORDER BY player, period_number"
+                )[1]
+                named, places = [row[:2] for row in rows], [(row[0], row[2]) for row in rows]
             else:
                 named, places = self._resolved(skills)
-                found = self.joint.samples(places, n, seed)
-            shown = found * self.scale.slope + self.scale.shift
+            shown = self.joint.samples(places, n, seed) * self.scale.slope + self.scale.shift
         return DataFrame(shown, columns=MultiIndex.from_tuples(named, names=["player", "period"]))
 
     # Evidence points

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 from tests.properties.test_error_estimates import inference_of, random_params, random_rows
-from tests.reference.joint_ep import joint_ttt, joint_ttt_d, log_positive
 from tests.support.builders import assert_slopes, fit_rows, make_games, skills, small_chess_base
 from ttt_cli import read_games
 from ttt_cli.config.schema import SolverConfig
@@ -28,59 +27,6 @@ APART = [
     (1901, "c", "d", 2),
     (1905, "e", "f", 0, 3.0),
 ]
-
-
-def few_rows(seed):
-    """Few games of three players, with ties, weights, and years far apart."""
-    rng = np.random.default_rng(seed)
-    rows = []
-    for _ in range(int(rng.integers(1, 9))):
-        i, j = rng.choice(3, 2, replace=False)
-        rows.append(
-            (
-                int(1900 + rng.integers(0, 4)),
-                f"p{i}",
-                f"p{j}",
-                int(rng.integers(0, 3)),
-                float(rng.choice([1, 1, 3])),
-            )
-        )
-    return rows
-
-
-@pytest.mark.parametrize("rows", [APART, *map(few_rows, range(6))])
-def test_ttt_is_the_dense_twin(rows):
-    """Means, sds and log Z; groups that never met, and one-sided results, among them."""
-    timeline, fit = fit_rows(rows, solver=JOINT, beta=300, tau=40, draw_margin=150, white_advantage=35)
-    params = ttt.Params(beta=300, tau=40, white_advantage=35)
-    twin = joint_ttt(timeline, params, 150.0)
-    mean, covariance, _, _ = twin.gaussian()
-    assert fit.posterior == "joint"
-    assert fit.mean == pytest.approx(mean, abs=1e-6)
-    assert fit.sd == pytest.approx(np.sqrt(np.diag(covariance)), abs=1e-6)
-    assert fit.log_evidence == pytest.approx(twin.log_evidence(), abs=1e-8)
-    later = np.flatnonzero(timeline.previous >= 0)
-    shared = covariance[later, timeline.previous[later]]
-    assert fit.chains["skill"].covariance[later] == pytest.approx(shared, rel=1e-8)
-    contrasts = np.random.default_rng(1).normal(size=(timeline.n_nodes, 5))
-    exact = np.sqrt(np.diag(contrasts.T @ covariance @ contrasts))
-    params = params.model_copy(update={"draw_margin": 150.0})
-    posterior = ttt.through_time(timeline, params, fit.params["draw_margin"]).posterior(fit)
-    assert posterior.deviations(contrasts) == pytest.approx(exact, rel=1e-8)
-
-
-@pytest.mark.parametrize("rows", [APART, *map(few_rows, range(6, 9))])
-def test_ttt_d_is_the_dense_twin(rows):
-    given = {"beta": 300, "tau": 40, "draw_margin_mean": 160, "draw_margin_sd": 70, "draw_margin_tau": 12}
-    timeline, fit = fit_rows(rows, "ttt-d", solver=JOINT, white_advantage=35, **given)
-    params = ttt_d.Params(white_advantage=35, **given)
-    twin = joint_ttt_d(timeline, params)
-    mean, covariance, _, _ = twin.gaussian()
-    margin = fit.chains["draw_margin"]
-    assert np.append(fit.mean, margin.mean) == pytest.approx(mean, abs=1e-5)
-    assert np.append(fit.sd, margin.sd) == pytest.approx(np.sqrt(np.diag(covariance)), abs=1e-5)
-    whole = twin.log_evidence() - log_positive(timeline, params)
-    assert fit.log_evidence == pytest.approx(whole, abs=1e-7)
 
 
 def test_the_design_oracle():

@@ -5,7 +5,7 @@ import re
 import numpy as np
 import pytest
 
-from tests.reference.joint_ep import joint_ttt
+from tests.reference.ttt_ep import Twin
 from tests.support.builders import make_games
 from ttt_cli import fit
 from ttt_cli.gaussian import factor
@@ -73,7 +73,7 @@ def test_sds_are_those_of_the_dense_inverse(rows, part, words):
     run = fit(games, posterior="joint", tol=1e-6, **params)
     (note,) = (note for note in run.meta.notes if "common level" in note)
     assert re.search(words, note)
-    _, covariance, _, _ = joint_ttt(timeline, ttt.Params(**params), 140.0).gaussian()
+    _, covariance = Twin(timeline, ttt.Params(**params), joint=True).run().gaussian()
     c = plain_contrast(timeline, part, "a")
     assert sds_of([note]) == pytest.approx([np.sqrt(c @ covariance @ c)], abs=0.5)
 

@@ -5,13 +5,13 @@ from functools import partial
 import numpy as np
 import pytest
 
-from tests.inference.test_careers import CAREER, curve
 from tests.inference.test_newcomers import MOVES, PLAY, ROWS
-from tests.reference.joint_ep import chains, with_newcomers
-from tests.support.builders import fit_rows
+from tests.reference.ttt_ep import Twin
+from tests.support.builders import CAREER, fit_rows
 from ttt_cli.config.schema import SolverConfig
 from ttt_cli.gaussian import factor
 from ttt_cli.inference import posterior
+from ttt_cli.systems import registry
 
 SAMPLES = 1000
 SAMPLED = SolverConfig(tol=1e-7, posterior="joint")
@@ -24,13 +24,12 @@ def no_factor(monkeypatch):
 
 def dense(timeline, fit):
     """The covariance of all skills, and margins, from their prior and what the fit keeps of its sites."""
-    n, given = timeline.n_nodes, fit.params
-    prior = chains(timeline, 0.0, given["prior_sd"], given["tau"], curve(**CAREER))
-    precision = with_newcomers(timeline, *prior, given["prior_mean_drift"])[0]
-    if margins := "draw_margin" in fit.chains:
-        of_margins = chains(timeline, 0.0, given["draw_margin_sd"], given["draw_margin_tau"])[0]
-        nothing = np.zeros((n, n))
-        precision = np.block([[precision, nothing], [nothing, of_margins + np.diag(fit.links.positive)]])
+    n = timeline.n_nodes
+    margins = "draw_margin" in fit.chains
+    prior = Twin(timeline, registry.load(fit.model).Params(**fit.params))
+    precision = np.linalg.inv(prior.covariance)
+    if margins:
+        precision[n:, n:] += np.diag(fit.links.positive)
     for i, j, q in zip(fit.links.first, fit.links.second, fit.links.precision.T, strict=True):
         u = np.zeros((1 + margins, len(precision)))
         u[0, [i, j]] = 1.0, -1.0

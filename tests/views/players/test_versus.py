@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tests.reference.joint_ep import joint_ttt
+from tests.reference.ttt_ep import Twin
 from tests.support.handmade import RECORDS, put_small_run
 from tests.support.joint_runs import PLAY, run_of
 from ttt_cli.runs.run import Run, open_run
@@ -127,7 +127,7 @@ def test_skills_are_taken_together_where_the_run_knows_how(a: tuple[str, int], b
     """Also across eras, against the inverse of a dense matrix."""
     rows = [(1853, "a", "b", 1), (1853, "a", "b", 2), (1857, "a", "c", 2), (1895, "c", "d", 1)]
     timeline, run = run_of(rows=rows, draw_margin=150.0)
-    covariance = joint_ttt(timeline, ttt.Params(**PLAY), 150.0).gaussian()[1]
+    covariance = Twin(timeline, ttt.Params(**PLAY, draw_margin=150.0), joint=True).run().gaussian()[1]
     nodes = zip(timeline.node_player, timeline.node_period, strict=True)
     place = {(timeline.players[player], int(period)): k for k, (player, period) in enumerate(nodes)}
     u = np.zeros(len(covariance))

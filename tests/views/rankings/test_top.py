@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from tests.reference.joint_ep import joint_ttt
+from tests.reference.ttt_ep import Twin
 from tests.support.cases import each
 from tests.support.handmade import CONFIG, GAPS, fit_of, games_of
 from tests.support.joint_runs import PLAY, run_of
@@ -141,7 +141,7 @@ def test_who_is_best_follows_from_the_joint_posterior() -> None:
     """Against samples of the dense twin: two who met often have more in common than with the third."""
     rows = [(1900, "a", "b", k % 3) for k in range(12)] + [(1900, "b", "c", 2), (1900, "c", "d", 1)]
     timeline, run = run_of(rows=rows, draw_margin=150.0)
-    mean, covariance, *_ = joint_ttt(timeline, ttt.Params(**PLAY), 150.0).gaussian()
+    mean, covariance = Twin(timeline, ttt.Params(**PLAY, draw_margin=150.0), joint=True).run().gaussian()
     drawn = np.random.default_rng(5).multivariate_normal(mean, covariance, 400_000)
     expected = np.bincount(drawn.argmax(axis=1)) / len(drawn)
     names = [timeline.players[player] for player in timeline.node_player]
@@ -208,7 +208,7 @@ def test_number_ones_follow_from_the_joint_posterior(monkeypatch: pytest.MonkeyP
     """Against samples of the dense twin, to which games of no weight give everybody a node in every year."""
     idle = [(year, *pair, 1, 1e-12) for year in (1900, 1901, 1902, 1903) for pair in (("a", "b"), ("c", "d"))]
     timeline, _ = run_of(rows=MET + idle, draw_margin=150.0)
-    mean, covariance, *_ = joint_ttt(timeline, ttt.Params(**PLAY), 150.0).gaussian()
+    mean, covariance = Twin(timeline, ttt.Params(**PLAY, draw_margin=150.0), joint=True).run().gaussian()
     drawn = np.random.default_rng(5).multivariate_normal(mean, covariance, 400_000)
     _, run = run_of(rows=MET, draw_margin=150.0)
     found = leaders(run, Eligible())[0]
