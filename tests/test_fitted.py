@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy.optimize import root
 
 from tests.support.builders import EXACT, fit_rows, make_games
 from tests.support.laid_out import histories
@@ -22,59 +21,6 @@ ROWS = [
     (1858, "a", "b", 2),
     (1851, "b", "c", 2),
 ]
-
-
-def exact_chain(prior_sd, tau, sites):
-    """Posterior of a walk observed through Gaussian sites {year: (precision, weighted mean)}, by dense matrices."""
-    years = np.arange(min(sites), max(sites) + 1)
-    steps = years - years[0]
-    covariance = prior_sd**2 + tau**2 * np.minimum.outer(steps, steps)
-    precision = np.linalg.inv(covariance)
-    weighted = np.zeros(len(years))
-    for year, (p, w) in sites.items():
-        precision[year - years[0], year - years[0]] += p
-        weighted[year - years[0]] += w
-    posterior = np.linalg.inv(precision)
-    return dict(zip(years, zip(posterior @ weighted, np.sqrt(np.diag(posterior)), strict=True), strict=True))
-
-
-def site_precisions(walk, variance):
-    """The precisions of sites that give a walk (dense precision matrix) these variances."""
-    found = root(lambda p: np.diag(np.linalg.inv(walk + np.diag(p))) / variance - 1, 1 / variance, tol=1e-14)
-    return found.x
-
-
-def test_all_years_equal_a_dense_smoother_over_all_years():
-    """The sites of the fit are found by subtracting the walk's own precision from the posterior's of each player."""
-    tau, prior_sd = 70.0, 400.0
-    timeline, fit = fit_rows(ROWS, tau=tau, prior_sd=prior_sd, beta=300, draw_margin=100, solver=EXACT)
-    chain = fit.chains["skill"]
-    laid_out = histories(timeline, fit)
-    for player, name in enumerate(timeline.players):
-        nodes = np.flatnonzero(timeline.node_player == player)
-        years = timeline.node_period[nodes]
-        steps = years - years[0]
-        walk = np.linalg.inv(prior_sd**2 + tau**2 * np.minimum.outer(steps, steps))
-        precision = site_precisions(walk, chain.sd[nodes] ** 2)
-        posterior = walk + np.diag(precision)
-        weighted = posterior @ (chain.mean[nodes] - 1200)
-        sites = dict(zip(years.tolist(), zip(precision, weighted, strict=True), strict=True))
-        expected = exact_chain(prior_sd, tau, sites)
-        rows = np.flatnonzero(laid_out.player == player)
-        assert list(laid_out.period[rows]) == list(expected), name
-        for row in rows:
-            mean, sd = expected[laid_out.period[row]]
-            assert laid_out.columns["mean"][row] == pytest.approx(1200 + mean, abs=1e-6)
-            assert laid_out.columns["sd"][row] == pytest.approx(sd, abs=1e-6)
-
-
-def test_a_filter_only_grows_less_certain_in_idle_years():
-    timeline, fit = fit_rows(ROWS, "trueskill", tau=70)
-    laid_out = histories(timeline, fit)
-    of_a = laid_out.player == timeline.players.index("a")
-    mean, sd = laid_out.columns["mean"][of_a], laid_out.columns["sd"][of_a]
-    assert mean[4] == mean[3]
-    assert sd[4:8] ** 2 - sd[3] ** 2 == pytest.approx(70**2 * np.arange(1, 5))
 
 
 BUSY = [*ROWS, *((year, "a", "b", year % 3) for year in range(1859, 1863)), (1870, "d", "e", 1)]
@@ -113,18 +59,6 @@ def test_after_the_last_game_a_skill_is_what_the_system_foresees(model, period):
         wanted = dict(zip(longer.node_player[nodes].tolist(), sds, strict=True))
         found = dict(zip(laid_out["player"][ended].tolist(), sd.tolist(), strict=True))
         assert found == pytest.approx(wanted, abs=close, rel=1e-9, nan_ok=True)
-
-
-@pytest.mark.parametrize(("period", "steps"), [("year", 1), ("month", 12)])
-@pytest.mark.parametrize("model", ["ttt", "ttt-d", "trueskill", "whr"])
-def test_after_the_last_game_the_variance_grows_by_the_square_of_tau_a_year(model, period, steps):
-    timeline, fit = fit_rows(BUSY, model, period=period, tau=70)
-    found = spans(timeline, fit, by_player(timeline))
-    last = np.isnan(found["until"])
-    ends = {name: column[last] for name, column in found.items()}
-    mean, sd = later_on(ends, "skill", np.full(last.sum(), 5 * steps), steps)
-    assert np.array_equal(mean, ends["mean"])
-    assert sd**2 - ends["sd"] ** 2 == pytest.approx(5 * 70**2)
 
 
 def test_after_the_last_game_glicko_grows_to_its_limit():

@@ -14,6 +14,8 @@ from ttt_cli.inference.ep.merged import merge_games, points_given
 from ttt_cli.systems import ttt, ttt_d
 from ttt_cli.timeline import build_timeline
 
+DESIGN = {"growth": 200.0, "decline": 10.0, "early": 3.0}
+
 
 @pytest.mark.parametrize("name", ["ttt", "ttt-d"])
 @pytest.mark.parametrize("posterior", ["factorised", "joint"])
@@ -164,33 +166,19 @@ def test_every_game_twice_or_of_weight_two_is_the_same(name, posterior):
         ({"draw_margin_drift": 0.06}, -18_874.28414, 2027.99566, 270.81438),
         ({"draw_margin_strength": 0.15}, -19_246.12828, 2096.91372, 253.178118),
         ({"draw_margin_drift": 0.06, "draw_margin_strength": 0.15}, -18_807.80282, 2028.13727, 268.73146),
+        ({"draw_margin_strength": 0.15, **DESIGN}, -19_235.3861, 2166.7499, 253.178118),
+        ({"draw_margin_drift": 0.06, **DESIGN}, -18_862.2720, 2098.8996, 273.0588),
     ],
 )
 def test_real_games(data, given, evidence, morphy, margin_1900):
-    """Figures of an independent program, on the games as the file has them."""
-    timeline = build_timeline(make_games(historical(data, "historical_pre1942.csv.gz")))
-    params = ttt.Params(draw_margin=253.178118, **given)
-    fit = ttt.fit(timeline, params, SolverConfig(posterior="factorised"))
+    """Figures of an independent program, on the games as the file has them, and of the project's design."""
+    if "growth" in given:
+        games = read_games(data / "historical_pre1942.csv.gz", filter={"exclude": []})
+    else:
+        games = make_games(historical(data, "historical_pre1942.csv.gz"))
+    timeline = build_timeline(games)
+    fit = ttt.fit(timeline, ttt.Params(draw_margin=253.178118, **given), SolverConfig(posterior="factorised"))
     assert fit.status.sweeps <= 6
-    assert fit.log_evidence == pytest.approx(evidence, abs=0.002)
-    assert skills(timeline, fit)["Morphy, Paul", 1858][0] == pytest.approx(morphy, abs=0.01)
-    assert fit.draws.at(1900)["draw_margin"] == pytest.approx(margin_1900, abs=0.01)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    ("given", "evidence", "morphy", "margin_1900"),
-    [
-        ({"draw_margin_strength": 0.15}, -19_235.3861, 2166.7499, 253.178118),
-        ({"draw_margin_drift": 0.06}, -18_862.2720, 2098.8996, 273.0588),
-    ],
-)
-def test_real_games_with_careers(data, given, evidence, morphy, margin_1900):
-    """Figures of the project's design, made independently of this code."""
-    timeline = build_timeline(read_games(data / "historical_pre1942.csv.gz", filter={"exclude": []}))
-    careers = {"growth": 200.0, "growth_years": 3.0, "decline": 10.0, "early": 3.0, "early_years": 3.0}
-    params = ttt.Params(draw_margin=253.178118, **careers, **given)
-    fit = ttt.fit(timeline, params, SolverConfig(posterior="factorised"))
     assert fit.log_evidence == pytest.approx(evidence, abs=0.002)
     assert skills(timeline, fit)["Morphy, Paul", 1858][0] == pytest.approx(morphy, abs=0.01)
     assert fit.draws.at(1900)["draw_margin"] == pytest.approx(margin_1900, abs=0.01)

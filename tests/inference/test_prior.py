@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from pydantic import BaseModel
 
 from tests.support.builders import EXACT, assert_slopes, make_games, random_rows
 from ttt_cli.config.schema import SolverConfig
@@ -39,7 +40,9 @@ class Growth(RandomWalk):
         return super().gradient(by_mean, by_variance) | grown
 
 
-class Params(ttt.Params):
+class Grown(BaseModel):
+    """Parameters of the prior, for the parameters of any model."""
+
     growth: float = 0.0
     rise: float = 0.0
 
@@ -47,29 +50,20 @@ class Params(ttt.Params):
         return Growth(timeline, self)
 
 
-class MarginParams(ttt_d.Params):
-    growth: float = 0.0
-    rise: float = 0.0
-
-    def skill_prior(self, timeline):
-        return Growth(timeline, self)
+class Params(Grown, ttt.Params):
+    pass
 
 
-class FilterParams(trueskill.Params):
-    growth: float = 0.0
-    rise: float = 0.0
-
-    def skill_prior(self, timeline):
-        return Growth(timeline, self)
+class MarginParams(Grown, ttt_d.Params):
+    pass
 
 
-class HistoryParams(whr.Params):
+class FilterParams(Grown, trueskill.Params):
+    pass
+
+
+class HistoryParams(Grown, whr.Params):
     prior_sd: float = 1.0  # of no meaning
-    growth: float = 0.0
-    rise: float = 0.0
-
-    def skill_prior(self, timeline):
-        return Growth(timeline, self)
 
 
 GIVEN = {"beta": 300, "tau": 70, "growth": 40.0, "rise": 15.0, "white_advantage": 20.0}

@@ -81,6 +81,12 @@ CASES = {
 JOINTLY = {
     "apart": ("ttt", APART, {"white_advantage": 35.0}),
     **{f"few {seed}": ("ttt", few(seed), {"white_advantage": 35.0}) for seed in range(6)},
+    "unknown colours and odds": (
+        "ttt",
+        given(random_rows(2, 12), offsets=ODDS),
+        {"white_advantage": 80.0},
+        "unknown",
+    ),
     "careers": ("ttt", random_rows(4, 12, years=11), CAREER),
     "newcomers": ("ttt", DEBUTS, NEWCOMERS),
     "ttt-d apart": ("ttt-d", APART, {"white_advantage": 35.0}),

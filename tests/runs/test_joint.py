@@ -39,55 +39,35 @@ def covariance_of(timeline, params):
     return Twin(timeline, params, joint=True).run().gaussian()[1]
 
 
-def test_skills_of_ttt_are_the_dense_inverse():
-    """Between players who met, players who met through others, eras, and groups that never met."""
-    timeline, run = run_of(draw_margin=150.0, white_advantage=35.0)
-    expected = covariance_of(timeline, ttt.Params(**PLAY, draw_margin=150.0, white_advantage=35.0))
-    nodes = nodes_of(timeline)
+@pytest.mark.parametrize(
+    ("model", "rows", "given"),
+    [
+        ("ttt", ROWS, {"draw_margin": 150.0, "white_advantage": 35.0}),
+        ("ttt", ROWS, {"draw_margin": 150.0, "prior_mean_drift": 40.0, **CAREER}),
+        ("ttt", ROWS, {"draw_margin": 150.0, "prior_mean_drift": 1e-6, **CAREER}),
+        pytest.param("ttt-d", ROWS[:6], {"draw_margin_tau": 9.0}, marks=pytest.mark.slow),
+        ("ttt-d", [*ROWS[:4], (1854, "c", "d", 2)], {"prior_mean_drift": 40.0, **CAREER}),
+    ],
+)
+def test_skills_are_the_dense_inverse(model, rows, given):
+    """Of players who met, who met through others, in other eras, who never met; newcomers' mean may move."""
+    timeline, run = run_of(model, rows=rows, **given)
+    params = {"ttt": ttt, "ttt-d": ttt_d}[model].Params(**PLAY, **given)
+    params = params if model == "ttt" else params.resolved()
+    n, nodes = timeline.n_nodes, nodes_of(timeline)
+    exact = Twin(timeline, params, joint=True).run().gaussian()[1][:n, :n]
     found = run.covariance(nodes)
-    assert found.to_numpy() == pytest.approx(expected, rel=1e-6, abs=1e-3)
-    assert found.index.names == ["player", "period"]
-    assert found.loc[("a", "1857"), ("d", "1895")] > 100.0
-    assert found.loc[("a", "1857"), ("f", "1895")] == pytest.approx(0.0, abs=1e-6)
-
-
-@pytest.mark.slow
-def test_skills_of_ttt_d_are_the_dense_inverse():
-    rows = ROWS[:6]
-    timeline, run = run_of("ttt-d", rows=rows, draw_margin_tau=9.0)
-    n = timeline.n_nodes
-    expected = covariance_of(timeline, ttt_d.Params(**PLAY, draw_margin_tau=9.0).resolved())
-    found = run.covariance(nodes_of(timeline))
-    assert found.to_numpy() == pytest.approx(expected[:n, :n], rel=1e-5, abs=1e-2)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("drift", [40.0, 1e-6])
-def test_skills_of_ttt_with_a_mean_of_newcomers_that_moves_are_the_dense_inverse(drift):
-    """Players who never met share it, more so in years near each other; samples know it, too."""
-    timeline, run = run_of(draw_margin=150.0, **CAREER, prior_mean_drift=drift)
-    expected = covariance_of(
-        timeline, ttt.Params(**PLAY, **CAREER, draw_margin=150.0, prior_mean_drift=drift)
+    assert found.to_numpy() == pytest.approx(
+        exact, rel=1e-6 if model == "ttt" else 1e-5, abs=2e-3 if model == "ttt" else 1e-2
     )
-    nodes = nodes_of(timeline)
-    found = run.covariance(nodes)
-    assert found.to_numpy() == pytest.approx(expected, rel=1e-6, abs=2e-3)
-    assert found.loc[("a", "1857"), ("f", "1895")] > 0.99
+    assert found.index.names == ["player", "period"]
     every = run.joint.within([[(name, int(period))] for name, period in nodes] * 5)  # by a factor
-    assert [matrix.item() for matrix in every[: len(nodes)]] == pytest.approx(np.diag(found), rel=1e-6)
+    assert [matrix.item() for matrix in every[:n]] == pytest.approx(np.diag(found), rel=1e-6)
     drawn = run.samples(40_000, 3)
     expected = run.covariance(list(drawn.columns)).to_numpy()
     scale = np.sqrt(np.outer(np.diag(expected), np.diag(expected)))
+    assert list(drawn.columns) == sorted(nodes)
     assert np.cov(drawn.to_numpy().T) / scale == pytest.approx(expected / scale, abs=0.03)
-
-
-def test_skills_of_ttt_d_with_a_mean_of_newcomers_that_moves_are_the_dense_inverse():
-    rows = [*ROWS[:4], (1854, "c", "d", 2)]
-    timeline, run = run_of("ttt-d", rows=rows, **CAREER, prior_mean_drift=40.0)
-    n, params = timeline.n_nodes, ttt_d.Params(**PLAY, **CAREER, prior_mean_drift=40.0).resolved()
-    expected = covariance_of(timeline, params)
-    found = run.covariance(nodes_of(timeline))
-    assert found.to_numpy() == pytest.approx(expected[:n, :n], rel=1e-5, abs=1e-2)
 
 
 @pytest.mark.slow
@@ -294,11 +274,3 @@ def test_samples_of_many_are_those_of_their_covariance_matrix(monkeypatch):
     assert np.abs((drawn.mean(axis=0) - few.mean(axis=0)) / sd).max() < 0.03
     assert (drawn == found.samples(skills, 40_000, 3)).all()
     assert not (drawn[:100] == found.samples(skills, 100, 4)).any()
-
-
-def test_samples_without_names_are_of_all_periods_with_games():
-    timeline, run = run_of(draw_margin=150.0)
-    drawn = run.samples(20_000, 2)
-    assert list(drawn.columns) == sorted(nodes_of(timeline))
-    covariance = run.covariance(list(drawn.columns)).to_numpy()
-    assert np.cov(drawn.to_numpy().T) == pytest.approx(covariance, abs=0.04 * covariance.max())

@@ -91,18 +91,6 @@ def test_a_warm_start_leads_to_the_same(model):
     assert warm.status.sweeps <= cold.status.sweeps
 
 
-def test_unknown_colours_and_odds_are_taken_in():
-    """With unknown colours a swap of the two sides changes nothing; odds weigh as in factorised fits."""
-    rows = [(1900, "a", "b", 2, 1.0, 100.0), (1900, "a", "b", 1), (1901, "c", "a", 2), (1901, "b", "c", 0)]
-    other = [(1900, "a", "b", 2, 1.0, 100.0), (1900, "b", "a", 1), (1901, "a", "c", 0), (1901, "b", "c", 0)]
-    fits = []
-    for given in (rows, other):
-        timeline = build_timeline(make_games(given), colours="unknown")
-        fits.append(ttt.fit(timeline, ttt.Params(white_advantage=80), JOINT))
-    assert fits[0].mean == pytest.approx(fits[1].mean, abs=1e-6)
-    assert fits[0].log_evidence == pytest.approx(fits[1].log_evidence, abs=1e-9)
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("model", [ttt, ttt_d])
 def test_estimates_are_not_below_the_true_error(model):

@@ -1,4 +1,4 @@
-"""Moments of truncated normals against arbitrary-precision arithmetic, over the whole range that games reach."""
+"""Moments of outcomes, and the normal distribution, against arbitrary precision over the whole range of games."""
 
 import math
 
@@ -7,10 +7,12 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from tests.support.cases import each
 from ttt_cli.kernels.outcomes import (
     draw_log_normaliser,
     draw_moments,
     log_cdf,
+    mills,
     outcome_log_normaliser,
     outcome_moments,
     win_moments,
@@ -96,10 +98,24 @@ def test_a_loss_is_a_win_seen_from_the_other_side(t, margin):
     assert outcome_moments(-t, margin, 0) == (-v, w)
 
 
-@given(st.floats(-20, 20), st.floats(1e-2, 3), st.sampled_from([0, 1, 2]))
-def test_v_is_the_slope_of_the_log_probability(t, margin, outcome):
-    step = 1e-4
-    slope = outcome_log_normaliser(t + step, margin, outcome) - outcome_log_normaliser(
-        t - step, margin, outcome
-    )
-    assert outcome_moments(t, margin, outcome)[0] == pytest.approx(slope / (2 * step), rel=1e-5, abs=1e-6)
+@given(st.floats(0.0, 100.0))
+def test_mills_ratio_keeps_fourteen_digits(z):
+    exact = mpmath.sqrt(mpmath.pi / 2) * mpmath.erfc(z / mpmath.sqrt(2)) * mpmath.exp(mpmath.mpf(z) ** 2 / 2)
+    assert mills(z) == pytest.approx(float(exact), rel=1e-14)
+
+
+@each("z", [1e3, 1e8, 1e150])
+def test_mills_ratio_far_out_is_one_over_z(z):
+    assert mills(z) == pytest.approx(1 / z, rel=2 / z**2 + 1e-14)
+
+
+@given(st.floats(-60.0, 8.0))
+def test_log_cdf_keeps_its_digits_in_both_tails(x):
+    exact = mpmath.log(mpmath.erfc(-mpmath.mpf(x) / mpmath.sqrt(2)) / 2)
+    assert log_cdf(x) == pytest.approx(float(exact), rel=1e-13)
+
+
+def test_log_cdf_golden():
+    """log Phi(-15), from the literature on tail accuracy of TrueSkill codes."""
+    assert log_cdf(-15.0) == pytest.approx(-116.13138484571169, rel=1e-15)
+    assert math.isfinite(log_cdf(-1e150))
