@@ -3,20 +3,27 @@
 from __future__ import annotations
 
 import csv
+import hashlib
 from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+from tests.support.cases import each
+from tests.support.handmade import CONFIG, RECORDS, fit_of, games_of, write_small_run
+from tests.support.handmade import run_of as small_run_of
 from ttt_cli.api import configure, fit, open_run, read_games, update
+from ttt_cli.cli import main
 from ttt_cli.config.schema import DataConfig
-from ttt_cli.runs import columns
+from ttt_cli.fitted import Fit, Line
 from ttt_cli.runs.run import Run
+from ttt_cli.runs.write import memory_run
 from ttt_cli.support.errors import ConfigError, DataError, RunError
-from ttt_cli.systems import registry, ttt
+from ttt_cli.systems import registry
 from ttt_cli.systems.resolve import Resolved
-from ttt_cli.updating import Extended, update_config
+from ttt_cli.timeline import Timeline, build_timeline
+from ttt_cli.updating import Extended, start_from, update_config
 
 pytestmark = pytest.mark.slow
 
@@ -84,12 +91,6 @@ def test_a_run_of_another_system_and_period_is_a_start_too(old: Path, new: Path)
     assert_same(fit(read_games(new), fine("ttt-d"), start=elo), fit(read_games(new), fine("ttt-d")))
 
 
-def test_the_start_reaches_the_model(old: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    games, resolved = read_games(old), fine("ttt")
-    run = fit(games, resolved)
-    assert fit(games, resolved, start=run).meta.trace[0][0] < 0.2 * run.meta.trace[0][0]
-
-
 def test_updates_follow_each_other(tmp_path: Path, old: Path, new: Path) -> None:
     third = write(tmp_path / "third.csv", [1870], ["Steinitz, William", "Zukertort, Johannes"], games=3)
     place = tmp_path / "a.ttt"
@@ -99,15 +100,6 @@ def test_updates_follow_each_other(tmp_path: Path, old: Path, new: Path) -> None
     assert run.path == place
     assert_same(run, fit(read_games(old, new, third), fine("ttt")))
     assert run.meta.last == "1870"
-
-
-def test_another_place_leaves_the_run(tmp_path: Path, old: Path, new: Path) -> None:
-    place = tmp_path / "a.ttt"
-    before = fit(read_games(old), output=place).meta
-    after = update(place, new, output=tmp_path / "b.ttt")
-    assert after.path == tmp_path / "b.ttt"
-    assert open_run(place).meta == before
-    assert after.meta.games == 55
 
 
 def test_settings_on_top_are_those_of_the_new_run(tmp_path: Path, old: Path, new: Path) -> None:
@@ -132,20 +124,10 @@ def test_careers_and_margins_that_move_are_updated_too(
         assert found == pytest.approx(expected, **SAME)
 
 
-@pytest.mark.parametrize(
-    "override",
-    [
-        "model.name=elo",
-        "model=elo",
-        "data.names=clean",
-        "data.filter.years=1850-",
-        "data.filter={}",
-        "data={}",
-    ],
-)
-def test_what_the_old_games_depend_on_cannot_change(override: str, old: Path) -> None:
+@each("override", ["model.name=elo", "model=elo", "data.names=clean", "data.filter={}", "data={}"])
+def test_what_the_old_games_depend_on_cannot_change(override: str) -> None:
     with pytest.raises(ConfigError, match="cannot change") as caught:
-        update_config(fit(read_games(old)), [override])
+        update_config(small_run_of(games_of(RECORDS)), [override])
     assert caught.value.where == f"-s {override}"
 
 
@@ -187,36 +169,12 @@ def test_repeats_are_counted_or_left_out(tmp_path: Path, old: Path, new: Path) -
         update(run, again, overrides=["data.filter.dedupe=true"])
 
 
-def test_whatever_stops_an_update_leaves_the_run(
-    tmp_path: Path, old: Path, new: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    place = tmp_path / "a.ttt"
-    fit(read_games(old), output=place)
-    before, names = place.read_bytes(), sorted(tmp_path.iterdir())
-
-    def stop(*_: object, **__: object) -> None:
-        raise KeyboardInterrupt
-
-    for module, function in ((ttt, "fit"), (columns, "describe")):
-        with monkeypatch.context() as patch:
-            patch.setattr(module, function, stop)
-            with pytest.raises(KeyboardInterrupt):
-                update(place, new)
-        assert place.read_bytes() == before
-        assert sorted(tmp_path.iterdir()) == names
-
-
 def test_a_run_that_was_replaced_meanwhile_is_left_alone(tmp_path: Path, old: Path, new: Path) -> None:
     place = tmp_path / "a.ttt"
     fit(read_games(old), output=place)
     with pytest.raises(RunError, match="replaced meanwhile"):
         update(place, new, on_read=lambda *_: fit(read_games(new), output=place) and None)
     assert open_run(place).meta.games == 15
-
-
-def test_a_place_that_cannot_be_written_stops_before_reading(tmp_path: Path, old: Path) -> None:
-    with pytest.raises(RunError, match="folder"):
-        update(fit(read_games(old)), tmp_path / "missing.pgn", output=tmp_path)
 
 
 def test_the_anchors_of_a_scale_stay(tmp_path: Path, old: Path, new: Path) -> None:
@@ -230,3 +188,127 @@ def test_the_anchors_of_a_scale_stay(tmp_path: Path, old: Path, new: Path) -> No
     assert updated.select("SELECT mean FROM skills WHERE player LIKE 'Morphy%' AND period = '1857'")[1] == [
         (pytest.approx(2600),)
     ]
+
+
+OTHERS = (
+    ("1850", "Morphy, Paul", "Anderssen, Adolf", "1-0"),
+    ("1857", "Morphy, Paul", "Newcomer, A", "1-0"),
+    ("1860", "Anderssen, Adolf", "Paulsen, Louis", "1-0"),
+    ("1900", "Paulsen, Louis", "Émile, É", "1-0"),
+)
+
+
+def started(further: str | None = None, period: str = "year") -> tuple[Run, Timeline, Fit]:
+    games = games_of((*RECORDS, ("1863", "Émile, É", "Öst, O", "1-0")))
+    timeline = build_timeline(games, period)  # type: ignore[arg-type]
+    fit = fit_of(timeline, further=further)
+    return memory_run(games, timeline, fit, CONFIG), timeline, fit
+
+
+def believed(fit: Fit, timeline: Timeline) -> dict[tuple[str, int], tuple[float, float]]:
+    nodes = zip(timeline.node_player, timeline.node_period.tolist(), fit.mean, fit.sd, strict=True)
+    return {(timeline.players[player], period): (mean, sd) for player, period, mean, sd in nodes}
+
+
+def test_the_nodes_of_the_run_itself_have_its_skills() -> None:
+    run, timeline, fit = started("draw_margin")
+    start = start_from(run, timeline)
+    assert start.chains.keys() == {"skill", "draw_margin"}
+    for name, chain in start.chains.items():
+        assert np.array_equal(chain.mean, fit.chains[name].mean)
+        assert np.array_equal(chain.sd, fit.chains[name].sd)
+
+
+def test_other_nodes_have_the_nearest_period_and_strangers_nothing() -> None:
+    run, timeline, fit = started()
+    known = believed(fit, timeline)
+    others = build_timeline(games_of(OTHERS))
+    found = believed(start_from(run, others), others)
+    rows = run.select("SELECT mean, sd FROM skills WHERE player = 'Anderssen, Adolf' AND period = '1860'")[1]
+    assert found["Morphy, Paul", 1850] == known["Morphy, Paul", 1857]
+    assert found["Anderssen, Adolf", 1850] == known["Anderssen, Adolf", 1858]
+    assert found["Anderssen, Adolf", 1860] == rows[0]
+    assert found["Paulsen, Louis", 1900] == known["Paulsen, Louis", 1862]
+    assert found["Émile, É", 1900] == known["Émile, É", 1863]
+    assert np.isnan(found["Newcomer, A", 1857]).all()
+
+
+def test_periods_of_another_kind_are_found_by_their_middles() -> None:
+    run, timeline, fit = started(period="month")
+    by_year = build_timeline(games_of(RECORDS))
+    found = believed(start_from(run, by_year), by_year)
+    known = believed(fit, timeline)
+    assert found["Morphy, Paul", 1857] == known["Morphy, Paul", 12 * 1857 + 6]
+    assert found["Morphy, Paul", 1858] == known["Morphy, Paul", 12 * 1858 + 6]
+    years, by_years, yearly = started()
+    found = believed(start_from(years, timeline), timeline)
+    assert found["Morphy, Paul", 12 * 1858 + 11] == believed(yearly, by_years)["Morphy, Paul", 1858]
+
+
+def test_beliefs_are_in_points_whatever_the_scale_of_the_run(tmp_path: Path) -> None:
+    timeline = build_timeline(write_small_run(tmp_path / "a.ttt", further="draw_margin"))
+    run = open_run(tmp_path / "a.ttt", scale=["Morphy @ 1858 = 2700", "Paulsen @ 1862 = 2710", "matched"])
+    assert run.skills()["mean"].min() > 2000
+    start = start_from(run, timeline)
+    for name, chain in fit_of(timeline, further="draw_margin").chains.items():
+        assert start.chains[name].mean == pytest.approx(chain.mean)
+        assert start.chains[name].sd == pytest.approx(chain.sd)
+
+
+def test_a_system_without_uncertainty_gives_means_alone() -> None:
+    timeline = build_timeline(games_of(RECORDS))
+    chain = Line(np.arange(8.0), np.full(8, np.nan))
+    start = start_from(small_run_of(games_of(RECORDS), chains={"skill": chain}), timeline)
+    assert np.array_equal(start.mean, chain.mean)
+    assert np.isnan(start.sd).all()
+
+
+ALIASES = '"Morphy, Paul",Morphy\n'
+HEADER = "date,white,black,result\n"
+
+
+@pytest.fixture
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "names.txt").write_text(ALIASES)
+    (tmp_path / "old.csv").write_text(HEADER + "1858,Morphy,B,1-0\n1859,B,C,0-1\n")
+    (tmp_path / "new.csv").write_text(HEADER + '1860,"Morphy, Paul",C,1-0\n')
+    return tmp_path
+
+
+def made(*files: str, aliases: str | None = "names.txt", output: str | None = "a.ttt") -> Run:
+    config = configure(overrides=[] if aliases is None else [f"data.aliases={aliases}"])
+    return fit(read_games(*files, aliases=aliases), config, output=output)
+
+
+def inputs(run: Run) -> list[tuple[object, ...]]:
+    return [tuple(row) for row in run.select("SELECT path, kind, digest, size, rows, used FROM inputs")[1]]
+
+
+def alias_row(content: str) -> tuple[object, ...]:
+    digest = hashlib.sha256(content.encode()).hexdigest()
+    return ("names.txt", "aliases", digest, len(content.encode()), 0, 0)
+
+
+def test_path_and_digest_stand_behind_the_files_of_games(here: Path) -> None:
+    run = made("old.csv", "new.csv")
+    assert [row[0] for row in inputs(run)] == ["old.csv", "new.csv", "names.txt"]
+    assert inputs(run)[-1] == alias_row(ALIASES)
+    assert run.stored_games().report == read_games("old.csv", "new.csv", aliases="names.txt").report
+    assert [row[1] for row in inputs(made("old.csv", aliases=None, output=None))] == ["csv"]
+
+
+@pytest.mark.parametrize("content", [ALIASES, ALIASES + "B,Bee\n"])
+def test_update_reads_it_anew_and_tells_when_it_has_changed(
+    content: str, here: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    made("old.csv")
+    (here / "names.txt").write_text(content)
+    assert main.run(["update", "a.ttt", "new.csv", "-o", "b.ttt"]) == 0
+    assert ("alias file has changed" in capsys.readouterr().err) == (content != ALIASES)
+    after = open_run("b.ttt")
+    assert [row[0] for row in inputs(after)] == ["old.csv", "new.csv", "names.txt"]
+    assert inputs(after)[-1] == alias_row(content)
+    (here / "other.txt").write_text("B,Bee\n")
+    after = update(open_run("a.ttt"), "new.csv", overrides=["data.aliases=other.txt"])
+    assert [row[0] for row in inputs(after)] == ["old.csv", "new.csv", "other.txt"]

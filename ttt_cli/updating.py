@@ -4,19 +4,19 @@ import os
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, BinaryIO, Final
+from typing import TYPE_CHECKING, Any, BinaryIO, Final, cast
 
 import numpy as np
 
 from ttt_cli.config.load import Document, KeyPath, override, refuse_overrides
-from ttt_cli.config.schema import DataConfig, Period
+from ttt_cli.config.schema import DataConfig
 from ttt_cli.fitted import Chain, Fit, Line, Status
 from ttt_cli.games.players import Aliases, find_mentions, identify, read_aliases
 from ttt_cli.games.read import read_games
 from ttt_cli.games.table import GAME_COLUMNS, PRECISION_DAY, Games, joined, picked, table_of, years_of
 from ttt_cli.games.validate import NameDictionary
 from ttt_cli.histories import later_on
-from ttt_cli.periods import STEPS_PER_YEAR, period_of
+from ttt_cli.periods import DAYS_PER_YEAR, STEPS_PER_YEAR, period_of, year_of
 from ttt_cli.reading.reports import DROPPED, DUPLICATE, LINES, SAME_PLAYER, TEXT_COLUMNS, Problem, ReadReport
 from ttt_cli.runs.run import Run
 from ttt_cli.support.arrays import Mask, Places
@@ -24,6 +24,9 @@ from ttt_cli.support.errors import ConfigError, DataError
 from ttt_cli.support.progress import SILENT, Progress
 from ttt_cli.systems.resolve import Resolved, resolve
 from ttt_cli.timeline import Timeline
+
+if TYPE_CHECKING:
+    from ttt_cli.config.schema import Period
 
 Source = str | os.PathLike[str] | BinaryIO
 
@@ -37,7 +40,6 @@ _PLAYERS: Final = "SELECT player, count(*) FROM spans GROUP BY player ORDER BY p
 _SPANS: Final = """
 SELECT * EXCLUDE (player, games) REPLACE (coalesce("until", period_number + 1) AS "until") FROM spans
 """  # by player, then period, as stored
-_MONTHS: Final = {"year": 12, "quarter": 3, "month": 1}
 
 
 def update_config(run: Run, overrides: Sequence[str] = ()) -> Resolved:
@@ -229,10 +231,9 @@ def start_from(run: Run, timeline: Timeline) -> Fit:
     of_node = np.array([place.get(player, -1) for player in timeline.players], np.int64)[timeline.node_player]
     known = np.flatnonzero(of_node >= 0)
     player, number = of_node[known], timeline.node_period[known].astype(np.int64)
-    if timeline.period != meta.period:  # the period of the run that contains the middle
-        first, after = (_first_day(number + step, timeline.period) for step in (0, 1))
-        period_of_run: Period = meta.period  # type: ignore[assignment]
-        number = period_of(((first + after) // 2).astype(np.int32), period_of_run).astype(np.int64)
+    if timeline.period != meta.period:  # the period of the run around the middle
+        days = (year_of(number + 0.5, timeline.period) - 1970.0) * DAYS_PER_YEAR
+        number = period_of(days.astype(np.int32), cast("Period", meta.period)).astype(np.int64)
     count = np.array([count for _, count in players], np.int64)
     end = np.cumsum(count)
     number = np.clip(number, begin[(end - count)[player]], until[end[player] - 1] - 1)
@@ -253,11 +254,3 @@ def start_from(run: Run, timeline: Timeline) -> Fit:
         chains=chains,
         status=Status(converged=False, sweeps=0, remaining_error=float("inf")),
     )
-
-
-def _first_day(number: Places, period: Period) -> Places:
-    """First days of periods, days since 1970-01-01."""
-    if period in _MONTHS:
-        months = number.astype(np.int64) * _MONTHS[period] - 12 * 1970
-        return months.astype("datetime64[M]").astype("datetime64[D]").astype(np.int64)
-    return number.astype(np.int64) * 7 - 3 if period == "week" else number.astype(np.int64)

@@ -53,10 +53,3 @@ def test_faults_strike_and_losses_are_seen(harness: Harness) -> None:
     empty = State({name: {} for name in after.runs}, after.points, after.table)
     for found, code in ((lost, 2), (empty, 2), (harness.before, 0)):
         assert (harness._compare("update", code, found) or "").startswith("LOST")
-
-
-def test_calls_are_spread_from_the_first_to_the_last() -> None:
-    assert spread(10, 3) == [1, 5, 10]
-    assert spread(2, 5) == [1, 2]
-    assert spread(0, 5) == []
-    assert spread(7, 1) == [1]

@@ -1,5 +1,5 @@
-import subprocess
-import sys
+import math
+import os
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -10,16 +10,33 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.support.handmade import RECORDS, REPORT, Record, games_of, put_small_run, run_of, write_small_run
+from tests.support.builders import fit_rows, make_games
+from tests.support.handmade import (
+    CONFIG,
+    RECORDS,
+    REPORT,
+    Record,
+    fit_of,
+    games_of,
+    put_small_run,
+    run_of,
+    write_small_run,
+)
+from tests.support.joint_runs import run_of as joint_run
+from tests.support.processes import holding
 from tests.support.strategies import examples
 from ttt_cli.games.table import GAME_COLUMNS, Games
 from ttt_cli.reading.columns import Column
 from ttt_cli.reading.reports import TEXT_COLUMNS
-from ttt_cli.runs import attach
-from ttt_cli.runs.meta import EvidencePoint
+from ttt_cli.runs import database
+from ttt_cli.runs.meta import EvidencePoint, points_file, read_points
 from ttt_cli.runs.run import Run, open_run
-from ttt_cli.runs.schema import FORMAT
+from ttt_cli.runs.write import write_run
 from ttt_cli.support.errors import LookupFailed, RunError
+from ttt_cli.support.files import waiting
+from ttt_cli.timeline import build_timeline
+
+HELD = "import duckdb, sys; c = duckdb.connect(sys.argv[1]{}); print('held', flush=True); input()"
 
 
 @pytest.fixture
@@ -34,11 +51,6 @@ def same_games(one: Games, other: Games) -> bool:
     equal = equal and all(list(getattr(one, name)) == list(getattr(other, name)) for name in TEXT_COLUMNS)
     equal = equal and one.spellings == other.spellings
     return equal and one.players == other.players and one.report == other.report
-
-
-def test_the_stored_games_are_the_fitted_ones(tmp_path: Path) -> None:
-    games = write_small_run(tmp_path / "a.ttt")
-    assert same_games(open_run(tmp_path / "a.ttt").stored_games(), games)
 
 
 def test_what_was_written_of_games_comes_back() -> None:
@@ -122,22 +134,14 @@ def test_a_forgotten_suffix_is_understood_or_suggested(run: Run) -> None:
     assert "of 1.5.ttt" in (caught.value.hint or "")
 
 
-def test_damage_and_other_versions_are_told_apart(run: Run) -> None:
+def test_settings_that_are_missing_and_a_file_cut_short_are_told_apart(run: Run) -> None:
     path = run.path
     assert path is not None
     run.close()
-    for sql, message in (
-        ("UPDATE meta SET value = '999' WHERE key = 'format'", "newer ttt"),
-        (f"UPDATE meta SET value = '{FORMAT - 1}' WHERE key = 'format'", "older ttt"),
-        (
-            f"UPDATE meta SET value = '{FORMAT}' WHERE key = 'format'; DELETE FROM meta WHERE key = 'sweeps'",
-            "has no sweeps",
-        ),
-    ):
-        with duckdb.connect(str(path)) as database:
-            database.execute(sql)
-        with pytest.raises(RunError, match=message):
-            open_run(path)
+    with duckdb.connect(str(path)) as database:
+        database.execute("DELETE FROM meta WHERE key = 'sweeps'")
+    with pytest.raises(RunError, match="has no sweeps"):
+        open_run(path)
     path.write_bytes(path.read_bytes()[:5000])
     with pytest.raises(RunError, match="cannot be opened"):
         open_run(path)
@@ -161,17 +165,10 @@ def test_damage_behind_the_catalog_is_an_error_with_a_hint(run: Run, begin: int)
 def test_a_run_held_by_another_process_is_an_error_in_words(
     run: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(attach, "RETRY_DELAYS", (0.0,))
-    script = "import duckdb, sys; c = duckdb.connect(sys.argv[1]); print('held', flush=True); input()"
-    command = [sys.executable, "-c", script, str(run.path)]
+    monkeypatch.setattr(database, "RETRY_DELAYS", (0.0,))
     run.close()
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as holder:
-        assert holder.stdin
-        assert holder.stdout
-        assert holder.stdout.readline() == "held\n"
-        with pytest.raises(RunError, match="another process has"):
-            open_run(run.path)
-        holder.communicate("\n")
+    with holding(HELD.format(""), run.path), pytest.raises(RunError, match="another process has"):
+        open_run(run.path)
     assert open_run(run.path).meta.games == 7
 
 
@@ -190,24 +187,6 @@ def test_frames_have_the_public_columns(run: Run) -> None:
     ]
 
 
-def point(beta: float, log_evidence: float) -> EvidencePoint:
-    return EvidencePoint(
-        {"beta": beta, "tau": 60.0}, {"beta": beta, "tau": 60.0}, log_evidence, True, 5, 0.001
-    )
-
-
-def test_evidence_points_are_kept_and_the_later_of_equals_wins(run: Run) -> None:
-    with run:
-        run.store_evidence([point(600, -1.0), point(700, -2.0)])
-        assert len(run.evidence_points()) == 3
-    run.store_evidence([replace(point(600.0, -3.0), asked={"tau": 60, "beta": 600})])
-    stored = open_run(run.path).evidence_points()
-    assert len(stored) == 3
-    assert {p.asked["beta"]: p.log_evidence for p in stored[1:]} == {600.0: -3.0, 700.0: -2.0}
-    assert run.path is not None
-    assert not run.path.with_name("a.ttt.wal").exists()
-
-
 def test_a_reader_sees_the_run_as_it_was_when_opened(run: Run) -> None:
     put_small_run(run.path, RECORDS[:2])
     assert len(run.select("SELECT * FROM games")[1]) == len(RECORDS)
@@ -222,7 +201,7 @@ def test_evidence_never_goes_to_another_run_in_the_same_place(run: Run) -> None:
     assert run.path is not None
     put_small_run(run.path)
     with pytest.raises(RunError, match="replaced meanwhile"):
-        run.store_evidence([point(600, -1.0)])
+        run.store_evidence([point(600)])
     assert len(open_run(run.path).evidence_points()) == 1
 
 
@@ -242,7 +221,7 @@ def test_streamed_rows_are_all_the_rows(run: Run) -> None:
 
 def test_parquet_copies_hold_the_query(run: Run, tmp_path: Path) -> None:
     target = tmp_path / "it's.parquet"
-    run.copy_to(target, "parquet", "SELECT player FROM players")
+    run.write_parquet(target, "SELECT player FROM players")
     with duckdb.connect() as database:
         rows = database.execute("SELECT player FROM read_parquet(?)", [str(target)]).fetchall()
     assert rows == [("Anderssen, Adolf",), ("Morphy, Paul",), ("Paulsen, Louis",)]
@@ -267,3 +246,192 @@ def test_the_view_of_games_has_what_was_written_of_them(tmp_path: Path) -> None:
     assert run.select(sql)[1] == expected
     with duckdb.connect(str(tmp_path / "a.ttt"), read_only=True) as other:
         assert other.execute(sql).fetchall() == expected
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Path:
+    put_small_run(tmp_path / "a.ttt")
+    return tmp_path / "a.ttt"
+
+
+def point(beta: float) -> EvidencePoint:
+    return EvidencePoint({"beta": beta}, {"beta": beta}, -beta, True, 5, 0.001)
+
+
+def betas(run: Run) -> list[float]:
+    """Of all points but the run's own."""
+    return [point.asked["beta"] for point in run.evidence_points()[1:]]
+
+
+def test_a_disk_that_fails_keeps_the_points_that_were_stored(
+    place: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = open_run(place)
+    run.store_evidence([point(300)])
+
+    def failing(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "fsync", failing)
+        with pytest.raises(RunError, match="No space left"):
+            run.store_evidence([point(400)])
+    assert 300 in betas(open_run(place))
+
+
+def test_broken_lines_and_those_of_other_runs_are_ignored(place: Path) -> None:
+    run = open_run(place)
+    run.store_evidence([point(300)])
+    whole = points_file(place).read_text()
+    other = whole.replace(run._basis, "0" * 32).replace("300", "700")
+    points_file(place).write_text(f"{other}\nno json\n[1, 2]\n{{}}\n{whole}{whole[:-9]}")
+    run.store_evidence([point(400)])
+    assert betas(open_run(place)) == [300, 400]
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no pipes with names there")
+def test_only_our_own_ordinary_files_are_read(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    run = open_run(place)
+    run.store_evidence([point(300)])
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "geteuid", lambda: 4242)
+        assert betas(open_run(place)) == []
+    points_file(place).rename(place.with_name("elsewhere"))
+    points_file(place).symlink_to("elsewhere")
+    assert betas(open_run(place)) == []
+    points_file(place).unlink()
+    os.mkfifo(points_file(place))
+    assert betas(open_run(place)) == []
+    assert read_points(place, run._basis) == []
+
+
+def test_points_are_in_every_view_of_the_run_at_once(place: Path) -> None:
+    run, other = open_run(place), open_run(place)
+    assert len(other.query("FROM evidence")) == 1
+    run.store_evidence([point(300), point(400)])
+    run.store_evidence([replace(point(300), asked={"beta": 300.0}, log_evidence=-1.0)])
+    for reader in (run, other, open_run(place)):
+        assert betas(reader) == [300, 400]
+        assert reader.query("SELECT log_evidence FROM evidence").log_evidence.tolist()[1:] == [-1.0, -400.0]
+    assert {path.name for path in place.parent.iterdir()} == {"a.ttt", "a.ttt.points"}
+
+
+@pytest.mark.slow
+def test_readers_do_not_stop_storing(place: Path) -> None:
+    with holding(HELD.format(", read_only=True"), place):
+        open_run(place).store_evidence([point(300)])
+    assert betas(open_run(place)) == [300]
+
+
+def test_a_refit_of_the_same_games_keeps_its_points(place: Path) -> None:
+    open_run(place).store_evidence([point(300)])
+    write_small_run(place)
+    assert betas(open_run(place)) == [300]
+
+
+@pytest.mark.slow
+def test_points_of_other_games_or_settings_are_dropped_and_counted(place: Path) -> None:
+    config = CONFIG.model_copy(update={"solver": CONFIG.solver.model_copy(update={"tol": 0.5})})
+    for records, chosen in ((RECORDS[:2], CONFIG), (RECORDS, config)):
+        write_small_run(place)
+        open_run(place).store_evidence([point(300), point(400), point(300)])
+        games = games_of(records, report=REPORT)
+        timeline = build_timeline(games)
+        told: list[str] = []
+        with waiting(told.append, wait=True):
+            write_run(place, games, timeline, fit_of(timeline), chosen)
+        assert told == [f"{place}: 2 evidence points of other games or settings are dropped"]
+        assert betas(open_run(place)) == []
+        assert [*place.parent.iterdir()] == [place]
+
+
+@pytest.fixture
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("TTT_RUN", raising=False)
+    return tmp_path
+
+
+@pytest.mark.slow
+def test_named_run_then_environment_then_the_one_fitted_last(
+    here: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with pytest.raises(RunError, match="no run") as caught:
+        open_run()
+    assert "ttt fit" in (caught.value.hint or "")
+    for name in ("old.ttt", "middle.ttt", "new.ttt"):
+        write_small_run(here / name, RECORDS[:2])
+    (here / "folder.ttt").mkdir()
+    os.utime(here / "folder.ttt", (2e9, 2e9))
+    assert open_run().name == "new.ttt"
+    monkeypatch.setenv("TTT_RUN", "old.ttt")
+    assert open_run().name == "old.ttt"
+    assert open_run("middle.ttt").name == "middle.ttt"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("how", ["evidence", "copied", "touched"])
+def test_what_is_written_to_later_is_not_fitted_later(here: Path, how: str) -> None:
+    write_small_run(here / "old.ttt", RECORDS[:2])
+    write_small_run(here / "new.ttt", RECORDS[:2])
+    if how == "evidence":
+        old = open_run("old.ttt")
+        old.store_evidence([point(300)])
+        assert len(open_run("old.ttt").evidence_points()) == 2
+    elif how == "copied":
+        (here / "copy.ttt").write_bytes((here / "old.ttt").read_bytes())
+    os.utime(here / "old.ttt", (2e9, 2e9))
+    assert open_run().name == "new.ttt"
+
+
+@pytest.mark.skipif(not hasattr(os, "geteuid"), reason="files have no owners here")
+def test_a_run_of_another_user_is_not_opened_unasked(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write_small_run(here / "theirs.ttt", RECORDS[:2])
+    other = os.geteuid() + 1
+    monkeypatch.setattr(os, "geteuid", lambda: other)
+    with pytest.raises(RunError, match=r"theirs\.ttt: belongs to another user") as caught:
+        open_run()
+    assert "-r theirs.ttt" in (caught.value.hint or "")
+    assert open_run("theirs.ttt").meta.games == 2
+
+
+def test_the_newest_is_an_error_when_it_cannot_be_read_and_passed_over_when_it_is_no_database(
+    here: Path,
+) -> None:
+    write_small_run(here / "old.ttt", RECORDS[:2])
+    (here / "newer.ttt").write_text("not a database")
+    os.utime(here / "newer.ttt", (2e9, 2e9))
+    assert open_run().name == "old.ttt"
+    (here / "newer.ttt").write_bytes((here / "old.ttt").read_bytes()[:5000])
+    os.utime(here / "newer.ttt", (2e9, 2e9))
+    with pytest.raises(RunError, match=r"newer\.ttt: cannot be opened"):
+        open_run()
+
+
+FEW = [(1850, "a", "b", 2), (1853, "c", "b", 2), (1857, "a", "d", 0), (1860, "d", "c", 1)]
+CAREER = {"growth": 300.0, "growth_years": 2.0, "decline": 9.0, "decline_after": 10.0, "early": 2.0}
+
+
+def test_the_mean_of_newcomers_is_kept(tmp_path: Path) -> None:
+    timeline, fit = fit_rows(FEW, **CAREER, prior_mean_drift=30.0)
+    write_run(tmp_path / "a.ttt", make_games(FEW), timeline, fit, CONFIG)
+    found, curve = open_run(tmp_path / "a.ttt").newcomers(), fit.newcomers
+    assert found["year"].tolist() == [1850, 1853, 1857]
+    assert found["mean"].tolist() == curve.mean.tolist()
+    assert found["sd"].tolist() == curve.sd.tolist()
+
+
+def test_without_there_is_nothing_in_them() -> None:
+    _, run = joint_run(rows=FEW)
+    assert len(run.newcomers()) == len(run.career()) == 0
+    assert list(run.newcomers()) == ["year", "mean", "sd"]
+    assert list(run.career()) == ["years", "mean", "sd"]
+
+
+def test_the_curve_of_careers_is_that_of_the_parameters() -> None:
+    _, run = joint_run(rows=FEW, **CAREER, tau=50.0)
+    found = run.career().set_index("years")
+    assert found.loc[0.0].tolist() == [0.0, 0.0]
+    assert found.index[-1] == 40.0
+    assert found.loc[12.0, "mean"] == pytest.approx(300 * (1 - math.exp(-6)) - 18)
+    assert found.loc[12.0, "sd"] == pytest.approx(50 * math.sqrt(12 + 6 * (1 - math.exp(-4))))

@@ -10,8 +10,8 @@ import pytest
 
 from ttt_cli.api import fit, top, update
 from ttt_cli.cli.main import run as ttt
+from ttt_cli.runs.database import FORMAT
 from ttt_cli.runs.run import open_run
-from ttt_cli.runs.schema import FORMAT
 from ttt_cli.support.errors import RunError
 
 FIXTURES = Path(__file__).parents[1] / "fixtures" / "runs"
@@ -40,7 +40,7 @@ def test_an_older_format_is_refused_with_the_command_that_replaces_it(
     with pytest.raises(RunError, match=f"this one opens format {FORMAT}") as raised:
         open_run(old_run)
     hint = raised.value.hint or ""
-    assert f"`ttt fit games.csv -o '{old_run}'`" in hint
+    assert f"`ttt fit FILE... -o '{old_run}'`" in hint
     monkeypatch.chdir(FIXTURES)
     for command in (["top"], ["player", "Morphy"], ["evidence"], ["export", "skills"]):
         assert ttt([*command, "-r", str(old_run)]) == 2
@@ -74,26 +74,6 @@ def test_the_first_run_of_this_format_answers_as_a_new_one(old_run: Path, tmp_pa
     further = tmp_path / "further.csv"
     further.write_text(FURTHER, encoding="utf-8")
     assert update(old_run, further).meta.games == 13
-
-
-@pytest.mark.parametrize("old_run", [1], indirect=True)
-@pytest.mark.parametrize(
-    ("change", "said"),
-    [
-        ("INSERT INTO inputs SELECT 'f' || range, 'csv', '', 0, 0, 0 FROM range(3)", "`ttt fit FILE... -o"),
-        ("UPDATE inputs SET path = repeat('x', 100000)", "`ttt fit FILE... -o"),
-        ("UPDATE inputs SET path = NULL", "`ttt fit FILE... -o"),
-        ("ALTER TABLE inputs RENAME TO a; CREATE VIEW inputs AS SELECT error('evil') AS path", "`ttt fit FILE... -o"),
-        ("UPDATE inputs SET path = '$(x).pgn'", "`ttt fit '$(x).pgn' -o"),
-        ("INSERT INTO inputs VALUES ('a.csv', 'aliases', '', 0, 0, 0)", "`ttt fit games.csv --aliases a.csv -o"),
-    ],
-)  # fmt: skip
-def test_what_an_older_run_says_of_its_files_is_text(old_run: Path, change: str, said: str) -> None:
-    with duckdb.connect(str(old_run)) as database:
-        database.execute(change)
-    with pytest.raises(RunError) as raised:
-        open_run(old_run)
-    assert said in (raised.value.hint or "")
 
 
 @pytest.mark.parametrize("old_run", [FORMAT], indirect=True)

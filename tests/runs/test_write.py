@@ -1,16 +1,26 @@
+import os
 import shutil
+import subprocess
+import sys
 from collections import namedtuple
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
 import duckdb
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from tests.support.builders import make_games
 from tests.support.cases import each
 from tests.support.handmade import CONFIG, RECORDS, REPORT, games_of, run_of, write_small_run
+from tests.support.processes import holding
+from tests.support.strategies import examples
 from ttt_cli import api
+from ttt_cli.cli import main
 from ttt_cli.cli.main import run as run_command
 from ttt_cli.config.schema import SolverConfig
 from ttt_cli.fitted import Line
@@ -20,24 +30,13 @@ from ttt_cli.room import MEMORY, FileRoom
 from ttt_cli.runs import columns
 from ttt_cli.runs.meta import WHERE, RunMeta
 from ttt_cli.runs.run import open_run
-from ttt_cli.runs.write import check_destination, check_space, write_run
+from ttt_cli.runs.write import check_destination, check_space, write_run, writing
 from ttt_cli.support.errors import RunError
+from ttt_cli.support.files import waiting
 from ttt_cli.systems import ttt
 from ttt_cli.timeline import build_timeline
 
 Usage = namedtuple("Usage", "total used free")
-
-
-def test_skills_have_inactive_years_and_further_quantities(tmp_path: Path) -> None:
-    write_small_run(tmp_path / "a.ttt", further="draw_margin")
-    columns, rows = open_run(tmp_path / "a.ttt").select("SELECT * FROM skills")
-    assert columns == (
-        *("player", "period", "period_number", "mean", "sd", "games"),
-        *("draw_margin", "draw_margin_sd"),
-    )
-    assert [(row[1], row[5]) for row in rows if row[0] == "Anderssen, Adolf"] == [
-        ("1858", 3), ("1859", 0), ("1860", 0), ("1861", 1), ("1862", 1),
-    ]  # fmt: skip
 
 
 def test_players_have_their_record_and_first_highest_peak(tmp_path: Path) -> None:
@@ -164,14 +163,6 @@ def test_a_write_that_is_broken_off_leaves_the_old_run_and_nothing_else(
     assert place.read_bytes() == before
 
 
-def test_only_the_run_is_left_and_a_stale_log_does_not_reach_it(tmp_path: Path) -> None:
-    place = tmp_path / "a.ttt"
-    (tmp_path / "a.ttt.wal").write_bytes(b"of another database")
-    write_small_run(place)
-    assert list(tmp_path.iterdir()) == [place]
-    assert open_run(place).meta.games == 7
-
-
 def test_a_run_may_be_replaced_and_nothing_else(tmp_path: Path) -> None:
     place = tmp_path / "a.ttt"
     assert check_destination(place) is None
@@ -203,12 +194,6 @@ def test_a_link_to_a_run_keeps_pointing_there(tmp_path: Path) -> None:
     write_small_run(link, RECORDS[:2])
     assert link.is_symlink()
     assert open_run(tmp_path / "a.ttt").meta.games == 2
-
-
-def test_a_system_without_uncertainty_leaves_the_sd_out() -> None:
-    run = run_of(games_of(RECORDS), chains={"skill": Line(np.arange(8.0), np.full(8, np.nan))})
-    assert run.select("SELECT DISTINCT sd, mean IS NULL FROM skills")[1] == [(None, False)]
-    assert run.select("SELECT DISTINCT peak_sd, peak_mean IS NULL FROM players")[1] == [(None, False)]
 
 
 def test_players_without_games_are_kept() -> None:
@@ -297,3 +282,229 @@ def test_a_default_name_takes_only_the_place_of_a_run_of_the_same_file(
     err = capsys.readouterr().err
     assert "g.ttt: is a run of other games (./g.csv)" in err
     assert "name another run with -o, or replace this one with -o g.ttt" in err
+
+
+@given(st.data())
+@examples(12)
+def test_records_are_the_weighted_results(data: st.DataObject) -> None:
+    rows = [RECORDS[i] for i in sorted(data.draw(st.lists(st.integers(0, 6), min_size=1, max_size=12)))]
+    same = data.draw(st.booleans())
+    weights = [2.0] * len(rows) if same else [data.draw(st.sampled_from([0.5, 1.0, 3.0])) for _ in rows]
+    games = games_of(rows, weights)
+    if same:
+        games = replace(games, weight=np.broadcast_to(2.0, len(rows)))
+        assert games.weight.strides == (0,)
+    expected = np.zeros((3, len(games.players)))
+    for (_, white, black, result), weight in zip(rows, weights, strict=True):
+        outcome = ("0-1", "1/2-1/2", "1-0").index(result)
+        expected[outcome, games.players.index(white)] += weight
+        expected[2 - outcome, games.players.index(black)] += weight
+    found = run_of(games).arrays("SELECT games, losses, draws, wins FROM players")
+    assert np.array_equal([found["losses"], found["draws"], found["wins"]], expected)
+    assert np.array_equal(found["games"], expected.sum(axis=0))
+
+
+locks = pytest.mark.skipif(sys.platform == "win32", reason="no such locks there")
+NEW = "date,white,black,result\n1863,a,b,1-0\n"
+HOLD = (
+    "import sys; from ttt_cli.runs.write import writing\n"
+    "with writing(sys.argv[1]):\n print('held', flush=True)\n sys.stdin.readline()"
+)
+
+
+@pytest.fixture
+def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    main.run(["fit", _games("old", 3), "-q", "-o", "a.ttt"])
+    return tmp_path / "a.ttt"
+
+
+def _games(name: str, count: int) -> str:
+    rows = "".join(f"18{50 + i},{name},b,1-0\n18{50 + i},b,{name},1/2-1/2\n" for i in range(count))
+    Path(f"{name}.csv").write_text(f"date,white,black,result\n{rows}")
+    return f"{name}.csv"
+
+
+def names() -> list[str]:
+    return sorted(path.name for path in Path().iterdir() if path.suffix != ".csv")
+
+
+@locks
+@pytest.mark.slow
+def test_who_holds_a_run_may_take_it_again_and_leaves_nothing(tmp_path: Path) -> None:
+    place = tmp_path / "a.ttt"
+    with writing(place):
+        with writing(place):
+            write_small_run(place)
+        assert (tmp_path / ".a.ttt.lock").exists()
+    assert list(tmp_path.iterdir()) == [place]
+
+
+@locks
+@pytest.mark.slow
+def test_a_link_and_its_run_are_one(tmp_path: Path) -> None:
+    (tmp_path / "link.ttt").symlink_to("a.ttt")
+    with writing(tmp_path / "a.ttt"), subprocess.Popen(
+        [sys.executable, "-m", "ttt_cli", "fit", "-", "--no-wait", "-o", str(tmp_path / "link.ttt")],
+        stdin=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+    ) as other:  # fmt: skip
+        _, err = other.communicate(NEW)
+    assert other.returncode == 2
+    assert "another process writes this run" in err
+
+
+COMMANDS = (
+    ["update", "a.ttt", "new.csv"],
+    ["fit", "new.csv", "-o", "a.ttt"],
+    ["tune", "beta", "-r", "a.ttt"],
+    ["evidence", "--grid", "beta=300/400", "-r", "a.ttt"],
+)
+
+
+@locks
+@pytest.mark.slow
+@pytest.mark.parametrize("args", COMMANDS, ids=lambda args: args[0])
+def test_the_second_writer_is_refused_by_choice_or_waits(
+    place: Path, args: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    _games("new", 2)
+    before = place.read_bytes()
+    with holding(HOLD, "a.ttt") as end:
+        assert main.run([*args, "--no-wait"]) == 2
+        assert capsys.readouterr().err.splitlines() == [
+            "a.ttt: another process writes this run", "hint: leave --no-wait out to wait until it ends",
+        ]  # fmt: skip
+        assert place.read_bytes() == before
+        assert main.run(["player", "old", "-r", "a.ttt"]) == 0  # readers need no lock
+        told: list[str] = []
+        with waiting(lambda sentence: (told.append(sentence), end()), wait=True), writing("a.ttt"):
+            pass
+        assert told == ["a.ttt: waiting for another process that writes this run (--no-wait refuses)"]
+    assert main.run(args) in (0, 4)
+    assert {*names()} - {"a.ttt.points"} == {"a.ttt"}
+
+
+@locks
+@pytest.mark.slow
+def test_a_command_that_waits_says_so_and_sees_what_the_other_wrote(place: Path) -> None:
+    _games("new", 2)
+    _games("newer", 1)
+    command = [sys.executable, "-m", "ttt_cli", "update", "a.ttt", "newer.csv"]
+    with writing(place):
+        second = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
+        assert second.stderr is not None
+        said = second.stderr.readline()
+        assert said == "a.ttt: waiting for another process that writes this run (--no-wait refuses)\n"
+        assert main.run(["update", "a.ttt", "new.csv", "-q"]) == 0
+    _, rest = second.communicate()
+    assert (second.returncode, rest.splitlines()[-1]) == (0, "a.ttt written")
+    assert [name for (name,) in open_run(place).select("SELECT path FROM inputs")[1]] == [
+        "old.csv", "new.csv", "newer.csv",
+    ]  # fmt: skip
+    assert names() == ["a.ttt"]
+
+
+VERSION_AT = 12  # in a DuckDB file, the version of its storage
+OF_1_4 = 67
+
+
+@contextmanager
+def files_up_to(size: int) -> Iterator[None]:
+    """No file may grow beyond so many bytes, as on a full disk."""
+    resource = pytest.importorskip("resource")
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size, before[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("size", [20_000, 500_000, 1_000_000, 2_000_000])
+def test_a_disk_that_fills_leaves_the_run_that_was_there(tmp_path: Path, size: int) -> None:
+    place = tmp_path / "a.ttt"
+    write_small_run(place)
+    before = place.read_bytes()
+    with files_up_to(size), pytest.raises(RunError, match=r"a\.ttt: cannot be written: .*File too large"):
+        write_small_run(place, RECORDS[:2])
+    assert place.read_bytes() == before
+    assert list(tmp_path.iterdir()) == [place]
+
+
+@pytest.mark.slow
+def test_the_log_beside_a_run_goes_after_the_run_has_come(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    place, log = tmp_path / "a.ttt", tmp_path / "a.ttt.wal"
+    write_small_run(place)
+    log.write_bytes(b"of another database")
+
+    def failing(*_: object) -> None:
+        raise OSError(5, "Input/output error")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Path, "replace", failing)
+        with pytest.raises(RunError, match="Input/output error"):
+            write_small_run(place)
+    assert log.exists()
+    write_small_run(place)
+    assert not log.exists()
+
+
+UNFINISHED = (
+    "import duckdb, os, sys; c = duckdb.connect(sys.argv[1]); c.execute(\"INSERT INTO meta VALUES ('x', 'y')\");"
+    "os.kill(os.getpid(), 9)"
+)
+
+
+@pytest.mark.slow
+def test_a_log_of_another_database_beside_a_run_is_named_and_never_applied(tmp_path: Path) -> None:
+    place, log = tmp_path / "a.ttt", tmp_path / "a.ttt.wal"
+    write_small_run(place)
+    write_small_run(tmp_path / "b.ttt", RECORDS[:2])
+    subprocess.run([sys.executable, "-c", UNFINISHED, str(place)], check=False)
+    assert log.exists()
+    assert ("x", "y") in open_run(place).select("SELECT * FROM meta")[1]
+    shutil.copyfile(tmp_path / "b.ttt", place)
+    with pytest.raises(RunError, match="cannot be opened") as caught:
+        open_run(place)
+    assert "a.ttt.wal belongs to another database" in (caught.value.hint or "")
+    log.unlink()
+    assert open_run(place).meta.games == 2
+
+
+def test_the_oldest_duckdb_that_we_allow_can_read_a_run(tmp_path: Path) -> None:
+    write_small_run(tmp_path / "a.ttt")
+    version = (tmp_path / "a.ttt").read_bytes()[VERSION_AT : VERSION_AT + 8]
+    assert int.from_bytes(version, "little") <= OF_1_4
+
+
+def test_mode_stays_and_a_protected_run_is_refused_before_the_work(tmp_path: Path) -> None:
+    place = tmp_path / "a.ttt"
+    write_small_run(place)
+    place.chmod(0o600)
+    write_small_run(place, RECORDS[:2])
+    assert place.stat().st_mode & 0o777 == 0o600
+    place.chmod(0o444)
+    with pytest.raises(RunError, match="write-protected") as caught:
+        check_destination(place)
+    assert "chmod u+w" in (caught.value.hint or "")
+    with pytest.raises(RunError, match="write-protected"):
+        write_small_run(place)
+    assert open_run(place).meta.games == 2
+
+
+@pytest.mark.slow
+def test_other_names_of_a_run_keep_the_old_one_and_that_is_said(tmp_path: Path) -> None:
+    place, other = tmp_path / "a.ttt", tmp_path / "b.ttt"
+    write_small_run(place)
+    os.link(place, other)
+    told: list[str] = []
+    with waiting(told.append, wait=True):
+        write_small_run(place, RECORDS[:2])
+    assert (open_run(place).meta.games, open_run(other).meta.games) == (2, 7)
+    assert told == [f"{place} has 2 hard links: the other names keep the old run"]
+    with waiting(told.append, wait=True):
+        write_small_run(place)
+    assert len(told) == 1

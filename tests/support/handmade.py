@@ -14,7 +14,7 @@ from ttt_cli.config.schema import Config, ModelConfig, Period
 from ttt_cli.fitted import Fit, Status, Walk
 from ttt_cli.games.table import Games
 from ttt_cli.reading.reports import FileReport, Problem, ReadReport
-from ttt_cli.runs import attach
+from ttt_cli.runs import database
 from ttt_cli.runs.run import Run, open_run
 from ttt_cli.runs.write import memory_run, write_run
 from ttt_cli.timeline import Timeline, build_timeline
@@ -92,7 +92,7 @@ def fit_of(timeline: Timeline, *, converged: bool = True, further: str | None = 
     )
 
 
-_WRITTEN: dict[tuple[Hashable, ...], tuple[bytes, tuple[str, ...]]] = {}
+_WRITTEN: dict[tuple[Hashable, ...], tuple[bytes, database.Catalog]] = {}
 CONFIG = Config(model=ModelConfig(name="ttt", beta=480.0, tau=60, draw_margin="auto"))  # type: ignore[call-arg]
 
 
@@ -117,14 +117,14 @@ def written(path: Path, write: Callable[[], object], *key: Hashable) -> Path:
     A file that stands there is written over in truth.
     """
     if key in _WRITTEN and not path.exists():
-        content, chains = _WRITTEN[key]
+        content, catalog = _WRITTEN[key]
         path.write_bytes(content)
-        attach.CHECKED[attach.signature(path)] = chains, True
+        database.CHECKED[database.signature(path)] = catalog, True
     else:
         write()
         with open_run(path) as run:
             assert run.select("FROM meta")[1]  # looks at all numbers
-            _WRITTEN[key] = path.read_bytes(), run._chains
+            _WRITTEN[key] = path.read_bytes(), run._catalog
     return path
 
 

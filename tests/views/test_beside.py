@@ -8,10 +8,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tests.support.handmade import put_small_run
 from tests.views.report.site.conftest import TOLD, run_of
 from tests.views.report.site.pages import Page, broken
-from ttt_cli.cli.main import run as ttt
 from ttt_cli.runs.run import Run
 from ttt_cli.support.errors import ConfigError, DataError, LookupFailed
 from ttt_cli.views.beside import read_beside
@@ -93,7 +91,6 @@ def test_several_ratings_of_one_period_count_by_their_mean(run: Run, tmp_path: P
     ("text", "error", "words"),
     [
         ("who,when,rating\n", DataError, "no columns player, period and rating"),
-        ("", DataError, "no columns"),
         ("player,year,rating\nMorphy,1858,high\n", DataError, r"a.csv:2: 'high' is no rating"),
         ("player,year,rating\n\"Morphy, Paul\",1858,2600\n", LookupFailed, "1 of its ratings"),
         (
@@ -144,14 +141,3 @@ def test_two_runs_in_different_units_are_not_drawn_on_one_axis() -> None:
     assert "--scale" in (refused.value.hint or "")
     assert make_figure(elo, "skills", ["Morphy"], other=run_of(TOLD, scale=anchor)).notes == ()
     assert "rating, Elo (Morphy in 1858 = 2600)" in str(make_figure(elo, "skills", ["Morphy"]).spec)
-
-
-def test_figures_and_pages_say_how_well_they_agree(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], table: str
-) -> None:
-    put_small_run(tmp_path / "a.ttt")
-    asked = ["-r", str(tmp_path / "a.ttt"), "--beside", table]
-    assert ttt(["plot", "Morphy", *asked, "-o", str(tmp_path / "a.svg")]) == 0
-    assert "edo.csv.gz: " in capsys.readouterr().err
-    assert ttt(["report", str(tmp_path / "a.html"), *asked]) == 0
-    assert "correlation" in capsys.readouterr().err

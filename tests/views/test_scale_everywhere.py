@@ -15,11 +15,17 @@ import pytest
 
 from tests.support.handmade import CONFIG, REPORT, fit_of, games_of
 from ttt_cli.cli.main import run as ttt
+from ttt_cli.config.load import Document
 from ttt_cli.config.schema import ScaleConfig
-from ttt_cli.runs.run import open_run
-from ttt_cli.runs.write import write_run
+from ttt_cli.runs.run import Run, open_run
+from ttt_cli.runs.write import memory_run, write_run
+from ttt_cli.systems.resolve import resolve
 from ttt_cli.timeline import build_timeline
-from ttt_cli.views.report.page import report_data
+from ttt_cli.views.figures.figure import make_figure
+from ttt_cli.views.players import player_games
+from ttt_cli.views.rankings import Eligible, leader_rows, peaks, ranking, reign_rows
+from ttt_cli.views.report.page import report_data, report_page
+from ttt_cli.views.versus import versus_view
 
 RECORDS = (
     ("1857", "Morphy, Paul", "Paulsen, Louis", "1-0"),
@@ -119,3 +125,36 @@ def test_python_and_the_page_show_ratings(asked: list[str], right: Skills) -> No
     text = json.dumps(data["players"])
     assert "2600" in text
     assert not re.search(r"\b10\d\d(\.\d+)?\b", text)
+
+
+def fitted(anchors: list[str]) -> Run:
+    games = games_of(RECORDS)
+    timeline = build_timeline(games)
+    resolved = resolve(Document(values={"model": {"beta": 300, "draw_margin": 100}}))
+    fit = resolved.model.fit(timeline, resolved.params, resolved.config.solver)
+    config = resolved.config.model_copy(update={"scale": ScaleConfig(anchors=anchors)})
+    return memory_run(games, timeline, replace(fit, elo_unit=UNIT), config)
+
+
+def test_orders_and_chances_do_not_depend_on_the_scale() -> None:
+    points, elo = fitted([]), fitted([ANCHOR])
+    one, other = (versus_view(run, "Anderssen", "Morphy", games=7).report for run in (points, elo))
+    facts, scaled = (dict(zip(rows.columns, rows.rows[0], strict=True)) for rows in (one, other))
+    for key in ("stronger", "win", "draw", "loss", "expected", "match_win", "match_low_80"):
+        assert scaled[key] == pytest.approx(facts[key], abs=1e-9), key
+    for key in ("lead", "sd_a", "sd_b"):
+        assert scaled[key] == pytest.approx(facts[key] / UNIT), key
+    for view in (
+        lambda run: ranking(run, "1862", Eligible(2), None),
+        lambda run: leader_rows(run, Eligible(0)),
+        lambda run: player_games(run, "Anderssen, Adolf")[0],
+    ):
+        here, there = (view(run) for run in (points, elo))
+        column = here.columns.index("expected" if "expected" in here.columns else "p_best")
+        assert [row[1] for row in here.rows] == [row[1] for row in there.rows]
+        chances = [row[column] for row in here.rows]
+        assert chances == pytest.approx([row[column] for row in there.rows], abs=1e-6)
+    for rows in (reign_rows(elo, Eligible(0)), peaks(elo, Eligible(2), 3)):
+        assert "Morphy in 1858 = 2600; 200 points are 76 %" in rows.title[-1]
+    assert "skill, points" in str(make_figure(points, "skills", ["Anderssen"]).spec)
+    assert '"title":"rating, Elo (' in report_page(elo)

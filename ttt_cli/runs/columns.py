@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from dataclasses import fields
 from datetime import UTC, datetime
-from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -16,10 +15,10 @@ from ttt_cli.games.table import Games
 from ttt_cli.periods import period_of
 from ttt_cli.reading.columns import Column, alike, spread
 from ttt_cli.reading.reports import TEXT_COLUMNS, FileReport, InputFile, Problem, ReadReport
+from ttt_cli.runs.database import ALIASES, FORMAT, definitions
 from ttt_cli.runs.meta import INSERT, WHERE, EvidencePoint, RunMeta
-from ttt_cli.runs.schema import ALIASES, FORMAT, definitions
 from ttt_cli.support import VERSION
-from ttt_cli.support.arrays import Array, Ids, Places
+from ttt_cli.support.arrays import Ids, Places
 from ttt_cli.support.folding import fold_all, fold_surnames
 from ttt_cli.timeline import Timeline
 
@@ -27,8 +26,6 @@ if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
 Columns = dict[str, NDArray[np.generic]]
-_SORTED: Final = 16  # times as many pairs are sorted at once as rows are read
-
 
 # Columns of Games as they are in the table game_rows, after the period
 _GAMES: Final = (
@@ -45,7 +42,7 @@ def fill(
     written = _insert_games(connection, games, timeline)
     nodes = timeline.room.empty("by player", (timeline.n_nodes,), np.int64)
     nodes[:] = by_player(timeline)
-    names = texts(games.players)
+    names = np.array(games.players, object)
     for part in parts_by_player(timeline):
         found = spans(timeline, fit, nodes[part])
         _insert(connection, "spans", {**found, "player": names[found["player"]]})
@@ -53,9 +50,12 @@ def fill(
     players, periods = player_columns(games), periods_of_histories(timeline)
     tables: dict[str, Columns] = {
         "names": {name: players[name] for name in ("id", "player")},
-        "periods": {"number": periods, "label": texts([timeline.label(n) for n in periods.tolist()])},
+        "periods": {
+            "number": periods,
+            "label": np.array([timeline.label(n) for n in periods.tolist()], object),
+        },
         "neutral_games": {"row": np.flatnonzero(games.neutral)},
-        "texts": {"id": np.arange(len(written), dtype=np.int32), "text": texts(written)},
+        "texts": {"id": np.arange(len(written), dtype=np.int32), "text": np.array(written, object)},
     }
     if fit.links is not None:
         tables |= link_columns(fit.links, nodes)
@@ -64,7 +64,9 @@ def fill(
             tables[table] = vars(curve)
     for table, rows in {**report_rows(games.report), "spellings": list(games.spellings)}.items():
         if rows:
-            tables[table] = {f"c{i}": texts(column) for i, column in enumerate(zip(*rows, strict=True))}
+            tables[table] = {
+                f"c{i}": np.array(column, object) for i, column in enumerate(zip(*rows, strict=True))
+            }
     for table, columns in tables.items():
         _insert(connection, table, columns)
     _insert(connection, "players", players, _PLAYERS)
@@ -101,11 +103,15 @@ def _insert_games(connection: DuckDBPyConnection, games: Games, timeline: Timeli
 # Of equal highest means the first
 _PLAYERS: Final = """
 SELECT named.player, folded, surname, begun.period, ended.period, games, wins, draws, losses,
-       best.period, peak.mean, peak.sd, opponents
+       best.period, peak.mean, peak.sd, coalesce(opponents, 0)
 FROM incoming AS named LEFT JOIN (
     SELECT player, min(period_number) AS first, max(period_number) AS last,
            max({'mean': mean, 'period': -period_number, 'sd': sd}) FILTER (games > 0 AND mean IS NOT NULL) AS peak
     FROM spans GROUP BY player) AS marks USING (player)
+LEFT JOIN (
+    SELECT id, count(*) AS opponents FROM (SELECT unnest([low, high]) AS id FROM (
+        SELECT DISTINCT least(white_id, black_id) AS low, greatest(white_id, black_id) AS high FROM game_rows))
+    GROUP BY id) AS met USING (id)
 LEFT JOIN periods AS begun ON begun.period_number = marks.first
 LEFT JOIN periods AS ended ON ended.period_number = marks.last
 LEFT JOIN periods AS best ON best.period_number = -peak.period
@@ -124,17 +130,7 @@ def _insert(connection: DuckDBPyConnection, table: str, incoming: Columns, sql: 
 
 def describe(games: Games, timeline: Timeline, fit: Fit, config: Config) -> RunMeta:
     """The facts that the run stores about itself."""
-    alike = (
-        "model",
-        "kind",
-        "params",
-        "log_evidence",
-        "leave_one_out",
-        "elo_unit",
-        "posterior",
-        "trace",
-        "notes",
-    )
+    of_fit = {f.name: getattr(fit, f.name) for f in fields(RunMeta) if hasattr(fit, f.name)}
     return RunMeta(
         format=FORMAT,
         version=VERSION,
@@ -148,7 +144,7 @@ def describe(games: Games, timeline: Timeline, fit: Fit, config: Config) -> RunM
         players=len(games.players),
         first=timeline.label(int(timeline.periods[0])) if len(games) else "",
         last=timeline.label(int(timeline.periods[-1])) if len(games) else "",
-        **{name: getattr(fit, name) for name in alike},
+        **of_fit,
         **vars(fit.status),
     )
 
@@ -168,68 +164,26 @@ def report_rows(report: ReadReport) -> dict[str, list[tuple[Any, ...]]]:
     }
 
 
-def texts(values: Sequence[str]) -> NDArray[np.object_]:
-    """Text as an array of objects, shape (n,)."""
-    array = np.empty(len(values), dtype=object)
-    array[:] = values
-    return array
-
-
 def player_columns(games: Games) -> Columns:
-    """Names of the players, their records and numbers of opponents, by columns of the table `players`."""
-    losses, draws, wins = _record(games)
-    folded = fold_all(games.players)
-    return {
-        "id": np.arange(len(games.players), dtype=np.int32),
-        "player": texts(games.players),
-        "folded": texts(folded),
-        "surname": texts(fold_surnames(games.players, folded)),
-        "games": wins + draws + losses,
-        "wins": wins,
-        "draws": draws,
-        "losses": losses,
-        "opponents": _opponents(games),
-    }
-
-
-def _record(games: Games) -> Array:
-    """Weighted losses, draws and wins of each player, (3, players)."""
+    """Names of the players and their weighted records, by columns of the table `players`."""
     n = len(games.players)
-    found = np.zeros((3, n))
+    results = np.zeros((3, n))  # losses, draws, wins
     for part in games.room.parts(len(games)):
         block = n * games.outcome[part].astype(np.int32)
         for_white, for_black = (
             np.bincount(ids[part] + block, games.weight[part], 3 * n).reshape(3, n)
             for ids in (games.white, games.black)
         )
-        found += for_white + for_black[::-1]
-    return found
-
-
-def _opponents(games: Games) -> Places:
-    """Number of different opponents, (players,); pairs of players are sorted in groups of lower players."""
-    n, room = len(games.players), games.room
-    most = _SORTED * room.rows if room.rows else max(len(games), 1)
-
-    def lower(part: slice) -> Ids:
-        return np.minimum(games.white[part], games.black[part])
-
-    count, found = np.zeros(n, np.int64), np.zeros(n, np.int64)
-    for part in room.parts(len(games)):
-        count += np.bincount(lower(part), minlength=n)
-    begin = np.cumsum(count) - count
-    for first, last in pairwise([*np.flatnonzero(np.diff(begin // most, prepend=-1)).tolist(), n]):
-        pairs: list[Places] = []
-        for part in room.parts(len(games)):
-            low = lower(part)
-            chosen = (low >= first) & (low < last)
-            high = np.maximum(games.white[part], games.black[part])[chosen]
-            pairs.append(low[chosen].astype(np.int64) * n + high)
-        keys = np.concatenate(pairs) if pairs else np.empty(0, np.int64)
-        keys.sort()  # several times as fast as np.unique
-        different = keys[np.append(np.ones(len(keys[:1]), np.bool_), keys[1:] != keys[:-1])]
-        found += np.bincount(different // n, minlength=n) + np.bincount(different % n, minlength=n)
-    return found
+        results += for_white + for_black[::-1]
+    folded = fold_all(games.players)
+    return {
+        "id": np.arange(n, dtype=np.int32),
+        "player": np.array(games.players, object),
+        "folded": np.array(folded, object),
+        "surname": np.array(fold_surnames(games.players, folded), object),
+        "games": results.sum(axis=0),
+        **dict(zip(("losses", "draws", "wins"), results, strict=True)),
+    }
 
 
 def link_columns(links: Links, nodes: Places) -> dict[str, Columns]:

@@ -26,7 +26,7 @@ from ttt_cli.gaussian.precision import (
 )
 from ttt_cli.histories import Curve, curve_columns, later_on
 from ttt_cli.periods import STEPS_PER_YEAR, calendar_year
-from ttt_cli.runs.schema import DATABASE
+from ttt_cli.runs.database import DATABASE
 from ttt_cli.support.arrays import Array, Mask, Places
 from ttt_cli.support.errors import ConfigError, LookupFailed, RunError
 from ttt_cli.support.progress import waiting

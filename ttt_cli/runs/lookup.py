@@ -84,8 +84,8 @@ def find_player(query: Query, name: str) -> Found:
     name = name.strip()
     if name.startswith(_EXACT):
         name = name.removeprefix(_EXACT).strip()
-        if exact := _select(query, "player = ?", [name]):
-            return Found(exact[0].player)
+        if _select(query, "player = ?", [name]):
+            return Found(name)
         raise LookupFailed(f"no player is spelled {name!r}", hint="leave = out to search")
     if len(name) > 2 and name[0] == name[-1] == "/":
         from ttt_cli.config.schema import pattern_of
@@ -101,11 +101,9 @@ def find_player(query: Query, name: str) -> Found:
         return _decide(name, matched)
     folded = fold(name)
     exact = _select(query, "player = ?", [name])
-    if exact and exact[0].folded != exact[0].surname:
+    if exact and (exact[0].folded != exact[0].surname or not folded):
         return Found(exact[0].player)
     if not folded:
-        if exact:
-            return Found(exact[0].player)
         raise LookupFailed(f"no player {name!r}", hint="give a name, or a part of one")
     words = folded.split()
     for where, value in (

@@ -19,7 +19,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from ttt_cli.runs.schema import DATABASE, LABELS
+from ttt_cli.runs.database import DATABASE, LABELS
 from ttt_cli.support.errors import RunError
 from ttt_cli.support.files import real_place
 
@@ -196,13 +196,14 @@ class EvidencePoint:
     @classmethod
     def of(cls, fit: Fit, asked: Mapping[str, Any]) -> EvidencePoint:
         """The point of a fit with these parameters in its config."""
+        status = fit.status
         return cls(
-            asked=asked,
-            params=fit.params,
-            log_evidence=float(fit.log_evidence),
-            converged=fit.status.converged,
-            sweeps=fit.status.sweeps,
-            remaining_error=float(fit.status.remaining_error),
+            asked,
+            fit.params,
+            float(fit.log_evidence),
+            status.converged,
+            status.sweeps,
+            float(status.remaining_error),
         )
 
     @property

@@ -9,10 +9,10 @@ from contextlib import closing, contextmanager
 from datetime import datetime
 from functools import cache, cached_property, partial
 from pathlib import Path
-from types import TracebackType
 from typing import TYPE_CHECKING, Any, Final, Literal, Self
 
-from ttt_cli.runs.attach import NotARun, check_numbers, connect, signature, translated
+from ttt_cli.runs import database
+from ttt_cli.runs.database import DATABASE
 from ttt_cli.runs.lookup import Found, Scale, find_period, find_player, find_scale
 from ttt_cli.runs.meta import (
     INSERT,
@@ -25,9 +25,7 @@ from ttt_cli.runs.meta import (
     read_points,
     store_points,
 )
-from ttt_cli.runs.schema import DATABASE, HELD, PUBLIC, session_views
 from ttt_cli.support.errors import LookupFailed, RunError
-from ttt_cli.support.files import replacing
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
@@ -85,7 +83,7 @@ def open_run(path: str | os.PathLike[str] | None = None, scale: Sequence[str] = 
             )
         try:
             run = Run(file, scale)
-        except NotARun as foreign:  # other programs use the ending, too
+        except database.NotARun as foreign:  # other programs use the ending, too
             error = foreign
             continue
         if best is None or run.meta.created > best.meta.created:
@@ -112,19 +110,18 @@ class Run:
         self,
         path: Path | None,
         scale: Sequence[str] = (),
-        opened: tuple[DuckDBPyConnection, tuple[str, ...]] | None = None,
+        opened: tuple[DuckDBPyConnection, database.Catalog] | None = None,
+        may_write: Path | None = None,
     ) -> None:
         self.path = path
-        self._anchors = tuple(scale)
+        self._anchors, self._may_write = tuple(scale), may_write
         self._lock = threading.RLock()
         self._depth = 0
-        self._open: DuckDBPyConnection | None = None
-        self._chains: tuple[str, ...] = ()
+        self._open: DuckDBPyConnection | None
+        self._open, self._catalog = opened or (None, database.Catalog((), frozenset()))
         self._seen: tuple[int, ...] = ()
         self._shown: tuple[float, float] | None = None
         self._points: object = None
-        if opened:
-            self._open, self._chains = opened
         self.meta: RunMeta = read_meta(self._connected(), path)
 
     def __repr__(self) -> str:
@@ -148,9 +145,7 @@ class Run:
         self._depth += 1
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._depth -= 1
         if not self._depth and self.path is not None:
             self.close()
@@ -207,25 +202,11 @@ class Run:
 
         return self.select(f"SELECT * FROM ({sql}) LIMIT 0", parameters)[0], rows()
 
-    def copy_to(
-        self,
-        path: str | os.PathLike[str],
-        format: Literal["parquet", "csv", "json"],  # noqa: A002
-        sql: str,
-    ) -> None:
-        """Write the rows of a SQL query to a file. Raises RunError."""
-        place = Path(path)
-        try:
-            with replacing(place) as temporary:
-                run = self if self.path is None else Run(self.path, self._anchors)
-                if run is not self:
-                    run.close()
-                    run._connected(also=(temporary,))
-                target = str(temporary).replace("'", "''")
-                with run._cursor() as cursor, translated(self.path, place):
-                    cursor.execute(f"COPY ({sql}) TO '{target}' (FORMAT {format}, USE_TMP_FILE false)")
-        except OSError as error:
-            raise RunError(f"cannot be written: {error.strerror or error}", where=str(place)) from error
+    def write_parquet(self, path: Path, sql: str) -> None:
+        """Write the rows of a SQL query to a Parquet file. Raises RunError."""
+        run = self if self.path is None else Run(self.path, self._anchors, may_write=path)
+        with run, run._cursor() as cursor, database.translated(self.path, path):
+            cursor.execute(f"COPY ({sql}) TO {database.quoted(path)} (FORMAT parquet, USE_TMP_FILE false)")
 
     @contextmanager
     def _cursor(self, scale: Scale | None = None) -> Iterator[DuckDBPyConnection]:
@@ -233,29 +214,29 @@ class Run:
         shown = scale or self.scale
         with self._lock:
             connection = self._connected()
-            with translated(self.path):
+            with database.translated(self.path):
                 if self._shown is None and self.path is not None:
-                    check_numbers(connection, self.path, self.meta, self._chains, self._seen)
+                    database.check_numbers(connection, self.path, self.meta, self._catalog, self._seen)
                 if self._shown != (shown.slope, shown.shift):
                     period: Period = self.meta.period  # type: ignore[assignment]
-                    held = {name for (name,) in connection.execute(HELD).fetchall()}
-                    views = session_views(self._chains, period, held, slope=shown.slope, shift=shown.shift)
-                    connection.execute(views)
+                    connection.execute(
+                        database.session_views(*self._catalog, period, shown.slope, shown.shift)
+                    )
                     self._shown, self._points = (shown.slope, shown.shift), None
                 if self.path is not None and (now := points_stat(self.path)) != self._points:
                     self._show_points(connection)
                     self._points = now
             cursor = connection.cursor()
-        with translated(self.path), closing(cursor):
+        with database.translated(self.path), closing(cursor):
             yield cursor
 
-    def _connected(self, also: Sequence[Path] = ()) -> DuckDBPyConnection:
+    def _connected(self) -> DuckDBPyConnection:
         """The database with the run attached. Raises RunReplaced if the file, opened again, has another run."""
         with self._lock:
             if self._open is None:
                 if self.path is None:
                     raise RunError("the run in memory was closed", where=self.name)
-                connection, self._chains, self._seen = connect(self.path, also)
+                connection, self._catalog, self._seen = database.connect(self.path, self._may_write)
                 if "meta" in vars(self) and read_meta(connection, self.path).created != self.meta.created:
                     connection.close()
                     raise self._replaced()
@@ -276,7 +257,7 @@ class Run:
 
     def refuse_replaced(self) -> None:
         """Raise RunReplaced if another run replaced this one."""
-        if self.path is None or (self._open is not None and self._seen == signature(self.path)):
+        if self.path is None or (self._open is not None and self._seen == database.signature(self.path)):
             return
         with Run(self.path) as current:
             if current.meta.created != self.meta.created:
@@ -303,18 +284,18 @@ class Run:
 
     def skills(self, player: str | None = None) -> DataFrame:
         """Skills in every period, of all players or one (`find_player`): a pandas DataFrame."""
-        if player is None:
-            return self.query(PUBLIC["skills"])
-        named = self.find_player(player).player
-        return self.query(f"SELECT * FROM ({PUBLIC['skills']}) WHERE player = ?", [named])
+        where, values = "", []
+        if player is not None:
+            where, values = " WHERE player = ?", [self.find_player(player).player]
+        return self.query(f"SELECT * FROM ({database.PUBLIC['skills']}){where}", values)
 
     def players(self) -> DataFrame:
         """Players with first and last period, record and peak: a pandas DataFrame."""
-        return self.query(PUBLIC["players"])
+        return self.query(database.PUBLIC["players"])
 
     def games(self) -> DataFrame:
         """Games as used, with event, site and round: a pandas DataFrame."""
-        return self.query(PUBLIC["games"])
+        return self.query(database.PUBLIC["games"])
 
     @property
     def has_joint(self) -> bool:
@@ -379,8 +360,8 @@ class Run:
         """Parameters of draws in a year, points: of the last year with games up to it; None if they are constant."""
         if not self._draws:
             return None
-        known = [row for row in self._draws if row[0] <= year] or self._draws[:1]
-        return {"draw_margin": known[-1][1], "draw_margin_level": known[-1][3]}
+        _, margin, _, level = max((row for row in self._draws if row[0] <= year), default=self._draws[0])
+        return {"draw_margin": margin, "draw_margin_level": level}
 
     @cached_property
     def _draws(self) -> list[Row]:

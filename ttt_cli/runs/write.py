@@ -13,21 +13,11 @@ from typing import Any, Final
 from ttt_cli.config.schema import Config
 from ttt_cli.fitted import Fit
 from ttt_cli.games.table import Games
-from ttt_cli.runs.attach import (
-    CHECKED,
-    NotARun,
-    check_name,
-    first_line,
-    log_of,
-    looks_like_database,
-    quoted,
-    signature,
-    translated,
-)
+from ttt_cli.runs import database
 from ttt_cli.runs.columns import fill, report_rows
+from ttt_cli.runs.database import DATABASE
 from ttt_cli.runs.meta import basis_of, drop_stale_points
 from ttt_cli.runs.run import Run
-from ttt_cli.runs.schema import ALIASES, DATABASE
 from ttt_cli.support.errors import RunError
 from ttt_cli.support.files import WRITER, is_protected, locked, real_place, replacing, workplace
 from ttt_cli.timeline import Timeline
@@ -54,7 +44,7 @@ def writing(path: str | os.PathLike[str] | None) -> Iterator[None]:
     if path is None:
         yield
         return
-    check_name(Path(path))
+    database.check_name(Path(path))
     place = real_place(Path(path))
     if place in WRITER.held:
         yield
@@ -103,10 +93,8 @@ def check_sources(path: str | os.PathLike[str], sources: Sequence[str]) -> None:
         return
     try:
         with Run(place, ["points"]) as run:
-            query = (
-                f"SELECT path FROM {DATABASE}.main.inputs WHERE kind <> '{ALIASES}' ORDER BY rowid LIMIT 1000"
-            )
-            files = [file for (file,) in run.select(query)[1]]
+            query = f"SELECT path FROM {DATABASE}.main.inputs WHERE kind <> ? ORDER BY rowid LIMIT 1000"
+            files = [file for (file,) in run.select(query, [database.ALIASES])[1]]
     except RunError:
         return  # as `check_destination` describes
     if not any(
@@ -152,19 +140,22 @@ def write_run(
             with replacing(target) as temporary:
                 limits: dict[str, Any] = {**_LIMITS, "temp_directory": f"{temporary}.tmp"}
                 with closing(duckdb.connect(config=limits)) as connection:
-                    attached = f"{quoted(temporary)} AS {DATABASE} (STORAGE_VERSION '{STORAGE}')"
+                    attached = f"{database.quoted(temporary)} AS {DATABASE} (STORAGE_VERSION '{STORAGE}')"
                     connection.execute(f"ATTACH {attached}; USE {DATABASE}; BEGIN")
                     meta = fill(connection, games, timeline, fit, config)
+                    catalog = database.check_catalog(connection, target)
                     connection.execute(f"COMMIT; CHECKPOINT {DATABASE}; USE memory; DETACH {DATABASE}")
-                if log_of(temporary).exists():  # DuckDB does not report this
+                if database.log_of(temporary).exists():  # DuckDB does not report this
                     raise OSError("the database was not written out")
-            log_of(place).unlink(missing_ok=True)  # of a process that died here
+            database.log_of(place).unlink(missing_ok=True)  # of a process that died here
         except OSError as error:
             raise _not_written(path, error) from error
         except duckdb.Error as error:
-            reason = first_line(str(error)).rpartition("rror: ")[2].replace(str(temporary), place.name)
+            reason = (
+                database.first_line(str(error)).rpartition("rror: ")[2].replace(str(temporary), place.name)
+            )
             raise RunError(f"cannot be written: {reason}", where=str(path)) from error
-        CHECKED[signature(target)] = tuple(fit.chains), True
+        database.CHECKED[database.signature(target)] = catalog, True
         digests = [digest for _, _, digest, *_ in report_rows(games.report)["inputs"]]
         if gone := drop_stale_points(target, basis_of(meta, digests)):
             WRITER.report(f"{path}: {gone:,} evidence points of other games or settings are dropped")
@@ -175,11 +166,12 @@ def memory_run(games: Games, timeline: Timeline, fit: Fit, config: Config, scale
     import duckdb
 
     connection = duckdb.connect(":memory:")
-    with translated(None):
+    with database.translated(None):
         connection.execute(f"ATTACH ':memory:' AS {DATABASE}; USE {DATABASE}")
         fill(connection, games, timeline, fit, config)
         connection.execute("USE memory")
-    return Run(None, scale, (connection, tuple(fit.chains)))
+        catalog = database.check_catalog(connection, Path("memory"))
+    return Run(None, scale, (connection, catalog))
 
 
 def _check_place(place: Path) -> None:
@@ -200,12 +192,12 @@ def _standing(place: Path) -> str:
     foreign = RunError(
         "exists and is not a run of ttt", where=str(place), hint="name another file with -o, or remove it"
     )
-    if not looks_like_database(place):
+    if not database.looks_like_database(place):
         raise foreign
     try:
         with Run(place) as run:
             return run.meta.describe()
-    except NotARun:
+    except database.NotARun:
         raise foreign from None
     except RunError as error:  # held, damaged, of another version
         if place.suffix != ".ttt":

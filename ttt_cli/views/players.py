@@ -150,17 +150,11 @@ def record_table(record: Rows, sides: Sides = _COLOURS) -> Rows:
     """The same for terminals: one row per period with the records by side as `+wins =draws -losses`."""
     records = {(row[1], row[2]): record_words(*row[4:7]) for row in record.rows}
     shown = (*sides, NEUTRAL) if any(colour == NEUTRAL for _, colour in records) else sides
-    rows = [
-        (
-            player,
-            period,
-            records[period, "both"],
-            *means,
-            *(records.get((period, side), "") for side in shown),
-        )
-        for player, period, colour, _, _, _, _, *means in record.rows
-        if colour == "both"
-    ]
+    rows = []
+    for player, period, colour, _, _, _, _, *means in record.rows:
+        if colour == "both":
+            by_side = [records.get((period, side), "") for side in shown]
+            rows.append((player, period, records[period, "both"], *means, *by_side))
     colours = (side if side == NEUTRAL else f"as_{side}" for side in shown)
     columns = ("player", "period", "record", "score", "expected", "opponents_mean", *colours)
     return replace(record, columns=columns, rows=rows)
@@ -181,31 +175,18 @@ def upset_rows(
     won = sorted(
         (g for g in games if g.result == 2 and g.chance.expected < 0.5), key=lambda g: (g.chance.win, g.date)
     )
-    rows = [
-        (
-            player,
-            g.date,
-            g.opponent,
-            g.chance.win,
-            g.side(sides),
-            g.own["mean"],
-            g.their["mean"],
-            g.file,
-            g.line,
-        )
-        for g in won
-    ]
+    rows = []
+    for game in won:
+        found = game.date, game.opponent, game.chance.win, game.side(sides)
+        rows.append((player, *found, game.own["mean"], game.their["mean"], game.file, game.line))
     columns = ("player", "date", "opponent", "p_win", "colour", "mean", "opponent_mean", "file", "line")
     return Rows(columns, rows, title, _DECIMALS, frozenset({"player"}))
 
 
 def best_period(games: Sequence[Played]) -> tuple[str, Tally] | None:
     """The period with the most points above expectation; None without games."""
-    sums = {period: tally(played) for period, played in groupby(games, lambda game: game.period)}
-    if not sums:
-        return None
-    best = max(sums, key=lambda period: sums[period].points - sums[period].expected)
-    return best, sums[best]
+    sums = [(period, tally(played)) for period, played in groupby(games, lambda game: game.period)]
+    return max(sums, key=lambda one: one[1].points - one[1].expected, default=None)
 
 
 _SKILL_DECIMALS: Final = dict.fromkeys(

@@ -140,8 +140,10 @@ def eligible(
     if everyone:
         return Eligible(**given)
     usual: dict[str, Any] = {"active": ACTIVE_YEARS}
+    newcomer, virtual = run.meta.params.get("prior_sd"), run.meta.params.get("virtual_draws")
+    if virtual:  # of WHR: by the information of its virtual games
+        newcomer = 400.0 / math.log(10.0) / math.sqrt(virtual / 2.0)
     # Above it a skill depends more on the prior than on the games.
-    newcomer = newcomer_sd(run.meta.params)
     largest = None if newcomer is None else round(SD_SHARE * newcomer * run.scale.slope, 1)
     most = math.inf if largest is None else largest / run.scale.slope
     if run.select(_KEEP_TO, [MIN_GAMES, MIN_OPPONENTS, most])[1][0][0] >= ENOUGH:
@@ -154,12 +156,6 @@ def reasons(counts: Mapping[str, int]) -> str:
     given = [f"{counts[why]:,} {why}" for why in _REASONS if counts.get(why)]
     total = sum(counts.get(why, 0) for why in _REASONS)
     return f"{total:,} left out: {', '.join(given)}" if given else ""
-
-
-def newcomer_sd(params: Mapping[str, Any]) -> float | None:
-    """The sd of a skill before any game, points; in WHR from the information of its virtual games. None without sds."""
-    virtual = params.get("virtual_draws")
-    return 400.0 / math.log(10.0) / math.sqrt(virtual / 2.0) if virtual else params.get("prior_sd")
 
 
 def steps(run: Run, years: float) -> int:

@@ -4,10 +4,10 @@ from importlib import import_module
 from threading import Thread
 from typing import Final
 
+from ttt_cli.runs.database import PUBLIC
 from ttt_cli.runs.lookup import Scale
 from ttt_cli.runs.meta import RunMeta, evidence_table
 from ttt_cli.runs.run import CURVES, CurveName, Run
-from ttt_cli.runs.schema import PUBLIC
 from ttt_cli.views.rows import Rows
 
 _SHOWN: Final = 12  # rows of a short table
@@ -58,7 +58,7 @@ def table_rows(run: Run, table: str) -> Rows:
         return Rows(CURVES[table], run.curve(table))
     query = PUBLIC[table]
     columns, found = run.stream(query)
-    return Rows(columns, found, parquet=lambda path: run.copy_to(path, "parquet", query))
+    return Rows(columns, found, parquet=lambda path: run.write_parquet(path, query))
 
 
 def curve_title(run: Run, name: CurveName) -> str:

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from tests.reference.ttt_ep import Twin
+from tests.support.cases import each
 from tests.support.handmade import RECORDS, put_small_run
 from tests.support.joint_runs import PLAY, run_of
 from ttt_cli.runs.run import Run, open_run
@@ -42,6 +43,8 @@ def test_by_default_the_last_period_of_both(run: Run) -> None:
     assert found["expected"] == pytest.approx(either.expected)
     assert found["stronger"] == pytest.approx(stronger(a, b))
     assert (found["lead"], found["played"], found["wins"], found["losses"]) == (1.0, 3, 2, 1)
+    assert (found["skills"], found["sd_lead"]) == ("independent", pytest.approx(50.0 * math.sqrt(2.0)))
+    assert view.report.title[1] == "their skills taken as independent"
     assert "win_white" not in found
     assert "match_games" not in found
 
@@ -55,17 +58,27 @@ def test_without_a_common_period_peaks_and_a_caution(run: Run) -> None:
     assert list(view.record.rows) == []
 
 
-def test_periods_asked_for(run: Run) -> None:
-    found = facts(versus_view(run, "anderssen", "paulsen", at="1861"))
-    assert (found["period_a"], found["period_b"]) == ("1861", "1861")
-    found = facts(versus_view(run, "anderssen", "paulsen", at="1861", at_b="1857"))
-    assert (found["period_a"], found["period_b"]) == ("1861", "1857")
-    found = facts(versus_view(run, "anderssen", "paulsen", at_b="1857"))
-    assert (found["period_a"], found["period_b"]) == ("1862", "1857")
-    found = facts(versus_view(run, "anderssen", "morphy", at="peak"))
-    assert (found["period_a"], found["period_b"]) == ("1862", "1858")
+@each(
+    "a, b, at, at_b, periods",
+    [
+        ("anderssen", "paulsen", "1861", None, ("1861", "1861")),
+        ("anderssen", "paulsen", "1861", "1857", ("1861", "1857")),
+        ("anderssen", "paulsen", None, "1857", ("1862", "1857")),
+        ("anderssen", "morphy", "peak", None, ("1862", "1858")),
+    ],
+)
+def test_periods_asked_for(
+    run: Run, a: str, b: str, at: str | None, at_b: str | None, periods: tuple[str, str]
+) -> None:
+    found = facts(versus_view(run, a, b, at=at, at_b=at_b))
+    assert (found["period_a"], found["period_b"]) == periods
+
+
+def test_pairs_that_cannot_be_compared_are_refused(run: Run) -> None:
     with pytest.raises(LookupFailed, match="Anderssen, Adolf has no skill at 1857"):
         versus_view(run, "anderssen", "morphy", at="1857")
+    with pytest.raises(LookupFailed, match="both match Morphy"):
+        versus_view(run, "morphy", "paul morphy")
 
 
 def test_a_skill_goes_on_after_the_last_game_as_in_a_ranking(run: Run) -> None:
@@ -74,19 +87,6 @@ def test_a_skill_goes_on_after_the_last_game_as_in_a_ranking(run: Run) -> None:
     ranked = ranking(run, "1862", Eligible(), None)
     sds = {row[1]: row[4] for row in ranked.rows}
     assert (found["sd_a"], found["sd_b"]) == (sds["Anderssen, Adolf"], sds["Morphy, Paul"])
-
-
-def test_a_match(run: Run) -> None:
-    found = facts(versus_view(run, "morphy", "anderssen", games=12))
-    promised = match("ttt", run.meta.params, {"mean": 1003.0, "sd": 50.0}, {"mean": 1002.0, "sd": 50.0}, 12)
-    assert (found["match_win"], found["match_draw"], found["match_loss"]) == pytest.approx(
-        (promised.win, promised.tie, promised.loss)
-    )
-    assert (found["match_games"], found["match_low_80"], found["match_high_80"]) == (
-        12,
-        *promised.interval(0.8),
-    )
-    assert found["match_points"] == pytest.approx(promised.expected)
 
 
 def test_with_whites_advantage_each_colour_has_its_own(run: Run) -> None:
@@ -105,21 +105,20 @@ def test_the_record_of_their_games(run: Run) -> None:
     assert view.record.title == ("Anderssen, Adolf against Paulsen, Louis: +0 =1 -1",)
 
 
-def test_nobody_plays_himself(run: Run) -> None:
-    with pytest.raises(LookupFailed, match="both match Morphy"):
-        versus_view(run, "morphy", "paul morphy")
-
-
-def test_a_model_with_margins_of_its_own(tmp_path: Path) -> None:
-    put_small_run(tmp_path / "d.ttt", further="draw_margin")
-    run = open_run(tmp_path / "d.ttt")
+def test_a_match_and_a_model_with_margins_of_its_own(tmp_path: Path) -> None:
+    run = open_run(put_small_run(tmp_path / "d.ttt", further="draw_margin"))
     object.__setattr__(run.meta, "model", "ttt-d")
-    found = facts(versus_view(run, "morphy", "anderssen", games=2))
+    found = facts(versus_view(run, "morphy", "anderssen", games=12))
     a = {"mean": 1003.0, "sd": 50.0, "draw_margin": 100.3, "draw_margin_sd": 5.0}
     b = {"mean": 1002.0, "sd": 50.0, "draw_margin": 100.2, "draw_margin_sd": 5.0}
-    assert (found["win"], found["draw"], found["loss"]) == pytest.approx(
-        colour_blind("ttt-d", run.meta.params, a, b)
+    single, promised = (
+        colour_blind("ttt-d", run.meta.params, a, b),
+        match("ttt-d", run.meta.params, a, b, 12),
     )
+    assert (found["win"], found["draw"], found["loss"]) == pytest.approx(single)
+    names = ("win", "draw", "loss", "points", "low_80", "high_80")
+    expected = promised.win, promised.tie, promised.loss, promised.expected, *promised.interval(0.8)
+    assert [found[f"match_{name}"] for name in names] == pytest.approx(expected)
 
 
 @pytest.mark.parametrize(("a", "b"), [(("a", 1853), ("b", 1853)), (("a", 1857), ("d", 1895))])
@@ -143,13 +142,6 @@ def test_skills_are_taken_together_where_the_run_knows_how(a: tuple[str, int], b
     promised = match("ttt", run.meta.params, one, other, 6)
     assert (found["match_win"], found["skills"]) == (pytest.approx(promised.win, rel=1e-6), "joint")
     assert "joint posterior" in view.report.title[1]
-
-
-def test_where_the_run_does_not_know_skills_are_independent_and_it_says_so(run: Run) -> None:
-    view = versus_view(run, "morphy", "anderssen")
-    found = facts(view)
-    assert (found["skills"], found["sd_lead"]) == ("independent", pytest.approx(50.0 * math.sqrt(2.0)))
-    assert view.report.title[1] == "their skills taken as independent"
 
 
 def test_without_uncertainty_nothing_is_said_of_it() -> None:

@@ -24,7 +24,6 @@ from ttt_cli.views.rankings import (
     leaders,
     leads_of,
     most_dominant,
-    newcomer_sd,
     number_ones,
     peaks,
     ranking,
@@ -43,6 +42,8 @@ def names(run: Run, limits: Eligible, year: int) -> list[str]:
 
 
 def test_who_is_eligible_in_a_period(run: Run) -> None:
+    found = dict(run.select("SELECT player, opponents FROM players")[1])
+    assert found == {"A": 2, "B": 3, "C": 3, "D": 2}
     assert names(run, Eligible(), 1855) == ["A", "B", "C"]
     assert names(run, Eligible(), 1859) == ["A", "B", "C", "D"]
     assert names(run, Eligible(2), 1855) == ["B", "C"]
@@ -92,6 +93,11 @@ def test_the_defaults_hold_where_enough_players_keep_to_them() -> None:
     large, small = league(ENOUGH), league(ENOUGH - 1)
     limits = Eligible(ACTIVE_YEARS, MIN_GAMES, eligible(large).max_sd, MIN_OPPONENTS, FEWEST)
     assert eligible(large) == limits
+    virtual = {"virtual_draws": 0.5}  # of WHR
+    for params, sd in (({"prior_sd": 400.0}, 400.0), (virtual, 800.0 / math.log(10.0)), ({}, None)):
+        large.meta.params.clear()
+        large.meta.params.update(params)
+        assert eligible(large).max_sd == (sd and round(0.45 * sd, 1))
     assert eligible(small) == Eligible(ACTIVE_YEARS)
     assert eligible(large, everyone=True) == Eligible()
     assert eligible(large, everyone=True, min_games=5) == Eligible(min_games=5)
@@ -107,11 +113,6 @@ def test_nobody_leads_who_beat_a_single_opponent_many_times() -> None:
     assert {row[1] for row in ranking(run, "1905", eligible(run), None).rows} == set("abcdefghij")
 
 
-def test_opponents_are_counted_once_each(run: Run) -> None:
-    found = dict(run.select("SELECT player, opponents FROM players")[1])
-    assert found == {"A": 2, "B": 3, "C": 3, "D": 2}
-
-
 def test_who_is_left_out_and_why(run: Run) -> None:
     title = ranking(run, "1859", Eligible(2, 3, None, 3), None).title
     assert title[1] == "2 players are eligible: active within 2 years, at least 3 games, at least 3 opponents"
@@ -122,12 +123,6 @@ def test_who_is_left_out_and_why(run: Run) -> None:
     )
     assert Eligible(None, 0, 49.0).left_out(run) == "4 left out: 4 with a larger sd"
     assert Eligible().left_out(run) == ""
-
-
-def test_whr_has_the_sd_of_its_virtual_games() -> None:
-    assert newcomer_sd({"prior_sd": 400.0}) == 400.0
-    assert newcomer_sd({"virtual_draws": 2.0}) == pytest.approx(400.0 / math.log(10.0))
-    assert newcomer_sd({"k": 20.0}) is None
 
 
 def test_a_period_counts_where_the_player_has_played_enough_by_then() -> None:

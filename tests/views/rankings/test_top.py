@@ -81,7 +81,7 @@ def test_peaks_are_of_periods_with_games(run: Run) -> None:
     assert [row[1] for row in peaks(run, Eligible(2, min_games=4), None).rows] == ["C"]
 
 
-@each("years", [1, 2, 5, 7])
+@each("years", [1, 2, 5, 7, 11])
 def test_best_years_average_consecutive_periods(run: Run, years: int) -> None:
     histories: dict[str, list[tuple]] = {}
     for row in run.select("SELECT player, period, mean, sd, games FROM skills ORDER BY ALL")[1]:
@@ -98,10 +98,6 @@ def test_best_years_average_consecutive_periods(run: Run, years: int) -> None:
     assert [row[1:4] for row in found] == [span[:3] for span in spans]
     for row, span in zip(found, spans, strict=True):
         assert row[4:] == pytest.approx(span[3:])
-
-
-def test_a_history_that_is_too_short_is_left_out(run: Run) -> None:
-    assert list(best_years(run, Eligible(2), 11, None).rows) == []
 
 
 def test_leaders_and_their_reigns(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -123,18 +119,12 @@ def test_leaders_and_their_reigns(run: Run, monkeypatch: pytest.MonkeyPatch) -> 
     assert (rows[0][4], rows[0][8]) == pytest.approx((sum(chances) / 2, min(chances)))
     assert rows[0][5:7] == (1600.0, 50.0)
     assert [row[:2] for row in leader_rows(run, Eligible(0)).rows] == [(o.period, o.player) for o in found]
+    assert [row[:3] for row in reign_rows(run, Eligible(2)).rows][-1] == ("1858", "1859", "D")
+    with pytest.raises(LookupFailed, match="nobody is eligible"):
+        leaders(run, Eligible(2, max_sd=1.0))
     for at_once in (1, 2, 3):
         monkeypatch.setattr("ttt_cli.views.rankings._AT_ONCE", at_once)
         assert leaders(run, Eligible(0))[0] == found
-
-
-def test_with_the_default_reigns_last_through_short_gaps(run: Run) -> None:
-    assert [row[:3] for row in reign_rows(run, Eligible(2)).rows][-1] == ("1858", "1859", "D")
-
-
-def test_nobody_at_all_is_an_error(run: Run) -> None:
-    with pytest.raises(LookupFailed, match="nobody is eligible"):
-        leaders(run, Eligible(2, max_sd=1.0))[0]
 
 
 def test_who_is_best_follows_from_the_joint_posterior() -> None:
@@ -255,3 +245,41 @@ def test_a_system_without_sds_says_nothing_of_chances() -> None:
     _, run = run_of("elo", rows=MET)
     assert {one.p_best for one in leaders(run, Eligible())[0]} == {None}
     assert not any("p_best" in line for line in leader_rows(run, Eligible()).title)
+
+
+SURE_ROWS = [(year, "sure", "other", 2 if k % 4 else 1) for year in (1900, 1902) for k in range(40)]
+SURE_ROWS += [(1901, "new", "other", 2)]
+
+
+def test_who_is_surely_strong_stands_above_who_may_be_stronger() -> None:
+    _, run = run_of(rows=SURE_ROWS)
+    by_mean, by_lower = (list(ranking(run, "1901", Eligible(), 1, by=by).rows) for by in ("mean", "lower"))
+    assert (by_mean[0][1], by_lower[0][1]) == ("new", "sure")
+    everybody = ranking(run, "1901", Eligible(), None, by="lower")
+    lower = {row[1]: row[7] for row in everybody.rows}
+    assert everybody.columns[7] == "lower"
+    assert lower == {row[1]: row[3] - 2.0 * row[4] for row in everybody.rows}
+    assert list(lower.values()) == sorted(lower.values(), reverse=True)
+    chances = {row[1]: row[6] for row in ranking(run, "1901", Eligible(), None).rows}
+    assert {row[1]: row[6] for row in everybody.rows} == chances
+    assert by_lower[0][6] == chances["sure"]
+
+
+def test_peaks_by_what_is_surpassed_for_sure() -> None:
+    _, run = run_of(rows=SURE_ROWS)
+    rows = run.select("SELECT player, mean - 2 * sd, period FROM skills WHERE games > 0 ORDER BY ALL")[1]
+    best = {player: (lower, period) for player, lower, period in rows}
+    for player, lower, period in rows:
+        best[player] = max(best[player], (lower, period))
+    found = list(peaks(run, Eligible(), None, "lower").rows)
+    assert {row[1]: (row[3], row[2]) for row in found} == best
+    assert [row[1] for row in found] == sorted(best, key=best.__getitem__, reverse=True)
+    assert list(peaks(run, Eligible(), 1, "lower").rows) == found[:1]
+    assert {row[1] for row in peaks(run, Eligible(min_games=10), None, "lower").rows} == {"sure", "other"}
+
+
+def test_a_system_without_sds_is_ranked_by_its_means() -> None:
+    _, run = run_of("elo", rows=SURE_ROWS)
+    assert [row[1:3] for row in peaks(run, Eligible(), None, "lower").rows]
+    (first, *_) = ranking(run, "1902", Eligible(), None, by="lower").rows
+    assert first[7] == first[3]

@@ -13,8 +13,8 @@ import numpy as np
 from ttt_cli.games.selection import EXHIBITIONS, names_set
 from ttt_cli.inference.outcome import by_sides, in_year
 from ttt_cli.reading.reports import TEXT_COLUMNS
+from ttt_cli.runs.database import DATABASE
 from ttt_cli.runs.run import Run
-from ttt_cli.runs.schema import DATABASE
 from ttt_cli.support.arrays import Array, Ids, Mask, Places
 from ttt_cli.support.folding import fold_all
 from ttt_cli.timeline import KNOWN, NEUTRAL

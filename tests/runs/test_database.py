@@ -19,17 +19,25 @@ from pathlib import Path
 import duckdb
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
+from tests.support.builders import fit_rows, make_games
 from tests.support.cases import each
-from tests.support.handmade import put_small_run, write_small_run
+from tests.support.handmade import CONFIG, RECORDS, fit_of, games_of, put_small_run, write_small_run
+from tests.support.laid_out import histories
+from tests.support.strategies import examples
 from ttt_cli import fit, read_games
 from ttt_cli.cli.main import run as ttt
-from ttt_cli.periods import period_of
-from ttt_cli.runs import attach, run
-from ttt_cli.runs.meta import EvidencePoint
+from ttt_cli.histories import chain_columns
+from ttt_cli.periods import label, period_of
+from ttt_cli.runs import database
+from ttt_cli.runs.database import LABELS, RANGES
 from ttt_cli.runs.run import open_run
-from ttt_cli.runs.schema import LABELS, RANGES
+from ttt_cli.runs.write import memory_run
 from ttt_cli.support.errors import RunError
+from ttt_cli.systems.registry import MODULES
+from ttt_cli.timeline import build_timeline
 
 REPLACED = "CREATE TABLE kept AS FROM {0}; DROP TABLE {0}; "
 SKILLS = "'a' AS player, '1857' AS period, 1857 AS period_number, 1.0 AS mean, 1.0 AS sd, 1 AS games"
@@ -196,43 +204,6 @@ def test_views_and_macros_of_the_file_are_never_evaluated(
 
 
 @pytest.mark.parametrize(
-    ("evil", "view", "trace"),
-    [
-        ("view_skills_reads", "skills", None),
-        ("view_games_profiles", "games", "page.txt"),
-        ("view_nodes_logs", "nodes", "log"),
-        ("view_finds_files", "skills", None),
-    ],
-)
-def test_the_evil_is_real(evil: str, view: str, trace: str | None, here: Path, port: int) -> None:
-    """Another client that asks these views does act: the tests above are about something."""
-    place = evil_run(here, port, evil)
-    before = files(here)
-    with duckdb.connect(str(place), read_only=True) as database:
-        rows = database.execute(f"FROM {view}").fetchall()
-        database.execute("SELECT 1").fetchall()
-    if trace:
-        after = files(here)
-        assert {path for path in after if after[path] != before.get(path)} >= {str(here / trace)}
-    else:
-        assert "secret" in str(rows)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("evil", ["default", "view_meta_reads"])
-def test_nothing_is_written_to_such_a_run(evil: str, here: Path, port: int) -> None:
-    put_small_run(here / "x.ttt")
-    run = open_run(here / "x.ttt")
-    run.close()
-    evil_run(here, port, evil)
-    before = files(here)
-    with pytest.raises(RunError):
-        run.store_evidence([EvidencePoint({"tau": 1.0}, {"tau": 1.0}, -1.0, True, 5, 0.001)])
-    assert files(here).keys() == before.keys()
-    assert files(here)[str(here / "x.ttt")][1] == before[str(here / "x.ttt")][1]
-
-
-@pytest.mark.parametrize(
     "sql",
     [
         "FROM read_text('{here}/secret')",
@@ -293,15 +264,15 @@ def test_a_file_is_checked_once_in_a_process_and_again_when_it_changed(
     here: Path, port: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     checked: list[str] = []
-    for module, check in ((attach, attach.check_catalog), (run, attach.check_numbers)):
-        real = check
+    for check in (database.check_catalog, database.check_numbers):
 
-        def counted(*args: object, real: Callable[..., object] = real) -> object:
+        def counted(*args: object, real: Callable[..., object] = check) -> object:
             checked.append(real.__name__)
             return real(*args)
 
-        monkeypatch.setattr(module, check.__name__, counted)
+        monkeypatch.setattr(database, check.__name__, counted)
     write_small_run(here / "x.ttt")
+    checked.clear()
     for _ in range(2):
         open_run(here / "x.ttt").select("FROM players")
     assert "check_catalog" not in checked  # written here
@@ -331,6 +302,90 @@ def test_the_ranges_are_those_of_the_calendar(period: str) -> None:
 def test_a_run_without_sds_opens_in_another_process(system: str, tmp_path: Path) -> None:
     games = io.BytesIO(b"date,white,black,result\n1850,A,B,1-0\n1858,A,B,0-1\n1858,A,B,1-0\n")
     fit(read_games(games), model=system, output=tmp_path / "x.ttt")
-    attach.CHECKED.clear()
+    database.CHECKED.clear()
     _, rows = open_run(tmp_path / "x.ttt").select("SELECT count(*), count(sd) FROM skills WHERE games = 0")
     assert rows == [(14, 0)]
+
+
+ROWS = [
+    (1850, "a", "b", 2), (1850, "b", "c", 1), (1850, "c", "a", 2), (1851, "b", "a", 1), (1857, "a", "c", 0),
+    (1857, "b", "c", 2), (1890, "a", "b", 2), (1892, "b", "d", 0), (1895, "d", "c", 1), (1896, "d", "a", 1),
+]  # fmt: skip
+
+
+CAREER = {
+    "growth": 150,
+    "growth_years": 2.5,
+    "decline": 12.5,
+    "decline_after": 3.5,
+    "early": 2,
+    "early_years": 1.5,
+}
+SYSTEMS = [*((name, {}) for name in MODULES), *((name, CAREER) for name in ("ttt", "ttt-d", "trueskill"))]
+
+
+@pytest.mark.slow
+@each("model, given", SYSTEMS)
+def test_every_system_is_shown_as_it_was_found(model: str, given: dict[str, float]) -> None:
+    """Also after the last game of a player, to the end of the run."""
+    timeline, fit = fit_rows(ROWS, model, **given)
+    run = memory_run(make_games(ROWS), timeline, fit, CONFIG)
+    nodes = run.arrays("SELECT * FROM nodes")
+    for onward, source in ((False, "skills"), (True, "skills_within(NULL, NULL, NULL)")):
+        expected, skills = histories(timeline, fit, onward=onward), run.arrays(f"SELECT * FROM {source}")
+        assert [timeline.players[i] for i in expected.player] == skills["player"].tolist()
+        assert np.array_equal(expected.period, skills["period_number"])
+        assert np.array_equal(expected.games, skills["games"])
+        for name in (column for chain in fit.chains for column in chain_columns(chain)):
+            assert skills[name] == pytest.approx(expected.columns[name], rel=1e-12, nan_ok=True)
+            assert np.array_equal(nodes[name], expected.columns[name][expected.games > 0], equal_nan=True)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("period", ["year", "quarter", "month", "week", "day"])
+def test_labels_are_those_of_the_periods(period: str) -> None:
+    records = [("0900", "Old, A", "Older, B", "1-0"), ("2101-12-31", "Old, A", "Older, B", "0-1")]
+    games = games_of([*records[:1], *RECORDS, ("1999-12-30", "Öst, O", "New, N", "1-0"), *records[1:]])
+    timeline = build_timeline(games, period)  # type: ignore[arg-type]
+    run = memory_run(games, timeline, fit_of(timeline), CONFIG)
+    rows = run.select("SELECT DISTINCT period_number, period FROM skills ORDER BY ALL")[1]
+    assert rows == [(number, label(number, period)) for number, _ in rows]  # type: ignore[arg-type]
+    assert rows == run.select("SELECT period_number, period FROM periods")[1]
+
+
+games = st.lists(
+    st.tuples(st.integers(1850, 1870), st.sampled_from("abc"), st.sampled_from("xyz"), st.integers(0, 2)),
+    min_size=1,
+    max_size=12,
+)
+
+
+@pytest.mark.slow
+@given(games, st.none() | st.integers(1845, 1875), st.integers(0, 12), st.none() | st.integers(0, 9))
+@examples(16)
+def test_some_periods_are_those_rows_of_all(
+    rows: list[tuple[int, str, str, int]], low: int | None, width: int, idle: int | None
+) -> None:
+    """Also in Elo; to `idle` periods after one with games, also after a player's last, to the last of all."""
+    rows.sort()
+    timeline, fit = fit_rows(rows, draw_margin=100)
+    high = None if low is None else low + width
+    stored = make_games(rows), timeline, fit, CONFIG
+    points = memory_run(*stored)
+    played = points.select("SELECT player, period_number FROM skills WHERE games > 0")[1]
+    everything = "SELECT * FROM skills_within(NULL, NULL, NULL)"
+    last_game = {
+        (player, number): max(then for name, then in played if name == player and then <= number)
+        for player, _, number, *_ in points.select(everything)[1]
+    }
+    assert {number for _, number in last_game} == set(range(rows[0][0], rows[-1][0] + 1))
+    history = set(points.select("SELECT player, period_number FROM skills")[1])
+    elo = [memory_run(*stored, scale=["a @ 1860 = 2000"])] if ("a", 1860) in history else []
+    for shown in (points, *elo):
+        expected = [
+            row
+            for row in shown.select(everything)[1]
+            if (low is None or low <= row[2] <= low + width)
+            and (idle is None or row[2] - last_game[row[0], row[2]] <= idle)
+        ]
+        assert shown.select("SELECT * FROM skills_within(?, ?, ?)", [low, high, idle])[1] == expected

@@ -3,6 +3,8 @@ from collections.abc import Callable
 import pytest
 
 from tests.support.builders import make_games
+from tests.support.cases import each
+from tests.support.handmade import RECORDS
 from tests.support.joint_runs import run_of
 from ttt_cli.config.load import Document
 from ttt_cli.runs.run import Run
@@ -13,11 +15,14 @@ from ttt_cli.timeline import build_timeline
 from ttt_cli.views.players import (
     Played,
     best_period,
+    facts_line,
     games_of,
     player_chart,
     player_games,
     player_view,
+    players_rows,
     record_rows,
+    shape_line,
     tally,
     upset_rows,
 )
@@ -149,14 +154,10 @@ def test_a_weight_is_so_many_games() -> None:
     assert sums.expected == pytest.approx(5 * 0.85 + 1.5 * 0.2)
     assert sums.opponents_mean == pytest.approx((5 * 1000 + 2000 + 850) / 6.5)
     both = next(iter(record_rows("a", WEIGHTED).rows))
+    best = best_period(WEIGHTED)  # 1 of 1.5 where 0.3 were to be expected, not 4 of 5 where 4.25 were
+    assert best is not None
+    assert (best[0], best[1].points) == ("1901", 1.0)
     assert both[1:9] == ("1900", "both", 5.0, 3.0, 2.0, 0.0, 0.8, pytest.approx(0.85))
-
-
-def test_most_points_are_not_the_best_period() -> None:
-    """4 of 5 where 4.25 were to be expected, and 1 of 1.5 where 0.3 were."""
-    found = best_period(WEIGHTED)
-    assert found is not None
-    assert (found[0], found[1].points) == ("1901", 1.0)
 
 
 def test_what_lies_behind_a_history(run: Run) -> None:
@@ -178,3 +179,91 @@ def test_the_chart_shows_the_history(run: Run) -> None:
     assert lines[0].split()[0] == f"{max(m + s for m, s in band):.0f}"
     assert lines[-2].split()[0] == f"{min(m - s for m, s in band):.0f}"
     assert player_chart(rows, width=20) == []
+
+
+@pytest.fixture
+def margins(small_run: Callable[..., Run]) -> Run:
+    return small_run(further="draw_margin")
+
+
+def test_rows_are_the_players_periods_in_order(margins: Run) -> None:
+    view = player_view(margins, "anderssen")
+    assert view.player == "Anderssen, Adolf"
+    assert view.note == ""
+    assert view.rows.columns == (
+        *("player", "period", "mean", "sd", "games"),
+        *("draw_margin", "draw_margin_sd"),
+    )
+    rows = list(view.rows.rows)
+    assert [(row[0], row[1], row[4]) for row in rows] == [
+        ("Anderssen, Adolf", year, games)
+        for year, games in (("1858", 3), ("1859", 0), ("1860", 0), ("1861", 1), ("1862", 1))
+    ]
+    assert rows[0][2:4] == (1002.0, 50.0)
+
+
+def test_the_title_says_who_when_and_how_well(margins: Run) -> None:
+    title = player_view(margins, "anderssen").rows.title
+    assert title[0] == "Anderssen, Adolf"
+    assert title[1] == "1858–1862, 5 games (+1 =1 -3), peak 1006 ± 50 in 1862"
+    assert title[2].startswith("d.ttt: ttt, 7 games 1857-1862")
+    assert title[3].startswith("skill 1002 ")
+    assert title[3].endswith(" 1006 points")
+
+
+def test_the_title_can_keep_to_ascii(margins: Run) -> None:
+    title = player_view(margins, "anderssen", ascii_only=True).rows.title
+    assert all(line.isascii() for line in title)
+    assert "peak 1006 +- 50" in title[1]
+
+
+def test_a_single_year_and_game_read_well() -> None:
+    facts = {"first": "1858", "last": "1858", "games": 1, "wins": 0.5, "draws": 0, "losses": 0.5,
+             "peak_period": "1858", "peak_mean": 1200.4, "peak_sd": 99.6}  # fmt: skip
+    assert facts_line(facts) == "1858, 1 game (+0.5 =0 -0.5), peak 1200 ± 100 in 1858"
+    assert shape_line([1.0]) == ""
+
+
+def test_a_long_history_fits_the_width() -> None:
+    line = shape_line([float(i) for i in range(200)], width=40)
+    assert len(line) == 40 + len("skill 0  199 points")
+    assert shape_line([2500.0, 2600.0], unit="Elo").startswith("rating 2500 ")
+
+
+@pytest.fixture
+def listed(small_run: Callable[..., Run]) -> Run:
+    more = [("1899", "Müller, Jörg", "O'Neil, Ann", "0-1"), ("1902", "Müller, Jörg", "O'Neil, Ann", "0-1")]
+    return small_run(*RECORDS, *more)
+
+
+def names(listed: Run, *args: str, **limits: float) -> list[str]:
+    return [row[0].partition(",")[0] for row in players_rows(listed, *args, **limits).rows]  # type: ignore[arg-type]
+
+
+def test_everyone_by_games(listed: Run) -> None:
+    assert names(listed) == ["Anderssen", "Morphy", "Paulsen", "Müller", "O'Neil"]
+    assert names(listed, number=2) == ["Anderssen", "Morphy"]
+
+
+def test_the_columns(listed: Run) -> None:
+    rows = players_rows(listed, "paulsen")
+    assert rows.columns == ("player", "first", "last", "games", "peak_mean", "peak_sd", "peak_period")
+    assert list(rows.rows) == [("Paulsen, Louis", "1857", "1862", 4, 1007.0, 50.0, "1862")]
+    assert rows.title[0] == "1 of 5 players"
+
+
+@each("pattern, found", [
+    ("MULL", ["Müller"]), ("jörg mü", ["Müller"]), ("oneil", ["O'Neil"]),
+    ("a", ["Anderssen", "Morphy", "Paulsen", "O'Neil"]),
+    ("paul", ["Morphy", "Paulsen"]), ("paul m", ["Morphy"]), ("xyz", []), ("?", []), ("%", []), ("_", []),
+    (" ", ["Anderssen"]),
+])  # fmt: skip
+def test_parts_of_names(listed: Run, pattern: str, found: list[str]) -> None:
+    assert names(listed, pattern)[: len(found) or None if pattern != " " else 1] == found
+
+
+def test_years_overlap(listed: Run) -> None:
+    assert names(listed, since=1862) == ["Anderssen", "Paulsen", "Müller", "O'Neil"]
+    assert names(listed, since=1900, until=1901) == ["Müller", "O'Neil"]
+    assert names(listed, until=1857) == ["Morphy", "Paulsen"]
+    assert names(listed, until=1857, min_games=5) == ["Morphy"]
