@@ -7,6 +7,7 @@ written over or appended to, `{port}` a port that counts who calls.
 from __future__ import annotations
 
 import io
+import math
 import os
 import re
 import shutil
@@ -24,7 +25,16 @@ from hypothesis import strategies as st
 
 from tests.support.builders import fit_rows, make_games
 from tests.support.cases import each
-from tests.support.handmade import CONFIG, RECORDS, fit_of, games_of, put_small_run, write_small_run
+from tests.support.handmade import (
+    CONFIG,
+    RECORDS,
+    REPORT,
+    fit_of,
+    games_of,
+    put_small_run,
+    run_of,
+    write_small_run,
+)
 from tests.support.laid_out import histories
 from tests.support.strategies import examples
 from ttt_cli import fit, read_games
@@ -71,42 +81,24 @@ EVIL = {
     "check": "CREATE TABLE other AS FROM inputs; DROP TABLE inputs; CREATE TABLE inputs(path VARCHAR "
     "CHECK (length(path) < 9), kind VARCHAR, digest VARCHAR, size BIGINT, rows BIGINT, used BIGINT)",
     "span_without_end": 'UPDATE spans SET "until" = 2147483646',
-    "span_from_the_beginning": "UPDATE spans SET period_number = -2147483648",
-    "span_before_all_periods": "UPDATE spans SET period_number = 1",
     "span_beyond_all_periods": 'UPDATE spans SET "until" = 9999',
     "periods_not_one_by_one": "UPDATE periods SET period_number = 9000, period = '9000' WHERE period = '1862'",
-    "infinite_mean": "UPDATE spans SET mean = 'inf'",
-    "mean_no_number": "UPDATE spans SET mean = 'nan'",
-    "negative_sd": "UPDATE spans SET sd = -1",
-    "peak_no_number": "UPDATE players SET peak_mean = '-inf'",
     "label": "UPDATE periods SET period = '<script>'",
     "label_of_a_player": "UPDATE players SET \"first\" = '</script><script>alert(1)</script>'",
     "period_number": "UPDATE periods SET period_number = 2000000000 WHERE period = '1858'",
     "periods_that_multiply": "INSERT INTO periods SELECT period_number, period FROM periods, range(1000)",
     "names_that_multiply": "UPDATE names SET id = 0",
-    "ids_beyond": "UPDATE game_rows SET white_id = 2147483647",
-    "ids_before": "UPDATE game_rows SET black_id = -1",
-    "outcome": "UPDATE game_rows SET outcome = 127",
-    "weight": "UPDATE game_rows SET weight = -1",
-    "day": "UPDATE game_rows SET date_days = 2147483647",
-    "nothing_where_something_is": "UPDATE game_rows SET white_id = NULL",
     "more_players_than_told": "INSERT INTO players SELECT p.* FROM players p, range(10000)",
     "equal_names": "UPDATE names SET player = 'Morphy, Paul'",
     "equal_players": "UPDATE players SET player = 'Morphy, Paul'",
-    "sd_of_nothing": "UPDATE spans SET sd = 0",
-    "sd_of_next_to_nothing": "UPDATE spans SET sd = 1e-300",
-    "bridge_no_number": "UPDATE spans SET sd_rise = 'nan'",
-    "bridge_infinite": "UPDATE spans SET mean_step = '-inf'",
     "bridge_missing": "UPDATE spans SET sd_early_periods = NULL",
     "spans_without_ends": 'UPDATE spans SET "until" = NULL',
     "span_twice": "INSERT INTO spans FROM spans; UPDATE meta SET value = '16' WHERE key = 'nodes'",
     "five_million_rows": "INSERT INTO spans SELECT s.* FROM spans s, range(700000); "
     "UPDATE meta SET value = '5600008' WHERE key = 'nodes'",
-    "input_unknown": "UPDATE inputs SET path = NULL",
     "no_setting": "ALTER TABLE meta ALTER value DROP NOT NULL; UPDATE meta SET value = NULL WHERE key = 'trace'",
     "integer_of_400_digits": "UPDATE meta SET value = repeat('9', 400) WHERE key = 'sweeps'",
     "format_of_another_script": "UPDATE meta SET value = '²' WHERE key = 'format'",
-    "long_name": "UPDATE players SET player = repeat('x', 1000000)",
     "meta_of_another_kind": "UPDATE meta SET value = '{{}}' WHERE key = 'players'",
     "meta_too_deep": "UPDATE meta SET value = repeat('[', 1000000) WHERE key = 'notes'",
     "meta_too_large": "UPDATE meta SET value = repeat('x', 20000000) WHERE key = 'version'",
@@ -282,6 +274,42 @@ def test_a_file_is_checked_once_in_a_process_and_again_when_it_changed(
         with pytest.raises(RunError):
             open_run(here / "x.ttt").select("FROM players")
     assert checked == ["check_catalog", "check_numbers", "check_numbers"]
+
+
+BEYOND = {
+    "DOUBLE": ("'nan'", "'-1e31'", "'1e31'"),
+    "BIGINT": ("'-9e18'", "'9e18'"),
+    "INTEGER": ("'-2147483648'", "'2147483647'"),
+    "TINYINT": ("'-128'", "'127'"),
+    "VARCHAR": ("repeat('x', 100001)",),
+}
+
+
+def is_possible(column: database.Column, value: str) -> bool:
+    ends = column.low, value, column.high
+    low, number, high = (float(end.strip("'")) if end.startswith("'") else math.nan for end in ends)
+    return low <= number <= high
+
+
+def test_no_column_may_leave_its_range() -> None:
+    """Every column of every table that has rows: unknown, no number, below and above."""
+    run = run_of(
+        games_of(RECORDS, report=REPORT), chains=fit_of(build_timeline(games_of(RECORDS)), further="e").chains
+    )
+    connection, found = run._connected(), set[str]()
+    for table, columns in database.tables(run._catalog.chains, whole=True).items():
+        if table == "meta" or not run.has_rows(f"run.main.{table}"):
+            continue
+        for column in columns:
+            unknown = ["NULL"] * (column.known and column.type in BEYOND)
+            for value in (*unknown, *BEYOND.get(column.type, ())):
+                if not is_possible(column, value):
+                    connection.execute(f'BEGIN; UPDATE run.main.{table} SET "{column.name}" = {value}')
+                    with pytest.raises(RunError, match=f"its table `{table}` holds impossible values"):
+                        database.check_numbers(connection, Path("a"), run.meta, run._catalog, ())
+                    connection.execute("ROLLBACK")
+                    found.add(f"{table}.{column.name}")
+    assert len(found) > 70
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no pipes with names there")
