@@ -335,7 +335,7 @@ def initial_ratings(timeline: Timeline, start: Fit | None) -> Array:
 
 def own_deviations(posterior: LogDensity, diagonal: Array) -> tuple[Array, Array]:
     """Variances (nodes,) and covariances with the previous node, other players fixed; `diagonal` excludes own links."""
-    from ttt_cli.kernels.ep.chains import eliminate, smoothed, substitute
+    from ttt_cli.kernels.ep.chains import smooth, smoothed
 
     with np.errstate(divide="ignore"):
         link_variance = 1.0 / posterior.link_precision
@@ -345,7 +345,6 @@ def own_deviations(posterior: LogDensity, diagonal: Array) -> tuple[Array, Array
     chains = Chains(np.zeros(0, np.int64), previous, following, np.zeros(n), link_variance)
     messages, (mean, sd, covariance) = Messages(*np.zeros((3, n, 2))), np.empty((3, n))
     messages.marginal[:, 0] = diagonal
-    eliminate(0, n, chains, messages)
-    substitute(0, n, chains, messages)
+    smooth(0, n, chains, messages)
     smoothed(0, chains, messages, mean, sd, covariance)
     return sd**2, covariance

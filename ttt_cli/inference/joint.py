@@ -4,7 +4,7 @@ import math
 from collections import deque
 from collections.abc import Callable
 from itertools import combinations, pairwise
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 
@@ -320,9 +320,9 @@ class JointInference(Posterior):
         """Cavities of all games, as the kernels take them."""
         return self._cavity
 
-    def run_games(self, task: Callable[[int, int], object]) -> None:
-        """Run a task for all games."""
-        task(0, len(self.merged))
+    def run_games(self, kernel: Callable[..., object], *rest: Any) -> None:
+        """Call a kernel for all games."""
+        kernel(0, len(self.merged), *rest)
 
     def mean_skills(self) -> Array:
         """Mean skills of all nodes from the origin, points."""

@@ -103,8 +103,8 @@ class Posterior(ABC):
         """Cavities of all games, as the kernels take them."""
 
     @abstractmethod
-    def run_games(self, task: Callable[[int, int], object]) -> None:
-        """Run a task for ranges of games until all are done."""
+    def run_games(self, kernel: Callable[..., object], *rest: Any) -> None:
+        """Call a kernel for ranges of games, until all are done."""
 
     @abstractmethod
     def chain_slopes(self) -> tuple[Array, Array]:
@@ -216,8 +216,8 @@ class YearMargins:
     def _of_games(self, posterior: Posterior) -> Array:
         from ttt_cli.kernels.ep.margins import margin_information
 
-        rest = self._games, posterior.rule, posterior.cavities(), *self._found
-        posterior.run_games(lambda begin, end: margin_information(begin, end, *rest))
+        rest = posterior.rule, posterior.cavities(), *self._found
+        posterior.run_games(margin_information, self._games, *rest)
         return np.stack([self._summed(of) for of in self._found])
 
 

@@ -30,7 +30,7 @@ def test_messages_through_a_segment(seed, length, begins, drift):
     segment = np.concatenate([np.full(shift, -1), np.zeros(length)]).astype(np.int32)
     maps = np.empty((1, 8))
     chains = Chains(np.zeros(1, np.int64), previous, previous, *columns[:2])
-    summarise(shift, shift + length, segment, chains, *columns[2:], maps)
+    summarise(segment, chains, *columns[2:], maps)
     a, b, c, k, e, f, e_back, f_back = maps[0]
 
     dense, right = np.diag(precision), weighted.copy()

@@ -6,7 +6,7 @@ others need: messages by segment (`cutting.py`) and a few numbers.
 """
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from functools import cache
@@ -64,11 +64,14 @@ class Slice(Posterior):
         def rows(name: str, count: int, columns: int) -> Array:
             return room.empty(name, (count, columns), np.float64)
 
-        columns = {name: kept(name, getattr(piece, name)) for name in Chains._fields[1:]}
-        self.chains = Chains(piece.node_start.copy(), **columns)
-        self._games = Pairings(
-            piece.games.start, *(kept(name, getattr(piece.games, name)) for name in Pairings._fields[1:])
+        self.chains = Chains(
+            piece.node_start.copy(),
+            kept("previous", piece.previous),
+            kept("following", piece.following),
+            kept("mean", piece.mean),
+            kept("variance", piece.variance),
         )
+        self._games = Pairings(piece.games.start, *map(kept, Pairings._fields[1:], piece.games[1:]))
         self._divide(piece.game_start, threads)
         self._first, self._last, self._past, self._future = piece.first, piece.last, piece.past, piece.future
         self._segment, self._widest = kept("segment", piece.segment), kept("widest", piece.widest)
@@ -79,7 +82,9 @@ class Slice(Posterior):
             rows("positivity", stride if own else 0, 2),
         )
         self._coupling = room.empty("coupling", (0 if own else distinct,), np.float64)
-        self._messages = Messages(*(rows(name, variables, 2) for name in Messages._fields))
+        self._messages = Messages(
+            rows("forward", variables, 2), rows("backward", variables, 2), rows("marginal", variables, 2)
+        )
         begin, end = self._ranges[-1]  # of the margins, if there are any
         first = np.flatnonzero(self.chains.previous[begin:end] < 0).astype(np.int32)
         place = np.repeat(piece.year, np.diff(piece.node_start))
@@ -108,48 +113,38 @@ class Slice(Posterior):
         self._guess = None if known else piece.guess
 
     def _divide(self, game_start: Places, threads: int) -> None:
-        """Divide the slice into parts for sweeps; `_between`: variables after one of an earlier part."""
+        """Divide the slice into parts for sweeps, and ranges of their games and variables.
+
+        `_between`: variables after one of an earlier part.
+        """
         starts, games, previous = self.chains.node_start, self._games.start, self.chains.previous
-        cuts, base = period_cuts(game_start, min(threads, MOST)), int(starts[0])
-        bounds = zip(cuts.tolist(), starts[cuts].tolist(), games[cuts].tolist(), strict=True)
-        self.parts = [
-            Part(*(bound for pair in zip(begin, end, strict=True) for bound in pair))
-            for begin, end in pairwise(bounds)
-        ] or [Part(0, 0, base, base, 0, 0)]
+        base = int(starts[0])
+        self._parts: list[tuple[Part]] = []
+        self._of_games: list[tuple[int, int]] = []
+        self._of_parts: list[tuple[int, int]] = []  # of each quantity
         between: list[NDArray[np.integer]] = [np.empty(0, np.int32)]
-        for first, _ in self._ranges:
-            for part in self.parts[1:]:
-                begin, end = (first - base + node for node in (part.node, part.node_end))
-                before = previous[begin:end]
-                between.append(begin + np.flatnonzero((before >= first) & (before < begin)))
+        for begin, end in pairwise(period_cuts(game_start, min(threads, MOST)).tolist()):
+            part = Part(begin, end, *starts[[begin, end]].tolist(), *games[[begin, end]].tolist())
+            self._parts.append((part,))
+            self._of_games.append((part.game, part.game_end))
+            for first, _ in self._ranges:
+                low, high = first - base + part.node, first - base + part.node_end
+                self._of_parts.append((low, high))
+                before = previous[low:high]
+                between.append(low + np.flatnonzero((before >= first) & (before < low)))
         self._between = np.concatenate(between).astype(np.int32)
 
-    def _each(self, task: Callable[[Part], Result]) -> list[Result]:
-        """Run a task for every part, each in a thread; the results in order."""
-        return side_by_side(len(self.parts), lambda number: task(self.parts[number]))
+    def _run(
+        self, kernel: Callable[..., Result], each: Sequence[tuple[Any, ...]], *rest: Any
+    ) -> list[Result]:
+        """Call a kernel with each of these arguments and the rest, in threads if they share the slice."""
+        if len(self._parts) == 1:
+            return [kernel(*one, *rest) for one in each]
+        return list(_pool(len(self._parts)).map(lambda one: kernel(*one, *rest), each))
 
-    def _each_range(self, kernel: Callable[..., Result], *more: Any) -> list[Result]:
-        """What a kernel finds of the variables of every part, for each quantity."""
-        base, marginal = self._ranges[0][0], self._messages.marginal
-
-        def of_part(part: Part) -> list[Result]:
-            firsts = (begin - base for begin, _ in self._ranges)
-            return [
-                kernel(first + part.node, first + part.node_end, marginal, self._beliefs, *more)
-                for first in firsts
-            ]
-
-        return [found for of in self._each(of_part) for found in of]
-
-    def _each_chain(self, task: Callable[[int, int], Result]) -> list[Result]:
-        """Run a task for the chains of each quantity, side by side where threads share the slice."""
-        if len(self.parts) == 1:
-            return [task(begin, end) for begin, end in self._ranges]
-        return side_by_side(len(self._ranges), lambda number: task(*self._ranges[number]))
-
-    def run_games(self, task: Callable[[int, int], object]) -> None:
-        """Do a task for the games of every part, from one to before another."""
-        self._each(lambda part: task(part.game, part.game_end))
+    def run_games(self, kernel: Callable[..., object], *rest: Any) -> None:
+        """Call a kernel for ranges of games, until all are done."""
+        self._run(kernel, self._of_games, *rest)
 
     # Sweeps
 
@@ -160,15 +155,15 @@ class Slice(Posterior):
             self._messages.marginal[:], self._messages.backward[:], self._guess = self._guess, 0.0, None
             chains = self.chains._replace(following=np.full_like(self.chains.following, -1))
             games = self._games._replace(weight=np.zeros_like(self._games.weight))
-            rest = chains, games, self.rule, self._messages, self.sites
-            self._each(lambda part: self.kernels.sweep(part, True, 0, *rest))
+            each = [(*part, True, 0) for part in self._parts]
+            self._run(self.kernels.sweep, each, chains, games, self.rule, self._messages, self.sites)
         return bool(self.sites.message.any()), self.gathered()
 
     def half(self, pace: Pace) -> Array:
         """The first half of a sweep; returns the messages that leave the ends of segments."""
         if not len(self._beliefs):
             self._beliefs = np.empty(self._moves.shape)
-        self._each_range(chain_kernels.believe)
+        self._run(chain_kernels.believe, self._of_parts, self._messages.marginal, self._beliefs)
         self._pass(0, pace)
         if len(self._between):
             chain_kernels.exchange(self._between, self.chains, self._messages)
@@ -179,35 +174,31 @@ class Slice(Posterior):
     def other_half(self, arrived: Array, pace: Pace) -> tuple[int, Array]:
         """The second half; returns how many sites could not be updated, and maps as `begin`."""
         _, _, marginal = self._messages
-        for message, nodes, crosses, new in self._ends(arrived):
-            marginal[nodes[crosses]] += new - message[nodes[crosses]]
-            message[nodes[crosses]] = new
+        for message, nodes, new in self._ends(arrived):
+            marginal[nodes] += new - message[nodes]
+            message[nodes] = new
         skipped = self._pass(1, pace)
         if self._own and pace is not Pace.PLAIN:  # margins alone, while the sites of games stay
             rest = self.chains, self.rule.origin, self._messages, self.sites.positivity
-            self._each(lambda part: [ttt_d.settle_margins(part, back, *rest) for back in (False, True)])
+            for back in (False, True):
+                self._run(ttt_d.settle_margins, [(*part, back) for part in self._parts], *rest)
         return skipped, self.gathered()
 
     def _pass(self, turn: int, pace: Pace) -> int:
         """The first or second pass of a sweep; returns how many sites had to be skipped."""
-        repeats = REPEATS if pace is Pace.FAST else 0
-
-        def sweep(number: int) -> int:
+        each = []
+        for number, part in enumerate(self._parts):
             alternate = 0 if self._own else self._number + number  # with margins not as good
-            back = (turn + alternate) % 2 == 1
-            part, rest = self.parts[number], (self.chains, self._games, self.rule, self._messages, self.sites)
-            return int(self.kernels.sweep(part, back, repeats, *rest))
+            each.append((*part, (turn + alternate) % 2 == 1, REPEATS if pace is Pace.FAST else 0))
+        rest = self.chains, self._games, self.rule, self._messages, self.sites
+        return sum(self._run(self.kernels.sweep, each, *rest))
 
-        return sum(side_by_side(len(self.parts), sweep))
-
-    def _ends(self, arrived: Array) -> list[tuple[Array, NDArray[Any], NDArray[Any], Array]]:
-        """(messages, nodes, which of these have a neighbour elsewhere, what arrived there) for past and future."""
-        if not len(arrived):
-            return []
-        forward, backward, _ = self._messages
+    def _ends(self, arrived: Array) -> list[tuple[Array, NDArray[Any], Array]]:
+        """(messages, nodes with a neighbour elsewhere, what arrived there) for past and future."""
+        past, future = self._past, self._future
         return [
-            (forward, self._first, self._past, arrived[self._past, :2]),
-            (backward, self._last, self._future, arrived[self._future, 2:]),
+            (self._messages.forward, self._first[past], arrived[past, :2]),
+            (self._messages.backward, self._last[future], arrived[future, 2:]),
         ]
 
     # Smoothing
@@ -215,35 +206,28 @@ class Slice(Posterior):
     def gathered(self) -> Array:
         """Fill marginals with the sites; their maps of messages."""
         marginal = self._messages.marginal
-        self._each(lambda part: game_kernels.gather(part, self._games, marginal, self.sites))
+        self._run(game_kernels.gather, self._parts, self._games, marginal, self.sites)
         return self._maps(*marginal.T)
 
     def _maps(self, precision: Array, weighted: Array) -> Array:
         maps = np.empty((len(self._first), 8))
         if len(maps):
-            chain_kernels.summarise(
-                0, len(self._segment), self._segment, self.chains, precision, weighted, maps
-            )
+            chain_kernels.summarise(self._segment, self.chains, precision, weighted, maps)
         return maps
 
     def smooth(self, arrived: Array) -> None:
         """All messages along the chains, exactly; what arrives counts as sites until they are complete."""
         _, _, marginal = self._messages
         ends = self._ends(arrived)
-        for _, nodes, crosses, new in ends:
-            marginal[nodes[crosses]] += new
+        for _, nodes, new in ends:
+            marginal[nodes] += new
         self._smooth(self._messages)
-        for message, nodes, crosses, new in ends:
-            message[nodes[crosses]] = new
+        for message, nodes, new in ends:
+            message[nodes] = new
 
     def _smooth(self, messages: Messages) -> None:
         """All messages along the chains of this slice; on entry the marginals are the sites alone."""
-
-        def smooth(begin: int, end: int) -> None:
-            chain_kernels.eliminate(begin, end, self.chains, messages)
-            chain_kernels.substitute(begin, end, self.chains, messages)
-
-        self._each_chain(smooth)
+        self._run(chain_kernels.smooth, self._ranges, self.chains, messages)
 
     # Joint means
 
@@ -254,13 +238,14 @@ class Slice(Posterior):
         games: the largest over a chain, and those of segments.
         """
         self.smooth(arrived)
-        moved = max(map(float, self._each_range(chain_kernels.largest_move)))
+        marginal, beliefs = self._messages.marginal, self._beliefs
+        moved = max(self._run(chain_kernels.largest_move, self._of_parts, marginal, beliefs))
         return moved, *self.prepare()
 
     def prepare(self) -> tuple[Array, float, Array]:
         """Fill means, couplings, diag(L) and b - A s: what the joint solution takes; as `linearise` but the move."""
-        rest = self._messages, self._means, self._coupling, self._ap, self.residual
-        self._each(lambda part: self.kernels.residual(part, self._games, self.sites, *rest))
+        rest = self.sites, self._messages, self._means, self._coupling, self._ap, self.residual
+        self._run(self.kernels.residual, self._parts, self._games, *rest)
         sums = self.correction
         np.multiply(self._ap, self._widest, out=sums)
         chain_kernels.accumulate(self.chains.previous, sums)
@@ -271,13 +256,13 @@ class Slice(Posterior):
         diagonal, filtered = self._ap, self._p
         np.add.at(diagonal, self._first, precision[:, 0])
         np.add.at(diagonal, self._last, precision[:, 1])
-        rest = self.chains, diagonal, filtered, self._scale, self._gain, self._gain_away
-        self._each_chain(lambda begin, end: joint_means.factor(begin, end, *rest))
+        rest = diagonal, filtered, self._scale, self._gain, self._gain_away
+        self._run(joint_means.factor, self._ranges, self.chains, *rest)
         if len(self._segment):
             for column, nodes in ((self._from_first, self._first), (self._from_last, self._last)):
                 column[:] = 0.0
                 column[nodes] = 1.0
-                self._by_chains(0.0, 0.0, self._descent._replace(residual=column))
+                self._solve_chains(0.0, 0.0, self._descent._replace(residual=column))
                 column[:] = self._z
         self.correction[:] = 0.0
 
@@ -286,7 +271,7 @@ class Slice(Posterior):
         segments.
         """
         self._correct(by)
-        self._by_chains(beta, alpha, self._descent)
+        self._solve_chains(beta, alpha, self._descent)
         first, last, z = self._first, self._last, self._z
         return np.stack([z[first] / self._from_first[first], z[last] / self._from_last[last]], axis=1)
 
@@ -294,48 +279,37 @@ class Slice(Posterior):
         if by and self._newcomers:
             self._newcomers.correct(by, self._z, self._az)
 
-    def _by_chains(self, beta: float, alpha: float, descent: Descent) -> None:
+    def _solve_chains(self, beta: float, alpha: float, descent: Descent) -> None:
         """z = M^-1 r, after going `alpha` along the next direction."""
-        z, az = self._z, self._az
-
-        def solve(begin: int, end: int) -> float:
-            joint_means.eliminate(begin, end, self.chains.previous, self._gain, beta, alpha, z, az, descent)
-            return float(
-                joint_means.substitute(begin, end, self.chains.following, self._gain_away, self._scale, z, az)
-            )
-
-        self._rz = math.fsum(self._each_chain(solve))
+        rest = self._gain, self._gain_away, self._scale, beta, alpha, self._z, self._az, descent
+        self._rz = math.fsum(self._run(joint_means.solve, self._ranges, self.chains, *rest))
 
     def ascend(self, arrived: Array) -> tuple[Any, ...]:
         """z = M^-1 r with what arrived, and A z: r^T z and z^T (A - M) z, and the sums of newcomers, if any."""
         rz = self._rz
         if len(self._segment):
-            rz = chain_kernels.answer(
-                0, len(self._segment), self._segment, self._from_first, self._from_last,
-                np.ascontiguousarray(arrived), self._z, self._az,
-            )  # fmt: skip
-        further = math.fsum(self._each(lambda part: self._add_couplings(part, self._z, self._az)))
+            ends = self._from_first, self._from_last, np.ascontiguousarray(arrived)
+            rz = chain_kernels.answer(self._segment, *ends, self._z, self._az)
+        further = self._add_couplings(self._z, self._az)
         sums = self._newcomers.sums(self.residual, self._z, self._az) if self._newcomers else ()
         return float(rz), further, *sums
 
-    def _add_couplings(self, part: Part, z: Array, az: Array) -> float:
-        link, begin, end = self.sites.link, part.game, part.game_end
-        return float(self.kernels.add_couplings(begin, end, self._games, link, self._coupling, z, az))
+    def _add_couplings(self, z: Array, az: Array) -> float:
+        rest = self._games, self.sites.link, self._coupling, z, az
+        return math.fsum(self._run(self.kernels.add_couplings, self._of_games, *rest))
 
     def finish(self, beta: float, alpha: float, by: Correction | None, move: bool) -> tuple[float, Array]:
         """The last step to the joint means; `move` there. Returns the largest correction, and maps if moved."""
         self._correct(by)
         correction, means = self.correction, self._means
-
-        rest = beta, alpha, self._z, self._p, correction
-        self._each_chain(lambda begin, end: joint_means.finish(begin, end, *rest))
+        self._run(joint_means.finish, self._ranges, beta, alpha, self._z, self._p, correction)
         if not np.isfinite(alpha):  # clear what a further solution multiplies by zero
             for vector in (self._z, self._az, self._p, self._ap):
                 vector[:] = 0.0
         if not move:
             return largest(correction), np.empty((0, 8))
         means += correction
-        self.run_games(lambda *part: self.kernels.spread(*part, self._games, self.sites, means))
+        self.run_games(self.kernels.spread, self._games, self.sites, means)
         return 0.0, self.gathered()
 
     def end(self, arrived: Array | None, least: float, decay: float) -> tuple[float, float]:
@@ -344,23 +318,22 @@ class Slice(Posterior):
         """
         if arrived is not None:
             self.smooth(arrived)
-        ends = self._each_range(chain_kernels.moves_to_come, self._moves, least, decay)
+        rest = self._messages.marginal, self._beliefs, self._moves, least, decay
+        moved, ahead = np.max(self._run(chain_kernels.moves_to_come, self._of_parts, *rest), axis=0)
         if self._in_memory:
             self._beliefs = np.empty((0, 2))  # until the next sweep
         if self._folder:
             keep_sites(self._folder, self._number, self.sites)
-        return max(float(moved) for moved, _ in ends), max(float(ahead) for _, ahead in ends)
+        return float(moved), float(ahead)
 
     # Results
 
     def log_evidence(self) -> tuple[float, float]:
         """The shares of log Z, and of the log probability of all games without their own sites."""
         rule, marginal = self.rule, self._messages.marginal
-        found = self._each(lambda part: self.kernels.evidence(part, self._games, rule, marginal, self.sites))
+        found = self._run(self.kernels.evidence, self._parts, self._games, rule, marginal, self.sites)
         total, predicted = map(math.fsum, zip(*found, strict=True))
-        for begin, end in self._ranges:
-            inside = Messages(*(rows[begin:end] for rows in self._messages))
-            total += float(chain_kernels.chain_evidence(inside))
+        total += math.fsum(self._run(chain_kernels.chain_evidence, self._ranges, self._messages))
         return total + self.positive_evidence()[0], predicted
 
     def positive_evidence(self) -> tuple[float, float]:
@@ -395,7 +368,7 @@ class Slice(Posterior):
     def cavities(self) -> Array:
         """Of all games, as the kernels take them."""
         cavity, marginal = np.empty((len(self._games.first), 5 if self._own else 2)), self._messages.marginal
-        self.run_games(lambda *part: self.kernels.cavities(*part, self._games, marginal, self.sites, cavity))
+        self.run_games(self.kernels.cavities, self._games, marginal, self.sites, cavity)
         return cavity
 
     def mean_skills(self) -> Array:
@@ -407,9 +380,7 @@ class Slice(Posterior):
     def chain_slopes(self) -> tuple[Array, Array]:
         """The gradient of log Z in the means and variances of the steps of all variables."""
         by_mean, by_variance = np.zeros((2, len(self._means)))
-        for begin, end in self._ranges:
-            inside = Messages(*(rows[begin:end] for rows in self._messages))
-            chain_kernels.chain_gradient(inside, by_mean[begin:end], by_variance[begin:end])
+        self._run(chain_kernels.chain_gradient, self._ranges, self._messages, by_mean, by_variance)
         return by_mean, by_variance
 
     # Of the whole timeline as one slice
@@ -422,11 +393,11 @@ class Slice(Posterior):
     def conditional_means(self, x: Array, newcomers: Newcomers | None) -> Array:
         """M^-1 (M - A) x by the last factor, A being without newcomers' mean."""
         away = np.zeros_like(x)
-        self._each(lambda part: self._add_couplings(part, x, away))
+        self._add_couplings(x, away)
         if newcomers and self._newcomers:
             self._newcomers.add_shared(newcomers.shared(self._newcomers.total(x)), x, away)
         np.negative(away, out=self.residual)
-        self._by_chains(0.0, 0.0, self._descent)
+        self._solve_chains(0.0, 0.0, self._descent)
         return np.array(self._z)
 
     def chain_variances(self) -> tuple[Array, Array]:
@@ -440,13 +411,6 @@ class Slice(Posterior):
         return sd**2, covariance
 
 
-def side_by_side(count: int, task: Callable[[int], Result]) -> list[Result]:
-    """Run a task for the numbers below `count`, each in a thread; the results in order."""
-    if count == 1:
-        return [task(0)]
-    return list(_pool(count).map(task, range(count)))
-
-
 @cache
 def _pool(threads: int) -> ThreadPoolExecutor:
     return ThreadPoolExecutor(threads, thread_name_prefix="ttt")
@@ -458,4 +422,4 @@ def period_cuts(game_start: Places, count: int) -> Places:
     count = max(1, min(count, games // GAMES_EACH))
     wanted = np.arange(1, count) * games / count
     inner = np.searchsorted(game_start, wanted)
-    return np.unique(np.concatenate([[0], inner[(inner > 0) & (inner < periods)], [periods]]))
+    return np.concatenate([[0], np.unique(inner[(inner > 0) & (inner < periods)]), [periods]])

@@ -91,13 +91,14 @@ def exchange(later: Index, chains: Chains, messages: Messages) -> None:
 
 
 @kernel
-def eliminate(begin: int, end: int, chains: Chains, messages: Messages) -> None:
-    """Fill the messages from the past in a range of variables; on entry `marginal` has the sites alone.
+def smooth(begin: int, end: int, chains: Chains, messages: Messages) -> None:
+    """Fill all messages in a range of variables; on entry `marginal` has the sites alone, at the end everything.
 
-    `marginal` is then complete but for the messages from the future.
+    On the way back it excludes the message from the past until the variable before has its own, which must not contain
+    that.
     """
-    _, previous, _, mean, variance = chains
-    forward, _, marginal = messages
+    _, previous, following, mean, variance = chains
+    forward, backward, marginal = messages
     for i in span(begin, end):
         s = previous[i]
         precision = weighted = 0.0
@@ -111,16 +112,6 @@ def eliminate(begin: int, end: int, chains: Chains, messages: Messages) -> None:
         forward[i, 1] = weighted
         marginal[i, 0] += precision
         marginal[i, 1] += weighted
-
-
-@kernel
-def substitute(begin: int, end: int, chains: Chains, messages: Messages) -> None:
-    """Fill the messages from the future after `eliminate`, and complete `marginal`.
-
-    It excludes the message from the past until the variable before has its own, which must not contain that.
-    """
-    _, previous, following, mean, variance = chains
-    forward, backward, marginal = messages
     for count in range(end - begin):
         i = at(end - 1 - count)
         s = following[i]
@@ -157,11 +148,11 @@ def log_integral(precision, weighted, added, added_weighted):
 
 
 @kernel
-def chain_evidence(messages: Messages) -> float:
-    """The log of the integral of all chains, prior and steps, times their sites."""
+def chain_evidence(begin: int, end: int, messages: Messages) -> float:
+    """The log of the integral of the chains of a range of variables, prior and steps, times their sites."""
     forward, backward, marginal = messages
     total = 0.0
-    for i in span(0, len(marginal)):
+    for i in span(begin, end):
         added = marginal[i, 0] - forward[i, 0] - backward[i, 0]
         added_weighted = marginal[i, 1] - forward[i, 1] - backward[i, 1]
         total += log_integral(forward[i, 0], forward[i, 1], added, added_weighted)
@@ -169,10 +160,10 @@ def chain_evidence(messages: Messages) -> float:
 
 
 @kernel
-def chain_gradient(messages: Messages, by_mean: Vector, by_variance: Vector) -> None:
+def chain_gradient(begin: int, end: int, messages: Messages, by_mean: Vector, by_variance: Vector) -> None:
     """Fill the gradient of the log-evidence in `mean` and `variance` of the chains, at a fixed point (`gradient`)."""
     forward, _, marginal = messages
-    for i in span(0, len(marginal)):
+    for i in span(begin, end):
         share = forward[i, 0] / marginal[i, 0]
         precision = marginal[i, 0] - forward[i, 0]
         by_mean[i] = (marginal[i, 1] - forward[i, 1]) * share - precision * forward[i, 1] / marginal[i, 0]
@@ -239,16 +230,14 @@ def moves_to_come(
 
 
 @kernel
-def summarise(
-    begin: int, end: int, segment: Index, chains: Chains, precision: Strided, weighted: Strided, maps: Rows
-) -> None:
-    """Fill `maps` (segments, 8), A, B, C, K, E, F, E' and F', of the variables in [begin, end).
+def summarise(segment: Index, chains: Chains, precision: Strided, weighted: Strided, maps: Rows) -> None:
+    """Fill `maps` (segments, 8), A, B, C, K, E, F, E' and F'.
 
     `segment` (variables,) is negative where no map is needed; `precision` and `weighted` are the sites. Priors at
     first variables of chains are included.
     """
     maps[:, :] = 0.0
-    for i in span(begin, end):
+    for i in span(0, len(segment)):
         if segment[i] < 0:
             continue
         s = at(segment[i])
@@ -280,16 +269,13 @@ def summarise(
 
 
 @kernel
-def answer(
-    begin: int, end: int, segment: Index, first: Vector, last: Vector, arrived: Rows, z: Vector,
-    residual: Vector,
-) -> float:  # fmt: skip
+def answer(segment: Index, first: Vector, last: Vector, arrived: Rows, z: Vector, residual: Vector) -> float:
     """Add to `z` what follows from what `arrived` (segments, 2) at the ends; returns the product of z and `residual`.
 
     `first` and `last` (variables,) are the columns of the inverse for the first and last variable of each segment.
     """
     product = 0.0
-    for i in span(begin, end):
+    for i in span(0, len(segment)):
         if segment[i] >= 0:
             s = at(segment[i])
             z[i] += first[i] * arrived[s, 0] + last[i] * arrived[s, 1]

@@ -10,7 +10,7 @@ time and substituted back. These kernels do not depend on the form of L; vectors
 bandwidth takes the time, so each array is read once.
 """
 
-from ttt_cli.kernels.arrays import Index, Vector
+from ttt_cli.kernels.arrays import Vector
 from ttt_cli.kernels.compile import at, kernel, span
 from ttt_cli.kernels.ep.structures import Chains, Descent
 
@@ -48,11 +48,14 @@ def factor(
 
 
 @kernel
-def eliminate(
-    begin: int, end: int, previous: Index, gain: Vector, beta: float, alpha: float, z: Vector, az: Vector,
-    descent: Descent,
-) -> None:  # fmt: skip
-    """Move by `alpha` along the next direction, z + `beta` p; eliminate the new residual, `az`, into `z`."""
+def solve(
+    begin: int, end: int, chains: Chains, gain: Vector, gain_away: Vector, scale: Vector, beta: float, alpha: float,
+    z: Vector, az: Vector, descent: Descent,
+) -> float:  # fmt: skip
+    """Move by `alpha` along the next direction, z + `beta` p; then `z` is M^-1 r and `az` the new residual r.
+
+    Returns r^T z.
+    """
     p, ap, correction, residual = descent
     for i in span(begin, end):
         direction = z[i] + beta * p[i]
@@ -63,24 +66,17 @@ def eliminate(
         left = residual[i] - alpha * image
         residual[i] = left
         az[i] = left
-        s = previous[i]
+        s = chains.previous[i]
         z[i] = left + gain[i] * z[at(s)] if begin <= s < end else left
-
-
-@kernel
-def substitute(
-    begin: int, end: int, following: Index, gain_away: Vector, scale: Vector, z: Vector, residual: Vector
-) -> float:
-    """Back-substitution through a range: `z` becomes M^-1 residual; returns their product."""
     rz = 0.0
     for count in range(end - begin):
         i = at(end - 1 - count)
-        s = following[i]
+        s = chains.following[i]
         value = scale[i] * z[i]
         if begin <= s < end:
             value += gain_away[i] * z[at(s)]
         z[i] = value
-        rz += value * residual[i]
+        rz += value * az[i]
     return rz
 
 
