@@ -1,4 +1,4 @@
-"""Work shared out among processes: the same results, no process left behind, clear words when one dies."""
+"""Work shared out among processes or a cluster: the same results, no process left behind, clear words when one dies."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import textwrap
+from functools import partial
 from pathlib import Path
 from threading import Event, get_ident, main_thread
 from typing import Any
@@ -16,12 +17,24 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ttt_cli.cluster import work_on
 from ttt_cli.support.errors import ConfigError
-from ttt_cli.work import WorkerLost, interruptible, report, run_chains
+from ttt_cli.work import Engine, WorkerLost, interruptible, report, run_chains
 
 pytestmark = pytest.mark.slow
 
 needs_signals = pytest.mark.skipif(os.name != "posix", reason="needs the signals of POSIX")
+everywhere = pytest.mark.parametrize(
+    "jobs", [1, 2, pytest.param("cluster", marks=needs_signals)], indirect=True
+)
+
+
+@pytest.fixture
+def jobs(request: pytest.FixtureRequest) -> int | Engine:
+    """A number of processes, or those of the cluster."""
+    return (
+        partial(work_on, request.getfixturevalue("client")) if request.param == "cluster" else request.param
+    )
 
 
 class Recalling:
@@ -90,64 +103,53 @@ def test_here_chains_are_done_in_order_and_each_begins_afresh(chains: list[list[
     ]
 
 
-def test_processes_do_the_same_and_share_the_chains() -> None:
+@everywhere
+def test_it_is_the_same_everywhere_and_chains_are_shared(jobs: int | Engine) -> None:
     chains = [[1, 2, 3], [], [4], [5, 6], [7, 8]]
-    results = list(run_chains(Recalling(), chains, 2))
-    assert sorted(result[:2] for result in results) == sorted(
-        result[:2] for result in run_chains(Recalling(), chains, 1)
-    )
+    results = list(run_chains(Recalling(), chains, jobs))
+    assert sorted(result[:2] for result in results) == [
+        (item, chain[:position]) for chain in chains for position, item in enumerate(chain)
+    ]
     workers = {process for *_, process in results}
-    assert len(workers) == 2
-    assert os.getpid() not in workers
+    assert (os.getpid() in workers) == (jobs == 1)
+    assert len(workers) == 2 or jobs != 2
+    assert list(run_chains(Recalling(), [[], []], jobs)) == []
 
 
-@pytest.mark.parametrize("jobs", [1, 2])
-def test_an_error_of_a_step_is_raised_as_it_was(jobs: int) -> None:
-    with pytest.raises(ConfigError, match="here: refused") as caught:
-        list(run_chains(Obeying(), [["a", "refuse"], ["b", "refuse"]], jobs))
-    assert (caught.value.where, caught.value.hint) == ("here", "do not")
-
-
-@needs_signals
-@pytest.mark.parametrize(("order", "how"), [("die", "SIGKILL"), ("leave", "exit code 7")])
-def test_a_process_that_dies_is_an_error_after_the_results_that_were_there(order: str, how: str) -> None:
-    seen: list[str] = []
-    with pytest.raises(WorkerLost, match=how) as caught:
-        seen.extend(run_chains(Obeying(), [["a", "b", order]], 2))
-    assert seen == ["a", "b"]
-    assert "memory" in (caught.value.hint or "")
-
-
-@pytest.mark.parametrize("jobs", [1, 2])
-def test_a_step_that_fails_costs_the_rest_of_its_chain_only(jobs: int) -> None:
+@everywhere
+def test_an_error_arrives_as_it_was_and_costs_the_rest_of_its_chain_only(jobs: int | Engine) -> None:
     lost: list[tuple[str, Exception]] = []
     chains = [["a", "refuse", "b"], ["c", "d"], ["odd"], ["e", "f"]]
     results = run_chains(Obeying(), chains, jobs, on_lost=lambda item, error: lost.append((item, error)))
     assert sorted(results) == ["a", "c", "d", "e", "f"]
-    assert {item: str(error).partition(":")[2] for item, error in lost} == {
-        "refuse": " refused", "odd": " odd" if jobs > 1 else "",
-    }  # fmt: skip
+    errors = dict(lost)
+    refused, odd = errors["refuse"], errors["odd"]
+    assert isinstance(refused, ConfigError)
+    assert (refused.where, refused.hint) == ("here", "do not")
+    assert str(odd) == ("odd" if jobs == 1 else "Unpicklable: odd")
+    with pytest.raises(ConfigError, match="here: refused"):
+        list(run_chains(Obeying(), chains[:1], jobs))
 
 
-@needs_signals
-@pytest.mark.parametrize(("order", "how"), [("die", "SIGKILL"), ("leave", "exit code 7")])
-def test_another_process_takes_the_place_of_one_that_dies(order: str, how: str) -> None:
-    lost: list[tuple[str, str]] = []
-    chains = [[order, "x"], ["a", order, "x"], ["b", "c"], ["d"], [order]]
-    results = run_chains(Obeying(), chains, 2, on_lost=lambda item, error: lost.append((item, str(error))))
-    assert sorted(results) == ["a", "b", "c", "d"]
-    assert [item for item, _ in lost] == [order] * 3
-    assert all(how in why for _, why in lost)
-
-
-@pytest.mark.parametrize("jobs", [1, 2])
-def test_steps_report_before_they_are_done(jobs: int) -> None:
+@everywhere
+def test_steps_report_before_they_are_done(jobs: int | Engine) -> None:
     heard: list[tuple[int, str]] = []
     results = run_chains(Reporting(), [[1, 2], [3]], jobs, on_report=lambda *reported: heard.append(reported))
     for result in results:
         assert [message for item, message in heard if item == result] == ["half", "nearly"]
     assert sorted(item for item, _ in heard) == [1, 1, 2, 2, 3, 3]
     report("nobody")
+
+
+@needs_signals
+@pytest.mark.parametrize(("order", "how"), [("die", "SIGKILL"), ("leave", "exit code 7")])
+def test_another_process_takes_the_place_of_one_that_dies(order: str, how: str) -> None:
+    lost: list[tuple[str, Any]] = []
+    chains = [[order, "x"], ["a", order, "x"], ["b", "c"], ["d"], [order]]
+    results = run_chains(Obeying(), chains, 2, on_lost=lambda item, error: lost.append((item, error)))
+    assert sorted(results) == ["a", "b", "c", "d"]
+    assert [item for item, _ in lost] == [order] * 3
+    assert all(how in str(error) and "memory" in error.hint for _, error in lost)
 
 
 def test_closing_the_results_ends_processes_that_still_work() -> None:

@@ -25,7 +25,7 @@ from pathlib import Path
 from queue import Empty, SimpleQueue
 from tempfile import TemporaryFile
 from threading import Thread
-from typing import TYPE_CHECKING, Any, Final, cast
+from typing import TYPE_CHECKING, Any, Final
 from uuid import uuid4
 
 from ttt_cli.support import VERSION
@@ -46,7 +46,6 @@ from ttt_cli.work import (
 
 if TYPE_CHECKING:
     from distributed import Client, Future, Scheduler
-    from distributed.actor import Actor
 
 
 CONNECTED: Final = 30  # seconds after which a scheduler should have answered
@@ -274,25 +273,6 @@ def losses() -> Iterator[None]:
             raise
 
 
-def submit_actor(
-    client: Client, address: str, kind: type, sent: object, *arguments: object
-) -> Future[Actor] | None:
-    """Send an object to a worker and create an actor of it there; None if the worker is lost."""
-    make = cast("Callable[..., Actor]", kind)
-    with losses(), suppress(KeyError, ValueError):  # the scheduler no longer knows the worker
-        content = client.scatter(sent, workers=[address], hash=False)
-        return client.submit(make, content, *arguments, actor=True, workers=[address], pure=False)
-    return None
-
-
-def made_actor(future: Future[Actor] | None) -> Actor | None:
-    """The actor, or None if its worker was lost: Dask then cancels it for want of the object sent."""
-    with losses():
-        if future:
-            return future.result()
-    return None
-
-
 @contextmanager
 def chain_workers(where: str | None, jobs: int) -> Iterator[int | Engine]:
     """The `jobs` argument of `run_chains`: a number of processes, or the cluster at `where`."""
@@ -309,34 +289,23 @@ def threads_each(where: str | None, jobs: int, threads: int | None, cores: int) 
     return threads or 1 if workers is None else max(1, (threads or cores) // workers)
 
 
-DEATHS: Final = 7  # workers that may end one after the other over the same item
-BEGUN: Final = -1  # position of the message of a worker that begins a chain
+DEATHS: Final = 4  # times that Dask gives up an item of a chain before it is given up here
 
 
 @dataclass
 class _Chain:
-    """Progress of a chain: `done` items are finished, `begun` workers began the next one."""
+    """Progress of a chain: `done` items are finished; Dask has given up the next one `deaths` times."""
 
     items: Sequence[Any]
     done: int = 0
-    begun: int = 0
-    over: bool = False
+    deaths: int = 0
 
-    def hear(self, position: int, outcome: Any) -> Found:
-        """Yield the message of a worker, unless another one already sent it."""
-        if position == BEGUN:
-            self.begun += 1
-            if self.begun <= 1 + DEATHS:
-                return
-            said = "several workers of the cluster ended on the same task"
-            outcome = WorkerLost(said, hint="perhaps they ran out of memory")
-        elif position < self.done:
-            return
-        item = self.items[self.done]
-        if not isinstance(outcome, StepReport):
-            self.done, self.begun = self.done + 1, 1
-            self.over = isinstance(outcome, Exception) or self.done == len(self.items)
-        yield item, outcome
+    def over_after(self, outcome: Any) -> bool:
+        """Record what a worker sent of the next item; whether it ends the chain."""
+        if isinstance(outcome, StepReport):
+            return False
+        self.done, self.deaths = self.done + 1, 0
+        return isinstance(outcome, Exception) or self.done == len(self.items)
 
 
 def work_on(client: Client, worker: Worker[Any, Any], chains: Iterable[Sequence[Any]]) -> Found:
@@ -345,8 +314,6 @@ def work_on(client: Client, worker: Worker[Any, Any], chains: Iterable[Sequence[
     A task returns its last outcome; what comes before are events that the scheduler keeps under the task's key.
     Raises SetupError when the scheduler is lost or a worker cannot do the work.
     """
-    from distributed.scheduler import KilledWorker
-
     left = {f"chain-{uuid4().hex}": _Chain(chain) for chain in chains if chain}
     if not (keys := list(left)):
         return
@@ -376,23 +343,16 @@ def work_on(client: Client, worker: Worker[Any, Any], chains: Iterable[Sequence[
             key, message = _next(client, heard)
             if not (chain := left.get(key)):
                 continue
-            try:
-                position, outcome = pickle.loads(message or tasks[key].result())
-            except KilledWorker:  # Dask repeats a task only so often by itself
+            found = _outcome(chain, message, tasks[key])
+            if found is None:
                 tasks[key].retry()
                 follow(key)
-                continue
-            except (OSError, CancelledError):
-                raise
-            except Exception as error:
-                raise SetupError(
-                    f"a worker of the cluster cannot do the work: {error}",
-                    hint="workers need the same ttt and the same libraries as the client (docs/cluster.md)",
-                ) from error
-            yield from chain.hear(position, outcome)
-            if chain.over:
-                del left[key]
-                tasks.pop(key).cancel(force=True)
+            elif found[0] == chain.done:  # else another worker sent it already
+                position, outcome = found
+                if chain.over_after(outcome):
+                    del left[key]
+                    tasks.pop(key).cancel(force=True)
+                yield chain.items[position], outcome
     except (OSError, CancelledError) as error:
         raise SetupError("the scheduler of the cluster does not answer any more") from error
     finally:
@@ -400,6 +360,28 @@ def work_on(client: Client, worker: Worker[Any, Any], chains: Iterable[Sequence[
             with suppress(Exception):
                 client.cancel(list(tasks.values()), force=True)
                 client.run_on_scheduler(_forget_events, keys)
+
+
+def _outcome(chain: _Chain, message: bytes | None, task: Future[bytes]) -> tuple[int, Any] | None:
+    """Position and outcome in a message or, without one, in the task's result; None if it is to be repeated."""
+    from distributed.scheduler import KilledWorker
+
+    try:
+        found: tuple[int, Any] = pickle.loads(message or task.result())
+    except KilledWorker:  # Dask repeats a task only so often by itself
+        chain.deaths += 1
+        if chain.deaths <= DEATHS:
+            return None
+        said = "several workers of the cluster ended on the same task"
+        return chain.done, WorkerLost(said, hint="perhaps they ran out of memory")
+    except (OSError, CancelledError):
+        raise
+    except Exception as error:
+        raise SetupError(
+            f"a worker of the cluster cannot do the work: {error}",
+            hint="workers need the same ttt and the same libraries as the client (docs/cluster.md)",
+        ) from error
+    return found
 
 
 def _next(client: Client, heard: SimpleQueue[tuple[str, bytes | None]]) -> tuple[str, bytes | None]:
@@ -431,7 +413,7 @@ def run_chain(order: bytes, content: bytes, version: str) -> bytes:
     if version != VERSION:
         raise SetupError(f"it has ttt {VERSION} instead of {version}")
     host, here, items = get_worker(), pickle.loads(content), pickle.loads(order)
-    key, position = str(host.get_current_task()), BEGUN
+    key, position = str(host.get_current_task()), 0
 
     def send(outcome: object) -> None:
         """Wait until the scheduler has it: what is done is not lost with this process."""
@@ -445,7 +427,6 @@ def run_chain(order: bytes, content: bytes, version: str) -> bytes:
         if task is None or task.state != "executing":
             raise Unwanted
 
-    send(None)
     with watched(lambda message: send(StepReport(message)), check):
         for position, item in enumerate(items):
             outcome = outcome_of(here, item, position == 0)

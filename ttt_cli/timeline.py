@@ -111,6 +111,10 @@ class Timeline:
             **self.games(slice(games)),
         )
 
+    def without_games(self) -> "Timeline":
+        """The same nodes without their games."""
+        return replace(self, game_start=np.zeros_like(self.game_start), **self.games(slice(0)))
+
     def unplayed(self, nodes: Places) -> "Timeline":
         """The timeline without the games of some nodes, all or none of each player's."""
         place = np.full(self.n_nodes + 1, -1, np.int32)  # of -1, too

@@ -27,7 +27,6 @@ Result_co = TypeVar("Result_co", covariant=True)
 
 _START: Final = "import sys; sys.path[:] = {}; from ttt_cli.work import serve; serve()"
 BESIDE_OTHERS: Final = dict.fromkeys(("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS"), "1")
-_HEADER: Final = 8  # bytes before an order that tell its length
 HEARD: Final = 0.2  # seconds: on Windows a thread that waits hears of Ctrl-C only between waits
 
 
@@ -213,8 +212,7 @@ class _Process:
     def order(self, message: bytes) -> None:
         with suppress(OSError, ValueError):  # it has ended, as `receive` will say
             assert self.process.stdin is not None
-            self.process.stdin.write(len(message).to_bytes(_HEADER, "little") + message)
-            self.process.stdin.flush()
+            _send(self.process.stdin, message)
 
     def receive(self) -> Any:
         """The next report or outcome; WorkerLost when the process has ended."""
@@ -252,9 +250,11 @@ def serve() -> None:
 
     def receive() -> None:
         """Queue orders; end the process when the input is closed."""
-        while header := sys.stdin.buffer.read(_HEADER):
-            orders.put(sys.stdin.buffer.read(int.from_bytes(header, "little")))
-        os._exit(1)
+        try:
+            while True:
+                orders.put(pickle.load(sys.stdin.buffer))
+        finally:
+            os._exit(1)
 
     Thread(target=receive, daemon=True).start()
     try:

@@ -9,58 +9,24 @@ import sys
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import pytest
 from distributed import Client
 
-from tests.test_work import Obeying, Recalling, Reporting, Unreadable
+from tests.test_work import Unreadable
 from ttt_cli.cluster import cluster_client, threads_each, work_on
-from ttt_cli.support.errors import ConfigError, SetupError
+from ttt_cli.support.errors import SetupError
 from ttt_cli.work import WorkerLost, end_if_unwanted, run_chains
 
 ROOT = Path(__file__).parents[2]
 pytestmark = [pytest.mark.slow, pytest.mark.skipif(os.name != "posix", reason="needs the signals of POSIX")]
 
 
-def test_it_does_the_same_and_shares_the_chains(client: Client) -> None:
-    chains = [[1, 2, 3], [], [4], [5, 6], [7, 8]]
-    results = list(run_chains(Recalling(), chains, partial(work_on, client)))
-    assert sorted(result[:2] for result in results) == sorted(
-        result[:2] for result in run_chains(Recalling(), chains, 1)
-    )
-    assert os.getpid() not in {process for *_, process in results}
-    assert list(run_chains(Recalling(), [[], []], partial(work_on, client))) == []
-
-
 def test_each_worker_has_its_own_share_of_the_machine(client: Client) -> None:
     sessions = client.run(os.getsid, 0)
     assert len({*sessions.values(), client.run_on_scheduler(os.getsid, 0), os.getsid(0)}) == 2 + len(sessions)
     assert set(client.run(os.environ.get, "OPENBLAS_NUM_THREADS").values()) == {"1"}
-
-
-def test_an_error_of_a_step_is_raised_as_it_was_and_costs_its_chain_only(client: Client) -> None:
-    lost: list[tuple[str, Exception]] = []
-    chains = [["a", "refuse", "b"], ["c", "d"], ["odd"], ["e", "f"]]
-    results = run_chains(Obeying(), chains, partial(work_on, client), on_lost=lambda *what: lost.append(what))
-    assert sorted(results) == ["a", "c", "d", "e", "f"]
-    errors = dict(lost)
-    assert isinstance(errors["refuse"], ConfigError)
-    assert (errors["refuse"].where, errors["refuse"].hint) == ("here", "do not")
-    assert "Unpicklable: odd" in str(errors["odd"])
-
-
-def test_steps_report_before_they_are_done(client: Client) -> None:
-    heard: list[tuple[int, str]] = []
-    engine = partial(work_on, client)
-    for result in run_chains(Reporting(), [[1, 2], [3]], engine, on_report=lambda *told: heard.append(told)):
-        assert [message for item, message in heard if item == result] == ["half", "nearly"]
-    assert sorted(item for item, _ in heard) == [1, 1, 2, 2, 3, 3]
-
-
-def test_a_worker_that_does_not_arrive_says_what_it_needs(client: Client) -> None:
-    with pytest.raises(SetupError, match="invalid literal") as caught:
-        list(run_chains(Unreadable(), [[1]], partial(work_on, client)))
-    assert "same ttt" in (caught.value.hint or "")
 
 
 class Unsendable:
@@ -70,9 +36,11 @@ class Unsendable:
         return lambda: item
 
 
-def test_a_result_that_cannot_be_sent_is_an_error(client: Client) -> None:
-    with pytest.raises(SetupError, match="cannot do the work"):
-        list(run_chains(Unsendable(), [[1], [2]], partial(work_on, client)))
+@pytest.mark.parametrize(("worker", "why"), [(Unreadable(), "invalid literal"), (Unsendable(), "lambda")])
+def test_a_worker_that_cannot_do_the_work_says_what_it_needs(client: Client, worker: Any, why: str) -> None:
+    with pytest.raises(SetupError, match=f"cannot do the work: .*{why}") as caught:
+        list(run_chains(worker, [[1], [2]], partial(work_on, client)))
+    assert "same ttt" in (caught.value.hint or "")
 
 
 class Dying:
@@ -105,7 +73,7 @@ def test_what_is_lost_with_a_worker_is_done_again_to_the_same_result(client: Cli
 def test_an_item_that_ends_one_worker_after_the_other_is_given_up(
     client: Client, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("ttt_cli.cluster.DEATHS", 2)
+    monkeypatch.setattr("ttt_cli.cluster.DEATHS", 1)
     lost: list[tuple[int, Exception]] = []
     dying = Dying(tmp_path, [2], 100)
     results = run_chains(
@@ -151,20 +119,10 @@ def test_a_worker_that_joins_is_used(tmp_path: Path) -> None:
         chains = [["make a", "await b"], ["make b", "await a"]]
         results = run_chains(Waiting(tmp_path), chains, partial(work_on, alone))
         found = [next(results)]
-        command = [
-            sys.executable,
-            "-m",
-            "dask",
-            "worker",
-            alone.scheduler.address,
-            "--nthreads",
-            "1",
-            "--no-nanny",
-        ]
+        options = f"-m dask worker {alone.scheduler.address} --nthreads 1 --no-nanny --no-dashboard"
+        command = [sys.executable, *options.split()]
         environment = {**os.environ, "PYTHONPATH": str(ROOT), "DASK_TEMPORARY_DIRECTORY": str(tmp_path)}
-        with subprocess.Popen(
-            [*command, "--no-dashboard"], env=environment, stderr=subprocess.DEVNULL
-        ) as joined:
+        with subprocess.Popen(command, env=environment, stderr=subprocess.DEVNULL) as joined:
             assert sorted([*found, *results]) == ["await a", "await b", "make a", "make b"]
             joined.kill()
 

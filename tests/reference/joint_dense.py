@@ -82,17 +82,15 @@ class Problem:
 
     def slice(self, threads=1):
         """The engine's slice of it, with its sites and links."""
-        size, none = len(self.previous), np.empty(0, np.int32)
-        widest = self.variance.copy()
+        widest, none = self.variance.copy(), np.empty(0, np.int32)
         accumulate(self.previous, widest)
-        kinds = size // max(self.n, 1)
+        kinds = len(widest) // max(self.n, 1)
         sites = np.zeros((len(self.first), 4 * kinds)), np.zeros((self.n if kinds > 1 else 0, 2))
         if hasattr(self, "sites"):
             sites = self.sites, self.positivity
         piece = SliceInput(
-            0, np.zeros(len(self.start) - 1, np.int32), 1, self.games, np.zeros((1, 2)),
-            self.start, self.game_start, self.previous, self.following,
-            np.zeros(size), self.variance, widest, none, none, none, none == 0, none == 0, None, sites,
+            0, np.zeros(len(self.start) - 1, np.int32), 1, self.chains, self.games, np.zeros((1, 2)),
+            self.game_start, widest, none, none, none, none == 0, none == 0, None, sites,
         )  # fmt: skip
         found = Slice(piece, Play(1.0, 0.0, 1.0, own_margins=float(kinds > 1)), threads=threads)
         if hasattr(self, "links"):

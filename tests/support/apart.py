@@ -9,11 +9,10 @@ import numpy as np
 
 from tests.support.builders import make_games
 from ttt_cli.inference.ep.cutting import Cutter
-from ttt_cli.inference.ep.inference import Engine, SliceLost
+from ttt_cli.inference.ep.inference import Engine, Holder, SliceLost
 from ttt_cli.inference.ep.slices import Slice
 from ttt_cli.inference.ep.start import start_of
 from ttt_cli.inference.outcome import resolve_margin
-from ttt_cli.inference.years import MovingMargins
 from ttt_cli.systems import ttt, ttt_d
 from ttt_cli.timeline import build_timeline
 
@@ -32,7 +31,7 @@ def history(seed, players=9, years=14, games=70):
     return build_timeline(make_games(rows))
 
 
-class Serial:
+class Serial(Holder):
     """Slices one after the other."""
 
     def __init__(self, held):
@@ -75,9 +74,6 @@ class LosingPlace:
     def cuts(self, _):
         return np.array(self.periods)
 
-    def finds(self, _):
-        return False
-
     @contextmanager
     def hold(self, pieces, play, kept):
         count = len(list(pieces))
@@ -106,4 +102,4 @@ def sliced(timeline, params, cuts, start=None, lost=None, kept=None):
     holder = Serial([Slice(piece, play) for piece in cutter])
     if lost:
         holder = Losing(lambda number: Slice(cutter[number], play, kept), len(holder.held), lost)
-    return Engine(holder, cutter, MovingMargins(timeline, play, start), play, priors)
+    return Engine(holder, cutter, priors, play, start)

@@ -170,7 +170,7 @@ class JointInference(Posterior):
         steps = np.append(np.flatnonzero(self.chains.previous < 0), shape.later)
         self._precision = np.zeros(len(self.chains.previous))  # of steps; 0 within a group
         self._precision[steps] = 1.0 / self.chains.variance[steps]
-        known = [inference.beliefs()] + ([self._newcomers.beliefs] if self._newcomers else [])
+        known = [inference.slice.marginals()] + ([self._newcomers.beliefs] if self._newcomers else [])
         self.beliefs = np.concatenate(known, axis=1)
         self._covariances = np.empty((6 if self._margins else 1, len(self.merged)))
         self._shared = np.zeros(len(self.chains.previous))

@@ -3,6 +3,7 @@
 import math
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from typing import Any, Final
@@ -14,7 +15,7 @@ from ttt_cli.fitted import Chain, Fit, Links, NewcomerCurve
 from ttt_cli.games.groups import find_groups, hanging_parts
 from ttt_cli.games.table import Games
 from ttt_cli.gaussian.factor import affordable
-from ttt_cli.inference.ep.inference import Inference
+from ttt_cli.inference.ep.inference import Engine, Inference, SitesLost
 from ttt_cli.inference.ep.start import sites_name
 from ttt_cli.inference.joint import JointInference, Shape, beginnings, joint_chains
 from ttt_cli.inference.solver import Given, iterate
@@ -36,7 +37,7 @@ HUGE: Final = 4_000_000  # the same for `joint`: beyond it the search takes long
 
 
 def infer(
-    inference: Inference,
+    inference: Engine,
     solver: SolverConfig,
     given: Given,
     start: Fit | None,
@@ -44,6 +45,8 @@ def infer(
     **pace: Any,
 ) -> Fit:
     """Sweep to the fixed point of `solver.posterior`, and return the Fit that `made` makes of it.
+
+    Of an Engine that is no Inference only `factorised` is possible.
 
     Posteriors are `factorised`; `joint sds`, the joint Gaussian of factorised sites (by samples where a factor is out
     of reach); or `joint`. The log-evidence and leave-one-out probabilities are those of the sites' own posterior.
@@ -56,16 +59,20 @@ def infer(
     rough = solver.model_copy(update={"tol": max(solver.tol, ROUGH)}) if kind == "joint" else solver
     status, trace = iterate(inference.sweep, rough, on_sweep, warm=inference.warm, **pace)
 
-    def finished(by: Inference | JointInference, *notes: str, **found: Any) -> Fit:
+    def finished(by: Engine | JointInference, *notes: str, **found: Any) -> Fit:
         evidence, predicted = by.log_evidence()
         return made(
             posterior=kind, log_evidence=evidence, leave_one_out=predicted, status=status, trace=trace,
             notes=(*inference.moving.notes, *notes), **{"state": inference.state, **found},
         )  # fmt: skip
 
-    if kind == "factorised":
-        beliefs = {"chains": inference.histories(), "newcomers": inference.newcomer_curve()}
-        return finished(inference, draws=inference.draws(), **beliefs)
+    while kind == "factorised":
+        with suppress(SitesLost):
+            chains = inference.histories()
+            newcomers, draws = inference.newcomer_curve(), inference.draws()
+            return finished(inference, chains=chains, newcomers=newcomers, draws=draws)
+        status, trace = iterate(inference.sweep, rough, on_sweep, warm=inference.warm, **pace)
+    assert isinstance(inference, Inference)
     if shape is None:
         chains, newcomers, error = sampled_histories(inference)
         note = (
@@ -103,12 +110,13 @@ def at_fit(inference: Inference, fit: Fit) -> Inference | JointInference:
     return joint
 
 
-def _chosen(inference: Inference, solver: SolverConfig) -> tuple[str, Shape | None]:
+def _chosen(inference: Engine, solver: SolverConfig) -> tuple[str, Shape | None]:
     """Kind of posterior, and the shape of its factor if one is made."""
-    wanted, size = solver.posterior, len(inference.merged) + len(inference.chains.previous)
-    sampled = SAMPLES * SAMPLE_COST * size
-    if wanted == "factorised" or not len(inference.merged):
+    wanted = solver.posterior
+    if wanted == "factorised" or not isinstance(inference, Inference) or not len(inference.merged):
         return "factorised", None
+    size = len(inference.merged) + len(inference.chains.previous)
+    sampled = SAMPLES * SAMPLE_COST * size
     if size <= (HUGE if wanted == "joint" else LARGE):
         shape = Shape(inference)
         each = shape.pattern.flops / SPEED

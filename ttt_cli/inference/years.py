@@ -231,10 +231,8 @@ TINY: Final = 1e-12
 class MovingMargins:
     """Draw margins of a timeline that follow a posterior; `start` may have theta of an earlier fit."""
 
-    def __init__(
-        self, timeline: Timeline, play: Play, start: Fit | None = None, *, played: bool = True
-    ) -> None:
-        self._timeline, self._play, self._played = timeline, play, played
+    def __init__(self, timeline: Timeline, play: Play, start: Fit | None = None) -> None:
+        self._timeline, self._play = timeline, play
         self.still = not play.margin or not (play.drift or play.strength)
         if self.still:
             return
@@ -243,7 +241,7 @@ class MovingMargins:
         self._last = math.inf
         self._known: Array | None = None  # the Fisher information of this posterior
         if self.walk.drift and not self.walk.theta.any():
-            self._first_steps(played)
+            self._first_steps()
 
     @cached_property
     def calendar(self) -> tuple[Ids, Ids]:
@@ -289,7 +287,7 @@ class MovingMargins:
         moved = self.follow_strength(posterior)
         if self.walk.drift:
             scores = self._sum(posterior, "scores", self._by_year)
-            step = self.walk.step(*scores, accelerate=self._played)
+            step = self.walk.step(*scores, accelerate=self._timeline.n_games > 0)
         moved += self.apply(posterior)
         step = step if step > ROUNDING else 0.0
         ahead = step * step / (self._last - step) if step < self._last else step and math.inf
@@ -342,10 +340,10 @@ class MovingMargins:
         of_games = noise, slope, advantage, float(given @ by_place)
         return {"draw_margin_strength": float((by_margin * margin) @ above)}, of_games
 
-    def _first_steps(self, played: bool) -> None:
+    def _first_steps(self) -> None:
         """Move as if all players were equal; without games, as if newcomers' margins were all there is."""
         timeline, year, count = self._timeline, self.calendar[1], len(self.calendar[0])
-        if played:
+        if timeline.n_games:
             periods = [slice(*bounds) for bounds in pairwise(timeline.game_start.tolist())]
             of_periods = [
                 (timeline.weight[of].sum(), timeline.weight[of] @ (timeline.outcome[of] == DRAW))

@@ -15,7 +15,7 @@ from tests.support.strategies import examples
 from ttt_cli.config.schema import SolverConfig
 from ttt_cli.inference.ep import slices
 from ttt_cli.inference.ep.cutting import Borders
-from ttt_cli.inference.ep.inference import Engine
+from ttt_cli.inference.ep.inference import Engine, _Here
 from ttt_cli.inference.ep.slices import period_cuts
 from ttt_cli.inference.solver import Pace
 from ttt_cli.inference.years import Play
@@ -26,6 +26,7 @@ from ttt_cli.timeline import build_timeline
 seeds = st.integers(0, 2**32 - 1)
 drifts = st.sampled_from([0.0, 30.0, 90.0])
 NOTHING = np.empty((0, 4))
+NO_BORDERS = Borders(np.zeros(2, np.int32), np.empty(0, np.int32), np.empty(0), np.empty(0))
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -66,17 +67,10 @@ def test_marginals_are_those_of_all_sites_together(seed, drift, kinds, threads):
 
 def engine_of(one):
     """What goes through the steps of the joint means of a slice."""
-    none = np.empty(0)
-    borders = Borders(np.zeros(2, np.int32), none.astype(np.int32), none, none)
-    pieces = SimpleNamespace(borders=borders, widest=float(np.sqrt(one._widest.max())))
-    holder = SimpleNamespace(ask=lambda name, each: [getattr(one, name)(*arguments) for arguments in each])
-    nothing = lambda _: None  # noqa: E731
-    moving = SimpleNamespace(apply=nothing, follow_strength=nothing)
-    play, priors = (
-        Play(1.0, 0.0, 1.0, own_margins=float(one._own)),
-        {"skill": SimpleNamespace(newcomers=None)},
-    )
-    return Engine(holder, pieces, moving, play, priors)
+    widest = float(np.sqrt(one._widest.max()))
+    pieces = SimpleNamespace(borders=NO_BORDERS, widest=widest, timeline=None)
+    play = Play(1.0, 0.0, 1.0, own_margins=float(one._own))
+    return Engine(_Here(one), pieces, {"skill": SimpleNamespace(newcomers=None)}, play)
 
 
 def coupled_of(engine, one):
@@ -213,9 +207,10 @@ def test_the_models_move_to_the_means_that_they_solved_for(model, tau):
     """After a move nothing is left to move, and only means have moved."""
     inference = inference_of(model, random_timeline(1), tau)
     inference.sweep(Pace.PLAIN)
-    before, one = inference.beliefs(), inference.slice
+    one = inference.slice
+    before = one.marginals()
     move_to_joint_means(inference, one)
-    after = inference.beliefs()
+    after = one.marginals()
     assert np.array_equal(before[1], after[1])
     assert np.abs(before[0] - after[0]).max() > 1
     assert coupled_of(inference, one)[1](False, 1e-10, 0.0)[0] < 1e-8
@@ -229,9 +224,10 @@ def test_a_fixed_point_of_the_messages_is_one_of_the_joint_means(model, tau):
     inference = inference_of(model, random_timeline(2), tau)
     for _ in range(400):
         inference.sweep(Pace.PLAIN)
-    before = inference.beliefs()
+    one = inference.slice
+    before = one.marginals()
     inference.sweep(Pace.JOINT)
-    assert inference.beliefs() == pytest.approx(before, abs=1e-7)
+    assert one.marginals() == pytest.approx(before, abs=1e-7)
 
 
 @pytest.mark.parametrize("first", ["a", "c"])

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from ttt_cli.inference.ep.merged import MergedGames, merge_games
 from ttt_cli.inference.newcomers import Elsewhere
 from ttt_cli.inference.prior import RandomWalk
-from ttt_cli.kernels.ep.structures import Pairings
+from ttt_cli.kernels.ep.structures import Chains, Pairings
 from ttt_cli.support.arrays import Array, Ids, Mask, Places
 from ttt_cli.timeline import Timeline, calendar
 
@@ -22,18 +22,16 @@ Number = TypeVar("Number", bound=np.generic)
 class SliceInput:
     """The input of a slice: a range of periods with its own numbers of nodes and games.
 
-    The first node is `node_start[0]`: 0 if the slice is the whole timeline, else 1. Then node 0 represents all
+    The first node is `chains.node_start[0]`: 0 if the slice is the whole timeline, else 1. Then node 0 represents all
     nodes of earlier slices. The number after a quantity's last node represents those of later slices.
 
     | name | shape | unit | |
     |---|---|---|---|
     | number | | | of the slice, in the order of time |
     | year | (periods,) | | index of each period's calendar year; the timeline has `years` of them |
+    | chains | | | its variables; -1 for no neighbour in any slice |
     | games, handicap | | | as in `MergedGames` |
-    | node_start | (periods + 1,) | | the first node of each period, and the end of the last |
     | game_start | (periods + 1,) | | the first game of each period, and the end of the last; equal games not merged |
-    | previous, following | (variables,) | | neighbours in the player's chain, -1 at its ends |
-    | mean, variance | (variables,) | points, points^2 | of the step from the variable before, as in `Chains` |
     | widest | (variables,) | points^2 | prior variance of each, without any game |
     | segment | (variables,) | | number of the segment; -1 in chains that are inside this slice |
     | first, last | (segments,) | | first and last variable of each segment (a chain that continues in other slices) |
@@ -46,14 +44,10 @@ class SliceInput:
     number: int
     year: Ids
     years: int
+    chains: Chains
     games: Pairings
     handicap: Array
-    node_start: Places
     game_start: Places
-    previous: Ids
-    following: Ids
-    mean: Array
-    variance: Array
     widest: Array
     segment: Ids
     first: Ids
@@ -133,7 +127,7 @@ class Borders:
 
 
 class Cutter:
-    """Iterate over the slices of a timeline; afterwards `borders` are those between them.
+    """Iterate over the slices of a `timeline`; afterwards `borders` are those between them.
 
     `cuts`: the first period of each slice, and the end of the last; None: a single slice. `priors`: one for each
     quantity of a node (skill, draw margin). `guess` (quantities, nodes, 2): initial beliefs, as messages.
@@ -151,7 +145,7 @@ class Cutter:
         from ttt_cli.kernels.ep.chains import accumulate
 
         cuts = np.array([0, len(timeline.periods)]) if cuts is None else cuts
-        self._timeline, self._cuts, self._colours, self._guess = timeline, cuts.tolist(), colours, guess
+        self.timeline, self._cuts, self._colours, self._guess = timeline, cuts.tolist(), colours, guess
         self._newcomers = priors[0].newcomers
         room, shape = timeline.room, (len(priors), timeline.n_nodes)
         names = "mean", "variance", "widest"
@@ -171,10 +165,15 @@ class Cutter:
         return len(self._cuts) - 1
 
     @property
+    def first_nodes(self) -> Places:
+        """The first node of each slice but the first."""
+        return np.asarray(self.timeline.node_start[self._cuts[1:-1]])
+
+    @property
     def borders(self) -> Borders:
         """The borders between the slices made so far."""
         none = np.empty(0)
-        found = self._found or [(none.astype(np.int32), none, none)]
+        found = self._found or [(none.astype(np.int32), none, none)] * len(self)
         before, mean, variance = (np.concatenate(column) for column in zip(*found, strict=True))
         sizes = [len(of) for of, *_ in found]
         return Borders(np.cumsum([0, *sizes]).astype(np.int32), before, mean, variance)
@@ -182,7 +181,7 @@ class Cutter:
     def __iter__(self) -> Iterator[SliceInput]:
         self._found = []
         quantities = len(self._mean)
-        latest = np.full((quantities, len(self._timeline.players)), -1, np.int32)  # segment of each player
+        latest = np.full((quantities, len(self.timeline.players)), -1, np.int32)  # segment of each player
         segments = 0
         for number in range(len(self)):
             piece, players = self._piece(number)
@@ -190,24 +189,16 @@ class Cutter:
             count = len(piece.first)
             latest[:, players] = (segments + np.arange(count)).reshape(quantities, -1)
             segments += count
-            self._found.append((before, piece.mean[piece.first], piece.variance[piece.first]))
+            steps = piece.chains.mean[piece.first], piece.chains.variance[piece.first]
+            self._found.append((before, *steps))
             yield piece
 
     def __getitem__(self, number: int) -> SliceInput:
         return self._piece(number)[0]
 
-    def among(self, nodes: Places, timeline: Timeline) -> "Cutter":
-        """A Cutter of some of the nodes; `timeline` consists of these."""
-        found = copy(self)
-        found._timeline = timeline
-        found._mean, found._variance, found._widest = (
-            of[:, nodes] for of in (self._mean, self._variance, self._widest)
-        )
-        return found
-
     def whole(self, merged: MergedGames) -> SliceInput:
         """The whole timeline as one slice, with these games."""
-        timeline, quantities = self._timeline, len(self._mean)
+        timeline, quantities = self.timeline, len(self._mean)
         firsts = np.arange(quantities, dtype=np.int32)[:, np.newaxis]
         previous, following = (
             np.where(nodes < 0, np.int32(-1), nodes + timeline.n_nodes * firsts).ravel()
@@ -216,16 +207,16 @@ class Cutter:
         none, nowhere = np.empty(0, np.int32), np.empty(0, np.bool_)
         guess = None if self._guess is None else self._guess.reshape(-1, 2)
         newcomers = (self._newcomers.sd, ()) if self._newcomers else None
+        steps = self._mean.ravel(), self._variance.ravel()
+        chains = Chains(timeline.node_start.copy(), previous, following, *steps)
         return SliceInput(
-            0, self._year, int(self._year.max(initial=-1)) + 1, merged.games, merged.handicap,
-            timeline.node_start, timeline.game_start, previous, following,
-            self._mean.ravel(), self._variance.ravel(), self._widest.ravel(), none,
-            none, none, nowhere, nowhere, guess, None, newcomers,
+            0, self._year, int(self._year.max(initial=-1)) + 1, chains, merged.games, merged.handicap,
+            timeline.game_start, self._widest.ravel(), none, none, none, nowhere, nowhere, guess, None, newcomers,
         )  # fmt: skip
 
     def _piece(self, number: int) -> tuple[SliceInput, Ids]:
         """A slice, and the players of its segments."""
-        timeline, begin, end = self._timeline, self._cuts[number], self._cuts[number + 1]
+        timeline, begin, end = self.timeline, self._cuts[number], self._cuts[number + 1]
         if len(self) == 1:
             return self.whole(merge_games(timeline, colours=self._colours)), np.empty(0, np.int32)
         first, last = (int(timeline.node_start[period]) for period in (begin, end))
@@ -262,19 +253,22 @@ class Cutter:
         of_nodes[:, 1:] = segment + segments * np.arange(quantities)[:, np.newaxis]
         of_nodes[:, 1:][:, segment >= segments] = -1
         merged = merge_games(_between(timeline, begin, end), colours=self._colours)
-        ends_of = merged.games.first + np.int32(1), merged.games.second + np.int32(1)
         piece = SliceInput(
             number=number,
             year=self._year[begin:end],
             years=int(self._year.max(initial=-1)) + 1,
-            games=merged.games._replace(first=ends_of[0], second=ends_of[1]),
+            chains=Chains(
+                timeline.node_start[begin : end + 1] - first + 1,
+                links(previous, head, 0),
+                links(following, tail, stride),
+                _flat(self._mean[:, nodes]),
+                _flat(self._variance[:, nodes]),
+            ),
+            games=merged.games._replace(
+                first=merged.games.first + np.int32(1), second=merged.games.second + np.int32(1)
+            ),
             handicap=merged.handicap,
-            node_start=timeline.node_start[begin : end + 1] - first + 1,
             game_start=timeline.game_start[begin : end + 1] - timeline.game_start[begin],
-            previous=links(previous, head, 0),
-            following=links(following, tail, stride),
-            mean=_flat(self._mean[:, nodes]),
-            variance=_flat(self._variance[:, nodes]),
             widest=_flat(self._widest[:, nodes]),
             segment=of_nodes.ravel() if segments else np.empty(0, np.int32),
             first=(starts + 1 + offset).ravel().astype(np.int32),
@@ -293,16 +287,12 @@ class Cutter:
         return piece, players[order][:segments].astype(np.int32)
 
 
-class Unplayed:
+class Unplayed(Cutter):
     """Slices of players instead of time, without games: the players are then independent."""
 
     def __init__(self, timeline: Timeline, count: int, priors: Sequence[RandomWalk]) -> None:
-        self._timeline = timeline
+        super().__init__(timeline.without_games(), None, priors, colours=False)
         self._count = max(1, min(count, len(timeline.players)))
-        self._whole = Cutter(timeline, None, priors, colours=False)
-        self.widest = self._whole.widest
-        none = np.empty(0)
-        self.borders = Borders(np.zeros(self._count + 1, np.int32), none.astype(np.int32), none, none)
 
     def __len__(self) -> int:
         return self._count
@@ -311,12 +301,12 @@ class Unplayed:
         return (self[number] for number in range(self._count))
 
     def __getitem__(self, number: int) -> SliceInput:
-        nodes = np.flatnonzero(self._timeline.node_player % self._count == number)
-        some = self._whole.among(nodes, self._timeline.unplayed(nodes))
-        return replace(some[0], number=number)
-
-
-SliceInputs = Cutter | Unplayed  # the `borders` of which are known when all have been gone through
+        nodes, some = np.flatnonzero(self.timeline.node_player % self._count == number), copy(self)
+        some.timeline = self.timeline.unplayed(nodes)
+        some._mean, some._variance, some._widest = (
+            of[:, nodes] for of in (self._mean, self._variance, self._widest)
+        )
+        return replace(some.whole(merge_games(some.timeline, colours=False)), number=number)
 
 
 class Coupling:

@@ -6,16 +6,17 @@ means are exact.
 """
 
 import math
+from abc import ABC, abstractmethod
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Any, Final, Protocol, TypeVar
+from typing import Any, Final, TypeVar
 
 import numpy as np
 
 from ttt_cli.fitted import Chain, DrawCurve, Fit, NewcomerCurve
-from ttt_cli.inference.ep.cutting import Coupling, Cutter, SliceInputs
+from ttt_cli.inference.ep.cutting import Coupling, Cutter
 from ttt_cli.inference.ep.merged import MergedGames
 from ttt_cli.inference.ep.slices import Slice
 from ttt_cli.inference.ep.start import has_beliefs, sites_name, start_of, started_sites
@@ -23,7 +24,7 @@ from ttt_cli.inference.newcomers import Correction
 from ttt_cli.inference.prior import RandomWalk, histories, prior_slopes
 from ttt_cli.inference.solver import Pace, Sweep
 from ttt_cli.inference.years import GamesGradient, MovingMargins, Play
-from ttt_cli.room import Shared
+from ttt_cli.room import Room, Shared
 from ttt_cli.support.arrays import Array
 from ttt_cli.support.errors import TttError
 from ttt_cli.timeline import Timeline
@@ -53,35 +54,40 @@ class SitesLost(TttError):
     """Results were lost with slices of which nothing was saved: further sweeps find them again."""
 
 
-class Holder(Protocol):
+class Holder(ABC):
     """Where slices are."""
 
+    @abstractmethod
     def ask(self, name: str, each: Sequence[tuple[Any, ...]]) -> list[Any]:
         """Call this method of every `Slice`; the results in order. Raises SliceLost."""
 
-    def recover(self) -> None:
+    def recover(self) -> None:  # noqa: B027
         """Make slices that were lost again, with the sites that were saved or none. May raise SliceLost."""
+
+    def finds(self, room: Room) -> bool:  # noqa: ARG002
+        """Whether slices can write into arrays of this room."""
+        return False
 
 
 class Engine:
     """Sweeps over slices.
 
-    `moving` and `priors` are those of the whole timeline; White's advantage is that of `play`. `traffic`: bytes of
-    arrays sent, `steps`: of conjugate gradients.
+    `priors`: of each quantity of a node, `skill` and perhaps `draw_margin`. `start`: a fit of the same timeline for a
+    warm start; `warm`: whether there was any. `steps`: of conjugate gradients.
     """
 
     def __init__(
         self,
         holder: Holder,
-        pieces: SliceInputs,
-        moving: MovingMargins,
-        play: Play,
+        pieces: Cutter,
         priors: Mapping[str, RandomWalk],
+        play: Play,
+        start: Fit | None = None,
     ) -> None:
-        self._holder, self._borders, self._widest, self._play = holder, pieces.borders, pieces.widest, play
+        self._holder, self._pieces, self._borders, self._play = holder, pieces, pieces.borders, play
         self._last = self._decay = 0.0
-        self.traffic = self.steps = self._sweeps = 0
-        self.moving, self.priors = moving, priors
+        self.steps = self._sweeps = 0
+        self.moving, self.priors = MovingMargins(pieces.timeline, play, start), priors
         self.newcomers = newcomers = priors["skill"].newcomers
         self.warm = any(self._survive(self._begun))
         if newcomers:
@@ -128,7 +134,6 @@ class Engine:
     def _ask(self, name: str, each: list[tuple[Any, ...]]) -> list[Any]:
         """What slices return, by column: the results of one after the other."""
         found = self._holder.ask(name, each)
-        self.traffic += sum(_size(of) for of in (*each, *found))
         return list(zip(*found, strict=True)) if isinstance(found[0], tuple) else found
 
     def _smoothed(self, maps: Sequence[Array]) -> Array:
@@ -166,7 +171,7 @@ class Engine:
         self._decay = 0.0 if self._last == 0.0 else DECAY
         self._last = moved
         change = max(*moves, moved)
-        return Sweep(change if change > ROUNDING * self._widest else 0.0, left, sum(skipped), ahead)
+        return Sweep(change if change > ROUNDING * self._pieces.widest else 0.0, left, sum(skipped), ahead)
 
     def _coupled(
         self, maps: Sequence[Array], most: Sequence[float], sums: Sequence[Array]
@@ -198,7 +203,8 @@ class Engine:
                 by, more, further = self.newcomers.correction(np.sum(sums[0], axis=0), math.fsum(sums[1]))
             return math.fsum(rz) + more, math.fsum(apart) + further
 
-        unsolved, beta, alpha = conjugate_gradients(precondition, least, self._widest, tol, relative)
+        widest = self._pieces.widest
+        unsolved, beta, alpha = conjugate_gradients(precondition, least, widest, tol, relative)
         corrections, maps = self._all("finish", beta, alpha, by, move)
         return (unsolved, maps) if move else (unsolved + max(corrections), None)
 
@@ -216,22 +222,31 @@ class Engine:
         """Newcomers' mean, if it moves."""
         return self.newcomers.curve(self.newcomers.beliefs) if self.newcomers else None
 
+    @property
+    def state(self) -> dict[str, Array]:
+        """What a further fit may start from."""
+        return self.moving.state
+
     def smoothed(self) -> Array:
         """Mean from the origin, sd, and covariance with the node before, (3, quantities, nodes), of all nodes."""
-        parts: list[Array] = self._survive(partial(self._all, "beliefs"), whole=True)
-        return np.concatenate(parts, axis=2) if len(parts) > 1 else parts[0]
-
-    def write_beliefs(self, parts: Sequence[Array]) -> None:
-        """Have every slice write those of its nodes into a part of an array that it finds."""
-        each = [(Shared(part),) for part in parts]
+        timeline = self._pieces.timeline
+        if not self._holder.finds(timeline.room):
+            parts: list[Array] = self._survive(partial(self._all, "beliefs"), whole=True)
+            return np.concatenate(parts, axis=2)
+        found = timeline.room.empty("beliefs", (3, len(self.priors), timeline.n_nodes), np.float64)
+        each = [(Shared(part),) for part in np.split(found, self._pieces.first_nodes, axis=2)]
         self._survive(partial(self._ask, "write_beliefs", each), whole=True)
+        return found
+
+    def histories(self) -> dict[str, Chain]:
+        """Beliefs about the quantities of all nodes, points."""
+        return histories(self.priors, self.smoothed())
 
 
 class Inference(Engine):
     """The fit of a whole timeline in memory: one slice, which threads share.
 
-    `priors`: of each quantity of a node, `skill` and perhaps `draw_margin`. `start`: a fit of the same timeline,
-    perhaps with other parameters, or beliefs about its nodes; `warm`: whether it is of use.
+    `start`: a fit of the same timeline, perhaps with other parameters, or beliefs about its nodes.
     """
 
     def __init__(
@@ -244,8 +259,7 @@ class Inference(Engine):
         threads: int | None = None,
     ) -> None:
         self.merged = merged
-        name = sites_name(merged.colours)
-        sites = guess = None
+        sites, guess, name = None, None, sites_name(merged.colours)
         if start is not None and name in start.state:
             sites = (
                 started_sites((len(merged), 4 * len(priors)), start, name),
@@ -256,14 +270,8 @@ class Inference(Engine):
         cutter = Cutter(timeline, None, [*priors.values()], colours=merged.colours, guess=guess)
         piece = replace(cutter.whole(merged), sites=sites)
         self.slice = one = Slice(piece, play, threads=threads or available_cores())
-        self.chains, self.sites, self.of_years, self.beliefs = (
-            one.chains,
-            one.sites,
-            one.of_years,
-            one.marginals,
-        )
-        moving = MovingMargins(timeline, play, start, played=len(merged) > 0)
-        super().__init__(_Here(one), cutter, moving, play, priors)
+        self.chains, self.sites, self.of_years = one.chains, one.sites, one.of_years
+        super().__init__(_Here(one), cutter, priors, play, start)
         self.rule = one.rule
 
     @property
@@ -273,7 +281,7 @@ class Inference(Engine):
         return (
             {sites_name(self.merged.colours): message}
             | ({"positivity": positivity} if len(positivity) else {})
-            | self.moving.state
+            | super().state
         )
 
     def joint_solver(self) -> Callable[[Array, float], Array]:
@@ -299,22 +307,15 @@ class Inference(Engine):
         of_priors = prior_slopes(self.priors, *self.slice.chain_slopes()) | of_newcomers
         return of_priors | of_margins, (noise, margin + self.slice.positive_evidence()[1], *rest)
 
-    def histories(self) -> dict[str, Chain]:
-        """Beliefs about the quantities of all nodes, points."""
-        return histories(self.priors, self.smoothed())
 
-
-class _Here:
+class _Here(Holder):
     """A slice of this process."""
 
     def __init__(self, one: Slice) -> None:
         self._slice = one
 
     def ask(self, name: str, each: Sequence[tuple[Any, ...]]) -> list[Any]:
-        return [getattr(self._slice, name)(*arguments) for arguments in each]
-
-    def recover(self) -> None:
-        """Nothing is lost here."""
+        return [getattr(self._slice, name)(*each[0])]
 
 
 def conjugate_gradients(
@@ -356,10 +357,3 @@ def conjugate_gradients(
         if len(recent) == DELAY and (bound < tol or math.fsum(recent) < relative**2 * energy):
             break
     return bound, beta, alpha
-
-
-def _size(values: Any) -> int:
-    """Bytes of arrays."""
-    if isinstance(values, np.ndarray):
-        return values.nbytes
-    return sum(map(_size, values)) if isinstance(values, tuple | list) else 0

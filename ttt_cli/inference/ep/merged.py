@@ -1,6 +1,6 @@
 """Equal games merged into one with a weight: the form in which the smoothing models process a timeline."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Final, TypeVar
 
 import numpy as np
@@ -39,12 +39,6 @@ class MergedGames:
 
     def __len__(self) -> int:
         return len(self.games.first)
-
-    def none(self) -> "MergedGames":
-        """The same periods without games."""
-        start, first, second, code, weight = self.games
-        none = Pairings(np.zeros_like(start), first[:0], second[:0], code[:0], weight[:0])
-        return replace(self, games=none)
 
 
 def merge_games(timeline: Timeline, *, colours: bool) -> MergedGames:

@@ -4,24 +4,17 @@ from __future__ import annotations
 
 import gc
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import CancelledError, ThreadPoolExecutor
-from contextlib import ExitStack, closing, contextmanager
+from contextlib import ExitStack, closing, contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, cast
 
 import numpy as np
 
-from ttt_cli.cluster import (
-    cluster_asked,
-    cluster_client,
-    local_workers,
-    losses,
-    made_actor,
-    submit_actor,
-)
+from ttt_cli.cluster import cluster_asked, cluster_client, local_workers, losses
 from ttt_cli.config.schema import SolverConfig, size_of
-from ttt_cli.inference.ep.cutting import SliceInput, SliceInputs
+from ttt_cli.inference.ep.cutting import Cutter, SliceInput
 from ttt_cli.inference.ep.inference import Holder, SliceLost
 from ttt_cli.inference.ep.slices import Slice, period_cuts
 from ttt_cli.inference.years import Play
@@ -75,7 +68,7 @@ def fit_place(
             yield Cluster(stack.enter_context(cluster_client(where)), scratch)
 
 
-class Storage:
+class Storage(Holder):
     """Files in a folder of this machine, or a temporary one, as the place of a fit that may take so many bytes.
 
     As many slices are in memory at a time as there are threads.
@@ -127,7 +120,7 @@ class Storage:
         return self._node * timeline.n_nodes + each * timeline.n_games
 
     @contextmanager
-    def hold(self, pieces: SliceInputs, play: Play, kept: Path | None) -> Iterator[Holder]:
+    def hold(self, pieces: Cutter, play: Play, kept: Path | None) -> Iterator[Holder]:
         """Slices in files, which are removed after the block. Raises SetupError when there is no room for them."""
         with self._folder, ThreadPoolExecutor(self._threads, thread_name_prefix="ttt") as self._pool:
             folder = self._folder.enter_context(folder_of_files(self.scratch, "slices"))
@@ -155,9 +148,6 @@ class Storage:
         """Release memory if the next slices have no room; the system itself may do so, too."""
         if not 0 < resident() <= self._memory - self._threads * room.size:
             room.let_go()
-
-    def recover(self) -> None:
-        """Nothing is lost here."""
 
     def close(self) -> None:
         """Remove the files of a fit that is given up while a thread is still at it."""
@@ -189,7 +179,7 @@ AWAITED: Final = 60  # seconds in which a worker should come back when none is l
 CONTINUE: Final = "the same command continues a fit that was started with --scratch FOLDER"
 
 
-class Cluster:
+class Cluster(Holder):
     """The workers of a cluster, as the place of a fit. All of them find `scratch`, if there is one.
 
     Each slice is an actor on a worker with the fewest; those of a lost worker are made again elsewhere.
@@ -210,14 +200,14 @@ class Cluster:
         return period_cuts(timeline.game_start, len(_addresses(self._client)))
 
     @contextmanager
-    def hold(self, pieces: SliceInputs, play: Play, kept: Path | None) -> Iterator[Holder]:
+    def hold(self, pieces: Cutter, play: Play, kept: Path | None) -> Iterator[Holder]:
         """Make a slice on each worker; all are released after the block. Raises SetupError without a scheduler."""
         self._pieces, self._made_with, self._where = pieces, (play, kept), [""] * len(pieces)
         try:
             with self._client.as_current():  # actors look for it
                 try:
-                    made = [self._sent(piece) for piece in pieces]
-                    self._actors = [made_actor(future) for future in made]
+                    sent = [self._sent(piece) for piece in pieces]
+                    self._actors = [_made(future) for future in sent]
                     yield self
                 finally:
                     self._actors.clear()
@@ -231,7 +221,12 @@ class Cluster:
         """A piece on its way to a worker that makes an actor of it; None where this worker is lost meanwhile."""
         address = min(_addresses(self._client), key=self._where.count)
         self._where[piece.number] = address
-        return submit_actor(self._client, address, Slice, piece, *self._made_with)
+        make = cast("Callable[..., Actor]", Slice)
+        with losses(), suppress(KeyError, ValueError):  # the scheduler no longer knows the worker
+            content = self._client.scatter(piece, workers=[address], hash=False)
+            more = {"actor": True, "workers": [address], "pure": False}
+            return self._client.submit(make, content, *self._made_with, **more)
+        return None
 
     def ask(self, name: str, each: Sequence[tuple[Any, ...]]) -> list[Any]:
         """Call all slices, then collect the results. Raises SliceLost when a worker is lost."""
@@ -255,9 +250,17 @@ class Cluster:
         for number in lost:
             self._where[number] = ""
         for number in lost:
-            self._actors[number] = made_actor(self._sent(self._pieces[number]))
+            self._actors[number] = _made(self._sent(self._pieces[number]))
         if None in self._actors:
             raise SliceLost("a worker was lost while it received a slice")
+
+
+def _made(future: Future[Actor] | None) -> Actor | None:
+    """The actor, or None if its worker was lost: Dask then cancels it for want of the object sent."""
+    with losses():
+        if future:
+            return future.result()
+    return None
 
 
 def _addresses(client: Client) -> list[str]:

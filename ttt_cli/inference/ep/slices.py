@@ -50,13 +50,11 @@ class Slice(Posterior):
         self.kernels = ttt_d if own else ttt
         self._own, self._number, self._folder = own, piece.number, folder
         self._play, self._handicap, self._in_memory = play, piece.handicap, room is MEMORY
-        distinct, variables = len(piece.games.first), len(piece.mean)
-        stride, base = variables // (1 + own), int(piece.node_start[0])
+        distinct, variables = len(piece.games.first), len(piece.widest)
+        stride, base = variables // (1 + own), int(piece.chains.node_start[0])
         self._ranges = [(number * stride + base, (number + 1) * stride) for number in range(1 + own)]
 
-        def kept(name: str, values: NDArray[Any]) -> NDArray[Any]:
-            if room is MEMORY:
-                return values
+        def kept(name: str, values: Any) -> NDArray[Any]:
             found = room.empty(name, values.shape, values.dtype)
             found[:] = values
             return found
@@ -64,14 +62,10 @@ class Slice(Posterior):
         def rows(name: str, count: int, columns: int) -> Array:
             return room.empty(name, (count, columns), np.float64)
 
-        self.chains = Chains(
-            piece.node_start.copy(),
-            kept("previous", piece.previous),
-            kept("following", piece.following),
-            kept("mean", piece.mean),
-            kept("variance", piece.variance),
-        )
-        self._games = Pairings(piece.games.start, *map(kept, Pairings._fields[1:], piece.games[1:]))
+        self.chains, self._games = piece.chains, piece.games
+        if not self._in_memory:
+            self.chains = Chains(*map(kept, Chains._fields, piece.chains))
+            self._games = Pairings(*map(kept, Pairings._fields, piece.games))
         self._divide(piece.game_start, threads)
         self._first, self._last, self._past, self._future = piece.first, piece.last, piece.past, piece.future
         self._segment, self._widest = kept("segment", piece.segment), kept("widest", piece.widest)
@@ -87,7 +81,7 @@ class Slice(Posterior):
         )
         begin, end = self._ranges[-1]  # of the margins, if there are any
         first = np.flatnonzero(self.chains.previous[begin:end] < 0).astype(np.int32)
-        place = np.repeat(piece.year, np.diff(piece.node_start))
+        place = np.repeat(piece.year, np.diff(self.chains.node_start))
         self.of_years = YearMargins(
             self._games, self.rule.margin, play.margin, play.strength, piece.year, piece.years,
             (begin + first, place[first]) if own else None, room,

@@ -7,8 +7,6 @@ from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import Any, Unpack
 
-import numpy as np
-
 from ttt_cli.config.schema import SolverConfig
 from ttt_cli.fitted import Fit
 from ttt_cli.inference.ep.cutting import Cutter, Unplayed
@@ -19,9 +17,9 @@ from ttt_cli.inference.ep.start import Checkpoint, has_beliefs, start_of
 from ttt_cli.inference.joint import JointInference
 from ttt_cli.inference.params import ESTIMATE, DrawsMove, NewcomersMove, PlayParams
 from ttt_cli.inference.posterior import at_fit, infer
-from ttt_cli.inference.prior import RandomWalk, histories
+from ttt_cli.inference.prior import RandomWalk
 from ttt_cli.inference.solver import Given, at_best_advantage, iterate
-from ttt_cli.inference.years import MovingMargins, Play
+from ttt_cli.inference.years import Play
 from ttt_cli.support.errors import ConfigError
 from ttt_cli.timeline import Timeline
 
@@ -68,7 +66,9 @@ class ThroughTime:
 
     def without_games(self, tol: float, threads: int | None = None) -> Inference:
         """The fixed point without games, of the factors that keep draw margins positive."""
-        inference = Inference(self.timeline, self.merged.none(), self.priors(), self.play, threads=threads)
+        timeline = self.timeline.without_games()
+        merged = merge_games(timeline, colours=False)
+        inference = Inference(timeline, merged, self.priors(), self.play, threads=threads)
         iterate(inference.sweep, SolverConfig(tol=tol), None)
         return inference
 
@@ -82,7 +82,7 @@ class ThroughTime:
             )
         made, nothing = partial(made, elo_unit=self.play.unit), 0.0
         if self.play.own_margins and place:
-            nothing = sliced_without_games(self, place, NOTHING_TOL)
+            nothing = evidence_without_games(self, place, NOTHING_TOL)
         elif self.play.own_margins:
             nothing = self.without_games(NOTHING_TOL, solver.threads).log_evidence()[0]
 
@@ -120,34 +120,17 @@ def _sliced_fits(
         kept = Checkpoint(place.scratch, timeline, list(priors.values()), play)
         cuts = kept.cuts(cuts)
     pieces = Cutter(timeline, cuts, list(priors.values()), colours=shared.colours, guess=guess)
+    slices = "1 slice" if len(pieces) == 1 else f"{len(pieces)} slices"
+    note = f"the posterior is factorised, from {slices} of time {place.name}"
 
     def fit_at(advantage: float, start: Fit | None, solver: SolverConfig, **_: Any) -> Fit:
         nonlocal warm, converged
-        play = replace(shared.play, advantage=advantage)
-        inference = Engine(holder, pieces, MovingMargins(timeline, play, start), play, priors)
-        while True:
-            before = inference.traffic
-            status, trace = iterate(
-                inference.sweep, solver, given.get("on_sweep"), warm=inference.warm and warm, **pace
-            )
-            crossed = (inference.traffic - before) // max(status.sweeps, 1)
-            with suppress(SitesLost):
-                evidence, predicted = inference.log_evidence()
-                if place.finds(timeline.room):
-                    found = timeline.room.empty("beliefs", (3, len(priors), timeline.n_nodes), np.float64)
-                    inference.write_beliefs(np.split(found, timeline.node_start[cuts[1:-1]], axis=2))
-                else:
-                    found = inference.smoothed()
-                draws = inference.draws()
-                break
-        warm, converged = True, status.converged
-        slices = "1 slice" if len(pieces) == 1 else f"{len(pieces)} slices"
-        note = f"the posterior is factorised, from {slices} of time {place.name}: {crossed:,} bytes a sweep"
-        return made(
-            posterior="factorised", chains=histories(priors, found), log_evidence=evidence,
-            leave_one_out=predicted, status=status, trace=trace, state=inference.moving.state, draws=draws,
-            newcomers=inference.newcomer_curve(), notes=(*inference.moving.notes, note),
-        )  # fmt: skip
+        inference = Engine(holder, pieces, priors, replace(shared.play, advantage=advantage), start)
+        inference.warm &= warm
+        factorised = solver.model_copy(update={"posterior": "factorised"})
+        fit = infer(inference, factorised, given, start, made, **pace)
+        warm, converged = True, fit.status.converged
+        return replace(fit, notes=(*fit.notes, note))
 
     with place.hold(pieces, shared.play, kept.folder if kept else None) as holder:
         yield fit_at
@@ -155,12 +138,12 @@ def _sliced_fits(
         kept.clear()
 
 
-def sliced_without_games(shared: ThroughTime, place: Place, tol: float) -> float:
-    """The log-evidence of the same nodes if nobody had played a game."""
-    timeline, play, priors = shared.timeline, shared.play, shared.priors()
+def evidence_without_games(shared: ThroughTime, place: Place, tol: float) -> float:
+    """The log-evidence of the same nodes if nobody had played a game, in slices."""
+    priors, timeline = shared.priors(), shared.timeline
     pieces = Unplayed(timeline, len(place.cuts(timeline)) - 1, list(priors.values()))
-    with place.hold(pieces, play, None) as holder:
-        inference = Engine(holder, pieces, MovingMargins(timeline, play, played=False), play, priors)
+    with place.hold(pieces, shared.play, None) as holder:
+        inference = Engine(holder, pieces, priors, shared.play)
         while True:
             iterate(inference.sweep, SolverConfig(tol=tol), None)
             with suppress(SitesLost):
