@@ -72,12 +72,9 @@ def test_what_is_shared_is_sent_where_another_array_has_its_name(tmp_path):
     assert pickle.loads(pickle.dumps(Shared(old))).what.tolist() == [3] * 4
 
 
-def test_nothing_needs_no_file(tmp_path):
+def test_nothing_needs_no_file_and_memory_is_one_part(tmp_path):
     assert FileRoom(tmp_path).empty("none", (0, 3), np.int8).shape == (0, 3)
     assert not list(tmp_path.iterdir())
-
-
-def test_memory_is_looked_at_as_a_whole():
     assert list(MEMORY.parts(5)) == [slice(0, 5)]
     assert list(MEMORY.parts(0)) == []
 

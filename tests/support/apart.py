@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 from contextlib import contextmanager
-from dataclasses import replace
 
 import numpy as np
+import pytest
 
 from tests.support.builders import make_games
-from ttt_cli.inference.ep.cutting import Cutter
-from ttt_cli.inference.ep.inference import Engine, Holder, SliceLost
+from ttt_cli.inference.ep.inference import Holder, SliceLost
 from ttt_cli.inference.ep.slices import Slice
-from ttt_cli.inference.ep.start import start_of
-from ttt_cli.inference.outcome import resolve_margin
-from ttt_cli.systems import ttt, ttt_d
 from ttt_cli.timeline import build_timeline
 
 
@@ -31,27 +27,30 @@ def history(seed, players=9, years=14, games=70):
     return build_timeline(make_games(rows))
 
 
-class Serial(Holder):
-    """Slices one after the other."""
+class Apart(Holder):
+    """A place of slices cut at these periods, one after the other.
 
-    def __init__(self, held):
-        self.held = held
+    Before the asking of a number in `lost` that slice is lost, while the others do what they are asked.
+    """
 
-    def ask(self, name, each):
-        return [getattr(one, name)(*arguments) for one, arguments in zip(self.held, each, strict=True)]
+    name = "in a test"
 
+    def __init__(self, periods, lost=None, scratch=None):
+        self.periods, self.lost, self.scratch = np.array(periods), lost or {}, scratch
 
-class Losing(Serial):
-    """The same, but before the asking of a number in `at` a slice is lost, while the others do what they are asked."""
+    def cuts(self, _):
+        return self.periods
 
-    def __init__(self, make, count, at):
-        super().__init__([make(number) for number in range(count)])
-        self.make, self.at, self.asked = make, at, 0
+    @contextmanager
+    def hold(self, pieces, play, kept):
+        self.make = lambda number: Slice(pieces[number], play, kept)
+        self.held, self.asked = [self.make(number) for number, _ in enumerate(pieces)], 0
+        yield self
 
     def ask(self, name, each):
         self.asked += 1
-        if self.asked in self.at:
-            self.held[self.at[self.asked]] = None
+        if self.asked in self.lost:
+            self.held[self.lost[self.asked] % len(self.held)] = None
         here = [number for number, one in enumerate(self.held) if one]
         found = [getattr(self.held[number], name)(*each[number]) for number in here]
         if len(found) < len(self.held):
@@ -63,43 +62,21 @@ class Losing(Serial):
             self.held[number] = one or self.make(number)
 
 
-class LosingPlace:
-    """Where slices are cut at `periods` and lost as `Losing` has it; `holder` is the last."""
-
-    name, workers, holder = "in a test", None, None
-
-    def __init__(self, periods, at, scratch):
-        self.periods, self.at, self.scratch = periods, at, scratch
-
-    def cuts(self, _):
-        return np.array(self.periods)
-
-    @contextmanager
-    def hold(self, pieces, play, kept):
-        count = len(list(pieces))
-        self.holder = Losing(lambda number: Slice(pieces[number], play, kept), count, self.at)
-        yield self.holder
-
-
-def asked_of(timeline, params):
-    """What parameters of TTT or TTT-D say: the priors of quantities, and of games."""
-    shared = (
-        ttt_d.through_time(timeline, params.resolved())
-        if isinstance(params, ttt_d.Params)
-        else ttt.through_time(timeline, params, resolve_margin(params, timeline))
-    )
-    return shared.priors(), replace(shared.play, advantage=params.white_advantage)
-
-
-def sliced(timeline, params, cuts, start=None, lost=None, kept=None):
-    """The inference over slices cut at these periods.
-
-    `lost`: slices by the asking before which they are, whose sites are in a folder `kept` or nowhere.
-    """
-    priors, play = asked_of(timeline, params)
-    guess = start and start_of(start, priors, timeline)
-    cutter = Cutter(timeline, np.array(cuts), [*priors.values()], colours=play.advantage != 0.0, guess=guess)
-    holder = Serial([Slice(piece, play) for piece in cutter])
-    if lost:
-        holder = Losing(lambda number: Slice(cutter[number], play, kept), len(holder.held), lost)
-    return Engine(holder, cutter, priors, play, start)
+def agree(one, other, *, tol=1e-7, evidence=1e-9):
+    """Two fits of the same games are the same."""
+    assert other.status.converged
+    for name, chain in one.chains.items():
+        found = other.chains[name]
+        assert found.mean == pytest.approx(chain.mean, abs=tol)
+        assert found.sd == pytest.approx(chain.sd, abs=tol)
+        assert found.covariance == pytest.approx(chain.covariance, abs=100 * tol, rel=1e-9)
+    assert other.log_evidence == pytest.approx(one.log_evidence, abs=evidence)
+    assert other.leave_one_out == pytest.approx(one.leave_one_out, abs=1e-9)
+    assert (other.draws is None, other.newcomers is None) == (one.draws is None, one.newcomers is None)
+    if one.draws:
+        for column in ("margin", "sd", "level"):
+            assert getattr(other.draws, column) == pytest.approx(getattr(one.draws, column), abs=1e-6)
+    if one.newcomers:
+        assert other.newcomers.year.tolist() == one.newcomers.year.tolist()
+        assert other.newcomers.mean == pytest.approx(one.newcomers.mean, abs=1e-7)
+        assert other.newcomers.sd == pytest.approx(one.newcomers.sd, abs=1e-7)

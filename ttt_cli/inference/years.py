@@ -25,7 +25,7 @@ from ttt_cli.inference.outcome import STRENGTH_REACH, STRENGTH_UNIT
 from ttt_cli.inference.solver import largest
 from ttt_cli.kernels.ep.structures import Chains, Pairings, Rule
 from ttt_cli.room import MEMORY, Room
-from ttt_cli.support.arrays import Array, Ids, Places
+from ttt_cli.support.arrays import Array, Ids
 from ttt_cli.timeline import Timeline, calendar
 
 if TYPE_CHECKING:
@@ -44,7 +44,6 @@ class YearWalk(GaussianWalk):
 
     def __init__(self, years: Ids, drift: float, start: Array | None) -> None:
         super().__init__(years, drift)
-        self.drift = drift
         theta = np.zeros(len(years))
         if start is not None and len(start) and len(years):
             known = min(len(start), len(years))
@@ -134,8 +133,11 @@ class YearMargins:
         room: Room = MEMORY,
     ) -> None:
         self.margin, self.own = margin, own
-        self._games, self._base, self._strength = games, base, strength
-        self._place, self._years, self._room = place, years, room
+        self._games, self._base, self._strength, self._years, self._room = games, base, strength, years, room
+        self._count = np.bincount(place, np.diff(games.start), years).astype(
+            np.int64
+        )  # games of years in order
+        self._start = np.cumsum(self._count) - self._count
 
     @cached_property
     def _wider(self) -> Array:
@@ -143,19 +145,9 @@ class YearMargins:
         found[:] = 1.0
         return found
 
-    @cached_property
-    def _games_of_years(self) -> Places:
-        """Number of distinct games per year, in the order of the games."""
-        games = np.bincount(self._place, np.diff(self._games.start), self._years)
-        return games.astype(np.int64)
-
-    @cached_property
-    def _start(self) -> Places:
-        return np.cumsum(np.append(0, self._games_of_years))
-
     def _summed(self, values: Array) -> Array:
-        found, played = np.zeros(self._years), self._games_of_years > 0
-        found[played] = np.add.reduceat(values, self._start[:-1][played])
+        found, played = np.zeros(self._years), self._count > 0
+        found[played] = np.add.reduceat(values, self._start[played])
         return found
 
     def _mean_skill(self, posterior: Posterior) -> Array:
@@ -174,7 +166,7 @@ class YearMargins:
     def above(self, posterior: Posterior, level: Array) -> Array:
         """Skill of each game's players above the year's level, in units of strength, (games,)."""
         above = self._mean_skill(posterior)
-        above -= np.repeat(level, self._games_of_years)
+        above -= np.repeat(level, self._count)
         above /= STRENGTH_UNIT
         return np.clip(above, -STRENGTH_REACH, STRENGTH_REACH, out=above)
 
@@ -186,9 +178,7 @@ class YearMargins:
 
     def apply(self, posterior: Posterior, by_year: Array) -> float:
         """Set margins of games, and the prior means of newcomers' margins; returns the largest move, points."""
-        margin = (
-            np.full(len(self.margin), self._base) if self.own else np.repeat(by_year, self._games_of_years)
-        )
+        margin = np.full(len(self.margin), self._base) if self.own else np.repeat(by_year, self._count)
         if self._strength:
             margin *= self._wider
         self.margin -= margin
@@ -233,43 +223,40 @@ class MovingMargins:
 
     def __init__(self, timeline: Timeline, play: Play, start: Fit | None = None) -> None:
         self._timeline, self._play = timeline, play
-        self.still = not play.margin or not (play.drift or play.strength)
+        self._drift, self._strength = (play.drift, play.strength) if play.margin else (0.0, 0.0)
+        self.still = not (self._drift or self._strength)
         if self.still:
             return
         theta = None if start is None else start.state.get(STATE)
-        self.walk = YearWalk(self.calendar[0], play.drift, theta)
+        self._years = calendar(timeline)[0]
+        self.walk = YearWalk(self._years, self._drift, theta)
         self._last = math.inf
         self._known: Array | None = None  # the Fisher information of this posterior
-        if self.walk.drift and not self.walk.theta.any():
+        if self._drift and not self.walk.theta.any():
             self._first_steps()
-
-    @cached_property
-    def calendar(self) -> tuple[Ids, Ids]:
-        """Calendar years with games, and the index of each period's year."""
-        return calendar(self._timeline)
 
     @property
     def state(self) -> dict[str, Array]:
         """State for a warm start."""
-        return {} if self.still or not self.walk.drift else {STATE: self.walk.theta}
+        return {STATE: self.walk.theta} if self._drift else {}
 
     def extrapolate(self, posterior: Any, start: Fit) -> None:
         """Move theta as joint propagation did in an earlier fit."""
         then, initial = (start.state.get(name) for name in (STATE, f"{INITIAL} {STATE}"))
         if self.still or then is None or initial is None or len(then) != len(theta := self.walk.theta):
             return
-        self.walk = YearWalk(self.calendar[0], self._play.drift, theta + (then - initial))
+        self.walk = YearWalk(self._years, self._drift, theta + (then - initial))
         self.apply(posterior)
 
     @property
     def of_newcomers(self) -> bool:
         """Whether years move the means of newcomers' margins."""
-        return self._play.own_margins > 0.0 and not self.still and self.walk.drift != 0.0
+        return self._play.own_margins > 0.0 and self._drift != 0.0
 
     @property
     def notes(self) -> tuple[str, ...]:
         """Notes for the user."""
-        if self.still or not self._play.strength:
+        if not self._strength:
             return ()
         return (
             "the log-evidence is approximate: draw margins depend on skills that are estimated from the same games",
@@ -285,7 +272,7 @@ class MovingMargins:
             return 0.0, 0.0
         self._known, step = None, 0.0
         moved = self.follow_strength(posterior)
-        if self.walk.drift:
+        if self._drift:
             scores = self._sum(posterior, "scores", self._by_year)
             step = self.walk.step(*scores, accelerate=self._timeline.n_games > 0)
         moved += self.apply(posterior)
@@ -297,13 +284,13 @@ class MovingMargins:
 
     def follow_strength(self, posterior: Any) -> float:
         """Update each game's strength above its year's level; returns the largest move of a margin, points."""
-        if self.still or not self._play.strength:
+        if not self._strength:
             return 0.0
         return float(max(posterior.margins("widen", self._level(posterior), self._by_year)))
 
     def log_evidence(self, posterior: Any) -> float:
         """Contribution of theta to the log-evidence."""
-        if self.still or not self.walk.drift:
+        if not self._drift:
             return 0.0
         return self.walk.log_evidence(self._information(posterior))
 
@@ -311,11 +298,10 @@ class MovingMargins:
         """Curve of draw margins by year; `origin` is that of skills."""
         if self.still:
             return None
-        years = self.calendar[0]
-        sd = np.zeros(len(years))
-        if self.walk.drift:
+        sd = np.zeros(len(self._years))
+        if self._drift:
             sd = self._by_year * np.sqrt(self.walk.variance(self._information(posterior)))
-        return DrawCurve(years, self._by_year, sd, origin + self._level(posterior))
+        return DrawCurve(self._years, self._by_year, sd, origin + self._level(posterior))
 
     def gradient(
         self, posterior: Posterior, merged: MergedGames, kernel: Callable[..., tuple[float, float]]
@@ -342,7 +328,7 @@ class MovingMargins:
 
     def _first_steps(self) -> None:
         """Move as if all players were equal; without games, as if newcomers' margins were all there is."""
-        timeline, year, count = self._timeline, self.calendar[1], len(self.calendar[0])
+        timeline, year, count = self._timeline, calendar(self._timeline)[1], len(self._years)
         if timeline.n_games:
             periods = [slice(*bounds) for bounds in pairwise(timeline.game_start.tolist())]
             of_periods = [

@@ -69,13 +69,15 @@ def test_unknown_beliefs_are_the_prior(timeline: Timeline) -> None:
 
 
 @models
-@pytest.mark.parametrize("white_advantage", [0.0, 30.0])
+@pytest.mark.parametrize(("white_advantage", "threads"), [(0.0, 3), (30.0, 1)])
 def test_good_beliefs_begin_near_the_end_and_change_nothing(
-    timeline: Timeline, name: str, white_advantage: float
+    timeline: Timeline, name: str, white_advantage: float, threads: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """In parts for threads, too."""
+    monkeypatch.setattr(slices, "GAMES_EACH", 50)
     model = registry.load(name)
     params = model.Params(beta=300, tau=70, white_advantage=white_advantage)
-    solver = SolverConfig(tol=1e-3)
+    solver = SolverConfig(tol=1e-3, threads=threads)
     fresh = model.fit(timeline, params, solver)
     warm = model.fit(timeline, params, solver, start=beliefs_of(fresh))
     assert warm.status.sweeps <= fresh.status.sweeps
@@ -108,18 +110,6 @@ def test_a_fit_that_knows_of_no_colours_can_start_one_that_does(timeline: Timeli
     warm = model.fit(timeline, params, FINE, start=blind)
     same(warm, fresh)
     assert warm.trace[0][0] < fresh.trace[0][0]
-
-
-@models
-def test_slices_make_no_difference_to_the_first_sites(
-    timeline: Timeline, name: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    model = registry.load(name)
-    fresh = model.fit(timeline, model.Params(), FINE)
-    monkeypatch.setattr(slices, "GAMES_EACH", 50)
-    for threads in (1, 3):
-        solver = SolverConfig(tol=1e-8, threads=threads)
-        same(model.fit(timeline, model.Params(), solver, start=beliefs_of(fresh)), fresh)
 
 
 def test_a_first_site_is_that_of_the_game_between_players_as_believed() -> None:
