@@ -11,7 +11,6 @@ from ttt_cli import read_games
 from ttt_cli.api import configure
 from ttt_cli.config.schema import SolverConfig
 from ttt_cli.evaluate.forecast import Forecaster, find_step
-from ttt_cli.inference.ep import slices
 from ttt_cli.inference.newcomers import NewcomersOfSlice
 from ttt_cli.kernels.ep.structures import Chains, Messages
 from ttt_cli.support.errors import ConfigError
@@ -46,19 +45,6 @@ def test_what_is_believed_of_the_years_is_what_the_skills_say(solver):
     )
     assert found.mean == pytest.approx(expected, abs=1e-5)
     assert (found.sd < np.sqrt(np.diag(prior)) + 1e-9).all()
-
-
-@pytest.mark.parametrize("model", ["ttt", "ttt-d"])
-def test_slices_and_warm_starts_come_to_the_same(model, monkeypatch):
-    monkeypatch.setattr(slices, "GAMES_EACH", 3)
-    module = registry.load(model)
-    one, three = (SolverConfig(tol=1e-9, threads=threads, posterior="factorised") for threads in (1, 3))
-    timeline, expected = fit_rows(ROWS, model, one, **PLAY, **MOVES)
-    far = module.fit(timeline, module.Params(growth=700.0), EXACT)
-    for start in (None, far, expected):
-        other = module.fit(timeline, module.Params(**PLAY, **MOVES), three, start=start)
-        assert other.mean == pytest.approx(expected.mean, abs=1e-6)
-        assert other.log_evidence == pytest.approx(expected.log_evidence, abs=1e-8)
 
 
 def test_a_drift_of_nearly_nothing_is_one_common_level():

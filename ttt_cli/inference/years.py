@@ -25,7 +25,7 @@ from ttt_cli.inference.outcome import STRENGTH_REACH, STRENGTH_UNIT
 from ttt_cli.inference.solver import largest
 from ttt_cli.kernels.ep.structures import Chains, Pairings, Rule
 from ttt_cli.room import MEMORY, Room
-from ttt_cli.support.arrays import Array, Ids
+from ttt_cli.support.arrays import Array, Ids, Places
 from ttt_cli.timeline import Timeline, calendar
 
 if TYPE_CHECKING:

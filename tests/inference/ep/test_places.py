@@ -191,7 +191,7 @@ def test_memory_decides_how_many_slices_there_are(tmp_path, timeline, monkeypatc
         return len(Storage(tmp_path, TAKEN + memory, 1, **more).cuts(timeline))
 
     assert 2 < cuts(20_000) < cuts(5_000)
-    assert cuts(20_000) < cuts(20_000, newcomers=True)  # levels of years take some, too
+    assert cuts(6_000) < cuts(6_000, newcomers=True)  # levels of years take some, too
     assert Storage(tmp_path, 100 * TAKEN, 1).holds(timeline)
     with pytest.raises(ConfigError, match=r"0\.001 GB are too little: .* takes 0\.001 GB already"):
         cuts(10)

@@ -7,11 +7,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from tests.support.apart import history
 from tests.support.builders import make_games
 from ttt_cli.config.schema import SolverConfig
 from ttt_cli.fitted import Fit, Line
 from ttt_cli.inference.ep import slices
-from ttt_cli.inference.ep.start import has_beliefs, start_of
+from ttt_cli.inference.ep.start import start_of
 from ttt_cli.inference.prior import RandomWalk
 from ttt_cli.systems import registry
 from ttt_cli.timeline import Timeline, build_timeline
@@ -23,17 +24,7 @@ models = pytest.mark.parametrize("name", ["ttt", "ttt-d"])
 
 @pytest.fixture(scope="module")
 def timeline() -> Timeline:
-    rng = np.random.default_rng(5)
-    strength = rng.normal(0.0, 1.0, 15)
-    rows = []
-    for _ in range(400):
-        i, j = rng.choice(15, 2, replace=False)
-        lead = strength[i] - strength[j] + rng.normal()
-        outcome = 1 if abs(lead) < 0.5 else 2 if lead > 0 else 0
-        rows.append(
-            (int(rng.integers(1900, 1920)), f"p{i:02d}", f"p{j:02d}", outcome, float(rng.integers(1, 4)))
-        )
-    return build_timeline(make_games(rows))
+    return history(5, players=15, years=20, games=400)
 
 
 def beliefs_of(fit: Fit) -> Fit:
@@ -56,12 +47,11 @@ def test_unknown_beliefs_are_the_prior(timeline: Timeline) -> None:
     mean, sd = np.full((2, timeline.n_nodes), np.nan)
     mean[:3], sd[:3] = [1300, 1400, 1500], [100, np.nan, 0]
     start = replace(fit, chains={"skill": Line(mean, sd)})
-    assert has_beliefs(start, timeline.n_nodes)
-    assert not has_beliefs(start, timeline.n_nodes + 1)
-    assert not has_beliefs(None, 0)
     skill = RandomWalk(timeline, 1200.0, 200.0, 60.0, ("prior_sd", "tau"))
     margin = RandomWalk(timeline, 250.0, 50.0, 5.0, ("draw_margin_sd", "draw_margin_tau"))
-    messages, prior = start_of(start, {"skill": skill, "draw_margin": margin}, timeline)
+    priors = {"skill": skill, "draw_margin": margin}
+    assert start_of(None, priors, timeline) is start_of(start, priors, timeline.until(3)) is None
+    messages, prior = start_of(start, priors, timeline)
     assert messages[:4].tolist() == pytest.approx(
         np.array([(1e-4, 1e-2), (25e-6, 5e-3), (25e-6, 7.5e-3), (25e-6, 0.0)])
     )

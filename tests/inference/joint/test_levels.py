@@ -100,9 +100,3 @@ def test_more_games_tie_more_closely():
     assert sds_of(fit(make_games(TIED[:-1]), posterior="factorised").meta.notes) == []
     few = make_games([(1900, "a", "b", 1), (1900, "c", "d", 1)])
     assert level_notes(few, build_timeline(few), None) == ()
-
-
-def test_a_fit_with_draw_margins_tells_the_same():
-    for model in ("ttt", "ttt-d"):
-        (sd,) = sds_of(fit(make_games(TIED), model=model, posterior="joint").meta.notes)
-        assert 100 < sd < 700

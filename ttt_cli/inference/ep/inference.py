@@ -19,7 +19,7 @@ from ttt_cli.fitted import Chain, DrawCurve, Fit, NewcomerCurve
 from ttt_cli.inference.ep.cutting import Coupling, Cutter
 from ttt_cli.inference.ep.merged import MergedGames
 from ttt_cli.inference.ep.slices import Slice
-from ttt_cli.inference.ep.start import has_beliefs, sites_name, start_of, started_sites
+from ttt_cli.inference.ep.start import sites_name, start_of, started_sites
 from ttt_cli.inference.newcomers import Correction
 from ttt_cli.inference.prior import RandomWalk, histories, prior_slopes
 from ttt_cli.inference.solver import Pace, Sweep
@@ -235,7 +235,7 @@ class Engine:
             return np.concatenate(parts, axis=2)
         found = timeline.room.empty("beliefs", (3, len(self.priors), timeline.n_nodes), np.float64)
         each = [(Shared(part),) for part in np.split(found, self._pieces.first_nodes, axis=2)]
-        self._survive(partial(self._ask, "write_beliefs", each), whole=True)
+        self._survive(partial(self._ask, "beliefs", each), whole=True)
         return found
 
     def histories(self) -> dict[str, Chain]:
@@ -265,7 +265,7 @@ class Inference(Engine):
                 started_sites((len(merged), 4 * len(priors)), start, name),
                 started_sites((timeline.n_nodes if len(priors) > 1 else 0, 2), start, "positivity"),
             )
-        if has_beliefs(start, timeline.n_nodes) and (sites is None or not sites[0].any()):
+        if sites is None or not sites[0].any():
             guess = start_of(start, priors, timeline)
         cutter = Cutter(timeline, None, [*priors.values()], colours=merged.colours, guess=guess)
         piece = replace(cutter.whole(merged), sites=sites)

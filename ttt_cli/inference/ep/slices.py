@@ -341,19 +341,22 @@ class Slice(Posterior):
         _, *found = self.kernels.positive_evidence(self.rule.origin, mean, variance, 0.0, positivity)
         return found[0], found[1]
 
-    def beliefs(self) -> Array:
-        """Mean, sd, and covariance with the node before, (3, quantities, nodes), means from the origin."""
+    def beliefs(self, into: Shared[Array] | None = None) -> Array | None:
+        """Mean, sd, and covariance with the node before, (3, quantities, nodes), means from the origin.
+
+        They are written into an array, or returned.
+        """
         found = np.zeros((3, len(self._means)))
         for begin, end in self._ranges:
             chain_kernels.smoothed(begin, self.chains, self._messages, *found[:, begin:end])
         before = self._first[self._past]
         kept = 1.0 - self.chains.variance[before] * self._messages.forward[before, 0]
         found[2, before] = kept * found[1, before] ** 2
-        return found.reshape(3, len(self._ranges), -1)[:, :, self._ranges[0][0] :]
-
-    def write_beliefs(self, into: Shared[Array]) -> None:
-        """The same into an array."""
-        into.what[:] = self.beliefs()
+        of_nodes = found.reshape(3, len(self._ranges), -1)[:, :, self._ranges[0][0] :]
+        if into is None:
+            return of_nodes
+        into.what[:] = of_nodes
+        return None
 
     def newcomers(self, name: str, *arguments: Any) -> Any:
         """What `NewcomersOfSlice` do."""

@@ -37,20 +37,19 @@ def started_sites(shape: tuple[int, int], start: Fit | None, name: str) -> Array
     return sites
 
 
-def has_beliefs(start: Fit | None, nodes: int) -> bool:
-    """Whether `start` has beliefs about the skills of as many nodes."""
-    return start is not None and len(start.mean) == nodes
+def start_of(start: Fit | None, priors: Mapping[str, RandomWalk], timeline: Timeline) -> Array | None:
+    """Beliefs of a fit as messages, (quantities, nodes, 2), means from the origins; a newcomer's where unknown.
 
-
-def start_of(start: Fit | None, priors: Mapping[str, RandomWalk], timeline: Timeline) -> Array:
-    """Beliefs of a fit as messages, (quantities, nodes, 2), means from the origins; a newcomer's where unknown."""
+    None if it has no beliefs about the skills of as many nodes.
+    """
+    if start is None or len(start.mean) != timeline.n_nodes:
+        return None
     found = np.empty((len(priors), timeline.n_nodes, 2))
     for messages, (name, prior) in zip(found, priors.items(), strict=True):
         variance = prior.steps()[1][timeline.previous < 0]
         mean = np.full(len(messages), prior.origin)
         sd = np.full(len(messages), np.sqrt(variance.max(initial=0.0)))
-        if start is not None and name in start.chains:
-            known = start.chains[name]
+        if known := start.chains.get(name):
             finite = np.isfinite(known.mean)
             sure = finite & np.isfinite(known.sd) & (known.sd > 0.0)
             mean[finite], sd[sure] = known.mean[finite], known.sd[sure]

@@ -13,7 +13,7 @@ from ttt_cli.inference.ep.cutting import Cutter, Unplayed
 from ttt_cli.inference.ep.inference import Engine, Inference, SitesLost
 from ttt_cli.inference.ep.merged import MergedGames, merge_games
 from ttt_cli.inference.ep.places import Place
-from ttt_cli.inference.ep.start import Checkpoint, has_beliefs, start_of
+from ttt_cli.inference.ep.start import Checkpoint, start_of
 from ttt_cli.inference.joint import JointInference
 from ttt_cli.inference.params import ESTIMATE, DrawsMove, NewcomersMove, PlayParams
 from ttt_cli.inference.posterior import at_fit, infer
@@ -111,8 +111,8 @@ def _sliced_fits(
     guess. An interrupted fit continues from the sites saved in the same `place.scratch`.
     """
     timeline, start, priors = shared.timeline, given.get("start"), shared.priors()
-    warm = has_beliefs(start, timeline.n_nodes)
-    guess = start_of(start, priors, timeline) if warm else None
+    guess = start_of(start, priors, timeline)
+    warm = guess is not None
     cuts, kept, converged = place.cuts(timeline), None, False
     if place.scratch:
         advantage = shared.params.white_advantage
