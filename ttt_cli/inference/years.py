@@ -8,7 +8,6 @@ F|/2.
 from __future__ import annotations
 
 import math
-from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property, partial
@@ -86,28 +85,24 @@ class YearWalk(GaussianWalk):
         return np.asarray(np.einsum("ij,ji->i", self.root, covariance))
 
 
-class Posterior(ABC):
-    """Posterior of a timeline or slice during a fit, as moving margins use it."""
+class Posterior:
+    """Posterior of a timeline or slice during a fit, as moving margins use it.
+
+    | name | |
+    |---|---|
+    | mean_skills | means of all nodes from the origin, points |
+    | cavities | of all games, as the kernels take them |
+    | run_games | calls a kernel for ranges of games until all are done |
+    | chain_slopes | gradient of the log-evidence in the means and variances of all steps |
+    """
 
     rule: Rule
     chains: Chains
     of_years: YearMargins
-
-    @abstractmethod
-    def mean_skills(self) -> Array:
-        """Mean skills of all nodes from the origin, points."""
-
-    @abstractmethod
-    def cavities(self) -> Array:
-        """Cavities of all games, as the kernels take them."""
-
-    @abstractmethod
-    def run_games(self, kernel: Callable[..., object], *rest: Any) -> None:
-        """Call a kernel for ranges of games, until all are done."""
-
-    @abstractmethod
-    def chain_slopes(self) -> tuple[Array, Array]:
-        """Gradient of the log-evidence in the means and variances of all steps."""
+    mean_skills: Callable[[], Array]
+    cavities: Callable[[], Array]
+    run_games: Callable[..., None]
+    chain_slopes: Callable[[], tuple[Array, Array]]
 
     def margins(self, name: str, *arguments: Any) -> list[Any]:
         """Results of a method of `YearMargins` for all slices."""

@@ -57,7 +57,8 @@ def merge_games(timeline: Timeline, *, colours: bool) -> MergedGames:
         outcome = np.where(swap, 2 - outcome, outcome)
         offset = np.where(swap, -offset, offset) if offset.any() else offset
     handicap, place = handicap_places(offset, (sides == NEUTRAL) & colours)
-    code = codes(outcome, place, unknown=(sides == UNKNOWN_SIDES) & colours)
+    unknown = np.where((sides == UNKNOWN_SIDES) & colours, np.uint8(UNKNOWN), np.uint8(0))
+    code = (outcome + unknown + (place << OUTCOME_BITS)).astype(np.uint8)
     games = NodeGames(_own(first), _own(second), code, _compact(timeline.weight), _compact(balance))
     order, spare = np.arange(timeline.n_games, dtype=np.int32), np.empty(timeline.n_games, np.int32)
     start = np.empty_like(timeline.game_start)
@@ -93,15 +94,6 @@ def handicap_places(offset: Array, neutral: Mask | bool) -> tuple[Array, NDArray
             hint="give similar odds the same worth in data.odds",
         )
     return handicap, place[1:]
-
-
-def codes(
-    outcome: NDArray[np.integer], place: NDArray[np.integer], *, unknown: Mask | bool = False
-) -> NDArray[np.uint8]:
-    """Outcomes and places of handicaps as kernels take them; `unknown`: mask of unknown colours."""
-    return (outcome + np.where(unknown, np.uint8(UNKNOWN), np.uint8(0)) + (place << OUTCOME_BITS)).astype(
-        np.uint8
-    )
 
 
 def points_given(handicap: Array, unit: float, advantage: float) -> Array:
