@@ -237,7 +237,7 @@ def test_nothing_is_left_of_a_fit_that_is_given_up(tmp_path, timeline):
 
     with pytest.raises(KeyboardInterrupt):
         ttt.fit(timeline, PARAMS, EXACT, place=place, on_sweep=end)
-    assert left == [1, 0]
+    assert left == [2, 0]  # the folder, and its lock beside it
 
 
 @pytest.mark.skipif(not hasattr(mmap, "MADV_DONTNEED"), reason="memory is the system's affair here")
