@@ -19,13 +19,11 @@ from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from ttt_cli.runs.database import DATABASE, LABELS
+from ttt_cli.periods import STEPS_PER_YEAR
 from ttt_cli.support.errors import RunError
 from ttt_cli.support.files import real_place
 
 if TYPE_CHECKING:
-    from duckdb import DuckDBPyConnection
-
     from ttt_cli.fitted import Fit
 
 Row = tuple[Any, ...]
@@ -112,7 +110,7 @@ class RunMeta:
         wrong = [name for name, value in values.items() if value is None]
         if not wrong:
             meta = cls(**values)
-            if meta.period not in LABELS or min(meta.players, meta.games, meta.nodes) < 0:
+            if meta.period not in STEPS_PER_YEAR or min(meta.players, meta.games, meta.nodes) < 0:
                 wrong.append("period, players, games or nodes")
             if not SMALL < meta.elo_unit < 1 / SMALL:
                 wrong.append("elo_unit")
@@ -170,12 +168,6 @@ def to_json(value: Any) -> str:
 def canonical(params: Mapping[str, Any]) -> str:
     """Parameters as JSON, independent of the order of keys and of 600 or 600.0."""
     return to_json(json.loads(to_json(dict(sorted(params.items()))), parse_int=float))
-
-
-def read_meta(connection: DuckDBPyConnection, path: Path | None) -> RunMeta:
-    """The facts of the attached run. Raises RunError when they are wrong."""
-    rows = connection.execute(f"FROM {DATABASE}.main.meta").fetchall()
-    return RunMeta.from_rows(rows, str(path) if path else None)
 
 
 @dataclass(frozen=True)

@@ -21,7 +21,6 @@ from ttt_cli.runs.meta import (
     basis_of,
     evidence_table,
     points_stat,
-    read_meta,
     read_points,
     store_points,
 )
@@ -55,6 +54,12 @@ FROM {table} ORDER BY rowid"""
 
 class RunReplaced(RunError):
     """Another run replaced one that was read."""
+
+
+def read_meta(connection: DuckDBPyConnection, path: Path | None) -> RunMeta:
+    """The facts of the attached run. Raises RunError when they are wrong."""
+    rows = connection.execute(f"FROM {DATABASE}.main.meta").fetchall()
+    return RunMeta.from_rows(rows, str(path) if path else None)
 
 
 def open_run(path: str | os.PathLike[str] | None = None, scale: Sequence[str] = ()) -> Run:
