@@ -1,31 +1,84 @@
-"""A prior of another kind, plugged in by parameters that say so, against a dense Gaussian."""
+"""Priors of skills: careers, and one of another kind, plugged in by parameters that say so."""
 
 from __future__ import annotations
-
-from dataclasses import replace
 
 import numpy as np
 import pytest
 from pydantic import BaseModel
 
-from tests.support.builders import EXACT, assert_slopes, make_games, random_rows
+from tests.reference.ttt_ep import Twin, assert_is_twin
+from tests.support.builders import CAREER, EXACT, assert_slopes, fit_rows, make_games, random_rows
+from tests.support.laid_out import histories
 from ttt_cli.config.schema import SolverConfig
-from ttt_cli.fitted import spans
-from ttt_cli.histories import Curve, later_on
-from ttt_cli.inference.ep import slices, through_time
-from ttt_cli.inference.ep.inference import Inference
+from ttt_cli.fitted import by_player, spans
+from ttt_cli.histories import DECLINE_YEARS, Curve, later_on
+from ttt_cli.inference.ep import slices
 from ttt_cli.inference.prior import RandomWalk
-from ttt_cli.systems import trueskill, ttt, ttt_d, whr
+from ttt_cli.systems import registry, trueskill, ttt, ttt_d, whr
 from ttt_cli.timeline import build_timeline
 
-WALK = ("prior_sd", "tau")
+JOINT = SolverConfig(tol=1e-7, posterior="joint")
+ROWS = [
+    (1850, "a", "b", 2), (1850, "b", "a", 1), (1851, "b", "c", 2), (1853, "a", "c", 0), (1853, "c", "b", 1),
+    (1860, "a", "b", 2), (1860, "a", "c", 1),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("model", ["ttt", "ttt-d", "trueskill"])
+def test_what_is_switched_off_changes_nothing(model):
+    off = {"growth_years": 1.0, "decline_after": 2.0, "early_years": 7.0}
+    if model != "trueskill":
+        off |= {"draw_margin_drift": 0.0, "draw_margin_strength": 0.0}
+    for solver in (EXACT, JOINT):
+        (_, plain), (_, same) = (fit_rows(ROWS, model, solver, **given) for given in ({}, off))
+        assert np.array_equal(plain.mean, same.mean)
+        assert np.array_equal(plain.sd, same.sd)
+        assert plain.log_evidence == same.log_evidence
+        assert same.draws is None
+
+
+@pytest.mark.parametrize("solver", [EXACT, JOINT])
+@pytest.mark.parametrize("model", ["ttt", "ttt-d", "trueskill"])
+def test_between_games_and_after_them_a_skill_is_what_a_node_there_would_have(model, solver):
+    """Nodes without games, which a game of no weight brings, change nothing and say what is believed there."""
+    margin = {"draw_margin": 110.0}
+    if model == "ttt-d":  # nothing keeps it positive
+        margin = {"draw_margin_mean": 400.0, "draw_margin_sd": 20.0, "draw_margin_tau": 1.0}
+    module, rows = registry.load(model), [*ROWS, (1867, "x", "y", 2)]
+    params = module.Params(beta=300.0, tau=70.0, **margin, **CAREER)
+    timeline = build_timeline(make_games(rows))
+    found = histories(timeline, module.fit(timeline, params, solver), onward=True)
+    empty = [(year, "a", "c", 1, 1e-13) for year in (1851, 1852, 1856, 1859, 1863, 1867)]
+    dense = build_timeline(make_games([*rows, *empty]))
+    expected = module.fit(dense, params, solver)
+    for i in range(dense.n_nodes):
+        (row,) = np.flatnonzero(
+            (found.player == dense.node_player[i]) & (found.period == dense.node_period[i])
+        )
+        assert found.columns["mean"][row] == pytest.approx(expected.mean[i], abs=1e-5)
+        assert found.columns["sd"][row] == pytest.approx(expected.sd[i], abs=1e-5)
+
+
+@pytest.mark.parametrize(("period", "steps"), [("year", 1), ("month", 12)])
+def test_a_decline_ends(period, steps):
+    rows = [(1000, "a", "b", 2), (1500, "a", "c", 1), (2000, "d", "a", 1)]
+    timeline, fit = fit_rows(rows, "ttt", period=period, decline=11.0, decline_after=15.0, prior_mean=1200.0)
+    assert fit.mean.min() > 1200.0 - DECLINE_YEARS * 11.0 - 400.0
+    found = spans(timeline, fit, by_player(timeline))
+    last = np.isnan(found["until"])
+    ends = {name: column[last] for name, column in found.items()}
+    far, farther = (
+        later_on(ends, "skill", np.full(last.sum(), years * steps), steps)[0] for years in (200, 900)
+    )
+    assert far == pytest.approx(farther)
+    assert far.min() >= ends["mean"].min() - DECLINE_YEARS * 11.0 - 1e-6
 
 
 class Growth(RandomWalk):
     """A random walk whose mean grows by `growth` points a year, of newcomers `rise` better for every year of time."""
 
     def __init__(self, timeline, params):
-        super().__init__(timeline, params.prior_mean, params.prior_sd, params.tau, WALK)
+        super().__init__(timeline, params.prior_mean, params.prior_sd, params.tau)
         self._growth, self._rise = params.growth, params.rise
         self.curve = Curve(decline=-params.growth, decline_after=0.0)
         self._since = timeline.node_period - timeline.node_period.min()
@@ -84,73 +137,21 @@ def dense_prior(timeline, params):
     return mean, np.where(first[:, None] == first[None], covariance, 0.0)
 
 
-def of_games(inference):
-    """Precision matrix and linear term of what the games say, from the links of the fixed point."""
-    games, (_, link, _) = inference.merged.games, inference.sites
-    n = len(inference.chains.previous)
-    matrix, linear = np.zeros((n, n)), np.zeros(n)
-    for i, j, w, (q, b) in zip(games.first, games.second, games.weight, link, strict=True):
-        u = np.zeros(n)
-        u[[i, j]] = 1.0, -1.0
-        matrix += w * q * np.outer(u, u)
-        linear += w * b * u
-    return matrix, linear
-
-
-@pytest.mark.parametrize("threads", [1, 3])
-def test_joint_means_are_those_of_a_dense_gaussian(timeline, threads, monkeypatch):
-    """Means of the fit are those of the prior times all links, solved as one Gaussian."""
+def test_fits_are_those_of_a_twin_with_this_prior(monkeypatch):
     monkeypatch.setattr(slices, "GAMES_EACH", 5)
-    made = []
-    monkeypatch.setattr(through_time, "Inference", lambda *given: made.append(Inference(*given)) or made[-1])
-    params = Params(**GIVEN)
-    solver = SolverConfig(tol=1e-9, threads=threads, posterior="factorised")
-    fit = ttt.fit(timeline, params, solver)
-    assert fit.status.converged
-    mean, covariance = dense_prior(timeline, params)
-    matrix, linear = of_games(made[-1])
-    posterior = np.linalg.inv(np.linalg.inv(covariance) + matrix)
-    expected = mean + posterior @ (linear - matrix @ mean)
-    assert fit.mean == pytest.approx(expected, abs=1e-6)
-    assert np.ptp(mean) > 300
-
-
-@pytest.mark.parametrize("module", [ttt, ttt_d])
-def test_no_growth_is_the_random_walk(timeline, module):
-    params = {ttt: Params, ttt_d: MarginParams}[module]
-    found = module.fit(timeline, params(beta=300, tau=70), EXACT)
-    expected = module.fit(timeline, module.Params(beta=300, tau=70), EXACT)
-    assert np.array_equal(found.mean, expected.mean)
-    assert found.log_evidence == expected.log_evidence
-
-
-@pytest.mark.parametrize("module", [ttt, ttt_d])
-def test_acceleration_and_threads_come_to_the_same(timeline, module, monkeypatch):
-    monkeypatch.setattr(slices, "GAMES_EACH", 5)
-    params = {ttt: Params, ttt_d: MarginParams}[module](**GIVEN)
-    one, two, plain = (
-        module.fit(timeline, params, SolverConfig(tol=1e-9, threads=threads, accelerate=accelerate))
-        for threads, accelerate in ((1, True), (3, True), (2, False))
-    )
-    for other in (two, plain):
-        assert other.mean == pytest.approx(one.mean, abs=1e-6)
-        assert other.log_evidence == pytest.approx(one.log_evidence, abs=1e-8)
+    params = Params(**GIVEN, draw_margin=100.0)
+    timeline = build_timeline(make_games(random_rows(4, 20, 4, 12)))
+    fit = ttt.fit(timeline, params, SolverConfig(tol=1e-9, threads=3, posterior="factorised"))
+    twin = Twin(timeline, params)
+    twin.prior_mean, twin.covariance = dense_prior(timeline, params)
+    assert_is_twin(fit, twin.run())
+    assert np.ptp(twin.prior_mean) > 300
 
 
 @pytest.mark.parametrize("module", [ttt, ttt_d])
 def test_the_gradient_is_that_of_differences(timeline, module):
     params = {ttt: Params, ttt_d: MarginParams}[module](**GIVEN)
     assert_slopes(module, timeline, params, ("growth", "rise", "tau", "prior_sd", "beta"), abs=1e-6)
-
-
-def test_a_match_of_certain_players_follows_the_growth():
-    """Without games that tell anything of it, what is believed later is what the prior says."""
-    timeline = build_timeline(make_games([(1900, "a", "b", 2), (1910, "a", "c", 2)]))
-    empty = replace(timeline, weight=np.full(2, 1e-12))
-    fit = ttt.fit(empty, Params(**GIVEN, draw_margin=100.0), EXACT)
-    mean, covariance = dense_prior(timeline, Params(**GIVEN))
-    assert fit.mean == pytest.approx(mean, abs=1e-6)
-    assert fit.sd == pytest.approx(np.sqrt(np.diag(covariance)), abs=1e-6)
 
 
 def test_a_filter_takes_every_step_of_the_prior(timeline):

@@ -10,6 +10,7 @@ import pytest
 
 from tests.support.builders import make_games
 from ttt_cli.config.schema import SolverConfig
+from ttt_cli.inference.joint import JointInference, Shape
 from ttt_cli.inference.outcome import resolve_margin
 from ttt_cli.inference.solver import iterate
 from ttt_cli.support.errors import ConfigError
@@ -85,7 +86,7 @@ STIFF = {  # joint means that stand still in their solution, slow sds behind fas
 
 
 @pytest.mark.parametrize("model", [ttt, ttt_d])
-@pytest.mark.parametrize("seeds", [60, pytest.param(240, marks=pytest.mark.large)])
+@pytest.mark.parametrize("seeds", [30, pytest.param(240, marks=pytest.mark.large)])
 def test_estimates_are_not_below_the_true_error(model, seeds):
     """Of 12,978 and 13,696 such histories (seeds below 14,600) 4 and 2 have one too low: 1401, ... and 548, 3779."""
     histories, low = 0, []
@@ -110,3 +111,24 @@ def test_a_long_match_with_wide_margins_is_not_said_to_have_settled_early(result
     found = errors_and_estimates(ttt_d, rows, given)
     assert found
     assert all(error <= estimate for error, estimate in found if error > UNSEEN)
+
+
+@pytest.mark.parametrize("model", [ttt, ttt_d])
+def test_estimates_of_joint_fits_are_not_below_the_true_error(model):
+    """Of 400 such histories none of TTT has one too low, of TTT-D two, in rounds 4 to 6: seeds 110 and 145."""
+    for seed in {*range(24), 83, 129, 170, 219}:
+        rng = random.Random(seed)
+        rows, given = random_rows(rng), random_params(rng, model)
+        try:
+            inference = inference_of(model, build_timeline(make_games(rows)), **given)
+        except ConfigError:
+            continue
+        iterate(inference.sweep, SolverConfig(tol=0.1, max_sweeps=300), None)
+        joint = JointInference(inference, Shape(inference))
+        beliefs = []
+        status, trace = joint.solve(
+            SolverConfig(tol=1e-9, max_sweeps=400), lambda *_, to=beliefs, of=joint: to.append(of.beliefs), ()
+        )
+        assert status.converged, seed
+        for at, (_, estimate) in zip(beliefs, trace, strict=True):
+            assert np.abs(at - beliefs[-1]).max() <= max(estimate, 1e-7), seed

@@ -1,14 +1,17 @@
 """Laws of all systems: mirrors, names, orders, weights, levels, nothing from the future in what a filter predicts."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.support.builders import fit_rows, make_games
+from tests.support.builders import fit_rows, make_games, random_rows
 from tests.support.strategies import examples, game_rows
 from ttt_cli.config.schema import SolverConfig
-from ttt_cli.systems.registry import load
+from ttt_cli.evaluate.forecast import Forecaster
+from ttt_cli.systems.registry import MODULES, load
 from ttt_cli.timeline import build_timeline
 
 PERIODS = ("glicko", "glicko2", "chessmetrics")
@@ -31,13 +34,15 @@ ORDERED = ("elo", "spinrad", "trueskill")  # take games one after the other
 BY_PERIOD = (*PERIODS, "elo by period", "weighted-ep")  # filters that predict all games of a period at once
 LEVELLED = sorted({*SYSTEMS} - {"chessmetrics", "edo"})
 SOLVER = SolverConfig(tol=1e-7)
+ADVANTAGE = {"white_advantage": 90.0}
 games = game_rows(1906, "abcde", (1.0, 2.0), (0.0, 150.0), 15)
 few = examples(12)
 
 
-def fitted(rows, system, **params):
+def fitted(rows, system, colours="known", **params):
     margin = {} if system == "ttt-d" else {"draw_margin": 80}
-    return fit_rows(rows, system.partition(" ")[0], SOLVER, **margin, **SYSTEMS[system], **params)
+    given = margin | SYSTEMS[system] | params
+    return fit_rows(rows, system.partition(" ")[0], SOLVER, colours=colours, **given)
 
 
 def beliefs(rows, system, **params):
@@ -136,3 +141,64 @@ def test_unknown_colours_leave_white_s_advantage_out(model):
     _, plain = fit_rows(rows, model, SOLVER, draw_margin=80)
     assert np.array_equal(fit.mean, plain.mean)
     assert fit.log_evidence == plain.log_evidence
+
+
+def at_home_and_elsewhere(seed):
+    """Some of the games at odds, some on neutral ground."""
+    rows = random_rows(seed, 40, odds=(0.0, 0.0, 120.0))
+    return [(1900 + number // 10, *row[1:], number % 5 in (1, 3)) for number, row in enumerate(rows)]
+
+
+@pytest.mark.parametrize("system", SYSTEMS)
+def test_a_neutral_game_is_one_in_which_the_advantage_is_given_back(system):
+    """As odds worth as many points."""
+    rows = at_home_and_elsewhere(1)
+    _, fit = fitted(rows, system, **ADVANTAGE)
+    back = ADVANTAGE["white_advantage"] / fit.elo_unit
+    given_back = [(*row[:5], row[5] - back * row[6]) for row in rows]
+    assert_same(*(beliefs(them, system, **ADVANTAGE) for them in (rows, given_back)))
+    _, counted = fitted([row[:6] for row in rows], system, **ADVANTAGE)
+    assert np.abs(fit.mean - counted.mean).max() > 1.0
+
+
+@pytest.mark.parametrize("system", ["ttt", "ttt-d", "trueskill", "elo", "weighted-ep"])
+def test_among_unknown_colours_neutral_games_have_no_advantage_either(system):
+    """Of two groups that never meet the evidence is that of each."""
+    rows = [row[:6] for row in at_home_and_elsewhere(6)]
+    neutral = [(year, a.upper(), b.upper(), *rest, True) for year, a, b, *rest, _ in at_home_and_elsewhere(7)]
+    one, other, both = (
+        fitted(them, system, "unknown", **ADVANTAGE)[1].log_evidence
+        for them in (rows, neutral, rows + neutral)
+    )
+    level = fitted([row[:6] for row in neutral], system, white_advantage=0.0)[1].log_evidence
+    assert both == pytest.approx(one + other, abs=1e-6)
+    assert other == pytest.approx(level, abs=1e-6)
+
+
+@pytest.mark.parametrize("system", ["ttt", "ttt-d", "trueskill"])
+def test_the_estimated_advantage_is_that_of_the_games_not_on_neutral_ground(system):
+    """Hosts win four of five; on neutral ground, where others meet, the second wins them all."""
+    hosts = [(1900 + k % 4, *("ab", "ba")[k % 2], 2 * (k % 5 > 0)) for k in range(40)]
+    elsewhere = [(1900 + k % 4, "c", "d", 0, 1.0, 0.0, True) for k in range(40)]
+    alone, both = (
+        fitted(rows, system, white_advantage="estimate")[1].params["white_advantage"]
+        for rows in (hosts, hosts + elsewhere)
+    )
+    assert alone > 50.0
+    assert both == pytest.approx(alone, abs=0.2)
+
+
+@pytest.mark.parametrize("system", MODULES)
+def test_neutral_games_are_predicted_without_advantage(system):
+    module, rows = load(system), [row[:5] for row in at_home_and_elsewhere(5)]
+    margin = {"draw_margin": 120.0} if "draw_margin" in module.Params.model_fields else {}
+    params = module.Params(**ADVANTAGE, **margin)
+
+    def predicted(*game):
+        timeline = build_timeline(make_games([*rows, (1905, *game)]))
+        step = len(timeline.periods) - 1
+        return Forecaster(timeline, module, params, SOLVER).predict(step, step + 1)[-1]
+
+    game = partial(predicted, "p00", "p01", 2, 1.0, 0.0)
+    assert game(True) == pytest.approx(predicted("p01", "p00", 0, 1.0, 0.0, True)[::-1], abs=1e-9)
+    assert game(True)[2] < game(False)[2] - 0.01

@@ -140,6 +140,21 @@ def skill_prior(timeline, params):
     return params.prior_mean + gained, covariance
 
 
+def newcomers_mean(timeline, params, mean, covariance):
+    """Mean and sd, by year, of newcomers' mean above the prior's, from mean and covariance of all skills.
+
+    Given all skills it is a Gaussian, which moves as these do.
+    """
+    first = np.flatnonzero(timeline.previous < 0)
+    years, variance = np.unique(timeline.node_period[first]), params.prior_sd**2
+    prior = 1.0 + params.prior_mean_drift**2 * (np.minimum.outer(years, years) - years[0])
+    of = np.equal.outer(years, timeline.node_period[first]).astype(float)
+    given = np.linalg.inv(np.linalg.inv(prior) + of @ of.T / variance)
+    by_skills = given @ of / variance
+    spread = given + by_skills @ covariance[np.ix_(first, first)] @ by_skills.T
+    return by_skills @ (mean[first] - params.prior_mean), np.sqrt(np.diag(spread))
+
+
 class Years:
     """theta of each year, a random walk that begins at N(0, 1), with a dense precision matrix."""
 
@@ -355,6 +370,11 @@ def assert_is_twin(fit, twin, near=1e-6):
         column = np.concatenate([getattr(chain, found) for chain in fit.chains.values()])
         assert column == pytest.approx(wanted, abs=near)
     assert fit.log_evidence == pytest.approx(twin.log_evidence(), abs=evidence)
+    if fit.newcomers is not None:
+        mean, sd = newcomers_mean(twin.timeline, twin.params, *twin.gaussian())
+        assert fit.newcomers.mean == pytest.approx(mean, abs=near)
+        if twin.joint:
+            assert fit.newcomers.sd == pytest.approx(sd, abs=near)
     if fit.draws is not None:
         base = twin.params.draw_margin_mean if twin.of_margins else twin.params.draw_margin
         theta = [twin.walk.theta[year] if twin.drift else 0.0 for year in fit.draws.year.tolist()]

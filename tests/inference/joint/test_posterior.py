@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from scipy.special import ndtr
 
 from tests.support.builders import fit_rows, make_games
 from ttt_cli.config.schema import SolverConfig
@@ -99,3 +100,16 @@ def test_a_start_with_other_nodes_is_no_start():
     fewer = replace(fit, state=fit.state | {"joint positivity": fit.state["joint positivity"][:-2]})
     other = ttt_d.fit(timeline, ttt_d.Params(), solver, start=fewer)
     assert other.mean == pytest.approx(fit.mean, abs=1e-4)
+
+
+def test_one_game_between_two_is_exact():
+    """One site on one direction: mean and variance are those of the posterior itself, by quadrature."""
+    given = {"beta": 200, "prior_mean": 0, "prior_sd": 300, "draw_margin": 50}
+    _, fit = fit_rows([(1900, "a", "b", 2)], solver=SolverConfig(tol=1e-7, posterior="joint"), **given)
+    d = np.linspace(-4000, 4000, 400_001)
+    density = np.exp(-0.25 * (d / 300) ** 2) * ndtr((d - 50) / (200 * np.sqrt(2)))
+    density /= density.sum()
+    mean = (density * d).sum()
+    variance = (density * (d - mean) ** 2).sum()
+    assert fit.mean[0] - fit.mean[1] == pytest.approx(mean, abs=1e-6)
+    assert fit.sd[0] ** 2 == pytest.approx((2 * 300**2 + variance) / 4, rel=1e-9)

@@ -5,14 +5,15 @@ from functools import partial
 import numpy as np
 import pytest
 
-from tests.inference.test_newcomers import MOVES, PLAY, ROWS
-from tests.reference.ttt_ep import Twin
-from tests.support.builders import CAREER, fit_rows
+from tests.inference.test_twins import DEBUTS, NEWCOMERS
+from tests.reference.ttt_ep import Twin, newcomers_mean
+from tests.support.builders import fit_rows
 from ttt_cli.config.schema import SolverConfig
 from ttt_cli.gaussian import factor
 from ttt_cli.inference import posterior
 from ttt_cli.systems import registry
 
+GIVEN = NEWCOMERS | {"beta": 300.0, "tau": 70.0}
 SAMPLES = 1000
 SAMPLED = SolverConfig(tol=1e-7, posterior="joint")
 
@@ -39,22 +40,16 @@ def dense(timeline, fit):
     return np.linalg.inv(precision)
 
 
-def of_years(timeline, fit, covariance):
-    """The sds of newcomers' means: given all skills they are a Gaussian, which moves as these do."""
-    years, first = fit.newcomers.year, np.flatnonzero(timeline.previous < 0)
-    drift, variance = fit.params["prior_mean_drift"], fit.params["prior_sd"] ** 2
-    prior = 1.0 + drift**2 * (np.minimum.outer(years, years) - years[0])
-    of = np.equal.outer(years, timeline.node_period[first]).astype(float)
-    given = np.linalg.inv(np.linalg.inv(prior) + of @ of.T / variance)
-    by_skills = given @ of / variance
-    return np.sqrt(np.diag(given + by_skills @ covariance[np.ix_(first, first)] @ by_skills.T))
+def years_sd(timeline, fit, covariance):
+    params = registry.load(fit.model).Params(**fit.params)
+    return newcomers_mean(timeline, params, fit.mean, covariance)[1]
 
 
 @pytest.mark.parametrize("model", ["ttt", "ttt-d"])
 def test_levels_of_newcomers_are_solved_for(model):
-    timeline, fit = fit_rows(ROWS, model, SAMPLED, **PLAY, **MOVES)
+    timeline, fit = fit_rows(DEBUTS, model, SAMPLED, **GIVEN)
     assert fit.posterior == "joint sds"
-    assert fit.newcomers.sd == pytest.approx(of_years(timeline, fit, dense(timeline, fit)), rel=1e-4)
+    assert fit.newcomers.sd == pytest.approx(years_sd(timeline, fit, dense(timeline, fit)), rel=1e-4)
 
 
 @pytest.mark.slow
@@ -65,22 +60,14 @@ def test_samples_know_newcomers_mean(model, monkeypatch):
     monkeypatch.setattr(posterior, "WAVES", 1)
     many = partial(posterior.sampled_histories, samples=SAMPLES)
     monkeypatch.setattr(posterior, "sampled_histories", many)
-    timeline, fit = fit_rows(ROWS, model, SAMPLED, **PLAY, **MOVES)
+    timeline, fit = fit_rows(DEBUTS, model, SAMPLED, **GIVEN)
     covariance = dense(timeline, fit)
     later = np.flatnonzero(timeline.previous >= 0)
     found = np.concatenate([chain.sd for chain in fit.chains.values()])
     sd = np.sqrt(np.diag(covariance))
     assert np.abs(np.log(found / sd)).max() < 4 / np.sqrt(2 * SAMPLES)
-    exact = of_years(timeline, fit, covariance)
+    exact = years_sd(timeline, fit, covariance)
     assert np.abs(np.log(fit.newcomers.sd / exact)).max() < 4 / np.sqrt(2 * SAMPLES)
     before = timeline.previous[later]
     away = fit.chains["skill"].covariance[later] - covariance[before, later]
     assert np.abs(away / (sd[before] * sd[later])).max() < 4 / np.sqrt(SAMPLES)
-
-
-def test_a_drift_of_nearly_nothing_is_one_common_level():
-    (_, plain), (_, moved) = (
-        fit_rows(ROWS, "ttt", SAMPLED, **PLAY, **CAREER, draw_margin=110.0, **more)
-        for more in ({}, {"prior_mean_drift": 1e-6})
-    )
-    assert moved.sd == pytest.approx(np.sqrt(plain.sd**2 + 1.0), rel=0.05)

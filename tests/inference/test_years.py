@@ -1,0 +1,88 @@
+"""What moves with the years, against dense matrices, integrals and differences; whole fits: test_twins.py."""
+
+import math
+
+import numpy as np
+import pytest
+
+from tests.inference.test_twins import drawn_more
+from tests.support.builders import EXACT, fit_rows
+from tests.support.cases import each
+from ttt_cli.inference.years import YearWalk
+
+
+def exact_log_evidence(rows, theta, **params):
+    """Of given margins by year: a fit of each year's games alone, where skills do not last."""
+    return sum(
+        fit_rows([r for r in rows if r[0] == year], draw_margin=params["draw_margin"] * math.exp(t), **{
+            key: value for key, value in params.items() if key != "draw_margin"
+        })[1].log_evidence
+        for year, t in theta.items()
+    )  # fmt: skip
+
+
+def test_laplace_is_near_the_integral_over_the_years():
+    """Players of one year each: the games of years depend on each other through the margins alone."""
+    rows = [(y, f"{w}{y}", f"{b}{y}", o) for y, w, b, o in drawn_more(4, games=300, years=2)]
+    given = {"beta": 300.0, "draw_margin": 150.0}
+    drift = 0.5
+    _, fit = fit_rows(rows, draw_margin_drift=drift, **given)
+    years = fit.draws.year.tolist()
+    assert len(years) == 2
+    grid = np.linspace(-2, 2, 41)
+    of_year = [[exact_log_evidence(rows, {year: t}, **given) for t in grid] for year in years]
+    first, second = np.meshgrid(grid, grid, indexing="ij")
+    variance = drift**2 * (years[1] - years[0])
+    prior = np.exp(-0.5 * first**2 - 0.5 * (second - first) ** 2 / variance) / (2 * math.pi * variance**0.5)
+    weight = np.exp(np.add.outer(*of_year)) * prior
+    exact = math.log(weight.sum() * (grid[1] - grid[0]) ** 2)
+    assert fit.log_evidence == pytest.approx(exact, abs=0.02)
+
+
+@pytest.mark.parametrize("posterior", ["factorised", "joint"])
+def test_theta_is_the_maximum_of_the_evidence(posterior):
+    """Its score at the joint fixed point is P theta, by differences of the evidence at given margins."""
+    rows = [(y, f"{w}{y}", f"{b}{y}", o) for y, w, b, o in drawn_more(5, games=60, years=3)]
+    solver = EXACT.model_copy(update={"posterior": posterior, "tol": 1e-8})
+    drift = 0.4
+    _, fit = fit_rows(rows, solver=solver, beta=300, draw_margin=150, draw_margin_drift=drift)
+    years, theta = fit.draws.year, np.log(fit.draws.margin / 150)
+    variance = np.append(1.0, drift**2 * np.diff(years))
+    u = np.diff(theta, prepend=0.0) / variance
+    by_theta = u - np.append(u[1:], 0.0)
+    for k, year in enumerate(years.tolist()):
+        ends = [
+            fit_rows([r for r in rows if r[0] == year], solver=solver, beta=300,
+                     draw_margin=150 * math.exp(theta[k] + h))[1].log_evidence
+            for h in (1e-3, -1e-3)
+        ]  # fmt: skip
+        assert by_theta[k] == pytest.approx((ends[0] - ends[1]) / 2e-3, abs=1e-4)
+
+
+def test_a_walk_of_hardly_any_drift_is_one_factor_for_all_years():
+    years = np.array([1900, 1901, 1905], np.int32)
+    score, information = np.array([2.0, -0.5, 1.0]), np.array([3.0, 1.0, 2.0])
+    walk = YearWalk(years, 1e-9, None)
+    walk.step(score, information)
+    assert walk.theta == pytest.approx(np.full(3, min(2.5 / 7.0, 0.5)), rel=1e-6)
+    assert walk.variance(information) == pytest.approx(np.full(3, 1 / 7), rel=1e-6)
+
+
+@each("drift", [1e-3, 0.04, 2.0])
+def test_a_walk_goes_as_dense_matrices_do(drift):
+    rng = np.random.default_rng(3)
+    years = np.cumsum(rng.integers(1, 4, 40)).astype(np.int32)
+    walk = YearWalk(years, drift, rng.normal(0, 0.01, 40))
+    # of some years next to nothing, or nothing
+    information = rng.gamma(0.3, 500.0, 40) * (rng.random(40) < 0.8)
+    theta, score = walk.theta, rng.normal(0, 0.02, 40) * information
+    root = np.tril(np.sqrt(np.append(1.0, drift**2 * np.diff(years))))
+    posterior = np.eye(40) + root.T * information @ root
+    u = np.diff(theta, prepend=0.0) / np.diag(root)
+    move = root @ np.linalg.solve(posterior, root.T @ score - u)
+    assert walk.log_evidence(information) == pytest.approx(-(u @ u + np.linalg.slogdet(posterior)[1]) / 2)
+    of_theta = np.diag(root @ np.linalg.solve(posterior, root.T))
+    assert walk.variance(information) == pytest.approx(of_theta, rel=1e-9)
+    most = np.abs(move).max()
+    assert walk.step(score, information) == pytest.approx(min(most, 0.5))
+    assert walk.theta == pytest.approx(theta + move * min(1.0, 0.5 / most), abs=1e-12)
