@@ -86,18 +86,6 @@ def test_chains_run_through_a_players_periods_in_order(games):
         assert len(set(years)) == len(nodes)
 
 
-def test_gaps_are_in_years_whatever_the_period():
-    games = make_games([(1850, "a", "b", 2), (1853, "a", "b", 0)])
-    for period in [*STEPS_PER_YEAR]:
-        timeline = build_timeline(games, period)
-        assert timeline.gap_years.max() == pytest.approx(3, abs=0.02)  # a week at most
-
-
-def test_no_games_make_an_empty_timeline():
-    timeline = build_timeline(make_games([]))
-    assert (timeline.n_games, timeline.n_nodes, len(timeline.periods)) == (0, 0, 0)
-
-
 def test_arrays_cannot_be_changed():
     timeline = build_timeline(make_games([(1850, "a", "b", 2)]))
     with pytest.raises(ValueError, match="read-only"):
@@ -135,6 +123,9 @@ def test_of_a_file_that_names_the_winner_first_among_others_colours_are_unknown(
         rows = [f"{1900 + i % 3},p{i % 7},p{(i + 1) % 7},{result}\n" for i, result in enumerate(results)]
         (tmp_path / name).write_text("".join(["date,white,black,result\n", *rows]))
     games = read_games([tmp_path / "lists.csv", tmp_path / "games.csv"])
+    assert [(one.reason, one.detail) for one in games.report.problems] == [
+        ("winner named first", "in all 30 decisive records")
+    ]
     timeline = build_timeline(games, colours=colours)
     named_first = np.array(
         [games.report.files[file].path.endswith("lists.csv") for file in games.source_file]

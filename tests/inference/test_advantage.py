@@ -2,14 +2,12 @@
 
 import math
 from functools import partial
-from pathlib import Path
 
 import numpy as np
 import pytest
 
 from tests.reference.ttt_ep import either, of_difference
 from tests.support.builders import fit_rows, historical, make_games
-from ttt_cli import api
 from ttt_cli.config.load import parse_document, read_document
 from ttt_cli.config.schema import SolverConfig
 from ttt_cli.evaluate.simulate import Plan, simulate
@@ -136,22 +134,3 @@ def test_an_advantage_cannot_be_estimated_without_colours():
     assert caught.value.where == "run.yaml:4"
     assert "data.colours: known" in (caught.value.hint or "")
     assert resolve(read_document(None, ["data.colours=unknown", "model.white_advantage=35"])).params
-
-
-def test_lists_that_name_the_winner_first_say_nothing_of_white(tmp_path: Path) -> None:
-    """With known colours the advantage ran to 36,000 points and the evidence to 0."""
-    ends = [(a, b) for a in range(6) for b in range(6) if a < b]
-    rows = "".join(f"{1900 + year},p{a},p{b},1-0\n" for year in range(3) for a, b in ends)
-    (tmp_path / "a.csv").write_text(f"date,white,black,result\n{rows}")
-    games = api.read_games(tmp_path / "a.csv")
-    assert [(one.reason, one.detail) for one in games.report.problems] == [
-        ("winner named first", "in all 45 decisive records")
-    ]
-    run = api.fit(games, white_advantage="estimate")
-    assert run.meta.params["white_advantage"] == 0.0
-    assert run.meta.log_evidence < -10
-    assert any("colours are taken as unknown" in note for note in run.meta.notes)
-    told = api.fit(games, api.configure(overrides=["data.colours=known"]))
-    assert not any("colours" in note for note in told.meta.notes)
-    known = api.read_games(tmp_path / "a.csv", colours="known")
-    assert not known.report.problems

@@ -9,11 +9,13 @@ from pydantic import BaseModel
 from tests.reference.ttt_ep import Twin, assert_is_twin
 from tests.support.builders import CAREER, EXACT, assert_slopes, fit_rows, make_games, random_rows
 from tests.support.laid_out import histories
+from ttt_cli.api import configure
 from ttt_cli.config.schema import SolverConfig
 from ttt_cli.fitted import by_player, spans
 from ttt_cli.histories import DECLINE_YEARS, Curve, later_on
 from ttt_cli.inference.ep import slices
 from ttt_cli.inference.prior import RandomWalk
+from ttt_cli.support.errors import ConfigError
 from ttt_cli.systems import registry, trueskill, ttt, ttt_d, whr
 from ttt_cli.timeline import build_timeline
 
@@ -72,6 +74,13 @@ def test_a_decline_ends(period, steps):
     )
     assert far == pytest.approx(farther)
     assert far.min() >= ends["mean"].min() - DECLINE_YEARS * 11.0 - 1e-6
+
+
+def test_newcomers_drift_without_growth_is_refused_with_a_hint():
+    with pytest.raises(ConfigError, match="prior_mean_drift: without growth") as caught:
+        configure(prior_mean_drift=15.0)
+    assert "points" in (caught.value.hint or "")
+    configure(prior_mean_drift=15.0, growth=300.0)
 
 
 class Growth(RandomWalk):

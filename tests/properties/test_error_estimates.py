@@ -69,7 +69,7 @@ def errors_and_estimates(model, rows, given):
     beliefs = []
 
     def note(*_):
-        beliefs.append(inference.beliefs().ravel())
+        beliefs.append(inference.slice.marginals().ravel())
 
     pace = {"least_rate": ttt_d.LEAST_RATE, "settling": ttt_d.SETTLING} if model is ttt_d else {}
     status, trace = iterate(inference.sweep, SolverConfig(tol=1e-9, max_sweeps=300), note, **pace)

@@ -46,21 +46,3 @@ def log_evidence(years, gap, sigma0, beta, tau, nu0, varsigma0, varsigma, nodes=
     late = likelihood(years[1], d[1]).reshape(nodes, nodes, nodes, nodes)
     games = np.einsum("d,t,dcf,dtcf->", wx, wx, early, late, optimize=True)
     return math.log(games) - 2 * math.log(chain.sum())
-
-
-def sampled_log_evidence(years, gap, sigma0, beta, tau, nu0, varsigma0, varsigma, draws, seed):
-    """The same by importance sampling from the prior, and its standard error."""
-    rng = np.random.default_rng(seed)
-    steps = [(sigma0, varsigma0), *[(math.sqrt(gap) * tau, math.sqrt(gap) * varsigma)] * (len(years) - 1)]
-    lead, own, other = np.zeros(draws), np.full(draws, float(nu0)), np.full(draws, float(nu0))
-    positive, likelihood = np.ones(draws, bool), np.ones(draws)
-    for outcomes, (of_skill, of_margin) in zip(years, steps, strict=True):
-        lead += rng.normal(0, math.sqrt(2) * of_skill, draws)
-        own += rng.normal(0, of_margin, draws)
-        other += rng.normal(0, of_margin, draws)
-        positive &= (own > 0) & (other > 0)
-        for outcome in outcomes:
-            likelihood *= outcome_probability(outcome, lead, own, other, math.sqrt(2) * beta)
-    weight = np.where(positive, likelihood, 0.0)
-    error = (weight / weight.mean() - positive / positive.mean()).std() / math.sqrt(draws)
-    return math.log(weight.mean() / positive.mean()), float(error)

@@ -182,16 +182,6 @@ def at_odds(rows, points):
 POINTS = (100.0, 0.0, -250.0, 100.0, -100.0, 0.0)
 
 
-@pytest.mark.parametrize("model", ["ttt", "ttt-d"])
-def test_slopes_know_the_odds(model):
-    timeline, module = build_timeline(make_games(at_odds(PLAIN, POINTS))), registry.load(model)
-    margins = {"ttt": {"draw_margin": 110.0}, "ttt-d": {"draw_margin_mean": 60.0, "draw_margin_sd": 90.0}}
-    margin = margins.get(model, {})
-    params = module.Params(beta=BETA, tau=70, white_advantage=20, **margin)
-    steps = dict.fromkeys(("beta", "white_advantage", *margin), 0.5)
-    assert_slopes(module, timeline, params, steps, abs=1e-7)
-
-
 @pytest.mark.parametrize("model", MODELS)
 def test_odds_stay_with_the_player_where_colours_are_unknown(model):
     """With White's advantage close to 0 the colouring means nothing, and the odds are as with known colours."""

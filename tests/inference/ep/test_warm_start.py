@@ -79,27 +79,32 @@ def test_good_beliefs_begin_near_the_end_and_change_nothing(
 
 
 @models
-def test_wrong_beliefs_change_nothing(timeline: Timeline, name: str) -> None:
-    model = registry.load(name)
-    params = model.Params(beta=300, tau=70)
-    fresh = model.fit(timeline, params, FINE)
-    rng = np.random.default_rng(1)
+@pytest.mark.parametrize("posterior", ["factorised", "joint"])
+def test_wherever_a_fit_starts_it_ends_at_the_same(
+    name: str, posterior: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """At other parameters, earlier games, right and wrong beliefs, in parts for threads; all that can move does."""
+    monkeypatch.setattr(slices, "GAMES_EACH", 5)
+    timeline, model = history(5, years=10), registry.load(name)
+    nothing = model.Params(growth=700.0)
+    moving = {"growth": 150.0, "early": 2.0, "prior_mean_drift": 20.0, "draw_margin_drift": 0.2}
+    params = model.Params(beta=300, tau=70, white_advantage=40.0, draw_margin_strength=0.2, **moving)
+    solver = SolverConfig(posterior=posterior, tol=1e-6, threads=1)
+    cold = model.fit(timeline, params, solver)
+    near = model.fit(timeline, params.model_copy(update={"beta": 310.0}), solver)
+    starts = [near, model.fit(timeline, nothing, solver), model.fit(timeline.until(8), params, solver)]
     for spread, sd in ((50.0, 400.0), (2000.0, 1.0), (3.0, np.nan)):
-        skill = Line(rng.normal(1000.0, spread, timeline.n_nodes), np.full(timeline.n_nodes, sd))
-        same(
-            model.fit(timeline, params, FINE, start=replace(fresh, chains={"skill": skill}, state={})), fresh
-        )
-
-
-@models
-def test_a_fit_that_knows_of_no_colours_can_start_one_that_does(timeline: Timeline, name: str) -> None:
-    model = registry.load(name)
-    blind = model.fit(timeline, model.Params(), FINE)
-    params = model.Params(white_advantage=40.0)
-    fresh = model.fit(timeline, params, FINE)
-    warm = model.fit(timeline, params, FINE, start=blind)
-    same(warm, fresh)
-    assert warm.trace[0][0] < fresh.trace[0][0]
+        skill = np.random.default_rng(1).normal(1000.0, spread, timeline.n_nodes)
+        starts.append(replace(cold, chains={"skill": Line(skill, np.full(timeline.n_nodes, sd))}, state={}))
+    for start in (None, beliefs_of(cold), *starts):
+        found = model.fit(timeline, params, solver.model_copy(update={"threads": 3}), start=start)
+        assert found.status.converged
+        assert found.status.sweeps <= cold.status.sweeps or start is not near
+        assert found.mean == pytest.approx(cold.mean, abs=1e-4)
+        assert found.sd == pytest.approx(cold.sd, abs=1e-4)
+        assert found.draws.margin == pytest.approx(cold.draws.margin, abs=1e-4)
+        assert found.newcomers.mean == pytest.approx(cold.newcomers.mean, abs=1e-4)
+        assert found.log_evidence == pytest.approx(cold.log_evidence, abs=1e-6)
 
 
 def test_a_first_site_is_that_of_the_game_between_players_as_believed() -> None:
