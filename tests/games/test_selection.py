@@ -241,8 +241,7 @@ PLACE = {"event": "London", "round": "3"}
 
 def repeated(*rows: dict[str, object]) -> list[tuple[int, int]]:
     """Pairs of a duplicate and its original."""
-    found = find_duplicates(records_of(rows))
-    return list(zip(found.row.tolist(), found.original.tolist(), strict=True))
+    return list(map(tuple, find_duplicates(records_of(rows)).tolist()))
 
 
 @each(
@@ -353,9 +352,9 @@ def test_by_comparing_all_with_all(rows: list[dict[str, object]]) -> None:
         return
     records = records_of(rows)
     found = find_duplicates(records)
-    again = set(found.row.tolist())
+    again = set(found[:, 0].tolist())
     kept = [row for row in range(len(records)) if row not in again]
     for row in again:
         assert any(same_game(records, row, other) for other in range(len(records)) if other != row)
-    assert set(found.original.tolist()) <= set(kept)
+    assert set(found[:, 1].tolist()) <= set(kept)
     assert not any(same_game(records, one, other) for i, one in enumerate(kept) for other in kept[i + 1 :])

@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Final, NamedTuple, Self
 
 import numpy as np
@@ -110,24 +109,13 @@ def control_is(text: str, name: str) -> bool:
 _ZEROS: Final = re.compile(r"\b0+(?=\d)")
 
 
-@dataclass(frozen=True)
-class Duplicates:
-    """Records that repeat another: `row[i]` repeats `original[i]`, which repeats none."""
+def find_duplicates(records: Records, among: Mask | None = None) -> Places:
+    """Records that repeat a better one, and these; shape (duplicates, 2). Takes O(n log n) time.
 
-    row: Places
-    original: Places
-
-    def __len__(self) -> int:
-        return len(self.row)
-
-
-def find_duplicates(records: Records, among: Mask | None = None) -> Duplicates:
-    """Records that repeat others, of those that are used (or of `among`), in O(n log n) time.
-
+    Only records that are used are compared, or those of `among`.
     Players, colours and result must be equal and the dates compatible (the same day, or one of them less exact). Then
     the moves are the same; or one has no moves, the round is the same, and the full date or the event is too. Matches
-    given by their score are never compared. The original is the record with moves, then the most exactly dated, then
-    the first.
+    given by their score are never compared. The better record has moves, then the more exact date, then is earlier.
     """
     round_ = _key_numbers(records.round, _round_key)
     rows = np.zeros(0, np.int64)
@@ -136,92 +124,59 @@ def find_duplicates(records: Records, among: Mask | None = None) -> Duplicates:
         distinct = (records.moves != 0) | spread_some(round_ > 0, records.round.codes)
         rows = np.flatnonzero((records.used if among is None else among) & single & distinct)
         del single, distinct
-    meeting = _meeting(records, rows)
+    # White, Black, result and year together
+    meeting = records.white[rows].astype(np.int64) * len(records.players) + records.black[rows]
+    meeting = meeting * 3 + np.argmax(records.tally, axis=1)[records.result.codes[rows]]
+    meeting = meeting * 10_000 + records.year[rows]
     ordered = np.sort(meeting)
     again = ordered[1:][ordered[1:] == ordered[:-1]]
     del ordered
     if not len(again):
-        return Duplicates(rows[:0], rows[:0])
-    # only players who met again in the year with the same colours and result
-    rows = rows[np.take(again, np.searchsorted(again, meeting), mode="clip") == meeting]
-    del meeting
+        return np.zeros((0, 2), np.int64)
+    met = np.take(again, np.searchsorted(again, meeting), mode="clip") == meeting
+    rows, meeting = rows[met], meeting[met]
 
-    same_moves = rows[records.moves[rows] != 0]
-    found = _repeated(records, same_moves, (_meeting(records, same_moves), records.moves[same_moves]))
-    # those without moves by the round, and by the full date or else by the event
-    codes, event_codes = records.round.codes, records.event.codes
-    rows = rows[round_[codes[rows]] > 0]
-    exact = rows[records.precision[rows] == PRECISION_DAY]
-    by_date = _repeated(records, exact, (_meeting(records, exact), round_[codes[exact]]), without_moves=True)
-    events = _key_numbers(records.event, fold)
-    left = rows[(events[event_codes[rows]] > 0) & ~np.isin(rows, by_date.row)]
-    keys = _meeting(records, left), round_[codes[left]], events[event_codes[left]]
-    found = _joined(found, _joined(by_date, _repeated(records, left, keys, without_moves=True)))
-    return Duplicates(*(column[np.argsort(found.row)] for column in (found.row, found.original)))
-
-
-def _meeting(records: Records, rows: Places) -> Places:
-    """A number for White, Black, result and year together."""
-    outcome = np.argmax(records.tally, axis=1)[records.result.codes[rows]]
-    pair = records.white[rows].astype(np.int64) * len(records.players) + records.black[rows]
-    return np.asarray((pair * 3 + outcome) * 10_000 + records.year[rows], np.int64)
-
-
-def _repeated(
-    records: Records, rows: Places, keys: tuple[NDArray[np.integer], ...], *, without_moves: bool = False
-) -> Duplicates:
-    """Places with the same keys and compatible dates as a better one: with moves, more exactly dated, or earlier.
-
-    `without_moves` restricts duplicates to rows without moves.
-    """
-    found = Duplicates(rows[:0], rows[:0])
+    moves, rounds = records.moves[rows], round_[records.round.codes[rows]]
+    events = _key_numbers(records.event, fold)[records.event.codes[rows]]
+    bare, precision = moves == 0, records.precision[rows]
     days = records.day[rows].astype("datetime64[D]")
     months = days.astype("datetime64[M]").astype(np.int64)
-    precision, bare = records.precision[rows], records.moves[rows] == 0
-    may_repeat = bare if without_moves else np.ones(len(rows), np.bool_)
-    known = {PRECISION_DAY: days.astype(np.int64), PRECISION_MONTH: months, PRECISION_YEAR: 0 * months}
-    for level, date in known.items():
-        exact, more = precision == level, precision > level
-        same = (*keys, date)
-        found = _followers(
-            found, rows, same, (bare, -precision), originals=exact | more, repeats=may_repeat & exact
-        )
-        if without_moves:
-            found = _followers(found, rows, same, (bare,), originals=exact & ~bare, repeats=bare & more)
+    dates = {PRECISION_DAY: days.astype(np.int64), PRECISION_MONTH: months, PRECISION_YEAR: 0 * months}
+    by_round, every = (meeting, rounds), np.ones(len(rows), np.bool_)
+    better = np.arange(len(rows))
+    for keys, compared, may_repeat in (
+        ((meeting, moves), ~bare, every),
+        (by_round, (rounds > 0) & (precision == PRECISION_DAY), bare),
+        ((*by_round, events), (rounds > 0) & (events > 0), bare),
+    ):
+        for level, date in dates.items():
+            here = np.flatnonzero(compared & (precision >= level))
+            same = [column[here] for column in (*keys, date)]
+            found = here[_better(same, bare[here], precision[here], level)]
+            better[here] = np.where(may_repeat[here] & (better[here] == here), found, better[here])
+    while np.any(better[better] != better):
+        better = better[better]
+    row = np.flatnonzero(better != np.arange(len(rows)))
+    return np.stack([rows[row], rows[better[row]]], axis=1)
+
+
+def _better(
+    same: Sequence[NDArray[np.integer]], bare: Mask, precision: NDArray[np.int8], level: int
+) -> Places:
+    """The best place with equal columns, for each, if the less exact of both has the precision `level`."""
+    order = np.lexsort([-precision, bare, *same])
+    place, first = np.arange(len(order)), np.ones(len(order), np.bool_)
+    first[1:] = np.any([column[order][1:] != column[order][:-1] for column in same], axis=0)
+    start = np.maximum.accumulate(np.where(first, place, 0))
+    exactly, bare = precision[order] == level, bare[order]
+    moved = np.flatnonzero(exactly & ~bare)[::-1]
+    with_moves = np.full(len(order), -1)
+    with_moves[start[moved]] = moved
+    with_moves = with_moves[start]
+    best = np.where(exactly, start, np.where(bare & (with_moves >= 0), with_moves, place))
+    found = np.empty_like(order)
+    found[order] = order[best]
     return found
-
-
-def _followers(
-    found: Duplicates,
-    rows: Places,
-    same: tuple[NDArray[np.integer], ...],
-    rank: tuple[NDArray[np.generic], ...],
-    *,
-    originals: Mask,
-    repeats: Mask,
-) -> Duplicates:
-    """`found`, and the `repeats` after the first of all `originals` and `repeats` with equal columns.
-
-    The first by `rank`, then in order, must be an original. Places of `found` are left out.
-    """
-    here = np.flatnonzero((originals | repeats) & ~np.isin(rows, found.row))
-    order = here[np.lexsort([column[here] for column in (rows, *reversed(rank), *same)])]
-    changes = np.any([column[order][1:] != column[order][:-1] for column in same], axis=0)
-    first = np.append(np.ones(min(len(order), 1), np.bool_), changes)
-    original = order[np.maximum.accumulate(np.where(first, np.arange(len(order)), 0))]
-    again = ~first & repeats[order] & originals[original]
-    return _joined(found, Duplicates(rows[order[again]], rows[original[again]]))
-
-
-def _joined(one: Duplicates, other: Duplicates) -> Duplicates:
-    """Both, with originals that repeat none."""
-    row = np.concatenate([one.row, other.row])
-    original = np.concatenate([one.original, other.original])
-    order = np.argsort(row)
-    place = np.searchsorted(row[order], original)
-    further = np.isin(original, row)
-    original[further] = original[order][place[further]]
-    return Duplicates(row, original)
 
 
 def _key_numbers(texts: Column[str], key: Callable[[str], str]) -> Ids:
@@ -299,7 +254,7 @@ def select(records: Records, data: DataConfig, people: People) -> tuple[NDArray[
             drop(name, one_against_many(records, used) if name == "blindfold" else used)
 
     duplicate = np.zeros(len(records), np.bool_)
-    duplicate[find_duplicates(records, reject_code == 0).row] = True
+    duplicate[find_duplicates(records, reject_code == 0)[:, 0]] = True
     if wanted.dedupe:
         drop(reasons.DUPLICATE, duplicate)
     few = np.array([wanted.min_games > 1])

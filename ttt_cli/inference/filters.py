@@ -9,7 +9,7 @@ from typing import Annotated, Any, Final, Literal, TypeVar, Unpack
 import numpy as np
 from pydantic import Field
 
-from ttt_cli.config.schema import SolverConfig
+from ttt_cli.config.schema import SolverConfig, key
 from ttt_cli.fitted import Filter, Fit, Line, Status, by_player
 from ttt_cli.inference.outcome import (
     ELO_SCALE,
@@ -119,9 +119,7 @@ Expectation = Annotated[
 class RatingParams(ExpectedParams):
     """Parameters of systems with ratings in Elo points."""
 
-    prior_mean: PriorMean = Field(
-        default=1500.0, description="rating of a player at the first appearance, points"
-    )
+    prior_mean: PriorMean = key(1500.0, "rating of a player at the first appearance, points")
 
     def filtered(self, timeline: Timeline, rating: Array) -> Filter:
         """Chain of ratings (nodes,) that stay constant until the next node."""
@@ -141,10 +139,9 @@ def unknown_sd(nodes: int) -> Array:
 class DeviationParams(ExpectedParams):
     """Parameters of systems with ratings and deviations."""
 
-    prior_mean: PriorMean = Field(default=1500.0, description="rating at the first appearance, points")
-    prior_sd: PriorSd = Field(
-        default=350.0,
-        description="rating deviation at the first appearance, and the most that idle years leave, points",
+    prior_mean: PriorMean = key(1500.0, "rating at the first appearance, points")
+    prior_sd: PriorSd = key(
+        350.0, "rating deviation at the first appearance, and the most that idle years leave, points"
     )
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, NamedTuple
 
 from pydantic import AliasChoices, Field, ValidationInfo, field_validator
 
-from ttt_cli.config.schema import ConfigSection
+from ttt_cli.config.schema import ConfigSection, key
 from ttt_cli.fitted import Kind
 from ttt_cli.timeline import Timeline
 
@@ -80,26 +80,18 @@ class PlayParams(Params):
     prior_sd: PriorSd = 400.0
     beta: Beta = 480.0
     tau: Tau = 60.0
-    white_advantage: Literal["estimate"] | float = Field(
-        default=0.0,
+    white_advantage: Literal["estimate"] | float = key(
+        0.0,
+        "added to White's performance, points; estimate: what the evidence prefers",
         validation_alias=alias("white_advantage", "gamma"),
-        description="added to White's performance, points; estimate: what the evidence prefers",
     )
 
-    growth: float = Field(
-        default=0.0, ge=0, description="rise of skill after the first period, in the end, points"
-    )
-    growth_years: CareerYears = Field(default=3.0, description="years in which 63 % of the growth are done")
-    decline: float = Field(default=0.0, ge=0, description="fall of skill in a year of late careers, points")
-    decline_after: float = Field(default=15.0, ge=0, description="years from the first period to the decline")
-    early: float = Field(
-        default=0.0,
-        ge=0,
-        description="how much faster tau^2 is at first, times: 1 + early at the first period",
-    )
-    early_years: CareerYears = Field(
-        default=3.0, description="years in which 63 % of the early haste are over"
-    )
+    growth: float = key(0.0, "rise of skill after the first period, in the end, points", ge=0)
+    growth_years: CareerYears = key(3.0, "years in which 63 % of the growth are done")
+    decline: float = key(0.0, "fall of skill in a year of late careers, points", ge=0)
+    decline_after: float = key(15.0, "years from the first period to the decline", ge=0)
+    early: float = key(0.0, "how much faster tau^2 is at first, times: 1 + early at the first period", ge=0)
+    early_years: CareerYears = key(3.0, "years in which 63 % of the early haste are over")
 
     @property
     def career(self) -> Curve:
@@ -131,30 +123,30 @@ class DrawsMove(Params):
         """Whether draw margins depend on the year or on strength."""
         return bool(self.draw_margin_drift or self.draw_margin_strength)
 
-    draw_margin_drift: float = Field(
-        default=0.0,
+    draw_margin_drift: float = key(
+        0.0,
+        "sd of the change of the draw margin's logarithm from year to year; 0: one margin for all years",
         ge=0,
         le=2,
         validation_alias=alias("draw_margin_drift", "tau_eps"),
-        description="sd of the change of the draw margin's logarithm from year to year; 0: one margin for all years",
     )
-    draw_margin_strength: float = Field(
-        default=0.0,
+    draw_margin_strength: float = key(
+        0.0,
+        "rise of the draw margin's logarithm with 400 points of both players above the year's level",
         ge=-2,
         le=2,
         validation_alias=alias("draw_margin_strength", "kappa"),
-        description="rise of the draw margin's logarithm with 400 points of both players above the year's level",
     )
 
 
 class NewcomersMove(Params):
     """The mean skill of newcomers follows the year."""
 
-    prior_mean_drift: float = Field(
-        default=0.0,
+    prior_mean_drift: float = key(
+        0.0,
+        "sd of the change of newcomers' mean skill over one year, points; 0: the same in all years",
         ge=0,
         validation_alias=alias("prior_mean_drift", "tau_m"),
-        description="sd of the change of newcomers' mean skill over one year, points; 0: the same in all years",
     )
 
     @field_validator("prior_mean_drift")

@@ -4,9 +4,8 @@ import math
 from typing import Final, Unpack
 
 import numpy as np
-from pydantic import Field
 
-from ttt_cli.config.schema import SolverConfig
+from ttt_cli.config.schema import SolverConfig, key
 from ttt_cli.fitted import Filter, Fit, Status
 from ttt_cli.inference.filters import rated, rows_of, unknown_sd
 from ttt_cli.inference.outcome import predict_ratings
@@ -26,25 +25,14 @@ EXACT: Final = 1e-4  # of the solver's tolerance: lists are cheap, and evidence 
 class Params(ExpectedParams):
     """Parameters of Chessmetrics."""
 
-    window: float = Field(
-        default=4.0, ge=1, description="years until a game has lost all its weight, linearly"
+    window: float = key(4.0, "years until a game has lost all its weight, linearly", ge=1)
+    points_per_score: float = key(850.0, "points between the performances of a score of 0 and of 100 %", gt=0)
+    opponents_games: float = key(4.0, "number of added draws against opponents like those met, no unit", ge=0)
+    reference_games: float = key(3.0, "number of added draws against the reference rating, no unit", gt=0)
+    reference_rating: float = key(
+        2300.0, "rating of the opponent of the reference games, points; shifts the whole scale"
     )
-    points_per_score: float = Field(
-        default=850.0, gt=0, description="points between the performances of a score of 0 and of 100 %"
-    )
-    opponents_games: float = Field(
-        default=4.0, ge=0, description="number of added draws against opponents like those met, no unit"
-    )
-    reference_games: float = Field(
-        default=3.0, gt=0, description="number of added draws against the reference rating, no unit"
-    )
-    reference_rating: float = Field(
-        default=2300.0,
-        description="rating of the opponent of the reference games, points; shifts the whole scale",
-    )
-    bonus: float = Field(
-        default=43.0, description="added to every rating in the end, points; shifts the whole scale"
-    )
+    bonus: float = key(43.0, "added to every rating in the end, points; shifts the whole scale")
 
 
 def fit(timeline: Timeline, params: Params, solver: SolverConfig, **given: Unpack[Given]) -> Fit:

@@ -9,9 +9,8 @@ from functools import partial
 from typing import Final, Unpack
 
 import numpy as np
-from pydantic import Field
 
-from ttt_cli.config.schema import SolverConfig
+from ttt_cli.config.schema import SolverConfig, key
 from ttt_cli.fitted import Bridge, Fit, Line, Nodes, bridge_of_walk, idle_walk
 from ttt_cli.gaussian.factor import affordable
 from ttt_cli.inference import bradley_terry as ratings
@@ -32,19 +31,13 @@ INVERSE: Final = 4.0  # times the operations of a factor: that and its inverse
 class Params(ExpectedParams):
     """Parameters of Edo."""
 
-    ties: float = Field(
-        default=30.0, gt=0, description="games of the hypothetical drawn match between neighbouring years"
+    ties: float = key(30.0, "games of the hypothetical drawn match between neighbouring years", gt=0)
+    comparisons: float = key(
+        2.0, "comparisons that a game is worth, for deviations; 2 where half are drawn", gt=0
     )
-    comparisons: float = Field(
-        default=2.0,
-        gt=0,
-        description="comparisons that a game is worth, for deviations; 2 where half are drawn",
-    )
-    raw_mean: float = Field(default=2550.0, description="mean of the raw ratings of all player-years, points")
-    prior_mean: PriorMean = Field(
-        default=1500.0, description="mean of the ratings of all chess players, points"
-    )
-    prior_sd: PriorSd = Field(default=300.0, description="sd of the ratings of all chess players, points")
+    raw_mean: float = key(2550.0, "mean of the raw ratings of all player-years, points")
+    prior_mean: PriorMean = key(1500.0, "mean of the ratings of all chess players, points")
+    prior_sd: PriorSd = key(300.0, "sd of the ratings of all chess players, points")
     deviations: ratings.Deviations = "exact"
 
 

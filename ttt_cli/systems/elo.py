@@ -6,6 +6,7 @@ from typing import Annotated, Final, Literal
 import numpy as np
 from pydantic import Field
 
+from ttt_cli.config.schema import key
 from ttt_cli.fitted import Fit
 from ttt_cli.inference.filters import Expectation, RatingParams, filter_fit, one_pass, pieces, rows_of
 from ttt_cli.inference.outcome import predict_ratings, resolve_logistic_margin
@@ -23,27 +24,19 @@ Step = Annotated[float, Field(gt=0)]
 class Params(RatingParams):
     """Parameters of the Elo system."""
 
-    update: Literal["game", "period"] = Field(
-        default="game", description="after each game, or once a period by the ratings at its start"
+    update: Literal["game", "period"] = key(
+        "game", "after each game, or once a period by the ratings at its start"
     )
     expectation: Expectation = "logistic"
-    k: Literal["auto"] | Step = Field(
-        default="auto", description="points that a rating moves by for a residual of 1; auto: by alpha"
+    k: Literal["auto"] | Step = key(
+        "auto", "points that a rating moves by for a residual of 1; auto: by alpha"
     )
-    alpha: float = Field(
-        default=0.07, gt=0, lt=1, description="weight of the new against the old, for k auto: K = 354.5 alpha"
-    )
-    k_new: Step | None = Field(default=None, description="K of a player's first games; null: as k")
-    new_games: int = Field(default=30, ge=0, description="how many games are a player's first ones")
-    k_top: Step | None = Field(
-        default=None, description="K of who has once reached the top rating; null: as k"
-    )
-    top_rating: int = Field(default=2400, description="rating from which k_top counts, points")
-    k_limit: int = Field(
-        default=700,
-        gt=0,
-        description="most that K times a player's games of a period may be, for update period",
-    )
+    alpha: float = key(0.07, "weight of the new against the old, for k auto: K = 354.5 alpha", gt=0, lt=1)
+    k_new: Step | None = key(None, "K of a player's first games; null: as k")
+    new_games: int = key(30, "how many games are a player's first ones", ge=0)
+    k_top: Step | None = key(None, "K of who has once reached the top rating; null: as k")
+    top_rating: int = key(2400, "rating from which k_top counts, points")
+    k_limit: int = key(700, "most that K times a player's games of a period may be, for update period", gt=0)
 
 
 @one_pass

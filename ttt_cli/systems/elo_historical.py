@@ -4,9 +4,8 @@ from dataclasses import dataclass, replace
 from typing import Final, Unpack
 
 import numpy as np
-from pydantic import Field
 
-from ttt_cli.config.schema import SolverConfig
+from ttt_cli.config.schema import SolverConfig, key
 from ttt_cli.fitted import Fit
 from ttt_cli.gaussian.precision import conjugate_gradients
 from ttt_cli.inference.bradley_terry import Comparisons, LogDensity, Maximum, maximise
@@ -30,16 +29,10 @@ LEAST: Final = 1e-7  # of a step: how exactly it is found at most
 class Params(RatingParams):
     """Parameters of Elo's historical method."""
 
-    span: float = Field(
-        default=5.0, gt=0, description="length of the periods with one performance each, years"
-    )
-    padding: float = Field(
-        default=1.0, gt=0, description="drawn games added to every performance, spread over its opponents"
-    )
-    smoothing: float = Field(
-        default=3.0,
-        gt=0,
-        description="sd of the Gaussian in time under which performances are averaged, years",
+    span: float = key(5.0, "length of the periods with one performance each, years", gt=0)
+    padding: float = key(1.0, "drawn games added to every performance, spread over its opponents", gt=0)
+    smoothing: float = key(
+        3.0, "sd of the Gaussian in time under which performances are averaged, years", gt=0
     )
 
 

@@ -5,8 +5,8 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 import numpy as np
-from pydantic import Field
 
+from ttt_cli.config.schema import key
 from ttt_cli.fitted import Bridge, Filter, Fit, Nodes, Walk
 from ttt_cli.inference import filters as ratings
 from ttt_cli.inference.filters import filter_games, one_pass
@@ -24,15 +24,13 @@ predict: Final = ratings.predict
 class Params(ratings.DeviationParams):
     """Parameters of Glicko."""
 
-    tau: float = Field(
-        default=40.0,
+    tau: float = key(
+        40.0,
+        "growth of the deviation over one idle year, points; tau * sqrt(g) over g years",
         ge=0,
         validation_alias=alias("tau", "c"),
-        description="growth of the deviation over one idle year, points; tau * sqrt(g) over g years",
     )
-    smooth: bool = Field(
-        default=False, description="whether a pass back in time lets later games speak about earlier ratings"
-    )
+    smooth: bool = key(False, "whether a pass back in time lets later games speak about earlier ratings")
 
     def skill_prior(self, timeline: Timeline) -> RandomWalk:
         """Prior of skills; idle years make nobody less certain than a newcomer."""

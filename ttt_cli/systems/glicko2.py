@@ -4,8 +4,8 @@ import math
 from typing import Final
 
 import numpy as np
-from pydantic import Field
 
+from ttt_cli.config.schema import key
 from ttt_cli.fitted import Fit
 from ttt_cli.inference import filters as ratings
 from ttt_cli.inference.filters import filter_games, one_pass
@@ -23,15 +23,15 @@ predict: Final = ratings.predict
 class Params(ratings.DeviationParams):
     """Parameters of Glicko-2. Volatilities are in units of 400 / ln 10 = 173.7 points per sqrt(period)."""
 
-    volatility: float = Field(
-        default=0.06,
+    volatility: float = key(
+        0.06,
+        "volatility at the first appearance: growth of the deviation over one period, in 173.7 points",
         gt=0,
-        description="volatility at the first appearance: growth of the deviation over one period, in 173.7 points",
     )
-    volatility_change: float = Field(
-        default=0.5,
+    volatility_change: float = key(
+        0.5,
+        "how freely volatilities change: sd of the change of ln(volatility^2) over one period, no unit",
         ge=0,
-        description="how freely volatilities change: sd of the change of ln(volatility^2) over one period, no unit",
     )
 
 

@@ -3,9 +3,8 @@
 from typing import Final, Unpack
 
 import numpy as np
-from pydantic import Field
 
-from ttt_cli.config.schema import SolverConfig
+from ttt_cli.config.schema import SolverConfig, key
 from ttt_cli.fitted import Fit, Status
 from ttt_cli.inference.filters import Expectation, RatingParams, pieces, rating_fit, rows_of
 from ttt_cli.inference.outcome import predict_ratings
@@ -23,8 +22,8 @@ class Params(RatingParams):
     """Parameters of Spinrad's method."""
 
     expectation: Expectation = "logistic"
-    k: float = Field(default=10.0, gt=0, description="points that a rating moves by for a residual of 1")
-    rounds: int = Field(default=3, ge=1, description="runs forwards and backwards in time, so many of each")
+    k: float = key(10.0, "points that a rating moves by for a residual of 1", gt=0)
+    rounds: int = key(3, "runs forwards and backwards in time, so many of each", ge=1)
 
 
 def fit(

@@ -4,9 +4,8 @@ from dataclasses import replace
 from typing import Final, Literal
 
 import numpy as np
-from pydantic import Field
 
-from ttt_cli.config.schema import SolverConfig
+from ttt_cli.config.schema import SolverConfig, key
 from ttt_cli.fitted import Fit
 from ttt_cli.inference import outcome
 from ttt_cli.inference.filters import filter_fit, one_pass, pieces, rows_of
@@ -27,10 +26,10 @@ predict = outcome.predict
 class Params(SkillParams):
     """Parameters of the filter."""
 
-    order: Literal["given", "shuffled"] = Field(
-        default="given", description="order of the games inside a period: as read, or shuffled by the seed"
+    order: Literal["given", "shuffled"] = key(
+        "given", "order of the games inside a period: as read, or shuffled by the seed"
     )
-    seed: int = Field(default=0, ge=0, description="seed of the shuffle")
+    seed: int = key(0, "seed of the shuffle", ge=0)
 
 
 @one_pass

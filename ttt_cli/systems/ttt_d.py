@@ -9,9 +9,7 @@ from __future__ import annotations
 from functools import partial
 from typing import Final, Unpack
 
-from pydantic import Field
-
-from ttt_cli.config.schema import SolverConfig
+from ttt_cli.config.schema import SolverConfig, key
 from ttt_cli.fitted import Fit
 from ttt_cli.inference import outcome
 from ttt_cli.inference.ep.inference import Inference
@@ -40,23 +38,23 @@ GRADIENT_TOL: Final = 1e-6  # points: of the margins before any game, where the 
 class Params(ThroughTimeParams):
     """Parameters of TTT-D."""
 
-    draw_margin_mean: float | None = Field(
-        default=None,
+    draw_margin_mean: float | None = key(
+        None,
+        "mean draw margin at the first appearance, points; null: 0.55 * beta",
         gt=0,
         validation_alias=alias("draw_margin_mean", "nu0"),
-        description="mean draw margin at the first appearance, points; null: 0.55 * beta",
     )
-    draw_margin_sd: float | None = Field(
-        default=None,
+    draw_margin_sd: float | None = key(
+        None,
+        "sd of the draw margin at the first appearance, points; null: beta / 6",
         gt=0,
         validation_alias=alias("draw_margin_sd", "varsigma0"),
-        description="sd of the draw margin at the first appearance, points; null: beta / 6",
     )
-    draw_margin_tau: float | None = Field(
-        default=None,
+    draw_margin_tau: float | None = key(
+        None,
+        "sd of the change of the draw margin over one year, points; null: 0.1 * beta / 6",
         ge=0,
         validation_alias=alias("draw_margin_tau", "varsigma"),
-        description="sd of the change of the draw margin over one year, points; null: 0.1 * beta / 6",
     )
 
     def resolved(self) -> Params:
@@ -104,9 +102,9 @@ def gradient(timeline: Timeline, params: Params, fit: Fit) -> dict[str, float]:
     found = _gradient(numbers, shared.posterior(fit))
     nothing = _gradient(numbers, shared.without_games(GRADIENT_TOL))
     slopes = {key: slope - nothing[key] for key, slope in found.items()}
-    for key in ("draw_margin_mean", "draw_margin_sd", "draw_margin_tau"):
-        if getattr(params, key) is None:
-            slopes["beta"] += slopes[key] * getattr(numbers, key) / params.beta
+    for name in ("draw_margin_mean", "draw_margin_sd", "draw_margin_tau"):
+        if getattr(params, name) is None:
+            slopes["beta"] += slopes[name] * getattr(numbers, name) / params.beta
     return {**slopes, "draw_margin_drift": 0.0}
 
 

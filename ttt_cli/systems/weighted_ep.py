@@ -13,9 +13,8 @@ from dataclasses import replace
 from typing import Final, Unpack
 
 import numpy as np
-from pydantic import Field
 
-from ttt_cli.config.schema import SolverConfig
+from ttt_cli.config.schema import SolverConfig, key
 from ttt_cli.fitted import Filter, Fit, Status
 from ttt_cli.inference import outcome
 from ttt_cli.inference import params as parameters
@@ -41,25 +40,16 @@ LEAST_RATE: Final = 0.3  # of sweeps: warm fits end before their rate is measure
 class Params(parameters.Params):
     """Parameters of weighted EP; defaults are Salimans' where published (docs/models/weighted_ep.md)."""
 
-    prior_mean: parameters.PriorMean = Field(default=1200.0, description="mean skill of a newcomer, points")
-    prior_sd: parameters.PriorSd = Field(
-        default=165.0, description="sd of skill around its prior mean, points"
-    )
+    prior_mean: parameters.PriorMean = key(1200.0, "mean skill of a newcomer, points")
+    prior_sd: parameters.PriorSd = key(165.0, "sd of skill around its prior mean, points")
     beta: parameters.Beta = 200.0
     white_advantage: parameters.WhiteAdvantage = 0.0
-    opponents_pull: float = Field(
-        default=0.5,
-        ge=0,
-        lt=1,
-        description="how far prior means are drawn to the opponents' means, as a share",
+    opponents_pull: float = key(
+        0.5, "how far prior means are drawn to the opponents' means, as a share", ge=0, lt=1
     )
-    fade_per_year: float = Field(
-        default=0.24, ge=0, description="a game's weight falls by exp(-this) every year"
-    )
-    fade_per_game: float = Field(
-        default=0.012,
-        ge=0,
-        description="and by exp(-this) with every game that the player plays in later periods",
+    fade_per_year: float = key(0.24, "a game's weight falls by exp(-this) every year", ge=0)
+    fade_per_game: float = key(
+        0.012, "and by exp(-this) with every game that the player plays in later periods", ge=0
     )
     draw_margin: parameters.DrawMargin = "auto"
     draw_probability: parameters.DrawProbability = None

@@ -9,9 +9,8 @@ from functools import partial
 from typing import Any, Final, Unpack
 
 import numpy as np
-from pydantic import Field
 
-from ttt_cli.config.schema import SolverConfig
+from ttt_cli.config.schema import SolverConfig, key
 from ttt_cli.fitted import Fit
 from ttt_cli.games.table import DRAW
 from ttt_cli.inference import bradley_terry as ratings
@@ -33,20 +32,13 @@ TRAITS: Final = Traits(
 class Params(ModelParams):
     """Parameters of WHR, points and years."""
 
-    prior_mean: PriorMean = Field(
-        default=1200.0, description="rating of the opponent in the virtual games, points"
+    prior_mean: PriorMean = key(1200.0, "rating of the opponent in the virtual games, points")
+    virtual_draws: float = key(1.2, "virtual games won, and as many lost, at the first appearance", gt=0)
+    tau: float = key(
+        71.5, "sd of the change of rating over one year, points; tau * sqrt(g) over g years", gt=0
     )
-    virtual_draws: float = Field(
-        default=1.2, gt=0, description="virtual games won, and as many lost, at the first appearance"
-    )
-    tau: float = Field(
-        default=71.5,
-        gt=0,
-        description="sd of the change of rating over one year, points; tau * sqrt(g) over g years",
-    )
-    draws: ratings.Draws = Field(
-        default="margin",
-        description="how draws count: margin, as outcomes of their own; halves, as half a win and half a loss",
+    draws: ratings.Draws = key(
+        "margin", "how draws count: margin, as outcomes of their own; halves, as half a win and half a loss"
     )
     draw_margin: LogisticMargin = "auto"
     draw_probability: DrawProbability = None

@@ -16,12 +16,13 @@ from numpy.typing import NDArray
 
 from ttt_cli.games.groups import Groups, careers_of, find_groups, long_careers
 from ttt_cli.games.names import teams_and_engines
-from ttt_cli.games.selection import EXHIBITIONS, Duplicates, find_duplicates
+from ttt_cli.games.selection import EXHIBITIONS, find_duplicates
 from ttt_cli.games.suspects import Suspect, alias_lines, count_suspects, find_suspects
 from ttt_cli.games.table import Games, Records, games_of
 from ttt_cli.reading import reports as reasons
 from ttt_cli.reading.reports import Problem, ReadReport
 from ttt_cli.runs.meta import in_use
+from ttt_cli.support.arrays import Places
 from ttt_cli.views.rows import Rows, counted, shown_notes
 from ttt_cli.views.rows import short as short_text
 
@@ -154,11 +155,10 @@ class IngestReport:
         return find_suspects(self.games) if self._compare_names and len(self.games) else []
 
     @cached_property
-    def duplicates(self) -> Duplicates:
-        """Records that repeat others, used or left out for it."""
+    def duplicates(self) -> Places:
+        """Records that repeat others, used or left out for it, and the others; shape (duplicates, 2)."""
         found = find_duplicates(self.records, np.isin(self.records.reject_code, _AFTER_DUPLICATES))
-        shown = np.isin(self.records.reject_code[found.row], _AFTER_DUPLICATES[:2])
-        return Duplicates(found.row[shown], found.original[shown])
+        return found[np.isin(self.records.reject_code[found[:, 0]], _AFTER_DUPLICATES[:2])]
 
 
 Row = tuple[Any, ...]
@@ -265,8 +265,8 @@ def _groups(report: IngestReport) -> Iterator[Row]:
 
 def _duplicates(report: IngestReport) -> Iterator[Row]:
     """Records that repeat another, and whether they are used all the same."""
-    records, found = report.records, report.duplicates
-    for row, original in zip(found.row.tolist(), found.original.tolist(), strict=True):
+    records = report.records
+    for row, original in report.duplicates.tolist():
         white, black = (records.players[side[row]] for side in (records.white, records.black))
         game = records.date[row], white, black, records.result[row]
         yield report.place(row), report.place(original), *game, bool(records.reject_code[row] == 0)
@@ -397,8 +397,7 @@ def _oddities(records: Records) -> dict[int, str]:
             row = first + int(np.searchsorted(records.line[first:after], problem.line, side="right")) - 1
             if row >= first:
                 odd[row][f"{problem.reason} ({problem.action})"] = None
-    duplicates = find_duplicates(records)
-    for row, original in zip(duplicates.row.tolist(), duplicates.original.tolist(), strict=True):
+    for row, original in find_duplicates(records).tolist():
         odd[row][f"duplicate of {records.place(original)} (kept)"] = None
     return {row: "; ".join(words) for row, words in odd.items()}
 
