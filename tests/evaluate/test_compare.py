@@ -22,7 +22,6 @@ from tests.support.recorder import Recorder
 from tests.support.strategies import examples
 from ttt_cli import api
 from ttt_cli.api import configure, fit
-from ttt_cli.config.load import shipped_configs
 from ttt_cli.config.schema import Period
 from ttt_cli.evaluate import compare as module
 from ttt_cli.evaluate.compare import (
@@ -243,24 +242,28 @@ def test_forecasts_stand_where_the_evidence_cannot_be_had(
     assert found.lost == ()
 
 
-def monthly(period: Period = "month") -> Timeline:
+def monthly(period: Period) -> Timeline:
     """48 periods of ten games: from the period at index 24 on, 240, 250, ... 470 games come before."""
     rows = [(1900 + k, "a", "b", 1) for k in range(48) for _ in range(10)]
     return replace(build_timeline(make_games(rows)), period=period)
 
 
-@pytest.mark.parametrize(
-    ("most", "every"),
-    [(8520, 1), (8519, 2), (4200, 2), (4199, 3), (2759, 4), (2039, 6), (1319, 12), (0, 12)],
+@each(
+    "period, most, sets, every",
+    [
+        *[
+            ("month", most, 1, every)
+            for most, every in ((8520, 1), (8519, 2), (4200, 2), (4199, 3), (2759, 4))
+        ],
+        *[("month", 2039, 1, 6), ("month", 1319, 1, 12), ("month", 0, 1, 12), ("month", 8520, 3, 3)],
+        *[("year", 0, 1, 1), ("quarter", 0, 1, 4), ("week", 0, 1, 52), ("day", 0, 1, 365)],  # a year at most
+    ],
 )
-def test_as_few_months_as_the_games_allow(monkeypatch: pytest.MonkeyPatch, most: int, every: int) -> None:
+def test_as_few_periods_as_the_games_allow(
+    monkeypatch: pytest.MonkeyPatch, period: Period, most: int, sets: int, every: int
+) -> None:
     monkeypatch.setattr(module, "MOST", most)
-    assert affordable_every(monthly(), 24) == every
-
-
-def test_more_sets_of_parameters_mean_fewer_fits_of_each(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "MOST", 8520)
-    assert affordable_every(monthly(), 24, sets=3) == 3
+    assert affordable_every(monthly(period), 24, sets=sets) == every
 
 
 def test_parameters_are_replaced_only_where_so_many_fits_cannot_be_afforded(
@@ -280,16 +283,6 @@ def test_parameters_are_replaced_only_where_so_many_fits_cannot_be_afforded(
     assert affordable(laid_out, other, 1000) == (other, None)
 
 
-@pytest.mark.parametrize(("period", "most"), [("year", 1), ("quarter", 4), ("week", 52), ("day", 365)])
-def test_a_year_at_most(monkeypatch: pytest.MonkeyPatch, period: Period, most: int) -> None:
-    monkeypatch.setattr(module, "MOST", 0)
-    assert affordable_every(monthly(period), 24) == most
-
-
-def test_the_sample_is_fitted_again_every_period() -> None:
-    assert affordable_every(monthly(), 24, sets=100) == 1
-
-
 CSV = "date,white,black,result\n1857.03.01,a,b,1-0\n1857.04.01,b,a,1-0\n1858.05.01,a,b,1/2-1/2\n"
 
 
@@ -304,10 +297,6 @@ def test_systems_are_named_after_their_files(tmp_path: Path) -> None:
     assert (system.config.model.name, system.config.solver.tol) == ("trueskill", 0.5)
     assert system.params.model_dump()["beta"] == 300
     assert system.model.NAME == "trueskill"
-
-
-def test_all_are_the_shipped_ones() -> None:
-    assert [system.name for system in read_systems(["all"])] == list(shipped_configs())
 
 
 @each(

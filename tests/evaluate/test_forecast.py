@@ -26,12 +26,11 @@ from ttt_cli.evaluate.forecast import (
     predict_run,
     score,
 )
-from ttt_cli.evaluate.simulate import Plan, simulate
 from ttt_cli.inference.bradley_terry import LogDensity
 from ttt_cli.inference.params import ExpectedParams
 from ttt_cli.runs.write import memory_run
 from ttt_cli.support.errors import LookupFailed
-from ttt_cli.systems import registry, trueskill, ttt, ttt_d
+from ttt_cli.systems import registry, ttt
 from ttt_cli.systems.resolve import resolve
 from ttt_cli.systems.weighted_ep import GamesSoFar
 from ttt_cli.timeline import Timeline, build_timeline
@@ -147,14 +146,10 @@ def test_a_filter_that_learns_the_same_whatever_is_made_of_draws_is_fitted_once(
     forecast(timeline, counting, counting.Params(), SOLVER)
     once = name in FILTERS and issubclass(counting.Params, ExpectedParams) and name != "weighted-ep"
     assert (counting.fits == 1) == once
-
-
-def test_a_filter_with_everything_given_is_fitted_once_and_else_for_every_period() -> None:
-    timeline = build_timeline(make_games(history(4)))
-    for margin, fits in ((100.0, 1), ("auto", 4)):
-        counting: Any = Counting("trueskill")
-        forecast(timeline, counting, counting.Params(draw_margin=margin), SOLVER)
-        assert counting.fits == fits
+    if name == "trueskill":
+        given: Any = Counting(name)
+        forecast(timeline, given, given.Params(draw_margin=100.0), SOLVER)
+        assert (counting.fits, given.fits) == (4, 1)
 
 
 def test_fits_begin_at_those_with_other_parameters_of_the_same_period() -> None:
@@ -293,23 +288,10 @@ def test_between_refits_players_drift_and_learn_nothing():
     assert from_1903.model[2] == pytest.approx(hand, abs=1e-9)
 
 
-def test_with_one_game_a_period_the_scores_add_up_to_the_evidence():
-    """The chain rule of probability: exactly for a filter, nearly for TTT, whose inference is approximate."""
-    rng = np.random.default_rng(2)
-    rows = [
-        (1900 + year, *rng.permutation(list("abcd"))[:2].tolist(), int(rng.integers(3))) for year in range(30)
-    ]
-    for model, near in (("trueskill", 1e-9), ("ttt", 0.02), ("ttt-d", 0.02)):
-        params = {key: value for key, value in PARAMS.items() if model != "ttt-d" or key != "draw_margin"}
-        timeline, found = predicted_of(rows, model, **params)
-        total = score(found.model, timeline.outcome, timeline.weight).log_score
-        assert total == pytest.approx(fit_rows(rows, model, **params)[1].log_evidence, rel=near)
-
-
 def test_scores_by_hand():
     probabilities = np.array([[0.2, 0.3, 0.5], [0.4, 0.2, 0.4 + 1e-15], [0.1, 0.6, 0.3]])
     found = score(probabilities, np.array([2, 0, 0], np.int8), np.array([1.0, 2.0, 1.0]))
-    assert found.games == sum(one.games for one in found.bins["draw"]) == 4
+    assert found.games == 4
     assert found.log_score == pytest.approx(math.log(0.5) + 2 * math.log(0.4) + math.log(0.1))
     assert found.per_game == found.log_score / 4
     brier = (0.04 + 0.09 + 0.25) + 2 * (0.36 + 0.04 + 0.16) + (0.81 + 0.36 + 0.09)
@@ -345,48 +327,6 @@ def test_leaving_one_out_by_cavity_is_close_to_fitting_without_the_game(model):
         total += math.log(module.predict(without.params, white, black)[0, timeline.outcome[game]])
     assert 1.02 * total < fit.leave_one_out < total
     assert fit.leave_one_out > fit.log_evidence
-
-
-@pytest.fixture(scope="module")
-def simulated():
-    plan = Plan(players=60, years=25, games=6000, clusters=3, draw_margin=180.0, white_advantage=70.0, seed=8)
-    return build_timeline(simulate(plan).games())
-
-
-def total(timeline, module=ttt, first=0, **params):
-    found = forecast(timeline, module, module.Params(**params), SolverConfig(tol=0.5), first=first)
-    assert found.converged
-    scored = slice(int(timeline.game_start[first]), None)
-    return [
-        score(p, timeline.outcome[scored], timeline.weight[scored]).per_game
-        for p in (found.model, found.naive)
-    ]
-
-
-@pytest.mark.slow
-def test_the_parameters_that_made_the_games_foresee_them_best(simulated):
-    truth = {"beta": 480, "tau": 60, "draw_margin": 180, "white_advantage": 70}
-    best, naive = total(simulated, **truth)
-    assert best > naive + 0.02
-    for key, values in {
-        "beta": (240, 960),
-        "tau": (5, 240),
-        "draw_margin": (90, 330),
-        "white_advantage": (0, 160),
-    }.items():
-        for value in values:
-            assert total(simulated, **{**truth, key: value})[0] < best
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("module", [ttt, trueskill, ttt_d])
-def test_an_advantage_estimated_from_the_past_foresees_nearly_as_well_as_the_true_one(simulated, module):
-    first = 5
-    true, blind, found = (
-        total(simulated, module, first, white_advantage=value)[0] for value in (70, 0, "estimate")
-    )
-    assert blind < found
-    assert abs(true - found) < 0.1 * (true - blind)
 
 
 def in_a_ring(outcomes):

@@ -31,9 +31,7 @@ from ttt_cli.evaluate.grid import (
     params_key,
     parse_axes,
 )
-from ttt_cli.inference import posterior
 from ttt_cli.inference.params import Params
-from ttt_cli.inference.solver import LOOSER
 from ttt_cli.runs.meta import EvidencePoint
 from ttt_cli.runs.run import Run, open_run
 from ttt_cli.support.errors import ConfigError, RunError
@@ -86,12 +84,6 @@ def test_a_point_holds_what_a_fit_with_its_parameters_finds(run: Run) -> None:
         assert point.converged
 
 
-def test_no_point_waits_for_sds(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(posterior, "LARGE", 0)
-    monkeypatch.setattr(posterior, "sampled_histories", None)
-    assert all(point.converged for point in evidence_grid(run, "beta=300/700").points)
-
-
 def test_overrides_change_the_model_and_nothing_else(run: Run) -> None:
     with pytest.raises(ConfigError, match=r"data\.period"):
         evidence_grid(run, SPEC, ["data.period=month"])
@@ -115,14 +107,6 @@ def test_the_point_of_the_fit_itself_is_known(run: Run, fits: list[Params]) -> N
     grid = evidence_grid(run, "beta=480/500")
     assert (grid.known, len(fits)) == (1, 1)
     assert grid.points[0].log_evidence == run.meta.log_evidence
-
-
-def test_a_finer_tolerance_computes_again(run: Run, fits: list[Params]) -> None:
-    evidence_grid(run, "beta=300/400")
-    finer = evidence_grid(run, "beta=300/400", ["solver.tol=1e-9"])
-    assert (finer.known, len(fits)) == (0, 4)
-    assert all(point.remaining_error <= LOOSER * 1e-9 for point in finer.points)
-    assert evidence_grid(run, "beta=300/400").known == 2
 
 
 def point(error: float, *, converged: bool, sweeps: int = 10) -> EvidencePoint:

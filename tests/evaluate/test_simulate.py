@@ -151,64 +151,43 @@ def test_newcomers_rise_and_fall_with_their_year() -> None:
     assert abs((z**2).sum() - 60) < 4 * math.sqrt(120)
 
 
-def test_draw_margins_walk_and_draws_follow_them() -> None:
-    long = simulate(
-        Plan(players=9, years=1000, games=1, first_year=1100, draw_margin=100, draw_margin_drift=0.06)
-    )
-    assert long.margin[0] == 100.0
-    changes = np.diff(np.log(long.margin))
-    assert abs(changes.var() / 0.06**2 - 1) < 4 * math.sqrt(2 / 999)
-    assert abs(changes.mean()) < 4 * 0.06 / math.sqrt(999)
-    plan = Plan(
-        players=50,
-        years=40,
-        games=200_000,
-        prior_sd=1e-9,
-        tau=0,
-        beta=300,
-        draw_margin_drift=0.2,
-        expansion=0.0,
-    )
-    simulated = simulate(plan)
-    cdf = np.vectorize(NormalDist(0, math.sqrt(2) * 300).cdf)
-    margin = simulated.margin[played_years(simulated) - 1850]
-    drawn = simulated.outcome == DRAW
-    for part in (slice(None), margin > np.median(margin), margin < np.median(margin)):
-        assert abs(z_score(drawn[part], (2 * cdf(margin) - 1)[part])) < 4
-
-
-def test_the_strong_draw_more_where_strength_counts() -> None:
-    plan = Plan(
-        players=300, years=3, games=60_000, beta=300, tau=30, draw_margin=110, draw_margin_strength=0.5,
-        career_years=30.0, seed=4,
-    )  # fmt: skip
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {},
+        {"white_advantage": 120.0},
+        {"draw_margin_drift": 0.2, "expansion": 0.0},
+        {"draw_margin_strength": 0.5, "years": 3, "tau": 30.0, "career_years": 30.0},
+    ],
+)
+def test_outcomes_have_the_probabilities_of_the_model(changes: dict[str, float]) -> None:
+    """Of all games and of those of the weak, the strong and both sides with a clear lead."""
+    plan = Plan(players=200, years=20, games=60_000, beta=300, draw_margin=110, seed=11).changed(**changes)
     simulated = simulate(plan)
     white, black = (skill_in_game(simulated, side) for side in ("white", "black"))
-    strength, years = (white + black) / 2, played_years(simulated)
-    level = np.array([strength[years == year].mean() for year in (1850, 1851, 1852)])[years - 1850]
-    margin = 110 * np.exp(0.5 * np.clip((strength - level) / 400, -2, 2))
-    cdf = np.vectorize(NormalDist(0, math.sqrt(2) * 300).cdf)
-    chance = cdf(margin - (white - black)) - cdf(-margin - (white - black))
-    drawn = simulated.outcome == DRAW
-    assert np.abs(strength - level).max() > 800
-    for part in (slice(None), strength > level + 300, strength < level - 300):
-        assert abs(z_score(drawn[part], chance[part])) < 4
-
-
-@pytest.mark.parametrize("advantage", [0.0, 120.0])
-def test_outcomes_have_the_probabilities_of_the_model(advantage: float) -> None:
-    plan = Plan(
-        players=200, years=20, games=60_000, beta=300, white_advantage=advantage, draw_margin=110, seed=11
+    years = played_years(simulated) - 1850
+    strength = (white + black) / 2
+    level = (np.bincount(years, strength) / np.bincount(years))[years]
+    margin = simulated.margin[years] * np.exp(
+        plan.draw_margin_strength * np.clip((strength - level) / 400, -2, 2)
     )
-    simulated = simulate(plan)
-    lead = skill_in_game(simulated, "white") - skill_in_game(simulated, "black") + advantage
     cdf = np.vectorize(NormalDist(0, math.sqrt(2) * 300).cdf)
-    win, loss = cdf(lead - 110), cdf(-lead - 110)
+    lead = white - black + plan.white_advantage
+    win, loss = cdf(lead - margin), cdf(-lead - margin)
     won, drawn = simulated.outcome == WIN, simulated.outcome == DRAW
-    weak, strong = lead < np.quantile(lead, 0.2), lead > np.quantile(lead, 0.8)
-    for part in (slice(None), weak, strong):
-        assert abs(z_score(won[part], win[part])) < 4
-        assert abs(z_score(drawn[part], (1 - win - loss)[part])) < 4
+    for by in (lead, strength - level, margin):
+        for part in (slice(None), by <= np.quantile(by, 0.2), by >= np.quantile(by, 0.8)):
+            assert abs(z_score(won[part], win[part])) < 4
+            assert abs(z_score(drawn[part], (1 - win - loss)[part])) < 4
+
+
+def test_draw_margins_walk() -> None:
+    plan = Plan(players=9, years=1000, games=1, first_year=1100, draw_margin=100, draw_margin_drift=0.06)
+    margin = simulate(plan).margin
+    assert margin[0] == 100.0
+    changes = np.diff(np.log(margin))
+    assert abs(changes.var() / 0.06**2 - 1) < 4 * math.sqrt(2 / 999)
+    assert abs(changes.mean()) < 4 * 0.06 / math.sqrt(999)
 
 
 @pytest.mark.parametrize(("mixing", "groups"), [(0.0, 4), (1.0, 1)])

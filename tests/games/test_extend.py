@@ -2,24 +2,23 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import numpy as np
 
 from tests.support.cases import each
 from tests.support.collected import game, records_of
 from ttt_cli.config.schema import DataConfig, FilterConfig
 from ttt_cli.games.table import GAME_COLUMNS, Games, games_of
+from ttt_cli.reading.reports import TEXT_COLUMNS
 from ttt_cli.updating import extend_games
 
 OLD = [
-    game("Morphy, Paul", "Anderssen, Adolf", "1-0", "1858.12.20"),
+    game("Morphy, Paul", "Anderssen, Adolf", "1-0", "1858.12.20", event="Paris m", site="Paris", round="2.1"),
     game("Löwenthal, Johann", "Morphy, Paul", "1/2-1/2", "1858"),
     game("Anderssen, Adolf", "Paulsen, Louis", "0-1", "1862.11.01"),
 ]
 MATCH = [game("Anderssen, Adolf", "Harrwitz, Daniel", "2-1", "1848", games="3")]
 NEW = [
-    game("Paul Morphy", "LOWENTHAL, Johann", "0-1", "1858.07.02"),
+    game("Paul Morphy", "LOWENTHAL, Johann", "0-1", "1858.07.02", event="London m", round="1"),
     game("Adolf Anderssen", "Kolisch, Ignatz", "1-0", "1850.01.01"),
     game("Kolisch, Ignatz", "Morphy, Paul", "1-0", "1861.06.01"),
 ]
@@ -45,20 +44,14 @@ def test_all_games_are_those_of_one_reading() -> None:
         column = getattr(extended.games, name)
         assert column.dtype == getattr(together, name).dtype
         assert np.array_equal(column, getattr(together, name))
+    for name in TEXT_COLUMNS:
+        assert list(getattr(extended.games, name)) == list(getattr(together, name))
+    assert extended.games.spellings == together.spellings != ()
     assert [file.used for file in extended.games.report.files] == [1, 3, 3]
     assert [file.rows for file in extended.added.report.files] == [3]
     assert rows_of(extended.added)[1][:2] == ("Morphy, Paul", "Löwenthal, Johann")
     narrow = extend_games(read(OLD), read(NEW), DataConfig(names="clean"))
     assert {"LOWENTHAL, Johann", "Löwenthal, Johann"} <= set(narrow.games.players)
-
-
-def test_an_alias_file_holds_across_both(tmp_path: Path) -> None:
-    (tmp_path / "aliases.csv").write_text('"Kolisch, Ignatz","Kolisch, I"\n')
-    data = DataConfig(aliases=str(tmp_path / "aliases.csv"))
-    old = read([game("Kolisch, I", "Paulsen, Louis")])
-    extended = extend_games(old, read(NEW), data)
-    assert "Kolisch, I" not in extended.games.players
-    assert sum("Kolisch, Ignatz" in row[:2] for row in rows_of(extended.games)) == 3
 
 
 def test_numbered_namesakes_and_names_that_look_like_nobody_stay_as_they_are() -> None:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import combinations, pairwise
-from pathlib import Path
+from itertools import pairwise
 
 import numpy as np
 from hypothesis import given
@@ -20,7 +19,6 @@ from ttt_cli.games.groups import (
     label_groups,
     long_careers,
 )
-from ttt_cli.games.read import read_games
 from ttt_cli.games.table import Games
 
 EDGES = st.lists(
@@ -98,18 +96,6 @@ def find_ties(games: Games, *, players: int = 5, at_most: int = 10) -> list[Tie]
     return [tie for tie, _ in hanging_parts(games, players=players, at_most=at_most)]
 
 
-def clique(year: int, names: str, times: int = 1) -> list[tuple[int, str, str]]:
-    return [(year, one, other) for one, other in combinations(names, 2)] * times
-
-
-def test_a_part_that_hangs_on_one_player() -> None:
-    bridges = [(1851, "A", "W"), (1853, "X", "A"), (1853, "X", "A")]
-    games = history(clique(1850, "ABCD", 2) + clique(1840, "WXYZ") + bridges)
-    assert find_ties(games, players=4) == [Tie(4, "X", "A", 3)]
-    assert find_ties(games, players=5) == []
-    assert find_ties(games, players=4, at_most=2) == []
-
-
 @examples(40)
 @given(EDGES)
 def test_ties_by_leaving_out_each_player(rows: list[tuple[int, str, str]]) -> None:
@@ -138,13 +124,6 @@ def test_a_long_chain_does_not_exhaust_the_stack() -> None:
     ties = find_ties(history(rows), players=9_990)
     assert len(ties) > 0
     assert all(tie.games == 1 for tie in ties)
-
-
-def test_historical_groups(data: Path) -> None:
-    """Every game of the file belongs to a famous player's collection; few of these never meet the others."""
-    found = find_groups(read_games([data / "historical_pre1942.csv.gz"]))
-    assert sum(g.games for g in found.groups) == 18110
-    assert found.groups[0].players > 0.95 * len(found.label)
 
 
 @examples(16)

@@ -10,7 +10,7 @@ import pytest
 from tests.support.cases import each
 from tests.support.collected import game, reasons, records_of
 from ttt_cli.config.schema import DataConfig, NameMatching
-from ttt_cli.games.names import comma_keys, name_key
+from ttt_cli.games.names import name_key
 from ttt_cli.games.players import Aliases, Decision, Decisions, read_aliases, spellings_in
 from ttt_cli.games.table import Records, games_of
 from ttt_cli.reading import input as text
@@ -101,11 +101,6 @@ def test_two_spellings_or_one_id_of_one_player_are_no_game() -> None:
 )
 def test_keys(name: str, key: str) -> None:
     assert name_key(name) == key
-
-
-def test_orders_of_words() -> None:
-    assert list(comma_keys("a b c")) == ["b c, a", "a, b c", "c, a b", "a b, c"]
-    assert list(comma_keys("c, a b")) == []
 
 
 def written(tmp_path: Path, text: str) -> str:
@@ -259,12 +254,6 @@ def test_contradictions_have_their_line(tmp_path: Path, text: str, line: int, me
     assert message in caught.value.message
 
 
-def test_the_real_table_is_read(data: Path) -> None:
-    aliases = read_aliases(str(data / "player_aliases.csv.gz"))
-    assert aliases.names["Aronian, L"] == "Aronian, Levon"
-    assert aliases.names["Torre Repetto Carlos"] == "Torre Repetto, Carlos"  # without its country
-
-
 def test_an_alias_file_has_a_size(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(text, "_SMALL", 100)
     (tmp_path / "a.csv").write_text("A,B\n" * 30)
@@ -374,10 +363,3 @@ def test_spellings_are_united_by_it(tmp_path: Path) -> None:
         "Kasparov, Garry",
         "Ivanov, I",
     ]
-
-
-def test_the_file_of_debian() -> None:
-    file = Path("/usr/share/scid/data/spelling.ssp")
-    if not file.exists():
-        pytest.skip(f"{file} is not installed: it is in Debian's scid-spell-data")
-    assert read_aliases(str(file)).names["Kasparov, Gary"] == "Kasparov, Garry"

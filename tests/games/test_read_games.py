@@ -6,12 +6,8 @@ import gzip
 import hashlib
 import io
 import json
-import lzma
-import re
 import subprocess
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import duckdb
@@ -19,11 +15,11 @@ import pytest
 
 from tests.support.cases import each
 from tests.support.collected import reasons
-from ttt_cli.config.schema import DataConfig, FilterConfig
+from tests.support.recorder import Recorder
+from ttt_cli.config.schema import DataConfig
 from ttt_cli.games.read import read_games, read_records
 from ttt_cli.games.table import GAME_COLUMNS, Games
 from ttt_cli.support.errors import ConfigError, DataError
-from ttt_cli.support.progress import Bar
 
 BROKEN = Path(__file__).parents[2] / "sample_pgn" / "broken"
 PGN = '[Event "x"]\n[Date "1858.06.17"]\n[White "A"]\n[Black "B"]\n[Result "1-0"]\n\n1. e4 e5 1-0\n\n'
@@ -138,13 +134,6 @@ def test_settings_that_the_content_contradicts(content: bytes, data: dict[str, s
         read_games([io.BytesIO(content)], DataConfig.model_validate(data))
 
 
-def test_sources_without_a_file_are_errors(tmp_path: Path) -> None:
-    (tmp_path / "a.txt").write_text("no game")
-    for sources, message in (([], "no file"), ([tmp_path], "contains no file of games")):
-        with pytest.raises(DataError, match=message):
-            read_games(sources)
-
-
 def test_standard_input(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(gzip.compress(PGN.encode()))))
     games = read_games(["-"])
@@ -220,25 +209,18 @@ def test_a_match_weighs_as_all_its_games(tmp_path: Path) -> None:
 
 
 def test_progress_counts_bytes_of_all_files(tmp_path: Path) -> None:
-    seen: list[float] = []
-    totals: list[float | None] = []
-
-    class Counter:
-        def advance(self, amount: float = 1, note: str = "") -> None:
-            seen.append(amount)
-
-        @contextmanager
-        def task(self, label: str, total: float | None = None, unit: str = "") -> Iterator[Bar]:
-            assert (label, unit) == ("reading games", "B")
-            totals.append(total)
-            yield self
-
     (tmp_path / "a.pgn").write_text(PGN)
     (tmp_path / "b.csv").write_text(CSV)
-    read_games([tmp_path / "a.pgn", tmp_path / "b.csv"], progress=Counter())
-    read_games([tmp_path / "a.pgn", io.BytesIO(PGN.encode())], progress=Counter())
-    assert totals == [len(PGN) + len(CSV), None]
-    assert sum(seen) == 3 * len(PGN) + len(CSV)
+    known = len(PGN) + len(CSV)
+    streamed = tmp_path / "a.pgn", io.BytesIO(PGN.encode())
+    for sources, total, read in (
+        ((tmp_path / "a.pgn", tmp_path / "b.csv"), known, known),
+        (streamed, None, 2 * len(PGN)),
+    ):
+        recorder = Recorder()
+        read_games(sources, progress=recorder)
+        label, *amounts = recorder.told
+        assert (label, sum(amounts)) == (("reading games", total), read)
 
 
 TAGGED = b"""[Event "Paris"]
@@ -281,34 +263,6 @@ def test_filters_may_leave_no_game_which_only_games_refuse() -> None:
         read_games([io.BytesIO(TAGGED)], nothing)
     assert caught.value.exit_code == 3
     assert reasons(read_records([io.BytesIO(TAGGED)], nothing)) == ["unnamed player", "blitz"]
-
-
-def plain_game(text: str) -> tuple[str, str, str, str]:
-    """White, Black, result and the moves of a game as text, without what is no move."""
-    tag = dict(re.findall(r'^\[(\w+) "(.*)"\]', text, flags=re.MULTILINE))
-    moves = re.sub(r"\{[^}]*\}|\d+\.+", " ", text[text.rfind("]\n") + 2 :])
-    words = [
-        re.sub(r"[+#!?=]", "", word) for word in moves.split() if word not in ("1-0", "0-1", "1/2-1/2", "*")
-    ]
-    return tag["White"], tag["Black"], tag["Result"], " ".join(words)
-
-
-@pytest.mark.slow
-def test_duplicates_between_players_files(data: Path) -> None:
-    """The beginning of a collection in which games recur; all dates that go with the same moves are the same there.
-
-    Of all its 163,493 games 12,932 repeat another, by both ways of looking.
-    """
-    with lzma.open(data / "pgn" / "players.pgn.xz") as file:
-        content = file.read(9_000_000)
-    content = content[: content.rindex(b"\n[Event ")]
-    found = read_records(
-        [io.BytesIO(content)], DataConfig(names="clean", filter=FilterConfig(exclude=[]))
-    ).report
-    games = re.split(r"\n(?=\[Event )", content.replace(b"\r\n", b"\n").decode("latin-1"))
-    usable = [game for game in map(plain_game, games) if "NN" not in game[:2] and game[2] != "*"]
-    assert found.used == len(usable)
-    assert found.noticed["duplicate"] == len(usable) - len(set(usable)) == 59
 
 
 GAME = '[Event "x"]\n[Date "1858"]\n[White "A"]\n[Black "B"]\n[Result "1-0"]\n\n1. e4 1-0\n\n'
@@ -365,13 +319,13 @@ def test_records_that_may_be_unusable(tmp_path: Path, limit: int | None, passes:
 
 
 TABLE = (
-    "date,white,black,result,event,round,weight,status,odds,games\n"
-    '1858.06.15,"Morphy, Paul","Anderssen, Adolf",1-0,Paris,1,1,,,\n'
-    '1858-06,"Löwenthal, J",Morphy P,1/2-1/2,"London ""match""",,2.5,soft,none,3\n'
-    "1859,NN,A,1-0,,,1,mate,,\n"
-    "1860,B,,0-1,,,1,,knight,\n"
-    "1860,B,A,0-1,,,0,casual,2.10,2.5\n"
-    "1860,B,A,won?,,,1,Resign,?,0\n"
+    "date,white,black,result,event,round,weight,status,odds,games,neutral\n"
+    '1858.06.15,"Morphy, Paul","Anderssen, Adolf",1-0,Paris,1,1,,,,true\n'
+    '1858-06,"Löwenthal, J",Morphy P,1/2-1/2,"London ""match""",,2.5,soft,none,3,false\n'
+    "1859,NN,A,1-0,,,1,mate,,,\n"
+    "1860,B,,0-1,,,1,,knight,,\n"
+    "1860,B,A,0-1,,,0,casual,2.10,2.5,\n"
+    "1860,B,A,won?,,,1,Resign,?,0,\n"
 )
 
 
@@ -404,6 +358,7 @@ def test_one_table_in_many_forms(tmp_path: Path) -> None:
     contents = forms(tmp_path)
     expected = read_games([io.BytesIO(contents.pop("csv"))])
     assert (expected.report.rows, expected.report.used) == (6, 2)
+    assert expected.neutral.tolist() == [True, False]
     kinds = {"tsv": "csv", "array": "jsonl"}
     for form, content in contents.items():
         for packed in (content, gzip.compress(content)):
@@ -412,7 +367,7 @@ def test_one_table_in_many_forms(tmp_path: Path) -> None:
             assert same(games, expected), form
         given = DataConfig.model_validate({"format": kinds.get(form, form)})
         assert same(read_games([io.BytesIO(content)], given), expected), form
-        lines = {"tsv": [2, 3], "jsonl": [1, 2], "parquet": [1, 2], "array": [2, 14]}
+        lines = {"tsv": [2, 3], "jsonl": [1, 2], "parquet": [1, 2], "array": [2, 15]}
         assert games.source_line.tolist() == lines[form]
 
 
@@ -428,14 +383,3 @@ def test_a_small_table_waits_for_nothing_heavy_and_no_table_for_pandas() -> None
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert done.stdout.splitlines() == ["", ""]
-
-
-def test_a_player_against_himself_is_told_once_names_are_united() -> None:
-    rows = 'date,white,black,result\n1858,"Morphy, Paul",A,1-0\n1859,Paul Morphy,"Morphy, Paul",1-0\n?,A,B,\n'
-    games = read_games([io.BytesIO(rows.encode())])
-    assert [(p.line, p.reason, p.detail) for p in games.report.problems] == [
-        (3, "same player twice", "1859: Paul Morphy - Morphy, Paul 1-0"),
-        (4, "no date", "?: A - B"),
-    ]
-    with pytest.raises(DataError, match="same player twice"):
-        read_records([io.BytesIO(rows.replace("?,A,B,\n", "").encode())], DataConfig(strict=True))

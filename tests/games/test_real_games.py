@@ -87,15 +87,6 @@ def test_historic_files(pgn: dict[str, Path], name: str) -> None:
     assert list(by_reader(pgn[name])) == by_lines(pgn[name])
 
 
-def test_python_chess_agrees_where_blank_lines_separate_games(pgn: dict[str, Path]) -> None:
-    agreeing = [name for name in HISTORIC if b"\r\n\r\n[" in pgn[name].read_bytes()]
-    assert len(agreeing) > 2
-    for name in agreeing:
-        blank_before_tags = pgn[name].read_bytes().count(b"\r\n\r\n[Event ") + 1
-        if blank_before_tags == HISTORIC[name][0]:
-            assert list(by_reader(pgn[name], chess=True)) == list(by_reader(pgn[name]))
-
-
 def test_a_blank_line_before_every_result(pgn: dict[str, Path]) -> None:
     games = read_games([pgn["GarryKasparov.pgn"]], WHOLE)
     assert (games.report.rows, games.report.used) == (1854, 1850)
@@ -167,13 +158,6 @@ def test_historical_games(data: Path) -> None:
     assert [clean_name(rows[number]["white"]) for number in line.tolist()] == white.tolist()
 
 
-def test_names_in_the_other_order_are_found_among_historical_games(data: Path) -> None:
-    games = read_games([data / "historical_pre1942.csv.gz"], WHOLE)
-    assert len(games.players) == 2296
-    united = ("Marshall Frank James", "Jan Willem te Kolste", "Alexander Ilyin-Zhenevsky", "Yates Frederick")
-    assert not set(united) & set(games.players)
-
-
 def test_all_historical_games(data: Path) -> None:
     games = read_games([data / "historical.csv.gz"], WHOLE)
     assert (games.report.rows, games.report.used, len(games.players)) == (
@@ -182,22 +166,3 @@ def test_all_historical_games(data: Path) -> None:
         29345,
     )  # of 29,381 spellings
     assert round(games.draw_share, 3) == 0.415
-
-
-def test_football(data: Path) -> None:
-    path = data / "other" / "football_international_results.csv.gz"
-    games = read_games([path])
-    with gzip.open(path, "rt", encoding="utf-8", newline="") as file:
-        rows = list(csv.DictReader(file))
-    played = [row for row in rows if row["home_score"].isdigit()]
-    assert games.report.used == len(played)
-    assert draws(games) == sum(int(row["home_score"]) == int(row["away_score"]) for row in played)
-
-
-def test_months_of_a_contest_are_numbered(data: Path) -> None:
-    games = read_games([data / "other" / "elo_vs_rest_2010_training.csv.gz"])
-    assert len(games) == 65_053
-    assert [str(day.astype("datetime64[M]")) for day in games.date[[0, -1]].astype("datetime64[D]")] == [
-        *("2000-01", "2008-04"),
-    ]
-    assert [problem.reason for problem in games.report.problems] == ["numbers for dates"]

@@ -18,7 +18,6 @@ from ttt_cli.config.schema import DataConfig, FilterConfig
 from ttt_cli.games.read import read_games, read_records
 from ttt_cli.games.table import Games, games_of, joined, no_texts, picked
 from ttt_cli.reading.columns import Column
-from ttt_cli.updating import extend_games
 
 
 def listed(games: Games) -> list[tuple[str, str, int, float]]:
@@ -130,12 +129,6 @@ def test_odds_are_points_for_white() -> None:
     assert games_of(records).offset.tolist() == [-373, 163, 479, -219, 0, 0, 479]
 
 
-def test_columns_that_are_alike_throughout_take_no_room() -> None:
-    games = games_of(records_of([game("A", "B"), game("B", "C")]))
-    assert games.weight.strides == games.offset.strides == (0,)
-    assert games.weight.tolist() == [1, 1]
-
-
 NAMES = st.sampled_from(["A", "a", "B, C", "C B", "NN", "", "D/E", "Comp X", "F. G"])
 RESULTS = st.sampled_from(["1-0", "0-1", "=", "*", "", "3-2", "forfeit", "4½-½", "x"])
 FILES = st.lists(
@@ -226,17 +219,6 @@ def test_columns() -> None:
     assert games.report.dropped == {"bad weight": 5, "no date": 1, "no result": 1}
 
 
-def test_several_files_keep_their_order_within_a_date() -> None:
-    rows = [game("A", "B"), game("A", "B", date="1857")]
-    games = games_of(records_of(rows, rows))
-    assert games.source_file.tolist() == [0, 1, 0, 1]
-    assert games.source_line.tolist() == [2, 2, 1, 1]
-    assert [(file.path, file.rows, file.used) for file in games.report.files] == [
-        ("file0", 2, 2),
-        ("file1", 2, 2),
-    ]
-
-
 @each(
     "row, reason",
     [
@@ -284,9 +266,6 @@ London,London  ENG,1851.06.01,2.1,"Anderssen, Adolf","Szen, Jozsef",1-0
 NEW = """Paris m,https://example.org/game/1,1850.06.15,-,"Szen, Jozsef","Staunton, Howard",1-0
 London,,1852.01.01,3,"Szen, Jozsef","Staunton, Howard",1-0
 """
-MORE = """,,1853.01.01,,Adolf Anderssen,"Szen, Jozsef",1-0
-,,1853.01.02,,"ANDERSSEN, ADOLF","Szén, József",1-0
-"""
 
 
 def tables(*texts: str) -> list[io.BytesIO]:
@@ -306,20 +285,6 @@ def test_addresses_of_single_games_are_no_sites_unless_asked_for() -> None:
     assert address in list(read_records(tables(OLD, NEW)).site)
     kept = read_games(tables(OLD, NEW), DataConfig(filter=FilterConfig(events=["example.org"])))
     assert len(kept) == 1
-
-
-def test_games_added_bring_their_texts_and_spellings() -> None:
-    whole = read_games(tables(OLD, NEW, MORE))
-    added = extend_games(read_games(tables(OLD, NEW)), read_games(tables(MORE))).games
-    for name in ("event", "site", "round"):
-        assert list(getattr(added, name)) == list(getattr(whole, name))
-    assert whole.spellings == (
-        ("Anderssen, Adolf", "ANDERSSEN, ADOLF"),
-        ("Anderssen, Adolf", "Adolf Anderssen"),
-        ("Szen, Jozsef", "Szén, József"),
-    )
-    assert added.spellings == whole.spellings
-    assert read_games(tables(OLD, NEW)).spellings == ()
 
 
 @each(

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.support.cases import each
-from tests.support.collected import collector_of, game, reasons, records_of
+from tests.support.collected import game, reasons, records_of
 from tests.support.strategies import examples
 from ttt_cli.config.schema import DataConfig, EventSet, FilterConfig
 from ttt_cli.games.read import read_games
@@ -113,12 +113,6 @@ def test_of_other_sports_nothing_is_left_out_by_default(tmp_path: Path) -> None:
         assert read_games([tmp_path / "a.csv"]).report.used == used
 
 
-@pytest.mark.slow
-def test_exhibitions_of_historical_games(data: Path) -> None:
-    games = read_games([data / "historical.csv.gz"])
-    assert games.report.dropped == {"simul": 2288, "odds": 101, "blindfold": 5, "consultation": 5}
-
-
 def test_a_player_who_is_not_there_is_an_error() -> None:
     with pytest.raises(ConfigError, match=r"there is no player 'Morphi, Paul'") as caught:
         matching_players(["Morphy, Paul"], ["Morphi, Paul"])
@@ -139,13 +133,6 @@ def test_duplicates_are_noticed_or_dropped() -> None:
     kept = records_of(rows, data=DataConfig.model_validate({"filter": {"dedupe": True}}))
     assert reasons(kept) == [None, "duplicate", None]
     assert kept.report.noticed == {}
-
-
-def test_everything_may_be_left_out() -> None:
-    games = collector_of(
-        [game("A", "B")], data=DataConfig.model_validate({"filter": {"years": 1900}})
-    ).games()
-    assert (len(games), games.players, games.report.dropped) == (0, (), {"other years": 1})
 
 
 PAIRS = st.lists(st.tuples(st.sampled_from("ABCDEF"), st.sampled_from("ABCDEF")), max_size=12)
@@ -299,13 +286,6 @@ def test_the_original_has_moves_and_the_most_exact_date() -> None:
     ]
     assert repeated(*rows) == [(0, 2), (1, 2), (3, 2)]
     assert repeated(*rows[:2]) == [(0, 1)]
-
-
-def test_unused_records_are_not_compared() -> None:
-    assert (
-        repeated(game("A", "NN", moves=7), game("A", "NN", moves=7), game("A", "B", "*"), game("A", "B", "*"))
-        == []
-    )
 
 
 ROWS = st.lists(

@@ -9,19 +9,18 @@ import io
 import lzma
 import tarfile
 import zipfile
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import pytest
 import zstandard
 
 from tests.support.cases import each
+from tests.support.recorder import Recorder
 from ttt_cli.games.read import read_games
 from ttt_cli.reading import input as unpacking
 from ttt_cli.reading import sources
 from ttt_cli.support.errors import DataError
-from ttt_cli.support.progress import Bar
 
 PGN = b'[Event "x"]\n[Date "1858.06.17"]\n[White "A"]\n[Black "B"]\n[Result "1-0"]\n\n1. e4 e5 1-0\n\n'
 CSV = b"date,white,black,result\n1857,C,D,0-1\n"
@@ -206,23 +205,13 @@ def test_growth_and_number_of_members_are_bounded(monkeypatch: pytest.MonkeyPatc
 
 @pytest.mark.parametrize("suffix", ARCHIVES)
 def test_progress_counts_stored_bytes(tmp_path: Path, suffix: str) -> None:
-    seen: list[float] = []
-
-    class Counter:
-        def advance(self, amount: float = 1, note: str = "") -> None:
-            assert note == f"games.{suffix}"
-            seen.append(amount)
-
-        @contextmanager
-        def task(self, label: str, total: float | None = None, unit: str = "") -> Iterator[Bar]:
-            assert total == len(content)
-            yield self
-
-    content = packed(suffix, NOISE)
+    content, recorder = packed(suffix, NOISE), Recorder()
     (tmp_path / f"games.{suffix}").write_bytes(content)
-    read_games([tmp_path / f"games.{suffix}"], progress=Counter())
-    assert sum(seen) == pytest.approx(len(content))
-    assert all(amount > 0 for amount in seen)
+    read_games([tmp_path / f"games.{suffix}"], progress=recorder)
+    (_, total), *amounts = recorder.told
+    assert total == len(content) == pytest.approx(sum(amounts))
+    assert min(amounts) > 0
+    assert {*recorder.notes} == {f"games.{suffix}"}
 
 
 def test_a_folder_with_archives_and_files(tmp_path: Path) -> None:

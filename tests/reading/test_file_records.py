@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import pickle
 from collections.abc import Hashable, Sequence
 from pathlib import Path
 
@@ -13,19 +12,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ttt_cli.api import fit, read_games, update
-from ttt_cli.cli import main
 from ttt_cli.reading import batches as file_records
 from ttt_cli.reading.batches import USUAL, Batch, FileRecords, Note, Table, text_table
 from ttt_cli.reading.columns import Strings
-from ttt_cli.reading.pgn import MADE, TAG_COLUMNS, Scanner
 from ttt_cli.reading.reports import REJECT_CODE, RecordPlaces, place_text
 
 NAMES = ("dates", "whites", "blacks", "results", "event")
-PGN = "".join(
-    f'[Event "e{n % 3}"]\n[Site "s{n % 7}"]\n[Date "18{n % 50 + 10}"]\n[White "w{n % 5}"]\n[Black "w{n % 4 + 3}"]\n'
-    f'[Result "1-0"]\n\n1. {"e4" if n % 2 else "d4"} 1-0\n\n'
-    for n in range(60)
-)
 Rows = Sequence[tuple[str, ...]]
 
 
@@ -109,18 +101,6 @@ def test_many_distinct_values(count: int) -> None:
     assert records.codes("dates").itemsize == (1 if count <= 256 else 2 if count <= 65536 else 4)
 
 
-def test_records_cross_to_another_process() -> None:
-    scanner = Scanner()
-    table = Table("text", scanner.strings, scanner.scan([PGN.encode() * 20]), TAG_COLUMNS, MADE)
-    records = FileRecords("x", table)
-    message = pickle.dumps(records, protocol=pickle.HIGHEST_PROTOCOL)
-    assert len(message) < 40 * len(records)
-    arrived = pickle.loads(message)
-    for column in (*NAMES, *records.further):
-        assert told(arrived, column) == told(records, column)
-    assert arrived.lines.tolist() == records.lines.tolist()
-
-
 @given(st.lists(st.lists(st.binary(max_size=20), max_size=8), max_size=6))
 def test_strings_are_numbered_as_they_are_met(batches: list[list[bytes]]) -> None:
     strings, known = Strings(), [b""]
@@ -128,15 +108,6 @@ def test_strings_are_numbered_as_they_are_met(batches: list[list[bytes]]) -> Non
         known += dict.fromkeys(one for one in batch if one not in known)
         assert strings.ids(batch).tolist() == [known.index(one) for one in batch]
     assert strings.pick(np.arange(len(strings))) == known
-
-
-@pytest.mark.slow
-def test_more_strings_than_there_is_room_for_at_first() -> None:
-    strings = Strings()
-    texts = [b"%0300d" % number for number in range(40_000)]
-    assert strings.ids(texts).tolist() == list(range(1, 40_001))
-    assert strings.ids(texts[::-1]).tolist() == list(range(1, 40_001))[::-1]
-    assert pickle.loads(pickle.dumps(strings)).pick(np.array([7, 8])) == texts[6:8]
 
 
 GAMES = [
@@ -156,23 +127,6 @@ def test_records_have_places_of_their_own_which_grow(steps: list[int], cuts: lis
     assert [place_text("x", place) for place in found] == [
         f"x:{line}{record}" for line, record in zip(lines.tolist(), records, strict=True)
     ]
-
-
-def test_a_bad_record_of_an_array_on_one_line_can_be_found(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    Path("x.json").write_text(json.dumps([*GAMES[:2], 7, *GAMES[2:]]))
-    assert main.run(["fit", "x.json", "-o", "x.ttt"]) == 0
-    told = capsys.readouterr().err
-    assert "bad row, 1 (x.json:1 record 3)" in told
-    assert "no result, 1 (x.json:1 record 4)" in told
-    assert main.run(["report", "-r", "x.ttt", "-o", "-", "-q"]) == 0
-    assert "<td>x.json:1 record 4</td>" in capsys.readouterr().out
-    assert main.run(["export", "games", "-r", "x.ttt", "-f", "csv"]) == 0
-    assert [row.split(",")[7] for row in capsys.readouterr().out.split()] == ["line", "1", "1", "1"]
-    assert main.run(["games", "x.json", "-q", "-s", "data.strict=true"]) == 3
-    assert "x.json:1 record 3: bad row" in capsys.readouterr().err
 
 
 def test_an_array_on_one_line_gives_what_lines_give(tmp_path: Path) -> None:

@@ -16,7 +16,7 @@ from tests.support.cases import each
 from ttt_cli.config.schema import DataConfig
 from ttt_cli.reading import pgn, pgn_text
 from ttt_cli.reading.batches import Note
-from ttt_cli.reading.input import plain_blocks, text_of
+from ttt_cli.reading.input import text_of
 from ttt_cli.reading.pgn import TAG_COLUMNS, Scanner, read_pgn
 
 
@@ -172,14 +172,6 @@ def test_moves_of_games_that_follow_without_tags_are_their_own() -> None:
     content = tags() + "\n1. e4 1-0\n\n1. d4 0-1\n\n" + tags() + "\n1. e4 1-0\n"
     codes = [row[-1] for row in scanned([content.encode()])[0]]
     assert codes[0] == codes[2] != codes[1] != 0
-
-
-@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
-@pytest.mark.parametrize("start", ["", "\ufeff", "\0\0"])
-def test_ends_of_lines_marks_and_nuls(start: str, end: str) -> None:
-    content = start + tags() + '\n1. e4 {\n[White "Z"]\n} 1-0\n\n\0' + SECOND + "\x1a"
-    blocks = plain_blocks([content.replace("\n", end).encode()], None, "games")
-    assert scan(b"".join(blocks)) == ([Row(1, *A_B), Row(11, *C_D)], [])
 
 
 def test_each_value_has_its_own_encoding() -> None:
@@ -457,10 +449,3 @@ def test_equal_on_well_formed_files(text: str, place: int) -> None:
     content = text.encode()
     blocks = [content[:place], content[place:]]
     assert records(blocks) == records(blocks, by_chess=False)
-
-
-def test_where_the_libraries_differ() -> None:
-    """Should python-chess learn to end games at their result, this tells us."""
-    joined = '[White "A"]\n[Black "B"]\n\n1. e4 1-0\n' * 2
-    assert [row[1][1] for row in records([joined.encode()])] == ["A", ""]
-    assert [row[1][1] for row in records([joined.encode()], by_chess=False)] == ["A", "A"]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import lzma
 import random
 import tarfile
 from collections.abc import Iterable, Iterator, Sequence
@@ -133,7 +132,6 @@ def test_any_bytes_are_refused_as_data(content: bytes) -> None:
         assert caught.value.where == "<stream>"
 
 
-SAMPLES = Path(__file__).parents[2] / "sample_pgn"
 FIRST = '[Event "x"]\n[Date "1858"]\n[White "A"]\n[Black "B"]\n[Result "1-0"]\n'
 LAST = '\n[Event "z"]\n[White "C"]\n[Black "D"]\n'  # read on the slow path, since the file ends behind it
 ODD_MOVES = st.sampled_from(
@@ -272,14 +270,6 @@ def test_a_long_comment_at_the_end_of_a_block() -> None:
 
 
 @pytest.mark.slow
-@each("path", sorted(SAMPLES.rglob("*.pgn")))
-def test_samples(path: Path) -> None:
-    content = path.read_bytes()
-    slow = both(content, [content[:1000], content[1000:]] if len(content) > 1000 else None)
-    assert slow == 1 or path.name != "classics.pgn"
-
-
-@pytest.mark.slow
 @pytest.mark.parametrize(("archive", "most"), [("historic_small.tar.xz", 2), ("troublesome.tar.xz", 24)])
 def test_real_files(data: Path, archive: str, most: int) -> None:
     with tarfile.open(data / "pgn" / archive) as files:
@@ -287,13 +277,6 @@ def test_real_files(data: Path, archive: str, most: int) -> None:
             if member.name.endswith(".pgn") and (file := files.extractfile(member)):
                 plain = list(plain_blocks([file.read()], None, member.name))
                 assert both(b"".join(plain), plain) <= most
-
-
-@pytest.mark.slow
-def test_the_first_games_of_a_large_file(data: Path) -> None:
-    with lzma.open(data / "pgn" / "players.pgn.xz") as file:
-        content = b"".join(plain_blocks([file.read(1 << 24)], None, "players"))
-    assert both(content, [content[i : i + 99_999] for i in range(0, len(content), 99_999)]) <= 2
 
 
 def test_what_came_before_damage_is_handed_over() -> None:

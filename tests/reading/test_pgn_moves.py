@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import random
 import re
-import string
 
 import chess
 import chess.pgn
-import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -17,17 +15,10 @@ from tests.reference.pgn import PlainScanner
 from tests.support.batches import scanned
 from tests.support.cases import each
 from ttt_cli.kernels.pgn import (
-    LETTER,
     MIX,
     MOVES_LIMIT,
-    NAME_END,
-    NEWLINE,
-    SPECIAL,
-    TEXT_END,
-    VALUE_END,
     WEIGHTS,
     WEIGHTS_MASK,
-    mark_bytes,
 )
 from ttt_cli.reading.pgn import Scanner, hash_moves
 
@@ -52,31 +43,6 @@ def twin(line: bytes) -> int:
         word = int.from_bytes(letters[8 * place : 8 * place + 8], "little") * int(MIX) % 2**64
         total += (word ^ word >> 32) * int(WEIGHTS[place & WEIGHTS_MASK])
     return (total + 2**63) % 2**64 - 2**63
-
-
-NAMES = (string.ascii_letters + string.digits + "_").encode()
-SETS = {
-    SPECIAL: b"[{;%/*()-",
-    NEWLINE: b"\n",
-    TEXT_END: b"\n}",
-    VALUE_END: b'\n"\\',
-    NAME_END: bytes(set(range(256)) - set(NAMES)),
-}
-
-
-def test_marks_are_those_of_the_letters_and_of_sets_of_characters() -> None:
-    """For every byte between bytes of each kind."""
-    kinds = b" ae18PNQx=O0-["
-    content = bytes(
-        byte for here in range(256) for before in kinds for behind in kinds for byte in (before, here, behind)
-    )
-    marks = np.full(len(content), 255, np.uint8)
-    mark_bytes(np.frombuffer(content, np.uint8), marks)
-    assert marks[0] == marks[-1] == 0
-    letters = {found.start() for found in LETTERS.finditer(content) if found[0] != b"-"}  # of castling
-    assert set(np.flatnonzero(marks[:-1] >> LETTER & 1).tolist()) == letters - {len(content) - 1}
-    for bit, characters in SETS.items():
-        assert (marks[1:-1] >> bit & 1).tolist() == [byte in characters for byte in content[1:-1]]
 
 
 def hashes_of(content: bytes) -> list[int]:

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.cases import each
+from tests.support.recorder import Recorder
 from ttt_cli.config.schema import DataConfig
 from ttt_cli.reading import sources as reading
 from ttt_cli.reading.input import Input
@@ -192,16 +193,6 @@ CONTENTS = {
 }
 
 
-class Counted:
-    def __init__(self) -> None:
-        self.bytes = 0.0
-        self.notes: set[str] = set()
-
-    def advance(self, amount: float = 1, note: str = "") -> None:
-        self.bytes += amount
-        self.notes.add(note)
-
-
 @pytest.fixture
 def files(tmp_path: Path) -> list[Path]:
     for name, content in CONTENTS.items():
@@ -211,9 +202,9 @@ def files(tmp_path: Path) -> list[Path]:
 
 def found(
     files: Sequence[Path], jobs: int, data: DataConfig | None = None
-) -> tuple[list[object], Counted, Exception | None]:
+) -> tuple[list[object], Recorder, Exception | None]:
     """Everything known of the records of each file, the progress, and the error at the end."""
-    bar = Counted()
+    bar = Recorder()
     sources = [Source(str(file), number) for number, file in enumerate(files)]
     parts: list[object] = []
     try:
@@ -235,8 +226,8 @@ def test_the_same_in_other_processes(files: list[Path]) -> None:
     apart, other_bar, other_error = found(files[:4], 3)
     assert apart == here
     assert error is other_error is None
-    assert other_bar.bytes == bar.bytes == sum(file.stat().st_size for file in files[:4])
-    assert other_bar.notes == bar.notes == {file.name for file in files[:4]}
+    assert sum(other_bar.told) == sum(bar.told) == sum(file.stat().st_size for file in files[:4])
+    assert {*other_bar.notes} == {*bar.notes} == {file.name for file in files[:4]}
 
 
 @pytest.mark.slow

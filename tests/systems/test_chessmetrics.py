@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.reference.chessmetrics_plain import list_at, rating_of, share_left
+from tests.reference.chessmetrics_plain import list_at, rating_of
 from tests.support.builders import EXACT, fit_rows, make_games, skills
 from tests.support.strategies import examples, game_rows
 from ttt_cli.config.schema import SolverConfig
@@ -47,13 +47,6 @@ def test_raw_ratings_of_a_tournament_settle_as_published():
 def test_the_padded_performance_of_a_tournament():
     """Kasparov's 8 of 12 against 2733 give 2797 (the same page): tests the twin, to which the lists are held."""
     assert rating_of(12, 8, 2733, 850, 4, 3, 2300) + 43 == pytest.approx(2797, abs=0.5)
-
-
-def test_games_fade_over_the_months():
-    """The last year's twelve months stand at 1 to 37/48, the fourth year's at 12/48 to 1/48."""
-    assert [share_left(1900, 1900 + age, 4) for age in range(4)] == pytest.approx(
-        [42.5 / 48, 30.5 / 48, 18.5 / 48, 6.5 / 48]
-    )
 
 
 @examples(15)

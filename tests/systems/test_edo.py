@@ -10,11 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.reference import edo_plain
-from tests.support.builders import EXACT, fit_rows, historical, make_games, skills
+from tests.support.builders import fit_rows, historical, skills
 from tests.support.laid_out import histories
 from tests.support.strategies import examples
-from ttt_cli.systems import edo
-from ttt_cli.timeline import build_timeline
 
 SCALE = 400 / math.log(10)
 ROUND = [(1900, "a", "b", 2), (1900, "b", "c", 2), (1900, "c", "a", 2)]  # everybody scores and concedes
@@ -43,17 +41,12 @@ def all_years(timeline, fit):
     }
 
 
-def test_a_player_who_is_not_rated_stands_at_the_prior_in_years_without_games_too():
-    lost = [(1900, "novice", "a", 0), (1904, "novice", "b", 0)]
-    found = all_years(*fit_rows([*ROUND, *lost], "edo"))
-    assert [found["novice", year] for year in range(1900, 1905)] == [pytest.approx((1500, 300))] * 5
-
-
 @examples(8)
 @given(st.integers(0, 2**32 - 1), st.sampled_from([(30.0, 2.0), (5.0, 1.0)]))
 def test_it_is_the_method_with_a_row_for_every_year(seed, sizes):
     ties, comparisons = sizes
-    rows = [*random_rows(seed), (1900, "novice", "p0", 0), (1900, "winner", "p1", 2)]
+    lost = [(1900, "novice", "p0", 0), (1904, "novice", "p1", 0)]
+    rows = [*random_rows(seed), *lost, (1900, "winner", "p1", 2)]
     timeline, fit = fit_rows(rows, "edo", ties=ties, comparisons=comparisons, raw_mean=2400)
     expected, removed = edo_plain.edo(rows, 2400, ties, comparisons)
     found = all_years(timeline, fit)
@@ -64,7 +57,7 @@ def test_it_is_the_method_with_a_row_for_every_year(seed, sizes):
             assert found[name, year] == pytest.approx((1500, 300))
         else:
             assert found[name, year] == pytest.approx(expected[name, year], abs=1e-6)
-    assert len(found) == len(expected) + 2
+    assert len(found) == len(expected) + 1 + 5  # also in years without games
 
 
 @pytest.mark.parametrize(
@@ -130,16 +123,6 @@ def test_players_without_a_positive_or_negative_score_are_named_and_stand_at_the
     )
 
 
-def test_games_with_players_who_are_not_rated_move_nobody():
-    rows = random_rows(4)
-    _, fit = fit_rows([*rows, (1913, "p0", "novice", 2), (1913, "p1", "novice", 2)], "edo", prior_sd=1e7)
-    timeline, plain = fit_rows(rows, "edo", prior_sd=1e7)
-    assert fit.mean[: timeline.n_nodes] == pytest.approx(plain.mean, abs=1e-6)
-    assert fit.chains["skill"].raw_sd[: timeline.n_nodes] == pytest.approx(plain.chains["skill"].raw_sd)
-    last = max(i for i in range(timeline.n_nodes) if timeline.players[timeline.node_player[i]] == "p0")
-    assert fit.mean[timeline.n_nodes + 1] == pytest.approx(plain.mean[last])
-
-
 def test_years_whose_only_games_are_left_out_are_on_the_straight_line():
     """The source adjusts the years with results and draws straight lines between them; deviations grow all the same."""
     ends = [*ROUND, *((1910, *row[1:]) for row in ROUND)]
@@ -177,11 +160,9 @@ def test_shorter_periods_leave_a_year_as_stiff():
     assert quarters.sd == pytest.approx(years.sd, rel=1e-3)
 
 
-@pytest.mark.parametrize("rows", [[], [(1900, "a", "b", 2)]])
 @pytest.mark.parametrize("deviations", ["exact", "own"])
-def test_without_rated_players_there_is_the_prior(rows, deviations):
-    timeline = build_timeline(make_games(rows))
-    fit = edo.fit(timeline, edo.Params(deviations=deviations), EXACT)
+def test_without_rated_players_there_is_the_prior(deviations):
+    timeline, fit = fit_rows([(1900, "a", "b", 2)], "edo", deviations=deviations)
     assert fit.status.converged
     assert fit.mean.tolist() == [1500.0] * timeline.n_nodes
     assert fit.sd == pytest.approx([300.0] * timeline.n_nodes)

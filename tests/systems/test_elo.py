@@ -7,19 +7,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.reference.elo_plain import PlainElo, logistic, normal
+from tests.reference.elo_plain import PlainElo, normal
 from tests.support.builders import fit_rows, plain_games, skills
 from tests.support.strategies import by_year, examples, game_rows
-from ttt_cli.inference.outcome import ELO_SCALE, logistic_probabilities
 from ttt_cli.kernels.elo import (
-    CLASS,
-    SCALE,
     Factors,
     PeriodRange,
     PlayerStates,
     by_period,
-    expected_score,
-    log_outcome,
 )
 
 ROWS = [
@@ -68,24 +63,6 @@ def test_k_by_alpha_is_the_one_of_the_paper():
     assert fit.params["k"] == pytest.approx(0.1 * 200 * math.sqrt(math.pi))
     assert fit.params["k_new"] == fit.params["k_top"] == fit.params["k"]
     assert np.array_equal(fit.mean, fit_rows(ROWS, "elo", k=fit.params["k"])[1].mean)
-
-
-def test_both_expectations_give_76_percent_at_200_points():
-    assert pytest.approx(ELO_SCALE) == SCALE
-    for is_normal, plain in ((False, logistic), (True, normal)):
-        for lead in (-900.0, -200.0, 0.0, 35.0, CLASS):
-            assert expected_score(lead, is_normal) == pytest.approx(plain(lead), rel=1e-12)
-        assert expected_score(200.0, is_normal) == pytest.approx(0.76, abs=5e-4)
-
-
-@pytest.mark.parametrize("colours", [True, False])
-def test_games_are_foreseen_by_the_rule_that_predicts(colours):
-    for lead in (-3000.0, -250.0, 0.0, 60.0, 4000.0):
-        both = np.array([lead + 40.0, lead - 40.0])[: 1 if colours else 2]
-        chances = logistic_probabilities(both, 90.0).mean(axis=0)
-        for outcome in range(3):
-            found = math.exp(log_outcome(lead + 40.0 * colours, 40.0 * (not colours), 90.0, outcome))
-            assert found == pytest.approx(chances[outcome], rel=1e-9)
 
 
 @laws

@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 
 from tests.reference.elo_historical_plain import ratings
 from tests.support.builders import fit_rows, skills
-from tests.support.cases import each
 from tests.support.strategies import by_year, examples, game_rows
 from ttt_cli.config.schema import SolverConfig
 from ttt_cli.systems import elo_historical
@@ -46,34 +45,6 @@ def test_it_is_the_plain_twin(rows, span, padding):
     fitted = fit_rows(rows, "elo-historical", span=span, padding=padding, smoothing=2, **WORLD)
     assert fitted[1].status.converged
     assert means(*fitted) == pytest.approx(ratings(rows, span, padding, 2.0), abs=1e-5)
-
-
-@examples(12)
-@given(games)
-def test_time_may_run_backwards(rows):
-    """Years mirrored so that periods stay together: 1900 to 1904 become 1904 to 1900."""
-    mirrored = [(3804 - row[0], *row[1:]) for row in rows]
-    one = means(*fit_rows(rows, "elo-historical", **WORLD))
-    other = means(*fit_rows(mirrored, "elo-historical", **WORLD))
-    assert other == pytest.approx({(name, 3804 - year): mean for (name, year), mean in one.items()}, abs=1e-6)
-
-
-@each("seed", range(5))
-def test_levels_are_those_of_dense_least_squares(seed):
-    rng = np.random.default_rng(seed)
-    count = 22 + 10 * seed
-    first = rng.integers(0, 30, count).astype(np.int32)
-    second = ((first + rng.integers(1, 30, count)) % 30).astype(np.int32)
-    weight, group = rng.uniform(0.01, 50.0, count), elo_historical.connected(30, first, second)
-    links = np.eye(30)[first] - np.eye(30)[second]
-    score = links.T @ (weight * rng.normal(0, 200, count))
-    rating, reached = elo_historical.balance(first, second, weight, group, score, 1e-12)
-    assert reached
-    matrix = links.T @ (weight[:, None] * links)
-    assert matrix @ rating == pytest.approx(score, abs=1e-6)
-    assert np.bincount(group, np.diag(matrix) * rating) == pytest.approx(np.zeros(group.max() + 1), abs=1e-6)
-    assert (group[first] == group[second]).all()
-    assert len(set(group)) == 30 - np.linalg.matrix_rank(matrix)
 
 
 def test_the_error_is_what_it_says_on_a_pool_that_hangs_by_few_games():

@@ -99,10 +99,3 @@ def test_idle_years_of_a_smoothed_rating_are_bridged():
     mean, sd = history.columns["mean"][rows], history.columns["sd"][rows]
     assert np.diff(mean, n=2)[1:-1] == pytest.approx(0, abs=1e-9)
     assert sd[5] > max(sd[0], sd[10])
-
-
-def test_idle_years_leave_no_more_than_the_prior():
-    timeline, fit = fit_rows([(1700, "a", "b", 2), (1990, "a", "b", 2)], "glicko", tau=60)
-    chain = fit.chains["skill"]
-    assert chain.before_sd[2:] == pytest.approx(350)
-    assert histories(timeline, fit).columns["sd"].max() == pytest.approx(350)

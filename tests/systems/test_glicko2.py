@@ -80,15 +80,6 @@ def test_it_equals_its_plain_twin(rows, change):
         assert (fit.mean[i], fit.sd[i]) == pytest.approx(slow[key][:2], abs=0.01)
 
 
-def test_surprises_raise_the_volatility():
-    """And results as predicted lower it; with no change allowed it stays."""
-    from ttt_cli.kernels.glicko import new_volatility
-
-    low, high = new_volatility(0.06, 0.0, 2.0, 0.5), new_volatility(0.06, 30.0, 2.0, 0.5)
-    assert low < 0.06 < high
-    assert new_volatility(0.06, 30.0, 2.0, 0.0) == 0.06
-
-
 def test_quarters_are_periods_of_their_own():
     """Four quarters of growth in an idle year."""
     _, fit = fit_rows([(1900, "a", "b", 1), (1901, "a", "b", 1)], "glicko2", period="quarter", draw_margin=50)

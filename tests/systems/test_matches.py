@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
-from importlib import import_module
 
 import numpy as np
 import pytest
@@ -14,7 +13,6 @@ from hypothesis import strategies as st
 from tests.support.builders import EXACT, make_games, skills
 from tests.support.strategies import examples
 from ttt_cli.inference import filters as filtering
-from ttt_cli.kernels.elo import PeriodRange
 from ttt_cli.systems import registry
 from ttt_cli.timeline import Timeline, build_timeline
 
@@ -98,7 +96,7 @@ def test_the_largest_weights_take_bounded_work_and_stay_finite() -> None:
             assert match["a", 1900] - match["b", 1900] == pytest.approx(400 * math.log10(1.5), abs=1e-6)
 
 
-@pytest.mark.parametrize("system", SYSTEMS)
+@pytest.mark.parametrize("system", [*SYSTEMS, "glicko", "glicko2"])
 @laws
 @given(matches, st.integers(1, 60))
 def test_pieces_are_the_whole(system: str, rows: list[Match], steps: int) -> None:
@@ -115,26 +113,3 @@ def test_a_shuffle_moves_records() -> None:
     found_by = [found(timeline_of(rows), "trueskill", order="shuffled", seed=seed) for seed in range(12)]
     orders = {tuple(skill.items()) for skill in found_by}
     assert 1 < len(orders) <= 24
-
-
-@pytest.mark.parametrize("system", ["glicko", "glicko2"])
-def test_periods_are_taken_in_pieces_that_make_the_whole(
-    system: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    kernels = import_module("ttt_cli.kernels.glicko")
-    kernel, periods = kernels.filter_periods, []
-
-    def counted(piece: PeriodRange, *rest: object) -> None:
-        periods.append(len(piece.node_start) - 1)
-        kernel(piece, *rest)
-
-    monkeypatch.setattr(kernels, "filter_periods", counted)
-    players = "abcd"
-    rows = [(1900 + n // 9, players[n % 4], players[(n + 1 + n % 3) % 4], n % 3) for n in range(180)]
-    timeline = build_timeline(make_games(rows))
-    expected = found(timeline, system)
-    assert periods == [20]
-    monkeypatch.setattr(filtering, "_STEPS", 20)
-    assert found(timeline, system) == expected
-    assert sum(periods[1:]) == 20
-    assert max(periods[1:]) == 3

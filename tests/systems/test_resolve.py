@@ -35,25 +35,13 @@ def failure(text: str) -> ConfigError:
     return caught.value
 
 
-def override_failure(override: str) -> ConfigError:
-    with pytest.raises(ConfigError) as caught:
-        resolve(read_document(None, [override]))
-    return caught.value
-
-
 def resolved(*overrides: str) -> Resolved:
     return resolve(read_document(None, overrides))
 
 
-def test_nothing_asked_for_is_all_defaults() -> None:
-    found = resolved()
-    assert found.model.NAME == "ttt"
-    assert found.params == StubParams()
-    assert found.config.model.params == StubParams().model_dump()
-    assert found.config.data.period == "year"
-
-
-def test_what_is_asked_for_is_there() -> None:
+def test_what_is_asked_for_is_there_and_defaults_else() -> None:
+    assert resolved().params == StubParams()
+    assert resolved().config.model.params == StubParams().model_dump()
     found = resolved("model.beta=600", "data.period=month", "solver.tol=1e-3", "model.mu0=1500")
     assert (found.config.model.params["beta"], found.config.model.params["prior_mean"]) == (600.0, 1500.0)
     assert found.params.model_dump() == found.config.model.params
@@ -80,12 +68,12 @@ def test_errors_have_place_and_hint(text: str, where: str, message: str, hint: s
     assert (error.hint or "").startswith(hint)
 
 
-def test_a_bare_key_is_suggested_with_its_section_and_not_acted_on() -> None:
-    error = override_failure("beta=600")
-    assert error.where == "-s beta=600"
-    assert error.hint == "did you mean model.beta=600?"
-    assert override_failure("tol=1").hint == "did you mean solver.tol=1?"
-    assert override_failure("perod=day").hint == "did you mean data.period=day?"
+@each("override, meant", [("beta=600", "model.beta"), ("tol=1", "solver.tol"), ("perod=1", "data.period")])
+def test_a_bare_key_is_suggested_with_its_section_and_not_acted_on(override: str, meant: str) -> None:
+    with pytest.raises(ConfigError) as caught:
+        resolved(override)
+    assert caught.value.where == f"-s {override}"
+    assert caught.value.hint == f"did you mean {meant}={override.partition('=')[2]}?"
 
 
 def test_problems_of_all_sections_are_listed() -> None:

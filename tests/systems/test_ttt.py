@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from numpy.polynomial.hermite_e import hermegauss
 
-from tests.reference.ttt_ep import Twin, tilted
+from tests.reference.ttt_ep import Twin
 from tests.support.builders import EXACT, fit_rows, historical, make_games, skills, small_chess_base
 from ttt_cli.config.schema import SolverConfig
 from ttt_cli.inference.ep import through_time
@@ -154,14 +154,3 @@ def test_acceleration_changes_the_way_and_not_the_goal_and_estimates_bound_the_t
     assert np.abs(fast.mean - plain.mean).max() < 1e-6
     assert np.abs(fast.sd - plain.sd).max() < 1e-6
     assert fast.log_evidence == pytest.approx(plain.log_evidence, abs=1e-6)
-
-
-def test_predicted_outcomes_are_those_of_the_model():
-    side = {"mean": np.array([1300.0]), "sd": np.array([50.0])}
-    other = {"mean": np.array([1200.0]), "sd": np.array([70.0])}
-    params = {"beta": 200.0, "draw_margin": 90.0, "white_advantage": 0.0}
-    loss, draw, win = ttt.predict(params, side, other)[0]
-    variance = 2 * 200**2 + 50**2 + 70**2
-    assert math.log(win) == pytest.approx(tilted(100, variance, 1, 90)[2])
-    assert math.log(draw) == pytest.approx(tilted(100, variance, 0, 90)[2])
-    assert math.log(loss) == pytest.approx(tilted(100, variance, -1, 90)[2])

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.reference.weighted_ep_plain import Game, Numbers, beliefs
-from tests.support.builders import EXACT, fit_rows, make_games, skills, small_chess_base
+from tests.support.builders import EXACT, fit_rows, make_games, small_chess_base
 from tests.support.strategies import examples
 from ttt_cli.config.schema import SolverConfig
 from ttt_cli.systems import weighted_ep
@@ -76,16 +76,6 @@ def test_without_fading_and_pull_one_period_is_one_of_ttt(advantage):
     assert weighted.sd == pytest.approx(through_time.sd, abs=1e-7)
 
 
-def test_without_fading_all_periods_are_as_one():
-    rows = [row[:5] for row in random_rows(4, games=20)]
-    never = {"fade_per_year": 0, "fade_per_game": 0}
-    apart, together = fitted(rows, **never), fitted([(1903, *row[1:]) for row in rows], **never)
-    last = skills(*together)
-    for (player, year), found in skills(*apart).items():
-        if year == max(row[0] for row in rows):
-            assert found == pytest.approx(last[player, 1903], abs=1e-7)
-
-
 def grid_posterior(factors, prior_sd, beta, margin, players):
     """Means and sds under prior times powers of likelihoods, factors (i, j, outcome of i, power), by quadrature."""
     from scipy.special import ndtr
@@ -112,44 +102,6 @@ def test_a_faded_game_is_that_power_of_what_a_whole_one_says():
     precision = 150**-2 + power * (sds[0] ** -2 - 150**-2)
     assert chain.before_sd[2] == pytest.approx(precision**-0.5, abs=1e-6)
     assert chain.before_mean[2] == pytest.approx(1200 + power * means[0] / sds[0] ** 2 / precision, abs=1e-6)
-
-
-def test_the_beliefs_are_close_to_the_posterior_under_powers_of_the_likelihood():
-    """Three players, two decades old games: factors between them and their powers cost a few per cent of a sd."""
-    rows = [(1900, "a", "b", 2), (1900, "b", "c", 1), (1901, "c", "a", 0), (1902, "a", "b", 1)]
-    _, fit = fitted(rows, opponents_pull=0, white_advantage=0, fade_per_game=0)
-    old, recent = math.exp(-0.6), math.exp(-0.3)
-    factors = [(0, 1, 2, old), (1, 2, 1, old), (2, 0, 0, recent), (0, 1, 1, 1.0)]
-    means, sds = grid_posterior(factors, 150, 180, 90, 3)
-    for node, player in ((-2, 0), (-1, 1)):
-        assert fit.mean[node] == pytest.approx(1200 + means[player], abs=0.03 * sds[player])
-        assert fit.sd[node] == pytest.approx(sds[player], rel=0.03)
-
-
-def test_years_without_games_only_make_games_older():
-    rows = random_rows(9, years=2)
-    later = [(row[0] + 5 * (row[0] > 1900), *row[1:]) for row in rows]
-    near, far = around(*fitted(rows, fade_per_year=0.6)), around(*fitted(later, fade_per_year=0.1))
-    for (name, year), found in near.items():
-        assert far[name, year + 5 * (year > 1900)] == pytest.approx(found, abs=1e-7)
-
-
-def test_prior_means_are_drawn_to_the_opponents():
-    """c and d have drawn with nobody but the strong and the weak player."""
-    rows = [*[(1900, "a", "b", 2)] * 10, (1900, "a", "c", 1), (1900, "b", "d", 1)]
-    apart = [
-        np.subtract(*fitted(rows, opponents_pull=p, white_advantage=0)[1].mean[[2, 3]]) for p in (0, 0.5, 0.9)
-    ]
-    assert 0 < apart[0] < apart[1] < apart[2]
-
-
-def test_the_average_player_stays_at_the_prior_mean():
-    """Exactly so while all games are whole for both players; opponents are better than players on average."""
-    for pull in [0, 0.5, 0.95]:
-        rows = [*[(1900, "a", name, 2) for name in "bcdef"] * 2, (1900, "b", "c", 1)]
-        mean = fitted(rows, opponents_pull=pull)[1].mean
-        assert mean.mean() == pytest.approx(1200, abs=1e-7)
-        assert mean[0] > 1250
 
 
 def test_idle_years_lead_from_one_belief_to_the_next():
@@ -188,14 +140,6 @@ def test_two_peaks_are_skipped_and_counted():
     fit = fitted([(1900, "a", "b", 1)], "unknown", SolverConfig(max_sweeps=20), **params)[1]
     assert (fit.status.converged, fit.status.skipped_sites) == (False, 1)
     assert fit.sd == pytest.approx([5, 5])
-
-
-def test_sweeps_are_told_one_after_the_other():
-    told = []
-    timeline = build_timeline(make_games(random_rows(14)))
-    weighted_ep.fit(timeline, weighted_ep.Params(), EXACT, on_sweep=lambda sweep, *_: told.append(sweep))
-    assert told == list(range(1, len(told) + 1))
-    assert len(told) > 8
 
 
 @examples(12)

@@ -6,8 +6,6 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy.integrate import quad
-from scipy.special import expit
 
 from tests.reference import whr_plain
 from tests.support.builders import EXACT, fit_rows, make_games, random_rows, skills
@@ -124,17 +122,6 @@ def test_a_margin_that_the_games_exclude_is_told():
     fit_rows(drawn, "whr", draw_margin=0, draws="halves")
 
 
-def test_predictions_are_those_of_the_ratings():
-    white, black = ({"mean": np.array([mean]), "sd": np.array([90.0])} for mean in (1400.0, 1250.0))
-    params = {"draw_margin": 80.0, "white_advantage": 30.0, "draws": "margin"}
-    found = whr.predict(params, white, black)
-    expected = [whr_plain.outcome_probability(o, 180 / SCALE, 80 / SCALE) for o in range(3)]
-    assert found[0] == pytest.approx(expected)
-    halves = whr.predict({**params, "draws": "halves"}, white, black)
-    assert halves.sum() == pytest.approx(1)
-    assert halves[0] @ [0, 0.5, 1] == pytest.approx(whr_plain.logistic(180 / SCALE))
-
-
 def test_a_fit_cut_short_says_how_far_it_is():
     rows = random_rows(13, 60, 8)
     timeline = build_timeline(make_games(rows))
@@ -162,16 +149,3 @@ def test_the_most_lopsided_results_have_a_maximum(score):
     means = [skills(timeline, fit)[f"p{i}", 1904][0] for i in range(7)]
     assert means == sorted(means, reverse=True)
     assert np.isfinite(fit.sd).all()
-
-
-@pytest.mark.parametrize("virtual", [1.2, 0.2, 0.1])
-def test_a_game_given_no_others_is_predicted_from_the_prior(virtual):
-    """Of one drawn game the rest is the virtual ones: N(0, 2 / (virtual / 2)) in natural units, up to 6 of them."""
-    _, fit = fit_rows([(1900, "a", "b", 1)], "whr", draw_margin=97, virtual_draws=virtual)
-    sd, margin = math.sqrt(4 / virtual), 97 / SCALE
-
-    def drawn(x):
-        density = math.exp(-0.5 * (x / sd) ** 2) / (sd * math.sqrt(2 * math.pi))
-        return density * (1 - expit(x - margin) - expit(-x - margin))
-
-    assert fit.leave_one_out == pytest.approx(math.log(quad(drawn, -8 * sd, 8 * sd, points=[0])[0]), abs=5e-3)
