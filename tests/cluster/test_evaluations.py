@@ -26,7 +26,6 @@ from ttt_cli.evaluate import tune as tune_module
 from ttt_cli.evaluate.compare import TuneOptions, compare
 from ttt_cli.evaluate.grid import EvidenceGrid, evidence_grid
 from ttt_cli.evaluate.simulate import simulate
-from ttt_cli.evaluate.tune import tune
 from ttt_cli.runs.run import open_run
 from ttt_cli.timeline import build_timeline
 from ttt_cli.work import Found, watched
@@ -99,24 +98,6 @@ def test_a_grid_that_goes_on_is_the_same_when_workers_die(on_it: Path, tmp_path:
         assert len(open_run(place).evidence_points()) == 25
     assert killed(on_it) == MOST
     assert results(found[0]) == results(found[1])
-
-
-@pytest.mark.large
-def test_tuning_is_the_same_when_its_worker_dies(
-    request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.delenv("TTT_CLUSTER", raising=False)
-    run = fit(simulate(ONE_CIRCLE).games())
-    here = tune(run)
-    marks = request.getfixturevalue("on_it")
-    there = tune(run)
-    assert killed(marks) == MOST
-    assert (there.converged, there.remarks) == (here.converged, here.remarks)
-    assert there.log_evidence == pytest.approx(here.log_evidence, abs=1e-6)
-    for one, other in zip(there.parameters, here.parameters, strict=True):
-        assert other.standard_error is not None
-        assert one.value == pytest.approx(other.value, abs=1e-3 * other.standard_error)
-        assert one.standard_error == pytest.approx(other.standard_error, rel=1e-3)
 
 
 def test_a_comparison_is_the_same_when_workers_die(on_it: Path) -> None:

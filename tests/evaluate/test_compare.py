@@ -37,13 +37,7 @@ from ttt_cli.evaluate.compare import (
     timeline_of_files,
     timeline_of_run,
 )
-from ttt_cli.evaluate.forecast import (
-    Forecaster,
-    expected_scores,
-    forecast,
-    outcome_bins,
-    score,
-)
+from ttt_cli.evaluate.forecast import Forecaster, expected_scores, forecast, outcome_bins, score
 from ttt_cli.evaluate.simulate import simulate
 from ttt_cli.gaussian import factor
 from ttt_cli.support.errors import ConfigError, LookupFailed

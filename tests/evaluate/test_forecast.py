@@ -32,7 +32,6 @@ from ttt_cli.runs.write import memory_run
 from ttt_cli.support.errors import LookupFailed
 from ttt_cli.systems import registry, ttt
 from ttt_cli.systems.resolve import resolve
-from ttt_cli.systems.weighted_ep import GamesSoFar
 from ttt_cli.timeline import Timeline, build_timeline
 from ttt_cli.views.players import games_of
 from ttt_cli.views.probability import normal_cdf
@@ -165,26 +164,6 @@ def test_fits_begin_at_those_with_other_parameters_of_the_same_period() -> None:
     assert sweeps[1] < sweeps[0]
     plain = forecast(timeline, ttt, ttt.Params(draw_margin=100.0), SOLVER, first=1).model
     assert np.concatenate(found) == pytest.approx(plain, abs=1e-6)
-
-
-def test_a_system_that_fits_every_period_anew_fits_those_that_are_asked_for(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    timeline = build_timeline(make_games(history(6, years=6)))
-    years: list[float] = []
-    infer = GamesSoFar._infer
-
-    def counted(pool: GamesSoFar, year: float) -> None:
-        years.append(year)
-        infer(pool, year)
-
-    monkeypatch.setattr(GamesSoFar, "_infer", counted)
-    model = registry.load("weighted-ep")
-    for margin in (90.0, "auto"):
-        years.clear()
-        forecast(timeline, model, model.Params(draw_margin=margin), SOLVER, first=3)
-        assert years[-3:] == [1906.0, 1908.0, 1910.0]
-        assert len(years) == 3
 
 
 def test_forecasts_of_ratings_alone_need_no_exact_deviations(monkeypatch: pytest.MonkeyPatch) -> None:

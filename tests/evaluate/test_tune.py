@@ -20,7 +20,6 @@ from ttt_cli.evaluate.simulate import Plan, simulate
 from ttt_cli.evaluate.tune import TunedSystem, TunePlan, Tuning, tune, tune_system
 from ttt_cli.games.table import Games
 from ttt_cli.runs.run import Run, open_run
-from ttt_cli.support.errors import ConfigError
 from ttt_cli.systems import registry, ttt
 from ttt_cli.systems.resolve import with_overrides
 from ttt_cli.timeline import Timeline, build_timeline
@@ -94,27 +93,6 @@ def test_standard_errors_are_those_of_the_evidence_itself(games: Games) -> None:
     assert found.log_evidence == pytest.approx(evidence(*np.zeros(3)), abs=1e-6)
 
 
-def test_the_top_is_the_same_wherever_the_search_begins(run: Run) -> None:
-    here = tune(run)
-    for start in (["model.beta=1500", "model.tau=10"], ["model.tau=0"], ["model.beta=120", "model.tau=600"]):
-        there = tune(run, "beta,tau", start)
-        assert there.converged
-        for one in there.parameters:
-            assert one.value == pytest.approx(value(here, one.key), abs=0.1 * error(here, one.key))
-    assert there.parameters[0].start == 120
-    assert (
-        there.start_log_evidence < here.start_log_evidence == pytest.approx(run.meta.log_evidence, abs=1e-6)
-    )
-
-
-def test_only_ratios_matter(games: Games) -> None:
-    whole = tune(fit(games, prior_sd=400, tol=1e-4), "beta,tau,gamma")
-    half = tune(fit(games, prior_sd=200, tol=1e-4), "beta,tau,gamma", ["model.beta=240", "model.tau=30"])
-    for one in half.parameters:
-        assert one.value == pytest.approx(value(whole, one.key) / 2, abs=0.02 * error(whole, one.key))
-        assert one.standard_error == pytest.approx(error(whole, one.key) / 2, rel=0.01)
-
-
 def test_a_drift_of_nothing_is_begun_where_a_slope_shows(run: Run) -> None:
     found = tune(run, "tau", ["model.tau=0"])
     assert found.parameters[0].start == 4
@@ -144,16 +122,6 @@ def test_what_is_worked_out_becomes_a_number(games: Games, model: str, keys: str
     assert again.meta.log_evidence == pytest.approx(found.log_evidence, abs=1e-4)
 
 
-def test_an_estimated_advantage_is_tuned_along(games: Games) -> None:
-    own = fit(games, white_advantage="estimate", draw_margin=150)
-    found = tune(own, "tau", ["model.tau=60"])
-    assert [one.key for one in found.parameters] == ["tau", "white_advantage"]
-    nested = fit(games, white_advantage="estimate", draw_margin=150, tau=value(found, "tau"))
-    best = nested.meta.params["white_advantage"]
-    assert value(found, "white_advantage") == pytest.approx(best, abs=0.1 * error(found, "white_advantage"))
-    assert found.log_evidence == pytest.approx(nested.meta.log_evidence, abs=0.01)
-
-
 def test_every_fit_is_kept_and_the_run_stays_as_it_is(run: Run) -> None:
     before = run.meta
     found = tune(run)
@@ -165,15 +133,6 @@ def test_every_fit_is_kept_and_the_run_stays_as_it_is(run: Run) -> None:
     assert all(point.converged for point in points)
     assert points[0].asked["beta"] == 480
     assert {point.params["prior_sd"] for point in points} == {400}
-
-
-def test_overrides_change_the_model_and_nothing_else(run: Run) -> None:
-    found = tune(run, "beta", ["model.tau=80", "model.draw_margin=150"])
-    assert (found.config.model.params["tau"], found.config.model.params["draw_margin"]) == (80, 150)
-    with pytest.raises(ConfigError, match=r"data\.period"):
-        tune(run, "beta", ["data.period=month"])
-    with pytest.raises(ConfigError, match="does not change the evidence"):
-        tune(run, "prior_mean")
 
 
 def test_a_bound_is_told() -> None:
@@ -203,16 +162,6 @@ def failing(monkeypatch: pytest.MonkeyPatch, where: Callable[[Any], bool]) -> li
 
     monkeypatch.setattr(ttt, "fit", unsure)
     return seen
-
-
-def test_fits_that_fail_on_the_way_are_gone_round(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    undisturbed = tune(run, "beta,tau", ["model.beta=900"])
-    last = value(undisturbed, "beta")
-    seen = failing(monkeypatch, lambda params: params.beta < last - 3 * error(undisturbed, "beta"))
-    found = tune(run, "beta,tau", ["model.beta=900"])
-    assert found.converged
-    assert value(found, "beta") == pytest.approx(last, abs=0.15 * error(undisturbed, "beta"))
-    assert len(seen) < 60
 
 
 def test_a_top_that_no_fit_reaches_is_not_claimed(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -264,26 +213,6 @@ def test_what_the_games_cannot_tell_is_said_and_costs_the_others_nothing(run: Ru
     assert [one.standard_error is None for one in found.parameters] == [False, True]
 
 
-def test_how_draw_margins_move_is_found() -> None:
-    """Margins that walk over 60 years and grow with strength; the players stay who they are."""
-    rng, walk, strength = np.random.default_rng(8), 0.1, 0.3
-    skill = 1200 + 300 * rng.standard_normal(30)
-    rows, theta = [], 0.0
-    for year in range(1900, 1960):
-        theta += walk * rng.standard_normal()
-        for _ in range(150):
-            i, j = rng.choice(30, 2, replace=False)
-            margin = 250 * math.exp(theta + strength * (skill[[i, j]].mean() - skill.mean()) / 400)
-            d = skill[i] - skill[j] + math.sqrt(2) * 400 * rng.standard_normal()
-            rows.append((year, f"p{i}", f"p{j}", 1 if abs(d) <= margin else 2 * (d > 0)))
-    given = {"beta": 400.0, "tau": 0.0, "draw_margin": 250.0}
-    found = tune(fit(make_games(rows), **given), "draw_margin_drift,draw_margin_strength")
-    assert found.converged
-    for key, truth in (("draw_margin_drift", walk), ("draw_margin_strength", strength)):
-        assert abs(value(found, key) - truth) < 3 * error(found, key), key
-        assert error(found, key) < 0.5 * truth
-
-
 SHORT = Plan(players=30, years=10, games=800, expansion=0.0, beta=350, tau=100, draw_margin=150, seed=9)
 
 
@@ -328,18 +257,6 @@ def test_an_advantage_is_not_tuned_where_nobody_knows_who_had_white() -> None:
     found = tuned(unknown, "trueskill", draw_margin=20.0, evaluations=15)
     assert set(found.start) == {"beta", "tau", "draw_margin"}
     assert "white_advantage" not in found.values
-
-
-def test_no_neighbour_is_better(timeline: Timeline) -> None:
-    found = tuned(timeline, "elo", evaluations=100)
-    assert found.reached
-    model, scored = registry.load("elo"), slice(int(timeline.game_start[4]), None)
-    config = configure(model="elo")
-    for key, value in found.values.items():
-        for moved in (0.8 * value, 1.25 * value):
-            params = with_overrides(config, {**found.values, key: moved}).params
-            predicted = forecast(timeline, model, params, config.config.solver, first=4).model
-            assert score(predicted, timeline.outcome[scored], timeline.weight[scored]).per_game < found.after
 
 
 def test_what_changes_nothing_is_left_alone(timeline: Timeline) -> None:

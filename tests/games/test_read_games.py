@@ -186,7 +186,7 @@ def test_the_order_is_that_of_each_file(tmp_path: Path) -> None:
     ]
 
 
-@each("weight", ["1e300", "1.1e9", "1e-300"])
+@each("weight", ["1e300", "1.1e9", "1e-300", "0", "-1", "nan", "inf", ""])
 def test_weights_beyond_reason_are_bad(tmp_path: Path, weight: str) -> None:
     file = tmp_path / "a.csv"
     file.write_text(f"date,white,black,result,weight\n1850,A,B,1-0,{weight}\n1851,A,B,1-0,1e9\n")

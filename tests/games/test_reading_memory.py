@@ -42,9 +42,7 @@ def counted() -> Iterator[Callable[[], int]]:
 
 
 @pytest.mark.slow
-def test_a_longer_stream_takes_no_more_memory(
-    counted: Callable[[], int],
-) -> None:
+def test_a_longer_stream_takes_no_more_memory(counted: Callable[[], int]) -> None:
     """The least of three: the first time some things are made that stay, and other threads may take some at any."""
     block = GAME * 100
 

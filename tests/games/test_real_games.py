@@ -156,13 +156,3 @@ def test_historical_games(data: Path) -> None:
     line = games.source_line - 2  # no row takes more than one line
     white = np.array(games.players)[games.white]
     assert [clean_name(rows[number]["white"]) for number in line.tolist()] == white.tolist()
-
-
-def test_all_historical_games(data: Path) -> None:
-    games = read_games([data / "historical.csv.gz"], WHOLE)
-    assert (games.report.rows, games.report.used, len(games.players)) == (
-        344773,
-        344773,
-        29345,
-    )  # of 29,381 spellings
-    assert round(games.draw_share, 3) == 0.415

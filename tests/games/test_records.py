@@ -16,8 +16,7 @@ from tests.support.collected import collector_of, game, reasons, records_of
 from tests.support.strategies import examples
 from ttt_cli.config.schema import DataConfig, FilterConfig
 from ttt_cli.games.read import read_games, read_records
-from ttt_cli.games.table import Games, games_of, joined, no_texts, picked
-from ttt_cli.reading.columns import Column
+from ttt_cli.games.table import Games, games_of, no_texts, picked
 
 
 def listed(games: Games) -> list[tuple[str, str, int, float]]:
@@ -196,29 +195,6 @@ def test_nothing_is_lost(files: list[list[dict[str, object]]], data: DataConfig,
     assert games.report == records.report
 
 
-def test_columns() -> None:
-    """Players without a game are nobody."""
-    rows = [
-        game("Z", "B", date="1859"),
-        game("B", "A", "0-1", weight=" 2.5 "),
-        game("A", "Z", "1/2-1/2", weight="0,5"),
-        game("C", "D", "*"),
-        game("E", "A", date=""),
-        *(game("A", "B", weight=weight) for weight in ("0", "-1", "nan", "inf", "")),
-    ]
-    games = games_of(records_of(rows))
-    assert games.players == ("A", "B", "Z")
-    assert listed(games) == [("B", "A", 0, 2.5), ("A", "Z", 1, 0.5), ("Z", "B", 2, 1)]
-    assert games.source_line.tolist() == [2, 3, 1]
-    assert games.date_precision.tolist() == [0, 0, 0]
-    assert games.date.astype("datetime64[D]").astype(str).tolist() == [
-        "1858-07-02",
-        "1858-07-02",
-        "1859-07-02",
-    ]
-    assert games.report.dropped == {"bad weight": 5, "no date": 1, "no result": 1}
-
-
 @each(
     "row, reason",
     [
@@ -249,13 +225,6 @@ def test_texts_that_nobody_gave_take_no_memory() -> None:
     assert set(games.site) == {""}
     assert picked(no_texts(5), np.array([True, False, True, False, False])).codes.shape == (2,)
     assert picked(no_texts(5), np.array([4, 1])).codes.strides == (0,)
-
-
-def test_joined_columns_number_equal_texts_alike() -> None:
-    one = Column(np.array([2, 1, 2], np.uint8), ("", "a", "b", "unused"))
-    column = joined(one, Column(np.array([1, 0], np.uint8), ("c", "b")))
-    assert list(column) == ["b", "a", "b", "b", "c"]
-    assert "unused" not in column.values
 
 
 COLUMNS = "event,site,date,round,white,black,result\n"

@@ -35,7 +35,6 @@ from ttt_cli.games.suspects import (
     likeness,
     look_alikes,
     neighbour_words,
-    one_apart,
     parts_of_key,
 )
 from ttt_cli.games.table import Games
@@ -117,7 +116,10 @@ def test_suggestions_with_their_evidence(
 @given(
     st.lists(
         st.sampled_from(
-            ["Friedmann, A", "Friedman, Al", "Friedman", "Fridman, A", "Roe, X", "Roe, Xa", "Roe", "De Roe, X"]
+            [
+                *("Friedmann, A", "Friedman, Al", "Friedman", "Fridman, A", "Firedmann, A", "Friedmahn, A"),
+                *("Roe, X", "Roe, Xa", "Roe", "De Roe, X"),
+            ]
         ),
         unique=True,
     )
@@ -276,16 +278,6 @@ def combinations_by(key: Callable[[str], str], names: Iterable[str]) -> Iterator
     return chain.from_iterable(combinations(group, 2) for _, group in groups)
 
 
-def test_chains_lead_to_one_name(tmp_path: Path) -> None:
-    games = history(("Gross, David Emil", 1992, 1998), ("Gross, David", 1993, 1995), ("Gross, D", 1994, 1996),
-                    opponents={"Gross, David Emil": 5, "Gross, David": 5, "Gross, D": 5})  # fmt: skip
-    pairs = [suspect(games, "Gross, David", "Gross, D"), suspect(games, "Gross, David Emil", "Gross, David")]
-    assert applied(list(alias_lines(games, pairs)), tmp_path) == {
-        "Gross, D": "Gross, David Emil",
-        "Gross, David": "Gross, David Emil",
-    }
-
-
 def suspect(games: Games, main: str, synonym: str) -> Suspect:
     careers = careers_of(games)
     ours, theirs = (careers[games.players.index(name)] for name in (main, synonym))
@@ -334,10 +326,7 @@ NAME = (
 
 @pytest.mark.slow
 @examples(60)
-@given(
-    st.lists(NAME, min_size=2, max_size=8, unique=True),
-    st.data(),
-)
+@given(st.lists(NAME, min_size=2, max_size=8, unique=True), st.data())
 def test_whatever_the_names_the_file_is_accepted(
     tmp_path_factory: pytest.TempPathFactory, names: list[str], data: st.DataObject
 ) -> None:
@@ -354,32 +343,6 @@ def test_whatever_the_names_the_file_is_accepted(
     for found in (find_suspects(games), pairs):
         names_of = applied(list(alias_lines(games, found)), folder)
         assert not set(names_of) & set(names_of.values())
-
-
-WORDS = st.text("abé\udce9", min_size=1, max_size=5)
-
-
-def edits(word: str, letters: str) -> set[str]:
-    """All words that one edit makes of a word."""
-    n = len(word)
-    found = {word[:i] + word[i + 1 :] for i in range(n)}
-    found |= {word[:i] + letter + word[i + 1 :] for i in range(n) for letter in letters}
-    found |= {word[:i] + letter + word[i:] for i in range(n + 1) for letter in letters}
-    return found | {word[:i] + word[i + 1] + word[i] + word[i + 2 :] for i in range(n - 1)} - {word}
-
-
-@given(WORDS, WORDS)
-def test_one_letter_apart_is_an_edit_or_a_swap(one: str, other: str) -> None:
-    assert one_apart(one, other) == (other in edits(one, "abé\udce9") - {one})
-
-
-@given(st.lists(WORDS, unique=True, max_size=12))
-def test_no_pair_of_neighbours_is_missed(words: list[str]) -> None:
-    found = list(neighbour_words(words))
-    assert len(set(found)) == len(found)
-    assert all(i < j for i, j in found)
-    alike = {(i, j) for i, j in combinations(range(len(words)), 2) if one_apart(words[i], words[j])}
-    assert alike <= set(found)
 
 
 def test_pairs_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -123,17 +123,6 @@ def test_an_archive_without_games(tmp_path: Path, suffix: str, members: dict[str
     assert caught.value.where == str(path)
 
 
-def test_an_archive_whose_games_cannot_be_used(tmp_path: Path) -> None:
-    path = tmp_path / "games.zip"
-    path.write_bytes(zipped(dict.fromkeys(("a.pgn", "b.pgn"), MEMBERS["unplayed.pgn"])))
-    with pytest.raises(
-        DataError, match="none of its 2 records in 2 files can be used: no result 2"
-    ) as caught:
-        read_games([path])
-    assert caught.value.where == str(path)
-    assert f"{path}/a.pgn:1" in str(caught.value.hint)
-
-
 @pytest.mark.parametrize("suffix", ARCHIVES)
 @each("left", [0.4, 0.6])
 def test_cut_short(tmp_path: Path, suffix: str, left: float) -> None:

@@ -277,13 +277,7 @@ def test_many_open_braces_are_read_once() -> None:
     assert 1 <= len(notes) <= 4
 
 
-@pytest.mark.parametrize(
-    "long",
-    [
-        "\n1. e4 " + "e5 " * 3000,
-        "\n1. e4 " + "e5\n" * 3000,
-    ],
-)
+@pytest.mark.parametrize("long", ["\n1. e4 " + "e5 " * 3000, "\n1. e4 " + "e5\n" * 3000])
 @pytest.mark.parametrize("size", [100, 700])
 def test_a_game_too_long_is_rejected_and_the_next_is_read(
     monkeypatch: pytest.MonkeyPatch, long: str, size: int
@@ -307,14 +301,6 @@ def test_what_follows_a_tag_without_end_may_be_of_its_game(monkeypatch: pytest.M
         (8, "ambiguous tags"),
         (13, "ambiguous tags"),
     ]
-
-
-def test_what_is_kept_of_a_game_too_long_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pgn, "GAME_LIMIT", 5000)
-    scanner = pgn.Scanner()
-    for _ in range(1000):
-        scanner._feed(b"e4 " * 1000)
-        assert sum(map(len, scanner._waiting)) <= 5000
 
 
 def test_a_tag_too_long_rejects_its_game() -> None:

@@ -5,13 +5,13 @@ from __future__ import annotations
 import io
 import random
 import tarfile
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from pathlib import Path
 from typing import NamedTuple
 
 import pytest
-from hypothesis import example, given
+from hypothesis import given
 from hypothesis import strategies as st
 
 from benchmarks.fuzz_pgn import SEED_GAMES, TRAPS, compared, mutated, said
@@ -80,30 +80,11 @@ def written(draw: st.DrawFn) -> tuple[list[Record], str]:
     return records, "\n\n".join(games) + "\n"
 
 
-def scan(blocks: Iterable[bytes]) -> list[tuple[object, ...]]:
-    """Everything the scanner returns, whatever its batches."""
-    rows, rejects, notes = scanned(blocks)
-    return rows + notes + rejects
-
-
-def cut(content: bytes, places: list[int]) -> list[bytes]:
-    ends = [0, *sorted(place % (len(content) + 1) for place in places), len(content)]
-    return [content[a:b] for a, b in pairwise(ends) if a < b]
-
-
 @pytest.mark.slow
 @given(written())
 def test_records_come_back(case: tuple[list[Record], str]) -> None:
     records, text = case
     assert [Record(*map(text_of, row[1:5])) for row in scanned([text.encode()])[0]] == records
-
-
-@pytest.mark.slow
-@given(st.lists(st.sampled_from(PIECES), max_size=40).map("".join), st.lists(st.integers(0, 400), max_size=6))
-@example('[Event "x"]\n[Event "x', [12])
-def test_blocks_of_rubbish_may_be_cut_anywhere(text: str, places: list[int]) -> None:
-    content = text.encode()
-    assert scan(cut(content, places)) == scan([content])
 
 
 @pytest.mark.slow
@@ -238,21 +219,6 @@ def test_equal_on_mutated_games_in_any_blocks(seed: int) -> None:
     content = mutated(SEED_GAMES, chance, TRAPS)
     *_, equal = compared(content, chance)
     assert equal, content
-
-
-@pytest.mark.parametrize(
-    "content",
-    [
-        SEED_GAMES,
-        FIRST.encode()
-        + b'\n1. e4 {\n[White "Z"]\n {and more than forty bytes of text} e5 1-0\n\n'
-        + LAST.encode(),
-    ],
-)
-def test_one_byte_at_a_time(content: bytes) -> None:
-    blocks = [content[i : i + 1] for i in range(len(content))]
-    both(content, blocks)
-    assert said(PlainScanner(), blocks) == said(PlainScanner(), [content])
 
 
 @pytest.mark.slow

@@ -14,12 +14,7 @@ from hypothesis import strategies as st
 from tests.reference.pgn import PlainScanner
 from tests.support.batches import scanned
 from tests.support.cases import each
-from ttt_cli.kernels.pgn import (
-    MIX,
-    MOVES_LIMIT,
-    WEIGHTS,
-    WEIGHTS_MASK,
-)
+from ttt_cli.kernels.pgn import MIX, MOVES_LIMIT, WEIGHTS, WEIGHTS_MASK
 from ttt_cli.reading.pgn import Scanner, hash_moves
 
 TAGS = '[Event "x"]\n[White "A"]\n[Black "B"]\n[Result "1-0"]\n\n'
@@ -62,23 +57,6 @@ def moves_of(moves: str) -> int:
 def test_hashes_are_those_of_the_definition(lines: list[str], joined: bool) -> None:
     texts = [line.replace(" ", "" if joined else " ").encode() for line in lines]
     assert [hash_moves(text) for text in texts] == [twin(text) for text in texts]
-
-
-@each(
-    "spelling",
-    [
-        "1.e4 e5 2.Nf3 Nc6 3.Bb5 a6 4.O-O Nf6 5.d4 exd4 1-0",
-        "1. e4 e5\n2. Nf3 Nc6\n3. Bb5 a6\n4. O-O Nf6\n5. d4 exd4\n1-0",
-        "1. e4! e5!? 2. Nf3 $1 Nc6 $13 3. Bb5 a6?? 4. O-O Nf6 5. d4 exd4+ 1-0",
-        "1. e4 {best} e5 {[%clk 0:01] {1. d4} 2. Nf3 Nc6 ; Nf6\n3. Bb5 a6 4. 0-0 Nf6 5. d4 ed4 1-0",
-        "1. e4 (1. d4 d5 (1... Nf6 2. c4) 2. c4) 1... e5 2. Nf3 Nc6 3. Bb5 a6 4. O-O Nf6 5. d4 e:d4 *",
-        "e4 e5 Nf3 Nc6 Bb5 a6 o-o Nf6 d4 exd4",
-        "1 e4 e5 2 Nf3 Nc6 3 Bb5 a6 4 O-O Nf6 5 d4 exd4 1/2-1/2",
-        "\n1. e4 e5 2. Nf3 Nc6 3. Bb5\n% Bb4\na6 4. O-O Nf6 5. Pd4 Pexd4 {White resigned} 1-0",
-    ],
-)
-def test_one_game_in_many_spellings(spelling: str) -> None:
-    assert moves_of(spelling) == twin(b"e4 e5 Nf3 Nc6 Bb5 a6 O-O Nf6 d4 exd4") != 0
 
 
 @each(

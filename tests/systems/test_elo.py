@@ -10,12 +10,7 @@ from hypothesis import strategies as st
 from tests.reference.elo_plain import PlainElo, normal
 from tests.support.builders import fit_rows, plain_games, skills
 from tests.support.strategies import by_year, examples, game_rows
-from ttt_cli.kernels.elo import (
-    Factors,
-    PeriodRange,
-    PlayerStates,
-    by_period,
-)
+from ttt_cli.kernels.elo import Factors, PeriodRange, PlayerStates, by_period
 
 ROWS = [
     (1900, "a", "b", 2), (1900, "b", "c", 1), (1900, "c", "a", 0),

@@ -35,10 +35,7 @@ def test_the_worked_example():
     assert mean == pytest.approx(1464.06, abs=0.015)  # 1464.05 without the roundings of the note
     assert sd == pytest.approx(151.52, abs=0.005)
     assert volatility == pytest.approx(0.05999, abs=1e-5)  # cut, not rounded, there
-
-
-def test_the_same_for_a_newcomer():
-    """1441.53, 193.23, 0.05999: the tests of the package glicko2 2.1.0."""
+    # the same for a newcomer in the tests of the package glicko2 2.1.0
     assert example(350.0) == pytest.approx((1441.53, 193.23, 0.05999), abs=0.01)
 
 

@@ -8,10 +8,8 @@ import pytest
 from numpy.polynomial.hermite_e import hermegauss
 
 from tests.reference.ttt_ep import Twin
-from tests.support.builders import EXACT, fit_rows, historical, make_games, skills, small_chess_base
+from tests.support.builders import EXACT, fit_rows, make_games, skills
 from ttt_cli.config.schema import SolverConfig
-from ttt_cli.inference.ep import through_time
-from ttt_cli.inference.ep.inference import Inference
 from ttt_cli.systems import ttt
 from ttt_cli.timeline import build_timeline
 
@@ -103,54 +101,3 @@ def test_two_players_with_one_win_each():
     _, fit = fit_rows([(1, "a", "b", 2), (1, "b", "a", 2)], prior_sd=6, beta=1, tau=0, draw_margin=0)
     assert fit.log_evidence == pytest.approx(-4.054418, abs=1e-6)
     assert fit.sd[0] == pytest.approx(2.395, abs=1e-3)
-
-
-def followed(timeline, params, truth, accelerate):
-    """A fit to 1e-7 points, and after each of its sweeps the largest true error of the means."""
-    errors = []
-
-    class Followed(Inference):
-        def sweep(self, pace):
-            done = super().sweep(pace)
-            errors.append(np.abs(self.histories()["skill"].mean - truth).max())
-            return done
-
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(through_time, "Inference", Followed)
-        fit = ttt.fit(
-            timeline,
-            params,
-            SolverConfig(posterior="factorised", tol=1e-7, accelerate=accelerate, max_sweeps=5000),
-        )
-    assert len(errors) == fit.status.sweeps
-    assert fit.status.converged
-    return fit, errors
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    ("name", "beta", "tau"),
-    [
-        ("smallchessbase", 240, 40),
-        ("historical_pre1942.csv.gz", 480, 60),
-        pytest.param("smallchessbase", 600, 40, marks=pytest.mark.large),
-        pytest.param("historical_pre1942.csv.gz", 240, 60, marks=pytest.mark.large),
-    ],
-)
-def test_acceleration_changes_the_way_and_not_the_goal_and_estimates_bound_the_true_error(
-    data, name, beta, tau
-):
-    """Weakly tied groups: plain sweeps need hundreds, and their last update says nothing about what is left."""
-    rows = small_chess_base(data) if name == "smallchessbase" else historical(data, name)
-    timeline, params = build_timeline(make_games(rows)), ttt.Params(beta=beta, tau=tau)
-    truth = ttt.fit(timeline, params, SolverConfig(posterior="factorised", tol=1e-8)).mean
-    (fast, _), (plain, _) = both = [followed(timeline, params, truth, way) for way in (True, False)]
-    for fit, errors in both:
-        estimates = [remaining for _, remaining in fit.trace]
-        sweeps = next(number for number, remaining in enumerate(estimates, 1) if remaining < 0.01)
-        assert sweeps <= 5 or fit is plain
-        for error, remaining in zip(errors[1:sweeps], estimates[1:sweeps], strict=True):
-            assert error <= remaining or remaining >= 1
-    assert np.abs(fast.mean - plain.mean).max() < 1e-6
-    assert np.abs(fast.sd - plain.sd).max() < 1e-6
-    assert fast.log_evidence == pytest.approx(plain.log_evidence, abs=1e-6)

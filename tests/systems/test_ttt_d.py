@@ -6,7 +6,6 @@ import pytest
 from tests.reference.ttt_d_exact import log_evidence
 from tests.reference.ttt_ep import Twin
 from tests.support.builders import EXACT, fit_rows, make_games, random_rows
-from tests.support.laid_out import histories
 from ttt_cli.config.schema import SolverConfig
 from ttt_cli.systems import ttt_d
 from ttt_cli.timeline import build_timeline
@@ -90,15 +89,6 @@ def test_margins_left_out_follow_beta():
     assert (params.draw_margin_mean, params.draw_margin_sd, params.draw_margin_tau) == (132, 40, 4)
     assert ttt_d.Params(beta=240, varsigma=7).resolved().draw_margin_tau == 7
     assert ttt_d.Params(draw_margin_tau=0).resolved().draw_margin_tau == 0
-
-
-def test_histories_carry_margins_through_inactive_years():
-    timeline, fit = fit_rows(MATCH, "ttt-d", **MARGINS)
-    columns = histories(timeline, fit).columns
-    assert list(columns) == ["mean", "sd", "draw_margin", "draw_margin_sd"]
-    assert len(columns["draw_margin"]) == 8  # both players, 1858 to 1861
-    first, *between, last = columns["draw_margin"][:4]
-    assert (np.diff([first, *between, last]) * (last - first) > 0).all()
 
 
 def side(mean, sd, margin, margin_sd):
