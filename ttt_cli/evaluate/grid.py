@@ -19,6 +19,7 @@ from ttt_cli.inference.solver import rough_enough
 from ttt_cli.runs.meta import EvidencePoint, canonical
 from ttt_cli.runs.run import Run
 from ttt_cli.runs.write import writing
+from ttt_cli.support.arrays import rounded
 from ttt_cli.support.errors import ConfigError, suggested
 from ttt_cli.support.progress import SILENT, Progress
 from ttt_cli.systems import registry
@@ -27,6 +28,7 @@ from ttt_cli.timeline import Timeline, build_timeline
 from ttt_cli.work import available_cores, run_chains
 
 MAX_COUNT: Final = 10_000
+DIGITS: Final = 12  # of the values of an axis
 PAPER_AXES: Final[dict[str, tuple[float, ...]]] = {  # in units of prior_sd
     "beta": tuple(step / 5 for step in range(1, 11)),
     "tau": tuple(step / 20 for step in range(1, 11)),
@@ -68,7 +70,7 @@ def parse_axes(
             if given or key not in PAPER_AXES or not isinstance(unit, (int, float)):
                 values = _values(steps)
             else:
-                values = [_rounded(ratio * unit) for ratio in PAPER_AXES[key]]
+                values = [rounded(ratio * unit, DIGITS) for ratio in PAPER_AXES[key]]
         except (ValueError, KeyError) as error:
             hint = f"{key}=200/400/480 or {key}=START:STOP:COUNT, with :log where the ends are positive"
             raise refused(f"{part.strip()} is not a list or a range of numbers", hint) from error
@@ -88,15 +90,11 @@ def _values(steps: str) -> list[float]:
         spaced_out = np.isfinite([start, stop]).all() and (spaced is np.linspace or min(start, stop) > 0.0)
         if not (counted and spaced_out):
             raise ValueError(steps)
-        values = [_rounded(value) for value in spaced(start, stop, count).tolist()]
+        values = [rounded(value, DIGITS) for value in spaced(start, stop, count).tolist()]
         values[0], values[-1] = start, stop
     if len(set(values)) < len(values) or not np.isfinite(values).all():
         raise ValueError(steps)
     return values
-
-
-def _rounded(value: float) -> float:
-    return float(f"{value:.12g}")
 
 
 CHAIN: Final = 5  # points at most that start from each other; shorter chains are shared out more evenly

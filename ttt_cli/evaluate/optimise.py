@@ -12,7 +12,7 @@ from scipy.special import expit, logit
 from ttt_cli.config.schema import aliases
 from ttt_cli.inference.params import Params, Range
 from ttt_cli.runs.meta import SWITCHES, in_use
-from ttt_cli.support.arrays import Array
+from ttt_cli.support.arrays import Array, rounded
 from ttt_cli.support.errors import ConfigError, suggested
 from ttt_cli.systems.resolve import Resolved, number_bounds, numeric_params
 
@@ -217,7 +217,7 @@ class Coordinate:
 
     def value(self, place: float) -> float:
         """Parameter at a coordinate, rounded to DIGITS digits so that conversions both ways agree."""
-        return float(f"{FORMS[self.form][1](place * self.unit):.{DIGITS}g}")
+        return rounded(FORMS[self.form][1](place * self.unit), DIGITS)
 
     def slope(self, value: float) -> float:
         """Derivative of the parameter by its coordinate."""

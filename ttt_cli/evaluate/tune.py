@@ -29,7 +29,7 @@ from ttt_cli.inference.solver import NONE
 from ttt_cli.runs.meta import EvidencePoint
 from ttt_cli.runs.run import Run
 from ttt_cli.runs.write import writing
-from ttt_cli.support.arrays import Array
+from ttt_cli.support.arrays import Array, rounded
 from ttt_cli.support.errors import ConfigError, TttError
 from ttt_cli.support.progress import SILENT, Bar, Progress
 from ttt_cli.systems import registry
@@ -278,11 +278,6 @@ def _remarks(objective: Objective, optimum: Optimum, errors: Array) -> Iterator[
             yield f"the games hardly determine {one.key}: its standard error is larger than itself"
     if np.isnan(errors[(optimum.side == 0) & ~optimum.flat]).any():
         yield "no standard errors: the evidence is not concave where the search ended, or fits there failed"
-
-
-def rounded(value: float, digits: int) -> float:
-    """The number with so many significant digits."""
-    return float(f"{value:.{digits}g}")
 
 
 Criterion = Literal["score", "evidence"]

@@ -87,23 +87,20 @@ def clean_name(raw: object) -> str:
 
     Titles, invisible characters and a country code at the end are removed.
     """
-    name = text_of(raw)
-    while (cleaner := _cleaned(name)) != name:
-        name = cleaner
+    name, before = text_of(raw), None
+    while name != before:
+        before = name
+        if "&" in name and _ENTITY.search(name):
+            import html
+
+            name = _ENTITY.sub(lambda match: html.unescape(match[0]), name)
+        if not name.isascii():
+            name = unicodedata.normalize("NFC", name.translate(_INVISIBLE))
+        name = " ".join(name.split())
+        if "," in name and not _NOBODY.fullmatch(name):
+            name = _COMMA.sub(", ", name).strip(", ")
+        name = without_extras(name)
     return name
-
-
-def _cleaned(text: str) -> str:
-    if "&" in text and _ENTITY.search(text):
-        import html
-
-        text = _ENTITY.sub(lambda match: html.unescape(match[0]), text)
-    if not text.isascii():
-        text = unicodedata.normalize("NFC", text.translate(_INVISIBLE))
-    text = " ".join(text.split())
-    if "," in text and not _NOBODY.fullmatch(text):
-        text = _COMMA.sub(", ", text).strip(", ")
-    return without_extras(text)
 
 
 def not_a_player(name: str) -> str | None:
