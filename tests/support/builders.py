@@ -114,6 +114,11 @@ def skills(timeline, fit):
     }
 
 
+def means(timeline, fit):
+    """{(player, year): mean}."""
+    return {key: mean for key, (mean, _) in skills(timeline, fit).items()}
+
+
 def small_chess_base(data: Path) -> list[tuple]:
     """The 1,000 games published with the original program."""
     with (data / "smallchessbase" / "SmallChessBase.csv").open(encoding="utf-8") as file:

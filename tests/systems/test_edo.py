@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.reference import edo_plain
-from tests.support.builders import fit_rows, historical, skills
+from tests.support.builders import fit_rows, historical, random_rows, skills
 from tests.support.laid_out import histories
 from tests.support.strategies import examples
 
@@ -18,17 +18,14 @@ SCALE = 400 / math.log(10)
 ROUND = [(1900, "a", "b", 2), (1900, "b", "c", 2), (1900, "c", "a", 2)]  # everybody scores and concedes
 
 
-def random_rows(seed, players=4, years=5, games=24):
+def tied_rows(seed):
     """Games in some of the years; a round of all players in the first ties everybody to everybody."""
-    rng = np.random.default_rng(seed)
-    names = [f"p{i}" for i in range(players)]
-    rows = [(1900, names[i], names[i - 1], 1) for i in range(players)]
-    for _ in range(games):
-        i, j = rng.choice(players, 2, replace=False)
-        year = 1900 + int(rng.integers(0, years)) * 2
-        odds = float(rng.choice([0.0, 0.0, -163.0]))
-        rows.append((year, names[i], names[j], int(rng.integers(0, 3)), float(rng.choice([0.5, 1, 3])), odds))
-    return rows
+    ties = [(1900, f"p0{i}", f"p0{i - 1}", 1) for i in (1, 2, 3)]
+    return [
+        *ties,
+        (1900, "p00", "p03", 1),
+        *random_rows(seed, 24, 4, 10, (0.5, 1.0, 3.0), (0.0, 0.0, -163.0)),
+    ]
 
 
 def all_years(timeline, fit):
@@ -45,8 +42,8 @@ def all_years(timeline, fit):
 @given(st.integers(0, 2**32 - 1), st.sampled_from([(30.0, 2.0), (5.0, 1.0)]))
 def test_it_is_the_method_with_a_row_for_every_year(seed, sizes):
     ties, comparisons = sizes
-    lost = [(1900, "novice", "p0", 0), (1904, "novice", "p1", 0)]
-    rows = [*random_rows(seed), *lost, (1900, "winner", "p1", 2)]
+    lost = [(1900, "novice", "p00", 0), (1904, "novice", "p01", 0)]
+    rows = [*tied_rows(seed), *lost, (1900, "winner", "p01", 2)]
     timeline, fit = fit_rows(rows, "edo", ties=ties, comparisons=comparisons, raw_mean=2400)
     expected, removed = edo_plain.edo(rows, 2400, ties, comparisons)
     found = all_years(timeline, fit)

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.reference.elo_plain import PlainElo, normal
-from tests.support.builders import fit_rows, plain_games, skills
+from tests.support.builders import fit_rows, means, plain_games
 from tests.support.strategies import by_year, examples, game_rows
 from ttt_cli.kernels.elo import Factors, PeriodRange, PlayerStates, by_period
 
@@ -20,10 +20,6 @@ WORLD = {"draw_margin": 100}
 
 games = game_rows(1905, "abcd", (1.0, 2.0, 3.0), (0.0, -180.0, 90.0), 25).map(by_year)
 laws = examples(16)
-
-
-def means(timeline, fit):
-    return {key: mean for key, (mean, _) in skills(timeline, fit).items()}
 
 
 def test_a_history_as_other_packages_rate_it():

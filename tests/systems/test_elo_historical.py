@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.reference.elo_historical_plain import ratings
-from tests.support.builders import fit_rows, skills
+from tests.support.builders import fit_rows, means
 from tests.support.strategies import by_year, examples, game_rows
 from ttt_cli.config.schema import SolverConfig
 from ttt_cli.systems import elo_historical
@@ -20,10 +20,6 @@ BUSY = [
 ]  # fmt: skip
 
 games = game_rows(1917, "abcde", (1.0, 2.0, 0.5), (0.0, -180.0, 90.0), 14).map(by_year)
-
-
-def means(timeline, fit):
-    return {key: mean for key, (mean, _) in skills(timeline, fit).items()}
 
 
 def test_a_period_as_another_package_rates_it():

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from tests.reference.elo_plain import logistic, normal
 from tests.reference.elo_plain import spinrad as plain_spinrad
-from tests.support.builders import EXACT, fit_rows, make_games, skills
+from tests.support.builders import EXACT, fit_rows, make_games, means
 from tests.support.strategies import by_year, examples, game_rows
 from ttt_cli.systems import spinrad
 from ttt_cli.timeline import build_timeline
@@ -19,10 +19,6 @@ ROWS = [
 games = game_rows(1905, "abcd", (1.0, 2.0, 3.0), (0.0, -180.0, 90.0)).map(by_year)
 laws = examples(16)
 WORLD = {"draw_margin": 100}
-
-
-def means(timeline, fit):
-    return {key: mean for key, (mean, _) in skills(timeline, fit).items()}
 
 
 def test_two_rounds_as_another_package_makes_them():

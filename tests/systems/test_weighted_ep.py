@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.reference.weighted_ep_plain import Game, Numbers, beliefs
-from tests.support.builders import EXACT, fit_rows, make_games, small_chess_base
+from tests.support.builders import EXACT, fit_rows, make_games, random_rows, small_chess_base
 from tests.support.strategies import examples
 from ttt_cli.config.schema import SolverConfig
 from ttt_cli.systems import weighted_ep
@@ -23,16 +23,7 @@ PARAMS = {
 NUMBERS = {"prior_sd": 150, "beta": 180, "margin": 90, "pull": 0.6, "per_year": 0.3, "per_game": 0.05}
 
 
-def random_rows(seed, games=14, years=4, odds=False):
-    rng = np.random.default_rng(seed)
-    rows = []
-    for _ in range(games):
-        i, j = rng.choice(4, 2, replace=False)
-        weight = float(rng.choice([1.0, 1.0, 3.0, 0.4]))
-        lead = float(rng.choice([0.0, 80.0, -120.0])) if odds else 0.0
-        outcome = int(rng.integers(0, 3))
-        rows.append((1900 + int(rng.integers(0, years)), "abcd"[i], "abcd"[j], outcome, weight, lead))
-    return rows
+WEIGHTS, ODDS = (1.0, 1.0, 3.0, 0.4), (0.0, 80.0, -120.0)
 
 
 def fitted(rows, known="known", solver=EXACT, **params):
@@ -54,7 +45,7 @@ def around(timeline, fit):
 
 @pytest.mark.parametrize("known", ["known", "unknown"])
 def test_all_beliefs_equal_the_plain_twin(known):
-    rows = random_rows(1, odds=True)
+    rows = random_rows(1, 14, 4, 4, WEIGHTS, ODDS)
     timeline, fit = fitted(rows, known)
     games = [Game(w, b, y, o - 1, n, lead * fit.elo_unit) for y, w, b, o, n, lead in rows]
     slow = beliefs(games, Numbers(**NUMBERS, advantage=25, colours=known == "known"))
@@ -67,7 +58,7 @@ def test_all_beliefs_equal_the_plain_twin(known):
 
 @pytest.mark.parametrize("advantage", [0, 40])
 def test_without_fading_and_pull_one_period_is_one_of_ttt(advantage):
-    rows = [(1900, w, b, o, max(n, 1.0)) for _, w, b, o, n, _ in random_rows(3, games=25)]
+    rows = random_rows(3, 25, 4, 1, (1.0, 3.0))
     common = {"prior_sd": 150, "beta": 180, "draw_margin": 90, "white_advantage": advantage}
     none = {"opponents_pull": 0, "fade_per_year": 0, "fade_per_game": 0}
     _, weighted = fit_rows(rows, "weighted-ep", **common, **none)
@@ -127,7 +118,7 @@ def test_the_remaining_error_bounds_the_true_one(data):
 
 
 def test_plain_sweeps_end_at_the_same_fixed_point():
-    rows = random_rows(13)
+    rows = random_rows(13, 14, 4, 4, WEIGHTS)
     fast, plain = (fitted(rows, solver=SolverConfig(tol=1e-8, accelerate=a))[1] for a in (True, False))
     assert plain.mean == pytest.approx(fast.mean, abs=1e-6)
     assert plain.sd == pytest.approx(fast.sd, abs=1e-6)
