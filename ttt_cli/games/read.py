@@ -278,7 +278,7 @@ class Collector:
             **self._shared,
             **kept,
             starts=np.cumsum([0, *(one.stop - one.start for one in rows)]),
-            date=Column(column("date"), every.dates.texts if everything else ()),
+            date=Column(column("date"), tuple(text for text, _ in every.dates.values) if everything else ()),
             white_written=written[0],
             black_written=written[1],
             result=Column(column("result"), tuple(text for text, _ in every.results.values)),

@@ -125,11 +125,6 @@ class DateDictionary(Dictionary[tuple[str, DateForm | None]]):
         super().__init__(("", None))
 
     @property
-    def texts(self) -> tuple[str, ...]:
-        """The dates as written."""
-        return tuple(text for text, _ in self.values)
-
-    @property
     def days(self) -> NDArray[np.int32]:
         """Days since 1970-01-01, the middle of the possible range."""
         return np.array([date.day for date in self.parsed], np.int32)

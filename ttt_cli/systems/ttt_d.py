@@ -70,11 +70,6 @@ class Params(ThroughTimeParams):
         """Mean and sd of a newcomer's draw margin, of resolved parameters."""
         return float(self.draw_margin_mean or 0.0), float(self.draw_margin_sd or 0.0)
 
-    def margin_prior(self, timeline: Timeline) -> RandomWalk:
-        """Prior of draw margins, of resolved parameters."""
-        names = "draw_margin_sd", "draw_margin_tau"
-        return RandomWalk(timeline, *self.margin, float(self.draw_margin_tau or 0.0), names)
-
 
 def fit(timeline: Timeline, params: Params, solver: SolverConfig, **given: Unpack[Given]) -> Fit:
     """Find the fixed point of expectation propagation, and the log-evidence normalised by that without games.
@@ -90,7 +85,9 @@ def through_time(timeline: Timeline, params: Params) -> ThroughTime:
     (margin, sd), unit = params.margin, normal_unit(params.beta, typical_margin(*params.margin)[0])
 
     def priors() -> dict[str, RandomWalk]:
-        return {"skill": params.skill_prior(timeline), "draw_margin": params.margin_prior(timeline)}
+        tau, names = float(params.draw_margin_tau or 0.0), ("draw_margin_sd", "draw_margin_tau")
+        margins = RandomWalk(timeline, margin, sd, tau, names)
+        return {"skill": params.skill_prior(timeline), "draw_margin": margins}
 
     return ThroughTime(timeline, params, priors, params.play(margin, unit, sd))
 
