@@ -100,6 +100,10 @@ JOINTLY = {
     "ttt-d of newcomers": ("ttt-d", DEBUTS, NEWCOMERS),
     "ttt-d of newcomers and margins by year": ("ttt-d", DEBUTS[:6], NEWCOMERS | {"draw_margin_drift": 0.5}),
 }
+NIGHTLY = {
+    "ttt again", "wide unknown colours", "margins by strength", "ttt-d of steady margins",
+    "few 1", "few 2", "few 4", "few 5", "ttt-d few 4", "ttt-d few 6",
+}  # fmt: skip
 QUICK = {"ttt", "advantage", "unknown colours", "careers", "newcomers", "apart", "few 3", "ttt-d apart"}
 
 
@@ -109,7 +113,7 @@ def each_of(cases):
             *case,
             *("known", "year")[len(case) - 3 :],
             id=name,
-            marks=[] if name in QUICK else pytest.mark.slow,
+            marks=[] if name in QUICK else pytest.mark.large if name in NIGHTLY else pytest.mark.slow,
         )
         for name, case in cases.items()
     ]

@@ -76,7 +76,7 @@ def unfinished(name: str, module, timeline, params, fit) -> list[str]:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", registry.MODULES)
-@pytest.mark.parametrize("seeds", [range(20), pytest.param(range(20, 60), marks=pytest.mark.large)])
+@pytest.mark.parametrize("seeds", [range(10), pytest.param(range(10, 60), marks=pytest.mark.large)])
 def test_there_are_numbers_or_an_error_that_says_why(name, seeds):
     module, fitted = registry.load(name), 0
     for seed in seeds:

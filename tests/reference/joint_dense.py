@@ -7,9 +7,8 @@ import numpy as np
 from ttt_cli.inference.ep.cutting import SliceInput
 from ttt_cli.inference.ep.slices import Slice
 from ttt_cli.inference.years import Play
-from ttt_cli.kernels.ep import ttt, ttt_d
 from ttt_cli.kernels.ep.chains import accumulate
-from ttt_cli.kernels.ep.structures import Chains, Pairings, Part, Sites
+from ttt_cli.kernels.ep.structures import Chains, Pairings
 
 
 class Problem:
@@ -57,52 +56,25 @@ class Problem:
                 at = self.previous[at]
         return walk * self.variance @ walk.T
 
-    @property
-    def chains(self):
-        return Chains(self.start, self.previous, self.following, np.zeros_like(self.variance), self.variance)
-
-    @property
-    def games(self):
-        return Pairings(
-            self.game_start, self.first, self.second, np.ones(len(self.first), np.uint8), self.weight
-        )
-
-    @property
-    def part(self):
-        """All of it."""
-        return Part(0, len(self.start) - 1, 0, self.n, 0, len(self.first))
-
-    @property
-    def kernels(self):
-        return ttt if len(self.previous) == self.n else ttt_d
-
-    @property
-    def all_sites(self):
-        return Sites(self.sites, self.links, self.positivity)
-
     def slice(self, threads=1):
         """The engine's slice of it, with its sites and links."""
         widest, none = self.variance.copy(), np.empty(0, np.int32)
         accumulate(self.previous, widest)
         kinds = len(widest) // max(self.n, 1)
+        nothing, code = np.zeros_like(self.variance), np.ones(len(self.first), np.uint8)
+        chains = Chains(self.start, self.previous, self.following, nothing, self.variance)
+        games = Pairings(self.game_start, self.first, self.second, code, self.weight)
         sites = np.zeros((len(self.first), 4 * kinds)), np.zeros((self.n if kinds > 1 else 0, 2))
         if hasattr(self, "sites"):
             sites = self.sites, self.positivity
         piece = SliceInput(
-            0, np.zeros(len(self.start) - 1, np.int32), 1, self.chains, self.games, np.zeros((1, 2)),
+            0, np.zeros(len(self.start) - 1, np.int32), 1, chains, games, np.zeros((1, 2)),
             self.game_start, widest, none, none, none, none == 0, none == 0, None, sites,
         )  # fmt: skip
         found = Slice(piece, Play(1.0, 0.0, 1.0, own_margins=float(kinds > 1)), threads=threads)
         if hasattr(self, "links"):
             found.sites.link[:] = self.links
         return found
-
-    def smoothed(self):
-        """Messages of the sites."""
-        found = self.slice()
-        found.gathered()
-        found.smooth(np.empty((0, 4)))
-        return found._messages
 
 
 class Skills(Problem):

@@ -40,7 +40,7 @@ def compare(timeline, params, cuts, solver=EXACT, **how):
 
 
 @pytest.mark.slow
-@examples(16)
+@examples(12)
 @given(
     seeds,
     st.sets(st.integers(1, 13)),
@@ -77,7 +77,7 @@ def test_a_year_of_moving_margins_may_lie_in_several_slices(model):
 
 
 @pytest.mark.slow
-@examples(15)
+@examples(10)
 @given(
     seeds,
     st.dictionaries(st.integers(1, 120), st.integers(0, 2), max_size=12),
@@ -95,7 +95,11 @@ def test_whenever_slices_are_lost_it_comes_to_the_same(seed, lost, others, model
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("moving", "keep", "every"),
-    [(MOVING[2], False, 1), (MOVING[2], True, 5), ({"prior_mean_drift": 20.0, **CAREER}, True, 5)],
+    [
+        pytest.param(MOVING[2], False, 1, marks=pytest.mark.large),
+        (MOVING[2], True, 5),
+        pytest.param({"prior_mean_drift": 20.0, **CAREER}, True, 5, marks=pytest.mark.large),
+    ],
 )
 def test_whatever_is_asked_when_slices_are_lost_it_comes_to_the_same(tmp_path, moving, keep, every):
     """One at every asking of a fit, and the other on the way to make it again: also when all that is left is to tell

@@ -166,7 +166,7 @@ def test_few_games_are_one_part(timeline, monkeypatch):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("accelerate", [True, False])
+@pytest.mark.parametrize("accelerate", [True, pytest.param(False, marks=pytest.mark.large)])
 @pytest.mark.parametrize("model", ["ttt", "ttt-d"])
 def test_any_number_of_threads_comes_to_the_same(timeline, model, accelerate):
     module = registry.load(model)
