@@ -21,7 +21,7 @@ CASES = {
 
 
 @pytest.mark.parametrize("solver", [EXACT, JOINT], ids=["factorised", "joint"])
-@pytest.mark.parametrize("model", ["ttt", "ttt-d"])
+@pytest.mark.parametrize("model", ["ttt", pytest.param("ttt-d", marks=pytest.mark.slow)])
 @pytest.mark.parametrize("case", CASES)
 def test_slopes_are_those_of_differences(case, model, solver):
     rows, params, keys = CASES[case]

@@ -21,6 +21,7 @@ def exact_log_evidence(rows, theta, **params):
     )  # fmt: skip
 
 
+@pytest.mark.slow
 def test_laplace_is_near_the_integral_over_the_years():
     """Players of one year each: the games of years depend on each other through the margins alone."""
     rows = [(y, f"{w}{y}", f"{b}{y}", o) for y, w, b, o in drawn_more(4, games=300, years=2)]

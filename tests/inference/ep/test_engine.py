@@ -55,7 +55,7 @@ def test_slices_come_to_what_the_whole_comes_to(seed, inner, tau, others, model)
     compare(timeline, model.Params(tau=tau, beta=300, **others), cuts)
 
 
-@examples(12)
+@examples(6)
 @given(game_rows(1908, "abcde", [1.0, 0.5, 3.0], [0.0, 50.0]))
 def test_every_period_may_be_a_slice(rows):
     timeline = build_timeline(make_games(rows))
@@ -166,7 +166,7 @@ ALL_MOVE = {"growth": 300.0, "prior_mean_drift": 30.0, "draw_margin_drift": 0.3}
 TOL = 1e-9
 
 
-@examples(12)
+@examples(6)
 @given(
     st.integers(0, 2**32 - 1),
     st.sets(st.integers(1, 13)),

@@ -78,7 +78,7 @@ def test_good_beliefs_begin_near_the_end_and_change_nothing(
         assert np.abs(warm.chains[chain].mean - true.mean).max() <= warm.status.remaining_error <= 1e-3
 
 
-@models
+@pytest.mark.parametrize("name", ["ttt", pytest.param("ttt-d", marks=pytest.mark.slow)])
 @pytest.mark.parametrize("posterior", ["factorised", "joint"])
 def test_wherever_a_fit_starts_it_ends_at_the_same(
     name: str, posterior: str, monkeypatch: pytest.MonkeyPatch
