@@ -118,24 +118,6 @@ def test_what_a_killed_process_left_is_swept_by_the_next_and_nothing_else(tmp_pa
     assert sorted(path.name for path in tmp_path.iterdir()) == [".notes.ttt-part", "b.txt", "c.txt"]
 
 
-@pytest.mark.parametrize("call", ["fsync", "replace"])
-def test_a_failing_disk_leaves_the_old_file(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, call: str
-) -> None:
-    place = tmp_path / "a.txt"
-    place.write_text("old")
-
-    def failing(*_: object) -> None:
-        raise OSError(5, "Input/output error")
-
-    monkeypatch.setattr(os, call, failing)
-    monkeypatch.setattr(Path, "replace", failing if call == "replace" else Path.replace)
-    with pytest.raises(OSError, match="Input"), replacing(place) as temporary:
-        temporary.write_text("new")
-    assert place.read_text() == "old"
-    assert list(tmp_path.iterdir()) == [place]
-
-
 def test_devices_are_refused_unless_they_end(tmp_path: Path) -> None:
     (tmp_path / "a").touch()
     for path in (tmp_path / "a", tmp_path / "nothing", os.devnull):

@@ -12,9 +12,8 @@ from pathlib import Path
 import chess.pgn
 import numpy as np
 import pytest
-from pandas import DataFrame
 
-from ttt_cli import fit, read_games
+from ttt_cli import read_games
 from ttt_cli.games.table import (
     GAME_COLUMNS,
     PRECISION_DAY,
@@ -62,11 +61,6 @@ def classics() -> list[dict[str, str]]:
 @pytest.fixture(scope="module")
 def games() -> Games:
     return read_games(SAMPLE / "classics.pgn")
-
-
-@pytest.fixture(scope="module")
-def skills(games: Games) -> DataFrame:
-    return fit(games).skills()
 
 
 def test_classics_are_all_there(classics: list[dict[str, str]]) -> None:
@@ -133,29 +127,6 @@ def test_both_readers_find_the_same_games(games: Games, name: str) -> None:
     for column in GAME_COLUMNS:
         if column != "source_line":
             assert np.array_equal(getattr(ours, column), getattr(theirs, column)), column
-
-
-@pytest.mark.parametrize(
-    ("year", "leader"),
-    [
-        ("1858", "Morphy, Paul"),
-        ("1872", "Steinitz, William"),
-        ("1896", "Lasker, Emanuel"),
-        ("1921", "Capablanca, Jose Raul"),
-    ],
-)
-def test_the_leaders_of_their_time_lead(skills: DataFrame, year: str, leader: str) -> None:
-    active = skills[(skills["period"] == year) & (skills["games"] > 0)]
-    assert active.loc[active["mean"].idxmax(), "player"] == leader
-
-
-def test_uncertainty_grows_while_nothing_is_played(skills: DataFrame) -> None:
-    morphy = skills[skills["player"] == "Morphy, Paul"].set_index("period")
-    years = morphy.loc["1859":"1862"]  # type: ignore[misc]
-    assert years["games"].tolist() == [12, 0, 0, 0]
-    assert years["sd"].is_monotonic_increasing
-    assert years["sd"].is_unique
-    assert morphy["sd"].idxmin() == "1858"
 
 
 def test_famous_games_are_legal_and_end_as_they_did() -> None:

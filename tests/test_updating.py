@@ -16,7 +16,7 @@ from tests.support.handmade import run_of as small_run_of
 from ttt_cli.api import configure, fit, open_run, read_games, update
 from ttt_cli.cli import main
 from ttt_cli.config.schema import DataConfig
-from ttt_cli.fitted import Fit, Line
+from ttt_cli.fitted import Fit
 from ttt_cli.runs.run import Run
 from ttt_cli.runs.write import memory_run
 from ttt_cli.support.errors import ConfigError, DataError, RunError
@@ -253,14 +253,6 @@ def test_beliefs_are_in_points_whatever_the_scale_of_the_run(tmp_path: Path) -> 
     for name, chain in fit_of(timeline, further="draw_margin").chains.items():
         assert start.chains[name].mean == pytest.approx(chain.mean)
         assert start.chains[name].sd == pytest.approx(chain.sd)
-
-
-def test_a_system_without_uncertainty_gives_means_alone() -> None:
-    timeline = build_timeline(games_of(RECORDS))
-    chain = Line(np.arange(8.0), np.full(8, np.nan))
-    start = start_from(small_run_of(games_of(RECORDS), chains={"skill": chain}), timeline)
-    assert np.array_equal(start.mean, chain.mean)
-    assert np.isnan(start.sd).all()
 
 
 ALIASES = '"Morphy, Paul",Morphy\n'

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import pickle
 import signal
 import subprocess
 import sys
@@ -213,11 +212,6 @@ def test_a_worker_that_does_not_arrive(capfd: pytest.CaptureFixture[str]) -> Non
     with pytest.raises(WorkerLost, match="exit code 1"):
         list(run_chains(Unreadable(), [[1]], 2))
     assert "invalid literal" in capfd.readouterr().err
-
-
-def test_an_item_that_cannot_be_sent() -> None:
-    with pytest.raises((AttributeError, pickle.PicklingError), match=r"pickle|local object"):
-        list(run_chains(Recalling(), [[lambda: 1]], 2))  # type: ignore[list-item]
 
 
 def test_interruptible_work_gives_what_it_gives_and_raises_what_it_raises() -> None:

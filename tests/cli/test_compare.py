@@ -52,13 +52,6 @@ def test_further_tables_follow_for_the_eye(here: Path, ran: Ran) -> None:
     ]  # fmt: skip
 
 
-def test_other_programs_get_one_table(here: Path, ran: Ran) -> None:
-    found = json.loads(ran("compare trueskill --by decade --calibration -f json").out)
-    assert {row["by"] for row in found} == {"all", "decade", "calibration"}
-    assert main.run(["compare", "trueskill", "--by", "decade", "-o", "table.csv"]) == 0
-    assert (here / "table.csv").read_text().startswith("system,kind,by,group,games,")
-
-
 def test_games_may_come_from_files(here: Path, ran: Ran) -> None:
     (here / "one.csv").write_text("\n".join(["date,white,black,result", *LINES[:20]]))
     (here / "two.csv").write_text("\n".join(["date,white,black,result", *LINES[20:]]))

@@ -18,12 +18,6 @@ def test_show_prints_every_key_and_can_be_read_again(
     assert ran("config show -c -").out == first
 
 
-def test_show_takes_overrides_over_the_config(folder: Path, ran: Ran) -> None:
-    (folder / "run.yaml").write_text("model:\n  name: trueskill\n  beta: 1\n  tau: 2\n")
-    shown = ran("config show --config run.yaml --set model.beta=3").out
-    assert [line in shown for line in ("name: trueskill ", "beta: 3 ", "tau: 2 ")] == [True] * 3
-
-
 def test_check_reports_every_file_with_line_and_hint(folder: Path, ran: Ran) -> None:
     (folder / "run.yaml").write_text("model:\n  name: trueskill\n")
     assert ran("config check run.yaml") == ("run.yaml: ok, model trueskill\n", "")

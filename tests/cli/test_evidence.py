@@ -44,11 +44,6 @@ def test_the_report_is_a_list_on_a_terminal_and_a_row_in_a_pipe(
     assert ["converged", "yes"] in facts
 
 
-def test_a_run_that_has_not_converged_says_so_by_its_exit_code(here: Path) -> None:
-    fit(games_of(RECORDS), output="a.ttt", max_sweeps=1)
-    assert main.run(["evidence"]) == 4
-
-
 def test_a_grid_in_a_pipe_is_rows_with_the_best_named_on_stderr(here: Path, ran: Ran) -> None:
     out, err = ran(["evidence", *GRID])
     table = rows(out)
@@ -118,14 +113,6 @@ def test_an_interrupt_exits_130_says_that_points_are_kept_and_the_rest_is_done_n
     assert main.run(["evidence", *GRID]) == 0
     assert len(done) == 4 + 1 + 5
     assert len(rows(capsys.readouterr().out)) == 9
-
-
-def test_the_report_tells_the_leave_one_out_score(here: Path, ran: Ran) -> None:
-    report = json.loads(ran("evidence -f json").out)
-    meta = open_run("a.ttt").meta
-    assert report["leave_one_out"] == meta.leave_one_out < 0
-    assert report["leave_one_out_per_game"] == meta.leave_one_out / 7
-    assert "prequential" not in report
 
 
 def test_scores_stand_after_the_report(here: Path, ran: Ran) -> None:

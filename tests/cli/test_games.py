@@ -7,7 +7,6 @@ import os
 import sys
 from pathlib import Path
 
-import duckdb
 import pytest
 
 from tests.support.cases import each
@@ -53,25 +52,6 @@ def test_json_is_the_whole_account(here: Path, capsys: Capture) -> None:
     assert [group["players"] for group in found["groups"]] == [4, 2]
 
 
-def test_a_pipe_gets_rows_of_section_row_key_value(here: Path, capsys: Capture) -> None:
-    lines = told(capsys).splitlines()
-    assert lines[0] == "section\trow\tkey\tvalue"
-    assert "total\t1\tused\t4" in lines
-    assert "dropped\t1\treason\tno result" in lines
-
-
-def test_one_section_is_a_table_of_its_own(here: Path, capsys: Capture) -> None:
-    rows = list(csv.DictReader(io.StringIO(told(capsys, "--only", "players", "-f", "csv"))))
-    assert [row["player"] for row in rows] == [
-        *("Morphy, Paul", "Anderssen, Adolf", "Bird, Henry"),
-        *("Boden, Samuel", "Paulsen, L", "Paulsen, Louis"),
-    ]
-    assert told(capsys, "--only", "players", "--top", "1").splitlines() == [
-        "player\tgames\tfirst\tlast",
-        "Morphy, Paul\t3\t1857\t1858",
-    ]
-
-
 def test_tables_for_the_eye_fit_a_terminal(
     here: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -94,13 +74,6 @@ def test_the_rows_as_they_were_read(here: Path, capsys: Capture) -> None:
     assert len(rows) == 1 + 4
     rows = list(csv.reader(io.StringIO(told(capsys, "--list", "--all", "--exclude", "rapid", "-f", "csv"))))
     assert [row[-1] for row in rows[1:]] == ["", "", "rapid", "no result", ""]
-
-
-def test_rows_go_to_a_file_of_any_form(here: Path, capsys: Capture) -> None:
-    assert told(capsys, "--list", "-o", "rows.parquet") == ""
-    assert duckdb.sql(f"SELECT count(*), min(line) FROM '{here / 'rows.parquet'}'").fetchall() == [(4, 2)]
-    assert told(capsys, "-o", "account.json") == ""
-    assert json.loads((here / "account.json").read_text())["total"]["used"] == 4
 
 
 FLAGS = {
@@ -151,20 +124,6 @@ def test_in_a_pipe_suggestions_are_all_that_is_made_of_them(here: Path, ran: Ran
     assert (here / "names.txt").read_text().startswith("#")
     for asked in (["-f", "tsv"], ["--only", "total"]):
         assert told(capsys, "--suggest", "names.txt", *asked) == told(capsys, *asked) != ""
-
-
-@pytest.mark.slow
-def test_the_fit_takes_the_same_flags_and_keeps_them(here: Path, ran: Ran, capsys: Capture) -> None:
-    from ttt_cli.runs.run import open_run
-
-    assert main.run(["fit", "games.csv", "--largest-group", "--exclude", "rapid", "-o", "a.ttt"]) == 0
-    run = open_run("a.ttt")
-    assert run.meta.games == 2
-    assert run.meta.config["data"]["filter"]["exclude"] == ["rapid"]
-    err = capsys.readouterr().err
-    assert "outside the largest group, 1" in err
-    assert "1 pair of names may be one person's" in err
-    assert "2 groups of players without games between them" in ran("fit games.csv -o a.ttt").err
 
 
 BROKEN = "date,white,black,result\n?,A,B,1-0\n1858,A,,1-0\n1858,A,A,1-0\nshort\n"

@@ -16,7 +16,7 @@ import pytest
 from tests.support.cases import each
 from tests.support.commands import Ran
 from tests.support.handmade import put_small_run
-from ttt_cli import __main__, __version__
+from ttt_cli import __main__
 from ttt_cli.cli import main
 from ttt_cli.cli.console import voice
 from ttt_cli.cli.usage import EXAMPLES, OLD_NAMES, examples_of, renamed
@@ -50,10 +50,6 @@ def run_with(error: BaseException, monkeypatch: pytest.MonkeyPatch, *args: str) 
 
     monkeypatch.setattr(ttt_cli.cli.player, "command", raising(error))
     return main.run(["player", *args])
-
-
-def test_version(ran: Ran) -> None:
-    assert ran("--version").out == f"ttt {__version__}\n"
 
 
 def test_help_lists_the_commands_in_order(ran: Ran) -> None:

@@ -1,5 +1,3 @@
-import csv
-import io
 import json
 from pathlib import Path
 
@@ -7,7 +5,6 @@ import pytest
 
 from tests.support.commands import Ran
 from tests.support.handmade import RECORDS, put_small_run
-from ttt_cli.cli import main
 
 
 def test_words_of_the_name_are_joined_and_rows_are_tsv(here: Path, ran: Ran) -> None:
@@ -16,15 +13,6 @@ def test_words_of_the_name_are_joined_and_rows_are_tsv(here: Path, ran: Ran) -> 
         "Morphy, Paul\t1857\t1000.0\t50.0\t2\nMorphy, Paul\t1858\t1003.0\t50.0\t3\n",
         "a.ttt: 7 games 1857-1862\n",
     )
-
-
-def test_csv_and_json(here: Path, ran: Ran) -> None:
-    rows = list(csv.DictReader(io.StringIO(ran("player morphy -f csv").out)))
-    assert list(rows[0]) == ["player", "period", "mean", "sd", "games"]
-    assert main.run(["player", "morphy", "-f", "json", "-o", "m.json"]) == 0
-    assert [row["player"] for row in json.loads((here / "m.json").read_text())] == [
-        row["player"] for row in rows
-    ]
 
 
 def test_a_shared_surname_is_decided_with_a_line_on_stderr(here: Path, ran: Ran) -> None:
@@ -36,30 +24,12 @@ def test_a_shared_surname_is_decided_with_a_line_on_stderr(here: Path, ran: Ran)
     assert ran("player morphy -r b.ttt -q").err == ""
 
 
-def test_unknown_and_ambiguous_names_exit_2(here: Path, ran: Ran) -> None:
-    out, err = ran("player Morfy", 2)
-    assert out == ""
-    assert "did you mean 'Morphy, Paul'?" in err
-    put_small_run(here / "b.ttt", [*RECORDS, ("1862", "Morphy, Alonzo", "Paulsen, Louis", "0-1")])
-    out, err = ran("player morphy -r b.ttt", 2)
-    assert out == ""
-    assert "  Morphy, Paul (5 games, 1857 to 1858)\n  Morphy, Alonzo (1 game, 1862)\n" in err
-
-
-def test_no_run_exits_2(folder: Path, ran: Ran) -> None:
-    assert "ttt fit" in ran("player morphy", 2).err
-
-
 def test_a_table_is_followed_by_record_and_upsets(here: Path, ran: Ran) -> None:
     out = ran("player morphy -f table").out
     assert out.startswith("Morphy, Paul\n")
     assert "\nMorphy, Paul: +3 =1 -1\n" in out
     assert "\nWins against the odds\n" in out
     assert "a.pgn" not in out
-
-
-def test_rows_for_programs_stay_the_history_alone(here: Path, ran: Ran) -> None:
-    assert len(ran("player morphy -f csv").out.splitlines()) == 3
 
 
 @pytest.mark.slow

@@ -1,7 +1,4 @@
 import re
-import shutil
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -10,7 +7,6 @@ from tests.support.commands import Ran
 from ttt_cli.cli import main
 
 pytestmark = pytest.mark.usefixtures("here")
-OF_FOLDERS = ("signal=INT", "signal=KILL", "error=EIO")  # as in tests/views/report/site/test_folder.py
 
 
 def test_one_file_is_written(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -58,21 +54,3 @@ def test_a_file_that_is_no_page_is_left_alone(name: str, tmp_path: Path, ran: Ra
     place.write_text("mine")
     assert "is a file, not a folder" in ran(["report", f"{tmp_path}/{name}"], 2).err
     assert place.read_text() == "mine"
-
-
-@pytest.mark.slow
-@pytest.mark.skipif(not shutil.which("strace"), reason="no strace here")
-@pytest.mark.parametrize(
-    "how", ["signal=TERM", *(pytest.param(how, marks=pytest.mark.large) for how in OF_FOLDERS)]
-)
-def test_no_signal_or_error_at_a_rename_loses_a_site(how: str, tmp_path: Path) -> None:
-    command = [sys.executable, "-m", "ttt_cli", "report", "site/", "-r", "a.ttt", "-q"]
-    subprocess.run(command, cwd=tmp_path, check=True)
-    names = {path.name for path in (tmp_path / "site").rglob("*")}
-    for nth in (1, 2):
-        traced = ["strace", "-f", "-o", "/dev/null", "-e", f"inject=/^rename:{how}:when={nth}", *command]
-        done = subprocess.run(traced, cwd=tmp_path, check=False, capture_output=True, text=True)
-        assert done.returncode in {0, 2, 130, 143} or "KILL" in how, done.stderr
-        if not (tmp_path / "site").exists():  # killed between two renames: the next command puts it back
-            subprocess.run(command, cwd=tmp_path, check=True)
-        assert {path.name for path in (tmp_path / "site").rglob("*")} == names

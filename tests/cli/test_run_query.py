@@ -1,6 +1,5 @@
 """Which run answered is said when nobody named it; names of files say the format or are refused."""
 
-import re
 from pathlib import Path
 
 import pytest
@@ -8,7 +7,6 @@ import pytest
 from tests.support.commands import Ran
 from tests.support.handmade import write_small_run
 from ttt_cli.cli import console
-from ttt_cli.cli.main import run as ttt
 
 SAID = "a.ttt: 7 games 1857-1862\n"
 
@@ -36,16 +34,6 @@ def test_a_table_says_it_in_its_title_and_an_error_too(ran: Ran, monkeypatch: py
     assert "a.ttt: ttt, 7 games 1857-1862" in out
     assert ran("player Nobody", 2).err.startswith(f"{SAID}a.ttt: no player 'Nobody'")
     assert ran("top --at 1700", 2).err.startswith(SAID)
-
-
-@pytest.mark.parametrize("command", ["export skills", "player Morphy", "players", "top", "evidence"])
-def test_a_table_in_a_format_nobody_knows_is_an_error(command: str, here: Path, ran: Ran) -> None:
-    assert re.search(
-        r"s\.xlsx.*csv, tsv, json, jsonl, parquet", ran([*command.split(), "-o", "s.xlsx"], 2).err
-    )
-    assert not (here / "s.xlsx").exists()
-    assert ttt([*command.split(), "-o", "s.xlsx", "-f", "csv"]) == 0
-    assert (here / "s.xlsx").read_text().count(",") > 3
 
 
 @pytest.mark.parametrize("command", ["top", "player morphy", "versus morphy anderssen", "players"])

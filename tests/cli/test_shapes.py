@@ -15,26 +15,6 @@ from ttt_cli.runs.run import open_run
 CSV = "games.csv"
 # name of the file, its text, the first and the last game as date, players and result
 SHAPES = {
-    "day first": (
-        CSV,
-        "date,white,black,result\n03/02/1921,A,B,1-0\n25/02/1921,B,A,1-0\n",
-        ("1921-02-03 A-B 1-0", "1921-02-25 B-A 1-0"),
-    ),
-    "month first, with hyphens": (
-        CSV,
-        "date,white,black,result\n03-02-1921,A,B,1-0\n03-25-1921,B,A,1-0\n",
-        ("1921-03-02 A-B 1-0", "1921-03-25 B-A 1-0"),
-    ),
-    "names of months": (
-        CSV,
-        'date,white,black,result\n"June 15, 1858",A,B,1-0\n3 Dec 1858,B,A,1/2-1/2\n',
-        ("1858-06-15 A-B 1-0", "1858-12-03 B-A 1/2-1/2"),
-    ),
-    "months of a contest": (
-        CSV,
-        "Month #,White Player #,Black Player #,Score\n1,73,138,0.5\n100,138,73,1\n",
-        ("2000-01 73-138 1/2-1/2", "2008-04 138-73 1-0"),
-    ),
     "weeks": (
         CSV,
         "week,home,away,homepoints,awaypoints\n1,Jets,Bills,20,20\n2,Bills,Jets,31,7\n",
@@ -51,11 +31,6 @@ SHAPES = {
         "Div,Date,HomeTeam,AwayTeam,FTHG,FTAG,FTR\nE0,14/08/2010,Villa,West Ham,3,0,H\n"
         "E0,15/08/2010,Arsenal,Villa,1,1,D\nE0,16/08/2010,Villa,Arsenal,0,2,A\n",
         ("2010-08-14 Villa-West Ham 1-0", "2010-08-16 Villa-Arsenal 0-1"),
-    ),
-    "goals as one text": (
-        CSV,
-        "date,home,away,result\n1999-01-02,A,B,3:1\n1999-01-03,B,A,0:0\n1999-01-04,B,A,1:4\n",
-        ("1999-01-02 A-B 1-0", "1999-01-04 B-A 0-1"),
     ),
     "dates of a server": (
         "games.pgn",
@@ -114,13 +89,6 @@ def test_dates_that_may_be_two_days_are_used_where_the_year_is_enough(folder: Pa
     assert shown() == ["1922 A-B 1-0"]
     assert main.run(["fit", CSV, "-q", "-s", "data.period=month", "-s", "data.dates=mdy"]) == 0
     assert shown() == ["1921-03-02 A-B 1-0", "1921-04-05 B-A 1-0", "1922 A-B 1-0"]
-
-
-def test_a_column_that_is_not_there_is_given(folder: Path) -> None:
-    (folder / CSV).write_text("year,first,second\n1921,A,B\n1922,A,C\n")
-    columns = "data.columns={white: first, black: second}"
-    assert main.run(["fit", CSV, "-q", "-s", columns, "-s", "data.constant={result: 1-0, event: Cup}"]) == 0
-    assert shown() == ["1921 A-B 1-0", "1922 A-C 1-0"]
 
 
 @pytest.mark.slow

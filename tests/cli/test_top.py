@@ -5,7 +5,6 @@ from pathlib import Path
 
 import pytest
 
-from tests.conftest import ROOT
 from tests.support.commands import Ran
 from ttt_cli.cli import main
 
@@ -15,37 +14,6 @@ def rows_of(capsys: pytest.CaptureFixture[str], *args: str) -> list[dict[str, st
     out, err = capsys.readouterr()
     assert err == ("" if "-r" in args else "a.ttt: 7 games 1857-1862\n")
     return list(csv.DictReader(io.StringIO(out)))
-
-
-@pytest.fixture(scope="module")
-def classics(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    run = tmp_path_factory.mktemp("classics") / "classics.ttt"
-    assert main.run(["fit", str(ROOT / "sample_pgn" / "classics.pgn"), "-o", str(run), "-q"]) == 0
-    return run
-
-
-@pytest.mark.slow
-def test_the_leaders_of_the_classics(classics: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    known = {"1858": "Morphy", "1872": "Steinitz", "1896": "Lasker", "1921": "Capablanca"}
-    each = {row["period"]: row for row in rows_of(capsys, "-r", str(classics), "--leaders", "--each")}
-    reigns = rows_of(capsys, "-r", str(classics), "--leaders")
-    for year, surname in known.items():
-        (best,) = rows_of(capsys, "-r", str(classics), "--at", year, "-n", "1")
-        assert best["player"] == each[year]["player"]
-        assert best["player"].startswith(f"{surname},")
-        assert float(best["p_best"]) == pytest.approx(float(each[year]["p_best"]), abs=1e-6)
-        (reign,) = [row for row in reigns if row["first"] <= year <= row["last"]]
-        assert reign["player"] == best["player"]
-    assert sum(int(row["years"]) for row in reigns) == len(each)
-
-
-@pytest.mark.slow
-def test_somebody_of_the_classics_is_the_best(classics: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    rows = rows_of(capsys, "-r", str(classics), "--at", "1914", "-n", "0")
-    assert len(rows) > 40
-    assert sum(float(row["p_best"]) for row in rows) == pytest.approx(1.0, abs=1e-6)
-    means = [float(row["mean"]) for row in rows]
-    assert means == sorted(means, reverse=True)
 
 
 @pytest.mark.slow

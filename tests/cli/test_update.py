@@ -6,7 +6,6 @@ from tests.support.commands import Ran
 from tests.support.handmade import written
 from ttt_cli.cli import main
 from ttt_cli.runs.run import open_run
-from ttt_cli.systems import ttt
 
 pytestmark = pytest.mark.slow
 
@@ -70,22 +69,6 @@ def test_a_file_of_the_run_is_refused(here: Path, ran: Ran) -> None:
     assert (here / "a.ttt").read_bytes() == before
     assert ran("update a.ttt old.csv --again -q").err == ""
     assert open_run("a.ttt").meta.games == 6
-
-
-def test_an_interrupted_update_leaves_the_run(
-    here: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    before = (here / "a.ttt").read_bytes()
-    real_fit = ttt.fit
-
-    def interrupted(*args: object, **rest: object) -> None:
-        real_fit(*args, **rest)  # type: ignore[arg-type]
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr(ttt, "fit", interrupted)
-    assert main.run(["update", "a.ttt", "new.csv"]) == 130
-    assert (here / "a.ttt").read_bytes() == before
-    assert sorted(path.name for path in here.iterdir()) == ["a.ttt", "new.csv", "old.csv"]
 
 
 def test_not_converged_is_written_and_exits_4(here: Path) -> None:

@@ -28,23 +28,11 @@ def test_the_report_is_one_object(ran: Ran) -> None:
     )
 
 
-def test_eras_far_apart_come_with_a_caution_on_stderr(ran: Ran) -> None:
-    out, err = ran("versus morphy lasker --at 1857 --at-b 1901 -f csv")
-    assert len(out.splitlines()) == 2
-    assert "compare 1857 and 1901 with caution" in err
-
-
 def test_the_table_is_followed_by_their_games(ran: Ran) -> None:
     out, err = ran("versus morphy anderssen -f table -q")
     assert out.startswith("Morphy, Paul against Anderssen, Adolf\n")
     assert "Morphy, Paul against Anderssen, Adolf: +2 =0 -1" in out
     assert err == ""
-
-
-def test_their_games_as_rows(ran: Ran) -> None:
-    header, *rows = ran("versus morphy anderssen --record -f csv").out.splitlines()
-    assert header == "player,period,colour,games,wins,draws,losses,score,expected,opponents_mean"
-    assert len(rows) == 3
 
 
 @pytest.mark.slow

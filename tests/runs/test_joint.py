@@ -35,10 +35,6 @@ def nodes_of(timeline):
     ]
 
 
-def covariance_of(timeline, params):
-    return Twin(timeline, params, joint=True).run().gaussian()[1]
-
-
 @pytest.mark.parametrize(
     ("model", "rows", "given"),
     [
@@ -122,27 +118,6 @@ def test_periods_without_games_follow_from_their_neighbours():
     bare, full = (run_of(rows=ROWS + further + more, draw_margin=150.0)[1] for more in ([], idle))
     assert bare.covariance(skills).to_numpy() == pytest.approx(
         full.covariance(skills).to_numpy(), rel=1e-6, abs=1e-3
-    )
-
-
-def test_samples_have_the_means_and_covariances_and_the_scale():
-    skills = [("a", "1855"), ("b", "1857"), ("d", "1895")]
-    _, run = run_of(draw_margin=150.0)
-    drawn = run.samples(40_000, 7, skills)
-    assert list(drawn.columns) == skills
-    assert drawn.equals(run.samples(40_000, 7, skills))
-    assert not drawn.equals(run.samples(40_000, 8, skills))
-    covariance = run.covariance(skills).to_numpy()
-    sd = np.sqrt(np.diag(covariance))
-    means = [
-        run.select("SELECT mean FROM skills_within(NULL, NULL, NULL) WHERE player = ? AND period = ?", skill)[
-            1
-        ][0][0]
-        for skill in skills
-    ]
-    assert np.abs((drawn.mean() - means) / sd).max() < 0.025
-    assert np.cov(drawn.to_numpy().T) / np.outer(sd, sd) == pytest.approx(
-        covariance / np.outer(sd, sd), abs=0.03
     )
 
 

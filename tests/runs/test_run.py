@@ -1,6 +1,5 @@
 import math
 import os
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -232,22 +231,6 @@ def test_wrong_sql_is_a_run_error(run: Run) -> None:
         run.select("SELECT nothing FROM nowhere")
 
 
-def test_a_query_gives_a_frame(small_run: Callable[..., Run]) -> None:
-    frame = small_run().query("SELECT player, games FROM players WHERE games > ? ORDER BY player", [3])
-    assert frame.columns.tolist() == ["player", "games"]
-    assert frame.values.tolist() == [["Anderssen, Adolf", 5], ["Morphy, Paul", 5], ["Paulsen, Louis", 4]]
-
-
-def test_the_view_of_games_has_what_was_written_of_them(tmp_path: Path) -> None:
-    events = Column(np.array([1, 0, 1, 0, 0, 1, 1], np.uint8), ("", "London"))
-    run = run_of(replace(games_of(RECORDS, report=REPORT), event=events), tmp_path / "a.ttt")
-    sql = "SELECT event, site, round FROM games"
-    expected = [(event, "", "") for event in events]
-    assert run.select(sql)[1] == expected
-    with duckdb.connect(str(tmp_path / "a.ttt"), read_only=True) as other:
-        assert other.execute(sql).fetchall() == expected
-
-
 @pytest.fixture
 def place(tmp_path: Path) -> Path:
     put_small_run(tmp_path / "a.ttt")
@@ -261,22 +244,6 @@ def point(beta: float) -> EvidencePoint:
 def betas(run: Run) -> list[float]:
     """Of all points but the run's own."""
     return [point.asked["beta"] for point in run.evidence_points()[1:]]
-
-
-def test_a_disk_that_fails_keeps_the_points_that_were_stored(
-    place: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    run = open_run(place)
-    run.store_evidence([point(300)])
-
-    def failing(*_: object) -> None:
-        raise OSError(28, "No space left on device")
-
-    with monkeypatch.context() as patch:
-        patch.setattr(os, "fsync", failing)
-        with pytest.raises(RunError, match="No space left"):
-            run.store_evidence([point(400)])
-    assert 300 in betas(open_run(place))
 
 
 def test_broken_lines_and_those_of_other_runs_are_ignored(place: Path) -> None:
@@ -419,13 +386,6 @@ def test_the_mean_of_newcomers_is_kept(tmp_path: Path) -> None:
     assert found["year"].tolist() == [1850, 1853, 1857]
     assert found["mean"].tolist() == curve.mean.tolist()
     assert found["sd"].tolist() == curve.sd.tolist()
-
-
-def test_without_there_is_nothing_in_them() -> None:
-    _, run = joint_run(rows=FEW)
-    assert len(run.newcomers()) == len(run.career()) == 0
-    assert list(run.newcomers()) == ["year", "mean", "sd"]
-    assert list(run.career()) == ["years", "mean", "sd"]
 
 
 def test_the_curve_of_careers_is_that_of_the_parameters() -> None:

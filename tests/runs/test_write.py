@@ -3,8 +3,6 @@ import shutil
 import subprocess
 import sys
 from collections import namedtuple
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
@@ -27,7 +25,6 @@ from ttt_cli.fitted import Line
 from ttt_cli.games.table import Games
 from ttt_cli.reading.columns import Column
 from ttt_cli.room import MEMORY, FileRoom
-from ttt_cli.runs import columns
 from ttt_cli.runs.meta import WHERE, RunMeta
 from ttt_cli.runs.run import open_run
 from ttt_cli.runs.write import check_destination, check_space, write_run, writing
@@ -105,14 +102,6 @@ def test_games_keep_order_dates_as_far_as_known_and_sources(tmp_path: Path) -> N
     assert [(row[6], row[7]) for row in rows][2:4] == [("a.pgn", 30), ("b.csv", 40)]
 
 
-def test_neutral_ground_is_kept(tmp_path: Path) -> None:
-    neutral = np.arange(len(RECORDS)) % 3 == 1
-    run = run_of(replace(games_of(RECORDS), neutral=neutral), tmp_path / "a.ttt")
-    assert run.stored_games().neutral.tolist() == run.games().neutral.tolist() == neutral.tolist()
-    with duckdb.connect(str(tmp_path / "a.ttt"), read_only=True) as database:
-        assert database.sql("SELECT neutral FROM games").fetchnumpy()["neutral"].tolist() == neutral.tolist()
-
-
 @each("weights, kind", [([1, 2, 3, 1, 1, 1, 1], int), ([1, 0.5, 3, 1, 1, 1, 1], float)])
 def test_counts_are_whole_numbers_unless_a_game_counts_for_less(weights: list[float], kind: type) -> None:
     run = run_of(games_of(RECORDS, weights))
@@ -142,25 +131,6 @@ def test_the_report_and_the_fit_itself_are_kept(tmp_path: Path) -> None:
     (point,) = run.evidence_points()
     assert (point.log_evidence, point.params) == (run.meta.log_evidence, run.meta.params)
     assert point.asked == {"beta": 480.0, "tau": 60.0, "draw_margin": "auto"}
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("error", [KeyboardInterrupt, SystemExit, RuntimeError])
-def test_a_write_that_is_broken_off_leaves_the_old_run_and_nothing_else(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, error: type[BaseException]
-) -> None:
-    place = tmp_path / "a.ttt"
-    write_small_run(place)
-    before = place.read_bytes()
-
-    def broken(*_: object) -> None:
-        raise error
-
-    monkeypatch.setattr(columns, "describe", broken)
-    with pytest.raises(error):
-        write_small_run(place)
-    assert list(tmp_path.iterdir()) == [place]
-    assert place.read_bytes() == before
 
 
 def test_a_run_may_be_replaced_and_nothing_else(tmp_path: Path) -> None:
@@ -384,52 +354,8 @@ def test_the_second_writer_is_refused_by_choice_or_waits(
     assert {*names()} - {"a.ttt.points"} == {"a.ttt"}
 
 
-@locks
-@pytest.mark.slow
-def test_a_command_that_waits_says_so_and_sees_what_the_other_wrote(place: Path) -> None:
-    _games("new", 2)
-    _games("newer", 1)
-    command = [sys.executable, "-m", "ttt_cli", "update", "a.ttt", "newer.csv"]
-    with writing(place):
-        second = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
-        assert second.stderr is not None
-        said = second.stderr.readline()
-        assert said == "a.ttt: waiting for another process that writes this run (--no-wait refuses)\n"
-        assert main.run(["update", "a.ttt", "new.csv", "-q"]) == 0
-    _, rest = second.communicate()
-    assert (second.returncode, rest.splitlines()[-1]) == (0, "a.ttt written")
-    assert [name for (name,) in open_run(place).select("SELECT path FROM inputs")[1]] == [
-        "old.csv", "new.csv", "newer.csv",
-    ]  # fmt: skip
-    assert names() == ["a.ttt"]
-
-
 VERSION_AT = 12  # in a DuckDB file, the version of its storage
 OF_1_4 = 67
-
-
-@contextmanager
-def files_up_to(size: int) -> Iterator[None]:
-    """No file may grow beyond so many bytes, as on a full disk."""
-    resource = pytest.importorskip("resource")
-    before = resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (size, before[1]))
-    try:
-        yield
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, before)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("size", [20_000, 500_000, 1_000_000, 2_000_000])
-def test_a_disk_that_fills_leaves_the_run_that_was_there(tmp_path: Path, size: int) -> None:
-    place = tmp_path / "a.ttt"
-    write_small_run(place)
-    before = place.read_bytes()
-    with files_up_to(size), pytest.raises(RunError, match=r"a\.ttt: cannot be written: .*File too large"):
-        write_small_run(place, RECORDS[:2])
-    assert place.read_bytes() == before
-    assert list(tmp_path.iterdir()) == [place]
 
 
 @pytest.mark.slow

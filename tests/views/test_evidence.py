@@ -6,7 +6,6 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import product
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -15,7 +14,6 @@ from hypothesis import strategies as st
 
 from tests.support.cases import each
 from tests.support.handmade import CONFIG, RECORDS, fit_of, games_of
-from ttt_cli.evaluate.forecast import Scores
 from ttt_cli.evaluate.grid import Axis, EvidenceGrid
 from ttt_cli.runs.columns import describe
 from ttt_cli.runs.meta import EvidencePoint, RunMeta
@@ -28,11 +26,6 @@ from ttt_cli.views.evidence import (
     stored_surface,
     surface_rows,
 )
-
-
-def test_the_naive_model_on_the_games_of_the_paper() -> None:
-    # 3,505,366 games, 30.3 % drawn: p ln p + (1 - p) ln((1 - p) / 2) = -1.096508... nats a game
-    assert naive_log_evidence(3_505_366, 0.303) == pytest.approx(-3_843_663.24, abs=0.01)
 
 
 @given(st.lists(st.sampled_from("wdl"), max_size=50))
@@ -160,44 +153,6 @@ def test_rows_have_the_axes_then_the_evidence_then_all_other_parameters() -> Non
     assert all(row["draw_margin"] == row["beta"] / 2 and row["prior_sd"] == 400.0 for row in table)
     assert rows.hidden == {"prior_sd"}
     assert rows.title == ("prior_sd 400",)
-
-
-def test_three_axes_make_rows_as_well() -> None:
-    axes = {**AXES, "white_advantage": (0.0, 30.0)}
-    evidence = {place: -sum(place) for place in product(*axes.values())}
-    surface = evidence_surface(grid_of(axes, evidence))
-    assert surface.best == (200.0, 0.0, 0.0)
-    assert len(list(surface_rows(surface).rows)) == 18
-
-
-def predicted(games: float) -> Any:
-    return SimpleNamespace(
-        first="1858",
-        every=2,
-        scores=(Scores(games, -0.75 * games, 0.5, 0.625), Scores(games, -1.0 * games, 0.6, 0.375)),
-        converged=False,
-    )
-
-
-@each("games, shown", [(4.0, 4), (4.5, 4.5)])
-def test_scores_follow_the_report(games: float, shown: float) -> None:
-    alone, rows = evidence_report(meta_of()), evidence_report(meta_of(), predicted(games))
-    assert (rows.columns[: len(alone.columns)], rows.title) == (alone.columns, alone.title)
-    (row,) = rows.rows
-    assert dict(list(zip(rows.columns, row, strict=True))[len(alone.columns) :]) == {
-        "prequential": -0.75 * games,
-        "prequential_per_game": -0.75,
-        "prequential_naive_per_game": -1.0,
-        "prequential_brier": 0.5,
-        "prequential_naive_brier": 0.6,
-        "prequential_accuracy": 0.625,
-        "prequential_naive_accuracy": 0.375,
-        "prequential_games": shown,
-        "prequential_converged": False,
-        "from": "1858",
-        "every": 2,
-    }
-    assert rows.decimals["prequential_per_game"] == 5
 
 
 def point(log_evidence: float, converged: bool = True, **asked: object) -> EvidencePoint:

@@ -8,7 +8,6 @@ from types import SimpleNamespace
 from typing import Any
 
 import altair
-import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -213,35 +212,27 @@ def test_curves_of_dominance_are_the_leads_with_their_sds() -> None:
 
 
 def test_number_ones_are_as_high_as_they_are_certain() -> None:
-    """Against shares of samples of everybody's skills in a year; who may be it instead hangs beneath."""
+    """Who may be number one instead, with at least a fifth, is below the line."""
     rows = [(1900, "a", "b", k % 3) for k in range(12)] + [(1900, "b", "c", 2), (1902, "c", "d", 1)]
     _, run = run_of(rows=[*rows, (1903, "d", "b", 2), (1903, "e", "f", 1, 9.0)])
     spec = make_figure(run, "leaders", limits=Eligible()).spec
     (bars,) = layers(spec, "rect")
-    above, beneath = ([bar for bar in bars["values"] if (bar["high"] > 0.0) is up] for up in (True, False))
-    assert [bar["period"] for bar in above] == ["1900", "1901", "1902", "1903"]
     assert {bar["end"] - bar["year"] for bar in bars["values"]} == {1.0}
-    challengers = 0
-    for one in above:
-        year = one["period"]
-        sql = "SELECT player, mean FROM skills_within(NULL, NULL, NULL) WHERE period = ? ORDER BY mean DESC"
-        names = [player for player, _ in run.select(sql, [year])[1]]
-        drawn = run.samples(100_000, 9, [(name, year) for name in names]).to_numpy()
-        share = np.bincount(drawn.argmax(axis=1), minlength=len(names)) / len(drawn)
-        assert (one["player"], one["low"]) == (names[0], 0.0)
-        assert one["high"] == pytest.approx(share[0], abs=0.012)
+    drawn = [(bar["period"], bar["player"], bar["low"], bar["high"]) for bar in bars["values"]]
+    expected = []
+    for one in leaders(run, Eligible())[0]:
+        assert one.p_best is not None
+        expected.append((one.period, one.player, 0.0, one.p_best))
         edge = 0.0
-        for bar in [bar for bar in beneath if bar["period"] == year]:
-            assert bar["high"] == edge
-            assert edge - bar["low"] == pytest.approx(share[names.index(bar["player"])], abs=0.012)
-            assert edge - bar["low"] >= 0.2
-            edge, challengers = bar["low"], challengers + 1
-        assert (
-            sum(share[1:] > 0.212) <= sum(bar["period"] == year for bar in beneath) <= sum(share[1:] > 0.188)
-        )
-    assert challengers
+        for player, chance in one.others:
+            if chance >= 0.2:
+                expected.append((one.period, player, edge - chance, edge))
+                edge -= chance
+    assert [one[:2] for one in sorted(drawn)] == [one[:2] for one in sorted(expected)]
+    assert [one[2:] for one in sorted(drawn)] == [pytest.approx(one[2:]) for one in sorted(expected)]
+    assert len({period for period, *_ in drawn}) == 4 < len(drawn)
     *_, names = layers(spec, "text")
-    assert {row["text"] for row in names["values"]} <= {bar["player"] for bar in above}
+    assert {row["text"] for row in names["values"]} <= {player for _, player, _, high in drawn if high > 0.0}
     assert "of joint skills" in json.dumps(spec["title"])
 
 
@@ -376,29 +367,26 @@ def moving_run(**model: object) -> Run:
     return memory_run(games, timeline, resolved.model.fit(timeline, resolved.params, EXACT), resolved.config)
 
 
-@pytest.mark.parametrize("name", ["ttt", "ttt-d"])
-def test_every_year_has_its_margin_and_a_band_of_one_sd(name: str) -> None:
-    run = moving_run(name=name, draw_margin_drift=0.2)
-    spec = make_figure(run, "draws").spec
-    records = [record for records in spec["datasets"].values() for record in records if "low" in record]
-    found = {record["year"]: (record["low"], record["high"]) for record in records}
-    for year, margin, sd, _ in run.curve("draws"):
-        assert found[year] == pytest.approx((margin - sd, margin + sd), abs=0.1)
-    assert len(found) == 10
-
-
-@pytest.mark.parametrize("kind", ["newcomers", "career"])
-def test_curves_of_newcomers_and_careers_have_a_band_of_one_sd(kind: str) -> None:
-    run = moving_run(name="ttt", growth=200.0, early=2.0, prior_mean_drift=30.0)
+@each(
+    "kind, name, across",
+    [
+        ("draws", "ttt", "year"),
+        ("draws", "ttt-d", "year"),
+        ("newcomers", "ttt", "year"),
+        ("career", "ttt", "years since the debut"),
+    ],
+)
+def test_curves_of_the_model_have_a_band_of_one_sd(kind: str, name: str, across: str) -> None:
+    run = moving_run(name=name, growth=200.0, early=2.0, prior_mean_drift=30.0, draw_margin_drift=0.2)
     spec = make_figure(run, kind).spec
     records = [record for records in spec["datasets"].values() for record in records if "low" in record]
     found = {record["year"]: (record["low"], record["high"]) for record in records}
-    expected = {at: (mean - sd, mean + sd) for at, mean, sd in run.curve(kind)}
+    expected = {at: (mean - sd, mean + sd) for at, mean, sd, *_ in run.curve(kind)}
     assert found.keys() == expected.keys()
     for at, band in expected.items():
         assert found[at] == pytest.approx(band, abs=0.1)
-    across = {one["encoding"]["x"]["axis"]["title"] for one in spec["layer"] if "x" in one["encoding"]}
-    assert across == {"years since the debut" if kind == "career" else "year"}
+    titles = {one["encoding"]["x"]["axis"]["title"] for one in spec["layer"] if "x" in one["encoding"]}
+    assert titles == {across}
     assert "without games" not in json.dumps(spec["title"])
 
 

@@ -2,14 +2,13 @@
 
 import json
 import math
-import xml.etree.ElementTree as ElementTree
 from html import unescape
 from pathlib import Path
 
 import pytest
 
 from tests.support.browser import Browser
-from tests.support.handmade import CONFIG, REPORT, fit_of, games_of, put_small_run
+from tests.support.handmade import CONFIG, REPORT, fit_of, games_of
 from ttt_cli.cli.main import run as ttt
 from ttt_cli.runs.write import write_run
 from ttt_cli.timeline import build_timeline
@@ -73,33 +72,6 @@ def test_nothing_is_obeyed_and_all_is_shown(
     assert "View Source" not in rendered
     if what in ("skills", "player", "report"):
         assert "</script><script>window" in unescape(rendered)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("what", [what for what in PAGES if what != "report"])
-def test_pictures_are_sound_whatever_the_names(what: str, hostile: Path, tmp_path: Path) -> None:
-    root = ElementTree.parse(written(hostile, what, tmp_path / "figure.svg")).getroot()
-    assert not [element for element in root.iter() if element.tag.rpartition("}")[2] in ("script", "img")]
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("what", PAGES)
-def test_a_page_has_only_its_own_scripts(what: str, hostile: Path, tmp_path: Path) -> None:
-    """Also without a browser: as many scripts as for names that are none."""
-    plain = tmp_path / "plain.ttt"
-    put_small_run(plain)
-    command = ["plot", "Morphy"] if what in ("skills", "names") else PAGES[what]
-    command = ["player", "Morphy", "--plot"] if what == "player" else command
-    where = [str(tmp_path / "p.html")] if command[-1] == "--plot" else ["-o", str(tmp_path / "p.html")]
-    assert ttt([*command, *where, "-r", str(plain), "-q"]) == 0
-    counts = [
-        [text.lower().count(mark) for mark in ("<script", "</script", "<!--")]
-        for text in (
-            written(hostile, what, tmp_path / "h.html").read_text(encoding="utf-8"),
-            (tmp_path / "p.html").read_text(encoding="utf-8"),
-        )
-    ]
-    assert counts[0] == counts[1]
 
 
 def test_numbers_that_json_lacks_are_null() -> None:

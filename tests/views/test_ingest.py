@@ -318,7 +318,6 @@ def meta() -> RunMeta:
 
 
 PROBLEM = REPORT.problems[2]
-PROBLEM = REPORT.problems[2]
 UNKNOWN = replace(PROBLEM, reason="unknown status", detail="each counts as 1: mate 7")
 
 

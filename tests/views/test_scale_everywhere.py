@@ -1,4 +1,4 @@
-"""The scale of a run, from its config or asked for, in every command and every format: the same ratings, no points."""
+"""The scale of a run, from its config or asked for, in every command: the same ratings, no points."""
 
 from __future__ import annotations
 
@@ -7,8 +7,6 @@ import io
 import json
 import re
 from dataclasses import replace
-from pathlib import Path
-from typing import Any
 
 import duckdb
 import pytest
@@ -35,7 +33,6 @@ RECORDS = (
 )
 ANCHOR = "Morphy @ 1858 = 2600"
 UNIT = 2.5
-FORMATS = ("csv", *(pytest.param(fmt, marks=pytest.mark.slow) for fmt in ("tsv", "json", "jsonl", "parquet")))
 Skills = dict[tuple[str, str], tuple[float, float]]
 
 
@@ -62,32 +59,16 @@ def right(asked: list[str]) -> Skills:
     return {(player, period): (2600 + (mean - base) / UNIT, sd / UNIT) for player, period, mean, sd in rows}
 
 
-def shown(command: str, fmt: str, asked: list[str], out: Path) -> list[dict[str, Any]]:
-    place = out / f"shown.{fmt}"
-    assert ttt([*command.split(), *asked, "-f", fmt, "-o", str(place)]) == 0
-    if fmt == "parquet":
-        with duckdb.connect() as database:
-            result = database.execute("SELECT * FROM read_parquet(?)", [str(place)])
-            names = [column[0] for column in result.description]
-            return [dict(zip(names, row, strict=True)) for row in result.fetchall()]
-    text = place.read_text(encoding="utf-8")
-    if fmt == "json":
-        return list(json.loads(text))
-    if fmt == "jsonl":
-        return [json.loads(line) for line in text.splitlines()]
-    return list(csv.DictReader(io.StringIO(text), delimiter="\t" if fmt == "tsv" else ","))
-
-
-@pytest.mark.parametrize("fmt", FORMATS)
 @pytest.mark.parametrize(
     "command",
     ["export skills", "player Anderssen", "top --at 1860 --everyone", "top --peak --everyone", "top --leaders --each",
      "players", "export players"],
 )  # fmt: skip
 def test_every_command_shows_ratings(
-    command: str, fmt: str, asked: list[str], right: Skills, tmp_path: Path
+    command: str, asked: list[str], right: Skills, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    rows = shown(command, fmt, asked, tmp_path)
+    assert ttt([*command.split(), *asked, "-f", "csv"]) == 0
+    rows = list(csv.DictReader(io.StringIO(capsys.readouterr().out)))
     assert rows
     peaks = "peak_mean" in rows[0]
     period, mean, sd = ("peak_period", "peak_mean", "peak_sd") if peaks else ("period", "mean", "sd")

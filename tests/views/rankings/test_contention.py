@@ -1,12 +1,9 @@
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from numpy.typing import NDArray
 from scipy.special import log_ndtr
 
 from tests.support.cases import each
-from ttt_cli.views.probability import stronger
 from ttt_cli.views.strongest import contest, independent, log_cdf
 
 Floats = NDArray[np.float64]
@@ -49,21 +46,6 @@ def test_probabilities_are_exact_to_a_millionth(n: int, low: float, high: float)
 def test_somebody_is_the_best(n: int) -> None:
     mean, sd = a_field(n, 30, 400, seed=n)
     assert best_probabilities(mean, sd, np.arange(n)).sum() == pytest.approx(1.0, abs=1e-6)
-
-
-@given(st.floats(1000, 2000), st.floats(5, 400), st.floats(1000, 2000), st.floats(5, 400))
-def test_of_two_the_best_is_the_stronger(m1: float, s1: float, m2: float, s2: float) -> None:
-    both = best_probabilities(np.array([m1, m2]), np.array([s1, s2]), np.array([0, 1]))
-    chance = stronger({"mean": m1, "sd": s1}, {"mean": m2, "sd": s2})
-    assert both == pytest.approx([chance, 1.0 - chance], abs=1e-6)
-
-
-def test_who_is_far_behind_changes_nothing_and_has_no_chance() -> None:
-    mean, sd = np.array([2000.0, 1950.0]), np.array([60.0, 80.0])
-    with_more = np.concatenate([mean, np.full(500, 700.0)]), np.concatenate([sd, np.full(500, 50.0)])
-    found = best_probabilities(*with_more, np.array([0, 1, 2]))
-    assert found[:2] == pytest.approx(best_probabilities(mean, sd, np.array([0, 1])), abs=1e-9)
-    assert found[2] < 1e-9
 
 
 def test_log_cdf_is_accurate_in_both_tails() -> None:

@@ -107,12 +107,6 @@ def test_the_defaults_hold_where_enough_players_keep_to_them() -> None:
     )
 
 
-def test_nobody_leads_who_beat_a_single_opponent_many_times() -> None:
-    run = league(ENOUGH)
-    assert [row[1] for row in ranking(run, "1905", eligible(run, everyone=True), 1).rows] == ["guest"]
-    assert {row[1] for row in ranking(run, "1905", eligible(run), None).rows} == set("abcdefghij")
-
-
 def test_who_is_left_out_and_why(run: Run) -> None:
     title = ranking(run, "1859", Eligible(2, 3, None, 3), None).title
     assert title[1] == "2 players are eligible: active within 2 years, at least 3 games, at least 3 opponents"

@@ -127,25 +127,6 @@ def test_leaders_and_their_reigns(run: Run, monkeypatch: pytest.MonkeyPatch) -> 
         assert leaders(run, Eligible(0))[0] == found
 
 
-def test_who_is_best_follows_from_the_joint_posterior() -> None:
-    """Against samples of the dense twin: two who met often have more in common than with the third."""
-    rows = [(1900, "a", "b", k % 3) for k in range(12)] + [(1900, "b", "c", 2), (1900, "c", "d", 1)]
-    timeline, run = run_of(rows=rows, draw_margin=150.0)
-    mean, covariance = Twin(timeline, ttt.Params(**PLAY, draw_margin=150.0), joint=True).run().gaussian()
-    drawn = np.random.default_rng(5).multivariate_normal(mean, covariance, 400_000)
-    expected = np.bincount(drawn.argmax(axis=1)) / len(drawn)
-    names = [timeline.players[player] for player in timeline.node_player]
-    ranked = ranking(run, "1900", Eligible(), None)
-    found = {row[1]: row[6] for row in ranked.rows}
-    assert [found[name] for name in names] == pytest.approx(
-        expected, abs=4 * 0.5 / np.sqrt(strongest.SAMPLES)
-    )
-    alone = best_probabilities(mean, np.sqrt(np.diag(covariance)), np.arange(4))
-    assert np.abs(alone - expected).max() > 0.03
-    assert "from 40,000 samples of joint skills (seed 1); Monte Carlo error at most 0.002" in ranked.title[2]
-    assert found == {row[1]: row[6] for row in ranking(run, "1900", Eligible(), None).rows}
-
-
 def weakly_tied(random: np.random.Generator) -> tuple[Run, dict[str, float], list[str]]:
     """A field of 10 to 45 players, and a few who play only each other but for one who beat somebody of the field.
 
@@ -239,12 +220,6 @@ def test_a_run_of_many_periods_takes_fewer_samples_in_every_view(monkeypatch: py
         rows = ranking(run, one.period, Eligible(), 1, 3)
         assert next(iter(rows.rows))[6] == pytest.approx(one.p_best, abs=1e-9)
         assert any("from 5,000 samples" in line for line in rows.title)
-
-
-def test_a_system_without_sds_says_nothing_of_chances() -> None:
-    _, run = run_of("elo", rows=MET)
-    assert {one.p_best for one in leaders(run, Eligible())[0]} == {None}
-    assert not any("p_best" in line for line in leader_rows(run, Eligible()).title)
 
 
 SURE_ROWS = [(year, "sure", "other", 2 if k % 4 else 1) for year in (1900, 1902) for k in range(40)]
