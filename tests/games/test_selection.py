@@ -270,6 +270,11 @@ def test_the_original_has_moves_and_the_most_exact_date() -> None:
     assert repeated(*rows[:2]) == [(0, 1)]
 
 
+def test_unused_records_are_not_compared() -> None:
+    unnamed, unfinished = game("A", "NN", moves=7), game("A", "B", "*")
+    assert repeated(unnamed, unnamed, unfinished, unfinished) == []
+
+
 ROWS = st.lists(
     st.fixed_dictionaries(
         {
