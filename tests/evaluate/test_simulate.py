@@ -23,7 +23,7 @@ from tests.support.strategies import examples
 from ttt_cli.config.load import Document, validate
 from ttt_cli.evaluate.simulate import Plan, Simulated, check_places, pairs, save, simulate
 from ttt_cli.games.table import DRAW, WIN
-from ttt_cli.support.errors import ConfigError
+from ttt_cli.support.errors import ConfigError, OutputError
 
 COLUMNS = ("date", "white", "black", "outcome", "player", "year", "skill", "margin", "newcomers")
 PLAN = Plan(players=300, years=40, games=5_000, seed=7)
@@ -288,6 +288,18 @@ def test_a_pipe_is_written_to_and_not_replaced(tmp_path: Path) -> None:
     finally:
         os.close(reader)
     assert pipe.is_fifo()
+
+
+def test_a_full_disk_is_told_and_leaves_nothing(tmp_path: Path) -> None:
+    resource = pytest.importorskip("resource")  # not on Windows
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, before[1]))
+    try:
+        with pytest.raises(OutputError, match="cannot be written: File too large"):
+            save(simulate(PLAN.changed(games=2000)), tmp_path / "games.csv")
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_an_interrupt_leaves_files_as_they_were(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -134,6 +134,11 @@ def test_settings_that_the_content_contradicts(content: bytes, data: dict[str, s
         read_games([io.BytesIO(content)], DataConfig.model_validate(data))
 
 
+def test_sources_without_a_file_are_errors() -> None:
+    with pytest.raises(DataError, match="no file"):
+        read_games([])
+
+
 def test_standard_input(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(gzip.compress(PGN.encode()))))
     games = read_games(["-"])
@@ -289,6 +294,12 @@ def test_strict_takes_no_problem(tmp_path: Path, content: str, message: str, lin
     assert caught.value.exit_code == 3
     assert more in caught.value.message
     assert ("in all" in caught.value.message) == bool(more)
+
+
+def test_strict_takes_no_game_of_a_player_against_himself() -> None:
+    rows = "date,white,black,result\n1858,A,B,1-0\n1859,A,A,1-0\n"
+    with pytest.raises(DataError, match="same player twice"):
+        read_records([io.BytesIO(rows.encode())], DataConfig(strict=True))
 
 
 def test_strict_lets_other_files_lie_about(tmp_path: Path) -> None:
