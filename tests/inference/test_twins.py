@@ -61,6 +61,7 @@ CASES = {
     "neutral ground": ("ttt", given(random_rows(3, 25), neutral=(1, 3)), {"white_advantage": 90.0}),
     "careers": ("ttt", random_rows(4, 20, years=11), CAREER),
     "newcomers": ("ttt", DEBUTS, NEWCOMERS),
+    "newcomers without drift": ("ttt", DEBUTS, NEWCOMERS | {"tau": 0.0}),
     "margins by year": ("ttt", drawn_more(1, 20), {"draw_margin_drift": 0.3}),
     "margins by strength": ("ttt", drawn_more(1, 20), {"draw_margin_strength": 0.4}),
     "all of it": (
@@ -93,6 +94,7 @@ JOINTLY = {
     "careers": ("ttt", random_rows(4, 12, years=11), CAREER),
     "careers without drift": ("ttt", random_rows(4, 12, years=11), CAREER | {"tau": 0.0}),
     "newcomers": ("ttt", DEBUTS, NEWCOMERS),
+    "newcomers without drift": ("ttt", DEBUTS, NEWCOMERS | {"tau": 0.0}),
     "ttt-d apart": ("ttt-d", APART, {"white_advantage": 35.0}),
     **{f"ttt-d few {seed}": ("ttt-d", few(seed), {"white_advantage": 35.0}) for seed in (2, 4, 6)},
     "ttt-d with careers": ("ttt-d", random_rows(4, 7, years=11), CAREER),
@@ -104,7 +106,17 @@ NIGHTLY = {
     "ttt again", "wide unknown colours", "margins by strength", "ttt-d of steady margins",
     "few 1", "few 2", "few 4", "few 5", "ttt-d few 4", "ttt-d few 6",
 }  # fmt: skip
-QUICK = {"ttt", "advantage", "unknown colours", "careers", "newcomers", "apart", "few 3", "ttt-d apart"}
+QUICK = {
+    "ttt",
+    "advantage",
+    "unknown colours",
+    "careers",
+    "newcomers",
+    "newcomers without drift",
+    "apart",
+    "few 3",
+    "ttt-d apart",
+}
 
 
 def each_of(cases):
