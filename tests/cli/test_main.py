@@ -19,7 +19,7 @@ from tests.support.handmade import put_small_run
 from ttt_cli import __main__
 from ttt_cli.cli import main
 from ttt_cli.cli.console import voice
-from ttt_cli.cli.usage import EXAMPLES, OLD_NAMES, examples_of, renamed
+from ttt_cli.cli.usage import OLD_NAMES, examples_of, renamed, text_of
 from ttt_cli.support.errors import DataError, RunError, TttError
 from ttt_cli.views import run as run_views
 
@@ -126,7 +126,9 @@ def test_every_help_ends_with_examples(name: str, ran: Ran) -> None:
 
 def test_every_example_is_of_a_command(ran: Ran) -> None:
     assert "  ttt config check *.yaml\n" in ran("config check --help").out
-    assert {typed for _, typed in TYPED} == {line.split("  # ")[0] for line in EXAMPLES.strip().splitlines()}
+    assert {typed for _, typed in TYPED} == {
+        line.split("  # ")[0] for line in text_of("examples.txt").splitlines()
+    }
 
 
 @each("path, typed", TYPED)

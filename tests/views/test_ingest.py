@@ -53,15 +53,9 @@ OTHER = [
 ]
 
 
-def plain_bar(value: float, largest: float) -> str:
-    return f"{value}/{largest}"
-
-
-def report(
-    *files: list[dict[str, object]], most: int | None = None, short: bool = False, **data: Any
-) -> IngestReport:
+def report(*files: list[dict[str, object]], most: int | None = None, **data: Any) -> IngestReport:
     data.setdefault("filter", FilterConfig(exclude=[]))
-    return IngestReport(records_of(*(files or (ONE, OTHER)), data=DataConfig(**data)), most, short=short)
+    return IngestReport(records_of(*(files or (ONE, OTHER)), data=DataConfig(**data)), most)
 
 
 def objects(found: IngestReport, section: str) -> list[dict[str, Any]]:
@@ -127,11 +121,11 @@ def test_years_and_decades_with_the_empty_ones() -> None:
     assert list(report(rows).section("years").rows)[:4] == [
         (1858, 3, 3, 1.0), (1859, 0, 0, None), (1860, 1, 0, 0.0), (1861, 0, 0, None),
     ]  # fmt: skip
-    (years,) = report(rows).shown("table", "years", plain_bar)
+    (years,) = report(rows).shown("table", "years", 10)
     assert [row[0] for row in years.rows] == list(range(1858, 1882))
-    assert (years.columns[-1], next(iter(years.rows))[-1]) == ("", "3/3")
+    assert (years.columns[-1], next(iter(years.rows))[-1]) == ("", 10 * "█")
     assert "draws" in years.hidden
-    (many,) = report([*rows, game("A, a", "B, b", date="1890")]).shown("table", "years", plain_bar)
+    (many,) = report([*rows, game("A, a", "B, b", date="1890")]).shown("table", "years", 10)
     assert [row[:4] for row in many.rows] == [
         (1850, 3, 3, 1.0), (1860, 1, 0, 0.0), (1870, 0, 0, None), (1880, 1, 0, 0.0), (1890, 1, 0, 0.0),
     ]  # fmt: skip
@@ -166,7 +160,7 @@ def test_long_sections_are_cut_and_say_so_but_not_those_that_run_through_time() 
 def shown(found: IngestReport) -> list[str]:
     headings = [
         rows.title[0].partition(":")[0].partition(" in ")[0].replace("decade", "year")
-        for rows in found.shown("table", None, plain_bar)
+        for rows in found.shown("table", None, 10)
     ]
     return [name for name, (heading, *_) in SECTIONS.items() if heading in headings]
 
@@ -176,26 +170,6 @@ def test_the_eye_sees_only_what_has_something_to_tell() -> None:
         *("total", "files", "dropped", "odd", "years", "players", "groups", "duplicates", "not_persons"),
     ]
     assert shown(report(ONE)) == ["total", "files", "dropped", "years", "players"]
-
-
-@each(
-    "paths, folder",
-    [
-        (["a/b/x.pgn", "a/b/y.pgn"], "a/b/"),
-        (["a/b/x.pgn", "a/y.pgn"], "a/"),
-        (["/a/x.tar/m.pgn"], "/a/x.tar/"),
-        (["x.pgn", "a/y.pgn"], ""),
-        (["/a.pgn", "b.pgn"], ""),
-        (["<stdin>"], ""),
-    ],
-)
-def test_short_paths_leave_the_common_folder_out(paths: list[str], folder: str) -> None:
-    records = records_of(*([game("A, a", "B, b")] for _ in paths))
-    for file, path in zip(records.files, paths, strict=True):
-        object.__setattr__(file, "path", path)
-    for short, cut in ((True, len(folder)), (False, 0)):
-        found = IngestReport(records, short=short)
-        assert [found.place(row) for row in range(len(records))] == [f"{path[cut:]}:1" for path in paths]
 
 
 def test_no_games_left_is_an_account_too() -> None:

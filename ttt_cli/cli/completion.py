@@ -22,6 +22,7 @@ from click.shell_completion import (
 )
 
 from ttt_cli.cli.console import say
+from ttt_cli.cli.usage import text_of
 from ttt_cli.reading.reports import EVENT_SETS
 from ttt_cli.support.errors import TttError
 
@@ -38,68 +39,6 @@ SELECT player, games FROM players WHERE starts_with(folded, $1) OR contains(' ' 
 ORDER BY games DESC, player LIMIT $2
 """
 _PERIODS: Final = "SELECT period FROM periods WHERE starts_with(period, $1) ORDER BY period_number LIMIT $2"
-_BASH = """\
-%(complete_func)s() {
-    local IFS=$'\\n' response completion type value
-    response=$(env COMP_WORDS="${COMP_WORDS[*]}" COMP_CWORD=$COMP_CWORD %(complete_var)s=bash_complete $1)
-    COMPREPLY=()
-    for completion in $response; do
-        IFS=',' read -r type value <<< "$completion"
-        case $type in
-            dir) compopt -o dirnames ;;
-            file) compopt -o default ;;
-            key) compopt -o nospace; COMPREPLY+=("$value") ;;
-            name) compopt -o filenames; COMPREPLY+=("$value") ;;
-            *) COMPREPLY+=("$value") ;;
-        esac
-    done
-}
-complete -o nosort -F %(complete_func)s %(prog_name)s
-"""
-_ZSH = """\
-#compdef %(prog_name)s
-%(complete_func)s() {
-    local -a response plain plain_shown open open_shown
-    local type value shown
-    (( $+commands[%(prog_name)s] )) || return 1
-    response=("${(@f)$(env COMP_WORDS="${words[*]}" COMP_CWORD=$((CURRENT-1)) \\
-        %(complete_var)s=zsh_complete %(prog_name)s)}")
-    for type value shown in ${response}; do
-        case $type in
-            dir) _path_files -/ ;;
-            file) _path_files -f ;;
-            key) open+=("$value"); open_shown+=("$shown") ;;
-            *) plain+=("$value"); plain_shown+=("$shown") ;;
-        esac
-    done
-    (( $#plain )) && compadd -U -l -V plain -d plain_shown -a plain
-    (( $#open )) && compadd -U -l -S '' -V open -d open_shown -a open
-    return 0
-}
-if [[ $zsh_eval_context[-1] == loadautofunc ]]; then
-    %(complete_func)s "$@"
-else
-    compdef %(complete_func)s %(prog_name)s
-fi
-"""
-_FISH = """\
-function %(complete_func)s
-    set -l response (env %(complete_var)s=fish_complete COMP_WORDS=(commandline -cp | string collect) \\
-        COMP_CWORD=(commandline -t | string collect) %(prog_name)s)
-    for completion in $response
-        set -l found (string split --max 1 "," -- $completion)
-        switch $found[1]
-            case dir
-                __fish_complete_directories $found[2]
-            case file
-                __fish_complete_path $found[2]
-            case '*'
-                echo $found[2]
-        end
-    end
-end
-complete --no-files --command %(prog_name)s --arguments "(%(complete_func)s)"
-"""
 
 
 def configs(context: click.Context, typed: str) -> Items:  # noqa: ARG001
@@ -215,11 +154,11 @@ def _completed(
 
 
 class _Bash(BashComplete):
-    source_template = _BASH
+    source_template = text_of("completion.bash")
 
 
 class _Zsh(ZshComplete):
-    source_template = _ZSH
+    source_template = text_of("completion.zsh")
 
     def format_completion(self, item: CompletionItem) -> str:
         shown = f"{item.value}  -- {' '.join(item.help.split())}" if item.help else item.value
@@ -227,7 +166,7 @@ class _Zsh(ZshComplete):
 
 
 class _Fish(FishComplete):
-    source_template = _FISH
+    source_template = text_of("completion.fish")
 
     def format_completion(self, item: CompletionItem) -> str:
         return f"{item.type},{item.value}" + (f"\t{' '.join(item.help.split())}" if item.help else "")

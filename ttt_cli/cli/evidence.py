@@ -87,9 +87,9 @@ def draw_surface(surface: Any) -> bool:
 
     console = Console(highlight=False, markup=False, emoji=False)
     coloured = console.color_system is not None and not console.no_color
-    lines = [] if len(surface.ticks[0]) > SHOWN_ROWS else surface_chart(
-        surface, width=console.width, coloured=coloured, ascii_only=not speaks_unicode(sys.stdout)
-    )  # fmt: skip
+    if len(surface.ticks[0]) > SHOWN_ROWS or not speaks_unicode(sys.stdout):
+        return False
+    lines = surface_chart(surface, width=console.width, coloured=coloured)
     for line in lines:
         console.print(Text.assemble(*line))
     return bool(lines)

@@ -86,11 +86,10 @@ def command(
         return
     form = fmt or default_format(out)
     asked_for = not suggest or form == "table" or fmt or only or out != "-"
-    report = IngestReport(
-        records, top if top or only else MOST, short=form == "table", suspects=not no_suspects
-    )
+    report = IngestReport(records, top if top or only else MOST, suspects=not no_suspects)
     if suggest != "-" and asked_for:
-        for number, rows in enumerate(report.shown(form, only, _bar)):
+        room = max(min(width() - 40, 60), 10) if speaks_unicode(sys.stdout) else 0
+        for number, rows in enumerate(report.shown(form, only, room)):
             if number:
                 click.echo()
             emit(rows, form, out=out)
@@ -98,10 +97,3 @@ def command(
         text, words = report.suggestions()
         if write(text, suggest, "aliases"):
             say(f"{words.format(suggest)}: check it, then use it with --aliases {suggest}")
-
-
-def _bar(value: float, largest: float) -> str:
-    from ttt_cli.views.text_charts import bar
-
-    room = max(min(width() - 40, 60), 10)
-    return bar(value, largest, room, ascii_only=not speaks_unicode(sys.stdout))

@@ -37,10 +37,8 @@ def command(query: RunQuery, name: tuple[str, ...], record: bool, upsets: bool, 
     )
     plot_format = figure_format(plot) if plot else ""
     run = query.open()
-    ascii_only = not speaks_unicode(sys.stdout)
-    room = max(width() - len("rating 2000  2000 points "), 10)
     try:
-        view = player_view(run, " ".join(name), width=room, ascii_only=ascii_only)
+        view = player_view(run, " ".join(name))
     except LookupFailed as error:
         with suppress(LookupFailed):
             found = {run.find_player(part).player for part in name}
@@ -66,6 +64,6 @@ def command(query: RunQuery, name: tuple[str, ...], record: bool, upsets: bool, 
         query.show(won)
     else:
         query.show(view.rows, of_periods, won)
-        if on_terminal():
-            lines = player_chart(view.rows, width=width(), ascii_only=ascii_only)
+        if on_terminal() and speaks_unicode(sys.stdout):
+            lines = player_chart(view.rows, width=width())
             click.echo("".join(f"\n{printable(line)}" for line in lines))

@@ -4,6 +4,7 @@ import os
 import re
 from collections.abc import Iterator, Sequence
 from importlib import import_module
+from importlib.resources import files
 from itertools import pairwise
 from typing import Final
 
@@ -85,60 +86,14 @@ def _keys(name: str) -> Iterator[str]:
             yield f"{section}.{name}"
 
 
-EXAMPLES: Final = r"""
-ttt fit games.pgn  # read the games and write the run games.ttt
-ttt fit *.pgn --years 1850-1900 --exclude simul,odds -o old.ttt  # some of the games of several files
-ttt fit games.csv -c ttt-d-career -s model.beta=500  # another config, and one of its keys
-ttt fit games.pgn -o - -f csv > skills.csv  # the skills, without a run
-ttt update games.ttt new.pgn  # add the games of a file
-ttt update games.ttt new.pgn --dedupe -o all.ttt  # without those already in it, as another run
-ttt games games.pgn  # what a file contains, before it is fitted
-ttt games *.pgn --only players -f csv -o players.csv  # one section as a table
-ttt games games.pgn --suggest aliases.csv  # spellings that may be one person's
-ttt names games.pgn  # answer pair by pair; the answers go to aliases.csv
-ttt names *.pgn -o mine.csv --sure  # accept the sure ones at once, and ask about the others
-ttt names *.pgn -o mine.csv && ttt fit *.pgn --aliases mine.csv  # use the answers
-ttt player morphy  # the history of the only player of that surname
-ttt player "Steinitz, W" --plot steinitz.svg  # initials will do; with a figure
-ttt player morphy --record  # wins, draws and losses instead
-ttt players  # all players, those with most games first
-ttt players alekh --from 1920  # those with this in the name who played in or after 1920
-ttt top  # the ranking of the last period
-ttt top --at 1872 -n 10  # the ten best of 1872
-ttt top --peak --by lower  # everyone at their peak, ranked by the mean less two sds
-ttt top --leaders -f csv -o leaders.csv  # the number ones and their reigns
-ttt versus morphy anderssen  # the probabilities of a game between them, and the games they played
-ttt versus morphy fischer --at 1859 --at-b 1972 --games 10  # a match across eras
-ttt evidence  # the log-evidence, compared with that of the naive model
-ttt evidence --grid beta,tau  # the log-evidence over the grid of the paper
-ttt evidence --scores --from 1900  # how well later games were predicted
-ttt tune  # the beta and tau of highest evidence
-ttt tune beta,tau,white_advantage -o tuned.yaml  # three parameters, written as a config
-ttt compare ttt ttt-d elo --from 1900  # which system predicts the games of the run best
-ttt compare all --games games.pgn --tune --tuned-to tuned  # all systems, each tuned first
-ttt plot  # the skills of those who led longest
-ttt plot morphy "Steinitz, W" -o skills.svg  # the skills of these two
-ttt plot --kind top -o top.html  # the mean skill of the best players through time
-ttt report  # one page with everything, report.html
-ttt report site/ --title Masters  # a folder of pages, one for every player, year and event
-ttt export skills -o skills.csv  # every skill in every period
-ttt export games -f parquet > games.parquet  # the games as they were used
-ttt config show -c ttt > mine.yaml  # every key with its meaning, to be changed
-ttt config check mine.yaml  # what is wrong in which line
-ttt config show -c ttt-d -s model.beta=600 > mine.yaml  # a config to start from
-ttt config check *.yaml  # which are ok, and what is wrong in the others
-ttt config schema > ttt.schema.json  # for an editor
-ttt simulate --players 200 --games 10000 -o games.csv  # games, and the skills beside them
-ttt simulate -o - | ttt fit - -o simulated.ttt  # fitted at once
-ttt warm && ttt fit games.pgn  # compile everything first
-ttt completion bash > ~/.local/share/bash-completion/completions/ttt  # for all new shells
-eval "$(ttt completion zsh)"  # for this shell only
-"""
+def text_of(name: str) -> str:
+    """A text of the command line: its examples, and the scripts of shells."""
+    return (files("ttt_cli.cli") / "texts" / name).read_text(encoding="utf-8")
 
 
 def examples_of(path: str) -> list[tuple[str, str]]:
     """Examples of a command, `top` or `config show`: what is typed, and what it does."""
-    found = (tuple(line.split("  # ")) for line in EXAMPLES.strip().splitlines())
+    found = (tuple(line.split("  # ")) for line in text_of("examples.txt").splitlines())
     return [(typed, does) for typed, does in found if path and re.search(rf"^[^|&]*\bttt {path}\b", typed)]
 
 

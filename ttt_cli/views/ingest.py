@@ -5,10 +5,8 @@ from __future__ import annotations
 import math
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import suppress
 from functools import cached_property
-from os.path import commonpath
-from pathlib import Path, PurePath
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -25,6 +23,7 @@ from ttt_cli.runs.meta import in_use
 from ttt_cli.support.arrays import Places
 from ttt_cli.views.rows import Rows, counted, shown_notes
 from ttt_cli.views.rows import short as short_text
+from ttt_cli.views.text_charts import bar
 
 if TYPE_CHECKING:
     from ttt_cli.runs.meta import RunMeta
@@ -38,24 +37,15 @@ COLUMNS: Final = (
 _PIECE: Final = 8192
 _EXAMPLES: Final = 3
 
-Bar = Callable[[float, float], str]  # draws a number, given the largest one
-
 
 class IngestReport:
     """The ingest report: sections by name, each computed when it is used.
 
-    Long sections show their first `most` rows, all with None. `short` paths leave out the folder of all files, shown in
-    the heading of `files`. Without `suspects` no names are compared.
+    Long sections show their first `most` rows, all with None. Without `suspects` no names are compared.
     """
 
-    def __init__(
-        self, records: Records, most: int | None = 10, *, short: bool = False, suspects: bool = True
-    ) -> None:
-        self.records = records
-        self.folder = ""
-        with suppress(ValueError):  # some paths are absolute, others not
-            self.folder = commonpath([PurePath(file.path).parent for file in records.files]) if short else ""
-        self._most, self._compare_names = most, suspects
+    def __init__(self, records: Records, most: int | None = 10, *, suspects: bool = True) -> None:
+        self.records, self._most, self._compare_names = records, most, suspects
         self.rows: NDArray[np.int64] = np.flatnonzero(records.used)
         result = records.result.codes[self.rows]
         self.played: NDArray[np.int32] = records.tally.sum(axis=1).astype(np.int32)[result]
@@ -65,8 +55,6 @@ class IngestReport:
     def section(self, name: str) -> Rows:
         """The rows of a section, with its heading as the title."""
         heading, columns, read = SECTIONS[name]
-        if name == "files" and self.folder:
-            heading += f" in {self.folder}"
         found = list(read(self))
         most = len(found) if self._most is None or name in ("total", "years") else self._most
         if len(found) > most:
@@ -74,8 +62,11 @@ class IngestReport:
         hidden = _HIDDEN.get(name, frozenset())
         return Rows(tuple(columns.split()), found[:most], (heading,), _SHARES, hidden, single=name == "total")
 
-    def shown(self, form: str, only: str | None, bar: Bar) -> Iterator[Rows]:
-        """One section or all of them: tables, those that are empty left out, one object, or rows of key and value."""
+    def shown(self, form: str, only: str | None, room: int) -> Iterator[Rows]:
+        """One section or all of them: tables, those that are empty left out, one object, or rows of key and value.
+
+        `room`: the width of the bars by year, 0 for none.
+        """
         if form != "table":
             yield self.section(only) if only else self.whole() if form == "json" else self.long()
             return
@@ -85,22 +76,17 @@ class IngestReport:
             )
             rows = self.section(name)
             if only or (rows.rows and not hidden):
-                yield self._with_bars(bar) if name == "years" and rows.rows else rows
+                yield self._with_bars(room) if name == "years" and rows.rows else rows
 
-    def _with_bars(self, bar: Bar) -> Rows:
+    def _with_bars(self, room: int) -> Rows:
         """Games by year with bars; by decade where there are many years."""
         name, rows = "year", _over_time(self)
         if len(rows) > _NARROW:
             name, rows = "decade", _over_time(self, 10)
         largest = max(row[1] for row in rows)
-        drawn = [(*row, bar(row[1], largest)) for row in rows]
-        return Rows(
-            (name, "games", "draws", "draw_share", ""),
-            drawn,
-            (f"Games by {name}",),
-            _SHARES,
-            frozenset({"draws"}),
-        )
+        drawn = [(*row, bar(row[1], largest, room)) for row in rows]
+        columns = name, "games", "draws", "draw_share", ""
+        return Rows(columns, drawn, (f"Games by {name}",), _SHARES, frozenset({"draws"}))
 
     def suggestions(self) -> tuple[str, str]:
         """An alias file of the names that may be one person's, and a message with a place for its path."""
@@ -130,14 +116,6 @@ class IngestReport:
         for name in SECTIONS:
             rows = self.section(name)
             yield name, [dict(zip(rows.columns, record, strict=True)) for record in rows.rows]
-
-    def path(self, path: str) -> str:
-        """A path as it is shown."""
-        return path.removeprefix(f"{self.folder}/") if self.folder else path
-
-    def place(self, row: int) -> str:
-        """`file:line` of a record, as it is shown."""
-        return self.path(self.records.place(row))
 
     @cached_property
     def games(self) -> Games:
@@ -198,14 +176,14 @@ def _files(report: IngestReport) -> Iterator[Row]:
     for file in report.records.files:
         repeats = file.noticed.get(reasons.DUPLICATE, 0) + file.dropped.get(reasons.DUPLICATE, 0)
         counts = file.rows, file.used, file.rows - file.used, repeats, file.size
-        yield report.path(file.path), file.kind, *counts
+        yield file.path, file.kind, *counts
 
 
 def _dropped(report: IngestReport) -> Iterator[Row]:
     """Records that are not used by reason, filters included, with the place of the first."""
     for reason, count in report.records.report.dropped.items():
         first = int(np.argmax(report.records.reject_code == reasons.REJECT_CODE[reason]))
-        yield reason, count, report.place(first)
+        yield reason, count, report.records.place(first)
 
 
 def _excluded(report: IngestReport) -> list[Row]:
@@ -231,7 +209,7 @@ def _odd(report: IngestReport) -> Iterator[Row]:
         if problem.action != reasons.DROPPED:
             found[problem.action, problem.reason].append(problem)
     for key, problems in sorted(found.items(), key=lambda item: (-len(item[1]), item[0])):
-        yield *key, len(problems), report.path(problems[0].place), problems[0].detail
+        yield *key, len(problems), problems[0].place, problems[0].detail
 
 
 def _over_time(report: IngestReport, step: int = 1) -> list[Row]:
@@ -269,7 +247,7 @@ def _duplicates(report: IngestReport) -> Iterator[Row]:
     for row, original in report.duplicates.tolist():
         white, black = (records.players[side[row]] for side in (records.white, records.black))
         game = records.date[row], white, black, records.result[row]
-        yield report.place(row), report.place(original), *game, bool(records.reject_code[row] == 0)
+        yield records.place(row), records.place(original), *game, bool(records.reject_code[row] == 0)
 
 
 def _not_persons(report: IngestReport) -> list[Row]:

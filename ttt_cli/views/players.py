@@ -6,13 +6,12 @@ from dataclasses import replace
 from itertools import groupby
 from typing import Any, Final, NamedTuple
 
-from ttt_cli.runs.lookup import POINTS
 from ttt_cli.runs.run import Run
 from ttt_cli.support.folding import fold
 from ttt_cli.views.probability import Outcome, outcomes, params_in
 from ttt_cli.views.rows import Rows
 from ttt_cli.views.run import run_line, side_names
-from ttt_cli.views.text_charts import chart, sparkline
+from ttt_cli.views.text_charts import chart
 
 Sides = tuple[str, str]  # what the side named first and the other are called
 _EXACT: Final = 1e-3  # covariances, relative to the variances
@@ -204,20 +203,15 @@ class PlayerView(NamedTuple):
     note: str
 
 
-def player_view(run: Run, name: str, *, width: int = 60, ascii_only: bool = False) -> PlayerView:
-    """The history of the player with a `name`: `player,period,mean,sd,games` and further columns.
-
-    `width` bounds the sparkline; `ascii_only` keeps the title to ASCII. Raises LookupFailed.
-    """
+def player_view(run: Run, name: str) -> PlayerView:
+    """The history of a player by name: `player,period,mean,sd,games` and further columns. Raises LookupFailed."""
     with run:
         found = run.find_player(name)
         columns, rows = run.select(_SKILLS, [found.player])
         keys, records = run.select("SELECT * FROM players WHERE player = ?", [found.player])
     facts = dict(zip(keys, records[0], strict=True))
-    means = [row[columns.index("mean")] for row in rows]
-    shape = shape_line(means, unit=run.scale.unit, width=width, ascii_only=ascii_only)
-    head = found.player, facts_line(facts, ascii_only=ascii_only), run_line(run)
-    table = Rows(columns, rows, (*head, *([shape] if shape else [])), _SKILL_DECIMALS, frozenset({"player"}))
+    title = found.player, facts_line(facts), run_line(run)
+    table = Rows(columns, rows, title, _SKILL_DECIMALS, frozenset({"player"}))
     return PlayerView(found.player, table, found.note)
 
 
@@ -240,7 +234,7 @@ def player_games(run: Run, player: str, *, short: bool = False, most: int | None
     return record_table(record, sides) if short else record, upsets
 
 
-def player_chart(rows: Rows, *, width: int, ascii_only: bool = False) -> list[str]:
+def player_chart(rows: Rows, *, width: int) -> list[str]:
     """The history as a line with its band of one sd, in lines of text; empty when there is no room for it."""
     period, mean, sd = (rows.columns.index(key) for key in ("period", "mean", "sd"))
     history = list(rows.rows)
@@ -248,28 +242,19 @@ def player_chart(rows: Rows, *, width: int, ascii_only: bool = False) -> list[st
         return []
     ends = history[0][period], history[-1][period]
     means, sds = [row[mean] for row in history], [row[sd] or 0.0 for row in history]
-    return chart(means, sds, ends, width=width, ascii_only=ascii_only)
+    return chart(means, sds, ends, width=width)
 
 
-def facts_line(facts: Mapping[str, Any], *, ascii_only: bool = False) -> str:
+def facts_line(facts: Mapping[str, Any]) -> str:
     """Years, record and peak, from a row of the run's `players`."""
-    dash, plus_minus = ("-", "+-") if ascii_only else ("–", "±")
     if facts["first"] is None:
         return "no games"
-    years = facts["first"] if facts["first"] == facts["last"] else f"{facts['first']}{dash}{facts['last']}"
+    years = facts["first"] if facts["first"] == facts["last"] else f"{facts['first']}-{facts['last']}"
     games = "1 game" if facts["games"] == 1 else f"{facts['games']:.10g} games"
     record = record_words(facts["wins"], facts["draws"], facts["losses"])
-    certainty = "" if facts["peak_sd"] is None else f" {plus_minus} {facts['peak_sd']:.0f}"
+    certainty = "" if facts["peak_sd"] is None else f" +- {facts['peak_sd']:.0f}"
     peak = f"peak {facts['peak_mean']:.0f}{certainty} in {facts['peak_period']}"
     return f"{years}, {games} ({record}), {peak}"
-
-
-def shape_line(means: list[float], *, unit: str = POINTS, width: int = 60, ascii_only: bool = False) -> str:
-    """The sparkline between the lowest and the highest mean, with their unit; empty for fewer than two periods."""
-    if len(means) < 2:
-        return ""
-    shape = sparkline(means, width=width, ascii_only=ascii_only)
-    return f"{'skill' if unit == POINTS else 'rating'} {min(means):.0f} {shape} {max(means):.0f} {unit}"
 
 
 def players_rows(

@@ -1,52 +1,23 @@
-"""Bars, sparklines, lines with their bands, and surfaces of evidence, drawn in characters."""
+"""Bars, lines with their bands, and surfaces of evidence, drawn in characters for terminals of Unicode."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from itertools import pairwise
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
     from ttt_cli.views.evidence import Place, Surface
 
-EIGHTHS: Final = " ▏▎▍▌▋▊▉█"
-ASCII_BAR: Final = "#"
+EIGHTHS: Final = " ▏▎▍▌▋▊▉█"  # of a place
 
 
-def bar(value: float, largest: float, width: int, *, ascii_only: bool = False) -> str:
-    """A bar of `width` places for `largest`, proportionally shorter for less, and never nothing for more than nothing.
-
-    In eighths of a place, or in whole ones where only ASCII can be shown.
-    """
-    if value <= 0 or largest <= 0:
+def bar(value: float, largest: float, width: int) -> str:
+    """A bar of `width` places for `largest`, proportionally shorter for less; something for all above zero."""
+    if value <= 0 or largest <= 0 or width <= 0:
         return ""
-    length = min(value / largest, 1.0) * width
-    if ascii_only:
-        return ASCII_BAR * max(round(length), 1)
-    whole, eighths = divmod(max(round(8 * length), 1), 8)
+    whole, eighths = divmod(max(round(8 * width * min(value / largest, 1.0)), 1), 8)
     return EIGHTHS[8] * whole + EIGHTHS[eighths].strip()
-
-
-BLOCKS: Final = "▁▂▃▄▅▆▇█"
-ASCII_BLOCKS: Final = "_.-~=+*#"
-
-
-def sparkline(values: Sequence[float], *, width: int | None = None, ascii_only: bool = False) -> str:
-    """One block per value from the lowest to the highest; of more than `width` values, means of neighbours.
-
-    Equal values give the middle height, an empty sequence the empty text; what is not finite leaves a gap.
-    """
-    if width is not None and len(values) > width:
-        edges = [i * len(values) // width for i in range(width + 1)]
-        values = [sum(values[a:b]) / (b - a) for a, b in pairwise(edges)]
-    finite = [value for value in values if math.isfinite(value)]
-    low, high = min(finite, default=0.0), max(finite, default=0.0)
-    blocks, line = ASCII_BLOCKS if ascii_only else BLOCKS, ""
-    for value in values:
-        share = (value - low) / (high - low) if high > low else 0.4
-        line += blocks[min(int(share * len(blocks)), len(blocks) - 1)] if math.isfinite(value) else " "
-    return line
 
 
 # Braille, by row and column of a cell.
@@ -61,9 +32,8 @@ def chart(
     *,
     width: int = 80,
     height: int = 12,
-    ascii_only: bool = False,
 ) -> list[str]:
-    """Lines of text: `mean` as a line of Braille dots (stars in ASCII), mean +- sd shaded, values on the left.
+    """Lines of text: `mean` as a line of Braille dots, mean +- sd shaded, values on the left.
 
     `mean`, `sd`: one per period, in order; `ends` label the first and the last. No lines for fewer than two periods, or
     when `width` is below LEAST_WIDTH.
@@ -85,12 +55,11 @@ def chart(
         left, beyond = divmod((column + 0.5) / columns * (len(values) - 1), 1)
         return values[int(left)] * (1.0 - beyond) + values[int(left) + 1] * beyond
 
-    band, tick, plain = (".", "|", "|") if ascii_only else ("░", "┤", "│")
     cells = [[" "] * across for _ in range(height)]
     for column in range(across):
         m, s = at(mean, column, across), at(sd, column, across)
         for row in range(row_of(m + s, height), row_of(m - s, height) + 1):
-            cells[row][column] = band
+            cells[row][column] = "░"
     heights = [row_of(at(mean, column, 2 * across), 4 * height) for column in range(2 * across)]
     dots: dict[tuple[int, int], int] = {}
     for column, (before, here) in enumerate(zip(heights[:1] + heights, heights, strict=False)):
@@ -99,9 +68,9 @@ def chart(
             cell = down // 4, column // 2
             dots[cell] = dots.get(cell, 0) | _DOTS[down % 4][column % 2]
     for (row, column), pattern in dots.items():
-        cells[row][column] = "*" if ascii_only else chr(0x2800 + pattern)
+        cells[row][column] = chr(0x2800 + pattern)
     lines = [
-        f"{label:>{margin}} {tick}" if row in (0, height // 2, height - 1) else f"{'':{margin}} {plain}"
+        f"{label:>{margin}} ┤" if row in (0, height // 2, height - 1) else f"{'':{margin}} │"
         for row, label in enumerate(labels)
     ]
     first, last = ends
@@ -117,18 +86,17 @@ _DARK: Final = 5  # so many colours take white letters
 _KEY_STEPS: Final = 5
 _LEAST_CELL: Final = 2
 _WIDEST_BAR: Final = 60
-SHADES: Final = "·░▒▓█"  # rising with the evidence
-ASCII_SHADES: Final = ".:+%#"
+_BEST: Final = "●"
 Cell = tuple[str, str]  # a text, and its style: `bold black on #fde725`
 
 
-def surface_chart(
-    surface: Surface, *, width: int, coloured: bool = False, ascii_only: bool = False
-) -> list[list[Cell]]:
-    """A surface of evidence over one axis as bars, over two as a heatmap; no lines with more axes or without room."""
-    best_mark = "X" if ascii_only else "●"
+def surface_chart(surface: Surface, *, width: int, coloured: bool = False) -> list[list[Cell]]:
+    """A surface of evidence over one axis as bars, over two as a heatmap where colours are shown.
+
+    No lines with more axes or without room.
+    """
     marks = {
-        place: best_mark * (place == surface.best) + "!" * (not point.converged)
+        place: _BEST * (place == surface.best) + "!" * (not point.converged)
         for place, point in surface.points.items()
     }
     numbers = [f"{tick:g}" for tick in surface.ticks[0]]
@@ -137,24 +105,23 @@ def surface_chart(
     heads = [f"{head:>{wide}} " for head in heads]
     match len(surface.keys):
         case 1:
-            found = [[(line, "")] for line in _bars(surface, heads, marks, width, ascii_only)]
+            found = [[(line, "")] for line in _bars(surface, heads, marks, width)]
             over = surface.keys[0]
-        case 2:
-            shades = ASCII_SHADES if ascii_only else SHADES
-            found = _heatmap(surface, heads, marks, width, None if coloured else shades)
+        case 2 if coloured:
+            found = _heatmap(surface, heads, marks, width)
             over = f"{surface.keys[0]} (down) and {surface.keys[1]} (across)"
         case _:
             return []
     best = surface.points[surface.best].log_evidence
-    legend = [f"{best_mark} best: {surface.best_words}, log-evidence {best:.3f}"]
+    legend = [f"{_BEST} best: {surface.best_words}, log-evidence {best:.3f}"]
     legend += ["! not converged"] * (surface.missed > 0)
     return found and [[(f"log-evidence over {over}", "bold")], *found, *([(line, "")] for line in legend)]
 
 
 def _heatmap(
-    surface: Surface, heads: Sequence[str], marks: Mapping[Place, str], width: int, shades: str | None
+    surface: Surface, heads: Sequence[str], marks: Mapping[Place, str], width: int
 ) -> list[list[Cell]]:
-    """A cell per point of two axes, brighter where the evidence is higher: coloured without `shades`.
+    """A cell per point of two axes, brighter where the evidence is higher.
 
     Heights are ranks, so that the neighbourhood of the best is seen beside deep valleys.
     """
@@ -170,11 +137,8 @@ def _heatmap(
     height = {place: rank[drop] for place, drop in drops.items()}
 
     def cell(place: Place, text: str, width: int) -> Cell:
-        steps = len(shades or STEPS)
-        step = min(int(height[place] * steps), steps - 1)
-        if shades is None:
-            return text.center(width), f"bold {'white' if step < _DARK else 'black'} on {STEPS[step]}"
-        return (f" {text} " if text and width > 3 else text).center(width, shades[step]), ""
+        step = min(int(height[place] * len(STEPS)), len(STEPS) - 1)
+        return text.center(width), f"bold {'white' if step < _DARK else 'black'} on {STEPS[step]}"
 
     lines = [
         [(head, ""), *(cell((tick, other), marks[tick, other], wide) for other in across)]
@@ -194,9 +158,7 @@ def _heatmap(
     return [*lines, key]
 
 
-def _bars(
-    surface: Surface, heads: Sequence[str], marks: Mapping[Place, str], width: int, ascii_only: bool
-) -> list[str]:
+def _bars(surface: Surface, heads: Sequence[str], marks: Mapping[Place, str], width: int) -> list[str]:
     """A bar per point of one axis, as long as the evidence is above the lowest; none without room."""
     values = [f"{point.log_evidence:.3f}" for point in surface.points.values()]
     widest = max(map(len, values))
@@ -208,6 +170,6 @@ def _bars(
     lines = []
     for head, value, mark, drop in zip(heads, values, marks.values(), drops, strict=True):
         share = 1.0 - drop / most if most > 0.0 and math.isfinite(drop) else float(drop <= 0.0)
-        line = (ASCII_BAR if ascii_only else EIGHTHS[8]) * (1 + round(min(share, 1.0) * (room - 1)))
+        line = EIGHTHS[8] * (1 + round(min(share, 1.0) * (room - 1)))
         lines.append(f"{head} {value:>{widest}} {line} {mark}".rstrip())
     return lines

@@ -44,25 +44,6 @@ _NAMED: Final = 4  # players in the name of a file
 _FILLING: Final = {
     "width": "container", "height": "container", "autosize": {"type": "fit", "contains": "padding"},
 }  # fmt: skip
-# The figure fills the window. The menu has no view of the source: the library would take names for markup there.
-_PAGE: Final = """<!DOCTYPE html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width">
-<title>{title}</title>
-<style>
-body {{ margin: 0 }}
-#vega-chart {{ display: block; width: 100vw; height: 100vh; min-width: 36rem; min-height: 22rem }}
-</style>
-<script>{library}</script>
-</head>
-<body>
-<div id="vega-chart"></div>
-<script>vegaEmbed("#vega-chart", {figure}, {{"renderer": "svg"}}).catch(console.error);</script>
-</body>
-</html>
-"""
 _SHARPNESS: Final = 2.0  # pixels of a PNG per pixel of the figure
 _ABOVE: Final = 1.04  # where names begin
 _OTHERS: Final = f"others with at least a {100 * CHALLENGES:.0f} % chance, grey if never number one"
@@ -543,7 +524,12 @@ def render(spec: Mapping[str, Any], fmt: str) -> bytes:
         case "pdf":
             return bytes(vl_convert.vegalite_to_pdf(figure))
         case "html":
-            title, filling = escape(figure["title"]["text"]), vega.embedded({**figure, **_FILLING})
-            library = vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed")
-            return _PAGE.format(title=title, library=library, figure=filling).encode()
+            from ttt_cli.views.report.markup import filled
+
+            parts = {
+                "title": escape(figure["title"]["text"]),
+                "figure": vega.embedded({**figure, **_FILLING}),
+                "library": vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed"),
+            }
+            return filled("figure.html", parts).encode()
     raise ValueError(fmt)

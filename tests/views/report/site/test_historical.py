@@ -55,7 +55,8 @@ def kinds(site: Path) -> dict[str, str]:
 
     few = largest("players/few_*")
     part = re.findall("<section id=([^>]+)", (site / few).read_text(encoding="utf-8"))[3]
-    busiest = largest("players/*")
+    alone = (page for page in site.glob("players/*") if not page.name.startswith("few_"))
+    busiest = max(alone, key=lambda page: page.stat().st_size).relative_to(site).as_posix()
     return {
         "first": "index.html",
         "players": largest("players*.html"),
