@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from ttt_cli.games.read import Collector
-from ttt_cli.reading.batches import USUAL, Batch, FileRecords, Table
+from ttt_cli.reading.batches import USUAL, Batch, FileRecords, Layout, Table
 from ttt_cli.reading.columns import Strings
 from ttt_cli.reading.pgn import Scanner
 
@@ -73,7 +73,7 @@ def gathered() -> FileRecords:
             yield Batch(lines, codes, moves=moves)
 
     columns = {**USUAL, "event": (4,), "site": (5,), "round": (6,)}
-    return FileRecords("x", Table("text", strings, batches(), columns))
+    return FileRecords("x", Table(Layout(columns), strings, batches()))
 
 
 def test_bytes_of_a_record(counted: Callable[[], int]) -> None:

@@ -22,10 +22,9 @@ from tests.support.cases import each
 from ttt_cli.config.schema import DataConfig
 from ttt_cli.reading import delimited
 from ttt_cli.reading import input as text
-from ttt_cli.reading.batches import Note
+from ttt_cli.reading.batches import Layout, Note, Table
 from ttt_cli.reading.delimited import ROW_LINES, TableReader, find_delimiter, read_delimited
 from ttt_cli.reading.input import HEAD, DamagedInputError, plain_blocks
-from ttt_cli.reading.layout import Layout
 from ttt_cli.reading.results import match_result, match_scores
 from ttt_cli.support.errors import DataError
 
@@ -120,7 +119,7 @@ def test_what_csv_writes_comes_back(names: list[tuple[str, str]], delimiter: str
     assert rejects == []
 
 
-PLAIN = Layout(4, True, {"dates": (0,), "whites": (1,), "blacks": (2,), "results": (3,)})
+PLAIN = Layout(width=4, header=True)
 PIECES = st.sampled_from(
     [
         *('"', ",", "\n", "A", "1858,A,B,1-0\n", '"C\nD"', '""', " ", "é", "\udce9", "\n\n", ";", "\x0b"),
@@ -136,8 +135,8 @@ def both(content: str | bytes, cuts: Sequence[int] = (), layout: Layout = PLAIN,
     ends = [0, *sorted(cuts), len(data)]
     blocks = [data[a:b] for a, b in pairwise(ends) if a < b]
     fast, plain = TableReader(delimiter, layout), PlainTableReader(delimiter, layout)
-    expected = rows_of(layout.table(plain.strings, plain.read([data])))
-    assert rows_of(layout.table(fast.strings, fast.read(blocks))) == expected
+    expected = rows_of(Table(layout, plain.strings, plain.read([data])))
+    assert rows_of(Table(layout, fast.strings, fast.read(blocks))) == expected
     reader = TableReader(delimiter, layout)
     list(reader.read([data]))
     return reader.slow
@@ -200,9 +199,9 @@ def test_equal_on_odd_tables_in_any_blocks(text: str, cuts: list[int]) -> None:
 def test_equal_in_every_column(rows: list[list[str]], delimiter: str) -> None:
     columns = {"dates": (0, 1, 2), "whites": (3,), "blacks": (4,), "games": (6,), "event": (0,)}
     for one in (
-        Layout(7, False, columns | {"results": (5, 6)}, "scores", {"results": match_scores}),
-        Layout(7, False, columns | {"results": (2, 5, 6)}, "text", {"results": match_result}),
-        Layout(7, False, columns | {"results": (1, 2), "weights": (6,)}, "scores"),
+        Layout(columns | {"results": (5, 6)}, "scores", {"results": match_scores}, width=7),
+        Layout(columns | {"results": (2, 5, 6)}, "text", {"results": match_result}, width=7),
+        Layout(columns | {"results": (1, 2), "weights": (6,)}, "scores", width=7),
     ):
         quoted = [['"' + cell.replace('"', '""') + '"' if cell else "" for cell in row] for row in rows]
         both("\n".join(delimiter.join(row) for row in quoted), layout=one, delimiter=delimiter)

@@ -11,9 +11,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.support.collected import text_table
 from ttt_cli.api import fit, read_games, update
 from ttt_cli.reading import batches as file_records
-from ttt_cli.reading.batches import USUAL, Batch, FileRecords, Note, Table, text_table
+from ttt_cli.reading.batches import USUAL, Batch, FileRecords, Layout, Note, Table
 from ttt_cli.reading.columns import Strings
 from ttt_cli.reading.reports import REJECT_CODE, RecordPlaces, place_text
 
@@ -27,7 +28,7 @@ def table(*batches: Rows, rejects: Sequence[Sequence[Note]] = ()) -> Table:
     for number, rows in enumerate(batches):
         codes = strings.ids([text.encode() for row in rows for text in row]).reshape(len(rows), len(NAMES)).T
         found.append(Batch(range(len(rows)), codes, rejects[number] if rejects else ()))
-    return Table("text", strings, iter(found), {**USUAL, "event": (4,)})
+    return Table(Layout({**USUAL, "event": (4,)}), strings, iter(found))
 
 
 def told(records: FileRecords, column: str) -> list[Hashable]:
@@ -54,8 +55,8 @@ def test_several_columns_become_one(most: int, monkeypatch: pytest.MonkeyPatch) 
     dates = [("1858", "6", "1"), ("1858", "7", ""), ("1859", "6", "1"), ("1858", "6", "1")]
     columns = {"dates": dates, "whites": ["A"] * 4, "blacks": ["B"] * 4, "results": ["1"] * 4}
     made: list[tuple[bytes, ...]] = []
-    read = text_table(range(4), columns)._replace(
-        made={"dates": lambda *parts: made.append(parts) or b"-".join(parts)}
+    read = text_table(
+        range(4), columns, made={"dates": lambda *parts: made.append(parts) or b"-".join(parts)}
     )
     records = FileRecords("x", read)
     assert told(records, "dates") == ["-".join(date).encode() for date in dates]
@@ -84,7 +85,7 @@ def test_moves_and_lines() -> None:
     strings = Strings()
     codes = np.zeros((4, 2), np.int32)
     batches = [Batch([2**31, 2**40], codes), Batch([3, 4], codes, moves=np.array([5, -6]))]
-    records = FileRecords("x", Table("text", strings, iter(batches)))
+    records = FileRecords("x", Table(Layout(), strings, iter(batches)))
     assert records.lines.tolist() == [2**31, 2**40, 3, 4]
     assert records.moves is not None
     assert records.moves.tolist() == [0, 0, 5, -6]

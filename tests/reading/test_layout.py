@@ -6,7 +6,8 @@ import pytest
 
 from tests.support.cases import each
 from ttt_cli.config.schema import DataConfig
-from ttt_cli.reading.layout import FURTHER, SYNONYMS, Layout, find_layout
+from ttt_cli.reading.batches import Layout
+from ttt_cli.reading.layout import FURTHER, SYNONYMS, find_layout
 from ttt_cli.support.errors import ConfigError, DataError
 
 

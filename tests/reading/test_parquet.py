@@ -86,10 +86,13 @@ def test_columns_are_mapped_like_headers(folder: Path) -> None:
     query = f'SELECT \'x\' AS "odd""name", {players}, 2 AS "home score", 1 AS away_score'
     content = written(query, folder)
     table = opened(content, columns={"year": "campaign"}, header=False)
-    assert table.kind == "goals"
+    assert table.layout.kind == "goals"
     assert rows(table) == [(1, "1858", "A", "B", ("2", "1"))]
     listed = opened(content, columns=["_", "year", "white", "black", "white_score", "black_score"])
-    assert (listed.kind, rows(listed)) == ("scores", rows(opened(content, columns={"year": "campaign"})))
+    assert (listed.layout.kind, rows(listed)) == (
+        "scores",
+        rows(opened(content, columns={"year": "campaign"})),
+    )
     named = opened(content, columns={"year": "campaign", "white": 'odd"name'})
     assert rows(named)[0][2] == "x"
     with pytest.raises(ConfigError, match="there is no column 'campain'"):

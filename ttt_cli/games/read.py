@@ -116,7 +116,9 @@ class Collector:
         notes = sorted([*records.rejects, *validated.notes, *records.notes], key=attrgetter("line"))
         self.problems += [Problem(records.path, *note) for note in notes]
         n = records.rows
-        file = _FileOfGames(FileReport(records.path, kind, digest, size, n, n, {}, chess=records.chess))
+        file = _FileOfGames(
+            FileReport(records.path, kind, digest, size, n, n, {}, chess=records.layout.chess)
+        )
         self._files.append(file)
         file.count_dropped(columns["reject_code"])
         columns = {name: column for name, column in columns.items() if column is not None}

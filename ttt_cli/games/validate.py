@@ -253,7 +253,7 @@ class Validated:
         """Read dates; returns the mask of repaired ones. Of an ambiguous one, periods of years use the year."""
         records, dictionary = self._records, self._dictionaries.dates
         texts, codes = _all_joined(records.distinct("dates"), "-"), records.codes("dates")
-        forms = DateForms(texts, data, records.unit)
+        forms = DateForms(texts, data, records.layout.unit)
         numbers = dictionary.ids((text, forms.of(text)) for text in texts)
         dates = [dictionary.parsed[number] for number in numbers.tolist()]
         by_year = data.period == "year"
@@ -303,7 +303,7 @@ class Validated:
             pairs, ids = np.unique(ids.astype(np.int64) * len(games) + many, return_inverse=True)
             raws = [(results[pair // len(games)], games[pair % len(games)]) for pair in pairs.tolist()]
         outcomes = parse_results(
-            dict(zip(results, counts_of(single, len(results)), strict=True)), records.kind
+            dict(zip(results, counts_of(single, len(results)), strict=True)), records.layout.kind
         )
         tallies = [tally_of(raw, count, outcomes[raw]) for raw, count in raws]
         known = [NO_TALLY if isinstance(tally, str) else tally for tally in tallies]
@@ -399,8 +399,8 @@ class Validated:
         used = self._reject_code == 0
         rows = np.array(counts_of(self.columns["result"][used], len(tallies)))
         lost, won = (int(rows @ tallies[:, column]) for column in (0, 2))
-        if self._records.winners or winner_named_first(lost, won):
-            how = "by its columns" if self._records.winners else f"in all {won:,} decisive records"
+        if self._records.layout.winners or winner_named_first(lost, won):
+            how = "by its columns" if self._records.layout.winners else f"in all {won:,} decisive records"
             self._note(reasons.WINNER_FIRST, [True], self._no_values, how, reasons.KEPT)
 
     def _notes(self, repaired: Mask) -> Iterator[Note]:

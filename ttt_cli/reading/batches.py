@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
 import numpy as np
@@ -24,9 +23,7 @@ _Coded = tuple[
 ResultKind = Literal["text", "scores", "goals", "sport", "winners"]  # how results are written
 
 DATES, WHITES, BLACKS, RESULTS, WEIGHTS = "dates", "whites", "blacks", "results", "weights"
-USUAL: Final[Mapping[str, tuple[int, ...]]] = MappingProxyType(
-    {DATES: (0,), WHITES: (1,), BLACKS: (2,), RESULTS: (3,)}
-)
+USUAL: Final[Mapping[str, tuple[int, ...]]] = {DATES: (0,), WHITES: (1,), BLACKS: (2,), RESULTS: (3,)}
 MOST_NOTES: Final = 100_000  # of a file that are kept
 _PIECE: Final = 1 << 20  # records processed at a time
 _MOST_PAIRS: Final = 1 << 24  # of two columns that are counted without sorting
@@ -55,44 +52,38 @@ class Batch(NamedTuple):
     moves: NDArray[np.int64] | None = None
 
 
-class Table(NamedTuple):
-    """An open file with its batches of records.
+class Layout(NamedTuple):
+    """The meaning of the columns of a file.
 
-    `kind`: how results are written. `columns`: the rows of the batches' codes for each column name (DATES to WEIGHTS,
-    and others such as `event`). `made`: functions that combine the values of several rows into one. `unit`: the period
-    that dates count, None for calendar dates. `chess`: whether the games are chess. `winners`: whether the two players
-    of a row are winner and loser.
+    `columns`: the fields of each column by name (DATES to WEIGHTS, and others such as `event`). The field -1 - k is not
+    in the file: its value is `constants[k]` in all rows. `kind`: how results are written. `made`: functions that
+    combine the values of several fields into one. `unit`: the period that dates count, None for calendar dates.
+    `chess`: whether the games are chess. `winners`: whether the two players of a row are winner and loser. `width` and
+    `header`: the number of fields in a row of a table, and whether the first row is a header.
     """
 
-    kind: ResultKind
-    strings: Strings
-    batches: Iterator[Batch]
     columns: Mapping[str, tuple[int, ...]] = USUAL
-    made: Mapping[str, Callable[..., Hashable]] = MappingProxyType({})
+    kind: ResultKind = "text"
+    made: Mapping[str, Callable[..., Hashable]] = {}
     unit: Period | None = None
     chess: bool = True
     winners: bool = False
+    width: int = 0
+    header: bool = False
+    constants: tuple[str, ...] = ()
+
+    @property
+    def used(self) -> tuple[int, ...]:
+        """All fields of the file that are used, each once, in its order."""
+        return tuple(sorted({index for indices in self.columns.values() for index in indices if index >= 0}))
 
 
-def text_table(
-    lines: Sequence[int],
-    columns: Mapping[str, Sequence[str | tuple[str, ...]]],
-    rejects: Sequence[Note] = (),
-    *,
-    kind: ResultKind = "text",
-    moves: NDArray[np.int64] | None = None,
-) -> Table:
-    """The `Table` of a small file. `columns`: a text for each line, or a tuple of texts (year, month, day)."""
-    rows: list[Sequence[str]] = []
-    places: dict[str, tuple[int, ...]] = {}
-    for name, values in columns.items():
-        parts = [value if isinstance(value, tuple) else (value,) for value in values]
-        places[name] = tuple(range(len(rows), len(rows) + len(parts[0] if parts else ("",))))
-        rows += zip(*parts, strict=True) if parts else [()]
-    strings = Strings()
-    texts = [text.encode("utf-8", "surrogateescape") for row in rows for text in row]
-    batch = Batch(lines, strings.ids(texts).reshape(len(rows), len(lines)), rejects, moves=moves)
-    return Table(kind, strings, iter([batch]), places)
+class Table(NamedTuple):
+    """An open file with its batches of records; their codes are in the order of `layout.used`."""
+
+    layout: Layout
+    strings: Strings
+    batches: Iterator[Batch]
 
 
 class FileRecords:
@@ -106,22 +97,22 @@ class FileRecords:
 
     def __init__(self, path: str, table: Table) -> None:
         self.path = path
-        self.kind, self.unit, self.chess, self.winners = table.kind, table.unit, table.chess, table.winners
-        self.further = tuple(name for name in table.columns if name not in USUAL)
+        self.layout = table.layout
+        self.further = tuple(name for name in table.layout.columns if name not in USUAL)
         self.rejects: list[Note] = []
         self.notes: list[Note] = []
         self._count = 0
         self.rejected: list[tuple[int, int]] = []  # line and reject code of all that could not be split
         lines: list[Codes] = []
         moves: list[Codes] = []
-        codes: list[list[Codes]] = [[] for _ in range(1 + max(map(max, table.columns.values())))]
+        codes: dict[int, list[Codes]] = {field: [] for field in table.layout.used}
         places = RecordPlaces()
         try:
             for batch in table.batches:
                 self._add_notes(batch)
                 if not (count := len(batch.lines)):
                     continue
-                for column, values in zip(codes, batch.codes, strict=True):
+                for column, values in zip(codes.values(), batch.codes, strict=True):
                     column.append(narrow(values, copy=True))
                 lines.append(narrow(places.several(np.asarray(batch.lines, np.int64))))
                 if batch.moves is not None and not moves:
@@ -134,7 +125,11 @@ class FileRecords:
             raise DataError(message, where=error.where or path, hint=error.hint) from error
         self.lines = _whole(lines)  # the place of each record (see `reports.RecordPlaces`)
         self.moves = _whole(moves) if moves else None
-        self._strings, self._columns = table.strings, _columns_of(table, [_whole(column) for column in codes])
+        fields = {field: _whole(column) for field, column in codes.items()}
+        for number, text in enumerate(table.layout.constants):
+            same = np.int32(table.strings.number(text.encode()))
+            fields[-1 - number] = np.broadcast_to(same, self._count)
+        self._strings, self._columns = table.strings, _columns_of(table, fields)
 
     def __len__(self) -> int:
         return self._count
@@ -175,17 +170,17 @@ class FileRecords:
         return spread(narrow(numbers), self._columns.pop(column)[0])
 
 
-def _columns_of(table: Table, codes: list[Codes]) -> dict[str, _Coded]:
-    """The columns by name. A column with several rows of `codes`, such as a date, becomes one of combined values."""
+def _columns_of(table: Table, codes: Mapping[int, Codes]) -> dict[str, _Coded]:
+    """The columns by name. A column of several fields, such as a date, becomes one of combined values."""
     columns: dict[str, _Coded] = {}
-    for name, rows in table.columns.items():
+    for name, fields in table.layout.columns.items():
         if name == WHITES:
-            sides = [codes[rows[0]], codes[table.columns[BLACKS][0]]]
+            sides = [codes[fields[0]], codes[table.layout.columns[BLACKS][0]]]
             columns |= zip((WHITES, BLACKS), _distinct(sides, len(table.strings)), strict=True)
         elif name != BLACKS:
-            parts = [_distinct([codes[row]], len(table.strings))[0] for row in rows]
-            make = table.made.get(name)
-            if make or len(rows) > 1:
+            parts = [_distinct([codes[field]], len(table.strings))[0] for field in fields]
+            make = table.layout.made.get(name)
+            if make or len(fields) > 1:
                 columns[name] = _joined(make, [(ids, table.strings.pick(numbers)) for ids, numbers in parts])
             else:
                 columns[name] = parts[0]

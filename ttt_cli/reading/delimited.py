@@ -3,7 +3,6 @@
 import csv
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from itertools import chain
 from typing import Any, Final
 
 import numpy as np
@@ -11,10 +10,10 @@ import pyarrow as pa
 import pyarrow.csv
 
 from ttt_cli.config.schema import DataConfig
-from ttt_cli.reading.batches import Batch, Note, Table
+from ttt_cli.reading.batches import Batch, Layout, Note, Table
 from ttt_cli.reading.columns import Strings
-from ttt_cli.reading.input import HEAD, DamagedInputError, pieces
-from ttt_cli.reading.layout import Layout, Row, find_layout
+from ttt_cli.reading.input import HEAD, DamagedInputError, peek, pieces
+from ttt_cli.reading.layout import find_layout
 from ttt_cli.reading.reports import BAD_ROW, DROPPED, TOO_LONG
 from ttt_cli.support.arrays import Mask, Places
 from ttt_cli.support.errors import DataError
@@ -27,6 +26,7 @@ ROW_LINES: Final = 50  # the most lines of one row; more means a quote that is n
 LONGEST: Final = 1 << 16  # bytes of a line read by pyarrow; the csv module limits fields
 _LF, _QUOTE = b'\n"'
 _MARK: Final = 0xEF  # the first byte of the byte order mark, which pyarrow skips
+Row = tuple[int, Sequence[str]]  # line and used fields
 Parsed = tuple[Places, list[Any], list[Row], list[Note]]  # lines and used columns, further rows, rejects
 
 
@@ -35,7 +35,7 @@ def read_delimited(blocks: Iterator[bytes], data: DataConfig, name: str) -> Tabl
 
     Raises ConfigError and DataError when its columns are not recognised (see `find_layout`).
     """
-    first = next(blocks, b"")
+    first, blocks = peek(blocks, HEAD)
     lines = first[:HEAD].decode("utf-8", "surrogateescape").split("\n")
     sample = [line for line in lines if line.strip()]
     if not sample:  # blanks that only Unicode knows
@@ -45,7 +45,7 @@ def read_delimited(blocks: Iterator[bytes], data: DataConfig, name: str) -> Tabl
     rows = [row for row in csv.reader(complete, delimiter=delimiter) if any(row)]
     layout = find_layout(rows or [sample[:1]], data, name)
     reader = TableReader(delimiter, layout)
-    return layout.table(reader.strings, reader.read(chain([first], blocks)))
+    return Table(layout, reader.strings, reader.read(blocks))
 
 
 def find_delimiter(lines: Sequence[str]) -> str:
@@ -137,12 +137,18 @@ class TableReader:
     def read(self, blocks: Iterable[bytes]) -> Iterator[Batch]:
         """The records of a table given as blocks, wherever these are cut."""
         header = int(self._layout.header)  # rows that are no records
-        for lines, columns, rows, rejects in self._parsed(blocks):
-            codes = list(map(self.strings.ids, columns))
-            batch = self._layout.batch(self.strings, lines, codes, rows, rejects)
-            if len(batch.lines) > header or rejects:
-                yield batch._replace(lines=batch.lines[header:], codes=batch.codes[:, header:])
-            header = header and int(not len(batch.lines))
+        for plain, columns, rows, rejects in self._parsed(blocks):
+            lines = np.concatenate([plain, np.array([line for line, _ in rows], np.int64)])
+            codes = np.array(list(map(self.strings.ids, columns)))
+            if rows:
+                texts = [text.encode("utf-8", "surrogateescape") for _, row in rows for text in row]
+                more = self.strings.ids(texts).reshape(len(rows), len(codes)).T
+                codes = np.concatenate([codes, more], axis=1)
+                order = np.argsort(lines, kind="stable")
+                lines, codes = lines[order], codes[:, order]
+            if len(lines) > header or rejects:
+                yield Batch(lines[header:], codes[:, header:], rejects)
+            header = header and int(not len(lines))
 
     def _parsed(self, blocks: Iterable[bytes]) -> Iterator[Parsed]:
         """The rows of each block, parsed in a thread while the next is read: pyarrow loses signals in the main one."""

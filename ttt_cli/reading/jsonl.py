@@ -9,8 +9,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
 from typing import Any, Final, NamedTuple
 
+import numpy as np
+
 from ttt_cli.config.schema import DataConfig
-from ttt_cli.reading.batches import Note, Table
+from ttt_cli.reading.batches import Batch, Note, Table
 from ttt_cli.reading.columns import Dictionary, Strings
 from ttt_cli.reading.delimited import long_line, whole_lines
 from ttt_cli.reading.input import HEAD, peek
@@ -158,10 +160,10 @@ def read_jsonl(blocks: Iterator[bytes], data: DataConfig, name: str) -> Table:
         ]
 
     batches = (
-        layout.batch(strings, places, [codes_of(key, found) for key in used], rejects=rejects)
+        Batch(places, np.array([codes_of(key, found) for key in used]), rejects)
         for places, found, rejects in chain([first], stream)
     )
-    return layout.table(strings, batches)
+    return Table(layout, strings, batches)
 
 
 def _in_lines(blocks: Iterable[bytes]) -> Iterator[Objects]:

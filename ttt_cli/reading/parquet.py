@@ -14,7 +14,7 @@ from ttt_cli.config.schema import DataConfig
 from ttt_cli.reading.batches import Batch, Table
 from ttt_cli.reading.columns import Strings
 from ttt_cli.reading.input import Expansion
-from ttt_cli.reading.layout import Layout, column_of, find_layout
+from ttt_cli.reading.layout import column_of, find_layout
 from ttt_cli.support.arrays import Ids
 from ttt_cli.support.errors import DataError
 
@@ -53,7 +53,7 @@ def read_parquet(blocks: Iterator[bytes], data: DataConfig, name: str) -> Table:
         layout = find_layout([names, *rows], data, name, named=True)
         strings = Strings()
         used = [names[index] for index in layout.used]
-        return layout.table(strings, _batches(opened, used, layout, strings, name, stack.pop_all()))
+        return Table(layout, strings, _batches(opened, used, strings, name, stack.pop_all()))
 
 
 @contextmanager
@@ -79,14 +79,14 @@ def _sample(opened: Any, names: Sequence[str], wanted: Sequence[str]) -> list[tu
 
 
 def _batches(
-    opened: Any, columns: list[str], layout: Layout, strings: Strings, name: str, stack: ExitStack
+    opened: Any, columns: list[str], strings: Strings, name: str, stack: ExitStack
 ) -> Iterator[Batch]:
     start = 1
     with stack, _errors(name):
         for batch in opened.iter_batches(_ROWS, columns=columns, use_threads=False):
             found = [_texts(batch.column(column)) for column in columns]
             codes = [strings.ids(values)[numbers] for values, numbers in found]
-            yield layout.batch(strings, np.arange(start, start + batch.num_rows), codes)
+            yield Batch(np.arange(start, start + batch.num_rows), np.array(codes))
             start += batch.num_rows
 
 

@@ -13,7 +13,7 @@ from ttt_cli.kernels import pgn as kernel
 from ttt_cli.kernels.pgn import COLUMNS, GROUP, NAMES, RESULT, mark_bytes
 from ttt_cli.reading import pgn_text
 from ttt_cli.reading import reports as reasons
-from ttt_cli.reading.batches import Batch, Note, Table
+from ttt_cli.reading.batches import Batch, Layout, Note, Table
 from ttt_cli.reading.columns import Strings
 from ttt_cli.reading.dates import known_date
 from ttt_cli.reading.input import DamagedInputError, decode, pieces
@@ -298,4 +298,4 @@ def read_pgn(blocks: Iterator[bytes], data: DataConfig, name: str) -> Table:  # 
     else:
         scanner = Scanner()
         strings, batches = scanner.strings, scanner.scan(pieces(blocks))
-    return Table("text", strings, batches, TAG_COLUMNS, MADE)
+    return Table(Layout(TAG_COLUMNS, made=MADE), strings, batches)
