@@ -232,7 +232,7 @@ class Engine:
         timeline = self._pieces.timeline
         if not self._holder.finds(timeline.room):
             parts: list[Array] = self._survive(partial(self._all, "beliefs"), whole=True)
-            return np.concatenate(parts, axis=2)
+            return np.concatenate(parts, axis=2) if len(parts) > 1 else parts[0]  # a copy takes memory
         found = timeline.room.empty("beliefs", (3, len(self.priors), timeline.n_nodes), np.float64)
         each = [(Shared(part),) for part in np.split(found, self._pieces.first_nodes, axis=2)]
         self._survive(partial(self._ask, "beliefs", each), whole=True)
