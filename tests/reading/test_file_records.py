@@ -11,10 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.support.collected import text_table
 from ttt_cli.api import fit, read_games, update
 from ttt_cli.reading import batches as file_records
-from ttt_cli.reading.batches import USUAL, Batch, FileRecords, Layout, Note, Table
+from ttt_cli.reading.batches import USUAL, Batch, FileRecords, Layout, Note, Table, text_table
 from ttt_cli.reading.columns import Strings
 from ttt_cli.reading.reports import REJECT_CODE, RecordPlaces, place_text
 

@@ -2,43 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterable, Mapping
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ttt_cli.config.schema import DataConfig
 from ttt_cli.games.read import Collector
 from ttt_cli.games.table import Records
-from ttt_cli.reading.batches import Batch, FileRecords, Layout, Note, Table
-from ttt_cli.reading.columns import Strings
+from ttt_cli.reading.batches import FileRecords, Note, text_table
 from ttt_cli.reading.reports import DROP_REASONS
 
 _OWN = ("date", "white", "black", "result", "weight", "moves")
 Row = Mapping[str, object]
-
-
-def text_table(
-    lines: Sequence[int],
-    columns: Mapping[str, Sequence[object]],
-    rejects: Sequence[Note] = (),
-    moves: NDArray[np.int64] | None = None,
-    **layout: Any,
-) -> Table:
-    """An open file with `columns`, each a text for each line, or a tuple of texts (year, month, day)."""
-    strings, parts, fields = Strings(), [], {}
-    for name, values in columns.items():
-        several = list(
-            zip(*(value if isinstance(value, tuple) else (value,) for value in values), strict=True)
-        )
-        several = several or [()]
-        fields[name] = tuple(range(len(parts), len(parts) + len(several)))
-        parts += several
-    codes = [strings.ids([text.encode("utf-8", "surrogateescape") for text in part]) for part in parts]
-    return Table(
-        Layout(fields, **layout), strings, iter([Batch(lines, np.array(codes), rejects, moves=moves)])
-    )
 
 
 def collector_of(

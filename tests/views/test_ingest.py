@@ -425,3 +425,23 @@ def test_a_country_is_not_another_one_whose_name_ends_alike(tmp_path: Path) -> N
     for header, found in (("white,black", 1), ("home_team,away_team", 0)):
         (tmp_path / "a.csv").write_text(f"date,{header},result\n{rows}")
         assert len(find_suspects(read_games([tmp_path / "a.csv"]))) == found
+
+
+@each(
+    "paths, folder",
+    [
+        (["a/b/x.pgn", "a/b/y.pgn"], "a/b/"),
+        (["a/b/x.pgn", "a/y.pgn"], "a/"),
+        (["/a/x.tar/m.pgn"], "/a/x.tar/"),
+        (["x.pgn", "a/y.pgn"], ""),
+        (["/a.pgn", "b.pgn"], ""),
+        (["<stdin>"], ""),
+    ],
+)
+def test_short_paths_leave_the_common_folder_out(paths: list[str], folder: str) -> None:
+    records = records_of(*([game("A, a", "B, b")] for _ in paths))
+    for file, path in zip(records.files, paths, strict=True):
+        object.__setattr__(file, "path", path)
+    for short, cut in ((True, len(folder)), (False, 0)):
+        found = IngestReport(records, short=short)
+        assert [found.place(row) for row in range(len(records))] == [f"{path[cut:]}:1" for path in paths]

@@ -86,7 +86,9 @@ def command(
         return
     form = fmt or default_format(out)
     asked_for = not suggest or form == "table" or fmt or only or out != "-"
-    report = IngestReport(records, top if top or only else MOST, suspects=not no_suspects)
+    report = IngestReport(
+        records, top if top or only else MOST, short=form == "table", suspects=not no_suspects
+    )
     if suggest != "-" and asked_for:
         room = max(min(width() - 40, 60), 10) if speaks_unicode(sys.stdout) else 0
         for number, rows in enumerate(report.shown(form, only, room)):

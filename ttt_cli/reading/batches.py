@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Final, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -84,6 +84,29 @@ class Table(NamedTuple):
     layout: Layout
     strings: Strings
     batches: Iterator[Batch]
+
+
+def text_table(
+    lines: Sequence[int],
+    columns: Mapping[str, Sequence[str | tuple[str, ...]]],
+    rejects: Sequence[Note] = (),
+    moves: NDArray[np.int64] | None = None,
+    **layout: Any,
+) -> Table:
+    """An open small file with `columns`, each a text for each line, or a tuple of texts (year, month, day)."""
+    strings, fields = Strings(), {}
+    parts: list[Sequence[str]] = []
+    for name, values in columns.items():
+        several = list(
+            zip(*(value if isinstance(value, tuple) else (value,) for value in values), strict=True)
+        )
+        several = several or [()]
+        fields[name] = tuple(range(len(parts), len(parts) + len(several)))
+        parts += several
+    codes = [strings.ids([text.encode("utf-8", "surrogateescape") for text in part]) for part in parts]
+    return Table(
+        Layout(fields, **layout), strings, iter([Batch(lines, np.array(codes), rejects, moves=moves)])
+    )
 
 
 class FileRecords:

@@ -5,8 +5,10 @@ from __future__ import annotations
 import math
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
 from functools import cached_property
-from pathlib import Path
+from os.path import commonpath
+from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -41,11 +43,17 @@ _EXAMPLES: Final = 3
 class IngestReport:
     """The ingest report: sections by name, each computed when it is used.
 
-    Long sections show their first `most` rows, all with None. Without `suspects` no names are compared.
+    Long sections show their first `most` rows, all with None. `short` paths leave out the folder of all files, shown in
+    the heading of `files`. Without `suspects` no names are compared.
     """
 
-    def __init__(self, records: Records, most: int | None = 10, *, suspects: bool = True) -> None:
+    def __init__(
+        self, records: Records, most: int | None = 10, *, short: bool = False, suspects: bool = True
+    ) -> None:
         self.records, self._most, self._compare_names = records, most, suspects
+        self.folder = ""
+        with suppress(ValueError):  # some paths are absolute, others not
+            self.folder = commonpath([PurePath(file.path).parent for file in records.files]) if short else ""
         self.rows: NDArray[np.int64] = np.flatnonzero(records.used)
         result = records.result.codes[self.rows]
         self.played: NDArray[np.int32] = records.tally.sum(axis=1).astype(np.int32)[result]
@@ -55,6 +63,8 @@ class IngestReport:
     def section(self, name: str) -> Rows:
         """The rows of a section, with its heading as the title."""
         heading, columns, read = SECTIONS[name]
+        if name == "files" and self.folder:
+            heading += f" in {self.folder}"
         found = list(read(self))
         most = len(found) if self._most is None or name in ("total", "years") else self._most
         if len(found) > most:
@@ -77,6 +87,14 @@ class IngestReport:
             rows = self.section(name)
             if only or (rows.rows and not hidden):
                 yield self._with_bars(room) if name == "years" and rows.rows else rows
+
+    def path(self, path: str) -> str:
+        """A path as it is shown."""
+        return path.removeprefix(f"{self.folder}/") if self.folder else path
+
+    def place(self, row: int) -> str:
+        """`file:line` of a record, as it is shown."""
+        return self.path(self.records.place(row))
 
     def _with_bars(self, room: int) -> Rows:
         """Games by year with bars; by decade where there are many years."""
@@ -176,14 +194,14 @@ def _files(report: IngestReport) -> Iterator[Row]:
     for file in report.records.files:
         repeats = file.noticed.get(reasons.DUPLICATE, 0) + file.dropped.get(reasons.DUPLICATE, 0)
         counts = file.rows, file.used, file.rows - file.used, repeats, file.size
-        yield file.path, file.kind, *counts
+        yield report.path(file.path), file.kind, *counts
 
 
 def _dropped(report: IngestReport) -> Iterator[Row]:
     """Records that are not used by reason, filters included, with the place of the first."""
     for reason, count in report.records.report.dropped.items():
         first = int(np.argmax(report.records.reject_code == reasons.REJECT_CODE[reason]))
-        yield reason, count, report.records.place(first)
+        yield reason, count, report.place(first)
 
 
 def _excluded(report: IngestReport) -> list[Row]:
@@ -209,7 +227,7 @@ def _odd(report: IngestReport) -> Iterator[Row]:
         if problem.action != reasons.DROPPED:
             found[problem.action, problem.reason].append(problem)
     for key, problems in sorted(found.items(), key=lambda item: (-len(item[1]), item[0])):
-        yield *key, len(problems), problems[0].place, problems[0].detail
+        yield *key, len(problems), report.path(problems[0].place), problems[0].detail
 
 
 def _over_time(report: IngestReport, step: int = 1) -> list[Row]:
@@ -247,7 +265,7 @@ def _duplicates(report: IngestReport) -> Iterator[Row]:
     for row, original in report.duplicates.tolist():
         white, black = (records.players[side[row]] for side in (records.white, records.black))
         game = records.date[row], white, black, records.result[row]
-        yield records.place(row), records.place(original), *game, bool(records.reject_code[row] == 0)
+        yield report.place(row), report.place(original), *game, bool(records.reject_code[row] == 0)
 
 
 def _not_persons(report: IngestReport) -> list[Row]:
