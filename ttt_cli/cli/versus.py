@@ -23,11 +23,12 @@ def command(
     All probabilities are A's. `stronger` is the probability of the higher skill. Outcomes are averaged over
     both colours unless a key names white, black or neutral.
     """
-    from ttt_cli.views.versus import versus_view
+    from ttt_cli.views.versus import versus_record, versus_view
 
-    view = versus_view(query.open(), a, b, at=at, at_b=at_b, games=games)
+    run = query.open()
+    view = versus_view(run, a, b, at=at, at_b=at_b, games=games)
     say(*view.notes)
-    if record:
-        query.show(view.record)
-    else:
-        query.show(view.report, view.record)
+    tables = [] if record else [view.report]
+    if record or query.titled:
+        tables.append(versus_record(run, view.players))
+    query.show(*tables)

@@ -32,8 +32,6 @@ from ttt_cli.support.errors import ConfigError, LookupFailed, RunError
 from ttt_cli.support.progress import waiting
 
 if TYPE_CHECKING:
-    from scipy.sparse import csr_array
-
     from ttt_cli.config.schema import Period
     from ttt_cli.gaussian.factor import Factor
     from ttt_cli.runs.meta import RunMeta
@@ -163,7 +161,7 @@ class JointSkills:
         _, parts = self._groups([*([skill] for skill in ones), *groups])
         found = []
         for one, others in zip(parts[: len(ones)], parts[len(ones) :], strict=True):
-            x, _ = self._solved(one, np.ones(1), exact)
+            x, _ = self._solved(self._columns(one)[:, 0], exact)
             found.append(self._at(others, x) + self._own_noise(one, others))
         return found
 
@@ -179,7 +177,7 @@ class JointSkills:
             variances = [w @ own @ w for w, own in zip(weights, self.within(groups), strict=True)]
         else:
             for part, w in zip(self._groups(groups)[1], weights, strict=True):
-                x, r = self._solved(part, w, exact)
+                x, r = self._solved(self._columns(part) @ w, exact)
                 own = w @ self._own_noise(part.of(np.s_[:, None]), part) @ w
                 variances.append(w @ self._at(part, x) + x @ r + own)
         return [self._slope * max(float(variance), 0.0) ** 0.5 for variance in variances]
@@ -207,10 +205,10 @@ class JointSkills:
         points, rng = self._points(skills), np.random.default_rng(seed)
         if len(skills) <= MOST_TOGETHER:
             return _drawn(rng, self.covariance(skills), n) + points.mean
-        weights, found = self._weights(points), np.empty((n, len(points.node)))
+        found = np.empty((n, len(points.node)))
         for begin in range(0, n, AT_ONCE):
             z = rng.standard_normal((min(AT_ONCE, n - begin), len(self._a.diagonal)))
-            found[begin : begin + AT_ONCE] = (weights @ self._factor.coloured(z.T)).T
+            found[begin : begin + AT_ONCE] = self._at(points, self._factor.coloured(z.T)).T
         moved = np.flatnonzero(self._own_noise(points, points))
         for node in np.unique(points.node[moved]):
             part = moved[points.node[moved] == node]
@@ -240,24 +238,22 @@ class JointSkills:
         return place, np.stack([1.0 - points.share, points.share])
 
     def _at(self, points: _Points, x: Array) -> Array:
-        """Interpolate variables x, (skills,), without scipy, whose import takes longer."""
-        place, share = self._variables(points)
-        return np.asarray((share * x[place]).sum(axis=0))
+        """W' x: variables x, (variables, ...), interpolated at skills, (skills, ...); without their own noise.
 
-    def _weights(self, points: _Points) -> csr_array:
-        """Interpolation weights W of skills, (skills, variables); without the skills' own noise."""
-        from scipy.sparse import csr_array
+        scipy's sparse products are faster by less than its import takes.
+        """
+        (before, after), (weight, further) = self._variables(points)
+        return np.asarray((weight * x[before].T + further * x[after].T).T)
 
+    def _columns(self, points: _Points) -> Array:
+        """Interpolation weights W of skills, (variables, skills)."""
         place, share = self._variables(points)
-        count = place.shape[1]
-        entries = share.ravel(), (np.tile(np.arange(count), 2), place.ravel())
-        return csr_array(entries, shape=(count, len(self._a.diagonal)))
+        found = np.zeros((len(self._a.diagonal), place.shape[1]))
+        np.add.at(found, (place, np.arange(place.shape[1])), share)
+        return found
 
-    def _solved(self, points: _Points, w: Array, exact: float) -> tuple[Array, Array]:
-        """x of A x = W w and the residual, for weights w of skills."""
-        place, share = self._variables(points)
-        b = np.zeros(len(self._a.diagonal))
-        np.add.at(b, place, share * w)
+    def _solved(self, b: Array, exact: float) -> tuple[Array, Array]:
+        """x of A x = b and the residual."""
         with self._checked():
             return self._a.solve(b, residual=exact)
 
@@ -269,26 +265,26 @@ class JointSkills:
         return np.where(one.node == other.node, step * low * (1.0 - high) + onward, 0.0)
 
     def _covariance(self, points: _Points, exact: float, *, few: bool) -> Array:
-        """W A^-1 W' for the weights W of skills, and their own noise.
+        """W' A^-1 W for the weights W of skills, and their own noise.
 
-        Of few, from approximate solutions X with residuals R it is W X + X'R + R'A^-1 R. The last term is neglected.
+        Of few, from approximate solutions X with residuals R it is W'X + X'R + R'A^-1 R. The last term is neglected.
         """
-        weights, count = self._weights(points), len(points.node)
+        count = len(points.node)
         if few:
-            with self._checked():
-                solved = [self._a.solve(b, residual=exact) for b in weights.toarray()]
-            x, r = (np.array([pair[k] for pair in solved]).reshape(weights.shape).T for k in (0, 1))
-            found = weights @ x + x.T @ r
+            b = self._columns(points)
+            solved = [self._solved(one, exact) for one in b.T]
+            x, r = (np.array([pair[k] for pair in solved]).reshape(b.T.shape).T for k in (0, 1))
+            found = self._at(points, x) + x.T @ r
         else:
             found = np.empty((count, count))
             for begin in range(0, count, AT_ONCE):
                 part = slice(begin, begin + AT_ONCE)
-                columns = weights[part].toarray().T
+                b = self._columns(points.of(part))
                 if self._affordable:
-                    x = self._factor.solve(columns)
+                    x = self._factor.solve(b)
                 else:
-                    x = np.array([self._a.solve(b, residual=EXACT**2)[0] for b in columns.T]).T
-                found[:, part] = weights @ x
+                    x = np.array([self._solved(one, EXACT**2)[0] for one in b.T]).T
+                found[:, part] = self._at(points, x)
         found += self._own_noise(points.of(np.s_[:, None]), points)
         return np.asarray(0.5 * (found + found.T))
 

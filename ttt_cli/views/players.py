@@ -14,7 +14,7 @@ from ttt_cli.views.run import run_line, side_names
 from ttt_cli.views.text_charts import chart
 
 Sides = tuple[str, str]  # what the side named first and the other are called
-_EXACT: Final = 1e-3  # covariances, relative to the variances
+_EXACT: Final = 1e-2  # of solutions: expected scores are exact to about 1e-4 then
 NEUTRAL: Final = "neutral"  # as what a side is called that has no advantage
 _COLOURS: Final[Sides] = ("white", "black")
 _DECIMALS: Final = {"score": 3, "expected": 3, "opponents_mean": 1, "mean": 1, "opponent_mean": 1, "p_win": 3}

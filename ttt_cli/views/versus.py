@@ -18,6 +18,13 @@ TAKEN: Final = {
     "joint": "their skills taken together, from the joint posterior",
     "independent": "their skills taken as independent",
 }
+_PLAYED_KEYS: Final = ("played", "wins", "draws", "losses")
+_PLAYED: Final = """
+SELECT sum(weight), sum(weight) FILTER (won > 0), sum(weight) FILTER (won = 0), sum(weight) FILTER (won < 0)
+FROM (SELECT weight, CASE result WHEN '1/2-1/2' THEN 0 WHEN '1-0' THEN 1 ELSE -1 END
+             * CASE white WHEN $1 THEN 1 ELSE -1 END AS won
+      FROM games WHERE (white = $1 AND black = $2) OR (white = $2 AND black = $1))
+"""
 _SKILL: Final = "SELECT skill FROM skills_within({0}, {0}, NULL) AS skill WHERE player = ?"  # as a dict
 EXACT: Final = 1e-4  # the variance of a difference to the square of it
 CAUTION: Final = (
@@ -27,17 +34,17 @@ CAUTION: Final = (
 
 @dataclass(frozen=True)
 class VersusView:
-    """The report, the record by period, and remarks on names, periods and comparability."""
+    """The names of both, the report, and remarks on names, periods and comparability."""
 
+    players: tuple[str, str]
     report: Rows
-    record: Rows
     notes: tuple[str, ...]
 
 
 def versus_view(
     run: Run, a: str, b: str, *, at: str | None = None, at_b: str | None = None, games: int | None = None
 ) -> VersusView:
-    """Probabilities of a game, and of a match of `games`, between A and B, and the record of their own games.
+    """Probabilities of a game, and of a match of `games`, between A and B, and sums of the games they played.
 
     `at`, `at_b`: periods of A and B, or `peak`; `at` alone applies to both. By default the last period of both, else
     the peak of each. Probabilities are A's, joint where the run has a joint posterior. Raises LookupFailed.
@@ -53,7 +60,7 @@ def versus_view(
             run.select(_SKILL.format(n), [player])[1][0][0]
             for player, n in zip((first, second), chosen, strict=True)
         )
-        played = games_of(run, first, second)
+        played = run.select(_PLAYED, [first, second])[1][0]
         sides = [run.scale.points(one) for one in (own, their)]
         sd, how = None, None
         if own["sd"] is not None and their["sd"] is not None:
@@ -89,16 +96,22 @@ def versus_view(
         )
         for level in _LEVELS:
             facts[f"match_low_{level}"], facts[f"match_high_{level}"] = promised.interval(level / 100)
-    sums = tally(played)
-    facts |= {"played": sums.games, "wins": sums.wins, "draws": sums.draws, "losses": sums.losses}
+    facts |= {key: n or 0 for key, n in zip(_PLAYED_KEYS, played, strict=True)}
     decimals = {key: 1 if key.startswith(("mean", "sd", "lead")) else 3 for key in facts}
     title = (f"{first} against {second}", *([TAKEN[how]] if how else []), run_line(run))
     chosen_words = f"{first} in {own['period']}, {second} in {their['period']}: {why}"
     report = Rows(tuple(facts), [tuple(facts.values())], title, decimals, single=True)
     caution = [CAUTION.format(own["period"], their["period"])] if own["period"] != their["period"] else []
     notes = (*(one.note for one in found if one.note), chosen_words, *caution)
-    record = f"{first} against {second}: {sums.words}"
-    return VersusView(report, record_rows(first, played, (record,), side_names(run)), notes)
+    return VersusView((first, second), report, notes)
+
+
+def versus_record(run: Run, players: tuple[str, str]) -> Rows:
+    """The record of the first player against the second by period and colour; names as in the run."""
+    with run:
+        played = games_of(run, *players)
+    title = f"{players[0]} against {players[1]}: {tally(played).words}"
+    return record_rows(players[0], played, (title,), side_names(run))
 
 
 def _periods(run: Run, a: str, b: str, at: str | None, at_b: str | None) -> tuple[tuple[int, int], str]:

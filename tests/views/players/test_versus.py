@@ -14,7 +14,7 @@ from ttt_cli.support.errors import LookupFailed
 from ttt_cli.systems import ttt
 from ttt_cli.views.probability import colour_blind, match, stronger
 from ttt_cli.views.rankings import Eligible, ranking
-from ttt_cli.views.versus import VersusView, versus_view
+from ttt_cli.views.versus import VersusView, versus_record, versus_view
 
 LATER = ("1901", "Lasker, Emanuel", "Janowski, David", "1-0")
 
@@ -55,7 +55,7 @@ def test_without_a_common_period_peaks_and_a_caution(run: Run) -> None:
     assert (found["period_a"], found["period_b"], found["played"]) == ("1858", "1901", 0)
     assert "each at the peak" in view.notes[0]
     assert "only through chains of opponents" in view.notes[1]
-    assert list(view.record.rows) == []
+    assert list(versus_record(run, view.players).rows) == []
 
 
 @each(
@@ -98,11 +98,13 @@ def test_with_whites_advantage_each_colour_has_its_own(run: Run) -> None:
 
 def test_the_record_of_their_games(run: Run) -> None:
     view = versus_view(run, "anderssen", "paulsen")
-    assert [row[1:7] for row in view.record.rows] == [
+    assert [facts(view)[key] for key in ("played", "wins", "draws", "losses")] == [2, 0, 1, 1]
+    record = versus_record(run, view.players)
+    assert [row[1:7] for row in record.rows] == [
         ("1861", "both", 1, 0, 0, 1), ("1861", "white", 1, 0, 0, 1),
         ("1862", "both", 1, 0, 1, 0), ("1862", "black", 1, 0, 1, 0),
     ]  # fmt: skip
-    assert view.record.title == ("Anderssen, Adolf against Paulsen, Louis: +0 =1 -1",)
+    assert record.title == ("Anderssen, Adolf against Paulsen, Louis: +0 =1 -1",)
 
 
 def test_a_match_and_a_model_with_margins_of_its_own(tmp_path: Path) -> None:
