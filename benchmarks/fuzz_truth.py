@@ -27,7 +27,7 @@ from ttt_cli.reading import delimited
 from ttt_cli.reading import input as text
 from ttt_cli.reading.batches import Note, Table
 from ttt_cli.reading.delimited import read_delimited
-from ttt_cli.reading.input import plain_blocks, text_of
+from ttt_cli.reading.input import plain_blocks
 from ttt_cli.reading.jsonl import read_jsonl
 from ttt_cli.support.errors import TttError
 
@@ -137,7 +137,7 @@ def wrong_rows(rows: Iterable[Sequence[object]], games: Sequence[Truth]) -> list
     wrong: list[object] = []
     met: Counter[str] = Counter()
     for row in rows:
-        date, white, black, result = map(text_of, row)
+        date, white, black, result = map(str, row)
         if not (white.startswith("w") and white[1:].isdigit()):
             wrong += [row] if black.startswith("b") else []
             continue

@@ -25,7 +25,7 @@ from ttt_cli.games.players import read_aliases
 from ttt_cli.games.validate import POINTS, odds_points
 from ttt_cli.reading import reports as reasons
 from ttt_cli.reading import sources
-from ttt_cli.reading.dates import parse_date
+from ttt_cli.reading.dates import parse_dates
 from ttt_cli.reading.layout import SYNONYMS
 from ttt_cli.reading.results import parse_result
 from ttt_cli.runs.lookup import find_scale, parse_anchor
@@ -123,8 +123,9 @@ def test_the_dates_and_results_of_the_page_are_read_as_it_says() -> None:
     dates = section(read("reading.md"), "## Dates")
     shown = re.findall(r"`(\d[^`]+)`", dates)
     assert len(shown) == 13
-    assert {parse_date(text).reason for text in shown} == {None}
-    assert {parse_date(text).day for text in shown if parse_date(text).precision == 2} == {-40742}
+    found = [parse_dates([text], DataConfig()) for text in shown]
+    assert not any(date.repaired[0] or date.reject_code[0] for date in found)
+    assert {date.day[0] for date in found if date.precision[0] == 2} == {-40742}
     results = re.findall(r"`([^`]+)`", section(read("reading.md"), "## Results").partition(", or White's")[0])
     assert [parse_result(text) for text in results] == [2, 1, 1, 0, 2, 1, 2, 1, 0]
 

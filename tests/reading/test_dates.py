@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import date
+from typing import NamedTuple
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -12,21 +13,33 @@ from ttt_cli.config.schema import DataConfig, Period
 from ttt_cli.games.table import PRECISION_DAY as DAY
 from ttt_cli.games.table import PRECISION_MONTH as MONTH
 from ttt_cli.games.table import PRECISION_YEAR as YEAR
-from ttt_cli.reading.dates import (
-    DateForm,
-    DateForms,
-    DateOrder,
-    GameDate,
-    has_two_digits,
-    is_number,
-    parse_date,
-)
+from ttt_cli.reading.dates import Dates, parse_dates
+from ttt_cli.reading.reports import DROP_REASONS, NUMBERED_DATE, TWO_DIGIT_YEAR
 
 Day = tuple[int, int, int]
 
 
 def days(year: int, month: int, day: int) -> int:
     return (date(year, month, day) - date(1970, 1, 1)).days
+
+
+class GameDate(NamedTuple):
+    day: int
+    precision: int
+    reason: str | None = None
+    repaired: bool = False
+    unread: bool = False
+
+
+def columns(*texts: str, unit: Period | None = None, **config: object) -> Dates:
+    return parse_dates(texts, DataConfig.model_validate(config), unit)
+
+
+def parsed(*texts: str, unit: Period | None = None, **config: object) -> list[GameDate]:
+    found = columns(*texts, unit=unit, **config)
+    why = [(None, *DROP_REASONS)[code] for code in found.reject_code.tolist()]
+    rows = found.day.tolist(), found.precision.tolist(), why, found.repaired.tolist(), found.unread.tolist()
+    return [GameDate(*row) for row in zip(*rows, strict=True)]
 
 
 @each(
@@ -60,7 +73,8 @@ def days(year: int, month: int, day: int) -> int:
     ],
 )
 def test_what_is_known(texts: list[str], expected: Day, precision: int) -> None:
-    assert set(map(parse_date, texts)) == {GameDate(days(*expected), precision)}
+    for text in texts:
+        assert parsed(text) == [GameDate(days(*expected), precision)]
 
 
 @each(
@@ -75,9 +89,7 @@ def test_what_is_known(texts: list[str], expected: Day, precision: int) -> None:
 def test_impossible_parts_are_left_out_and_said(texts: list[str], expected: Day, precision: int) -> None:
     for text in texts:
         unread = text == "1858.13.01"  # a month that cannot be
-        assert parse_date(text) == GameDate(
-            days(*expected), precision, "bad date", repaired=True, unread=unread
-        )
+        assert parsed(text) == [GameDate(days(*expected), precision, repaired=True, unread=unread)]
 
 
 @each(
@@ -87,24 +99,22 @@ def test_impossible_parts_are_left_out_and_said(texts: list[str], expected: Day,
         ("03/02/1921", "mdy", (1921, 3, 2), DAY),
         ("??/02/1921", "dmy", (1921, 2, 14), MONTH),
         ("02/??/1921", "mdy", (1921, 2, 14), MONTH),
-        ("03.02.1921", None, (1921, 2, 3), DAY),
+        ("03.02.1921", "auto", (1921, 2, 3), DAY),
         ("03.02.1921", "mdy", (1921, 3, 2), DAY),
         ("03-02-1921", "mdy", (1921, 3, 2), DAY),
         ("1921-03-02", "dmy", (1921, 3, 2), DAY),
-        ("02/02/1921", None, (1921, 2, 2), DAY),
+        ("02/02/1921", "auto", (1921, 2, 2), DAY),
         ("28/02/1921-03/02/1922", "dmy", (1922, 2, 3), DAY),
     ],
 )
-def test_day_and_month_are_read_in_the_order_of_their_form(
-    text: str, order: DateOrder | None, expected: Day, precision: int
-) -> None:
-    assert parse_date(text, DateForm(order)) == GameDate(days(*expected), precision)
+def test_day_and_month_are_read_in_their_order(text: str, order: str, expected: Day, precision: int) -> None:
+    assert parsed(text, dates=order) == [GameDate(days(*expected), precision)]
 
 
-@each("text, order", [("03/04/1858", None), ("03-04-1858", "ymd")])
-def test_without_an_order_the_year_is_kept(text: str, order: DateOrder | None) -> None:
-    found = parse_date(text, DateForm(order))
-    assert found == GameDate(days(1858, 7, 2), YEAR, ambiguous=True, unread=True)
+@each("text, order", [("03/04/1858", "auto"), ("03-04-1858", "ymd")])
+def test_without_an_order_the_year_is_kept(text: str, order: str) -> None:
+    assert parsed(text, dates=order) == [GameDate(days(1858, 7, 2), YEAR, unread=True)]
+    assert columns(text, dates=order).odd["day or month first"].all()
 
 
 @each(
@@ -118,11 +128,11 @@ def test_without_an_order_the_year_is_kept(text: str, order: DateOrder | None) -
         ("93-Aug-14", "ymd", 1900, (1993, 8, 14)),
     ],
 )
-def test_years_of_two_digits(text: str, order: DateOrder, century: int, expected: Day) -> None:
-    assert has_two_digits(text)
-    assert parse_date(text, DateForm(order, century)) == GameDate(days(*expected), DAY)
-    for form in (DateForm(), DateForm(order), DateForm(century=century)):
-        assert parse_date(text, form) == GameDate(0, YEAR, "bad date")
+def test_years_of_two_digits(text: str, order: str, century: int, expected: Day) -> None:
+    assert parsed(text, dates=order, century=century) == [GameDate(days(*expected), DAY)]
+    for config in ({}, {"dates": order}, {"century": century}):
+        assert parsed(text, **config) == [GameDate(0, YEAR, "bad date")]
+        assert columns(text, **config).odd[TWO_DIGIT_YEAR].all()
 
 
 @each(
@@ -130,8 +140,8 @@ def test_years_of_two_digits(text: str, order: DateOrder, century: int, expected
     [
         ("1", "month", (2000, 1, 16), MONTH),
         ("14", "month", (2001, 2, 14), MONTH),
-        ("1", "year", (2000, 7, 16), YEAR),
-        ("3", "year", (2002, 7, 16), YEAR),
+        ("1", "year", (2000, 7, 1), YEAR),
+        ("3", "year", (2002, 7, 2), YEAR),
         ("2", "quarter", (2000, 5, 16), MONTH),
         ("1", "week", (2000, 1, 6), DAY),
         ("2", "week", (2000, 1, 13), DAY),
@@ -139,8 +149,8 @@ def test_years_of_two_digits(text: str, order: DateOrder, century: int, expected
     ],
 )
 def test_numbers_of_periods(text: str, unit: Period, expected: Day, precision: int) -> None:
-    assert is_number(text)
-    assert parse_date(text, DateForm(unit=unit)) == GameDate(days(*expected), precision)
+    assert parsed(text, unit=unit) == [GameDate(days(*expected), precision)]
+    assert columns(text).odd[NUMBERED_DATE].all()
 
 
 BEYOND = [
@@ -157,20 +167,24 @@ BEYOND = [
 
 
 @each(
-    "texts, form, reason",
+    "texts, unit, reason",
     [
-        (["?", ""], DateForm(unit="month"), "no date"),
-        (["1.5", "999999"], DateForm(unit="month"), "bad date"),
-        (["1851-1850", "1850.07.01-1850.06.15"], DateForm(), None),  # a range does not run backwards
-        (["", "?", "????.??.??", "18??.??.??", "0000.00.00", "0", "-", "????.06.15"], DateForm(), "no date"),
-        (["..", "185?"], DateForm(), "no date"),
-        (["soon", "58", "12", "1858 or 1859", "99.99.99", "१८५८", *BEYOND], DateForm(), "bad date"),
+        (["?", ""], "month", "no date"),
+        (["1.5", "999999"], "month", "bad date"),
+        (["999999"], "week", "bad date"),
+        (["1851-1850", "1850.07.01-1850.06.15"], None, "bad date"),  # a range does not run backwards
+        (["", "?", "????.??.??", "18??.??.??", "0000.00.00", "0", "-", "????.06.15"], None, "no date"),
+        (["..", "185?"], None, "no date"),
+        (["soon", "58", "12", "1858 or 1859", "99.99.99", "१८५८", *BEYOND], None, "bad date"),
     ],
 )
-def test_what_is_no_date(texts: list[str], form: DateForm, reason: str | None) -> None:
+def test_what_is_no_date(texts: list[str], unit: Period | None, reason: str) -> None:
     for text in texts:
-        found = parse_date(text, form)
-        assert found.reason == "bad date" if reason is None else found == GameDate(0, YEAR, reason)
+        found = parsed(text, unit=unit, dates="number" if unit else "auto")
+        if found[0].repaired:
+            assert text == "1850.07.01-1850.06.15"
+        else:
+            assert found == [GameDate(0, YEAR, reason)]
 
 
 @given(
@@ -179,8 +193,8 @@ def test_what_is_no_date(texts: list[str], form: DateForm, reason: str | None) -
 )
 def test_every_day_is_itself_and_a_month_its_middle(day: date, form: str) -> None:
     text = form.format(day.year, day.month, day.day)
-    assert parse_date(text) == GameDate((day - date(1970, 1, 1)).days, DAY)
-    middle = parse_date(f"{day:%Y-%m}".zfill(7)).day
+    assert parsed(text) == [GameDate((day - date(1970, 1, 1)).days, DAY)]
+    middle = parsed(f"{day:%Y-%m}".zfill(7))[0].day
     before = middle - days(day.year, day.month, 1)
     after = days(day.year + day.month // 12, day.month % 12 + 1, 1) - 1 - middle
     assert 0 <= after - before <= 1
@@ -188,55 +202,59 @@ def test_every_day_is_itself_and_a_month_its_middle(day: date, form: str) -> Non
 
 @given(st.text(alphabet="0123456789?.-/ x", max_size=14) | st.text(max_size=20))
 def test_anything_gives_a_date_or_a_reason(text: str) -> None:
-    found = parse_date(text)
+    (found,) = parsed(text)
     assert found.reason in (None, "no date", "bad date")
-    if found.repaired or found.reason is None:
-        assert found.day == parse_date(date.fromordinal(found.day + 719163).isoformat()).day
-    assert not found.repaired or found.reason == "bad date"
-
-
-def forms(texts: list[str], unit: Period | None = None, **config: object) -> DateForms:
-    return DateForms(texts, DataConfig.model_validate(config), unit)
+    if found.reason is None:
+        assert found.day == parsed(date.fromordinal(found.day + 719163).isoformat())[0].day
+    else:
+        assert found == GameDate(0, YEAR, found.reason)
 
 
 @each(
     "texts, order",
     [
-        (["03/02/1921", "25/02/1921"], "dmy"),
-        (["03/02/1921", "02/25/1921"], "mdy"),
-        (["03/02/1921", "25/02/1921", "02/25/1921"], None),
-        (["03/02/1921", "1921/02/25", "25.02.1921", "31/31/1921", "0/25/1921"], None),
+        (["25/02/1921"], "dmy"),
+        (["02/25/1921"], "mdy"),
+        (["25/02/1921", "02/25/1921"], None),
+        (["1921/02/25", "25.02.1921", "31/31/1921", "0/25/1921", "1/25/02/1921"], None),
         (["25/2/1921 20:15"], "dmy"),
         (["3/2/1921-25/2/1921"], "dmy"),
     ],
 )
-def test_a_day_above_12_tells_the_order(texts: list[str], order: DateOrder | None) -> None:
-    assert forms(texts).of("03/04/1921") == DateForm(order)
-    assert forms(texts[:1], dates="mdy").of("03/04/1921") == DateForm("mdy", 1871)
+def test_a_day_above_12_tells_the_order(texts: list[str], order: str | None) -> None:
+    days_of = {"dmy": days(1921, 4, 3), "mdy": days(1921, 3, 4), None: days(1921, 7, 2)}
+    found = columns("03/04/1921", *texts)
+    assert (found.day[0], found.unread[0]) == (days_of[order], order is None)
+    assert parsed("03/04/21", *texts, dates="mdy")[0] == GameDate(days_of["mdy"], DAY)
+
+
+def test_a_file_with_both_orders() -> None:
+    found = columns("03/04/1921", "25/02/1921", "02/25/1921", "25/02/1921-03/26/1921")
+    assert found.odd["day first and month first"].tolist() == [False, False, True, False]
+    assert found.day_first == "25/02/1921"
 
 
 def test_each_separator_has_its_order() -> None:
-    found = forms(["02-25-1921", "25/02/1921", "01.02.1921", "1921-25-02"])
-    expected = [DateForm("mdy"), DateForm("dmy"), DateForm()]
-    assert [found.of(f"03{sign}04{sign}1921") for sign in "-/."] == expected
-    assert found.of("1921-04-03") is None
+    asked = [f"03{sign}04{sign}1921" for sign in "-/."]
+    found = columns(*asked, "1921-04-03", "02-25-1921", "25/02/1921", "01.02.1921", "1921-25-02")
+    assert found.day[:4].tolist() == [days(1921, 3, 4), *[days(1921, 4, 3)] * 3]
 
 
 @each(
-    "texts, config, century",
+    "texts, config, year",
     [
         (["14/08/93"], {"dates": "dmy"}, None),
         (["14/08/93"], {"dates": "auto", "century": 1900}, None),
-        (["14/08/93"], {"dates": "dmy", "century": 1900}, 1900),
-        (["14/08/93", "1/1/1995", "2005"], {"dates": "dmy"}, 1950),
+        (["14/08/93"], {"dates": "dmy", "century": 1900}, 1993),
+        (["14/08/93", "1/1/1995", "2005"], {"dates": "dmy"}, 1993),
+        (["14/08/03", "1/1/1995", "2005"], {"dates": "dmy"}, 2003),
         (["14/08/93", "1/1/1895", "2005"], {"dates": "dmy"}, None),
         (["14/08/93", "01.01.0005"], {"dates": "dmy"}, None),  # a year out of range
     ],
 )
-def test_the_century_of_two_digits(texts: list[str], config: dict[str, object], century: int | None) -> None:
-    form = forms(texts, **config).of("14/08/93")
-    assert form is not None
-    assert form.century == century
+def test_the_century_of_two_digits(texts: list[str], config: dict[str, object], year: int | None) -> None:
+    expected = GameDate(days(year, 8, 14), DAY) if year else GameDate(0, YEAR, "bad date")
+    assert parsed(*texts, **config)[0] == expected
 
 
 @each(
@@ -255,4 +273,4 @@ def test_the_century_of_two_digits(texts: list[str], config: dict[str, object], 
 def test_when_dates_are_numbers(
     texts: list[str], unit: Period | None, config: dict[str, object], expected: Period | None
 ) -> None:
-    assert forms(texts, unit, **config).unit == expected
+    assert columns(*texts, unit=unit, **config).unit == expected

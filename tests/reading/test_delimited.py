@@ -49,7 +49,7 @@ def test_rows_and_their_lines() -> None:
     assert quoted == [(2, "1858", "A\nB\n\nC", "D", "1-0"), (6, "1859", "E", "F", "0-1")]
     assert rejects == []
     parts, _ = read("year,month,white,black,white_score,black_score,weight\n1858,6,A,B,1,0,2.5\n")
-    assert parts == [(2, ("1858", "6"), "A", "B", ("1", "0"), "2.5")]
+    assert parts == [(2, "1858-6", "A", "B", ("1", "0"), "2.5")]
     assert read((HEADER + "1858,Löwenthal,B,1-0\n").encode("cp1252"))[0][0][2] == "Löwenthal"
 
 

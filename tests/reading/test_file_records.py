@@ -15,6 +15,7 @@ from ttt_cli.api import fit, read_games, update
 from ttt_cli.reading import batches as file_records
 from ttt_cli.reading.batches import USUAL, Batch, FileRecords, Layout, Note, Table, text_table
 from ttt_cli.reading.columns import Strings
+from ttt_cli.reading.input import decode
 from ttt_cli.reading.reports import REJECT_CODE, RecordPlaces, place_text
 
 NAMES = ("dates", "whites", "blacks", "results", "event")
@@ -38,7 +39,7 @@ def told(records: FileRecords, column: str) -> list[Hashable]:
 @given(st.lists(st.lists(st.tuples(*[st.sampled_from(["a", "b", "c", ""])] * 5), max_size=6), max_size=5))
 def test_values_come_back(batches: list[list[tuple[str, str, str, str, str]]]) -> None:
     records = FileRecords("x", table(*batches))
-    rows = [tuple(text.encode() for text in row) for rows in batches for row in rows]
+    rows = [row for rows in batches for row in rows]
     for place, column in enumerate(NAMES):
         assert told(records, column) == [row[place] for row in rows]
     assert list(records.distinct("dates")) == list(dict.fromkeys(row[0] for row in rows))
@@ -53,12 +54,10 @@ def test_several_columns_become_one(most: int, monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setattr(file_records, "_MOST_PAIRS", most)
     dates = [("1858", "6", "1"), ("1858", "7", ""), ("1859", "6", "1"), ("1858", "6", "1")]
     columns = {"dates": dates, "whites": ["A"] * 4, "blacks": ["B"] * 4, "results": ["1"] * 4}
-    made: list[tuple[bytes, ...]] = []
-    read = text_table(
-        range(4), columns, made={"dates": lambda *parts: made.append(parts) or b"-".join(parts)}
-    )
+    made: list[tuple[str, ...]] = []
+    read = text_table(range(4), columns, made={"dates": lambda *parts: made.append(parts) or "-".join(parts)})
     records = FileRecords("x", read)
-    assert told(records, "dates") == ["-".join(date).encode() for date in dates]
+    assert told(records, "dates") == ["-".join(date) for date in dates]
     assert len(made) == 3
 
 
@@ -107,7 +106,7 @@ def test_strings_are_numbered_as_they_are_met(batches: list[list[bytes]]) -> Non
     for batch in batches:
         known += dict.fromkeys(one for one in batch if one not in known)
         assert strings.ids(batch).tolist() == [known.index(one) for one in batch]
-    assert strings.pick(np.arange(len(strings))) == known
+    assert strings.texts(np.arange(len(strings))) == list(map(decode, known))
 
 
 GAMES = [

@@ -108,9 +108,9 @@ def test_matches_and_their_scores(folder: Path) -> None:
     )
     table = opened(written(query, folder))
     assert [(row[1], row[4], row[5]) for row in rows(table)] == [
-        (("1858", "6"), ("7.5", "2.5"), "10"),
-        (("1858", "6"), ("0.5", "0.5"), ""),
-        (("1858", "6"), ("", ""), "4"),
+        ("1858-6", ("7.5", "2.5"), "10"),
+        ("1858-6", ("0.5", "0.5"), ""),
+        ("1858-6", ("", ""), "4"),
     ]
 
 

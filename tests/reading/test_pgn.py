@@ -16,7 +16,6 @@ from tests.support.cases import each
 from ttt_cli.config.schema import DataConfig
 from ttt_cli.reading import pgn, pgn_text
 from ttt_cli.reading.batches import Note
-from ttt_cli.reading.input import text_of
 from ttt_cli.reading.pgn import TAG_COLUMNS, Scanner, read_pgn
 
 
@@ -31,7 +30,7 @@ class Row(NamedTuple):
 def scan(content: str | bytes) -> tuple[list[Row], list[Note]]:
     data = content.encode() if isinstance(content, str) else content
     rows, _, notes = scanned([data])
-    return [Row(row[0], *map(text_of, row[1:5])) for row in rows], notes
+    return [Row(*row[:5]) for row in rows], notes
 
 
 def tags(white: str = "A", black: str = "B", result: str | None = "1-0", date: str = "1858") -> str:
@@ -136,15 +135,15 @@ def further(more: str) -> dict[str, bytes]:
 def test_further_columns_are_the_values_of_their_tags() -> None:
     more = '[Site "London"]\n[Round "2.1"]\n[WhiteFideId "1503014"]\n[blackfideid "4100018"]\n[Variant "Chess960"]\n'
     assert further(more + '[TimeControl "300+3"]\n') == {
-        "event": b"x",
-        "site": b"London",
-        "round": b"2.1",
-        "white_id": b"1503014",
-        "black_id": b"4100018",
-        "variant": b"Chess960",
-        "time_control": b"300+3",
+        "event": "x",
+        "site": "London",
+        "round": "2.1",
+        "white_id": "1503014",
+        "black_id": "4100018",
+        "variant": "Chess960",
+        "time_control": "300+3",
     }
-    assert [value for value in further("").values() if value] == [b"x"]
+    assert [value for value in further("").values() if value] == ["x"]
     rows, _ = scan(tags(date="????.??.??") + '[UTCDate "2017.03.31"]\n\n1-0\n')
     assert rows[0].date == "2017.03.31"
 
@@ -152,16 +151,16 @@ def test_further_columns_are_the_values_of_their_tags() -> None:
 @each(
     "more, variant",
     [
-        ('[SetUp "1"]\n', b"set-up"),
-        ('[SetUp "0"]\n', b""),
-        ('[FEN "4k3/8/8/8/8/8/8/4K2R w K - 0 1"]\n', b"set-up"),
-        (f'[FEN "{USUAL}"]\n', b""),
-        (f'[SetUp "1"]\n[FEN "{USUAL}"]\n', b"set-up"),
-        (f'[FEN "{USUAL[:-11]} b KQkq - 0 1"]\n', b"set-up"),
-        ('[FEN ""]\n', b""),
-        ('[FEN "?"]\n', b""),
-        ('[Variant "King of the Hill"]\n[FEN "8/8 w"]\n', b"King of the Hill"),
-        ('[Variant ""]\n[SetUp "1"]\n', b"set-up"),
+        ('[SetUp "1"]\n', "set-up"),
+        ('[SetUp "0"]\n', ""),
+        ('[FEN "4k3/8/8/8/8/8/8/4K2R w K - 0 1"]\n', "set-up"),
+        (f'[FEN "{USUAL}"]\n', ""),
+        (f'[SetUp "1"]\n[FEN "{USUAL}"]\n', "set-up"),
+        (f'[FEN "{USUAL[:-11]} b KQkq - 0 1"]\n', "set-up"),
+        ('[FEN ""]\n', ""),
+        ('[FEN "?"]\n', ""),
+        ('[Variant "King of the Hill"]\n[FEN "8/8 w"]\n', "King of the Hill"),
+        ('[Variant ""]\n[SetUp "1"]\n', "set-up"),
     ],
 )
 def test_games_from_other_positions_are_set_up(more: str, variant: bytes) -> None:
@@ -285,7 +284,7 @@ def test_a_game_too_long_is_rejected_and_the_next_is_read(
     monkeypatch.setattr(pgn, "GAME_LIMIT", 5000)
     content = (SECOND + "\n0-1\n\n" + tags() + long + "\n\n" + SECOND + "\n0-1\n\n").encode()
     rows, rejects, _ = scanned([content[start : start + size] for start in range(0, len(content), size)])
-    assert [(row[0], row[2]) for row in rows] == [(1, b"C"), (16 + long.count("\n"), b"C")]
+    assert [(row[0], row[2]) for row in rows] == [(1, "C"), (16 + long.count("\n"), "C")]
     assert [(note.line, note.reason, note.action) for note in rejects] == [(9, "too long", "dropped")]
 
 
@@ -294,7 +293,7 @@ def test_what_follows_a_tag_without_end_may_be_of_its_game(monkeypatch: pytest.M
     long = '[White "Z"]\n[Site "' + "x" * 9000 + '"]\n[White "A"]\n[Black "B"]\n\n' + tags() + SECOND
     content = (long + "\n1-0\n\n" + SECOND).encode()
     rows, rejects, _ = scanned([content[start : start + 700] for start in range(0, len(content), 700)])
-    assert [row[2] for row in rows] == [b"C"]
+    assert [row[2] for row in rows] == ["C"]
     assert [note[:2] for note in rejects] == [
         (1, "too long"),
         (3, "ambiguous tags"),
@@ -307,7 +306,7 @@ def test_a_tag_too_long_rejects_its_game() -> None:
     content = tags("A" * 70_000) + "\n1-0\n\n" + SECOND + "\n0-1\n\n"
     rows, rejects, _ = scanned([content.encode()])
     assert [note[:2] for note in rejects] == [(1, "too long")]
-    assert [row[2] for row in rows] == [b"C"]
+    assert [row[2] for row in rows] == ["C"]
 
 
 @pytest.mark.slow
@@ -340,7 +339,7 @@ def said(text: str, scanner: Scanner) -> tuple[list[str], int]:
     """The games as `White-Black:result`, and how many are rejected."""
     rows, rejects, _ = scanned([written(text)], scanner)
     assert all((note.reason, note.action) == ("ambiguous tags", "dropped") for note in rejects)
-    return ["{}-{}:{}".format(*map(text_of, row[2:5])) for row in rows], len(rejects)
+    return ["{}-{}:{}".format(*row[2:5]) for row in rows], len(rejects)
 
 
 THREE = ["A-B:1-0", "C-D:0-1", "E-F:1-0"]
@@ -425,9 +424,7 @@ def well_formed(draw: st.DrawFn) -> str:
 
 
 def records(blocks: list[bytes], *, by_chess: bool = True) -> list[tuple[object, list[str]]]:
-    return [
-        (row[0], [text_of(value) for value in row[1:-1]]) for row in scanned(blocks, by_chess=by_chess)[0]
-    ]
+    return [(row[0], list(row[1:-1])) for row in scanned(blocks, by_chess=by_chess)[0]]
 
 
 @given(well_formed(), st.integers(0, 300))

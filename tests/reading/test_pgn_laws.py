@@ -23,7 +23,7 @@ from ttt_cli.config.schema import DataConfig
 from ttt_cli.games.read import read_games
 from ttt_cli.reading import pgn as pgn_compiled
 from ttt_cli.reading.batches import Batch
-from ttt_cli.reading.input import DamagedInputError, plain_blocks, text_of
+from ttt_cli.reading.input import DamagedInputError, plain_blocks
 from ttt_cli.reading.pgn import Scanner
 from ttt_cli.support.errors import DataError
 
@@ -84,7 +84,7 @@ def written(draw: st.DrawFn) -> tuple[list[Record], str]:
 @given(written())
 def test_records_come_back(case: tuple[list[Record], str]) -> None:
     records, text = case
-    assert [Record(*map(text_of, row[1:5])) for row in scanned([text.encode()])[0]] == records
+    assert [Record(*row[1:5]) for row in scanned([text.encode()])[0]] == records
 
 
 @pytest.mark.slow

@@ -9,7 +9,6 @@ from typing import Final
 import numpy as np
 
 from ttt_cli.config.schema import NameMatching
-from ttt_cli.reading.input import text_of
 from ttt_cli.reading.reports import NO_PLAYER, UNNAMED_PLAYER
 from ttt_cli.support.arrays import Mask
 from ttt_cli.support.folding import fold
@@ -82,12 +81,12 @@ _DOTS: Final = re.compile(r"[.\s]+")
 _UNLIKE_ITS_KEY: Final = r"[^\nA-Za-z0-9 ,]|\n[^A-Za-z0-9]| [ ,\n]|,[^ ]|[A-Z]{2}"
 
 
-def clean_name(raw: object) -> str:
+def clean_name(name: str) -> str:
     """A player's name with single blanks, composed characters (NFC) and decoded HTML entities.
 
     Titles, invisible characters and a country code at the end are removed.
     """
-    name, before = text_of(raw), None
+    before = None
     while name != before:
         before = name
         if "&" in name and _ENTITY.search(name):

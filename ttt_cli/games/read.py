@@ -122,7 +122,7 @@ class Collector:
         self._files.append(file)
         file.count_dropped(columns["reject_code"])
         columns = {name: column for name, column in columns.items() if column is not None}
-        years = years_of(self.dictionaries.dates.days)
+        years = years_of(self.dictionaries.days)
         nothing = np.broadcast_to(_EMPTY, len(columns["line"]))
         known = self._data.ids and any(f"{side}_id" in columns for side in _SIDES)
         white_id, black_id = (columns.pop(f"{side}_id", nothing) for side in _SIDES)
@@ -205,10 +205,11 @@ class Collector:
         who = identify(every.names, mentions, self._data.names, self.aliases, ids=ids, statuses=statuses)
         self._player, self._name = who.player, mentions.name  # of each mention
         self._people = People.of(who.players, self._data)
+        self._dates, _, precisions = zip(*every.dates.values, strict=True)
         self._shared: dict[str, Any] = {
             "files": tuple(file.report for file in self._files),
-            "date_day": every.dates.days,
-            "date_precision": every.dates.precisions,
+            "date_day": every.days,
+            "date_precision": np.array(precisions, np.int8),
             "tally": every.tallies,
             "players": who.players,
             "aliases": self.aliases.source,
@@ -280,7 +281,7 @@ class Collector:
             **self._shared,
             **kept,
             starts=np.cumsum([0, *(one.stop - one.start for one in rows)]),
-            date=Column(column("date"), tuple(text for text, _ in every.dates.values) if everything else ()),
+            date=Column(column("date"), self._dates if everything else ()),
             white_written=written[0],
             black_written=written[1],
             result=Column(column("result"), tuple(text for text, _ in every.results.values)),

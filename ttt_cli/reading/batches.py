@@ -17,9 +17,7 @@ if TYPE_CHECKING:
     from ttt_cli.config.schema import Period
 
 Ids = NDArray[np.int32]
-_Coded = tuple[
-    Codes, Codes | list[Hashable]
-]  # codes, and their values or the numbers of these among the strings
+_Coded = tuple[Codes, Codes | list[Any]]  # codes, and their values or the numbers of these among the strings
 ResultKind = Literal["text", "scores", "goals", "sport", "winners"]  # how results are written
 
 DATES, WHITES, BLACKS, RESULTS, WEIGHTS = "dates", "whites", "blacks", "results", "weights"
@@ -179,10 +177,10 @@ class FileRecords:
         else:
             self.notes += batch.notes if room >= 0 else ()
 
-    def distinct(self, column: str) -> Sequence[Hashable]:
-        """The distinct values of a column in the order of their first occurrence."""
+    def distinct(self, column: str) -> list[Any]:
+        """The distinct values of a column in the order of their first occurrence: texts, or what `made` makes."""
         values = self._columns[column][1]
-        return self._strings.pick(values) if isinstance(values, np.ndarray) else values
+        return self._strings.texts(values) if isinstance(values, np.ndarray) else values
 
     def codes(self, column: str) -> Codes:
         """Indices of each record's value in `distinct`, shape (records,), in the smallest type."""
@@ -203,8 +201,8 @@ def _columns_of(table: Table, codes: Mapping[int, Codes]) -> dict[str, _Coded]:
         elif name != BLACKS:
             parts = [_distinct([codes[field]], len(table.strings))[0] for field in fields]
             make = table.layout.made.get(name)
-            if make or len(fields) > 1:
-                columns[name] = _joined(make, [(ids, table.strings.pick(numbers)) for ids, numbers in parts])
+            if len(fields) > 1:
+                columns[name] = _joined(make, [(ids, table.strings.texts(numbers)) for ids, numbers in parts])
             else:
                 columns[name] = parts[0]
     return columns
@@ -240,10 +238,10 @@ def _distinct(columns: Sequence[Codes], size: int) -> list[tuple[Codes, Codes]]:
     return [(spread(code, codes), numbers) for codes in columns]
 
 
-def _joined(make: Callable[..., Hashable] | None, columns: Sequence[tuple[Codes, list[bytes]]]) -> _Coded:
+def _joined(make: Callable[..., Hashable] | None, columns: Sequence[tuple[Codes, list[str]]]) -> _Coded:
     """Combine columns into one: apply `make` (by default tuples) to each combination of values that occurs."""
     codes = columns[0][0]
-    combined: list[tuple[bytes, ...]] = [(value,) for value in columns[0][1]]
+    combined: list[tuple[str, ...]] = [(value,) for value in columns[0][1]]
     for more, values in columns[1:]:
         if len(values) == 1:
             combined = [(*parts, values[0]) for parts in combined]

@@ -14,6 +14,7 @@ V = TypeVar("V", bound=Hashable)
 V_co = TypeVar("V_co", bound=Hashable, covariant=True)
 Value = TypeVar("Value", bound=np.generic)
 _PIECE: Final = 1 << 20  # rows processed at a time
+_AT_ONCE: Final = 1 << 12  # strings decoded together
 _COUNT: Final = 1 << 14  # the initial capacity in strings
 _CHARACTERS: Final = 1 << 18  # the same in bytes
 
@@ -47,11 +48,23 @@ class Strings:
         """Slots, starts and characters."""
         return self._slots, self._starts, self._characters
 
-    def pick(self, numbers: Codes) -> list[bytes]:
-        """The strings of these numbers."""
-        bounds = zip(self._starts[:-1][numbers].tolist(), self._starts[1:][numbers].tolist(), strict=True)
-        characters = self._characters.data
-        return [bytes(characters[start:stop]) for start, stop in bounds]
+    def texts(self, numbers: Codes) -> list[str]:
+        """The strings of these numbers as texts (see `decode`), many at once if they are UTF-8."""
+        from ttt_cli.reading.input import decode
+
+        texts: list[str] = []
+        for first in range(0, len(numbers), _AT_ONCE):
+            some = numbers[first : first + _AT_ONCE]
+            bounds = map(slice, self._starts[some].tolist(), self._starts[some + 1].tolist())
+            strings = list(map(self._characters.data.__getitem__, bounds))
+            try:
+                found = b"\n".join(strings).decode().split("\n")
+            except UnicodeDecodeError:
+                found = []
+            if len(found) != len(some):  # or one contains LF
+                found = [decode(bytes(string)) for string in strings]
+            texts += found
+        return texts
 
     def ids(self, strings: Any) -> Ids:
         """Numbers of strings, old or new, shape (n,): of a list, or of a binary Arrow array without offset."""

@@ -12,7 +12,7 @@ import os
 import re
 import sys
 import zlib
-from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import closing, contextmanager, nullcontext
 from functools import partial
 from itertools import chain
@@ -44,7 +44,6 @@ _MARKS: Final = {  # byte order marks, the longer ones first
 _ENCODINGS: Final = ("utf-8", "utf-16", "latin-1", "cp1252", "cp1251", "cp437", "koi8-r")
 _RATINGS: Final = {"rating", "ratings", "elo", "rtng", "srtng", "rrtng", "brtng", "fideid"}
 _OF_GAMES: Final = {"white", "black", "result", "score", "opponent", "winner", "loser", "home", "away"}
-_AT_ONCE: Final = 1 << 12  # values decoded together
 
 
 class DamagedInputError(DataError):
@@ -357,26 +356,3 @@ def is_rating_list(line: str) -> bool:
     """Whether the first line of a file is that of a list of players with their ratings."""
     words = set(re.findall(r"[a-z]+", line.casefold()))
     return bool(words & {"name", "player"} and words & _RATINGS) and not words & _OF_GAMES
-
-
-def text_of(raw: object) -> str:
-    """A value as text: decodes bytes, and bytes that `surrogateescape` left in a text."""
-    if isinstance(raw, bytes):
-        return decode(raw)
-    text = str(raw)
-    if not text.isascii() and any("\udc80" <= character <= "\udcff" for character in text):
-        return decode(text.encode("utf-8", "surrogateescape"))
-    return text
-
-
-def texts_of(raws: Sequence[Any], text_of: Callable[[Any], str] = text_of) -> list[str]:
-    """`text_of` of each; bytes that are valid UTF-8 are decoded many at once."""
-    texts: list[str] = []
-    for start in range(0, len(raws), _AT_ONCE):
-        some = list(raws[start : start + _AT_ONCE])
-        try:
-            decoded = b"\n".join(some).decode("utf-8").split("\n")
-        except (TypeError, UnicodeDecodeError):
-            decoded = []
-        texts += decoded if len(decoded) == len(some) else map(text_of, some)  # a value may contain LF
-    return texts

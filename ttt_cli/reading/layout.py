@@ -5,9 +5,11 @@ from collections import Counter
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from typing import Final
 
+import numpy as np
+
 from ttt_cli.config.schema import DataConfig, Period
 from ttt_cli.reading.batches import BLACKS, DATES, RESULTS, WEIGHTS, WHITES, Layout, ResultKind
-from ttt_cli.reading.dates import known_date, parse_date
+from ttt_cli.reading.dates import joined_date, known_date, parse_dates
 from ttt_cli.reading.input import is_rating_list, rating_list
 from ttt_cli.reading.results import is_score, match_result, match_scores
 from ttt_cli.support.errors import ConfigError, DataError, suggested
@@ -165,7 +167,7 @@ def _complete(
     names: dict[str, tuple[str, ...]] = {DATES: tuple(date), WHITES: ("white",), BLACKS: ("black",)}
     names[RESULTS] = (*result, score, "games") if score else result
     names |= {ours: (ours,) for ours in FURTHER if ours in columns}
-    made: dict[str, Callable[..., Hashable]] = {}
+    made: dict[str, Callable[..., Hashable]] = {DATES: joined_date} if len(date) > 1 else {}
     if "utc_date" in columns:
         names[DATES], made[DATES] = (*date, "utc_date"), known_date
     if score:
@@ -195,7 +197,8 @@ def _words(cells: Sequence[str]) -> list[str]:
 def _looks_like_header(first: Sequence[str], configured: list[str] | dict[str, str] | None) -> bool:
     if isinstance(configured, dict):
         known = any(cell in configured.values() for cell in first)
-        return known or all(parse_date(cell).reason for cell in first)
+        dates = parse_dates(first, DataConfig())
+        return known or bool(np.all(dates.repaired | (dates.reject_code > 0)))
     words = _words(first)
     if configured is not None and words == _words(configured):
         return True

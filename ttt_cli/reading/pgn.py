@@ -20,13 +20,13 @@ from ttt_cli.reading.input import DamagedInputError, decode, pieces
 from ttt_cli.reading.results import parse_result
 
 GAME_LIMIT: Final = 1 << 24  # bytes that one game may take
-_USUAL: Final = b"rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq -"  # the initial position, as in FEN
+_USUAL: Final = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq -"  # the initial position, as in FEN
 
 
-def variant_of(variant: bytes, set_up: bytes, position: bytes) -> bytes:
+def variant_of(variant: str, set_up: str, position: str) -> str:
     """The variant as written, or `set-up` for a game from another position than the usual one."""
-    usual = position in (b"", b"?") or position.startswith(_USUAL)
-    return variant or (b"" if usual and set_up != b"1" else b"set-up")
+    usual = position in ("", "?") or position.startswith(_USUAL)
+    return variant or ("" if usual and set_up != "1" else "set-up")
 
 
 _TAGS_OF: Final = {
@@ -270,8 +270,8 @@ class Scanner:
         status = kernel.scan_games(*view, state, *rows, *strings.arrays)
         self._counted, self._line, _, unsettled, strings.size = state.tolist()
         for row, code in self._unsettled[:unsettled].tolist():
-            (written,) = strings.pick(self._codes[row, RESULT : RESULT + 1])
-            tag = None if code >= kernel.NO_TAG else written
+            (written,) = strings.texts(self._codes[row, RESULT : RESULT + 1])
+            tag = None if code >= kernel.NO_TAG else written.encode()
             result = self._settled(int(self._lines[row]), tag, kernel.RESULTS[code % kernel.NO_TAG])
             self._codes[row, RESULT] = strings.number(result)
         return status, self._counted

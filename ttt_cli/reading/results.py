@@ -1,33 +1,34 @@
 """Results as White's outcome: single texts and pairs of scores, in the convention of their column.
 
 A column is parsed as a whole: `1` is a win where wins, draws and losses are 1, 0.5 and 0, and a draw where they are 2,
-1 and 0. So results are parsed from counts of distinct values, once per file.
+1 and 0. So results are parsed from the distinct values with their counts, once per file.
 """
 
 import math
 import re
-from collections.abc import Hashable, Mapping, Sequence
-from typing import Final, TypeVar
+from collections import Counter
+from collections.abc import Sequence
+from typing import Final
 
 from ttt_cli.reading.batches import ResultKind
-from ttt_cli.reading.input import text_of
-from ttt_cli.reading.reports import BAD_SCORE, FORFEIT, NO_RESULT, UNKNOWN_RESULT
+from ttt_cli.reading.reports import BAD_SCORE, FORFEIT, NO_RESULT, REJECT_CODE, UNKNOWN_RESULT
 
-Raw = TypeVar("Raw", bound=Hashable)
-Score = TypeVar("Score", float, tuple[float, float])
+Written = str | tuple[str, ...]  # a result, or both scores
 Outcome = int | str  # 0 loss, 1 draw, 2 win for White; or the reason for none
 
 _LOSS, _DRAW, _WIN = range(3)  # as in `table`
-_Pair = tuple[float, float]
+_Score = tuple[float, ...] | tuple[str]  # White's, or both, or a sign
 
-_CONVENTIONS: Final[tuple[dict[float, Outcome], ...]] = (  # of White's score alone
-    {1.0: _WIN, 0.5: _DRAW, 0.0: _LOSS},
-    {2.0: _WIN, 1.0: _DRAW, 0.0: _LOSS},
-    {1.0: _WIN, 0.0: _DRAW, -1.0: _LOSS},
-)
-_OF_PAIRS: Final[tuple[dict[_Pair, Outcome], ...]] = (
-    {(1.0, 0.0): _WIN, (0.5, 0.5): _DRAW, (0.0, 1.0): _LOSS, (0.0, 0.0): FORFEIT},
-    {(2.0, 0.0): _WIN, (1.0, 1.0): _DRAW, (0.0, 2.0): _LOSS, (0.0, 0.0): FORFEIT},
+_CONVENTIONS: Final[tuple[tuple[dict[_Score, Outcome], ...], ...]] = (
+    (  # of White's score alone
+        {(1.0,): _WIN, (0.5,): _DRAW, (0.0,): _LOSS},
+        {(2.0,): _WIN, (1.0,): _DRAW, (0.0,): _LOSS},
+        {(1.0,): _WIN, (0.0,): _DRAW, (-1.0,): _LOSS},
+    ),
+    (  # of both scores
+        {(1.0, 0.0): _WIN, (0.5, 0.5): _DRAW, (0.0, 1.0): _LOSS, (0.0, 0.0): FORFEIT},
+        {(2.0, 0.0): _WIN, (1.0, 1.0): _DRAW, (0.0, 2.0): _LOSS, (0.0, 0.0): FORFEIT},
+    ),
 )
 _WORDS: Final[dict[str, Outcome]] = {
     **dict.fromkeys(("w", "white", "whitewins", "whitewon", "win", "won", "h", "home"), _WIN),
@@ -37,7 +38,8 @@ _WORDS: Final[dict[str, Outcome]] = {
     **dict.fromkeys(("+--", "--+", "---", "+-", "-+", "+/-", "-/+", "-/-", "0-0"), FORFEIT),
 }
 _SIDELESS: Final = frozenset({"win", "won", "loss", "lost", "lose"})
-_SIGNS: Final[dict[str, Outcome]] = {"+": _WIN, "-": _LOSS}
+_PLUS: Final = ("+",)
+_SIGNS: Final = frozenset({_PLUS, ("-",)})
 _FORFEIT: Final = re.compile(
     r"forf|default|walkover|unplayed|kampflos|\bbye\b|\bw[./]?o\.?$|\df\b|\dff\b|\(ff\)|\bff\b"
 )
@@ -51,7 +53,9 @@ _HALF: Final = re.compile(r"(\d)\s?½")
 NO_TALLY: Final[Tally] = (0.0, 0.0, 0.0)
 
 
-def parse_results(counts: Mapping[Raw, int], kind: ResultKind = "text") -> dict[Raw, Outcome]:
+def parse_results(
+    values: Sequence[Written], counts: Sequence[int], kind: ResultKind = "text"
+) -> list[Outcome]:
     """Outcomes for White of the distinct values of a column, given how often each occurs.
 
     `text`: values like `1-0`, `½-½`, `1:0`, White's score alone, words or signs. `scores`: pairs (White's,
@@ -59,39 +63,43 @@ def parse_results(counts: Mapping[Raw, int], kind: ResultKind = "text") -> dict[
     texts, pairs in which are goals. `winners`: White won, unless the text means that nothing was played.
     A value without an outcome gets the reason: `no result`, `forfeit` or `unknown result`.
     """
-    if kind in ("text", "sport"):
-        return _texts(counts, goals=kind == "sport")
     if kind == "winners":
-        return {value: FORFEIT if _FORFEIT.search(text_of(value).casefold()) else _WIN for value in counts}
-    pairs: dict[Raw, _Pair] = {
-        value: pair for value in counts if isinstance(value, tuple) and (pair := score_pair(value))
-    }
-    outcomes = _pairs(pairs, counts, goals=kind == "goals")
-    for value in counts.keys() - pairs.keys():
-        texts = [_spelled(text_of(part)) for part in value] if isinstance(value, tuple) else []
-        joined = "".join(texts)
-        if joined.strip("?*") and (not joined.strip("+-") or _FORFEIT.search(joined)):
-            outcomes[value] = FORFEIT
-        else:
-            outcomes[value] = UNKNOWN_RESULT if joined.strip("?*") and "" not in texts else NO_RESULT
-    return outcomes
+        return [FORFEIT if _FORFEIT.search(str(value).casefold()) else _WIN for value in values]
+    goals, found = kind in ("goals", "sport"), []
+    times: Counter[_Score] = Counter()
+    for value, count in zip(values, counts, strict=True):
+        one = _read_text(value, goals=goals) if isinstance(value, str) else _read_pair(value)
+        if goals and isinstance(one, tuple) and len(one) == 2:
+            one = _DRAW + (one[0] > one[1]) - (one[0] < one[1])
+        if isinstance(one, tuple):
+            times[one] += count
+        found.append(one)
+    known: dict[_Score, Outcome] = {("-",): NO_RESULT}
+    if _PLUS in times:  # wins and losses if all results are signs, else points without a game
+        known = {_PLUS: _WIN, ("-",): _LOSS} if times.keys() <= _SIGNS else dict.fromkeys(_SIGNS, FORFEIT)
+    for conventions in _CONVENTIONS:  # that explains most scores, of equals the first
+        explained = [sum(times[score] for score in convention) for convention in conventions]
+        known |= conventions[explained.index(max(explained))]
+    return [known.get(one, UNKNOWN_RESULT) if isinstance(one, tuple) else one for one in found]
 
 
 def parse_result(text: str) -> Outcome:
     """The outcome of a result with the same meaning in all columns, such as a PGN result."""
-    return _texts({text: 1})[text]
+    return parse_results([text], [1])[0]
 
 
-def is_result_word(raw: Hashable) -> bool:
+def is_result_word(value: Written) -> bool:
     """Whether a result is a word like `win` without its side."""
-    return not isinstance(raw, tuple) and _spelled(text_of(raw)) in _SIDELESS
+    return isinstance(value, str) and _spelled(value) in _SIDELESS
 
 
-def score_pair(raw: Hashable) -> tuple[float, float] | None:
+def score_pair(value: Written) -> tuple[float, float] | None:
     """White's and Black's score of a pair, or of one text like `400-200`, with any sum."""
-    if not isinstance(raw, tuple):
-        return _pair(_spelled(text_of(raw)))
-    return _both([_spelled(text_of(part)) for part in raw])
+    if isinstance(value, str):
+        match = _SCORES.fullmatch(_spelled(value))
+        value = match.groups() if match else ()
+    scores = [score for text in value if (score := _score(_spelled(text))) is not None]
+    return (scores[0], scores[1]) if len(scores) == len(value) == 2 else None
 
 
 def is_score(text: str) -> bool:
@@ -99,73 +107,48 @@ def is_score(text: str) -> bool:
     return _score(_spelled(text)) is not None
 
 
-def match_scores(score: object, games: object) -> tuple[str, str]:
+def match_scores(score: str, games: str) -> tuple[str, str]:
     """Both scores of a match from White's and the number of games (by default one), as texts.
 
     Non-numeric scores are returned for both players, and interpreted by `parse_results`.
     """
-    written = text_of(score).strip()
-    white, count = _score(_spelled(written)), _score(_spelled(text_of(games)) or "1")
+    score, games = score.strip(), games.strip()
+    white, count = _score(_spelled(score)), _score(_spelled(games) or "1")
     if white is None:
-        return written, written
-    return written, text_of(games).strip() if count is None else f"{count - white:.12g}"
+        return score, score
+    return score, games if count is None else f"{count - white:.12g}"
 
 
-def match_result(result: Raw, score: object, games: object) -> Raw | str:
+def match_result(result: str, score: str, games: str) -> str:
     """The result, or if it is empty the scores of the match as one text."""
-    if text_of(result).strip():
+    if result.strip():
         return result
-    return "-".join(match_scores(score, games)) if text_of(score).strip() else ""
+    return "-".join(match_scores(score, games)) if score.strip() else ""
 
 
-def _texts(counts: Mapping[Raw, int], *, goals: bool = False) -> dict[Raw, Outcome]:
-    outcomes: dict[Raw, Outcome] = {}
-    pairs: dict[Raw, _Pair] = {}
-    numbers: dict[Raw, float] = {}
-    signs: dict[Raw, str] = {}
-    for value in counts:
-        written = _ON_TIME.sub("", text_of(value))
-        text = _spelled(written)
-        if text in _SIGNS:
-            signs[value] = text
-        elif text in _WORDS and not (goals and _pair(text)):
-            outcomes[value] = _WORDS[text]
-        elif _FORFEIT.search(written.casefold()):
-            outcomes[value] = FORFEIT
-        elif (number := _score(text, signed=True)) is not None:
-            numbers[value] = number
-        elif (pair := _pair(text)) is not None:
-            pairs[value] = pair
-        else:
-            outcomes[value] = UNKNOWN_RESULT
-    # Wins and losses if all results are signs, else points without a game.
-    if "+" not in signs.values():
-        outcomes |= dict.fromkeys(signs, NO_RESULT)
-    elif numbers or pairs:
-        outcomes |= dict.fromkeys(signs, FORFEIT)
-    else:
-        outcomes |= {value: _SIGNS[sign] for value, sign in signs.items()}
-    return outcomes | _by_convention(numbers, counts, _CONVENTIONS) | _pairs(pairs, counts, goals=goals)
+def _read_text(value: str, *, goals: bool) -> Outcome | _Score:
+    """The score in a text, or an outcome that does not depend on the column."""
+    written = _ON_TIME.sub("", value)
+    text, pair = _spelled(written), score_pair(written)
+    if (text,) in _SIGNS:
+        return (text,)
+    if text in _WORDS and not (goals and pair):
+        return _WORDS[text]
+    if _FORFEIT.search(written.casefold()):
+        return FORFEIT
+    number = _score(text, signed=True)
+    return (pair or UNKNOWN_RESULT) if number is None else (number,)
 
 
-def _by_convention(
-    scores: Mapping[Raw, Score], counts: Mapping[Raw, int], conventions: Sequence[Mapping[Score, Outcome]]
-) -> dict[Raw, Outcome]:
-    """Outcomes of scores in the convention that explains most of them, of equals the first."""
-    table = max(
-        conventions,
-        key=lambda table: sum(counts[value] for value, score in scores.items() if score in table),
-    )
-    return {value: table.get(score, UNKNOWN_RESULT) for value, score in scores.items()}
-
-
-def _pairs(pairs: Mapping[Raw, _Pair], counts: Mapping[Raw, int], *, goals: bool) -> dict[Raw, Outcome]:
-    if goals:
-        return {
-            value: _DRAW if white == black else _WIN if white > black else _LOSS
-            for value, (white, black) in pairs.items()
-        }
-    return _by_convention(pairs, counts, _OF_PAIRS)
+def _read_pair(value: tuple[str, ...]) -> Outcome | _Score:
+    """Both scores, or the reason why they are none."""
+    if pair := score_pair(value):
+        return pair
+    texts = list(map(_spelled, value))
+    joined = "".join(texts)
+    if joined.strip("?*") and (not joined.strip("+-") or _FORFEIT.search(joined)):
+        return FORFEIT
+    return UNKNOWN_RESULT if joined.strip("?*") and "" not in texts else NO_RESULT
 
 
 def _spelled(text: str) -> str:
@@ -182,48 +165,35 @@ def _score(text: str, *, signed: bool = False) -> float | None:
     return float(text)
 
 
-def _pair(text: str) -> _Pair | None:
-    match = _SCORES.fullmatch(text)
-    return _both(match.groups()) if match else None
-
-
-def _both(texts: Sequence[str]) -> _Pair | None:
-    scores = [score for text in texts if (score := _score(text)) is not None]
-    return (scores[0], scores[1]) if len(scores) == len(texts) == 2 else None
-
-
-def tally_of(raw: Hashable, games: str, outcome: Outcome) -> Tally | str:
-    """The numbers of games for a result as written, or the reason why it cannot be used.
+def tally_of(value: Written, games: str, outcome: Outcome) -> tuple[Tally, int]:
+    """The numbers of games for a result as written, and a reject code where it cannot be used.
 
     `games` is the number of games as written, empty for a single one, and `outcome` is that of `parse_results`. A score
     s of n games becomes floor(s) wins, a draw for a half, and losses; scores may also be doubled, with the sum 2 n. A
     plain text such as `1-0` counts n times.
     """
     if not games:
-        return outcome if isinstance(outcome, str) else _ONE[outcome]
+        return (NO_TALLY, REJECT_CODE[outcome]) if isinstance(outcome, str) else (_ONE[outcome], 0)
+    bad = NO_TALLY, REJECT_CODE[BAD_SCORE]
     try:
         count = float(games)
     except ValueError:
-        return BAD_SCORE
+        return bad
     if not (count > 0 and count.is_integer() and count < 1e9):
-        return BAD_SCORE
-    pair = score_pair(tuple(map(_plain, raw)) if isinstance(raw, tuple) else _plain(raw))
+        return bad
+    plain = [_HALF.sub(r"\1.5", text) for text in ([value] if isinstance(value, str) else value)]
+    pair = score_pair(plain[0] if isinstance(value, str) else tuple(plain))
     if pair is not None and sum(pair) in (count, 2 * count):
         won, half = divmod(pair[0] * count / sum(pair), 1)
         drawn = float(math.ceil(half))
-        return (count - won - drawn, drawn, won) if half in (0.0, 0.5) else BAD_SCORE
-    if isinstance(outcome, int) and not isinstance(raw, tuple):
+        return ((count - won - drawn, drawn, won), 0) if half in (0.0, 0.5) else bad
+    if isinstance(outcome, int):
         lost, drawn, won = _ONE[outcome]
-        return lost * count, drawn * count, won * count
-    return outcome if outcome in (NO_RESULT, FORFEIT) and pair is None else BAD_SCORE
+        return ((lost * count, drawn * count, won * count), 0) if isinstance(value, str) else bad
+    return (NO_TALLY, REJECT_CODE[outcome]) if outcome in (NO_RESULT, FORFEIT) and pair is None else bad
 
 
-def games_text(raw: object) -> str:
+def games_text(text: str) -> str:
     """The number of games as written, empty if unknown."""
-    text = text_of(raw).strip()
+    text = text.strip()
     return "" if text in ("?", "-") else text
-
-
-def _plain(raw: object) -> str:
-    """A score with `6½` as 6.5."""
-    return _HALF.sub(r"\1.5", text_of(raw))
