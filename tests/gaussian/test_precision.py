@@ -26,7 +26,7 @@ def test_links_of_any_number_of_variables(u):
         whole[:, variables[:, link]] = u
         wanted += whole.T @ q[link] @ whole
         pulls += whole.T @ h[:, link]
-    entries = link_entries(variables, u, q[:, *np.triu_indices(k)].T)
+    entries = joined(*link_entries(variables, u, q[:, *np.triu_indices(k)].T))
     assert dense(Precision(np.full(n, -1), np.zeros(n), entries)) == pytest.approx(wanted, abs=1e-12)
     assert link_pulls(variables, u, h, n) == pytest.approx(pulls, abs=1e-12)
 
@@ -41,7 +41,7 @@ def test_solutions_are_those_of_the_dense_matrix(lengths):
     step = rng.uniform(0.5, 2.0, n)
     pairs = rng.integers(0, n, (2, 2 * n))
     pairs = pairs[:, pairs[0] != pairs[1]]
-    games = link_entries(pairs, np.array([[1.0, -1.0]]), rng.uniform(0.0, 1.0, (1, pairs.shape[1])))
+    games = joined(*link_entries(pairs, np.array([[1.0, -1.0]]), rng.uniform(0.0, 1.0, (1, pairs.shape[1]))))
     matrix, b = Precision(previous, step, games), rng.standard_normal(n)
     wanted = np.linalg.solve(dense(matrix), b)
     x, residual = matrix.solve(b, residual=1e-10)

@@ -51,8 +51,8 @@ def sums_of_games(first: Index, second: Index, margins: int) -> tuple[tuple[Inde
     return (first, second, first + margins, second + margins), u
 
 
-def link_entries(variables: Sequence[Index], u: Array, q: Array) -> Entries:
-    """Entries of U' Q U, summed over links.
+def link_entries(variables: Sequence[Index], u: Array, q: Array) -> list[Entries]:
+    """Entries of U' Q U, summed over links, for each pair of their variables.
 
     A link is a Gaussian of k sums U s of its m variables s: `variables` are m arrays (links,), `u` (k, m) is common
     to all links, `q` (k (k + 1) / 2, links) the upper triangle of Q by rows.
@@ -62,8 +62,8 @@ def link_entries(variables: Sequence[Index], u: Array, q: Array) -> Entries:
     for a, first in enumerate(variables):
         for b, second in enumerate(variables[a:], a):
             weight = u[one, a] * u[other, b] + np.where(one != other, u[other, a] * u[one, b], 0.0)
-            parts.append((first, second, weight @ q if weight.any() else np.zeros(q.shape[1])))
-    return joined(*parts)
+            parts.append(Entries(first, second, weight @ q if weight.any() else np.zeros(q.shape[1])))
+    return parts
 
 
 def link_pulls(variables: Sequence[Index], u: Array, h: Array, size: int) -> Array:

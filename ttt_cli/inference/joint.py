@@ -247,7 +247,7 @@ class JointInference(Posterior):
         kinds = len(links) - len(self._shape.u)
         of_games = link_entries(self._shape.ends, self._shape.u, links[:kinds])
         margins = np.arange(self._size - len(self.positivity), self._size)
-        entries = joined(of_games, (margins, margins, self.positivity[:, 0]))
+        entries = joined(*of_games, (margins, margins, self.positivity[:, 0]))
         stepped = np.where(self._precision > 0.0, previous, -1)
         b = link_pulls(self._shape.ends, self._shape.u, links[kinds:], size)
         b[margins] += self.positivity[:, 1]

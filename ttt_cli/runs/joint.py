@@ -83,15 +83,16 @@ class RunPrecision(Precision):
         if not (variance > 0.0).all():
             raise ValueError("a first step without variance")
         previous = np.where(first[begins], -1, np.arange(len(variance)) - 1)
-        links = arrays("FROM links")
-        i, j = (links[name].astype(np.int64) for name in ("first", "second"))
-        ends, u = sums_of_games(i, j, nodes if margins else 0)
         names = ("q11", "q12", "q22")[: 3 if margins else 1]
-        of_games = link_entries(ends, u, np.array([links[name] for name in names], np.float64))
+        links = arrays(f'SELECT "first", "second", {", ".join(names)} FROM links')
+        ends, u = sums_of_games(links["first"], links["second"], nodes if margins else 0)
+        q = np.array([links[name] for name in names], np.float64)
+        of_games = link_entries([self.group[end] for end in ends], u, q)
         positive = steps["draw_margin_precision"] if margins else np.empty(0)
         every = np.arange(len(positive)) + nodes
-        row, column, value = joined(of_games, of_newcomers, (every, every, positive))
-        super().__init__(previous, 1.0 / variance, Entries(self.group[row], self.group[column], value))
+        row, column, value = joined(of_newcomers, (every, every, positive))
+        entries = joined(*of_games, (self.group[row], self.group[column], value))
+        super().__init__(previous, 1.0 / variance, entries)
 
 
 def _newcomers(
