@@ -7,7 +7,6 @@ import re
 import select
 import shutil
 import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -16,6 +15,7 @@ import pytest
 from click.shell_completion import ShellComplete
 
 from tests.support.cases import each
+from tests.support.command_server import Server
 from tests.support.commands import Ran
 from tests.support.handmade import GAPS, put_small_run
 from ttt_cli.cli import completion, main
@@ -92,7 +92,6 @@ def test_scripts_go_to_stdout_and_their_use_to_stderr(shell: str, ran: Ran) -> N
     assert f"ttt completion {shell} >" in err
 
 
-SCRIPTS = Path(sys.executable).parent
 CASES = [  # what is typed before the tab, and what the shell makes of it
     ("ttt top --lead", "ttt top --leaders"),
     ("ttt top -r ol", "ttt top -r old.ttt"),
@@ -111,7 +110,6 @@ SHELLS = {  # by name, how each begins and what it needs before
 }
 NEW_LINE = "\x05\x15"  # to the end of the line, and all of it away
 END = "told:"
-needs_ttt = pytest.mark.skipif(not (SCRIPTS / "ttt").exists(), reason="ttt is not installed")
 LONGEST = 120.0  # seconds that a shell may take for one answer; it comes in a fraction of one
 
 
@@ -124,21 +122,21 @@ def shell_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return place
 
 
-def environment(folder: Path) -> dict[str, str]:
+def environment(folder: Path, server: Server) -> dict[str, str]:
     kept = {name: value for name, value in os.environ.items() if name not in ("TTT_RUN", "ENV", "BASH_ENV")}
-    path = f"{SCRIPTS}{os.pathsep}{os.environ['PATH']}"
+    path = f"{server.folder}{os.pathsep}{os.environ['PATH']}"
     return {**kept, "PATH": path, "HOME": str(folder), "TERM": "dumb", "PS1": "> ", "COLUMNS": "200"}
 
 
 class Terminal:
     """A shell that believes it talks to somebody."""
 
-    def __init__(self, folder: Path, *command: str) -> None:
+    def __init__(self, folder: Path, server: Server, *command: str) -> None:
         import pty  # Windows has none
 
         self._here, there = pty.openpty()
         self._process = subprocess.Popen(
-            command, cwd=folder, env=environment(folder), stdin=there, stdout=there, stderr=there,
+            command, cwd=folder, env=environment(folder, server), stdin=there, stdout=there, stderr=there,
             start_new_session=True,
         )  # fmt: skip
         os.close(there)
@@ -164,12 +162,12 @@ class Terminal:
 
 
 @pytest.fixture(scope="module", params=SHELLS)
-def shell(request: pytest.FixtureRequest, shell_folder: Path) -> Iterator[Terminal]:
+def shell(request: pytest.FixtureRequest, shell_folder: Path, server: Server) -> Iterator[Terminal]:
     """A shell that has been told how `ttt` is completed."""
     command, setup = SHELLS[request.param]
     if shutil.which(command[0]) is None:
         pytest.skip(f"no {command[0]} here")
-    terminal = Terminal(shell_folder, *command)
+    terminal = Terminal(shell_folder, server, *command)
     try:
         terminal.types(f'{setup}eval "$(ttt completion {command[0]} -q)"; echo read""y\n')
         terminal.until("ready")
@@ -179,7 +177,6 @@ def shell(request: pytest.FixtureRequest, shell_folder: Path) -> Iterator[Termin
 
 
 @pytest.mark.slow
-@needs_ttt
 @each("typed, made", CASES)
 def test_a_word_is_completed(shell: Terminal, typed: str, made: str) -> None:
     shell.types(f'{NEW_LINE}echo agai""n\n')
@@ -190,21 +187,20 @@ def test_a_word_is_completed(shell: Terminal, typed: str, made: str) -> None:
 
 
 @pytest.fixture(scope="module")
-def told_in_fish(shell_folder: Path) -> dict[str, list[str]]:
+def told_in_fish(shell_folder: Path, server: Server) -> dict[str, list[str]]:
     """What fish is told for each word, with a description after a tab."""
     if shutil.which("fish") is None:
         pytest.skip("no fish here")
     asked = "".join(f"echo {END}; complete -C '{typed}'; " for typed, _ in CASES)
     done = subprocess.run(
         ["fish", "--no-config", "-c", f"ttt completion fish -q | source; {asked}"],
-        cwd=shell_folder, env=environment(shell_folder), capture_output=True, text=True, check=True,
+        cwd=shell_folder, env=environment(shell_folder, server), capture_output=True, text=True, check=True,
     )  # fmt: skip
     _, *told = done.stdout.split(f"{END}\n")
     return {typed: found.splitlines() for (typed, _), found in zip(CASES, told, strict=True)}
 
 
 @pytest.mark.slow
-@needs_ttt
 @each("typed, made", CASES)
 def test_fish_is_told_the_candidates(typed: str, made: str, told_in_fish: dict[str, list[str]]) -> None:
     word = made.removeprefix(typed.rpartition(" ")[0] + " ")

@@ -32,7 +32,7 @@ _COLOURS: Final = {False: "light", True: "dark"}
 
 
 class Browser:
-    """A running browser. Every page is opened in a context of its own, without what others left."""
+    """A running browser. Every page is opened in a tab of its own; pages store nothing."""
 
     def __init__(self, command: int, answer: int) -> None:
         self._command, self._answer = command, answer
@@ -41,9 +41,8 @@ class Browser:
 
     def shown(self, address: str, *, dark: bool = False) -> str:
         """What a page became when all its scripts had run."""
-        context = self._ask("Target.createBrowserContext")["browserContextId"]
+        target = self._ask("Target.createTarget", url="about:blank")["targetId"]
         try:
-            target = self._ask("Target.createTarget", url="about:blank", browserContextId=context)["targetId"]
             session = self._ask("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
             scheme = [{"name": "prefers-color-scheme", "value": _COLOURS[dark]}]
             self._ask("Emulation.setEmulatedMedia", session, features=scheme)
@@ -60,7 +59,7 @@ class Browser:
             found = self._ask("Runtime.evaluate", session, expression="document.documentElement.outerHTML")
             return str(found["result"]["value"])
         finally:
-            self._ask("Target.disposeBrowserContext", browserContextId=context)
+            self._ask("Target.closeTarget", targetId=target)
 
     def told(self, address: str, *, dark: bool = False) -> Any:
         """What a script in a page says of it, as JSON in its element `told`."""
