@@ -1,14 +1,14 @@
 """Files of games in, one table of all records or games out, with the account of what became of every record."""
 
 import sys
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field, replace
 from itertools import groupby, pairwise
 from operator import attrgetter, itemgetter
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from ttt_cli.cluster import cluster_asked, local_workers
 from ttt_cli.config.schema import DataConfig, SolverConfig
 from ttt_cli.games.players import Aliases, Mentions, find_mentions, identify, read_aliases, unmatched
-from ttt_cli.games.selection import NOTICED, People, needs_all, select
+from ttt_cli.games.selection import People, needs_all, select
 from ttt_cli.games.table import (
     GAME_KINDS,
     Games,
@@ -30,7 +30,7 @@ from ttt_cli.games.table import (
 from ttt_cli.games.validate import FURTHER, Dictionaries, Validated, record_words
 from ttt_cli.reading import reports as reasons
 from ttt_cli.reading.batches import FileRecords
-from ttt_cli.reading.columns import Codes, Column, alike, chosen, concatenated, counts_of, spread
+from ttt_cli.reading.columns import Column, alike, chosen, concatenated, counts_of, spread
 from ttt_cli.reading.input import Input
 from ttt_cli.reading.reports import TEXT_COLUMNS, FileReport, Problem, ReadReport
 from ttt_cli.reading.sources import OTHER_FILE, Named, find_sources, read_sources
@@ -55,14 +55,13 @@ _Span = tuple[int, int]  # the first and the last of some years
 
 @dataclass
 class _FileOfGames:
-    """The account and the columns of a file; in files, records of `years[i]` are `starts[i]` up to `starts[i + 1]`."""
+    """The account of a file; records of `years[i]` are `starts[i]` up to `starts[i + 1]` of those that are kept."""
 
     report: FileReport
+    years: Ids
+    starts: Places
     dropped: Counter[str] = field(default_factory=Counter)
     noticed: Counter[str] = field(default_factory=Counter)
-    columns: dict[str, NDArray[Any] | Kept] = field(default_factory=dict)
-    years: Ids = field(default_factory=lambda: np.zeros(0, np.int32))
-    starts: Places = field(default_factory=lambda: np.zeros(1, np.int64))
 
     def rows(self, span: _Span | None) -> slice:
         """The records from the first to the last year of a span, or all."""
@@ -76,10 +75,8 @@ class _FileOfGames:
 
     def account(self) -> FileReport:
         """The report with the numbers of records by reason and by remark."""
-        dropped = {reason: self.dropped[reason] for reason in reasons.DROP_REASONS if self.dropped[reason]}
-        noticed = {what: self.noticed[what] for what in NOTICED if self.noticed[what]}
         used = self.report.rows - self.dropped.total()
-        return replace(self.report, used=used, dropped=dropped, noticed=noticed)
+        return replace(self.report, used=used, dropped=dict(+self.dropped), noticed=dict(+self.noticed))
 
 
 class Collector:
@@ -94,14 +91,19 @@ class Collector:
         self._data, self._everything, self._room = data, everything, room
         self.aliases = Aliases() if data.aliases is None else read_aliases(data.aliases)
         by_event = data.filter.events or data.filter.exclude or data.filter.exclude_events
-        needed = ["event", "site", "round", "white_id", "black_id"]
-        needed += ["variant", "time_control", "odds"] if by_event else []
-        needed += ["status"] if self.aliases.by_status else []
+        texts = [*TEXT_COLUMNS]
+        texts += ["variant", "time_control", "odds"] if everything or by_event else []
+        texts += ["status"] if everything or self.aliases.by_status else []
         links = everything or bool(by_event)
-        self.dictionaries = Dictionaries(FURTHER if everything else needed, links=links)
+        self.dictionaries = Dictionaries([*texts, "white_id", "black_id"], links=links)
         self._by_year = room is not MEMORY and not needs_all(data)
         self._files: list[_FileOfGames] = []
+        # by name, those of each file
+        self._columns: dict[str, list[NDArray[Any] | Kept]] = {
+            name: [] for name in (*_USUAL, "line", "date", "result", "reject_code", *_SIDES, *texts)
+        }
         self._mentions = [Mentions(*np.zeros((5, 0), np.int64))]
+        self._n_mentions = 0
         self.problems: list[Problem] = []  # of single records so far, file by file, by line
         self._same_player: list[Problem] = []
         self.skipped: list[Problem] = []  # of files
@@ -115,42 +117,38 @@ class Collector:
         columns = _with_rejects(validated.columns, records.rejected)
         notes = sorted([*records.rejects, *validated.notes, *records.notes], key=attrgetter("line"))
         self.problems += [Problem(records.path, *note) for note in notes]
-        n = records.rows
-        file = _FileOfGames(
-            FileReport(records.path, kind, digest, size, n, n, {}, chess=records.layout.chess)
-        )
-        self._files.append(file)
-        file.count_dropped(columns["reject_code"])
-        columns = {name: column for name, column in columns.items() if column is not None}
-        years = years_of(self.dictionaries.days)
-        nothing = np.broadcast_to(_EMPTY, len(columns["line"]))
-        known = self._data.ids and any(f"{side}_id" in columns for side in _SIDES)
-        white_id, black_id = (columns.pop(f"{side}_id", nothing) for side in _SIDES)
-        mentions, sides = find_mentions(
+        n, years = records.rows, years_of(self.dictionaries.days)
+        nothing = np.broadcast_to(_EMPTY, n)
+        ids = columns.pop("white_id", nothing), columns.pop("black_id", nothing)
+        mentions, (columns["white"], columns["black"]) = find_mentions(
             (columns.pop("white_written"), columns.pop("black_written")),
             len(self.dictionaries.names.values),
-            ids=(white_id, black_id) if known else None,
+            ids=None if not self._data.ids or (ids[0] is ids[1]) else ids,
             status=columns.get("status") if self.aliases.by_status else None,
             years=years[columns["date"]] if self.aliases.by_years else None,
-            first=sum(len(one.times) for one in self._mentions),
+            first=self._n_mentions,
         )
         self._mentions.append(mentions)
-        columns |= zip(_SIDES, sides, strict=True)
-        file.starts = np.array([0, len(columns["line"])])
+        self._n_mentions += len(mentions.times)
+        report = FileReport(records.path, kind, digest, size, n, n, {}, chess=records.layout.chess)
+        file = _FileOfGames(report, np.zeros(0, np.int32), np.array([0, n]))
+        self._files.append(file)
+        file.count_dropped(columns["reject_code"])
+        rows: slice | Places = slice(n)
         if not self._everything and (columns["reject_code"].any() or self._by_year):
             rows = np.flatnonzero(columns["reject_code"] == 0)
-            file.starts = np.array([0, len(rows)])
             if self._by_year:
                 year = years[columns["date"][rows]]
                 order = np.argsort(year, kind="stable")
                 rows = rows[order]
                 file.years, first = np.unique(year[order].astype(np.int32), return_index=True)
-                file.starts = np.append(first, len(rows))
-            del columns["reject_code"]
-            columns = {name: chosen(column, rows) for name, column in columns.items()}
-        number = len(self._files)
-        for name, column in columns.items():
-            file.columns[name] = self._room.keep(f"{name}-of-{number}", column)
+            else:
+                first = np.zeros(1, np.int64)
+            file.starts = np.append(first, len(rows))
+        for name, parts in self._columns.items():
+            column = columns.pop(name, np.broadcast_to(_USUAL.get(name, _EMPTY), n))
+            column = column if isinstance(rows, slice) else chosen(column, rows)
+            parts.append(self._room.keep(f"{name}-of-{len(self._files)}", column))
         return file.account()
 
     def records(self) -> Records:
@@ -162,23 +160,20 @@ class Collector:
     def games(self, progress: Progress = SILENT) -> Games:
         """All games by date, then as read; players sorted by name. Call it once."""
         self._identify()
-        pieces, spans = [], self._spans() if self._by_year else [None]
+        pieces: dict[str, list[NDArray[Any] | Kept]] = defaultdict(list)
+        spans = self._spans() if self._by_year else [None]
         with (progress if self._by_year else SILENT).task("sorting games", float(len(spans))) as bar:
             for number, span in enumerate(spans):
-                found = game_columns(self._selected(span))
-                found |= {name: found[name].codes for name in TEXT_COLUMNS}
-                pieces.append(
-                    {name: self._room.keep(f"{name}-{number}", found.pop(name)) for name in [*found]}
-                )
+                for name, column in game_columns(self._selected(span)).items():
+                    values = column.codes if isinstance(column, Column) else column
+                    pieces[name].append(self._room.keep(f"{name}-{number}", values))
                 bar.advance()
-        columns: dict[str, Any] = {
-            name: self._joined(name, [piece.pop(name) for piece in pieces]) for name in [*pieces[0]]
-        }
-        for name in TEXT_COLUMNS:
-            codes = columns[name]
-            columns[name] = no_texts(len(codes)) if alike(codes) else Column(codes, self._texts[name])
-        for file in self._files:
-            file.columns.clear()
+        columns: dict[str, Any] = {}
+        for name in list(pieces):
+            columns[name] = whole = self._joined(name, pieces.pop(name))
+            if name in TEXT_COLUMNS:
+                columns[name] = no_texts(len(whole)) if alike(whole) else Column(whole, self._texts[name])
+        self._columns.clear()
         files = tuple(file.account() for file in self._files)
         report = ReadReport(files, self._all_problems(), self.aliases.source)
         shared = self._shared
@@ -187,7 +182,7 @@ class Collector:
     def _joined(self, name: str, parts: Sequence[NDArray[Any] | Kept]) -> NDArray[Any]:
         """A column of all games, in the room; of one entry where all entries are equal."""
         if self._room is MEMORY or all(isinstance(part, np.ndarray) for part in parts):
-            return concatenated([part[:] for part in parts])
+            return concatenated(cast(Sequence[NDArray[Any]], parts))
         whole = self._room.empty(name, (sum(map(len, parts)),), GAME_KINDS.get(name, np.int32))
         first = 0
         for part in parts:
@@ -204,8 +199,10 @@ class Collector:
         ids, statuses = self._texts["white_id"], self._texts.get("status", ())
         who = identify(every.names, mentions, self._data.names, self.aliases, ids=ids, statuses=statuses)
         self._player, self._name = who.player, mentions.name  # of each mention
+        self._written = tuple(map(every.names.values.__getitem__, mentions.name.tolist()))
         self._people = People.of(who.players, self._data)
-        self._dates, _, precisions = zip(*every.dates.values, strict=True)
+        self._texts["date"], _, precisions = zip(*every.dates.values, strict=True)
+        self._texts["result"], _ = zip(*every.results.values, strict=True)
         self._shared: dict[str, Any] = {
             "files": tuple(file.report for file in self._files),
             "date_day": every.days,
@@ -232,23 +229,27 @@ class Collector:
         return spans
 
     def _selected(self, span: _Span | None) -> Records:
-        """The records of some years, or all, with filters applied."""
-        records, mentions = self._records(span)
+        """The records of some years, or all, with filters applied; releases all."""
+        records = self._records(span)
         used = records.reject_code == 0
         same = used & (records.white == records.black)
         reject_code = np.where(same, np.int8(reasons.REJECT_CODE[reasons.SAME_PLAYER]), records.reject_code)
         for row in np.flatnonzero(same).tolist():
-            white, black = (self._name[side[row]] for side in mentions)
+            white, black = (
+                self._name[side.codes[row]] for side in (records.white_written, records.black_written)
+            )
             date, result = records.date.codes[row], records.result.codes[row]
             words = record_words(self.dictionaries, date, white, black, result)
-            file = self._files[int(np.searchsorted(records.starts, row, side="right")) - 1]
-            problem = Problem(
-                file.report.path, int(records.line[row]), reasons.SAME_PLAYER, words, reasons.DROPPED
-            )
-            self._same_player.append(problem)
-        del mentions
-        texts: dict[str, Any] = {name: compact(getattr(records, name)) for name in _TEXTS if span}
-        compacted = replace(records, **texts, reject_code=reject_code)
+            path = self._files[int(np.searchsorted(records.starts, row, side="right")) - 1].report.path
+            line = int(records.line[row])
+            self._same_player.append(Problem(path, line, reasons.SAME_PLAYER, words, reasons.DROPPED))
+        if not self._everything:
+            nobody = no_texts(len(records))
+            records = replace(records, white_written=nobody, black_written=nobody)
+        compacted = replace(records, reject_code=reject_code)
+        if span:
+            texts: dict[str, Any] = {name: compact(getattr(records, name)) for name in _TEXTS}
+            compacted = replace(compacted, **texts)
         reject_code, noticed = select(compacted, self._data, self._people)
         dropped = np.where(used, reject_code, 0)
         for file, (begin, end) in zip(self._files, pairwise(records.starts.tolist()), strict=True):
@@ -257,39 +258,20 @@ class Collector:
                 file.noticed[what] += int(np.count_nonzero(rows[begin:end]))
         return replace(records, reject_code=reject_code)
 
-    def _records(self, span: _Span | None) -> tuple[Records, list[Codes]]:
-        """The records of some years, or all, before filters, and the mentions of both sides; releases all."""
-        every, everything = self.dictionaries, self._everything
+    def _records(self, span: _Span | None) -> Records:
+        """The records of some years, or all, before filters; releases all."""
         rows = [file.rows(span) for file in self._files]
-
-        def column(name: str) -> NDArray[Any]:
-            found = []
-            for file, one in zip(self._files, rows, strict=True):
-                values = file.columns.get(name) if span else file.columns.pop(name, None)
-                usual = np.broadcast_to(_USUAL.get(name, _EMPTY), one.stop - one.start)
-                found.append(usual if values is None else values[one])
-            return concatenated(found)
-
-        mentions = [column(side) for side in _SIDES]
-        white, black = (spread(self._player, side) for side in mentions)
-        written = [no_texts(len(white))] * 2
-        if everything:
-            written = [Column(spread(self._name, side), tuple(every.names.values)) for side in mentions]
-        kept: dict[str, Any] = {name: column(name) for name in ("line", *_USUAL)}
-        kept |= {name: Column(column(name), self._texts.get(name, ("",))) for name in _TEXTS}
-        records = Records(
-            **self._shared,
-            **kept,
-            starts=np.cumsum([0, *(one.stop - one.start for one in rows)]),
-            date=Column(column("date"), self._dates if everything else ()),
-            white_written=written[0],
-            black_written=written[1],
-            result=Column(column("result"), tuple(text for text, _ in every.results.values)),
-            white=white,
-            black=black,
-            reject_code=column("reject_code") if everything else np.zeros(len(white), np.int8),
-        )
-        return records, mentions
+        starts = np.cumsum([0, *(one.stop - one.start for one in rows)])
+        columns: dict[str, Any] = dict.fromkeys(_TEXTS, no_texts(int(starts[-1])))
+        for name in list(self._columns):
+            parts = self._columns[name] if span else self._columns.pop(name)
+            column = concatenated([part[one] for part, one in zip(parts, rows, strict=True)])
+            columns[name] = Column(column, self._texts[name]) if name in self._texts else column
+            del parts
+        for side in _SIDES:
+            columns[f"{side}_written"] = Column(columns[side], self._written)
+            columns[side] = spread(self._player, columns[side])
+        return Records(**self._shared, **columns, starts=starts)
 
     def _all_problems(self) -> tuple[Problem, ...]:
         """Problems of skipped files, of records by file and line, and of the alias file if no name has a spelling."""
@@ -309,7 +291,7 @@ class Collector:
 
 
 def _with_rejects(columns: dict[str, Any], rejected: Sequence[tuple[int, int]]) -> dict[str, Any]:
-    """The columns of a file's records with the rejected rows inserted by line; a column that is None stays so."""
+    """The columns of a file's records with the rejected rows inserted by line."""
     if not rejected:
         return columns
     places, reject_codes = np.array(sorted(rejected, key=itemgetter(0)), np.int64).T
@@ -321,7 +303,7 @@ def _with_rejects(columns: dict[str, Any], rejected: Sequence[tuple[int, int]]) 
         kind = np.result_type(column, more) if name == "line" else column.dtype
         return np.insert(column.astype(kind, copy=False), after, more)
 
-    return {name: None if column is None else extended(name, column) for name, column in columns.items()}
+    return {name: extended(name, column) for name, column in columns.items()}
 
 
 def read_games(
@@ -411,7 +393,7 @@ def _collect(
     sources, skipped = find_sources(named)
     collector.skipped += skipped
     sizes = [Input(source.what).size for source in sources]
-    total = None if None in sizes else float(sum(size or 0 for size in sizes))
+    total = None if None in sizes else float(sum(filter(None, sizes)))
     dropped = 0
     with (
         progress.task("reading games", total, "B") as bar,
@@ -430,7 +412,7 @@ def _collect(
                     what = f"{first.reason}: {first.detail}; {dropped:,} records so far cannot be used"
                     hint = f"data.max_errors lets {data.max_errors:,} pass"
                     raise DataError(what, where=first.place, hint=hint)
-            if not any(report.used for report in reports):
+            if not any(map(attrgetter("used"), reports)):
                 error = _nothing(named[origin], reports, collector.problems)
                 if on_unusable is None or not any(report.rows for report in reports):
                     raise error

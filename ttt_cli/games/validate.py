@@ -157,8 +157,8 @@ class Dictionaries:
 class Validated:
     """Validated records; every distinct value is parsed once.
 
-    `columns`, each of shape (records,), are those of `Records`, texts as numbers in `dictionaries`; None where
-    `weight`, `offset` (Elo points added to White's strength), `neutral` and `moves` are 1, 0, false and 0 throughout.
+    `columns`, each of shape (records,), are those of `Records`, texts as numbers in `dictionaries`, without those where
+    `weight`, `offset` (Elo points added to White's strength), `neutral` or `moves` are 1, 0, false or 0 throughout.
     `notes` report dropped and repaired records, the first MOST_NOTES of each, and columns that are not understood. The
     input columns are released.
     """
@@ -167,25 +167,24 @@ class Validated:
         self._records, self._dictionaries = records, dictionaries
         self._line, moves = records.lines, records.moves
         self._before = np.full(len(records), _NO_REASON)  # the reject code - 1
-        self._weight: Array | None = None
         # notes on columns: reason, mask of records, values, their codes, what they mean, action
         self._odd: list[tuple[str, Mask, Sequence[str], Codes, str, str]] = []
-        self.columns: dict[str, Any] = {
-            "line": self._line,
-            "moves": None if moves is None or not moves.any() else moves,
-        }
+        self.columns: dict[str, Any] = {"line": self._line}
+        if moves is not None and moves.any():
+            self.columns["moves"] = moves
         names = dictionaries.names.ids(map(str.strip, records.distinct("whites")))
         repaired = self._validate_dates(data)
         self._validate_results(data.match_cap)
         self._multiply(self._numbers("weights", _positive, reasons.BAD_WEIGHT, 1.0))
         known = "odds" in records.further and self._validate_odds(data.odds, names)
         neutral = self._numbers("neutral", _NEUTRAL.get, reasons.BAD_NEUTRAL, 0.0)
-        self.columns["neutral"] = neutral if neutral is None else neutral.astype(np.bool_)
+        if neutral is not None:
+            self.columns["neutral"] = neutral.astype(np.bool_)
         self._validate_status(dict(zip(map(fold, data.status), data.status.values(), strict=True)))
         self._validate_counts()
         self._validate_names(names)
         reject_code = (self._before + np.uint8(1)).view(np.int8)
-        self.columns |= {"weight": self._weight, "reject_code": reject_code}
+        self.columns["reject_code"] = reject_code
         used = reject_code == 0
         if data.colours == "auto":
             self._note_winners(used)
@@ -210,7 +209,7 @@ class Validated:
 
     def _multiply(self, factors: Array | None) -> None:
         if factors is not None:
-            self._weight = factors if self._weight is None else self._weight * factors
+            self.columns["weight"] = self.columns.get("weight", 1.0) * factors
 
     def _note(
         self,
@@ -347,9 +346,9 @@ class Validated:
     def _validate_counts(self) -> None:
         """Reject records that count as more games than there can be, or as next to none."""
         games = self._dictionaries.tallies.sum(axis=1)
-        if self._weight is None and games.max() <= MOST_GAMES:
+        if "weight" not in self.columns and games.max() <= MOST_GAMES:
             return
-        count = games[self.columns["result"]] * (1.0 if self._weight is None else self._weight)
+        count = games[self.columns["result"]] * self.columns.get("weight", 1.0)
         bad = (count > MOST_GAMES) | ((count > 0) & (count < LEAST_GAMES))
         self._reject(bad * reasons.REJECT_CODE[reasons.BAD_WEIGHT])
 
