@@ -48,6 +48,7 @@ MADE: Final[Mapping[str, Callable[..., Hashable]]] = {"dates": known_date, "vari
 _KEPT: Final = 1 << 10  # bytes kept of a game that is too long: a tag may begin in them
 _SECTION: Final = re.compile(rb'\n[ \t]*(?:\xef\xbb\xbf)?(\[[ \t]*[A-Za-z]\w*[ \t]*")')
 _NO_MOVES: Final = pgn_text.Movetext(0)
+_ANOTHER: Final = b'\n[A "' + bytes(GROUP)  # a tag after the last game, so that compiled code finds its end
 
 
 _ROWS_AT_ONCE: Final = 1 << 13
@@ -156,22 +157,22 @@ class Scanner:
     def _scan(self, data: bytes, *, final: bool) -> int:
         """Read the games that are complete in `data`; returns the offset of the first that is not."""
         position = self._counted = 0
-        if not self._tagged:
+        if not self._tagged and not pgn_text.opens_tag(data, 0):
             moves = pgn_text.read_moves(data, 0, final=final, tagged=False)
             if moves is None:
                 return 0
-            self._tagged = True
             self._add_untagged(data, moves)
             position = moves.end
+        self._tagged = True
         self._line_at(data, position)
-        view = _marked(data)
+        view = _marked(data + _ANOTHER if final else data)
         while position < len(data):
             status, position = (kernel.SLOW_PATH, position) if self._doubtful else self._run(view, position)
             if status == kernel.STRINGS_FULL:
                 self.strings.grow()
             elif status == kernel.ROWS_FULL:
                 self._end_batch()
-            elif status == kernel.SLOW_PATH or final:
+            elif position < len(data) and (final or status == kernel.SLOW_PATH):
                 following = self._read_slowly(data, position, final=final)
                 if following is None:
                     break
