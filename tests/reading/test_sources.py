@@ -19,8 +19,8 @@ from ttt_cli.reading.sources import (
     APART,
     FileRead,
     Source,
-    binary_format,
     find_sources,
+    format_by_start,
     jobs_for,
     read_sources,
     recognise,
@@ -135,10 +135,10 @@ def test_kinds(head: bytes, name: str, kind: str) -> None:
 
 def test_parquet_is_no_foreign_binary() -> None:
     refuse_foreign(b"PAR1" + bytes(100), "games.parquet", encoding=None)
-    found = binary_format(b"PAR1" + bytes(100))
+    found = format_by_start(b"PAR1" + bytes(100), binary=True)
     assert found is not None
     assert found.name == "parquet"
-    assert binary_format(b"date,white\n") is None
+    assert format_by_start(b"date,white\n", binary=True) is None
 
 
 def test_neither() -> None:

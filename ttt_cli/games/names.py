@@ -4,6 +4,8 @@ import re
 import unicodedata
 from collections.abc import Iterator, Sequence
 from functools import cache
+from itertools import product
+from operator import methodcaller
 from typing import Final
 
 import numpy as np
@@ -74,7 +76,9 @@ SCO SEN SEY SIN SGP SKN SLE SLO SMR SOL SOM SRB SRI SSD STP SUD SUI SUR SVK SWE 
 TKM TLS TOG TPE TTO TUN TUR TUV UAE UGA UKR URS URU USA UZB VAN VEN VIE VIN VNM WLS YEM YUG ZAI ZAM ZIM
 """
 COUNTRIES: Final = frozenset(_CODES.split())  # federations of FIDE and the IOC, past ones too
-_INITIALS: Final = re.compile(r"\b[A-Z]{2,3}\b")
+_BETWEEN_INITIALS: Final = re.compile(
+    r"(?<=\b[A-Z])(?=[A-Z]{1,2}\b)|(?<=\b[A-Z]{2})(?=[A-Z]\b)"  # of a word of two or three
+)
 _PLAIN: Final = re.compile(r"[A-Z][a-z]+(?: [A-Z][a-z]+)*, [A-Z][a-z]*(?: [A-Z][a-z]*)*")
 _DOTS: Final = re.compile(r"[.\s]+")
 # where there is none of these, and no second comma, a key is the name itself but for case
@@ -140,23 +144,22 @@ def name_key(name: str, matching: NameMatching = "folded") -> str:
     """
     if _PLAIN.fullmatch(name):
         return name if matching == "clean" else name.lower()
-    surname, comma, given = name.partition(",")
+    surname, _, given = name.partition(",")
     country = ""
     if given and not surname.isupper():
         before, _, last = given.rstrip().rpartition(" ")
         if before.strip() and last in COUNTRIES:
             given, country = before, last
-        given = _INITIALS.sub(lambda match: " ".join(match[0]), given)
-    parts = [_words(part, matching) for part in ((surname, given, country) if comma else (surname,))]
-    key = ", ".join(part for part in parts if part)
-    return key or name
+        given = _BETWEEN_INITIALS.sub(" ", given)
+    parts = _words(surname, matching), _words(given, matching), _words(country, matching)
+    return ", ".join(filter(None, parts)) or name
 
 
 def name_keys(names: Sequence[str], matching: NameMatching = "folded") -> list[str]:
     """`name_key` of each name, faster."""
-    keys = list(names) if matching == "clean" else [name.lower() for name in names]
-    commas = [number for number, name in enumerate(names) if name.count(",") > 1]
-    for number in {*preselect(_UNLIKE_ITS_KEY, names), *commas}:
+    keys = list(names) if matching == "clean" else list(map(str.lower, names))
+    commas = np.fromiter(map(methodcaller("count", ","), names), np.int64, len(names))
+    for number in {*preselect(_UNLIKE_ITS_KEY, names), *np.flatnonzero(commas > 1).tolist()}:
         keys[number] = name_key(names[number], matching)
     return keys
 
@@ -189,7 +192,8 @@ _TOGETHER: Final = re.compile(
     rf"\b(?:{'|'.join(_CHESS_WORDS)})\s?(?:{'|'.join(_CLUBS)})\b|"
     r"\bcercle (?:d|des) "
 )
-_ENGINES: Final = """\
+_ENGINES: Final = (
+    """
 alfil, alphazero, andscacs, arasan, aristarch, berserk, booot, chess tiger, chessica, chessmaster, chiron,
 crafty, cray blitz, critter, dark thought, deep blue, deep fritz, deep junior, deep shredder, deep sjeng,
 deep thought, delfi, diep, ethereal, fairy max, fat fritz, gambit tiger, glaurung, gnu chess,
@@ -198,20 +202,20 @@ koivisto, komodo, lc0, lczero, leela, leela chess zero, leelenstein, mchess, mch
 minic, naum, nightmare chess, novag, pedone, pharaon, pro deo, rubichess, ruffian,
 rybka, saitek, scorpio chess, seer chess, shredder, sjeng, slow chess, smarthink,
 stockfish, strelka, toga, torch chess, virtual chess, wchess, xiphos, yace, zappa,
-zarkov"""
+zarkov
+""".strip()
+    .replace(",\n", ", ")
+    .split(", ")
+)
 # Names of people too, and so engines only with a version or a mark.
-_ALSO_NAMES: Final = """\
+_ALSO_NAMES: Final = (
+    """
 belle, conchess, fidelity, fire, fritz, fruit, gandalf, genius, gull, hydra, junior, king,
-nimzo, now, phoenix, rebel, sargon, socrates, spike, tiger, wasp"""
-
-
-_ENGINE_NAMES, _AMBIGUOUS = (re.split(r",\s+", names) for names in (_ENGINES, _ALSO_NAMES))
-
-
-def _either(names: list[str]) -> str:
-    """A pattern for one of the names, longer ones first."""
-    return "|".join(sorted(names, key=len, reverse=True))
-
+nimzo, now, phoenix, rebel, sargon, socrates, spike, tiger, wasp
+""".strip()
+    .replace(",\n", ", ")
+    .split(", ")
+)
 
 _MARKS: Final = ("comp", "computer", "engine", "program")
 _MARK: Final = rf"(?:{'|'.join(_MARKS)}|chess computer)"
@@ -219,8 +223,8 @@ _MARKED: Final = re.compile(_MARK, re.IGNORECASE)
 _VERSION: Final = r"(?:\s?(?:x|v)?\d[\w ]*| (?:dev|nnue|pro|master|exp|mmx|ultra|beta|mp)\b[\w ]*)"
 _ENGINE: Final = re.compile(
     rf"{_MARK}(?: [\w ]+)?|[\w ]+ {_MARK}|"
-    rf"(?:the )?(?:{_either(_ENGINE_NAMES)})(?:{_VERSION}| on [\w ]+| \w+ (?:mmx|\d+)[\w ]*)?|"
-    rf"(?:the )?(?:{_either(_AMBIGUOUS)})(?:{_VERSION}| on [\w ]+| \w+ \d[\w ]*)|"
+    rf"(?:the )?(?:{'|'.join(_ENGINES)})(?:{_VERSION}| on [\w ]+| \w+ (?:mmx|\d+)[\w ]*)?|"
+    rf"(?:the )?(?:{'|'.join(_ALSO_NAMES)})(?:{_VERSION}| on [\w ]+| \w+ \d[\w ]*)|"
     r"(?:fidelity|mephisto|novag|saitek) [\w ]+"
 )
 _ALL_CAPITALS: Final = re.compile(r"(?:DEEP )?(?:FRITZ|JUNIOR|HYDRA|GENIUS|REBEL|TIGER|FRUIT|NIMZO)\b.*")
@@ -228,9 +232,11 @@ _ALL_CAPITALS: Final = re.compile(r"(?:DEEP )?(?:FRITZ|JUNIOR|HYDRA|GENIUS|REBEL
 # A name without any of these characters is that of a team or an engine only if it has one of these words.
 _MAY_BE_NOBODY: Final = r"[^\nA-Za-z0-9 ,.-]|[A-Za-z][0-9]"
 _INDICATIVE: Final = frozenset(
-    {"world", "cercle", *_LINKS, *_SEVERAL, *_CHESS_WORDS, *_MARKS}
-    | {chess + club for chess in _CHESS_WORDS for club in _CLUBS}
-    | {name.split()[0] for name in (*_ENGINE_NAMES, *_AMBIGUOUS)}
+    (
+        *("world", "cercle", *_LINKS, *_SEVERAL, *_CHESS_WORDS, *_MARKS),
+        *map("".join, product(_CHESS_WORDS, _CLUBS)),
+        *" ".join([*_ENGINES, *_ALSO_NAMES]).split(),
+    )
 )
 
 
@@ -254,13 +260,14 @@ def is_engine(name: str) -> bool:
 def teams_and_engines(names: Sequence[str]) -> tuple[list[bool], list[bool]]:
     """Masks of the names of teams, and of engines that are no teams."""
     teams, engines = [False] * len(names), [False] * len(names)
-    text = "\n".join([name.replace("\n", " ") for name in names]).lower()
+    text = "\n".join(map(methodcaller("replace", "\n", " "), names)).lower()
     for sign in ",.-":
         text = text.replace(sign, " ")
-    indicative = (
-        number for number, line in enumerate(text.split("\n")) if not _INDICATIVE.isdisjoint(line.split())
-    )
-    for number in {*preselect(_MAY_BE_NOBODY, names), *indicative}:
+    chosen = set(preselect(_MAY_BE_NOBODY, names))
+    for number, words in enumerate(map(str.split, text.split("\n"))):
+        if not _INDICATIVE.isdisjoint(words):
+            chosen.add(number)
+    for number in chosen:
         teams[number] = is_team(names[number])
         engines[number] = not teams[number] and is_engine(names[number])
     return teams, engines

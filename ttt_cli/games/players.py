@@ -13,8 +13,8 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
-from itertools import chain, compress
-from operator import eq
+from itertools import compress, repeat
+from operator import contains, eq, ne
 from typing import Any, Final, Literal, NamedTuple
 
 import numpy as np
@@ -24,7 +24,7 @@ from ttt_cli.config.schema import NameMatching, year_range
 from ttt_cli.games.names import clean_name, comma_keys, name_key, name_keys
 from ttt_cli.games.validate import NameDictionary
 from ttt_cli.reading.batches import pairs_in
-from ttt_cli.reading.columns import Codes, counts_of, narrow, spread
+from ttt_cli.reading.columns import Codes, Dictionary, counts_of, narrow, spread
 from ttt_cli.reading.input import Input, decode
 from ttt_cli.reading.reports import InputFile
 from ttt_cli.support.arrays import Ids, Mask, Places
@@ -306,28 +306,28 @@ def find_mentions(
     status: Codes | None = None,
     years: Codes | None = None,
     first: int = 0,
-) -> tuple[Mentions, list[Codes]]:
+) -> tuple[Mentions, Sides]:
     """The distinct mentions in some records, and the numbers of White's and Black's mention, each (records,).
 
     Numbers of `names` are less than `n_names`. `ids`, `status` and `years` (from 0) are None where they are unused.
     Mentions are numbered from `first`.
     """
-    further = (ids, *(None if column is None else (column, column) for column in (status, years)))
-    distinct: list[Codes] = [np.arange(n_names)]
-    numbers: list[Codes] = list(names)
-    for column in further:
+    distinct = np.zeros((4, n_names), np.int64)  # of names, ids, statuses and years
+    distinct[0] = np.arange(n_names)
+    white, black = names
+    for row, column in enumerate((ids, status, years), 1):
         if column is None:
-            distinct.append(np.zeros_like(distinct[0]))
             continue
-        kinds = 1 + max(int(side.max(initial=0)) for side in column)
-        both = np.concatenate(numbers), np.concatenate(column)
-        present, joint = pairs_in(*both, len(distinct[0]), kinds)
-        distinct = [*(known[present // kinds] for known in distinct), present % kinds]
-        numbers = np.split(joint, 2)
-    times = np.sum([counts_of(side, len(distinct[0])) for side in numbers], axis=0)
+        further = np.concatenate(column) if isinstance(column, tuple) else np.tile(column, 2)
+        kinds = 1 + int(further.max(initial=0))
+        present, joint = pairs_in(np.concatenate([white, black]), further, distinct.shape[1], kinds)
+        distinct = distinct[:, present // kinds]
+        distinct[row] = present % kinds
+        white, black = np.split(joint, 2)
+    times = np.add(counts_of(white, distinct.shape[1]), counts_of(black, distinct.shape[1]))
     place = narrow(first + np.maximum(np.cumsum(times > 0) - 1, 0))
-    mentions = Mentions(*(column[times > 0] for column in (*distinct, times)))
-    return mentions, [spread(place, side) for side in numbers]
+    mentions = Mentions(*np.vstack([distinct, times])[:, times > 0])
+    return mentions, (spread(place, white), spread(place, black))
 
 
 class Identified(NamedTuple):
@@ -362,15 +362,12 @@ def identify(
     home = np.arange(len(names))
     if mentions.id.any():
         names, home, player = join_ids(names, player, mentions, ids)
-    words = np.array([fold(text) for text in statuses] if aliases.by_status else [], np.str_)
-    limited: list[tuple[str, str, Mask]] = [
-        (name, main, np.isin(mentions.status, np.flatnonzero(words == word)))
-        for (name, word), main in aliases.by_status.items()
-    ]
-    limited += [
-        (name, main, (mentions.year >= first) & (mentions.year <= last))
-        for (name, first, last), main in aliases.by_years.items()
-    ]
+    limited: list[tuple[str, str, Mask]] = []
+    words = np.array(list(map(fold, statuses)) if aliases.by_status else [], np.str_)
+    for (name, word), main in aliases.by_status.items():
+        limited.append((name, main, np.isin(mentions.status, np.flatnonzero(words == word))))
+    for (name, first, last), main in aliases.by_years.items():
+        limited.append((name, main, (mentions.year >= first) & (mentions.year <= last)))
     for name, main, rows in limited:
         one, other = groups.find(name), groups.find(main)
         if one is not None and other is not None:
@@ -382,9 +379,11 @@ def identify(
     )  # the last one is of nobody
     number[ranked] = np.arange(len(ranked))
     players, number = tuple(map(names.__getitem__, ranked)), number[player]
-    named = zip(number.tolist(), mentions.name.tolist(), strict=True)
-    pairs = {(players[one], dictionary.values[name]) for one, name in named if one != NOBODY}
-    return Identified(players, number, tuple(sorted(pair for pair in pairs if pair[0] != pair[1])))
+    somebody = number != NOBODY
+    shown = list(map(players.__getitem__, number[somebody].tolist()))
+    written = list(map(dictionary.values.__getitem__, mentions.name[somebody].tolist()))
+    spellings = sorted(set(compress(zip(shown, written, strict=True), map(ne, shown, written))))
+    return Identified(players, number, tuple(spellings))
 
 
 def unmatched(dictionary: NameDictionary, matching: NameMatching, aliases: Aliases) -> list[str]:
@@ -392,7 +391,7 @@ def unmatched(dictionary: NameDictionary, matching: NameMatching, aliases: Alias
     if not aliases.lines:
         return []
     present = {*dictionary.cleaned, *name_keys(dictionary.cleaned, matching)}
-    present |= {other for key in tuple(present) for other in comma_keys(key)} if matching == "full" else set()
+    present.update(*map(comma_keys, tuple(present) if matching == "full" else ()))
     return [name for name in aliases.lines if name not in present and name_key(name, matching) not in present]
 
 
@@ -406,31 +405,39 @@ class _NameGroups:
     ) -> None:
         self._matching: NameMatching = matching
         self._aliases = aliases
-        self._mains = {self._key(main): main for main in sorted(aliases.mains)}
-        found: dict[str, set[str]] = {}
-        for synonym, main in aliases.names.items():
-            found.setdefault(self._key(synonym), set()).add(self._key(main))
+        self._mains: dict[str, str] = {}
+        for main in sorted(aliases.mains):
+            self._mains[self._key(main)] = main
         # of synonyms, where all spellings of a key agree
-        self._alias_keys = {key: mains.pop() for key, mains in found.items() if len(mains) == 1}
+        self._alias_keys: dict[str, str] = {}
+        several: set[str] = set()
+        for synonym, main in aliases.names.items():
+            key, of_main = self._key(synonym), self._key(main)
+            if self._alias_keys.setdefault(key, of_main) != of_main:
+                several.add(key)
+        for key in several:
+            del self._alias_keys[key]
         own = name_keys(dictionary.cleaned, matching)
         for number in np.flatnonzero(np.frombuffer(dictionary.reject_code, np.int8)).tolist():
             own[number] = ""
-        keys = chain(own, self._mains, self._alias_keys) if matching == "full" else ()
-        self._comma_keys = frozenset(key for key in keys if "," in key)
+        keys = [*own, *self._mains, *self._alias_keys] if matching == "full" else []
+        self._comma_keys = frozenset(compress(keys, map(contains, keys, repeat(","))))
         resolved = own
         if aliases.names or self._comma_keys:  # a name keeps its own key if no player has the resolved one
-            named = zip(dictionary.cleaned, own, strict=True)
-            targets = [key and self._resolved(name, key) for name, key in named]
+            targets = list(map(self._resolved, dictionary.cleaned, own))
             players = {*compress(own, map(eq, own, targets)), *self._mains}
-            resolved = [new if new in players else key for key, new in zip(own, targets, strict=True)]
-        self._numbers = {"": NOBODY}
-        numbers = [self._numbers.setdefault(key, len(self._numbers) - 1) for key in resolved]
-        for key in self._mains:
-            self._numbers.setdefault(key, len(self._numbers) - 1)
-        self.number = np.array(numbers, np.int32)
+            resolved = [*own]
+            for place, target in enumerate(targets):
+                if target in players:
+                    resolved[place] = target
+        known = Dictionary("")  # nobody, whose number is -1
+        self.number = known.ids(resolved) - 1
+        known.ids(self._mains)
+        self._numbers = dict(zip(known.values, range(NOBODY, len(known.values)), strict=False))
         # shown as in the alias file, else by the most frequent name with the group's key
         self.names, most = [""] * (len(self._numbers) - 1), [-1] * (len(self._numbers) - 1)
-        of_group = zip(dictionary.cleaned, counts.tolist(), numbers, map(eq, own, resolved), strict=True)
+        titles = map(eq, own, resolved)
+        of_group = zip(dictionary.cleaned, counts.tolist(), self.number.tolist(), titles, strict=True)
         for name, count, group, titular in of_group:
             if titular and group != NOBODY and (count, name) >= (most[group], self.names[group]):
                 self.names[group], most[group] = name, count
@@ -445,13 +452,12 @@ class _NameGroups:
         return name_key(name, self._matching)
 
     def _resolved(self, name: str, key: str) -> str:
-        """The key of the player of a spelling."""
-        if name in self._aliases.names:
+        """The key of the player of a spelling, empty for nobody."""
+        if key and name in self._aliases.names:
             return self._key(self._aliases.names[name])
         if self._comma_keys and key not in self._alias_keys and "," not in key:
-            targets = {
-                self._alias_keys.get(other, other) for other in comma_keys(key) if other in self._comma_keys
-            }
+            others = self._comma_keys.intersection(comma_keys(key))
+            targets = set(map(self._alias_keys.get, others, others))
             if len(targets) == 1:
                 return targets.pop()
         return self._alias_keys.get(key, key)

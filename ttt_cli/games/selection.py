@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable, Mapping, Sequence
+from operator import attrgetter
 from typing import Final, NamedTuple, Self
 
 import numpy as np
@@ -55,7 +56,9 @@ _EVENTS: Final[Mapping[str, str]] = {
     "set-up": r"set ?up(?: position\w*)?|from position|composition\w*|(?:endgame|end game) stud(?:y|ies)|problem",
 }
 EXHIBITIONS: Final = ("simul", "blindfold", "consultation", "odds")  # left out of chess by default
-_PATTERNS: Final = {name: re.compile(rf"(?<!\w)(?:{words})(?!\w)") for name, words in _EVENTS.items()}
+_PATTERNS: Final[dict[str, re.Pattern[str]]] = {}
+for _name, _words in _EVENTS.items():
+    _PATTERNS[_name] = re.compile(rf"(?<!\w)(?:{_words})(?!\w)")
 _USUAL_VARIANTS: Final = frozenset(
     {"", "chess", "classic", "classical", "normal", "orthodox", "regular", "standard"}
 )
@@ -151,7 +154,7 @@ def find_duplicates(records: Records, among: Mask | None = None) -> Places:
     ):
         for level, date in dates.items():
             here = np.flatnonzero(compared & (precision >= level))
-            same = [column[here] for column in (*keys, date)]
+            same = np.stack([*keys, date])[:, here]
             found = here[_better(same, bare[here], precision[here], level)]
             better[here] = np.where(may_repeat[here] & (better[here] == here), found, better[here])
     while np.any(better[better] != better):
@@ -160,13 +163,11 @@ def find_duplicates(records: Records, among: Mask | None = None) -> Places:
     return np.stack([rows[row], rows[better[row]]], axis=1)
 
 
-def _better(
-    same: Sequence[NDArray[np.integer]], bare: Mask, precision: NDArray[np.int8], level: int
-) -> Places:
+def _better(same: NDArray[np.integer], bare: Mask, precision: NDArray[np.int8], level: int) -> Places:
     """The best place with equal columns, for each, if the less exact of both has the precision `level`."""
     order = np.lexsort([-precision, bare, *same])
     place, first = np.arange(len(order)), np.ones(len(order), np.bool_)
-    first[1:] = np.any([column[order][1:] != column[order][:-1] for column in same], axis=0)
+    first[1:] = np.any(np.diff(same[:, order], axis=1), axis=0)
     start = np.maximum.accumulate(np.where(first, place, 0))
     exactly, bare = precision[order] == level, bare[order]
     moved = np.flatnonzero(exactly & ~bare)[::-1]
@@ -181,7 +182,7 @@ def _better(
 
 def _key_numbers(texts: Column[str], key: Callable[[str], str]) -> Ids:
     """Numbers of the keys of the distinct texts; 0 where the key is empty."""
-    return Dictionary("").ids(key(text) for text in texts.values)
+    return Dictionary("").ids(map(key, texts.values))
 
 
 def _round_key(text: str) -> str:
@@ -203,7 +204,7 @@ class People(NamedTuple):
     @classmethod
     def of(cls, players: Sequence[str], data: DataConfig) -> Self:
         """Classify players by name. Raises ConfigError for a player of the filter who does not exist."""
-        teams, engines = (np.array(found, np.bool_) for found in teams_and_engines(players))
+        teams, engines = np.array(teams_and_engines(players), np.bool_)
         wanted = data.filter.players
         return cls(teams, engines, matching_players(players, wanted) if wanted else np.zeros_like(teams))
 
@@ -224,10 +225,7 @@ def select(records: Records, data: DataConfig, people: People) -> tuple[NDArray[
     def drop(reason: str, rows: Mask) -> None:
         reject_code[(reject_code == 0) & rows] = reasons.REJECT_CODE[reason]
 
-    teams, engines = (
-        kind[white] | kind[black] if kind.any() else np.zeros(len(records), np.bool_)
-        for kind in (people.teams, people.engines)
-    )
+    teams, engines = _with_one(people.teams, records), _with_one(people.engines, records)
     if "teams" in data.drop:
         drop(reasons.TEAM, teams)
     if "engines" in data.drop:
@@ -244,7 +242,7 @@ def select(records: Records, data: DataConfig, people: People) -> tuple[NDArray[
         drop(reasons.EXCLUDED_EVENT, of_events(records, wanted.exclude_events))
     for chosen in wanted.exclude or ():
         drop(chosen, in_set(records, chosen) | (teams if chosen == "consultation" else False))
-    chess = np.repeat([file.chess for file in records.files], np.diff(records.starts))
+    chess = np.repeat(list(map(attrgetter("chess"), records.files)), np.diff(records.starts))
     if wanted.exclude is None and chess.any():
         sets = in_sets(records, EXHIBITIONS)
         sets["consultation"] |= teams
@@ -269,9 +267,15 @@ def select(records: Records, data: DataConfig, people: People) -> tuple[NDArray[
         ends = white[left].astype(np.int32), black[left].astype(np.int32)
         label = label_groups(*ends, len(records.players))
         reject_code[left[label[white[left]] > 0]] = reasons.REJECT_CODE[reasons.OTHER_GROUP]
-    masks = (duplicate, teams, engines) if records.report.chess else (duplicate,)
     used = reject_code == 0
-    return reject_code, {what: rows & used for what, rows in zip(NOTICED, masks, strict=False) if rows.any()}
+    of_chess = used & records.report.chess
+    noticed = duplicate & used, teams & of_chess, engines & of_chess
+    return reject_code, dict(zip(NOTICED, noticed, strict=True))
+
+
+def _with_one(kind: Mask, records: Records) -> Mask:
+    """Mask of records with a player of a kind."""
+    return kind[records.white] | kind[records.black] if kind.any() else np.zeros(len(records), np.bool_)
 
 
 def of_events(records: Records, texts: Sequence[str]) -> Mask:
@@ -289,12 +293,12 @@ def of_events(records: Records, texts: Sequence[str]) -> Mask:
 
 def in_sets(records: Records, names: Sequence[str]) -> dict[str, Mask]:
     """Masks of records of ready-made sets, by the words of event, site and round."""
-    found = {name: np.zeros(len(records), np.bool_) for name in names}
+    found = dict(zip(names, np.zeros((len(names), len(records)), np.bool_), strict=True))
     for column in (records.event, records.site, records.round):
         texts = fold_all(column.values)
-        ends, joined = np.cumsum([len(text) + 1 for text in texts]), "\n".join(texts)
+        ends, joined = np.cumsum(list(map(len, texts))) + np.arange(1, len(texts) + 1), "\n".join(texts)
         for name in names:
-            at = [match.start() for match in _PATTERNS[name].finditer(joined)]
+            at = list(map(re.Match.start, _PATTERNS[name].finditer(joined)))
             if at:
                 hit = np.zeros(len(texts), np.bool_)
                 hit[np.searchsorted(ends, at, side="right")] = True

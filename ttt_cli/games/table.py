@@ -1,8 +1,9 @@
 """Tables of columns: Records, the whole content of the files, and Games, the records that every model starts from."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from itertools import compress
+from operator import itemgetter
 from typing import Any, Final
 
 import numpy as np
@@ -28,10 +29,11 @@ GAME_KINDS: Final[dict[str, type[np.generic]]] = {
     "outcome": np.int8,
     "weight": np.float64,
     "offset": np.float64,
-    "neutral": np.bool_,
     "source_file": np.int32,
     "source_line": np.int64,
+    "neutral": np.bool_,
 }
+GAME_COLUMNS: Final = tuple(GAME_KINDS)
 
 
 def no_texts(count: int) -> Column[str]:
@@ -100,14 +102,22 @@ class Games:
                 object.__setattr__(self, name, no_texts(n))
             if len(getattr(self, name)) != n:
                 raise ValueError(f"games: column {name} has {len(getattr(self, name))} texts, not {n}")
-        ends = self.white, self.black
-        players = all(ids.min(initial=0) >= 0 and ids.max(initial=-1) < len(self.players) for ids in ends)
-        for what, holds in (
-            (f"white and black are indices of the {len(self.players)} players", players),
+        for column, kinds, what in (
             (
-                "outcomes are 0, 1 or 2",
-                self.outcome.min(initial=LOSS) >= LOSS and self.outcome.max(initial=0) <= WIN,
+                self.white,
+                len(self.players),
+                f"white and black are indices of the {len(self.players)} players",
             ),
+            (
+                self.black,
+                len(self.players),
+                f"white and black are indices of the {len(self.players)} players",
+            ),
+            (self.outcome, WIN + 1, "outcomes are 0, 1 or 2"),
+        ):
+            if column.min(initial=0) < 0 or column.max(initial=-1) >= kinds:
+                raise ValueError(f"games: {what}")
+        for what, holds in (
             ("weights are positive and finite", np.all((self.weight > 0) & np.isfinite(self.weight))),
             ("offsets are finite", np.all(np.isfinite(self.offset))),
             ("nobody plays against himself", np.all(self.white != self.black)),
@@ -135,16 +145,14 @@ class Games:
     @property
     def winner_first(self) -> bool:
         """Whether the winner is always named first, so that colours are unknown."""
-        return winner_named_first(*(int(np.count_nonzero(self.outcome == result)) for result in (LOSS, WIN)))
+        lost, won = np.count_nonzero(self.outcome == LOSS), np.count_nonzero(self.outcome == WIN)
+        return winner_named_first(int(lost), int(won))
 
     @property
     def draw_share(self) -> float:
         """The weighted share of draws, 0 when there are no games."""
         total = float(self.weight.sum())
         return float(self.weight[self.outcome == DRAW].sum()) / total if total else 0.0
-
-
-GAME_COLUMNS: Final = tuple(f.name for f in fields(Games) if f.name in GAME_KINDS)
 
 
 def picked(column: Column[str], rows: NDArray[Any]) -> Column[str]:
@@ -213,7 +221,7 @@ class Records:
     spellings: tuple[tuple[str, str], ...] = ()
 
     def __post_init__(self) -> None:
-        for column in (getattr(self, f.name) for f in fields(self)):
+        for column in vars(self).values():
             if isinstance(column, np.ndarray):
                 column.flags.writeable = False
 
@@ -304,7 +312,9 @@ def game_columns(records: Records) -> dict[str, Any]:
         "neutral": chosen(records.neutral, rows),
         "source_file": records.file[rows] if len(records.files) > 1 else np.zeros(len(rows), np.int32),
         "source_line": records.line[rows].astype(np.int64),
-        **{name: picked(getattr(records, name), rows) for name in TEXT_COLUMNS},
+        "event": picked(records.event, rows),
+        "site": picked(records.site, rows),
+        "round": picked(records.round, rows),
     }
 
 
@@ -316,7 +326,7 @@ def table_of(
     room: Room = MEMORY,
 ) -> Games:
     """Games of `game_columns`, which lie in `room` and are changed, with those of all `players` who have games."""
-    sides = [columns[name] for name in ("white", "black")]
+    sides = columns["white"], columns["black"]
     present = np.zeros(len(players), np.bool_)
     for part in room.parts(len(sides[0])):
         for side in sides:
@@ -326,6 +336,6 @@ def table_of(
         for side in sides:
             side[part] = number[side[part]]
     names = tuple(compress(players, present.tolist()))
-    known = set(names)
-    shown = sorted({pair for pair in spellings if pair[0] in known})
+    has_games = set(names).__contains__
+    shown = sorted(set(compress(spellings, map(has_games, map(itemgetter(0), spellings)))))
     return Games(**columns, players=names, report=report, spellings=tuple(shown), room=room)

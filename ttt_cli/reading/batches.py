@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from itertools import chain, filterfalse, starmap
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
 import numpy as np
@@ -73,7 +75,8 @@ class Layout(NamedTuple):
     @property
     def used(self) -> tuple[int, ...]:
         """All fields of the file that are used, each once, in its order."""
-        return tuple(sorted({index for indices in self.columns.values() for index in indices if index >= 0}))
+        fields = sorted(set(chain(*self.columns.values())))
+        return tuple(fields[bisect_left(fields, 0) :])
 
 
 class Table(NamedTuple):
@@ -119,21 +122,21 @@ class FileRecords:
     def __init__(self, path: str, table: Table) -> None:
         self.path = path
         self.layout = table.layout
-        self.further = tuple(name for name in table.layout.columns if name not in USUAL)
+        self.further = tuple(filterfalse(USUAL.__contains__, table.layout.columns))
         self.rejects: list[Note] = []
         self.notes: list[Note] = []
         self._count = 0
         self.rejected: list[tuple[int, int]] = []  # line and reject code of all that could not be split
         lines: list[Codes] = []
         moves: list[Codes] = []
-        codes: dict[int, list[Codes]] = {field: [] for field in table.layout.used}
+        codes: list[list[Codes]] = [[] for _ in table.layout.used]
         places = RecordPlaces()
         try:
             for batch in table.batches:
                 self._add_notes(batch)
                 if not (count := len(batch.lines)):
                     continue
-                for column, values in zip(codes.values(), batch.codes, strict=True):
+                for column, values in zip(codes, batch.codes, strict=True):
                     column.append(narrow(values, copy=True))
                 lines.append(narrow(places.several(np.asarray(batch.lines, np.int64))))
                 if batch.moves is not None and not moves:
@@ -146,7 +149,7 @@ class FileRecords:
             raise DataError(message, where=error.where or path, hint=error.hint) from error
         self.lines = _whole(lines)  # the place of each record (see `reports.RecordPlaces`)
         self.moves = _whole(moves) if moves else None
-        fields = {field: _whole(column) for field, column in codes.items()}
+        fields = dict(zip(table.layout.used, map(_whole, codes), strict=True))
         for number, text in enumerate(table.layout.constants):
             same = np.int32(table.strings.number(text.encode()))
             fields[-1 - number] = np.broadcast_to(same, self._count)
@@ -167,7 +170,8 @@ class FileRecords:
             message = f"most of its first {self.rows:,} records cannot be read"
             hint = "is it a file of games? data.format names its kind"
             raise DataError(message, where=self.path, hint=hint)
-        self.rejected += [(note.line, REJECT_CODE[note.reason]) for note in batch.rejects]
+        for note in batch.rejects:
+            self.rejected.append((note.line, REJECT_CODE[note.reason]))
         self.rejects += batch.rejects[: max(0, MOST_NOTES - bad)]
         room = MOST_NOTES - len(self.notes)
         if len(batch.notes) > room >= 0:
@@ -199,12 +203,10 @@ def _columns_of(table: Table, codes: Mapping[int, Codes]) -> dict[str, _Coded]:
             sides = [codes[fields[0]], codes[table.layout.columns[BLACKS][0]]]
             columns |= zip((WHITES, BLACKS), _distinct(sides, len(table.strings)), strict=True)
         elif name != BLACKS:
-            parts = [_distinct([codes[field]], len(table.strings))[0] for field in fields]
-            make = table.layout.made.get(name)
-            if len(fields) > 1:
-                columns[name] = _joined(make, [(ids, table.strings.texts(numbers)) for ids, numbers in parts])
-            else:
-                columns[name] = parts[0]
+            own = list(map(codes.__getitem__, fields))
+            (columns[name],) = (
+                _distinct(own, len(table.strings)) if len(own) == 1 else [_joined(table, name, own)]
+            )
     return columns
 
 
@@ -238,17 +240,24 @@ def _distinct(columns: Sequence[Codes], size: int) -> list[tuple[Codes, Codes]]:
     return [(spread(code, codes), numbers) for codes in columns]
 
 
-def _joined(make: Callable[..., Hashable] | None, columns: Sequence[tuple[Codes, list[str]]]) -> _Coded:
-    """Combine columns into one: apply `make` (by default tuples) to each combination of values that occurs."""
-    codes = columns[0][0]
-    combined: list[tuple[str, ...]] = [(value,) for value in columns[0][1]]
-    for more, values in columns[1:]:
-        if len(values) == 1:
-            combined = [(*parts, values[0]) for parts in combined]
-            continue
-        present, codes = pairs_in(codes, more, len(combined), len(values))
-        combined = [(*combined[pair // len(values)], values[pair % len(values)]) for pair in present.tolist()]
-    return narrow(codes), [make(*parts) if make else parts for parts in combined]
+def _joined(table: Table, name: str, fields: Sequence[Codes]) -> _Coded:
+    """A column of several fields: what `made` makes, by default tuples, of each combination of values that occurs."""
+    combinations = np.zeros((1, 0), np.int64)  # of numbers of strings
+    joint: Codes = np.zeros(0, np.uint8)
+    for codes in fields:
+        ((own, numbers),) = _distinct([codes], len(table.strings))
+        present: Codes
+        if len(combinations) == 1:
+            present, joint = np.arange(len(numbers)), own
+        elif len(numbers) > 1:
+            present, joint = pairs_in(joint, own, len(combinations), len(numbers))
+        else:
+            present = np.arange(len(combinations))
+        count = max(len(numbers), 1)
+        combinations = np.column_stack([combinations[present // count], numbers[present % count]])
+    values = zip(*map(table.strings.texts, combinations.T), strict=True)
+    make = table.layout.made.get(name)
+    return narrow(joint), list(starmap(make, values)) if make else list(values)
 
 
 def pairs_in(left: Codes, right: Codes, lefts: int, rights: int) -> tuple[Codes, Codes]:

@@ -14,6 +14,8 @@ from collections import deque
 from collections.abc import Generator, Iterator, Sequence
 from contextlib import closing
 from importlib import import_module
+from itertools import chain
+from operator import attrgetter
 from pathlib import Path, PurePath
 from typing import IO, Any, BinaryIO, Final, NamedTuple, cast
 
@@ -50,31 +52,28 @@ _HINT: Final = (
     "games are read from PGN, CSV or TSV, JSONL and Parquet, also packed with gzip, bzip2, xz or zstd"
 )
 _OFFICE: Final = rb".{0,100}?(?:\[Content_Types\]\.xml|mimetypeapplication/vnd\.oasis)"  # within zip archives
-_FOREIGN: Final = {  # by the first bytes
-    re.compile(begins, re.DOTALL): (what, hint)
-    for begins, what, hint in (
-        (_OFFICE, "a spreadsheet or another office file", "save the table as CSV first"),
-        (rb"PK\x03\x04", "a zip archive", f"unpack or convert it first; {_HINT}"),
-        (rb"7z\xbc\xaf\x27\x1c", "a 7z archive", f"unpack or convert it first; {_HINT}"),
-        (rb"Rar!", "a rar archive", f"unpack or convert it first; {_HINT}"),
-        (rb".{257}ustar", "a tar archive", f"unpack it first (tar xf); {_HINT}"),
-        (rb"%PDF", "a PDF document", _HINT),
-        (rb"SQLite format 3", "an SQLite database", _HINT),
-        (rb".{8}DUCK", "a database, perhaps a run that was written before", _HINT),
-        (rb"\x89PNG|\xff\xd8\xff", "an image", _HINT),
-        (
-            rb"(?:\xef\xbb\xbf)?\s*<(?i:!doctype|html|head|body|\?xml|!--|script|svg)",
-            "a web page",
-            "download the file itself instead of the page that shows it",
-        ),
-    )
-}
+_FOREIGN: Final = (  # by the first bytes
+    (_OFFICE, "a spreadsheet or another office file", "save the table as CSV first"),
+    (rb"PK\x03\x04", "a zip archive", f"unpack or convert it first; {_HINT}"),
+    (rb"7z\xbc\xaf\x27\x1c", "a 7z archive", f"unpack or convert it first; {_HINT}"),
+    (rb"Rar!", "a rar archive", f"unpack or convert it first; {_HINT}"),
+    (rb".{257}ustar", "a tar archive", f"unpack it first (tar xf); {_HINT}"),
+    (rb"%PDF", "a PDF document", _HINT),
+    (rb"SQLite format 3", "an SQLite database", _HINT),
+    (rb".{8}DUCK", "a database, perhaps a run that was written before", _HINT),
+    (rb"\x89PNG|\xff\xd8\xff", "an image", _HINT),
+    (
+        rb"(?:\xef\xbb\xbf)?\s*<(?i:!doctype|html|head|body|\?xml|!--|script|svg)",
+        "a web page",
+        "download the file itself instead of the page that shows it",
+    ),
+)
 _CONTROL: Final = bytes(set(range(32)) - set(b"\t\n\r\f\x1b"))
 _PACKED: Final = frozenset({".gz", ".bz2", ".xz", ".zst"})
 _ARCHIVES: Final = frozenset(  # readable or not
     {".zip", ".tar", ".tgz", ".tbz", ".tbz2", ".txz", ".tzst", ".7z", ".rar"}
 )
-GAMES_SUFFIXES: Final = tuple(suffix for form in FORMATS for suffix in form.suffixes)
+GAMES_SUFFIXES: Final = tuple(chain(*map(attrgetter("suffixes"), FORMATS)))
 APART: Final = 1 << 28  # bytes of plain PGN besides the largest source from which other processes read, too
 _SLOW: Final = {  # time per byte of packed files, relative to plain ones
     **dict.fromkeys((".gz", ".tgz", ".zst", ".tzst", ".zip"), 5),
@@ -163,14 +162,18 @@ def refuse_foreign(head: bytes, name: str, *, encoding: str | None) -> None:
 
     With a given `encoding` control characters are allowed, since it may use two bytes a character.
     """
-    if binary_format(head):
+    if format_by_start(head, binary=True):
         return
     if not strip_mark(head).strip():
         raise DataError("is empty", where=name)
     if b"<playerslist" in head[:1000]:
         raise rating_list(name)
     sample = head[:4096]
-    what, hint = next((said for begins, said in _FOREIGN.items() if begins.match(head)), ("", ""))
+    for begins, what, hint in _FOREIGN:  # noqa: B007
+        if re.match(begins, head, re.DOTALL):
+            break
+    else:
+        what = hint = ""
     if not (what or encoding) and len(sample) - len(sample.translate(None, _CONTROL)) > len(sample) // 20:
         what = "a binary file"
         hint = f"{_HINT}; for text in UTF-16 without a byte order mark set data.encoding=utf-16-le"
@@ -178,24 +181,28 @@ def refuse_foreign(head: bytes, name: str, *, encoding: str | None) -> None:
         raise DataError(f"is {what}, not a file of games", where=name, hint=hint)
 
 
-def binary_format(head: bytes) -> Format | None:
-    """The binary format that these first (unpacked) bytes identify, such as Parquet, else None."""
-    return next((one for one in FORMATS if one.binary and one.begins and one.begins.match(head)), None)
+def format_by_start(head: bytes, *, binary: bool) -> Format | None:
+    """The format of binary (unpacked) files, such as Parquet, or of text that these first bytes identify, else None."""
+    for form in FORMATS:
+        if form.binary == binary and form.begins and form.begins.match(head):
+            return form
+    return None
 
 
 def recognise(head: bytes, name: str) -> Format:
     """The format of text by its first bytes, else by its name. Raises DataError when neither decides."""
-    formats = [one for one in FORMATS if not one.binary]
-    found = (
-        next((one for one in formats if one.begins and one.begins.match(head)), None)
-        or next((one for one in formats if _suffix(name) in one.suffixes), None)
-        or next((one for one in formats if one.holds and one.holds.search(head)), None)
-    )
-    if found is None:
-        if is_rating_list(head.lstrip().partition(b"\n")[0].decode("utf-8", "replace")):
-            raise rating_list(name)
-        raise DataError("holds neither PGN tags nor columns of a table", where=name, hint=_HINT)
-    return found
+    if found := format_by_start(head, binary=False):
+        return found
+    texts = [form for form in FORMATS if not form.binary]
+    for form in texts:
+        if _suffix(name) in form.suffixes:
+            return form
+    for form in texts:
+        if form.holds and form.holds.search(head):
+            return form
+    if is_rating_list(head.lstrip().partition(b"\n")[0].decode("utf-8", "replace")):
+        raise rating_list(name)
+    raise DataError("holds neither PGN tags nor columns of a table", where=name, hint=_HINT)
 
 
 def _of_tar(archive: Input, blocks: Iterator[bytes]) -> Generator[Member, None, None]:
@@ -329,7 +336,8 @@ def _read_file(
         if found:
             return _skipped(one.name, NO_GAMES, error.message)
         raise
-    form = next((form for form in FORMATS if form.name == data.format), None) or binary_format(head)
+    named = dict(zip(map(attrgetter("name"), FORMATS), FORMATS, strict=True))
+    form = named.get(data.format or "") or format_by_start(head, binary=True)
     if form is None or not form.binary:
         head, blocks = peek(plain_blocks(blocks, data.encoding, one.name), HEAD)
         form = form or recognise(head[:HEAD], one.name)
