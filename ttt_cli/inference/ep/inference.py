@@ -154,8 +154,12 @@ class Engine:
             self.moving.update(self)
         self._sweeps += 1
         skipped, maps = self._each("other_half", self._borders.exchanged(sent), pace)
-        moves, *prepared = self._each("linearise", self._smoothed(maps))
-        left, moved_maps = self._joint_means(self._coupled(*prepared), pace is not Pace.PLAIN)
+        arrived = self._smoothed(maps)
+        if self._pieces.timeline.n_games:
+            moves, *prepared = self._each("linearise", arrived)
+            left, moved_maps = self._joint_means(self._coupled(*prepared), pace is not Pace.PLAIN)
+        else:  # the smoothed means are the joint means
+            moves, left, moved_maps = self._each("moved", arrived), 0.0, None
         follows = 0.0, 0.0
         if not self.moving.still:
             if moved_maps:

@@ -231,10 +231,13 @@ class Slice(Posterior):
         Returns the largest move in this sweep, maps of the factors, and sums of diag(L) times the variance before
         games: the largest over a chain, and those of segments.
         """
+        return self.moved(arrived), *self.prepare()
+
+    def moved(self, arrived: Array) -> float:
+        """Smooth; the largest move in this sweep."""
         self.smooth(arrived)
         marginal, beliefs = self._messages.marginal, self._beliefs
-        moved = max(self._run(chain_kernels.largest_move, self._of_parts, marginal, beliefs))
-        return moved, *self.prepare()
+        return float(max(self._run(chain_kernels.largest_move, self._of_parts, marginal, beliefs)))
 
     def prepare(self) -> tuple[Array, float, Array]:
         """Fill means, couplings, diag(L) and b - A s: what the joint solution takes; as `linearise` but the move."""
