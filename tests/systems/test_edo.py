@@ -3,6 +3,7 @@
 import csv
 import gzip
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -13,6 +14,8 @@ from tests.reference import edo_plain
 from tests.support.builders import fit_rows, historical, random_rows, skills
 from tests.support.laid_out import histories
 from tests.support.strategies import examples
+from ttt_cli.config.schema import SolverConfig
+from ttt_cli.systems.edo import Params, fit
 
 SCALE = 400 / math.log(10)
 ROUND = [(1900, "a", "b", 2), (1900, "b", "c", 2), (1900, "c", "a", 2)]  # everybody scores and concedes
@@ -183,3 +186,12 @@ def test_it_comes_close_to_the_published_ratings(data):
     pairs = [np.array(year) for year in years.values() if len(year) >= 10]
     assert len(pairs) == 35
     assert np.median([np.corrcoef(year.T)[0, 1] for year in pairs]) == pytest.approx(0.849, abs=0.002)
+
+
+def test_from_wherever_it_starts_it_ends_at_the_same():
+    """From a hundred natural units away, too, where no curvature is left and steps follow the gradient."""
+    timeline, expected = fit_rows(random_rows(4, 60, 6, 10), "edo")
+    wild = np.random.default_rng(0).normal(0.0, 100.0, timeline.n_nodes)
+    found = fit(timeline, Params(), SolverConfig(), start=replace(expected, state={"rating": wild}))
+    assert found.status.converged
+    assert found.mean == pytest.approx(expected.mean, abs=1e-6)

@@ -39,7 +39,7 @@ def test_a_tournament_as_the_textbook_rates_it():
     rating = np.array([1613.0, 1609.0, 1477.0, 1388.0, 1586.0, 1720.0])
     residual = np.zeros(6)
     by_period(
-        PeriodRange(False, np.array([0, 6]), np.array([0, 5])), np.arange(6, dtype=np.int32),
+        PeriodRange(np.array([0, 6]), np.array([0, 5])), np.arange(6, dtype=np.int32),
         plain_games([0] * 5, list(range(1, 6)), [0, 1, 2, 2, 0]), 100.0, False,
         Factors(32.0, 32.0, 32.0, 30.0, 2400.0), 1e9, np.ones(6), residual,
         PlayerStates(rating, np.zeros(6), rating.copy()), np.empty(6),

@@ -22,7 +22,7 @@ def example(deviation):
     mean, variance, known = np.empty((3, 8))
     mean[:4], variance[:4], known[:4] = [1500.0, 1400, 1550, 1700], [deviation**2, 30.0**2, 1e4, 9e4], 0.06
     games = plain_games([4, 4, 4], [5, 6, 7], [2, 0, 0])
-    period = PeriodRange(False, np.array([4, 8]), np.array([0, 3]))
+    period = PeriodRange(np.array([4, 8]), np.array([0, 3]))
     steps = Steps(np.array([-1] * 4 + [0, 1, 2, 3], np.int32), *np.zeros((2, 8)))
     volatility, slopes = Volatility(known, 0.06, UNIT, 0.5, 350.0**2), Slopes(*np.zeros((2, 8)))
     filter_periods(period, steps, np.zeros(8), volatility, games, Beliefs(mean, variance), slopes)

@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 
 from tests.support.builders import EXACT, make_games, skills
 from tests.support.strategies import examples
-from ttt_cli.inference import filters as filtering
 from ttt_cli.systems import registry
 from ttt_cli.timeline import Timeline, build_timeline
 
@@ -94,17 +93,6 @@ def test_the_largest_weights_take_bounded_work_and_stay_finite() -> None:
         match = found(timeline_of([(1900, "a", "b", (4e8, 0, 6e8))]), system, draw_margin=0)
         if system != "trueskill":
             assert match["a", 1900] - match["b", 1900] == pytest.approx(400 * math.log10(1.5), abs=1e-6)
-
-
-@pytest.mark.parametrize("system", [*SYSTEMS, "glicko", "glicko2"])
-@laws
-@given(matches, st.integers(1, 60))
-def test_pieces_are_the_whole(system: str, rows: list[Match], steps: int) -> None:
-    timeline = timeline_of(rows)
-    expected = found(timeline, system)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(filtering, "_STEPS", steps)
-        assert found(timeline, system) == expected
 
 
 def test_a_shuffle_moves_records() -> None:

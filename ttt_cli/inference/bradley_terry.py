@@ -132,11 +132,14 @@ class LogDensity:
         return float(value)
 
     def step(self, relative: float) -> Array:
-        """Newton's step to a relative accuracy in the energy norm; NaN where there is none."""
+        """Newton's step to a relative accuracy in the energy norm.
+
+        Far from the maximum, where curvatures vanish and there is none, the gradient.
+        """
         try:
             return self._information().solve(self.gradient, energy=relative)[0]
         except ValueError:
-            return np.full(len(self.gradient), np.nan)
+            return self.gradient.copy()
 
     def _information(self) -> Precision:
         every, rows = np.arange(len(self.previous)), self.comparisons

@@ -1,9 +1,8 @@
-"""Shared by filters: fits in one pass, games in pieces, gradients by differences."""
+"""Shared by filters: fits in one pass, games for the kernels, predictions."""
 
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from functools import wraps
-from itertools import pairwise
 from typing import Annotated, Any, Final, Literal, TypeVar, Unpack
 
 import numpy as np
@@ -22,7 +21,7 @@ from ttt_cli.inference.params import ExpectedParams, Params, PriorMean, PriorSd
 from ttt_cli.inference.prior import RandomWalk
 from ttt_cli.inference.solver import Given
 from ttt_cli.kernels.elo import Beliefs, GameRows, PeriodRange, PlayerStates, Slopes, Steps
-from ttt_cli.support.arrays import Array, Mask
+from ttt_cli.support.arrays import Array
 from ttt_cli.timeline import UNKNOWN, Timeline
 
 _Params = TypeVar("_Params", bound=ExpectedParams)
@@ -63,28 +62,13 @@ def filter_fit(
     )
 
 
-_STEPS: Final = 400_000  # updates per call of a kernel; interrupts are handled between calls
-
-
-def rows_of(timeline: Timeline, advantage: float = 0.0) -> GameRows:
-    """Games for the kernels, with White's advantage (points)."""
+def rows_of(timeline: Timeline, advantage: float = 0.0) -> tuple[PeriodRange, GameRows]:
+    """Periods and games for the kernels, with White's advantage (points)."""
     joined = np.zeros(timeline.n_games, np.bool_) if timeline.joined is None else timeline.joined.copy()
     ends = timeline.game_white.copy(), timeline.game_black.copy()
     either = advantage * (timeline.sides == UNKNOWN)
-    return GameRows(
-        *ends, timeline.outcome.copy(), timeline.weight.copy(), timeline.ahead(advantage), either, joined
-    )
-
-
-def pieces(timeline: Timeline, games: GameRows, steps: int | None = None) -> Iterator[PeriodRange]:
-    """Yield the games of a timeline in pieces of about `steps` updates each; matches stay whole."""
-    begun, start = 0, timeline.game_start
-    for first, last in pairwise(_cuts(games.weight, games.joined, steps or _STEPS)):
-        goes_on = begun > 0 and bool(start[begun] > first)
-        begin = begun - goes_on
-        begun = len(start) - 1 if last == len(games.weight) else int(np.searchsorted(start[:-1], last))
-        part = slice(begin, begun + 1)
-        yield PeriodRange(goes_on, timeline.node_start[part].copy(), np.clip(start[part], first, last))
+    rows = *ends, timeline.outcome.copy(), timeline.weight.copy(), timeline.ahead(advantage), either, joined
+    return PeriodRange(timeline.node_start.copy(), timeline.game_start.copy()), GameRows(*rows)
 
 
 def games_so_far(timeline: Timeline, played: Array) -> Array:
@@ -95,19 +79,6 @@ def games_so_far(timeline: Timeline, played: Array) -> Array:
     found: Array = np.empty(timeline.n_nodes)
     found[order] = totals - np.repeat(before, np.diff(np.append(first, len(order))))
     return found
-
-
-def _cuts(weight: Array, joined: Mask, steps: int) -> list[int]:
-    """Rows at which pieces of about `steps` updates start, and the number of rows."""
-    from ttt_cli.kernels.elo import GROWTH, SINGLY
-
-    n = len(weight)
-    work = np.ceil(np.minimum(weight, SINGLY)) + np.log(np.maximum(weight / SINGLY, 1.0)) / GROWTH
-    done = np.cumsum(work)
-    cuts = np.searchsorted(done, np.arange(steps, done[-1] if n else 0, steps))
-    begins = np.append(np.flatnonzero(~joined), n)
-    whole = begins[np.searchsorted(begins, cuts)]
-    return [0, *(cut for cut in np.unique(whole).tolist() if 0 < cut < n), n]
 
 
 Expectation = Annotated[
@@ -211,11 +182,7 @@ def filter_games(
     mean, variance, known = np.empty((3, timeline.n_nodes))
     volatilities = Volatility(known, volatility, ELO_SCALE, change, params.prior_sd**2)
     slopes = Slopes(*np.zeros((2, timeline.n_nodes)))
-    steps, games = Steps(timeline.previous.copy(), *prior.steps()), rows_of(timeline, params.white_advantage)
-    start = timeline.game_start
-    cuts = np.searchsorted(start, np.arange(_STEPS, start[-1], _STEPS))
-    for begin, end in pairwise(np.unique([0, *cuts, len(start) - 1]).tolist()):
-        part = slice(begin, end + 1)
-        piece = PeriodRange(False, timeline.node_start[part].copy(), start[part].copy())
-        filter_periods(piece, steps, idle, volatilities, games, Beliefs(mean, variance), slopes)
+    steps = Steps(timeline.previous.copy(), *prior.steps())
+    periods, games = rows_of(timeline, params.white_advantage)
+    filter_periods(periods, steps, idle, volatilities, games, Beliefs(mean, variance), slopes)
     return prior.origin + mean, np.sqrt(variance), known

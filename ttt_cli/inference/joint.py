@@ -15,7 +15,7 @@ from ttt_cli.gaussian.precision import Precision, first_of, joined, link_entries
 from ttt_cli.inference.ep.inference import Inference
 from ttt_cli.inference.ep.start import sites_name
 from ttt_cli.inference.prior import histories, prior_slopes
-from ttt_cli.inference.solver import OnSweep
+from ttt_cli.inference.solver import OnSweep, largest
 from ttt_cli.inference.years import GamesGradient, Posterior
 from ttt_cli.kernels import joint as kernels
 from ttt_cli.kernels.ep import ttt, ttt_d
@@ -96,8 +96,8 @@ class Damping:
 
     def after(self, move: Array) -> float:
         """Record a move (2, variables) and return the estimated largest remaining error, points."""
-        largest = float(np.abs(move).max(initial=0.0))
-        self.change = largest if largest > self._least else 0.0
+        change = largest(move)
+        self.change = change if change > self._least else 0.0
         self._changes.append(self.change)
         last = self._moves[-1] if self._moves else None
         if last is not None and (size := float(np.vdot(last, last))) > 0.0:
@@ -123,17 +123,13 @@ class Damping:
         known = len(rates) == RECENT and (len(self._changes) >= LONG or rate < SMALL)
         ahead = (DOUBT if known else EARLY_DOUBT) * rate / (1.0 - rate)
         least = DOUBT * self.change if self._evidence_only else pairs[-1]
-        return max(least, pairs[-1] * ahead, DOUBT * self._extrapolated())
-
-    def _extrapolated(self) -> float:
-        """Distance of the last marginals from the extrapolated ones, points (Eddy 1979)."""
-        moves = np.array([move.ravel() for move in self._moves])
+        extrapolated, moves = 0.0, np.array(self._moves).reshape(len(self._moves), -1)
         products = moves @ moves.T
-        if not (size := np.trace(products)):
-            return 0.0
-        weights = np.linalg.solve(products + 1e-14 * size * np.eye(len(moves)), np.ones(len(moves)))
-        before = np.cumsum(weights / weights.sum())[:-1]
-        return float(np.abs(before @ moves[1:]).max(initial=0.0))
+        if size := np.trace(products):  # marginals are extrapolated by Eddy's method (1979)
+            weights = np.linalg.solve(products + 1e-14 * size * np.eye(len(moves)), np.ones(len(moves)))
+            before = np.cumsum(weights / weights.sum())[:-1]
+            extrapolated = largest(before @ moves[1:])
+        return max(least, pairs[-1] * ahead, DOUBT * extrapolated)
 
 
 POSITIVE: Final = 0.85  # largest step of positivity sites: full ones overshoot
@@ -213,7 +209,9 @@ class JointInference(Posterior):
                 on_sweep(len(rows), change, remaining)
             if remaining < solver.tol and not skipped:
                 break
-            skipped = self._update(damping.share)
+            rest = self._cavity, damping.share, self.links
+            skipped = self._of_sites["update"](self.merged.games, self.rule, *rest)
+            skipped += self._keep_positive(min(damping.share, POSITIVE))[0]
         return Status(remaining < solver.tol and not skipped, len(rows), remaining, skipped), tuple(rows)
 
     def believe(self) -> None:
@@ -261,10 +259,6 @@ class JointInference(Posterior):
         np.add.at(weights, self._shape.group[: len(contrasts)], contrasts)
         variance: Array = np.einsum("ij,ij->j", weights, self.factor()[0].solve(weights))
         return np.sqrt(variance)
-
-    def _update(self, share: float) -> int:
-        skipped = self._of_sites["update"](self.merged.games, self.rule, self._cavity, share, self.links)
-        return int(skipped + self._keep_positive(min(share, POSITIVE))[0])
 
     def _keep_positive(self, share: float) -> tuple[int, float, float]:
         """Move the sites that keep margins positive by `share`.

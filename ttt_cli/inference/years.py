@@ -10,7 +10,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property, partial
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Final
 
@@ -24,7 +23,7 @@ from ttt_cli.inference.outcome import STRENGTH_REACH, STRENGTH_UNIT
 from ttt_cli.inference.solver import largest
 from ttt_cli.kernels.ep.structures import Chains, Pairings, Rule
 from ttt_cli.room import MEMORY, Room
-from ttt_cli.support.arrays import Array, Ids, Places
+from ttt_cli.support.arrays import Array, Ids
 from ttt_cli.timeline import Timeline, calendar
 
 if TYPE_CHECKING:
@@ -112,33 +111,27 @@ class Posterior:
 class YearMargins:
     """Draw margins of `games`, `margin` (games,), points, filled here.
 
-    `place` (periods,) is the index of each period's year among `years`. With margins per player, counted from `base`,
-    `own` are newcomers' variables and the index of their years: these follow the years instead.
+    `place` (periods,) is the index of each period's year among `years`. With margins per player, counted from
+    `play.margin`, `own` are newcomers' variables and the index of their years: these follow the years instead.
     """
 
     def __init__(
         self,
         games: Pairings,
         margin: Array,
-        base: float,
-        strength: float,
+        play: Play,
         place: Ids,
         years: int,
         own: tuple[Ids, Ids] | None,
         room: Room = MEMORY,
     ) -> None:
         self.margin, self.own = margin, own
-        self._games, self._base, self._strength, self._years, self._room = games, base, strength, years, room
-        self._count = np.bincount(place, np.diff(games.start), years).astype(
-            np.int64
-        )  # games of years in order
-        self._start = np.cumsum(self._count) - self._count
-
-    @cached_property
-    def _wider(self) -> Array:
-        found = self._room.empty("wider", self.margin.shape, np.float64)
-        found[:] = 1.0
-        return found
+        self._games, self._play, self._years = games, play, years
+        count = np.bincount(place, np.diff(games.start), years).astype(np.int64)  # games of years in order
+        self._count, self._start = count, np.cumsum(count) - count
+        self._wider = room.empty("wider", (len(margin) if play.strength else 0,), np.float64)
+        self._wider[:] = 1.0
+        self._found = room.empty("scores", (2, len(margin) if play.drift and not own else 0), np.float64)
 
     def _summed(self, values: Array) -> Array:
         found, played = np.zeros(self._years), self._count > 0
@@ -165,45 +158,39 @@ class YearMargins:
         above /= STRENGTH_UNIT
         return np.clip(above, -STRENGTH_REACH, STRENGTH_REACH, out=above)
 
-    def widen(self, posterior: Posterior, level: Array, by_year: Array) -> float:
-        """`apply` with the strength of games' players above the levels (years,), points."""
-        above = self.above(posterior, level)
-        np.exp(np.multiply(above, self._strength, out=above), out=self._wider)
-        return self.apply(posterior, by_year)
+    def apply(self, posterior: Posterior, by_year: Array, level: Array | None = None) -> float:
+        """Set margins of games, and the prior means of newcomers' margins; returns the largest move, points.
 
-    def apply(self, posterior: Posterior, by_year: Array) -> float:
-        """Set margins of games, and the prior means of newcomers' margins; returns the largest move, points."""
-        margin = np.full(len(self.margin), self._base) if self.own else np.repeat(by_year, self._count)
-        if self._strength:
+        With levels (years,), points, the strength of games' players above them is updated.
+        """
+        if level is not None:
+            above = self.above(posterior, level)
+            np.exp(np.multiply(above, self._play.strength, out=above), out=self._wider)
+        margin = np.full(len(self.margin), self._play.margin) if self.own else np.repeat(by_year, self._count)
+        if self._play.strength:
             margin *= self._wider
         self.margin -= margin
         moved = largest(self.margin)
         self.margin[:] = margin
         if self.own:
             first, year = self.own
-            posterior.chains.mean[first] = (by_year - self._base)[year]
+            posterior.chains.mean[first] = (by_year - self._play.margin)[year]
         return moved
 
     def scores(self, posterior: Posterior, by_year: Array) -> Array:
         """Score of each year's log margin, and its Fisher information, (2, years)."""
-        if not self.own:
-            return self._of_games(posterior)
-        first, year = self.own
-        by_mean, by_variance = (slopes[first] for slopes in posterior.chain_slopes())
-        margin = by_year[year]
-        information = margin**2 * np.maximum(by_mean**2 - 2.0 * by_variance, 0.0)
-        return np.stack([np.bincount(year, of, self._years) for of in (margin * by_mean, information)])
-
-    @cached_property
-    def _found(self) -> Array:
-        return self._room.empty("scores", (2, len(self.margin)), np.float64)  # in each update the same memory
-
-    def _of_games(self, posterior: Posterior) -> Array:
         from ttt_cli.kernels.ep.margins import margin_information
 
-        rest = posterior.rule, posterior.cavities(), *self._found
-        posterior.run_games(margin_information, self._games, *rest)
-        return np.stack([self._summed(of) for of in self._found])
+        if not self.own:
+            rest = posterior.rule, posterior.cavities(), *self._found
+            posterior.run_games(margin_information, self._games, *rest)
+            return np.stack([self._summed(self._found[0]), self._summed(self._found[1])])
+        first, year = self.own
+        by_mean, by_variance = np.array(posterior.chain_slopes())[:, first]
+        margin = by_year[year]
+        information = margin**2 * np.maximum(by_mean**2 - 2.0 * by_variance, 0.0)
+        score = np.bincount(year, margin * by_mean, self._years)
+        return np.stack([score, np.bincount(year, information, self._years)])
 
 
 STATE: Final = "log draw margins by year"
@@ -281,7 +268,7 @@ class MovingMargins:
         """Update each game's strength above its year's level; returns the largest move of a margin, points."""
         if not self._strength:
             return 0.0
-        return float(max(posterior.margins("widen", self._level(posterior), self._by_year)))
+        return float(max(posterior.margins("apply", self._by_year, self._level(posterior))))
 
     def log_evidence(self, posterior: Any) -> float:
         """Contribution of theta to the log-evidence."""
@@ -323,24 +310,32 @@ class MovingMargins:
 
     def _first_steps(self) -> None:
         """Move as if all players were equal; without games, as if newcomers' margins were all there is."""
-        timeline, year, count = self._timeline, calendar(self._timeline)[1], len(self._years)
+        from scipy.special import log_ndtr, ndtr
+
+        timeline, year, years = self._timeline, calendar(self._timeline)[1], len(self._years)
+        games, drawn, newcomers = np.zeros((3, years))
         if timeline.n_games:
-            periods = [slice(*bounds) for bounds in pairwise(timeline.game_start.tolist())]
-            of_periods = [
-                (timeline.weight[of].sum(), timeline.weight[of] @ (timeline.outcome[of] == DRAW))
-                for of in periods
-            ]
-            games, drawn = (
-                np.bincount(year, found, count).astype(float) for found in np.transpose(of_periods)
-            )
-            score, sd = partial(_of_equals, games, drawn), math.sqrt(self._play.noise)
+            for place, (begin, end) in zip(year, pairwise(timeline.game_start.tolist()), strict=True):
+                weight = timeline.weight[begin:end]
+                games[place] += weight.sum()
+                drawn[place] += weight @ (timeline.outcome[begin:end] == DRAW)
         elif self.of_newcomers:
             debuts = np.repeat(year, np.diff(timeline.node_start))[timeline.previous < 0]
-            score, sd = partial(_of_newcomers, np.bincount(debuts, minlength=count)), self._play.own_margins
+            newcomers += np.bincount(debuts, minlength=years)
         else:
             return
         for _ in range(FIRST_STEPS):
-            self.walk.step(*score(self._by_year / sd))
+            if timeline.n_games:
+                margin = self._by_year / math.sqrt(self._play.noise)  # in sds of a difference
+                draw = np.clip(2.0 * ndtr(margin) - 1.0, TINY, 1.0 - TINY)
+                slope = math.sqrt(2.0 / math.pi) * margin * np.exp(-0.5 * margin**2)
+                score = slope * (drawn / draw - (games - drawn) / (1.0 - draw))
+                self.walk.step(score, games * slope**2 / (draw * (1.0 - draw)))
+            else:
+                margin = self._by_year / self._play.own_margins
+                slope = np.exp(-0.5 * margin**2 - log_ndtr(margin)) / math.sqrt(2.0 * math.pi)
+                score = newcomers * margin * slope
+                self.walk.step(score, score * margin * (slope + margin))
 
     @property
     def _by_year(self) -> Array:
@@ -361,24 +356,6 @@ class MovingMargins:
         if self._known is None:
             self._known = self._sum(posterior, "scores", self._by_year)[1]
         return self._known
-
-
-def _of_equals(games: Array, drawn: Array, margin: Array) -> tuple[Array, Array]:
-    """Score and Fisher information of theta if all players were equal; `margin` in sds of a difference."""
-    from scipy.special import ndtr
-
-    draw = np.clip(2.0 * ndtr(margin) - 1.0, TINY, 1.0 - TINY)
-    slope = math.sqrt(2.0 / math.pi) * margin * np.exp(-0.5 * margin**2)
-    score = slope * (drawn / draw - (games - drawn) / (1.0 - draw))
-    return score, games * slope**2 / (draw * (1.0 - draw))
-
-
-def _of_newcomers(newcomers: Places, margin: Array) -> tuple[Array, Array]:
-    """Score and Fisher information of theta if newcomers' margins are positive; `margin`: their mean in sds."""
-    from scipy.special import log_ndtr
-
-    slope = np.exp(-0.5 * margin**2 - log_ndtr(margin)) / math.sqrt(2.0 * math.pi)
-    return newcomers * margin * slope, newcomers * margin**2 * slope * (slope + margin)
 
 
 @dataclass(frozen=True)

@@ -118,7 +118,7 @@ def rate_periods(
     Players without games in the window have 0. `games` are between players, not nodes. `left` (above 0) as in
     `_gather`; `formula`: points, near and far. Returns the largest number of steps and error bound of a list.
     """
-    _, node_start, game_start = piece
+    node_start, game_start = piece
     slot, member = np.full(n_players, -1, np.int32), np.empty(n_players, np.int32)
     tally = np.empty((n_players, 3))
     ends, share = np.empty((len(games.weight), 2), np.int32), np.empty(len(games.weight))

@@ -18,9 +18,8 @@ from ttt_cli.kernels.outcomes import UNKNOWN, game_log_normaliser, game_moments,
 
 
 class PeriodRange(NamedTuple):
-    """Consecutive periods: starts of nodes and games, (periods + 1,); `goes_on`: the first was partly played before."""
+    """Consecutive periods: starts of nodes and games, (periods + 1,)."""
 
-    goes_on: bool
     node_start: Places
     game_start: Places
 
@@ -226,7 +225,7 @@ def _step(factors, played, peak):
 
 @kernel
 def by_game(
-    backwards: bool, scored: bool, piece: PeriodRange, node_player: Index, games: GameRows, margin: float,
+    backwards: bool, scored: bool, periods: PeriodRange, node_player: Index, games: GameRows, margin: float,
     normal: bool, factors: Factors, players: PlayerStates, rating: Vector,
 ) -> float:  # fmt: skip
     """Update `players` after each game, in order or backwards; fill `rating` (nodes,) with those after each period.
@@ -234,13 +233,13 @@ def by_game(
     A game of weight w is played w times, a fraction with that fraction of K; a match by its score. Returns the sum of
     the predictions' log probabilities if `scored`.
     """
-    _, node_start, game_start = piece
+    node_start, game_start = periods
     white, black, outcome, weight, offset, either, joined = games
     current, played, peak = players
     predicted = 0.0
-    periods = len(node_start) - 1
-    for passed in range(periods):
-        p = periods - 1 - passed if backwards else passed
+    last_period = len(node_start) - 2
+    for passed in range(last_period + 1):
+        p = last_period - passed if backwards else passed
         first, last = game_start[p], game_start[p + 1]
         while first < last:
             g = unit_begin(joined, last - 1, first) if backwards else first
@@ -278,14 +277,14 @@ def by_game(
 
 @kernel
 def by_period(
-    piece: PeriodRange, node_player: Index, games: GameRows, margin: float, normal: bool, factors: Factors,
+    periods: PeriodRange, node_player: Index, games: GameRows, margin: float, normal: bool, factors: Factors,
     k_limit: float, count: Vector, residual: Vector, players: PlayerStates, rating: Vector,
 ) -> float:  # fmt: skip
     """Update once a period from the ratings at its start; otherwise as `by_game`.
 
     `count` is the weighted number of a node's games, K times it is at most `k_limit`; `residual` is zero at first.
     """
-    _, node_start, game_start = piece
+    node_start, game_start = periods
     white, black, outcome, weight, offset, either, _ = games
     current, played, peak = players
     predicted = 0.0
@@ -322,7 +321,7 @@ def _absorb(mean, variance, certainty, score, share):
 
 @kernel
 def filter_games(
-    piece: PeriodRange, steps: Steps, games: GameRows, noise: float, margin: float, beliefs: Beliefs
+    periods: PeriodRange, steps: Steps, games: GameRows, noise: float, margin: float, beliefs: Beliefs
 ) -> float:
     """Fill `beliefs` with marginals after the games of each node's period; means from the prior's origin.
 
@@ -331,12 +330,12 @@ def filter_games(
     A game of weight w is played w times; games of a match are lost, drawn and won in proportion. Returns the sum of
     the predictions' log probabilities.
     """
-    goes_on, node_start, game_start = piece
+    node_start, game_start = periods
     white, black, outcome, weight, offset, either, joined = games
     mean, variance = beliefs
     predicted = 0.0
     for p in range(len(node_start) - 1):
-        for i in range(node_start[p], node_start[p + 1] if p > 0 or not goes_on else node_start[p]):
+        for i in range(node_start[p], node_start[p + 1]):
             before = steps.previous[i]
             mean[i] = steps.mean[i] + (0.0 if before < 0 else mean[before])
             variance[i] = steps.variance[i] + (0.0 if before < 0 else variance[before])

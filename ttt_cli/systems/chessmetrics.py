@@ -11,7 +11,6 @@ from ttt_cli.inference.filters import rated, rows_of, unknown_sd
 from ttt_cli.inference.outcome import predict_ratings
 from ttt_cli.inference.params import ExpectedParams, Traits
 from ttt_cli.inference.solver import Given
-from ttt_cli.kernels.elo import PeriodRange
 from ttt_cli.periods import STEPS_PER_YEAR
 from ttt_cli.support.arrays import Array
 from ttt_cli.timeline import Timeline
@@ -42,9 +41,8 @@ def fit(timeline: Timeline, params: Params, solver: SolverConfig, **given: Unpac
     from ttt_cli.kernels.chessmetrics import rate_periods
 
     before, after = np.empty((2, timeline.n_nodes))
-    player, games = timeline.node_player.copy(), rows_of(timeline, params.white_advantage)
+    player, (whole, games) = timeline.node_player.copy(), rows_of(timeline, params.white_advantage)
     games = games._replace(white=player[games.white], black=player[games.black])
-    whole = PeriodRange(False, timeline.node_start.copy(), timeline.game_start.copy())
     formula = params.points_per_score, params.opponents_games, params.reference_games
     steps, error = rate_periods(
         timeline.periods.copy(), whole, player, len(timeline.players), games,

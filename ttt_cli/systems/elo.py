@@ -8,10 +8,10 @@ from pydantic import Field
 
 from ttt_cli.config.schema import key
 from ttt_cli.fitted import Fit
-from ttt_cli.inference.filters import Expectation, RatingParams, filter_fit, one_pass, pieces, rows_of
+from ttt_cli.inference.filters import Expectation, RatingParams, filter_fit, one_pass, rows_of
 from ttt_cli.inference.outcome import predict_ratings, resolve_logistic_margin
 from ttt_cli.inference.params import Traits
-from ttt_cli.kernels.elo import Factors, PeriodRange
+from ttt_cli.kernels.elo import Factors
 from ttt_cli.timeline import Timeline
 
 NAME: Final = "elo"
@@ -51,16 +51,14 @@ def fit(timeline: Timeline, params: Params) -> Fit:
     k = params.alpha * CLASS * math.sqrt(math.pi) if params.k == "auto" else params.k
     steps = {"k": k, "k_new": params.k_new or k, "k_top": params.k_top or k}
     factors = Factors(**steps, new_games=float(params.new_games), top_rating=float(params.top_rating))
-    games, player = rows_of(timeline, params.white_advantage), timeline.node_player.copy()
-    rules = player, games, margin, params.expectation == "normal", factors
+    periods, games = rows_of(timeline, params.white_advantage)
+    rules = timeline.node_player.copy(), games, margin, params.expectation == "normal", factors
     rating, players = np.empty(timeline.n_nodes), params.new_players(timeline)
     if params.update == "game":
-        parts = pieces(timeline, games)
-        evidence = sum(by_game(False, True, piece, *rules, players, rating) for piece in parts)
+        evidence = by_game(False, True, periods, *rules, players, rating)
     else:
         ends, twice = np.concatenate([games.white, games.black]), np.tile(games.weight, 2)
         count = np.bincount(ends, twice, len(rating)).astype(np.float64)
-        whole = PeriodRange(False, timeline.node_start.copy(), timeline.game_start.copy())
-        evidence = by_period(whole, *rules, params.k_limit, count, np.zeros(len(rating)), players, rating)
+        evidence = by_period(periods, *rules, params.k_limit, count, np.zeros(len(rating)), players, rating)
     chains = {"skill": params.filtered(timeline, rating)}
     return filter_fit(NAME, params, {**steps, "draw_margin": margin}, chains, float(evidence))

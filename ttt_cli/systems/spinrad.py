@@ -6,7 +6,7 @@ import numpy as np
 
 from ttt_cli.config.schema import SolverConfig, key
 from ttt_cli.fitted import Fit, Status
-from ttt_cli.inference.filters import Expectation, RatingParams, pieces, rating_fit, rows_of
+from ttt_cli.inference.filters import Expectation, RatingParams, rating_fit, rows_of
 from ttt_cli.inference.outcome import predict_ratings
 from ttt_cli.inference.params import Traits
 from ttt_cli.inference.solver import Given, largest
@@ -35,16 +35,15 @@ def fit(
     """Run `rounds` times forwards and backwards; a rating is the mean of the last two runs."""
     from ttt_cli.kernels.elo import by_game
 
-    games, player = rows_of(timeline, params.white_advantage), timeline.node_player.copy()
+    periods, games = rows_of(timeline, params.white_advantage)
     factors = Factors(params.k, params.k, params.k, 0.0, 0.0)
-    rules = player, games, 0.0, params.expectation == "normal", factors
-    players, parts = params.new_players(timeline), list(pieces(timeline, games))
-    rating, runs = np.full(timeline.n_nodes, params.prior_mean), np.empty((2, timeline.n_nodes))
+    rules = timeline.node_player.copy(), games, 0.0, params.expectation == "normal", factors
+    players, runs = params.new_players(timeline), np.empty((2, timeline.n_nodes))
+    rating = np.full(timeline.n_nodes, params.prior_mean)
     trace: list[tuple[float, float]] = []
     for number in range(params.rounds):
         for backwards, run in enumerate(runs):
-            for piece in parts[::-1] if backwards else parts:
-                by_game(bool(backwards), False, piece, *rules, players, run)
+            by_game(bool(backwards), False, periods, *rules, players, run)
         mean = runs.mean(axis=0)
         trace.append((largest(mean - rating), 0.0))
         rating = mean

@@ -8,7 +8,7 @@ import numpy as np
 from ttt_cli.config.schema import SolverConfig, key
 from ttt_cli.fitted import Fit
 from ttt_cli.inference import outcome
-from ttt_cli.inference.filters import filter_fit, one_pass, pieces, rows_of
+from ttt_cli.inference.filters import filter_fit, one_pass, rows_of
 from ttt_cli.inference.outcome import normal_unit, resolve_margin
 from ttt_cli.inference.params import CAREER, COMMON_MARGIN, DRIFT, PLAY, SkillParams, Traits
 from ttt_cli.inference.solver import at_best_advantage
@@ -42,13 +42,13 @@ def fit(timeline: Timeline, params: Params) -> Fit:
     unit, steps = normal_unit(params.beta, margin), Steps(timeline.previous.copy(), *prior.steps())
 
     def fit_at(advantage: float, *_: object, **_given: object) -> Fit:
-        games = GameRows._make(column[order] for column in rows_of(timeline.in_points(unit), advantage))
+        periods, rows = rows_of(timeline.in_points(unit), advantage)
+        games = GameRows._make(column[order] for column in rows)
         beliefs = Beliefs(*np.empty((2, timeline.n_nodes)))
-        rest = steps, games, 2.0 * params.beta**2, margin, beliefs
-        predicted = sum(filter_games(piece, *rest) for piece in pieces(timeline, games))
+        predicted = filter_games(periods, steps, games, 2.0 * params.beta**2, margin, beliefs)
         chain = prior.filtered(prior.origin + beliefs.mean, np.sqrt(beliefs.variance))
         worked_out = {"draw_margin": margin, "white_advantage": advantage}
-        fitted = filter_fit(NAME, params, worked_out, {"skill": chain}, float(predicted))
+        fitted = filter_fit(NAME, params, worked_out, {"skill": chain}, predicted)
         return replace(fitted, elo_unit=unit)
 
     return at_best_advantage(fit_at, params, None, SolverConfig(), colours=timeline.colours)

@@ -20,6 +20,7 @@ from ttt_cli.inference.ep.inference import Engine, _Here
 from ttt_cli.inference.ep.slices import period_cuts
 from ttt_cli.inference.solver import Pace
 from ttt_cli.inference.years import Play
+from ttt_cli.kernels.ep import chains
 from ttt_cli.kernels.ep.structures import Messages
 from ttt_cli.systems import registry, ttt, ttt_d
 from ttt_cli.timeline import build_timeline
@@ -41,7 +42,8 @@ def smoothed(problem, sites, threads):
     """Messages of these sites of variables."""
     messages = Messages(*np.full((3, len(sites), 2), np.nan))
     messages.marginal[:] = sites
-    problem.slice(threads)._smooth(messages)
+    one = problem.slice(threads)
+    one._run(chains.smooth, one._ranges, one.chains, messages)
     return messages
 
 

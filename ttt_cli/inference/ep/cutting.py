@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 from copy import copy
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import TypeVar
 
 import numpy as np
@@ -78,17 +79,12 @@ class Borders:
     mean: Array
     variance: Array
 
-    def split(self, values: Array) -> list[Array]:
-        """What belongs to each slice, of what belongs to all segments."""
-        return np.split(values, self.start[1:-1])
-
-    def _steps(self) -> list[tuple[Ids, Ids]]:
+    @cached_property
+    def steps(self) -> list[tuple[Places, Ids]]:
         """Of each slice the segments with one before, and these."""
-        found = []
-        for begin, end in zip(self.start[:-1].tolist(), self.start[1:].tolist(), strict=True):
-            later = begin + np.flatnonzero(self.before[begin:end] >= 0)
-            found.append((later, self.before[later]))
-        return found
+        later = np.flatnonzero(self.before >= 0)
+        pieces = np.split(later, np.searchsorted(later, self.start[1:-1]))
+        return [(piece, self.before[piece]) for piece in pieces]
 
     def exchanged(self, sent: Array) -> Array:
         """What arrives from the neighbours; `sent`: of first nodes to the past, of last ones to the future."""
@@ -103,14 +99,13 @@ class Borders:
     def smoothed(self, maps: Array) -> Array:
         """What arrives from all of the past and all of the future, exactly."""
         arrived = np.zeros((len(maps), 4))
-        steps = self._steps()
-        for later, earlier in steps:
+        for later, earlier in self.steps:
             a, b, c, k, e, f, _, _ = maps[earlier].T
             p, h = arrived[earlier, :2].T
             whole = 1.0 / (c * p + 1.0)
             mean, variance = self.mean[later], self.variance[later]
             arrived[later, :2] = _stepped((a * p + b) * whole, (k * h + e * p + f) * whole, mean, variance)
-        for later, earlier in reversed(steps):
+        for later, earlier in reversed(self.steps):
             a, b, c, k, _, _, e, f = maps[later].T
             p, h = arrived[later, 2:].T
             whole = 1.0 / (c * p + a)
@@ -121,7 +116,7 @@ class Borders:
     def sums(self, parts: Array) -> Array:
         """Sums over the segments of a player so far."""
         total = parts.copy()
-        for later, earlier in self._steps():
+        for later, earlier in self.steps:
             total[later] += total[earlier]
         return total
 
@@ -145,13 +140,12 @@ class Cutter:
         from ttt_cli.kernels.ep.chains import accumulate
 
         cuts = np.array([0, len(timeline.periods)]) if cuts is None else cuts
-        self.timeline, self._cuts, self._colours, self._guess = timeline, cuts.tolist(), colours, guess
+        self.timeline, self.cuts, self._colours, self._guess = timeline, cuts.tolist(), colours, guess
         self._newcomers = priors[0].newcomers
         room, shape = timeline.room, (len(priors), timeline.n_nodes)
-        names = "mean", "variance", "widest"
-        self._mean, self._variance, self._widest = (
-            room.empty(f"step-{name}", shape, np.float64) for name in names
-        )
+        self._mean = room.empty("step-mean", shape, np.float64)
+        self._variance = room.empty("step-variance", shape, np.float64)
+        self._widest = room.empty("step-widest", shape, np.float64)
         for quantity, prior in enumerate(priors):
             self._mean[quantity], self._variance[quantity] = prior.steps()
             self._widest[quantity] = self._variance[quantity]  # of variables before a game is seen
@@ -162,12 +156,7 @@ class Cutter:
         self._found: list[tuple[Ids, Array, Array]] = []
 
     def __len__(self) -> int:
-        return len(self._cuts) - 1
-
-    @property
-    def first_nodes(self) -> Places:
-        """The first node of each slice but the first."""
-        return np.asarray(self.timeline.node_start[self._cuts[1:-1]])
+        return len(self.cuts) - 1
 
     @property
     def borders(self) -> Borders:
@@ -216,7 +205,7 @@ class Cutter:
 
     def _piece(self, number: int) -> tuple[SliceInput, Ids]:
         """A slice, and the players of its segments."""
-        timeline, begin, end = self.timeline, self._cuts[number], self._cuts[number + 1]
+        timeline, begin, end = self.timeline, self.cuts[number], self.cuts[number + 1]
         if len(self) == 1:
             return self.whole(merge_games(timeline, colours=self._colours)), np.empty(0, np.int32)
         first, last = (int(timeline.node_start[period]) for period in (begin, end))
@@ -313,7 +302,7 @@ class Coupling:
     """The inverse of the chains across borders, given the `maps` of their factors."""
 
     def __init__(self, borders: Borders, maps: Array) -> None:
-        self._steps = borders._steps()
+        self._steps = borders.steps
         self.precision = borders.smoothed(maps)[:, ::2]
         a, b, c, k = maps[:, :4].T
         past, future = self.precision.T

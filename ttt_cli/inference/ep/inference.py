@@ -129,7 +129,7 @@ class Engine:
         return self._ask(name, [common] * (len(self._borders.start) - 1))
 
     def _each(self, name: str, arrays: Array, *common: Any) -> list[Any]:
-        return self._ask(name, [(array, *common) for array in self._borders.split(arrays)])
+        return self._ask(name, [(array, *common) for array in np.split(arrays, self._borders.start[1:-1])])
 
     def _ask(self, name: str, each: list[tuple[Any, ...]]) -> list[Any]:
         """What slices return, by column: the results of one after the other."""
@@ -238,7 +238,8 @@ class Engine:
             parts: list[Array] = self._survive(partial(self._all, "beliefs"), whole=True)
             return np.concatenate(parts, axis=2) if len(parts) > 1 else parts[0]  # a copy takes memory
         found = timeline.room.empty("beliefs", (3, len(self.priors), timeline.n_nodes), np.float64)
-        each = [(Shared(part),) for part in np.split(found, self._pieces.first_nodes, axis=2)]
+        borders = timeline.node_start[self._pieces.cuts[1:-1]]
+        each = [(Shared(part),) for part in np.split(found, borders, axis=2)]
         self._survive(partial(self._ask, "beliefs", each), whole=True)
         return found
 

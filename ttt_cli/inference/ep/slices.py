@@ -83,7 +83,7 @@ class Slice(Posterior):
         first = np.flatnonzero(self.chains.previous[begin:end] < 0).astype(np.int32)
         place = np.repeat(piece.year, np.diff(self.chains.node_start))
         self.of_years = YearMargins(
-            self._games, self.rule.margin, play.margin, play.strength, piece.year, piece.years,
+            self._games, self.rule.margin, play, piece.year, piece.years,
             (begin + first, place[first]) if own else None, room,
         )  # fmt: skip
         self._newcomers = None
@@ -215,13 +215,9 @@ class Slice(Posterior):
         ends = self._ends(arrived)
         for _, nodes, new in ends:
             marginal[nodes] += new
-        self._smooth(self._messages)
+        self._run(chain_kernels.smooth, self._ranges, self.chains, self._messages)
         for message, nodes, new in ends:
             message[nodes] = new
-
-    def _smooth(self, messages: Messages) -> None:
-        """All messages along the chains of this slice; on entry the marginals are the sites alone."""
-        self._run(chain_kernels.smooth, self._ranges, self.chains, messages)
 
     # Joint means
 
@@ -405,7 +401,7 @@ class Slice(Posterior):
         self.prepare()
         messages = Messages(*np.zeros((3, len(self._means), 2)))
         messages.marginal[:, 0] = self._ap
-        self._smooth(messages)
+        self._run(chain_kernels.smooth, self._ranges, self.chains, messages)
         mean, sd, covariance = np.empty((3, len(self._means)))
         chain_kernels.smoothed(0, self.chains, messages, mean, sd, covariance)
         return sd**2, covariance
