@@ -166,7 +166,7 @@ def groups(timeline: Timeline, first: int, by: By) -> list[tuple[str, Mask]]:
 
 def earlier_games(timeline: Timeline) -> Array:
     """Weighted number of the player's games in earlier periods, shape (nodes,)."""
-    return np.asarray(games_so_far(timeline, timeline.node_games) - timeline.node_games)
+    return np.asarray(games_so_far(timeline) - timeline.node_games)
 
 
 @dataclass(frozen=True)

@@ -35,7 +35,7 @@ class Pattern:
     def __init__(self, first: Ends, second: Ends, n: int) -> None:
         keys = np.minimum(first, second).astype(np.int64) * n + np.maximum(first, second)
         distinct, self.pair = np.unique(keys, return_inverse=True)
-        low, high = (part.astype(np.int32) for part in np.divmod(distinct, max(n, 1)))
+        low, high = np.array(np.divmod(distinct, max(n, 1)), np.int32)
         place, parent, count = _forest(low, high, _dissected(low, high, n))
         columns, self._begins, self._below, self._above = _gathered(parent, count)
         self.place = _inverse(columns)[place]
@@ -142,9 +142,8 @@ def _forest(low: Ids, high: Ids, place: Ids) -> tuple[Ids, Ids, Ids]:
     n = len(place)
     graph = _neighbours(place[low], place[high], n)
     parent, count, order = np.empty((3, n), np.int32)
-    kernels.elimination_tree(*graph, parent)
+    kernels.elimination_tree(*graph, parent, count)
     kernels.postorder(parent, np.arange(n, dtype=np.int32), order)
-    kernels.column_counts(*graph, parent, order, count)
     turned, above = _inverse(order), parent[order]
     return turned[place], np.where(above < 0, -1, turned[above]).astype(np.int32), count[order]
 
@@ -250,9 +249,9 @@ class Factor:
     def _inverse(self) -> Array:
         pattern = self._pattern
         panels = self._panels if self._once else self._panels.copy()
-        work = (np.empty(size) for size in (pattern.squares, pattern.front, pattern.broad))
+        squares, front, broad = np.empty(pattern.squares), np.empty(pattern.front), np.empty(pattern.broad)
         with _one_thread():
-            kernels.invert(_blas(), pattern.tree, panels, *work)
+            kernels.invert(_blas(), pattern.tree, panels, squares, front, broad)
         return panels
 
 
@@ -260,10 +259,11 @@ class Factor:
 def _blas() -> Blas:
     from numba.extending import get_cython_function_address
 
-    libraries = {name: "cython_lapack" if name.startswith("po") else "cython_blas" for name in Blas._fields}
-    return Blas(
-        *(get_cython_function_address(f"scipy.linalg.{at}", f"d{name}") for name, at in libraries.items())
-    )
+    lapack, blas = "scipy.linalg.cython_lapack", "scipy.linalg.cython_blas"
+    addresses = []
+    for name in Blas._fields:
+        addresses.append(get_cython_function_address(lapack if name.startswith("po") else blas, f"d{name}"))
+    return Blas(*addresses)
 
 
 @cache

@@ -9,7 +9,7 @@ import numpy as np
 from pydantic import Field
 
 from ttt_cli.config.schema import SolverConfig, key
-from ttt_cli.fitted import Filter, Fit, Line, Status, by_player
+from ttt_cli.fitted import Filter, Fit, Line, Status
 from ttt_cli.inference.outcome import (
     ELO_SCALE,
     by_sides,
@@ -71,14 +71,13 @@ def rows_of(timeline: Timeline, advantage: float = 0.0) -> tuple[PeriodRange, Ga
     return PeriodRange(timeline.node_start.copy(), timeline.game_start.copy()), GameRows(*rows)
 
 
-def games_so_far(timeline: Timeline, played: Array) -> Array:
-    """Number of games (nodes,) of players up to and including each node, of the numbers `played` at nodes."""
-    order = by_player(timeline)
-    totals, first = np.cumsum(played[order]), np.flatnonzero(timeline.previous[order] < 0)
-    before = totals[first] - played[order[first]]
-    found: Array = np.empty(timeline.n_nodes)
-    found[order] = totals - np.repeat(before, np.diff(np.append(first, len(order))))
-    return found
+def games_so_far(timeline: Timeline) -> Array:
+    """Weighted number of games (nodes,) of players up to and including each node."""
+    from ttt_cli.kernels.ep.chains import accumulate
+
+    total = timeline.node_games.copy()
+    accumulate(timeline.previous.copy(), total)
+    return total
 
 
 Expectation = Annotated[

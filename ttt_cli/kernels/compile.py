@@ -72,19 +72,17 @@ def _made(root: Path, name: str) -> Path:
 
 
 def _is_private(folder: Path) -> bool:
-    """Whether only the user can write to or replace a resolved folder; on Windows modes do not show it."""
+    """Whether only the user can write to a resolved folder, and only owners, the user and root can replace it.
+
+    On Windows modes do not show it.
+    """
     if sys.platform == "win32":
         return True
-    found = folder.lstat()
-    own = found.st_uid == _user() and not found.st_mode & _OTHERS_WRITE
-    return own and all(map(_stays, folder.parents))
-
-
-def _stays(folder: Path) -> bool:
-    """Whether only their owner, the user and root can replace files in a folder."""
-    found = folder.stat()
-    open_to_all = found.st_mode & stat.S_IWOTH and not found.st_mode & stat.S_ISVTX
-    return found.st_uid in (0, _user()) and not open_to_all
+    found, above = folder.lstat(), [parent.stat() for parent in folder.parents]
+    if found.st_uid != _user() or found.st_mode & _OTHERS_WRITE:
+        return False
+    open_to_all = any(of.st_mode & stat.S_IWOTH and not of.st_mode & stat.S_ISVTX for of in above)
+    return not open_to_all and {of.st_uid for of in above} <= {0, _user()}
 
 
 def _user() -> int:

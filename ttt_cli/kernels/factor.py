@@ -1,8 +1,8 @@
 """Cholesky factor of a sparse symmetric matrix: pattern, numbers, solutions, entries of the inverse.
 
-The pattern: Liu 1990 (elimination tree); Gilbert, Ng and Peyton 1994 (counts); Ashcraft and Grimes 1989 (supernodes
-with some zeros). The matrix is a graph there: the neighbours of i are `neighbours[start[i]]` up to
-`neighbours[start[i + 1]]`, in both directions, each once.
+The pattern: Davis 2005 (elimination tree, counts); Ashcraft and Grimes 1989 (supernodes with some zeros). The matrix
+is a graph there: the neighbours of i are `neighbours[start[i]]` up to `neighbours[start[i + 1]]`, in both directions,
+each once.
 
 The numbers: multifrontal by supernodes (Duff and Reid 1983). The inverse: Takahashi, Fagan and Chen 1973, by
 supernodes, from the root: with Z = A^-1 on the rows below and Y = L21 L11^-1, Z21 = -Z22 Y and Z11 = (L11 L11^T)^-1 -
@@ -93,20 +93,25 @@ CALL = 5000.0  # and of starting a supernode
 
 
 @kernel
-def elimination_tree(start: Places, neighbours: Index, parent: Index) -> None:
-    """Fill `parent` (n,): the first row below the diagonal of each column of the factor, -1 if there is none."""
+def elimination_tree(start: Places, neighbours: Index, parent: Index, count: Index) -> None:
+    """Fill `parent` (n,), the first row below the diagonal of each column of the factor, -1 if there is none.
+
+    And `count` (n,), the entries of each column, diagonal included.
+    """
     n = len(parent)
-    ancestor = np.full(n, -1, np.int32)
+    mark = np.full(n, -1, np.int32)
     for i in range(n):
         parent[i] = -1
+        mark[i] = i
+        count[i] = 1
         for e in range(start[i], start[i + 1]):
             j = neighbours[e]
-            while j >= 0 and j < i:
-                above = ancestor[j]
-                ancestor[j] = i
-                if above < 0:
+            while j < i and mark[j] != i:
+                if parent[j] < 0:
                     parent[j] = i
-                j = above
+                mark[j] = i
+                count[j] += 1
+                j = parent[j]
 
 
 @kernel
@@ -137,52 +142,6 @@ def postorder(parent: Index, by_weight: Index, order: Index) -> None:
                 done += 1
                 depth -= 1
         root = sibling[root]
-
-
-@inner
-def _common(i, ancestor):
-    """Root of the set of i, with path compression."""
-    root = i
-    while root != ancestor[root]:
-        root = ancestor[root]
-    while i != root:
-        i, ancestor[i] = ancestor[i], root
-    return root
-
-
-@kernel
-def column_counts(start: Places, neighbours: Index, parent: Index, order: Index, count: Index) -> None:
-    """Fill `count` (n,) with the entries of each column of the factor, diagonal included; `order` is a postorder."""
-    n = len(parent)
-    first, last_first = np.full(n, -1, np.int32), np.full(n, -1, np.int32)
-    last_leaf, ancestor = np.full(n, -1, np.int32), np.empty(n, np.int32)
-    for k in range(n):
-        ancestor[k] = k
-        j = order[k]
-        count[j] = 1 if first[j] < 0 else 0
-        while j >= 0 and first[j] < 0:
-            first[j] = k
-            j = parent[j]
-    for k in range(n):
-        j = order[k]
-        if parent[j] >= 0:
-            count[parent[j]] -= 1
-        for e in range(start[j], start[j + 1]):
-            i = neighbours[e]
-            if i <= j or first[j] <= last_first[i]:
-                continue
-            last_first[i] = first[j]
-            before = last_leaf[i]
-            last_leaf[i] = j
-            count[j] += 1
-            if before >= 0:
-                count[_common(before, ancestor)] -= 1
-        if parent[j] >= 0:
-            ancestor[j] = parent[j]
-    for k in range(n):
-        j = order[k]
-        if parent[j] >= 0:
-            count[parent[j]] += count[j]
 
 
 @inner

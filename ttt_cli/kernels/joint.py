@@ -195,12 +195,16 @@ def margin_update(games: Pairings, rule: Rule, cavity: Rows, share: float, link:
     return _update(_margin_agreed, 2, games, rule, cavity, share, link)
 
 
-@inner
-def _absorbed(g, cavity, link):
-    """Log integral of a game's site over its cavity, with Q and b of (x1, x2), C and m of the cavity:
+@flat
+def _margin_evidence(g, games, rule, cavity, link):
+    """The log integral of a site over its cavity, with Q and b of (x1, x2), C and m of the cavity, is
 
     -log|I + Q C| / 2 + (b'm - m'Q m / 2) + r' C (I + Q C)^-1 r / 2 with r = b - Q m.
     """
+    if cavity[g, 2] < 0.0:
+        return False, 0.0, 0.0
+    x1, x2, spread = _turned(games.code[g], rule.margin[g], rule, cavity[g])
+    log_p = game_log_probability(outcome_of(games.code[g]), x1, x2, rule.advantage, spread)
     c11, c12, c22, _ = together(0.0, cavity[g, 2], cavity[g, 3], cavity[g, 4])
     x1, x2 = cavity[g, 0], cavity[g, 1]
     q11, q12, q22, b1, b2 = link[g, 0], link[g, 1], link[g, 2], link[g, 3], link[g, 4]
@@ -209,17 +213,8 @@ def _absorbed(g, cavity, link):
     m21, m22 = q12 * c11 + q22 * c12, 1.0 + q12 * c12 + q22 * c22
     det = m11 * m22 - m12 * m21
     s1, s2 = (m22 * r1 - m12 * r2) / det, (m11 * r2 - m21 * r1) / det
-    linear = 0.5 * (x1 * (b1 + r1) + x2 * (b2 + r2))
-    return linear + 0.5 * (r1 * (c11 * s1 + c12 * s2) + r2 * (c12 * s1 + c22 * s2)) - 0.5 * math.log(det)
-
-
-@flat
-def _margin_evidence(g, games, rule, cavity, link):
-    if cavity[g, 2] < 0.0:
-        return False, 0.0, 0.0
-    x1, x2, spread = _turned(games.code[g], rule.margin[g], rule, cavity[g])
-    log_p = game_log_probability(outcome_of(games.code[g]), x1, x2, rule.advantage, spread)
-    return True, log_p, _absorbed(g, cavity, link)
+    absorbed = 0.5 * (x1 * (b1 + r1) + x2 * (b2 + r2)) - 0.5 * math.log(det)
+    return True, log_p, absorbed + 0.5 * (r1 * (c11 * s1 + c12 * s2) + r2 * (c12 * s1 + c22 * s2))
 
 
 @kernel

@@ -57,8 +57,7 @@ def fit(timeline: Timeline, params: Params) -> Fit:
     if params.update == "game":
         evidence = by_game(False, True, periods, *rules, players, rating)
     else:
-        ends, twice = np.concatenate([games.white, games.black]), np.tile(games.weight, 2)
-        count = np.bincount(ends, twice, len(rating)).astype(np.float64)
-        evidence = by_period(periods, *rules, params.k_limit, count, np.zeros(len(rating)), players, rating)
+        count, residual = timeline.node_games.copy(), np.zeros(len(rating))
+        evidence = by_period(periods, *rules, params.k_limit, count, residual, players, rating)
     chains = {"skill": params.filtered(timeline, rating)}
     return filter_fit(NAME, params, {**steps, "draw_margin": margin}, chains, float(evidence))

@@ -75,9 +75,7 @@ def middles(timeline: Timeline) -> Array:
 
 def lay_out(timeline: Timeline, time: Array, span: float) -> PlayerPeriods:
     """Collect nodes with games by player and period of `span` years; `time` of the nodes in years."""
-    ends = np.concatenate([timeline.game_white, timeline.game_black])
-    games = np.bincount(ends, np.tile(timeline.weight, 2), timeline.n_nodes)
-    played = np.unique(ends)
+    games, played = timeline.node_games, np.flatnonzero(timeline.node_games > 0.0)
     block = np.floor(time[played] / span).astype(np.int64)
     block -= block.min(initial=0)
     n_blocks = int(block.max(initial=0)) + 1

@@ -86,9 +86,7 @@ class GamesSoFar:
         number[present[np.argsort(appeared)]] = np.arange(len(present))
         self._player, self._seen = number[timeline.node_player], 0
         self._years = timeline.periods / STEPS_PER_YEAR[timeline.period]
-        ends = np.concatenate([timeline.game_white, timeline.game_black])
-        played = np.bincount(ends, np.tile(timeline.weight, 2), timeline.n_nodes)
-        self._totals = games_so_far(timeline, played.astype(np.float64))
+        self._totals = games_so_far(timeline)
         self._decayed = params.fade_per_game * self._totals
         self._decayed += params.fade_per_year * np.repeat(self._years, np.diff(timeline.node_start))
         # of the games that count; logarithms of the weights are those in year 0, before any game
