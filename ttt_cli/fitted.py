@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
-from itertools import pairwise
+from itertools import pairwise, starmap
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
 import numpy as np
@@ -268,7 +268,8 @@ def spans(timeline: Timeline, fit: Fit, nodes: Places) -> dict[str, Array]:
             starts[column] = values[nodes]
         names, year = bridge_columns(name), chain.onward(nodes[ended])
         still = 0.0, np.nan, 0.0, 0.0, year.most, year.prior, *STEADY
-        changes |= {column: np.full(len(nodes), value) for column, value in zip(names, still, strict=True)}
+        for column, value in zip(names, still, strict=True):
+            changes[column] = np.full(len(nodes), value)
         bridge = chain.bridge(earlier, later, timeline.gap_years[later])
         periods = (until - begin)[bridged]
         for rows, way, passed in (
@@ -288,7 +289,7 @@ def parts_by_player(timeline: Timeline) -> list[slice]:
     count = np.bincount(timeline.node_player)
     end = np.cumsum(count)
     inner = np.flatnonzero(np.diff((end - count) // (timeline.room.rows or max(timeline.n_nodes, 1)))) + 1
-    return [slice(*ends) for ends in pairwise(np.unique([0, *end[inner - 1], timeline.n_nodes]).tolist())]
+    return list(starmap(slice, pairwise(np.unique([0, *end[inner - 1], timeline.n_nodes]).tolist())))
 
 
 def periods_of_histories(timeline: Timeline) -> Places:

@@ -152,7 +152,8 @@ def build_timeline(games: Games, period: Period = "year", colours: Colours = "kn
     )
     laid.player[:] = node_player
     del node_player
-    ends = [room.empty(name, (len(games),), np.int32) for name in ("game-white", "game-black")]
+    count = (len(games),)
+    ends = room.empty("game-white", count, np.int32), room.empty("game-black", count, np.int32)
     node_of = np.full(len(games.players), -1, np.int32)
     for begin, end in parts:
         here = slice(begin, end + 1)

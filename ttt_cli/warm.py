@@ -43,20 +43,22 @@ def every_kernel() -> tuple[Chain, ...]:
 
 def warm(chains: Sequence[Chain], progress: Progress, *, jobs: int | None = None, least: int = 1) -> int:
     """Compile the missing ones of some kernels, if there are at least `least`; returns their number."""
-    missing = []
+    missing, count = [], 0
     for chain in chains:
-        absent = (
-            (module, [name for name in names if not _kernels(module)[name].is_kept])
-            for module, names in chain.items()
-        )
-        missing.append([(module, names) for module, names in absent if names])
-    count = sum(len(names) for chain in missing for _, names in chain)
+        absent = []
+        for module, names in chain.items():
+            kernels = _kernels(module)
+            if lacking := [name for name in names if not kernels[name].is_kept]:
+                absent.append((module, lacking))
+                count += len(lacking)
+        if absent:
+            missing.append(absent)
     if count < least or not kept_in():
         return 0
     jobs = (jobs or available_cores()) if sys.executable else 1
     with progress.task(WAIT, total=count, unit="kernels") as bar:
         work = run_chains(
-            _Compiler(), [chain for chain in missing if chain], jobs,
+            _Compiler(), missing, jobs,
             on_report=lambda *_: bar.advance(), on_lost=lambda *_: None,  # compiled when it is called
         )  # fmt: skip
         for _ in work:

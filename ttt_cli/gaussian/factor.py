@@ -36,8 +36,13 @@ class Pattern:
         keys = np.minimum(first, second).astype(np.int64) * n + np.maximum(first, second)
         distinct, self.pair = np.unique(keys, return_inverse=True)
         low, high = np.array(np.divmod(distinct, max(n, 1)), np.int32)
-        place, parent, count = _forest(low, high, _dissected(low, high, n))
-        columns, self._begins, self._below, self._above = _gathered(parent, count)
+        place = _dissected(low, high, n)
+        parent, count, order = np.empty((3, n), np.int32)
+        kernels.elimination_tree(*_neighbours(place[low], place[high], n), parent, count)
+        kernels.postorder(parent, np.arange(n, dtype=np.int32), order)
+        turned, above = _inverse(order), parent[order]
+        place, parent = turned[place], np.where(above < 0, -1, turned[above]).astype(np.int32)
+        columns, self._begins, self._below, self._above = _gathered(parent, count[order])
         self.place = _inverse(columns)[place]
         self._low, self._high = low, high
         width, below = np.diff(self._begins).astype(np.int64), self._below
@@ -137,17 +142,6 @@ def _dissected(low: Ids, high: Ids, n: int) -> Ids:
     return _inverse(order)
 
 
-def _forest(low: Ids, high: Ids, place: Ids) -> tuple[Ids, Ids, Ids]:
-    """`place` in postorder; per column the parent in the elimination tree and the number of entries."""
-    n = len(place)
-    graph = _neighbours(place[low], place[high], n)
-    parent, count, order = np.empty((3, n), np.int32)
-    kernels.elimination_tree(*graph, parent, count)
-    kernels.postorder(parent, np.arange(n, dtype=np.int32), order)
-    turned, above = _inverse(order), parent[order]
-    return turned[place], np.where(above < 0, -1, turned[above]).astype(np.int32), count[order]
-
-
 def _inverse(order: Ids) -> Ids:
     place = np.empty_like(order)
     place[order] = np.arange(len(order), dtype=order.dtype)
@@ -213,7 +207,7 @@ class Factor:
         self._panels[pattern.diagonal] = diagonal
         waiting, front = np.empty(pattern.triangles), np.empty(pattern.front)
         with _one_thread():
-            failed = kernels.factorise(_blas(), pattern.tree, self._panels, waiting, front)
+            failed = kernels.factorise(_blas()[0], pattern.tree, self._panels, waiting, front)
         if failed >= 0:
             raise np.linalg.LinAlgError("the matrix of a joint Gaussian is not positive definite")
         self.log_determinant = 2.0 * float(np.log(self._panels[pattern.diagonal]).sum())
@@ -224,7 +218,7 @@ class Factor:
         x = np.empty((len(b), 1) if b.ndim == 1 else b.shape)
         x[place] = b.reshape(x.shape)
         with _one_thread():
-            kernels.solve(_blas(), self._pattern.tree, self._panels, x, forward)
+            kernels.solve(_blas()[0], self._pattern.tree, self._panels, x, forward)
         return x[place].reshape(b.shape)
 
     def coloured(self, z: Array) -> Array:
@@ -251,27 +245,21 @@ class Factor:
         panels = self._panels if self._once else self._panels.copy()
         squares, front, broad = np.empty(pattern.squares), np.empty(pattern.front), np.empty(pattern.broad)
         with _one_thread():
-            kernels.invert(_blas(), pattern.tree, panels, squares, front, broad)
+            kernels.invert(_blas()[0], pattern.tree, panels, squares, front, broad)
         return panels
 
 
 @cache
-def _blas() -> Blas:
+def _blas() -> tuple[Blas, ThreadpoolController]:
     from numba.extending import get_cython_function_address
 
     lapack, blas = "scipy.linalg.cython_lapack", "scipy.linalg.cython_blas"
     addresses = []
     for name in Blas._fields:
         addresses.append(get_cython_function_address(lapack if name.startswith("po") else blas, f"d{name}"))
-    return Blas(*addresses)
-
-
-@cache
-def _pools() -> ThreadpoolController:
-    _blas()
-    return ThreadpoolController()
+    return Blas(*addresses), ThreadpoolController()
 
 
 def _one_thread() -> Any:
     """Limit BLAS to one thread: most supernodes are too small to share."""
-    return _pools().limit(limits=1, user_api="blas")
+    return _blas()[1].limit(limits=1, user_api="blas")

@@ -37,7 +37,7 @@ class Entries(NamedTuple):
 
 def joined(*parts: tuple[Index, Index, Array]) -> Entries:
     """Concatenate parts."""
-    return Entries(*(np.concatenate(columns) for columns in zip(*parts, strict=True)))
+    return Entries(*map(np.concatenate, zip(*parts, strict=True)))
 
 
 def sums_of_games(first: Index, second: Index, margins: int) -> tuple[tuple[Index, ...], Array]:
@@ -68,8 +68,10 @@ def link_entries(variables: Sequence[Index], u: Array, q: Array) -> list[Entries
 
 def link_pulls(variables: Sequence[Index], u: Array, h: Array, size: int) -> Array:
     """U' h summed over links, (size,); `h` (k, links) is the precision times the mean of the sums."""
-    pulls = (np.bincount(variable, column @ h, size) for variable, column in zip(variables, u.T, strict=True))
-    return np.asarray(sum(pulls), np.float64)
+    pulls = np.zeros(size)
+    for variable, column in zip(variables, u.T, strict=True):
+        pulls += np.bincount(variable, column @ h, size)
+    return pulls
 
 
 def first_of(before: Index, *since: Array) -> Index:
@@ -100,7 +102,8 @@ class Precision:
         self.diagonal: Array = step + np.bincount(before, step[later], size)
         self.diagonal += np.bincount(entries.row[own], entries.value[own], size)
         steps = before, later, -step[later]
-        self.low, self.high, self.above = joined(Entries(*(part[~own] for part in entries)), steps)
+        links = entries.row[~own], entries.column[~own], entries.value[~own]
+        self.low, self.high, self.above = joined(links, steps)
         self._previous, self._steps = previous, len(later)
 
     def times(self, x: Array) -> Array:

@@ -3,7 +3,7 @@
 import math
 from collections import deque
 from collections.abc import Callable
-from itertools import combinations, pairwise
+from itertools import combinations
 from typing import Any, Final
 
 import numpy as np
@@ -108,17 +108,15 @@ class Damping:
         if len(self._changes) == 2:  # the first led from another posterior
             self._moves.clear()
         self._moves.append(move)
-        return self._remaining()
-
-    def _remaining(self) -> float:
-        """The largest of three estimates: recent moves, the geometric sum of further moves, and the extrapolation."""
+        # the largest of three estimates: recent moves, the geometric sum of further moves, and the extrapolation
         if len(self._changes) < 3:
             return math.inf
-        pairs = [max(pair) for pair in pairwise(self._changes[-RECENT - 2 :])]
+        changes = np.array(self._changes[-RECENT - 2 :])
+        pairs = np.maximum(changes[:-1], changes[1:])
         if pairs[-1] == 0.0:
             return 0.0
-        rates = [now / before for before, now in pairwise(pairs)]
-        if (rate := max(rates)) >= 1.0:
+        rates = pairs[1:] / pairs[:-1]
+        if (rate := rates.max()) >= 1.0:
             return math.inf
         known = len(rates) == RECENT and (len(self._changes) >= LONG or rate < SMALL)
         ahead = (DOUBT if known else EARLY_DOUBT) * rate / (1.0 - rate)
@@ -129,7 +127,7 @@ class Damping:
             weights = np.linalg.solve(products + 1e-14 * size * np.eye(len(moves)), np.ones(len(moves)))
             before = np.cumsum(weights / weights.sum())[:-1]
             extrapolated = largest(before @ moves[1:])
-        return max(least, pairs[-1] * ahead, DOUBT * extrapolated)
+        return float(max(least, pairs[-1] * ahead, DOUBT * extrapolated))
 
 
 POSITIVE: Final = 0.85  # largest step of positivity sites: full ones overshoot
@@ -152,10 +150,9 @@ class JointInference(Posterior):
         self._priors, self.merged, self.rule = inference.priors, inference.merged, inference.rule
         self.moving, self.of_years = inference.moving, inference.of_years
         self._margins = "draw_margin" in inference.priors
-        kind = "margin" if self._margins else "skill"
-        self._of_sites = {
-            name: getattr(kernels, f"{kind}_{name}") for name in ("cavities", "update", "evidence")
-        }
+        self._of_sites = kernels.skill_cavities, kernels.skill_update, kernels.skill_evidence
+        if self._margins:
+            self._of_sites = kernels.margin_cavities, kernels.margin_update, kernels.margin_evidence
         self._gradient = (ttt_d if self._margins else ttt).gradient
         self._factorised = inference.sites.link, inference.sites.positivity
         links, positivity = given or self._factorised
@@ -210,7 +207,7 @@ class JointInference(Posterior):
             if remaining < solver.tol and not skipped:
                 break
             rest = self._cavity, damping.share, self.links
-            skipped = self._of_sites["update"](self.merged.games, self.rule, *rest)
+            skipped = self._of_sites[1](self.merged.games, self.rule, *rest)
             skipped += self._keep_positive(min(damping.share, POSITIVE))[0]
         return Status(remaining < solver.tol and not skipped, len(rows), remaining, skipped), tuple(rows)
 
@@ -227,7 +224,7 @@ class JointInference(Posterior):
         self._shared[shape.later] = joined[self._covariances.size :]
         self._covariances = joined[: self._covariances.size].reshape(self._covariances.shape)
         of_nodes = mean[: self._size], variance[: self._size]
-        self._of_sites["cavities"](self.merged.games, *of_nodes, self._covariances, self.links, self._cavity)
+        self._of_sites[0](self.merged.games, *of_nodes, self._covariances, self.links, self._cavity)
 
     def factor(self, *, once: bool = False) -> tuple[Factor, Array]:
         """Factor of the precision matrix A of groups, and b, where A^-1 b are the means."""
@@ -276,7 +273,7 @@ class JointInference(Posterior):
 
     def log_evidence(self) -> tuple[float, float]:
         """log Z of the current sites, and the leave-one-out log probability of all games."""
-        total, predicted = self._of_sites["evidence"](self.merged.games, self.rule, self._cavity, self.links)
+        total, predicted = self._of_sites[2](self.merged.games, self.rule, self._cavity, self.links)
         total += self._integral + self._keep_positive(0.0)[1] + self.moving.log_evidence(self)
         return total, predicted
 

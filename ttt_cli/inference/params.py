@@ -98,7 +98,8 @@ class PlayParams(Params):
         """Expected change of skill over a career."""
         from ttt_cli.histories import Curve
 
-        return Curve(*(getattr(self, name) for name in Curve._fields))
+        late = self.decline, self.decline_after
+        return Curve(self.growth, self.growth_years, *late, self.early, self.early_years)
 
     def skill_prior(self, timeline: Timeline) -> RandomWalk:
         """Prior of skills."""

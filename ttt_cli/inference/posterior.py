@@ -129,7 +129,7 @@ def _chosen(inference: Engine, solver: SolverConfig) -> tuple[str, Shape | None]
 
 def _near(inference: Inference, start: Fit | None) -> tuple[Array, Array] | None:
     """Initial joint sites: the factorised ones shifted as in an earlier fit."""
-    joint, before = (_joint_sites(inference, start, kind) for kind in ("joint", "links of"))
+    joint, before = _joint_sites(inference, start), _joint_sites(inference, start, "links of")
     if start is None or joint is None or before is None:
         return None
     inference.moving.extrapolate(inference, start)
@@ -146,7 +146,8 @@ def _near(inference: Inference, start: Fit | None) -> tuple[Array, Array] | None
 def _joint_sites(inference: Inference, start: Fit | None, kind: str = "joint") -> tuple[Array, Array] | None:
     """Sites of games and of draw margins in an earlier fit of the same games."""
     name, (_, link, positivity) = sites_name(inference.merged.colours), inference.sites
-    links, margins = (start.state.get(f"{kind} {of}") if start else None for of in (name, "positivity"))
+    state = start.state if start else {}
+    links, margins = state.get(f"{kind} {name}"), state.get(f"{kind} positivity")
     if links is None or margins is None or (links.shape, margins.shape) != (link.shape, positivity.shape):
         return None
     return links, margins
@@ -294,22 +295,20 @@ def level_notes(games: Games, timeline: Timeline, deviations: Callable[[Array], 
     parts = _loose_parts(games)
     if not parts:
         return ()
-    sds = deviations(np.array([contrast(timeline, inside, others) for _, inside, others in parts]).T)
-    words = (f"{words} (+-{sd:.0f} points)" for (words, *_), sd in zip(parts, sds, strict=True))
-    return (f"common level uncertain: {'; '.join(words)}",)
-
-
-def contrast(timeline: Timeline, inside: Mask, others: Mask) -> Array:
-    """Weights (nodes,) of the mean skill of `inside` minus that of `others`, in common periods if there are any."""
-    period = np.repeat(np.arange(len(timeline.periods)), np.diff(timeline.node_start))
-    own, other = inside[timeline.node_player], others[timeline.node_player]
-    if not np.any(np.bincount(period, own) * np.bincount(period, other)):
-        period = np.zeros_like(period)
-    among, against = np.bincount(period, own), np.bincount(period, other)
-    both = (among > 0) & (against > 0)
-    share = np.where(both, among, 0.0) / among[both].sum()
-    weights = own / np.maximum(among, 1.0)[period] - other / np.maximum(against, 1.0)[period]
-    return np.asarray(share[period] * weights)
+    contrasts, sentences = [], []  # of the mean skills of both sides, in common periods if there are any
+    for _, inside, others in parts:
+        period = np.repeat(np.arange(len(timeline.periods)), np.diff(timeline.node_start))
+        own, other = inside[timeline.node_player], others[timeline.node_player]
+        if not np.any(np.bincount(period, own) * np.bincount(period, other)):
+            period = np.zeros_like(period)
+        among, against = np.bincount(period, own), np.bincount(period, other)
+        both = (among > 0) & (against > 0)
+        share = np.where(both, among, 0.0) / among[both].sum()
+        weights = own / np.maximum(among, 1.0)[period] - other / np.maximum(against, 1.0)[period]
+        contrasts.append(share[period] * weights)
+    for (words, *_), sd in zip(parts, deviations(np.array(contrasts).T), strict=True):
+        sentences.append(f"{words} (+-{sd:.0f} points)")
+    return (f"common level uncertain: {'; '.join(sentences)}",)
 
 
 def _loose_parts(games: Games) -> list[tuple[str, Mask, Mask]]:

@@ -191,7 +191,7 @@ def at_best_advantage(
     low, high = min(low, high), max(low, high)
     for _ in range(VERTICES):
         top = _vertex(tried)
-        if not low <= top <= high or min(abs(top - at) for at in tried) < PRECISION * params.beta:
+        if not low <= top <= high or np.abs(top - np.array([*tried])).min() < PRECISION * params.beta:
             break
         cost(top)
     return fit_at(min(max(top, low), high), best, solver)

@@ -65,7 +65,7 @@ class YearWalk(GaussianWalk):
             if self._earlier and np.linalg.norm(move @ scale) > np.linalg.norm(self._earlier[-1][0] @ scale):
                 self._earlier = []
             if self._earlier:
-                moves, goals = (np.stack(before) for before in zip(*self._earlier, strict=True))
+                moves, goals = map(np.stack, zip(*self._earlier, strict=True))
                 share = np.linalg.lstsq(((move - moves) @ scale).T, move @ scale, rcond=1e-6)[0]
                 self._u = goal - self._limited(share @ (goal - goals))
             self._earlier = [*self._earlier[1 - EARLIER :], (move, goal)]
@@ -224,7 +224,7 @@ class MovingMargins:
 
     def extrapolate(self, posterior: Any, start: Fit) -> None:
         """Move theta as joint propagation did in an earlier fit."""
-        then, initial = (start.state.get(name) for name in (STATE, f"{INITIAL} {STATE}"))
+        then, initial = start.state.get(STATE), start.state.get(f"{INITIAL} {STATE}")
         if self.still or then is None or initial is None or len(then) != len(theta := self.walk.theta):
             return
         self.walk = YearWalk(self._years, self._drift, theta + (then - initial))

@@ -12,7 +12,6 @@ from ttt_cli.inference.outcome import predict_ratings
 from ttt_cli.inference.params import ExpectedParams, Traits
 from ttt_cli.inference.solver import Given
 from ttt_cli.periods import STEPS_PER_YEAR
-from ttt_cli.support.arrays import Array
 from ttt_cli.timeline import Timeline
 
 NAME: Final = "chessmetrics"
@@ -43,10 +42,15 @@ def fit(timeline: Timeline, params: Params, solver: SolverConfig, **given: Unpac
     before, after = np.empty((2, timeline.n_nodes))
     player, (whole, games) = timeline.node_player.copy(), rows_of(timeline, params.white_advantage)
     games = games._replace(white=player[games.white], black=player[games.black])
+    months, window = 12.0 / STEPS_PER_YEAR[timeline.period], 12.0 * params.window
+    seen = float(np.ptp(timeline.periods)) + 1.0 if len(timeline.periods) else 0.0
+    ages = months * np.arange(math.ceil(min(seen, window / months)))[:, np.newaxis]
+    # of a game at the ends of its period and the following ones; it is spread evenly over the months of its period
+    weight = np.maximum(1.0 - (ages + np.arange(max(months, 1.0))) / window, 0.0).mean(axis=1)
     formula = params.points_per_score, params.opponents_games, params.reference_games
     steps, error = rate_periods(
         timeline.periods.copy(), whole, player, len(timeline.players), games,
-        _shares_left(timeline, params), formula, EXACT * solver.tol, solver.max_sweeps, before, after,
+        weight[weight > 0.0], formula, EXACT * solver.tol, solver.max_sweeps, before, after,
     )  # fmt: skip
     status = Status(error <= solver.tol, max(steps, 1), error)
     if on_sweep := given.get("on_sweep"):
@@ -54,15 +58,3 @@ def fit(timeline: Timeline, params: Params, solver: SolverConfig, **given: Unpac
     level, unknown = params.reference_rating + params.bonus, unknown_sd(timeline.n_nodes)
     chains = {"skill": Filter(level + after, unknown, level + before, unknown, 0.0)}
     return rated(NAME, timeline, params, chains, predict, status)
-
-
-def _shares_left(timeline: Timeline, params: Params) -> Array:
-    """Remaining weights (periods,) above 0 of a game at the ends of its period and the following ones.
-
-    A game is spread evenly over the months of its period.
-    """
-    months, window = 12.0 / STEPS_PER_YEAR[timeline.period], 12.0 * params.window
-    seen = float(np.ptp(timeline.periods)) + 1.0 if len(timeline.periods) else 0.0
-    ages = months * np.arange(math.ceil(min(seen, window / months)))[:, np.newaxis]
-    left: Array = np.maximum(1.0 - (ages + np.arange(max(months, 1.0))) / window, 0.0).mean(axis=1)
-    return left[left > 0.0]

@@ -59,15 +59,11 @@ def fit(timeline: Timeline, params: Params) -> Fit:
     fitted = ratings.rated(NAME, timeline, params, {"skill": chain})
     if not params.smooth:
         return fitted
-    smoothed = _smooth(timeline, chain)
-    return replace(fitted, kind="smoothed", chains={"skill": smoothed}, leave_one_out=math.nan)
-
-
-def _smooth(timeline: Timeline, chain: Filter) -> Smoothed:
     from ttt_cli.kernels.glicko import smooth_back
 
     before = Beliefs(chain.before_mean, chain.before_sd**2)
     after, covariance = Beliefs(chain.mean.copy(), chain.sd**2), np.empty(timeline.n_nodes)
     smooth_back(timeline.previous.copy(), before, after, covariance)
-    smoothed = {**vars(chain), "mean": after.mean, "sd": np.sqrt(after.variance)}
-    return Smoothed(**smoothed, covariance=covariance)
+    rest = {**vars(chain), "mean": after.mean, "sd": np.sqrt(after.variance)}
+    smoothed = Smoothed(**rest, covariance=covariance)
+    return replace(fitted, kind="smoothed", chains={"skill": smoothed}, leave_one_out=math.nan)

@@ -37,9 +37,15 @@ def fit(timeline: Timeline, params: Params) -> Fit:
     """Filter the games once; the log-evidence is the sum of the predictions' log probabilities."""
     from ttt_cli.kernels.elo import filter_games
 
-    margin, order = resolve_margin(params, timeline), _order(timeline, params)
-    prior = params.skill_prior(timeline)
+    margin, prior = resolve_margin(params, timeline), params.skill_prior(timeline)
     unit, steps = normal_unit(params.beta, margin), Steps(timeline.previous.copy(), *prior.steps())
+
+    order: Places | slice = slice(None)
+    if params.order == "shuffled":  # inside periods; matches stay together
+        period = np.repeat(np.arange(len(timeline.periods)), np.diff(timeline.game_start))
+        joined = np.zeros(timeline.n_games, np.bool_) if timeline.joined is None else timeline.joined
+        place = np.random.default_rng(params.seed).random(timeline.n_games - np.count_nonzero(joined))
+        order = np.lexsort((place[np.cumsum(~joined) - 1], period))
 
     def fit_at(advantage: float, *_: object, **_given: object) -> Fit:
         periods, rows = rows_of(timeline.in_points(unit), advantage)
@@ -52,14 +58,3 @@ def fit(timeline: Timeline, params: Params) -> Fit:
         return replace(fitted, elo_unit=unit)
 
     return at_best_advantage(fit_at, params, None, SolverConfig(), colours=timeline.colours)
-
-
-def _order(timeline: Timeline, params: Params) -> Places | slice:
-    """Order of the games: as given or shuffled inside periods, with matches kept together."""
-    if params.order == "given":
-        return slice(None)
-    period = np.repeat(np.arange(len(timeline.periods)), np.diff(timeline.game_start))
-    joined = np.zeros(timeline.n_games, np.bool_) if timeline.joined is None else timeline.joined
-    record = np.cumsum(~joined) - 1
-    place = np.random.default_rng(params.seed).random(timeline.n_games - np.count_nonzero(joined))
-    return np.lexsort((place[record], period))

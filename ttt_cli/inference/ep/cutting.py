@@ -162,10 +162,9 @@ class Cutter:
     def borders(self) -> Borders:
         """The borders between the slices made so far."""
         none = np.empty(0)
-        found = self._found or [(none.astype(np.int32), none, none)] * len(self)
-        before, mean, variance = (np.concatenate(column) for column in zip(*found, strict=True))
-        sizes = [len(of) for of, *_ in found]
-        return Borders(np.cumsum([0, *sizes]).astype(np.int32), before, mean, variance)
+        before, *steps = zip(*self._found or [(none.astype(np.int32), none, none)] * len(self), strict=True)
+        start = np.cumsum([0, *map(len, before)]).astype(np.int32)
+        return Borders(start, np.concatenate(before), *map(np.concatenate, steps))
 
     def __iter__(self) -> Iterator[SliceInput]:
         self._found = []

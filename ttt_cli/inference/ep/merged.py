@@ -65,7 +65,8 @@ def merge_games(timeline: Timeline, *, colours: bool) -> MergedGames:
     distinct = sort_pairs(
         timeline.node_start, timeline.game_start, len(handicap) << OUTCOME_BITS, games, order, spare, start
     )
-    pairs = NodeGames._make(np.empty(distinct, column.dtype) for column in games)
+    ends, numbers = np.empty((2, distinct), np.int32), np.empty((2, distinct))
+    pairs = NodeGames(ends[0], ends[1], np.empty(distinct, np.uint8), numbers[0], numbers[1])
     merge_pairs(timeline.game_start, games, order, start, pairs)
     return MergedGames(Pairings(start, *pairs[:4]), pairs.balance, handicap, colours)
 
