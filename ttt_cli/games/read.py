@@ -114,7 +114,14 @@ class Collector:
         Names and filters are applied when all files have been read.
         """
         validated = Validated(records, self.dictionaries, self._data)
-        columns = _with_rejects(validated.columns, records.rejected)
+        columns = validated.columns
+        if records.rejected:  # which are inserted by line
+            places, reject_codes = np.array(sorted(records.rejected, key=itemgetter(0)), np.int64).T
+            after = np.searchsorted(columns["line"], places, side="right")
+            columns["line"] = columns["line"].astype(np.int64)
+            added = {"line": places, "reject_code": reject_codes, "weight": 1.0}
+            for name in columns:
+                columns[name] = np.insert(columns[name], after, added.get(name, 0))
         notes = sorted([*records.rejects, *validated.notes, *records.notes], key=attrgetter("line"))
         self.problems += [Problem(records.path, *note) for note in notes]
         n, years = records.rows, years_of(self.dictionaries.days)
@@ -288,22 +295,6 @@ class Collector:
                 Problem(aliases.source.path, aliases.lines[idle[0]], reasons.IDLE_ALIAS, detail, reasons.KEPT)
             )
         return (*self.skipped, *problems)
-
-
-def _with_rejects(columns: dict[str, Any], rejected: Sequence[tuple[int, int]]) -> dict[str, Any]:
-    """The columns of a file's records with the rejected rows inserted by line."""
-    if not rejected:
-        return columns
-    places, reject_codes = np.array(sorted(rejected, key=itemgetter(0)), np.int64).T
-    after = np.searchsorted(columns["line"], places, side="right")
-    added: dict[str, Any] = {"line": places, "reject_code": reject_codes.astype(np.int8), "weight": 1.0}
-
-    def extended(name: str, column: NDArray[Any]) -> NDArray[Any]:
-        more = added.get(name, 0)
-        kind = np.result_type(column, more) if name == "line" else column.dtype
-        return np.insert(column.astype(kind, copy=False), after, more)
-
-    return {name: extended(name, column) for name, column in columns.items()}
 
 
 def read_games(

@@ -1,5 +1,6 @@
 """Names that may be one person's: similarity of names, and evidence from games."""
 
+import math
 import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence, Set
@@ -167,49 +168,36 @@ def n_namesakes(synonym: Parts, namesakes: int, gap: int) -> float:
     return known * (1.0 + gap / _SHORT_GAP) * _NARROWER ** -min(max(letters - 1, 0), _GIVEN)
 
 
-def is_informative(suspect: Suspect, main: Parts, synonym: Parts, *, alone: bool) -> bool:
-    """Whether the names, or common opponents, identify one person; `alone`: no other main name is possible.
+def needed_opponents(kind: str, main: Parts, synonym: Parts, gap: int, *, alone: bool) -> float:
+    """The number of common opponents from which two names are one person's; infinite where none suffice.
 
-    A name with a country is not enough, nor a main name with fewer given names: both may distinguish namesakes.
+    `alone`: no other main name is possible; `gap`: years between the careers, united names included. A name with a
+    country, and a main name with fewer given names, may distinguish namesakes. First names of three letters may be
+    whole, those of one or two are abbreviated.
     """
     mine, theirs = ((name.letters, "".join(name.given), name.country) for name in (main, synonym))
     if mine == theirs:  # they differ in blanks alone
-        return True
-    if suspect.kind == SPELLING or main.country or synonym.country:
-        return False
-    if len(main.given) < len(synonym.given):
-        return False
-    if len(main.given[0]) < _GIVEN:
-        return alone and suspect.shared >= 2 * _INDICATIVE
-    initials = suspect.kind == INITIALS and synonym.longest == 1
-    return initials or suspect.shared >= _INDICATIVE
-
-
-def unambiguous_alone(suspect: Suspect, main: Parts, synonym: Parts, gap: int) -> bool:
-    """Whether two names identify one person when no other main name is possible.
-
-    `gap`: years without games between the careers, united names included. True for any of:
-
-    - equal first names of at least three letters, with further given names that are only initials
-    - a long first name, abbreviated to one or two letters; one of three letters also needs a common opponent
-    - a first name of two letters, abbreviated to one, with a short gap or a common opponent
-    - a country after one of the names, with common opponents
-    """
-    if suspect.kind != INITIALS:
-        return False
-    first, short = main.given[0], synonym.given[0]
-    if main.country or synonym.country:
-        return len(first) > 1 and suspect.shared >= (
-            1 if first == short and len(first) >= _GIVEN else _INDICATIVE
-        )
-    if first == short:
-        further = (*main.given[1:], *synonym.given[1:])
-        return len(first) >= _GIVEN and max(map(len, further), default=1) == 1
-    if len(synonym.given) > 1 or len(first) <= len(short):
-        return False
-    if len(first) <= ABBREVIATION:
-        return len(main.given) == 1 and len(first) > 1 and (gap <= _SHORT_GAP or suspect.shared > 0)
-    return len(short) <= ABBREVIATION and (len(first) > _GIVEN or suspect.shared > 0)
+        return 0
+    needed, abroad = math.inf, main.country or synonym.country
+    (first, *further), (short, *others) = main.given or ("",), synonym.given or ("",)
+    if kind != SPELLING and not abroad and len(main.given) >= len(synonym.given):
+        if len(first) >= _GIVEN:
+            needed = 0 if kind == INITIALS and synonym.longest == 1 else _INDICATIVE
+        elif alone:
+            needed = 2 * _INDICATIVE
+    if kind == INITIALS and alone:
+        if abroad:
+            whole = first == short and len(first) >= _GIVEN
+            needed = math.inf if len(first) == 1 else 1 if whole else _INDICATIVE
+        elif first == short:
+            if len(first) >= _GIVEN and max(map(len, (*further, *others)), default=1) == 1:
+                needed = 0
+        elif len(short) <= ABBREVIATION and len(short) < len(first) and not others:
+            if len(first) >= _GIVEN:
+                needed = 0 if len(first) > _GIVEN else min(needed, 1)
+            elif not further:
+                needed = min(needed, gap > _SHORT_GAP)
+    return needed
 
 
 MOST: Final = 500_000  # pairs of names that are looked at, those of rare surnames first
@@ -432,13 +420,10 @@ def _likeliest(
         (found.parts[name] for name in forms),
         key=lambda one: (len(one.given) >= len(synonym.given), sum(map(len, one.given)), one),
     )
-    alone = not incompatible
-    identified = is_informative(suspect, fullest, synonym, alone=alone) or (
-        alone and unambiguous_alone(suspect, fullest, synonym, best.gap)
-    )
+    needed = needed_opponents(best.kind, fullest, synonym, best.gap, alone=not incompatible)
     namesakes = n_namesakes(synonym, found.namesakes(best.synonym), best.gap)
     few = namesakes + len(others) - len(incompatible) <= _FEW * _EACH**best.shared
-    return replace(suspect, sure=ahead and fits and identified and few)
+    return replace(suspect, sure=ahead and fits and few and best.shared >= needed)
 
 
 def alias_lines(games: Games, suspects: Sequence[Suspect]) -> Iterator[str]:

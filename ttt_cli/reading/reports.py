@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from operator import attrgetter
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
@@ -161,7 +162,7 @@ class ReadReport:
     @property
     def chess(self) -> bool:
         """Whether any file may be of chess."""
-        return not self.files or any(file.chess for file in self.files)
+        return not self.files or any(map(attrgetter("chess"), self.files))
 
     @property
     def noticed(self) -> dict[str, int]:
