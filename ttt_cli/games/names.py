@@ -88,7 +88,8 @@ _UNLIKE_ITS_KEY: Final = r"[^\nA-Za-z0-9 ,]|\n[^A-Za-z0-9]| [ ,\n]|,[^ ]|[A-Z]{2
 def clean_name(name: str) -> str:
     """A player's name with single blanks, composed characters (NFC) and decoded HTML entities.
 
-    Titles, invisible characters and a country code at the end are removed.
+    Titles, invisible characters and a country code at the end are removed, unless nothing else is left. Ambiguous parts
+    stay: `Mrs.` and `Miss` tell a wife from her husband, `Dr` alone after a comma may be Dragoljub.
     """
     before = None
     while name != before:
@@ -102,7 +103,19 @@ def clean_name(name: str) -> str:
         name = " ".join(name.split())
         if "," in name and not _NOBODY.fullmatch(name):
             name = _COMMA.sub(", ", name).strip(", ")
-        name = without_extras(name)
+        if not _PERHAPS.search(name):
+            continue
+        country = _COUNTRY.search(name)
+        if country and country[1] in COUNTRIES:
+            name = name[: country.start()] or name
+        name = _IN_BRACKETS.sub("", name) or name
+        if _LEADING.match(name):
+            name = _LEADING.sub("", name, count=1)
+        _, comma, given = name.partition(", ")
+        if comma and given:
+            name = _AFTER_COMMA.sub("", name, count=1)
+            if " " in given:
+                name = _TRAILING.sub("", name)
     return name
 
 
@@ -113,26 +126,6 @@ def not_a_player(name: str) -> str | None:
     if _UNNAMED.fullmatch(name):
         return UNNAMED_PLAYER
     return None
-
-
-def without_extras(name: str) -> str:
-    """A name without titles and country code, unless nothing else is left.
-
-    Ambiguous parts stay: `Mrs.` and `Miss` tell a wife from her husband, `Dr` alone after a comma may be Dragoljub.
-    """
-    if not _PERHAPS.search(name):
-        return name
-    country = _COUNTRY.search(name)
-    if country and country[1] in COUNTRIES:
-        name = name[: country.start()] or name
-    name = _IN_BRACKETS.sub("", name) or name
-    name = _LEADING.sub("", name, count=1) if _LEADING.match(name) else name
-    _, comma, given = name.partition(", ")
-    if comma and given:
-        name = _AFTER_COMMA.sub("", name, count=1)
-        if " " in given:
-            name = _TRAILING.sub("", name)
-    return name
 
 
 def name_key(name: str, matching: NameMatching = "folded") -> str:

@@ -157,17 +157,6 @@ class Suspect:
         return max(self.main.last, self.synonym.last) - min(self.main.first, self.synonym.first)
 
 
-def n_namesakes(synonym: Parts, namesakes: int, gap: int) -> float:
-    """The expected number of other people with this name; `namesakes`: names of the surname with another initial.
-
-    It falls with each further letter of the given names. It rises for short surnames, which are common, and with the
-    `gap` between the careers.
-    """
-    known = namesakes + (_COMMON if len(synonym.surname) <= _SHORT else 0)
-    letters = sum(map(len, synonym.given))
-    return known * (1.0 + gap / _SHORT_GAP) * _NARROWER ** -min(max(letters - 1, 0), _GIVEN)
-
-
 def needed_opponents(kind: str, main: Parts, synonym: Parts, gap: int, *, alone: bool) -> float:
     """The number of common opponents from which two names are one person's; infinite where none suffice.
 
@@ -421,7 +410,10 @@ def _likeliest(
         key=lambda one: (len(one.given) >= len(synonym.given), sum(map(len, one.given)), one),
     )
     needed = needed_opponents(best.kind, fullest, synonym, best.gap, alone=not incompatible)
-    namesakes = n_namesakes(synonym, found.namesakes(best.synonym), best.gap)
+    # how many others may have this name: fewer with each letter, more after a gap, and of short surnames
+    known = found.namesakes(best.synonym) + (_COMMON if len(synonym.surname) <= _SHORT else 0)
+    further = min(max(sum(map(len, synonym.given)) - 1, 0), _GIVEN)
+    namesakes = known * (1.0 + best.gap / _SHORT_GAP) * _NARROWER**-further
     few = namesakes + len(others) - len(incompatible) <= _FEW * _EACH**best.shared
     return replace(suspect, sure=ahead and fits and few and best.shared >= needed)
 

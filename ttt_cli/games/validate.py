@@ -181,7 +181,11 @@ class Validated:
         if neutral is not None:
             self.columns["neutral"] = neutral.astype(np.bool_)
         self._validate_status(dict(zip(map(fold, data.status), data.status.values(), strict=True)))
-        self._validate_counts()
+        count = dictionaries.tallies.sum(axis=1)
+        if "weight" in self.columns or count.max() > MOST_GAMES:
+            count = count[self.columns["result"]] * self.columns.get("weight", 1.0)
+            unlikely = (count > MOST_GAMES) | ((count > 0) & (count < LEAST_GAMES))
+            self._reject(unlikely * reasons.REJECT_CODE[reasons.BAD_WEIGHT])
         self._validate_names(names)
         reject_code = (self._before + np.uint8(1)).view(np.int8)
         self.columns["reject_code"] = reject_code
@@ -342,15 +346,6 @@ class Validated:
             self._reject(np.isnan(offset) * reasons.REJECT_CODE[reasons.UNKNOWN_ODDS])
             self.columns["offset"] = np.nan_to_num(offset, copy=False)
         return True
-
-    def _validate_counts(self) -> None:
-        """Reject records that count as more games than there can be, or as next to none."""
-        games = self._dictionaries.tallies.sum(axis=1)
-        if "weight" not in self.columns and games.max() <= MOST_GAMES:
-            return
-        count = games[self.columns["result"]] * self.columns.get("weight", 1.0)
-        bad = (count > MOST_GAMES) | ((count > 0) & (count < LEAST_GAMES))
-        self._reject(bad * reasons.REJECT_CODE[reasons.BAD_WEIGHT])
 
     def _validate_names(self, numbers: Ids) -> None:
         """Validate players by the numbers of the distinct names in their dictionary."""

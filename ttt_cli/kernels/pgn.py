@@ -67,21 +67,6 @@ def _is_link(byte):
 
 
 @flat
-def _is_letter(before, here, behind):
-    goes_on = _is_file(behind) | _is_rank(behind) | _is_link(behind) | (behind == _MINUS)
-    rank = _is_rank(here) & (_is_file(before) | _is_piece(before))
-    piece = _is_piece(here) & (goes_on | _is_rank(before) | _is_link(before))
-    return (_is_file(here) & goes_on) | rank | piece
-
-
-@flat
-def _is_special(byte):
-    bracket = (byte == _OPEN) | (byte == _BRACE) | (byte == _LEFT) | (byte == _RIGHT)
-    of_result = (byte == _MINUS) | (byte == _SLASH) | (byte == _ASTERISK)
-    return bracket | of_result | (byte == _SEMICOLON) | (byte == _PERCENT)
-
-
-@flat
 def _is_initial(byte):
     return ((byte >= _A_LOWER) & (byte <= _Z_LOWER)) | ((byte >= _A) & (byte <= _Z))
 
@@ -96,26 +81,26 @@ def _bit(true, bit):
     return np.uint8(true) << np.uint8(bit)
 
 
-@flat
-def mark_of(before, here, behind):
-    """The mark of a byte between two others."""
-    newline = here == _NEWLINE
-    return (
-        _bit(_is_letter(before, here, behind), LETTER)
-        | _bit(_is_special(here), SPECIAL)
-        | _bit(newline, NEWLINE)
-        | _bit(newline | (here == _UNBRACE), TEXT_END)
-        | _bit(newline | (here == _QUOTE) | (here == _BACKSLASH), VALUE_END)
-        | _bit(_is_name(here), NAME_END) ^ np.uint8(1 << NAME_END)
-    )
-
-
 @kernel
 def mark_bytes(data: FixedCodes, marks: Codes) -> None:
     """Fill `marks` (n,) for `data` (n,); the first and the last byte, which have one neighbour, are left unmarked."""
     marks[0] = marks[len(data) - 1] = 0
     for i in range(1, len(data) - 1):
-        marks[i] = mark_of(data[i - 1], data[i], data[i + 1])
+        before, here, behind = data[i - 1], data[i], data[i + 1]
+        goes_on = _is_file(behind) | _is_rank(behind) | _is_link(behind) | (behind == _MINUS)
+        rank = _is_rank(here) & (_is_file(before) | _is_piece(before))
+        piece = _is_piece(here) & (goes_on | _is_rank(before) | _is_link(before))
+        bracket = (here == _OPEN) | (here == _BRACE) | (here == _LEFT) | (here == _RIGHT)
+        of_result = (here == _MINUS) | (here == _SLASH) | (here == _ASTERISK)
+        newline = here == _NEWLINE
+        marks[i] = (
+            _bit((_is_file(here) & goes_on) | rank | piece, LETTER)
+            | _bit(bracket | of_result | (here == _SEMICOLON) | (here == _PERCENT), SPECIAL)
+            | _bit(newline, NEWLINE)
+            | _bit(newline | (here == _UNBRACE), TEXT_END)
+            | _bit(newline | (here == _QUOTE) | (here == _BACKSLASH), VALUE_END)
+            | _bit(_is_name(here), NAME_END) ^ np.uint8(1 << NAME_END)
+        )
 
 
 @flat
@@ -208,13 +193,6 @@ def _read_name(data, marks, start, end):
 
 
 @flat
-def _wanted(key):
-    """The row of `spans` that a tag goes to, -1 for none."""
-    row = _ROWS[key % _SLOTS]
-    return row if row >= 0 and _KEYS[row] == key else -1
-
-
-@flat
 def _read_tag(data, marks, i, end):
     """The tag alone on its line at the bracket `i`: status, key of its name, its value from and to, end of its line."""
     start = skip_blanks(data, i + 1, end)
@@ -268,7 +246,9 @@ def read_tags(data, marks, start, end, spans):
         status, key, value, stop, line_end = _read_tag(data, marks, i, end)
         if status != DONE:
             return status, i, lines, False
-        tag = _wanted(key)
+        tag = _ROWS[key % _SLOTS]  # -1 for a tag that is not read
+        if tag >= 0 and _KEYS[tag] != key:
+            tag = -1
         if line_end - i > TAG_LIMIT or (tag >= 0 and spans[tag, 0] >= 0):
             return SLOW_PATH, i, lines, False
         if tag >= 0:

@@ -352,13 +352,29 @@ def read_sources(
     """The files of every source, in order, by `jobs` processes (None: `jobs_for`); raises as `read_source`."""
     inputs = [Input(source.what) for source in sources]
     jobs = min(jobs_for(inputs) if jobs is None else jobs, len(sources))
-    if jobs > 1:
-        yield from _read_apart(sources, data, bar, jobs)
+    if jobs < 2:
+        for source in sources:
+            with closing(read_source(source, data, bar)) as parts:
+                for part in parts:
+                    yield source, part
         return
-    for source in sources:
-        with closing(read_source(source, data, bar)) as parts:
-            for part in parts:
-                yield source, part
+    waiting: list[deque[FileRead | Problem | Exception | None]] = [deque() for _ in sources]  # None: the end
+    current = 0
+    with closing(work_apart(_SourceWorker(data), [[one] for one in enumerate(sources)], jobs)) as events:
+        for (number, _), outcome in events:
+            what = outcome.message if isinstance(outcome, StepReport) else outcome
+            if type(what) is tuple:  # bytes read
+                bar.advance(*what)
+            else:
+                waiting[number].append(what)
+            while current < len(sources) and waiting[current]:
+                found = waiting[current].popleft()
+                if isinstance(found, Exception):
+                    raise found
+                if found is None:
+                    current += 1
+                else:
+                    yield sources[current], found
 
 
 def jobs_for(inputs: Sequence[Input]) -> int:
@@ -381,24 +397,3 @@ class _SourceWorker:
         with closing(read_source(item[1], self._data, Reporting())) as parts:
             for part in parts:
                 report(part)
-
-
-def _read_apart(sources: Sequence[Source], data: DataConfig, bar: Bar, jobs: int) -> Iterator[SourcePart]:
-    """The files found by other processes, in the order of their sources."""
-    waiting: list[deque[FileRead | Problem | Exception | None]] = [deque() for _ in sources]  # None: the end
-    current = 0
-    with closing(work_apart(_SourceWorker(data), [[one] for one in enumerate(sources)], jobs)) as events:
-        for (number, _), outcome in events:
-            what = outcome.message if isinstance(outcome, StepReport) else outcome
-            if type(what) is tuple:  # bytes read
-                bar.advance(*what)
-            else:
-                waiting[number].append(what)
-            while current < len(sources) and waiting[current]:
-                part = waiting[current].popleft()
-                if isinstance(part, Exception):
-                    raise part
-                if part is None:
-                    current += 1
-                else:
-                    yield sources[current], part

@@ -102,7 +102,11 @@ def sweep(folder: Path) -> None:
     with suppress(OSError), os.scandir(folder) as entries:
         for entry in [*entries]:
             found = _SWEPT.fullmatch(entry.name)
-            if found and _is_ours(entry, stat.S_ISDIR if found[1] else stat.S_ISREG):
+            if not found:
+                continue
+            status, is_kind = entry.stat(follow_symlinks=False), stat.S_ISDIR if found[1] else stat.S_ISREG
+            ours = not hasattr(os, "geteuid") or status.st_uid == os.geteuid()
+            if ours and is_kind(status.st_mode):
                 lock = folder / f"{found[1]}{_LOCK}" if found[1] else Path(entry.path)
                 with suppress(OSError), locked(lock, wait=False):
                     if found[1]:
@@ -226,11 +230,6 @@ def _keep_access(old: Path, new: Path) -> None:
 
 def _owner(found: os.stat_result) -> tuple[int, int]:
     return found.st_uid, found.st_gid
-
-
-def _is_ours(entry: os.DirEntry[str], is_kind: Callable[[int], bool]) -> bool:
-    found = entry.stat(follow_symlinks=False)
-    return is_kind(found.st_mode) and (not hasattr(os, "geteuid") or found.st_uid == os.geteuid())
 
 
 _HEAD: Final = 1 << 14  # bytes of a file that show what it holds
