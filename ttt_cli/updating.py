@@ -84,14 +84,6 @@ class Extended:
     aliases_changed: bool = False
 
 
-class _Names(NameDictionary):
-    """Names that were cleaned and checked in an earlier reading."""
-
-    def _take(self, values: Sequence[str]) -> None:
-        self.cleaned += values
-        self.reject_code.frombytes(bytes(len(values)))
-
-
 def extend_games(old: Games, new: Games, data: DataConfig = _DEFAULT) -> Extended:
     """Join two tables of games, sorted as if read one after the other, with files and problems of both.
 
@@ -108,7 +100,7 @@ def extend_games(old: Games, new: Games, data: DataConfig = _DEFAULT) -> Extende
     is_new, n_old_files = np.arange(len(columns["date"])) >= len(old), len(old.report.files)
     columns["source_file"][is_new] += n_old_files
 
-    dictionary = _Names()
+    dictionary = NameDictionary(clean=True)
     names = [dictionary.ids(games.players) for games in (old, new)]
     for side in ("white", "black"):
         columns[side] = np.concatenate([names[0][getattr(old, side)], names[1][getattr(new, side)]])

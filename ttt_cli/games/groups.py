@@ -91,11 +91,10 @@ def find_groups(games: Games) -> Groups:
         np.minimum.reduceat(careers.first[order], start),
         np.maximum.reduceat(careers.last[order], start),
     )
-    leading = [
-        tuple(map(games.players.__getitem__, order[at : at + n].tolist()))
-        for at, n in zip(start, np.minimum(players, 3), strict=True)
-    ]
-    groups = map(PlayerGroup, *(column.tolist() for column in columns), leading)
+    leading = []
+    for at, n in zip(start.tolist(), np.minimum(players, 3).tolist(), strict=True):
+        leading.append(tuple(map(games.players.__getitem__, order[at : at + n].tolist())))
+    groups = map(PlayerGroup, *np.array(columns).tolist(), leading)
     return Groups(tuple(groups), label)
 
 
@@ -133,7 +132,7 @@ def hanging_parts(games: Games, *, players: int = 5, at_most: int = 10) -> list[
     by_games = np.lexsort((-played, label))
     roots = by_games[np.flatnonzero(np.diff(label[by_games], prepend=-1))].astype(np.int32)
     number = np.full(n, -1, np.int32)
-    parent, lowest, size, path = (np.zeros(n, np.int32) for _ in range(4))
+    parent, lowest, size, path = np.zeros((4, n), np.int32)
     start, neighbour = met.indptr.astype(np.int64), met.indices.astype(np.int32)
     walk_depth_first(start, neighbour, roots, number, parent, lowest, size, path, np.zeros(n, np.int64))
     small = (size >= players) & (2 * size <= np.bincount(label)[label])
@@ -188,18 +187,17 @@ class Careers:
 def careers_of(games: Games) -> Careers:
     """Games, first and last year of all players."""
     n = len(games.players)
-    first, last = (np.full(n, day, np.int32) for day in (_FAR, -_FAR))
+    first, last = np.full(n, _FAR, np.int32), np.full(n, -_FAR, np.int32)
     rows = np.zeros(n, np.int64)
     for part in games.room.parts(len(games)):
         date = games.date[part]
         for ids in (games.white[part], games.black[part]):
-            opening, closing = (np.full(n, day, np.int32) for day in (_FAR, -_FAR))
+            opening, closing = np.full(n, _FAR, np.int32), np.full(n, -_FAR, np.int32)
             opening[ids[::-1]] = date[::-1]
             closing[ids] = date
             first, last = np.minimum(first, opening), np.maximum(last, closing)
             rows += np.bincount(ids, minlength=n)
-    years = (years_of(days).astype(np.int32) for days in (first, last))
-    return Careers(games.players, rows, *years)
+    return Careers(games.players, rows, years_of(first).astype(np.int32), years_of(last).astype(np.int32))
 
 
 def long_careers(games: Games, years: int = LIFETIME) -> tuple[Career, ...]:

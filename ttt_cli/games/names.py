@@ -246,7 +246,7 @@ def is_engine(name: str) -> bool:
     person, except beside `Computer` or the like.
     """
     if "," in name:
-        return any(_MARKED.fullmatch(part.strip()) for part in name.split(","))
+        return any(map(_MARKED.fullmatch, map(str.strip, name.split(","))))
     return bool(_ENGINE.fullmatch(fold(name)) or _ALL_CAPITALS.fullmatch(name))
 
 

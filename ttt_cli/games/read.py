@@ -5,7 +5,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field, replace
-from itertools import groupby, pairwise
+from itertools import groupby, pairwise, repeat
 from operator import attrgetter, itemgetter
 from pathlib import Path
 from typing import Any, Final, cast
@@ -98,10 +98,8 @@ class Collector:
         self.dictionaries = Dictionaries([*texts, "white_id", "black_id"], links=links)
         self._by_year = room is not MEMORY and not needs_all(data)
         self._files: list[_FileOfGames] = []
-        # by name, those of each file
-        self._columns: dict[str, list[NDArray[Any] | Kept]] = {
-            name: [] for name in (*_USUAL, "line", "date", "result", "reject_code", *_SIDES, *texts)
-        }
+        self._names = *_USUAL, "line", "date", "result", "reject_code", *_SIDES, *texts
+        self._columns: dict[str, list[NDArray[Any] | Kept]] = defaultdict(list)  # by name, those of each file
         self._mentions = [Mentions(*np.zeros((5, 0), np.int64))]
         self._n_mentions = 0
         self.problems: list[Problem] = []  # of single records so far, file by file, by line
@@ -123,7 +121,8 @@ class Collector:
             for name in columns:
                 columns[name] = np.insert(columns[name], after, added.get(name, 0))
         notes = sorted([*records.rejects, *validated.notes, *records.notes], key=attrgetter("line"))
-        self.problems += [Problem(records.path, *note) for note in notes]
+        for note in notes:
+            self.problems.append(Problem(records.path, *note))
         n, years = records.rows, years_of(self.dictionaries.days)
         nothing = np.broadcast_to(_EMPTY, n)
         ids = columns.pop("white_id", nothing), columns.pop("black_id", nothing)
@@ -152,16 +151,16 @@ class Collector:
             else:
                 first = np.zeros(1, np.int64)
             file.starts = np.append(first, len(rows))
-        for name, parts in self._columns.items():
+        for name in self._names:
             column = columns.pop(name, np.broadcast_to(_USUAL.get(name, _EMPTY), n))
             column = column if isinstance(rows, slice) else chosen(column, rows)
-            parts.append(self._room.keep(f"{name}-of-{len(self._files)}", column))
+            self._columns[name].append(self._room.keep(f"{name}-of-{len(self._files)}", column))
         return file.account()
 
     def records(self) -> Records:
         """All records, names united and filters applied. Call it once."""
         self._identify()
-        records, files = self._selected(None), tuple(file.account() for file in self._files)
+        records, files = self._selected(None), tuple(map(_FileOfGames.account, self._files))
         return replace(records, files=files, problems=self._all_problems())
 
     def games(self, progress: Progress = SILENT) -> Games:
@@ -181,7 +180,7 @@ class Collector:
             if name in TEXT_COLUMNS:
                 columns[name] = no_texts(len(whole)) if alike(whole) else Column(whole, self._texts[name])
         self._columns.clear()
-        files = tuple(file.account() for file in self._files)
+        files = tuple(map(_FileOfGames.account, self._files))
         report = ReadReport(files, self._all_problems(), self.aliases.source)
         shared = self._shared
         return table_of(columns, shared["players"], report, shared["spellings"], self._room)
@@ -211,7 +210,7 @@ class Collector:
         self._texts["date"], _, precisions = zip(*every.dates.values, strict=True)
         self._texts["result"], _ = zip(*every.results.values, strict=True)
         self._shared: dict[str, Any] = {
-            "files": tuple(file.report for file in self._files),
+            "files": tuple(map(attrgetter("report"), self._files)),
             "date_day": every.days,
             "date_precision": np.array(precisions, np.int8),
             "tally": every.tallies,
@@ -267,14 +266,17 @@ class Collector:
 
     def _records(self, span: _Span | None) -> Records:
         """The records of some years, or all, before filters; releases all."""
-        rows = [file.rows(span) for file in self._files]
-        starts = np.cumsum([0, *(one.stop - one.start for one in rows)])
-        columns: dict[str, Any] = dict.fromkeys(_TEXTS, no_texts(int(starts[-1])))
-        for name in list(self._columns):
+        rows = list(map(_FileOfGames.rows, self._files, repeat(span)))
+        columns: dict[str, Any] = {}
+        for name in self._names:
             parts = self._columns[name] if span else self._columns.pop(name)
-            column = concatenated([part[one] for part, one in zip(parts, rows, strict=True)])
-            columns[name] = Column(column, self._texts[name]) if name in self._texts else column
-            del parts
+            found = [part[one] for part, one in zip(parts, rows, strict=True)]
+            starts, columns[name] = np.cumsum([0, *map(len, found)]), concatenated(found)
+            if name in self._texts:
+                columns[name] = Column(columns[name], self._texts[name])
+            del parts, found
+        for name in _TEXTS:
+            columns.setdefault(name, no_texts(len(columns["line"])))
         for side in _SIDES:
             columns[f"{side}_written"] = Column(columns[side], self._written)
             columns[side] = spread(self._player, columns[side])
@@ -383,7 +385,7 @@ def _collect(
         raise DataError("no file of games was named", hint="name PGN or CSV files, or - for standard input")
     sources, skipped = find_sources(named)
     collector.skipped += skipped
-    sizes = [Input(source.what).size for source in sources]
+    sizes = list(map(attrgetter("size"), map(Input, map(attrgetter("what"), sources))))
     total = None if None in sizes else float(sum(filter(None, sizes)))
     dropped = 0
     with (

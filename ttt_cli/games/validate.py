@@ -37,13 +37,12 @@ _NEUTRAL: Final = {
 _GIVERS: Final = {"white": -1.0, "w": -1.0, "black": 1.0, "b": 1.0}  # the sign of the points
 _USUAL: Final = {"formal": 1.0, "casual": 1.0, "soft": 1.0}
 
-POINTS: Final[dict[str, float]] = {
-    "draw": 87, "exchange": 130, "exchange and move": 182, "knight": 373, "knight and move": 426,
-    "knight and pawn": 479, "knight for two moves": 321, "mate on a given square": 373, "move": 24,
-    "pawn and four moves": 332, "pawn and move": 163, "pawn and three moves": 271, "pawn and two moves": 219,
-    "pawn for the move": 113, "queen": 1008, "queen for pawn and move": 851, "rook": 479,
-    "rook and knight": 799, "rook and move": 539, "rook and pawn": 591, "rook and two pawns": 695,
-    "rook, pawn and move": 651, "rook, pawn and two moves": 712, "two knights": 747, "two moves": 66,
+POINTS: Final[dict[str, float]] = {  # by `odds_words`
+    "draw": 87, "exchange": 130, "exchange move": 182, "knight": 373, "knight move": 426, "knight pawn": 479,
+    "knight for two move": 321, "mate square": 373, "move": 24, "pawn four move": 332, "pawn move": 163,
+    "pawn three move": 271, "pawn two move": 219, "pawn for move": 113, "queen": 1008,
+    "queen for pawn move": 851, "rook": 479, "rook knight": 799, "rook move": 539, "rook pawn": 591,
+    "rook two pawn": 695, "rook pawn move": 651, "rook pawn two move": 712, "two knight": 747, "two move": 66,
 }  # fmt: skip
 _IDLE: Final = frozenset(
     ("a", "and", "at", "both", "by", "given", "giving", "in", "kings", "of", "odds", "on", "queens", "the", "with")
@@ -66,7 +65,7 @@ def odds_points(written: str, further: Mapping[str, float] = MappingProxyType({}
     or instead of the usual ones: the estimates of the Edo ratings (section on odds games, figures of December 2023).
     """
     words = odds_words(written)
-    points = 0.0 if is_even(written) else further.get(words, _POINTS.get(words, math.nan))
+    points = 0.0 if is_even(written) else further.get(words, POINTS.get(words, math.nan))
     parts = words.split()
     return points if parts[-1:] == ["move"] and "for" not in parts else -points
 
@@ -83,9 +82,6 @@ def odds_words(written: str) -> str:
     if len(words) > 1 and words[-1] in _COUNTS and words[-2] == "pawn":
         words.append("move")
     return " ".join(word for word in words if word != "one")
-
-
-_POINTS: Final = {odds_words(odds): points for odds, points in POINTS.items()}
 
 
 def _listing(values: Sequence[str], codes: Codes) -> str:
@@ -108,20 +104,27 @@ FURTHER: Final = (
 
 
 class NameDictionary(Dictionary[str]):
-    """Names as written. `cleaned` is the player's name, `reject_code` why a text is not a player (0 if it is one)."""
+    """Names as written. `cleaned` is the player's name, `reject_code` why a text is not a player (0 if it is one).
 
-    def __init__(self) -> None:
+    `clean`: they were cleaned in an earlier reading.
+    """
+
+    def __init__(self, *, clean: bool = False) -> None:
+        self._clean = clean
         self.cleaned: list[str] = []
         self.reject_code = array("b")
         super().__init__("")
 
-    def _take(self, values: Sequence[str]) -> None:
-        before = len(self.cleaned)
-        self.cleaned += values
-        self.reject_code.frombytes(bytes(len(values)))
-        for place in preselect(UNUSUAL, values):
-            name = self.cleaned[before + place] = clean_name(values[place])
+    def ids(self, values: Iterable[str]) -> Ids:
+        """The numbers of names, new ones after the old."""
+        numbers, before = super().ids(values), len(self.cleaned)
+        new = self.values[before:]
+        self.cleaned += new
+        self.reject_code.frombytes(bytes(len(new)))
+        for place in () if self._clean else preselect(UNUSUAL, new):
+            name = self.cleaned[before + place] = clean_name(new[place])
             self.reject_code[before + place] = reasons.REJECT_CODE.get(not_a_player(name) or "", 0)
+        return numbers
 
 
 class Dictionaries:
@@ -195,7 +198,7 @@ class Validated:
         self.notes = list(self._notes(used, repaired & used))
         for name in dictionaries.columns:
             if name in records.further and (known or name != "odds"):
-                texts = (" ".join(text.split()) for text in records.distinct(name))
+                texts: Iterable[str] = map(" ".join, map(str.split, records.distinct(name)))
                 if name == "site" and not dictionaries.links:
                     texts = ("" if "://" in text else text for text in texts)
                 numbers = records.take(name, dictionaries.columns[name].ids(texts))
@@ -284,8 +287,8 @@ class Validated:
             pairs, codes = np.unique(codes.astype(np.int64) * len(counts) + many, return_inverse=True)
             of_value, games = pairs // len(counts), [counts[pair] for pair in (pairs % len(counts)).tolist()]
         outcomes = parse_results(values, counts_of(single, len(values)), records.layout.kind)
-        written = [values[value] for value in of_value.tolist()]
-        found = list(map(tally_of, written, games, [outcomes[value] for value in of_value.tolist()]))
+        written = list(map(values.__getitem__, of_value.tolist()))
+        found = list(map(tally_of, written, games, map(outcomes.__getitem__, of_value.tolist())))
         texts = []
         for value, count in zip(written, games, strict=True):
             text = value if isinstance(value, str) else "-".join(filter(None, map(str.strip, value)))
@@ -353,7 +356,8 @@ class Validated:
         same = numbers
         if dictionary.cleaned != dictionary.values:
             same = Dictionary[str]().ids(map(dictionary.cleaned.__getitem__, numbers.tolist()))
-        white, black = (spread(narrow(same), records.codes(side)) for side in ("whites", "blacks"))
+        codes = narrow(same)
+        white, black = spread(codes, records.codes("whites")), spread(codes, records.codes("blacks"))
         self._reject((white == black) * np.uint8(reasons.REJECT_CODE[reasons.SAME_PLAYER]))
         del white, black
         reject_code = np.frombuffer(dictionary.reject_code, np.int8)[numbers]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from itertools import chain, filterfalse, starmap
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
 import numpy as np
@@ -214,7 +215,7 @@ def _whole(parts: list[Codes]) -> Codes:
     """The parts concatenated; frees each part once it is copied."""
     if len(parts) < 2:
         return parts.pop() if parts else np.zeros(0, np.uint8)
-    found = np.empty(sum(map(len, parts)), np.result_type(*{part.dtype for part in parts}))
+    found = np.empty(sum(map(len, parts)), np.result_type(*set(map(attrgetter("dtype"), parts))))
     stop = len(found)
     while parts:
         part = parts.pop()

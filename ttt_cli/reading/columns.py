@@ -1,7 +1,8 @@
 """Dictionary-encoded columns: codes of distinct values, and dictionaries that number these."""
 
+from collections import defaultdict
 from collections.abc import Hashable, Iterable, Iterator, Sequence
-from itertools import islice
+from itertools import count, islice
 from typing import Any, Final, Generic, TypeVar, overload
 
 import numpy as np
@@ -124,34 +125,20 @@ class Column(Sequence[V_co]):
         return map(self.values.__getitem__, self.codes.tolist())
 
 
-class _Numbers(dict[V, int]):
-    """The number of each value; a new one gets the next number."""
-
-    def __missing__(self, value: V) -> int:
-        number = self[value] = len(self)
-        return number
-
-
 class Dictionary(Generic[V]):
     """Numbers distinct values in order of first occurrence; `values` are those so far."""
 
     def __init__(self, *values: V) -> None:
         self.values: list[V] = []
-        self._numbers = _Numbers[V]()
+        self._numbers: dict[V, int] = defaultdict(count().__next__)
         self.ids(values)
 
     def ids(self, values: Iterable[V]) -> Ids:
         """The numbers of values, new ones after the old."""
-        known, before = self._numbers, len(self.values)
-        numbers = np.fromiter(map(known.__getitem__, values), np.int32)
-        new = list(islice(reversed(known), len(known) - before))
-        new.reverse()
-        self.values += new
-        self._take(new)
+        numbers = np.fromiter(map(self._numbers.__getitem__, values), np.int32)
+        new = list(islice(reversed(self._numbers), len(self._numbers) - len(self.values)))
+        self.values += reversed(new)
         return numbers
-
-    def _take(self, values: Sequence[V]) -> None:
-        """Called with new values, each once."""
 
 
 def spread(values: NDArray[Value], codes: Codes) -> NDArray[Value]:
@@ -193,7 +180,7 @@ def chosen(column: NDArray[Value], rows: NDArray[Any]) -> NDArray[Value]:
 
 def concatenated(parts: Sequence[NDArray[Any]]) -> NDArray[Any]:
     """Columns concatenated, with stride 0 if all repeat the same entry."""
-    parts = [part for part in parts if len(part)] or parts[:1]
+    parts = list(filter(len, parts)) or parts[:1]
     if len(parts) == 1:
         return parts[0]
     if all(alike(part) and part[0] == parts[0][0] for part in parts):

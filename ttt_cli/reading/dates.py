@@ -4,6 +4,7 @@ import re
 from collections.abc import Mapping, Sequence
 from datetime import date
 from functools import lru_cache
+from itertools import repeat
 from typing import Final, Literal, NamedTuple
 
 import numpy as np
@@ -115,7 +116,7 @@ def parse_dates(texts: Sequence[str], data: DataConfig, unit: Period | None = No
     if unit:
         parts = [_numbered(text.strip(), unit) for text in texts]
     else:
-        parts = [_parts(text, None, None) for text in texts]
+        parts = list(map(_parts, texts, repeat(None), repeat(None)))
         for place in further:
             sign = next((sign for sign in orders if sign in texts[place]), "")
             parts[place] = _parts(texts[place], orders.get(sign, given), century)
@@ -145,13 +146,11 @@ def _dates_of(parts: NDArray[np.int64], month_first: Mask, unit: Period | None, 
     usable = (year >= YEARS[0]) & (year <= YEARS[1])
     in_month = (month >= 1) & (month <= 12)
     first = 12 * (np.where(usable, year, 1970) - 1970) + np.where(in_month, month - 1, 0)
-    start, end = (
-        months.astype("datetime64[M]").astype("datetime64[D]").astype(np.int32)
-        for months in (first, first + np.where(in_month, 1, 12))
-    )
+    months = np.array([first, first + np.where(in_month, 1, 12)]).astype("datetime64[M]")
+    start, end = months.astype("datetime64[D]").astype(np.int32)
     in_days = in_month & (day >= 1) & (day <= end - start)
     odd = (kind == _ONLY_YEAR) | (day != 0) | (month != 0) & ~in_month
-    no_date, bad_date = (reasons.REJECT_CODE[reason] for reason in (reasons.NO_DATE, reasons.BAD_DATE))
+    no_date, bad_date = reasons.REJECT_CODE[reasons.NO_DATE], reasons.REJECT_CODE[reasons.BAD_DATE]
     return Dates(
         np.where(usable, start + np.where(in_days, day - 1, (end - start - 1) // 2), 0).astype(np.int32),
         np.where(usable, in_month.astype(np.int8) + in_days, 0).astype(np.int8),

@@ -214,12 +214,12 @@ class Input:
         """
         with closing(self._stored(bar)) as stored:
             head, pieces = peek(stored, max(map(len, UNPACKERS)))
-            unpack = next((unpack for magic, unpack in UNPACKERS.items() if head.startswith(magic)), None)
-            if unpack is None:
-                yield from pieces
-            else:
-                with named_damage(self.name):
-                    yield from Expansion(self.name).unpacked(pieces, unpack)
+            for magic, unpack in UNPACKERS.items():
+                if head.startswith(magic):
+                    with named_damage(self.name):
+                        yield from Expansion(self.name).unpacked(pieces, unpack)
+                    return
+            yield from pieces
 
     def _stored(self, bar: Bar) -> Generator[bytes, None, None]:
         try:
@@ -290,12 +290,17 @@ def plain_blocks(blocks: Iterable[bytes], encoding: str | None, name: str) -> It
 
 def pieces(blocks: Iterable[bytes]) -> Iterator[bytes]:
     """The same bytes, at most BLOCK at a time."""
-    return (block[start : start + BLOCK] for block in blocks for start in range(0, len(block), BLOCK))
+    for block in blocks:
+        for start in range(0, len(block), BLOCK):
+            yield block[start : start + BLOCK]
 
 
 def marked_encoding(head: bytes) -> str | None:
     """UTF-16 or UTF-32 according to a byte order mark, else None."""
-    return next((encoding for mark, encoding in _MARKS.items() if head.startswith(mark)), None)
+    for mark, encoding in _MARKS.items():
+        if head.startswith(mark):
+            return encoding
+    return None
 
 
 def strip_mark(head: bytes) -> bytes:

@@ -78,7 +78,7 @@ def parse_results(
     if _PLUS in times:  # wins and losses if all results are signs, else points without a game
         known = {_PLUS: _WIN, ("-",): _LOSS} if times.keys() <= _SIGNS else dict.fromkeys(_SIGNS, FORFEIT)
     for conventions in _CONVENTIONS:  # that explains most scores, of equals the first
-        explained = [sum(times[score] for score in convention) for convention in conventions]
+        explained = [sum(map(times.__getitem__, convention)) for convention in conventions]
         known |= conventions[explained.index(max(explained))]
     return [known.get(one, UNKNOWN_RESULT) if isinstance(one, tuple) else one for one in found]
 
@@ -98,8 +98,10 @@ def score_pair(value: Written) -> tuple[float, float] | None:
     if isinstance(value, str):
         match = _SCORES.fullmatch(_spelled(value))
         value = match.groups() if match else ()
-    scores = [score for text in value if (score := _score(_spelled(text))) is not None]
-    return (scores[0], scores[1]) if len(scores) == len(value) == 2 else None
+    scores = list(map(_score, map(_spelled, value)))
+    if len(scores) == 2 and scores[0] is not None and scores[1] is not None:
+        return scores[0], scores[1]
+    return None
 
 
 def is_score(text: str) -> bool:

@@ -350,7 +350,7 @@ def read_sources(
     sources: Sequence[Source], data: DataConfig, bar: Bar, *, jobs: int | None = None
 ) -> Generator[SourcePart, None, None]:
     """The files of every source, in order, by `jobs` processes (None: `jobs_for`); raises as `read_source`."""
-    inputs = [Input(source.what) for source in sources]
+    inputs = list(map(Input, map(attrgetter("what"), sources)))
     jobs = min(jobs_for(inputs) if jobs is None else jobs, len(sources))
     if jobs < 2:
         for source in sources:
@@ -379,10 +379,12 @@ def read_sources(
 
 def jobs_for(inputs: Sequence[Input]) -> int:
     """The number of processes that reads these fastest, limited by the time for the largest."""
-    work = [
-        one.size * _SLOW.get(PurePath(one.name).suffix.lower(), 1) for one in inputs if one.size is not None
-    ]
-    if not sys.executable or len(work) < len(inputs) or sum(work) - max(work, default=0) < APART:
+    work = []
+    for one in inputs:
+        if one.size is None:
+            return 1
+        work.append(one.size * _SLOW.get(PurePath(one.name).suffix.lower(), 1))
+    if not sys.executable or sum(work) - max(work, default=0) < APART:
         return 1
     return min(available_cores(), len(work))
 

@@ -235,7 +235,7 @@ def _owner(found: os.stat_result) -> tuple[int, int]:
 _HEAD: Final = 1 << 14  # bytes of a file that show what it holds
 _BINARY: Final = (
     (b"PAR1", "table"), (b"\x89PNG", "picture"), (b"%PDF", "picture"), (b"GIF8", "picture"), (b"\xff\xd8", "picture"),
-    *((start, "other") for start in (b"PK", b"\x1f\x8b", b"BZh", b"\xfd7zXZ", b"\x28\xb5\x2f\xfd")),
+    (b"PK", "other"), (b"\x1f\x8b", "other"), (b"BZh", "other"), (b"\xfd7zXZ", "other"), (b"\x28\xb5\x2f\xfd", "other"),
 )  # fmt: skip
 _TEXT: Final = (  # the first that is found names the kind
     (r'^\[[A-Za-z]\w* +"', "games"),
