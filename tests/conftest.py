@@ -19,6 +19,7 @@ from tests.support.handmade import RECORDS, Record, write_small_run
 from tests.support.strategies import BY_DAY
 from ttt_cli.runs.run import Run, open_run
 from ttt_cli.support.progress import SILENT
+from ttt_cli.work import available_cores
 
 if TYPE_CHECKING:
     from distributed import Client
@@ -29,6 +30,11 @@ settings.load_profile("ttt")
 
 ROOT = Path(__file__).parents[1]
 DATA = ROOT.parent / "shared" / "data"
+
+
+def pytest_xdist_auto_num_workers() -> int:
+    """One more than cores: workers also wait, for disks, browsers and other processes."""
+    return available_cores() + 1
 
 
 def pytest_configure(config: pytest.Config) -> None:

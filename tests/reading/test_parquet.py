@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import tempfile
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -140,10 +139,9 @@ def test_what_is_not_used_or_repeated_takes_no_memory(folder: Path) -> None:
     pq.write_table(pa.table(columns), path)
     content = path.read_bytes()
     path.unlink()
-    started = time.process_time()
     table = read_parquet(iter([content]), DataConfig(), "x")
     assert sum(len(batch.lines) for batch in table.batches) == 1_000_000
-    assert time.process_time() - started < 5
+    assert pa.default_memory_pool().max_memory() < 1 << 30  # also after other tests of this process
 
 
 @pytest.mark.slow

@@ -10,7 +10,7 @@ import pytest
 
 from tests.reference.ttt_ep import Twin
 from tests.support.builders import CAREER, fit_rows, make_games
-from tests.support.handmade import CONFIG
+from tests.support.handmade import CONFIG, written
 from tests.support.joint_runs import JOINT, PLAY, ROWS, run_of
 from ttt_cli.config.schema import SolverConfig
 from ttt_cli.gaussian import factor
@@ -141,9 +141,11 @@ def test_what_is_not_there_is_said():
 
 
 def stored(place: Path, **more: float) -> Path:
-    timeline, fit = fit_rows(ROWS, "ttt", JOINT, **PLAY, **more)
-    write_run(place, make_games(ROWS), timeline, fit, CONFIG)
-    return place
+    def write() -> None:
+        timeline, fit = fit_rows(ROWS, "ttt", JOINT, **PLAY, **more)
+        write_run(place, make_games(ROWS), timeline, fit, CONFIG)
+
+    return written(place, write, "joint", *more)
 
 
 def test_a_stored_run_keeps_it_and_one_from_before_opens(tmp_path):

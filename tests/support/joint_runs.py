@@ -11,9 +11,14 @@ ROWS = [
     (1857, "c", "a", 1), (1890, "d", "e", 2), (1892, "e", "d", 0, 3.0), (1895, "d", "c", 1), (1895, "f", "g", 2),
 ]  # fmt: skip
 PLAY = {"beta": 300.0, "tau": 40.0}
+_FITTED = {}
 
 
 def run_of(model="ttt", solver=JOINT, rows=ROWS, **params):
     """The timeline of rows as in `make_games`, and the run of their fit."""
-    timeline, fit = fit_rows(rows, model, solver, **((PLAY if model.startswith("ttt") else {}) | params))
+    given = (PLAY if model.startswith("ttt") else {}) | params
+    key = model, solver.model_dump_json(), tuple(rows), tuple(sorted(given.items()))
+    if key not in _FITTED:
+        _FITTED[key] = fit_rows(rows, model, solver, **given)
+    timeline, fit = _FITTED[key]
     return timeline, memory_run(make_games(rows), timeline, fit, CONFIG)

@@ -59,6 +59,7 @@ EXPORTS: Final = {  # too long for tables on a terminal
     "export evidence": "export evidence",
 }
 MAY_BE_EMPTY: Final = {"upsets"}
+OF_ALL: Final = {"top", "years", "reigns", "leaders", "evidence"}  # they name no player: as a table only
 
 
 @pytest.fixture(scope="module")
@@ -100,7 +101,7 @@ def test_every_view(
         other = "prior_sd=200/300" if "prior_sd" in fitted.meta.params else "draw_margin=80/120"
         grid = f"white_advantage=0/30,{other}"
         assert main.run(["evidence", "--grid", grid, "-r", path, "-q", "--jobs", "1"]) == 0
-    for view, form in [*product(TABLES, PLAYERS), *product(EXPORTS, ["csv"])]:
+    for view, form in [*product(TABLES, ["table"]), *product((TABLES | EXPORTS).keys() - OF_ALL, ["csv"])]:
         with subtests.test(view=view, form=form):
             capsys.readouterr()
             check_table(view, form, path, capsys)
