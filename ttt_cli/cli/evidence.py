@@ -1,14 +1,10 @@
 """`ttt evidence`: how well the data support the parameters."""
 
-import sys
-from typing import Any
-
 import click
 
 from ttt_cli.cli import options
-from ttt_cli.cli.console import SHOWN_ROWS, progress, say
+from ttt_cli.cli.console import progress, say
 from ttt_cli.cli.options import cluster_option
-from ttt_cli.views.rows import speaks_unicode
 
 
 @click.command("evidence")
@@ -47,11 +43,19 @@ def command(
         ("--scores and --grid do not go together", scores and grid is not None),
         ("--jobs, --cluster and -s go with --grid", grid is None and (jobs is not None or overrides)),
     )
-    if grid is not None:
-        return _surface(query, grid, overrides, jobs)
     run = query.open(titled=False)
-    from ttt_cli.views.evidence import evidence_report
+    from ttt_cli.views.evidence import computed_surface, evidence_report, surface_rows
     from ttt_cli.views.run import short_tables
+
+    if grid is not None:
+        try:
+            surface = computed_surface(run, grid, overrides, jobs, progress())
+        except KeyboardInterrupt:
+            say(f"{run.name} keeps the finished points; the same command continues from there")
+            raise
+        query.show(surface_rows(surface))
+        say(f"the best of {len(surface.points):,}: {surface.best_words}", *surface.remarks)
+        return options.NOT_CONVERGED if surface.missed else 0
 
     found = None
     if scores:
@@ -60,36 +64,3 @@ def command(
         found = predict_run(run, since, every or 1, progress=progress())
     query.show(evidence_report(run.meta, found), *(short_tables(run) if query.titled else ()))
     return 0 if run.meta.converged and (found is None or found.converged) else options.NOT_CONVERGED
-
-
-def _surface(query: options.RunQuery, grid: str, overrides: tuple[str, ...], jobs: int | None) -> int:
-    run = query.open(titled=False)
-    from ttt_cli.views.evidence import computed_surface, surface_rows
-
-    try:
-        surface = computed_surface(run, grid, overrides, jobs, progress())
-    except KeyboardInterrupt:
-        say(f"{run.name} keeps the finished points; the same command continues from there")
-        raise
-    if not (query.fmt is None and query.titled and draw_surface(surface)):
-        query.show(surface_rows(surface))
-        say(f"the best of {len(surface.points):,}: {surface.best_words}")
-    say(*surface.remarks)
-    return options.NOT_CONVERGED if surface.missed else 0
-
-
-def draw_surface(surface: Any) -> bool:
-    """Draw a surface of one or two axes; False, and nothing drawn, when it has more or does not fit."""
-    from rich.console import Console
-    from rich.text import Text
-
-    from ttt_cli.views.text_charts import surface_chart
-
-    console = Console(highlight=False, markup=False, emoji=False)
-    coloured = console.color_system is not None and not console.no_color
-    if len(surface.ticks[0]) > SHOWN_ROWS or not speaks_unicode(sys.stdout):
-        return False
-    lines = surface_chart(surface, width=console.width, coloured=coloured)
-    for line in lines:
-        console.print(Text.assemble(*line))
-    return bool(lines)

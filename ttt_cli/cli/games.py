@@ -1,13 +1,11 @@
 """`ttt games`: what files of games contain, and which games are used."""
 
-import sys
 from typing import Final
 
 import click
 
 from ttt_cli.cli import options
-from ttt_cli.cli.console import check_place, default_format, emit, progress, say, width, write
-from ttt_cli.views.rows import speaks_unicode
+from ttt_cli.cli.console import check_place, default_format, emit, progress, say, write
 
 SECTIONS: Final = (  # those of views.ingest, which is not loaded for --help
     *("total", "files", "dropped", "excluded", "odd", "years", "players", "groups", "duplicates"),
@@ -90,8 +88,7 @@ def command(
         records, top if top or only else MOST, short=form == "table", suspects=not no_suspects
     )
     if suggest != "-" and asked_for:
-        room = max(min(width() - 40, 60), 10) if speaks_unicode(sys.stdout) else 0
-        for number, rows in enumerate(report.shown(form, only, room)):
+        for number, rows in enumerate(report.shown(form, only)):
             if number:
                 click.echo()
             emit(rows, form, out=out)

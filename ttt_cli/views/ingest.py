@@ -6,6 +6,7 @@ import math
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from functools import cached_property
 from os.path import commonpath
 from pathlib import Path, PurePath
@@ -20,12 +21,11 @@ from ttt_cli.games.selection import EXHIBITIONS, find_duplicates
 from ttt_cli.games.suspects import Suspect, alias_lines, count_suspects, find_suspects
 from ttt_cli.games.table import Games, Records, games_of
 from ttt_cli.reading import reports as reasons
-from ttt_cli.reading.reports import Problem, ReadReport
+from ttt_cli.reading.reports import Problem
 from ttt_cli.runs.meta import in_use
 from ttt_cli.support.arrays import Places
 from ttt_cli.views.rows import Rows, counted, shown_notes
 from ttt_cli.views.rows import short as short_text
-from ttt_cli.views.text_charts import bar
 
 if TYPE_CHECKING:
     from ttt_cli.runs.meta import RunMeta
@@ -72,11 +72,8 @@ class IngestReport:
         hidden = _HIDDEN.get(name, frozenset())
         return Rows(tuple(columns.split()), found[:most], (heading,), _SHARES, hidden, single=name == "total")
 
-    def shown(self, form: str, only: str | None, room: int) -> Iterator[Rows]:
-        """One section or all of them: tables, those that are empty left out, one object, or rows of key and value.
-
-        `room`: the width of the bars by year, 0 for none.
-        """
+    def shown(self, form: str, only: str | None) -> Iterator[Rows]:
+        """One section or all of them: tables, those that are empty left out, one object, or rows of key and value."""
         if form != "table":
             yield self.section(only) if only else self.whole() if form == "json" else self.long()
             return
@@ -85,8 +82,11 @@ class IngestReport:
                 name == "not_persons" and not self.records.report.chess
             )
             rows = self.section(name)
+            if name == "years" and len(list(rows.rows)) > _NARROW:
+                columns, decades = ("decade", *rows.columns[1:]), _over_time(self, 10)
+                rows = replace(rows, columns=columns, rows=decades, title=("Games by decade",))
             if only or (rows.rows and not hidden):
-                yield self._with_bars(room) if name == "years" and rows.rows else rows
+                yield rows
 
     def path(self, path: str) -> str:
         """A path as it is shown."""
@@ -95,16 +95,6 @@ class IngestReport:
     def place(self, row: int) -> str:
         """`file:line` of a record, as it is shown."""
         return self.path(self.records.place(row))
-
-    def _with_bars(self, room: int) -> Rows:
-        """Games by year with bars; by decade where there are many years."""
-        name, rows = "year", _over_time(self)
-        if len(rows) > _NARROW:
-            name, rows = "decade", _over_time(self, 10)
-        largest = max(row[1] for row in rows)
-        drawn = [(*row, bar(row[1], largest, room)) for row in rows]
-        columns = name, "games", "draws", "draw_share", ""
-        return Rows(columns, drawn, (f"Games by {name}",), _SHARES, frozenset({"draws"}))
 
     def suggestions(self) -> tuple[str, str]:
         """An alias file of the names that may be one person's, and a message with a place for its path."""
@@ -308,7 +298,11 @@ def _suspects(report: IngestReport) -> Iterator[Row]:
 
 _CAREERS: Final = "main_games main_first main_last synonym_games synonym_first synonym_last"
 _NUMBERS: Final = "files rows used dropped games draw_share names players first last"
-_HIDDEN: Final = {"duplicates": frozenset({"used"}), "suspects": frozenset(_CAREERS.split())}
+_HIDDEN: Final = {
+    "years": frozenset({"draws"}),
+    "duplicates": frozenset({"used"}),
+    "suspects": frozenset(_CAREERS.split()),
+}
 # The heading, the columns and the rows of each section.
 SECTIONS: Final[dict[str, tuple[str, str, Callable[[IngestReport], Iterable[Row]]]]] = {
     "total": ("All files", f"{_NUMBERS} groups largest_group duplicates suspects", _total),
@@ -405,7 +399,21 @@ def reading_lines(games: Games, period: str, *, everything: bool = False) -> Ite
         dropped = file.rows - file.used
         tail = f", {counted(dropped, 'row')} dropped" if dropped else ""
         yield f"{file.path}: {counted(file.rows, 'row')}, {counted(file.used, 'game')}{tail}"
-    yield from _problem_lines(report, everything)
+    found: dict[tuple[str, str], list[Problem]] = {
+        ("dropped", reason): [] for reason in report.dropped if reason not in EXHIBITIONS
+    }
+    for problem in report.problems:
+        found.setdefault((problem.action, problem.reason), []).append(problem)
+    for (action, reason), problems in found.items():
+        if reason in reasons.OF_COLUMNS:
+            yield from (f"  {action}: {reason} ({problem.place}): {problem.detail}" for problem in problems)
+            continue
+        count = report.dropped[reason] if action == "dropped" and reason in report.dropped else len(problems)
+        examples = ", ".join(problem.place for problem in problems[:_EXAMPLES]) if not everything else ""
+        more = ", ..." if count > _EXAMPLES else ""
+        yield f"  {action}: {reason}, {count:,}" + (f" ({examples}{more})" if examples else "")
+        if everything:
+            yield from (f"    {problem.place} {problem.detail}".rstrip() for problem in problems)
     if left_out := [f"{name} {report.dropped[name]:,}" for name in report.dropped if name in EXHIBITIONS]:
         yield f"exhibitions and games at odds left out: {', '.join(left_out)}; data.filter.exclude: [] keeps them"
     if (written := names_written(games)) > len(games.players):
@@ -471,24 +479,3 @@ def warning_lines(games: Games, *, suspects: bool = True) -> Iterator[str]:
 
 def _some(names: Sequence[str]) -> str:
     return "; ".join(names[:_EXAMPLES]) + ("; ..." if len(names) > _EXAMPLES else "")
-
-
-def _problem_lines(report: ReadReport, everything: bool) -> Iterator[str]:
-    found: dict[tuple[str, str], list[Problem]] = {
-        ("dropped", reason): [] for reason in report.dropped if reason not in EXHIBITIONS
-    }
-    for problem in report.problems:
-        found.setdefault((problem.action, problem.reason), []).append(problem)
-    for (action, reason), problems in found.items():
-        if reason in reasons.OF_COLUMNS:
-            yield from (f"  {action}: {reason} ({problem.place}): {problem.detail}" for problem in problems)
-            continue
-        count = report.dropped[reason] if action == "dropped" and reason in report.dropped else len(problems)
-        line = f"  {action}: {reason}, {count:,}"
-        if everything:
-            yield line
-            yield from (f"    {problem.place} {problem.detail}".rstrip() for problem in problems)
-        else:
-            examples = ", ".join(problem.place for problem in problems[:_EXAMPLES])
-            more = ", ..." if count > _EXAMPLES else ""
-            yield f"{line} ({examples}{more})" if examples else line

@@ -34,7 +34,6 @@ from ttt_cli.views.rankings import (
 )
 from ttt_cli.views.run import across, axis_title, curve_title, side_names
 from ttt_cli.views.strongest import LEAST, OTHERS
-from ttt_cli.views.text_charts import STEPS
 from ttt_cli.views.versus import TAKEN
 
 MOST_CURVES: Final = 30
@@ -57,6 +56,10 @@ _STEPS: Final = (
     *(f"{low:g} to {high:g}" for low, high in pairwise((0.0, *_LIMITS))),
     f"over {_LIMITS[-1]:g}",
 )
+# Dark to bright in equal steps of lightness (after viridis).
+_SHADES: Final = (
+    "#440154", "#482878", "#3e4989", "#31688e", "#26828e", "#1f9e89", "#35b779", "#6ece58", "#b5de2b", "#fde725",
+)  # fmt: skip
 _LEAST_GAMES: Final = 10  # games of a calibration bin
 _GAMES: Final = """
 SELECT CAST(split_part(period, '-', 1) AS INTEGER) AS year, sum(weight)
@@ -432,7 +435,7 @@ def surface_figure(run: Run, surface: Surface | None) -> Spec:
         if math.isfinite(value)
     ]  # fmt: skip
     steps = {record["step"] for record in records}
-    colours = {step: colour for step, colour in zip(_STEPS, reversed(STEPS), strict=True) if step in steps}
+    colours = {step: colour for step, colour in zip(_STEPS, reversed(_SHADES), strict=True) if step in steps}
     legend = {"title": "nats below the best", "labelFontSize": 12, "symbolType": "square", "symbolSize": 220}
     hue = vega.name("step", scale={"domain": [*colours], "range": [*colours.values()]}, legend=legend)
     x, y = (
