@@ -90,7 +90,10 @@ class FileRoom(Room):
         try:
             place.unlink(missing_ok=True)
             with place.open("wb+") as file:
-                _reserve(file.fileno(), size)
+                if hasattr(os, "posix_fallocate"):  # without the room, a full disk would kill the process
+                    os.posix_fallocate(file.fileno(), 0, size)
+                else:
+                    os.truncate(file.fileno(), size)
                 mapped = mmap.mmap(file.fileno(), size)
         except OSError as error:
             raise no_room(self.folder, error) from error
@@ -184,11 +187,3 @@ def no_room(folder: Path, error: OSError) -> SetupError:
         f"what does not fit into memory cannot be stored in {folder}: {error.strerror}",
         hint="--scratch FOLDER puts it elsewhere",
     )
-
-
-def _reserve(file: int, size: int) -> None:
-    """A mapped file of zeros with reserved disk space: without it, a full disk would kill the process."""
-    if hasattr(os, "posix_fallocate"):
-        os.posix_fallocate(file, 0, size)
-    else:
-        os.truncate(file, size)

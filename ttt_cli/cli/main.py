@@ -168,48 +168,45 @@ def _interrupted(number: int) -> int:
 
 def _failed(error: Exception, args: Sequence[str]) -> int:
     """Report an error and return the exit code."""
+    advice: str | None = "with -v, or TTT_DEBUG=1, it says where"
     match error:
         case click.Abort() if not isinstance(error.__cause__, EOFError):
             return _interrupted(signal.SIGINT)
-        case click.ClickException():
-            return _report_usage(error, args)
         case BrokenPipeError():
             return BROKEN_PIPE
+        case click.exceptions.NoArgsIsHelpError():
+            code, advice, message = error.exit_code, None, error.format_message()
+        case click.ClickException():
+            from ttt_cli.cli.usage import explained
+
+            path = f"ttt {args[0]}" if args and args[0] in COMMANDS else "ttt"
+            if isinstance(error, click.UsageError) and error.ctx is not None:
+                path = error.ctx.command_path
+            code, (wrong, advice) = error.exit_code, explained(error, path, args, [*COMMANDS])
+            wrong = " ".join(wrong.rstrip(".").split())
+            message = f"{path}: {wrong[:1].lower()}{wrong[1:]}"
         case OSError() if error.filename is None and error.errno in streams.UNWRITABLE:
             streams.give_up(sys.stdout)
-            _report(f"ttt: output cannot be written: {error.strerror}", None)
-            return OutputError.exit_code
+            code, advice = OutputError.exit_code, None
+            message = f"ttt: output cannot be written: {error.strerror}"
         case TttError():
-            report_run()
-            name = voice.run_name if isinstance(error, LookupFailed) else ""
             from ttt_cli.cli.usage import misplaced
 
-            hint = misplaced(args[0] if args else "", args, [*COMMANDS]) or error.hint
-            _report(str(error) if error.where else f"{name or 'ttt'}: {error}", hint)
-            return error.exit_code
-    if voice.level >= VERBOSE or os.environ.get("TTT_DEBUG"):
-        say("".join(traceback.format_exception(error)).rstrip(), level=QUIET)
-    code, first = 1, str(error).partition("\n")[0]
-    message = f"ttt: unexpected {type(error).__name__}: {first}"
-    if isinstance(error, OSError) and error.filename is not None:  # a file went away, its name is too long
-        code, message = RunError.exit_code, f"{error.filename}: {error.strerror}"
-    _report(message, "with -v, or TTT_DEBUG=1, it says where")
+            report_run()
+            code, advice = (
+                error.exit_code,
+                misplaced(args[0] if args else "", args, [*COMMANDS]) or error.hint,
+            )
+            name = voice.run_name if isinstance(error, LookupFailed) else ""
+            message = str(error) if error.where else f"{name or 'ttt'}: {error}"
+        case _:
+            if voice.level >= VERBOSE or os.environ.get("TTT_DEBUG"):
+                say("".join(traceback.format_exception(error)).rstrip(), level=QUIET)
+            code, first = 1, str(error).partition("\n")[0]
+            message = f"ttt: unexpected {type(error).__name__}: {first}"
+            if (
+                isinstance(error, OSError) and error.filename is not None
+            ):  # a file went away, its name is too long
+                code, message = RunError.exit_code, f"{error.filename}: {error.strerror}"
+    say(message, *([f"hint: {advice}"] if advice else []), level=QUIET)
     return code
-
-
-def _report(message: str, hint: str | None) -> None:
-    say(message, *([f"hint: {hint}"] if hint else []), level=QUIET)
-
-
-def _report_usage(error: click.ClickException, args: Sequence[str]) -> int:
-    if isinstance(error, click.exceptions.NoArgsIsHelpError):
-        say(error.format_message(), level=QUIET)
-        return error.exit_code
-    from ttt_cli.cli.usage import hint
-
-    path = f"ttt {args[0]}" if args and args[0] in COMMANDS else "ttt"
-    if isinstance(error, click.UsageError) and error.ctx is not None:
-        path = error.ctx.command_path
-    message = " ".join(error.format_message().rstrip(".").split())
-    _report(f"{path}: {message[:1].lower()}{message[1:]}", hint(error, path, args, [*COMMANDS]))
-    return error.exit_code

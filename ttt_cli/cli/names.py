@@ -73,7 +73,13 @@ def _ask_all(suspects: list[Suspect], decisions: Decisions, out: str) -> None:
             continue
         click.echo(f"\n{number:,} of {len(suspects):,}{' (sure)' if one.sure else ''}: {one.evidence}")
         click.echo(f"  {one.main}\n  {one.synonym}")
-        answer = _choice()
+        choices = click.Choice(list("ynsdq"), case_sensitive=False)
+        try:
+            answer = click.prompt(_ASKED, type=choices, show_choices=False)
+        except click.Abort as error:
+            if not isinstance(error.__cause__, EOFError):
+                raise
+            answer = "q"  # at the end of the input
         if answer == "q":
             return
         if answer != "s":
@@ -81,18 +87,6 @@ def _ask_all(suspects: list[Suspect], decisions: Decisions, out: str) -> None:
             words = {"y": "yes", "n": "no", "d": "years"}
             decisions.add(Decision(words[answer], one.main.name, one.synonym.name, years))
             write(decisions.text(), out, "aliases")
-
-
-def _choice() -> str:
-    """The answer; the end of the input quits."""
-    try:
-        return str(
-            click.prompt(_ASKED, type=click.Choice(list("ynsdq"), case_sensitive=False), show_choices=False)
-        )
-    except click.Abort as error:
-        if isinstance(error.__cause__, EOFError):
-            return "q"
-        raise
 
 
 def _years() -> str:

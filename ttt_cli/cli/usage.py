@@ -11,19 +11,22 @@ from typing import Final
 import click
 
 
-def hint(error: click.ClickException, path: str, args: Sequence[str], commands: Sequence[str]) -> str:
-    """What to do instead; `path` is that of the command, `ttt top`."""
-    more = f"`{path} --help` shows all options"
+def explained(
+    error: click.ClickException, path: str, args: Sequence[str], commands: Sequence[str]
+) -> tuple[str, str]:
+    """What is wrong, and what to do instead; `path` is that of the command, `ttt top`."""
+    message, more = error.format_message(), f"`{path} --help` shows all options"
     command = path.removeprefix("ttt").strip()
     if found := misplaced(command, args, commands):
-        return found
+        return message, found
     if isinstance(error, click.NoSuchOption):
-        return next(_for_option(error, command, args, commands), more)
+        found = next(_for_option(error, command, args, commands), None)
+        return (error.message, found) if found else (message, more)  # without the guesses of click
     if isinstance(error, click.BadParameter) and not isinstance(error, click.MissingParameter):
-        return more
+        return message, more
     examples = " or ".join(f"`{typed}`" for typed, _ in examples_of(command)[:2])
     quotes = "put names of several words in quotes; " if command == "versus" else ""
-    return f"{quotes}for instance {examples}; {more}" if examples else more
+    return message, f"{quotes}for instance {examples}; {more}" if examples else more
 
 
 def misplaced(path: str, args: Sequence[str], commands: Sequence[str]) -> str | None:

@@ -112,26 +112,21 @@ def _compose(text: str, source: str) -> Node | None:
         message = f"the character U+{code:04X} is not allowed in YAML"
         raise ConfigError(message, where=f"{source}:{line}", hint="remove it, or save as UTF-8") from error
     except MarkedYAMLError as error:
-        raise _syntax_error(error, source) from error
+        problem, mark = str(error.problem), error.problem_mark or error.context_mark
+        line = mark.line + 1 if mark else 1
+        hint = "check quotes, brackets and the indentation of this line and the ones before it"
+        if "mapping values" in problem:
+            hint = "check the indentation; a value that holds `: ` needs quotes"
+        if error.context and error.context_mark and error.context_mark.line + 1 != line:
+            problem = f"{error.context} from line {error.context_mark.line + 1}: {problem}"
+        message = f"not YAML: {problem}"
+        if r"'\t'" in problem:
+            message, hint = "a tab is where YAML needs spaces", "indent with spaces"
+        raise ConfigError(message, where=f"{source}:{line}", hint=hint) from error
     except (YAMLError, RecursionError) as error:
         hint = "a config has sections and keys, no more"
         raise ConfigError("this cannot be read as YAML", where=source, hint=hint) from error
     return node
-
-
-def _syntax_error(error: MarkedYAMLError, source: str) -> ConfigError:
-    problem = str(error.problem)
-    mark = error.problem_mark or error.context_mark
-    line = mark.line + 1 if mark else 1
-    where = f"{source}:{line}"
-    if r"'\t'" in problem:
-        return ConfigError("a tab is where YAML needs spaces", where=where, hint="indent with spaces")
-    hint = "check quotes, brackets and the indentation of this line and the ones before it"
-    if "mapping values" in problem:
-        hint = "check the indentation; a value that holds `: ` needs quotes"
-    if error.context and error.context_mark and error.context_mark.line + 1 != line:
-        problem = f"{error.context} from line {error.context_mark.line + 1}: {problem}"
-    return ConfigError(f"not YAML: {problem}", where=where, hint=hint)
 
 
 def _construct(node: Node, path: KeyPath, source: str, origins: dict[KeyPath, str]) -> Any:

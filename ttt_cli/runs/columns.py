@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import fields
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Final
@@ -15,7 +16,7 @@ from ttt_cli.games.table import Games
 from ttt_cli.periods import period_of
 from ttt_cli.reading.columns import Column, alike, spread
 from ttt_cli.reading.reports import TEXT_COLUMNS, FileReport, InputFile, Problem, ReadReport
-from ttt_cli.runs.database import ALIASES, FORMAT, definitions
+from ttt_cli.runs.database import ALIASES, FORMAT, definitions, insert_rows
 from ttt_cli.runs.meta import INSERT, WHERE, EvidencePoint, RunMeta
 from ttt_cli.support import VERSION
 from ttt_cli.support.arrays import Ids, Places
@@ -49,7 +50,7 @@ def fill(
         timeline.room.let_go()
     players, periods = player_columns(games), periods_of_histories(timeline)
     tables: dict[str, Columns] = {
-        "names": {name: players[name] for name in ("id", "player")},
+        "names": {"id": players["id"], "player": players["player"]},
         "periods": {
             "number": periods,
             "label": np.array([timeline.label(n) for n in periods.tolist()], object),
@@ -62,16 +63,15 @@ def fill(
     for table, curve in (("draws", fit.draws), ("newcomers", fit.newcomers)):
         if curve is not None:
             tables[table] = vars(curve)
-    for table, rows in {**report_rows(games.report), "spellings": list(games.spellings)}.items():
+    for table, rows in {**report_rows(games.report), "spellings": games.spellings}.items():
         if rows:
-            tables[table] = {
-                f"c{i}": np.array(column, object) for i, column in enumerate(zip(*rows, strict=True))
-            }
+            named = enumerate(zip(*rows, strict=True))
+            tables[table] = {f"c{i}": np.array(column, object) for i, column in named}
     for table, columns in tables.items():
         _insert(connection, table, columns)
     _insert(connection, "players", players, _PLAYERS)
     meta = describe(games, timeline, fit, config)
-    connection.executemany("INSERT INTO meta VALUES (?, ?)", meta.to_rows())
+    insert_rows(connection, "meta", meta.to_rows())
     connection.execute(INSERT.format(table="evidence"), EvidencePoint.of(fit, config.model.params).to_row())
     return meta
 
@@ -149,7 +149,7 @@ def describe(games: Games, timeline: Timeline, fit: Fit, config: Config) -> RunM
     )
 
 
-def report_rows(report: ReadReport) -> dict[str, list[tuple[Any, ...]]]:
+def report_rows(report: ReadReport) -> dict[str, Sequence[tuple[Any, ...]]]:
     """Rows of the tables of the ingest report."""
     files = list(enumerate(report.files))
     alias = report.aliases

@@ -315,7 +315,20 @@ def connect(path: Path, may_write: Path | None = None) -> tuple[DuckDBPyConnecti
         connection.execute("SET enable_external_access = false; SET lock_configuration = true")
         with translated(path):
             seen = signature(path)
-            _attach(connection, path)
+            for delay in (*RETRY_DELAYS, None):
+                try:
+                    connection.execute(f"ATTACH {quoted(place)} AS {DATABASE} (READ_ONLY, TYPE duckdb)")
+                    break
+                except duckdb.Error as error:
+                    check_file(path)  # gone by now?
+                    text = str(error)
+                    if not any(word in text.lower() for word in _HELD):
+                        raise _unreadable(path, text) from error
+                    if delay is None:
+                        hint = "wait for it to end, or fit into another file with -o"
+                        message = "another process has this run open for writing"
+                        raise RunError(message, where=str(path), hint=hint) from error
+                    time.sleep(delay)
             if seen not in CHECKED:
                 CHECKED[seen] = check_catalog(connection, path), False
             catalog, _ = CHECKED[seen]
@@ -394,29 +407,16 @@ def translated(path: Path | None, written: Path | None = None) -> Iterator[None]
         raise RunError(first_line(text), where=str(where) if where else None) from error
 
 
+def insert_rows(connection: DuckDBPyConnection, table: str, rows: Sequence[tuple[Any, ...]]) -> None:
+    """Insert all rows in one statement."""
+    if columns := [*map(list, zip(*rows, strict=True))]:
+        unnested = ", ".join(["unnest(?)"] * len(columns))
+        connection.execute(f"INSERT INTO {table} SELECT {unnested}", columns)
+
+
 def first_line(text: str) -> str:
     """The first line of a message, without a final full stop."""
     return text.strip().partition("\n")[0].rstrip(".")
-
-
-def _attach(connection: DuckDBPyConnection, path: Path) -> None:
-    import duckdb
-
-    for delay in (*RETRY_DELAYS, None):
-        try:
-            connection.execute(f"ATTACH {quoted(real_place(path))} AS {DATABASE} (READ_ONLY, TYPE duckdb)")
-            return
-        except duckdb.Error as error:
-            check_file(path)  # gone by now?
-            text = str(error)
-            if not any(word in text.lower() for word in _HELD):
-                raise _unreadable(path, text) from error
-            if delay is None:
-                hint = "wait for it to end, or fit into another file with -o"
-                raise RunError(
-                    "another process has this run open for writing", where=str(path), hint=hint
-                ) from error
-            time.sleep(delay)
 
 
 def _unreadable(path: Path, text: str, how: str = "opened") -> RunError:

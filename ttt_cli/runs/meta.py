@@ -95,9 +95,8 @@ class RunMeta:
 
     def to_rows(self) -> list[tuple[str, str]]:
         """Keys and values as text; values other than strings as JSON."""
-        return [
-            (key, value if isinstance(value, str) else to_json(value)) for key, value in asdict(self).items()
-        ]
+        values = asdict(self).items()
+        return [(key, value if isinstance(value, str) else to_json(value)) for key, value in values]
 
     @classmethod
     def from_rows(cls, rows: Iterable[tuple[str, str]], where: str | None = None) -> RunMeta:
@@ -209,8 +208,9 @@ class EvidencePoint:
 
     def shown(self) -> tuple[Any, ...]:
         """Evidence, convergence, sweeps and remaining error; None for unknown numbers."""
-        found = (getattr(self, name) for name in _RESULT)
-        return tuple(value if math.isfinite(value) else None for value in found)
+        evidence = self.log_evidence if math.isfinite(self.log_evidence) else None
+        error = self.remaining_error if math.isfinite(self.remaining_error) else None
+        return evidence, self.converged, self.sweeps, error
 
     @classmethod
     def from_row(cls, row: tuple[Any, ...]) -> EvidencePoint:
@@ -242,8 +242,8 @@ def basis_of(meta: RunMeta, digests: Sequence[str]) -> str:
     """Digest of the games and settings for which points are valid."""
     inputs = list(digests) or [meta.created]  # of games from memory nothing else is known
     settings = [meta.version, meta.model, meta.kind, meta.period, meta.games, meta.weight, inputs]
-    sections = [meta.config.get(name) for name in ("data", "solver")]
-    return hashlib.sha256(to_json([*settings, *sections]).encode()).hexdigest()[:32]
+    settings += [meta.config.get("data"), meta.config.get("solver")]
+    return hashlib.sha256(to_json(settings).encode()).hexdigest()[:32]
 
 
 def store_points(path: Path, basis: str, rows: Iterable[Row]) -> None:
@@ -301,6 +301,7 @@ def _lines(path: Path) -> Iterator[tuple[str, Row]]:
 
 def in_use(params: Mapping[str, Any]) -> dict[str, Any]:
     """Parameters of a model that have an effect: without null ones and those switched off."""
-    off = {key: others for key, others in SWITCHES.items() if params.get(key) == 0}
-    idle = {*off, *(key for others in off.values() for key in others)}
+    idle = {
+        key for switch, others in SWITCHES.items() if params.get(switch) == 0 for key in (switch, *others)
+    }
     return {key: value for key, value in params.items() if value is not None and key not in idle}

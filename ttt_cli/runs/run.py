@@ -229,7 +229,10 @@ class Run:
                     )
                     self._shown, self._points = (shown.slope, shown.shift), None
                 if self.path is not None and (now := points_stat(self.path)) != self._points:
-                    self._show_points(connection)
+                    main, rows = f"{DATABASE}.main.evidence", self._stored_points(connection)
+                    connection.execute(f"CREATE OR REPLACE TABLE all_points AS FROM {main} LIMIT 0")
+                    database.insert_rows(connection, "all_points", rows)
+                    connection.execute("CREATE OR REPLACE VIEW evidence AS FROM all_points")
                     self._points = now
             cursor = connection.cursor()
         with database.translated(self.path), closing(cursor):
@@ -247,15 +250,6 @@ class Run:
                     raise self._replaced()
                 self._open = connection
             return self._open
-
-    def _show_points(self, connection: DuckDBPyConnection) -> None:
-        """Create the view of all evidence points, those beside the run included."""
-        rows = list(zip(*self._stored_points(connection), strict=True))
-        connection.execute(f"CREATE OR REPLACE TABLE all_points AS FROM {DATABASE}.main.evidence LIMIT 0")
-        if rows:
-            unnested = ", ".join(["unnest(?)"] * len(rows))
-            connection.execute(f"INSERT INTO all_points SELECT {unnested}", [list(r) for r in rows])
-        connection.execute("CREATE OR REPLACE VIEW evidence AS FROM all_points")
 
     def _replaced(self) -> RunReplaced:
         return RunReplaced("the run was replaced meanwhile", where=str(self.path), hint="open it again")

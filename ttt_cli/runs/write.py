@@ -17,7 +17,7 @@ from ttt_cli.runs import database
 from ttt_cli.runs.columns import fill, report_rows
 from ttt_cli.runs.database import DATABASE
 from ttt_cli.runs.meta import basis_of, drop_stale_points
-from ttt_cli.runs.run import Run
+from ttt_cli.runs.run import ENDING, Run
 from ttt_cli.support.errors import RunError
 from ttt_cli.support.files import WRITER, is_protected, locked, real_place, replacing, workplace
 from ttt_cli.timeline import Timeline
@@ -70,17 +70,29 @@ def check_destination(path: str | os.PathLike[str]) -> str | None:
 
     Raises RunError when nothing can be written there, or the file is not a run.
     """
-    place = Path(path)
+    place, where = Path(path), str(path)
     _check_place(place)
+    standing = None
     try:
         with workplace(real_place(place)):
-            standing = _standing(place) if place.exists() and place.stat().st_size else None
+            if place.exists() and place.stat().st_size:
+                hint = "name another file with -o, or remove it"
+                foreign = RunError("exists and is not a run of ttt", where=where, hint=hint)
+                if not database.looks_like_database(place):
+                    raise foreign
+                try:
+                    with Run(place) as run:
+                        standing = run.meta.describe()
+                except RunError as error:  # foreign, held, damaged, of another version
+                    if isinstance(error, database.NotARun) or place.suffix != ENDING:
+                        raise foreign from error
+                    standing = "a run that cannot be read"
     except OSError as error:
         raise _not_written(place, error) from error
     if place.suffix.lower() in _OTHERS.split():
         raise RunError(
             f"a run is a database, not what {place.suffix} says: name it {place.stem}.ttt",
-            where=str(place),
+            where=where,
             hint=f"`ttt export skills -o {place.stem}.csv` writes the skills of a run (also .tsv .json .parquet)",
         )
     return standing
@@ -186,23 +198,6 @@ def _check_place(place: Path) -> None:
     if is_protected(place):
         hint = f"chmod u+w {place}, or write to another file"
         raise RunError("is write-protected and was not changed", where=where, hint=hint)
-
-
-def _standing(place: Path) -> str:
-    foreign = RunError(
-        "exists and is not a run of ttt", where=str(place), hint="name another file with -o, or remove it"
-    )
-    if not database.looks_like_database(place):
-        raise foreign
-    try:
-        with Run(place) as run:
-            return run.meta.describe()
-    except database.NotARun:
-        raise foreign from None
-    except RunError as error:  # held, damaged, of another version
-        if place.suffix != ".ttt":
-            raise foreign from error
-        return "a run that cannot be read"
 
 
 def _not_written(path: str | os.PathLike[str], error: OSError) -> RunError:

@@ -89,10 +89,6 @@ class Beside:
             f"{scaled}; correlation {self.correlation:.3f}{spread}",
         ]
 
-    def year_rows(self) -> list[tuple[str, int, str]]:
-        """By year: players rated, and the correlation."""
-        return [(str(one.year), one.players, f"{one.correlation:.2f}") for one in self.years]
-
 
 def read_beside(path: str, run: Run) -> Beside:
     """Read a table of `player,period,rating`, plain or packed.
@@ -104,7 +100,14 @@ def read_beside(path: str, run: Run) -> Beside:
     source = Input(path)
     published = _published(source.text("a table of ratings"), source.name)
     with run:
-        players, unknown = _matched(run, {name for name, *_ in published})
+        by_folded: dict[str, str] = dict(run.select(_NAMES)[1])
+        united = run.select("SELECT spelling, player FROM spellings")[1]
+        spelled = fold_all([spelling for spelling, _ in united])
+        by_folded = {key: player for key, (_, player) in zip(spelled, united, strict=True)} | by_folded
+        names = sorted({name for name, *_ in published})
+        keys = zip(names, fold_all(names), strict=True)
+        players = {name: by_folded[key] for name, key in keys if key in by_folded}
+        unknown = tuple(name for name in names if name not in players)
         rated = [(players[name], period, rating) for name, period, rating in published if name in players]
         pairs = run.arrays(_PAIRED, [list(column) for column in zip(*rated, strict=True)] or [[], [], []])
     rating, skill, year = pairs["rating"], pairs["skill"], pairs["year"]
@@ -153,16 +156,3 @@ def _published(text: str, where: str) -> list[tuple[str, str, float]]:
         except ValueError:
             raise DataError(f"{rating!r} is no rating", where=f"{where}:{rows.line_num}") from None
     return found
-
-
-def _matched(run: Run, names: set[str]) -> tuple[dict[str, str], tuple[str, ...]]:
-    """The player of each name that matches exactly one, and the names that do not."""
-    by_folded: dict[str, str] = dict(run.select(_NAMES)[1])
-    united = run.select("SELECT spelling, player FROM spellings")[1]
-    spelled = fold_all([spelling for spelling, _ in united])
-    by_folded = {key: player for key, (_, player) in zip(spelled, united, strict=True)} | by_folded
-    ordered = sorted(names)
-    players = {
-        name: by_folded[key] for name, key in zip(ordered, fold_all(ordered), strict=True) if key in by_folded
-    }
-    return players, tuple(name for name in ordered if name not in players)

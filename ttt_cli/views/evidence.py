@@ -159,13 +159,6 @@ class Surface:
         """The log-evidence by place, nats."""
         return {place: point.log_evidence for place, point in self.points.items()}
 
-    def drops(self) -> dict[Place, float]:
-        """The evidence at the best point minus that of each place, nats; infinite where it is NaN."""
-        highest = self.points[self.best].log_evidence
-        return {
-            place: math.inf if math.isnan(value) else highest - value for place, value in self.values.items()
-        }
-
 
 def computed_surface(
     run: Run, grid: str, overrides: Sequence[str], jobs: int | None, progress: Progress

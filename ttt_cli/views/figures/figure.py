@@ -125,7 +125,9 @@ def make_figure(
         notes, stem = [one.note for one in found if one.note], kind
         match kind:
             case "skills":
-                players = players or leading_players(run, _LEADERS, limits)
+                if not players:
+                    led = Counter(player for _, _, player, *_ in number_ones(run, limits))
+                    players = sorted(led, key=lambda player: (-led[player], player))[:_LEADERS]
                 notes += [] if names else ["no names given: those who led in the most periods"]
                 if len(players) > MOST_CURVES:
                     many = f"{len(players)} curves are too many to be distinguished"
@@ -141,10 +143,10 @@ def make_figure(
             case "calibration":
                 chart = calibration_figure(run, predict_run(run, since, every, progress=progress))
             case "leaders":
-                led, remarks = leaders(run, limits)
+                found_leaders, remarks = leaders(run, limits)
                 words = f" · eligible: {limits.words()}" if limits.words() else ""
                 what = f"{run.name} · above: the number one, below: {_OTHERS}{words}"
-                chart = reigns_figure(led, run.meta.period, [what, *remarks[:1]])
+                chart = reigns_figure(found_leaders, run.meta.period, [what, *remarks[:1]])
             case "games":
                 chart = games_figure(run)
             case "evidence":
@@ -167,7 +169,16 @@ def _skills(
     second: Curves = {}
     dotted = whose = ""
     if other:
-        notes += _one_axis(run, other)
+        if run.scale.unit != other.scale.unit:
+            units = f"{run.name} is in {run.scale.unit}, {other.name} in {other.scale.unit}"
+            hint = f"give both one scale: --scale '{EXAMPLE}', or --scale points"
+            raise ConfigError(f"{units}: one axis cannot show both", hint=hint)
+        sizes = [200 * one.meta.elo_unit for one in (run, other)]
+        apart = abs(math.log(sizes[0] / sizes[1])) > _ALIKE and not run.scale.anchors
+        if apart or run.scale.anchors != other.scale.anchors:
+            measures = f"200 Elo points are {sizes[0]:.0f} and {sizes[1]:.0f} points"
+            both = f"{run.name} and {other.name} are measured differently"
+            notes.append(f"{both} ({measures}): --scale '{EXAMPLE}' gives both one scale")
         second, dotted, whose = histories(other, players), f"skill by {other.name}", other.name
     elif beside:
         notes += beside.words()
@@ -184,22 +195,6 @@ def _skills(
     notes += [f"{whose} does not have {player}" for player in players if whose and player not in second]
     title, axis = f"Skill of {title_of([*curves])}", axis_title(run.scale)
     return vega.curves_figure(run, curves, title, axis, "skill", other=second, dotted=dotted, zero=False)
-
-
-def _one_axis(run: Run, other: Run) -> list[str]:
-    """Remarks on two runs on one axis. Raises ConfigError where they are in different units."""
-    if run.scale.unit != other.scale.unit:
-        raise ConfigError(
-            f"{run.name} is in {run.scale.unit}, {other.name} in {other.scale.unit}: one axis cannot show both",
-            hint=f"give both one scale: --scale '{EXAMPLE}', or --scale points",
-        )
-    apart = abs(math.log(run.meta.elo_unit / other.meta.elo_unit)) > _ALIKE and not run.scale.anchors
-    if not apart and run.scale.anchors == other.scale.anchors:
-        return []
-    return [
-        f"{run.name} and {other.name} are measured differently (200 Elo points are {200 * run.meta.elo_unit:.0f} and "
-        f"{200 * other.meta.elo_unit:.0f} points): --scale '{EXAMPLE}' gives both one scale"
-    ]
 
 
 def _stem(players: Sequence[str]) -> str:
@@ -226,12 +221,6 @@ def histories(run: Run, players: Sequence[str]) -> Curves:
         for player, label, at, *values in found:
             points.setdefault(player, []).append(CurvePoint(label, year_of(at, run.meta.period), *values))
     return {player: points[player] for player in players if player in points}
-
-
-def leading_players(run: Run, count: int, limits: Eligible) -> list[str]:
-    """The players who are number one in the most periods."""
-    led = Counter(player for _, _, player, *_ in number_ones(run, limits))
-    return sorted(led, key=lambda player: (-led[player], player))[:count]
 
 
 def title_of(names: Sequence[str]) -> str:
@@ -425,11 +414,11 @@ def surface_figure(run: Run, surface: Surface | None) -> Spec:
     if surface is None:
         hint = "make it with `ttt evidence --grid beta,tau`"
         raise LookupFailed(f"{run.name} holds no evidence over two parameters", hint=hint)
-    drops = surface.drops()
+    highest = surface.values[surface.best]
     records = [
         {
-            **dict(zip(surface.keys, place, strict=True)), "step": _STEPS[bisect_left(_LIMITS, drops[place])],
-            "log_evidence": round(value, 3), "below": round(drops[place], 3),
+            **dict(zip(surface.keys, place, strict=True)), "step": _STEPS[bisect_left(_LIMITS, highest - value)],
+            "log_evidence": round(value, 3), "below": round(highest - value, 3),
         }
         for place, value in surface.values.items()
         if math.isfinite(value)

@@ -60,25 +60,11 @@ def front_page(book: Book) -> str:
     return html.page(
         book.title, book.title, late, games, ones, *greatest,
         *(html.section(title.capitalize(), drawn) for title, drawn in pictures(run)),
-        _beside(book),
+        html.section("Published ratings", *map(html.note, book.beside.words() if book.beside else ())),
         html.section("Years", f'<ul class="years">{years}</ul>'),
         html.section("About the model", model, *notes),
         up="", facts=f"{run.meta.describe()}; {scale_note(run)}", named=book.title,
     )  # fmt: skip
-
-
-def _beside(book: Book) -> str:
-    if book.beside is None:
-        return ""
-    rows = book.beside.year_rows()
-    table = {
-        "year": [html.link(f"years/{year}.html", year) for year, *_ in rows],
-        "#players rated": [str(players) for _, players, _ in rows],
-        "#correlation": [correlation for *_, correlation in rows],
-    }
-    shown = html.table("correlation by year", table)
-    folded = f"<details><summary>Correlation by year</summary>{shown}</details>" if rows else ""
-    return html.section("Published ratings", *map(html.note, book.beside.words()), folded)
 
 
 def _number_ones(book: Book) -> str:
