@@ -29,7 +29,6 @@ from ttt_cli.evaluate.compare import (
     affordable,
     affordable_every,
     compare,
-    earlier_games,
     groups,
     later_half,
     paired_difference,
@@ -37,9 +36,10 @@ from ttt_cli.evaluate.compare import (
     timeline_of_files,
     timeline_of_run,
 )
-from ttt_cli.evaluate.forecast import Forecaster, expected_scores, forecast, outcome_bins, score
+from ttt_cli.evaluate.forecast import Forecast, Forecaster, expected_scores, forecast, score
 from ttt_cli.evaluate.simulate import simulate
 from ttt_cli.gaussian import factor
+from ttt_cli.inference.filters import games_so_far
 from ttt_cli.support.errors import ConfigError, LookupFailed
 from ttt_cli.systems import edo
 from ttt_cli.systems.resolve import Resolved
@@ -377,7 +377,7 @@ def test_games_of_earlier_periods_are_counted_with_their_weights() -> None:
     timeline = build_timeline(make_games(ROWS))
     earlier = {
         (timeline.players[timeline.node_player[i]], int(timeline.node_period[i])): games
-        for i, games in enumerate(earlier_games(timeline).tolist())
+        for i, games in enumerate((games_so_far(timeline) - timeline.node_games).tolist())
     }
     assert earlier == {
         ("a", 1898): 0, ("b", 1898): 0, ("a", 1899): 5, ("b", 1899): 5, ("c", 1899): 0,
@@ -405,7 +405,7 @@ def test_decades_hold_their_years() -> None:
 def test_bins_by_hand():
     probabilities = np.array([[0.52, 0.26, 0.22], [0.54, 0.26, 0.20], [0.1, 0.1, 0.8]])
     outcome, weight = np.array([0, 2, 2], np.int8), np.array([1.0, 3.0, 2.0])
-    found = outcome_bins(probabilities, outcome, weight)
+    found = Forecast("", 1, outcome, weight, probabilities, probabilities, converged=True).bins
     losses = found["loss"]
     assert [(one.games, one.observed) for one in losses] == [(2.0, 0.0), (4.0, 0.25)]
     chance = (0.52 + 3 * 0.54) / 4
@@ -416,7 +416,10 @@ def test_bins_by_hand():
 
 
 def test_a_probability_of_one_is_in_the_last_bin():
-    found = outcome_bins(np.array([[0.0, 0.0, 1.0]]), np.array([2], np.int8), np.ones(1))
+    probabilities = np.array([[0.0, 0.0, 1.0]])
+    found = Forecast(
+        "", 1, np.array([2], np.int8), np.ones(1), probabilities, probabilities, converged=True
+    ).bins
     (sure,) = found["win"]
     assert (sure.high, sure.predicted, sure.observed, sure.error) == (1.0, 1.0, 1.0, 0.0)
     assert all(one.predicted == 0.0 for name in ("loss", "draw") for one in found[name])

@@ -10,12 +10,12 @@ import signal
 import sys
 import tempfile
 import textwrap
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from io import TextIOWrapper
+from io import BytesIO, TextIOWrapper
 from pathlib import Path
 from types import FrameType
-from typing import TYPE_CHECKING, Any, Final, Literal, TextIO, cast
+from typing import TYPE_CHECKING, Any, Final, Literal, TextIO
 
 import click
 
@@ -267,25 +267,13 @@ def default_format(out: str) -> str:
 def _write(rows: Rows, fmt: str, stream: TextIO) -> None:
     if fmt == "table":
         say(*print_table(rows, stream))
+    elif stream.isatty():  # control characters are escaped
+        text = TextIOWrapper(BytesIO(), stream.encoding, "backslashreplace", "\n")
+        write_text(rows, fmt, text, safe=voice.safe_csv)
+        text.seek(0)
+        stream.writelines(c if c.isprintable() or c in "\n\t" else ascii(c)[1:-1] for c in text.read())
     else:
-        target = _Terminal(stream) if stream.isatty() else stream
-        write_text(rows, fmt, cast(TextIO, target), safe=voice.safe_csv)
-
-
-class _Terminal:
-    """Escapes control characters; pipes and files get the text unchanged."""
-
-    def __init__(self, stream: TextIO) -> None:
-        self._stream = stream
-        self.encoding = stream.encoding
-
-    def write(self, text: str) -> int:
-        shown = (c if c.isprintable() or c in "\n\t" else ascii(c)[1:-1] for c in text)
-        return self._stream.write("".join(shown))
-
-    def writelines(self, lines: Iterable[str]) -> None:
-        for line in lines:
-            self.write(line)
+        write_text(rows, fmt, stream, safe=voice.safe_csv)
 
 
 def figure_format(out: str | None, fmt: str | None = None) -> str:

@@ -158,15 +158,11 @@ def groups(timeline: Timeline, first: int, by: By) -> list[tuple[str, Mask]]:
         years = [int(timeline.label(number)[:4]) for number in timeline.periods[first:].tolist()]
         decade = np.repeat(np.array(years) // 10 * 10, np.diff(timeline.game_start[first:]))
         return [(f"{start}s", decade == start) for start in np.unique(decade).tolist()]
-    scored, earlier = slice(int(timeline.game_start[first]), None), earlier_games(timeline)
+    scored = slice(int(timeline.game_start[first]), None)
+    earlier = games_so_far(timeline) - timeline.node_games
     least = np.minimum(earlier[timeline.game_white[scored]], earlier[timeline.game_black[scored]])
     group = np.searchsorted(list(EXPERIENCE.values()), least, side="right") - 1
     return [(name, group == number) for number, name in enumerate(EXPERIENCE) if number in group]
-
-
-def earlier_games(timeline: Timeline) -> Array:
-    """Weighted number of the player's games in earlier periods, shape (nodes,)."""
-    return np.asarray(games_so_far(timeline) - timeline.node_games)
 
 
 @dataclass(frozen=True)

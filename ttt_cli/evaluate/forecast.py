@@ -64,7 +64,10 @@ class Forecast:
     @property
     def bins(self) -> "dict[str, tuple[CalibrationBin, ...]]":
         """Calibration of the system by outcome."""
-        return outcome_bins(self.model, self.outcome, self.weight)
+        return {
+            name: calibrate(self.model[:, code], (self.outcome == code).astype(np.float64), self.weight, BINS)
+            for code, name in enumerate(OUTCOMES)
+        }
 
 
 def predict_run(
@@ -335,16 +338,6 @@ class CalibrationBin:
     predicted: float
     observed: float
     error: float
-
-
-def outcome_bins(
-    probabilities: Array, outcome: NDArray[np.int8], weight: Array
-) -> dict[str, tuple[CalibrationBin, ...]]:
-    """Calibration of loss, draw and win, probabilities of shape (n, 3)."""
-    return {
-        name: calibrate(probabilities[:, code], (outcome == code).astype(np.float64), weight, BINS)
-        for code, name in enumerate(OUTCOMES)
-    }
 
 
 def expected_scores(

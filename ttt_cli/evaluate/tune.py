@@ -126,7 +126,35 @@ class Search:
     def step(self, item: Resolved, *, fresh: bool) -> Tuning:  # noqa: ARG002
         """Search from a config."""
         objective = Objective(item.local(), self.timeline, self.keys, Reporting(), report)
-        return _describe(objective, objective.maximise())
+        optimum = objective.maximise()
+        start = objective.values(objective.begin)
+        values = {key: rounded(value, DIGITS) for key, value in objective.values(optimum.point.at).items()}
+        errors = np.sqrt(np.diag(optimum.covariance))
+        tuned = with_overrides(objective.resolved, values)
+        correlations = optimum.covariance / np.outer(errors, errors)
+        np.fill_diagonal(correlations, np.where(np.isnan(errors), math.nan, 1.0))
+        parameters = (
+            TunedParameter(
+                key=one.key,
+                start=round(start[one.key], 6),
+                value=values[one.key],
+                standard_error=None if math.isnan(error) else float(error * one.slope(values[one.key])),
+                bound=_BOUNDS[side],
+            )
+            for one, error, side in zip(objective.coordinates, errors, optimum.side.tolist(), strict=True)
+        )
+        return Tuning(
+            parameters=tuple(parameters),
+            correlations=correlations,
+            start_log_evidence=optimum.start.value,
+            log_evidence=optimum.point.value,
+            config=tuned.config,
+            schema=type(tuned.params),
+            converged=optimum.reached,
+            evaluations=objective.fits,
+            sweeps=objective.sweeps,
+            remarks=tuple(_remarks(objective, optimum, errors)),
+        )
 
 
 class Objective:
@@ -225,36 +253,6 @@ class Objective:
         return fit
 
 
-def _describe(objective: Objective, optimum: Optimum) -> Tuning:
-    start = objective.values(objective.begin)
-    values = {key: rounded(value, DIGITS) for key, value in objective.values(optimum.point.at).items()}
-    errors = np.sqrt(np.diag(optimum.covariance))
-    tuned = with_overrides(objective.resolved, values)
-    correlations = optimum.covariance / np.outer(errors, errors)
-    np.fill_diagonal(correlations, np.where(np.isnan(errors), math.nan, 1.0))
-    return Tuning(
-        parameters=tuple(
-            TunedParameter(
-                key=one.key,
-                start=round(start[one.key], 6),
-                value=values[one.key],
-                standard_error=None if math.isnan(error) else float(error * one.slope(values[one.key])),
-                bound=_BOUNDS[side],
-            )
-            for one, error, side in zip(objective.coordinates, errors, optimum.side.tolist(), strict=True)
-        ),
-        correlations=correlations,
-        start_log_evidence=optimum.start.value,
-        log_evidence=optimum.point.value,
-        config=tuned.config,
-        schema=type(tuned.params),
-        converged=optimum.reached,
-        evaluations=objective.fits,
-        sweeps=objective.sweeps,
-        remarks=tuple(_remarks(objective, optimum, errors)),
-    )
-
-
 def _remarks(objective: Objective, optimum: Optimum, errors: Array) -> Iterator[str]:
     if not math.isfinite(optimum.point.value):
         yield "the fit did not converge at the start of the search: start elsewhere with -s, or raise solver.max_sweeps"
@@ -327,11 +325,27 @@ def tune_system(
     timeline: Timeline, resolved: Resolved, plan: TunePlan, *, progress: Progress = SILENT
 ) -> TunedSystem:
     """Tune the system on the games before the test."""
-    past, began = timeline.until(plan.until), process_time()
+    past, began, tunable = timeline.until(plan.until), process_time(), resolved.model.TRAITS.tunable
     with progress.task("tuning", plan.evaluations, "fits") as bar:
-        tuned = _by_evidence(past, resolved, bar) if plan.by == "evidence" else None
-        tuned = tuned or _by_score(past, resolved, plan, bar)
-        return replace(tuned, seconds=process_time() - began)
+        keys: list[str] = []
+        if plan.by == "evidence" and tunable:
+            fit = registry.fit(resolved.model, past, resolved.params, resolved.config.solver)
+            keys = [one.key for one in _free(past, resolved, fit.params) if one.key != "prior_mean"]
+        if not keys or not set(keys) <= set(tunable):
+            return replace(_by_score(past, resolved, plan, bar), seconds=process_time() - began)
+        objective = Objective(resolved, past, keys, bar)
+        optimum = objective.maximise()
+    found = objective.values(optimum.point.at)
+    return TunedSystem(
+        by="evidence",
+        start=objective.configured,
+        values={key: rounded(value, FEW_DIGITS) for key, value in found.items()},
+        before=optimum.start.value,
+        after=optimum.point.value,
+        evaluations=objective.fits,
+        reached=optimum.reached,
+        seconds=process_time() - began,
+    )
 
 
 def _by_score(past: Timeline, resolved: Resolved, plan: TunePlan, bar: Bar) -> TunedSystem:
@@ -400,25 +414,3 @@ def _free(past: Timeline, resolved: Resolved, numbers: Mapping[str, Any]) -> tup
     """Free parameters; White's advantage only where the games record colours."""
     free = free_coordinates(resolved.params, numbers, resolved.model.TRAITS.tunable)
     return tuple(one for one in free if past.colours or one.key != "white_advantage")
-
-
-def _by_evidence(past: Timeline, resolved: Resolved, bar: Bar) -> TunedSystem | None:
-    """Maximise the evidence; None unless it has a gradient in all free parameters."""
-    if not (tunable := resolved.model.TRAITS.tunable):
-        return None
-    fit = registry.fit(resolved.model, past, resolved.params, resolved.config.solver)
-    keys = [one.key for one in _free(past, resolved, fit.params) if one.key != "prior_mean"]
-    if not keys or not set(keys) <= set(tunable):
-        return None
-    objective = Objective(resolved, past, keys, bar)
-    optimum = objective.maximise()
-    found = objective.values(optimum.point.at)
-    return TunedSystem(
-        by="evidence",
-        start=objective.configured,
-        values={key: rounded(value, FEW_DIGITS) for key, value in found.items()},
-        before=optimum.start.value,
-        after=optimum.point.value,
-        evaluations=objective.fits,
-        reached=optimum.reached,
-    )

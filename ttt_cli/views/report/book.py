@@ -140,10 +140,8 @@ class Book:
         everybody = [Person(*row) for row in run.select(_PLAYERS)[1]]
         ahead = set(sorted(range(len(everybody)), key=lambda at: (-everybody[at].games, at))[:most])
         every = slugs([one.name for one in everybody])
-        records = np.diff(played.by_player[1])
-        spans = np.array([one.last - one.first + 1 for one in everybody], np.int64)  # years
-        sizes = 150 + 150 * records + np.where(records > FEW_GAMES, 2000 + 90 * spans, 0)  # bytes, roughly
-        pages = addresses([slug if at in ahead else None for at, slug in enumerate(every)], records, sizes)
+        chosen = [slug if at in ahead else None for at, slug in enumerate(every)]
+        pages = addresses(chosen, np.diff(played.by_player[1]))
         self.people = [one._replace(page=page) for one, page in zip(everybody, pages, strict=True)]
         self.number = {one.name: at for at, one in enumerate(self.people)}
         self.rankings, self.remark = rankings(run, limits, everybody)
@@ -429,7 +427,7 @@ def find_events(run: Run, played: PlayedGames, most: int) -> Events:
     least = np.sort(games)[-most - 1] if len(games) > most else 0
     called = [f"{year} {name}" for year, name in chosen]
     files = [slug if n > least else None for slug, n in zip(slugs(called), games.tolist(), strict=True)]
-    pages = addresses(files, games, 500 + 150 * games)
+    pages = addresses(files, games)
     order = np.argsort(of_game, kind="stable")[np.count_nonzero(of_game < 0) :]
     starts = np.searchsorted(of_game[order], np.arange(len(chosen) + 1))
     columns = _entries(run, played, of_game, len(chosen))

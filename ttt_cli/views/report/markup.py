@@ -158,7 +158,7 @@ def turn(*links: str) -> str:
 _ID: Final = re.compile(r"(?<=<table) id=\S+|(?<=<h2) id=[^\s>]+")
 OWN: Final = 3_000  # of the most games have a page of their own, whatever they played
 FEW: Final = 20  # games that do not fill a page
-BYTES: Final = 100_000  # of a shared page, roughly
+SHARED: Final = 997  # pages of players, and of events, with so few
 _LONGEST: Final = 60
 _OTHER: Final = re.compile("[^a-z0-9]+")
 _DEVICES: Final = frozenset(
@@ -188,26 +188,25 @@ class Subject(NamedTuple):
 def subject_pages(
     site: str, few: str, addresses: Sequence[str | None], subject: Callable[[int], Subject]
 ) -> Iterator[tuple[str, str]]:
-    """Name and text of each page of players or events: their own ones, then those that are shared, titled `few`."""
-    for at, address in enumerate(addresses):
-        if address and not is_shared(address):
-            one = subject(at)
-            yield address, page(site, one.title, *one.parts(), facts=one.facts)
-    back = "<p class='turn all'><a href=#>all of this page</a></p>"
-    together = sorted((address, at) for at, address in enumerate(addresses) if address and is_shared(address))
-    for file, found in groupby(together, key=lambda one: one[0].partition("#")[0]):
+    """Name and text of each page of players or events; those that are shared are titled `few`.
+
+    On a shared page headings are a step lower, and only the parts themselves have ids.
+    """
+    placed = sorted((address, at) for at, address in enumerate(addresses) if address)
+    for file, found in groupby(placed, key=lambda one: one[0].partition("#")[0]):
         several = [subject(at) for _, at in found]
-        span = f"{several[0].title} – {several[-1].title}"
-        named = f"{few}: {span} – {site}"
-        yield file, page(site, few, back, *map(_section, several), facts=span, named=named)
-
-
-def _section(one: Subject) -> str:
-    """One of several on a page: headings are a step lower, and only the part itself has an id."""
-    inner = _ID.sub("", "\n".join(filter(None, one.parts())))
-    inner = inner.replace("<h2", "<h3").replace("</h2>", "</h3>")
-    head = f"<h2>{text(one.title)}</h2><p class=facts>{text(one.facts)}</p>"
-    return f"<section id={one.address.partition('#')[2]}>{head}\n{inner}\n</section>"
+        one, last = several[0], several[-1]
+        if not is_shared(one.address):
+            yield file, page(site, one.title, *one.parts(), facts=one.facts)
+            continue
+        content = ["<p class='turn all'><a href=#>all of this page</a></p>"]
+        for part in several:
+            inner = _ID.sub("", "\n".join(filter(None, part.parts())))
+            inner = inner.replace("<h2", "<h3").replace("</h2>", "</h3>")
+            head = f"<h2>{text(part.title)}</h2><p class=facts>{text(part.facts)}</p>"
+            content.append(f"<section id={slug_of(part.address)}>{head}\n{inner}\n</section>")
+        span = f"{one.title} – {last.title}"
+        yield file, page(site, few, *content, facts=span, named=f"{few}: {span} – {site}")
 
 
 def field(value: str) -> str:
@@ -232,20 +231,16 @@ def lines(kind: str, rows: Iterable[str], year: int | str = "") -> str:
     return f"<pre class='lines {kind}'{of_year}>\n{content}</pre>" if content else ""
 
 
-def addresses(slugs: Sequence[str | None], games: Places, sizes: Places) -> list[str | None]:
+def addresses(slugs: Sequence[str | None], games: Places) -> list[str | None]:
     """The address of each player or event in its folder: `slug.html`, or on a shared page, `few_2.html#slug`.
 
-    `slugs` are None for those without a page, `sizes` bytes, roughly. Shared pages are in the order of the slugs.
+    `slugs` are None for those without a page. The slug decides which page is shared; scripts of the site work it out.
     """
     found = [slug and f"{slug}.html" for slug in slugs]
     further = np.argsort(-games, kind="stable")[OWN:]
-    few = [(slug, at) for at in further[games[further] <= FEW].tolist() if (slug := slugs[at])]
-    number, room = 0, 0
-    for slug, at in sorted(few):
-        room -= int(sizes[at])
-        if room < 0:
-            number, room = number + 1, BYTES - int(sizes[at])
-        found[at] = f"few_{number}.html#{slug}"
+    for at in further[games[further] <= FEW].tolist():
+        if slug := slugs[at]:
+            found[at] = f"few_{int.from_bytes(slug.encode(), 'big') % SHARED}.html#{slug}"
     return found
 
 
@@ -257,16 +252,6 @@ def is_shared(address: str | None) -> bool:
 def slug_of(address: str) -> str:
     """The slug in an address."""
     return address.partition("#")[2] or address.removesuffix(".html")
-
-
-def firsts(addresses: Iterable[str | None]) -> list[str]:
-    """The first slug on each shared page, sorted: the scripts of a site find by it which page a slug is on."""
-    found: dict[str, str] = {}
-    for address in addresses:
-        if address and is_shared(address):
-            file, _, slug = address.partition("#")
-            found[file] = min(found.get(file, slug), slug)
-    return sorted(found.values())
 
 
 def slugs(names: Sequence[str]) -> list[str]:

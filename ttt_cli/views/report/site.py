@@ -402,10 +402,7 @@ def site_files(book: Book) -> Iterator[tuple[str, str]]:
     """Path and text of every file."""
     yield "site.css", html.assets("style.css") + html.assets("site.css")
     pages = {"players": [one.page for one in book.people], "events": [one.page for one in book.events.all]}
-    given = {
-        "CURVES": html.curves_frame(book.run),
-        "SHARED": {name: html.firsts(some) for name, some in pages.items()},
-    }
+    given = {"CURVES": html.curves_frame(book.run), "SHARED": html.SHARED}
     constants = "".join(f"globalThis.{name} = {embedded(value)};\n" for name, value in given.items())
     yield "site.js", constants + html.assets(*_SCRIPTS)
     # The slug of a page: null without a page, 0 if it follows from the name; then a 1 on a shared page.

@@ -25,9 +25,9 @@ PAGES = (
     "events/1861-london-eng.html",
     "compare.html#p=morphy-paul:1857,anderssen-adolf",
     "report.html",
-    "few/players/few_1.html",
-    "few/players/few_1.html#kolisch-ignaz",
-    "few/events/few_1.html",
+    "few/players/few_0.html",
+    "few/players/few_0.html#kolisch-ignaz",
+    "few/events/few_0.html",
 )
 
 
@@ -55,6 +55,7 @@ def judged(axe: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     write_site(run_of(TOLD), place)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(lines, "OWN", 1)
+        patch.setattr(lines, "SHARED", 1)
         write_site(run_of(TOLD), place / "few")
     (place / "report.html").write_text(report_page(run_of(TOLD)), encoding="utf-8")
     for script in (axe, Path(__file__).with_name("drive_axe.js")):

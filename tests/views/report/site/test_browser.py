@@ -178,10 +178,11 @@ def test_one_of_several_on_a_page_is_shown_alone(
 ) -> None:
     monkeypatch.setattr(lines, "OWN", 1)
     monkeypatch.setattr(lines, "FEW", 5)
+    monkeypatch.setattr(lines, "SHARED", 1)
     place = tmp_path / "site"
     write_site(run_of(TOLD), place)
     with_scripts(place)
-    page = "players/few_1.html"
+    page = "players/few_0.html"
     everybody, one = told(place, page, browser), told(place, f"{page}#morphy-paul", browser)
     assert (everybody["errors"], one["errors"]) == ([], [])
     assert everybody["shown"] == [
@@ -193,7 +194,7 @@ def test_one_of_several_on_a_page_is_shown_alone(
     assert one["shown"] == ["Morphy, Paul"]
     assert (everybody["title"].partition(":")[0], one["title"]) == ("Players of a few games", "Morphy, Paul")
     assert any(link.endswith("compare.html#p=morphy-paul") for link in one["links"])
-    assert any(link.endswith("events/few_1.html#1861-london-eng") for link in everybody["links"])
+    assert any(link.endswith("events/few_0.html#1861-london-eng") for link in everybody["links"])
     compared = told(place, "compare.html#p=morphy-paul:1857,anderssen-adolf", browser)
     assert any(link.endswith(f"{page}#morphy-paul") for link in compared["links"])
 
@@ -202,6 +203,7 @@ def test_no_name_is_obeyed_on_any_kind_of_page(
     browser: Browser, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(lines, "OWN", 6)
+    monkeypatch.setattr(lines, "SHARED", 1)
     told_ = [
         (str(1850 + year), white, black, result, NAMES[at], NAMES[-1 - at], NAMES[at])
         for year, result in enumerate(("1-0", "0-1", "1/2-1/2"))
@@ -218,13 +220,13 @@ def test_no_name_is_obeyed_on_any_kind_of_page(
         *("index.html", "players.html", "events.html", "years.html", "compare.html", "years/1851.html"),
         *(path.relative_to(place).as_posix() for path in sorted(place.glob("players/*"))),
         *(path.relative_to(place).as_posix() for path in sorted(place.glob("events/*"))[:4]),
-        "events/few_1.html",
+        "events/few_0.html",
     ]
     slugs = [path.stem for path in sorted(place.glob("players/*~*"))[:4]]
-    parts = re.findall("<section id=([^>]+)", (place / "players" / "few_1.html").read_text(encoding="utf-8"))
+    parts = re.findall("<section id=([^>]+)", (place / "players" / "few_0.html").read_text(encoding="utf-8"))
     further = [
         f"compare.html#p={','.join([*slugs, *parts])}",
-        *(f"players/few_1.html#{part}" for part in parts),
+        *(f"players/few_0.html#{part}" for part in parts),
     ]
     for page in [*pages, *further]:
         dom = browser.shown(f"{place.as_uri()}/{page}")

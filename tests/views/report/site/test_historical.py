@@ -31,6 +31,7 @@ def place(request: pytest.FixtureRequest, data: Path, tmp_path_factory: pytest.T
         patch.delenv("TTT_RUN", raising=False)
         if request.param == "1963-1964":
             patch.setattr(lines, "OWN", 50)
+            patch.setattr(lines, "SHARED", 31)
         run, site = f"{folder / 'a.ttt'}", f"{folder / 'site'}"
         games = str(data / "historical.csv.gz")
         assert main.run(["fit", games, "--years", request.param, "-o", run, "-q", "--no-suspects"]) == 0

@@ -22,9 +22,9 @@ function fieldsOf(block) {
 
 const slugOf = (text) => fold(text).replaceAll(" ", "-");
 
-/** The address of a player or an event; `shared`: on a page of several, which are in the order of their slugs. */
+/** The address of a player or an event; `shared`: on a page of several, by the letters of its slug. */
 function placeOf(folder, slug, shared) {
-  const number = SHARED[folder].filter((first) => first <= slug).length;
+  const number = [...slug].reduce((found, letter) => (256 * found + letter.charCodeAt(0)) % SHARED, 0);
   return shared ? `${folder}/few_${number}.html#${slug}` : `${folder}/${slug}.html`;
 }
 
