@@ -44,7 +44,7 @@ from ttt_cli.views.figures.spec import (
 from ttt_cli.views.rankings import Eligible, eligible, leaders, leads_of
 from ttt_cli.views.report.page import pictures, report_page
 from ttt_cli.views.report.site import write_site
-from ttt_cli.views.run import short_tables, table_rows
+from ttt_cli.views.run import table_rows
 
 
 @pytest.fixture
@@ -457,17 +457,6 @@ def moving() -> Run:
     return moving_run(name="ttt", **MOVING)
 
 
-def test_tables_have_few_rows_and_say_where_all_are(moving: Run) -> None:
-    found = short_tables(moving)
-    assert [table.title[0].partition(",")[0] for table in found] == TITLES
-    for table, name in zip(found, ("draws", "newcomers", "career"), strict=True):
-        every, kept = moving.curve(name), list(table.rows)
-        assert f"ttt export {name}" in table.title[0]
-        assert set(kept) <= set(every)
-        assert kept[-1] == every[-1]
-        assert len(kept) <= 14
-
-
 def test_pictures_are_of_whole_years_with_their_band(moving: Run) -> None:
     found = dict(pictures(moving))
     assert list(found) == TITLES
@@ -480,7 +469,7 @@ def test_pictures_are_of_whole_years_with_their_band(moving: Run) -> None:
 
 def test_pages_and_sites_show_them_where_a_run_has_them(moving: Run, tmp_path: Path) -> None:
     still = moving_run(name="ttt")
-    assert short_tables(still) == pictures(still) == []
+    assert pictures(still) == []
     assert 'id="moving"' not in report_page(still)
     assert report_page(moving).count('class="chart career"') == 3
     for run, count in ((moving, 3), (still, 0)):

@@ -34,9 +34,8 @@ def command(
 ) -> int:
     """Compare the log-evidence of a run with that of the naive model, or compute it over a grid of parameters.
 
-    The report includes the leave-one-out score, and with --scores the prequential ones (docs/evidence.md). On a
-    terminal it also shows careers, moving draw margins and newcomers, if the run has them. Finished points of a
-    grid are stored, so an interrupted grid can be continued. Exit code 4: some fits did not converge.
+    The report includes the leave-one-out score, and with --scores the prequential ones (docs/evidence.md). Finished
+    points of a grid are stored, so an interrupted grid can be continued. Exit code 4: some fits did not converge.
     """
     options.refuse(
         ("--from and --every go with --scores", not scores and (since is not None or every is not None)),
@@ -45,7 +44,6 @@ def command(
     )
     run = query.open(titled=False)
     from ttt_cli.views.evidence import computed_surface, evidence_report, surface_rows
-    from ttt_cli.views.run import short_tables
 
     if grid is not None:
         try:
@@ -62,5 +60,5 @@ def command(
         from ttt_cli.evaluate.forecast import predict_run
 
         found = predict_run(run, since, every or 1, progress=progress())
-    query.show(evidence_report(run.meta, found), *(short_tables(run) if query.titled else ()))
+    query.show(evidence_report(run.meta, found))
     return 0 if run.meta.converged and (found is None or found.converged) else options.NOT_CONVERGED

@@ -2,6 +2,7 @@
 
 import os
 import re
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from importlib import import_module
 from importlib.resources import files
@@ -100,37 +101,13 @@ def examples_of(path: str) -> list[tuple[str, str]]:
     return [(typed, does) for typed, does in found if path and re.search(rf"^[^|&]*\bttt {path}\b", typed)]
 
 
-_MODEL: Final = (
-    "prior_mean prior_sd beta tau draw_margin draw_probability white_advantage draw_margin_drift draw_margin_strength "
-    "growth growth_years decline decline_after early early_years"
-)
-_PLAN: Final = (
-    "first_year newcomers_slope newcomers_wave newcomers_wave_years expansion career_years clusters mixing "
-    "opponents_sd opponents_by truth_years"
-)
-_READING: Final = {
-    "--among": "data.filter.among=true",
-    "--exclude-events": "data.filter.exclude_events+",
-    "--dedupe": "data.filter.dedupe=true",
-    "--min-games": "data.filter.min_games",
-    "--largest-group": "data.filter.largest_group=true",
-    "--strict": "data.strict=true",
-    "--max-errors": "data.max_errors",
-    "--reader": "data.reader",
-}
 # Options of the version before, by command, and what replaces them: an option, a KEY of a config (KEY+: a list),
 # or KEY=VALUE for a flag
-OLD_NAMES: Final[dict[str, dict[str, str]]] = {
-    "fit": _READING,
-    "games": _READING,
-    "names": _READING,
-    "compare": {"--test-from": "--from"},
-    "plot": {"--since": "--from"},
-    "simulate": {
-        **{f"--{key.replace('_', '-')}": f"model.{key}" for key in _MODEL.split()},
-        **{f"--{key.replace('_', '-')}": f"simulate.{key}" for key in _PLAN.split()},
-    },
-}
+OLD_NAMES: Final[dict[str, dict[str, str]]] = defaultdict(dict)
+for _line in text_of("renamed.txt").splitlines():
+    _commands, _before, _now = _line.split()
+    for _command in _commands.split(","):
+        OLD_NAMES[_command][_before] = _now
 
 
 def renamed(args: Sequence[str]) -> tuple[list[str], list[str]]:

@@ -101,11 +101,12 @@ class RunMeta:
     @classmethod
     def from_rows(cls, rows: Iterable[tuple[str, str]], where: str | None = None) -> RunMeta:
         """The inverse of `to_rows`, without unknown keys and the keys WHERE. Raises RunError."""
-        stored = {key: value for key, value in rows if isinstance(value, str)}
-        missing = [f.name for f in fields(cls) if f.name not in stored and f.default is MISSING]
-        if missing:
-            raise RunError(f"the run has no {', '.join(missing)}", where=where, hint="fit it again")
-        values = {f.name: _read(str(f.type), stored[f.name]) for f in fields(cls) if f.name in stored}
+        stored, values = dict(rows), dict[str, Any]()
+        for fact in fields(cls):
+            if fact.name in stored:
+                values[fact.name] = _read(str(fact.type), stored[fact.name])
+            elif fact.default is MISSING:
+                raise RunError(f"the run has no {fact.name}", where=where, hint="fit it again")
         wrong = [name for name, value in values.items() if value is None]
         if not wrong:
             meta = cls(**values)

@@ -89,6 +89,10 @@ class Beside:
             f"{scaled}; correlation {self.correlation:.3f}{spread}",
         ]
 
+    def year_rows(self) -> list[tuple[str, int, str]]:
+        """By year: players rated, and the correlation."""
+        return [(str(one.year), one.players, f"{one.correlation:.2f}") for one in self.years]
+
 
 def read_beside(path: str, run: Run) -> Beside:
     """Read a table of `player,period,rating`, plain or packed.

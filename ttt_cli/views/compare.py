@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import PurePath
 from typing import Any, Final
 
-from ttt_cli.evaluate.compare import By, Comparison, Standing, SystemResult
+from ttt_cli.evaluate.compare import By, Comparison, Standing
 from ttt_cli.runs.meta import in_use
 from ttt_cli.systems.resolve import Resolved
 from ttt_cli.views.rows import Rows
@@ -40,7 +40,17 @@ def overall_rows(comparison: Comparison) -> Rows:
     `refitted_every` is empty for filters, columns of tuning for systems that were not tuned. Lost systems are last,
     with their name and the reason as `note`.
     """
-    rows = [(*_scores(one), *_facts(one.entry, comparison)) for one in comparison.overall()]
+    from ttt_cli.config.schema import flow
+
+    rows = []
+    for one in comparison.overall():
+        entry, tuned = one.entry, one.entry.tuned
+        used = in_use(entry.system.params.model_dump())
+        refitted = comparison.every if entry.kind == "smoothed" else None
+        tuning = (tuned.by, tuned.evaluations, tuned.seconds) if tuned else (None, None, None)
+        parameters = " ".join(f"{key}={flow(value)}" for key, value in used.items())
+        facts = _known(entry.log_evidence), entry.seconds, refitted, entry.converged
+        rows.append((*_scores(one), *facts, *tuning, parameters, entry.note))
     nothing = (None,) * (len(SCORES) + len(FACTS))
     rows += [(one.system.name, *nothing, one.reason) for one in comparison.lost]
     return Rows(("system", "kind", *SCORES, *FACTS), rows, tuple(title(comparison)), _DECIMALS, _UNSEEN)
@@ -150,23 +160,6 @@ def _scores(one: Standing) -> tuple[Any, ...]:
     losses = (_known(value) for value in (-one.scores.per_game, behind, error))
     games = _whole(one.scores.games)
     return one.entry.system.name, one.entry.kind, games, *losses, one.scores.brier, one.scores.accuracy
-
-
-def _facts(entry: SystemResult, comparison: Comparison) -> tuple[Any, ...]:
-    from ttt_cli.config.schema import flow
-
-    tuned = entry.tuned
-    return (
-        _known(entry.log_evidence),
-        entry.seconds,
-        comparison.every if entry.kind == "smoothed" else None,
-        entry.converged,
-        tuned.by if tuned else None,
-        tuned.evaluations if tuned else None,
-        tuned.seconds if tuned else None,
-        " ".join(f"{key}={flow(value)}" for key, value in in_use(entry.system.params.model_dump()).items()),
-        entry.note,
-    )
 
 
 def _whole(games: float) -> float | int:

@@ -2,16 +2,12 @@
 
 from importlib import import_module
 from threading import Thread
-from typing import Final
 
 from ttt_cli.runs.database import PUBLIC
 from ttt_cli.runs.lookup import Scale
 from ttt_cli.runs.meta import RunMeta, evidence_table
 from ttt_cli.runs.run import CURVES, CurveName, Run
 from ttt_cli.views.rows import Rows
-
-_SHOWN: Final = 12  # rows of a short table
-_STEPS: Final = (1, 2, 5, 10, 20, 50, 100)  # years
 
 
 def load_numpy_meanwhile(run: Run) -> None:
@@ -74,19 +70,6 @@ def curve_title(run: Run, name: CurveName) -> str:
 def across(name: CurveName) -> str:
     """Title of the horizontal axis of a curve."""
     return "years since the debut" if name == "career" else "year"
-
-
-def short_tables(run: Run) -> list[Rows]:
-    """Every curve of the run at round years."""
-    found = []
-    for name, columns in CURVES.items():
-        if every := run.curve(name):
-            span = every[-1][0] - every[0][0]
-            step = next((step for step in _STEPS if span / step < _SHOWN), _STEPS[-1])
-            kept = [row for row in every if row[0] % step == 0 or row is every[-1]]
-            title = f"{curve_title(run, name)}, {run.scale.unit}; all of it: `ttt export {name}`"
-            found.append(Rows(columns, kept, (title,), dict.fromkeys(columns[1:], 1)))
-    return found
 
 
 def model_line(meta: RunMeta) -> str:

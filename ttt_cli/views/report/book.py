@@ -434,23 +434,15 @@ def find_events(run: Run, played: PlayedGames, most: int) -> Events:
     events = []
     for at, ((year, name), folded, page) in enumerate(zip(chosen, fold_all(called), pages, strict=True)):
         entries, rows = span(columns["entry_starts"], at), span(starts, at)
-        kind = _exhibition(folded, columns["played"][entries], played.offset[order[rows]])
-        if kind:
+        # Blindfold games are an exhibition where one met several others; odds with a known handicap are none.
+        games_of = columns["played"][entries]
+        one_met_all = len(games_of) > 2 and 2 * games_of.max() == games_of.sum()
+        possible = {"blindfold": one_met_all, "odds": not played.offset[order[rows]].any()}
+        kinds = (kind for kind in EXHIBITIONS if possible.get(kind, True) and names_set(folded, kind))
+        if kind := next(kinds, ""):
             columns["performance"][entries] = np.nan
         events.append(Event(name, year, folded, int(games[at]), page, kind))
     return Events(events, of_game, order, starts, **columns)
-
-
-def _exhibition(folded: str, played: Array, offset: Array) -> str:
-    """The kind of exhibition by the event's name, as `data.filter.exclude` leaves them out; else empty.
-
-    `played`: games of each player in the event. Blindfold games are an exhibition where one player met several
-    others. Odds with a known handicap are no exhibition.
-    """
-    one_met_all = len(played) > 2 and 2 * played.max() == played.sum()
-    possible = {"blindfold": one_met_all, "odds": not offset.any()}
-    kinds = (kind for kind in EXHIBITIONS if possible.get(kind, True) and names_set(folded, kind))
-    return next(kinds, "")
 
 
 def _name(event: str, site: str) -> str:

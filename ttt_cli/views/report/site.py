@@ -60,7 +60,7 @@ def front_page(book: Book) -> str:
     return html.page(
         book.title, book.title, late, games, ones, *greatest,
         *(html.section(title.capitalize(), drawn) for title, drawn in pictures(run)),
-        html.section("Published ratings", *map(html.note, book.beside.words() if book.beside else ())),
+        html.section("Published ratings", html.part("published", book.beside) if book.beside else ""),
         html.section("Years", f'<ul class="years">{years}</ul>'),
         html.section("About the model", model, *notes),
         up="", facts=f"{run.meta.describe()}; {scale_note(run)}", named=book.title,
@@ -309,25 +309,20 @@ def new_folder(place: Path) -> Iterator[Write]:
             write(MARK, _MARK_TEXT)
             yield write
             _refuse_others(place)
-            _take_place(new, place)
+            try:
+                if place.exists():
+                    place.rename(place.with_name(f".{place.name}.{secrets.token_hex(4)}{_OLD}"))
+                new.rename(place)
+            finally:
+                _put_back(place)
         for old in _set_aside(place):
             shutil.rmtree(old, ignore_errors=True)
     except OSError as error:
         raise RunError(f"cannot be written: {error.strerror or error}", where=str(place)) from error
 
 
-def _take_place(new: Path, place: Path) -> None:
-    """Put `new` at `place`. An older folder is set aside under a name that is never swept."""
-    try:
-        if place.exists():
-            place.rename(place.with_name(f".{place.name}.{secrets.token_hex(4)}{_OLD}"))
-        new.rename(place)
-    finally:
-        _put_back(place)
-
-
 def _set_aside(place: Path) -> list[Path]:
-    """Older sites set aside by `_take_place`, sorted by name."""
+    """Older sites set aside, under names that are never swept, sorted."""
     return sorted(place.parent.glob(f".{place.name}.*{_OLD}"))
 
 
