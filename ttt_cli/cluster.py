@@ -300,13 +300,6 @@ class _Chain:
     done: int = 0
     deaths: int = 0
 
-    def over_after(self, outcome: Any) -> bool:
-        """Record what a worker sent of the next item; whether it ends the chain."""
-        if isinstance(outcome, StepReport):
-            return False
-        self.done, self.deaths = self.done + 1, 0
-        return isinstance(outcome, Exception) or self.done == len(self.items)
-
 
 def work_on(client: Client, worker: Worker[Any, Any], chains: Iterable[Sequence[Any]]) -> Found:
     """Run chains on a cluster, each as a task that Dask repeats when its worker is lost; cancel all at the end.
@@ -349,9 +342,11 @@ def work_on(client: Client, worker: Worker[Any, Any], chains: Iterable[Sequence[
                 follow(key)
             elif found[0] == chain.done:  # else another worker sent it already
                 position, outcome = found
-                if chain.over_after(outcome):
-                    del left[key]
-                    tasks.pop(key).cancel(force=True)
+                if not isinstance(outcome, StepReport):
+                    chain.done, chain.deaths = position + 1, 0
+                    if isinstance(outcome, Exception) or chain.done == len(chain.items):
+                        del left[key]
+                        tasks.pop(key).cancel(force=True)
                 yield chain.items[position], outcome
     except (OSError, CancelledError) as error:
         raise SetupError("the scheduler of the cluster does not answer any more") from error

@@ -168,9 +168,6 @@ class _Zsh(ZshComplete):
 class _Fish(FishComplete):
     source_template = text_of("completion.fish")
 
-    def format_completion(self, item: CompletionItem) -> str:
-        return f"{item.type},{item.value}" + (f"\t{' '.join(item.help.split())}" if item.help else "")
-
 
 SHELLS: Final[dict[str, tuple[type[ShellComplete], str]]] = {  # with the place of the script
     "bash": (_Bash, "~/.local/share/bash-completion/completions/ttt"),

@@ -93,8 +93,12 @@ def maximise(function: Function, begin: Array, low: Array, high: Array) -> Optim
             reached = False
         if reached or not ended:
             break
-        if upwards:
-            search.leap(free, curvature)
+        if upwards:  # along the most convex direction, doubling the step while the value rises
+            way = np.zeros(n)
+            way[free] = np.linalg.eigh(curvature)[1][:, 0]
+            way *= math.copysign(LEAP, way @ search.best.gradient)
+            while (point := search.evaluate(search.best.at + way)) and point is search.best:
+                way *= 2.0
         if not search.best.value > before + GAIN:
             break
     return Optimum(start, search.best, reached, side, covariance, distance, flat)
@@ -107,7 +111,7 @@ class _Search:
         self._function, self._low, self._high = function, low, high
         self.best, self._left, self.undefined = start, MOST, 0
 
-    def _evaluate(self, at: Array) -> FunctionValue | None:
+    def evaluate(self, at: Array) -> FunctionValue | None:
         """Value at a point, None where it is undefined."""
         point = self._function(np.clip(at, self._low, self._high))
         if point and point.value > self.best.value:
@@ -140,7 +144,7 @@ class _Search:
             if not self._left:
                 raise StopIteration
             self._left -= 1
-            point = self._evaluate(at)
+            point = self.evaluate(at)
         if point is None:
             self.undefined += 1
             fall = float(np.abs(self.best.gradient) @ np.abs(at - self.best.at))
@@ -154,20 +158,12 @@ class _Search:
         for i in free:
             step = np.zeros(len(centre))
             step[i] = DIFFERENCE
-            below, above = self._evaluate(centre - step), self._evaluate(centre + step)
+            below, above = self.evaluate(centre - step), self.evaluate(centre + step)
             if below is None or above is None:
                 return None
             rows.append((below.gradient[free] - above.gradient[free]) / (above.at[i] - below.at[i]))
         found = np.array(rows)
         return np.asarray(0.5 * (found + found.T))
-
-    def leap(self, free: NDArray[np.intp], curvature: Array) -> None:
-        """Move along the most convex direction, doubling the step while the value rises."""
-        way = np.zeros(len(self.best.at))
-        way[free] = np.linalg.eigh(curvature)[1][:, 0]
-        way *= math.copysign(LEAP, way @ self.best.gradient)
-        while (point := self._evaluate(self.best.at + way)) and point is self.best:
-            way *= 2.0
 
     def correct(self, free: NDArray[np.intp], inverse: Array) -> float:
         """Take Newton steps from the best point; return the remaining distance, standard errors."""
@@ -178,7 +174,7 @@ class _Search:
                 break
             at = before.at.copy()
             at[free] += inverse @ gradient
-            self._evaluate(at)
+            self.evaluate(at)
             if self.best is before:
                 break
         return distance

@@ -27,20 +27,11 @@ from ttt_cli.systems import ttt
 
 
 class Plan(ttt.Params):
-    """What to simulate: the parameters of TTT, and who plays when and whom; skills in points, times in years.
+    """What to simulate: the parameters of TTT, and who plays when and whom (docs/simulation.md); points and years.
 
-    Time: calendar years from `first_year`. Games and new players of year t are proportional to exp(`expansion` t). The
-    length of a career is geometric with mean `career_years`, cut at the end; the first two players enter in the first
-    year.
-
-    Skills: N(`prior_mean` + m(t), `prior_sd`^2) in a player's first year, then a random walk along the career curve
-    (docs/models/careers.md), constant within a year. m(t) = `newcomers_slope` t + `newcomers_wave`
-    sin(2 pi t / `newcomers_wave_years`) + a random walk with sd `prior_mean_drift`.
-
-    Pairings: players belong to one of `clusters` and have a log-normal activity. Opponents are drawn by activity from
-    one cluster, or with probability `mixing` from all. With `opponents_sd` an opponent who differs by d is accepted
-    with probability exp(-(d / `opponents_sd`)^2 / 2), after 20 refusals the nearest of them is; d is a difference of
-    skill or of a rating by the results so far (`opponents_by`).
+    Games and new players of year t are proportional to exp(`expansion` t), the length of careers is geometric. The mean
+    of newcomers is `prior_mean` + `newcomers_slope` t + `newcomers_wave` sin(2 pi t / `newcomers_wave_years`) + a walk
+    with sd `prior_mean_drift`. Activity is log-normal; after 20 refusals the nearest opponent is taken.
     """
 
     players: int = Field(default=2000, ge=2, le=2**31 - 1)

@@ -38,20 +38,6 @@ _SKILLS: Final = """
 SELECT period, mean FROM skills WHERE player = ? AND (period = ? OR split_part(period, '-', 1) = ?)
 ORDER BY period_number DESC LIMIT 1
 """
-_SHORT_FORMS: Final = [  # first names with their short forms and transliterations
-    set(names.split())
-    for names in (
-        "robert bob bobby rob", "mikhail mihail michail misha", "garry gary garri", "alexander aleksandr alex sasha",
-        "vladimir vlad volodya", "viktor victor", "viswanathan vishy", "sergey sergei", "evgeny evgeni evgenij",
-        "anatoly anatoli anatolij", "yuri juri jury yury", "maxim maksim max", "nikolai nikolay kolya",
-        "william bill will willy", "edward eduard ed eddie", "james jim jimmy", "thomas tom", "michael mike",
-        "nicholas nick", "richard dick rick", "samuel sam sammy", "joseph josef joe", "charles charlie",
-        "henry harry", "john johnny jack", "daniel dan danny", "david dave", "steven stephen steve",
-        "anthony tony", "leonard len", "peter pete", "kenneth ken", "donald don", "arthur art", "jonathan jon",
-        "christopher chris", "benjamin ben", "frederick fred", "lawrence larry", "patrick pat", "timothy tim",
-        "elizabeth liz", "susan susie zsuzsa zsuzsanna", "katherine kate", "margaret maggie",
-    )
-]  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -113,7 +99,11 @@ def find_player(query: Query, name: str) -> Found:
     ):
         if candidates := _select(query, where, [value]):
             return _decide(name, candidates)
-    forms = {word: {word}.union(*(group for group in _SHORT_FORMS if word in group)) for word in words}
+    from importlib.resources import files
+
+    lines = (files("ttt_cli.runs") / "short_forms.txt").read_text(encoding="utf-8").splitlines()
+    groups = [set(line.split()) for line in lines]
+    forms = {word: {word}.union(*(group for group in groups if word in group)) for word in words}
     sharing = _select(query, f"list_has_any({_WORDS}, ?)", [sorted(set().union(*forms.values()))])
     for allowed, cut in (({}, False), (forms, False), (forms, True)):
         if candidates := [one for one in sharing if _fits(words, one, allowed, cut=cut)]:

@@ -69,20 +69,6 @@ class Person(NamedTuple):
     page: str | None = None
 
 
-class YearlySkills(NamedTuple):
-    """Skills at the end of a year and games in it, by player (`id`), then year; NaN sds where there are none.
-
-    `starts`: the first row of each player, and the number of rows.
-    """
-
-    starts: Places
-    id: Ids
-    year: Ids
-    mean: Array
-    sd: Array
-    games: Array
-
-
 @dataclass(frozen=True)
 class Ranking:
     """Who was eligible in the last period of a year, by descending mean: arrays of shape (players,).
@@ -125,10 +111,11 @@ def rankings(run: Run, limits: Eligible, everybody: Sequence[Person]) -> tuple[d
 class Book:
     """The data of a site; players are numbers in the run's names, events are those of `events.all`.
 
-    `remark`: how probabilities of being the strongest were computed. `all_years`: years that have a page, from the
-    first game to the last period of the run. `sides`: labels of the first side, the second side and neutral ground:
-    their initials, if these differ. `event_names`: as HTML; last, a dash for no event. `spellings`: those that were
-    united with a player's name. `number`: of each player by name.
+    `remark`: how probabilities of being the strongest were computed. `years`: skills at the end of a year and games in
+    it, by player (`id`), then year, NaN sds where there are none; `year_starts`: the first row of each player, and the
+    number of rows. `all_years`: years that have a page, from the first game to the last period of the run. `sides`:
+    labels of the first side, the second side and neutral ground: their initials, if these differ. `event_names`: as
+    HTML; last, a dash for no event. `spellings`: those united with a player's name. `number`: of each player by name.
     """
 
     def __init__(
@@ -145,10 +132,9 @@ class Book:
         self.people = [one._replace(page=page) for one, page in zip(everybody, pages, strict=True)]
         self.number = {one.name: at for at, one in enumerate(self.people)}
         self.rankings, self.remark = rankings(run, limits, everybody)
-        years = run.arrays(_SKILLS)
-        starts = np.searchsorted(years["id"], np.arange(len(everybody) + 1))
-        self.years = YearlySkills(starts, **years)
-        self.has_sd = not np.isnan(self.years.sd).any()
+        self.years = run.arrays(_SKILLS)
+        self.year_starts = np.searchsorted(self.years["id"], np.arange(len(everybody) + 1))
+        self.has_sd = not np.isnan(self.years["sd"]).any()
         self.events = events = find_events(run, played, most)
         self.event_names = [*(text(event.name) for event in events.all), "–"]
         self.events_in: dict[int, list[int]] = defaultdict(list)
@@ -160,7 +146,7 @@ class Book:
         self.sides = [*side_names(run), NEUTRAL_SIDE]
         if len(initials := {name[0].upper(): name for name in self.sides}) == len(self.sides):
             self.sides = [*initials]
-        known = [*played.year[[0, -1]].tolist(), *self.years.year[:1].tolist(), *self.rankings]
+        known = [*played.year[[0, -1]].tolist(), *self.years["year"][:1].tolist(), *self.rankings]
         self.all_years = list(range(min(known), max(known) + 1))
         self.players: Callable[[str], list[str]] = cache(partial(_links, self.people))
         self.occasions: Callable[[str], list[str]] = cache(partial(_links, events.all))
@@ -389,14 +375,9 @@ class Events:
     `of_game`, shape (games,), is the event of each game, -1 for none; `games` all others by event, those of event k
     from `starts[k]` to `starts[k + 1]`. Entries, one per event and player, are by event, most points first, from
     `entry_starts[k]` to `entry_starts[k + 1]`; `entry_of`, shape (sides,), is the entry of each side in
-    `PlayedGames.by_player`, -1 for none. Exhibitions have no performance:
-
-    | name | unit | |
-    |---|---|---|
-    | player | | number in the run's names |
-    | played, points, expected | games | played, scored, and expected of the model |
-    | performance | points of the run | the skill at which the points would be what is expected, else NaN |
-    | rank | | place in the event, equal points sharing one |
+    `PlayedGames.by_player`, -1 for none. `player`: number in the run's names. `played`, `points`, `expected`: games
+    played, scored, and expected of the model. `performance`: the skill at which the points would be what is expected,
+    points of the run; NaN where there is none, and for exhibitions. `rank`: equal points share one.
     """
 
     all: list[Event]

@@ -45,9 +45,9 @@ def _career(book: Book, player: int, sides: Sides) -> list[str]:
     Nothing of a few games in years without a rank.
     """
     one, years, beside = book.people[player], book.years, book.beside
-    rows = span(years.starts, player)
+    rows = span(book.year_starts, player)
     year, mean, sd, games = (
-        column[rows].tolist() for column in (years.year, years.mean, years.sd, years.games)
+        column[rows].tolist() for column in (years["year"], years["mean"], years["sd"], years["games"])
     )
     ranks = [book.rankings[at].rank.get(player) if at in book.rankings else None for at in year]
     if len(sides.game) <= FEW_GAMES and not any(ranks):
@@ -156,7 +156,13 @@ def event_subject(book: Book, at: int) -> Subject:
     across = _crosstable(book, at, games)
     facts = counted(len(games), "game") + (f"; {event.kind}: no performance" if event.kind else "")
     year = html.turn(html.link(f"../years/{event.year}.html", str(event.year)))
-    content, listed = [year, _standings(book, at, across)], () if across else _game_rows(book, games)
+    played, names = book.played, book.player_fields("../players/")
+    listed = []
+    for game in [] if across else games:
+        cells = [html.field(played.texts[played.round[game]]), html.within(played.dates[game], event.year)]
+        cells += [names[played.white[game]], names[played.black[game]], _both(played.outcome[game])]
+        listed.append("\t".join([*cells, html.share(played.expected(game))]))
+    content = [year, _standings(book, at, across)]
     return Subject(event.page or "", event.title, facts, content, "rounds", listed, event.year)
 
 
@@ -167,9 +173,9 @@ def _standings(book: Book, at: int, across: dict[str, list[str]]) -> str:
     rows = slice(rows.start, min(rows.stop, rows.start + _STANDINGS))
     skills = []
     for player in events.player[rows]:
-        own = span(years.starts, player)
-        place = own.start + int(np.searchsorted(years.year[own], events.all[at].year))
-        skills.append(years.mean[place] if place < own.stop else None)
+        own = span(book.year_starts, player)
+        place = own.start + int(np.searchsorted(years["year"][own], events.all[at].year))
+        skills.append(years["mean"][place] if place < own.stop else None)
     table = {
         "#place": map(str, events.rank[rows]),
         "player": [links[player] for player in events.player[rows]],
@@ -206,15 +212,6 @@ def _crosstable(book: Book, at: int, games: list[int]) -> dict[str, list[str]]:
         str(place): ["·" if one == other else results(one, other) for one in players]
         for place, other in enumerate(players, 1)
     }
-
-
-def _game_rows(book: Book, games: list[int]) -> Iterator[str]:
-    """The games of an event; the links are in the standings."""
-    played, names, texts = book.played, book.player_fields("../players/"), book.played.texts
-    for game in games:
-        cells = [html.field(texts[played.round[game]]), html.within(played.dates[game], played.year[game])]
-        cells += [names[played.white[game]], names[played.black[game]], _both(played.outcome[game])]
-        yield "\t".join([*cells, html.share(played.expected(game))])
 
 
 def _both(outcome: int) -> str:
@@ -284,13 +281,13 @@ def moved(rank: int, before: int | None, *, new: bool) -> str:
 
 def _newcomers(book: Book, year: int) -> str:
     years, links = book.years, book.players("../players/")
-    rows = np.flatnonzero(years.year == year)
-    new = rows[[book.people[player].first == year for player in years.id[rows]]]
-    shown = new[np.argsort(-years.mean[new], kind="stable")][:_NEW]
+    rows = np.flatnonzero(years["year"] == year)
+    new = rows[[book.people[player].first == year for player in years["id"][rows]]]
+    shown = new[np.argsort(-years["mean"][new], kind="stable")][:_NEW]
     table = {
-        "player": [links[player] for player in years.id[shown]],
-        "#skill": map(html.skill, years.mean[shown].tolist(), years.sd[shown].tolist()),
-        "#games": map(html.number, years.games[shown].tolist()),
+        "player": [links[player] for player in years["id"][shown]],
+        "#skill": map(html.skill, years["mean"][shown].tolist(), years["sd"][shown].tolist()),
+        "#games": map(html.number, years["games"][shown].tolist()),
     }
     return html.table("newcomers", table) + html.rest(len(new) - len(shown))
 

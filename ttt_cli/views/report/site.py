@@ -218,10 +218,10 @@ def history_scripts(book: Book) -> Iterator[tuple[str, str]]:
     for start in range(0, len(book.people), _TOGETHER):
         some = {}
         for player in range(start, min(start + _TOGETHER, len(book.people))):
-            rows = span(years.starts, player)
-            shown = (years.mean, *([years.sd] if book.has_sd else []), years.games)
+            rows = span(book.year_starts, player)
+            shown = (years["mean"], *([years["sd"]] if book.has_sd else []), years["games"])
             mean, *sd, games = ([html.short(value) for value in column[rows].tolist()] for column in shown)
-            first = years.year[rows].tolist()[0]
+            first = years["year"][rows].tolist()[0]
             sides = book.played.of(player)
             others, _, _, *record, _, _ = sides.sums(sides.opponent)
             against = zip(others.tolist(), *record, strict=True)
