@@ -27,7 +27,6 @@ from ttt_cli.evaluate.grid import (
     good_enough,
     grid_points,
     make_chains,
-    open_ends,
     params_key,
     parse_axes,
 )
@@ -181,13 +180,6 @@ def test_whole_numbers_stay_whole(tmp_path: Path) -> None:
     assert all(isinstance(point.asked["seed"], int) for point in grid.points[1:])
     with pytest.raises(ConfigError, match="seed"):
         evidence_grid(run, "seed=0.5/1")
-
-
-def test_ends_that_the_model_closes_are_known() -> None:
-    resolved = configure()
-    assert open_ends(resolved, Axis("tau", (0.0, 60.0))) == (False, True)
-    assert open_ends(resolved, Axis("tau", (1.0, 60.0))) == (True, True)
-    assert open_ends(resolved, Axis("prior_mean", (0.0, 1200.0))) == (True, True)
 
 
 @given(st.integers(1, 300))

@@ -23,7 +23,7 @@ from ttt_cli.support.arrays import rounded
 from ttt_cli.support.errors import ConfigError, suggested
 from ttt_cli.support.progress import SILENT, Progress
 from ttt_cli.systems import registry
-from ttt_cli.systems.resolve import Resolved, accepted, numeric_params, resolve, with_overrides
+from ttt_cli.systems.resolve import Resolved, numeric_params, resolve, with_overrides
 from ttt_cli.timeline import Timeline, build_timeline
 from ttt_cli.work import available_cores, run_chains
 
@@ -106,15 +106,11 @@ PAUSE: Final = 0.5  # seconds at least between two times that points are stored
 
 @dataclass(frozen=True)
 class EvidenceGrid:
-    """Evidence at every combination of the axes' values; `known`: number of points that were already stored.
-
-    `open_ends`: for each axis, whether the model accepts values below its first and above its last one.
-    """
+    """Evidence at every combination of the axes' values; `known`: number of points that were already stored."""
 
     axes: tuple[Axis, ...]
     points: tuple[EvidencePoint, ...]
     known: int
-    open_ends: Mapping[str, tuple[bool, bool]]
 
     @property
     def keys(self) -> tuple[str, ...]:
@@ -205,8 +201,7 @@ def evidence_grid(
                 keep(point)
                 found[point.point] = point
                 bar.advance(1, f"log-evidence {point.log_evidence:.1f}")
-    ends = {axis.key: open_ends(resolved, axis) for axis in axes}
-    return EvidenceGrid(axes, tuple(found[params_key(params)] for params in points), known, ends)
+    return EvidenceGrid(axes, tuple(found[params_key(params)] for params in points), known)
 
 
 def grid_points(resolved: Resolved, axes: Sequence[Axis]) -> list[Params]:
@@ -247,12 +242,6 @@ def good_enough(point: EvidencePoint | None, solver: SolverConfig) -> bool:
     if point.remaining_error <= solver.tol:
         return point.converged
     return not point.converged and point.sweeps >= solver.max_sweeps
-
-
-def open_ends(resolved: Resolved, axis: Axis) -> tuple[bool, bool]:
-    """Whether the model accepts values below and above those of the axis."""
-    low, high = math.nextafter(axis.values[0], -math.inf), math.nextafter(axis.values[-1], math.inf)
-    return accepted(resolved, {axis.key: low}) is not None, accepted(resolved, {axis.key: high}) is not None
 
 
 @contextmanager

@@ -33,7 +33,6 @@ _DIGITS: Final = 18
 _RESULT: Final = ("log_evidence", "converged", "sweeps", "remaining_error")
 INSERT: Final = "INSERT OR REPLACE INTO {table} VALUES (?, ?, ?, ?, ?, ?)"
 _FLAGS: Final = sum(getattr(os, name, 0) for name in ("O_NOFOLLOW", "O_NONBLOCK", "O_BINARY"))
-_COLUMNS: Final = 6
 SWITCHES: Final[
     dict[str, tuple[str, ...]]
 ] = {  # parameters without effect at 0, and those that depend on them
@@ -296,8 +295,7 @@ def _lines(path: Path) -> Iterator[tuple[str, Row]]:
                 with suppress(ValueError, TypeError, RecursionError):
                     basis, *row = json.loads(line)
                     EvidencePoint.from_row(tuple(row))
-                    if len(row) == _COLUMNS:
-                        yield basis, tuple(row)
+                    yield basis, tuple(row)
 
 
 def in_use(params: Mapping[str, Any]) -> dict[str, Any]:

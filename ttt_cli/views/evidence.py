@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations
 from typing import TYPE_CHECKING, Any, Final
@@ -110,14 +110,10 @@ Place = tuple[float, ...]
 
 @dataclass(frozen=True)
 class Surface:
-    """The evidence over a grid: `points` by their values on the axes, in order.
-
-    `edges`: directions in which the maximum may lie outside the grid, as `beta above 600`.
-    """
+    """The evidence over a grid: `points` by their values on the axes, in order."""
 
     keys: tuple[str, ...]
     points: Mapping[Place, EvidencePoint]
-    edges: tuple[str, ...] = ()
 
     @cached_property
     def ticks(self) -> tuple[tuple[float, ...], ...]:
@@ -148,9 +144,10 @@ class Surface:
     @property
     def remarks(self) -> Iterator[str]:
         """Warnings: the best point is on an edge, or points did not converge."""
-        if self.edges:
-            yield "the best point lies on the edge of the grid"
-            yield f"hint: try {', '.join(self.edges)}"
+        ends = zip(self.keys, self.ticks, self.best, strict=True)
+        edges = [f"{key} {at:g}" for key, ticks, at in ends if len(ticks) > 1 and at in (ticks[0], ticks[-1])]
+        if edges:
+            yield f"the best point lies on the edge of the grid: {', '.join(edges)}"
         if self.missed:
             yield f"{self.missed:,} of {len(self.points):,} points did not converge"
 
@@ -181,16 +178,8 @@ def computed_surface(
 
 def evidence_surface(grid: EvidenceGrid) -> Surface:
     """Lay the points of a grid out along its axes."""
-    points = dict(sorted((tuple(point.params[key] for key in grid.keys), point) for point in grid.points))
-    surface = Surface(grid.keys, points)
-    edges = []
-    for axis, value in zip(grid.axes, surface.best, strict=True):
-        lower, higher = grid.open_ends[axis.key]
-        if len(axis.values) > 1 and lower and value == axis.values[0]:
-            edges.append(f"{axis.key} below {value:g}")
-        if len(axis.values) > 1 and higher and value == axis.values[-1]:
-            edges.append(f"{axis.key} above {value:g}")
-    return replace(surface, edges=tuple(edges))
+    points = ((tuple(point.params[key] for key in grid.keys), point) for point in grid.points)
+    return Surface(grid.keys, dict(sorted(points, key=lambda one: one[0])))
 
 
 def surface_rows(surface: Surface) -> Rows:
