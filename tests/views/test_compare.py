@@ -18,9 +18,9 @@ from ttt_cli.timeline import build_timeline
 from ttt_cli.views.compare import (
     calibration_rows,
     group_rows,
-    long_rows,
     note_lines,
     overall_rows,
+    shown_rows,
     tuned_config,
     tuning_lines,
 )
@@ -87,7 +87,7 @@ def test_groups_and_bins() -> None:
 
 
 def test_one_table_for_other_programs() -> None:
-    rows = long_rows(PAIR, ["decade"], calibrated=True)
+    (rows,) = shown_rows(PAIR, ["decade"], calibrated=True, apart=False)
     found = dicts(rows)
     assert rows.columns[:4] == ("system", "kind", "by", "group")
     assert [(row["by"], row["group"]) for row in found[:3]] == [
@@ -118,7 +118,7 @@ def test_tuning_is_told_and_gives_configs_that_read_back() -> None:
 def test_a_lost_system_has_a_row_that_says_so() -> None:
     lost = Lost(entry("gone", 0.5).system, "too large", "try less")
     found = replace(comparison(entry("a", 0.5, note="no log-evidence: why")), lost=(lost,))
-    for rows in (overall_rows(found), long_rows(found, ["decade"], calibrated=True)):
+    for rows in (overall_rows(found), *shown_rows(found, ["decade"], calibrated=True, apart=False)):
         gone = [row for row in dicts(rows) if row["system"] == "gone"]
         assert len(gone) == 1
         assert gone[0].pop("note") == "too large"

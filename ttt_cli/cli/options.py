@@ -8,15 +8,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import click
 
-from ttt_cli.cli.console import (
-    FORMATS,
-    check_place,
-    default_format,
-    emit,
-    report_run,
-    say,
-    voice,
-)
+from ttt_cli.cli.console import FORMATS, check_place, default_format, emit, report_run, say, voice
 from ttt_cli.reading.reports import EVENT_SETS
 
 if TYPE_CHECKING:

@@ -23,10 +23,7 @@ _OWN = "simulate."  # keys of the plan that have no option
 @click.option("--seed", type=int, help="Random seed; default 0.")
 @click.option("-o", "--output", metavar="FILE", help="CSV, or PGN by its name; - stdout; default games.csv.")
 @click.option(
-    "--truth",
-    type=Path,
-    metavar="FILE",
-    help="File of the true skills, CSV; default NAME.skills.csv.",
+    "--truth", type=Path, metavar="FILE", help="File of the true skills, CSV; default NAME.skills.csv."
 )
 def command(
     config: str | None, overrides: tuple[str, ...], years: str | None, output: str | None, truth: Path | None,

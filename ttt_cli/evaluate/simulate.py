@@ -148,12 +148,10 @@ _ACTIVITY: Final = 1.0  # sd of the logarithm of how often a player plays
 
 @dataclass(frozen=True)
 class Simulated:
-    """An artificial history.
+    """An artificial history: `date` (days since 1970-01-01), players from 0, White's `outcome` of each game, by time.
 
-    Per game, in time order: `date` (days since 1970-01-01; the middle of the year when only years are given
-    out), `white`, `black` (players from 0), `outcome` (White's: 0 loss, 1 draw, 2 win).
-    The truth, per player and year of the career, by player, then year: `player`, `year`, `skill` (points); and per year
-    of the history: `margin` of draws between players of its level, and `newcomers` mean skill, points.
+    The truth by player, then year of the career: `player`, `year`, `skill` (points); by year of the history: draw
+    `margin` between players of its level, and `newcomers` mean skill.
     """
 
     plan: Plan

@@ -26,11 +26,26 @@ _UNSEEN: Final = frozenset({"games", *FACTS[2:]})  # stands above the table, bel
 
 
 def shown_rows(comparison: Comparison, bys: Sequence[By], calibrated: bool, *, apart: bool) -> list[Rows]:
-    """The table of the systems and those by group: several tables if `apart`, else one."""
-    if (bys or calibrated) and not apart:
-        return [long_rows(comparison, bys, calibrated)]
-    more = [group_rows(comparison, by) for by in bys]
-    return [overall_rows(comparison), *more, *[calibration_rows(comparison)] * calibrated]
+    """The table of the systems and those by group, several if `apart`.
+
+    Else they are one for other programs, with columns `by` (`all`, decade, ...) and `group`; others may be empty.
+    """
+    parts = [("all", overall_rows(comparison)), *((by, group_rows(comparison, by)) for by in bys)]
+    if calibrated:
+        parts.append(("calibration", calibration_rows(comparison)))
+    if apart or len(parts) == 1:
+        return [part for _, part in parts]
+    columns = ("system", "kind", *GROUPS, *SCORES, *BINS, *FACTS)
+    kinds: dict[str, str | None] = {one.system.name: None for one in comparison.lost}
+    kinds |= {entry.system.name: entry.kind for entry in comparison.entries}
+    rows = []
+    for by, part in parts:
+        for row in part.rows:
+            values = dict(zip(part.columns, row, strict=True))
+            values["group"] = values.get("group") or values.pop("expected", "all")
+            values |= {"by": by, "kind": kinds[values["system"]]}
+            rows.append(tuple(values.get(column) for column in columns))
+    return [Rows(columns, rows)]
 
 
 def overall_rows(comparison: Comparison) -> Rows:
@@ -70,26 +85,6 @@ def calibration_rows(comparison: Comparison) -> Rows:
         for one in bins
     ]
     return Rows(("system", "expected", "games", *BINS), rows, ("calibration of White's score",), _DECIMALS)
-
-
-def long_rows(comparison: Comparison, bys: Sequence[By], calibrated: bool) -> Rows:
-    """All of these in one table for other programs, with columns `by` (`all`, decade, ...) and `group`; others may be
-    empty.
-    """
-    columns = ("system", "kind", *GROUPS, *SCORES, *BINS, *FACTS)
-    parts = [("all", overall_rows(comparison)), *((by, group_rows(comparison, by)) for by in bys)]
-    if calibrated:
-        parts.append(("calibration", calibration_rows(comparison)))
-    kinds: dict[str, str | None] = {one.system.name: None for one in comparison.lost}
-    kinds |= {entry.system.name: entry.kind for entry in comparison.entries}
-    rows = []
-    for by, part in parts:
-        for row in part.rows:
-            values = dict(zip(part.columns, row, strict=True))
-            values["group"] = values.get("group") or values.pop("expected", "all")
-            values |= {"by": by, "kind": kinds[values["system"]]}
-            rows.append(tuple(values.get(column) for column in columns))
-    return Rows(columns, rows)
 
 
 def title(comparison: Comparison) -> Iterator[str]:

@@ -36,8 +36,7 @@ SCORED: Final = "it is judged by what it predicts: `ttt evidence --scores`, `ttt
 def naive_log_evidence(games: float, draw_share: float) -> float:
     """log-evidence, in nats, of the model that always predicts the observed share of draws, the rest halved.
 
-    TTT paper, section 4: this is the exact sum of log probabilities. For the paper's 3,505,366 games with 30.3 %
-    draws it is -3,843,663; the paper prints -4,228,005 and mentions leakage in its approximate inference. `games` may
+    The exact sum of log probabilities (TTT paper, section 4, which prints that of approximate inference). `games` may
     be weighted; 0 without games.
     """
     drawn = games * draw_share

@@ -53,11 +53,8 @@ _CHUNK: Final = 1 << 17  # numbers worked on at a time
 class Contest(NamedTuple):
     """The strongest players of a period by descending mean, points: those to show, and the candidates for `p_best`.
 
-    | name | shape | |
-    |---|---|---|
-    | players, mean, sd, p | (players,) | p: the probability of being the strongest, empty until it is computed |
-    | candidates | (candidates,) | their indices among the players |
-    | x, below | (steps,) | points, and the log probability that all other players are below x |
+    `p`: the probability of being the strongest, empty until it is computed. `candidates`: their indices among the
+    players. `x`, `below`, (steps,): points, and the log probability that all other players are below x.
     """
 
     number: int

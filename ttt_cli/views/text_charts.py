@@ -9,12 +9,7 @@ LEAST_WIDTH: Final = 40
 
 
 def chart(
-    mean: Sequence[float],
-    sd: Sequence[float],
-    ends: tuple[str, str],
-    *,
-    width: int = 80,
-    height: int = 12,
+    mean: Sequence[float], sd: Sequence[float], ends: tuple[str, str], *, width: int = 80, height: int = 12
 ) -> list[str]:
     """Lines of text: `mean` as a line of Braille dots, mean +- sd shaded, values on the left.
 

@@ -23,15 +23,7 @@ from ttt_cli.views.beside import Beside
 from ttt_cli.views.evidence import Surface, stored_surface
 from ttt_cli.views.figures import spec as vega
 from ttt_cli.views.figures.spec import CurvePoint, Curves, Records, Spec
-from ttt_cli.views.rankings import (
-    CHALLENGES,
-    Eligible,
-    Leader,
-    eligible,
-    leaders,
-    leads_of,
-    number_ones,
-)
+from ttt_cli.views.rankings import CHALLENGES, Eligible, Leader, eligible, leaders, leads_of, number_ones
 from ttt_cli.views.run import across, axis_title, curve_title, side_names
 from ttt_cli.views.strongest import LEAST, OTHERS
 from ttt_cli.views.versus import TAKEN
