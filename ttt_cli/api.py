@@ -24,7 +24,7 @@ from ttt_cli.systems import registry
 from ttt_cli.systems.resolve import Resolved, for_games, resolve
 from ttt_cli.timeline import build_timeline
 from ttt_cli.updating import Extended, add_games, start_from, update_config
-from ttt_cli.views.rankings import SEED, eligible, ranking
+from ttt_cli.views.rankings import SEED, eligible, leader_rows, ranking
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -151,8 +151,6 @@ def leaders(run: Run | str | os.PathLike[str], *, seed: int = SEED, **limits: An
     """The number one of every period, as in `ttt top --leaders --each`: a pandas DataFrame; `seed`, `limits` as in
     `top`.
     """
-    from ttt_cli.views.rankings import leader_rows
-
     opened = _opened(run)
     return _frame(leader_rows(opened, eligible(opened, **limits), seed))
 

@@ -4,12 +4,12 @@ import os
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, BinaryIO, Final, cast
+from typing import Any, BinaryIO, Final, cast
 
 import numpy as np
 
 from ttt_cli.config.load import Document, KeyPath, override, refuse_overrides
-from ttt_cli.config.schema import DataConfig
+from ttt_cli.config.schema import DataConfig, Period
 from ttt_cli.fitted import Chain, Fit, Line, Status
 from ttt_cli.games.players import Aliases, find_mentions, identify, read_aliases
 from ttt_cli.games.read import read_games
@@ -24,9 +24,6 @@ from ttt_cli.support.errors import ConfigError, DataError
 from ttt_cli.support.progress import SILENT, Progress
 from ttt_cli.systems.resolve import Resolved, resolve
 from ttt_cli.timeline import Timeline
-
-if TYPE_CHECKING:
-    from ttt_cli.config.schema import Period
 
 Source = str | os.PathLike[str] | BinaryIO
 
@@ -72,15 +69,13 @@ def update_config(run: Run, overrides: Sequence[str] = ()) -> Resolved:
 class Extended:
     """All games, and the `added` ones with their own report and the players of both.
 
-    `repeats` counts added records that seem to repeat an earlier game, `repeats_dropped` is whether they were left
-    out. With `aliases_changed` the alias file differs from that of the earlier reading; names united then stay
-    united.
+    `repeats` counts added records that seem to repeat an earlier game. With `aliases_changed` the alias file differs
+    from that of the earlier reading; names united then stay united.
     """
 
     games: Games
     added: Games
     repeats: int
-    repeats_dropped: bool
     aliases_changed: bool = False
 
 
@@ -158,7 +153,7 @@ def extend_games(old: Games, new: Games, data: DataConfig = _DEFAULT) -> Extende
     part["source_file"] = part["source_file"] - np.int32(n_old_files)
     report = ReadReport(tuple(files[n_old_files:]), tuple(problems[1]), now)
     added = Games(**part, players=games.players, report=report, spellings=tuple(further))
-    return Extended(games, added, len(np.unique(record[repeated])), data.filter.dedupe, changed)
+    return Extended(games, added, len(np.unique(record[repeated])), changed)
 
 
 def _rows(columns: dict[str, Any], rows: Mask | Places) -> dict[str, Any]:
@@ -225,7 +220,7 @@ def start_from(run: Run, timeline: Timeline) -> Fit:
     player, number = of_node[known], timeline.node_period[known].astype(np.int64)
     if timeline.period != meta.period:  # the period of the run around the middle
         days = (year_of(number + 0.5, timeline.period) - 1970.0) * DAYS_PER_YEAR
-        number = period_of(days.astype(np.int32), cast("Period", meta.period)).astype(np.int64)
+        number = period_of(days.astype(np.int32), cast(Period, meta.period)).astype(np.int64)
     count = np.array([count for _, count in players], np.int64)
     end = np.cumsum(count)
     number = np.clip(number, begin[(end - count)[player]], until[end[player] - 1] - 1)

@@ -58,19 +58,21 @@ OnLost = Callable[[Any, Exception], object]  # (item, what ended it)
 Found = Generator[tuple[Any, Any], None, None]
 Engine = Callable[[Worker[Any, Any], Iterable[Sequence[Any]]], Found]  # does chains elsewhere
 
-_listener: ContextVar[Listener | None] = ContextVar("listener", default=None)
-_end_if_unwanted: ContextVar[Callable[[], object] | None] = ContextVar("end_if_unwanted", default=None)
+# Who listens to reports of a step, and the check whether its result is wanted
+_watching: ContextVar[tuple[Listener | None, Callable[[], object] | None]] = ContextVar(
+    "watching", default=(None, None)
+)
 
 
 def report(message: object) -> None:
     """Send a picklable message from a step to the caller."""
-    if listener := _listener.get():
+    if listener := _watching.get()[0]:
         listener(message)
 
 
 def end_if_unwanted() -> None:
     """Raise Unwanted if the result is no longer wanted; long steps call this regularly."""
-    if look := _end_if_unwanted.get():
+    if look := _watching.get()[1]:
         look()
 
 
@@ -90,12 +92,11 @@ class Reporting:
 @contextmanager
 def watched(listener: Listener, look: Callable[[], object] | None = None) -> Iterator[None]:
     """Inside the block, pass reports of steps to the listener and raise Unwanted by the check."""
-    tokens = _listener.set(listener), _end_if_unwanted.set(look)
+    token = _watching.set((listener, look))
     try:
         yield
     finally:
-        _listener.reset(tokens[0])
-        _end_if_unwanted.reset(tokens[1])
+        _watching.reset(token)
 
 
 def run_chains(

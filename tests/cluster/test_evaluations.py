@@ -42,7 +42,7 @@ class Mortal:
         self.worker, self.marks, self.every = worker, marks, {"step": steps, "report": reports}
 
     def step(self, item: Any, *, fresh: bool) -> Any:
-        hear = processes._listener.get()
+        hear = processes._watching.get()[0]
         assert hear is not None
 
         def count(message: Any) -> None:

@@ -90,11 +90,11 @@ def unwinding(received: list[int]) -> Iterator[None]:
         received.append(number)
         raise KeyboardInterrupt
 
-    names = ("SIGINT", "SIGTERM", "SIGHUP")
-    before = {number: signal.getsignal(number) for name in names if (number := getattr(signal, name, None))}
-    taken = {number: handler for number, handler in before.items() if handler in _DEFAULTS}
-    for number in taken:
-        signal.signal(number, end)
+    taken: dict[int, Any] = {}
+    for name in ("SIGINT", "SIGTERM", "SIGHUP"):
+        number = getattr(signal, name, None)
+        if number and signal.getsignal(number) in _DEFAULTS:
+            taken[number] = signal.signal(number, end)
     try:
         yield
     finally:

@@ -72,14 +72,12 @@ def command(
     check_place(suggest or "-", "aliases")
     from ttt_cli.api import configure
     from ttt_cli.games.read import read_records
-    from ttt_cli.views.ingest import IngestReport
+    from ttt_cli.views.ingest import IngestReport, record_rows
 
     data = configure(config, overrides).config.data
     on_unusable = None if data.strict else lambda error: say(f"warning: {error}", LISTED)
     records = read_records(files, data, progress=progress(), on_unusable=on_unusable)
     if listed:
-        from ttt_cli.views.ingest import record_rows
-
         emit(record_rows(records, everything=everything), fmt, out=out)
         return
     form = fmt or default_format(out)

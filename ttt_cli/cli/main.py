@@ -7,6 +7,7 @@ import traceback
 from collections.abc import Sequence
 from functools import partial
 from importlib import import_module
+from itertools import filterfalse
 from typing import Any, Final
 
 import click
@@ -140,8 +141,8 @@ def run(args: Sequence[str] | None = None) -> int:
         with streams.unwinding(signals), listening(WaitBar()):
             args = [*(sys.argv[1:] if args is None else args)]
             end = args.index("--") if "--" in args else len(args)
-            common = [arg for arg in args[:end] if arg in _COMMON]
-            args = [*(arg for arg in args[:end] if arg not in _COMMON), *args[end:]]
+            common = [*filter(_COMMON.__contains__, args[:end])]
+            args = [*filterfalse(_COMMON.__contains__, args[:end]), *args[end:]]
             try:
                 code = group.main([*common, *args], prog_name="ttt", standalone_mode=False)
             except click.NoSuchOption:

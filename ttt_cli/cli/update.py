@@ -57,8 +57,7 @@ def command(
             if extended.aliases_changed:
                 say("  the alias file has changed since; names united in the run stay united")
             if count := extended.repeats:
-                dropped = extended.repeats_dropped
-                done = "left out" if dropped else "used nevertheless (--dedupe leaves such out)"
+                done = "left out" if data.filter.dedupe else "used nevertheless (--dedupe leaves such out)"
                 what = "record seems to be of a game" if count == 1 else "records seem to be of games"
                 say(f"  {count:,} {what} in the run, by day, players, colours and result: {done}")
 

@@ -65,8 +65,8 @@ def dotted(path: KeyPath) -> str:
 
 
 _TAG: Final = "tag:yaml.org,2002:"
-_TEXTS: Final = {_TAG + kind for kind in ("str", "timestamp", "merge", "value")}
-_OTHERS: Final = {_TAG + kind for kind in ("int", "float", "bool", "null")}
+_TEXTS: Final = {*map(_TAG.__add__, ("str", "timestamp", "merge", "value"))}
+_OTHERS: Final = {*map(_TAG.__add__, ("int", "float", "bool", "null"))}
 _MOST_VALUES: Final = 50_000
 _MOST_LEVELS: Final = 50
 _YAML: Final = YAML(typ="safe", pure=True)

@@ -6,7 +6,6 @@ are never evaluated here. SQL cannot reach any other file.
 
 from __future__ import annotations
 
-import math
 import re
 import shlex
 import stat
@@ -14,6 +13,7 @@ import time
 from collections.abc import Iterator, Mapping, Sequence, Set
 from contextlib import contextmanager
 from datetime import date
+from itertools import starmap
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
@@ -72,14 +72,14 @@ _KINDS: Final[Mapping[str, tuple[str, Any, Any]]] = {
     "PERIOD": ("INTEGER", _FIRST, _FINAL),
     "CALENDAR": ("INTEGER", 0, 0),  # the range of all periods of the run's length
     "CODE": ("TINYINT", 0, 2),
-    "FLAG": ("BOOLEAN", 0, 1),
+    "FLAG": ("BOOLEAN", "false", "true"),
     "COUNT": ("BIGINT", 0, _WHOLE),
     "LINE": ("BIGINT", -_WHOLE, _WHOLE),
     "GAMES": ("DOUBLE", 0, LARGEST),  # or COUNT, if all weights are whole numbers
     "NUMBER": ("DOUBLE", -LARGEST, LARGEST),
     "AMOUNT": ("DOUBLE", 0, LARGEST),
     "SD": ("DOUBLE", SMALLEST, LARGEST),
-    "BOUND": ("DOUBLE", SMALLEST, math.inf),
+    "BOUND": ("DOUBLE", SMALLEST, "'infinity'"),
     "SHORT": ("FLOAT", -LARGEST, LARGEST),
 }
 # Kinds of the columns of a chain (`chain_columns`, `bridge_columns`)
@@ -112,7 +112,7 @@ _TABLES: Final[Mapping[str, str]] = MappingProxyType(
         "draws": "year YEAR, margin AMOUNT, sd AMOUNT, level NUMBER",
         "newcomers": "year YEAR, mean NUMBER, sd AMOUNT",
         # What is written of games, by the rows of game_rows, empty where nothing is known
-        "game_texts": ", ".join(f"{name} WORD" for name in TEXT_COLUMNS),
+        "game_texts": "event WORD, site WORD, round WORD",
         "texts": "id ID, text TEXT",
         "spellings": "player TEXT, spelling TEXT",
         "neutral_games": "row GAME",  # the rows of game_rows, counted from 0, of games on neutral ground
@@ -130,14 +130,18 @@ SELECT periods.period, period_number,
        substr(CAST(DATE '1970-01-01' + date_days AS VARCHAR), 1, [4, 7, 10][date_precision + 1]) AS date,
        date_days, date_precision, white.player AS white, black.player AS black,
        {results}[outcome + 1] AS result, weight, "offset", inputs.path AS file,
-       line % (CAST(1000 AS BIGINT) * 1000 * 1000 * 10) AS line, {texts_of_game}, file_number,
+       line % (CAST(1000 AS BIGINT) * 1000 * 1000 * 10) AS line, coalesce(of_event.text, '') AS event,
+       coalesce(of_site.text, '') AS site, coalesce(of_round.text, '') AS round, file_number,
        white_id, black_id, neutral_games."row" IS NOT NULL AS neutral
 FROM {game_rows} AS game_rows JOIN {periods} AS periods USING (period_number)
 JOIN {names} AS white ON white.id = white_id JOIN {names} AS black ON black.id = black_id
 LEFT JOIN {inputs} AS inputs ON inputs.rowid = file_number
 LEFT JOIN {neutral_games} AS neutral_games ON neutral_games."row" = game_rows.rowid
 LEFT JOIN {game_texts} AS game_texts ON game_texts.rowid = game_rows.rowid
-{of_texts}ORDER BY game_rows.rowid;
+LEFT JOIN {texts} AS of_event ON of_event.id = game_texts.event
+LEFT JOIN {texts} AS of_site ON of_site.id = game_texts.site
+LEFT JOIN {texts} AS of_round ON of_round.id = game_texts.round
+ORDER BY game_rows.rowid;
 CREATE OR REPLACE MACRO skills_of(low, high, last, idle) AS TABLE
 SELECT player, {label} AS period, number AS period_number, {skill},
        CASE WHEN ahead = 0 THEN games ELSE 0 END AS games{further}
@@ -177,12 +181,10 @@ class Column(NamedTuple):
 
 def tables(chains: Sequence[str], period: Period = "year", *, whole: bool) -> dict[str, list[Column]]:
     """Columns of each table; `chains` with the skill first; `whole`: all weights are whole numbers."""
-    numbers = [
-        f"{name} {kind}"
-        for names, kinds in ((chain_columns, _CHAIN), (bridge_columns, _BRIDGE))
-        for chain in chains
-        for name, kind in zip(names(chain), kinds, strict=True)
-    ]
+    numbers: list[str] = []
+    for names, kinds in ((chain_columns, _CHAIN), (bridge_columns, _BRIDGE)):
+        for chain in chains:
+            numbers += map(" ".join, zip(names(chain), kinds, strict=True))
     found: dict[str, list[Column]] = {}
     for table, text in _TABLES.items():
         found[table] = []
@@ -190,10 +192,7 @@ def tables(chains: Sequence[str], period: Period = "year", *, whole: bool) -> di
             name, kind = column.split()
             bare = "COUNT" if kind == "GAMES" and whole else kind.removesuffix("?")
             sql, *ends = _KINDS[bare]
-            low, high = (
-                end if isinstance(end, str) else f"'{end}'"
-                for end in (RANGES[period] if bare == "CALENDAR" else ends)
-            )
+            low, high = map(str, RANGES[period] if bare == "CALENDAR" else ends)
             found[table].append(Column(name, sql, low, high, not kind.endswith("?")))
     return found
 
@@ -206,8 +205,8 @@ def created(table: str, columns: Sequence[Column]) -> str:
 
 def definitions(chains: Sequence[str], period: Period, *, whole: bool) -> str:
     """SQL that creates the tables of a run, and views for other clients."""
-    sql = "".join(created(table, columns) for table, columns in tables(chains, whole=whole).items())
-    return sql + _views(chains, period, {table: table for table in _TABLES})
+    sql = "".join(starmap(created, tables(chains, whole=whole).items()))
+    return sql + _views(chains, period, dict(zip(_TABLES, _TABLES, strict=True)))
 
 
 def session_views(
@@ -233,19 +232,14 @@ def _views(
     chains: Sequence[str], period: Period, places: Mapping[str, str], slope: float = 1.0, shift: float = 0.0
 ) -> str:
     """SQL of the views; `places` of the tables, other than those of the views."""
-    skill, *further = (_ahead(chain, period, slope, shift if chain == "skill" else 0.0) for chain in chains)
+    skill, *further = chains
     return _VIEWS.format(
         **places,
         piece=_PIECE,
         results=list(RESULTS),
         label=LABELS[period],
-        skill=skill,
-        further="".join(f", {text}" for text in further),
-        texts_of_game=", ".join(f"coalesce(of_{name}.text, '') AS {name}" for name in TEXT_COLUMNS),
-        of_texts="".join(
-            f"LEFT JOIN {places['texts']} AS of_{name} ON of_{name}.id = game_texts.{name}\n"
-            for name in TEXT_COLUMNS
-        ),
+        skill=_ahead(skill, period, slope, shift),
+        further="".join(f", {_ahead(chain, period, slope, 0.0)}" for chain in further),
     )
 
 
@@ -306,7 +300,7 @@ def connect(path: Path, may_write: Path | None = None) -> tuple[DuckDBPyConnecti
     check_name(path)
     check_file(path)
     place = real_place(path)
-    allowed = [f"{place}{end}" for end in ("", ".wal", ".wal.checkpoint", ".wal.recovery")]
+    allowed = [f"{place}", f"{place}.wal", f"{place}.wal.checkpoint", f"{place}.wal.recovery"]
     if may_write:
         allowed.append(str(real_place(may_write)))
     connection = duckdb.connect(":memory:", config={**_SETTINGS, "temp_directory": f"{place}.tmp"})
@@ -341,8 +335,12 @@ def connect(path: Path, may_write: Path | None = None) -> tuple[DuckDBPyConnecti
 def signature(path: Path) -> Signature:
     """Numbers that change when a file, or its log, is replaced or written to."""
     place = real_place(path)
-    facts = [file.stat() for file in (place, log_of(place)) if file.exists()]
-    return tuple(n for s in facts for n in (s.st_dev, s.st_ino, s.st_size, s.st_mtime_ns, s.st_ctime_ns))
+    found: list[int] = []
+    for file in (place, log_of(place)):
+        if file.exists():
+            facts = file.stat()
+            found += [facts.st_dev, facts.st_ino, facts.st_size, facts.st_mtime_ns, facts.st_ctime_ns]
+    return tuple(found)
 
 
 def log_of(place: Path) -> Path:

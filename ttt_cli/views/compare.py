@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import PurePath
 from typing import Any, Final
 
+from ttt_cli.config.schema import flow, render
 from ttt_cli.evaluate.compare import By, Comparison, Standing
 from ttt_cli.runs.meta import in_use
 from ttt_cli.systems.resolve import Resolved
@@ -55,8 +56,6 @@ def overall_rows(comparison: Comparison) -> Rows:
     `refitted_every` is empty for filters, columns of tuning for systems that were not tuned. Lost systems are last,
     with their name and the reason as `note`.
     """
-    from ttt_cli.config.schema import flow
-
     rows = []
     for one in comparison.overall():
         entry, tuned = one.entry, one.entry.tuned
@@ -136,8 +135,6 @@ def note_lines(comparison: Comparison) -> Iterator[str]:
 
 def tuned_config(system: Resolved, until: str) -> tuple[str, str]:
     """A file name after the system's, and the config that was tuned on games before `until`, as YAML."""
-    from ttt_cli.config.schema import render
-
     head = f"# Tuned by `ttt compare --tune` on the games before {until}\n\n"
     path = PurePath(system.name)  # which may be a whole one
     stem = "-".join(part for part in path.with_suffix("").parts if part != path.anchor)

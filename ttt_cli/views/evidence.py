@@ -10,7 +10,7 @@ from functools import cached_property
 from itertools import combinations
 from typing import TYPE_CHECKING, Any, Final
 
-from ttt_cli.runs.meta import RunMeta
+from ttt_cli.runs.meta import EvidencePoint, RunMeta, in_use
 from ttt_cli.support.errors import ConfigError
 from ttt_cli.views.rows import Rows, finite, short, shown_notes
 
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from ttt_cli.evaluate.forecast import Forecast
     from ttt_cli.evaluate.grid import EvidenceGrid
     from ttt_cli.evaluate.tune import Tuning
-    from ttt_cli.runs.meta import EvidencePoint
     from ttt_cli.runs.run import Run
     from ttt_cli.support.progress import Progress
 
@@ -58,8 +57,6 @@ def evidence_report(meta: RunMeta, scored: Forecast | None = None) -> Rows:
     Evidence and log scores in nats; `gain_per_game` is over the naive model, `from` the first period scored.
     Parameters without a value are left out; the evidence of a system without one is empty.
     """
-    from ttt_cli.runs.meta import in_use
-
     facts: dict[str, Any] = {
         "model": meta.model,
         "games": meta.weight if meta.weight != meta.games else meta.games,
@@ -186,8 +183,6 @@ def surface_rows(surface: Surface) -> Rows:
 
     `best` is true in one row.
     """
-    from ttt_cli.runs.meta import in_use
-
     points, best = surface.points, surface.best
     used = dict.fromkeys(key for point in points.values() for key in in_use(point.params))
     others = [key for key in used if key not in surface.keys]

@@ -10,7 +10,7 @@ from dataclasses import replace
 from functools import cached_property
 from os.path import commonpath
 from pathlib import Path, PurePath
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,13 +22,10 @@ from ttt_cli.games.suspects import Suspect, alias_lines, count_suspects, find_su
 from ttt_cli.games.table import Games, Records, games_of
 from ttt_cli.reading import reports as reasons
 from ttt_cli.reading.reports import Problem
-from ttt_cli.runs.meta import in_use
+from ttt_cli.runs.meta import RunMeta, in_use
 from ttt_cli.support.arrays import Places
 from ttt_cli.views.rows import Rows, counted, shown_notes
 from ttt_cli.views.rows import short as short_text
-
-if TYPE_CHECKING:
-    from ttt_cli.runs.meta import RunMeta
 
 _AFTER_DUPLICATES: Final = reasons.codes_of((None, reasons.DUPLICATE, reasons.FEW_GAMES, reasons.OTHER_GROUP))
 _SHARES: Final = {"share": 3, "draw_share": 3}

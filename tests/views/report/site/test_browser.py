@@ -149,7 +149,7 @@ def test_links_that_the_script_makes_lead_to_pages(
     browser: Browser, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Whatever the names fold to, also where some have no page, or share one."""
-    monkeypatch.setattr(lines, "BYTES", 1500)
+    monkeypatch.setattr(lines, "SHARED", 3)
     told_ = [
         ("1850", white, black, "1-0", f"{white} open", "?", "1")
         for white, black in zip(FOLDED, (*FOLDED[1:], FOLDED[0]), strict=True)
