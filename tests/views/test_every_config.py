@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import math
 import re
 from collections.abc import Iterator
 from contextlib import ExitStack
@@ -20,7 +21,6 @@ from ttt_cli.cli import main
 from ttt_cli.config.load import shipped_configs
 from ttt_cli.runs import run
 from ttt_cli.runs.run import CURVES, Run
-from ttt_cli.views.evidence import has_evidence
 from ttt_cli.views.figures import KINDS
 from ttt_cli.views.figures.figure import make_figure
 
@@ -97,7 +97,7 @@ def test_every_view(
     files = [str(games / name) for name in ("games.pgn", "games.csv")]
     assert main.run(["fit", *files, "-c", config, "-o", path, "-q"]) == 0
     fitted = run.open_run(path)
-    if has_evidence(fitted.meta):
+    if not math.isnan(fitted.meta.log_evidence):
         other = "prior_sd=200/300" if "prior_sd" in fitted.meta.params else "draw_margin=80/120"
         grid = f"white_advantage=0/30,{other}"
         assert main.run(["evidence", "--grid", grid, "-r", path, "-q", "--jobs", "1"]) == 0
@@ -131,7 +131,9 @@ def check_table(view: str, form: str, path: str, capsys: pytest.CaptureFixture[s
 
 
 def check_figure(fitted: Run, kind: str) -> None:
-    if (kind == "evidence" and not has_evidence(fitted.meta)) or (kind in CURVES and not fitted.curve(kind)):
+    if (kind == "evidence" and math.isnan(fitted.meta.log_evidence)) or (
+        kind in CURVES and not fitted.curve(kind)
+    ):
         return
     last = str(int(fitted.meta.last) - 1)
     names = fitted.players()["player"][:2].tolist() if kind == "difference" else ()

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from itertools import product
-from typing import Any
 
 import pytest
 from hypothesis import given
@@ -14,14 +13,13 @@ from hypothesis import strategies as st
 
 from tests.support.cases import each
 from tests.support.handmade import CONFIG, RECORDS, fit_of, games_of
-from ttt_cli.evaluate.grid import Axis, EvidenceGrid
 from ttt_cli.runs.columns import describe
 from ttt_cli.runs.meta import EvidencePoint, RunMeta
 from ttt_cli.timeline import build_timeline
 from ttt_cli.views.evidence import (
     Place,
+    Surface,
     evidence_report,
-    evidence_surface,
     naive_log_evidence,
     stored_surface,
     surface_rows,
@@ -72,21 +70,18 @@ def test_the_report_counts_weights_and_leaves_out_what_has_no_value() -> None:
     assert evidence_report(replace(meta, weight=0.0)).columns[8] == "gain_per_game"
 
 
-def grid_of(
-    axes: Mapping[str, Sequence[float]], evidence: Mapping[tuple[float, ...], float], **status: Any
-) -> EvidenceGrid:
-    """A grid with these values; `status` may hold `failed` places."""
-    points = []
+def surface_of(
+    axes: Mapping[str, Sequence[float]],
+    evidence: Mapping[tuple[float, ...], float],
+    failed: Collection[tuple[float, ...]] = (),
+) -> Surface:
+    """A surface with these values, which did not converge at the `failed` places."""
+    points = {}
     for place in product(*axes.values()):
         asked = dict(zip(axes, place, strict=True))
         params = {"prior_sd": 400.0, "unset": None, **asked, "draw_margin": place[0] / 2}
-        converged = place not in status.get("failed", ())
-        points.append(EvidencePoint(asked, params, evidence[place], converged, 3, 0.001))
-    return EvidenceGrid(
-        axes=tuple(Axis(key, tuple(values)) for key, values in axes.items()),
-        points=tuple(reversed(points)),
-        known=0,
-    )
+        points[place] = EvidencePoint(asked, params, evidence[place], place not in failed, 3, 0.001)
+    return Surface(tuple(axes), points)
 
 
 AXES = {"beta": (200.0, 300.0, 400.0), "tau": (0.0, 60.0, 80.0)}
@@ -94,7 +89,7 @@ HILL = {(b, t): -100.0 - abs(b - 300) - abs(t - 60) for b, t in product(*AXES.va
 
 
 def test_the_best_point_and_how_far_others_are_below() -> None:
-    surface = evidence_surface(grid_of(AXES, HILL))
+    surface = surface_of(AXES, HILL)
     assert surface.keys == ("beta", "tau")
     assert surface.ticks == tuple(AXES.values())
     assert list(surface.points) == sorted(HILL)
@@ -107,13 +102,13 @@ def test_the_best_point_and_how_far_others_are_below() -> None:
 def test_the_best_is_the_highest_that_converged_unless_none_has(
     values: list[float], failed: set[Place]
 ) -> None:
-    surface = evidence_surface(grid_of(AXES, dict(zip(HILL, values, strict=True)), failed=failed))
+    surface = surface_of(AXES, dict(zip(HILL, values, strict=True)), failed=failed)
     counted = [point.log_evidence for place, point in surface.points.items() if place not in failed] or values
     assert surface.points[surface.best].log_evidence == max(counted)
 
 
 def test_what_is_no_number_is_never_the_best() -> None:
-    surface = evidence_surface(grid_of(AXES, {**HILL, (200.0, 0.0): math.nan}))
+    surface = surface_of(AXES, {**HILL, (200.0, 0.0): math.nan})
     assert surface.best == (300.0, 60.0)
 
 
@@ -122,18 +117,18 @@ def test_what_is_no_number_is_never_the_best() -> None:
     [((400.0, 0.0), "beta 400, tau 0"), ((200.0, 80.0), "beta 200, tau 80"), ((300.0, 80.0), "tau 80")],
 )
 def test_a_best_point_on_the_edge_is_pointed_out(top: tuple[float, float], edges: str) -> None:
-    (remark,) = evidence_surface(grid_of(AXES, {**HILL, top: -1.0})).remarks
+    (remark,) = surface_of(AXES, {**HILL, top: -1.0}).remarks
     assert remark == f"the best point lies on the edge of the grid: {edges}"
 
 
 def test_an_axis_of_one_value_has_no_edge() -> None:
     taus = (1.0, 2.0, 3.0)
-    grid = grid_of({"beta": (300.0,), "tau": taus}, {(300.0, t): -abs(t - 2) for t in taus})
-    assert list(evidence_surface(grid).remarks) == []
+    surface = surface_of({"beta": (300.0,), "tau": taus}, {(300.0, t): -abs(t - 2) for t in taus})
+    assert list(surface.remarks) == []
 
 
 def test_rows_have_the_axes_then_the_evidence_then_all_other_parameters() -> None:
-    rows = surface_rows(evidence_surface(grid_of(AXES, HILL, failed={(200.0, 0.0)})))
+    rows = surface_rows(surface_of(AXES, HILL, failed={(200.0, 0.0)}))
     assert rows.columns[:6] == ("beta", "tau", "log_evidence", "converged", "sweeps", "best")
     assert set(rows.columns[6:]) == {"prior_sd", "draw_margin"}
     table = [dict(zip(rows.columns, row, strict=True)) for row in rows.rows]

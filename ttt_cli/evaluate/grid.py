@@ -106,16 +106,11 @@ PAUSE: Final = 0.5  # seconds at least between two times that points are stored
 
 @dataclass(frozen=True)
 class EvidenceGrid:
-    """Evidence at every combination of the axes' values; `known`: number of points that were already stored."""
+    """Evidence at every combination of the values of `keys`; `known`: number of points that were already stored."""
 
-    axes: tuple[Axis, ...]
+    keys: tuple[str, ...]
     points: tuple[EvidencePoint, ...]
     known: int
-
-    @property
-    def keys(self) -> tuple[str, ...]:
-        """The parameters that vary."""
-        return tuple(axis.key for axis in self.axes)
 
 
 @dataclass
@@ -170,7 +165,7 @@ def evidence_grid(
                 where=document.where(fixed[axis.key]),
                 hint=f"leave it out, or take {axis.key} from the grid",
             )
-    points = grid_points(resolved, axes)
+    points, keys = grid_points(resolved, axes), tuple(axis.key for axis in axes)
     data, solver = resolved.config.data, resolved.config.solver
     if resolved.model.TRAITS.quantities:
         solver = rough_enough(solver)  # the tolerance that the evidence needs
@@ -192,7 +187,7 @@ def evidence_grid(
             jobs = jobs or (1 if timeline.n_games * missing < SMALL else available_cores())
             threads = threads_each(where, jobs, solver.threads, available_cores())
             each = solver.model_copy(update={"threads": threads, "cluster": None})
-            fitter = Fitter(timeline, resolved.model.NAME, each, tuple(axis.key for axis in axes))
+            fitter = Fitter(timeline, resolved.model.NAME, each, keys)
             workers = stack.enter_context(chain_workers(where, jobs))
             label = f"grid, {known:,} known" if known else "grid"
             bar = stack.enter_context(progress.task(label, total=missing, unit="points"))
@@ -201,7 +196,7 @@ def evidence_grid(
                 keep(point)
                 found[point.point] = point
                 bar.advance(1, f"log-evidence {point.log_evidence:.1f}")
-    return EvidenceGrid(axes, tuple(found[params_key(params)] for params in points), known)
+    return EvidenceGrid(keys, tuple(found[params_key(params)] for params in points), known)
 
 
 def grid_points(resolved: Resolved, axes: Sequence[Axis]) -> list[Params]:

@@ -39,7 +39,6 @@ from ttt_cli.work import Reporting, report, run_chains
 
 DEFAULT_KEYS: Final = "beta,tau"
 DIFFERENCE: Final = 0.02  # in a coordinate: of differences for the gradient
-VAGUE: Final = 1.0  # standard error of a logarithm from which a parameter counts as hardly determined
 DIGITS: Final = 7  # of the values in the tuned config
 _BOUNDS: Final[dict[int, Literal["lower", "upper"] | None]] = {-1: "lower", 0: None, 1: "upper"}
 
@@ -265,15 +264,12 @@ def _remarks(objective: Objective, optimum: Optimum, errors: Array) -> Iterator[
         if not math.isclose(value, objective.configured[key], abs_tol=1e-6):
             yield f"the search started at {key} {value:g} instead of {objective.configured[key]:g}"
     values = objective.values(optimum.point.at)
-    for one, side, flat, error in zip(
-        objective.coordinates, optimum.side.tolist(), optimum.flat.tolist(), errors, strict=True
-    ):
+    ends = zip(objective.coordinates, optimum.side.tolist(), optimum.flat.tolist(), strict=True)
+    for one, side, flat in ends:
         if flat:
             yield f"the games do not determine {one.key}: the evidence does not depend on it"
         elif side:
             yield f"{one.key} stopped at its {_BOUNDS[side]} bound {values[one.key]:.4g}: no standard error"
-        elif one.form == "log" and error > VAGUE:
-            yield f"the games hardly determine {one.key}: its standard error is larger than itself"
     if np.isnan(errors[(optimum.side == 0) & ~optimum.flat]).any():
         yield "no standard errors: the evidence is not concave where the search ended, or fits there failed"
 

@@ -135,16 +135,7 @@ class Run:
     def _repr_html_(self) -> str:
         from pandas import Series
 
-        meta = self.meta
-        facts = {
-            "system": meta.label,
-            "games": f"{meta.games:,}, {meta.first} to {meta.last}",
-            "players": f"{meta.players:,}",
-            "log-evidence": f"{meta.log_evidence:,.2f}",
-            "converged": "yes" if meta.converged else "NO",
-            "parameters": ", ".join(f"{name} {value}" for name, value in meta.params.items()),
-        }
-        return str(Series(facts, name=self.name).to_frame().to_html())
+        return str(Series(dict(self.meta.to_rows()), name=self.name).to_frame().to_html())
 
     def __enter__(self) -> Self:
         self._depth += 1

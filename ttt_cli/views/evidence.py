@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any, Final
 
 from ttt_cli.runs.meta import EvidencePoint, RunMeta, in_use
@@ -16,7 +17,6 @@ from ttt_cli.views.rows import Rows, finite, short, shown_notes
 
 if TYPE_CHECKING:
     from ttt_cli.evaluate.forecast import Forecast
-    from ttt_cli.evaluate.grid import EvidenceGrid
     from ttt_cli.evaluate.tune import Tuning
     from ttt_cli.runs.run import Run
     from ttt_cli.support.progress import Progress
@@ -91,14 +91,9 @@ def evidence_report(meta: RunMeta, scored: Forecast | None = None) -> Rows:
             "from": scored.first,
             "every": scored.every,
         }
-    lacks = () if has_evidence(meta) else (f"{meta.model} has no evidence; {SCORED}",)
+    lacks = (f"{meta.model} has no evidence; {SCORED}",) if math.isnan(meta.log_evidence) else ()
     title = (meta.describe(), *lacks, *shown_notes(meta.notes))
     return Rows(tuple(facts), [tuple(facts.values())], title, EVIDENCE_DECIMALS, single=True)
-
-
-def has_evidence(meta: RunMeta) -> bool:
-    """Whether the run's system computes an evidence."""
-    return not math.isnan(meta.log_evidence)
 
 
 Place = tuple[float, ...]
@@ -163,19 +158,14 @@ def computed_surface(
     from ttt_cli.evaluate.grid import evidence_grid
     from ttt_cli.runs.run import RunReplaced, open_run
 
-    if not has_evidence(run.meta):
+    if math.isnan(run.meta.log_evidence):
         raise ConfigError(f"{run.meta.model} has no evidence to make a surface of", hint=SCORED)
     try:
         found = evidence_grid(run, grid, overrides, jobs=jobs, progress=progress)
     except RunReplaced:  # by the process that was waited for
         found = evidence_grid(open_run(run.path), grid, overrides, jobs=jobs, progress=progress)
-    return evidence_surface(found)
-
-
-def evidence_surface(grid: EvidenceGrid) -> Surface:
-    """Lay the points of a grid out along its axes."""
-    points = ((tuple(point.params[key] for key in grid.keys), point) for point in grid.points)
-    return Surface(grid.keys, dict(sorted(points, key=lambda one: one[0])))
+    points = {tuple(point.params[key] for key in found.keys): point for point in found.points}
+    return Surface(found.keys, dict(sorted(points.items(), key=itemgetter(0))))
 
 
 def surface_rows(surface: Surface) -> Rows:
