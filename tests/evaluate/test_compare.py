@@ -25,6 +25,7 @@ from ttt_cli.api import configure, fit
 from ttt_cli.config.schema import Period
 from ttt_cli.evaluate import compare as module
 from ttt_cli.evaluate.compare import (
+    SCORE_BINS,
     TuneOptions,
     affordable,
     affordable_every,
@@ -36,7 +37,7 @@ from ttt_cli.evaluate.compare import (
     timeline_of_files,
     timeline_of_run,
 )
-from ttt_cli.evaluate.forecast import Forecast, Forecaster, expected_scores, forecast, score
+from ttt_cli.evaluate.forecast import Forecast, Forecaster, calibrate, forecast, score
 from ttt_cli.evaluate.simulate import simulate
 from ttt_cli.gaussian import factor
 from ttt_cli.inference.filters import games_so_far
@@ -428,7 +429,8 @@ def test_a_probability_of_one_is_in_the_last_bin():
 def test_calibration_compares_expected_scores_with_those_made() -> None:
     probabilities = np.array([[0.05, 0.2, 0.75], [0.05, 0.2, 0.75], [0.0, 0.0, 1.0], [0.9, 0.1, 0.0]])
     outcome, weight = np.array([2, 1, 2, 0], np.int8), np.array([1.0, 3.0, 2.0, 1.0])
-    low, middle, high = expected_scores(probabilities, outcome, weight)
+    expected = probabilities[:, 2] + 0.5 * probabilities[:, 1]
+    low, middle, high = calibrate(expected, outcome / 2.0, weight, SCORE_BINS)
     assert (low.low, low.high, low.games, low.observed) == (0.0, 0.1, 1, 0)
     assert low.predicted == pytest.approx(0.05)
     assert (middle.low, middle.high, middle.games) == (0.8, 0.9, 4)

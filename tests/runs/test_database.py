@@ -292,7 +292,7 @@ BEYOND = {
 
 def is_possible(column: database.Column, value: str) -> bool:
     ends = column.low, value, column.high
-    low, number, high = (float(end.strip("'")) if end.startswith("'") else math.nan for end in ends)
+    low, number, high = (math.nan if "(" in end or end == "NULL" else float(end.strip("'")) for end in ends)
     return low <= number <= high
 
 

@@ -176,10 +176,8 @@ SHELLS: Final[dict[str, tuple[type[ShellComplete], str]]] = {  # with the place 
 }
 
 
-def register() -> None:
-    """Let click answer these shells in these forms."""
-    for name, (shell, _) in SHELLS.items():
-        add_completion_class(shell, name)
+for _name, (_shell, _) in SHELLS.items():  # click answers these shells in these forms
+    add_completion_class(_shell, _name)
 
 
 @click.command("completion")

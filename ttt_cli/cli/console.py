@@ -12,6 +12,7 @@ import tempfile
 import textwrap
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass, field
 from io import BytesIO, TextIOWrapper
 from pathlib import Path
 from types import FrameType
@@ -116,21 +117,22 @@ _GAP: Final = 2
 QUIET, NORMAL, VERBOSE = -1, 0, 1
 
 
+@dataclass
 class _Voice:
     """Verbosity on standard error, and the run that the command uses.
 
     `run`: a line about the run, empty once it is reported. `run_name`: its name, for errors. `written`: files written.
     """
 
-    def __init__(self) -> None:
-        self.reset()
+    level: int = NORMAL
+    run: str = ""
+    run_name: str = ""
+    safe_csv: bool = False
+    written: set[str] = field(default_factory=set)
 
     def reset(self) -> None:
         """Return to the defaults, before a command."""
-        self.level = NORMAL
-        self.run = self.run_name = ""
-        self.safe_csv = False
-        self.written: set[str] = set()
+        vars(self).update(vars(_Voice()))
 
 
 voice = _Voice()
@@ -290,7 +292,7 @@ def figure_format(out: str | None, fmt: str | None = None) -> str:
     fmt = fmt or Path(out).suffix.removeprefix(".").lower()
     if fmt not in FIGURE_FORMATS:
         raise click.UsageError(f"{out!r}: figures are {', '.join(FIGURE_FORMATS)}, by the file's name or -f")
-    check_place(out, _figure_kind(fmt))
+    check_place(out, "page" if fmt == "html" else "picture")
     return fmt
 
 
@@ -302,12 +304,8 @@ def save_figure(figure: Figure, out: str | None, fmt: str) -> None:
     from ttt_cli.views.figures.figure import render
 
     place = out or f"{figure.stem}.{fmt}"
-    if write(render(figure.spec, fmt), place, _figure_kind(fmt)):
+    if write(render(figure.spec, fmt), place, "page" if fmt == "html" else "picture"):
         say(f"{place} written")
-
-
-def _figure_kind(fmt: str) -> str:
-    return "page" if fmt == "html" else "picture"
 
 
 def print_table(rows: Rows, stream: TextIO) -> list[str]:

@@ -133,9 +133,7 @@ def run(args: Sequence[str] | None = None) -> int:
     if os.path.expanduser("~") == "~":  # noqa: PTH111 - Path raises
         os.environ["HOME"] = "/nonexistent"  # libraries require one
     if COMPLETING in os.environ:
-        from ttt_cli.cli.completion import register
-
-        register()
+        import_module("ttt_cli.cli.completion")  # which tells click about our shells
     signals: list[int] = []
     try:
         with streams.unwinding(signals), listening(WaitBar()):

@@ -4,6 +4,7 @@ import click
 
 from ttt_cli.cli.console import progress, say
 from ttt_cli.support.errors import SetupError
+from ttt_cli.views.rows import counted
 
 
 @click.command("warm")
@@ -23,5 +24,5 @@ def command() -> None:
             "there is no folder where compiled kernels can be kept", hint="name one in XDG_CACHE_HOME"
         )
     count = warm(every_kernel(), progress())
-    what = "1 kernel" if count == 1 else f"{count} kernels"
-    say(f"{what} compiled into {kept_in()}" if count else f"everything is already compiled, in {kept_in()}")
+    done = f"{counted(count, 'kernel')} compiled into" if count else "everything is already compiled, in"
+    say(f"{done} {kept_in()}")

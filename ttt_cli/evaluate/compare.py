@@ -28,13 +28,14 @@ from ttt_cli.evaluate.forecast import (
     GameScores,
     Scores,
     blocks,
-    expected_scores,
+    calibrate,
     find_step,
     score_games,
 )
 from ttt_cli.evaluate.tune import Criterion, TunedSystem, TunePlan, tune_system
 from ttt_cli.fitted import Kind
 from ttt_cli.games.read import read_games
+from ttt_cli.games.table import DRAW, WIN
 from ttt_cli.inference.filters import games_so_far
 from ttt_cli.periods import STEPS_PER_YEAR
 from ttt_cli.runs.run import Run
@@ -50,6 +51,7 @@ By = Literal["decade", "experience"]
 EXPERIENCE: Final = {"0": 0, "1-9": 1, "10-29": 10, "30-99": 30, "100+": 100}  # earlier games from which on
 MOST: Final = 25_000_000  # games that all fits of a system may go through: one to two minutes of work
 SHARES: Final = (1 / 52, 1 / 26, 1 / 12, 1 / 6, 1 / 4, 1 / 3, 1 / 2, 1.0)  # of a year, after which to refit
+SCORE_BINS: Final = 10  # of an expected score
 SMALL: Final = 20_000_000  # games times fits up to which starting processes costs more than it saves
 
 
@@ -125,8 +127,12 @@ class Comparison:
 
     def calibration(self) -> list[tuple[SystemResult, tuple[CalibrationBin, ...]]]:
         """Expected and actual scores in bins, by system."""
-        games = self.timeline.outcome[self.scored], self.timeline.weight[self.scored]
-        return [(entry, expected_scores(entry.probabilities, *games)) for entry, _ in self._ordered]
+        made, weight = self.timeline.outcome[self.scored] / 2.0, self.timeline.weight[self.scored]
+        found = []
+        for entry, _ in self._ordered:
+            expected = entry.probabilities[:, WIN] + 0.5 * entry.probabilities[:, DRAW]
+            found.append((entry, calibrate(expected, made, weight, SCORE_BINS)))
+        return found
 
     @cached_property
     def _ordered(self) -> list[tuple[SystemResult, GameScores]]:

@@ -325,7 +325,6 @@ def score(probabilities: Array, outcome: NDArray[np.int8], weight: Array) -> Sco
 
 OUTCOMES: Final = ("loss", "draw", "win")  # White's, by code
 BINS: Final = 20  # of a probability
-SCORE_BINS: Final = 10  # of an expected score
 
 
 @dataclass(frozen=True)
@@ -338,13 +337,6 @@ class CalibrationBin:
     predicted: float
     observed: float
     error: float
-
-
-def expected_scores(
-    probabilities: Array, outcome: NDArray[np.int8], weight: Array
-) -> tuple[CalibrationBin, ...]:
-    """Calibration of White's expected score; a draw counts half."""
-    return calibrate(probabilities[:, WIN] + 0.5 * probabilities[:, DRAW], outcome / 2.0, weight, SCORE_BINS)
 
 
 def calibrate(predicted: Array, observed: Array, weight: Array, bins: int) -> tuple[CalibrationBin, ...]:

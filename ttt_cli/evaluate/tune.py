@@ -350,9 +350,8 @@ def _by_score(past: Timeline, resolved: Resolved, plan: TunePlan, bar: Bar) -> T
 
     near: dict[int, Fit] = {}
     scored = slice(int(past.game_start[plan.since]), None)
-    losses: dict[
-        tuple[tuple[str, float], ...], float
-    ] = {}  # by what was replaced in the config, first nothing
+    # By what was replaced in the config, first nothing
+    losses: dict[tuple[tuple[str, float], ...], float] = {}
 
     def forecaster(params: Params) -> Forecaster:
         return Forecaster(past, resolved.model, params, resolved.config.solver, near=near)

@@ -53,7 +53,7 @@ def fill(
         "names": {"id": players["id"], "player": players["player"]},
         "periods": {
             "number": periods,
-            "label": np.array([timeline.label(n) for n in periods.tolist()], object),
+            "label": np.array([*map(timeline.label, periods.tolist())], object),
         },
         "neutral_games": {"row": np.flatnonzero(games.neutral)},
         "texts": {"id": np.arange(len(written), dtype=np.int32), "text": np.array(written, object)},
@@ -86,7 +86,7 @@ def _insert_games(connection: DuckDBPyConnection, games: Games, timeline: Timeli
         for part in games.room.parts(1 if alike(column.codes) else len(games)):
             present[column.codes[part]] = True
         numbers[name] = len(written) - 1 + np.cumsum(present, dtype=np.int32)
-        written += [column.values[place] for place in np.flatnonzero(present).tolist()]
+        written += map(column.values.__getitem__, np.flatnonzero(present).tolist())
     if not any(written):
         written = []
     for part in games.room.parts(len(games)):
@@ -94,9 +94,10 @@ def _insert_games(connection: DuckDBPyConnection, games: Games, timeline: Timeli
         number = period_of(columns["date"], timeline.period)
         _insert(connection, "game_rows", {"period_number": number, **columns})
         if written:
-            codes = {name: getattr(games, name).codes[part] for name in TEXT_COLUMNS}
-            texts_of: Columns = {name: spread(of, codes[name]) for name, of in numbers.items()}
-            _insert(connection, "game_texts", texts_of)
+            texts: Columns = {
+                name: spread(of, getattr(games, name).codes[part]) for name, of in numbers.items()
+            }
+            _insert(connection, "game_texts", texts)
     return written
 
 
@@ -151,17 +152,18 @@ def describe(games: Games, timeline: Timeline, fit: Fit, config: Config) -> RunM
 
 def report_rows(report: ReadReport) -> dict[str, Sequence[tuple[Any, ...]]]:
     """Rows of the tables of the ingest report."""
-    files = list(enumerate(report.files))
-    alias = report.aliases
-    return {
-        "inputs": [
-            *((f.path, f.kind, f.digest, f.size, f.rows, f.used) for f in report.files),
-            *([(alias.path, ALIASES, alias.digest, alias.size, 0, 0)] if alias else []),
-        ],
-        "dropped": [(f.path, why, n, number) for number, f in files for why, n in f.dropped.items()],
-        "noticed": [(f.path, what, n, number) for number, f in files for what, n in f.noticed.items()],
-        "problems": [(p.file, p.line, p.reason, p.detail, p.action) for p in report.problems],
-    }
+    inputs: list[tuple[Any, ...]] = []
+    dropped: list[tuple[Any, ...]] = []
+    noticed: list[tuple[Any, ...]] = []
+    for number, file in enumerate(report.files):
+        inputs.append((file.path, file.kind, file.digest, file.size, file.rows, file.used))
+        for counts, found in ((file.dropped, dropped), (file.noticed, noticed)):
+            for what, count in counts.items():
+                found.append((file.path, what, count, number))
+    if alias := report.aliases:
+        inputs.append((alias.path, ALIASES, alias.digest, alias.size, 0, 0))
+    problems = [(one.file, one.line, one.reason, one.detail, one.action) for one in report.problems]
+    return {"inputs": inputs, "dropped": dropped, "noticed": noticed, "problems": problems}
 
 
 def player_columns(games: Games) -> Columns:
@@ -195,11 +197,11 @@ def link_columns(links: Links, nodes: Places) -> dict[str, Columns]:
     unknown = np.full(len(links.first), np.nan), np.full(len(nodes), np.nan)
     q11, q12, q22 = (*links.precision, *unknown[:1], *unknown[:1])[:3]
     skill, margin = (*links.variance, unknown[1])[:2]
-    games = {"first": first, "second": second, "q11": q11, "q12": q12, "q22": q22}
-    steps = {"variance": skill, "draw_margin_variance": margin, "draw_margin_precision": links.positive}
+    precision = {"q11": q11[order], "q12": q12[order], "q22": q22[order]}
+    margins = {"draw_margin_variance": margin[nodes], "draw_margin_precision": links.positive[nodes]}
     return {
-        "links": {name: column[order] for name, column in games.items()},
-        "steps": {name: column[nodes] for name, column in steps.items()},
+        "links": {"first": first[order], "second": second[order], **precision},
+        "steps": {"variance": skill[nodes], **margins},
     }
 
 

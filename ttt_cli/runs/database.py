@@ -447,8 +447,9 @@ def check_catalog(connection: DuckDBPyConnection, path: Path) -> Catalog:
     (size,) = connection.execute(f"SELECT sum(strlen(value)) FROM {_RUN}.meta").fetchone() or (0,)
     if size > _MOST_META:
         raise _impossible(path, "meta")
-    if wrong := [name for name in strange if name in found or name not in OPTIONAL]:
-        raise _strange(path, f"its table `{wrong[0]}` is not one that ttt creates")
+    for name in strange:
+        if name in found or name not in OPTIONAL:
+            raise _strange(path, f"its table `{name}` is not one that ttt creates")
     return Catalog(chains, frozenset(found))
 
 

@@ -33,9 +33,8 @@ _DIGITS: Final = 18
 _RESULT: Final = ("log_evidence", "converged", "sweeps", "remaining_error")
 INSERT: Final = "INSERT OR REPLACE INTO {table} VALUES (?, ?, ?, ?, ?, ?)"
 _FLAGS: Final = sum(getattr(os, name, 0) for name in ("O_NOFOLLOW", "O_NONBLOCK", "O_BINARY"))
-SWITCHES: Final[
-    dict[str, tuple[str, ...]]
-] = {  # parameters without effect at 0, and those that depend on them
+# Parameters without effect at 0, and those that depend on them
+SWITCHES: Final[dict[str, tuple[str, ...]]] = {
     "growth": ("growth_years",),
     "decline": ("decline_after",),
     "early": ("early_years",),
@@ -187,15 +186,8 @@ class EvidencePoint:
     @classmethod
     def of(cls, fit: Fit, asked: Mapping[str, Any]) -> EvidencePoint:
         """The point of a fit with these parameters in its config."""
-        status = fit.status
-        return cls(
-            asked,
-            fit.params,
-            float(fit.log_evidence),
-            status.converged,
-            status.sweeps,
-            float(status.remaining_error),
-        )
+        status, evidence, error = fit.status, float(fit.log_evidence), float(fit.status.remaining_error)
+        return cls(asked, fit.params, evidence, status.converged, status.sweeps, error)
 
     @property
     def point(self) -> str:

@@ -142,11 +142,6 @@ class Surface:
         if self.missed:
             yield f"{self.missed:,} of {len(self.points):,} points did not converge"
 
-    @property
-    def values(self) -> dict[Place, float]:
-        """The log-evidence by place, nats."""
-        return {place: point.log_evidence for place, point in self.points.items()}
-
 
 def computed_surface(
     run: Run, grid: str, overrides: Sequence[str], jobs: int | None, progress: Progress

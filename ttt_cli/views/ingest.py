@@ -97,9 +97,10 @@ class IngestReport:
         """An alias file of the names that may be one person's, and a message with a place for its path."""
         lines = list(alias_lines(self.games, self.suspects))
         count, doubtful = len(lines) // 2, sum(line.startswith("#") for line in lines[1::2])
-        what = "1 suggestion" if count == 1 else f"{count:,} suggestions"
         comments = f", {doubtful:,} of them as comments" if doubtful else ""
-        return "".join(f"{line}\n" for line in lines), f"{what} written to {{}}{comments}"
+        return "".join(
+            f"{line}\n" for line in lines
+        ), f"{counted(count, 'suggestion')} written to {{}}{comments}"
 
     def whole(self) -> Rows:
         """Everything as one row of an object and lists of objects, for JSON."""

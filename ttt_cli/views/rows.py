@@ -36,7 +36,11 @@ def write_text(rows: Rows, fmt: str, stream: TextIO, *, safe: bool = False) -> N
     apostrophe precedes texts in CSV and TSV that spreadsheets would take for formulas.
     """
     if safe and fmt in ("csv", "tsv"):
-        rows = replace(rows, rows=(tuple(map(_no_formula, row)) for row in rows.rows))
+        marked = (
+            [f"'{value}" if isinstance(value, str) and value.startswith(_FORMULA) else value for value in row]
+            for row in rows.rows
+        )
+        rows = replace(rows, rows=map(tuple, marked))
     match fmt:
         case "csv":
             import csv
@@ -57,10 +61,6 @@ def write_text(rows: Rows, fmt: str, stream: TextIO, *, safe: bool = False) -> N
             stream.writelines(f"{line}\n" for line in _objects(rows, speaks_unicode(stream)))
         case _:
             raise ValueError(f"no text format {fmt!r}")
-
-
-def _no_formula(value: Any) -> Any:
-    return f"'{value}" if isinstance(value, str) and value.startswith(_FORMULA) else value
 
 
 def write_parquet(rows: Rows, path: Path) -> None:

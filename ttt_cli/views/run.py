@@ -67,11 +67,6 @@ def curve_title(run: Run, name: CurveName) -> str:
     }[name]
 
 
-def across(name: CurveName) -> str:
-    """Title of the horizontal axis of a curve."""
-    return "years since the debut" if name == "career" else "year"
-
-
 def model_line(meta: RunMeta) -> str:
     """The shipped config that a run resembles, and what its model assumes."""
     from ttt_cli.systems.registry import load

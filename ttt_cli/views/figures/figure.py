@@ -24,7 +24,7 @@ from ttt_cli.views.evidence import Surface, stored_surface
 from ttt_cli.views.figures import spec as vega
 from ttt_cli.views.figures.spec import CurvePoint, Curves, Records, Spec
 from ttt_cli.views.rankings import CHALLENGES, Eligible, Leader, eligible, leaders, leads_of, number_ones
-from ttt_cli.views.run import across, axis_title, curve_title, side_names
+from ttt_cli.views.run import axis_title, curve_title, side_names
 from ttt_cli.views.strongest import LEAST, OTHERS
 from ttt_cli.views.versus import TAKEN
 
@@ -229,8 +229,8 @@ def moving_figure(run: Run, kind: CurveName) -> Spec:
         raise LookupFailed(message, hint=f"fit with {key}")
     title = curve_title(run, kind)
     points = [CurvePoint(f"{at:g}", float(at), value, sd, 1.0) for at, value, sd, *_ in found]
-    axis = f"{title}, {run.scale.unit}"
-    return vega.curves_figure(run, {title: points}, title.capitalize(), axis, title, by=across(kind))
+    axis, by = f"{title}, {run.scale.unit}", "years since the debut" if kind == "career" else "year"
+    return vega.curves_figure(run, {title: points}, title.capitalize(), axis, title, by=by)
 
 
 def difference_figure(run: Run, a: str, b: str) -> Spec:
@@ -303,12 +303,8 @@ def reigns_figure(found: Sequence[Leader], period: Any, subtitle: list[str]) -> 
     x = vega.years([first, last])
     y = vega.number("low", axis=axis, scale={"domain": [low, 1.0 + _HEADROOM], "nice": False})
     colours = {"domain": [*led, ""], "range": [*vega.colours_of(len(led)), vega.PALE]}
-    tooltip = [
-        vega.name("player"),
-        vega.name("period"),
-        vega.number("p", title="p_best", format=".3f"),
-        vega.name("of"),
-    ]
+    chance = vega.number("p", title="p_best", format=".3f")
+    tooltip = [vega.name("player"), vega.name("period"), chance, vega.name("of")]
     bar = {
         "x": x, "x2": {"field": "end"}, "y": y, "y2": {"field": "high"}, "opacity": vega.number("shade", scale=None),
         "color": vega.name("led", legend=None, scale=colours), "tooltip": tooltip,
@@ -406,15 +402,13 @@ def surface_figure(run: Run, surface: Surface | None) -> Spec:
     if surface is None:
         hint = "make it with `ttt evidence --grid beta,tau`"
         raise LookupFailed(f"{run.name} holds no evidence over two parameters", hint=hint)
-    highest = surface.values[surface.best]
-    records = [
-        {
-            **dict(zip(surface.keys, place, strict=True)), "step": _STEPS[bisect_left(_LIMITS, highest - value)],
-            "log_evidence": round(value, 3), "below": round(highest - value, 3),
-        }
-        for place, value in surface.values.items()
-        if math.isfinite(value)
-    ]  # fmt: skip
+    records: Records = []
+    for place, point in surface.points.items():
+        below = surface.points[surface.best].log_evidence - point.log_evidence
+        if math.isfinite(point.log_evidence):
+            values = {"step": _STEPS[bisect_left(_LIMITS, below)], "below": round(below, 3)}
+            known = {"log_evidence": round(point.log_evidence, 3), **values}
+            records.append({**dict(zip(surface.keys, place, strict=True)), **known})
     steps = {record["step"] for record in records}
     colours = {step: colour for step, colour in zip(_STEPS, reversed(_SHADES), strict=True) if step in steps}
     legend = {"title": "nats below the best", "labelFontSize": 12, "symbolType": "square", "symbolSize": 220}
@@ -427,29 +421,19 @@ def surface_figure(run: Run, surface: Surface | None) -> Spec:
         for key, ticks in zip(surface.keys, (surface.ticks[0], surface.ticks[1][::-1]), strict=True)
     )  # fmt: skip
     tooltip = [*map(vega.number, (*surface.keys, "log_evidence", "below"))]
-    dot: Spec = {
-        "filled": True,
-        "size": 150,
-        "color": "black",
-        "stroke": "white",
-        "strokeWidth": 1.5,
-        "opacity": 1,
-    }
+    dot: Spec = {"filled": True, "size": 150, "color": "black", "stroke": "white", "strokeWidth": 1.5}
     layers = [
         vega.layer("tiles", "rect", {"x": x, "y": y, "color": hue, "tooltip": tooltip}, kind="tile"),
-        vega.layer("best", "point", {"x": x, "y": y}, **dot),
+        vega.layer("best", "point", {"x": x, "y": y}, **dot, opacity=1),
     ]
-    datasets: dict[str, Records] = {
-        "tiles": records,
-        "best": [dict(zip(surface.keys, surface.best, strict=True))],
-    }
-    note = f"{run.name} · {surface_note(surface)}"
+    best: Records = [dict(zip(surface.keys, surface.best, strict=True))]
+    datasets, note = {"tiles": records, "best": best}, f"{run.name} · {surface_note(surface)}"
     return vega.finish(layers, datasets, f"Log-evidence of {run.meta.label}", note, height=420)
 
 
 def surface_note(surface: Surface) -> str:
     """The best point of a surface and its evidence."""
-    highest = surface.values[surface.best]
+    highest = surface.points[surface.best].log_evidence
     return f"the best of {len(surface.points):,} points (dot): {surface.best_words}, {highest:,.1f} nats"
 
 

@@ -185,7 +185,9 @@ def report_data(
         "surface": surface
         and {
             "keys": surface.keys,
-            "points": [[*place, finite(round(value, 4))] for place, value in surface.values.items()],
+            "points": [
+                [*place, finite(round(point.log_evidence, 4))] for place, point in surface.points.items()
+            ],
         },
     }
 
