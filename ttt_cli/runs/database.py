@@ -446,7 +446,7 @@ def check_catalog(connection: DuckDBPyConnection, path: Path) -> Catalog:
     _check_format(connection, path)
     (size,) = connection.execute(f"SELECT sum(strlen(value)) FROM {_RUN}.meta").fetchone() or (0,)
     if size > _MOST_META:
-        raise _impossible(path, "meta")
+        raise _strange(path, "its table `meta` holds impossible values")
     for name in strange:
         if name in found or name not in OPTIONAL:
             raise _strange(path, f"its table `{name}` is not one that ttt creates")
@@ -461,10 +461,6 @@ def _plain(sql: str) -> str:
 def _strange(path: Path, message: str) -> RunError:
     hint = "another program changed the file, so it is not used; fit the games again"
     return RunError(message, where=str(path), hint=hint)
-
-
-def _impossible(path: Path, table: str) -> RunError:
-    return _strange(path, f"its table `{table}` holds impossible values")
 
 
 def _check_format(connection: DuckDBPyConnection, path: Path) -> None:
@@ -513,7 +509,7 @@ def check_numbers(
         true = " AND ".join(f"coalesce({condition}, true)" for condition in conditions)
         query = f"SELECT {true} FROM {_ORDERED.get(table, f'{_RUN}.{table}')}"
         if connection.execute(query).fetchone() != (True,):
-            raise _impossible(path, table)
+            raise _strange(path, f"its table `{table}` holds impossible values")
     CHECKED[seen] = catalog, True
 
 

@@ -158,7 +158,7 @@ def turn(*links: str) -> str:
 _ID: Final = re.compile(r"(?<=<table) id=\S+|(?<=<h2) id=[^\s>]+")
 OWN: Final = 3_000  # of the most games have a page of their own, whatever they played
 FEW: Final = 20  # games that do not fill a page
-SHARED: Final = 997  # pages of players, and of events, with so few
+SHARED: Final = 251  # pages of players, and of events, with so few
 _LONGEST: Final = 60
 _OTHER: Final = re.compile("[^a-z0-9]+")
 _DEVICES: Final = frozenset(
