@@ -167,7 +167,17 @@ class Collector:
         """All games by date, then as read; players sorted by name. Call it once."""
         self._identify()
         pieces: dict[str, list[NDArray[Any] | Kept]] = defaultdict(list)
-        spans = self._spans() if self._by_year else [None]
+        spans: list[_Span | None] = [] if self._by_year else [None]
+        counts: Counter[int] = Counter()  # of records by year, of which some are looked at together
+        for file in self._files:
+            counts.update(dict(zip(file.years.tolist(), np.diff(file.starts).tolist(), strict=self._by_year)))
+        first, held = 0, AT_ONCE
+        for year in sorted(counts):
+            if held + counts[year] > AT_ONCE:
+                first, held = year, 0
+                spans.append(None)
+            spans[-1] = (first, year)
+            held += counts[year]
         with (progress if self._by_year else SILENT).task("sorting games", float(len(spans))) as bar:
             for number, span in enumerate(spans):
                 for name, column in game_columns(self._selected(span)).items():
@@ -218,21 +228,6 @@ class Collector:
             "aliases": self.aliases.source,
             "spellings": who.spellings,
         }
-
-    def _spans(self) -> list[_Span]:
-        """Years with records, as many together as are looked at at once."""
-        counts: Counter[int] = Counter()
-        for file in self._files:
-            counts.update(dict(zip(file.years.tolist(), np.diff(file.starts).tolist(), strict=True)))
-        spans: list[_Span] = []
-        held = AT_ONCE
-        for year in sorted(counts):
-            if held + counts[year] > AT_ONCE:
-                spans.append((year, year))
-                held = 0
-            spans[-1] = (spans[-1][0], year)
-            held += counts[year]
-        return spans
 
     def _selected(self, span: _Span | None) -> Records:
         """The records of some years, or all, with filters applied; releases all."""

@@ -14,7 +14,7 @@ from ttt_cli.games.names import clean_name, comma_keys, name_key, teams_and_engi
 from ttt_cli.games.table import PRECISION_DAY, PRECISION_MONTH, PRECISION_YEAR, Records
 from ttt_cli.games.validate import is_even
 from ttt_cli.reading import reports as reasons
-from ttt_cli.reading.columns import Column, Dictionary, spread, spread_some
+from ttt_cli.reading.columns import Column, Dictionary, spread
 from ttt_cli.support.arrays import Ids, Mask, Places
 from ttt_cli.support.errors import ConfigError, suggested
 from ttt_cli.support.folding import fold, fold_all, fold_surname
@@ -124,7 +124,7 @@ def find_duplicates(records: Records, among: Mask | None = None) -> Places:
     rows = np.zeros(0, np.int64)
     if round_.any() or records.moves.any():
         single = spread(records.tally.sum(axis=1) == 1, records.result.codes)
-        distinct = (records.moves != 0) | spread_some(round_ > 0, records.round.codes)
+        distinct = (records.moves != 0) | spread(round_ > 0, records.round.codes)
         rows = np.flatnonzero((records.used if among is None else among) & single & distinct)
         del single, distinct
     # White, Black, result and year together

@@ -423,16 +423,6 @@ def alias_lines(games: Games, suspects: Sequence[Suspect]) -> Iterator[str]:
 
     A suggestion is also commented out if the united player would play himself, or for longer than a lifetime.
     """
-    mains = _united_names(games, suspects)
-    for suspect in suspects:
-        yield f"# {suspect.main}; {suspect.synonym}; {suspect.evidence}"
-        synonym = suspect.synonym.name
-        row = alias_row(last_main(mains, synonym), synonym) if synonym in mains else None
-        yield row or f"# {alias_row(suspect.main.name, synonym) or 'no line of an alias file can express it'}"
-
-
-def _united_names(games: Games, suspects: Sequence[Suspect]) -> Mapping[str, str]:
-    """Main names by synonym, of the sure suggestions that do not contradict each other."""
     sure = [one for one in suspects if one.sure and alias_row(one.main.name, one.synonym.name)]
     number = {name: i for i, name in enumerate(games.players)}
     concerned = np.zeros(len(number), np.bool_)
@@ -455,4 +445,8 @@ def _united_names(games: Games, suspects: Sequence[Suspect]) -> Mapping[str, str
             continue
         mains[synonym] = main
         people[main] = all_of_them
-    return mains
+    for suspect in suspects:
+        yield f"# {suspect.main}; {suspect.synonym}; {suspect.evidence}"
+        synonym = suspect.synonym.name
+        row = alias_row(last_main(mains, synonym), synonym) if synonym in mains else None
+        yield row or f"# {alias_row(suspect.main.name, synonym) or 'no line of an alias file can express it'}"

@@ -163,11 +163,6 @@ def narrow(codes: Codes, *, copy: bool = False) -> Codes:
     return codes.astype(narrowest(int(codes.max(initial=0))), copy=copy)
 
 
-def spread_some(values: NDArray[Value], codes: Codes) -> NDArray[Value]:
-    """As `spread`, with stride 0 if all values are 0."""
-    return spread(values, codes) if values.any() else np.broadcast_to(values.dtype.type(0), len(codes))
-
-
 def alike(column: NDArray[Any]) -> bool:
     """Whether a column repeats one entry by stride 0."""
     return column.strides == (0,)

@@ -95,7 +95,10 @@ def parse_dates(texts: Sequence[str], data: DataConfig, unit: Period | None = No
     dates the century. Small numbers are those of periods by `data.dates`, or where a header names the period `unit`.
     """
     given: DateOrder | None = None if data.dates in ("auto", "number") else data.dates  # type: ignore[assignment]
-    unit = (unit or data.period) if data.dates == "number" or _are_numbers(texts, data, unit) else None
+    known = [text for text in texts if text.strip(" ?-")]
+    counted = all(map(_OF_PERIOD.fullmatch, known)) and not all(map(_FOUR_DIGITS.fullmatch, known))
+    numbers = data.dates == "number" or (data.dates == "auto" and unit is not None and counted)
+    unit = (unit or data.period) if numbers else None
     further = [place for place, text in enumerate(texts) if not _YEAR_FIRST.match(text)]
     seen: dict[str, dict[str, set[int]]] = {sign: {"dmy": set(), "mdy": set()} for sign in "/-."}
     for place in further:
@@ -121,14 +124,6 @@ def parse_dates(texts: Sequence[str], data: DataConfig, unit: Period | None = No
             sign = next((sign for sign in orders if sign in texts[place]), "")
             parts[place] = _parts(texts[place], orders.get(sign, given), century)
     return _dates_of(np.array(parts, np.int64).reshape(-1, 4).T, month_first, unit, day_first)
-
-
-def _are_numbers(texts: Sequence[str], data: DataConfig, unit: Period | None) -> bool:
-    """Whether all known dates of a column of periods are numbers, and not all of them years."""
-    if unit is None or data.dates != "auto":
-        return False
-    known = [text for text in texts if text.strip(" ?-")]
-    return all(map(_OF_PERIOD.fullmatch, known)) and not all(map(_FOUR_DIGITS.fullmatch, known))
 
 
 def _century(texts: Sequence[str], configured: int | None) -> int | None:

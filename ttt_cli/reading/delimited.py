@@ -50,12 +50,11 @@ def read_delimited(blocks: Iterator[bytes], data: DataConfig, name: str) -> Tabl
 
 def find_delimiter(lines: Sequence[str]) -> str:
     """The delimiter that splits the first line, and most lines into equally many fields; of equals, the most fields."""
-
-    def merit(delimiter: str) -> tuple[bool, float, int]:
-        first, *others = (len(row) for row in csv.reader(lines, delimiter=delimiter))
-        return first > 1, round((1 + others.count(first)) / (1 + len(others)), 1), first
-
-    return max(DELIMITERS, key=merit)
+    merits = []
+    for delimiter in DELIMITERS:
+        first, *others = map(len, csv.reader(lines, delimiter=delimiter))
+        merits.append((first > 1, round((1 + others.count(first)) / (1 + len(others)), 1), first))
+    return DELIMITERS[merits.index(max(merits))]
 
 
 def whole_lines(blocks: Iterable[bytes], most: int) -> Iterator[bytes]:

@@ -72,6 +72,7 @@ def column_of(cell: str) -> str | None:
     return _WORDS.get(word_of(cell))
 
 
+# of the sample of the first TTT program, which has no header
 _PLAIN_LAYOUT: Final = ("id", "year", "white", "black", "white_score", "black_score")
 _PLAIN_ROW: Final = re.compile(r"\d+,\d{4}(,(?!\d+,)[^,]*){2}(,(0|0\.5|1|2)){2}")
 _RESULTS: Final[tuple[tuple[tuple[str, ...], ResultKind], ...]] = (
@@ -105,6 +106,7 @@ def find_layout(
     header = named or (_looks_like_header(first, configured) if data.header is None else data.header)
     width = len(first) if header else _usual_width(sample)
     words = _words(configured if isinstance(configured, list) else first if header else [])
+    plain = [",".join(cell.strip().replace(",", " ") for cell in row) for row in sample]
     if isinstance(configured, list):
         if len(configured) != (expected := len(first) if named else _usual_width(sample)):
             message = f"data.columns names {len(configured)} columns, rows have {expected}"
@@ -118,7 +120,7 @@ def find_layout(
         columns = _by_names(words, _configured(configured or {}, first, name), sample[1:])
     elif is_rating_list(" ".join(first)):
         raise rating_list(name)
-    elif _is_plain(sample):
+    elif sum(map(bool, map(_PLAIN_ROW.fullmatch, plain))) >= 0.9 * len(sample):
         columns = {ours: index for index, ours in enumerate(_PLAIN_LAYOUT)}
     else:
         raise DataError(f"its columns are not known; the first line is {said}"[:300], where=name, hint=_HINT)
@@ -264,9 +266,3 @@ def _unknown(
 ) -> ConfigError:
     hint = suggested(written, known, f"names are {', '.join(SYNONYMS)}{more}")
     return ConfigError(f"{where}: unknown column name {written!r}", hint=hint)
-
-
-def _is_plain(sample: Sequence[Sequence[str]]) -> bool:
-    """Whether rows are id, year, white, black and two scores, as in the sample of the first TTT program."""
-    rows = (",".join(cell.strip().replace(",", " ") for cell in row) for row in sample)
-    return sum(_PLAIN_ROW.fullmatch(row) is not None for row in rows) >= 0.9 * len(sample)

@@ -49,7 +49,14 @@ def read_parquet(blocks: Iterator[bytes], data: DataConfig, name: str) -> Table:
             named = zip(names, words, strict=False)
             wanted = [one for one, word in named if column_of(word) is not None or one.casefold() in known]
             _check(opened, wanted, name, size)
-            rows = _sample(opened, names, wanted)
+            sample: Any = next(opened.iter_batches(_SAMPLE, columns=wanted, use_threads=False), None)
+            count = 0 if sample is None else sample.num_rows
+            cells = dict.fromkeys(names, [""] * count)
+            for column in wanted if count else ():
+                values, numbers = _texts(sample.column(column))
+                texts = [value.decode("utf-8", "replace") for value in values]
+                cells[column] = list(map(texts.__getitem__, numbers.tolist()))
+        rows = zip(*map(cells.__getitem__, names), strict=True)
         layout = find_layout([names, *rows], data, name, named=True)
         strings = Strings()
         used = [names[index] for index in layout.used]
@@ -65,17 +72,6 @@ def _errors(name: str) -> Iterator[None]:
         why = str(error).strip().partition("\n")[0].rstrip(".")
         hint = "write the file again"
         raise DataError(f"cannot be read as Parquet: {why}", where=name, hint=hint) from error
-
-
-def _sample(opened: Any, names: Sequence[str], wanted: Sequence[str]) -> list[tuple[str, ...]]:
-    """The first rows as texts; other columns than the wanted are empty."""
-    batch: Any = next(opened.iter_batches(_SAMPLE, columns=list(wanted), use_threads=False), None)
-    cells = [[""] * (batch.num_rows if batch is not None else 0) for _ in names]
-    for column in wanted if batch is not None else ():
-        values, numbers = _texts(batch.column(column))
-        texts = [value.decode("utf-8", "replace") for value in values]
-        cells[names.index(column)] = [texts[number] for number in numbers.tolist()]
-    return list(zip(*cells, strict=True))
 
 
 def _batches(
