@@ -4,8 +4,9 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from ttt_cli.kernels.arrays import Codes, FixedIndex, FixedPlaces, FixedVector, Index, Places, Vector
+from ttt_cli.kernels.arrays import FixedCodes, FixedIndex, FixedPlaces, FixedVector, Index, Places, Vector
 from ttt_cli.kernels.compile import at, flat, inner, kernel, span
+from ttt_cli.kernels.ep.structures import Pairings
 
 _STRIDE: Final = 2654435761  # prime
 _APART: Final = 8192  # games among which neighbours are set apart: their players fit into the cache
@@ -20,16 +21,6 @@ class Nodes(NamedTuple):
     previous: Index
     next: Index
     gap_years: Vector
-
-
-class NodeGames(NamedTuple):
-    """Games between two nodes, (games,) or (distinct games,); `weight` and `balance` are (1,) if constant."""
-
-    first: Index
-    second: Index
-    code: Codes
-    weight: Vector
-    balance: Vector
 
 
 @kernel
@@ -129,14 +120,13 @@ def _counting_pass(begin, end, keys, base, counts, order, sorted_order):
 
 @kernel
 def sort_pairs(
-    node_start: FixedPlaces, game_start: FixedPlaces, kinds: int, games: NodeGames, order: Index,
-    spare: Index, pair_start: Places,
+    node_start: FixedPlaces, game_start: FixedPlaces, kinds: int, first: FixedIndex, second: FixedIndex,
+    code: FixedCodes, order: Index, spare: Index, pair_start: Places,
 ) -> int:  # fmt: skip
     """Sort games inside periods by first, second and code (below `kinds`), as `order` (games,), initially ascending.
 
     Fills `pair_start` (periods + 1,) with the start of each period's distinct games; returns their number.
     """
-    first, second, code, _, _ = games
     pairs = 0
     pair_start[0] = 0
     by_code = np.empty(kinds, np.int64)
@@ -169,19 +159,18 @@ def sort_pairs(
 
 @kernel
 def merge_pairs(
-    game_start: FixedPlaces, games: NodeGames, order: Index, pair_start: Places, pairs: NodeGames
-) -> None:
-    """Fill `pairs` with the distinct games, with the sums of `weight` and `balance` over equal ones.
+    game_start: FixedPlaces, first: FixedIndex, second: FixedIndex, code: FixedCodes, weight: FixedVector,
+    balance: FixedVector, order: Index, pairs: Pairings, of_pairs: Vector,
+) -> None:  # fmt: skip
+    """Fill `pairs`, but for their starts, with the distinct games: the sums of `weight` over equal ones.
 
-    Games remain near others of their first player, but not adjacent: successive updates of one player would wait.
+    Fills `of_pairs` (distinct games,) with those of `balance`. Games remain near others of their first player, but not
+    adjacent: successive updates of one player would wait.
     """
-    first, second, code, weight, balance = games
     places = np.empty(_APART, np.int32)
-    one_weight = len(weight) == 1
-    one_balance = len(balance) == 1
     for p in range(len(game_start) - 1):
-        start = pair_start[p]
-        size = pair_start[p + 1] - start
+        start = pairs.start[p]
+        size = pairs.start[p + 1] - start
         k, pair, end = game_start[p], 0, game_start[p + 1]
         while k < end:
             among = pair % _APART
@@ -193,8 +182,8 @@ def merge_pairs(
             i, j, kind = first[g], second[g], code[g]
             total = difference = 0.0
             while first[g] == i and second[g] == j and code[g] == kind:
-                total += weight[0] if one_weight else weight[g]
-                difference += balance[0] if one_balance else balance[g]
+                total += weight[g]
+                difference += balance[g]
                 k += 1
                 if k == end:
                     break
@@ -205,7 +194,7 @@ def merge_pairs(
             pairs.second[place] = j
             pairs.code[place] = kind
             pairs.weight[place] = total
-            pairs.balance[place] = difference
+            of_pairs[place] = difference
 
 
 @kernel

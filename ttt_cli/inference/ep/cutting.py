@@ -1,7 +1,6 @@
 """Cut a timeline into slices of time, each with its own nodes and games; what crosses the borders between them."""
 
 from collections.abc import Iterator, Sequence
-from copy import copy
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TypeVar
@@ -240,23 +239,29 @@ class Cutter:
         of_nodes = np.full((quantities, stride), -1, np.int32)
         of_nodes[:, 1:] = segment + segments * np.arange(quantities)[:, np.newaxis]
         of_nodes[:, 1:][:, segment >= segments] = -1
-        merged = merge_games(_between(timeline, begin, end), colours=self._colours)
+        games = slice(*timeline.game_start[[begin, end]].tolist())
+        periods = slice(begin, end + 1)
+        starts_here = timeline.node_start[periods], timeline.game_start[periods] - games.start
+        part = replace(
+            timeline, node_start=starts_here[0], game_start=starts_here[1], **timeline.games(games)
+        )
+        merged, before = merge_games(part, colours=self._colours), np.int32(first - 1)
         piece = SliceInput(
             number=number,
             year=self._year[begin:end],
             years=int(self._year.max(initial=-1)) + 1,
             chains=Chains(
-                timeline.node_start[begin : end + 1] - first + 1,
+                part.node_start - before,
                 links(previous, head, 0),
                 links(following, tail, stride),
                 _flat(self._mean[:, nodes]),
                 _flat(self._variance[:, nodes]),
             ),
             games=merged.games._replace(
-                first=merged.games.first + np.int32(1), second=merged.games.second + np.int32(1)
+                first=merged.games.first - before, second=merged.games.second - before
             ),
             handicap=merged.handicap,
-            game_start=timeline.game_start[begin : end + 1] - timeline.game_start[begin],
+            game_start=part.game_start,
             widest=_flat(self._widest[:, nodes]),
             segment=of_nodes.ravel() if segments else np.empty(0, np.int32),
             first=(starts + 1 + offset).ravel().astype(np.int32),
@@ -273,28 +278,6 @@ class Cutter:
             piece = replace(piece, newcomers=(self._newcomers.sd, steps))
         timeline.room.let_go()
         return piece, players[order][:segments].astype(np.int32)
-
-
-class Unplayed(Cutter):
-    """Slices of players instead of time, without games: the players are then independent."""
-
-    def __init__(self, timeline: Timeline, count: int, priors: Sequence[RandomWalk]) -> None:
-        super().__init__(timeline.without_games(), None, priors, colours=False)
-        self._count = max(1, min(count, len(timeline.players)))
-
-    def __len__(self) -> int:
-        return self._count
-
-    def __iter__(self) -> Iterator[SliceInput]:
-        return (self[number] for number in range(self._count))
-
-    def __getitem__(self, number: int) -> SliceInput:
-        nodes, some = np.flatnonzero(self.timeline.node_player % self._count == number), copy(self)
-        some.timeline = self.timeline.unplayed(nodes)
-        some._mean, some._variance, some._widest = (
-            of[:, nodes] for of in (self._mean, self._variance, self._widest)
-        )
-        return replace(some.whole(merge_games(some.timeline, colours=False)), number=number)
 
 
 class Coupling:
@@ -339,17 +322,3 @@ def _flat(values: NDArray[Number]) -> NDArray[Number]:
     found = np.zeros((quantities, 1 + nodes, *others), values.dtype)
     found[:, 1:] = values
     return found.reshape(-1, *others)
-
-
-def _between(timeline: Timeline, begin: int, end: int) -> Timeline:
-    """The part of a timeline from period `begin` to before `end`, with nodes numbered from 0."""
-    node = int(timeline.node_start[begin])
-    games = slice(int(timeline.game_start[begin]), int(timeline.game_start[end]))
-    return replace(
-        timeline,
-        periods=timeline.periods[begin:end],
-        node_start=timeline.node_start[begin : end + 1] - node,
-        game_start=timeline.game_start[begin : end + 1] - games.start,
-        **timeline.games(games)
-        | {name: getattr(timeline, name)[games] - np.int32(node) for name in ("game_white", "game_black")},
-    )

@@ -1,7 +1,7 @@
 """Equal games merged into one with a weight: the form in which the smoothing models process a timeline."""
 
 from dataclasses import dataclass
-from typing import Final, TypeVar
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,8 +15,6 @@ from ttt_cli.timeline import UNKNOWN as UNKNOWN_SIDES
 UNKNOWN: Final = 3  # added to an outcome whose colours are unknown, as in `kernels/codes.py`
 OUTCOME_BITS: Final = 3  # of a code; the others tell the handicap, as in `kernels/codes.py`
 MOST_HANDICAPS: Final = 1 << (8 - OUTCOME_BITS)
-
-Number = TypeVar("Number", np.int32, np.float64)
 
 
 @dataclass(frozen=True)
@@ -43,7 +41,7 @@ class MergedGames:
 
 def merge_games(timeline: Timeline, *, colours: bool) -> MergedGames:
     """Merge equal games; without `colours`, or if all are unknown, a game and its mirror image are equal too."""
-    from ttt_cli.kernels.layout import NodeGames, merge_pairs, sort_pairs
+    from ttt_cli.kernels.layout import merge_pairs, sort_pairs
 
     first, second = timeline.game_white, timeline.game_black
     outcome, offset = timeline.outcome, timeline.offset
@@ -59,26 +57,16 @@ def merge_games(timeline: Timeline, *, colours: bool) -> MergedGames:
     handicap, place = handicap_places(offset, (sides == NEUTRAL) & colours)
     unknown = np.where((sides == UNKNOWN_SIDES) & colours, np.uint8(UNKNOWN), np.uint8(0))
     code = (outcome + unknown + (place << OUTCOME_BITS)).astype(np.uint8)
-    games = NodeGames(_own(first), _own(second), code, _compact(timeline.weight), _compact(balance))
+    games = first, second, code
     order, spare = np.arange(timeline.n_games, dtype=np.int32), np.empty(timeline.n_games, np.int32)
     start = np.empty_like(timeline.game_start)
     distinct = sort_pairs(
-        timeline.node_start, timeline.game_start, len(handicap) << OUTCOME_BITS, games, order, spare, start
+        timeline.node_start, timeline.game_start, len(handicap) << OUTCOME_BITS, *games, order, spare, start
     )
     ends, numbers = np.empty((2, distinct), np.int32), np.empty((2, distinct))
-    pairs = NodeGames(ends[0], ends[1], np.empty(distinct, np.uint8), numbers[0], numbers[1])
-    merge_pairs(timeline.game_start, games, order, start, pairs)
-    return MergedGames(Pairings(start, *pairs[:4]), pairs.balance, handicap, colours)
-
-
-def _compact(column: Array) -> Array:
-    """A column that may be written to; one entry of it where all are one."""
-    return _own(column) if column.strides[0] or len(column) < 2 else column[:1].copy()
-
-
-def _own(column: NDArray[Number]) -> NDArray[Number]:
-    """A column that may be written to."""
-    return column if column.flags.writeable else column.copy()
+    pairs = Pairings(start, ends[0], ends[1], np.empty(distinct, np.uint8), numbers[0])
+    merge_pairs(timeline.game_start, *games, timeline.weight, balance, order, pairs, numbers[1])
+    return MergedGames(pairs, numbers[1], handicap, colours)
 
 
 def handicap_places(offset: Array, neutral: Mask | bool) -> tuple[Array, NDArray[np.integer]]:
