@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache
+from operator import itemgetter
 from typing import Any, Final, NamedTuple
 
 DECLINE_YEARS: Final = 60.0  # that skills decline at most: careers are no longer
@@ -185,8 +186,8 @@ def later_on(
     and e: none. With a curve, n is on its clock, and its change of the mean is added.
     """
     by = by or numbers()
-    mean, sd = (columns[name] for name in chain_columns(chain))
-    step, centre, rise, bend, most, prior, *parts = (columns[name] for name in bridge_columns(chain))
+    mean, sd = itemgetter(*chain_columns(chain))(columns)
+    step, centre, rise, bend, most, prior, *parts = itemgetter(*bridge_columns(chain))(columns)
     curve = Curve(*parts)
     passed = curve.clock(ahead, by)
     known = by.where(by.is_given(prior), 1.0 / (prior * prior), 0.0)

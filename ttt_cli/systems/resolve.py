@@ -47,7 +47,15 @@ def resolve(document: Document) -> Resolved:
     """Resolve a document. Raises ConfigError with all its problems."""
     sections = {key: {} if value is None else value for key, value in document.values.items()}
     given = sections.get("model", {})
-    model = _model(document, given)
+    if not isinstance(given, dict):
+        hint = f"did you mean model.name={given}?" if isinstance(given, str) else "for instance name: ttt"
+        message = f"model must be a map of its name and parameters, not {shown(given)}"
+        raise ConfigError(message, where=document.where(("model",)), hint=hint)
+    try:
+        model = load(validate(ModelConfig, given, document, ("model",)).name)
+    except ConfigError as error:
+        where = error.where or document.where(("model", "name"))
+        raise ConfigError(error.message, where=where, hint=error.hint) from error
     written = {key: value for key, value in given.items() if key != "name"}
     if "gamma" in written:
         raise ConfigError(
@@ -56,7 +64,7 @@ def resolve(document: Document) -> Resolved:
             hint="White's advantage is model.white_advantage, the drift in a year model.tau",
         )
     params, wrong = check(model.Params, written, document, ("model",), siblings=("name",))
-    known = {name: name for name in Config.model_fields}
+    known = dict(zip(Config.model_fields, Config.model_fields, strict=True))
     for section, schema in {"model": model.Params, **SCHEMAS}.items():
         for key in ("name", *schema.model_fields, *aliases(schema)):
             known.setdefault(key, f"{section}.{key}")
@@ -133,18 +141,6 @@ def numeric_params(resolved: Resolved) -> dict[str, Any]:
     """Numeric model parameters and their configured values: what a grid may vary."""
     numeric = number_bounds(type(resolved.params), "number", "integer")
     return {name: getattr(resolved.params, name) for name in numeric}
-
-
-def _model(document: Document, section: object) -> Model:
-    if not isinstance(section, dict):
-        hint = f"did you mean model.name={section}?" if isinstance(section, str) else "for instance name: ttt"
-        message = f"model must be a map of its name and parameters, not {shown(section)}"
-        raise ConfigError(message, where=document.where(("model",)), hint=hint)
-    try:
-        return load(validate(ModelConfig, section, document, ("model",)).name)
-    except ConfigError as error:
-        where = error.where or document.where(("model", "name"))
-        raise ConfigError(error.message, where=where, hint=error.hint) from error
 
 
 def _model_config(model: Model, params: Params) -> ModelConfig:

@@ -160,15 +160,12 @@ class GamesSoFar:
         level = self._level[seen]  # updated in place
         inference = StaticInference(counted, self._games, self._rule, params, level, self._solver.tol)
         if len(decay):
-            status, trace = iterate(inference.sweep, self._solver, self._report(), LEAST_RATE, warm=True)
+            on_sweep, earlier = self._on_sweep, len(self._trace)  # sweeps are numbered across all fits
+            report = on_sweep and (lambda sweep, *state: on_sweep(earlier + sweep, *state))
+            status, trace = iterate(inference.sweep, self._solver, report, LEAST_RATE, warm=True)
             self._ended.append(status)
             self._trace += trace
         self._beliefs[:, seen] = inference.beliefs()
-
-    def _report(self) -> OnSweep | None:
-        """Report the sweeps of one fit, numbered across all fits."""
-        on_sweep, earlier = self._on_sweep, len(self._trace)
-        return on_sweep and (lambda sweep, change, remaining: on_sweep(earlier + sweep, change, remaining))
 
 
 class StaticInference:
