@@ -101,6 +101,13 @@ SITUATIONS = {  # what a shell is told, the exit code, the last line on standard
     "nothing needs compiling": ("NUMBA_DISABLE_JIT=1 ttt top -q", 0, ""),
 }  # fmt: skip
 
+LIKE_OTHERS = {
+    "output closed and not needed",
+    "output full, unbuffered",
+    "messages full, error",
+    "nothing needs compiling",
+}
+
 
 def shell(command: str, folder: Path) -> tuple[int, str]:
     """Exit code and standard error of a line of bash, in which `ttt` is this one."""
@@ -119,7 +126,10 @@ def shell(command: str, folder: Path) -> tuple[int, str]:
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full")
-@pytest.mark.parametrize("situation", SITUATIONS)
+@pytest.mark.parametrize(
+    "situation",
+    [pytest.param(name, marks=[pytest.mark.large] * (name in LIKE_OTHERS)) for name in SITUATIONS],
+)
 def test_situations(situation: str, tmp_path: Path) -> None:
     put_small_run(tmp_path / "a.ttt")
     command, code, message = SITUATIONS[situation]

@@ -12,6 +12,7 @@ from pathlib import Path
 import duckdb
 import psutil
 import pytest
+from distributed import Client
 
 from tests.support.cases import each
 from tests.support.handmade import RECORDS, games_of
@@ -48,10 +49,10 @@ def test_the_environment_says_where_when_the_config_does_not(monkeypatch: pytest
 
 
 @pytest.mark.slow
-def test_a_run_never_says_where_to_work(tmp_path: Path) -> None:
+def test_a_run_never_says_where_to_work(tmp_path: Path, client: Client) -> None:
     """Whoever is asked to work for it could run code here."""
     place = tmp_path / "a.ttt"
-    fit(games_of(RECORDS), configure(cluster="local:2"), output=place)
+    fit(games_of(RECORDS), configure(cluster=client.scheduler.address), output=place)
     assert "cluster" not in open_run(place).meta.config["solver"]
     with duckdb.connect(str(place)) as connection:
         connection.execute(
@@ -109,7 +110,7 @@ SCRIPT = """
 
 @pytest.mark.slow
 @needs_signals
-@pytest.mark.parametrize("name", [None, "SIGINT", "SIGKILL"])
+@pytest.mark.parametrize("name", [None, pytest.param("SIGINT", marks=pytest.mark.large), "SIGKILL"])
 def test_a_local_cluster_ends_with_whoever_began_it(name: str | None, tmp_path: Path) -> None:
     """And such a script needs no guard against being run by the workers, who leave nothing behind."""
     script, fifo = tmp_path / "script.py", tmp_path / "fifo"
@@ -142,7 +143,6 @@ def listening() -> int:
 
 
 @pytest.mark.slow
-def test_a_local_cluster_answers_on_nothing_but_its_own_ports() -> None:
+def test_a_local_cluster_answers_on_nothing_but_its_own_ports(client: Client) -> None:
     """No dashboard, and no other server of Dask's over HTTP."""
-    with cluster_client("local:1") as client:
-        assert [client.run_on_scheduler(listening), *client.run(listening).values()] == [1, 1]
+    assert [client.run_on_scheduler(listening), *client.run(listening).values()] == [1, 1, 1]

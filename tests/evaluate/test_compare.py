@@ -192,7 +192,7 @@ def test_every_system_has_a_bar_that_ends_at_its_total(timeline: Timeline, jobs:
 BAD = system("bad", draw_margin=0.0)
 
 
-@pytest.mark.parametrize("jobs", [1, 2])
+@pytest.mark.parametrize("jobs", [1, pytest.param(2, marks=pytest.mark.large)])
 def test_a_system_that_cannot_take_the_games_is_lost_alone(timeline: Timeline, jobs: int) -> None:
     alone = compare(timeline, SYSTEMS[2:], "1858")
     found = compare(timeline, [BAD, SYSTEMS[2]], "1858", jobs=jobs)
