@@ -188,3 +188,10 @@ def test_a_rating_list_is_no_file_of_games(name: str, content: str, tmp_path: Pa
     with pytest.raises(DataError, match="is a rating list, not games") as caught:
         read_games([tmp_path / name])
     assert "--beside" in str(caught.value.hint)
+
+
+def test_who_gave_known_odds_may_be_unknown() -> None:
+    rows = [game("A", "B", odds="rook", odds_giver=giver) for giver in ("A", "B", "C", "")]
+    records = records_of(rows, data=DataConfig.model_validate({"filter": {"exclude": []}}))
+    assert reasons(records) == [None, None, "unknown odds", None]
+    assert games_of(records).offset.tolist() == [-479, 479, -479]

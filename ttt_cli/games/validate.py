@@ -323,7 +323,7 @@ class Validated:
         records, codes = self._records, self._records.codes("odds")
         written = list(map(str.strip, records.distinct("odds")))
         further = {odds_words(odds): points for odds, points in points_of.items()}
-        points = np.array([odds_points(odds, further) for odds in written])
+        points = np.array([odds_points(odds, further) for odds in written], np.float64)
         odd = np.isnan(points)
         # a number or a sign may mean something else
         words = np.array([any(map(str.isalpha, odds)) for odds in written], np.bool_)
