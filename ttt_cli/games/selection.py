@@ -100,13 +100,9 @@ def control_is(text: str, name: str) -> bool:
     if not moves and base < _SHORT and increment >= _LONG:
         base *= 60
     seconds = base / moves * _MOVES if moves else base + _MOVES * increment
-    limits = {
-        "blitz": (0, _BLITZ),
-        "rapid": (_BLITZ, _RAPID),
-        "correspondence": (_MOVES * _DAY, float("inf")),
-    }
-    low, high = limits.get(name, (0, 0))
-    return low <= seconds < high
+    if name == "correspondence":
+        return seconds >= _MOVES * _DAY
+    return name == ("blitz" if seconds < _BLITZ else "rapid" if seconds < _RAPID else "")
 
 
 _ZEROS: Final = re.compile(r"\b0+(?=\d)")
@@ -283,11 +279,12 @@ def of_events(records: Records, texts: Sequence[str]) -> Mask:
     rows = np.zeros(len(records), np.bool_)
     for text in texts:
         pattern, words = pattern_of(text), f" {fold(text)} "
-
-        def matches(value: str, pattern: re.Pattern[str] | None = pattern, words: str = words) -> bool:
-            return words in f" {fold(value)} " if pattern is None else pattern.search(value) is not None
-
-        rows |= _where((records.event, records.site), matches)
+        for column in (records.event, records.site):
+            if pattern is None:
+                hit = [value != "" and words in f" {value} " for value in fold_all(column.values)]
+            else:
+                hit = [value != "" and pattern.search(value) is not None for value in column.values]
+            rows |= np.array(hit, np.bool_)[column.codes]
     return rows
 
 
@@ -327,20 +324,12 @@ def one_against_many(records: Records, rows: Mask) -> Mask:
 def in_set(records: Records, name: str) -> Mask:
     """Mask of records of a ready-made set, by event, variant, time control and odds."""
     rows = in_sets(records, (name,))[name]
-    rows |= _where((records.variant,), lambda value: variant_is(fold(value), name))
-    rows |= _where((records.time_control,), lambda value: control_is(value, name))
+    of_variant = np.array([variant_is(text, name) for text in fold_all(records.variant.values)], np.bool_)
+    of_control = np.array([control_is(text, name) for text in records.time_control.values], np.bool_)
+    rows |= of_variant[records.variant.codes] | of_control[records.time_control.codes]
     if name == "odds":
-        rows |= _where((records.odds,), lambda value: not is_even(value))
-    return rows
-
-
-def _where(columns: Sequence[Column[str]], satisfies: Callable[[str], bool]) -> Mask:
-    """Mask of records where any of the columns satisfies the predicate."""
-    rows = np.zeros(len(columns[0]), np.bool_)
-    for column in columns:
-        hit = np.array([bool(value) and satisfies(value) for value in column.values], np.bool_)
-        if hit.any():
-            rows |= hit[column.codes]
+        given = np.array([not is_even(text) for text in records.odds.values], np.bool_)
+        rows |= given[records.odds.codes]
     return rows
 
 
