@@ -11,6 +11,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from importlib.resources import files
 from importlib.resources.abc import Traversable
+from operator import attrgetter
 from pathlib import Path
 from typing import Any, Final, TypeVar
 
@@ -205,8 +206,11 @@ def shipped_configs() -> dict[str, Traversable]:
     folder = package / "configs"
     if not folder.is_dir() and isinstance(package, Path):
         folder = package.parent / "configs"  # a source tree, or an editable install of one
-    names = sorted(file.name for file in folder.iterdir() if file.name.endswith(".yaml"))
-    return {name.removesuffix(".yaml"): folder / name for name in names}
+    found: dict[str, Traversable] = {}
+    for file in sorted(folder.iterdir(), key=attrgetter("name")):
+        if file.name.endswith(".yaml"):
+            found[file.name.removesuffix(".yaml")] = file
+    return found
 
 
 def _read(path_or_name: str) -> Document:

@@ -46,8 +46,8 @@ def aliases(schema: type[BaseModel]) -> dict[str, str]:
     found: dict[str, str] = {}
     for name, info in schema.model_fields.items():
         if isinstance(info.validation_alias, AliasChoices):
-            choices = (str(choice) for choice in info.validation_alias.choices)
-            found.update((choice, name) for choice in choices if choice != name)
+            found |= dict.fromkeys(map(str, info.validation_alias.choices), name)
+            found.pop(name, None)
     return found
 
 
