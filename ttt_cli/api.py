@@ -126,7 +126,7 @@ def update(
         if on_read:
             on_read(extended, data)
         same = place and before.path and real_place(place) == real_place(before.path)
-        ready = before.refuse_replaced if same else lambda: None
+        ready = before.refuse_replaced if same else None
         return _fitted(extended.games, resolved, before, place, progress, ready)
 
 
@@ -171,7 +171,7 @@ def _fitted(
     start: Run | None,
     output: str | os.PathLike[str] | None,
     progress: Progress,
-    ready: Callable[[], object] = lambda: None,
+    ready: Callable[[], object] | None = None,
 ) -> Run:
     """The run of games; `ready` is called before writing."""
     from ttt_cli.inference.ep.places import fit_place
@@ -197,7 +197,8 @@ def _fitted(
             fitted = registry.fit(model, timeline, resolved.params, solver, **given)
             bar.advance(1.0 - on_sweep.share)
         fitted = replace(fitted, notes=(*fitted.notes, *timeline.notes), state={})  # a run holds no state
-        ready()
+        if ready:
+            ready()
         if output is None:
             return memory_run(games, timeline, fitted, resolved.config)
         with waiting(f"writing {output}"):

@@ -61,8 +61,9 @@ class LazyGroup(click.Group):
             return None
         command = import_module(f"ttt_cli.cli.{cmd_name}").command
         assert isinstance(command, click.Command)
-        below = command.commands.items() if isinstance(command, click.Group) else ()
-        for path, one in ((cmd_name, command), *((f"{cmd_name} {name}", one) for name, one in below)):
+        commands = {"": command, **(command.commands if isinstance(command, click.Group) else {})}
+        for name, one in commands.items():
+            path = f"{cmd_name} {name}".strip()
             one.format_epilog = partial(_write_examples, path)  # type: ignore[method-assign]
             if COMPLETING in os.environ:
                 from ttt_cli.cli.completion import attach

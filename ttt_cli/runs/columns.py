@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import fields
 from datetime import UTC, datetime
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -162,7 +163,7 @@ def report_rows(report: ReadReport) -> dict[str, Sequence[tuple[Any, ...]]]:
                 found.append((file.path, what, count, number))
     if alias := report.aliases:
         inputs.append((alias.path, ALIASES, alias.digest, alias.size, 0, 0))
-    problems = [(one.file, one.line, one.reason, one.detail, one.action) for one in report.problems]
+    problems = [*map(attrgetter("file", "line", "reason", "detail", "action"), report.problems)]
     return {"inputs": inputs, "dropped": dropped, "noticed": noticed, "problems": problems}
 
 

@@ -16,6 +16,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import MISSING, asdict, dataclass, fields
 from datetime import datetime
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -32,7 +33,7 @@ SMALL: Final = 1e-6  # bound of elo_unit and of its inverse
 _DIGITS: Final = 18
 _RESULT: Final = ("log_evidence", "converged", "sweeps", "remaining_error")
 INSERT: Final = "INSERT OR REPLACE INTO {table} VALUES (?, ?, ?, ?, ?, ?)"
-_FLAGS: Final = sum(getattr(os, name, 0) for name in ("O_NOFOLLOW", "O_NONBLOCK", "O_BINARY"))
+_FLAGS: Final = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
 # Parameters without effect at 0, and those that depend on them
 SWITCHES: Final[dict[str, tuple[str, ...]]] = {
     "growth": ("growth_years",),
@@ -99,13 +100,14 @@ class RunMeta:
     @classmethod
     def from_rows(cls, rows: Iterable[tuple[str, str]], where: str | None = None) -> RunMeta:
         """The inverse of `to_rows`, without unknown keys and the keys WHERE. Raises RunError."""
-        stored, values = dict(rows), dict[str, Any]()
+        stored, values, wrong = dict(rows), dict[str, Any](), list[str]()
         for fact in fields(cls):
             if fact.name in stored:
                 values[fact.name] = _read(str(fact.type), stored[fact.name])
+                if values[fact.name] is None:
+                    wrong.append(fact.name)
             elif fact.default is MISSING:
                 raise RunError(f"the run has no {fact.name}", where=where, hint="fit it again")
-        wrong = [name for name, value in values.items() if value is None]
         if not wrong:
             meta = cls(**values)
             if meta.period not in STEPS_PER_YEAR or min(meta.players, meta.games, meta.nodes) < 0:
@@ -136,9 +138,9 @@ def _read(kind: str, text: str) -> Any:
     if kind in _TYPES:
         return value if type(value) in _TYPES[kind] else None
     pairs = "float" in kind  # a tuple of pairs of numbers, or of texts
-    if not isinstance(value, list) or not all(isinstance(item, list if pairs else str) for item in value):
+    if not isinstance(value, list) or {*map(type, value)} - {list if pairs else str}:
         return None
-    if pairs and not all(len(pair) == 2 and {*map(type, pair)} <= _TYPES["float"] for pair in value):
+    if pairs and ({*map(len, value)} - {2} or {*map(type, chain.from_iterable(value))} - _TYPES["float"]):
         return None
     return tuple(map(tuple, value) if pairs else value)
 
@@ -267,12 +269,14 @@ def points_stat(path: Path) -> tuple[int, ...] | None:
 
 def drop_stale_points(path: Path, basis: str) -> int:
     """Remove the file unless it has a point of this basis; return the number of other points."""
-    found = list(_lines(path))
-    if found and any(one == basis for one, _ in found):
-        return 0
+    others: set[tuple[str, Any]] = set()
+    for found, row in _lines(path):
+        if found == basis:
+            return 0
+        others.add((found, row[0]))
     with suppress(OSError):
         points_file(path).unlink()
-    return len({(one, row[0]) for one, row in found})
+    return len(others)
 
 
 def _lines(path: Path) -> Iterator[tuple[str, Row]]:

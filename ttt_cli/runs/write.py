@@ -7,6 +7,7 @@ import shutil
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, closing, contextmanager
 from glob import has_magic
+from operator import itemgetter
 from pathlib import Path
 from typing import Any, Final
 
@@ -168,7 +169,7 @@ def write_run(
             )
             raise RunError(f"cannot be written: {reason}", where=str(path)) from error
         database.CHECKED[database.signature(target)] = catalog, True
-        digests = [digest for _, _, digest, *_ in report_rows(games.report)["inputs"]]
+        digests = [*map(itemgetter(2), report_rows(games.report)["inputs"])]
         if gone := drop_stale_points(target, basis_of(meta, digests)):
             WRITER.report(f"{path}: {gone:,} evidence points of other games or settings are dropped")
 
