@@ -438,9 +438,10 @@ def check_catalog(connection: DuckDBPyConnection, path: Path) -> Catalog:
     found = {name: _plain(sql or "") for name, sql in connection.execute(query).fetchall()}
     chains = ("skill", *_CHAIN_SD.findall(found.get("spans", "")))
     expected = tables(chains, whole="weight bigint" in found.get("game_rows", ""))
-    strange = [
-        name for name, columns in expected.items() if found.get(name) != _plain(created(name, columns))
-    ]
+    strange = []
+    for name, columns in expected.items():
+        if found.get(name) != _plain(created(name, columns)):
+            strange.append(name)
     if "meta" in strange:
         raise NotARun(path)
     _check_format(connection, path)

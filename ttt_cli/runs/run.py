@@ -48,18 +48,13 @@ _CAREER: Final = 40  # years
 _STEPS: Final = 4  # points of a curve in each of them
 _CLOCK: Final = 5.0  # seconds between the clocks of a file system and of the process
 _BATCH: Final = 10_000
+_SELECT_META: Final = f"FROM {DATABASE}.main.meta"
 _SELECT_POINTS: Final = """SELECT point, params, log_evidence, converged, sweeps, remaining_error
 FROM {table} ORDER BY rowid"""
 
 
 class RunReplaced(RunError):
     """Another run replaced one that was read."""
-
-
-def read_meta(connection: DuckDBPyConnection, path: Path | None) -> RunMeta:
-    """The facts of the attached run. Raises RunError when they are wrong."""
-    rows = connection.execute(f"FROM {DATABASE}.main.meta").fetchall()
-    return RunMeta.from_rows(rows, str(path) if path else None)
 
 
 def open_run(path: str | os.PathLike[str] | None = None, scale: Sequence[str] = ()) -> Run:
@@ -127,7 +122,8 @@ class Run:
         self._seen: tuple[int, ...] = ()
         self._shown: tuple[float, float] | None = None
         self._points: object = None
-        self.meta: RunMeta = read_meta(self._connected(), path)
+        rows = self._connected().execute(_SELECT_META).fetchall()
+        self.meta: RunMeta = RunMeta.from_rows(rows, str(path) if path else None)
 
     def __repr__(self) -> str:
         return f"<Run {self.name}: {self.meta.describe()}>"
@@ -236,9 +232,11 @@ class Run:
                 if self.path is None:
                     raise RunError("the run in memory was closed", where=self.name)
                 connection, self._catalog, self._seen = database.connect(self.path, self._may_write)
-                if "meta" in vars(self) and read_meta(connection, self.path).created != self.meta.created:
-                    connection.close()
-                    raise self._replaced()
+                if known := vars(self).get("meta"):
+                    now = dict(connection.execute(_SELECT_META).fetchall())
+                    if now.get("created") != known.created:
+                        connection.close()
+                        raise self._replaced()
                 self._open = connection
             return self._open
 
