@@ -63,7 +63,14 @@ def test_a_best_point_on_the_edge_is_pointed_out(here: Path, ran: Ran) -> None:
 
 
 @pytest.mark.usefixtures("terminal")
-def test_a_grid_is_a_table_on_a_terminal_and_rows_in_a_format_or_a_file(here: Path, ran: Ran) -> None:
+def test_a_grid_is_a_map_or_a_table_on_a_terminal_and_rows_in_a_format_or_a_file(
+    here: Path, ran: Ran, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    out = ran(["evidence", *GRID]).out
+    assert out.startswith("Nats below -")
+    monkeypatch.setenv("COLUMNS", "20")  # the map needs 28
+    assert ran(["evidence", *GRID]).out.startswith("prior_mean ")
+    monkeypatch.delenv("COLUMNS")
     out = ran("evidence --grid beta=1000/2000,tau=10/50,prior_sd=300/400").out
     assert out.count("yes") == 8 + 1
     assert ran(["evidence", *GRID, "-f", "csv"]).out.startswith("beta,tau,log_evidence,")

@@ -17,11 +17,13 @@ from ttt_cli.runs.columns import describe
 from ttt_cli.runs.meta import EvidencePoint, RunMeta
 from ttt_cli.timeline import build_timeline
 from ttt_cli.views.evidence import (
+    SHADES,
     Place,
     Surface,
     evidence_report,
     naive_log_evidence,
     stored_surface,
+    surface_map,
     surface_rows,
 )
 
@@ -96,6 +98,22 @@ def test_the_best_point_and_how_far_others_are_below() -> None:
     assert surface.best == (300.0, 60.0)
     assert surface.best_words == "beta 300, tau 60"
     assert list(surface.remarks) == []
+
+
+def test_a_map_has_the_nats_below_the_best_and_marks_what_did_not_converge() -> None:
+    table = surface_map(surface_of(AXES, {**HILL, (400.0, 0.0): math.nan}, failed=[(300.0, 80.0)]))
+    assert table is not None
+    cells = [[str(cell).split() for cell in column.cells] for column in table.columns]
+    assert cells[0] == [["200"], ["300"], ["400"]]
+    assert cells[1:] == [
+        [["160"], ["60"], ["inf"]],
+        [["100"], ["best"], ["100"]],
+        [["120"], ["20!"], ["120"]],
+    ]
+    shades = {str(cell.style).split()[-1] for column in table.columns[1:] for cell in column.cells}  # type: ignore[union-attr]
+    assert shades <= set(SHADES)
+    assert str(table.columns[2]._cells[1].style) == f"black on {SHADES[0]}"  # type: ignore[union-attr]
+    assert surface_map(surface_of({"beta": (1.0, 2.0)}, {(1.0,): -2.0, (2.0,): -1.0})) is None
 
 
 @given(st.lists(st.floats(-1e6, 0), min_size=9, max_size=9), st.sets(st.sampled_from(sorted(HILL))))

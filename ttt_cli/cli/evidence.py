@@ -1,10 +1,14 @@
 """`ttt evidence`: how well the data support the parameters."""
 
+from typing import Final
+
 import click
 
 from ttt_cli.cli import options
 from ttt_cli.cli.console import progress, say
 from ttt_cli.cli.options import cluster_option
+
+_UNLIMITED: Final = 10_000  # columns
 
 
 @click.command("evidence")
@@ -43,7 +47,9 @@ def command(
         ("--jobs, --cluster and -s go with --grid", grid is None and (jobs is not None or overrides)),
     )
     run = query.open(titled=False)
-    from ttt_cli.views.evidence import computed_surface, evidence_report, surface_rows
+    from rich.console import Console
+
+    from ttt_cli.views.evidence import computed_surface, evidence_report, surface_map, surface_rows
 
     if grid is not None:
         try:
@@ -51,7 +57,13 @@ def command(
         except KeyboardInterrupt:
             say(f"{run.name} keeps the finished points; the same command continues from there")
             raise
-        query.show(surface_rows(surface))
+        drawn = surface_map(surface) if query.titled and query.fmt is None else None
+        console = Console(highlight=False)
+        unlimited = console.options.update_width(_UNLIMITED)
+        if drawn and console.measure(drawn, options=unlimited).maximum <= console.width:
+            console.print(drawn)
+        else:
+            query.show(surface_rows(surface))
         say(f"the best of {len(surface.points):,}: {surface.best_words}", *surface.remarks)
         return options.NOT_CONVERGED if surface.missed else 0
 

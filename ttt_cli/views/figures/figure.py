@@ -20,7 +20,7 @@ from ttt_cli.support.errors import ConfigError, LookupFailed
 from ttt_cli.support.folding import fold_surname
 from ttt_cli.support.progress import SILENT, Progress
 from ttt_cli.views.beside import Beside
-from ttt_cli.views.evidence import Surface, stored_surface
+from ttt_cli.views.evidence import DROPS, SHADES, Surface, stored_surface
 from ttt_cli.views.figures import spec as vega
 from ttt_cli.views.figures.spec import CurvePoint, Curves, Records, Spec
 from ttt_cli.views.rankings import CHALLENGES, Eligible, Leader, eligible, leaders, leads_of, number_ones
@@ -43,15 +43,6 @@ _MONTH: Final = 1.0 / 12.0
 _FEWER: Final = "--number asks for fewer; --everyone, --min-games, --min-opponents and --max-sd for more"
 _FOR_NAMES: Final = 0.25  # of the height, above the curves
 _SHORT: Final = 300  # pixels of height
-_LIMITS: Final = (0.5, 2.0, 10.0, 30.0, 100.0, 300.0, 1000.0, 3000.0, 10_000.0)  # nats below the best
-_STEPS: Final = (
-    *(f"{low:g} to {high:g}" for low, high in pairwise((0.0, *_LIMITS))),
-    f"over {_LIMITS[-1]:g}",
-)
-# Dark to bright in equal steps of lightness (after viridis).
-_SHADES: Final = (
-    "#440154", "#482878", "#3e4989", "#31688e", "#26828e", "#1f9e89", "#35b779", "#6ece58", "#b5de2b", "#fde725",
-)  # fmt: skip
 _LEAST_GAMES: Final = 10  # games of a calibration bin
 _GAMES: Final = """
 SELECT CAST(split_part(period, '-', 1) AS INTEGER) AS year, sum(weight)
@@ -402,15 +393,16 @@ def surface_figure(run: Run, surface: Surface | None) -> Spec:
     if surface is None:
         hint = "make it with `ttt evidence --grid beta,tau`"
         raise LookupFailed(f"{run.name} holds no evidence over two parameters", hint=hint)
+    steps = [f"{low:g} to {high:g}" for low, high in pairwise((0.0, *DROPS[:-1]))] + [f"over {DROPS[-2]:g}"]
     records: Records = []
     for place, point in surface.points.items():
-        below = surface.points[surface.best].log_evidence - point.log_evidence
-        if math.isfinite(point.log_evidence):
-            values = {"step": _STEPS[bisect_left(_LIMITS, below)], "below": round(below, 3)}
+        below = surface.drop(place)
+        if math.isfinite(below):
+            values = {"step": steps[bisect_left(DROPS, below)], "below": round(below, 3)}
             known = {"log_evidence": round(point.log_evidence, 3), **values}
             records.append({**dict(zip(surface.keys, place, strict=True)), **known})
-    steps = {record["step"] for record in records}
-    colours = {step: colour for step, colour in zip(_STEPS, reversed(_SHADES), strict=True) if step in steps}
+    used = {record["step"] for record in records}
+    colours = {step: colour for step, colour in zip(steps, SHADES, strict=True) if step in used}
     legend = {"title": "nats below the best", "labelFontSize": 12, "symbolType": "square", "symbolSize": 220}
     hue = vega.name("step", scale={"domain": [*colours], "range": [*colours.values()]}, legend=legend)
     x, y = (
