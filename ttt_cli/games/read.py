@@ -49,7 +49,7 @@ _USUAL: Final[dict[str, np.generic]] = {
 }
 _EMPTY: Final = np.uint8(0)  # the number of the empty text
 _SIDES: Final = "white", "black"
-_TEXTS: Final = tuple(name for name in FURTHER if not name.endswith("_id"))
+_TEXTS: Final = FURTHER[:-2]  # without ids
 _Span = tuple[int, int]  # the first and the last of some years
 
 
@@ -211,7 +211,9 @@ class Collector:
         """Find out who is who, and what all records share."""
         every = self.dictionaries
         mentions = Mentions(*map(np.concatenate, zip(*self._mentions, strict=True)))
-        self._texts = {name: tuple(column.values) for name, column in every.columns.items()}
+        self._texts: dict[str, tuple[str, ...]] = {}
+        for name, column in every.columns.items():
+            self._texts[name] = tuple(column.values)
         ids, statuses = self._texts["white_id"], self._texts.get("status", ())
         who = identify(every.names, mentions, self._data.names, self.aliases, ids=ids, statuses=statuses)
         self._player, self._name = who.player, mentions.name  # of each mention

@@ -183,7 +183,8 @@ class Validated:
         neutral = self._numbers("neutral", _NEUTRAL.get, reasons.BAD_NEUTRAL, 0.0)
         if neutral is not None:
             self.columns["neutral"] = neutral.astype(np.bool_)
-        self._validate_status(dict(zip(map(fold, data.status), data.status.values(), strict=True)))
+        if "status" in records.further:
+            self._validate_status(dict(zip(map(fold, data.status), data.status.values(), strict=True)))
         count = dictionaries.tallies.sum(axis=1)
         if "weight" in self.columns or count.max() > MOST_GAMES:
             count = count[self.columns["result"]] * self.columns.get("weight", 1.0)
@@ -198,9 +199,9 @@ class Validated:
         self.notes = list(self._notes(used, repaired & used))
         for name in dictionaries.columns:
             if name in records.further and (known or name != "odds"):
-                texts: Iterable[str] = map(" ".join, map(str.split, records.distinct(name)))
-                if name == "site" and not dictionaries.links:
-                    texts = ("" if "://" in text else text for text in texts)
+                texts = list(map(" ".join, map(str.split, records.distinct(name))))
+                for place, text in enumerate(texts if name == "site" and not dictionaries.links else ()):
+                    texts[place] = "" if "://" in text else text
                 numbers = records.take(name, dictionaries.columns[name].ids(texts))
                 if numbers.any():
                     self.columns[name] = numbers
@@ -307,8 +308,6 @@ class Validated:
 
     def _validate_status(self, factors: dict[str, float]) -> None:
         """Weight by status; with a factor of 0 records are rejected."""
-        if "status" not in self._records.further:
-            return
         factors = _USUAL | factors
         values, codes = self._records.distinct("status"), self._records.codes("status")
         words = list(map(fold, values))

@@ -31,7 +31,7 @@ class Strings:
         self._characters = np.empty(_CHARACTERS, np.uint8)
         self._slots: Places = np.full(2 * _COUNT, -1, np.int64)
         self.size = 0  # also set after kernels that add strings
-        self.number(b"")
+        self.ids([b""])
 
     def __len__(self) -> int:
         return self.size

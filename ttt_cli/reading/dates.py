@@ -100,7 +100,11 @@ def parse_dates(texts: Sequence[str], data: DataConfig, unit: Period | None = No
     numbers = data.dates == "number" or (data.dates == "auto" and unit is not None and counted)
     unit = (unit or data.period) if numbers else None
     further = [place for place, text in enumerate(texts) if not _YEAR_FIRST.match(text)]
-    seen: dict[str, dict[str, set[int]]] = {sign: {"dmy": set(), "mdy": set()} for sign in "/-."}
+    seen: dict[str, dict[str, set[int]]] = {
+        "/": {"dmy": set(), "mdy": set()},
+        "-": {"dmy": set(), "mdy": set()},
+        ".": {"dmy": set(), "mdy": set()},
+    }
     for place in further:
         for before, first, sign, second in _DAY_AND_MONTH.findall(texts[place]):
             low, high = sorted((int(first), int(second)))

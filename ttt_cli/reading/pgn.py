@@ -42,7 +42,9 @@ _TAGS_OF: Final = {
     "variant": (b"Variant", b"SetUp", b"FEN"),
     "time_control": (b"TimeControl",),
 }
-TAG_COLUMNS: Final = {name: tuple(map(NAMES.index, tags)) for name, tags in _TAGS_OF.items()}
+TAG_COLUMNS: Final[dict[str, tuple[int, ...]]] = {}
+for _column, _tags in _TAGS_OF.items():
+    TAG_COLUMNS[_column] = tuple(map(NAMES.index, _tags))
 MADE: Final[Mapping[str, Callable[..., Hashable]]] = {"dates": known_date, "variant": variant_of}
 
 _KEPT: Final = 1 << 10  # bytes kept of a game that is too long: a tag may begin in them

@@ -164,7 +164,7 @@ _BLANKS: Final = re.compile(rb"(?:[ \t\f\v]|\xef\xbb\xbf)*")
 _ESCAPE: Final = re.compile(rb'\\(["\\])')
 _OPEN: Final = re.compile(rb'\[[ \t]*[A-Za-z]\w*[ \t]*"')
 _MARK: Final = b"\xef\xbb\xbf"
-_CANONICAL: Final = {name.lower(): name for name in NAMES}
+_CANONICAL: Final = dict(zip(map(bytes.lower, NAMES), NAMES, strict=True))
 STRETCH_LIMIT: Final = 1 << 20  # the most bytes of tags examined to separate games
 _TAGS_LIMIT: Final = 50_000  # the same in tags
 _LINE_BEFORE: Final = 1 << 12  # the most bytes of a line examined before a tag

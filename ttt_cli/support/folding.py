@@ -8,6 +8,7 @@ oneil j` are equal.
 import re
 import unicodedata
 from collections.abc import Sequence
+from string import ascii_letters, digits
 from typing import Final
 
 _LETTERS: Final = str.maketrans(
@@ -15,7 +16,7 @@ _LETTERS: Final = str.maketrans(
 )
 _APOSTROPHES: Final = re.compile("['’‘ʼ`´]")
 _OTHER: Final = re.compile(r"[\W_]+")
-_SIGNS: Final = {code: " " for code in range(128) if not chr(code).isalnum()}
+_SIGNS: Final = dict.fromkeys(set(range(128)).difference(map(ord, ascii_letters + digits)), " ")
 _IN_LINES: Final = _SIGNS | {ord("\n"): "\n", ord("'"): None, ord("`"): None}  # of ASCII text
 
 
