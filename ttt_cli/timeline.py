@@ -115,6 +115,19 @@ class Timeline:
         """The same nodes without their games."""
         return replace(self, game_start=np.zeros_like(self.game_start), **self.games(slice(0)))
 
+    def unplayed(self, nodes: Places) -> "Timeline":
+        """The timeline without the games of some nodes, all or none of each player's."""
+        place = np.full(self.n_nodes + 1, -1, np.int32)  # of -1, too
+        place[nodes] = np.arange(len(nodes), dtype=np.int32)
+        columns = {name: getattr(self, name)[nodes] for name in _NODE_COLUMNS}
+        return replace(
+            self,
+            node_start=np.searchsorted(nodes, self.node_start),
+            game_start=np.zeros_like(self.game_start),
+            **columns | {"previous": place[self.previous[nodes]], "next": place[self.next[nodes]]},
+            **self.games(slice(0)),
+        )
+
 
 _NODE_COLUMNS = ("node_player", "node_period", "node_games", "previous", "next", "gap_years")  # as `Nodes`
 GAME_COLUMNS: Final = ("game_white", "game_black", "outcome", "weight", "offset", "sides")

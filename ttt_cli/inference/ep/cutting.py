@@ -1,6 +1,7 @@
 """Cut a timeline into slices of time, each with its own nodes and games; what crosses the borders between them."""
 
 from collections.abc import Iterator, Sequence
+from copy import copy
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TypeVar
@@ -278,6 +279,28 @@ class Cutter:
             piece = replace(piece, newcomers=(self._newcomers.sd, steps))
         timeline.room.let_go()
         return piece, players[order][:segments].astype(np.int32)
+
+
+class Unplayed(Cutter):
+    """Slices of players instead of time, without games: the players are then independent."""
+
+    def __init__(self, timeline: Timeline, count: int, priors: Sequence[RandomWalk]) -> None:
+        super().__init__(timeline.without_games(), None, priors, colours=False)
+        self._count = max(1, min(count, len(timeline.players)))
+
+    def __len__(self) -> int:
+        return self._count
+
+    def __iter__(self) -> Iterator[SliceInput]:
+        return (self[number] for number in range(self._count))
+
+    def __getitem__(self, number: int) -> SliceInput:
+        nodes, some = np.flatnonzero(self.timeline.node_player % self._count == number), copy(self)
+        some.timeline = self.timeline.unplayed(nodes)
+        some._mean, some._variance, some._widest = (
+            of[:, nodes] for of in (self._mean, self._variance, self._widest)
+        )
+        return replace(some.whole(merge_games(some.timeline, colours=False)), number=number)
 
 
 class Coupling:

@@ -9,7 +9,7 @@ from typing import Any, Unpack
 
 from ttt_cli.config.schema import SolverConfig
 from ttt_cli.fitted import Fit
-from ttt_cli.inference.ep.cutting import Cutter
+from ttt_cli.inference.ep.cutting import Cutter, Unplayed
 from ttt_cli.inference.ep.inference import Engine, Inference, SitesLost
 from ttt_cli.inference.ep.merged import MergedGames, merge_games
 from ttt_cli.inference.ep.places import Place
@@ -141,7 +141,7 @@ def _sliced_fits(
 def evidence_without_games(shared: ThroughTime, place: Place, tol: float) -> float:
     """The log-evidence of the same nodes if nobody had played a game, in slices."""
     priors, timeline = shared.priors(), shared.timeline
-    pieces = Cutter(timeline.without_games(), place.cuts(timeline), list(priors.values()), colours=False)
+    pieces = Unplayed(timeline, len(place.cuts(timeline)) - 1, list(priors.values()))
     with place.hold(pieces, shared.play, None) as holder:
         inference = Engine(holder, pieces, priors, shared.play)
         while True:
