@@ -9,15 +9,17 @@ import sys
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
-from distributed import Client
 
 from tests.test_work import Unreadable
 from ttt_cli.cluster import cluster_client, threads_each, work_on
 from ttt_cli.support.errors import SetupError
 from ttt_cli.work import WorkerLost, end_if_unwanted, run_chains
+
+if TYPE_CHECKING:
+    from distributed import Client
 
 ROOT = Path(__file__).parents[2]
 pytestmark = [pytest.mark.slow, pytest.mark.skipif(os.name != "posix", reason="needs the signals of POSIX")]

@@ -8,11 +8,11 @@ import subprocess
 import sys
 import textwrap
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import duckdb
 import psutil
 import pytest
-from distributed import Client
 
 from tests.support.cases import each
 from tests.support.handmade import RECORDS, games_of
@@ -20,6 +20,9 @@ from ttt_cli.api import configure, fit, open_run
 from ttt_cli.cluster import check_place, cluster_asked, cluster_client, local_workers
 from ttt_cli.evaluate.grid import run_config
 from ttt_cli.support.errors import ConfigError, SetupError
+
+if TYPE_CHECKING:
+    from distributed import Client
 
 needs_signals = pytest.mark.skipif(os.name != "posix", reason="needs the signals of POSIX")
 

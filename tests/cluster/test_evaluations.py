@@ -8,12 +8,11 @@ from collections.abc import Iterable, Sequence
 from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
 import numpy as np
 import pytest
-from distributed import Client
 
 from tests.support.handmade import RECORDS, games_of
 from tests.support.plans import ONE_CIRCLE
@@ -29,6 +28,9 @@ from ttt_cli.evaluate.simulate import simulate
 from ttt_cli.runs.run import open_run
 from ttt_cli.timeline import build_timeline
 from ttt_cli.work import Found, watched
+
+if TYPE_CHECKING:
+    from distributed import Client
 
 pytestmark = [pytest.mark.slow, pytest.mark.skipif(os.name != "posix", reason="needs the signals of POSIX")]
 

@@ -13,7 +13,6 @@ from itertools import count
 import dask
 import numpy as np
 import pytest
-from distributed import get_worker
 
 from tests.support.apart import agree, history
 from tests.support.builders import EXACT, make_games
@@ -97,6 +96,8 @@ def test_workers_hold_nothing_after_a_fit(client, over, timeline):
 
 def actors_held() -> int:
     """Of the worker that is asked."""
+    from distributed import get_worker
+
     return len(get_worker().state.actors)
 
 
