@@ -186,28 +186,20 @@ _TOGETHER: Final = re.compile(
     r"\bcercle (?:d|des) "
 )
 _ENGINES: Final = (
-    """
-alfil, alphazero, andscacs, arasan, aristarch, berserk, booot, chess tiger, chessica, chessmaster, chiron,
-crafty, cray blitz, critter, dark thought, deep blue, deep fritz, deep junior, deep shredder, deep sjeng,
-deep thought, delfi, diep, ethereal, fairy max, fat fritz, gambit tiger, glaurung, gnu chess,
-gnuchess, gull chess, hiarcs, hitech, houdini, isichess, kaissa, kallisto,
-koivisto, komodo, lc0, lczero, leela, leela chess zero, leelenstein, mchess, mchess pro, mephisto,
-minic, naum, nightmare chess, novag, pedone, pharaon, pro deo, rubichess, ruffian,
-rybka, saitek, scorpio chess, seer chess, shredder, sjeng, slow chess, smarthink,
-stockfish, strelka, toga, torch chess, virtual chess, wchess, xiphos, yace, zappa,
-zarkov
-""".strip()
-    .replace(",\n", ", ")
-    .split(", ")
+    "alfil|alphazero|andscacs|arasan|aristarch|berserk|booot|chess tiger|chessica|chessmaster|chiron|"
+    "crafty|cray blitz|critter|dark thought|deep blue|deep fritz|deep junior|deep shredder|deep sjeng|"
+    "deep thought|delfi|diep|ethereal|fairy max|fat fritz|gambit tiger|glaurung|gnu chess|"
+    "gnuchess|gull chess|hiarcs|hitech|houdini|isichess|kaissa|kallisto|"
+    "koivisto|komodo|lc0|lczero|leela|leela chess zero|leelenstein|mchess|mchess pro|mephisto|"
+    "minic|naum|nightmare chess|novag|pedone|pharaon|pro deo|rubichess|ruffian|"
+    "rybka|saitek|scorpio chess|seer chess|shredder|sjeng|slow chess|smarthink|"
+    "stockfish|strelka|toga|torch chess|virtual chess|wchess|xiphos|yace|zappa|"
+    "zarkov"
 )
 # Names of people too, and so engines only with a version or a mark.
 _ALSO_NAMES: Final = (
-    """
-belle, conchess, fidelity, fire, fritz, fruit, gandalf, genius, gull, hydra, junior, king,
-nimzo, now, phoenix, rebel, sargon, socrates, spike, tiger, wasp
-""".strip()
-    .replace(",\n", ", ")
-    .split(", ")
+    "belle|conchess|fidelity|fire|fritz|fruit|gandalf|genius|gull|hydra|junior|king|"
+    "nimzo|now|phoenix|rebel|sargon|socrates|spike|tiger|wasp"
 )
 
 _MARKS: Final = ("comp", "computer", "engine", "program")
@@ -216,8 +208,8 @@ _MARKED: Final = re.compile(_MARK, re.IGNORECASE)
 _VERSION: Final = r"(?:\s?(?:x|v)?\d[\w ]*| (?:dev|nnue|pro|master|exp|mmx|ultra|beta|mp)\b[\w ]*)"
 _ENGINE: Final = re.compile(
     rf"{_MARK}(?: [\w ]+)?|[\w ]+ {_MARK}|"
-    rf"(?:the )?(?:{'|'.join(_ENGINES)})(?:{_VERSION}| on [\w ]+| \w+ (?:mmx|\d+)[\w ]*)?|"
-    rf"(?:the )?(?:{'|'.join(_ALSO_NAMES)})(?:{_VERSION}| on [\w ]+| \w+ \d[\w ]*)|"
+    rf"(?:the )?(?:{_ENGINES})(?:{_VERSION}| on [\w ]+| \w+ (?:mmx|\d+)[\w ]*)?|"
+    rf"(?:the )?(?:{_ALSO_NAMES})(?:{_VERSION}| on [\w ]+| \w+ \d[\w ]*)|"
     r"(?:fidelity|mephisto|novag|saitek) [\w ]+"
 )
 _ALL_CAPITALS: Final = re.compile(r"(?:DEEP )?(?:FRITZ|JUNIOR|HYDRA|GENIUS|REBEL|TIGER|FRUIT|NIMZO)\b.*")
@@ -228,7 +220,7 @@ _INDICATIVE: Final = frozenset(
     (
         *("world", "cercle", *_LINKS, *_SEVERAL, *_CHESS_WORDS, *_MARKS),
         *map("".join, product(_CHESS_WORDS, _CLUBS)),
-        *" ".join([*_ENGINES, *_ALSO_NAMES]).split(),
+        *f"{_ENGINES}|{_ALSO_NAMES}".replace("|", " ").split(),
     )
 )
 

@@ -374,9 +374,8 @@ def identify(
             player[rows & (player == home[one])] = home[other]
     present = np.unique(player[player != NOBODY]).tolist()
     ranked = sorted(present, key=names.__getitem__)
-    number = np.full(
-        len(names) + 1, NOBODY, np.min_scalar_type(-len(ranked) - 1)
-    )  # the last one is of nobody
+    # the last one is of nobody
+    number = np.full(len(names) + 1, NOBODY, np.min_scalar_type(-len(ranked) - 1))
     number[ranked] = np.arange(len(ranked))
     players, number = tuple(map(names.__getitem__, ranked)), number[player]
     somebody = number != NOBODY
@@ -396,9 +395,7 @@ def unmatched(dictionary: NameDictionary, matching: NameMatching, aliases: Alias
 
 
 class _NameGroups:
-    """Spellings grouped by name: `number`, shape (spellings,), is the group of each, `names` are those of the
-    groups.
-    """
+    """Spellings grouped by name: `number`, shape (spellings,), is the group of each, `names` are the groups'."""
 
     def __init__(
         self, dictionary: NameDictionary, counts: Places, matching: NameMatching, aliases: Aliases

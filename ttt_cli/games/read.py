@@ -121,8 +121,7 @@ class Collector:
             for name in columns:
                 columns[name] = np.insert(columns[name], after, added.get(name, 0))
         notes = sorted([*records.rejects, *validated.notes, *records.notes], key=attrgetter("line"))
-        for note in notes:
-            self.problems.append(Problem(records.path, *note))
+        self.problems += [Problem(records.path, *note) for note in notes]
         n, years = records.rows, years_of(self.dictionaries.days)
         nothing = np.broadcast_to(_EMPTY, n)
         ids = columns.pop("white_id", nothing), columns.pop("black_id", nothing)
@@ -142,14 +141,12 @@ class Collector:
         file.count_dropped(columns["reject_code"])
         rows: slice | Places = slice(n)
         if not self._everything and (columns["reject_code"].any() or self._by_year):
-            rows = np.flatnonzero(columns["reject_code"] == 0)
+            rows, first = np.flatnonzero(columns["reject_code"] == 0), np.zeros(1, np.int64)
             if self._by_year:
                 year = years[columns["date"][rows]]
                 order = np.argsort(year, kind="stable")
                 rows = rows[order]
                 file.years, first = np.unique(year[order].astype(np.int32), return_index=True)
-            else:
-                first = np.zeros(1, np.int64)
             file.starts = np.append(first, len(rows))
         for name in self._names:
             column = columns.pop(name, np.broadcast_to(_USUAL.get(name, _EMPTY), n))
@@ -238,9 +235,8 @@ class Collector:
         same = used & (records.white == records.black)
         reject_code = np.where(same, np.int8(reasons.REJECT_CODE[reasons.SAME_PLAYER]), records.reject_code)
         for row in np.flatnonzero(same).tolist():
-            white, black = (
-                self._name[side.codes[row]] for side in (records.white_written, records.black_written)
-            )
+            white = self._name[records.white_written.codes[row]]
+            black = self._name[records.black_written.codes[row]]
             date, result = records.date.codes[row], records.result.codes[row]
             words = record_words(self.dictionaries, date, white, black, result)
             path = self._files[int(np.searchsorted(records.starts, row, side="right")) - 1].report.path
@@ -290,9 +286,8 @@ class Collector:
         if idle and aliases.source is not None:
             shown = "; ".join(idle[:3]) + ("; ..." if len(idle) > 3 else "")
             detail = f"{len(idle):,} of {len(aliases.lines):,} spellings: {shown}"
-            problems.append(
-                Problem(aliases.source.path, aliases.lines[idle[0]], reasons.IDLE_ALIAS, detail, reasons.KEPT)
-            )
+            line = aliases.lines[idle[0]]
+            problems.append(Problem(aliases.source.path, line, reasons.IDLE_ALIAS, detail, reasons.KEPT))
         return (*self.skipped, *problems)
 
 
@@ -431,26 +426,15 @@ def _nothing(named: Named, reports: Sequence[FileReport], problems: Sequence[Pro
     first = _first_dropped(ours)
     place = f"in line {first.line:,}" if len(reports) == 1 and first.line < reasons.LINES else first.place
     remedy = next((problem.detail for problem in ours if problem.reason in reasons.OF_COLUMNS), None)
-    return DataError(
-        f"none of its {total.rows:,} records{what} can be used: {total.dropped_words}",
-        where=where,
-        hint=remedy or f"the first is {place}: {first.reason} ({first.detail})",
-    )
+    hint = remedy or f"the first is {place}: {first.reason} ({first.detail})"
+    message = f"none of its {total.rows:,} records{what} can be used: {total.dropped_words}"
+    return DataError(message, where=where, hint=hint)
 
 
 def _refuse_problems(problems: Sequence[Problem]) -> None:
     """Raise DataError, with the first of them, when there are problems; files that are no games by name are none."""
-    serious = [
-        problem
-        for problem in problems
-        if problem.reason not in (OTHER_FILE, reasons.NUMBERED_DATE, reasons.IDLE_ALIAS)
-    ]
-    if not serious:
-        return
-    first = serious[0]
-    more = f"; {len(serious):,} problems in all" if len(serious) > 1 else ""
-    raise DataError(
-        f"{first.reason}: {first.detail}{more}",
-        where=first.place,
-        hint="under data.strict every problem is an error; `ttt games` lists them",
-    )
+    harmless = OTHER_FILE, reasons.NUMBERED_DATE, reasons.IDLE_ALIAS
+    if serious := [problem for problem in problems if problem.reason not in harmless]:
+        first, more = serious[0], f"; {len(serious):,} problems in all" if len(serious) > 1 else ""
+        hint = "under data.strict every problem is an error; `ttt games` lists them"
+        raise DataError(f"{first.reason}: {first.detail}{more}", where=first.place, hint=hint)

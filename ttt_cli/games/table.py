@@ -102,17 +102,10 @@ class Games:
                 object.__setattr__(self, name, no_texts(n))
             if len(getattr(self, name)) != n:
                 raise ValueError(f"games: column {name} has {len(getattr(self, name))} texts, not {n}")
+        indices = f"white and black are indices of the {len(self.players)} players"
         for column, kinds, what in (
-            (
-                self.white,
-                len(self.players),
-                f"white and black are indices of the {len(self.players)} players",
-            ),
-            (
-                self.black,
-                len(self.players),
-                f"white and black are indices of the {len(self.players)} players",
-            ),
+            (self.white, len(self.players), indices),
+            (self.black, len(self.players), indices),
             (self.outcome, WIN + 1, "outcomes are 0, 1 or 2"),
         ):
             if column.min(initial=0) < 0 or column.max(initial=-1) >= kinds:

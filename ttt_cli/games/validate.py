@@ -195,7 +195,12 @@ class Validated:
         self.columns["reject_code"] = reject_code
         used = reject_code == 0
         if data.colours == "auto":
-            self._note_winners(used)
+            tallies, winners = dictionaries.tallies > 0, records.layout.winners
+            rows = np.array(counts_of(self.columns["result"][used], len(tallies)))
+            lost, _, won = (rows @ tallies).tolist()
+            if winners or winner_named_first(lost, won):
+                how = "by its columns" if winners else f"in all {won:,} decisive records"
+                self._note_file(reasons.WINNER_FIRST, how)
         self.notes = list(self._notes(used, repaired & used))
         for name in dictionaries.columns:
             if name in records.further and (known or name != "odds"):
@@ -243,9 +248,8 @@ class Validated:
         """The numbers in a further column, None where all are `usual`; records are rejected where there is none."""
         if column not in self._records.further:
             return None
-        parsed = np.array(
-            [parse(text.strip().lower()) for text in self._records.distinct(column)], np.float64
-        )
+        texts = self._records.distinct(column)
+        parsed = np.array([parse(text.strip().lower()) for text in texts], np.float64)
         codes, bad = self._records.codes(column), np.isnan(parsed)
         self._reject(bad * reasons.REJECT_CODE[reason], codes)
         parsed[bad] = usual
@@ -336,9 +340,8 @@ class Validated:
                 keys, givers = Dictionary(""), list(map(str.strip, records.distinct("odds_giver")))
                 own = keys.ids(name_key(self._dictionaries.names.cleaned[name]) for name in names.tolist())
                 given = keys.ids(name_key(clean_name(giver)) for giver in givers)
-                sides = np.array(
-                    [_GIVERS.get(fold(giver), math.nan if fold(giver) else 0.0) for giver in givers]
-                )
+                words_of = map(fold, givers)
+                sides = np.array([_GIVERS.get(word, math.nan if word else 0.0) for word in words_of])
                 giver, white, black = map(records.codes, ("odds_giver", "whites", "blacks"))
                 rows = np.flatnonzero((offset != 0) & (sides != 0)[giver])
                 sign, by = sides[giver[rows]], given[giver[rows]]
@@ -363,15 +366,6 @@ class Validated:
         for side in ("white", "black"):
             self._reject(reject_code, records.codes(f"{side}s"))
             self.columns[f"{side}_written"] = records.take(f"{side}s", numbers)
-
-    def _note_winners(self, used: Mask) -> None:
-        """Note that a file names the winner first."""
-        tallies = self._dictionaries.tallies > 0
-        rows = np.array(counts_of(self.columns["result"][used], len(tallies)))
-        lost, _, won = (rows @ tallies).tolist()
-        if self._records.layout.winners or winner_named_first(lost, won):
-            how = "by its columns" if self._records.layout.winners else f"in all {won:,} decisive records"
-            self._note_file(reasons.WINNER_FIRST, how)
 
     def _notes(self, used: Mask, repaired: Mask) -> Iterator[Note]:
         """Notes on dropped and on repaired records, and one for each way in which values of a column are odd."""

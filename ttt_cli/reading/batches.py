@@ -99,16 +99,13 @@ def text_table(
     strings, fields = Strings(), {}
     parts: list[Sequence[str]] = []
     for name, values in columns.items():
-        several = list(
-            zip(*(value if isinstance(value, tuple) else (value,) for value in values), strict=True)
-        )
-        several = several or [()]
+        rows = (value if isinstance(value, tuple) else (value,) for value in values)
+        several = list(zip(*rows, strict=True)) or [()]
         fields[name] = tuple(range(len(parts), len(parts) + len(several)))
         parts += several
     codes = [strings.ids([text.encode("utf-8", "surrogateescape") for text in part]) for part in parts]
-    return Table(
-        Layout(fields, **layout), strings, iter([Batch(lines, np.array(codes), rejects, moves=moves)])
-    )
+    batch = Batch(lines, np.array(codes), rejects, moves=moves)
+    return Table(Layout(fields, **layout), strings, iter([batch]))
 
 
 class FileRecords:
@@ -154,7 +151,17 @@ class FileRecords:
         for number, text in enumerate(table.layout.constants):
             same = np.int32(table.strings.number(text.encode()))
             fields[-1 - number] = np.broadcast_to(same, self._count)
-        self._strings, self._columns = table.strings, _columns_of(table, fields)
+        self._strings, size = table.strings, len(table.strings)
+        self._columns: dict[str, _Coded] = {}
+        for name, several in table.layout.columns.items():
+            own = list(map(fields.__getitem__, several))
+            if name == WHITES:
+                sides = [*own, fields[table.layout.columns[BLACKS][0]]]
+                self._columns |= zip((WHITES, BLACKS), _distinct(sides, size), strict=True)
+            elif len(own) > 1:
+                self._columns[name] = _joined(table, name, own)
+            elif name != BLACKS:
+                (self._columns[name],) = _distinct(own, size)
 
     def __len__(self) -> int:
         return self._count
@@ -194,21 +201,6 @@ class FileRecords:
     def take(self, column: str, numbers: Codes) -> Codes:
         """`numbers[codes(column)]`, shape (records,). Frees the column."""
         return spread(narrow(numbers), self._columns.pop(column)[0])
-
-
-def _columns_of(table: Table, codes: Mapping[int, Codes]) -> dict[str, _Coded]:
-    """The columns by name. A column of several fields, such as a date, becomes one of combined values."""
-    columns: dict[str, _Coded] = {}
-    for name, fields in table.layout.columns.items():
-        if name == WHITES:
-            sides = [codes[fields[0]], codes[table.layout.columns[BLACKS][0]]]
-            columns |= zip((WHITES, BLACKS), _distinct(sides, len(table.strings)), strict=True)
-        elif name != BLACKS:
-            own = list(map(codes.__getitem__, fields))
-            (columns[name],) = (
-                _distinct(own, len(table.strings)) if len(own) == 1 else [_joined(table, name, own)]
-            )
-    return columns
 
 
 def _whole(parts: list[Codes]) -> Codes:

@@ -196,9 +196,8 @@ class TableReader:
             uneven = counts % 2 > 0
             quotes = quotes[np.repeat(~uneven, counts)] if uneven.any() else quotes
             opening, closing = quotes[::2], quotes[1::2]
-            apart = (
-                self._beside_quotes[block.bytes[opening - 1]] & self._beside_quotes[block.bytes[closing + 1]]
-            )
+            before, after = block.bytes[opening - 1], block.bytes[closing + 1]
+            apart = self._beside_quotes[before] & self._beside_quotes[after]
             plain[uneven] = False
             plain[np.searchsorted(block.ends, opening[~apart])] = False
         plain &= self._one_byte

@@ -282,10 +282,19 @@ def plain_blocks(blocks: Iterable[bytes], encoding: str | None, name: str) -> It
     if known is not None:
         content = _transcode(content, known, name)
     head, content = peek(content, len(codecs.BOM_UTF8))
-    if head.startswith(codecs.BOM_UTF8):
-        next(content)
-        content = chain([strip_mark(head)], content)
-    return _unix_lines(content)
+    next(content, b"")  # the head again
+    pending = b""  # a CR at the end of a block: an LF may follow in the next
+    for block in chain([strip_mark(head)], content):
+        clean = pending + block
+        if b"\0" in clean or b"\x1a" in clean:  # padding, and the end-of-file mark of DOS
+            clean = clean.translate(None, b"\0\x1a")
+        pending = b"\r" if clean.endswith(b"\r") else b""
+        if b"\r" in clean:
+            clean = clean[: len(clean) - len(pending)].replace(b"\r\n", b"\n").replace(b"\r", b"\n")
+        if clean:
+            yield clean
+    if pending:
+        yield b"\n"
 
 
 def pieces(blocks: Iterable[bytes]) -> Iterator[bytes]:
@@ -297,10 +306,7 @@ def pieces(blocks: Iterable[bytes]) -> Iterator[bytes]:
 
 def marked_encoding(head: bytes) -> str | None:
     """UTF-16 or UTF-32 according to a byte order mark, else None."""
-    for mark, encoding in _MARKS.items():
-        if head.startswith(mark):
-            return encoding
-    return None
+    return next((encoding for mark, encoding in _MARKS.items() if head.startswith(mark)), None)
 
 
 def strip_mark(head: bytes) -> bytes:
@@ -324,21 +330,6 @@ def _transcode(blocks: Iterable[bytes], encoding: str, name: str) -> Iterator[by
             lines += error.object.count(b"\n", 0, error.start)
         hint = "leave data.encoding out to read UTF-8 and cp1252 value by value"
         raise DataError(f"not {encoding}: {error}", where=f"{name}:{lines}", hint=hint) from error
-
-
-def _unix_lines(blocks: Iterator[bytes]) -> Iterator[bytes]:
-    pending = b""  # a CR at the end of a block: an LF may follow in the next
-    for block in blocks:
-        clean = pending + block
-        if b"\0" in clean or b"\x1a" in clean:  # padding, and the end-of-file mark of DOS
-            clean = clean.translate(None, b"\0\x1a")
-        pending = b"\r" if clean.endswith(b"\r") else b""
-        if b"\r" in clean:
-            clean = clean[: len(clean) - len(pending)].replace(b"\r\n", b"\n").replace(b"\r", b"\n")
-        if clean:
-            yield clean
-    if pending:
-        yield b"\n"
 
 
 def decode(raw: bytes) -> str:

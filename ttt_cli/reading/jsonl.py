@@ -155,9 +155,8 @@ def read_jsonl(blocks: Iterator[bytes], data: DataConfig, name: str) -> Table:
     def codes_of(key: str, objects: Sequence[Object]) -> Ids:
         values, texts = (one.get(key) for one in objects), Dictionary[str]()
         numbers = texts.ids(value if type(value) is str else as_text(value) for value in values)
-        return strings.ids([as_text(text).encode("utf-8", "surrogateescape") for text in texts.values])[
-            numbers
-        ]
+        known = [as_text(text).encode("utf-8", "surrogateescape") for text in texts.values]
+        return strings.ids(known)[numbers]
 
     batches = (
         Batch(places, np.array([codes_of(key, found) for key in used]), rejects)

@@ -241,9 +241,8 @@ def _by_names(
     A column `score` is White's score in a match if there is a number of games, else the result unless another column
     is called that.
     """
-    free = {
-        word: index for index, word in reversed(list(enumerate(words))) if index not in configured.values()
-    }
+    taken = configured.values()
+    free = {word: index for index, word in reversed(list(enumerate(words))) if index not in taken}
     columns = dict(configured)
     for ours, synonyms in SYNONYMS.items():
         found = next((free[word] for word in synonyms if word in free), None)

@@ -43,9 +43,8 @@ def read_parquet(blocks: Iterator[bytes], data: DataConfig, name: str) -> Table:
             opened = pq.ParquetFile(file, read_dictionary=texts)
             names = [str(column) for column in schema.names]
             words = data.columns if isinstance(data.columns, list) else names
-            known = (
-                {name.casefold() for name in data.columns.values()} if isinstance(data.columns, dict) else ()
-            )
+            own = data.columns.values() if isinstance(data.columns, dict) else ()
+            known = set(map(str.casefold, own))
             named = zip(names, words, strict=False)
             wanted = [one for one, word in named if column_of(word) is not None or one.casefold() in known]
             _check(opened, wanted, name, size)
@@ -107,9 +106,8 @@ def _texts(column: Any) -> tuple[list[bytes], Ids]:
     """Distinct values of a column as text, and the index of each row's value; days are without their time."""
     kind = column.type
     if pa.types.is_nested(kind):
-        return [str(value or "").encode() for value in column.to_pylist()], np.arange(
-            len(column), dtype=np.int32
-        )
+        distinct = [str(value or "").encode() for value in column.to_pylist()]
+        return distinct, np.arange(len(column), dtype=np.int32)
     if pa.types.is_timestamp(kind):
         column = column.cast(pa.timestamp(kind.unit)).cast(pa.date32(), safe=False)
     if not pa.types.is_dictionary(kind):

@@ -361,9 +361,7 @@ def _settle(plain: bytes, start: int, oddities: list[Oddity], *, tagged: bool) -
             results[-1] = event[1]
             running = False
     texts = [plain[first:stop] for first, stop in pairwise([*starts, len(plain)])]
-    games = [
-        (start + first, result, text) for first, result, text in zip(starts, results, texts, strict=True)
-    ]
+    games = [*zip((start + first for first in starts), results, texts, strict=True)]
     if tagged:
         (_, result, text), *more = games
         return Movetext(start + len(plain), text, result, more, oddities)

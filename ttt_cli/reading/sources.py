@@ -169,11 +169,8 @@ def refuse_foreign(head: bytes, name: str, *, encoding: str | None) -> None:
     if b"<playerslist" in head[:1000]:
         raise rating_list(name)
     sample = head[:4096]
-    for begins, what, hint in _FOREIGN:  # noqa: B007
-        if re.match(begins, head, re.DOTALL):
-            break
-    else:
-        what = hint = ""
+    kinds = (kind for begins, *kind in _FOREIGN if re.match(begins, head, re.DOTALL))
+    what, hint = next(kinds, ("", ""))
     if not (what or encoding) and len(sample) - len(sample.translate(None, _CONTROL)) > len(sample) // 20:
         what = "a binary file"
         hint = f"{_HINT}; for text in UTF-16 without a byte order mark set data.encoding=utf-16-le"
@@ -183,10 +180,8 @@ def refuse_foreign(head: bytes, name: str, *, encoding: str | None) -> None:
 
 def format_by_start(head: bytes, *, binary: bool) -> Format | None:
     """The format of binary (unpacked) files, such as Parquet, or of text that these first bytes identify, else None."""
-    for form in FORMATS:
-        if form.binary == binary and form.begins and form.begins.match(head):
-            return form
-    return None
+    found = (form for form in FORMATS if form.binary == binary and form.begins and form.begins.match(head))
+    return next(found, None)
 
 
 def recognise(head: bytes, name: str) -> Format:
@@ -194,12 +189,10 @@ def recognise(head: bytes, name: str) -> Format:
     if found := format_by_start(head, binary=False):
         return found
     texts = [form for form in FORMATS if not form.binary]
-    for form in texts:
-        if _suffix(name) in form.suffixes:
-            return form
-    for form in texts:
-        if form.holds and form.holds.search(head):
-            return form
+    named = (form for form in texts if _suffix(name) in form.suffixes)
+    holding = (form for form in texts if form.holds and form.holds.search(head))
+    if found := next(chain(named, holding), None):
+        return found
     if is_rating_list(head.lstrip().partition(b"\n")[0].decode("utf-8", "replace")):
         raise rating_list(name)
     raise DataError("holds neither PGN tags nor columns of a table", where=name, hint=_HINT)
