@@ -148,9 +148,7 @@ def top(
 
 
 def leaders(run: Run | str | os.PathLike[str], *, seed: int = SEED, **limits: Any) -> DataFrame:
-    """The number one of every period, as in `ttt top --leaders --each`: a pandas DataFrame; `seed`, `limits` as in
-    `top`.
-    """
+    """The number one of every period, as in `ttt top --leaders --each`: a pandas DataFrame; arguments as of `top`."""
     opened = _opened(run)
     return _frame(leader_rows(opened, eligible(opened, **limits), seed))
 

@@ -188,13 +188,7 @@ class DrawCurve:
 
 @dataclass(frozen=True)
 class NewcomerCurve:
-    """Mean skill of newcomers above `prior_mean`, by year (`inference/years.py`).
-
-    | name | shape | unit | |
-    |---|---|---|---|
-    | year | (years,) | | calendar years with newcomers, ascending |
-    | mean, sd | (years,) | points | added to `prior_mean` |
-    """
+    """Mean skill of newcomers above `prior_mean`, points, by calendar year with newcomers; arrays (years,)."""
 
     year: Ids
     mean: Array

@@ -40,10 +40,7 @@ SELECT * EXCLUDE (player, games) REPLACE (coalesce("until", period_number + 1) A
 
 
 def update_config(run: Run, overrides: Sequence[str] = ()) -> Resolved:
-    """The config of a run with `KEY=VALUE` overrides, for its games and further ones.
-
-    Raises ConfigError for keys that would change how the old files were read, and for filters of all games together.
-    """
+    """The config of a run with overrides, for further games. Raises ConfigError where the old games would be others."""
     document = override(Document(values=run.meta.config), overrides)
     why, hint = "cannot change for the games of a run", "fit all files together with `ttt fit`"
 
@@ -186,10 +183,7 @@ def _repeats(columns: dict[str, Any], record: Places, is_new: Mask) -> Mask:
 def add_games(
     run: Run, sources: Sequence[Source], data: DataConfig, *, again: bool = False, progress: Progress = SILENT
 ) -> Extended:
-    """Read files and add their games to those of a run.
-
-    Raises DataError for a file of the run (unless `again`), when nothing is added, and as `read_games`.
-    """
+    """Read files and add their games to a run's. Raises DataError for its own files (unless `again`) and for none."""
     old = run.stored_games()
     new = read_games(sources, data, progress=progress)
     known = {} if again else {file.digest: file.path for file in old.report.files}
@@ -207,10 +201,7 @@ def add_games(
 
 
 def start_from(run: Run, timeline: Timeline) -> Fit:
-    """A Fit with the skill of every node of a timeline in a run, points, as a start only.
-
-    Periods outside the run take the player's nearest; players unknown to the run have NaN.
-    """
+    """A Fit to start from: each node's skill in a run, points, at the nearest period; NaN for unknown players."""
     spans, meta = run.arrays(_SPANS), run.meta
     begin, until = spans["period_number"], spans["until"]
     _, players = run.select(_PLAYERS)

@@ -293,9 +293,7 @@ Value = TypeVar("Value")
 
 
 def interruptible(work: Callable[[], Value]) -> Value:
-    """Run `work` in a thread so that signals are handled at once, also during compiled code. After a signal the
-    thread is abandoned; it ends at its next check, or with the process.
-    """
+    """Run `work` in a thread, which a signal abandons, so that signals are handled at once, also in compiled code."""
     if current_thread() is not main_thread():
         return work()
     result: Future[Value] = Future()

@@ -82,10 +82,7 @@ def printable(text: str) -> str:
 
 @contextmanager
 def unwinding(received: list[int]) -> Iterator[None]:
-    """Inside the block, SIGINT, SIGTERM and SIGHUP raise KeyboardInterrupt, so that everything is cleaned up.
-
-    `received` lists the signals, also where a library replaces the exception.
-    """
+    """Inside the block, SIGINT, SIGTERM and SIGHUP raise KeyboardInterrupt; `received` lists them, however it ends."""
 
     def end(number: int, frame: FrameType | None) -> None:  # noqa: ARG001
         received.append(number)
@@ -174,10 +171,7 @@ def width() -> int:
 
 
 def check_place(out: str, *kinds: str) -> None:
-    """Raise OutputError, before any work, if `out` is a file that must not be replaced; `-` is always allowed.
-
-    `kinds`: kinds of files that may be replaced; default: tables.
-    """
+    """Raise OutputError, before any work, if `out` is a file of other `kinds` (default: tables) or an input."""
     if out != "-":
         check_output(out, kinds or TABLES, _inputs(aliases="aliases" in kinds))
 
@@ -194,11 +188,7 @@ def _inputs(*, aliases: bool) -> Iterator[str]:
 
 
 def emit(rows: Rows, fmt: str | None = None, *, out: str = "-") -> None:
-    """Print or write rows: by default a table on a terminal, TSV in a pipe, else the format of the file's name.
-
-    Raises UsageError for Parquet on a terminal and for a file name of another format, RunError and OutputError when
-    the file cannot be written.
-    """
+    """Print or write rows as the format or the file's name says. Raises UsageError, RunError, OutputError."""
     fmt = fmt or default_format(out)
     if out != "-":
         with _destination(out, TABLES if {"white", "black"} <= set(rows.columns) else ("table",)) as path:
@@ -220,10 +210,7 @@ def emit(rows: Rows, fmt: str | None = None, *, out: str = "-") -> None:
 
 
 def write(content: str | bytes, out: str, *kinds: str) -> bool:
-    """Write text or bytes to a file, whole or not at all, or to standard output for `-`.
-
-    Returns whether it was a file. Raises RunError, and OutputError when a file not of these `kinds` is there.
-    """
+    """Write to a file, whole or not at all, or to stdout for `-`; whether a file. Raises RunError, OutputError."""
     data = content.encode("utf-8", "replace") if isinstance(content, str) else content
     if out != "-":
         with _destination(out, kinds) as path:
@@ -279,10 +266,7 @@ def _write(rows: Rows, fmt: str, stream: TextIO) -> None:
 
 
 def figure_format(out: str | None, fmt: str | None = None) -> str:
-    """Format of a figure: as given, by the file's name, SVG for -, PNG when no file is named.
-
-    Raises UsageError for a name of another format, and for a binary format on a terminal.
-    """
+    """Format of a figure: as given, else by the file's name. Raises UsageError for others, and binary on a terminal."""
     if out == "-":
         if fmt in ("png", "pdf") and on_terminal():
             raise click.UsageError(f"{fmt} is binary: name a file with -o FILE, or pipe it")
@@ -297,10 +281,7 @@ def figure_format(out: str | None, fmt: str | None = None) -> str:
 
 
 def save_figure(figure: Figure, out: str | None, fmt: str) -> None:
-    """Write a figure to a file, whole or not at all, or to standard output for `-`; report the file.
-
-    Raises RunError and OutputError.
-    """
+    """Write a figure to a file or, for `-`, standard output, and report the file. Raises RunError, OutputError."""
     from ttt_cli.views.figures.figure import render
 
     place = out or f"{figure.stem}.{fmt}"
@@ -399,10 +380,7 @@ def progress() -> Progress:
 
 
 class WaitBar:
-    """Show a message on its own line while the user waits, where bars are shown.
-
-    Child processes show nothing.
-    """
+    """Show a message on its own line while the user waits, where bars are shown, but not in child processes."""
 
     def __init__(self) -> None:
         self._process = os.getpid()

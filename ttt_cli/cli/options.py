@@ -148,10 +148,7 @@ query_options_in_points = given([run_option, format_option, output_option], _as_
 
 
 def opened_run(path: str | None, scale: tuple[str, ...] = (), *, titled: bool = False) -> Run:
-    """Open the requested run; report which one it is unless the user named it.
-
-    `titled`: do not report it, since the title of the table, or an error message, will name it.
-    """
+    """Open the run and report which one it is, unless the user named it or it is `titled`, as a title will name it."""
     from ttt_cli.runs.run import open_run
 
     run = open_run(path, scale)

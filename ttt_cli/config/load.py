@@ -31,10 +31,7 @@ KeyPath = tuple[str | int, ...]
 
 @dataclass(frozen=True)
 class Document:
-    """Nested values and where each was written.
-
-    `origins` maps key paths (empty: the file) to `file:line` or the override; `overridden` are those that one set.
-    """
+    """Nested values; `origins` maps key paths (empty: the file) to where they were written, `overridden` with -s."""
 
     values: dict[str, Any] = field(default_factory=dict)
     origins: dict[KeyPath, str] = field(default_factory=dict)
@@ -89,10 +86,7 @@ def parse_document(text: str, source: str) -> Document:
 
 
 def parse_value(text: str, source: str) -> Any:
-    """The value of an override: a YAML scalar, `[list]` or `{map}`; other text as it is (a delimiter may be `,`).
-
-    Raises ConfigError when a bracket or quote is not closed.
-    """
+    """The value of an override: YAML, or other text as it is (`,`). Raises ConfigError for an open bracket or quote."""
     structured = text.lstrip()[:1] in ("[", "{", '"', "'")
     try:
         node = _compose(text, source)
@@ -259,10 +253,7 @@ _KINDS: Final = {
 
 
 def validate(schema: type[M], values: object, document: Document, prefix: KeyPath = ()) -> M:
-    """Fill the schema with `values` from `prefix` in the document.
-
-    Types are strict: a quoted number is text. Raises ConfigError with all problems.
-    """
+    """Fill the schema with `values` from `prefix`; a quoted number is text. Raises ConfigError with all problems."""
     instance, problems = check(schema, values, document, prefix)
     if instance is None:
         raise joined(problems)
@@ -351,10 +342,7 @@ def _plain(value: Any) -> Any:
 
 
 def _by_key(error: ValidationError, named: Mapping[str, Any]) -> Iterator[tuple[KeyPath, list[ErrorDetails]]]:
-    """Path and findings of each wrong key, in the order written.
-
-    Of the branches of a union these are the ones that reached deepest into the value.
-    """
+    """Path and findings of each wrong key in the order written; of a union those of its deepest branches."""
     found: dict[str, dict[KeyPath, list[ErrorDetails]]] = {}
     for detail in error.errors(include_url=False):
         if detail["type"] != "default_factory_not_called":  # a default that waits for another key's value

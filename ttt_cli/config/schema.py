@@ -331,10 +331,7 @@ def _dumped(value: Any) -> str:
 
 
 def json_schema(models: Mapping[str, type[BaseModel]]) -> dict[str, Any]:
-    """The schema (draft 2020-12) of a config for these models, given as name -> schema of the parameters.
-
-    Of several models the one of the given name counts, which only the default model may omit.
-    """
+    """The schema (draft 2020-12) of a config for these models: name -> schema of the parameters."""
     about = ModelConfig.model_fields["name"]
     branches: list[dict[str, Any]] = []
     for name, params in models.items():

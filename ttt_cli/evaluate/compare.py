@@ -173,9 +173,7 @@ def groups(timeline: Timeline, first: int, by: By) -> list[tuple[str, Mask]]:
 
 @dataclass(frozen=True)
 class TuneOptions:
-    """How to tune systems. `since`: the first period scored while tuning; None scores the later half of the earlier
-    games.
-    """
+    """How to tune systems. `since`: the first period scored meanwhile; None: the later half of the earlier games."""
 
     since: str | None = None
     by: Criterion = "score"
@@ -437,9 +435,7 @@ def timeline_of_run(run: Run, overrides: Sequence[str] = ()) -> Timeline:
 def timeline_of_files(
     files: Sequence[str], systems: Sequence[Resolved], *, progress: Progress = SILENT
 ) -> Timeline:
-    """Timeline of files, read by the systems' common data section. Raises ConfigError when sections differ,
-    DataError.
-    """
+    """Timeline of files by the systems' common data section. Raises ConfigError when sections differ, DataError."""
     data = systems[0].config.data
     for key, other in product(DataConfig.model_fields, systems[1:]):
         if getattr(data, key) != getattr(other.config.data, key):

@@ -152,10 +152,7 @@ def find_step(timeline: Timeline, since: str) -> int:
 
 @dataclass
 class Forecaster:
-    """Predict the games of a timeline, forwards in time.
-
-    Each fit is warm-started from the previous fit, or from the fit for the same step in `near`.
-    """
+    """Predict the games of a timeline, forwards in time; a fit starts from that of its step in `near`, or the last."""
 
     timeline: Timeline
     model: Model

@@ -200,10 +200,7 @@ def evidence_grid(
 
 
 def grid_points(resolved: Resolved, axes: Sequence[Axis]) -> list[Params]:
-    """Parameters at every point, the last axis fastest, back and forth so that successive points are neighbours.
-
-    Raises ConfigError for values that the model rejects, and for more than MOST points.
-    """
+    """Parameters at every point, neighbours in succession. Raises ConfigError for rejected values and too many."""
     size = math.prod(len(axis.values) for axis in axes)
     if size > MOST:
         raise ConfigError(f"the grid has {size:,} points", hint=f"ask for at most {MOST:,}")
@@ -241,9 +238,7 @@ def good_enough(point: EvidencePoint | None, solver: SolverConfig) -> bool:
 
 @contextmanager
 def storing_points(run: Run) -> Iterator[Callable[[EvidencePoint], None]]:
-    """Yield a function that stores points in the run in batches; the rest are stored at the end, also after
-    an error.
-    """
+    """Yield a function that stores points in the run in batches; the rest are stored at the end, also after errors."""
     pending: list[EvidencePoint] = []
     stored = monotonic()
 

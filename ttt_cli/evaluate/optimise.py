@@ -196,9 +196,7 @@ FORMS: Final[dict[str, tuple[Callable[[float], float], ...]]] = {
 
 @dataclass(frozen=True)
 class Coordinate:
-    """A parameter with its bounds, transformed by logarithm, logit, or division by `unit`; searches start at `least`
-    or above.
-    """
+    """A parameter with its bounds, as logarithm, logit or multiple of `unit`; searches start at `least` or above."""
 
     key: str
     low: float

@@ -301,10 +301,7 @@ _OTHERS: Final = ".tsv .json .jsonl .parquet .ttt .xlsx .xls .ods .html .yaml .g
 
 
 def check_places(games: Path | BinaryIO, truth: Path | None = None, years: Path | None = None) -> list[Path]:
-    """The files that `save` would replace.
-
-    Raises ConfigError for other formats and one place for two outputs, OutputError (`check_output`).
-    """
+    """The files that `save` would replace. Raises ConfigError for other formats and equal places, OutputError."""
     if isinstance(games, Path) and games.suffix.lower() in _OTHERS.split():
         hint = f"name it {games.stem}.csv or {games.stem}.pgn"
         raise ConfigError("games are written as CSV, or as PGN by the name", where=str(games), hint=hint)

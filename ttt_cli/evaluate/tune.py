@@ -190,9 +190,7 @@ class Objective:
         return maximise(self.at, self.begin, low, high)
 
     def at(self, at: Array) -> FunctionValue | None:
-        """The evidence and its gradient at a point; None where the fit does not converge, or where parameters exclude
-        each other, such as a drift of newcomers' mean without growth.
-        """
+        """The evidence and its gradient at a point; None where the fit fails, or parameters exclude each other."""
         values = self.values(at)
         if there := accepted(self.resolved, values):
             fit = self._fit(there.params)

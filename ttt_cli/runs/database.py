@@ -291,10 +291,7 @@ class NotARun(RunError):
 
 
 def connect(path: Path, may_write: Path | None = None) -> tuple[DuckDBPyConnection, Catalog, Signature]:
-    """Database in memory with the run attached as `DATABASE`; its catalog; its signature.
-
-    SQL may write the file `may_write`. Raises RunError.
-    """
+    """Database in memory with the run attached, its catalog, its signature; writes `may_write`. Raises RunError."""
     import duckdb
 
     check_name(path)
@@ -429,11 +426,7 @@ def _unreadable(path: Path, text: str, how: str = "opened") -> RunError:
 
 
 def check_catalog(connection: DuckDBPyConnection, path: Path) -> Catalog:
-    """The catalog of the attached run.
-
-    Raises RunError unless it has our format and every table exactly our columns, without defaults or generated
-    columns.
-    """
+    """The catalog of the attached run. Raises RunError unless it has our format and exactly our tables."""
     query = f"SELECT table_name, sql FROM duckdb_tables() WHERE database_name = '{DATABASE}' AND schema_name = 'main'"
     found = {name: _plain(sql or "") for name, sql in connection.execute(query).fetchall()}
     chains = ("skill", *_CHAIN_SD.findall(found.get("spans", "")))

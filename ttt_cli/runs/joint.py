@@ -98,9 +98,7 @@ class RunPrecision(Precision):
 def _newcomers(
     arrays: Arrays, meta: RunMeta, debut: Mask, period: Places, step: Array
 ) -> tuple[Array, Entries]:
-    """Variances of the steps of newcomers' mean, (years,), and its links to first nodes; empty if it is constant.
-    Raises ValueError if a newcomer has no year, or no variance.
-    """
+    """Variances of the steps of newcomers' mean, (years,), and its links to first nodes. Raises ValueError."""
     years = arrays('SELECT "year" FROM newcomers ORDER BY "year"')["year"].astype(np.int64)
     if not len(years):
         return np.empty(0), Entries(NOWHERE, NOWHERE, np.empty(0))
@@ -169,10 +167,7 @@ class JointSkills:
     def deviations(
         self, groups: Sequence[Sequence[Skill]], weights: Sequence[Array], exact: float = EXACT
     ) -> list[float]:
-        """The sd of the weighted sum of each group of skills, on the scale of the run.
-
-        For few groups the relative error of a variance is about `exact`^2. Raises as `within`.
-        """
+        """The sd of the weighted sum of each group of skills, on the scale of the run. Raises as `within`."""
         variances = []
         if len(groups) > FEW:
             variances = [w @ own @ w for w, own in zip(weights, self.within(groups), strict=True)]

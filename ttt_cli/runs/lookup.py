@@ -117,10 +117,7 @@ def _select(query: Query, where: str, values: Sequence[Any]) -> list[Candidate]:
 
 
 def _fits(typed: list[str], one: Candidate, forms: Mapping[str, set[str]], *, cut: bool) -> bool:
-    """Whether each word typed, or one of its `forms`, is a separate word of a name, or the initial of one.
-
-    `cut`: given names may also be cut after two letters or more.
-    """
+    """Whether words typed, or `forms` of them, are words of a name or initials; `cut`: or their first letters."""
     left = one.folded.split()
     initials = []
     for word in typed:
@@ -261,10 +258,7 @@ def parse_anchor(text: str) -> Anchor:
 
 
 def find_scale(meta: RunMeta, query: Query, given: Sequence[str] = ()) -> Scale:
-    """The scale of a run by the anchors in `given`, else in its config; `query` returns rows of its tables, in points.
-
-    Raises ConfigError, LookupFailed.
-    """
+    """The scale by the anchors in `given`, else in the config of a run. Raises ConfigError, LookupFailed."""
     section = meta.config.get("scale") or {}
     texts = list(section.get("anchors", ()))
     if POINTS in given and len(given) > 1:

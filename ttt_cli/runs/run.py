@@ -261,9 +261,7 @@ class Run:
             raise LookupFailed(error.message, where=self.name, hint=error.hint) from None
 
     def find_period(self, at: str | None, player: str | None = None) -> tuple[str, int]:
-        """Label and number of a period, of the run or a player's history (`ttt_cli.runs.lookup`). Raises
-        LookupFailed.
-        """
+        """Label and number of a period, of the run or a player's history. Raises LookupFailed."""
         return find_period(self._fetch, self.meta, at, player)
 
     def _fetch(self, sql: str, parameters: Sequence[Any], scale: Scale | None = None) -> list[Row]:
@@ -308,22 +306,15 @@ class Run:
     # Curves over years
 
     def draws(self) -> DataFrame:
-        """Draw margins by calendar year (`year`, `margin`, `sd`, `level`), a pandas DataFrame; empty if constant.
-
-        Margins of players of the year's level; of newcomers where players have their own.
-        """
+        """Draw margins by calendar year (`year`, `margin`, `sd`, `level`): a pandas DataFrame; empty if constant."""
         return self._curve_frame("draws")
 
     def newcomers(self) -> DataFrame:
-        """Mean of newcomers above `prior_mean` by calendar year (`year`, `mean`, `sd`), a pandas DataFrame; empty if
-        constant.
-        """
+        """Newcomers' mean above `prior_mean` (`year`, `mean`, `sd`): a pandas DataFrame; empty if constant."""
         return self._curve_frame("newcomers")
 
     def career(self) -> DataFrame:
-        """Expected change of skill since the debut (`years`, `mean`, `sd` of the walk), a pandas DataFrame; empty
-        without careers.
-        """
+        """Expected change of skill since the debut (`years`, `mean`, `sd`): a pandas DataFrame, empty without one."""
         return self._curve_frame("career")
 
     def curve(self, name: CurveName) -> list[tuple[float, ...]]:
@@ -447,10 +438,7 @@ class Run:
             raise RunError("its evidence points cannot be read", where=where, hint="fit it again") from error
 
     def store_evidence(self, points: Iterable[EvidencePoint]) -> None:
-        """Store evidence points beside the run; later ones replace earlier ones of equal parameters.
-
-        Raises RunError when they cannot be written, RunReplaced if another run replaced this one.
-        """
+        """Store points beside the run; the later of equal parameters counts. Raises RunError, RunReplaced."""
         rows = [point.to_row() for point in points]
         if not rows:
             return

@@ -67,10 +67,7 @@ def writing(path: str | os.PathLike[str] | None) -> Iterator[None]:
 
 
 def check_destination(path: str | os.PathLike[str]) -> str | None:
-    """Description of the run at `path` that would be replaced, or None.
-
-    Raises RunError when nothing can be written there, or the file is not a run.
-    """
+    """Description of the run that would be replaced, or None. Raises RunError where no run can be written."""
     place, where = Path(path), str(path)
     _check_place(place)
     standing = None
@@ -137,10 +134,7 @@ def check_space(path: str | os.PathLike[str], timeline: Timeline) -> None:
 def write_run(
     path: str | os.PathLike[str], games: Games, timeline: Timeline, fit: Fit, config: Config
 ) -> None:
-    """Write a run, whole or not at all.
-
-    Raises RunError when the disk fails, nothing can be written there, or a file there is not a run.
-    """
+    """Write a run, whole or not at all. Raises RunError when it cannot be written, or replaces what is no run."""
     import duckdb
 
     target = Path(path)

@@ -114,10 +114,7 @@ def sweep(folder: Path) -> None:
 
 
 def open_own(path: Path) -> BinaryIO:
-    """Open a file that nobody but the user can have made or changed, in such a folder; links are not followed.
-
-    Raises PermissionError for any other, and OSError.
-    """
+    """Open a file that only the user can have made or changed, and no link. Raises PermissionError, OSError."""
     _check_own(path.parent, path.parent.lstat(), stat.S_ISDIR)
     flags = (
         os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
@@ -251,10 +248,7 @@ _HEADER: Final = re.compile(r"[a-z_][a-z0-9_]*")
 
 
 def content_kind(path: Path) -> str:
-    """Kind of an ordinary file by its content, not its name.
-
-    run, table, games, aliases, config, picture, page, text, other, or "" if it is empty.
-    """
+    """Kind of an ordinary file by its content, not its name: one of `_KINDS`, or "" if it is empty."""
     with path.open("rb") as file:
         head = file.read(_HEAD)
     if head[8:12] == b"DUCK":
@@ -281,10 +275,7 @@ def _table_kind(text: str) -> str:
 
 
 def check_output(out: str, kinds: Collection[str], reads: Iterable[str | os.PathLike[str]] = ()) -> bool:
-    """Whether an output would replace a file. This is the rule for every output of every command.
-
-    Raises OutputError for a folder, a missing folder, a file among `reads`, and a file of a kind not in `kinds`.
-    """
+    """Whether an output would replace a file. Raises OutputError for folders, files in `reads` and other kinds."""
     place = Path(out)
     try:
         if place.is_dir():

@@ -34,9 +34,7 @@ class Params(ExpectedParams):
 
 
 def fit(timeline: Timeline, params: Params, solver: SolverConfig, **given: Unpack[Given]) -> Fit:
-    """Compute the lists at both ends of each period; the evidence is that of games predicted by the lists
-    before them.
-    """
+    """Compute the lists at both ends of each period; the evidence is that of games predicted by the lists before."""
     from ttt_cli.kernels.chessmetrics import rate_periods
 
     before, after = np.empty((2, timeline.n_nodes))

@@ -132,9 +132,7 @@ def _posterior(rated: PlayerYears, timeline: Timeline, params: Params) -> LogDen
 
 
 def _deviations(rated: PlayerYears, posterior: LogDensity, params: Params) -> tuple[Array, Array]:
-    """Raw variances (nodes,) and covariances with the previous node, points^2; `exact`: relative to the
-    group's mean.
-    """
+    """Raw variances (nodes,), points^2, and covariances with the previous node; if exact, around the group's mean."""
     scale = ELO_SCALE**2 / params.comparisons
     if params.deviations == "own":
         diagonal = posterior.diagonal.copy()

@@ -72,10 +72,7 @@ class Params(ThroughTimeParams):
 
 
 def fit(timeline: Timeline, params: Params, solver: SolverConfig, **given: Unpack[Given]) -> Fit:
-    """Find the fixed point of expectation propagation, and the log-evidence normalised by that without games.
-
-    `start` is a fit of the same timeline for a warm start.
-    """
+    """Find the fixed point of expectation propagation, and the log-evidence normalised by that without games."""
     made, pace = partial(Fit, NAME, TRAITS.kind, {}), {"least_rate": LEAST_RATE, "settling": SETTLING}
     return through_time(timeline, params.resolved()).fit(made, solver, given, **pace)
 

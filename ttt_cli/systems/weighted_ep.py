@@ -98,10 +98,7 @@ class GamesSoFar:
         self._trace: list[tuple[float, float]] = []
 
     def run(self, first: int = 0, *, filtered: bool = True) -> Array:
-        """Means (from the prior mean) and sds of nodes before and after their games; shape (2, 2, nodes).
-
-        From the period at index `first` on, NaN before; those after games only if `filtered`.
-        """
+        """Means (from the prior mean) and sds before and after the nodes' games, (2, 2, nodes); NaN before `first`."""
         found: Array = np.full((2, 2, self._timeline.n_nodes), np.nan)
         self._add_games(0, first)
         for step, year in enumerate(self._years[first:].tolist(), first):
@@ -220,10 +217,7 @@ class StaticInference:
         self.level[drawn] = self._pull * (self._drawn[drawn] - centre)
 
     def _solve(self) -> float:
-        """Compute the step to the joint means and return a bound on its error.
-
-        The step is solved for with uncentred prior means, then centred.
-        """
+        """Compute the step to the joint means, centred after it is solved for, and return a bound on its error."""
         kernels, counted, games, pull = self._kernels, self._counted, self._games, self._pull
         kernels.linearise(
             counted, games, self._prior, pull, self._marginal, self._total, self.level,
