@@ -303,10 +303,10 @@ def test_a_full_disk_is_told_and_leaves_nothing(tmp_path: Path) -> None:
 
 
 def test_an_interrupt_leaves_files_as_they_were(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def interrupted(*_: object) -> str:
+    def interrupted(*_: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("ttt_cli.evaluate.simulate._pgn", interrupted)
+    monkeypatch.setattr("ttt_cli.evaluate.simulate._copy", interrupted)
     place = tmp_path / "games.pgn"
     place.write_text('[White "before"]', encoding="ascii")
     with pytest.raises(KeyboardInterrupt):

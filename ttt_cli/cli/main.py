@@ -47,10 +47,6 @@ _COMMON: Final = ("-q", "--quiet", "-v", "--verbose", "--safe-csv")  # options o
 class LazyGroup(click.Group):
     """A group of commands that imports `ttt_cli.cli.<name>` on first use."""
 
-    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """`help COMMAND` is `COMMAND --help`."""
-        return super().parse_args(ctx, [*args[1:2], "--help"] if args[:1] == ["help"] else args)
-
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002
         """Names, in the order in which they are shown."""
         return list(COMMANDS)
@@ -142,6 +138,8 @@ def run(args: Sequence[str] | None = None) -> int:
             end = args.index("--") if "--" in args else len(args)
             common = [*filter(_COMMON.__contains__, args[:end])]
             args = [*filterfalse(_COMMON.__contains__, args[:end]), *args[end:]]
+            if args[:1] == ["help"]:
+                args = [*args[1:2], "--help"]
             try:
                 code = group.main([*common, *args], prog_name="ttt", standalone_mode=False)
             except click.NoSuchOption:

@@ -85,6 +85,8 @@ def year_range(years: str | int | list[int]) -> tuple[int, int]:
 
 def pattern_of(text: str) -> re.Pattern[str] | None:
     """The pattern of `/regular expression/`, None for plain words. Raises ValueError."""
+    if not text.strip():
+        raise ValueError("an empty text would match everything")
     if len(text) < 3 or not (text.startswith("/") and text.endswith("/")):
         return None
     try:
@@ -104,12 +106,7 @@ def _valid(check: Callable[[Any], object]) -> AfterValidator:
     return AfterValidator(validate)
 
 
-def _check_pattern(text: str) -> None:
-    if pattern_of(text) is None and not text.strip():
-        raise ValueError("an empty text would match everything")
-
-
-Patterns = Annotated[list[str], _valid(lambda texts: [_check_pattern(text) for text in texts])]
+Patterns = Annotated[list[str], _valid(lambda texts: [pattern_of(text) for text in texts])]
 
 
 class FilterConfig(ConfigSection):

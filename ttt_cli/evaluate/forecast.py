@@ -16,6 +16,7 @@ from ttt_cli.config.load import Document
 from ttt_cli.config.schema import SolverConfig
 from ttt_cli.fitted import LAST, Filter, Fit
 from ttt_cli.games.table import DRAW, LOSS, WIN
+from ttt_cli.histories import chain_columns
 from ttt_cli.inference.outcome import by_sides, in_year, logistic_margin
 from ttt_cli.inference.params import Params
 from ttt_cli.inference.solver import rough_enough
@@ -255,13 +256,12 @@ class Forecaster:
 
 def expected(fit: Fit, nodes: slice) -> dict[str, Array]:
     """Means and sds at nodes, as columns for `predict`; for a filter those before the nodes' games."""
-    columns = {}
+    columns: dict[str, Array] = {}
     for name, chain in fit.chains.items():
-        mean, sd = (
-            (chain.before_mean, chain.before_sd) if isinstance(chain, Filter) else (chain.mean, chain.sd)
-        )
-        columns["mean" if name == "skill" else name] = mean[nodes]
-        columns["sd" if name == "skill" else f"{name}_sd"] = sd[nodes]
+        both = chain.mean, chain.sd
+        if isinstance(chain, Filter):
+            both = chain.before_mean, chain.before_sd
+        columns |= {name: part[nodes] for name, part in zip(chain_columns(name), both, strict=True)}
     return columns
 
 

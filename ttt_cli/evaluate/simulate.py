@@ -325,7 +325,18 @@ def save(
     """
     check_places(games, truth, years)
     if isinstance(games, Path) and games.suffix.lower() == ".pgn":
-        columns, form = [_pgn(simulated)], _TEXT
+        day = "%Y.%m.%d" if simulated.plan.dates == "day" else "%Y.??.??"
+        tags = {
+            "Event": "'Simulation'",
+            "Site": "'?'",
+            "Date": f"strftime({_SQL_DATE}, '{day}')",
+            "Round": "'?'",
+            "White": _sql_name("white", simulated),
+            "Black": _sql_name("black", simulated),
+            "Result": _SQL_RESULT,
+        }
+        lines = "".join(f"'[{tag} \"' || {value} || '\"]' || chr(10) || " for tag, value in tags.items())
+        columns, form = [f"{lines} chr(10) || {_SQL_RESULT} || chr(10)"], _TEXT
     else:
         date = _SQL_DATE if simulated.plan.dates == "day" else f"year({_SQL_DATE})"
         names = [f"{_sql_name(side, simulated)} AS {side}" for side in ("white", "black")]
@@ -375,19 +386,3 @@ def _copy(simulated: Simulated, arrays: tuple[str, ...], columns: list[str], pat
         database.execute(
             f"COPY (SELECT {', '.join(columns)} FROM simulated) TO '{place}' (FORMAT csv, {form})"
         )
-
-
-def _pgn(simulated: Simulated) -> str:
-    """SQL of the text of a game."""
-    form = "%Y.%m.%d" if simulated.plan.dates == "day" else "%Y.??.??"
-    tags = {
-        "Event": "'Simulation'",
-        "Site": "'?'",
-        "Date": f"strftime({_SQL_DATE}, '{form}')",
-        "Round": "'?'",
-        "White": _sql_name("white", simulated),
-        "Black": _sql_name("black", simulated),
-        "Result": _SQL_RESULT,
-    }
-    lines = "".join(f"'[{tag} \"' || {value} || '\"]' || chr(10) || " for tag, value in tags.items())
-    return f"{lines} chr(10) || {_SQL_RESULT} || chr(10)"

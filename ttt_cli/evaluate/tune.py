@@ -374,18 +374,17 @@ def _by_score(past: Timeline, resolved: Resolved, plan: TunePlan, bar: Bar) -> T
         pairs = zip(free, place.tolist(), strict=True)
         return loss({one.key: rounded(one.value(there), FEW_DIGITS) for one, there in pairs})
 
-    def has_effect(one: Coordinate) -> bool:
-        """Whether a step changes the loss."""
-        place = one.place(given[one.key])
-        step = one.value(place + STEP if place + STEP <= one.bounds[1] else place - STEP)
-        return abs(loss({**given, one.key: rounded(step, FEW_DIGITS)}) - loss(given)) > INERT
-
     loss({})
     start = losses[()]
     numbers = forecaster(resolved.params).numbers(plan.since)
-    free, reached = _free(past, resolved, numbers), True
+    free, reached, inert = _free(past, resolved, numbers), True, set[str]()
     given = {one.key: rounded(numbers[one.key], FEW_DIGITS) for one in free}
-    if free := tuple(filter(has_effect, free)):
+    for one in free:
+        place = one.place(given[one.key])
+        step = one.value(place + STEP if place + STEP <= one.bounds[1] else place - STEP)
+        if not abs(loss({**given, one.key: rounded(step, FEW_DIGITS)}) - loss(given)) > INERT:
+            inert.add(one.key)
+    if free := tuple(one for one in free if one.key not in inert):
         begin = np.array([one.place(numbers[one.key]) for one in free])
         low, high = np.array([one.bounds for one in free]).T
         options: Any = {"maxfev": plan.evaluations, "initial_tr_radius": STEP, "final_tr_radius": CLOSE}
@@ -404,6 +403,5 @@ def _by_score(past: Timeline, resolved: Resolved, plan: TunePlan, bar: Bar) -> T
 
 
 def _free(past: Timeline, resolved: Resolved, numbers: Mapping[str, Any]) -> tuple[Coordinate, ...]:
-    """Free parameters; White's advantage only where the games record colours."""
     free = free_coordinates(resolved.params, numbers, resolved.model.TRAITS.tunable)
     return tuple(one for one in free if past.colours or one.key != "white_advantage")

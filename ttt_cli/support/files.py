@@ -259,19 +259,17 @@ def content_kind(path: Path) -> str:
         return "other" if head else ""
     text = head.decode("utf-8-sig", "replace")
     flags = re.MULTILINE | re.IGNORECASE | re.DOTALL
-    return next((kind for pattern, kind in _TEXT if re.search(pattern, text, flags)), "") or _table_kind(text)
-
-
-def _table_kind(text: str) -> str:
+    if found := next((kind for pattern, kind in _TEXT if re.search(pattern, text, flags)), None):
+        return found
     lines = [line for line in text.splitlines() if line.strip() and not line.startswith("#")]
     rows = [[cell.strip() for cell in re.split(r"[,;\t|]", line)] for line in lines]
     if not rows or min(map(len, rows[:-1] or rows)) < 2:
         return "text"
-    if any(sides <= {cell.strip('"').casefold() for cell in rows[0]} for sides in _SIDES):
-        return "games"
+    names = {cell.strip('"').casefold() for cell in rows[0]}
     values = any(_NUMBER.fullmatch(cell) for row in rows for cell in row)
     header = len(rows) == 1 and all(map(_HEADER.fullmatch, rows[0]))
-    return "table" if values or header else "aliases"
+    kind = "table" if values or header else "aliases"
+    return "games" if any(sides <= names for sides in _SIDES) else kind
 
 
 def check_output(out: str, kinds: Collection[str], reads: Iterable[str | os.PathLike[str]] = ()) -> bool:

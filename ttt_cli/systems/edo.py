@@ -86,12 +86,29 @@ def fit(timeline: Timeline, params: Params, solver: SolverConfig, **given: Unpac
     variance, covariance = _deviations(rated, posterior, params)
     rating = maximum.rating * ELO_SCALE
     rating += params.raw_mean - rated.group_sums(rated.mean_weights() * rating)
-    link = posterior.link_precision
+    raw_precision, prior_precision = rated.everywhere(1.0 / variance), params.prior_sd**-2
+    precision = raw_precision + prior_precision
+    link = posterior.link_precision * timeline.gap_years[rated.nodes] * params.comparisons
+    drift = np.divide(ELO_SCALE, np.sqrt(link), out=np.zeros(len(link)), where=rated.previous >= 0)
+    with np.errstate(divide="ignore"):
+        raw_sd = 1.0 / np.sqrt(raw_precision)
+    mean = (raw_precision * rated.everywhere(rating) + prior_precision * params.prior_mean) / precision
+    mean[rated.nodes] = rated.across_gaps(mean[rated.nodes], timeline)
+    adjusted = Adjusted(
+        mean=mean,
+        sd=1.0 / np.sqrt(precision),
+        raw_sd=raw_sd,
+        covariance=rated.everywhere(covariance),
+        drift=rated.everywhere(drift),
+        prior_mean=params.prior_mean,
+        prior_sd=params.prior_sd,
+        idle_drift=ELO_SCALE * 2.0 / np.sqrt(params.ties * params.comparisons),
+    )
     return Fit(
         model=NAME,
         kind=TRAITS.kind,
         params={**params.model_dump(), "draw_margin": margin},
-        chains={"skill": _adjusted(rated, rating, variance, covariance, link, timeline, params)},
+        chains={"skill": adjusted},
         status=maximum.status,
         trace=maximum.trace,
         notes=rated.notes(timeline),
@@ -150,29 +167,3 @@ def _deviations(rated: PlayerYears, posterior: LogDensity, params: Params) -> tu
     covariance[later] += of_mean[later] - with_mean[later] - with_mean[earlier]
     variance = information.variances - 2.0 * with_mean + of_mean
     return scale * np.maximum(variance, 0.0), scale * covariance
-
-
-def _adjusted(
-    rated: PlayerYears, rating: Array, variance: Array, covariance: Array, link_precision: Array,
-    timeline: Timeline, params: Params,
-) -> Adjusted:  # fmt: skip
-    """Combine raw ratings with the prior by precision."""
-    raw_precision, prior_precision = rated.everywhere(1.0 / variance), params.prior_sd**-2
-    precision = raw_precision + prior_precision
-    linked = rated.previous >= 0
-    link = link_precision * timeline.gap_years[rated.nodes] * params.comparisons
-    drift = np.divide(ELO_SCALE, np.sqrt(link), out=np.zeros(len(link)), where=linked)
-    with np.errstate(divide="ignore"):
-        raw_sd = 1.0 / np.sqrt(raw_precision)
-    mean = (raw_precision * rated.everywhere(rating) + prior_precision * params.prior_mean) / precision
-    mean[rated.nodes] = rated.across_gaps(mean[rated.nodes], timeline)
-    return Adjusted(
-        mean=mean,
-        sd=1.0 / np.sqrt(precision),
-        raw_sd=raw_sd,
-        covariance=rated.everywhere(covariance),
-        drift=rated.everywhere(drift),
-        prior_mean=params.prior_mean,
-        prior_sd=params.prior_sd,
-        idle_drift=ELO_SCALE * 2.0 / np.sqrt(params.ties * params.comparisons),
-    )
