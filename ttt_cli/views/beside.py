@@ -144,14 +144,12 @@ def _published(text: str, where: str) -> list[tuple[str, str, float]]:
     heads = [head.strip().casefold() for head in next(rows, [])]
     places = [[heads.index(name) for name in names if name in heads] for names in _COLUMNS]
     if not all(places):
-        raise DataError(
-            "has no columns player, period and rating", where=where, hint="they are named in its first line"
-        )
+        hint = "they are named in its first line"
+        raise DataError("has no columns player, period and rating", where=where, hint=hint)
     found = []
     for row in rows:
-        cells = [
-            next((row[at].strip() for at in some if at < len(row) and row[at].strip()), "") for some in places
-        ]
+        written = dict(enumerate(map(str.strip, row)))
+        cells = [next(filter(None, map(written.get, some)), "") for some in places]
         name, period, rating = cells
         if not all(cells):
             continue

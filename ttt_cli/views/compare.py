@@ -91,9 +91,8 @@ def title(comparison: Comparison) -> Iterator[str]:
     timeline = comparison.timeline
     outcomes = timeline.outcome[comparison.scored]
     span = f"{_label(comparison, comparison.first)} to {_label(comparison, len(timeline.periods) - 1)}"
-    every = (
-        f"every {comparison.every} {timeline.period}s" if comparison.every > 1 else f"every {timeline.period}"
-    )
+    period = timeline.period
+    every = f"every {comparison.every} {period}s" if comparison.every > 1 else f"every {period}"
     yield f"{len(outcomes):,} of {timeline.n_games:,} games predicted, {span}"
     yield f"smoothed systems refitted {every}"
     yield from comparison.replaced
@@ -147,7 +146,6 @@ def _label(comparison: Comparison, step: int) -> str:
 
 
 def _scores(one: Standing) -> tuple[Any, ...]:
-    """Name, kind and SCORES."""
     behind, error = one.behind or (None, None)
     losses = (_known(value) for value in (-one.scores.per_game, behind, error))
     games = _whole(one.scores.games)

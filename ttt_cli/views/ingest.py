@@ -75,10 +75,8 @@ class IngestReport:
             yield self.section(only) if only else self.whole() if form == "json" else self.long()
             return
         for name in [only] if only else SECTIONS:
-            hidden = (name == "groups" and len(self.groups) < 2) or (
-                name == "not_persons" and not self.records.report.chess
-            )
-            rows = self.section(name)
+            rows, other = self.section(name), not self.records.report.chess
+            hidden = (name == "groups" and len(self.groups) < 2) or (name == "not_persons" and other)
             if name == "years" and len(list(rows.rows)) > _NARROW:
                 columns, decades = ("decade", *rows.columns[1:]), _over_time(self, 10)
                 rows = replace(rows, columns=columns, rows=decades, title=("Games by decade",))
@@ -98,9 +96,8 @@ class IngestReport:
         lines = list(alias_lines(self.games, self.suspects))
         count, doubtful = len(lines) // 2, sum(line.startswith("#") for line in lines[1::2])
         comments = f", {doubtful:,} of them as comments" if doubtful else ""
-        return "".join(
-            f"{line}\n" for line in lines
-        ), f"{counted(count, 'suggestion')} written to {{}}{comments}"
+        text = "".join(f"{line}\n" for line in lines)
+        return text, f"{counted(count, 'suggestion')} written to {{}}{comments}"
 
     def whole(self) -> Rows:
         """Everything as one row of an object and lists of objects, for JSON."""
@@ -118,7 +115,6 @@ class IngestReport:
         return Rows(("section", "row", "key", "value"), rows)
 
     def _objects(self) -> Iterator[tuple[str, list[dict[str, Any]]]]:
-        """The rows of each section as objects."""
         for name in SECTIONS:
             rows = self.section(name)
             yield name, [dict(zip(rows.columns, record, strict=True)) for record in rows.rows]
@@ -149,7 +145,6 @@ Row = tuple[Any, ...]
 
 
 def _total(report: IngestReport) -> list[Row]:
-    """One row of everything that is one number."""
     account, groups = report.records.report, report.groups.groups
     games, known = int(report.played.sum()), len(report.year) > 0
     return [
@@ -178,7 +173,6 @@ def names_written(games: Games) -> int:
 
 
 def _files(report: IngestReport) -> Iterator[Row]:
-    """What each file gave."""
     for file in report.records.files:
         repeats = file.noticed.get(reasons.DUPLICATE, 0) + file.dropped.get(reasons.DUPLICATE, 0)
         counts = file.rows, file.used, file.rows - file.used, repeats, file.size
@@ -232,7 +226,6 @@ def _over_time(report: IngestReport, step: int = 1) -> list[Row]:
 
 
 def _players(report: IngestReport) -> Iterator[Row]:
-    """Players, those with the most games first."""
     records, rows, careers = report.records, report.rows, careers_of(report.games)
     ends = np.concatenate([records.white[rows], records.black[rows]])
     played = np.bincount(ends, np.tile(report.played, 2))[np.bincount(ends) > 0].astype(int)
@@ -242,13 +235,11 @@ def _players(report: IngestReport) -> Iterator[Row]:
 
 
 def _groups(report: IngestReport) -> Iterator[Row]:
-    """Groups of players linked by games, those with more players first."""
     for number, group in enumerate(report.groups.groups, 1):
         yield number, group.players, group.games, group.first, group.last, "; ".join(group.leading)
 
 
 def _duplicates(report: IngestReport) -> Iterator[Row]:
-    """Records that repeat another, and whether they are used all the same."""
     records = report.records
     for row, original in report.duplicates.tolist():
         white, black = (records.players[side[row]] for side in (records.white, records.black))
@@ -276,9 +267,8 @@ def _not_persons(report: IngestReport) -> list[Row]:
         if counts[i]
     ]
     rows.sort(key=lambda row: (-row[2], row[0]))
-    return rows + [
-        (c.name, "two people", c.games, c.games, c.first, c.last) for c in long_careers(report.games)
-    ]
+    long = long_careers(report.games)
+    return rows + [(c.name, "two people", c.games, c.games, c.first, c.last) for c in long]
 
 
 def _suspects(report: IngestReport) -> Iterator[Row]:
@@ -287,11 +277,10 @@ def _suspects(report: IngestReport) -> Iterator[Row]:
     `shared` counts common opponents, `sure` marks those that `--suggest` unites.
     """
     for one in report.suspects:
-        careers = (
-            number for side in (one.main, one.synonym) for number in (side.games, side.first, side.last)
-        )
-        names = one.synonym.name, one.main.name
-        yield *names, one.kind, one.gap, one.others, one.shared, one.sure, *careers
+        main, synonym = one.main, one.synonym
+        evidence = one.kind, one.gap, one.others, one.shared, one.sure
+        careers = main.games, main.first, main.last, synonym.games, synonym.first, synonym.last
+        yield synonym.name, main.name, *evidence, *careers
 
 
 _CAREERS: Final = "main_games main_first main_last synonym_games synonym_first synonym_last"
@@ -431,9 +420,8 @@ def found_lines(meta: RunMeta, *, everything: bool = False) -> Iterator[str]:
     draws = f"{100 * meta.draw_share:.1f} % drawn"
     per = f"{meta.nodes:,} player-{meta.period}s"
     yield f"{counted(meta.players, 'player')}, {counted(meta.games, 'game')}, {span}, {per}, {draws}"
-    yield "parameters: " + ", ".join(
-        f"{key} {short_text(value)}" for key, value in in_use(meta.params).items()
-    )
+    values = (f"{key} {short_text(value)}" for key, value in in_use(meta.params).items())
+    yield f"parameters: {', '.join(values)}"
     if math.isnan(meta.log_evidence):
         yield "no log-evidence: this system has none"
     else:

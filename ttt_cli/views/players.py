@@ -171,11 +171,8 @@ def upset_rows(
 
     Columns `player,date,opponent,p_win,colour,mean,opponent_mean,file,line`; skills of the game's period.
     """
-    won = sorted(
-        (g for g in games if g.result == 2 and g.chance.expected < 0.5), key=lambda g: (g.chance.win, g.date)
-    )
-    rows = []
-    for game in won:
+    won, rows = [game for game in games if game.result == 2 and game.chance.expected < 0.5], []
+    for game in sorted(won, key=lambda game: (game.chance.win, game.date)):
         found = game.date, game.opponent, game.chance.win, game.side(sides)
         rows.append((player, *found, game.own["mean"], game.their["mean"], game.file, game.line))
     columns = ("player", "date", "opponent", "p_win", "colour", "mean", "opponent_mean", "file", "line")

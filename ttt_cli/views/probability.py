@@ -74,9 +74,8 @@ def outcomes(
     columns = (
         {key: np.array([row[key] for row in side], np.float64) for key in numbers} for side in (white, black)
     )
-    return [
-        Outcome(win, draw, loss) for loss, draw, win in load(model).predict(dict(params), *columns).tolist()
-    ]
+    predicted = load(model).predict(dict(params), *columns).tolist()
+    return [Outcome(win, draw, loss) for loss, draw, win in predicted]
 
 
 def colour_blind(model: str, params: Mapping[str, Any], a: Strength, b: Strength) -> Outcome:

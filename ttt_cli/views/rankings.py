@@ -134,9 +134,8 @@ def eligible(
     The defaults except `ACTIVE_YEARS` apply only if at least `ENOUGH` players of the run meet them at their peaks.
     """
     asked = {"active": active, "min_games": min_games, "max_sd": max_sd, "min_opponents": min_opponents}
-    given: dict[str, Any] = {
-        key: None if value == math.inf else value for key, value in asked.items() if value is not None
-    }
+    given: dict[str, Any] = {key: value for key, value in asked.items() if value is not None}
+    given |= {key: None for key, value in given.items() if value == math.inf}
     if everyone:
         return Eligible(**given)
     usual: dict[str, Any] = {"active": ACTIVE_YEARS}
@@ -262,7 +261,6 @@ def peaks(run: Run, limits: Eligible, number: int | None, by: str = "mean") -> R
 
 
 def _ranked(columns: tuple[str, ...], found: Iterable[tuple[Any, ...]], title: tuple[str, ...]) -> Rows:
-    """Rows in this order with their `rank`."""
     return Rows(("rank", *columns), [(rank, *row) for rank, row in enumerate(found, 1)], title, DECIMALS)
 
 

@@ -90,9 +90,8 @@ def contest(number: int, players: Sequence[str], mean: Array, sd: Array, first: 
     matters[near] = False
     below = _log_below(x, mean[matters], sd[matters])
     candidates = np.searchsorted(shown, near)
-    return Contest(
-        number, [players[k] for k in shown], mean[shown], sd[shown], candidates, x, below, np.empty(0)
-    )
+    names = [players[k] for k in shown]
+    return Contest(number, names, mean[shown], sd[shown], candidates, x, below, np.empty(0))
 
 
 def settled(
@@ -304,5 +303,4 @@ def spreads(
 
 
 def _weights(skills: int) -> Array:
-    """Weight of each skill in a lead."""
     return np.append(1.0, np.full(skills - 1, -1.0 / (skills - 1)))

@@ -253,9 +253,8 @@ def dominance_figure(run: Run, players: Sequence[str], limits: Eligible) -> Spec
     points: dict[str, list[CurvePoint]] = {}
     for one in found:
         year = year_of(one.number, run.meta.period)
-        points.setdefault(one.player, []).append(
-            CurvePoint(one.period, year, one.lead, one.sd or 0.0, one.games)
-        )
+        point = CurvePoint(one.period, year, one.lead, one.sd or 0.0, one.games)
+        points.setdefault(one.player, []).append(point)
     curves = {player: points[player] for player in players if player in points}
     if not curves:
         raise LookupFailed(f"no {run.meta.period} of theirs has {LEAST} others who are eligible")

@@ -55,12 +55,8 @@ def name(field: str, **more: Any) -> Spec:
 
 def layer(data: str, mark: str, encoding: Spec, *, kind: str = "", **look: Any) -> Spec:
     """A layer that draws the records of a dataset; `kind` is its class in pages."""
-    return {
-        "name": kind or data,
-        "data": {"name": data},
-        "mark": {"type": mark, "aria": False, **look},
-        "encoding": encoding,
-    }
+    drawn = {"type": mark, "aria": False, **look}
+    return {"name": kind or data, "data": {"name": data}, "mark": drawn, "encoding": encoding}
 
 
 def years(domain: Sequence[float], title: str = "year") -> Spec:
@@ -134,17 +130,9 @@ def place(labels: Sequence[Label], height: float) -> list[Label]:
     placed: dict[int, Label] = {}
     for index in sorted(range(len(labels)), key=lambda i: labels[i].y):
         wanted = labels[index]
-        tried = [
-            wanted.y,
-            lowest,
-            highest,
-            *(one.y + way for one in placed.values() for way in (-LINE, LINE)),
-        ]
-        at = [
-            wanted._replace(y=y)
-            for y in sorted(tried, key=lambda y: abs(y - wanted.y))
-            if lowest <= y <= highest
-        ]
+        beside = [one.y + way for one in placed.values() for way in (-LINE, LINE)]
+        heights = sorted([wanted.y, lowest, highest, *beside], key=lambda y: abs(y - wanted.y))
+        at = [wanted._replace(y=y) for y in heights if lowest <= y <= highest]
         placed[index] = next((one for one in at if not any(map(one.covers, placed.values()))), wanted)
     return [placed[index] for index in range(len(labels))]
 

@@ -285,12 +285,8 @@ class PlayedGames:
     def sides(self, order: Places) -> Sides:
         """Some of both sides of all games, given as in `by_player`."""
         game, second = order // 2, order % 2
-        white, black, chance, outcome = (
-            self.white[game],
-            self.black[game],
-            self.chance[game],
-            self.outcome[game],
-        )
+        white, black = self.white[game], self.black[game]
+        chance, outcome = self.chance[game], self.outcome[game]
         win = np.where(second, chance[:, 0], chance[:, 2])
         return Sides(
             game, np.where(second, black, white), np.where(second, white, black),

@@ -141,13 +141,8 @@ def page(site: str, title: str, *content: str, up: str = "../", facts: str = "",
     `up`: the way to the site's first page. `named`: the window's title, where it is not `title - site`.
     """
     head = f"<h1>{text(title)}</h1>" + (f"<p class=facts>{text(facts)}</p>" if facts else "")
-    parts = {
-        "title": text(named or f"{title} – {site}"),
-        "site": text(site),
-        "up": up,
-        "main": "\n".join([head, *filter(None, content)]),
-    }
-    return filled("site.html", parts)
+    main, window = "\n".join([head, *filter(None, content)]), text(named or f"{title} – {site}")
+    return filled("site.html", {"title": window, "site": text(site), "up": up, "main": main})
 
 
 def turn(*links: str) -> str:

@@ -169,6 +169,8 @@ def report_data(
     ((last,),) = run.select("SELECT coalesce(max(period_number), -1) FROM periods")[1]
     first = min((player[7] for player in players), default=0)
     surface = stored_surface(run.evidence_points())
+    points = surface.points.items() if surface else ()
+    tiles = [[*place, finite(round(point.log_evidence, 4))] for place, point in points]
     return {
         "period": period,
         "base": first,
@@ -182,13 +184,7 @@ def report_data(
         "minGames": min_games,
         "leftOut": sum(count for _, count, _ in sizes) - len(players),
         "players": players,
-        "surface": surface
-        and {
-            "keys": surface.keys,
-            "points": [
-                [*place, finite(round(point.log_evidence, 4))] for place, point in surface.points.items()
-            ],
-        },
+        "surface": surface and {"keys": surface.keys, "points": tiles},
     }
 
 

@@ -46,9 +46,7 @@ def _career(book: Book, player: int, sides: Sides) -> list[str]:
     """
     one, years, beside = book.people[player], book.years, book.beside
     rows = span(book.year_starts, player)
-    year, mean, sd, games = (
-        column[rows].tolist() for column in (years["year"], years["mean"], years["sd"], years["games"])
-    )
+    year, mean, sd, games = (years[name][rows].tolist() for name in ("year", "mean", "sd", "games"))
     ranks = [book.rankings[at].rank.get(player) if at in book.rankings else None for at in year]
     if len(sides.game) <= FEW_GAMES and not any(ranks):
         return []
@@ -121,10 +119,8 @@ def _player_games(book: Book, player: int, sides: Sides) -> Iterator[str]:
     opponent, result and expected.
     """
     dates, fields, titles = book.played.dates, book.player_fields(""), book.event_fields("../events/")
-    event, entry = (
-        book.events.of_game[sides.game],
-        book.events.entry_of[span(book.played.by_player[1], player)],
-    )
+    event = book.events.of_game[sides.game]
+    entry = book.events.entry_of[span(book.played.by_player[1], player)]
     group = np.where(event >= 0, event, -1 - sides.year)
     _, first, place = np.unique(group, return_index=True, return_inverse=True)
     order = np.argsort(first[place], kind="stable")
@@ -152,11 +148,17 @@ def _entry(book: Book, event: int, at: int) -> str:
 def event_subject(book: Book, at: int) -> Subject:
     """The page of an event, or a part of a shared one; games are listed where no crosstable shows them."""
     events, event = book.events, book.events.all[at]
-    games = _in_order(book, events.games[span(events.starts, at)].tolist())
+    played, names = book.played, book.player_fields("../players/")
+
+    def place(game: int) -> tuple[list[float], int]:
+        """The numbers of the round, 2.1 before 10.1 and rounds without a number last, and the date."""
+        parts = played.texts[played.round[game]].replace("/", ".").split(".")
+        return [float(part) for part in parts if part.strip().isdecimal()] or [math.inf], played.days[game]
+
+    games = sorted(events.games[span(events.starts, at)].tolist(), key=place)
     across = _crosstable(book, at, games)
     facts = counted(len(games), "game") + (f"; {event.kind}: no performance" if event.kind else "")
     year = html.turn(html.link(f"../years/{event.year}.html", str(event.year)))
-    played, names = book.played, book.player_fields("../players/")
     listed = []
     for game in [] if across else games:
         cells = [html.field(played.texts[played.round[game]]), html.within(played.dates[game], event.year)]
@@ -217,18 +219,6 @@ def _crosstable(book: Book, at: int, games: list[int]) -> dict[str, list[str]]:
 def _both(outcome: int) -> str:
     """The result from both sides, as `1–0`."""
     return f"{html.RESULTS[outcome]}–{html.RESULTS[2 - outcome]}"
-
-
-def _in_order(book: Book, games: list[int]) -> list[int]:
-    """Games by round, date, and as read."""
-    played = book.played
-
-    def place(game: int) -> tuple[list[float], int]:
-        """The numbers of the round, 2.1 before 10.1 and rounds without a number last, and the date."""
-        parts = played.texts[played.round[game]].replace("/", ".").split(".")
-        return [float(part) for part in parts if part.strip().isdecimal()] or [math.inf], played.days[game]
-
-    return sorted(games, key=place)
 
 
 def year_page(book: Book, year: int) -> str:

@@ -116,9 +116,7 @@ def _table(book: Book, name: str, rows: Rows) -> str:
         "games": html.number,
     }
     table = {
-        _HEADS.get(column, f"#{column}" if column.endswith("s") else column): map(
-            shown.get(column, str), values
-        )
+        _HEADS.get(column, column): map(shown.get(column, str), values)
         for column, values in zip(rows.columns, zip(*rows.rows, strict=True), strict=True)
     }
     return html.table(name, table) + "".join(map(html.note, rows.title[1:-1]))
