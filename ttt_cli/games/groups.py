@@ -233,7 +233,5 @@ def shared_opponents(games: Games, pairs: Places) -> Places:
     ends = player[rows], shown[opponent[rows]]
     met = csr_array((np.ones(len(rows), np.int32), ends), shape=(len(concerned), int(shown.max()) + 1))
     met.data[:] = 1
-    pieces = np.array_split(pairs, 1 + len(pairs) // _PAIRS_AT_ONCE)
-    return np.concatenate(
-        [(met[one] * met[other]).sum(axis=1) for one, other in (piece.T for piece in pieces)]
-    )
+    pieces = (piece.T for piece in np.array_split(pairs, 1 + len(pairs) // _PAIRS_AT_ONCE))
+    return np.concatenate([(met[one] * met[other]).sum(axis=1) for one, other in pieces])

@@ -76,9 +76,8 @@ SCO SEN SEY SIN SGP SKN SLE SLO SMR SOL SOM SRB SRI SSD STP SUD SUI SUR SVK SWE 
 TKM TLS TOG TPE TTO TUN TUR TUV UAE UGA UKR URS URU USA UZB VAN VEN VIE VIN VNM WLS YEM YUG ZAI ZAM ZIM
 """
 COUNTRIES: Final = frozenset(_CODES.split())  # federations of FIDE and the IOC, past ones too
-_BETWEEN_INITIALS: Final = re.compile(
-    r"(?<=\b[A-Z])(?=[A-Z]{1,2}\b)|(?<=\b[A-Z]{2})(?=[A-Z]\b)"  # of a word of two or three
-)
+# of a word of two or three
+_BETWEEN_INITIALS: Final = re.compile(r"(?<=\b[A-Z])(?=[A-Z]{1,2}\b)|(?<=\b[A-Z]{2})(?=[A-Z]\b)")
 _PLAIN: Final = re.compile(r"[A-Z][a-z]+(?: [A-Z][a-z]+)*, [A-Z][a-z]*(?: [A-Z][a-z]*)*")
 _DOTS: Final = re.compile(r"[.\s]+")
 # where there is none of these, and no second comma, a key is the name itself but for case

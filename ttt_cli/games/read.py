@@ -413,7 +413,6 @@ def _first_dropped(problems: Iterable[Problem]) -> Problem:
 
 
 def _nothing(named: Named, reports: Sequence[FileReport], problems: Sequence[Problem]) -> DataError:
-    """The error for a source without a single game."""
     if not reports:
         return DataError("contains no file of games", where=str(named))
     total = ReadReport(tuple(reports))

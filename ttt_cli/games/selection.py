@@ -270,7 +270,6 @@ def select(records: Records, data: DataConfig, people: People) -> tuple[NDArray[
 
 
 def _with_one(kind: Mask, records: Records) -> Mask:
-    """Mask of records with a player of a kind."""
     return kind[records.white] | kind[records.black] if kind.any() else np.zeros(len(records), np.bool_)
 
 

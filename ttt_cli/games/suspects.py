@@ -144,12 +144,10 @@ class Suspect:
     @property
     def evidence(self) -> str:
         """The evidence in words."""
-        apart = (
-            f"{self.gap} {'year' if self.gap == 1 else 'years'} apart" if self.gap else "overlapping years"
-        )
+        years = f"{self.gap} year{'' if self.gap == 1 else 's'} apart"
         common = f", {self.shared} opponents in common" if self.shared > 1 else ""
         others = f", or one of {self.others} others" if self.others else ""
-        return f"{self.kind}, {apart}{common}{others}"
+        return f"{self.kind}, {years if self.gap else 'overlapping years'}{common}{others}"
 
     @property
     def span(self) -> int:

@@ -220,7 +220,6 @@ def _check_names(names: Sequence[str], words: Sequence[str]) -> None:
 
 
 def _configured(names: Mapping[str, str], first: Sequence[str], name: str) -> dict[str, int]:
-    """The indices of columns that are configured by their header."""
     columns: dict[str, int] = {}
     for ours, written in names.items():
         if ours not in SYNONYMS:

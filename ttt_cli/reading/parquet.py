@@ -1,7 +1,7 @@
 """Parquet files of games as records: typed columns as the texts of a CSV."""
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from tempfile import TemporaryFile, gettempdir
 from typing import Any, Final
@@ -47,7 +47,15 @@ def read_parquet(blocks: Iterator[bytes], data: DataConfig, name: str) -> Table:
             known = set(map(str.casefold, own))
             named = zip(names, words, strict=False)
             wanted = [one for one, word in named if column_of(word) is not None or one.casefold() in known]
-            _check(opened, wanted, name, size)
+            metadata = opened.metadata
+            Expansion(name, size).add(metadata.num_rows * len(wanted))  # at least a byte each
+            for group in map(metadata.row_group, range(metadata.num_row_groups)):
+                for chunk in map(group.column, range(group.num_columns)):
+                    path = chunk.path_in_schema
+                    if path.split(".")[0] in wanted and chunk.total_uncompressed_size > _MOST_MEMORY:
+                        message = f"the column {path} takes more than {_MOST_MEMORY >> 20} MB of memory"
+                        hint = "write the file again, in row groups of a million rows or less"
+                        raise DataError(message, where=name, hint=hint)
             sample: Any = next(opened.iter_batches(_SAMPLE, columns=wanted, use_threads=False), None)
             count = 0 if sample is None else sample.num_rows
             cells = dict.fromkeys(names, [""] * count)
@@ -83,19 +91,6 @@ def _batches(
             codes = [strings.ids(values)[numbers] for values, numbers in found]
             yield Batch(np.arange(start, start + batch.num_rows), np.array(codes))
             start += batch.num_rows
-
-
-def _check(opened: Any, columns: Sequence[str], name: str, size: int) -> None:
-    """Raise DataError where columns would take too much memory."""
-    metadata = opened.metadata
-    Expansion(name, size).add(metadata.num_rows * len(columns))  # at least a byte each
-    for group in map(metadata.row_group, range(metadata.num_row_groups)):
-        for chunk in map(group.column, range(group.num_columns)):
-            if chunk.path_in_schema.split(".")[0] in columns and chunk.total_uncompressed_size > _MOST_MEMORY:
-                most = f"{_MOST_MEMORY >> 20} MB of memory"
-                hint = "write the file again, in row groups of a million rows or less"
-                message = f"the column {chunk.path_in_schema} takes more than {most}"
-                raise DataError(message, where=name, hint=hint)
 
 
 def _is_text(kind: Any) -> bool:

@@ -116,7 +116,6 @@ class Scanner:
         return found
 
     def _end_batch(self) -> None:
-        """Copy the rows so far to a batch."""
         count = int(self._state[kernel.ROWS])
         if count or self._notes or self._rejects:
             codes = np.ascontiguousarray(self._codes[:count].T)
@@ -125,7 +124,6 @@ class Scanner:
         self._state[kernel.ROWS], self._notes, self._rejects = 0, [], []
 
     def _feed(self, block: bytes, *, final: bool = False) -> None:
-        """Read the games that end in the data so far."""
         self._waiting.append(block)
         self._size += len(block)
         if self._size < self._enough and not final:

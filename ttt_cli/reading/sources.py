@@ -115,23 +115,19 @@ def find_sources(named: Sequence[Named]) -> tuple[list[Source], list[Problem]]:
                 hint = "patterns may have *, ? and [...]; ** matches folders"
                 raise DataError("no file matches", where=str(path), hint=hint)
         for match in matches:
-            files = _files_in(match, skipped) if match.is_dir() else [match]
-            sources += [Source(str(file), origin, found=True) for file in files]
+            before, files = len(sources), [match]
+            if match.is_dir():
+                files = sorted(filter(Path.is_file, match.rglob("*")))
+            for file in files:
+                archive = file == match or _suffix(file.name) in _ARCHIVES
+                if why := None if archive else _why_not_games(str(file.relative_to(match))):
+                    skipped.append(_skipped(str(file), OTHER_FILE, why))
+                else:
+                    sources.append(Source(str(file), origin, found=True))
+            if len(sources) == before:
+                hint = f"in folders these are read: {', '.join(GAMES_SUFFIXES)}, archives"
+                raise DataError("contains no file of games", where=str(match), hint=hint)
     return sources, skipped
-
-
-def _files_in(folder: Path, skipped: list[Problem]) -> list[Path]:
-    files: list[Path] = []
-    for path in sorted(path for path in folder.rglob("*") if path.is_file()):
-        why = None if _suffix(path.name) in _ARCHIVES else _why_not_games(str(path.relative_to(folder)))
-        if why is None:
-            files.append(path)
-        else:
-            skipped.append(_skipped(str(path), OTHER_FILE, why))
-    if not files:
-        hint = f"in folders these are read: {', '.join(GAMES_SUFFIXES)}, archives"
-        raise DataError("contains no file of games", where=str(folder), hint=hint)
-    return files
 
 
 def _skipped(name: str, reason: str, why: str) -> Problem:
@@ -210,7 +206,8 @@ def _of_tar(archive: Input, blocks: Iterator[bytes]) -> Generator[Member, None, 
             if entry.isdir():
                 continue
             content = tar.extractfile(entry) if entry.isfile() and not entry.issparse() else None
-            yield _member(archive.name, entry.name, _steps(content) if content else None)
+            steps = _steps(content, f"{archive.name}/{entry.name}") if content else None
+            yield _member(archive.name, entry.name, steps)
         deque(blocks, maxlen=0)  # read to the end, to find damage there and to count all bytes
 
 
@@ -235,7 +232,7 @@ def _of_zip(archive: Input, bar: Bar) -> Generator[Member, None, None]:
 
     def unpacked(handle: IO[bytes]) -> Iterator[bytes]:
         nonlocal position
-        for piece in _steps(handle):
+        for piece in _steps(handle, f"{archive.name}/{handle.name}"):
             expansion.add(len(piece))
             if (before := position) < (position := max(position, cast(IO[bytes], packed.fp).tell())):
                 bar.advance(position - before, note)
@@ -256,8 +253,10 @@ def _of_zip(archive: Input, bar: Bar) -> Generator[Member, None, None]:
         bar.advance(rest, note)
 
 
-def _steps(handle: IO[bytes]) -> Iterator[bytes]:
-    return iter(lambda: handle.read(STEP), b"")
+def _steps(handle: IO[bytes], name: str) -> Iterator[bytes]:
+    with named_damage(name, tarfile.TarError, zipfile.BadZipFile):
+        while piece := handle.read(STEP):
+            yield piece
 
 
 def _member(archive: str, name: str, content: Iterator[bytes] | None) -> Member:
@@ -268,12 +267,7 @@ def _member(archive: str, name: str, content: Iterator[bytes] | None) -> Member:
         return _skipped(full, OTHER_FILE, "a link, or with holes")
     if why := _why_not_games(name):
         return _skipped(full, OTHER_FILE, why)
-
-    def guarded() -> Iterator[bytes]:
-        with named_damage(full, tarfile.TarError, zipfile.BadZipFile):
-            yield from content
-
-    return Input(cast(BinaryIO, BlockReader(guarded())), full)
+    return Input(cast(BinaryIO, BlockReader(content)), full)
 
 
 class FileRead(NamedTuple):

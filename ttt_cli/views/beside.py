@@ -134,7 +134,6 @@ def read_beside(path: str, run: Run) -> Beside:
 
 
 def _comparable(rating: Array, skill: Array) -> bool:
-    """Whether there are enough different values for a correlation."""
     return bool(len(rating) >= LEAST and rating.std() > 0.0 and skill.std() > 0.0)
 
 

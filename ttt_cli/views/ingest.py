@@ -285,6 +285,8 @@ def _suspects(report: IngestReport) -> Iterator[Row]:
 
 _CAREERS: Final = "main_games main_first main_last synonym_games synonym_first synonym_last"
 _NUMBERS: Final = "files rows used dropped games draw_share names players first last"
+_GROUP: Final = "group players games first last leading"
+_SUSPECT: Final = f"synonym main kind gap others shared sure {_CAREERS}"
 _HIDDEN: Final = {
     "years": frozenset({"draws"}),
     "duplicates": frozenset({"used"}),
@@ -299,18 +301,10 @@ SECTIONS: Final[dict[str, tuple[str, str, Callable[[IngestReport], Iterable[Row]
     "odd": ("What else was odd", "action reason times first detail", _odd),
     "years": ("Games by year", "year games draws draw_share", _over_time),
     "players": ("Players with the most games", "player games first last", _players),
-    "groups": (
-        "Groups of players without games between them",
-        "group players games first last leading",
-        _groups,
-    ),
+    "groups": ("Groups of players without games between them", _GROUP, _groups),
     "duplicates": ("Rows that repeat another", "record repeats date white black result used", _duplicates),
     "not_persons": ("Names that may not be one person's", "name kind rows used first last", _not_persons),
-    "suspects": (
-        "Names that may be one person's",
-        f"synonym main kind gap others shared sure {_CAREERS}",
-        _suspects,
-    ),
+    "suspects": ("Names that may be one person's", _SUSPECT, _suspects),
 }
 
 

@@ -145,20 +145,6 @@ def record_rows(
     return Rows(("player", "period", "colour", *counted), rows, title, _DECIMALS, frozenset({"player"}))
 
 
-def record_table(record: Rows, sides: Sides = _COLOURS) -> Rows:
-    """The same for terminals: one row per period with the records by side as `+wins =draws -losses`."""
-    records = {(row[1], row[2]): record_words(*row[4:7]) for row in record.rows}
-    shown = (*sides, NEUTRAL) if any(colour == NEUTRAL for _, colour in records) else sides
-    rows = []
-    for player, period, colour, _, _, _, _, *means in record.rows:
-        if colour == "both":
-            by_side = [records.get((period, side), "") for side in shown]
-            rows.append((player, period, records[period, "both"], *means, *by_side))
-    colours = (side if side == NEUTRAL else f"as_{side}" for side in shown)
-    columns = ("player", "period", "record", "score", "expected", "opponents_mean", *colours)
-    return replace(record, columns=columns, rows=rows)
-
-
 def record_words(wins: float, draws: float, losses: float) -> str:
     """`+wins =draws -losses`."""
     return f"+{wins:.10g} ={draws:.10g} -{losses:.10g}"
@@ -215,7 +201,8 @@ def player_view(run: Run, name: str) -> PlayerView:
 def player_games(run: Run, player: str, *, short: bool = False, most: int | None = None) -> tuple[Rows, Rows]:
     """Record and upsets of a player, named as in the run.
 
-    `short`: the record as for terminals. `most`: only so many upsets, and not where they were read.
+    `short`: the record for terminals, a row per period with the records by side as `+wins =draws -losses`. `most`: only
+    so many upsets, and not where they were read.
     """
     games, sides = games_of(run, player), side_names(run)
     sums, best = tally(games), best_period(games)
@@ -228,7 +215,19 @@ def player_games(run: Run, player: str, *, short: bool = False, most: int | None
     upsets = upset_rows(player, games, ("Wins against the odds",), sides)
     if most is not None:
         upsets = replace(upsets, rows=[*upsets.rows][:most], hidden=upsets.hidden | {"file", "line"})
-    return record_table(record, sides) if short else record, upsets
+    if not short:
+        return record, upsets
+    records = {(row[1], row[2]): record_words(*row[4:7]) for row in record.rows}
+    shown = (*sides, NEUTRAL) if any(colour == NEUTRAL for _, colour in records) else sides
+    rows = []
+    for _, at, colour, _, _, _, _, *means in record.rows:
+        if colour == "both":
+            rows.append(
+                (player, at, records[at, "both"], *means, *(records.get((at, side), "") for side in shown))
+            )
+    colours = (side if side == NEUTRAL else f"as_{side}" for side in shown)
+    columns = ("player", "period", "record", "score", "expected", "opponents_mean", *colours)
+    return replace(record, columns=columns, rows=rows), upsets
 
 
 def player_chart(rows: Rows, *, width: int) -> list[str]:

@@ -234,9 +234,8 @@ def ranking(
             deviation, how = deviations(run, leads)
             remarks += (DOMINANCE_REMARK.format(how),)
             columns += ["dominance", "sd_dominance"]
-            rows = [
-                (*row, lead and lead.value, sd) for row, lead, sd in zip(rows, leads, deviation, strict=True)
-            ]
+            values = (lead and lead.value for lead in leads)
+            rows = [(*row, *further) for row, *further in zip(rows, values, deviation, strict=True)]
     count, words = len(field), limits.words()
     who = f"{count:,} {'player is' if count == 1 else 'players are'} eligible{f': {words}' if words else ''}"
     head = f"The best of {label}{f' by {by}' if by != 'mean' else ''}"
