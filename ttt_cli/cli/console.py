@@ -116,10 +116,7 @@ QUIET, NORMAL, VERBOSE = -1, 0, 1
 
 @dataclass
 class _Voice:
-    """Verbosity on standard error, and the run that the command uses.
-
-    `run`: a line about the run, empty once it is reported. `run_name`: its name, for errors. `written`: files written.
-    """
+    """Verbosity on standard error; a line on the run until it is reported; its name, for errors; files written."""
 
     level: int = NORMAL
     run: str = ""
@@ -290,11 +287,7 @@ def save_figure(figure: Figure, out: str | None, fmt: str) -> None:
 
 
 def print_table(rows: Rows, stream: TextIO) -> list[str]:
-    """Print rows as a table, and return remarks on omitted rows and columns.
-
-    A terminal shows at most SHOWN_ROWS rows. Text is folded, and columns that do not fit are omitted from the right,
-    except the first two. Elsewhere everything is printed in full width. Numbers are never cut.
-    """
+    """Print rows as a table; return remarks on rows and columns that a terminal has no room for."""
     from rich.box import SIMPLE_HEAD
     from rich.cells import cell_len
     from rich.console import Console

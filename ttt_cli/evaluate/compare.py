@@ -191,16 +191,12 @@ def compare(
     progress: Progress = SILENT,
     on_tuned: Callable[[Resolved, str], object] = lambda *_: None,
 ) -> Comparison:
-    """Predict the games from the period `since` on with each system (a label or a year; None: the later half of the
-    games).
+    """Predict the games from the period `since` on (None: the later half of the games) with each system.
 
-    Smoothed systems are refitted every `every` periods. None: as often as MOST allows, with cheaper parameters where
-    many fits would cost too much. With `tuning`, each system is tuned on the games before the test first, and
-    `on_tuned(system, first_period)` is called after each. `jobs`: number of processes; None: the cluster of a config
-    or of $TTT_CLUSTER, else as many processes as pay. Results do not depend on it. A system that fails is listed in
-    `lost` and the others continue; after KeyboardInterrupt unfinished systems are lost.
-
-    Raises LookupFailed, ConfigError, and the first system's error when all are lost.
+    Smoothed systems are refitted every `every` periods; None: as often as MOST allows, with cheaper parameters where
+    fits cost too much. With `tuning`, each is tuned on earlier games first; then `on_tuned(system, first_period)` is
+    called. `jobs`: number of processes; None: the cluster of a config or of $TTT_CLUSTER, else as many as pay. Systems
+    that fail, or are interrupted, are in `lost`. Raises LookupFailed, ConfigError, and the first error if all are lost.
     """
     if not timeline.n_games:
         raise LookupFailed("there are no games to predict")

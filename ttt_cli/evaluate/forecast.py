@@ -74,11 +74,7 @@ class Forecast:
 def predict_run(
     run: Run, since: str | None = None, every: int = 1, *, progress: Progress = SILENT
 ) -> Forecast:
-    """Predict a run's games period by period, under its config.
-
-    `since`: the first predicted period, as a label or year; None for the first. `every`: periods between refits.
-    Raises LookupFailed when there are no games from `since` on, ConfigError, RunError.
-    """
+    """Predict a run's games from `since` on, refitting every `every`. Raises LookupFailed, ConfigError, RunError."""
     resolved = resolve(Document(values=run.meta.config))
     data, solver = resolved.config.data, resolved.config.solver
     timeline = build_timeline(run.stored_games(), data.period, data.colours)

@@ -144,14 +144,11 @@ def evidence_grid(
     jobs: int | None = None,
     progress: Progress = SILENT,
 ) -> EvidenceGrid:
-    """Compute the evidence of a run's games over a grid.
+    """Compute the evidence of a run's games over a grid `spec` such as `beta,tau` (`parse_axes`).
 
-    `spec`: `beta,tau` or the like (`parse_axes`). `overrides` change model and solver of the run's config
-    (`model.draw_margin=200`). Stored points are reused; new ones are stored as they finish, also after an interrupt.
-    `jobs`: number of processes; None: the cluster of the config or of $TTT_CLUSTER, else as many processes as pay.
-    Results do not depend on it.
-
-    Raises ConfigError, RunError, WorkerLost, SetupError; RunReplaced when another run took the file's place.
+    `overrides` change model and solver of the run's config. Stored points are reused; new ones are stored as they
+    finish, also after an interrupt. `jobs`: number of processes; None: the cluster of the config or of $TTT_CLUSTER,
+    else as many as pay. Raises ConfigError, RunError, WorkerLost, SetupError; RunReplaced for another run in its place.
     """
     resolved = run_config(run, overrides)
     symbols = aliases(resolved.model.Params)

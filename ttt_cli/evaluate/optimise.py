@@ -267,11 +267,7 @@ def free_coordinates(
 
 
 def parse_keys(spec: str, resolved: Resolved, *, colours: bool = True) -> tuple[str, ...]:
-    """Parameters of `beta,tau`, symbols included; also white_advantage where the config estimates it.
-
-    `colours`: whether the games record who had White. Raises ConfigError for parameters that cannot be tuned, alone
-    or together.
-    """
+    """Parameters of `beta,tau`, and an estimated white_advantage; `colours`: whether known. Raises ConfigError."""
 
     def refused(message: str, hint: str) -> ConfigError:
         return ConfigError(message, where=f"tune {spec}", hint=hint)

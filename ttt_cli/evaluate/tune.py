@@ -78,15 +78,11 @@ class Tuning:
 def tune(
     run: Run, keys: str = DEFAULT_KEYS, overrides: Sequence[str] = (), *, progress: Progress = SILENT
 ) -> Tuning:
-    """Maximise the log-evidence of a run's games over the parameters `keys` (`beta,tau`), from the values of its
-    config.
+    """Maximise the log-evidence of a run's games over the parameters `keys`, from the values of its config.
 
-    `overrides` change model and solver of the config (`solver.tol=0.001`); for a tuned parameter they set the start.
-    Every fit is stored in the run as an evidence point, also after an interrupt. Parameters that are `auto` or null
-    become numbers; an estimated white_advantage is tuned too.
-
-    Raises ConfigError for parameters and models that cannot be tuned, RunError; on a cluster WorkerLost and
-    SetupError.
+    `overrides` change model and solver of the config; for a tuned parameter they set the start. Every fit is stored in
+    the run as an evidence point, also after an interrupt. Parameters that are `auto` or null become numbers; an
+    estimated white_advantage is tuned too. Raises ConfigError, RunError; on a cluster WorkerLost and SetupError.
     """
     with writing(run.path):
         run.refuse_replaced()

@@ -30,11 +30,7 @@ def real_place(path: Path) -> Path:
 
 @contextmanager
 def locked(path: Path, *, wait: bool = True, on_wait: Callable[[], object] = lambda: None) -> Iterator[None]:
-    """Lock the file `path` inside the block; `on_wait` is called before waiting for another process.
-
-    The lock ends with its process; the file is removed at the end. Raises BlockingIOError if another process has the
-    lock and not `wait`, OSError when the file cannot be created.
-    """
+    """Lock a file inside the block, after `on_wait` if it is locked. Raises BlockingIOError if not `wait`, OSError."""
     from filelock import FileLock, Timeout
 
     lock = FileLock(path)

@@ -168,9 +168,7 @@ def performances(
 
 
 def on_one_level(entries: PlayerPeriods, within: Array) -> tuple[Array, bool]:
-    """Shift the groups' performances so that players keep theirs from one of their periods to the next.
-
-    The second value is whether the shifts are exact.
+    """Shift the groups' performances so that players keep theirs from one period to the next, and say whether exactly.
 
     Decision: the shifts are the weighted least squares solution over all players and neighbouring periods, symmetric
     in time. A link of n and m games over k periods weighs n m / (n + m) / k. Connected groups have a mean of 0,

@@ -67,11 +67,7 @@ class Model(Protocol):
         white: dict[str, NDArray[np.float64]],
         black: dict[str, NDArray[np.float64]],
     ) -> NDArray[np.float64]:
-        """Probabilities (n, 3) of loss, draw and win for White.
-
-        `params` are resolved; `white` and `black` have the players' `mean`, `sd` and the model's further columns,
-        each (n,).
-        """
+        """Probabilities (n, 3) of loss, draw and win for White, by the players' columns (n,): `mean`, `sd`, further."""
 
 
 def fit(
