@@ -196,9 +196,7 @@ def spellings_in(text: str) -> dict[str, str] | None:
             elif words and not words.startswith("%"):
                 name = words
                 names.add(name)
-    found = {
-        spelling: name for spelling, name in players.items() if spelling and name and spelling not in names
-    }
+    found = {one: name for one, name in players.items() if one and name and one not in names}
     return found if sections else None
 
 

@@ -70,9 +70,8 @@ _FOREIGN: Final = (  # by the first bytes
 )
 _CONTROL: Final = bytes(set(range(32)) - set(b"\t\n\r\f\x1b"))
 _PACKED: Final = frozenset({".gz", ".bz2", ".xz", ".zst"})
-_ARCHIVES: Final = frozenset(  # readable or not
-    {".zip", ".tar", ".tgz", ".tbz", ".tbz2", ".txz", ".tzst", ".7z", ".rar"}
-)
+# readable or not
+_ARCHIVES: Final = frozenset({".zip", ".tar", ".tgz", ".tbz", ".tbz2", ".txz", ".tzst", ".7z", ".rar"})
 GAMES_SUFFIXES: Final = tuple(chain(*map(attrgetter("suffixes"), FORMATS)))
 APART: Final = 1 << 28  # bytes of plain PGN besides the largest source from which other processes read, too
 _SLOW: Final = {  # time per byte of packed files, relative to plain ones

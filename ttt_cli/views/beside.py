@@ -61,20 +61,15 @@ class Beside:
 
     def by_year(self, player: str, period: Any) -> dict[int, float]:
         """A player's ratings by calendar year; the last one if a year has several."""
-        return {
-            int(year_of(number, period)): value
-            for number, value in sorted(self.ratings.get(player, {}).items())
-        }
+        ratings = sorted(self.ratings.get(player, {}).items())
+        return {int(year_of(number, period)): value for number, value in ratings}
 
     def words(self) -> list[str]:
         """Lines of text: matched names, scale and correlation."""
         count = sum(map(len, self.ratings.values()))
-        named = "; ".join(self.unknown[:_LISTED]) + ("; …" if len(self.unknown) > _LISTED else "")
-        lost = (
-            f"; {len(self.unknown):,} {_ARE[len(self.unknown) > 1]} not in the run ({named})"
-            if self.unknown
-            else ""
-        )
+        unknown = len(self.unknown)
+        named = "; ".join(self.unknown[:_LISTED]) + ("; …" if unknown > _LISTED else "")
+        lost = f"; {unknown:,} {_ARE[unknown > 1]} not in the run ({named})" if unknown else ""
         means = f", {self.several:,} of them means of several" if self.several else ""
         scaled = f"scaled to the same mean and spread (rating × {self.slope:.3g} {self.shift:+.0f})"
         spread = ""

@@ -51,11 +51,8 @@ def _career(book: Book, player: int, sides: Sides) -> list[str]:
     if len(sides.game) <= FEW_GAMES and not any(ranks):
         return []
     keys, _, count, *_, scored, expected = sides.sums(sides.year)
-    sums = [
-        [*map(html.number, some)]
-        for some in zip(count.tolist(), scored.tolist(), expected.tolist(), strict=True)
-    ]
-    by_year = dict(zip(keys.tolist(), sums, strict=True))
+    sums = (map(html.number, column.tolist()) for column in (count, scored, expected))
+    by_year = dict(zip(keys.tolist(), zip(*sums, strict=True), strict=True))
     rated = beside.by_year(one.name, book.run.meta.period) if beside else {}
     shown = [
         (at, rank, html.skill(m, s))
