@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from tests.support.cases import each
 from tests.support.handmade import CONFIG, RECORDS, fit_of, games_of
+from ttt_cli.cli.evidence import surface_map
 from ttt_cli.runs.columns import describe
 from ttt_cli.runs.meta import EvidencePoint, RunMeta
 from ttt_cli.timeline import build_timeline
@@ -23,7 +24,6 @@ from ttt_cli.views.evidence import (
     evidence_report,
     naive_log_evidence,
     stored_surface,
-    surface_map,
     surface_rows,
 )
 

@@ -1,6 +1,9 @@
 """`ttt evidence`: how well the data support the parameters."""
 
-from typing import Final
+from __future__ import annotations
+
+from bisect import bisect_left
+from typing import TYPE_CHECKING, Final
 
 import click
 
@@ -8,7 +11,14 @@ from ttt_cli.cli import options
 from ttt_cli.cli.console import progress, say
 from ttt_cli.cli.options import cluster_option
 
-_UNLIMITED: Final = 10_000  # columns
+if TYPE_CHECKING:
+    from rich.table import Table
+
+    from ttt_cli.views.evidence import Surface
+
+_DARK: Final = 6  # shades from here on take white letters
+_LEAST_CELL: Final = 6  # columns
+_UNLIMITED: Final = 10_000
 
 
 @click.command("evidence")
@@ -49,7 +59,7 @@ def command(
     run = query.open(titled=False)
     from rich.console import Console
 
-    from ttt_cli.views.evidence import computed_surface, evidence_report, surface_map, surface_rows
+    from ttt_cli.views.evidence import computed_surface, evidence_report, surface_rows
 
     if grid is not None:
         try:
@@ -74,3 +84,30 @@ def command(
         found = predict_run(run, since, every or 1, progress=progress())
     query.show(evidence_report(run.meta, found))
     return 0 if run.meta.converged and (found is None or found.converged) else options.NOT_CONVERGED
+
+
+def surface_map(surface: Surface) -> Table | None:
+    """The nats that points of two axes are below the best, brighter where the evidence is higher; else None."""
+    from rich.table import Table
+    from rich.text import Text
+
+    from ttt_cli.views.evidence import DROPS, SHADES
+
+    if len(surface.keys) != 2:
+        return None
+    (down, across), (rows, columns) = surface.keys, surface.ticks
+    title = f"Nats below {surface.points[surface.best].log_evidence:.3f}"
+    table = Table(box=None, padding=0, title=title, title_justify="left", title_style="bold")
+    for name in (f"{down} \\ {across} ", *(f"{column:g} " for column in columns)):
+        table.add_column(name, justify="right", no_wrap=True, min_width=_LEAST_CELL)
+    for row in rows:
+        cells = [Text(f"{row:g} ")]
+        for column in columns:
+            drop = surface.drop((row, column))
+            number = "best" if (row, column) == surface.best else f"{drop:,.{1 if drop < 10 else 0}f}"
+            mark = "" if surface.points[row, column].converged else "!"
+            shade = bisect_left(DROPS, drop)
+            letters = "black" if shade < _DARK else "white"
+            cells.append(Text(f" {number}{mark} ", f"{letters} on {SHADES[shade]}"))
+        table.add_row(*cells)
+    return table

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -17,8 +16,6 @@ from ttt_cli.support.errors import ConfigError
 from ttt_cli.views.rows import Rows, finite, short, shown_notes
 
 if TYPE_CHECKING:
-    from rich.table import Table
-
     from ttt_cli.evaluate.forecast import Forecast
     from ttt_cli.evaluate.tune import Tuning
     from ttt_cli.runs.run import Run
@@ -105,8 +102,6 @@ DROPS: Final = (0.5, 2.0, 10.0, 30.0, 100.0, 300.0, 1000.0, 3000.0, 10_000.0, ma
 SHADES: Final = (
     "#fde725", "#b5de2b", "#6ece58", "#35b779", "#1f9e89", "#26828e", "#31688e", "#3e4989", "#482878", "#440154",
 )  # fmt: skip
-_DARK: Final = 6  # shades from here on take white letters
-_LEAST_CELL: Final = 6
 
 
 @dataclass(frozen=True)
@@ -197,31 +192,6 @@ def surface_rows(surface: Surface) -> Rows:
     columns = (*surface.keys, "log_evidence", "converged", "sweeps", "best", *others)
     title = ", ".join(f"{key} {short(points[best].params[key])}" for key in others if key in fixed)
     return Rows(columns, rows, (title,) if title else (), EVIDENCE_DECIMALS, frozenset(fixed))
-
-
-def surface_map(surface: Surface) -> Table | None:
-    """The nats that points of two axes are below the best, brighter where the evidence is higher; else None."""
-    from rich.table import Table
-    from rich.text import Text
-
-    if len(surface.keys) != 2:
-        return None
-    (down, across), (rows, columns) = surface.keys, surface.ticks
-    title = f"Nats below {surface.points[surface.best].log_evidence:.3f}"
-    table = Table(box=None, padding=0, title=title, title_justify="left", title_style="bold")
-    for name in (f"{down} \\ {across} ", *(f"{column:g} " for column in columns)):
-        table.add_column(name, justify="right", no_wrap=True, min_width=_LEAST_CELL)
-    for row in rows:
-        cells = [Text(f"{row:g} ")]
-        for column in columns:
-            drop = surface.drop((row, column))
-            number = "best" if (row, column) == surface.best else f"{drop:,.{1 if drop < 10 else 0}f}"
-            mark = "" if surface.points[row, column].converged else "!"
-            shade = bisect_left(DROPS, drop)
-            letters = "black" if shade < _DARK else "white"
-            cells.append(Text(f" {number}{mark} ", f"{letters} on {SHADES[shade]}"))
-        table.add_row(*cells)
-    return table
 
 
 def stored_surface(points: Sequence[EvidencePoint]) -> Surface | None:
