@@ -24,7 +24,7 @@ DEFAULT: Final[tuple[Chain, ...]] = (  # kernels of a fit by the default model, 
                 "walk_depth_first")},
     {"ep.chains": ("accumulate", "believe", "largest_move", "moves_to_come", "smooth"),
      "ep.margins": ("margin_information",), "ep.joint_means": ("factor", "finish", "solve")},
-    {"pgn": ("hash_main_line", "mark_bytes", "scan_games"), "strings": ("number_strings",)},
+    {"pgn": ("mark_bytes", "scan_games"), "strings": ("number_strings",)},
     {"factor": ("elimination_tree", "gather", "postorder", "stacked", "supernode_rows")},
 )  # fmt: skip
 
