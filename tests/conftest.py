@@ -82,10 +82,10 @@ def keep_inner() -> None:
     """Keep compiled code of inner functions too: what only kernels call is compiled by itself where a test calls it."""
     from numba.core.dispatcher import Dispatcher
 
-    from ttt_cli.kernels.compile import KernelCache, kept_in
+    from ttt_cli.kernels.compile import FOLDER, KernelCache
 
     for name, module in [*sys.modules.items()]:
-        if kept_in() and name.startswith("ttt_cli.kernels."):
+        if FOLDER and name.startswith("ttt_cli.kernels."):
             for value in vars(module).values():
                 if isinstance(value, Dispatcher) and value._can_compile:
                     value._cache = KernelCache(value.py_func)

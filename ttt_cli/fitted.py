@@ -188,7 +188,13 @@ class DrawCurve:
 
 @dataclass(frozen=True)
 class NewcomerCurve:
-    """Mean skill of newcomers above `prior_mean`, points, by calendar year with newcomers; arrays (years,)."""
+    """Mean skill of newcomers above `prior_mean`, by year (`inference/years.py`).
+
+    | name | shape | unit | |
+    |---|---|---|---|
+    | year | (years,) | | calendar years with newcomers, ascending |
+    | mean, sd | (years,) | points | added to `prior_mean` |
+    """
 
     year: Ids
     mean: Array

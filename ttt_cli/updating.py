@@ -201,7 +201,10 @@ def add_games(
 
 
 def start_from(run: Run, timeline: Timeline) -> Fit:
-    """A Fit to start from: each node's skill in a run, points, at the nearest period; NaN for unknown players."""
+    """A Fit to start from, with the skill of every node in a run, points.
+
+    Periods outside the run take the player's nearest; players unknown to the run have NaN.
+    """
     spans, meta = run.arrays(_SPANS), run.meta
     begin, until = spans["period_number"], spans["until"]
     _, players = run.select(_PLAYERS)

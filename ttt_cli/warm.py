@@ -9,7 +9,7 @@ from pkgutil import walk_packages
 from typing import Final
 
 import ttt_cli.kernels
-from ttt_cli.kernels.compile import WAIT, Kernel, kept_in
+from ttt_cli.kernels.compile import FOLDER, WAIT, Kernel
 from ttt_cli.support.progress import Progress
 from ttt_cli.work import available_cores, report, run_chains
 
@@ -53,7 +53,7 @@ def warm(chains: Sequence[Chain], progress: Progress, *, jobs: int | None = None
                 count += len(lacking)
         if absent:
             missing.append(absent)
-    if count < least or not kept_in():
+    if count < least or not FOLDER:
         return 0
     jobs = (jobs or available_cores()) if sys.executable else 1
     with progress.task(WAIT, total=count, unit="kernels") as bar:

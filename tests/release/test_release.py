@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 from ttt_cli.config.load import shipped_configs
-from ttt_cli.kernels.compile import kept_in
+from ttt_cli.kernels.compile import FOLDER
 
 ROOT = Path(__file__).parents[2]
 TOOLS = Path(sys.executable).parent
@@ -34,7 +34,7 @@ pytestmark = [
 def printed(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, Path]:
     """What the script prints, and the folder with the files."""
     folder = tmp_path_factory.mktemp("release")
-    compiled = str(Path(kept_in()).parent)  # for the other tests already
+    compiled = str(Path(FOLDER).parent)  # for the other tests already
     environment = {**os.environ, "NUMBA_CACHE_DIR": compiled}
     if not os.environ.get("CI_NEWEST"):
         environment["UV_CONSTRAINT"] = str(ROOT / "requirements-tested.txt")

@@ -108,6 +108,6 @@ def surface_map(surface: Surface) -> Table | None:
             mark = "" if surface.points[row, column].converged else "!"
             shade = bisect_left(DROPS, drop)
             letters = "black" if shade < _DARK else "white"
-            cells.append(Text(f" {number}{mark} ", f"{letters} on {SHADES[shade]}"))
+            cells.append(Text(f"{number}{mark} ", f"{letters} on {SHADES[shade]}"))
         table.add_row(*cells)
     return table

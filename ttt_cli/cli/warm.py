@@ -16,13 +16,13 @@ def command() -> None:
 
         ttt warm && ttt fit games.pgn
     """
-    from ttt_cli.kernels.compile import kept_in
+    from ttt_cli.kernels.compile import FOLDER
     from ttt_cli.warm import every_kernel, warm
 
-    if not kept_in():
+    if not FOLDER:
         raise SetupError(
             "there is no folder where compiled kernels can be kept", hint="name one in XDG_CACHE_HOME"
         )
     count = warm(every_kernel(), progress())
     done = f"{counted(count, 'kernel')} compiled into" if count else "everything is already compiled, in"
-    say(f"{done} {kept_in()}")
+    say(f"{done} {FOLDER}")

@@ -317,7 +317,10 @@ def check_places(games: Path | BinaryIO, truth: Path | None = None, years: Path 
 def save(
     simulated: Simulated, games: Path | BinaryIO, truth: Path | None = None, years: Path | None = None
 ) -> None:
-    """Write games (PGN by the name, else CSV) and truth (CSV), whole or not at all. Raises as `check_places`."""
+    """Write the games, as PGN when the name ends in .pgn, else as CSV, and the truth as CSV; whole or not at all.
+
+    Truth: `player,period,skill`; years: `period,draw_margin,newcomers_mean`. Raises as `check_places`.
+    """
     check_places(games, truth, years)
     if isinstance(games, Path) and games.suffix.lower() == ".pgn":
         day = "%Y.%m.%d" if simulated.plan.dates == "day" else "%Y.??.??"

@@ -98,14 +98,9 @@ def _digest() -> str:
     return digest.hexdigest()[:16]
 
 
-FOLDER = cache_folder(f"kernels-{_digest()}")
+FOLDER: Final = cache_folder(f"kernels-{_digest()}")
 _HOW_OFTEN = "once, some seconds" if FOLDER else "every time: see XDG_CACHE_HOME"
 WAIT: Final = f"compiling for this computer ({_HOW_OFTEN})"
-
-
-def kept_in() -> str:
-    """Folder of compiled kernels; empty without a cache."""
-    return FOLDER
 
 
 class KernelCache:

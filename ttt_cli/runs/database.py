@@ -291,7 +291,10 @@ class NotARun(RunError):
 
 
 def connect(path: Path, may_write: Path | None = None) -> tuple[DuckDBPyConnection, Catalog, Signature]:
-    """Database in memory with the run attached, its catalog, its signature; writes `may_write`. Raises RunError."""
+    """Database in memory with the run attached as `DATABASE`; its catalog; its signature. Raises RunError.
+
+    SQL may write the file `may_write` only.
+    """
     import duckdb
 
     check_name(path)

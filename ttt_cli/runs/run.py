@@ -306,7 +306,10 @@ class Run:
     # Curves over years
 
     def draws(self) -> DataFrame:
-        """Draw margins by calendar year (`year`, `margin`, `sd`, `level`): a pandas DataFrame; empty if constant."""
+        """Draw margins by calendar year (`year`, `margin`, `sd`, `level`): a pandas DataFrame; empty if constant.
+
+        Margins of players of the year's level; of newcomers where players have their own.
+        """
         return self._curve_frame("draws")
 
     def newcomers(self) -> DataFrame:

@@ -30,7 +30,10 @@ def real_place(path: Path) -> Path:
 
 @contextmanager
 def locked(path: Path, *, wait: bool = True, on_wait: Callable[[], object] = lambda: None) -> Iterator[None]:
-    """Lock a file inside the block, after `on_wait` if it is locked. Raises BlockingIOError if not `wait`, OSError."""
+    """Lock the file `path` inside the block; `on_wait` is called before waiting for another process.
+
+    Raises BlockingIOError if another process has the lock and not `wait`, OSError when it cannot be created.
+    """
     from filelock import FileLock, Timeout
 
     lock = FileLock(path)

@@ -67,7 +67,10 @@ class Model(Protocol):
         white: dict[str, NDArray[np.float64]],
         black: dict[str, NDArray[np.float64]],
     ) -> NDArray[np.float64]:
-        """Probabilities (n, 3) of loss, draw and win for White, by the players' columns (n,): `mean`, `sd`, further."""
+        """Probabilities (n, 3) of loss, draw and win for White.
+
+        `white` and `black` have the players' `mean`, `sd` and the model's further columns, each (n,).
+        """
 
 
 def fit(
