@@ -10,7 +10,6 @@ import signal
 from collections import Counter
 from itertools import count
 
-import dask
 import numpy as np
 import pytest
 
@@ -153,6 +152,9 @@ def test_where_everything_is_lost_it_is_said(over, timeline, monkeypatch):
 @needs_signals
 def test_a_lost_scheduler_is_said(timeline, monkeypatch):
     monkeypatch.setattr("ttt_cli.cluster.CONNECTED", 10)
+    import dask
+    import distributed  # noqa: F401 - sets its own defaults, which the end of the block below would take away
+
     soon = dask.config.set({"distributed.comm.timeouts.connect": "1s"})
     with soon, cluster_client("local:1") as client:
         scheduler = client.run_on_scheduler(os.getpid)
