@@ -4,9 +4,7 @@ import numpy as np
 import pytest
 
 from tests.support.cases import each
-from ttt_cli.gaussian.precision import Precision, joined, link_entries, link_pulls
-
-NOTHING = np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0)
+from ttt_cli.gaussian.precision import Entries, Precision, link_entries, link_pulls
 
 
 def dense(matrix):
@@ -26,7 +24,7 @@ def test_links_of_any_number_of_variables(u):
         whole[:, variables[:, link]] = u
         wanted += whole.T @ q[link] @ whole
         pulls += whole.T @ h[:, link]
-    entries = joined(*link_entries(variables, u, q[:, *np.triu_indices(k)].T))
+    entries = link_entries(variables, u, q[:, *np.triu_indices(k)].T)
     assert dense(Precision(np.full(n, -1), np.zeros(n), entries)) == pytest.approx(wanted, abs=1e-12)
     assert link_pulls(variables, u, h, n) == pytest.approx(pulls, abs=1e-12)
 
@@ -41,7 +39,7 @@ def test_solutions_are_those_of_the_dense_matrix(lengths):
     step = rng.uniform(0.5, 2.0, n)
     pairs = rng.integers(0, n, (2, 2 * n))
     pairs = pairs[:, pairs[0] != pairs[1]]
-    games = joined(*link_entries(pairs, np.array([[1.0, -1.0]]), rng.uniform(0.0, 1.0, (1, pairs.shape[1]))))
+    games = link_entries(pairs, np.array([[1.0, -1.0]]), rng.uniform(0.0, 1.0, (1, pairs.shape[1])))
     matrix, b = Precision(previous, step, games), rng.standard_normal(n)
     wanted = np.linalg.solve(dense(matrix), b)
     x, residual = matrix.solve(b, residual=1e-10)
@@ -53,13 +51,13 @@ def test_solutions_are_those_of_the_dense_matrix(lengths):
 
 def test_without_further_entries_the_first_step_is_the_last():
     previous, step = np.array([-1, 0, 1, -1, 3]), np.array([2.0, 5.0, 1e-3, 4.0, 1e3])
-    matrix, b = Precision(previous, step, joined(NOTHING)), np.arange(5.0)
+    matrix, b = Precision(previous, step, []), np.arange(5.0)
     assert matrix._chains(b) == pytest.approx(np.linalg.solve(dense(matrix), b), rel=1e-12)
 
 
 @pytest.mark.parametrize("own", [-2.0, np.nan])
 def test_matrices_that_are_not_positive_definite_are_refused(own):
     first = np.array([0])
-    matrix = Precision(np.array([-1, 0]), np.array([1.0, 1.0]), joined((first, first, np.array([own]))))
+    matrix = Precision(np.array([-1, 0]), np.array([1.0, 1.0]), [Entries(first, first, np.array([own]))])
     with pytest.raises(ValueError, match="positive definite"):
         matrix.solve(np.ones(2), residual=1e-6)

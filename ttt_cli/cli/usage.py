@@ -32,7 +32,6 @@ def explained(
 
 def misplaced(path: str, args: Sequence[str], commands: Sequence[str]) -> str | None:
     """A hint when an argument is a run, games, a period or a config that the command takes as an option."""
-    from ttt_cli.reading.sources import named_as_games
     from ttt_cli.runs.run import ENDING
 
     options = _options(path) if path in commands else set()
@@ -46,8 +45,11 @@ def misplaced(path: str, args: Sequence[str], commands: Sequence[str]) -> str | 
         if "-r" in options and os.path.exists(arg):  # noqa: PTH110
             if arg.endswith(ENDING):
                 return f"a run is named with -r {arg}"
-            if path == "compare" and named_as_games(arg):
-                return f"games are named with --games {arg}"
+            if path == "compare":
+                from ttt_cli.reading.sources import named_as_games
+
+                if named_as_games(arg):
+                    return f"games are named with --games {arg}"
     return None
 
 

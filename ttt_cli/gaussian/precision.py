@@ -35,11 +35,6 @@ class Entries(NamedTuple):
     value: Array
 
 
-def joined(*parts: tuple[Index, Index, Array]) -> Entries:
-    """Concatenate parts."""
-    return Entries(*map(np.concatenate, zip(*parts, strict=True)))
-
-
 def sums_of_games(first: Index, second: Index, margins: int) -> tuple[tuple[Index, ...], Array]:
     """Variables of games, and U of their sites: s_i - s_j or, with margins e, s_i - s_j + e_i and e_j - s_i + s_j.
 
@@ -95,15 +90,19 @@ class Precision:
     | low, high, above | (entries,) | rows, columns and values off the diagonal, steps last |
     """
 
-    def __init__(self, previous: Index, step: Array, entries: Entries) -> None:
+    def __init__(self, previous: Index, step: Array, entries: Sequence[Entries]) -> None:
         """`step` is the precision of the change since the variable `previous`, or of a first one (-1) itself."""
         size, later = len(previous), np.flatnonzero(previous >= 0)
-        before, own = previous[later], entries.row == entries.column
+        before = previous[later]
         self.diagonal: Array = step + np.bincount(before, step[later], size)
-        self.diagonal += np.bincount(entries.row[own], entries.value[own], size)
-        steps = before, later, -step[later]
-        links = entries.row[~own], entries.column[~own], entries.value[~own]
-        self.low, self.high, self.above = joined(links, steps)
+        apart = []
+        for row, column, value in entries:
+            own = row == column
+            self.diagonal += np.bincount(row[own], value[own], size)
+            apart.append((row[~own], column[~own], value[~own]))
+        self.low, self.high, self.above = map(
+            np.concatenate, zip(*apart, (before, later, -step[later]), strict=True)
+        )
         self._previous, self._steps = previous, len(later)
 
     def times(self, x: Array) -> Array:

@@ -11,7 +11,7 @@ from pydantic import Field
 from ttt_cli.fitted import Fit, Status
 from ttt_cli.games.table import LOSS, WIN
 from ttt_cli.gaussian.factor import Factor, Pattern, require_affordable
-from ttt_cli.gaussian.precision import Precision, dot, joined
+from ttt_cli.gaussian.precision import Entries, Precision, dot
 from ttt_cli.inference.outcome import ELO_SCALE, log_score, margin_probabilities
 from ttt_cli.inference.solver import OnSweep, largest
 from ttt_cli.kernels.ep.structures import Chains, Messages
@@ -143,7 +143,8 @@ class LogDensity:
 
     def _information(self) -> Precision:
         every, rows = np.arange(len(self.previous)), self.comparisons
-        entries = joined((every, every, self.diagonal), (rows.first, rows.second, -self.coupling))
+        between = Entries(rows.first, rows.second, -self.coupling)
+        entries = [Entries(every, every, self.diagonal), between]
         return Precision(self.previous, self.link_precision, entries)
 
     @cached_property

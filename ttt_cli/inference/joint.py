@@ -11,7 +11,14 @@ import numpy as np
 from ttt_cli.config.schema import SolverConfig
 from ttt_cli.fitted import Chain, DrawCurve, NewcomerCurve, Status
 from ttt_cli.gaussian.factor import Factor, pattern_of
-from ttt_cli.gaussian.precision import Precision, first_of, joined, link_entries, link_pulls, sums_of_games
+from ttt_cli.gaussian.precision import (
+    Entries,
+    Precision,
+    first_of,
+    link_entries,
+    link_pulls,
+    sums_of_games,
+)
 from ttt_cli.inference.ep.inference import Inference
 from ttt_cli.inference.ep.start import sites_name
 from ttt_cli.inference.prior import histories, prior_slopes
@@ -240,9 +247,9 @@ class JointInference(Posterior):
         previous, size = self.chains.previous, len(self.chains.previous)
         links = self.links.T * self.merged.games.weight
         kinds = len(links) - len(self._shape.u)
-        of_games = link_entries(self._shape.ends, self._shape.u, links[:kinds])
+        entries = link_entries(self._shape.ends, self._shape.u, links[:kinds])
         margins = np.arange(self._size - len(self.positivity), self._size)
-        entries = joined(*of_games, (margins, margins, self.positivity[:, 0]))
+        entries.append(Entries(margins, margins, self.positivity[:, 0]))
         stepped = np.where(self._precision > 0.0, previous, -1)
         b = link_pulls(self._shape.ends, self._shape.u, links[kinds:], size)
         b[margins] += self.positivity[:, 1]

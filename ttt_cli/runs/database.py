@@ -6,11 +6,12 @@ are never evaluated here. SQL cannot reach any other file.
 
 from __future__ import annotations
 
+import math
 import re
 import shlex
 import stat
 import time
-from collections.abc import Iterator, Mapping, Sequence, Set
+from collections.abc import Container, Iterator, Mapping, Sequence, Set
 from contextlib import contextmanager
 from datetime import date
 from itertools import starmap
@@ -52,34 +53,32 @@ LABELS: Final[Mapping[Period, str]] = MappingProxyType(
 RANGES: Final[Mapping[Period, tuple[int, int]]] = {  # numbers of the periods of 0001-01-01 and 9999-12-31
     period: (number_of(date.min, period), number_of(date.max, period)) for period in LABELS
 }
-_FIRST: Final = f"(SELECT min(period_number) FROM {_RUN}.periods)"
-_FINAL: Final = f"(SELECT max(period_number) FROM {_RUN}.periods)"
-_LAST_ROW: Final = f"(SELECT count(*) - 1 FROM {_RUN}.{{}})"
-# SQL type of each kind of column, and the range of its values, or of the bytes of texts: numbers or SQL
-_KINDS: Final[Mapping[str, tuple[str, Any, Any]]] = {
+# SQL type of each kind of column, and the range of its values, or of the bytes of texts. A name stands for the first
+# or the last period, or the last row of a table.
+_KINDS: Final[Mapping[str, tuple[str, float | str, float | str]]] = {
     "TEXT": ("VARCHAR", 0, LONGEST_NAME),
     "KEY": ("VARCHAR PRIMARY KEY", 2, LONGEST_NAME),
     "JSON": ("VARCHAR NOT NULL", 2, LONGEST_NAME),
     "ID": ("INTEGER", 0, 2**31 - 1),
-    "PLAYER": ("INTEGER", 0, _LAST_ROW.format("names")),
-    "SPAN": ("INTEGER", 0, _LAST_ROW.format("spans")),
-    "GAME": ("BIGINT", 0, _LAST_ROW.format("game_rows")),
-    "INPUT": ("INTEGER", 0, _LAST_ROW.format("inputs")),
-    "WORD": ("INTEGER", 0, _LAST_ROW.format("texts")),
+    "PLAYER": ("INTEGER", 0, "names"),
+    "SPAN": ("INTEGER", 0, "spans"),
+    "GAME": ("BIGINT", 0, "game_rows"),
+    "INPUT": ("INTEGER", 0, "inputs"),
+    "WORD": ("INTEGER", 0, "texts"),
     "FILE": ("INTEGER", -(2**31), 2**31 - 1),
     "YEAR": ("INTEGER", *RANGES["year"]),
     "DAY": ("INTEGER", *RANGES["day"]),
-    "PERIOD": ("INTEGER", _FIRST, _FINAL),
+    "PERIOD": ("INTEGER", "first", "last"),
     "CALENDAR": ("INTEGER", 0, 0),  # the range of all periods of the run's length
     "CODE": ("TINYINT", 0, 2),
-    "FLAG": ("BOOLEAN", "false", "true"),
+    "FLAG": ("BOOLEAN", False, True),
     "COUNT": ("BIGINT", 0, _WHOLE),
     "LINE": ("BIGINT", -_WHOLE, _WHOLE),
     "GAMES": ("DOUBLE", 0, LARGEST),  # or COUNT, if all weights are whole numbers
     "NUMBER": ("DOUBLE", -LARGEST, LARGEST),
     "AMOUNT": ("DOUBLE", 0, LARGEST),
     "SD": ("DOUBLE", SMALLEST, LARGEST),
-    "BOUND": ("DOUBLE", SMALLEST, "'infinity'"),
+    "BOUND": ("DOUBLE", SMALLEST, math.inf),
     "SHORT": ("FLOAT", -LARGEST, LARGEST),
 }
 # Kinds of the columns of a chain (`chain_columns`, `bridge_columns`)
@@ -170,12 +169,12 @@ ALIASES: Final = "aliases"  # the kind of input that is the alias file, no file 
 
 
 class Column(NamedTuple):
-    """A column of a table: its SQL type, the range of its values (of texts: bytes) in SQL, and whether none is NULL."""
+    """A column of a table: its SQL type, the range of its values (`_KINDS`), and whether none is NULL."""
 
     name: str
     type: str
-    low: str
-    high: str
+    low: float | str
+    high: float | str
     known: bool
 
 
@@ -191,8 +190,9 @@ def tables(chains: Sequence[str], period: Period = "year", *, whole: bool) -> di
         for column in text.format(numbers=", ".join(numbers)).split(","):
             name, kind = column.split()
             bare = "COUNT" if kind == "GAMES" and whole else kind.removesuffix("?")
-            sql, *ends = _KINDS[bare]
-            low, high = map(str, RANGES[period] if bare == "CALENDAR" else ends)
+            sql, low, high = _KINDS[bare]
+            if bare == "CALENDAR":
+                low, high = RANGES[period]
             found[table].append(Column(name, sql, low, high, not kind.endswith("?")))
     return found
 
@@ -488,26 +488,56 @@ def check_numbers(
     if CHECKED.get(seen, (catalog, False))[1]:
         return
     period: Period = meta.period  # type: ignore[assignment]
+    held = {
+        table: columns
+        for table, columns in tables(catalog.chains, period, whole=True).items()
+        if table in catalog.tables and table != "meta"
+    }
+    counted = ", ".join(f"(SELECT count(*) FROM {_RUN}.{table})" for table in held)
+    ends = "coalesce(min(period_number), 0), coalesce(max(period_number), -1)"
+    query = f"SELECT {ends}, {counted} FROM {_RUN}.periods"
+    first, last, *counts = connection.execute(query).fetchone() or ()
+    rows: dict[str, int] = dict(zip(held, counts, strict=True))
+    limits: dict[float | str, int] = {"first": first, "last": last}
+    limits |= {table: count - 1 for table, count in rows.items()}
+    possible = _possible_rows(meta)
     bridged = " AND ".join(
         f"({sd} IS NULL OR ({sd}_rise IS NOT NULL AND {sd}_bend IS NOT NULL))"
         for _, sd in map(chain_columns, catalog.chains)
     )
     label = LABELS[period].replace("number", "period_number")
-    for table, columns in tables(catalog.chains, period, whole=True).items():
-        if table not in catalog.tables or table == "meta":
-            continue
-        conditions = [_RULES.get(table, "true").format(label=label, bridged=bridged, meta=meta)]
-        for column in columns:  # NaN exceeds every number
-            name = f'"{column.name}"'
-            value = f"strlen({name})" if column.type.startswith("VARCHAR") else name
-            conditions.append(f"min({value}) >= {column.low} AND max({value}) <= {column.high}")
-            if column.known:
-                conditions.append(f"count({value}) = count(*)")
-        true = " AND ".join(f"coalesce({condition}, true)" for condition in conditions)
-        query = f"SELECT {true} FROM {_ORDERED.get(table, f'{_RUN}.{table}')}"
-        if connection.execute(query).fetchone() != (True,):
+    for table, columns in held.items():
+        rule = _RULES.get(table, "true").format(label=label, bridged=bridged)
+        if (table in possible and rows[table] not in possible[table]) or (
+            rows[table] and not _obeys(connection, table, columns, rule, rows[table], limits)
+        ):
             raise _strange(path, f"its table `{table}` holds impossible values")
     CHECKED[seen] = catalog, True
+
+
+def _obeys(
+    connection: DuckDBPyConnection,
+    table: str,
+    columns: Sequence[Column],
+    rule: str,
+    rows: int,
+    limits: Mapping[float | str, int],
+) -> bool:
+    """Whether a table obeys a rule, and its values are in the ranges of their columns; `limits`: ends with a name."""
+    values = [
+        f'strlen("{column.name}")' if column.type.startswith("VARCHAR") else f'"{column.name}"'
+        for column in columns
+    ]
+    facts = ", ".join(f"count({value}), min({value}), max({value})" for value in values)
+    query = f"SELECT {rule}, {facts} FROM {_ORDERED.get(table, f'{_RUN}.{table}')}"
+    obeyed, *found = connection.execute(query).fetchone() or ()
+    for column, known, least, most in zip(columns, found[::3], found[1::3], found[2::3], strict=True):
+        if known < rows and column.known:
+            return False
+        low, high = (limits.get(end, end) for end in (column.low, column.high))
+        if known and not (low <= least and most <= high):  # NaN exceeds every number in SQL, and is none here
+            return False
+    return obeyed is not False
 
 
 # Tables that are stored in order, with values of the row before
@@ -519,20 +549,30 @@ _ORDERED: Final = {
 _LABELS: Final = f"(SELECT period FROM {_RUN}.periods)"
 # Conditions on whole tables beside the ranges of their columns. NULL, also in a row, counts as true.
 _RULES: Final = {
-    "periods": f"bool_and(period_number - rowid = {_FIRST} AND period = {{label}})",
+    "periods": f"""bool_and(period_number - rowid = (SELECT min(period_number) FROM {_RUN}.periods)
+        AND period = {{label}})""",
     "names": "bool_and(id = rowid AND (before IS NULL OR player > before))",
-    "players": f"""count(*) = {{meta.players}} AND count(*) = (SELECT count(*) FROM {_RUN}.names)
-        AND (SELECT bool_and(a.player = b.player) FROM {_RUN}.names a POSITIONAL JOIN {_RUN}.players b)
+    "players": f"""(SELECT bool_and(a.player = b.player) FROM {_RUN}.names a POSITIONAL JOIN {_RUN}.players b)
         AND bool_and("first" IN {_LABELS} AND "last" IN {_LABELS} AND peak_period IN {_LABELS}
             AND (before IS NULL OR player > before))""",
-    "spans": """count(*) = {meta.nodes} AND bool_and("until" > period_number AND {bridged}
+    "spans": """bool_and("until" > period_number AND {bridged}
         AND (before IS NULL OR player > before OR coalesce(player = before AND period_number >= ended, false)))""",
-    "game_rows": "count(*) = {meta.games}",
-    "links": 'count(*) <= {meta.games} AND bool_and("first" <> "second")',
-    "steps": f"count(*) IN (0, (SELECT count(*) FROM {_RUN}.spans))",
+    "links": 'bool_and("first" <> "second")',
     "texts": "bool_and(id = rowid)",
-    "game_texts": f"count(*) IN (0, (SELECT count(*) FROM {_RUN}.game_rows))",
     "neutral_games": 'count(DISTINCT "row") = count(*)',
     **dict.fromkeys(("draws", "newcomers"), 'count(DISTINCT "year") = count(*)'),
-    **dict.fromkeys(("inputs", "dropped", "noticed", "evidence"), f"count(*) <= {MOST_FILES}"),
 }
+
+
+def _possible_rows(meta: RunMeta) -> dict[str, Container[int]]:
+    """Numbers of rows that a table may have; those not named here: any."""
+    return {
+        "names": [meta.players],
+        "players": [meta.players],
+        "spans": [meta.nodes],
+        "game_rows": [meta.games],
+        "links": range(meta.games + 1),
+        "steps": [0, meta.nodes],
+        "game_texts": [0, meta.games],
+        **dict.fromkeys(("inputs", "dropped", "noticed", "evidence"), range(MOST_FILES + 1)),
+    }

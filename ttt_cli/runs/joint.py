@@ -15,15 +15,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, cast
 
 import numpy as np
 
-from ttt_cli.gaussian.precision import (
-    FEW,
-    NOWHERE,
-    Entries,
-    Precision,
-    joined,
-    link_entries,
-    sums_of_games,
-)
+from ttt_cli.gaussian.precision import FEW, Entries, Precision, link_entries, sums_of_games
 from ttt_cli.histories import Curve, curve_columns, later_on
 from ttt_cli.periods import STEPS_PER_YEAR, calendar_year
 from ttt_cli.runs.database import DATABASE
@@ -46,7 +38,8 @@ WITH asked AS (SELECT unnest(?) AS player, unnest(?) AS number, unnest(range(?))
 SELECT s.rowid IS NULL AS absent, s.rowid AS node, CAST(number - s.period_number AS DOUBLE) AS ahead,
        CAST(s."until" - s.period_number AS DOUBLE) AS way,
        s.* EXCLUDE (player, period_number, "until", games)
-FROM asked ASOF LEFT JOIN (SELECT rowid, * FROM {DATABASE}.main.spans) s
+FROM asked ASOF LEFT JOIN (
+    SELECT rowid, * FROM {DATABASE}.main.spans WHERE player IN (SELECT player FROM asked)) s
 ON asked.player = s.player AND asked.number >= s.period_number ORDER BY asked.place
 """
 # Points^2: years between which newcomers' mean walks less are one, as digits would be lost.
@@ -87,21 +80,23 @@ class RunPrecision(Precision):
         links = arrays(f'SELECT "first", "second", {", ".join(names)} FROM links')
         ends, u = sums_of_games(links["first"], links["second"], nodes if margins else 0)
         q = np.array([links[name] for name in names], np.float64)
-        of_games = link_entries([self.group[end] for end in ends], u, q)
-        positive = steps["draw_margin_precision"] if margins else np.empty(0)
-        every = np.arange(len(positive)) + nodes
-        row, column, value = joined(of_newcomers, (every, every, positive))
-        entries = joined(*of_games, (self.group[row], self.group[column], value))
+        entries = link_entries([self.group[end] for end in ends], u, q)
+        entries += [
+            Entries(self.group[row], self.group[column], value) for row, column, value in of_newcomers
+        ]
+        if margins:
+            of_margins = self.group[nodes : 2 * nodes]
+            entries.append(Entries(of_margins, of_margins, steps["draw_margin_precision"]))
         super().__init__(previous, 1.0 / variance, entries)
 
 
 def _newcomers(
     arrays: Arrays, meta: RunMeta, debut: Mask, period: Places, step: Array
-) -> tuple[Array, Entries]:
+) -> tuple[Array, list[Entries]]:
     """Variances of the steps of newcomers' mean, (years,), and its links to first nodes. Raises ValueError."""
     years = arrays('SELECT "year" FROM newcomers ORDER BY "year"')["year"].astype(np.int64)
     if not len(years):
-        return np.empty(0), Entries(NOWHERE, NOWHERE, np.empty(0))
+        return np.empty(0), []
     drift, kind = meta.params.get("prior_mean_drift"), cast("Period", meta.period)
     first = np.flatnonzero(debut)
     of = calendar_year(period[first].astype(np.int64), kind)
@@ -109,7 +104,8 @@ def _newcomers(
         raise ValueError("newcomers without a mean, or as certain as it is")
     variance = np.append(1.0, drift**2 * np.diff(years))
     mean, weight = len(step) + np.searchsorted(years, of), 1.0 / step[first]
-    return np.where(variance > STIFF, variance, 0.0), joined((mean, mean, weight), (first, mean, -weight))
+    links = [Entries(mean, mean, weight), Entries(first, mean, -weight)]
+    return np.where(variance > STIFF, variance, 0.0), links
 
 
 class _Points(NamedTuple):

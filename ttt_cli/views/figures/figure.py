@@ -391,7 +391,7 @@ def surface_figure(run: Run, surface: Surface | None) -> Spec:
     """A tile per point in steps of evidence lost (TTT paper, figure 2 right). Raises LookupFailed without a grid."""
     if surface is None:
         hint = "make it with `ttt evidence --grid beta,tau`"
-        raise LookupFailed(f"{run.name} holds no evidence over two parameters", hint=hint)
+        raise LookupFailed("no evidence over two parameters in this run", hint=hint)
     steps = [f"{low:g} to {high:g}" for low, high in pairwise((0.0, *DROPS[:-1]))] + [f"over {DROPS[-2]:g}"]
     records: Records = []
     for place, point in surface.points.items():
