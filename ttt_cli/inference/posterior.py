@@ -6,7 +6,8 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
-from typing import Any, Final
+from itertools import islice
+from typing import Any, Final, TypeVar
 
 import numpy as np
 
@@ -16,6 +17,7 @@ from ttt_cli.games.groups import find_groups, hanging_parts
 from ttt_cli.games.table import Games
 from ttt_cli.gaussian.factor import affordable
 from ttt_cli.inference.ep.inference import Engine, Inference, SitesLost
+from ttt_cli.inference.ep.slices import MOST
 from ttt_cli.inference.ep.start import sites_name
 from ttt_cli.inference.joint import JointInference, Shape, beginnings, joint_chains
 from ttt_cli.inference.solver import Given, iterate
@@ -25,6 +27,8 @@ from ttt_cli.kernels.ep.chains import accumulate
 from ttt_cli.kernels.ep.structures import Chains
 from ttt_cli.support.arrays import Array, Mask
 from ttt_cli.timeline import Timeline
+
+Item = TypeVar("Item")
 
 PLAIN: Final = 2  # numbers of a site of one skill difference; sites of more have a matrix
 ROUGH: Final = 0.1  # points: tolerance of factorised propagation before joint propagation
@@ -172,8 +176,6 @@ def _links_of(inference: Inference, chains: Chains, link: Array, positivity: Arr
     )
 
 
-Solution = Callable[[Array, float], Array]
-
 SAMPLES: Final = 100
 SEED: Final = 20070
 EXACT: Final = (
@@ -191,26 +193,24 @@ def sampled_histories(
     """Chains and newcomers' mean with sampled sds of the joint Gaussian, and their rms relative error."""
     previous, chains = inference.chains.previous, inference.histories()
     nodes = slice(len(previous))
-    solution = inference.joint_solver()
+    inference.factor_joint()
     alone, alone_shared = inference.slice.chain_variances()
-    waves, known = _waves(inference, solution)
+    waves, known = _waves(inference)
     of_years = inference.newcomers.alone if inference.newcomers else np.empty(0)
     alone = np.append(alone, of_years) + (known**2).sum(axis=0)
     alone_shared = alone_shared + np.einsum("ki,ki->i", known[:, nodes], known[:, previous])
     moved, moved_shared = np.zeros(len(alone)), np.zeros(len(previous))
-    for x, right in _ahead(_samples(inference, samples)):
-        u = _by_others(inference, x + solution(right, EXACT))
-        u -= (waves @ u[len(previous) :]) @ known
+    for x in _side_by_side(inference, _by_sample, _samples(inference, samples)):
+        u = x - (waves @ x[len(previous) :]) @ known
         moved += u * u
         moved_shared += u[nodes] * u[previous]
     found, shared = alone + moved / samples, alone_shared + moved_shared / samples
     share = (1.0 - alone / found)[nodes]
     vague = np.argsort(-share, kind="stable")[:samples]
-    for node in vague[share[vague] > SAMPLED]:
-        unit = np.zeros(len(previous))
-        unit[node] = 1.0
-        solved = solution(unit, EXACT)
-        found[node], shared[node], share[node] = solved[node], solved[previous[node]], 0.0
+    vague = vague[share[vague] > SAMPLED]
+    share[vague] = 0.0
+    for node, column in zip(vague, _side_by_side(inference, _column, iter(vague)), strict=True):
+        found[node], shared[node] = column[node], column[previous[node]]
     shared[previous < 0] = 0.0
     error = np.sqrt(np.mean(share**2) / (2.0 * samples))
     sd = np.sqrt(found)
@@ -230,14 +230,27 @@ def _by_others(inference: Inference, x: Array) -> Array:
     return np.append(u, inference.newcomers.by_skills(x)) if inference.newcomers else u
 
 
-def _waves(inference: Inference, solution: Solution) -> tuple[Array, Array]:
+def _by_sample(inference: Inference, sample: tuple[Array, Array]) -> Array:
+    """Conditional means at a sample of the joint Gaussian."""
+    x, right = sample
+    return _by_others(inference, x + inference.solve_joint(right, EXACT))
+
+
+def _column(inference: Inference, node: int) -> Array:
+    """A column of the covariance matrix of all variables."""
+    unit = np.zeros(len(inference.chains.previous))
+    unit[node] = 1.0
+    return inference.solve_joint(unit, EXACT)
+
+
+def _waves(inference: Inference) -> tuple[Array, Array]:
     """Weights (waves, years) of independent sums of newcomers' means with variance 1, and the response of all
     variables.
     """
     if not (newcomers := inference.newcomers):
         return np.empty((0, 0)), np.empty((0, len(inference.chains.previous)))
     weights, rights = newcomers.waves(WAVES, len(inference.chains.previous))
-    known = np.array([_by_others(inference, solution(right, CLOSE)) for right in rights])
+    known = np.array([_by_others(inference, inference.solve_joint(right, CLOSE)) for right in rights])
     variance, turned = np.linalg.eigh(known[:, len(inference.chains.previous) :] @ weights.T)
     free = variance > STILL * variance[-1]
     scaled = (turned[:, free] / np.sqrt(variance[free])).T
@@ -266,21 +279,28 @@ def _samples(inference: Inference, samples: int) -> Iterator[tuple[Array, Array]
         yield x, right
 
 
-def _ahead(items: Iterator[Any]) -> Iterator[Any]:
-    """Yield items, each computed in a thread while the one before is used."""
-    with ThreadPoolExecutor(1) as thread:
-        coming = thread.submit(next, items, None)
-        while (item := coming.result()) is not None:
-            coming = thread.submit(next, items, None)
-            yield item
+def _side_by_side(
+    inference: Inference, task: Callable[[Inference, Item], Array], items: Iterator[Item]
+) -> Iterator[Array]:
+    """Yield the results of a task for each item: one in each thread, while the next items are computed."""
+    each = [inference.beside() for _ in range(min(inference.threads, MOST))]
+
+    def drawn() -> list[Item]:
+        return [*islice(items, len(each))]
+
+    with ThreadPoolExecutor(1 + len(each)) as threads:
+        coming = threads.submit(drawn)
+        while batch := coming.result():
+            coming = threads.submit(drawn)
+            yield from threads.map(task, each, batch)
 
 
 def solved_deviations(inference: Inference, contrasts: Array) -> Array:
     """Joint sds (sums,) of sums of skills with weights (nodes, sums), points."""
     weights = np.zeros((len(inference.chains.previous), contrasts.shape[1]))
     weights[: len(contrasts)] = contrasts
-    solution = inference.joint_solver()
-    return np.sqrt([c @ solution(c, EXACT) for c in weights.T])
+    inference.factor_joint()
+    return np.sqrt([c @ inference.solve_joint(c, EXACT) for c in weights.T])
 
 
 LEAST_PLAYERS: Final = 5  # players of a reported group

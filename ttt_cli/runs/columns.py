@@ -38,7 +38,7 @@ _GAMES: Final = (
 def fill(
     connection: DuckDBPyConnection, games: Games, timeline: Timeline, fit: Fit, config: Config
 ) -> RunMeta:
-    """Create and fill all tables in an empty database; large ones first, so that less is held meanwhile."""
+    """Create and fill all tables in an empty database, in a transaction; large ones first to hold less meanwhile."""
     weight = games.weight[:1] if alike(games.weight) else games.weight
     connection.execute(definitions(list(fit.chains), timeline.period, whole=bool((weight % 1 == 0).all())))
     written = _insert_games(connection, games, timeline)
@@ -70,6 +70,7 @@ def fill(
             tables[table] = {f"c{i}": np.array(column, object) for i, column in named}
     for table, columns in tables.items():
         _insert(connection, table, columns)
+    connection.execute("COMMIT; BEGIN")  # queries of committed rows take less memory
     _insert(connection, "players", players, _PLAYERS)
     meta = describe(games, timeline, fit, config)
     insert_rows(connection, "meta", meta.to_rows())

@@ -174,9 +174,9 @@ def memory_run(games: Games, timeline: Timeline, fit: Fit, config: Config, scale
 
     connection = duckdb.connect(":memory:")
     with database.translated(None):
-        connection.execute(f"ATTACH ':memory:' AS {DATABASE}; USE {DATABASE}")
+        connection.execute(f"ATTACH ':memory:' AS {DATABASE}; USE {DATABASE}; BEGIN")
         fill(connection, games, timeline, fit, config)
-        connection.execute("USE memory")
+        connection.execute("COMMIT; USE memory")
         catalog = database.check_catalog(connection, Path("memory"))
     return Run(None, scale, (connection, catalog))
 

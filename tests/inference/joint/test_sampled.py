@@ -71,3 +71,13 @@ def test_samples_know_newcomers_mean(model, monkeypatch):
     before = timeline.previous[later]
     away = fit.chains["skill"].covariance[later] - covariance[before, later]
     assert np.abs(away / (sd[before] * sd[later])).max() < 4 / np.sqrt(SAMPLES)
+
+
+def test_sds_do_not_depend_on_the_number_of_threads():
+    one, three = (
+        fit_rows(DEBUTS, "ttt", SAMPLED.model_copy(update={"threads": threads}), **GIVEN)[1]
+        for threads in (1, 3)
+    )
+    assert one.posterior == "joint sds"
+    assert np.array_equal(one.chains["skill"].sd, three.chains["skill"].sd)
+    assert np.array_equal(one.chains["skill"].covariance, three.chains["skill"].covariance)

@@ -9,6 +9,7 @@ import math
 from abc import ABC, abstractmethod
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
+from copy import copy
 from dataclasses import replace
 from functools import partial
 from typing import Any, Final, TypeVar
@@ -274,7 +275,8 @@ class Inference(Engine):
             guess = start_of(start, priors, timeline)
         cutter = Cutter(timeline, None, [*priors.values()], colours=merged.colours, guess=guess)
         piece = replace(cutter.whole(merged), sites=sites)
-        self.slice = one = Slice(piece, play, threads=threads or available_cores())
+        self.threads = threads or available_cores()
+        self.slice = one = Slice(piece, play, threads=self.threads)
         self.chains, self.sites, self.of_years = one.chains, one.sites, one.of_years
         super().__init__(_Here(one), cutter, priors, play, start)
         self.rule = one.rule
@@ -289,19 +291,25 @@ class Inference(Engine):
             | super().state
         )
 
-    def joint_solver(self) -> Callable[[Array, float], Array]:
-        """b, relative error (of energy) -> A^-1 b for the joint precision A, newcomers' mean left out."""
+    def factor_joint(self) -> None:
+        """Factor the joint precision A for `solve_joint`, newcomers' mean left out."""
         if self.newcomers:
             self.newcomers.condition(self.chains)
         maps, most, sums = self.slice.prepare()
-        coupled = self._coupled([maps], [most], [sums])
+        self._factored = self._coupled([maps], [most], [sums])
 
-        def solution(right: Array, relative: float) -> Array:
-            self.slice.residual[:], self.slice.correction[:] = right, 0.0
-            self._joint_means(coupled, False, 0.0, relative)
-            return np.array(self.slice.correction)
+    def solve_joint(self, right: Array, relative: float) -> Array:
+        """A^-1 b with a relative error of energy, by the last `factor_joint`."""
+        self.slice.residual[:], self.slice.correction[:] = right, 0.0
+        self._joint_means(self._factored, False, 0.0, relative)
+        return np.array(self.slice.correction)
 
-        return solution
+    def beside(self) -> "Inference":
+        """The same inference with its last factor, for solutions in another thread."""
+        other = copy(self)
+        other.slice = self.slice.beside()
+        other._holder = _Here(other.slice)
+        return other
 
     def gradient(self) -> tuple[dict[str, float], GamesGradient]:
         """Gradient of log Z at the fixed point: in the parameters of priors and moving margins, and of games."""

@@ -8,6 +8,7 @@ others need: messages by segment (`cutting.py`) and a few numbers.
 import math
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from copy import copy
 from dataclasses import replace
 from functools import cache
 from itertools import pairwise
@@ -91,11 +92,9 @@ class Slice(Posterior):
             sd, elsewhere = piece.newcomers
             arrays = self.chains, self._messages, elsewhere, room
             self._newcomers = NewcomersOfSlice(slice(*self._ranges[0]), place, piece.years, sd, *arrays)
-        self._z, self._az, self._p, self._ap, self.residual, self.correction, *others = rows(
-            "vectors", 10, variables
-        )
-        self._scale, self._gain, self._gain_away, self._means = others
-        self._descent = Descent(self._p, self._ap, self.correction, self.residual)
+        vectors = rows("vectors", 10, variables)
+        self._solve_in(vectors[:6])
+        self._scale, self._gain, self._gain_away, self._means = vectors[6:]
         self._rz = 0.0
         self._from_first, self._from_last = rows("columns of the inverse", 2, len(self._segment))
         self._beliefs = rows("beliefs", variables, 2)
@@ -105,6 +104,17 @@ class Slice(Posterior):
             self.sites.message[:], self.sites.positivity[:] = piece.sites
             known = bool(self.sites.message.any())
         self._guess = None if known else piece.guess
+
+    def _solve_in(self, vectors: Array) -> None:
+        self._z, self._az, self._p, self._ap, self.residual, self.correction = vectors
+        self._descent = Descent(self._p, self._ap, self.correction, self.residual)
+
+    def beside(self) -> "Slice":
+        """The same slice with its last factor, for solutions in another thread."""
+        other = copy(self)
+        other._threads = 1
+        other._solve_in(np.zeros((6, len(self._means))))
+        return other
 
     def _divide(self, game_start: Places, threads: int) -> None:
         """Divide the slice into parts for sweeps, and ranges of their games and variables.
@@ -127,14 +137,15 @@ class Slice(Posterior):
                 before = previous[low:high]
                 between.append(low + np.flatnonzero((before >= first) & (before < low)))
         self._between = np.concatenate(between).astype(np.int32)
+        self._threads = len(self._parts)
 
     def _run(
         self, kernel: Callable[..., Result], each: Sequence[tuple[Any, ...]], *rest: Any
     ) -> list[Result]:
         """Call a kernel with each of these arguments and the rest, in threads if they share the slice."""
-        if len(self._parts) == 1:
+        if self._threads == 1:
             return [kernel(*one, *rest) for one in each]
-        return list(_pool(len(self._parts)).map(lambda one: kernel(*one, *rest), each))
+        return list(_pool(self._threads).map(lambda one: kernel(*one, *rest), each))
 
     def run_games(self, kernel: Callable[..., object], *rest: Any) -> None:
         """Call a kernel for ranges of games, until all are done."""
