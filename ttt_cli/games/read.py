@@ -79,6 +79,14 @@ class _FileOfGames:
         return replace(self.report, used=used, dropped=dict(+self.dropped), noticed=dict(+self.noticed))
 
 
+def _by_year(rows: Places, year: NDArray[np.int16]) -> tuple[Places, Ids, Places]:
+    """The rows in order of their years, the years, and the place of the first row of each."""
+    order = np.argsort(year, kind="stable")
+    rows, year = rows[order], year[order]
+    first = np.flatnonzero(np.append(np.ones(len(year[:1]), np.bool_), year[1:] != year[:-1]))
+    return rows, year[first].astype(np.int32), first
+
+
 class Collector:
     """Takes the records of one file after the other and makes Records or Games of them all.
 
@@ -143,10 +151,7 @@ class Collector:
         if not self._everything and (columns["reject_code"].any() or self._by_year):
             rows, first = np.flatnonzero(columns["reject_code"] == 0), np.zeros(1, np.int64)
             if self._by_year:
-                year = years[columns["date"][rows]]
-                order = np.argsort(year, kind="stable")
-                rows = rows[order]
-                file.years, first = np.unique(year[order].astype(np.int32), return_index=True)
+                rows, file.years, first = _by_year(rows, years[columns["date"][rows]])
             file.starts = np.append(first, len(rows))
         for name in self._names:
             column = columns.pop(name, np.broadcast_to(_USUAL.get(name, _EMPTY), n))
