@@ -127,43 +127,53 @@ class Precision:
         from ttt_cli.gaussian.factor import Factor, Pattern, require_affordable
 
         apart = first != second
-        low, high = np.append(self.low, first[apart]), np.append(self.high, second[apart])
-        pattern = Pattern(low, high, len(self.diagonal))
+        ends = np.append(self.low, first[apart]), np.append(self.high, second[apart])
+        pattern = Pattern(*ends, len(self.diagonal))
+        del ends  # while the factor takes memory
         require_affordable(pattern, "covariances", f"ask for at most {FEW} at once")
         above = np.append(self.above, np.zeros(apart.sum()))
         return Factor(pattern, above, self.diagonal, once=once)
 
     @cached_property
     def _chains(self) -> Solver:
-        """Solution for the chains and the whole diagonal, by cyclic reduction: each step halves all chains.
+        """Solution for the chains and the whole diagonal, by cyclic reduction: every second variable is eliminated.
 
-        `beside` is the entry with the variable so many places before, in order of chains.
+        `beside` is the entry with the variable before, in order of chains.
         """
         every = np.arange(len(self.diagonal))
         root = first_of(np.where(self._previous < 0, every, self._previous))
         order, beside = np.argsort(root, kind="stable"), np.zeros(len(every))
         beside[self._previous >= 0] = self.above[len(self.above) - self._steps :]
-        pivot, beside, away, steps = self.diagonal[order], beside[order], 1, []
+        pivot, beside, levels = self.diagonal[order], beside[order], []
         with np.errstate(divide="ignore", invalid="ignore"):
-            while away < len(every) and beside.any():
-                link = beside[away:]
-                down, up = link / pivot[:-away], link / pivot[away:]
-                steps.append((away, down, up))
-                pivot[away:] -= down * link
-                pivot[:-away] -= up * link
-                beside = np.zeros(len(every))
-                beside[2 * away :] = -down[away:] * link[:-away]
-                away *= 2
-        if not (pivot > 0.0).all():
+            while beside.any():
+                own, low, high = pivot[1::2].copy(), beside[1::2], beside[2::2]
+                before, after = low / own, high / own[: len(high)]
+                levels.append((own, before, after))
+                pivot = pivot[::2].copy()
+                pivot[: len(low)] -= before * low
+                pivot[1 : 1 + len(high)] -= after * high
+                beside = np.zeros(len(pivot))
+                beside[1 : 1 + len(high)] = -after * low[: len(high)]
+        if not all((left > 0.0).all() for left in (pivot, *(own for own, *_ in levels))):
             raise ValueError("not positive definite")
 
         def solve(b: Array) -> Array:
-            x, found = b[order], np.empty_like(b)
-            for away, down, up in steps:
-                before = x.copy()
-                x[away:] -= down * before[:-away]
-                x[:-away] -= up * before[away:]
-            found[order] = x / pivot
+            x, eliminated, found = b[order], [], np.empty_like(b)
+            for _, before, after in levels:
+                own, x = x[1::2], x[::2].copy()
+                x[: len(own)] -= before * own
+                x[1 : 1 + len(after)] -= after * own[: len(after)]
+                eliminated.append(own)
+            x /= pivot
+            for (own, before, after), right in zip(reversed(levels), reversed(eliminated), strict=True):
+                whole = np.empty(len(x) + len(own))
+                whole[::2], odd = x, right / own
+                odd -= before * x[: len(own)]
+                odd[: len(after)] -= after * x[1 : 1 + len(after)]
+                whole[1::2] = odd
+                x = whole
+            found[order] = x
             return found
 
         return solve
