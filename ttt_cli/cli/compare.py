@@ -9,7 +9,6 @@ import click
 
 from ttt_cli.cli import options
 from ttt_cli.cli.console import QUIET, progress, say, write
-from ttt_cli.cli.options import cluster_option
 
 if TYPE_CHECKING:
     from ttt_cli.evaluate.compare import By
@@ -56,7 +55,7 @@ if TYPE_CHECKING:
 @click.option(
     "--jobs", type=click.IntRange(min=1), help="Number of processes; by default chosen by the amount of work."
 )
-@cluster_option
+@options.cluster_option
 @options.set_option
 @options.query_options_in_points
 def command(

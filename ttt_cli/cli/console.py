@@ -202,8 +202,7 @@ def emit(rows: Rows, fmt: str | None = None, *, out: str = "-") -> None:
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder) / "rows.parquet"
             write_parquet(rows, path)
-            sys.stdout.flush()
-            sys.stdout.buffer.write(path.read_bytes())
+            write(path.read_bytes(), out)
 
 
 def write(content: str | bytes, out: str, *kinds: str) -> bool:

@@ -9,7 +9,6 @@ import click
 
 from ttt_cli.cli import options
 from ttt_cli.cli.console import progress, say
-from ttt_cli.cli.options import cluster_option
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -33,7 +32,7 @@ _UNLIMITED: Final = 10_000
 @click.option("--scores", is_flag=True, help="Also score predictions of each period from earlier ones only.")
 @click.option("--from", "since", metavar="PERIOD", help="The first period to score; default the run's first.")
 @click.option("--every", type=click.IntRange(min=1), help="Refit every N periods; default 1.")
-@cluster_option
+@options.cluster_option
 @options.set_option
 @options.waiting_option
 @options.query_options_in_points

@@ -6,7 +6,6 @@ import click
 
 from ttt_cli.cli import options
 from ttt_cli.cli.console import NORMAL, VERBOSE, emit, progress, say, voice
-from ttt_cli.cli.options import cluster_option, storage_options
 
 _SUFFIXES = (".gz", ".bz2", ".xz", ".zst"), (".pgn", ".csv", ".tsv", ".txt", ".parquet")
 
@@ -25,8 +24,8 @@ _SUFFIXES = (".gz", ".bz2", ".xz", ".zst"), (".pgn", ".csv", ".tsv", ".txt", ".p
     "--start", "start", metavar="RUN", help="Start from the skills of this run: fewer sweeps, same result."
 )
 @options.suspects_option
-@cluster_option
-@storage_options
+@options.cluster_option
+@options.storage_options
 @options.format_option
 @options.waiting_option
 def command(

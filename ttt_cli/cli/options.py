@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from functools import partial, wraps
+from collections.abc import Callable
+from functools import wraps
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import click
@@ -29,9 +29,7 @@ def _one(context: click.Context, parameter: click.Parameter, value: tuple[str, .
     return value[0] if value else None
 
 
-def given(
-    options: Sequence[Decorator[Any]], change: Callable[[dict[str, Any]], dict[str, Any]]
-) -> Decorator[Any]:
+def given(change: Callable[[dict[str, Any]], dict[str, Any]], *options: Decorator[Any]) -> Decorator[Any]:
     """A decorator that adds options to a command; `change` converts their values before the command gets them."""
 
     def decorate(command: Command) -> Command:
@@ -108,8 +106,8 @@ def _as_limits(values: dict[str, Any]) -> dict[str, Any]:
 
 # Who is eligible: the command sees what was given as `limits`, for `ttt_cli.views.rankings.eligible`
 eligible_options = given(
-    [click.option(f"--{name.replace('_', '-')}", **settings) for name, settings in _LIMITS.items()],
     _as_limits,
+    *(click.option(f"--{name.replace('_', '-')}", **settings) for name, settings in _LIMITS.items()),
 )
 
 
@@ -143,8 +141,8 @@ def _as_query(values: dict[str, Any]) -> dict[str, Any]:
 
 
 # -r, --scale (or not), -f and -o: the command sees them as `query`
-query_options = given([run_option, scale_option, format_option, output_option], _as_query)
-query_options_in_points = given([run_option, format_option, output_option], _as_query)
+query_options = given(_as_query, run_option, scale_option, format_option, output_option)
+query_options_in_points = given(_as_query, run_option, format_option, output_option)
 
 
 def opened_run(path: str | None, scale: tuple[str, ...] = (), *, titled: bool = False) -> Run:
@@ -168,11 +166,13 @@ def _waiting(values: dict[str, Any]) -> dict[str, Any]:
     return values
 
 
-_NO_WAIT: Final = click.option(
-    "--no-wait", is_flag=True, help="Fail instead of waiting when another process writes the run."
-)
 # Whether a command waits for another that writes the same run; the command does not see it
-waiting_option = given([_NO_WAIT], _waiting)
+waiting_option = given(
+    _waiting,
+    click.option(
+        "--no-wait", is_flag=True, help="Fail instead of waiting when another process writes the run."
+    ),
+)
 
 
 def _split(context: click.Context, parameter: click.Parameter, value: tuple[str, ...]) -> list[str]:  # noqa: ARG001
@@ -180,7 +180,28 @@ def _split(context: click.Context, parameter: click.Parameter, value: tuple[str,
     return [name.strip() for names in value for name in names.split(",") if name.strip()]
 
 
-_READING: Final = (
+# Options that set a key of the config, by their parameter
+_KEYS: Final = {
+    "years": "data.filter.years", "players": "data.filter.players", "events": "data.filter.events",
+    "exclude": "data.filter.exclude", "aliases": "data.aliases",
+    "cluster": "solver.cluster", "memory": "solver.memory", "scratch": "solver.scratch",
+}  # fmt: skip
+
+
+def _as_overrides(values: dict[str, Any]) -> dict[str, Any]:
+    """Convert options to `KEY=VALUE`, the last of the command's `overrides`: they win over -c and -s."""
+    if values.get("cluster") is not None and values.get("jobs") is not None:
+        raise click.UsageError("--jobs and --cluster are one or the other")
+    for name, key in _KEYS.items():
+        if (value := values.pop(name, None)) not in (None, (), []):
+            from ttt_cli.config.schema import flow
+
+            values["overrides"] += (f"{key}={flow(value)}",)
+    return values
+
+
+reading_options = given(
+    _as_overrides, config_option, set_option,
     click.option("--years", metavar="RANGE", help="Only games of 1850-1900, 1850- or -1900."),
     click.option("--players", metavar="NAME", multiple=True,
                  help="Only games of these players, names or /patterns/; repeatable."),
@@ -190,42 +211,16 @@ _READING: Final = (
                  help=f"Leave out {', '.join(EVENT_SETS)}."),
     click.option("--aliases", metavar="FILE", help="File of spellings: main,synonym,... in each line."),
 )  # fmt: skip
-
-
-def _as_overrides(values: dict[str, Any], *, keys: Mapping[str, str]) -> dict[str, Any]:
-    """Convert options to `KEY=VALUE` by their keys of the config, and append them to `overrides`."""
-    for name, key in keys.items():
-        if (value := values.pop(name)) not in (None, (), []):
-            from ttt_cli.config.schema import flow
-
-            values["overrides"] += (f"{key}={flow(value)}",)
-    return values
-
-
-_READ_KEYS: Final = {
-    "years": "data.filter.years", "players": "data.filter.players", "events": "data.filter.events",
-    "exclude": "data.filter.exclude", "aliases": "data.aliases",
-}  # fmt: skip
-# -c, -s, and flags for what is read and what of it is used: they set keys of `data`, and win over -c and -s
-reading_options = given([config_option, set_option, *_READING], partial(_as_overrides, keys=_READ_KEYS))
-
-
-def _on_cluster(values: dict[str, Any]) -> dict[str, Any]:
-    if values["cluster"] is not None and values.get("jobs") is not None:
-        raise click.UsageError("--jobs and --cluster are one or the other")
-    return _as_overrides(values, keys={"cluster": "solver.cluster"})
-
-
-_CLUSTER: Final = click.option(
-    "--cluster", metavar="WHERE",
-    help="Work on a Dask cluster (docs/cluster.md): the address of its scheduler, or local:N; "
-    "default $TTT_CLUSTER, else this machine.",
+cluster_option = given(
+    _as_overrides,
+    click.option(
+        "--cluster", metavar="WHERE",
+        help="Work on a Dask cluster (docs/cluster.md): the address of its scheduler, or local:N; "
+        "default $TTT_CLUSTER, else this machine.",
+    ),
 )  # fmt: skip
-# The command sees it as the last of its `overrides`
-cluster_option = given([_CLUSTER], _on_cluster)
-
-
-_STORAGE: Final = (
+storage_options = given(
+    _as_overrides,
     click.option(
         "--memory", metavar="SIZE",
         help="Use at most this much memory, for instance 4GB; larger data goes to files (docs/cluster.md). The "
@@ -236,7 +231,3 @@ _STORAGE: Final = (
         help="Folder for files of --memory and --cluster. The same command continues an interrupted fit from there.",
     ),
 )  # fmt: skip
-# The command sees them as the last of its `overrides`
-storage_options = given(
-    _STORAGE, partial(_as_overrides, keys={"memory": "solver.memory", "scratch": "solver.scratch"})
-)

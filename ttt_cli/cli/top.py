@@ -6,8 +6,6 @@ import click
 
 from ttt_cli.cli.options import RunQuery, eligible_options, query_options, refuse
 
-MEASURES = ("mean", "lower", "dominance")
-
 
 @click.command("top")
 @click.option("--at", metavar="PERIOD", help="The period, for instance 1872; default the run's last.")
@@ -25,7 +23,7 @@ MEASURES = ("mean", "lower", "dominance")
 )
 @click.option(
     "--by",
-    type=click.Choice(MEASURES),
+    type=click.Choice(("mean", "lower", "dominance")),
     default="mean",
     show_default=True,
     help="Rank by mean, by mean - 2 sd, or by the lead over the ten best others.",

@@ -6,12 +6,11 @@ import click
 
 from ttt_cli.cli import options
 from ttt_cli.cli.console import FORMATS, check_place, emit, progress, say, write
-from ttt_cli.cli.options import cluster_option
 
 
 @click.command("tune")
 @click.argument("keys", default="beta,tau")
-@cluster_option
+@options.cluster_option
 @options.set_option
 @options.run_option
 @options.format_option
