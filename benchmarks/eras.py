@@ -79,7 +79,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
 def _cells(run: Run, published: Mapping[str, pd.DataFrame], first: int) -> Iterator[list[str]]:
     """The cells of a choice in all tables."""
     limits = eligible(run, min_games=20, min_opponents=3, max_sd=np.inf)  # the same players whatever the sds
-    ranked = pd.DataFrame(run.arrays(limits.always(run))).sort_values("mean", ascending=False)
+    ranked = pd.DataFrame(run.arrays(limits.skills(run))).sort_values("mean", ascending=False)
     of_year = dict(iter(ranked.groupby("period_number")))
     evidence = "" if run.meta.log_evidence is None else f"{run.meta.log_evidence:,.0f}"
     best = (of_year[year]["mean"].head(10).mean() if year in of_year else None for year in YEARS)

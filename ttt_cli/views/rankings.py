@@ -96,13 +96,9 @@ class Eligible:
         sure = "true" if self.max_sd is None else f"coalesce(sd, 0) <= {self.max_sd}"
         return f"{enough if self.min_opponents else 'true'} AND {self.since('period_number')} AND {sure}"
 
-    def between(self, run: Run, first: int | str, last: int | str) -> str:
-        """A SQL query for the rows of skills that are eligible in periods of a range."""
+    def skills(self, run: Run, first: int | str = "NULL", last: int | str = "NULL") -> str:
+        """A SQL query for the rows of skills that are eligible in periods of a range, by default in all."""
         return f"SELECT * FROM skills_within({first}, {last}, {self.idle(run)}) WHERE {self.rules()}"
-
-    def always(self, run: Run) -> str:
-        """As `between`, for all periods of a run."""
-        return self.between(run, "NULL", "NULL")
 
     def left_out(self, run: Run) -> str:
         """How many players are eligible in no period, and why (`reasons`)."""
@@ -220,27 +216,22 @@ def ranking(
             one = contest(period, players, np.array(means), np.array(sds), max(places) + 1)
             (found,), remark, _ = settled(run, [one], seed)
             best, remarks = found.p.tolist(), (remark,)
-        columns = ["rank", "player", "period", "mean", "sd", "games", "p_best"]
-        rows: list[tuple[Any, ...]] = [
-            (rank, players[k], label, means[k], sds[k], games[k], best[k]) for rank, k in enumerate(places, 1)
-        ]
-        if by == "lower":
-            columns.append("lower")
-            rows = [(*row, lower[k]) for row, k in zip(rows, places, strict=True)]
+        of_all = {"player": players, "period": [label] * len(field), "mean": means, "sd": sds, "games": games}
+        of_all |= {"p_best": best, **({"lower": lower} if by == "lower" else {})}
+        columns = {name: [values[k] for k in places] for name, values in of_all.items()}
         if by == "dominance":
             from ttt_cli.views.strongest import DOMINANCE_REMARK, deviations, lead_of
 
             leads = [lead_of(period, k, players, means, sds) for k in places]
             deviation, how = deviations(run, leads)
             remarks += (DOMINANCE_REMARK.format(how),)
-            columns += ["dominance", "sd_dominance"]
-            values = (lead and lead.value for lead in leads)
-            rows = [(*row, *further) for row, *further in zip(rows, values, deviation, strict=True)]
+            columns |= {"dominance": [lead and lead.value for lead in leads], "sd_dominance": deviation}
     count, words = len(field), limits.words()
     who = f"{count:,} {'player is' if count == 1 else 'players are'} eligible{f': {words}' if words else ''}"
     head = f"The best of {label}{f' by {by}' if by != 'mean' else ''}"
     title = (head, who, *([others] if others else []), *remarks, run_line(run))
-    return Rows(tuple(columns), rows, title, DECIMALS, frozenset({"period"}))
+    rows = _ranked(tuple(columns), zip(*columns.values(), strict=True), title)
+    return replace(rows, hidden=frozenset({"period"}))
 
 
 def peaks(run: Run, limits: Eligible, number: int | None, by: str = "mean") -> Rows:
@@ -252,7 +243,7 @@ def peaks(run: Run, limits: Eligible, number: int | None, by: str = "mean") -> R
     columns = ", ".join(f"peak.{name}" for name in names)
     enough = f"GROUP BY period_number HAVING count(*) >= {limits.fewest}"
     with run:
-        counting = f"period_number IN (SELECT period_number FROM ({limits.always(run)}) {enough})"
+        counting = f"period_number IN (SELECT period_number FROM ({limits.skills(run)}) {enough})"
         query = _PEAKS.format(columns=columns, by=by, condition=f"{limits.rules()} AND {counting}")
         found = run.select(query, [number])[1]
         title = titled(run, limits, "The highest peaks" + (" by mean - 2 sd" if by == "lower" else ""))
@@ -330,7 +321,7 @@ def leaders(run: Run, limits: Eligible, seed: int = SEED) -> tuple[list[Leader],
         every = run.select("SELECT period_number FROM periods ORDER BY period_number")[1]
         for begin in range(0, len(every), _AT_ONCE):
             part = every[begin : begin + _AT_ONCE]
-            rows = limits.between(run, part[0][0], part[-1][0])
+            rows = limits.skills(run, part[0][0], part[-1][0])
             query = _FIELD.format(rows=rows, named=NAMED, fewest=limits.fewest)
             for number, period, games, players, means, sds in zip(*run.arrays(query).values(), strict=True):
                 known, at = bool(sds.min() >= 0.0), int(number)
@@ -348,12 +339,10 @@ def leaders(run: Run, limits: Eligible, seed: int = SEED) -> tuple[list[Leader],
         groups = [lead.skills if lead else [] for lead in leads]
         decided, remark, covariances = settled(run, contests, seed, groups)
     sds, how = spreads(leads, covariances)
-    found = [one._replace(sd_dominance=sd) for one, sd in zip(found, sds, strict=True)]
-    position = {one.number: k for k, one in enumerate(found)}
-    for field in decided:
-        p_best, *others = zip(field.players, field.p.tolist(), strict=True)
-        k = position[field.number]
-        found[k] = found[k]._replace(p_best=p_best[1], others=tuple(others))
+    chances: Any = {field.number: zip(field.players, field.p.tolist(), strict=True) for field in decided}
+    for k, (one, sd) in enumerate(zip(found, sds, strict=True)):
+        (_, p_best), *others = chances.get(one.number, [(one.player, None)])
+        found[k] = one._replace(p_best=p_best, sd_dominance=sd, others=tuple(others))
     alone = [] if len(contests) == len(found) else [ALONE]
     return found, (remark, DOMINANCE_REMARK.format(how), *alone)
 
@@ -363,7 +352,7 @@ def number_ones(run: Run, limits: Eligible, where: str = "true") -> list[tuple[i
 
     The same players as in `leaders`, without probabilities and much faster.
     """
-    return run.select(_FIRSTS.format(rows=limits.always(run), where=where, fewest=limits.fewest))[1]
+    return run.select(_FIRSTS.format(rows=limits.skills(run), where=where, fewest=limits.fewest))[1]
 
 
 def leader_rows(run: Run, limits: Eligible, seed: int = SEED) -> Rows:
@@ -466,7 +455,7 @@ def _leads(
 ) -> tuple[list[LeadAt], str]:
     from ttt_cli.views.strongest import LEAST, OTHERS, deviations, lead_of
 
-    query = query.format(rows=limits.always(run), others=OTHERS, fewest=LEAST, **parts)
+    query = query.format(rows=limits.skills(run), others=OTHERS, fewest=LEAST, **parts)
     rows = run.select(query, values)[1]
     leads: list[Lead | None] = []
     for player, number, _, _, mean, sd, top in rows:

@@ -44,7 +44,7 @@ def run(request: pytest.FixtureRequest) -> Run:
 
 def expected(run: Run, year: str) -> dict[str, tuple[float, float | None]]:
     """Everybody's lead over the ten best others, and its sd."""
-    numbers = LIMITS.between(run, int(year), int(year))
+    numbers = LIMITS.skills(run, int(year), int(year))
     rows = run.select(f"SELECT player, mean, sd FROM ({numbers}) ORDER BY mean DESC, player")[1]
     if len(rows) <= LEAST:
         return {}

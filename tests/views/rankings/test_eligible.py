@@ -37,7 +37,7 @@ def run(small_run: Callable[..., Run]) -> Run:
 
 
 def names(run: Run, limits: Eligible, year: int) -> list[str]:
-    found = run.select(f"SELECT player FROM ({limits.between(run, year, year)}) ORDER BY player")[1]
+    found = run.select(f"SELECT player FROM ({limits.skills(run, year, year)}) ORDER BY player")[1]
     return [player for (player,) in found]
 
 
@@ -61,7 +61,7 @@ def test_who_is_eligible_in_a_period(run: Run) -> None:
 @pytest.mark.slow
 def test_many_periods_are_every_one_by_itself(run: Run, limits: Eligible) -> None:
     for first, last in ((1850, 1859), (1852, 1856), (1840, 1851)):
-        rows = limits.between(run, first, last)
+        rows = limits.skills(run, first, last)
         found = run.select(f"SELECT period_number, player FROM ({rows}) ORDER BY ALL")[1]
         years = range(max(first, 1850), last + 1)
         assert found == [(year, player) for year in years for player in names(run, limits, year)]

@@ -330,7 +330,7 @@ def top_figure(run: Run, *, count: int, limits: Eligible) -> Spec:
     Of many days only the first of each month. Raises LookupFailed when no period has `count` eligible players.
     """
     drawn = drawn_when_idle(run)
-    query = _TOP.format(count=count, eligible=limits.always(run), drawn=drawn)
+    query = _TOP.format(count=count, eligible=limits.skills(run), drawn=drawn)
     means: dict[int, float] = dict(run.select(query)[1])
     if not means:
         raise LookupFailed(f"no {run.meta.period} has {count} players who are eligible", hint=_FEWER)

@@ -90,7 +90,7 @@ class Ranking:
 
 def rankings(run: Run, limits: Eligible, everybody: Sequence[Person]) -> tuple[dict[int, Ranking], str]:
     """The ranking of every year in which anybody is eligible, and how the probabilities were found."""
-    found = run.arrays(_RANKED.format(rows=limits.always(run)))
+    found = run.arrays(_RANKED.format(rows=limits.skills(run)))
     years, start = np.unique(found.pop("year"), return_index=True)
     numbers = found.pop("period_number")[start].tolist()
     columns = [np.split(found[name], start[1:]) for name in ("id", "mean", "sd", "games")]
