@@ -54,21 +54,13 @@ def _career(book: Book, player: int, sides: Sides) -> list[str]:
     sums = (map(html.number, column.tolist()) for column in (count, scored, expected))
     by_year = dict(zip(keys.tolist(), zip(*sums, strict=True), strict=True))
     rated = beside.by_year(one.name, book.run.meta.period) if beside else {}
-    shown = [
-        (at, rank, html.skill(m, s))
-        for at, m, s, rank in zip(year, mean, sd, ranks, strict=True)
-        if rank is not None or at in by_year
-    ]
-    table = {
-        "year": [html.link(f"../years/{at}.html", str(at)) for at, *_ in shown],
-        "#rank": [str(rank or "") for _, rank, _ in shown],
-        "#skill": [skill for *_, skill in shown],
-        **{
-            head: [by_year[at][place] if at in by_year else "" for at, *_ in shown]
-            for place, head in enumerate(("#games", "#points", "#expected"))
-        },
-        **({"#rating": [html.points(rated.get(at)) for at, *_ in shown]} if rated else {}),
-    }
+    heads = ["year", "#rank", "#skill", "#games", "#points", "#expected", *(["#rating"] if rated else [])]
+    shown = []
+    for at, m, s, rank in zip(year, mean, sd, ranks, strict=True):
+        if rank is not None or at in by_year:
+            cells = html.link(f"../years/{at}.html", str(at)), str(rank or ""), html.skill(m, s)
+            shown.append((*cells, *by_year.get(at, ("", "", "")), html.points(rated.get(at))))
+    table = dict(zip(heads, zip(*shown, strict=True), strict=False))
     curve = ""
     if len(year) >= _SHORTEST:
         columns = [[*map(html.short, column)] for column in (mean, sd if book.has_sd else [], games)]

@@ -8,7 +8,7 @@ import secrets
 import shutil
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
@@ -35,11 +35,6 @@ BELOW: Final = (
     f"Below the line: other players with at least a {100 * CHALLENGES:.0f} % chance of having been number one."
 )  # fmt: skip
 _LISTED: Final = 1500  # players or events in one list
-# Rankings of the first page: a heading, and the function that reads the rows.
-GREATEST: Final[tuple[tuple[str, Callable[[Run, Eligible, int], Rows]], ...]] = (
-    ("The most dominant", most_dominant),
-    ("The highest peaks", peaks),
-)
 _HEADS: Final = {
     "rank": "#rank", "mean": "#skill", "sd": "#± sd", "games": "#games", "period": "in",
     "dominance": "#lead", "sd_dominance": "#± its sd",
@@ -54,8 +49,8 @@ def front_page(book: Book) -> str:
     games = f'<dl class="cards">{html.part("game_cards", run.meta)}</dl>'
     model = f'<dl class="cards">{html.part("model_cards", run.meta, finite(gain_per_game(run.meta)))}</dl>'
     ones = html.section("Number ones", _number_ones(book)) if book.rankings else ""
-    ranked = [(head, ask(run, book.limits, _SHOWN)) for head, ask in GREATEST]
-    greatest = [html.section(head, _table(book, head, rows)) for head, rows in ranked if rows.rows]
+    ranked = [ranking(run, book.limits, _SHOWN) for ranking in (most_dominant, peaks)]
+    greatest = [html.section(rows.title[0], _table(book, rows)) for rows in ranked if rows.rows]
     years = "".join(f"<li>{html.link(f'years/{year}.html', str(year))}" for year in book.all_years)
     return html.page(
         book.title, book.title, late, games, ones, *greatest,
@@ -78,8 +73,8 @@ def _number_ones(book: Book) -> str:
             first, *others = [book.people[at].name for at in one.id[: max(len(one.best), 1)].tolist()]
             p = [round(value, 4) for value in one.best]
             mean, sd, games = (column[0].item() for column in (one.mean, one.sd, one.games))
-            leader = Leader(year, str(year), first, mean, sd, games, p[0] if p else None, len(one.id))
-            leaders.append(leader._replace(others=tuple(zip(others, p[1:], strict=True))))
+            found = year, str(year), first, mean, sd, games, p[0] if p else None, len(one.id)
+            leaders.append(Leader(*found, others=tuple(zip(others, p[1:], strict=True))))
     merged = reigns(leaders)
     best = [max(reign, key=lambda one: one.mean) for reign in merged]
     known = [[one.p_best for one in reign if one.p_best is not None] for reign in merged]
@@ -107,7 +102,7 @@ def _number_ones(book: Book) -> str:
     return f"<div class=scroll>{drawn}</div>{html.note(BELOW if book.remark else '')}{listed}"
 
 
-def _table(book: Book, name: str, rows: Rows) -> str:
+def _table(book: Book, rows: Rows) -> str:
     """Rows of a view with links to players, and its remarks below."""
     links = book.players("players/")
     shown: dict[str, Callable[[Any], str]] = {
@@ -119,13 +114,13 @@ def _table(book: Book, name: str, rows: Rows) -> str:
         _HEADS.get(column, column): map(shown.get(column, str), values)
         for column, values in zip(rows.columns, zip(*rows.rows, strict=True), strict=True)
     }
-    return html.table(name, table) + "".join(map(html.note, rows.title[1:-1]))
+    heading, *remarks, _ = rows.title
+    return html.table(heading, table) + "".join(map(html.note, remarks))
 
 
 def player_lists(book: Book) -> Iterator[tuple[str, str]]:
     """Pages that list all players by name."""
-    links = [*zip(book.people, book.players("players/"), strict=True)]
-    links.sort(key=lambda one: one[0].folded)
+    links = sorted(zip(book.people, book.players("players/"), strict=True), key=lambda one: one[0].folded)
     table = {
         "player": [link for _, link in links],
         "#from": [str(one.first) for one, _ in links],
@@ -277,12 +272,12 @@ _MARK_TEXT: Final = "This folder was written by `ttt report`, which replaces it 
 _OURS: Final = frozenset({MARK, "players", "years", "events", "data"})
 _ENDINGS: Final = (".html", ".css", ".js")
 _OLD: Final = ".ttt-old"  # suffix of an older site set aside
-Write = Callable[[str, str], None]
+Write = Callable[[str, str], int]
 
 
 @contextmanager
 def new_folder(place: Path) -> Iterator[Write]:
-    """Yield a function that writes a text to a path within a new site.
+    """Yield a function that writes a text to a path within a new site, and returns the number of bytes.
 
     When the block ends, the folder replaces an older site or an empty folder. At every moment, also after a signal or
     a failed call, a complete site is at `place`, or beside it and put back by the next call. Raises RunError when the
@@ -294,15 +289,11 @@ def new_folder(place: Path) -> Iterator[Write]:
         _refuse_others(place)
         with workplace(place) as room:
             new = room / "new"
-            folders: set[str] = set()
+            make_folder = cache(lambda name: (new / name).mkdir(parents=True, exist_ok=True))
 
-            def write(path: str, text: str) -> None:
-                folder = path.rpartition("/")[0]
-                if folder not in folders:
-                    (new / folder).mkdir(parents=True, exist_ok=True)
-                    folders.add(folder)
-                with (new / path).open("w", encoding="utf-8", errors="replace", newline="\n") as file:
-                    file.write(text)
+            def write(path: str, text: str) -> int:
+                make_folder(path.rpartition("/")[0])
+                return (new / path).write_bytes(text.encode("utf-8", "replace"))
 
             write(MARK, _MARK_TEXT)
             yield write
@@ -384,8 +375,7 @@ def write_site(
         book = Book(run, limits or eligible(run), title or f"{run.name}: skill histories", most, beside)
         with progress.task("writing pages", None, "pages") as bar:
             for path, text in site_files(book):
-                write(path, text)
-                files, size = files + 1, size + len(text.encode("utf-8", "replace"))
+                files, size = files + 1, size + write(path, text)
                 bar.advance(1)
     left_out = (sum(one.page is None for one in found) for found in (book.people, book.events.all))
     return Written(files, size, *left_out)
