@@ -14,8 +14,8 @@ from ttt_cli.runs.run import Run
 from ttt_cli.support.arrays import Array
 from ttt_cli.support.errors import DataError, LookupFailed
 from ttt_cli.support.folding import fold_all
+from ttt_cli.views.rows import counted
 
-_ARE: Final = ("name is", "names are")
 LEAST: Final = 3  # pairs that a correlation needs
 _LISTED: Final = 5
 _COLUMNS: Final = (("player", "name"), ("period", "year", "date"), ("rating",))
@@ -69,7 +69,7 @@ class Beside:
         count = sum(map(len, self.ratings.values()))
         unknown = len(self.unknown)
         named = "; ".join(self.unknown[:_LISTED]) + ("; …" if unknown > _LISTED else "")
-        lost = f"; {unknown:,} {_ARE[unknown > 1]} not in the run ({named})" if unknown else ""
+        lost = f"; {counted(unknown, 'name is', 'names are')} not in the run ({named})" if unknown else ""
         means = f", {self.several:,} of them means of several" if self.several else ""
         scaled = f"scaled to the same mean and spread (rating × {self.slope:.3g} {self.shift:+.0f})"
         spread = ""

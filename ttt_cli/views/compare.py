@@ -17,7 +17,6 @@ FACTS: Final = (
     *("log_evidence", "seconds", "refitted_every", "converged"),
     *("tuned_by", "tuning_evaluations", "tuning_seconds", "parameters", "note"),
 )
-GROUPS: Final = ("by", "group")
 _DECIMALS: Final = {
     **dict.fromkeys(("log_loss", "behind", "standard_error"), 5),
     **dict.fromkeys(("brier", "accuracy", *BINS), 4),
@@ -36,7 +35,7 @@ def shown_rows(comparison: Comparison, bys: Sequence[By], calibrated: bool, *, a
         parts.append(("calibration", calibration_rows(comparison)))
     if apart or len(parts) == 1:
         return [part for _, part in parts]
-    columns = ("system", "kind", *GROUPS, *SCORES, *BINS, *FACTS)
+    columns = ("system", "kind", "by", "group", *SCORES, *BINS, *FACTS)
     kinds: dict[str, str | None] = {one.system.name: None for one in comparison.lost}
     kinds |= {entry.system.name: entry.kind for entry in comparison.entries}
     rows = []

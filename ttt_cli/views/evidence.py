@@ -224,7 +224,6 @@ def stored_surface(points: Sequence[EvidencePoint]) -> Surface | None:
     return found
 
 
-EVIDENCE: Final = "log_evidence"  # the last row
 _FINE: Final = 1.0  # standard errors below this want more decimals
 
 
@@ -241,7 +240,7 @@ def tuning_rows(tuning: Tuning, meta: RunMeta) -> Rows:
         for one, line in zip(parameters, tuning.correlations.tolist(), strict=True)
     ]
     nothing = [None] * (2 + len(further))
-    rows.append((EVIDENCE, tuning.start_log_evidence, tuning.log_evidence, *nothing))
+    rows.append(("log_evidence", tuning.start_log_evidence, tuning.log_evidence, *nothing))
     columns = ("parameter", "start", "tuned", "standard_error", "bound", *further)
     fine = any((one.standard_error or _FINE) < _FINE for one in parameters)
     decimals = dict.fromkeys(columns[1:4], 4 if fine else 2) | dict.fromkeys(further, 2)

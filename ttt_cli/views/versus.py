@@ -1,8 +1,7 @@
 """Two players against each other: in one game, in a match, and in the games they played."""
 
 import math
-from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from ttt_cli.runs.run import Run
 from ttt_cli.support.errors import LookupFailed
@@ -18,7 +17,6 @@ TAKEN: Final = {
     "joint": "their skills taken together, from the joint posterior",
     "independent": "their skills taken as independent",
 }
-_PLAYED_KEYS: Final = ("played", "wins", "draws", "losses")
 _PLAYED: Final = """
 SELECT sum(weight), sum(weight) FILTER (won > 0), sum(weight) FILTER (won = 0), sum(weight) FILTER (won < 0)
 FROM (SELECT weight, CASE result WHEN '1/2-1/2' THEN 0 WHEN '1-0' THEN 1 ELSE -1 END
@@ -32,8 +30,7 @@ CAUTION: Final = (
 )
 
 
-@dataclass(frozen=True)
-class VersusView:
+class VersusView(NamedTuple):
     """The names of both, the report, and remarks on names, periods and comparability."""
 
     players: tuple[str, str]
@@ -96,7 +93,7 @@ def versus_view(
         )
         for level in _LEVELS:
             facts[f"match_low_{level}"], facts[f"match_high_{level}"] = promised.interval(level / 100)
-    facts |= {key: n or 0 for key, n in zip(_PLAYED_KEYS, played, strict=True)}
+    facts |= {key: n or 0 for key, n in zip(("played", "wins", "draws", "losses"), played, strict=True)}
     decimals = {key: 1 if key.startswith(("mean", "sd", "lead")) else 3 for key in facts}
     title = (f"{first} against {second}", *([TAKEN[how]] if how else []), run_line(run))
     chosen_words = f"{first} in {own['period']}, {second} in {their['period']}: {why}"
