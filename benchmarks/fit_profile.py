@@ -104,11 +104,11 @@ def profile(path: Path, threads: int, period: str) -> str:
 
 
 def fit(path: Path, run: Path, threads: int, period: str) -> None:
-    """`ttt fit` in this process."""
+    """`ttt fit -c ttt` in this process."""
     from ttt_cli.cli.main import run as command
 
     settings = "-s", f"solver.threads={threads}", "-s", f"data.period={period}"
-    code = command(["fit", str(path), "-q", "-o", str(run), *settings])
+    code = command(["fit", str(path), "-q", "-c", "ttt", "-o", str(run), *settings])
     assert code == 0
 
 
