@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, NamedTuple
 
-from pydantic import AliasChoices, Field, ValidationInfo, field_validator
+from pydantic import AliasChoices, AliasGenerator, ConfigDict, Field, ValidationInfo, field_validator
 
 from ttt_cli.config.schema import ConfigSection, key
 from ttt_cli.fitted import Kind
@@ -18,11 +18,26 @@ if TYPE_CHECKING:
 
 
 ESTIMATE: Final = "estimate"
-alias: Final = AliasChoices  # a key and the symbols under which the literature knows it
+SYMBOLS: Final = {  # under which the literature knows the keys
+    "prior_mean": "mu0",
+    "prior_sd": "sigma0",
+    "white_advantage": "gamma",
+    "draw_margin": "epsilon",
+    "draw_margin_drift": "tau_eps",
+    "draw_margin_strength": "kappa",
+    "draw_margin_mean": "nu0",
+    "draw_margin_sd": "varsigma0",
+    "draw_margin_tau": "varsigma",
+    "prior_mean_drift": "tau_m",
+}
 
 
 class Params(ConfigSection):
     """Parameters of a model, frozen; unknown keys are errors."""
+
+    model_config = ConfigDict(
+        alias_generator=AliasGenerator(validation_alias=lambda key: AliasChoices(key, SYMBOLS.get(key, key)))
+    )
 
     @property
     def estimates_advantage(self) -> bool:
@@ -36,31 +51,19 @@ class Params(ConfigSection):
         return given == ("auto", None)
 
 
-def named(*names: str, **rest: Any) -> Any:
-    """Field with a key and the symbols used in the literature."""
-    return Field(validation_alias=alias(*names), **rest)
-
-
-PriorMean = Annotated[
-    float, named("prior_mean", "mu0", description="mean skill at the first appearance, points")
-]
-PriorSd = Annotated[
-    float, named("prior_sd", "sigma0", gt=0, description="sd of skill at the first appearance, points")
-]
+PriorMean = Annotated[float, Field(description="mean skill at the first appearance, points")]
+PriorSd = Annotated[float, Field(gt=0, description="sd of skill at the first appearance, points")]
 Beta = Annotated[float, Field(gt=0, description="sd of one performance around skill, points")]
 Tau = Annotated[
     float,
     Field(ge=0, description="sd of the change of skill over one year, points; tau * sqrt(g) over g years"),
 ]
 CareerYears = Annotated[float, Field(ge=0.01, le=1000.0)]
-WhiteAdvantage = Annotated[
-    float, named("white_advantage", "gamma", description="added to White's performance, points")
-]
+WhiteAdvantage = Annotated[float, Field(description="added to White's performance, points")]
 DrawMargin = Annotated[
     Literal["auto"] | Annotated[float, Field(ge=0)],
     Field(
-        validation_alias=alias("draw_margin", "epsilon"),
-        description="performances that differ by no more are a draw, points; auto: from the share of draws",
+        description="performances that differ by no more are a draw, points; auto: from the share of draws"
     ),
 ]
 DrawProbability = Annotated[
@@ -81,9 +84,7 @@ class PlayParams(Params):
     beta: Beta = 480.0
     tau: Tau = 60.0
     white_advantage: Literal["estimate"] | float = key(
-        0.0,
-        "added to White's performance, points; estimate: what the evidence prefers",
-        validation_alias=alias("white_advantage", "gamma"),
+        0.0, "added to White's performance, points; estimate: what the evidence prefers"
     )
 
     growth: float = key(0.0, "rise of skill after the first period, in the end, points", ge=0)
@@ -129,14 +130,12 @@ class DrawsMove(Params):
         "sd of the change of the draw margin's logarithm from year to year; 0: one margin for all years",
         ge=0,
         le=2,
-        validation_alias=alias("draw_margin_drift", "tau_eps"),
     )
     draw_margin_strength: float = key(
         0.0,
         "rise of the draw margin's logarithm with 400 points of both players above the year's level",
         ge=-2,
         le=2,
-        validation_alias=alias("draw_margin_strength", "kappa"),
     )
 
 
@@ -144,10 +143,7 @@ class NewcomersMove(Params):
     """The mean skill of newcomers follows the year."""
 
     prior_mean_drift: float = key(
-        0.0,
-        "sd of the change of newcomers' mean skill over one year, points; 0: the same in all years",
-        ge=0,
-        validation_alias=alias("prior_mean_drift", "tau_m"),
+        0.0, "sd of the change of newcomers' mean skill over one year, points; 0: the same in all years", ge=0
     )
 
     @field_validator("prior_mean_drift")
@@ -163,8 +159,7 @@ MOST_MARGIN: Final = 4_000.0  # Elo points: at 2,520 one game in a million betwe
 LogisticMargin = Annotated[
     Literal["auto"] | Annotated[float, Field(ge=0, le=MOST_MARGIN)],
     Field(
-        validation_alias=alias("draw_margin", "epsilon"),
-        description="draws are as frequent as this margin makes them, Elo points; auto: from the share of draws",
+        description="draws are as frequent as this margin makes them, Elo points; auto: from the share of draws"
     ),
 ]
 EloAdvantage = Annotated[

@@ -5,12 +5,13 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 import numpy as np
+from pydantic import AliasChoices
 
 from ttt_cli.config.schema import key
 from ttt_cli.fitted import Bridge, Filter, Fit, Nodes, Walk
 from ttt_cli.inference import filters as ratings
 from ttt_cli.inference.filters import filter_games, one_pass
-from ttt_cli.inference.params import Traits, alias
+from ttt_cli.inference.params import Traits
 from ttt_cli.inference.prior import RandomWalk
 from ttt_cli.kernels.elo import Beliefs
 from ttt_cli.support.arrays import Array
@@ -28,7 +29,7 @@ class Params(ratings.DeviationParams):
         40.0,
         "growth of the deviation over one idle year, points; tau * sqrt(g) over g years",
         ge=0,
-        validation_alias=alias("tau", "c"),
+        validation_alias=AliasChoices("tau", "c"),
     )
     smooth: bool = key(False, "whether a pass back in time lets later games speak about earlier ratings")
 

@@ -16,7 +16,7 @@ from ttt_cli.inference.ep.inference import Inference
 from ttt_cli.inference.ep.through_time import ThroughTime, ThroughTimeParams
 from ttt_cli.inference.joint import JointInference
 from ttt_cli.inference.outcome import normal_unit, normal_unit_growth, typical_margin
-from ttt_cli.inference.params import CAREER, DRIFT, MOVING_MARGINS, OWN_MARGINS, PLAY, Traits, alias
+from ttt_cli.inference.params import CAREER, DRIFT, MOVING_MARGINS, OWN_MARGINS, PLAY, Traits
 from ttt_cli.inference.prior import RandomWalk
 from ttt_cli.inference.solver import Given
 from ttt_cli.timeline import Timeline
@@ -39,22 +39,13 @@ class Params(ThroughTimeParams):
     """Parameters of TTT-D."""
 
     draw_margin_mean: float | None = key(
-        None,
-        "mean draw margin at the first appearance, points; null: 0.55 * beta",
-        gt=0,
-        validation_alias=alias("draw_margin_mean", "nu0"),
+        None, "mean draw margin at the first appearance, points; null: 0.55 * beta", gt=0
     )
     draw_margin_sd: float | None = key(
-        None,
-        "sd of the draw margin at the first appearance, points; null: beta / 6",
-        gt=0,
-        validation_alias=alias("draw_margin_sd", "varsigma0"),
+        None, "sd of the draw margin at the first appearance, points; null: beta / 6", gt=0
     )
     draw_margin_tau: float | None = key(
-        None,
-        "sd of the change of the draw margin over one year, points; null: 0.1 * beta / 6",
-        ge=0,
-        validation_alias=alias("draw_margin_tau", "varsigma"),
+        None, "sd of the change of the draw margin over one year, points; null: 0.1 * beta / 6", ge=0
     )
 
     def resolved(self) -> Params:
