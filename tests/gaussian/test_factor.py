@@ -43,7 +43,7 @@ def check(given, dense):
     assert found.covariances(first, second) == pytest.approx(inverse[first, second], abs=1e-10 * scale)
     b = np.arange(len(dense)) - 3.0
     assert found.solve(b) == pytest.approx(inverse @ b, abs=1e-9 * scale * max(1, np.abs(b).sum()))
-    root = found.coloured(np.eye(len(dense)))
+    root = found.solve(np.eye(len(dense)), forward=False)
     assert root @ root.T == pytest.approx(inverse, abs=1e-9 * scale)
     once = Factor(Pattern(first, second, len(dense)), -given[2], given[3], once=True)
     assert once.variances == pytest.approx(found.variances, rel=1e-12)

@@ -213,17 +213,16 @@ class Factor:
         self.log_determinant = 2.0 * float(np.log(self._panels[pattern.diagonal]).sum())
 
     def solve(self, b: Array, *, forward: bool = True) -> Array:
-        """A^-1 b for b of shape (n,) or (n, columns); without `forward` L^-T b."""
+        """A^-1 b for b of shape (n,) or (n, columns).
+
+        Without `forward` L^-T b, which has covariance A^-1 where b is standard normal.
+        """
         place = self._pattern.place
         x = np.empty((len(b), 1) if b.ndim == 1 else b.shape)
         x[place] = b.reshape(x.shape)
         with _one_thread():
             kernels.solve(_blas()[0], self._pattern.tree, self._panels, x, forward)
         return x[place].reshape(b.shape)
-
-    def coloured(self, z: Array) -> Array:
-        """L^-T z: has covariance A^-1 where z, (n,) or (n, samples), is standard normal."""
-        return self.solve(z, forward=False)
 
     @property
     def variances(self) -> Array:

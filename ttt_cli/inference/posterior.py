@@ -200,8 +200,9 @@ def sampled_histories(
     alone = np.append(alone, of_years) + (known**2).sum(axis=0)
     alone_shared = alone_shared + np.einsum("ki,ki->i", known[:, nodes], known[:, previous])
     moved, moved_shared = np.zeros(len(alone)), np.zeros(len(previous))
-    for x in _side_by_side(inference, _by_sample, _samples(inference, samples)):
-        u = x - (waves @ x[len(previous) :]) @ known
+    for x, solved in _solved(inference, _samples(inference, samples)):
+        u = _by_others(inference, x + solved)
+        u -= (waves @ u[len(previous) :]) @ known
         moved += u * u
         moved_shared += u[nodes] * u[previous]
     found, shared = alone + moved / samples, alone_shared + moved_shared / samples
@@ -209,7 +210,7 @@ def sampled_histories(
     vague = np.argsort(-share, kind="stable")[:samples]
     vague = vague[share[vague] > SAMPLED]
     share[vague] = 0.0
-    for node, column in zip(vague, _side_by_side(inference, _column, iter(vague)), strict=True):
+    for node, column in _solved(inference, ((node, np.eye(1, len(previous), node)[0]) for node in vague)):
         found[node], shared[node] = column[node], column[previous[node]]
     shared[previous < 0] = 0.0
     error = np.sqrt(np.mean(share**2) / (2.0 * samples))
@@ -228,19 +229,6 @@ def _by_others(inference: Inference, x: Array) -> Array:
     """Conditional means: of variables given other players, and of newcomers' means given all skills."""
     u = inference.slice.conditional_means(x, inference.newcomers)
     return np.append(u, inference.newcomers.by_skills(x)) if inference.newcomers else u
-
-
-def _by_sample(inference: Inference, sample: tuple[Array, Array]) -> Array:
-    """Conditional means at a sample of the joint Gaussian."""
-    x, right = sample
-    return _by_others(inference, x + inference.solve_joint(right, EXACT))
-
-
-def _column(inference: Inference, node: int) -> Array:
-    """A column of the covariance matrix of all variables."""
-    unit = np.zeros(len(inference.chains.previous))
-    unit[node] = 1.0
-    return inference.solve_joint(unit, EXACT)
 
 
 def _waves(inference: Inference) -> tuple[Array, Array]:
@@ -279,20 +267,21 @@ def _samples(inference: Inference, samples: int) -> Iterator[tuple[Array, Array]
         yield x, right
 
 
-def _side_by_side(
-    inference: Inference, task: Callable[[Inference, Item], Array], items: Iterator[Item]
-) -> Iterator[Array]:
-    """Yield the results of a task for each item: one in each thread, while the next items are computed."""
+def _solved(inference: Inference, items: Iterator[tuple[Item, Array]]) -> Iterator[tuple[Item, Array]]:
+    """Yield each item with A^-1 b of its b: one is solved in each thread, while the next are computed."""
     each = [inference.beside() for _ in range(min(inference.threads, MOST))]
 
-    def drawn() -> list[Item]:
+    def drawn() -> list[tuple[Item, Array]]:
         return [*islice(items, len(each))]
+
+    def solve(solver: Inference, item: tuple[Item, Array]) -> tuple[Item, Array]:
+        return item[0], solver.solve_joint(item[1], EXACT)
 
     with ThreadPoolExecutor(1 + len(each)) as threads:
         coming = threads.submit(drawn)
         while batch := coming.result():
             coming = threads.submit(drawn)
-            yield from threads.map(task, each, batch)
+            yield from threads.map(solve, each, batch)
 
 
 def solved_deviations(inference: Inference, contrasts: Array) -> Array:
@@ -300,7 +289,7 @@ def solved_deviations(inference: Inference, contrasts: Array) -> Array:
     weights = np.zeros((len(inference.chains.previous), contrasts.shape[1]))
     weights[: len(contrasts)] = contrasts
     inference.factor_joint()
-    return np.sqrt([c @ inference.solve_joint(c, EXACT) for c in weights.T])
+    return np.sqrt([c @ x for c, x in _solved(inference, zip(weights.T, weights.T, strict=True))])
 
 
 LEAST_PLAYERS: Final = 5  # players of a reported group

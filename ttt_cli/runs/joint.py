@@ -200,7 +200,7 @@ class JointSkills:
         found = np.empty((n, len(points.node)))
         for begin in range(0, n, AT_ONCE):
             z = rng.standard_normal((min(AT_ONCE, n - begin), len(self._a.diagonal)))
-            found[begin : begin + AT_ONCE] = self._at(points, self._factor.coloured(z.T)).T
+            found[begin : begin + AT_ONCE] = self._at(points, self._factor.solve(z.T, forward=False)).T
         moved = np.flatnonzero(self._own_noise(points, points))
         for node in np.unique(points.node[moved]):
             part = moved[points.node[moved] == node]
