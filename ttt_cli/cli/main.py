@@ -202,9 +202,7 @@ def _failed(error: Exception, args: Sequence[str]) -> int:
                 say("".join(traceback.format_exception(error)).rstrip(), level=QUIET)
             code, first = 1, str(error).partition("\n")[0]
             message = f"ttt: unexpected {type(error).__name__}: {first}"
-            if (
-                isinstance(error, OSError) and error.filename is not None
-            ):  # a file went away, its name is too long
+            if isinstance(error, OSError) and error.filename is not None:  # gone, or too long a name
                 code, message = RunError.exit_code, f"{error.filename}: {error.strerror}"
     say(message, *([f"hint: {advice}"] if advice else []), level=QUIET)
     return code

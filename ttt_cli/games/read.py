@@ -83,7 +83,7 @@ def _by_year(rows: Places, year: NDArray[np.int16]) -> tuple[Places, Ids, Places
     """The rows in order of their years, the years, and the place of the first row of each."""
     order = np.argsort(year, kind="stable")
     rows, year = rows[order], year[order]
-    first = np.flatnonzero(np.append(np.ones(len(year[:1]), np.bool_), year[1:] != year[:-1]))
+    first = np.flatnonzero(np.diff(year, prepend=-1))
     return rows, year[first].astype(np.int32), first
 
 

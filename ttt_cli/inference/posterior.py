@@ -178,9 +178,8 @@ def _links_of(inference: Inference, chains: Chains, link: Array, positivity: Arr
 
 SAMPLES: Final = 100
 SEED: Final = 20070
-EXACT: Final = (
-    5e-3  # of samples and solutions, in the energy norm; 1e-2 gives sds of weak ties with 3 % error
-)
+# Of samples and solutions, in the energy norm; 1e-2 gives sds of weak ties with 3 % error.
+EXACT: Final = 5e-3
 CLOSE: Final = 1e-6  # the same of waves of newcomers' mean
 WAVES: Final = 30  # such waves
 STILL: Final = 1e-10  # of the largest variance of a wave: smaller ones are rounding

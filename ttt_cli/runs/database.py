@@ -53,8 +53,8 @@ LABELS: Final[Mapping[Period, str]] = MappingProxyType(
 RANGES: Final[Mapping[Period, tuple[int, int]]] = {  # numbers of the periods of 0001-01-01 and 9999-12-31
     period: (number_of(date.min, period), number_of(date.max, period)) for period in LABELS
 }
-# SQL type of each kind of column, and the range of its values, or of the bytes of texts. A name stands for the first
-# or the last period, or the last row of a table.
+Limits = Mapping[float | str, int]  # by name: the first and the last period, and the last row of each table
+# SQL type of each kind of column, and the range of its values, or of the bytes of texts: numbers, or names of limits
 _KINDS: Final[Mapping[str, tuple[str, float | str, float | str]]] = {
     "TEXT": ("VARCHAR", 0, LONGEST_NAME),
     "KEY": ("VARCHAR PRIMARY KEY", 2, LONGEST_NAME),
@@ -493,12 +493,10 @@ def check_numbers(
         for table, columns in tables(catalog.chains, period, whole=True).items()
         if table in catalog.tables and table != "meta"
     }
-    counted = ", ".join(f"(SELECT count(*) FROM {_RUN}.{table})" for table in held)
     ends = "coalesce(min(period_number), 0), coalesce(max(period_number), -1)"
-    query = f"SELECT {ends}, {counted} FROM {_RUN}.periods"
-    first, last, *counts = connection.execute(query).fetchone() or ()
-    limits: dict[float | str, int] = {"first": first, "last": last}
-    limits |= {table: count - 1 for table, count in zip(held, counts, strict=True)}
+    last_rows = ", ".join(f"(SELECT count(*) - 1 FROM {_RUN}.{table})" for table in held)
+    found = connection.execute(f"SELECT {ends}, {last_rows} FROM {_RUN}.periods").fetchone()
+    limits: Limits = dict(zip(("first", "last", *held), found or (), strict=True))
     bridged = " AND ".join(
         f"({sd} IS NULL OR ({sd}_rise IS NOT NULL AND {sd}_bend IS NOT NULL))"
         for _, sd in map(chain_columns, catalog.chains)
@@ -514,13 +512,9 @@ def check_numbers(
 
 
 def _obeys(
-    connection: DuckDBPyConnection,
-    table: str,
-    columns: Sequence[Column],
-    rule: str,
-    limits: Mapping[float | str, int],
+    connection: DuckDBPyConnection, table: str, columns: Sequence[Column], rule: str, limits: Limits
 ) -> bool:
-    """Whether a table obeys a rule, and its values are in the ranges of their columns; `limits`: ends with a name."""
+    """Whether a table obeys a rule, and its values are in the ranges of their columns."""
     values = [
         f'strlen("{column.name}")' if column.type.startswith("VARCHAR") else f'"{column.name}"'
         for column in columns
