@@ -54,7 +54,7 @@ def log_weights(
     """Of so many samples at once, (AT_ONCE,)."""
     factor, b = posterior.factor()
     z = rng.standard_normal((timeline.n_nodes, AT_ONCE))
-    x = factor.solve(b)[:, None] + factor.coloured(z)
+    x = factor.solve(b)[:, None] + factor.solve(z, forward=False)
     first = timeline.previous < 0
     precision = 1.0 / np.where(first, params["prior_sd"] ** 2, params["tau"] ** 2 * timeline.gap_years)
     step = x - np.where(first[:, None], 0.0, x[timeline.previous])
