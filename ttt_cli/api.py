@@ -89,7 +89,8 @@ def fit(
         if output is not None:
             check_destination(output)
         if not isinstance(games, Games):
-            data, solver = resolved.config.data, resolved.config.solver
+            data = resolved.config.data
+            solver = resolved.config.solver
             with games_for([games], data, solver, progress=progress) as found:
                 return fit(found, resolved, output=output, start=start, progress=progress)
         if not len(games):
@@ -175,7 +176,9 @@ def _fitted(
     from ttt_cli.inference.ep.places import fit_place
     from ttt_cli.inference.posterior import level_notes
 
-    data, solver, model = resolved.config.data, resolved.config.solver, resolved.model
+    data = resolved.config.data
+    solver = resolved.config.solver
+    model = resolved.model
     if resolved.config.model.name == "ttt":
         from ttt_cli.warm import DEFAULT, FEW, warm
 
@@ -208,14 +211,19 @@ class _Sweeps:
     """Reports sweeps as a fraction, on a log scale from the first error estimate to `tol`; `share` is that so far."""
 
     def __init__(self, bar: Bar, tol: float) -> None:
-        self._bar, self._tol, self._first, self.share = bar, tol, math.nan, 0.0
+        self._bar = bar
+        self._tol = tol
+        self._first = math.nan
+        self.share = 0.0
 
     def __call__(self, sweep: int, change: float, remaining: float) -> None:
         if math.isnan(self._first) and math.isfinite(remaining):
             self._first = remaining
-        note, reached = f"sweep {sweep}, change {change:.2g}, error {remaining:.2g}", self.share
+        note = f"sweep {sweep}, change {change:.2g}, error {remaining:.2g}"
+        reached = self.share
         if remaining <= self._tol:
-            note, reached = f"{note}: converged; computing uncertainties", _OF_SWEEPS
+            note = f"{note}: converged; computing uncertainties"
+            reached = _OF_SWEEPS
         elif self._tol < self._first and math.isfinite(remaining):
             reached = _OF_SWEEPS * math.log(self._first / remaining) / math.log(self._first / self._tol)
         share = max(self.share, reached)

@@ -343,7 +343,8 @@ def work_on(client: Client, worker: Worker[Any, Any], chains: Iterable[Sequence[
             elif found[0] == chain.done:  # else another worker sent it already
                 position, outcome = found
                 if not isinstance(outcome, StepReport):
-                    chain.done, chain.deaths = position + 1, 0
+                    chain.done = position + 1
+                    chain.deaths = 0
                     if isinstance(outcome, Exception) or chain.done == len(chain.items):
                         del left[key]
                         tasks.pop(key).cancel(force=True)
@@ -407,8 +408,11 @@ def run_chain(order: bytes, content: bytes, version: str) -> bytes:
 
     if version != VERSION:
         raise SetupError(f"it has ttt {VERSION} instead of {version}")
-    host, here, items = get_worker(), pickle.loads(content), pickle.loads(order)
-    key, position = str(host.get_current_task()), 0
+    host = get_worker()
+    here = pickle.loads(content)
+    items = pickle.loads(order)
+    key = str(host.get_current_task())
+    position = 0
 
     def send(outcome: object) -> None:
         """Wait until the scheduler has it: what is done is not lost with this process."""

@@ -52,7 +52,8 @@ def drift_after(drift: float | Array, nodes: Nodes) -> float | Array:
 
 def bridge_of_walk(sd: Array, later_sd: Array, covariance: Array, walked: Array) -> tuple[Array, Array]:
     """`rise` and `bend` of the variance of a walk between two uncertain ends."""
-    before, after = sd**2, later_sd**2
+    before = sd**2
+    after = later_sd**2
     return walked - 2.0 * (before - covariance), before + after - 2.0 * covariance - walked
 
 
@@ -256,17 +257,21 @@ def spans(timeline: Timeline, fit: Fit, nodes: Places) -> dict[str, Array]:
     (`bridge_columns`).
     """
     following = timeline.next[nodes]
-    begin, last = timeline.node_period[nodes], following < 0
+    begin = timeline.node_period[nodes]
+    last = following < 0
     until = np.where(last, np.nan, timeline.node_period[following])
-    bridged, ended = np.flatnonzero(~last & (until > begin + 1)), np.flatnonzero(last)
-    earlier, later = nodes[bridged], following[bridged]
+    bridged = np.flatnonzero(~last & (until > begin + 1))
+    ended = np.flatnonzero(last)
+    earlier = nodes[bridged]
+    later = following[bridged]
     steps = STEPS_PER_YEAR[timeline.period]
     starts: dict[str, Array] = {}
     changes: dict[str, Array] = {}
     for name, chain in fit.chains.items():
         for column, values in zip(chain_columns(name), (chain.mean, chain.sd), strict=True):
             starts[column] = values[nodes]
-        names, year = bridge_columns(name), chain.onward(nodes[ended])
+        names = bridge_columns(name)
+        year = chain.onward(nodes[ended])
         still = 0.0, np.nan, 0.0, 0.0, year.most, year.prior, *STEADY
         for column, value in zip(names, still, strict=True):
             changes[column] = np.full(len(nodes), value)

@@ -64,10 +64,14 @@ class Text:
     def __pow__(self, power: float) -> Text:
         return Text(f"pow({self}, {power})")
 
-    __add__, __radd__ = _infix("({} + {})"), _infix("({1} + {0})")
-    __sub__, __rsub__ = _infix("({} - {})"), _infix("({1} - {0})")
-    __mul__, __rmul__ = _infix("({} * {})"), _infix("({1} * {0})")
-    __truediv__, __rtruediv__ = _infix("({} / {})"), _infix("({1} / {0})")
+    __add__ = _infix("({} + {})")
+    __radd__ = _infix("({1} + {0})")
+    __sub__ = _infix("({} - {})")
+    __rsub__ = _infix("({1} - {0})")
+    __mul__ = _infix("({} * {})")
+    __rmul__ = _infix("({1} * {0})")
+    __truediv__ = _infix("({} / {})")
+    __rtruediv__ = _infix("({1} / {0})")
 
 
 def _in_language(**templates: str) -> Operations:

@@ -105,7 +105,8 @@ def numbers_within(text: str, period: Period, known: Iterable[str] = ()) -> tupl
         hint = f"use {label(number_of(middle, period), period)}, which contains it"
         raise LookupFailed(f"the run is by the {period}: {text} is shorter", hint=hint)
     if period == "week":  # a week belongs to the month and the year of its Thursday
-        first, last = first + timedelta((3 - first.weekday()) % 7), last - timedelta((last.weekday() - 3) % 7)
+        first = first + timedelta((3 - first.weekday()) % 7)
+        last = last - timedelta((last.weekday() - 3) % 7)
     return number_of(first, period), number_of(last, period)
 
 
@@ -124,5 +125,6 @@ def _days(text: str) -> tuple[Period, date, date]:
         return "week", monday, monday + timedelta(6)
     is_quarter = parts[0].startswith("Q")
     last = 3 * int(parts[0][1:]) if is_quarter else int(parts[0])
-    first, end = last - 2 * is_quarter, monthrange(int(year), last)[1]
+    first = last - 2 * is_quarter
+    end = monthrange(int(year), last)[1]
     return "quarter" if is_quarter else "month", date(int(year), first, 1), date(int(year), last, end)

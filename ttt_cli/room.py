@@ -51,7 +51,8 @@ class Kept:
     """An array in its own file, removed with this object."""
 
     def __init__(self, file: Path, array: NDArray[Any]) -> None:
-        self._file, self._length = file, len(array)
+        self._file = file
+        self._length = len(array)
         finalize(self, file.unlink, missing_ok=True)
         np.save(file, array)
 
@@ -67,7 +68,8 @@ class FileRoom(Room):
     """Arrays in files of a folder, initially zero; a file exists as long as its array."""
 
     def __init__(self, folder: Path, rows: int | None = None) -> None:
-        self.rows, self.folder = rows or AT_ONCE, folder
+        self.rows = rows or AT_ONCE
+        self.folder = folder
         self._files: WeakSet[mmap.mmap] = WeakSet()
 
     def __reduce__(self) -> tuple[Any, ...]:

@@ -99,7 +99,8 @@ class Timeline:
 
     def until(self, step: int) -> "Timeline":
         """The timeline before the period at index `step`; its nodes and games are the first of these."""
-        nodes, games = int(self.node_start[step]), int(self.game_start[step])
+        nodes = int(self.node_start[step])
+        games = int(self.game_start[step])
         following = np.where(self.next[:nodes] < nodes, self.next[:nodes], -1).astype(np.int32)
         following.flags.writeable = False
         return replace(
@@ -141,12 +142,14 @@ def build_timeline(games: Games, period: Period = "year", colours: Colours = "kn
     days = _starts(games.date)
     number = period_of(games.date[days], period)
     first = _starts(number)
-    periods, game_start = number[first], np.append(days[first], len(games))
+    periods = number[first]
+    game_start = np.append(days[first], len(games))
     room.let_go()
     cuts = _starts(game_start[:-1] // (room.rows or max(len(games), 1))).tolist()
     parts = list(pairwise([*cuts, len(periods)]))  # periods with about as many games as may be in memory
     node_start, node_player = _nodes(games, game_start, parts)
-    nodes, kinds = len(node_player), (np.int32, np.int32, np.float64, np.int32, np.int32, np.float64)
+    nodes = len(node_player)
+    kinds = (np.int32, np.int32, np.float64, np.int32, np.int32, np.float64)
     laid = Nodes._make(
         room.empty(f"node-{name}", (nodes,), kind) for name, kind in zip(Nodes._fields, kinds, strict=True)
     )
@@ -182,10 +185,12 @@ def _nodes(games: Games, game_start: Places, parts: list[tuple[int, int]]) -> tu
     """Start of each period's nodes, with the end, and the player of each node."""
     from ttt_cli.kernels.layout import find_nodes, sort_nodes
 
-    node_start, players = np.zeros(len(game_start), np.int64), len(games.players)
+    node_start = np.zeros(len(game_start), np.int64)
+    players = len(games.players)
     found: list[Ids] = []
     for begin, end in parts:
-        start, here = np.empty(end - begin + 1, np.int64), game_start[begin : end + 1]
+        start = np.empty(end - begin + 1, np.int64)
+        here = game_start[begin : end + 1]
         rough = np.empty(2 * int(here[-1] - here[0]), np.int32)
         find_nodes(here, games.white, games.black, np.full(players, -1, np.int32), start, rough)
         count = int(start[-1])
@@ -202,7 +207,8 @@ def _sides(games: Games, colours: Colours) -> tuple[NDArray[np.int8], tuple[str,
     unknown: Mask | bool = colours == "unknown"
     notes: tuple[str, ...] = ()
     if colours == "auto" and games.winner_first:
-        unknown, notes = True, (_COLOURS_UNKNOWN,)
+        unknown = True
+        notes = (_COLOURS_UNKNOWN,)
     elif colours == "auto":
         named = [problem.file for problem in games.report.problems if problem.reason == WINNER_FIRST]
         numbers = [number for number, file in enumerate(games.report.files) if file.path in named]

@@ -42,7 +42,8 @@ SELECT * EXCLUDE (player, games) REPLACE (coalesce("until", period_number + 1) A
 def update_config(run: Run, overrides: Sequence[str] = ()) -> Resolved:
     """The config of a run with overrides, for further games. Raises ConfigError where the old games would be others."""
     document = override(Document(values=run.meta.config), overrides)
-    why, hint = "cannot change for the games of a run", "fit all files together with `ttt fit`"
+    why = "cannot change for the games of a run"
+    hint = "fit all files together with `ttt fit`"
 
     def may_change(path: KeyPath) -> bool:
         if path[0] == "data":
@@ -83,13 +84,15 @@ def extend_games(old: Games, new: Games, data: DataConfig = _DEFAULT) -> Extende
     repeat old ones if day, players, colours, result and weight are equal; `data.filter.dedupe` drops them. Raises
     DataError when the alias file cannot be used.
     """
-    before, now = old.report.aliases, new.report.aliases
+    before = old.report.aliases
+    now = new.report.aliases
     changed = bool(before and now and before.path == now.path and before.digest != now.digest)
     columns: dict[str, Any] = {
         name: np.concatenate([getattr(old, name), getattr(new, name)]) for name in GAME_COLUMNS
     }
     columns |= {name: joined(getattr(old, name), getattr(new, name)) for name in TEXT_COLUMNS}
-    is_new, n_old_files = np.arange(len(columns["date"])) >= len(old), len(old.report.files)
+    is_new = np.arange(len(columns["date"])) >= len(old)
+    n_old_files = len(old.report.files)
     columns["source_file"][is_new] += n_old_files
 
     dictionary = NameDictionary(clean=True)
@@ -117,7 +120,8 @@ def extend_games(old: Games, new: Games, data: DataConfig = _DEFAULT) -> Extende
     _, first = np.unique(record[alone], return_index=True)
     for row in np.flatnonzero(alone)[first].tolist():
         if of_files[row]:
-            path, player = files[columns["source_file"][row]].path, who.players[columns["white"][row]]
+            path = files[columns["source_file"][row]].path
+            player = who.players[columns["white"][row]]
             line = int(columns["source_line"][row])
             problems[int(is_new[row])].append(Problem(path, line, SAME_PLAYER, player, DROPPED))
     for rows, reason, key in (
@@ -205,13 +209,16 @@ def start_from(run: Run, timeline: Timeline) -> Fit:
 
     Periods outside the run take the player's nearest; players unknown to the run have NaN.
     """
-    spans, meta = run.arrays(_SPANS), run.meta
-    begin, until = spans["period_number"], spans["until"]
+    spans = run.arrays(_SPANS)
+    meta = run.meta
+    begin = spans["period_number"]
+    until = spans["until"]
     _, players = run.select(_PLAYERS)
     place = {player: at for at, (player, _) in enumerate(players)}
     of_node = np.array([place.get(player, -1) for player in timeline.players], np.int64)[timeline.node_player]
     known = np.flatnonzero(of_node >= 0)
-    player, number = of_node[known], timeline.node_period[known].astype(np.int64)
+    player = of_node[known]
+    number = timeline.node_period[known].astype(np.int64)
     if timeline.period != meta.period:  # the period of the run around the middle
         days = (year_of(number + 0.5, timeline.period) - 1970.0) * DAYS_PER_YEAR
         number = period_of(days.astype(np.int32), cast(Period, meta.period)).astype(np.int64)

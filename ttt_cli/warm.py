@@ -43,7 +43,8 @@ def every_kernel() -> tuple[Chain, ...]:
 
 def warm(chains: Sequence[Chain], progress: Progress, *, jobs: int | None = None, least: int = 1) -> int:
     """Compile the missing ones of some kernels, if there are at least `least`; returns their number."""
-    missing, count = [], 0
+    missing = []
+    count = 0
     for chain in chains:
         absent = []
         for module, names in chain.items():

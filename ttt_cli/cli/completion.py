@@ -32,7 +32,8 @@ if TYPE_CHECKING:
     from ttt_cli.runs.run import Run
 
 Items = Iterable["CompletionItem[Any]"]
-KEY, NAME = "key", "name"
+KEY = "key"
+NAME = "name"
 _MOST: Final = 50
 _PLAYERS: Final = """
 SELECT player, games FROM players WHERE starts_with(folded, $1) OR contains(' ' || folded, ' ' || $1)

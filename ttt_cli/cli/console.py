@@ -111,7 +111,9 @@ _OUTPUTS: Final = "out output suggest plot truth tuned_to place"  # parameters t
 SHOWN_ROWS: Final = 1000
 _FOLDED_WIDTH: Final = 12  # a text column may be folded to this before a column is left out
 _GAP: Final = 2
-QUIET, NORMAL, VERBOSE = -1, 0, 1
+QUIET = -1
+NORMAL = 0
+VERBOSE = 1
 
 
 @dataclass
@@ -305,7 +307,8 @@ def print_table(rows: Rows, stream: TextIO) -> list[str]:
             cells = format_column(values, rows.decimals.get(name))
             columns.append((name, cells, numeric and bool(known)))
     if rows.single:
-        names, values = [name for name, *_ in columns], [cells[0] for _, cells, _ in columns]
+        names = [name for name, *_ in columns]
+        values = [cells[0] for _, cells, _ in columns]
         columns = [("", names, False), ("", values, False)]
     widths = [max(map(cell_len, [name, *cells])) for name, cells, _ in columns]
     least = [
@@ -321,7 +324,8 @@ def print_table(rows: Rows, stream: TextIO) -> list[str]:
         kept = max(sum(end - _GAP <= console.width for end in ends), 2)
         if omitted := [name for name, *_ in columns[kept:]]:
             remarks.append(f"too narrow for {', '.join(omitted)}")
-        columns, least = columns[:kept], least[:kept]
+        columns = columns[:kept]
+        least = least[:kept]
     if len(records) > len(shown):
         remarks.append(f"only the first {SHOWN_ROWS:,} rows are shown; -f csv, -o FILE or a pipe gives all")
     for number, line in enumerate(rows.title):

@@ -94,7 +94,8 @@ def surface_map(surface: Surface) -> Table | None:
 
     if len(surface.keys) != 2:
         return None
-    (down, across), (rows, columns) = surface.keys, surface.ticks
+    (down, across) = surface.keys
+    (rows, columns) = surface.ticks
     title = f"Nats below {surface.points[surface.best].log_evidence:.3f}"
     table = Table(box=None, padding=0, title=title, title_justify="left", title_style="bold")
     for name in (f"{down} \\ {across} ", *(f"{column:g} " for column in columns)):

@@ -173,36 +173,40 @@ def _failed(error: Exception, args: Sequence[str]) -> int:
         case BrokenPipeError():
             return BROKEN_PIPE
         case click.exceptions.NoArgsIsHelpError():
-            code, advice, message = error.exit_code, None, error.format_message()
+            code = error.exit_code
+            advice = None
+            message = error.format_message()
         case click.ClickException():
             from ttt_cli.cli.usage import explained
 
             path = f"ttt {args[0]}" if args and args[0] in COMMANDS else "ttt"
             if isinstance(error, click.UsageError) and error.ctx is not None:
                 path = error.ctx.command_path
-            code, (wrong, advice) = error.exit_code, explained(error, path, args, [*COMMANDS])
+            code = error.exit_code
+            (wrong, advice) = explained(error, path, args, [*COMMANDS])
             wrong = " ".join(wrong.rstrip(".").split())
             message = f"{path}: {wrong[:1].lower()}{wrong[1:]}"
         case OSError() if error.filename is None and error.errno in streams.UNWRITABLE:
             streams.give_up(sys.stdout)
-            code, advice = OutputError.exit_code, None
+            code = OutputError.exit_code
+            advice = None
             message = f"ttt: output cannot be written: {error.strerror}"
         case TttError():
             from ttt_cli.cli.usage import misplaced
 
             report_run()
-            code, advice = (
-                error.exit_code,
-                misplaced(args[0] if args else "", args, [*COMMANDS]) or error.hint,
-            )
+            code = error.exit_code
+            advice = misplaced(args[0] if args else "", args, [*COMMANDS]) or error.hint
             name = voice.run_name if isinstance(error, LookupFailed) else ""
             message = str(error) if error.where else f"{name or 'ttt'}: {error}"
         case _:
             if voice.level >= VERBOSE or os.environ.get("TTT_DEBUG"):
                 say("".join(traceback.format_exception(error)).rstrip(), level=QUIET)
-            code, first = 1, str(error).partition("\n")[0]
+            code = 1
+            first = str(error).partition("\n")[0]
             message = f"ttt: unexpected {type(error).__name__}: {first}"
             if isinstance(error, OSError) and error.filename is not None:  # gone, or too long a name
-                code, message = RunError.exit_code, f"{error.filename}: {error.strerror}"
+                code = RunError.exit_code
+                message = f"{error.filename}: {error.strerror}"
     say(message, *([f"hint: {advice}"] if advice else []), level=QUIET)
     return code

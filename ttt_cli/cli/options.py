@@ -115,7 +115,10 @@ class RunQuery:
     """The run that a command reads, and the destination and format of its output."""
 
     def __init__(self, run: str | None, scale: tuple[str, ...], fmt: str | None, out: str) -> None:
-        self.run, self._scale, self.fmt, self.out = run, scale, fmt, out
+        self.run = run
+        self._scale = scale
+        self.fmt = fmt
+        self.out = out
         check_place(out)
         self.titled = (fmt or default_format(out)) == "table" and out == "-"
 

@@ -74,7 +74,8 @@ def command(
     in most periods. The limits on eligible players are those of `ttt top`. Thin lines are periods without
     games; dashed lines are draw margins of TTT-D.
     """
-    dotted, curves = other or published, kind == "skills"
+    dotted = other or published
+    curves = kind == "skills"
     options.refuse(
         ("--by dominance goes with --kind skills, and not with --with or --beside",
          by != "mean" and (not curves or dotted)),

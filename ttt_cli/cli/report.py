@@ -9,7 +9,8 @@ from ttt_cli.cli import options
 from ttt_cli.cli.console import check_place, progress, say, write
 from ttt_cli.support.errors import RunError
 
-_PAGE, _FIGURES = (".html", ".htm"), (".pdf", ".png", ".svg")
+_PAGE = (".html", ".htm")
+_FIGURES = (".pdf", ".png", ".svg")
 
 
 @click.command("report")

@@ -64,7 +64,8 @@ def command(
         ("--seed goes with rankings and --leaders", peaks and seed is not None),
         (f"--by {by} goes with rankings and --peak", by != "mean" and (leaders or years)),
     )
-    sampled, some = rankings.SEED if seed is None else seed, number or None
+    sampled = rankings.SEED if seed is None else seed
+    some = number or None
     with query.open() as run:
         chosen = rankings.eligible(run, **limits)
         if leaders:

@@ -16,7 +16,8 @@ def explained(
     error: click.ClickException, path: str, args: Sequence[str], commands: Sequence[str]
 ) -> tuple[str, str]:
     """What is wrong, and what to do instead; `path` is that of the command, `ttt top`."""
-    message, more = error.format_message(), f"`{path} --help` shows all options"
+    message = error.format_message()
+    more = f"`{path} --help` shows all options"
     command = path.removeprefix("ttt").strip()
     if found := misplaced(command, args, commands):
         return message, found

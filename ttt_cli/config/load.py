@@ -107,7 +107,8 @@ def _compose(text: str, source: str) -> Node | None:
         message = f"the character U+{code:04X} is not allowed in YAML"
         raise ConfigError(message, where=f"{source}:{line}", hint="remove it, or save as UTF-8") from error
     except MarkedYAMLError as error:
-        problem, mark = str(error.problem), error.problem_mark or error.context_mark
+        problem = str(error.problem)
+        mark = error.problem_mark or error.context_mark
         line = mark.line + 1 if mark else 1
         hint = "check quotes, brackets and the indentation of this line and the ones before it"
         if "mapping values" in problem:
@@ -116,7 +117,8 @@ def _compose(text: str, source: str) -> Node | None:
             problem = f"{error.context} from line {error.context_mark.line + 1}: {problem}"
         message = f"not YAML: {problem}"
         if r"'\t'" in problem:
-            message, hint = "a tab is where YAML needs spaces", "indent with spaces"
+            message = "a tab is where YAML needs spaces"
+            hint = "indent with spaces"
         raise ConfigError(message, where=f"{source}:{line}", hint=hint) from error
     except (YAMLError, RecursionError) as error:
         hint = "a config has sections and keys, no more"
@@ -208,14 +210,18 @@ def shipped_configs() -> dict[str, Traversable]:
 
 
 def _read(path_or_name: str) -> Document:
-    path, shipped, source = Path(path_or_name), shipped_configs(), path_or_name
+    path = Path(path_or_name)
+    shipped = shipped_configs()
+    source = path_or_name
     name = path_or_name.removesuffix(".yaml")
     content = b""
     try:
         if path_or_name == "-":
-            source, content = "<stdin>", sys.stdin.buffer.read(_MOST + 1)
+            source = "<stdin>"
+            content = sys.stdin.buffer.read(_MOST + 1)
         elif not path.is_file() and name in shipped:
-            source, content = shipped[name].name, shipped[name].read_bytes()
+            source = shipped[name].name
+            content = shipped[name].read_bytes()
         else:
             refuse_device(path)
             with path.open("rb") as file:
@@ -285,7 +291,8 @@ def check(
                 beside = {key: dotted((*written[:-1], key)) for key in inner.model_fields} if inner else known
                 problems.append(unknown_key(written, beside, document))
             else:
-                message, where = dotted(written) + complaint(details), document.where(written)
+                message = dotted(written) + complaint(details)
+                where = document.where(written)
                 problems.append(ConfigError(message, where=where, hint=meaning(schema, path)))
         return None, problems
     return (None if problems else instance), problems
@@ -373,7 +380,8 @@ def complaint(details: Sequence[ErrorDetails]) -> str:
         return " is missing"
     wanted: list[str] = []
     for detail in details:
-        kind, text = _KINDS.get(detail["type"]), detail["msg"].partition(" should ")[2]
+        kind = _KINDS.get(detail["type"])
+        text = detail["msg"].partition(" should ")[2]
         text = f"be {kind}" if kind else text or f"be otherwise ({detail['msg']})"
         wanted.append(_BOUND.sub(lambda found: _BOUNDS[found[1]], text))
     verb = wanted[0].partition(" ")[0]

@@ -318,7 +318,8 @@ def _on_one_line(value: Any) -> Any:
 
 
 def _dumped(value: Any) -> str:
-    yaml, stream = YAML(), StringIO()
+    yaml = YAML()
+    stream = StringIO()
     yaml.width = 1 << 30
     yaml.representer.add_representer(
         type(None), lambda representer, _: representer.represent_scalar("tag:yaml.org,2002:null", "null")
@@ -332,7 +333,8 @@ def json_schema(models: Mapping[str, type[BaseModel]]) -> dict[str, Any]:
     about = ModelConfig.model_fields["name"]
     branches: list[dict[str, Any]] = []
     for name, params in models.items():
-        variant, required = _untitled(params.model_json_schema()), [] if name == about.default else ["name"]
+        variant = _untitled(params.model_json_schema())
+        required = [] if name == about.default else ["name"]
         known = variant.get("properties", {})
         symbols = {symbol: known[key] for symbol, key in aliases(params).items() if key in known}
         named = {"name": {"const": name, "description": about.description}}

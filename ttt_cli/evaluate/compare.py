@@ -127,7 +127,8 @@ class Comparison:
 
     def calibration(self) -> list[tuple[SystemResult, tuple[CalibrationBin, ...]]]:
         """Expected and actual scores in bins, by system."""
-        made, weight = self.timeline.outcome[self.scored] / 2.0, self.timeline.weight[self.scored]
+        made = self.timeline.outcome[self.scored] / 2.0
+        weight = self.timeline.weight[self.scored]
         found = []
         for entry, _ in self._ordered:
             expected = entry.probabilities[:, WIN] + 0.5 * entry.probabilities[:, DRAW]
@@ -136,7 +137,8 @@ class Comparison:
 
     @cached_property
     def _ordered(self) -> list[tuple[SystemResult, GameScores]]:
-        outcome, weight = self.timeline.outcome[self.scored], self.timeline.weight[self.scored]
+        outcome = self.timeline.outcome[self.scored]
+        weight = self.timeline.weight[self.scored]
         found = [(entry, score_games(entry.probabilities, outcome)) for entry in self.entries]
         return sorted(found, key=lambda pair: float(weight @ pair[1].loss))
 
@@ -146,7 +148,8 @@ class Comparison:
             self.timeline.node_player[nodes[self.scored][member]]
             for nodes in (self.timeline.game_white, self.timeline.game_black)
         )
-        (_, best), standings = self._ordered[0], []
+        (_, best) = self._ordered[0]
+        standings = []
         for entry, scores in self._ordered:
             behind = None
             if scores is not best:
@@ -209,7 +212,8 @@ def compare(
         if plan:
             fits += plan.evaluations * len(blocks(timeline.until(first), plan.since, plan.every))
         afforded = [affordable(timeline, system, fits) for system in systems]
-        systems, replaced = [one for one, _ in afforded], tuple(note for _, note in afforded if note)
+        systems = [one for one, _ in afforded]
+        replaced = tuple(note for _, note in afforded if note)
     steps = tuple(blocks(timeline, first, every))
     units = len(timeline.periods) - first + 1 + (plan.evaluations if plan else 0)
     work = timeline.n_games * units * len(systems)
@@ -219,7 +223,8 @@ def compare(
     jobs = jobs or (1 if work < SMALL else available_cores())
     threads = threads_each(where, min(jobs, len(systems)), None, available_cores())
     evaluation = Evaluation(timeline, tuple(systems), steps, plan, threads)
-    width, interrupted = max(len(system.name) for system in systems), False
+    width = max(len(system.name) for system in systems)
+    interrupted = False
     found: dict[int, SystemResult] = {}
     errors: dict[int, Exception] = {}
     with ExitStack() as stack:
@@ -333,12 +338,15 @@ class Evaluation:
         used = with_overrides(system, tuned.values) if tuned else system
         ready = used.local(self.threads)
         forecaster = Forecaster(self.timeline, ready.model, ready.params, ready.config.solver)
-        parts, began = [], process_time()
+        parts = []
+        began = process_time()
         for step, stop in self.steps:
             end_if_unwanted()
             parts.append(forecaster.predict(step, stop))
             report((stop - step, ""))
-        seconds, evidence, note = process_time() - began, math.nan, None
+        seconds = process_time() - began
+        evidence = math.nan
+        note = None
         try:
             evidence = forecaster.log_evidence()
         except Exception as error:
@@ -422,7 +430,8 @@ def read_systems(configs: Sequence[str], overrides: Sequence[str] = ()) -> list[
 def timeline_of_run(run: Run, overrides: Sequence[str] = ()) -> Timeline:
     """Timeline of a run's games; period and colours may be overridden. Raises RunError, ConfigError."""
     document = override(Document(values=run.meta.config), overrides)
-    why, hint = "cannot change for games that a run holds", "read them again with --games"
+    why = "cannot change for games that a run holds"
+    hint = "read them again with --games"
     refuse_overrides(document, lambda path: path[0] != "data" or path in _OF_A_RUN, why, hint)
     data = resolve(document).config.data
     return build_timeline(run.stored_games(), data.period, data.colours)

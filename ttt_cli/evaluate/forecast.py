@@ -76,7 +76,8 @@ def predict_run(
 ) -> Forecast:
     """Predict a run's games from `since` on, refitting every `every`. Raises LookupFailed, ConfigError, RunError."""
     resolved = resolve(Document(values=run.meta.config))
-    data, solver = resolved.config.data, resolved.config.solver
+    data = resolved.config.data
+    solver = resolved.config.solver
     timeline = build_timeline(run.stored_games(), data.period, data.colours)
     first = find_step(timeline, since) if since else 0
     return forecast(
@@ -96,7 +97,8 @@ def forecast(
 ) -> Forecast:
     """Predict the games from the period at index `first` on, refitting every `every` periods."""
     forecaster = Forecaster(timeline, model, params, solver)
-    model_parts, naive_parts = [], []
+    model_parts = []
+    naive_parts = []
     with progress.task("predicting", total=len(timeline.periods) - first, unit="periods") as bar:
         for step, stop in blocks(timeline, first, every):
             probabilities = forecaster.predict(step, stop)
@@ -130,7 +132,8 @@ def naive_probabilities(seen: Timeline) -> Array:
 
 def known_before(timeline: Timeline, step: int, stop: int) -> Timeline:
     """The games before the period at index `step`, with all nodes before index `stop`, to predict those from `step`."""
-    nodes, end = timeline.until(stop), int(timeline.game_start[step])
+    nodes = timeline.until(stop)
+    end = int(timeline.game_start[step])
     return replace(nodes, game_start=np.minimum(nodes.game_start, end), **timeline.games(slice(end)))
 
 
@@ -179,7 +182,8 @@ class Forecaster:
             for ends in (self.timeline.game_white, self.timeline.game_black)
         )
         given = 0.5 * fit.elo_unit * self.timeline.offset[games]
-        white["mean"], black["mean"] = white["mean"] + given, black["mean"] - given
+        white["mean"] = white["mean"] + given
+        black["mean"] = black["mean"] - given
         probabilities = by_sides(self.model.predict, params, white, black, self.timeline.sides[games])
         return np.maximum(probabilities, 0.0)  # rounding takes a vanishing chance of a draw below
 
@@ -218,7 +222,8 @@ class Forecaster:
             decided_both_ways = bool(np.any(seen.outcome == WIN) and np.any(seen.outcome == LOSS))
             if decided_both_ways and games >= self._enough:
                 fit = self._fit(seen, params.model_copy(update=known))
-                self._advantage, self._enough = fit.params["white_advantage"], GROWTH * games
+                self._advantage = fit.params["white_advantage"]
+                self._enough = GROWTH * games
             known["white_advantage"] = self._advantage
             lasting = False
         params = params.model_copy(update=known)
@@ -228,7 +233,8 @@ class Forecaster:
             fit = self._fit(self.timeline.until(stop), params, step)
         else:
             if self._whole is None or step < self._whole_from:
-                self._whole, self._whole_from = self._fit(self.timeline, params, step), step
+                self._whole = self._fit(self.timeline, params, step)
+                self._whole_from = step
             fit = self._whole
         return fit, {**fit.params, **rule}
 

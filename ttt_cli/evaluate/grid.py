@@ -84,14 +84,17 @@ def _values(steps: str) -> list[float]:
         values = [float(text) for text in steps.split("/")]
     else:
         first, last, number, *spacing = (part.strip() for part in steps.split(":"))
-        start, stop, count = float(first), float(last), int(number)
+        start = float(first)
+        stop = float(last)
+        count = int(number)
         spaced = SPACINGS[":".join(spacing)]
         counted = 1 < count <= MAX_COUNT or (count == 1 and start == stop)
         spaced_out = np.isfinite([start, stop]).all() and (spaced is np.linspace or min(start, stop) > 0.0)
         if not (counted and spaced_out):
             raise ValueError(steps)
         values = [rounded(value, DIGITS) for value in spaced(start, stop, count).tolist()]
-        values[0], values[-1] = start, stop
+        values[0] = start
+        values[-1] = stop
     if len(set(values)) < len(values) or not np.isfinite(values).all():
         raise ValueError(steps)
     return values
@@ -162,8 +165,10 @@ def evidence_grid(
                 where=document.where(fixed[axis.key]),
                 hint=f"leave it out, or take {axis.key} from the grid",
             )
-    points, keys = grid_points(resolved, axes), tuple(axis.key for axis in axes)
-    data, solver = resolved.config.data, resolved.config.solver
+    points = grid_points(resolved, axes)
+    keys = tuple(axis.key for axis in axes)
+    data = resolved.config.data
+    solver = resolved.config.solver
     if resolved.model.TRAITS.quantities:
         solver = rough_enough(solver)  # the tolerance that the evidence needs
 
@@ -177,7 +182,8 @@ def evidence_grid(
         with writing(run.path), ExitStack() as stack:
             run.refuse_replaced()
             found = stored()  # another process may have stored some of them
-            known, missing = len(found), len(points) - len(found)
+            known = len(found)
+            missing = len(points) - len(found)
             chains = [[p for p in chain if params_key(p) not in found] for chain in make_chains(points)]
             timeline = build_timeline(run.stored_games(), data.period, data.colours)
             where = None if jobs else cluster_asked(solver.cluster)

@@ -72,16 +72,22 @@ def maximise(function: Function, begin: Array, low: Array, high: Array) -> Optim
         return Optimum(nowhere, nowhere, False, np.zeros(n, np.int8), unknown, None, np.zeros(n, np.bool_))
     search = _Search(function, start, low, high)
     while True:
-        before, ended = search.best.value, search.ascend()
-        reached, distance, covariance = ended, None, unknown.copy()
-        at, flat = search.best.at, np.zeros(n, np.bool_)
+        before = search.best.value
+        ended = search.ascend()
+        reached = ended
+        distance = None
+        covariance = unknown.copy()
+        at = search.best.at
+        flat = np.zeros(n, np.bool_)
         side = (at >= high - _EDGE).astype(np.int8) - (at <= low + _EDGE).astype(np.int8)
         free = np.flatnonzero(side == 0)
         curvature = search.curvature(free) if len(free) else None
         if curvature is None:
             break
         curved = (np.abs(np.diag(curvature)) > FLAT) | (np.abs(curvature).max(axis=1) > GAIN)
-        flat[free], free, curvature = ~curved, free[curved], curvature[np.ix_(curved, curved)]
+        flat[free] = ~curved
+        free = free[curved]
+        curvature = curvature[np.ix_(curved, curved)]
         lowest = float(np.linalg.eigvalsh(curvature).min(initial=math.inf))
         upwards = lowest <= -GAIN
         if len(free) and lowest > 0.0:
@@ -108,8 +114,12 @@ class _Search:
     """The `best` point so far of a function between bounds."""
 
     def __init__(self, function: Function, start: FunctionValue, low: Array, high: Array) -> None:
-        self._function, self._low, self._high = function, low, high
-        self.best, self._left, self.undefined = start, MOST, 0
+        self._function = function
+        self._low = low
+        self._high = high
+        self.best = start
+        self._left = MOST
+        self.undefined = 0
 
     def evaluate(self, at: Array) -> FunctionValue | None:
         """Value at a point, None where it is undefined."""
@@ -124,7 +134,8 @@ class _Search:
 
         bounds = list(zip(self._low.tolist(), self._high.tolist(), strict=True))
         while True:
-            first, undefined = self.best, self.undefined
+            first = self.best
+            undefined = self.undefined
             unit = max(1.0, float(np.abs(first.gradient).max()) / FIRST_STEP)
             options: Any = {"ftol": GAIN / max(abs(first.value), unit), "gtol": GAIN / unit}
             try:
@@ -158,7 +169,8 @@ class _Search:
         for i in free:
             step = np.zeros(len(centre))
             step[i] = DIFFERENCE
-            below, above = self.evaluate(centre - step), self.evaluate(centre + step)
+            below = self.evaluate(centre - step)
+            above = self.evaluate(centre + step)
             if below is None or above is None:
                 return None
             rows.append((below.gradient[free] - above.gradient[free]) / (above.at[i] - below.at[i]))
@@ -168,7 +180,8 @@ class _Search:
     def correct(self, free: NDArray[np.intp], inverse: Array) -> float:
         """Take Newton steps from the best point; return the remaining distance, standard errors."""
         for left in range(CORRECTIONS, -1, -1):
-            before, gradient = self.best, self.best.gradient[free]
+            before = self.best
+            gradient = self.best.gradient[free]
             distance = math.sqrt(gradient @ inverse @ gradient)
             if distance < CLOSE or not left:
                 break
@@ -272,7 +285,9 @@ def parse_keys(spec: str, resolved: Resolved, *, colours: bool = True) -> tuple[
     def refused(message: str, hint: str) -> ConfigError:
         return ConfigError(message, where=f"tune {spec}", hint=hint)
 
-    params, ranges, symbols = resolved.params, resolved.model.TRAITS.tunable, aliases(type(resolved.params))
+    params = resolved.params
+    ranges = resolved.model.TRAITS.tunable
+    symbols = aliases(type(resolved.params))
     tunable = [key for key in numeric_params(resolved) if key in ranges]
     keys: list[str] = []
     for word in (piece.strip() for piece in spec.split(",")):

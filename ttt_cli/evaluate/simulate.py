@@ -95,18 +95,21 @@ def pairs(
     left = np.searchsorted(cluster, cluster, "left")[first]
     right = np.searchsorted(cluster, cluster, "right")[first]
     abroad = (rng.random(n) < plan.mixing) | (right - left < 2)
-    left[abroad], right[abroad] = 0, everyone
+    left[abroad] = 0
+    right[abroad] = everyone
     second = _others(bound, activity, first, left, right, rng)
     if plan.opponents_sd is None:
         return first, second
-    nearest, asking = second.copy(), np.arange(n)
+    nearest = second.copy()
+    asking = np.arange(n)
     for _ in range(_REFUSALS):
         apart = (skill[second[asking]] - skill[first[asking]]) / plan.opponents_sd
         asking = asking[rng.random(len(asking)) >= np.exp(-0.5 * apart**2)]
         one = first[asking]
         other = _others(bound, activity, one, left[asking], right[asking], rng)
         nearer = np.abs(skill[other] - skill[one]) < np.abs(skill[nearest[asking]] - skill[one])
-        nearest[asking[nearer]], second[asking] = other[nearer], other
+        nearest[asking[nearer]] = other[nearer]
+        second[asking] = other
     second[asking] = nearest[asking]
     return first, second
 
@@ -115,7 +118,8 @@ def learn(plan: Plan, rating: Array, white: Ids, black: Ids, outcome: NDArray[np
     """Move ratings by half a Newton step towards the results, with a normal prior."""
     steep = _LOGISTIC / (math.sqrt(2.0) * plan.beta)
     expected = 1.0 / (1.0 + np.exp(-steep * (rating[white] - rating[black] + plan.advantage)))
-    residual, information = steep * (outcome / 2.0 - expected), steep**2 * expected * (1.0 - expected)
+    residual = steep * (outcome / 2.0 - expected)
+    information = steep**2 * expected * (1.0 - expected)
     n = len(rating)
 
     def total(values: Array, of_black: Array) -> Array:
@@ -207,7 +211,8 @@ def simulate(plan: Plan, progress: Progress = SILENT) -> Simulated:
     start = np.cumsum(length) - length  # the first row of each player's truth
     player = np.repeat(np.arange(plan.players, dtype=np.int32), length)
     year = np.arange(len(player), dtype=np.int64) - np.repeat(start - entry, length)  # from 0
-    margin, newcomers = _margins(plan), _newcomers(plan)
+    margin = _margins(plan)
+    newcomers = _newcomers(plan)
     age = year - np.repeat(entry, length)
     clock = plan.career.clock(age)
     step = rng.normal(0.0, plan.tau * np.sqrt(clock - plan.career.clock(np.maximum(age - 1, 0))))
@@ -225,7 +230,8 @@ def simulate(plan: Plan, progress: Progress = SILENT) -> Simulated:
     white, black = np.empty((2, plan.games), np.int32)
     outcome = np.empty(plan.games, np.int8)
     date = _dates(plan, counts, rng)
-    rating, by_results = np.full(plan.players, plan.prior_mean), plan.opponents_by == "results"
+    rating = np.full(plan.players, plan.prior_mean)
+    by_results = plan.opponents_by == "results"
     with progress.task("simulating", total=plan.games, unit="games") as bar:
         for t, (begin, end) in enumerate(pairwise([0, *np.cumsum(counts).tolist()])):
             rows = order[row_start[t] : row_start[t + 1]]
@@ -235,7 +241,8 @@ def simulate(plan: Plan, progress: Progress = SILENT) -> Simulated:
                 strength = rating[here] if by_results else skill[rows]
                 n = games.stop - low
                 first, second = pairs(plan, cluster[here], activity[here], strength, n, rng)
-                white[games], black[games] = here[first], here[second]
+                white[games] = here[first]
+                black[games] = here[second]
                 outcome[games] = _outcomes(plan, skill[rows[first]], skill[rows[second]], margin[t], rng)
                 if by_results:
                     learn(plan, rating, white[games], black[games], outcome[games])
@@ -334,11 +341,13 @@ def save(
             "Result": _SQL_RESULT,
         }
         lines = "".join(f"'[{tag} \"' || {value} || '\"]' || chr(10) || " for tag, value in tags.items())
-        columns, form = [f"{lines} chr(10) || {_SQL_RESULT} || chr(10)"], _TEXT
+        columns = [f"{lines} chr(10) || {_SQL_RESULT} || chr(10)"]
+        form = _TEXT
     else:
         date = _SQL_DATE if simulated.plan.dates == "day" else f"year({_SQL_DATE})"
         names = [f"{_sql_name(side, simulated)} AS {side}" for side in ("white", "black")]
-        columns, form = [f"{date} AS date", *names, f"{_SQL_RESULT} AS result"], "HEADER"
+        columns = [f"{date} AS date", *names, f"{_SQL_RESULT} AS result"]
+        form = "HEADER"
     skills = [f"{_sql_name('player', simulated)} AS player", "year AS period", "skill"]
     by_year = ["years AS period", "margin AS draw_margin", "newcomers AS newcomers_mean"]
     with ExitStack() as files:

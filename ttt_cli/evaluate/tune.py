@@ -169,7 +169,10 @@ class Objective:
     ) -> None:
         if "white_advantage" in keys and getattr(resolved.params, "white_advantage", None) in (0.0, ESTIMATE):
             resolved = with_overrides(resolved, {"white_advantage": NONE})
-        self.resolved, self._timeline, self._keep, self._bar = resolved, timeline, keep, bar
+        self.resolved = resolved
+        self._timeline = timeline
+        self._keep = keep
+        self._bar = bar
         self.fits = self.sweeps = self.failed = 0
         self._near: Fit | None = None
         lengths = (float(getattr(resolved.params, key)) for key in ("prior_sd", "beta"))
@@ -239,7 +242,8 @@ class Objective:
         return fit
 
     def _fitted(self, params: Params, near: Fit | None) -> Fit:
-        model, solver = self.resolved.model, self.resolved.config.solver
+        model = self.resolved.model
+        solver = self.resolved.config.solver
         fit = registry.fit(model, self._timeline, params, solver, start=near, evidence_only=True)
         self.fits += 1
         self.sweeps += fit.status.sweeps
@@ -315,7 +319,9 @@ def tune_system(
     timeline: Timeline, resolved: Resolved, plan: TunePlan, *, progress: Progress = SILENT
 ) -> TunedSystem:
     """Tune the system on the games before the test."""
-    past, began, tunable = timeline.until(plan.until), process_time(), resolved.model.TRAITS.tunable
+    past = timeline.until(plan.until)
+    began = process_time()
+    tunable = resolved.model.TRAITS.tunable
     with progress.task("tuning", plan.evaluations, "fits") as bar:
         keys: list[str] = []
         if plan.by == "evidence" and tunable:
@@ -373,7 +379,9 @@ def _by_score(past: Timeline, resolved: Resolved, plan: TunePlan, bar: Bar) -> T
     loss({})
     start = losses[()]
     numbers = forecaster(resolved.params).numbers(plan.since)
-    free, reached, inert = _free(past, resolved, numbers), True, set[str]()
+    free = _free(past, resolved, numbers)
+    reached = True
+    inert = set[str]()
     given = {one.key: rounded(numbers[one.key], FEW_DIGITS) for one in free}
     for one in free:
         place = one.place(given[one.key])

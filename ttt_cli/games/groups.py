@@ -133,14 +133,17 @@ def hanging_parts(games: Games, *, players: int = 5, at_most: int = 10) -> list[
     roots = by_games[np.flatnonzero(np.diff(label[by_games], prepend=-1))].astype(np.int32)
     number = np.full(n, -1, np.int32)
     parent, lowest, size, path = np.zeros((4, n), np.int32)
-    start, neighbour = met.indptr.astype(np.int64), met.indices.astype(np.int32)
+    start = met.indptr.astype(np.int64)
+    neighbour = met.indices.astype(np.int32)
     walk_depth_first(start, neighbour, roots, number, parent, lowest, size, path, np.zeros(n, np.int64))
     small = (size >= players) & (2 * size <= np.bincount(label)[label])
     hangs = np.flatnonzero(small & (parent >= 0) & (lowest >= number[parent]))
     visited = np.argsort(number)
     found = []
     for v in hangs[np.lexsort((hangs, -size[hangs]))].tolist():
-        player, first, last = parent[v], number[v], number[v] + size[v]
+        player = parent[v]
+        first = number[v]
+        last = number[v] + size[v]
         row = slice(start[player], start[player + 1])
         inside = (number[neighbour[row]] >= first) & (number[neighbour[row]] < last)
         if (links := int(met.data[row][inside].sum())) <= at_most:
@@ -187,15 +190,18 @@ class Careers:
 def careers_of(games: Games) -> Careers:
     """Games, first and last year of all players."""
     n = len(games.players)
-    first, last = np.full(n, _FAR, np.int32), np.full(n, -_FAR, np.int32)
+    first = np.full(n, _FAR, np.int32)
+    last = np.full(n, -_FAR, np.int32)
     rows = np.zeros(n, np.int64)
     for part in games.room.parts(len(games)):
         date = games.date[part]
         for ids in (games.white[part], games.black[part]):
-            opening, closing = np.full(n, _FAR, np.int32), np.full(n, -_FAR, np.int32)
+            opening = np.full(n, _FAR, np.int32)
+            closing = np.full(n, -_FAR, np.int32)
             opening[ids[::-1]] = date[::-1]
             closing[ids] = date
-            first, last = np.minimum(first, opening), np.maximum(last, closing)
+            first = np.minimum(first, opening)
+            last = np.maximum(last, closing)
             rows += np.bincount(ids, minlength=n)
     return Careers(games.players, rows, years_of(first).astype(np.int32), years_of(last).astype(np.int32))
 
@@ -228,7 +234,8 @@ def shared_opponents(games: Games, pairs: Places) -> Places:
     shown = Dictionary[str]().ids(surname + given[:2] for surname, _, given in parts)
     concerned = np.zeros(len(games.players), np.bool_)
     concerned[pairs] = True
-    player, opponent = np.concatenate([games.white, games.black]), np.concatenate([games.black, games.white])
+    player = np.concatenate([games.white, games.black])
+    opponent = np.concatenate([games.black, games.white])
     rows = np.flatnonzero(concerned[player])
     ends = player[rows], shown[opponent[rows]]
     met = csr_array((np.ones(len(rows), np.int32), ends), shape=(len(concerned), int(shown.max()) + 1))

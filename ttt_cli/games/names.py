@@ -141,7 +141,8 @@ def name_key(name: str, matching: NameMatching = "folded") -> str:
     if given and not surname.isupper():
         before, _, last = given.rstrip().rpartition(" ")
         if before.strip() and last in COUNTRIES:
-            given, country = before, last
+            given = before
+            country = last
         given = _BETWEEN_INITIALS.sub(" ", given)
     parts = _words(surname, matching), _words(given, matching), _words(country, matching)
     return ", ".join(filter(None, parts)) or name
@@ -243,7 +244,8 @@ def is_engine(name: str) -> bool:
 
 def teams_and_engines(names: Sequence[str]) -> tuple[list[bool], list[bool]]:
     """Masks of the names of teams, and of engines that are no teams."""
-    teams, engines = [False] * len(names), [False] * len(names)
+    teams = [False] * len(names)
+    engines = [False] * len(names)
     text = "\n".join(map(methodcaller("replace", "\n", " "), names)).lower()
     for sign in ",.-":
         text = text.replace(sign, " ")

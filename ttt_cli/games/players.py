@@ -125,12 +125,14 @@ def _entries(text: str, path: str) -> Iterator[_AliasLine]:
     places = [[i for i, word in enumerate(header) if word in known] for known in (_SPELLINGS, _NAMES)]
     as_table = all(places)
     for line, row in rows[as_table:]:
-        where, years = f"{path}:{line}", None
+        where = f"{path}:{line}"
+        years = None
         if as_table:
             (spelling, *_), (name, *_) = places
             if len(row) <= max(spelling, name):
                 raise DataError(f"{len(row)} fields are too few", where=where, hint="a spelling and a name")
-            main, synonyms = row[name], [row[spelling]]
+            main = row[name]
+            synonyms = [row[spelling]]
             at = header.index("status") if "status" in header else len(row)
             status = "".join(row[at : at + 1])
         else:
@@ -356,7 +358,8 @@ def identify(
     """
     counts = np.bincount(mentions.name, mentions.times, len(dictionary.values))
     groups = _NameGroups(dictionary, counts, matching, aliases)
-    names, player = groups.names, groups.number[mentions.name]
+    names = groups.names
+    player = groups.number[mentions.name]
     home = np.arange(len(names))
     if mentions.id.any():
         names, home, player = join_ids(names, player, mentions, ids)
@@ -367,7 +370,8 @@ def identify(
     for (name, first, last), main in aliases.by_years.items():
         limited.append((name, main, (mentions.year >= first) & (mentions.year <= last)))
     for name, main, rows in limited:
-        one, other = groups.find(name), groups.find(main)
+        one = groups.find(name)
+        other = groups.find(main)
         if one is not None and other is not None:
             player[rows & (player == home[one])] = home[other]
     present = np.unique(player[player != NOBODY]).tolist()
@@ -375,7 +379,8 @@ def identify(
     # the last one is of nobody
     number = np.full(len(names) + 1, NOBODY, np.min_scalar_type(-len(ranked) - 1))
     number[ranked] = np.arange(len(ranked))
-    players, number = tuple(map(names.__getitem__, ranked)), number[player]
+    players = tuple(map(names.__getitem__, ranked))
+    number = number[player]
     somebody = number != NOBODY
     shown = list(map(players.__getitem__, number[somebody].tolist()))
     written = list(map(dictionary.values.__getitem__, mentions.name[somebody].tolist()))
@@ -407,7 +412,8 @@ class _NameGroups:
         self._alias_keys: dict[str, str] = {}
         several: set[str] = set()
         for synonym, main in aliases.names.items():
-            key, of_main = self._key(synonym), self._key(main)
+            key = self._key(synonym)
+            of_main = self._key(main)
             if self._alias_keys.setdefault(key, of_main) != of_main:
                 several.add(key)
         for key in several:
@@ -435,7 +441,8 @@ class _NameGroups:
         of_group = zip(dictionary.cleaned, counts.tolist(), self.number.tolist(), titles, strict=True)
         for name, count, group, titular in of_group:
             if titular and group != NOBODY and (count, name) >= (most[group], self.names[group]):
-                self.names[group], most[group] = name, count
+                self.names[group] = name
+                most[group] = count
         for key, main in self._mains.items():
             self.names[self._numbers[key]] = main
 
@@ -474,7 +481,8 @@ def join_ids(
     key = player[known] * np.int64(len(ids)) + own[known]
     pairs, place = np.unique(key, return_inverse=True)
     count = np.bincount(place, mentions.times[known], len(pairs)).astype(np.int64)
-    name, number = pairs // max(len(ids), 1), pairs % max(len(ids), 1)
+    name = pairs // max(len(ids), 1)
+    number = pairs % max(len(ids), 1)
     home = np.arange(len(names))
     single = np.bincount(name, minlength=len(names))[name] == 1
     home[name[single]] = len(names) + number[single]

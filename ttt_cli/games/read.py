@@ -82,7 +82,8 @@ class _FileOfGames:
 def _by_year(rows: Places, year: NDArray[np.int16]) -> tuple[Places, Ids, Places]:
     """The rows in order of their years, the years, and the place of the first row of each."""
     order = np.argsort(year, kind="stable")
-    rows, year = rows[order], year[order]
+    rows = rows[order]
+    year = year[order]
     first = np.flatnonzero(np.diff(year, prepend=-1))
     return rows, year[first].astype(np.int32), first
 
@@ -96,7 +97,9 @@ class Collector:
     """
 
     def __init__(self, data: DataConfig = _DEFAULT, *, everything: bool = False, room: Room = MEMORY) -> None:
-        self._data, self._everything, self._room = data, everything, room
+        self._data = data
+        self._everything = everything
+        self._room = room
         self.aliases = Aliases() if data.aliases is None else read_aliases(data.aliases)
         by_event = data.filter.events or data.filter.exclude or data.filter.exclude_events
         texts = [*TEXT_COLUMNS]
@@ -130,7 +133,8 @@ class Collector:
                 columns[name] = np.insert(columns[name], after, added.get(name, 0))
         notes = sorted([*records.rejects, *validated.notes, *records.notes], key=attrgetter("line"))
         self.problems += [Problem(records.path, *note) for note in notes]
-        n, years = records.rows, years_of(self.dictionaries.days)
+        n = records.rows
+        years = years_of(self.dictionaries.days)
         nothing = np.broadcast_to(_EMPTY, n)
         ids = columns.pop("white_id", nothing), columns.pop("black_id", nothing)
         mentions, (columns["white"], columns["black"]) = find_mentions(
@@ -149,7 +153,8 @@ class Collector:
         file.count_dropped(columns["reject_code"])
         rows: slice | Places = slice(n)
         if not self._everything and (columns["reject_code"].any() or self._by_year):
-            rows, first = np.flatnonzero(columns["reject_code"] == 0), np.zeros(1, np.int64)
+            rows = np.flatnonzero(columns["reject_code"] == 0)
+            first = np.zeros(1, np.int64)
             if self._by_year:
                 rows, file.years, first = _by_year(rows, years[columns["date"][rows]])
             file.starts = np.append(first, len(rows))
@@ -162,7 +167,8 @@ class Collector:
     def records(self) -> Records:
         """All records, names united and filters applied. Call it once."""
         self._identify()
-        records, files = self._selected(None), tuple(map(_FileOfGames.account, self._files))
+        records = self._selected(None)
+        files = tuple(map(_FileOfGames.account, self._files))
         return replace(records, files=files, problems=self._all_problems())
 
     def games(self, progress: Progress = SILENT) -> Games:
@@ -173,10 +179,12 @@ class Collector:
         counts: Counter[int] = Counter()  # of records by year, of which some are looked at together
         for file in self._files:
             counts.update(dict(zip(file.years.tolist(), np.diff(file.starts).tolist(), strict=self._by_year)))
-        first, held = 0, AT_ONCE
+        first = 0
+        held = AT_ONCE
         for year in sorted(counts):
             if held + counts[year] > AT_ONCE:
-                first, held = year, 0
+                first = year
+                held = 0
                 spans.append(None)
             spans[-1] = (first, year)
             held += counts[year]
@@ -216,9 +224,12 @@ class Collector:
         self._texts: dict[str, tuple[str, ...]] = {}
         for name, column in every.columns.items():
             self._texts[name] = tuple(column.values)
-        ids, statuses = self._texts["white_id"], self._texts.get("status", ())
+        ids = self._texts["white_id"]
+        statuses = self._texts.get("status", ())
         who = identify(every.names, mentions, self._data.names, self.aliases, ids=ids, statuses=statuses)
-        self._player, self._name = who.player, mentions.name  # of each mention
+        # of each mention
+        self._player = who.player
+        self._name = mentions.name
         self._written = tuple(map(every.names.values.__getitem__, mentions.name.tolist()))
         self._people = People.of(who.players, self._data)
         self._texts["date"], _, precisions = zip(*every.dates.values, strict=True)
@@ -242,7 +253,8 @@ class Collector:
         for row in np.flatnonzero(same).tolist():
             white = self._name[records.white_written.codes[row]]
             black = self._name[records.black_written.codes[row]]
-            date, result = records.date.codes[row], records.result.codes[row]
+            date = records.date.codes[row]
+            result = records.result.codes[row]
             words = record_words(self.dictionaries, date, white, black, result)
             path = self._files[int(np.searchsorted(records.starts, row, side="right")) - 1].report.path
             line = int(records.line[row])
@@ -269,7 +281,8 @@ class Collector:
         for name in self._names:
             parts = self._columns[name] if span else self._columns.pop(name)
             found = [part[one] for part, one in zip(parts, rows, strict=True)]
-            starts, columns[name] = np.cumsum([0, *map(len, found)]), concatenated(found)
+            starts = np.cumsum([0, *map(len, found)])
+            columns[name] = concatenated(found)
             if name in self._texts:
                 columns[name] = Column(columns[name], self._texts[name])
             del parts, found
@@ -439,6 +452,7 @@ def _refuse_problems(problems: Sequence[Problem]) -> None:
     """Raise DataError, with the first of them, when there are problems; files that are no games by name are none."""
     harmless = OTHER_FILE, reasons.NUMBERED_DATE, reasons.IDLE_ALIAS
     if serious := [problem for problem in problems if problem.reason not in harmless]:
-        first, more = serious[0], f"; {len(serious):,} problems in all" if len(serious) > 1 else ""
+        first = serious[0]
+        more = f"; {len(serious):,} problems in all" if len(serious) > 1 else ""
         hint = "under data.strict every problem is an error; `ttt games` lists them"
         raise DataError(f"{first.reason}: {first.detail}{more}", where=first.place, hint=hint)

@@ -96,7 +96,9 @@ def control_is(text: str, name: str) -> bool:
     if match is None:
         folded = fold(text)
         return _WORDS.get(folded, "") == name or names_set(folded, name)
-    moves, base, increment = int(match[1] or 0), float(match[2]), float(match[3] or 0)
+    moves = int(match[1] or 0)
+    base = float(match[2])
+    increment = float(match[3] or 0)
     if not moves and base < _SHORT and increment >= _LONG:
         base *= 60
     seconds = base / moves * _MOVES if moves else base + _MOVES * increment
@@ -133,15 +135,19 @@ def find_duplicates(records: Records, among: Mask | None = None) -> Places:
     if not len(again):
         return np.zeros((0, 2), np.int64)
     met = np.take(again, np.searchsorted(again, meeting), mode="clip") == meeting
-    rows, meeting = rows[met], meeting[met]
+    rows = rows[met]
+    meeting = meeting[met]
 
-    moves, rounds = records.moves[rows], round_[records.round.codes[rows]]
+    moves = records.moves[rows]
+    rounds = round_[records.round.codes[rows]]
     events = _key_numbers(records.event, fold)[records.event.codes[rows]]
-    bare, precision = moves == 0, records.precision[rows]
+    bare = moves == 0
+    precision = records.precision[rows]
     days = records.day[rows].astype("datetime64[D]")
     months = days.astype("datetime64[M]").astype(np.int64)
     dates = {PRECISION_DAY: days.astype(np.int64), PRECISION_MONTH: months, PRECISION_YEAR: 0 * months}
-    by_round, every = (meeting, rounds), np.ones(len(rows), np.bool_)
+    by_round = (meeting, rounds)
+    every = np.ones(len(rows), np.bool_)
     better = np.arange(len(rows))
     for keys, compared, may_repeat in (
         ((meeting, moves), ~bare, every),
@@ -162,10 +168,12 @@ def find_duplicates(records: Records, among: Mask | None = None) -> Places:
 def _better(same: NDArray[np.integer], bare: Mask, precision: NDArray[np.int8], level: int) -> Places:
     """The best place with equal columns, for each, if the less exact of both has the precision `level`."""
     order = np.lexsort([-precision, bare, *same])
-    place, first = np.arange(len(order)), np.ones(len(order), np.bool_)
+    place = np.arange(len(order))
+    first = np.ones(len(order), np.bool_)
     first[1:] = np.any(np.diff(same[:, order], axis=1), axis=0)
     start = np.maximum.accumulate(np.where(first, place, 0))
-    exactly, bare = precision[order] == level, bare[order]
+    exactly = precision[order] == level
+    bare = bare[order]
     moved = np.flatnonzero(exactly & ~bare)[::-1]
     with_moves = np.full(len(order), -1)
     with_moves[start[moved]] = moved
@@ -215,13 +223,16 @@ def select(records: Records, data: DataConfig, people: People) -> tuple[NDArray[
 
     `people` are those of the records' players. Also returns masks of used records by reasons in NOTICED.
     """
-    wanted, reject_code = data.filter, records.reject_code.copy()
-    white, black = records.white, records.black
+    wanted = data.filter
+    reject_code = records.reject_code.copy()
+    white = records.white
+    black = records.black
 
     def drop(reason: str, rows: Mask) -> None:
         reject_code[(reject_code == 0) & rows] = reasons.REJECT_CODE[reason]
 
-    teams, engines = _with_one(people.teams, records), _with_one(people.engines, records)
+    teams = _with_one(people.teams, records)
+    engines = _with_one(people.engines, records)
     if "teams" in data.drop:
         drop(reasons.TEAM, teams)
     if "engines" in data.drop:
@@ -254,7 +265,8 @@ def select(records: Records, data: DataConfig, people: People) -> tuple[NDArray[
     few = np.array([wanted.min_games > 1])
     while few.any():  # until all players left have enough games
         left = np.flatnonzero(reject_code == 0)
-        players, count = np.concatenate([white[left], black[left]]), records.tally.sum(axis=1)
+        players = np.concatenate([white[left], black[left]])
+        count = records.tally.sum(axis=1)
         played = np.bincount(players, np.tile(count[records.result.codes[left]], 2), len(records.players))
         few = (played > 0) & (played < wanted.min_games)
         reject_code[left[few[white[left]] | few[black[left]]]] = reasons.REJECT_CODE[reasons.FEW_GAMES]
@@ -277,7 +289,8 @@ def of_events(records: Records, texts: Sequence[str]) -> Mask:
     """Mask of records whose event or site has one of the texts: words in any case and accents, or /patterns/."""
     rows = np.zeros(len(records), np.bool_)
     for text in texts:
-        pattern, words = pattern_of(text), f" {fold(text)} "
+        pattern = pattern_of(text)
+        words = f" {fold(text)} "
         for column in (records.event, records.site):
             if pattern is None:
                 hit = [value != "" and words in f" {value} " for value in fold_all(column.values)]
@@ -292,7 +305,8 @@ def in_sets(records: Records, names: Sequence[str]) -> dict[str, Mask]:
     found = dict(zip(names, np.zeros((len(names), len(records)), np.bool_), strict=True))
     for column in (records.event, records.site, records.round):
         texts = fold_all(column.values)
-        ends, joined = np.cumsum(list(map(len, texts))) + np.arange(1, len(texts) + 1), "\n".join(texts)
+        ends = np.cumsum(list(map(len, texts))) + np.arange(1, len(texts) + 1)
+        joined = "\n".join(texts)
         for name in names:
             at = list(map(re.Match.start, _PATTERNS[name].finditer(joined)))
             if at:
@@ -344,7 +358,8 @@ def matching_players(players: Sequence[str], texts: Sequence[str]) -> Mask:
             keys.setdefault(key, []).append(number)
     chosen = np.zeros(len(players), np.bool_)
     for text in texts:
-        pattern, key = pattern_of(text), name_key(clean_name(text))
+        pattern = pattern_of(text)
+        key = name_key(clean_name(text))
         if pattern is not None:
             found = [number for number, player in enumerate(players) if pattern.search(player)]
         else:

@@ -63,10 +63,12 @@ def parts_of_key(key: str) -> Parts:
     """The parts of a name with this key (see `name_key`); without a comma the last word is the surname."""
     surname, _, given = key.partition(", ")
     given, _, country = given.partition(", ")
-    words, names = surname.split() or [""], given.split()
+    words = surname.split() or [""]
+    names = given.split()
     if not names:
         *names, last = words
-        words, country = [last], ""
+        words = [last]
+        country = ""
         names = [word for word in names if word not in _PARTICLES]
     names[1:] = [word for word in names[1:] if word not in _PARTICLES]
     written = "".join([word for word in words if word not in _PARTICLES] or words)
@@ -116,7 +118,8 @@ def one_apart(one: str, other: str) -> bool:
         return False
     least = min(len(one), len(other))
     start = next((i for i in range(least) if one[i] != other[i]), least)
-    one, other = one[start:], other[start:]
+    one = one[start:]
+    other = other[start:]
     swapped = one[:2] == other[:2][::-1] and one[2:] == other[2:]
     return swapped or one[1:] == other or one == other[1:] or one[1:] == other[1:]
 
@@ -165,8 +168,10 @@ def needed_opponents(kind: str, main: Parts, synonym: Parts, gap: int, *, alone:
     mine, theirs = ((name.letters, "".join(name.given), name.country) for name in (main, synonym))
     if mine == theirs:  # they differ in blanks alone
         return 0
-    needed, abroad = math.inf, main.country or synonym.country
-    (first, *further), (short, *others) = main.given or ("",), synonym.given or ("",)
+    needed = math.inf
+    abroad = main.country or synonym.country
+    (first, *further) = main.given or ("",)
+    (short, *others) = synonym.given or ("",)
     if kind != SPELLING and not abroad and len(main.given) >= len(synonym.given):
         if len(first) >= _GIVEN:
             needed = 0 if kind == INITIALS and synonym.longest == 1 else _INDICATIVE
@@ -259,7 +264,8 @@ def _meetings(surnames: Mapping[str, _Initials]) -> Iterator[tuple[int, list[int
     slips = ((words[i], words[j]) for i, j in neighbour_words(words))
     for one, other in (pair for pair in slips if slipped(*pair)):
         for initial in surnames[one].keys() & surnames[other].keys() - {""}:
-            ours, theirs = surnames[one][initial], surnames[other][initial]
+            ours = surnames[one][initial]
+            theirs = surnames[other][initial]
             yield len(ours) * len(theirs), ours, theirs
 
 
@@ -273,10 +279,12 @@ def neighbour_words(words: Sequence[str]) -> Iterator[tuple[int, int]]:
     hashes = (hash(word[:i] + word[i + 1 :]) for word in words for i in range(len(word) + 1))
     rests = np.fromiter(hashes, np.int64, len(owners))
     order = np.lexsort((owners, rests))
-    rests, owners = rests[order], owners[order]
+    rests = rests[order]
+    owners = owners[order]
     new = np.ones(len(rests), np.bool_)
     new[1:] = (rests[1:] != rests[:-1]) | (owners[1:] != owners[:-1])
-    rests, owners = rests[new], owners[new]
+    rests = rests[new]
+    owners = owners[new]
     found = [np.zeros((0, 2), np.int32)]
     for apart in range(1, min(_MOST_ALIKE, len(rests))):
         same = np.flatnonzero(rests[apart:] == rests[:-apart])
@@ -313,7 +321,8 @@ def find_suspects(games: Games) -> list[Suspect]:
     of_synonym: dict[int, list[_Pair]] = defaultdict(list)
     for pair, shared in zip(pairs, shared_opponents(games, ends).tolist(), strict=True):
         of_synonym[pair.synonym].append(pair._replace(shared=shared))
-    first, last = careers.first.copy(), careers.last.copy()
+    first = careers.first.copy()
+    last = careers.last.copy()
 
     def likeliest(synonym: int, roots: Mapping[int, int]) -> Suspect:
         candidates = []
@@ -327,14 +336,17 @@ def find_suspects(games: Games) -> list[Suspect]:
     number = {name: i for i, name in enumerate(careers.names)}
     mains = {one.synonym.name: one.main.name for one in suspects.values() if one.sure}
     for synonym, main in mains.items():
-        one, other = number[main], number[synonym]
-        first[one], last[one] = min(first[one], careers.first[other]), max(last[one], careers.last[other])
+        one = number[main]
+        other = number[synonym]
+        first[one] = min(first[one], careers.first[other])
+        last[one] = max(last[one], careers.last[other])
     roots = {number[one]: number[last_main(mains, main, never=one)] for one, main in mains.items()}
     suspects |= {synonym: likeliest(synonym, roots) for synonym, one in suspects.items() if not one.sure}
 
     def doubt(suspect: Suspect) -> tuple[object, ...]:
         kind = (INITIALS, SPELLING, SURNAME_ONLY).index(suspect.kind)
-        games, far = suspect.synonym.games, suspect.gap > _LONG_GAP
+        games = suspect.synonym.games
+        far = suspect.gap > _LONG_GAP
         return not suspect.sure, suspect.others > 0, kind, far, -games, suspect.synonym.name
 
     return sorted(suspects.values(), key=doubt)
@@ -351,10 +363,12 @@ def _similar(games: Games) -> tuple[LookAlikes, Careers, list[_Pair]]:
 
     Outside chess bare surnames and misspellings are ignored: Yemen is not South Yemen.
     """
-    found, careers = look_alikes(games.players), careers_of(games)
+    found = look_alikes(games.players)
+    careers = careers_of(games)
     longest, letters = np.zeros((2, len(games.players)), np.int64)
     for number, parts in found.parts.items():
-        longest[number], letters[number] = parts.longest, sum(map(len, parts.given))
+        longest[number] = parts.longest
+        letters[number] = sum(map(len, parts.given))
     alike = [pair for pair in found.pairs if games.report.chess or pair[2] == INITIALS]
     pairs = np.array([pair[:2] for pair in alike], np.int64).reshape(-1, 2)
     span = careers.last[pairs].max(axis=1, initial=-9999) - careers.first[pairs].min(axis=1, initial=9999)
@@ -431,8 +445,10 @@ def alias_lines(games: Games, suspects: Sequence[Suspect]) -> Iterator[str]:
     mains: dict[str, str] = {}
     people: dict[str, list[Career]] = {}
     for suspect in sure:
-        main, synonym = last_main(mains, suspect.main.name), suspect.synonym.name
-        ours, theirs = people.get(main, [suspect.main]), people.get(synonym, [suspect.synonym])
+        main = last_main(mains, suspect.main.name)
+        synonym = suspect.synonym.name
+        ours = people.get(main, [suspect.main])
+        theirs = people.get(synonym, [suspect.synonym])
         all_of_them = [*ours, *theirs]
         span = max(one.last for one in all_of_them) - min(one.first for one in all_of_them)
         if (

@@ -138,7 +138,8 @@ class Games:
     @property
     def winner_first(self) -> bool:
         """Whether the winner is always named first, so that colours are unknown."""
-        lost, won = np.count_nonzero(self.outcome == LOSS), np.count_nonzero(self.outcome == WIN)
+        lost = np.count_nonzero(self.outcome == LOSS)
+        won = np.count_nonzero(self.outcome == WIN)
         return winner_named_first(int(lost), int(won))
 
     @property
@@ -275,7 +276,8 @@ def game_columns(records: Records) -> dict[str, Any]:
     rows: Codes = np.flatnonzero(records.used)
     if len(records) < 1 << 31:
         rows = rows.astype(np.int32)
-    codes, played = records.result.codes[rows], records.tally > 0
+    codes = records.result.codes[rows]
+    played = records.tally > 0
     met = np.zeros(len(played), np.bool_)
     met[codes] = True
     if np.all(played[met].sum(axis=1) == 1) and np.all(records.tally[met].max(axis=1, initial=0) == 1):
@@ -283,13 +285,17 @@ def game_columns(records: Records) -> dict[str, Any]:
         count = np.broadcast_to(1.0, len(rows))
     else:
         which, kind = np.nonzero(played[codes])
-        rows, outcome, count = rows[which], kind.astype(np.int8), records.tally[codes[which], kind]
+        rows = rows[which]
+        outcome = kind.astype(np.int8)
+        count = records.tally[codes[which], kind]
     days = records.date_day[records.date.codes[rows]]
     first = days.min(initial=np.iinfo(np.int32).max)
     if int(days.max(initial=first)) - int(first) < 1 << 16:  # 179 years, which are sorted by counting
         days = (days - first).astype(np.uint16)
     order = np.argsort(days, kind="stable")
-    rows, outcome, count = rows[order], outcome[order], chosen(count, order)
+    rows = rows[order]
+    outcome = outcome[order]
+    count = chosen(count, order)
     del codes, days, order
     weight = chosen(records.weight, rows)
     factors = slice(1 if alike(count) and alike(weight) else None)  # the same for all games

@@ -117,7 +117,8 @@ class NameDictionary(Dictionary[str]):
 
     def ids(self, values: Iterable[str]) -> Ids:
         """The numbers of names, new ones after the old."""
-        numbers, before = super().ids(values), len(self.cleaned)
+        numbers = super().ids(values)
+        before = len(self.cleaned)
         new = self.values[before:]
         self.cleaned += new
         self.reject_code.frombytes(bytes(len(new)))
@@ -167,8 +168,10 @@ class Validated:
     """
 
     def __init__(self, records: FileRecords, dictionaries: Dictionaries, data: DataConfig) -> None:
-        self._records, self._dictionaries = records, dictionaries
-        self._line, moves = records.lines, records.moves
+        self._records = records
+        self._dictionaries = dictionaries
+        self._line = records.lines
+        moves = records.moves
         self._before = np.full(len(records), _NO_REASON)  # the reject code - 1
         # notes on columns: reason, mask of records, values, their codes, what they mean, action
         self._odd: list[tuple[str, Mask, Sequence[str], Codes, str, str]] = []
@@ -195,7 +198,8 @@ class Validated:
         self.columns["reject_code"] = reject_code
         used = reject_code == 0
         if data.colours == "auto":
-            tallies, winners = dictionaries.tallies > 0, records.layout.winners
+            tallies = dictionaries.tallies > 0
+            winners = records.layout.winners
             rows = np.array(counts_of(self.columns["result"][used], len(tallies)))
             lost, _, won = (rows @ tallies).tolist()
             if winners or winner_named_first(lost, won):
@@ -250,7 +254,8 @@ class Validated:
             return None
         texts = self._records.distinct(column)
         parsed = np.array([parse(text.strip().lower()) for text in texts], np.float64)
-        codes, bad = self._records.codes(column), np.isnan(parsed)
+        codes = self._records.codes(column)
+        bad = np.isnan(parsed)
         self._reject(bad * reasons.REJECT_CODE[reason], codes)
         parsed[bad] = usual
         return None if np.all(parsed == usual) else parsed[codes]
@@ -258,8 +263,10 @@ class Validated:
     def _validate_dates(self, data: DataConfig) -> Mask:
         """Read dates; returns the mask of repaired ones. Of an ambiguous one, periods of years use the year."""
         records = self._records
-        texts, codes = list(map(str.strip, records.distinct("dates"))), records.codes("dates")
-        dates, by_year = parse_dates(texts, data, records.layout.unit), data.period == "year"
+        texts = list(map(str.strip, records.distinct("dates")))
+        codes = records.codes("dates")
+        dates = parse_dates(texts, data, records.layout.unit)
+        by_year = data.period == "year"
         self._reject(dates.reject_code, codes)
         if not by_year:
             self._reject(dates.unread * reasons.REJECT_CODE[reasons.BAD_DATE], codes)
@@ -283,14 +290,19 @@ class Validated:
     def _validate_results(self, match_cap: float | None) -> None:
         """Read results together with the number of games that each is of."""
         records = self._records
-        values, codes = records.distinct("results"), records.codes("results")
-        outcomes, games = values, [""] * len(values)
-        single, of_value = codes, np.arange(len(values))
+        values = records.distinct("results")
+        codes = records.codes("results")
+        outcomes = values
+        games = [""] * len(values)
+        single = codes
+        of_value = np.arange(len(values))
         if "games" in records.further:
-            counts, many = list(map(games_text, records.distinct("games"))), records.codes("games")
+            counts = list(map(games_text, records.distinct("games")))
+            many = records.codes("games")
             single = codes[np.array(list(map(len, counts)))[many] == 0]
             pairs, codes = np.unique(codes.astype(np.int64) * len(counts) + many, return_inverse=True)
-            of_value, games = pairs // len(counts), [counts[pair] for pair in (pairs % len(counts)).tolist()]
+            of_value = pairs // len(counts)
+            games = [counts[pair] for pair in (pairs % len(counts)).tolist()]
         outcomes = parse_results(values, counts_of(single, len(values)), records.layout.kind)
         written = list(map(values.__getitem__, of_value.tolist()))
         found = list(map(tally_of, written, games, map(outcomes.__getitem__, of_value.tolist())))
@@ -313,7 +325,8 @@ class Validated:
     def _validate_status(self, factors: dict[str, float]) -> None:
         """Weight by status; with a factor of 0 records are rejected."""
         factors = _USUAL | factors
-        values, codes = self._records.distinct("status"), self._records.codes("status")
+        values = self._records.distinct("status")
+        codes = self._records.codes("status")
         words = list(map(fold, values))
         odd = [bool(word) and word not in factors for word in words]
         self._note(reasons.UNKNOWN_STATUS, odd, values, codes, "each counts as 1", reasons.KEPT)
@@ -323,7 +336,8 @@ class Validated:
 
     def _validate_odds(self, points_of: Mapping[str, float], names: Ids) -> bool:
         """Set the offset; whether the column is of odds: if no text in it is understood, it means something else."""
-        records, codes = self._records, self._records.codes("odds")
+        records = self._records
+        codes = self._records.codes("odds")
         written = list(map(str.strip, records.distinct("odds")))
         further = {odds_words(odds): points for odds, points in points_of.items()}
         points = np.array([odds_points(odds, further) for odds in written], np.float64)
@@ -337,14 +351,16 @@ class Validated:
         if points.any():
             offset = points[codes]
             if "odds_giver" in records.further:
-                keys, givers = Dictionary(""), list(map(str.strip, records.distinct("odds_giver")))
+                keys = Dictionary("")
+                givers = list(map(str.strip, records.distinct("odds_giver")))
                 own = keys.ids(name_key(self._dictionaries.names.cleaned[name]) for name in names.tolist())
                 given = keys.ids(name_key(clean_name(giver)) for giver in givers)
                 words_of = map(fold, givers)
                 sides = np.array([_GIVERS.get(word, math.nan if word else 0.0) for word in words_of])
                 giver, white, black = map(records.codes, ("odds_giver", "whites", "blacks"))
                 rows = np.flatnonzero((offset != 0) & (sides != 0)[giver])
-                sign, by = sides[giver[rows]], given[giver[rows]]
+                sign = sides[giver[rows]]
+                by = given[giver[rows]]
                 sign = np.where(np.isnan(sign) & (by == own[black[rows]]), 1.0, sign)
                 sign = np.where(np.isnan(sides[giver[rows]]) & (by == own[white[rows]]), -1.0, sign)
                 offset[rows] = np.abs(offset[rows]) * sign
@@ -354,12 +370,14 @@ class Validated:
 
     def _validate_names(self, numbers: Ids) -> None:
         """Validate players by the numbers of the distinct names in their dictionary."""
-        records, dictionary = self._records, self._dictionaries.names
+        records = self._records
+        dictionary = self._dictionaries.names
         same = numbers
         if dictionary.cleaned != dictionary.values:
             same = Dictionary[str]().ids(map(dictionary.cleaned.__getitem__, numbers.tolist()))
         codes = narrow(same)
-        white, black = spread(codes, records.codes("whites")), spread(codes, records.codes("blacks"))
+        white = spread(codes, records.codes("whites"))
+        black = spread(codes, records.codes("blacks"))
         self._reject((white == black) * np.uint8(reasons.REJECT_CODE[reasons.SAME_PLAYER]))
         del white, black
         reject_code = np.frombuffer(dictionary.reject_code, np.int8)[numbers]
@@ -404,6 +422,7 @@ def _positive(text: str) -> float:
 
 def record_words(dictionaries: Dictionaries, date: int, white: int, black: int, result: int) -> str:
     """A record in one line, from the numbers of its date, names and result."""
-    (day, *_), (outcome, _) = dictionaries.dates.values[date], dictionaries.results.values[result]
+    (day, *_) = dictionaries.dates.values[date]
+    (outcome, _) = dictionaries.results.values[result]
     names = dictionaries.names.cleaned
     return f"{day or '?'}: {names[white] or '?'} - {names[black] or '?'} {outcome}".rstrip()

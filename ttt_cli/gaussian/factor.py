@@ -40,12 +40,16 @@ class Pattern:
         parent, count, order = np.empty((3, n), np.int32)
         kernels.elimination_tree(*_neighbours(place[low], place[high], n), parent, count)
         kernels.postorder(parent, np.arange(n, dtype=np.int32), order)
-        turned, above = _inverse(order), parent[order]
-        place, parent = turned[place], np.where(above < 0, -1, turned[above]).astype(np.int32)
+        turned = _inverse(order)
+        above = parent[order]
+        place = turned[place]
+        parent = np.where(above < 0, -1, turned[above]).astype(np.int32)
         columns, self._begins, self._below, self._above = _gathered(parent, count[order])
         self.place = _inverse(columns)[place]
-        self._low, self._high = low, high
-        width, below = np.diff(self._begins).astype(np.int64), self._below
+        self._low = low
+        self._high = high
+        width = np.diff(self._begins).astype(np.int64)
+        below = self._below
         self.entries = int((width * (width + 1) // 2 + width * below).sum())
         self.flops = float((width * (width * (width / 3.0 + below) + below.astype(np.float64) ** 2)).sum())
         self.front = int((below**2).max(initial=0))
@@ -55,10 +59,15 @@ class Pattern:
     def tree(self) -> Tree:
         """Rows of all supernodes; computed when a factor is made."""
         graph = _neighbours(self.place[self._low], self.place[self._high], len(self.place))
-        first, below, above = self._begins, self._below, self._above
-        columns, number = np.diff(first), np.arange(len(below), dtype=np.int32)
-        of, row_start = np.repeat(number, columns), np.append(0, np.cumsum(below))
-        row, kept = np.empty(row_start[-1], np.int32), np.full(len(below), -1, np.int64)
+        first = self._begins
+        below = self._below
+        above = self._above
+        columns = np.diff(first)
+        number = np.arange(len(below), dtype=np.int32)
+        of = np.repeat(number, columns)
+        row_start = np.append(0, np.cumsum(below))
+        row = np.empty(row_start[-1], np.int32)
+        kept = np.full(len(below), -1, np.int64)
         kernels.supernode_rows(*graph, first, above, row_start, row)
         kernels.stacked(above, below, kept)
         panel = np.append(0, np.cumsum(columns * (columns + below)))
@@ -74,8 +83,10 @@ class Pattern:
     @cached_property
     def triangles(self) -> int:
         """Size of the stack of a factorisation, in which each supernode leaves a triangle for its parent."""
-        above, size = self.tree.above, self._below * (self._below + 1) // 2
-        inner, taken = above >= 0, np.zeros(len(size), np.int64)
+        above = self.tree.above
+        size = self._below * (self._below + 1) // 2
+        inner = above >= 0
+        taken = np.zeros(len(size), np.int64)
         np.add.at(taken, above[inner], size[inner])
         return int(np.cumsum(size - taken).max(initial=0))
 
@@ -91,11 +102,15 @@ class Pattern:
 
     def places(self, first: Ends, second: Ends) -> Places:
         """Panel positions of joined pairs."""
-        tree, one, other = self.tree, self.place[first], self.place[second]
-        low, high = np.minimum(one, other), np.maximum(one, other)
+        tree = self.tree
+        one = self.place[first]
+        other = self.place[second]
+        low = np.minimum(one, other)
+        high = np.maximum(one, other)
         node = tree.of[low]
         below = np.searchsorted(self._rows, _row_keys(node, high)) - tree.row_start[node]
-        width, begin = np.diff(tree.first)[node], tree.first[node]
+        width = np.diff(tree.first)[node]
+        begin = tree.first[node]
         at = np.where(high < begin + width, high - begin, width + below)
         return np.asarray(tree.panel[node] + (low - begin) * (width + self._below[node]) + at, np.int64)
 
@@ -154,7 +169,8 @@ def _gathered(parent: Ids, count: Ids) -> tuple[Ids, Ids, Places, Ids]:
     of = np.append(0, np.cumsum(~goes_on)).astype(np.int32)[: len(parent)]  # fundamental supernodes
     last = np.flatnonzero(np.append(~goes_on, True)[: len(parent)])
     above = np.where(parent[last] < 0, -1, of[parent[last]]).astype(np.int32)
-    width, below = np.diff(last, prepend=-1).astype(np.int64), count[last].astype(np.int64) - 1
+    width = np.diff(last, prepend=-1).astype(np.int64)
+    below = count[last].astype(np.int64) - 1
     into = np.empty_like(above)
     kernels.gather(above, _ascending(below), width, below, into)
     joined = np.flatnonzero(into == np.arange(len(into)))
@@ -164,7 +180,8 @@ def _gathered(parent: Ids, count: Ids) -> tuple[Ids, Ids, Places, Ids]:
     parents = number[above[joined]]
     kernels.postorder(parents, _ascending(below[joined]), order)
     place = np.append(_inverse(order), np.int32(-1))
-    columns, begins = _ascending(place[number[into[of]]]), np.append(0, np.cumsum(width[joined][order]))
+    columns = _ascending(place[number[into[of]]])
+    begins = np.append(0, np.cumsum(width[joined][order]))
     return columns, begins.astype(np.int32), below[joined][order], place[parents[order]]
 
 
@@ -201,11 +218,13 @@ class Factor:
     """
 
     def __init__(self, pattern: Pattern, above: Array, diagonal: Array, *, once: bool = False) -> None:
-        self._pattern, self._once = pattern, once
+        self._pattern = pattern
+        self._once = once
         self._panels = np.zeros(pattern.tree.panel[-1])
         self._panels[pattern.entry] = np.bincount(pattern.pair, above, minlength=len(pattern.entry))
         self._panels[pattern.diagonal] = diagonal
-        waiting, front = np.empty(pattern.triangles), np.empty(pattern.front)
+        waiting = np.empty(pattern.triangles)
+        front = np.empty(pattern.front)
         with _one_thread():
             failed = kernels.factorise(_blas()[0], pattern.tree, self._panels, waiting, front)
         if failed >= 0:
@@ -242,7 +261,9 @@ class Factor:
     def _inverse(self) -> Array:
         pattern = self._pattern
         panels = self._panels if self._once else self._panels.copy()
-        squares, front, broad = np.empty(pattern.squares), np.empty(pattern.front), np.empty(pattern.broad)
+        squares = np.empty(pattern.squares)
+        front = np.empty(pattern.front)
+        broad = np.empty(pattern.broad)
         with _one_thread():
             kernels.invert(_blas()[0], pattern.tree, panels, squares, front, broad)
         return panels
@@ -252,7 +273,8 @@ class Factor:
 def _blas() -> tuple[Blas, ThreadpoolController]:
     from numba.extending import get_cython_function_address
 
-    lapack, blas = "scipy.linalg.cython_lapack", "scipy.linalg.cython_blas"
+    lapack = "scipy.linalg.cython_lapack"
+    blas = "scipy.linalg.cython_blas"
     addresses = []
     for name in Blas._fields:
         addresses.append(get_cython_function_address(lapack if name.startswith("po") else blas, f"d{name}"))

@@ -92,7 +92,8 @@ class Precision:
 
     def __init__(self, previous: Index, step: Array, entries: Sequence[Entries]) -> None:
         """`step` is the precision of the change since the variable `previous`, or of a first one (-1) itself."""
-        size, later = len(previous), np.flatnonzero(previous >= 0)
+        size = len(previous)
+        later = np.flatnonzero(previous >= 0)
         before = previous[later]
         self.diagonal: Array = step + np.bincount(before, step[later], size)
         apart = []
@@ -103,7 +104,8 @@ class Precision:
         self.low, self.high, self.above = map(
             np.concatenate, zip(*apart, (before, later, -step[later]), strict=True)
         )
-        self._previous, self._steps = previous, len(later)
+        self._previous = previous
+        self._steps = len(later)
 
     def times(self, x: Array) -> Array:
         """A x for x of shape (variables,)."""
@@ -142,13 +144,19 @@ class Precision:
         """
         every = np.arange(len(self.diagonal))
         root = first_of(np.where(self._previous < 0, every, self._previous))
-        order, beside = np.argsort(root, kind="stable"), np.zeros(len(every))
+        order = np.argsort(root, kind="stable")
+        beside = np.zeros(len(every))
         beside[self._previous >= 0] = self.above[len(self.above) - self._steps :]
-        pivot, beside, levels = self.diagonal[order], beside[order], []
+        pivot = self.diagonal[order]
+        beside = beside[order]
+        levels = []
         with np.errstate(divide="ignore", invalid="ignore"):
             while beside.any():
-                own, low, high = pivot[1::2].copy(), beside[1::2], beside[2::2]
-                before, after = low / own, high / own[: len(high)]
+                own = pivot[1::2].copy()
+                low = beside[1::2]
+                high = beside[2::2]
+                before = low / own
+                after = high / own[: len(high)]
                 levels.append((own, before, after))
                 pivot = pivot[::2].copy()
                 pivot[: len(low)] -= before * low
@@ -159,16 +167,20 @@ class Precision:
             raise ValueError("not positive definite")
 
         def solve(b: Array) -> Array:
-            x, eliminated, found = b[order], [], np.empty_like(b)
+            x = b[order]
+            eliminated = []
+            found = np.empty_like(b)
             for _, before, after in levels:
-                own, x = x[1::2], x[::2].copy()
+                own = x[1::2]
+                x = x[::2].copy()
                 x[: len(own)] -= before * own
                 x[1 : 1 + len(after)] -= after * own[: len(after)]
                 eliminated.append(own)
             x /= pivot
             for (own, before, after), right in zip(reversed(levels), reversed(eliminated), strict=True):
                 whole = np.empty(len(x) + len(own))
-                whole[::2], odd = x, right / own
+                whole[::2] = x
+                odd = right / own
                 odd -= before * x[: len(own)]
                 odd[: len(after)] -= after * x[1 : 1 + len(after)]
                 whole[1::2] = odd
@@ -194,7 +206,8 @@ def conjugate_gradients(
     `energy` times x in the norm of A, estimated over the last steps (Hestenes and Stiefel 1952). Raises ValueError
     unless A is positive definite.
     """
-    x, r = np.zeros_like(b), b.astype(np.float64)
+    x = np.zeros_like(b)
+    r = b.astype(np.float64)
     p = precondition(r)
     rz = first = dot(r, p)
     recent: deque[float] = deque(maxlen=DELAY)
@@ -214,7 +227,8 @@ def conjugate_gradients(
         if len(recent) == DELAY and sum(recent) < energy**2 * total:
             return x, r, True
         z = precondition(r)
-        before, rz = rz, dot(r, z)
+        before = rz
+        rz = dot(r, z)
         p = z + (rz / before) * p
     return x, r, rz <= residual**2 * first
 

@@ -39,7 +39,8 @@ def compare_games(timeline: Timeline, white_advantage: float, draws: Draws) -> C
 
     A draw counts as half a win and half a loss (`halves`), or as one of each (`margin`).
     """
-    white, black = timeline.game_white.astype(np.int64), timeline.game_black.astype(np.int64)
+    white = timeline.game_white.astype(np.int64)
+    black = timeline.game_black.astype(np.int64)
     nodes = max(timeline.n_nodes, 1)
     swap = white > black
     ahead = np.where(swap, -1, 1) * timeline.ahead(white_advantage)
@@ -72,13 +73,17 @@ def leave_one_out(
     """Sum of log probabilities of games, each removed from the Gaussian of its difference."""
     from scipy.special import expit
 
-    white, black = timeline.game_white, timeline.game_black
+    white = timeline.game_white
+    black = timeline.game_black
     shift = timeline.ahead(white_advantage)
     difference = rating[white] - rating[black] + shift / ELO_SCALE
-    won, lost = (timeline.outcome > 0).astype(np.float64), (timeline.outcome < 2).astype(np.float64)
+    won = (timeline.outcome > 0).astype(np.float64)
+    lost = (timeline.outcome < 2).astype(np.float64)
     taken = np.minimum(timeline.weight, 1.0)
-    up, down = expit(difference - margin / ELO_SCALE), expit(difference + margin / ELO_SCALE)
-    score, curvature = won * (1.0 - up) - lost * down, -won * up * (1.0 - up) - lost * down * (1.0 - down)
+    up = expit(difference - margin / ELO_SCALE)
+    down = expit(difference + margin / ELO_SCALE)
+    score = won * (1.0 - up) - lost * down
+    curvature = -won * up * (1.0 - up) - lost * down * (1.0 - down)
     variance: Array = information.variances[white] + information.variances[black]
     variance -= 2.0 * information.covariances(white, black)
     left = variance / (1.0 + taken * curvature * variance)
@@ -142,7 +147,8 @@ class LogDensity:
             return self.gradient.copy()
 
     def _information(self) -> Precision:
-        every, rows = np.arange(len(self.previous)), self.comparisons
+        every = np.arange(len(self.previous))
+        rows = self.comparisons
         between = Entries(rows.first, rows.second, -self.coupling)
         entries = [Entries(every, every, self.diagonal), between]
         return Precision(self.previous, self.link_precision, entries)
@@ -181,20 +187,26 @@ def maximise(
     With a `tol` above `ROUGH` only the step counts, against `STILL`: no curvature changes by more than a factor of e
     over one natural unit. Steps are limited to `FARTHEST`, since the density is flat far from its maximum.
     """
-    rating, value = start, posterior.at(start)
+    rating = start
+    value = posterior.at(start)
     step = posterior.step(EXACTNESS)
     trace: list[tuple[float, float]] = []
     rough = tol > ROUGH
-    converged, remaining = False, np.inf
+    converged = False
+    remaining = np.inf
     while not converged and len(trace) < max_sweeps:
         step = step * min(1.0, FARTHEST / max(largest(step), FARTHEST))
-        start, least, rise = rating, value - ROUNDING * abs(value), dot(posterior.gradient, step)
+        start = rating
+        least = value - ROUNDING * abs(value)
+        rise = dot(posterior.gradient, step)
         for _ in range(HALVINGS):  # until the concave density does not fall
-            rating, moved = start + step, step
+            rating = start + step
+            moved = step
             value = posterior.at(rating)
             if dot(posterior.gradient, step) >= -0.5 * rise and value >= least:
                 break
-            rise, step = 0.5 * rise, 0.5 * step
+            rise = 0.5 * rise
+            step = 0.5 * step
         slope = largest(posterior.gradient)
         step = posterior.step(min(EXACTNESS, slope))
         remaining = SAFETY * largest(step) * ELO_SCALE
@@ -240,7 +252,8 @@ class PlayerYears:
 
     def select(self, comparisons: Comparisons) -> Comparisons:
         """Comparisons inside groups."""
-        first, second = self.place[comparisons.first], self.place[comparisons.second]
+        first = self.place[comparisons.first]
+        second = self.place[comparisons.second]
         kept = (first >= 0) & (second >= 0)
         kept[kept] = self.group[first[kept]] == self.group[second[kept]]
         shift, won, lost = (column[kept] for column in comparisons[2:])
@@ -268,11 +281,13 @@ class PlayerYears:
         """Interpolate `values` (nodes here,) linearly in time over inactive nodes."""
         player = timeline.node_player[self.nodes]
         order = np.argsort(player, kind="stable")
-        player, active = player[order], self.active[order]
+        player = player[order]
+        active = self.active[order]
         owner = np.concatenate([[-1], player[active], [-1]])  # of the active nodes
         earlier = np.cumsum(active)
         inside = ~active & (owner[earlier] == player) & (owner[earlier + 1] == player)
-        time, straight = np.cumsum(timeline.gap_years[self.nodes][order]), values.copy()
+        time = np.cumsum(timeline.gap_years[self.nodes][order])
+        straight = values.copy()
         if inside.any():
             straight[order[inside]] = np.interp(time[inside], time[active], values[order][active])
         return straight
@@ -307,7 +322,8 @@ def rated_groups(timeline: Timeline) -> Ids:
 
     white = timeline.node_player[timeline.game_white]
     black = timeline.node_player[timeline.game_black]
-    scored, conceded = timeline.outcome != LOSS, timeline.outcome != WIN
+    scored = timeline.outcome != LOSS
+    conceded = timeline.outcome != WIN
     ends = np.concatenate([white[scored], black[conceded]]), np.concatenate([black[scored], white[conceded]])
     size = len(timeline.players)
     points = coo_array((np.ones(len(ends[0])), ends), shape=(size, size))
@@ -343,11 +359,14 @@ def own_deviations(posterior: LogDensity, diagonal: Array) -> tuple[Array, Array
 
     with np.errstate(divide="ignore"):
         link_variance = 1.0 / posterior.link_precision
-    n, previous, following = len(diagonal), posterior.previous, np.full(len(diagonal), -1, np.int32)
+    n = len(diagonal)
+    previous = posterior.previous
+    following = np.full(len(diagonal), -1, np.int32)
     later = np.flatnonzero(previous >= 0)
     following[previous[later]] = later
     chains = Chains(np.zeros(0, np.int64), previous, following, np.zeros(n), link_variance)
-    messages, (mean, sd, covariance) = Messages(*np.zeros((3, n, 2))), np.empty((3, n))
+    messages = Messages(*np.zeros((3, n, 2)))
+    (mean, sd, covariance) = np.empty((3, n))
     messages.marginal[:, 0] = diagonal
     smooth(0, n, chains, messages)
     smoothed(0, chains, messages, mean, sd, covariance)

@@ -58,7 +58,8 @@ class Shape:
     """
 
     def __init__(self, inference: Inference) -> None:
-        games, (_, previous, _, mean, variance) = inference.merged.games, joint_chains(inference)
+        games = inference.merged.games
+        (_, previous, _, mean, variance) = joint_chains(inference)
         begins = beginnings(previous, variance)
         self.offset = np.where(begins, 0.0, mean)
         first = first_of(np.where(begins, np.arange(len(previous)), previous), self.offset)
@@ -97,7 +98,10 @@ class Damping:
     """
 
     def __init__(self, least: float, *, evidence_only: bool = False) -> None:
-        self.share, self.change, self._least, self._evidence_only = 1.0, math.inf, least, evidence_only
+        self.share = 1.0
+        self.change = math.inf
+        self._least = least
+        self._evidence_only = evidence_only
         self._changes: list[float] = []
         self._moves: deque[Array] = deque(maxlen=TOGETHER)
 
@@ -128,7 +132,8 @@ class Damping:
         known = len(rates) == RECENT and (len(self._changes) >= LONG or rate < SMALL)
         ahead = (DOUBT if known else EARLY_DOUBT) * rate / (1.0 - rate)
         least = DOUBT * self.change if self._evidence_only else pairs[-1]
-        extrapolated, moves = 0.0, np.array(self._moves).reshape(len(self._moves), -1)
+        extrapolated = 0.0
+        moves = np.array(self._moves).reshape(len(self._moves), -1)
         products = moves @ moves.T
         if size := np.trace(products):  # marginals are extrapolated by Eddy's method (1979)
             weights = np.linalg.solve(products + 1e-14 * size * np.eye(len(moves)), np.ones(len(moves)))
@@ -154,8 +159,11 @@ class JointInference(Posterior):
     """
 
     def __init__(self, inference: Inference, shape: Shape, given: tuple[Array, Array] | None = None) -> None:
-        self._priors, self.merged, self.rule = inference.priors, inference.merged, inference.rule
-        self.moving, self.of_years = inference.moving, inference.of_years
+        self._priors = inference.priors
+        self.merged = inference.merged
+        self.rule = inference.rule
+        self.moving = inference.moving
+        self.of_years = inference.of_years
         self._margins = "draw_margin" in inference.priors
         self._of_sites = kernels.skill_cavities, kernels.skill_update, kernels.skill_evidence
         if self._margins:
@@ -163,9 +171,12 @@ class JointInference(Posterior):
         self._gradient = (ttt_d if self._margins else ttt).gradient
         self._factorised = inference.sites.link, inference.sites.positivity
         links, positivity = given or self._factorised
-        self.links, self.positivity = links.copy(), positivity.copy()
-        self._newcomers, self._shape = inference.newcomers, shape
-        self.chains, self._size = joint_chains(inference), len(inference.chains.previous)
+        self.links = links.copy()
+        self.positivity = positivity.copy()
+        self._newcomers = inference.newcomers
+        self._shape = shape
+        self.chains = joint_chains(inference)
+        self._size = len(inference.chains.previous)
         self._nodes = self._size // len(inference.priors)
         steps = np.append(np.flatnonzero(self.chains.previous < 0), shape.later)
         self._precision = np.zeros(len(self.chains.previous))  # of steps; 0 within a group
@@ -175,12 +186,15 @@ class JointInference(Posterior):
         self._covariances = np.empty((6 if self._margins else 1, len(self.merged)))
         self._shared = np.zeros(len(self.chains.previous))
         self._cavity = np.empty((len(self.merged), 5 if self._margins else 2))
-        self._integral, self._apart = math.nan, 0.0  # contribution of offsets within groups
+        # contribution of offsets within groups
+        self._integral = math.nan
+        self._apart = 0.0
 
     @property
     def state(self) -> dict[str, Array]:
         """State for a warm start: joint and factorised sites."""
-        name, (links, positivity) = sites_name(self.merged.colours), self._factorised
+        name = sites_name(self.merged.colours)
+        (links, positivity) = self._factorised
         return {
             f"joint {name}": self.links, "joint positivity": self.positivity,
             f"links of {name}": links, "links of positivity": positivity,
@@ -200,14 +214,17 @@ class JointInference(Posterior):
         With `evidence_only` there is no confirming round (`Damping`). `trace` counts towards `solver.max_sweeps`.
         """
         least = ROUNDING * math.sqrt(self.chains.variance.max(initial=0.0))
-        rows, damping = list(trace), Damping(least, evidence_only=evidence_only)
-        skipped, remaining = 0, math.inf
+        rows = list(trace)
+        damping = Damping(least, evidence_only=evidence_only)
+        skipped = 0
+        remaining = math.inf
         while len(rows) < solver.max_sweeps:
             before = self.beliefs
             self.believe()
             remaining = damping.after(self.beliefs - before)
             moved, ahead = self.moving.update(self)
-            change, remaining = max(damping.change, moved), max(remaining, ahead)
+            change = max(damping.change, moved)
+            remaining = max(remaining, ahead)
             rows.append((change, remaining))
             if on_sweep:
                 on_sweep(len(rows), change, remaining)
@@ -220,12 +237,16 @@ class JointInference(Posterior):
 
     def believe(self) -> None:
         """Compute the joint Gaussian of the current sites and its cavities."""
-        shape, precision = self._shape, self._precision
+        shape = self._shape
+        precision = self._precision
         factor, b = self.factor(once=True)
-        mean, group = factor.solve(b), shape.group
+        mean = factor.solve(b)
+        group = shape.group
         of_prior = precision @ self.chains.mean**2 - np.log(precision[precision > 0.0]).sum()
         self._integral = 0.5 * float(b @ mean - of_prior - factor.log_determinant) + self._apart
-        mean, variance, joined = mean[group] + shape.offset, factor.variances[group], factor.joined
+        mean = mean[group] + shape.offset
+        variance = factor.variances[group]
+        joined = factor.joined
         self.beliefs = np.array([mean, np.sqrt(variance)])
         self._shared = np.where(self.chains.previous < 0, 0.0, variance)
         self._shared[shape.later] = joined[self._covariances.size :]
@@ -244,7 +265,8 @@ class JointInference(Posterior):
 
     def _assembled(self) -> tuple[Precision, Array]:
         """Precision matrix of all variables, without steps inside groups, and its b."""
-        previous, size = self.chains.previous, len(self.chains.previous)
+        previous = self.chains.previous
+        size = len(self.chains.previous)
         links = self.links.T * self.merged.games.weight
         kinds = len(links) - len(self._shape.u)
         entries = link_entries(self._shape.ends, self._shape.u, links[:kinds])
@@ -253,7 +275,8 @@ class JointInference(Posterior):
         stepped = np.where(self._precision > 0.0, previous, -1)
         b = link_pulls(self._shape.ends, self._shape.u, links[kinds:], size)
         b[margins] += self.positivity[:, 1]
-        weighted, later = self._precision * self.chains.mean, self._shape.later
+        weighted = self._precision * self.chains.mean
+        later = self._shape.later
         b += weighted - np.bincount(previous[later], weighted[later], size)
         return Precision(stepped, self._precision, entries), b
 

@@ -72,24 +72,32 @@ class Newcomers:
         known, of_period = calendar(timeline)
         period = np.searchsorted(timeline.node_start, self.first, side="right") - 1
         self.place, self.year = np.unique(of_period[period], return_inverse=True)
-        self.calendar, years = len(known), known[self.place]
+        self.calendar = len(known)
+        years = known[self.place]
         self._years: Ids = years
-        self.sd, self._drift, self._walk = sd, drift, GaussianWalk(years, drift)
-        root, count = self._walk.root, self._sum(np.ones(len(self.first)))
+        self.sd = sd
+        self._drift = drift
+        self._walk = GaussianWalk(years, drift)
+        root = self._walk.root
+        count = self._sum(np.ones(len(self.first)))
         prior = root @ root.T
         self.prior_variance = sd**2 + np.diag(prior)[self.year]
         self.given_skills = root @ np.linalg.solve(self._walk.precision(count / sd**2), root.T) / sd**4
         self.spread = 1.0 + float((prior @ count).max(initial=0.0)) / sd**2
-        self.mean, self.covariance, self.log_evidence = np.zeros(len(years)), prior, 0.0
+        self.mean = np.zeros(len(years))
+        self.covariance = prior
+        self.log_evidence = 0.0
         self.squares = np.ones(len(years))
 
     def update(self, call: Callable[..., list[Any]]) -> None:
         """Update m from the messages of newcomers, and send the result to their first nodes."""
         information, score = np.sum(call("reported"), axis=0)[:, self.place]
-        root, precision = self._walk.root, self._walk.precision(information)
+        root = self._walk.root
+        precision = self._walk.precision(information)
         covariance = np.linalg.inv(precision)
         u = covariance @ (root.T @ score)
-        self.mean, self.covariance = root @ u, root @ covariance @ root.T
+        self.mean = root @ u
+        self.covariance = root @ covariance @ root.T
         self.squares = u**2 + np.diag(covariance)
         posterior = self._of_calendar(self.mean), self._of_calendar(np.diag(self.covariance))
         deviance = math.fsum(call("receive", *posterior))
@@ -156,12 +164,14 @@ class Newcomers:
 
     def tied(self, chains: Chains) -> Chains:
         """Chains with m of the years as further variables that precede newcomers' skills."""
-        nodes, years = len(chains.previous), np.arange(len(self._years), dtype=np.int32)
+        nodes = len(chains.previous)
+        years = np.arange(len(self._years), dtype=np.int32)
         previous = np.append(chains.previous, np.where(years > 0, nodes + years - 1, -1)).astype(np.int32)
         previous[self.first] = nodes + self.year
         mean = np.append(chains.mean, np.zeros(len(years)))
         variance = np.append(chains.variance, self._walk.variances)
-        mean[self.first], variance[self.first] = 0.0, self.sd**2
+        mean[self.first] = 0.0
+        variance[self.first] = self.sd**2
         return chains._replace(previous=previous, mean=mean, variance=variance)
 
     def gradient(self, squares: Array) -> dict[str, float]:
@@ -199,11 +209,17 @@ class NewcomersOfSlice:
         elsewhere: Sequence[Elsewhere] = (),
         room: Room = MEMORY,
     ) -> None:
-        self._nodes, self._sd, self._chains, self._messages = nodes, sd, chains, messages
-        begin, self._years = nodes.start, years
-        previous, variance = chains.previous[nodes], chains.variance[nodes]
+        self._nodes = nodes
+        self._sd = sd
+        self._chains = chains
+        self._messages = messages
+        begin = nodes.start
+        self._years = years
+        previous = chains.previous[nodes]
+        variance = chains.variance[nodes]
         first = np.flatnonzero(previous < 0).astype(np.int32)
-        self._first, self._year = begin + first, place[first]
+        self._first = begin + first
+        self._year = place[first]
         self._count = np.bincount(place, minlength=years)
         self._start = np.cumsum(self._count) - self._count
         later = np.flatnonzero(previous >= begin)
@@ -217,7 +233,8 @@ class NewcomersOfSlice:
         self._neighbour = room.empty("years of levels", (len(place), 3), np.int32)
         self._neighbour[:] = place[:, np.newaxis]
         self._weight[later, 1] = self._weight[before, 2] = -1.0 / variance[later]
-        self._neighbour[later, 1], self._neighbour[before, 2] = place[before], place[later]
+        self._neighbour[later, 1] = place[before]
+        self._neighbour[before, 2] = place[later]
         for column, of in enumerate(elsewhere, 1):
             self._weight[of.node - begin, column] = -1.0 / of.variance
             self._neighbour[of.node - begin, column] = of.year
@@ -232,10 +249,13 @@ class NewcomersOfSlice:
     def receive(self, mean: Array, variance: Array) -> float:
         """Set the prior of each first node from m without its own message; returns -2 times the evidence."""
         precision, weighted = self._each()
-        mean, own = mean[self._year], variance[self._year]
+        mean = mean[self._year]
+        own = variance[self._year]
         left = 1.0 - own * precision
-        mean, variance = (mean - own * weighted) / left, own / left
-        self._chains.mean[self._first], self._chains.variance[self._first] = mean, self._sd**2 + variance
+        mean = (mean - own * weighted) / left
+        variance = own / left
+        self._chains.mean[self._first] = mean
+        self._chains.variance[self._first] = self._sd**2 + variance
         deviance = np.log(left) + left * (
             weighted**2 * variance + 2.0 * weighted * mean - precision * mean**2
         )
@@ -247,7 +267,8 @@ class NewcomersOfSlice:
 
     def levels(self) -> tuple[Array, Array | None]:
         """Numbers of nodes and debuts of each year, (2, years), and this slice's part of W'AW given m, or None."""
-        years, of = self._years, np.repeat(np.arange(self._years), self._count)
+        years = self._years
+        of = np.repeat(np.arange(self._years), self._count)
         counts = np.array([self._count, np.bincount(self._year, minlength=years)], np.float64)
         if not self._free:
             return counts, None
@@ -267,7 +288,8 @@ class NewcomersOfSlice:
         precision of first nodes given m, times z.
         """
         own = self._excess(z)
-        played, of_nodes = self._count > 0, np.zeros((2, self._years))
+        played = self._count > 0
+        of_nodes = np.zeros((2, self._years))
         for found, of in zip(of_nodes, (residual, az), strict=True):
             found[played] = np.add.reduceat(of[self._nodes], self._start[played])
         return np.array([self.total(z), self._summed(own), *of_nodes]), float(own @ z[self._first])

@@ -57,7 +57,8 @@ def in_year(params: Mapping[str, Any], draws: Mapping[str, float] | None) -> dic
 
 def _grown(params: Mapping[str, Any], white: Mapping[str, Any], black: Mapping[str, Any]) -> Any:
     """Ratio of the draw margin to that of players of the year's level."""
-    strength, level = params.get("draw_margin_strength", 0.0), params.get("draw_margin_level")
+    strength = params.get("draw_margin_strength", 0.0)
+    level = params.get("draw_margin_level")
     if not strength or level is None:  # no margin at all has no level
         return 1.0
     above = ((white["mean"] + black["mean"]) / 2.0 - level) / STRENGTH_UNIT
@@ -67,7 +68,8 @@ def _grown(params: Mapping[str, Any], white: Mapping[str, Any], black: Mapping[s
 
 def by_margin(difference: Any, variance: Any, margin: Any, cdf: Callable[[Any], Any]) -> tuple[Any, Any, Any]:
     """Outcome probabilities when performances differ by N(difference, variance) and a draw is within `margin`."""
-    scale, distance = variance**-0.5, abs(difference)
+    scale = variance**-0.5
+    distance = abs(difference)
     draw = cdf((margin - distance) * scale) - cdf((-margin - distance) * scale)
     return cdf((-margin - difference) * scale), draw, cdf((difference - margin) * scale)
 
@@ -98,7 +100,8 @@ def by_sides(
 
     from ttt_cli.timeline import NEUTRAL, UNKNOWN
 
-    found, way = predict(dict(params), white, black), sides[:, np.newaxis]
+    found = predict(dict(params), white, black)
+    way = sides[:, np.newaxis]
     if np.any(sides == UNKNOWN):
         other = predict(dict(params), black, white)[:, ::-1]
         found = np.where(way == UNKNOWN, (found + other) / 2.0, found)
@@ -138,7 +141,8 @@ def logistic_probabilities(difference: Array, margin: float) -> Array:
     excess = 1.0 - 2.0 * worse
     half = 0.5 * excess * (1.0 + t * t)
     u = (half + np.sqrt(half * half + 4.0 * t * t * worse * (1.0 - worse))) / (2.0 * t * worse)
-    better, loses = u / (u + t), 1.0 / (1.0 + u * t)
+    better = u / (u + t)
+    loses = 1.0 / (1.0 + u * t)
     draw = (t * t - 1.0) * better * loses
     ahead = np.asarray(difference) >= 0.0
     return np.stack([np.where(ahead, loses, better), draw, np.where(ahead, better, loses)], axis=-1)
@@ -148,7 +152,8 @@ def margin_probabilities(difference: Array, margin: float) -> Array:
     """Probabilities (n, 3) of loss, draw and win for differences (n,), Elo points (Rao and Kupper 1967)."""
     import numpy as np
 
-    loss, win = logistic(-difference - margin), logistic(difference - margin)
+    loss = logistic(-difference - margin)
+    win = logistic(difference - margin)
     draw = math.expm1(2.0 * margin / ELO_SCALE) * win * loss
     return np.stack([loss, draw, win], axis=-1)
 
@@ -168,7 +173,8 @@ EXPECTED: Final = 1.0 / (1.0 + 10.0**-0.5)  # 76 % (Elo 1978; the logistic form)
 def normal_unit(beta: float, margin: float) -> float:
     """Points per Elo point where performances have the sd `beta`."""
     noise = NormalDist(0.0, math.sqrt(2.0) * beta)
-    low, high = 0.0, margin + 2.0 * noise.stdev
+    low = 0.0
+    high = margin + 2.0 * noise.stdev
     while low < (middle := 0.5 * (low + high)) < high:
         if 0.5 * (noise.cdf(middle - margin) + noise.cdf(middle + margin)) < EXPECTED:
             low = middle
@@ -210,7 +216,8 @@ def margin_for(probability: float, beta: float) -> float:
 
 def margin_slope(params: Any, timeline: Timeline) -> float:
     """Derivative of `margin_for` in the probability, points; 0 at its ends."""
-    probability, normal = params.draw_probability or draw_share(timeline), NormalDist()
+    probability = params.draw_probability or draw_share(timeline)
+    normal = NormalDist()
     if not 0.0 < probability < 1.0:
         return 0.0
     return math.sqrt(0.5) * float(params.beta) / normal.pdf(normal.inv_cdf((probability + 1.0) / 2.0))
@@ -246,7 +253,8 @@ def resolve_logistic_margin(
 
 def typical_margin(mean: float, sd: float) -> tuple[float, float, float]:
     """Mean of a positive draw margin N(mean, sd^2), points, and its derivatives in `mean` and `sd`."""
-    normal, x = NormalDist(), mean / sd
+    normal = NormalDist()
+    x = mean / sd
     v = normal.pdf(x) / normal.cdf(x)
     w = v * (v + x)
     return mean + sd * v, 1.0 - w, v + w * x

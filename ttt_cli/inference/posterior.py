@@ -59,7 +59,8 @@ def infer(
     evidence_only = given.get("evidence_only", False)
     if kind == "joint sds" and evidence_only:
         kind = "factorised"
-    on_sweep, notes_of = given.get("on_sweep"), given.get("notes")
+    on_sweep = given.get("on_sweep")
+    notes_of = given.get("notes")
     rough = solver.model_copy(update={"tol": max(solver.tol, ROUGH)}) if kind == "joint" else solver
     status, trace = iterate(inference.sweep, rough, on_sweep, warm=inference.warm, **pace)
 
@@ -73,7 +74,8 @@ def infer(
     while kind == "factorised":
         with suppress(SitesLost):
             chains = inference.histories()
-            newcomers, draws = inference.newcomer_curve(), inference.draws()
+            newcomers = inference.newcomer_curve()
+            draws = inference.draws()
             return finished(inference, chains=chains, newcomers=newcomers, draws=draws)
         status, trace = iterate(inference.sweep, rough, on_sweep, warm=inference.warm, **pace)
     assert isinstance(inference, Inference)
@@ -133,7 +135,8 @@ def _chosen(inference: Engine, solver: SolverConfig) -> tuple[str, Shape | None]
 
 def _near(inference: Inference, start: Fit | None) -> tuple[Array, Array] | None:
     """Initial joint sites: the factorised ones shifted as in an earlier fit."""
-    joint, before = _joint_sites(inference, start), _joint_sites(inference, start, "links of")
+    joint = _joint_sites(inference, start)
+    before = _joint_sites(inference, start, "links of")
     if start is None or joint is None or before is None:
         return None
     inference.moving.extrapolate(inference, start)
@@ -149,9 +152,11 @@ def _near(inference: Inference, start: Fit | None) -> tuple[Array, Array] | None
 
 def _joint_sites(inference: Inference, start: Fit | None, kind: str = "joint") -> tuple[Array, Array] | None:
     """Sites of games and of draw margins in an earlier fit of the same games."""
-    name, (_, link, positivity) = sites_name(inference.merged.colours), inference.sites
+    name = sites_name(inference.merged.colours)
+    (_, link, positivity) = inference.sites
     state = start.state if start else {}
-    links, margins = state.get(f"{kind} {name}"), state.get(f"{kind} positivity")
+    links = state.get(f"{kind} {name}")
+    margins = state.get(f"{kind} positivity")
     if links is None or margins is None or (links.shape, margins.shape) != (link.shape, positivity.shape):
         return None
     return links, margins
@@ -159,11 +164,16 @@ def _joint_sites(inference: Inference, start: Fit | None, kind: str = "joint") -
 
 def _links_of(inference: Inference, chains: Chains, link: Array, positivity: Array) -> Links:
     """Precisions of sites by pairs of nodes, with the steps of chains."""
-    games, previous, variance = inference.merged.games, inference.chains.previous, chains.variance
-    nodes, kinds = len(previous) // len(inference.priors), 3 if len(positivity) else 1
-    sites, turned = link[:, :kinds].T, games.first > games.second
+    games = inference.merged.games
+    previous = inference.chains.previous
+    variance = chains.variance
+    nodes = len(previous) // len(inference.priors)
+    kinds = 3 if len(positivity) else 1
+    sites = link[:, :kinds].T
+    turned = games.first > games.second
     precision = games.weight * np.where(turned, sites[::-1], sites)
-    low, high = np.minimum(games.first, games.second), np.maximum(games.first, games.second)
+    low = np.minimum(games.first, games.second)
+    high = np.maximum(games.first, games.second)
     distinct, pair = np.unique(low.astype(np.int64) * nodes + high, return_inverse=True)
     first, second = np.divmod(distinct, max(nodes, 1))
     begins = beginnings(chains.previous, variance)[: len(previous)] | (previous < 0)
@@ -190,7 +200,8 @@ def sampled_histories(
     inference: Inference, samples: int = SAMPLES
 ) -> tuple[dict[str, Chain], NewcomerCurve | None, float]:
     """Chains and newcomers' mean with sampled sds of the joint Gaussian, and their rms relative error."""
-    previous, chains = inference.chains.previous, inference.histories()
+    previous = inference.chains.previous
+    chains = inference.histories()
     nodes = slice(len(previous))
     inference.factor_joint()
     alone, alone_shared = inference.slice.chain_variances()
@@ -198,19 +209,22 @@ def sampled_histories(
     of_years = inference.newcomers.alone if inference.newcomers else np.empty(0)
     alone = np.append(alone, of_years) + (known**2).sum(axis=0)
     alone_shared = alone_shared + np.einsum("ki,ki->i", known[:, nodes], known[:, previous])
-    moved, moved_shared = np.zeros(len(alone)), np.zeros(len(previous))
+    moved = np.zeros(len(alone))
+    moved_shared = np.zeros(len(previous))
     for x, solved in _solved(inference, _samples(inference, samples)):
         u = _by_others(inference, x + solved)
         u -= (waves @ u[len(previous) :]) @ known
         moved += u * u
         moved_shared += u[nodes] * u[previous]
-    found, shared = alone + moved / samples, alone_shared + moved_shared / samples
+    found = alone + moved / samples
+    shared = alone_shared + moved_shared / samples
     share = (1.0 - alone / found)[nodes]
     vague = np.argsort(-share, kind="stable")[:samples]
     vague = vague[share[vague] > SAMPLED]
     share[vague] = 0.0
     for node, column in _solved(inference, ((node, np.eye(1, len(previous), node)[0]) for node in vague)):
-        found[node], shared[node] = column[node], column[previous[node]]
+        found[node] = column[node]
+        shared[node] = column[previous[node]]
     shared[previous < 0] = 0.0
     error = np.sqrt(np.mean(share**2) / (2.0 * samples))
     sd = np.sqrt(found)
@@ -246,14 +260,18 @@ def _waves(inference: Inference) -> tuple[Array, Array]:
 
 def _samples(inference: Inference, samples: int) -> Iterator[tuple[Array, Array]]:
     """Yield samples of all chains, with noise of the sites added."""
-    games, previous, newcomers = inference.merged.games, inference.chains.previous, inference.newcomers
+    games = inference.merged.games
+    previous = inference.chains.previous
+    newcomers = inference.newcomers
     variance = joint_chains(inference).variance[: len(previous)]
-    link, positivity = inference.sites.link, inference.sites.positivity
+    link = inference.sites.link
+    positivity = inference.sites.positivity
     margins = len(positivity) > 0
     pull = kernels.pull_sides if margins else kernels.pull_skills
     rng = np.random.default_rng(SEED)
     for _ in range(samples):
-        x, right = rng.standard_normal(len(previous)), np.zeros(len(previous))
+        x = rng.standard_normal(len(previous))
+        right = np.zeros(len(previous))
         if newcomers:
             x[newcomers.first] += newcomers.sample(rng) / newcomers.sd
         x *= np.sqrt(variance)
@@ -303,13 +321,17 @@ def level_notes(games: Games, timeline: Timeline, deviations: Callable[[Array], 
     parts = _loose_parts(games)
     if not parts:
         return ()
-    contrasts, sentences = [], []  # of the mean skills of both sides, in common periods if there are any
+    # of the mean skills of both sides, in common periods if there are any
+    contrasts = []
+    sentences = []
     for _, inside, others in parts:
         period = np.repeat(np.arange(len(timeline.periods)), np.diff(timeline.node_start))
-        own, other = inside[timeline.node_player], others[timeline.node_player]
+        own = inside[timeline.node_player]
+        other = others[timeline.node_player]
         if not np.any(np.bincount(period, own) * np.bincount(period, other)):
             period = np.zeros_like(period)
-        among, against = np.bincount(period, own), np.bincount(period, other)
+        among = np.bincount(period, own)
+        against = np.bincount(period, other)
         both = (among > 0) & (against > 0)
         share = np.where(both, among, 0.0) / among[both].sum()
         weights = own / np.maximum(among, 1.0)[period] - other / np.maximum(against, 1.0)[period]

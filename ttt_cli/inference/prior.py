@@ -37,8 +37,13 @@ class RandomWalk:
         names: tuple[str, str] = ("prior_sd", "tau"),
         ceiling: float = np.inf,
     ) -> None:
-        self.origin, self.ceiling, self._sd, self._drift, self._names = origin, ceiling, sd, drift, names
-        self._previous, self._years = timeline.previous, timeline.gap_years
+        self.origin = origin
+        self.ceiling = ceiling
+        self._sd = sd
+        self._drift = drift
+        self._names = names
+        self._previous = timeline.previous
+        self._years = timeline.gap_years
 
     def steps(self) -> tuple[Array, Array]:
         """Mean and variance (nodes,) of the change since the player's previous node; of the quantity at first nodes."""
@@ -61,7 +66,8 @@ class RandomWalk:
     def filtered(self, mean: Array, sd: Array) -> Filter:
         """Chain of filtered marginals after each node's games, points, and of predictions before; `sd` may be NaN."""
         change, variance = self.steps()
-        first, previous = self._previous < 0, self._previous
+        first = self._previous < 0
+        previous = self._previous
         return Filter(
             mean=mean,
             sd=sd,
@@ -108,7 +114,9 @@ class CareerWalk(RandomWalk):
     ) -> None:
         super().__init__(timeline, origin, sd, drift)
         self.newcomers = Newcomers(timeline, sd, mean_drift) if mean_drift else None
-        self._career, self._tau, self._timeline = career, drift, timeline
+        self._career = career
+        self._tau = drift
+        self._timeline = timeline
         if career.growth or career.decline or career.early:
             self.curve = career.after(ages(timeline))
 
@@ -124,12 +132,16 @@ class CareerWalk(RandomWalk):
 
     def gradient(self, by_mean: Array, by_variance: Array) -> dict[str, float]:
         """Gradient in the walk's and the curve's parameters."""
-        first, years, after = self._previous < 0, self._years, ages(self._timeline)
+        first = self._previous < 0
+        years = self._years
+        after = ages(self._timeline)
         before = after - years
         _, growth_years, decline, decline_after, early, early_years = self._career
-        grown, rest = -np.expm1(-years / growth_years), self._career.after(before)
+        grown = -np.expm1(-years / growth_years)
+        rest = self._career.after(before)
         slower = (before * grown - years * (1.0 - grown)) / growth_years**2
-        passed, young = -np.expm1(-years / early_years), np.exp(-before / early_years)
+        passed = -np.expm1(-years / early_years)
+        young = np.exp(-before / early_years)
         longer = young * (passed + (before * passed - years * (1.0 - passed)) / early_years)
         declining = self._career.declined(after) - self._career.declined(before)
         started = _declines(after - decline_after) - _declines(before - decline_after)

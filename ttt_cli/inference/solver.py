@@ -100,7 +100,8 @@ def iterate(
     rates: list[float] = []
     plain: list[float] = []
     last = math.nan
-    pace, since = (Pace.FAST if solver.accelerate else Pace.PLAIN), 0
+    pace = Pace.FAST if solver.accelerate else Pace.PLAIN
+    since = 0
     skipped = 0
     remaining = math.inf
     while len(trace) < solver.max_sweeps and (remaining >= solver.tol or skipped):
@@ -117,7 +118,8 @@ def iterate(
             on_sweep(len(trace), result.change, remaining)
         since += 1
         if pace and since > PATIENCE + 1 and math.prod(rates[-PATIENCE:]) > STALLED**PATIENCE:
-            pace, since = Pace(pace - 1), 0
+            pace = Pace(pace - 1)
+            since = 0
         last = result.change
         plain.append(result.change if pace is Pace.PLAIN else math.inf)
         within_reach = result.change * (solver.max_sweeps - len(trace))
@@ -135,7 +137,8 @@ def _remaining(sweep: Sweep, rates: list[float], least_rate: float, settling: in
         return sweep.distance
     if len(rates) <= (settling or 0):
         return math.inf
-    last, seen = rates[-3:], max(rates[-RECENT:])
+    last = rates[-3:]
+    seen = max(rates[-RECENT:])
     steady = settling is None or (len(last) == 3 and max(last) <= SPREAD * min(last))
     doubt = FIRST_DOUBT if settling is not None and len(rates) == settling + 1 else DOUBT
     rate = max(least_rate, seen, doubt * math.sqrt(seen))
@@ -171,7 +174,8 @@ def at_best_advantage(
         return fit_at(0.0, start, solver)
     from scipy.optimize import bracket
 
-    rough, known = rough_enough(solver), start.params.get("white_advantage") if start else None
+    rough = rough_enough(solver)
+    known = start.params.get("white_advantage") if start else None
     tried: dict[float, float] = {}
     best = start
 
@@ -200,6 +204,7 @@ def at_best_advantage(
 def _vertex(values: dict[float, float]) -> float:
     """Position of the maximum of the parabola through the three highest values; the highest where it is convex."""
     (a, f), (b, g), (c, h) = sorted(values.items(), key=lambda item: -item[1])[:3]
-    left, right = (g - f) / (b - a), (h - f) / (c - a)
+    left = (g - f) / (b - a)
+    right = (h - f) / (c - a)
     bend = (right - left) / (c - b)
     return a + 0.5 * ((b - a) - left / bend) if bend < 0.0 else a

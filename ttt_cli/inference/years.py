@@ -45,7 +45,8 @@ class YearWalk(GaussianWalk):
         theta = np.zeros(len(years))
         if start is not None and len(start) and len(years):
             known = min(len(start), len(years))
-            theta[:known], theta[known:] = start[:known], start[known - 1]
+            theta[:known] = start[:known]
+            theta[known:] = start[known - 1]
         self._u = np.diff(theta, prepend=0.0) / np.where(self.variances > 0.0, np.sqrt(self.variances), 1.0)
         self._earlier: list[tuple[Array, Array]] = []  # moves, and where they led
 
@@ -125,22 +126,28 @@ class YearMargins:
         own: tuple[Ids, Ids] | None,
         room: Room = MEMORY,
     ) -> None:
-        self.margin, self.own = margin, own
-        self._games, self._play, self._years = games, play, years
+        self.margin = margin
+        self.own = own
+        self._games = games
+        self._play = play
+        self._years = years
         count = np.bincount(place, np.diff(games.start), years).astype(np.int64)  # games of years in order
-        self._count, self._start = count, np.cumsum(count) - count
+        self._count = count
+        self._start = np.cumsum(count) - count
         self._wider = room.empty("wider", (len(margin) if play.strength else 0,), np.float64)
         self._wider[:] = 1.0
         self._found = room.empty("scores", (2, len(margin) if play.drift and not own else 0), np.float64)
 
     def _summed(self, values: Array) -> Array:
-        found, played = np.zeros(self._years), self._count > 0
+        found = np.zeros(self._years)
+        played = self._count > 0
         found[played] = np.add.reduceat(values, self._start[played])
         return found
 
     def _mean_skill(self, posterior: Posterior) -> Array:
         """Mean skill of both players of each game, points, (games,)."""
-        skill, games = posterior.mean_skills(), self._games
+        skill = posterior.mean_skills()
+        games = self._games
         strength: Array = skill[games.first]
         strength += skill[games.second]
         strength *= 0.5
@@ -204,7 +211,8 @@ class MovingMargins:
     """Draw margins of a timeline that follow a posterior; `start` may have theta of an earlier fit."""
 
     def __init__(self, timeline: Timeline, play: Play, start: Fit | None = None) -> None:
-        self._timeline, self._play = timeline, play
+        self._timeline = timeline
+        self._play = play
         self._drift, self._strength = (play.drift, play.strength) if play.margin else (0.0, 0.0)
         self.still = not (self._drift or self._strength)
         if self.still:
@@ -224,7 +232,8 @@ class MovingMargins:
 
     def extrapolate(self, posterior: Any, start: Fit) -> None:
         """Move theta as joint propagation did in an earlier fit."""
-        then, initial = start.state.get(STATE), start.state.get(f"{INITIAL} {STATE}")
+        then = start.state.get(STATE)
+        initial = start.state.get(f"{INITIAL} {STATE}")
         if self.still or then is None or initial is None or len(then) != len(theta := self.walk.theta):
             return
         self.walk = YearWalk(self._years, self._drift, theta + (then - initial))
@@ -252,7 +261,8 @@ class MovingMargins:
         """Update from a posterior; returns the largest move of a margin and its estimated remaining move, points."""
         if self.still:
             return 0.0, 0.0
-        self._known, step = None, 0.0
+        self._known = None
+        step = 0.0
         moved = self.follow_strength(posterior)
         if self._drift:
             scores = self._sum(posterior, "scores", self._by_year)
@@ -292,8 +302,11 @@ class MovingMargins:
 
         `kernel` is the gradient of the model's games.
         """
-        rule, margin, base = posterior.rule, posterior.rule.margin, self._play.margin
-        by_margin, by_place = np.empty(len(merged)), np.zeros_like(rule.handicap)
+        rule = posterior.rule
+        margin = posterior.rule.margin
+        base = self._play.margin
+        by_margin = np.empty(len(merged))
+        by_place = np.zeros_like(rule.handicap)
         noise, advantage = kernel(
             merged.games, merged.balance, rule, posterior.cavities(), by_margin, by_place
         )
@@ -312,7 +325,9 @@ class MovingMargins:
         """Move as if all players were equal; without games, as if newcomers' margins were all there is."""
         from scipy.special import log_ndtr, ndtr
 
-        timeline, year, years = self._timeline, calendar(self._timeline)[1], len(self._years)
+        timeline = self._timeline
+        year = calendar(self._timeline)[1]
+        years = len(self._years)
         games, drawn, newcomers = np.zeros((3, years))
         if timeline.n_games:
             for place, (begin, end) in zip(year, pairwise(timeline.game_start.tolist()), strict=True):

@@ -38,10 +38,12 @@ def compare(
     """
     value = 0.0
     for g in range(len(first)):
-        i, j = first[g], second[g]
+        i = first[g]
+        j = second[g]
         difference = rating[i] - rating[j] + shift[g]
         # Probabilities of the opposite results.
-        up, down = logistic(margin - difference), logistic(margin + difference)
+        up = logistic(margin - difference)
+        down = logistic(margin + difference)
         value += won[g] * log_logistic(difference - margin) + lost[g] * log_logistic(-difference - margin)
         score = won[g] * up - lost[g] * down
         gradient[i] += score

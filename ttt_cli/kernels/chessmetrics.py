@@ -17,7 +17,9 @@ from ttt_cli.kernels.compile import inner, kernel
 from ttt_cli.kernels.elo import GameRows, PeriodRange
 
 # Columns of a tally: games, score above one half, rating difference to opponents.
-PLAYED, SCORED, AHEAD = 0, 1, 2
+PLAYED = 0
+SCORED = 1
+AHEAD = 2
 
 
 @inner
@@ -64,7 +66,8 @@ def _gather(now, oldest, newest, periods, game_start, games, left, window):
 def _meet(ends, share, x, product, sign):
     """Add W x, times `sign`, to `product`."""
     for e in range(len(share)):
-        i, j = ends[e, 0], ends[e, 1]
+        i = ends[e, 0]
+        j = ends[e, 1]
         product[i] += sign * share[e] * x[j]
         product[j] += sign * share[e] * x[i]
 
@@ -119,9 +122,11 @@ def rate_periods(
     `_gather`; `formula`: points, near and far. Returns the largest number of steps and error bound of a list.
     """
     node_start, game_start = piece
-    slot, member = np.full(n_players, -1, np.int32), np.empty(n_players, np.int32)
+    slot = np.full(n_players, -1, np.int32)
+    member = np.empty(n_players, np.int32)
     tally = np.empty((n_players, 3))
-    ends, share = np.empty((len(games.weight), 2), np.int32), np.empty(len(games.weight))
+    ends = np.empty((len(games.weight), 2), np.int32)
+    share = np.empty(len(games.weight))
     window = slot, member, tally, ends, share
     guess, x = np.zeros((2, n_players))
     system = np.empty((5, n_players))

@@ -78,7 +78,8 @@ def _is_private(folder: Path) -> bool:
     """
     if sys.platform == "win32":
         return True
-    found, above = folder.lstat(), [parent.stat() for parent in folder.parents]
+    found = folder.lstat()
+    above = [parent.stat() for parent in folder.parents]
     if found.st_uid != _user() or found.st_mode & _OTHERS_WRITE:
         return False
     open_to_all = any(of.st_mode & stat.S_IWOTH and not of.st_mode & stat.S_ISVTX for of in above)

@@ -240,12 +240,14 @@ def by_game(
     last_period = len(node_start) - 2
     for passed in range(last_period + 1):
         p = last_period - passed if backwards else passed
-        first, last = game_start[p], game_start[p + 1]
+        first = game_start[p]
+        last = game_start[p + 1]
         while first < last:
             g = unit_begin(joined, last - 1, first) if backwards else first
             stop = last if backwards else unit_end(joined, first, last)
             results = amounts(outcome, weight, g, stop)
-            i, j = node_player[white[g]], node_player[black[g]]
+            i = node_player[white[g]]
+            j = node_player[black[g]]
             total = results[0] + results[1] + results[2]
             score = (results[2] + 0.5 * results[1]) / total
             left = total
@@ -290,7 +292,8 @@ def by_period(
     predicted = 0.0
     for p in range(len(node_start) - 1):
         for g in range(game_start[p], game_start[p + 1]):
-            i, j = white[g], black[g]
+            i = white[g]
+            j = black[g]
             difference = current[node_player[i]] - current[node_player[j]] + offset[g]
             predicted += weight[g] * log_outcome(difference, either[g], margin, outcome[g])
             more = weight[g] * game_residual(difference, either[g], 0.5 * outcome[g], normal)
@@ -342,7 +345,8 @@ def filter_games(
         g = game_start[p]
         while g < game_start[p + 1]:
             stop = unit_end(joined, g, game_start[p + 1])
-            i, j = white[g], black[g]
+            i = white[g]
+            j = black[g]
             total = 0.0
             for row in range(g, stop):
                 total += weight[row]

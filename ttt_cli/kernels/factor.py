@@ -147,7 +147,8 @@ def postorder(parent: Index, by_weight: Index, order: Index) -> None:
 @inner
 def _work(width, below):
     """Operations of a supernode: its columns, the update of the rows below, and its transfer."""
-    w, r = float(width), float(below)
+    w = float(width)
+    r = float(below)
     return w * w * (w / 3.0 + r) + w * r * r + MOVE * (r * r + w * (w + r)) + CALL
 
 
@@ -159,7 +160,8 @@ def gather(above: Index, by_below: Index, width: Places, below: Places, into: In
     are their own `into`; their `above` and `width` are updated.
     """
     n = len(above)
-    child, sibling = np.full(n, -1, np.int32), np.full(n, -1, np.int32)
+    child = np.full(n, -1, np.int32)
+    sibling = np.full(n, -1, np.int32)
     for k in range(n):
         s = by_below[k]
         if above[s] >= 0:
@@ -200,7 +202,8 @@ def supernode_rows(
     The rows of s are `row[row_start[s]]` up to `row_start[s + 1]`, unsorted.
     """
     mark = np.full(first[-1], -1, np.int32)
-    child, sibling = np.full(len(above), -1, np.int32), np.full(len(above), -1, np.int32)
+    child = np.full(len(above), -1, np.int32)
+    sibling = np.full(len(above), -1, np.int32)
     for s in range(len(above)):
         end = row_start[s]
         least = first[s + 1]
@@ -240,7 +243,9 @@ def _shape(tree, s):
 @inner
 def _locate(tree, s, p, local):
     """Fill `local` with the rows below of s as rows of the front of p, the supernode above."""
-    first, width, begin = tree.first[p], np.int64(tree.first[p + 1] - tree.first[p]), tree.row_start[p]
+    first = tree.first[p]
+    width = np.int64(tree.first[p + 1] - tree.first[p])
+    begin = tree.row_start[p]
     at = begin
     for k in range(tree.row_start[s], tree.row_start[s + 1]):
         i = tree.row[k]
@@ -266,7 +271,8 @@ def factorise(blas: Blas, tree: Tree, panels: Vector, stack: Vector, front: Vect
     `stack` has the triangles of children by columns, `front` (rows^2,) the current one.
     """
     count = len(tree.above)
-    last_child, before = np.full(count, -1, np.int32), np.full(count, -1, np.int32)
+    last_child = np.full(count, -1, np.int32)
+    before = np.full(count, -1, np.int32)
     local = np.empty(len(tree.row) + 1, np.int64)
     info = np.zeros(1, np.int64)
     top = 0
@@ -298,7 +304,8 @@ def factorise(blas: Blas, tree: Tree, panels: Vector, stack: Vector, front: Vect
         if info[0] != 0:
             return s
         if below:
-            others, square = pointer(panels, at + width), pointer(front, 0)
+            others = pointer(panels, at + width)
+            square = pointer(front, 0)
             call(blas.trsm, (RIGHT, LOWER, TURNED, FULL, below, width, 1.0, own, rows, others, rows))
             call(blas.syrk, (LOWER, PLAIN, below, width, -1.0, others, rows, 1.0, square, below))
             for a in range(below):
@@ -319,7 +326,8 @@ def solve(blas: Blas, tree: Tree, panels: Vector, x: Rows, forward: bool) -> Non
     count = len(tree.above)
     for turn in range(count if forward else 0):
         width, below, at, begin = _shape(tree, turn)
-        rows, own = width + below, pointer(x, tree.first[turn] * columns)
+        rows = width + below
+        own = pointer(x, tree.first[turn] * columns)
         call(
             blas.trsm,
             (RIGHT, LOWER, TURNED, FULL, columns, width, 1.0, pointer(panels, at), rows, own, columns),
@@ -338,7 +346,8 @@ def solve(blas: Blas, tree: Tree, panels: Vector, x: Rows, forward: bool) -> Non
     for turn in range(count):
         s = count - 1 - turn
         width, below, at, begin = _shape(tree, s)
-        rows, own = width + below, pointer(x, tree.first[s] * columns)
+        rows = width + below
+        own = pointer(x, tree.first[s] * columns)
         if below:
             for k in range(below):
                 for c in range(columns):
@@ -364,7 +373,8 @@ def invert(blas: Blas, tree: Tree, panels: Vector, stack: Vector, front: Vector,
     for turn in range(len(tree.above)):
         s = len(tree.above) - 1 - turn
         width, below, at, _ = _shape(tree, s)
-        rows, own = width + below, pointer(panels, at)
+        rows = width + below
+        own = pointer(panels, at)
         if below:
             p = np.int64(tree.above[s])
             width_p, below_p, at_p, _ = _shape(tree, p)

@@ -35,7 +35,8 @@ def weigh_games(first: int, last: int, games: GameRows, before: Beliefs, slopes:
     mean, variance = before
     gradient, information = slopes
     for g in range(first, last):
-        i, j = white[g], black[g]
+        i = white[g]
+        j = black[g]
         score = 0.5 * outcome[g]
         difference = mean[i] - mean[j] + offset[g]
         gradient_i, information_i = _weigh(score, difference, variance[j])
@@ -111,10 +112,12 @@ def new_volatility(volatility: float, improvement: float, spread: float, change:
         c = a + (a - b) * at_a / (at_b - at_a)
         at_c = _excess(c, improvement, spread, start, change)
         if at_c * at_b <= 0.0:
-            a, at_a = b, at_b
+            a = b
+            at_a = at_b
         else:
             at_a *= 0.5
-        b, at_b = c, at_c
+        b = c
+        at_b = at_c
     return math.exp(0.5 * a)
 
 
@@ -124,7 +127,9 @@ def _rate(i, volatility, beliefs, slopes):
 
     Departure from the source: no volatility makes a player less certain in one period than a newcomer.
     """
-    known, unit, most = volatility.known, volatility.unit, volatility.most
+    known = volatility.known
+    unit = volatility.unit
+    most = volatility.most
     mean, variance = beliefs
     gradient, information = slopes
     if information[i] > 0.0:
@@ -154,7 +159,9 @@ def filter_periods(
     for p in range(len(piece.node_start) - 1):
         for i in range(piece.node_start[p], piece.node_start[p + 1]):
             last = steps.previous[i]
-            mean[i], variance[i], known[i] = steps.mean[i], steps.variance[i], volatility.first
+            mean[i] = steps.mean[i]
+            variance[i] = steps.variance[i]
+            known[i] = volatility.first
             if last >= 0:
                 known[i] = known[last]
                 mean[i] += mean[last]

@@ -29,7 +29,8 @@ def skill_cavities(
 ) -> None:
     """Fill `cavity` (games, 2): mean and variance of s_i - s_j without one such game; -1 where it is improper."""
     for g in span(0, len(games.first)):
-        i, j = at(games.first[g]), at(games.second[g])
+        i = at(games.first[g])
+        j = at(games.second[g])
         precision = 1.0 / (variance[i] + variance[j] - 2.0 * covariance[0, g])
         times = min(games.weight[g], 1.0)
         left = precision - times * link[g, 0]
@@ -42,22 +43,27 @@ def skill_cavities(
 @flat
 def _skill_agreed(code, margin, rule, cavity, others, site):
     """Turn `site` (q, h) into the one that a game and `others` equal ones share; returns whether there is one."""
-    outcome, given = outcome_of(code), handicap_of(code, rule.handicap)
-    q, h = site[0], site[1]
+    outcome = outcome_of(code)
+    given = handicap_of(code, rule.handicap)
+    q = site[0]
+    h = site[1]
     precision = 1.0 / cavity[1] - others * q
     weighted = cavity[0] / cavity[1] - others * h
-    last, way = math.inf, 1.0
+    last = math.inf
+    way = 1.0
     for _ in range(REPEATS if others > 0.0 else 1):
         seen = precision + others * q
         if not seen > 0.0:
             return False
-        mean, scale = (weighted + others * h) / seen, 1.0 / math.sqrt(rule.noise + 1.0 / seen)
+        mean = (weighted + others * h) / seen
+        scale = 1.0 / math.sqrt(rule.noise + 1.0 / seen)
         v, w = game_moments((mean + given) * scale, rule.advantage * scale, margin * scale, outcome)
         shrink = w * scale * scale
         if shrink < 0.0:  # two peaks, of unknown colours
             return False
         rest = 1.0 / (1.0 - shrink / seen)
-        new_q, new_h = shrink * rest, (v * scale + mean * shrink) * rest
+        new_q = shrink * rest
+        new_h = (v * scale + mean * shrink) * rest
         change = abs(new_q - q) / max(new_q, TINY)
         if change > last:
             way *= 0.5
@@ -66,7 +72,8 @@ def _skill_agreed(code, margin, rule, cavity, others, site):
         last = change
         if change < SETTLED:
             break
-    site[0], site[1] = q, h
+    site[0] = q
+    site[1] = h
     return True
 
 
@@ -99,7 +106,8 @@ def skill_update(games: Pairings, rule: Rule, cavity: Rows, share: float, link: 
 
 @flat
 def _skill_evidence(g, games, rule, cavity, link):
-    difference, variance = cavity[g, 0], cavity[g, 1]
+    difference = cavity[g, 0]
+    variance = cavity[g, 1]
     if variance < 0.0:
         return False, 0.0, 0.0
     absorbed = log_integral(1.0 / variance, difference / variance, link[g, 0], link[g, 1])
@@ -126,13 +134,25 @@ def _without(cavity, times, site):
 
     Of (x1, x1 + x2), with the site's P and b there: covariance C (I - P C)^-1, mean (I - C P)^-1 (m - C b).
     """
-    x1, x2, c11, shared, both = cavity[0], cavity[1], cavity[2], cavity[3], cavity[4]
-    q11, q12, q22, b1, b2 = site[0], site[1], site[2], site[3], site[4]
-    p11, p12, p22 = times * (q11 - 2.0 * q12 + q22), times * (q12 - q22), times * q22
+    x1 = cavity[0]
+    x2 = cavity[1]
+    c11 = cavity[2]
+    shared = cavity[3]
+    both = cavity[4]
+    q11 = site[0]
+    q12 = site[1]
+    q22 = site[2]
+    b1 = site[3]
+    b2 = site[4]
+    p11 = times * (q11 - 2.0 * q12 + q22)
+    p12 = times * (q12 - q22)
+    p22 = times * q22
     r1 = x1 - times * (c11 * (b1 - b2) + shared * b2)
     r2 = x1 + x2 - times * (shared * (b1 - b2) + both * b2)
-    m11, m12 = 1.0 - p11 * c11 - p12 * shared, -p11 * shared - p12 * both
-    m21, m22 = -p12 * c11 - p22 * shared, 1.0 - p12 * shared - p22 * both
+    m11 = 1.0 - p11 * c11 - p12 * shared
+    m12 = -p11 * shared - p12 * both
+    m21 = -p12 * c11 - p22 * shared
+    m22 = 1.0 - p12 * shared - p22 * both
     det = m11 * m22 - m12 * m21
     new_11 = (c11 * m22 - shared * m21) / det
     new_12 = (shared * m11 - c11 * m12) / det
@@ -149,7 +169,8 @@ def margin_cavities(
     """Fill `cavity` (games, 5); the variance of x1 is -1 where it is improper. `covariance` (6, games) of the pairs."""
     n = at(len(variance) // 2)
     for g in span(0, len(games.first)):
-        i, j = at(games.first[g]), at(games.second[g])
+        i = at(games.first[g])
+        j = at(games.second[g])
         var_d = variance[i] + variance[j] - 2.0 * covariance[0, g]
         with_i = covariance[1, g] - covariance[3, g]
         with_j = covariance[2, g] - covariance[4, g]
@@ -159,8 +180,11 @@ def margin_cavities(
         difference = mean[i] - mean[j]
         whole = difference + mean[n + i], mean[n + j] - difference, c11, shared, both
         proper, rest = _without(whole, min(games.weight[g], 1.0), link[g])
-        cavity[g, 0], cavity[g, 1], cavity[g, 2] = rest[0], rest[1], rest[2] if proper else -1.0
-        cavity[g, 3], cavity[g, 4] = rest[3], rest[4]
+        cavity[g, 0] = rest[0]
+        cavity[g, 1] = rest[1]
+        cavity[g, 2] = rest[2] if proper else -1.0
+        cavity[g, 3] = rest[3]
+        cavity[g, 4] = rest[4]
 
 
 @flat
@@ -168,7 +192,8 @@ def _margin_agreed(code, margin, rule, cavity, others, site):
     """Turn `site` (5,) into the one that a game and `others` equal ones share; returns whether there is one."""
     proper, rest = _without(cavity, others, site)
     outcome = outcome_of(code)
-    last, way = math.inf, 1.0
+    last = math.inf
+    way = 1.0
     repeats = REPEATS if others > 0.0 else 1
     for _ in range(repeats if proper else 0):
         proper, seen = _without(rest, -others, site)
@@ -206,13 +231,22 @@ def _margin_evidence(g, games, rule, cavity, link):
     x1, x2, spread = _turned(games.code[g], rule.margin[g], rule, cavity[g])
     log_p = game_log_probability(outcome_of(games.code[g]), x1, x2, rule.advantage, spread)
     c11, c12, c22, _ = together(0.0, cavity[g, 2], cavity[g, 3], cavity[g, 4])
-    x1, x2 = cavity[g, 0], cavity[g, 1]
-    q11, q12, q22, b1, b2 = link[g, 0], link[g, 1], link[g, 2], link[g, 3], link[g, 4]
-    r1, r2 = b1 - q11 * x1 - q12 * x2, b2 - q12 * x1 - q22 * x2
-    m11, m12 = 1.0 + q11 * c11 + q12 * c12, q11 * c12 + q12 * c22
-    m21, m22 = q12 * c11 + q22 * c12, 1.0 + q12 * c12 + q22 * c22
+    x1 = cavity[g, 0]
+    x2 = cavity[g, 1]
+    q11 = link[g, 0]
+    q12 = link[g, 1]
+    q22 = link[g, 2]
+    b1 = link[g, 3]
+    b2 = link[g, 4]
+    r1 = b1 - q11 * x1 - q12 * x2
+    r2 = b2 - q12 * x1 - q22 * x2
+    m11 = 1.0 + q11 * c11 + q12 * c12
+    m12 = q11 * c12 + q12 * c22
+    m21 = q12 * c11 + q22 * c12
+    m22 = 1.0 + q12 * c12 + q22 * c22
     det = m11 * m22 - m12 * m21
-    s1, s2 = (m22 * r1 - m12 * r2) / det, (m11 * r2 - m21 * r1) / det
+    s1 = (m22 * r1 - m12 * r2) / det
+    s2 = (m11 * r2 - m21 * r1) / det
     absorbed = 0.5 * (x1 * (b1 + r1) + x2 * (b2 + r2)) - 0.5 * math.log(det)
     return True, log_p, absorbed + 0.5 * (r1 * (c11 * s1 + c12 * s2) + r2 * (c12 * s1 + c22 * s2))
 
@@ -227,7 +261,8 @@ def margin_evidence(games: Pairings, rule: Rule, cavity: Rows, link: Rows) -> tu
 def pull_skills(games: Pairings, link: Rows, x: Vector, z: Rows, out: Vector) -> None:
     """Add the noisy sites of differences, minus their pull on x, to `out`; `z` (games, 1) standard normal."""
     for g in span(0, len(games.first)):
-        i, j = at(games.first[g]), at(games.second[g])
+        i = at(games.first[g])
+        j = at(games.second[g])
         precision = games.weight[g] * link[g, 0]
         pull = math.sqrt(precision) * z[g, 0] - precision * (x[i] - x[j])
         out[i] += pull
@@ -239,9 +274,12 @@ def pull_sides(games: Pairings, link: Rows, x: Vector, z: Rows, out: Vector) -> 
     """As `pull_skills` for both sides of a draw; `z` (games, 2)."""
     n = at(len(x) // 2)
     for g in span(0, len(games.first)):
-        i, j = at(games.first[g]), at(games.second[g])
+        i = at(games.first[g])
+        j = at(games.second[g])
         times = games.weight[g]
-        q11, q12, q22 = times * link[g, 0], times * link[g, 1], times * link[g, 2]
+        q11 = times * link[g, 0]
+        q12 = times * link[g, 1]
+        q22 = times * link[g, 2]
         root = math.sqrt(max(q11, 0.0))
         across = q12 / root if root > 0.0 else 0.0
         rest = math.sqrt(max(q22 - across * across, 0.0))

@@ -80,7 +80,8 @@ def lay_out(
 ) -> None:  # fmt: skip
     """Fill `nodes` from its players, and the nodes of games. `node_of` (players,) is work space, -1 at first."""
     for p in range(len(game_start) - 1):
-        first, last = node_start[p], node_start[p + 1]
+        first = node_start[p]
+        last = node_start[p + 1]
         for node in span(first, last):
             player = at(nodes.player[node])
             before = node_of[player]
@@ -93,7 +94,8 @@ def lay_out(
             if before >= 0:
                 nodes.next[at(before)] = node
                 nodes.gap_years[node] = (periods[p] - nodes.period[at(before)]) / steps_per_year
-        begin, end = game_start[p], game_start[p + 1]
+        begin = game_start[p]
+        end = game_start[p + 1]
         for g in span(begin, end):
             for side, game_node in ((white, game_white), (black, game_black)):
                 node = node_of[at(side[g])]
@@ -136,7 +138,8 @@ def sort_pairs(
     by_node = np.empty(widest, np.int64)
     for p in range(len(node_start) - 1):
         base = node_start[p]
-        begin, end = game_start[p], game_start[p + 1]
+        begin = game_start[p]
+        end = game_start[p + 1]
         here = by_node[: node_start[p + 1] - base]
         _counting_pass(begin, end, code, 0, by_code, order, spare)
         _counting_pass(begin, end, second, base, here, spare, order)
@@ -171,7 +174,9 @@ def merge_pairs(
     for p in range(len(game_start) - 1):
         start = pairs.start[p]
         size = pairs.start[p + 1] - start
-        k, pair, end = game_start[p], 0, game_start[p + 1]
+        k = game_start[p]
+        pair = 0
+        end = game_start[p + 1]
         while k < end:
             among = pair % _APART
             if among == 0:
@@ -179,7 +184,9 @@ def merge_pairs(
                 for other in range(here):
                     places[other * _STRIDE % here] = other
             g = at(order[at(k)])
-            i, j, kind = first[g], second[g], code[g]
+            i = first[g]
+            j = second[g]
+            kind = code[g]
             total = difference = 0.0
             while first[g] == i and second[g] == j and code[g] == kind:
                 total += weight[g]
@@ -254,9 +261,11 @@ def _find(above, v):
 def join_pairs(one: FixedIndex, other: FixedIndex, first: Index) -> None:
     """Fill `first`, initially the players' own numbers, with the first player of each player's group."""
     for k in range(len(one)):
-        a, b = first[one[k]], first[other[k]]
+        a = first[one[k]]
+        b = first[other[k]]
         if a != b:
-            a, b = _find(first, a), _find(first, b)
+            a = _find(first, a)
+            b = _find(first, b)
             first[max(a, b)] = min(a, b)
     for v in range(len(first)):
         first[v] = first[first[v]]

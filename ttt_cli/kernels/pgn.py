@@ -14,7 +14,9 @@ NAMES: Final = (
     *(b"WhiteFideId", b"BlackFideId", b"Variant", b"TimeControl", b"SetUp", b"FEN", b"UTCDate"),
 )
 COLUMNS: Final = len(NAMES)
-WHITE, BLACK, RESULT = 1, 2, 3
+WHITE = 1
+BLACK = 2
+RESULT = 3
 TAG_LIMIT: Final = 1 << 16  # bytes that a tag may take
 
 
@@ -86,7 +88,9 @@ def mark_bytes(data: FixedCodes, marks: Codes) -> None:
     """Fill `marks` (n,) for `data` (n,); the first and the last byte, which have one neighbour, are left unmarked."""
     marks[0] = marks[len(data) - 1] = 0
     for i in range(1, len(data) - 1):
-        before, here, behind = data[i - 1], data[i], data[i + 1]
+        before = data[i - 1]
+        here = data[i]
+        behind = data[i + 1]
         goes_on = _is_file(behind) | _is_rank(behind) | _is_link(behind) | (behind == _MINUS)
         rank = _is_rank(here) & (_is_file(before) | _is_piece(before))
         piece = _is_piece(here) & (goes_on | _is_rank(before) | _is_link(before))
@@ -237,7 +241,9 @@ def read_tags(data, marks, start, end, spans):
             return INCOMPLETE, i, lines, False
         first = data[i]
         if first == _NEWLINE:
-            i, newlines, lines = i + 1, newlines + 1, lines + 1
+            i = i + 1
+            newlines = newlines + 1
+            lines = lines + 1
             continue
         if first != _OPEN:
             return (SLOW_PATH if first in _SKIPPED else DONE), i, lines, False
@@ -252,8 +258,10 @@ def read_tags(data, marks, start, end, spans):
         if line_end - i > TAG_LIMIT or (tag >= 0 and spans[tag, 0] >= 0):
             return SLOW_PATH, i, lines, False
         if tag >= 0:
-            spans[tag, 0], spans[tag, 1] = value, stop
-        i, newlines = line_end, 0
+            spans[tag, 0] = value
+            spans[tag, 1] = stop
+        i = line_end
+        newlines = 0
 
 
 COMMENT_LIMIT: Final = 1 << 20  # bytes after which a comment counts as never closed
@@ -336,17 +344,26 @@ def _result_at(data, i, gap):
     """
     character = data[i]
     if character == _ASTERISK:
-        start, stop, code = i, i + 1, _STAR
+        start = i
+        stop = i + 1
+        code = _STAR
     elif i == gap:
         return _NONE
     elif character == _SLASH and data[i - 1] == _ONE and data[i + 1] == _TWO:
-        start, stop, code = i - 1, i + 2, _HALF
+        start = i - 1
+        stop = i + 2
+        code = _HALF
         if data[i + 2] == _MINUS and data[i + 3] == _ONE and data[i + 4] == _SLASH and data[i + 5] == _TWO:
-            stop, code = i + 6, _DRAW
+            stop = i + 6
+            code = _DRAW
     elif character == _MINUS and data[i - 1] == _ONE and data[i + 1] == _ZERO:
-        start, stop, code = i - 1, i + 2, _WIN
+        start = i - 1
+        stop = i + 2
+        code = _WIN
     elif character == _MINUS and data[i - 1] == _ZERO and data[i + 1] == _ONE:
-        start, stop, code = i - 1, i + 2, _LOSS
+        start = i - 1
+        stop = i + 2
+        code = _LOSS
     else:
         return _NONE
     alone = _ENDS_RESULT[data[stop]] and (start == gap or _SPACE[data[start - 1]])
@@ -454,7 +471,8 @@ def read_moves(data, marks, start, end, letters):
                 count += 1
             found = _result_at(data, i, gap)
             if found != _NONE:
-                result, decided = found, min(decided, i)
+                result = found
+                decided = min(decided, i)
             depth = max(0, depth + (character == _LEFT) - (character == _RIGHT))
             gap = i + 1 if character == _PERCENT else gap
         i += 1
@@ -478,7 +496,8 @@ def _number_values(data, spans, known, codes, row, count, slots, starts, charact
     `known` (COLUMNS, 3) are start, end and number of the last value of each column, which is often the next one too.
     """
     for column in range(COLUMNS):
-        start, stop = spans[column, 0], spans[column, 1]
+        start = spans[column, 0]
+        stop = spans[column, 1]
         code = np.int32(0)
         if start < stop:
             if same_bytes(data, start, stop, data, known[column, 0], known[column, 1]):
@@ -487,7 +506,9 @@ def _number_values(data, spans, known, codes, row, count, slots, starts, charact
                 word = hash_of(data, start, stop)
                 code = number_of(data, start, stop, word, count, slots, starts, characters)
                 count += code == count
-                known[column, 0], known[column, 1], known[column, 2] = start, stop, code
+                known[column, 0] = start
+                known[column, 1] = stop
+                known[column, 2] = code
         codes[row, column] = code
     return count
 
@@ -507,7 +528,8 @@ def scan_games(
     Returns why it stopped before the game at `state[POSITION]`: INCOMPLETE, SLOW_PATH, ROWS_FULL or STRINGS_FULL.
     """
     end = len(data)
-    spans, ahead = np.empty((COLUMNS, 2), np.int64), np.empty((COLUMNS, 2), np.int64)
+    spans = np.empty((COLUMNS, 2), np.int64)
+    ahead = np.empty((COLUMNS, 2), np.int64)
     known = np.zeros((COLUMNS, 3), np.int64)
     stop = tag_lines = next_stop = next_lines = 0
     more = next_more = known_tags = False
@@ -526,14 +548,18 @@ def scan_games(
             status, stop, move_lines, result, code = read_moves(data, marks, stop, end, room)
         if status != DONE:
             return status
-        row, count = state[ROWS], state[STRINGS]
+        row = state[ROWS]
+        count = state[STRINGS]
         if row == len(lines):
             return ROWS_FULL
         if count + COLUMNS >= len(starts) or starts[count] + stop - state[POSITION] > len(characters):
             return STRINGS_FULL
-        lines[row], moves[row] = state[LINE], code
+        lines[row] = state[LINE]
+        moves[row] = code
         state[STRINGS] = _number_values(data, spans, known, codes, row, count, slots, starts, characters)
-        start, first, last = spans[RESULT, 0], _RESULT_STARTS[result], _RESULT_STARTS[result + 1]
+        start = spans[RESULT, 0]
+        first = _RESULT_STARTS[result]
+        last = _RESULT_STARTS[result + 1]
         agrees = start >= 0 and same_bytes(data, start, spans[RESULT, 1], _RESULT_BYTES, first, last)
         if result > 0 and not agrees:
             unsettled[state[UNSETTLED], 0] = row
@@ -545,4 +571,6 @@ def scan_games(
         known_tags = next_game
         if next_game:
             spans, ahead = ahead, spans
-            stop, tag_lines, more = next_stop, next_lines, next_more
+            stop = next_stop
+            tag_lines = next_lines
+            more = next_more

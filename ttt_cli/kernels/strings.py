@@ -109,7 +109,8 @@ def _known(data, bounds, hashes, numbers, slots, starts, characters):
     for k in range(len(numbers)):
         word = numbers[k]
         if word >= 0:
-            first, last = starts[word], starts[word + 1]
+            first = starts[word]
+            last = starts[word + 1]
             if not same_bytes(data, bounds[k], bounds[k + 1], characters, first, last):
                 numbers[k] = -1
 

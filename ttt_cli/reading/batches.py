@@ -23,7 +23,11 @@ Ids = NDArray[np.int32]
 _Coded = tuple[Codes, Codes | list[Any]]  # codes, and their values or the numbers of these among the strings
 ResultKind = Literal["text", "scores", "goals", "sport", "winners"]  # how results are written
 
-DATES, WHITES, BLACKS, RESULTS, WEIGHTS = "dates", "whites", "blacks", "results", "weights"
+DATES = "dates"
+WHITES = "whites"
+BLACKS = "blacks"
+RESULTS = "results"
+WEIGHTS = "weights"
 USUAL: Final[Mapping[str, tuple[int, ...]]] = {DATES: (0,), WHITES: (1,), BLACKS: (2,), RESULTS: (3,)}
 MOST_NOTES: Final = 100_000  # of a file that are kept
 _PIECE: Final = 1 << 20  # records processed at a time
@@ -96,7 +100,8 @@ def text_table(
     **layout: Any,
 ) -> Table:
     """An open small file with `columns`, each a text for each line, or a tuple of texts (year, month, day)."""
-    strings, fields = Strings(), {}
+    strings = Strings()
+    fields = {}
     parts: list[Sequence[str]] = []
     for name, values in columns.items():
         rows = (value if isinstance(value, tuple) else (value,) for value in values)
@@ -151,7 +156,8 @@ class FileRecords:
         for number, text in enumerate(table.layout.constants):
             same = np.int32(table.strings.number(text.encode()))
             fields[-1 - number] = np.broadcast_to(same, self._count)
-        self._strings, size = table.strings, len(table.strings)
+        self._strings = table.strings
+        size = len(table.strings)
         self._columns: dict[str, _Coded] = {}
         for name, several in table.layout.columns.items():
             own = list(map(fields.__getitem__, several))
@@ -241,7 +247,8 @@ def _joined(table: Table, name: str, fields: Sequence[Codes]) -> _Coded:
         ((own, numbers),) = _distinct([codes], len(table.strings))
         present: Codes
         if len(combinations) == 1:
-            present, joint = np.arange(len(numbers)), own
+            present = np.arange(len(numbers))
+            joint = own
         elif len(numbers) > 1:
             present, joint = pairs_in(joint, own, len(combinations), len(numbers))
         else:

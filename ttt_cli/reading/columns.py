@@ -77,8 +77,10 @@ class Strings:
         else:
             _, bounds, data = strings.buffers()  # to_numpy() would load pandas; nulls are empty
             starts = np.frombuffer(bounds, np.int32, len(strings) + 1) if bounds else np.zeros(1, np.int32)
-            starts, characters = starts.astype(np.int64), np.frombuffer(data or b"", np.uint8)
-        numbers, needed = np.empty(len(starts) - 1, np.int32), int(starts[-1] - starts[0])
+            starts = starts.astype(np.int64)
+            characters = np.frombuffer(data or b"", np.uint8)
+        numbers = np.empty(len(starts) - 1, np.int32)
+        needed = int(starts[-1] - starts[0])
         while self.size + len(numbers) >= len(self._starts) or self._starts[self.size] + needed > len(
             self._characters
         ):
@@ -95,9 +97,12 @@ class Strings:
         from ttt_cli.kernels.strings import fill_slots
 
         room = 2 * (len(self._starts) - 1)
-        starts, characters = self._starts, self._characters
-        self._starts, self._characters = np.empty(room + 1, np.int64), np.empty(2 * len(characters), np.uint8)
-        self._starts[: len(starts)], self._characters[: len(characters)] = starts, characters
+        starts = self._starts
+        characters = self._characters
+        self._starts = np.empty(room + 1, np.int64)
+        self._characters = np.empty(2 * len(characters), np.uint8)
+        self._starts[: len(starts)] = starts
+        self._characters[: len(characters)] = characters
         self._slots = np.full(2 * room, -1, np.int64)
         fill_slots(self.size, *self.arrays)
 

@@ -111,7 +111,8 @@ def parse_dates(texts: Sequence[str], data: DataConfig, unit: Period | None = No
             if before != sign and 0 < low <= 12 < high <= 31:
                 seen[sign]["dmy" if int(first) == high else "mdy"].add(place)
     orders: dict[str, DateOrder | None] = dict.fromkeys(seen, given)
-    month_first, day_first = np.zeros(len(texts), np.bool_), ""
+    month_first = np.zeros(len(texts), np.bool_)
+    day_first = ""
     for sign, by_order in seen.items() if given is None else ():
         dmy, mdy = by_order.values()
         if dmy and mdy and not day_first:
@@ -149,7 +150,8 @@ def _dates_of(parts: NDArray[np.int64], month_first: Mask, unit: Period | None, 
     start, end = months.astype("datetime64[D]").astype(np.int32)
     in_days = in_month & (day >= 1) & (day <= end - start)
     odd = (kind == _ONLY_YEAR) | (day != 0) | (month != 0) & ~in_month
-    no_date, bad_date = reasons.REJECT_CODE[reasons.NO_DATE], reasons.REJECT_CODE[reasons.BAD_DATE]
+    no_date = reasons.REJECT_CODE[reasons.NO_DATE]
+    bad_date = reasons.REJECT_CODE[reasons.BAD_DATE]
     return Dates(
         np.where(usable, start + np.where(in_days, day - 1, (end - start - 1) // 2), 0).astype(np.int32),
         np.where(usable, in_month.astype(np.int8) + in_days, 0).astype(np.int8),
@@ -201,7 +203,8 @@ def _parts(text: str, order: DateOrder | None, century: int | None) -> _Parts:
     if _BEFORE_CHRIST.search(text):
         return _BAD
     if _WORD.search(text) and (named := _with_numbers(text)) != text:
-        text, order = named, "ymd" if order == "ymd" else order and "dmy"
+        text = named
+        order = "ymd" if order == "ymd" else order and "dmy"
     if order and century is not None and (short := _TWO_DIGITS.fullmatch(text)):
         part = dict(zip(order, (short[1], short[3], short[4]), strict=True))
         year = century + (int(part["y"]) - century) % 100
@@ -249,7 +252,9 @@ def _one_date(text: str, order: DateOrder | None) -> _Parts:
     if _YEAR.fullmatch(first):
         return int(first), _number(second), _number(third), _PLAIN
     if _YEAR.fullmatch(third):
-        year, one, other = int(third), _number(first), _number(second)
+        year = int(third)
+        one = _number(first)
+        other = _number(second)
         if (
             order in (None, "ymd")
             and "." not in text

@@ -62,14 +62,16 @@ def whole_lines(blocks: Iterable[bytes], most: int) -> Iterator[bytes]:
 
     A line beyond LINE_LIMIT is replaced by a NUL, which is in no other line.
     """
-    rest, long = b"", False
+    rest = b""
+    long = False
     waiting: list[bytes] = []
     size = count = 0
     try:
         for block in pieces(blocks):
             end = block.find(b"\n")
             if long or len(rest) + (end if end >= 0 else len(block)) > LINE_LIMIT:
-                rest, long = b"", end < 0
+                rest = b""
+                long = end < 0
                 if long:
                     continue
                 block = b"\0" + block[end:]  # noqa: PLW2901
@@ -81,7 +83,9 @@ def whole_lines(blocks: Iterable[bytes], most: int) -> Iterator[bytes]:
             count += int(np.count_nonzero(np.frombuffer(data, np.uint8) == _LF))
             if size >= most or count >= LINES:
                 yield b"".join(waiting)
-                waiting, size, count = [], 0, 0
+                waiting = []
+                size = 0
+                count = 0
     except DamagedInputError:
         yield b"".join(waiting)
         raise
@@ -144,7 +148,8 @@ class TableReader:
                 more = self.strings.ids(texts).reshape(len(rows), len(codes)).T
                 codes = np.concatenate([codes, more], axis=1)
                 order = np.argsort(lines, kind="stable")
-                lines, codes = lines[order], codes[:, order]
+                lines = lines[order]
+                codes = codes[:, order]
             if len(lines) > header or rejects:
                 yield Batch(lines[header:], codes[:, header:], rejects)
             header = header and int(not len(lines))
@@ -155,7 +160,8 @@ class TableReader:
             under_way: Future[Parsed] | None = None
             try:
                 for data in whole_lines(blocks, CUT):
-                    done, under_way = under_way, thread.submit(self._parse, data)
+                    done = under_way
+                    under_way = thread.submit(self._parse, data)
                     if done:
                         yield done.result()
             except DamagedInputError:
@@ -179,7 +185,8 @@ class TableReader:
         if not np.array_equal(left, plain):  # some belong to rows of several lines
             columns = self._cut(block, left)
         lines = self._line + np.flatnonzero(left)
-        rejects, self._rejects = self._rejects, []
+        rejects = self._rejects
+        self._rejects = []
         self._line += stop
         self._open = block.data[block.starts[stop] :] if stop < len(block) else b""
         return lines, columns, rows, rejects
@@ -195,8 +202,10 @@ class TableReader:
             counts = np.diff(np.searchsorted(quotes, block.ends), prepend=0)
             uneven = counts % 2 > 0
             quotes = quotes[np.repeat(~uneven, counts)] if uneven.any() else quotes
-            opening, closing = quotes[::2], quotes[1::2]
-            before, after = block.bytes[opening - 1], block.bytes[closing + 1]
+            opening = quotes[::2]
+            closing = quotes[1::2]
+            before = block.bytes[opening - 1]
+            after = block.bytes[closing + 1]
             apart = self._beside_quotes[before] & self._beside_quotes[after]
             plain[uneven] = False
             plain[np.searchsorted(block.ends, opening[~apart])] = False
@@ -261,7 +270,8 @@ class TableReader:
         The number is 0 when further lines may belong to it, unless the block is `final`. The fields are None when the
         row is blank or rejected.
         """
-        lines, width = range(line, min(line + ROW_LINES, len(block))), self._layout.width
+        lines = range(line, min(line + ROW_LINES, len(block)))
+        width = self._layout.width
         texts = (text + "\n" for text in block.texts(lines))
         reader = csv.reader(texts, delimiter=self._delimiter, strict=True)
         try:

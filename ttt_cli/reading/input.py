@@ -55,7 +55,9 @@ def peek(blocks: Iterable[bytes], size: int) -> tuple[bytes, Iterator[bytes]]:
 
     DamagedInputError after the first bytes is raised only when the blocks are read up to the damage.
     """
-    rest, head, damage = iter(blocks), bytearray(), None
+    rest = iter(blocks)
+    head = bytearray()
+    damage = None
     try:
         while len(head) < size and (more := next(rest, b"")):
             head += more
@@ -88,7 +90,8 @@ class BlockReader(io.RawIOBase):
     def readinto(self, buffer: Any) -> int:
         """Fill the buffer with the next bytes; returns their number, 0 at the end."""
         self._rest = self._rest or memoryview(next(self._blocks, b""))
-        part, self._rest = self._rest[: len(buffer)], self._rest[len(buffer) :]
+        part = self._rest[: len(buffer)]
+        self._rest = self._rest[len(buffer) :]
         buffer[: len(part)] = part
         return len(part)
 
@@ -107,7 +110,8 @@ def _by_library(make: Callable[[], Any], pieces: Iterator[bytes]) -> Iterator[by
                 more = not getattr(inner, "needs_input", not rest and len(content) < STEP)
             rest = b""
             if inner.eof:
-                rest, inner = inner.unused_data, None
+                rest = inner.unused_data
+                inner = None
     if inner is not None:
         raise EOFError
 
@@ -191,7 +195,8 @@ class Input:
             self._handle = source
             self.name = name or str(getattr(source, "name", "<stream>"))
         elif os.fspath(source) == "-":
-            self._handle, self.name = sys.stdin.buffer, STDIN
+            self._handle = sys.stdin.buffer
+            self.name = STDIN
         else:
             self._path = Path(source)
             self.name = shown(os.fspath(source))

@@ -75,14 +75,19 @@ def one_after_the_other(blocks: Iterable[bytes], name: str) -> Iterator[Objects]
     Raises DataError for a value that is not JSON, and for an array that does not end.
     """
     decoder = codecs.getincrementaldecoder("utf-8")("surrogateescape")
-    places, line, depth = RecordPlaces(), 1, 0
-    text, enough = "", 0  # characters before the next attempt
+    places = RecordPlaces()
+    line = 1
+    depth = 0
+    # characters before the next attempt
+    text = ""
+    enough = 0
     for block in chain(blocks, [None]):
         final = block is None
         text += decoder.decode(block or b"", final=final)
         if len(text) < enough and not final:
             continue
-        objects, at = Objects([], [], []), 0
+        objects = Objects([], [], [])
+        at = 0
         while (between := _BETWEEN.match(text, at)) is not None:
             line += between[0].count("\n")
             depth += between[0].count("[") - between[0].count("]")
@@ -150,10 +155,12 @@ def read_jsonl(blocks: Iterator[bytes], data: DataConfig, name: str) -> Table:
         raise DataError(f"its objects have more than {_MOST_KEYS:,} different keys", where=name, hint=hint)
     rows = [[as_text(one.get(key)) for key in keys] for one in first.found[:_SAMPLE]]
     layout = find_layout([keys, *rows], data, name, named=True)
-    used, strings = [keys[index] for index in layout.used], Strings()
+    used = [keys[index] for index in layout.used]
+    strings = Strings()
 
     def codes_of(key: str, objects: Sequence[Object]) -> Ids:
-        values, texts = (one.get(key) for one in objects), Dictionary[str]()
+        values = (one.get(key) for one in objects)
+        texts = Dictionary[str]()
         numbers = texts.ids(value if type(value) is str else as_text(value) for value in values)
         known = [as_text(text).encode("utf-8", "surrogateescape") for text in texts.values]
         return strings.ids(known)[numbers]

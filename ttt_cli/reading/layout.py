@@ -102,7 +102,8 @@ def find_layout(
     Raises ConfigError when configured columns are missing, DataError when the columns cannot be determined.
     """
     first = [cell.strip() for cell in sample[0]]
-    said, configured = ", ".join(first), data.columns
+    said = ", ".join(first)
+    configured = data.columns
     header = named or (_looks_like_header(first, configured) if data.header is None else data.header)
     width = len(first) if header else _usual_width(sample)
     words = _words(configured if isinstance(configured, list) else first if header else [])
@@ -146,7 +147,8 @@ def _complete(
         if ours not in columns and other in columns:
             columns[ours] = columns.pop(other)
     named = {ours: words[index] for ours, index in columns.items() if 0 <= index < len(words)}
-    won, lost = named.get("white", ""), named.get("black", "")
+    won = named.get("white", "")
+    lost = named.get("black", "")
     sport = bool(_SPORT.search(won) or _SPORT.search(lost))
     winners = won in (*WINNER, "winnerid") and lost in (*LOSER, "loserid")
     if winners:
@@ -161,7 +163,9 @@ def _complete(
     result, kind = next(((r, k) for r, k in _RESULTS if columns.keys() >= set(r)), ((), "scores"))
     score = "score" if "score" in columns and len(result) < 2 else None
     if result == ("white_score",) and "games" in columns:
-        result, kind, score = (), "scores", score or "white_score"
+        result = ()
+        kind = "scores"
+        score = score or "white_score"
     missing = [ours for ours in ("white", "black") if ours not in columns]
     missing += ["date"] * (not date) + ["result"] * (not result and score is None)
     if missing:
@@ -171,7 +175,8 @@ def _complete(
     names |= {ours: (ours,) for ours in FURTHER if ours in columns}
     made: dict[str, Callable[..., Hashable]] = {DATES: joined_date} if len(date) > 1 else {}
     if "utc_date" in columns:
-        names[DATES], made[DATES] = (*date, "utc_date"), known_date
+        names[DATES] = (*date, "utc_date")
+        made[DATES] = known_date
     if score:
         made[RESULTS] = match_result if result else match_scores
     if "weight" in columns:

@@ -62,7 +62,8 @@ _Marked = tuple[NDArray[np.uint8], NDArray[np.uint8], NDArray[np.uint8]]
 
 def _marked(data: bytes) -> _Marked:
     """The data, the marks of its bytes, and room for the letters of moves."""
-    view, marks = np.frombuffer(data, np.uint8), np.empty(len(data), np.uint8)
+    view = np.frombuffer(data, np.uint8)
+    marks = np.empty(len(data), np.uint8)
     if len(data):
         mark_bytes(view, marks)
     return view, marks, np.empty(len(data) + GROUP, np.uint8)
@@ -112,16 +113,20 @@ class Scanner:
     def _finished(self, *, final: bool) -> list[Batch]:
         if final or len(self._notes) + len(self._rejects) > _NOTES_AT_ONCE:
             self._end_batch()
-        found, self._batches = self._batches, []
+        found = self._batches
+        self._batches = []
         return found
 
     def _end_batch(self) -> None:
         count = int(self._state[kernel.ROWS])
         if count or self._notes or self._rejects:
             codes = np.ascontiguousarray(self._codes[:count].T)
-            lines, moves = self._lines[:count].copy(), self._moves[:count].copy()
+            lines = self._lines[:count].copy()
+            moves = self._moves[:count].copy()
             self._batches.append(Batch(lines, codes, self._rejects, self._notes, moves))
-        self._state[kernel.ROWS], self._notes, self._rejects = 0, [], []
+        self._state[kernel.ROWS] = 0
+        self._notes = []
+        self._rejects = []
 
     def _feed(self, block: bytes, *, final: bool = False) -> None:
         self._waiting.append(block)
@@ -134,7 +139,8 @@ class Scanner:
             self._doubtful = pgn_text.read_tags(data, 0, final=False) is None
             self._tagged = self._skipping = True
             data = self._read(data[self._pass_over(data, len(data) - _KEPT) :], final=final)
-        self._waiting, self._size = [data], len(data)
+        self._waiting = [data]
+        self._size = len(data)
         self._enough = min(2 * len(data), GAME_LIMIT + 1)
 
     def _read(self, data: bytes, *, final: bool) -> bytes:
@@ -206,7 +212,8 @@ class Scanner:
                 line = self._line_at(data, tag.start)
                 self._rejects.append(Note(line, reasons.AMBIGUOUS_TAGS, why, reasons.DROPPED))
         else:
-            line, long = self._line_at(data, start), [tag for tag in group.tags if tag.long]
+            line = self._line_at(data, start)
+            long = [tag for tag in group.tags if tag.long]
             if long:
                 why = f"the tag {decode(long[0].name)} takes {(long[0].end - long[0].start) >> 10:,} KB"
                 self._rejects.append(Note(line, reasons.TOO_LONG, why, reasons.DROPPED))
@@ -228,7 +235,8 @@ class Scanner:
         if self._state[kernel.ROWS] == _ROWS_AT_ONCE:
             self._end_batch()
         row = self._state[kernel.ROWS]
-        self._lines[row], self._moves[row] = line, hash_moves(pgn_text.main_line(movetext))
+        self._lines[row] = line
+        self._moves[row] = hash_moves(pgn_text.main_line(movetext))
         self._codes[row] = self.strings.ids([tags.get(name, b"") for name in NAMES])
         self._state[kernel.ROWS] += 1
 
@@ -265,7 +273,8 @@ class Scanner:
 
     def _run(self, view: _Marked, position: int) -> tuple[int, int]:
         """Run the compiled code from a game on; returns the status and the offset of the next game."""
-        state, strings = self._state, self.strings
+        state = self._state
+        strings = self.strings
         state[:] = position, self._line, state[kernel.ROWS], 0, len(strings)
         rows = (self._lines, self._moves, self._codes, self._unsettled)
         status = kernel.scan_games(*view, state, *rows, *strings.arrays)
@@ -281,7 +290,8 @@ class Scanner:
 @lru_cache(maxsize=4096)
 def _settle_result(tag: bytes, terminator: bytes) -> tuple[bytes, str, str]:
     """The result to use when tag and movetext differ, and the reason and action of its note."""
-    by_tag, by_moves = parse_result(decode(tag)), parse_result(decode(terminator))
+    by_tag = parse_result(decode(tag))
+    by_moves = parse_result(decode(terminator))
     if isinstance(by_moves, str) or by_tag in (by_moves, reasons.FORFEIT):
         return tag, "", ""
     if by_tag in (reasons.NO_RESULT, reasons.UNKNOWN_RESULT):
@@ -298,5 +308,6 @@ def read_pgn(blocks: Iterator[bytes], data: DataConfig, name: str) -> Table:  # 
         batches = read_pgn_chess(blocks, strings)
     else:
         scanner = Scanner()
-        strings, batches = scanner.strings, scanner.scan(pieces(blocks))
+        strings = scanner.strings
+        batches = scanner.scan(pieces(blocks))
     return Table(Layout(TAG_COLUMNS, made=MADE), strings, batches)

@@ -56,7 +56,8 @@ class _TagVisitor(chess.pgn.BaseVisitor[_Game]):
 def read_pgn_chess(blocks: Iterable[bytes], strings: Strings) -> Iterator[Batch]:
     """Records of a PGN file given as blocks with LF line ends, as `chess.pgn.read_game` parses them."""
     lines = _CountedLines(blocks)
-    handle, names = cast(TextIO, lines), [name.decode() for name in NAMES]
+    handle = cast(TextIO, lines)
+    names = [name.decode() for name in NAMES]
     games = iter(lambda: chess.pgn.read_game(handle, Visitor=lambda: _TagVisitor(lines)), None)
     while some := list(islice(games, _GAMES_PER_BATCH)):
         texts = [tags.get(name, "").encode("utf-8", "surrogateescape") for _, tags in some for name in names]

@@ -70,7 +70,8 @@ class Sections:
         whole = len(set(names)) == len(names) and _PLAYERS.issubset(names)
         if whole and self._whole:
             self._settle(self._block)
-        self._block, self._whole = len(self.tags), whole
+        self._block = len(self.tags)
+        self._whole = whole
 
     def _settle(self, stop: int) -> None:
         tags = self.tags[:stop]
@@ -104,7 +105,8 @@ def _ways(names: Sequence[bytes], may_begin: Sequence[bool]) -> tuple[int, list[
 
     `may_begin[i]` is whether a game may begin with `names[i]`.
     """
-    ways, first = [1] + [0] * len(names), [0] * (len(names) + 1)
+    ways = [1] + [0] * len(names)
+    first = [0] * (len(names) + 1)
     for stop in range(1, len(names) + 1):
         if stop < len(names) and not may_begin[stop]:
             continue
@@ -114,7 +116,8 @@ def _ways(names: Sequence[bytes], may_begin: Sequence[bool]) -> tuple[int, list[
                 break
             seen.add(names[start])
             if ways[start] and seen >= _PLAYERS:
-                ways[stop], first[stop] = min(2, ways[stop] + ways[start]), start
+                ways[stop] = min(2, ways[stop] + ways[start])
+                first[stop] = start
     starts = []
     at = len(names)
     while ways[-1] and at:
@@ -200,16 +203,19 @@ def read_tags(data: bytes, start: int, *, final: bool, doubtful: bool = False) -
     `doubtful` is whether the first tags may be of a game that begins before `start`.
     """
     stretch = Sections(doubtful=doubtful)
-    position, newlines = start, 0
+    position = start
+    newlines = 0
     while True:
         position = _BLANKS.match(data, position).end()  # type: ignore[union-attr]  # it matches nothing, too
         first = data[position : position + 1]
         if not first:
             return Stretch(stretch.ended(), position, moves=True) if final else None
         if first == b"\n":
-            position, newlines = position + 1, newlines + 1
+            position = position + 1
+            newlines = newlines + 1
         elif first == b";" or (first == b"%" and data.startswith(b"\n", position - 1)):
-            position, newlines = data.find(b"\n", position), 0
+            position = data.find(b"\n", position)
+            newlines = 0
             if position < 0:
                 position = len(data)
         else:
@@ -222,7 +228,8 @@ def read_tags(data: bytes, start: int, *, final: bool, doubtful: bool = False) -
                 return Stretch(stretch.parts, stretch.tags[0].start)
             if position - start > STRETCH_LIMIT or len(stretch.tags) > _TAGS_LIMIT:
                 return Stretch([TagGroup(stretch.tags, certain=False)], tag.end, cut=True)
-            position, newlines = tag.end, 0
+            position = tag.end
+            newlines = 0
 
 
 _NO_TAG: Final = Tag(b"", b"", 0, 0)
@@ -240,7 +247,8 @@ def _read_tag(data: bytes, start: int, *, final: bool) -> Tag | None:
     broken = _BROKEN.match(data, start, stop)
     if broken is None:
         return _NO_TAG
-    name, value = canonical(broken[1]), data[broken.end() : stop].strip()
+    name = canonical(broken[1])
+    value = data[broken.end() : stop].strip()
     if stop < line_end:
         return Tag(name, b"", start, line_end, long=True)
     if stop < len(data) and not value.endswith(b"]"):  # continued on the next line
@@ -249,7 +257,8 @@ def _read_tag(data: bytes, start: int, *, final: bool) -> Tag | None:
             return None
         more = data[stop + 1 : following].strip()
         if more.endswith(b'"]') and not more.startswith(b"[") and len(more) <= TAG_LIMIT:
-            value, stop = value + b" " + more, following
+            value = value + b" " + more
+            stop = following
     value = value.removesuffix(b"]").rstrip().removeprefix(b'"').removesuffix(b'"')
     return Tag(name, value, start, stop, odd=True)
 
@@ -301,7 +310,8 @@ def read_moves(data: bytes, start: int, *, final: bool, tagged: bool = True) -> 
     position = kept = start
     while found := _SPECIAL.search(data, position):
         at = found.start()
-        character, stop = data[at], _line_end(data, at, final=final)
+        character = data[at]
+        stop = _line_end(data, at, final=final)
         if character == _BRACE:
             stop = _comment_end(data, at, oddities, final=final)
         elif character == _PERCENT and at and not data.startswith(b"\n", at - 1):
@@ -349,7 +359,8 @@ def _comment_end(data: bytes, brace: int, oddities: list[Oddity], *, final: bool
 
 def _settle(plain: bytes, start: int, oddities: list[Oddity], *, tagged: bool) -> Movetext:
     """Split movetext without comments into games: move 1 at the start of a line after a result begins another."""
-    starts, results = [0] * tagged, [b""] * tagged
+    starts = [0] * tagged
+    results = [b""] * tagged
     running = tagged
     for event in (_AFTER_TAGS if tagged else _WITHOUT_TAGS).finditer(plain):
         if event[1] is None:

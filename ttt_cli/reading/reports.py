@@ -204,5 +204,6 @@ class RecordPlaces:
             return lines
         if self._shared or lines[0] == self._last or np.any(lines[1:] == lines[:-1]):
             return np.array([self.next(line) for line in lines.tolist()])
-        self._count, self._last = self._count + len(lines), int(lines[-1])
+        self._count = self._count + len(lines)
+        self._last = int(lines[-1])
         return lines

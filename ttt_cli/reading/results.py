@@ -65,7 +65,8 @@ def parse_results(
     """
     if kind == "winners":
         return [FORFEIT if _FORFEIT.search(str(value).casefold()) else _WIN for value in values]
-    goals, found = kind in ("goals", "sport"), []
+    goals = kind in ("goals", "sport")
+    found = []
     times: Counter[_Score] = Counter()
     for value, count in zip(values, counts, strict=True):
         one = _read_text(value, goals=goals) if isinstance(value, str) else _read_pair(value)
@@ -114,8 +115,10 @@ def match_scores(score: str, games: str) -> tuple[str, str]:
 
     Non-numeric scores are returned for both players, and interpreted by `parse_results`.
     """
-    score, games = score.strip(), games.strip()
-    white, count = _score(_spelled(score)), _score(_spelled(games) or "1")
+    score = score.strip()
+    games = games.strip()
+    white = _score(_spelled(score))
+    count = _score(_spelled(games) or "1")
     if white is None:
         return score, score
     return score, games if count is None else f"{count - white:.12g}"
@@ -131,7 +134,8 @@ def match_result(result: str, score: str, games: str) -> str:
 def _read_text(value: str, *, goals: bool) -> Outcome | _Score:
     """The score in a text, or an outcome that does not depend on the column."""
     written = _ON_TIME.sub("", value)
-    text, pair = _spelled(written), score_pair(written)
+    text = _spelled(written)
+    pair = score_pair(written)
     if (text,) in _SIGNS:
         return (text,)
     if text in _WORDS and not (goals and pair):

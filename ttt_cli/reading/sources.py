@@ -114,7 +114,8 @@ def find_sources(named: Sequence[Named]) -> tuple[list[Source], list[Problem]]:
                 hint = "patterns may have *, ? and [...]; ** matches folders"
                 raise DataError("no file matches", where=str(path), hint=hint)
         for match in matches:
-            before, files = len(sources), [match]
+            before = len(sources)
+            files = [match]
             if match.is_dir():
                 files = sorted(filter(Path.is_file, match.rglob("*")))
             for file in files:
@@ -222,12 +223,14 @@ class _BoundedTarInfo(tarfile.TarInfo):
 
 def _of_zip(archive: Input, bar: Bar) -> Generator[Member, None, None]:
     """As `_of_tar`; raises DataError for an archive from a pipe."""
-    whole, note = archive.seekable, Path(archive.name).name
+    whole = archive.seekable
+    note = Path(archive.name).name
     if whole is None:
         hint = "name the file itself"
         raise DataError("a zip archive cannot be read from a pipe", where=archive.name, hint=hint)
     size = archive.size if isinstance(whole, Path) else whole.seek(0, io.SEEK_END)
-    expansion, position = Expansion(archive.name, size or 0), archive.count
+    expansion = Expansion(archive.name, size or 0)
+    position = archive.count
 
     def unpacked(handle: IO[bytes]) -> Iterator[bytes]:
         nonlocal position

@@ -49,7 +49,8 @@ def fill(
         found = spans(timeline, fit, nodes[part])
         _insert(connection, "spans", {**found, "player": names[found["player"]]})
         timeline.room.let_go()
-    players, periods = player_columns(games), periods_of_histories(timeline)
+    players = player_columns(games)
+    periods = periods_of_histories(timeline)
     tables: dict[str, Columns] = {
         "names": {"id": players["id"], "player": players["player"]},
         "periods": {
@@ -194,7 +195,8 @@ def link_columns(links: Links, nodes: Places) -> dict[str, Columns]:
     """The tables `links` and `steps`; `nodes` in the order of spans."""
     place = np.empty(len(nodes), np.int32)
     place[nodes] = np.arange(len(nodes), dtype=np.int32)
-    first, second = place[links.first], place[links.second]
+    first = place[links.first]
+    second = place[links.second]
     order = np.lexsort((second, first))
     unknown = np.full(len(links.first), np.nan), np.full(len(nodes), np.nan)
     q11, q12, q22 = (*links.precision, *unknown[:1], *unknown[:1])[:3]

@@ -97,13 +97,15 @@ def _newcomers(
     years = arrays('SELECT "year" FROM newcomers ORDER BY "year"')["year"].astype(np.int64)
     if not len(years):
         return np.empty(0), []
-    drift, kind = meta.params.get("prior_mean_drift"), cast("Period", meta.period)
+    drift = meta.params.get("prior_mean_drift")
+    kind = cast("Period", meta.period)
     first = np.flatnonzero(debut)
     of = calendar_year(period[first].astype(np.int64), kind)
     if not (isinstance(drift, float) and np.isin(of, years).all() and (step[first] > 0.0).all()):
         raise ValueError("newcomers without a mean, or as certain as it is")
     variance = np.append(1.0, drift**2 * np.diff(years))
-    mean, weight = len(step) + np.searchsorted(years, of), 1.0 / step[first]
+    mean = len(step) + np.searchsorted(years, of)
+    weight = 1.0 / step[first]
     links = [Entries(mean, mean, weight), Entries(first, mean, -weight)]
     return np.where(variance > STIFF, variance, 0.0), links
 
@@ -140,7 +142,10 @@ class JointSkills:
     """The joint Gaussian of the skills of the run `name`, points; `slope` of its scale. Raises RunError."""
 
     def __init__(self, arrays: Arrays, meta: RunMeta, name: str, slope: float) -> None:
-        self._arrays, self._period, self._name, self._slope = arrays, meta.period, name, slope
+        self._arrays = arrays
+        self._period = meta.period
+        self._name = name
+        self._slope = slope
         with self._checked():
             self._a = RunPrecision(arrays, meta)
         self._asked = 0  # columns of the inverse, of few at once
@@ -194,7 +199,8 @@ class JointSkills:
 
     def samples(self, skills: Sequence[Skill], n: int, seed: int) -> Array:
         """Samples of skills, (n, skills), points; equal seeds give equal ones. Raises as `within`."""
-        points, rng = self._points(skills), np.random.default_rng(seed)
+        points = self._points(skills)
+        rng = np.random.default_rng(seed)
         if len(skills) <= MOST_TOGETHER:
             return _drawn(rng, self.covariance(skills), n) + points.mean
         found = np.empty((n, len(points.node)))
@@ -215,7 +221,8 @@ class JointSkills:
         return points, [points.of(slice(*both)) for both in pairwise(ends)]
 
     def _points(self, skills: Sequence[Skill]) -> _Points:
-        players, numbers = [player for player, _ in skills], [number for _, number in skills]
+        players = [player for player, _ in skills]
+        numbers = [number for _, number in skills]
         of = self._arrays(_PLACES, [players, numbers, len(skills)])
         if of["absent"].any():
             player = players[int(np.argmax(of["absent"]))]
@@ -252,7 +259,8 @@ class JointSkills:
     def _own_noise(self, one: _Points, other: _Points) -> Array:
         """Covariances of the noise of bridges and of walks after a last node, for skills from the same nodes."""
         step = np.where(one.between, self._a.step[one.node + one.between], 0.0)
-        low, high = np.minimum(one.share, other.share), np.maximum(one.share, other.share)
+        low = np.minimum(one.share, other.share)
+        high = np.maximum(one.share, other.share)
         onward = np.where(one.between, 0.0, one.rise) * np.minimum(one.ahead, other.ahead)
         return np.where(one.node == other.node, step * low * (1.0 - high) + onward, 0.0)
 
@@ -291,8 +299,10 @@ class JointSkills:
 
     def _selected(self, one: _Points, other: _Points) -> Array:
         """Covariances of pairs of skills, from the entries of the inverse that they need."""
-        (place, share), (other_place, other_share) = self._variables(one), self._variables(other)
-        first, second = np.repeat(place, 2, axis=0).ravel(), np.tile(other_place, (2, 1)).ravel()
+        (place, share) = self._variables(one)
+        (other_place, other_share) = self._variables(other)
+        first = np.repeat(place, 2, axis=0).ravel()
+        second = np.tile(other_place, (2, 1)).ravel()
         with self._checked(wait=True):
             covariances = self._a.factor(first, second, once=True).covariances(first, second)
         products = np.repeat(share, 2, axis=0) * np.tile(other_share, (2, 1)) * covariances.reshape(4, -1)

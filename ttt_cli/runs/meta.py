@@ -100,7 +100,9 @@ class RunMeta:
     @classmethod
     def from_rows(cls, rows: Iterable[tuple[str, str]], where: str | None = None) -> RunMeta:
         """The inverse of `to_rows`, without unknown keys and the keys WHERE. Raises RunError."""
-        stored, values, wrong = dict(rows), dict[str, Any](), list[str]()
+        stored = dict(rows)
+        values = dict[str, Any]()
+        wrong = list[str]()
         for fact in fields(cls):
             if fact.name in stored:
                 values[fact.name] = _read(str(fact.type), stored[fact.name])
@@ -188,7 +190,9 @@ class EvidencePoint:
     @classmethod
     def of(cls, fit: Fit, asked: Mapping[str, Any]) -> EvidencePoint:
         """The point of a fit with these parameters in its config."""
-        status, evidence, error = fit.status, float(fit.log_evidence), float(fit.status.remaining_error)
+        status = fit.status
+        evidence = float(fit.log_evidence)
+        error = float(fit.status.remaining_error)
         return cls(asked, fit.params, evidence, status.converged, status.sweeps, error)
 
     @property
@@ -215,7 +219,8 @@ class EvidencePoint:
             raise TypeError("parameters are a mapping")
         if any(isinstance(value, dict | list) for value in resolved.values()):
             raise TypeError("parameters are numbers")
-        evidence, error = math.nan if evidence is None else evidence, math.inf if error is None else error
+        evidence = math.nan if evidence is None else evidence
+        error = math.inf if error is None else error
         return cls(asked, resolved, float(evidence), bool(converged), int(sweeps), float(error))
 
 

@@ -114,7 +114,8 @@ class Run:
         may_write: Path | None = None,
     ) -> None:
         self.path = path
-        self._anchors, self._may_write = tuple(scale), may_write
+        self._anchors = tuple(scale)
+        self._may_write = may_write
         self._lock = threading.RLock()
         self._depth = 0
         self._open: DuckDBPyConnection | None
@@ -214,9 +215,11 @@ class Run:
                     connection.execute(
                         database.session_views(*self._catalog, period, shown.slope, shown.shift)
                     )
-                    self._shown, self._points = (shown.slope, shown.shift), None
+                    self._shown = (shown.slope, shown.shift)
+                    self._points = None
                 if self.path is not None and (now := points_stat(self.path)) != self._points:
-                    main, rows = f"{DATABASE}.main.evidence", self._stored_points(connection)
+                    main = f"{DATABASE}.main.evidence"
+                    rows = self._stored_points(connection)
                     connection.execute(f"CREATE OR REPLACE TABLE all_points AS FROM {main} LIMIT 0")
                     database.insert_rows(connection, "all_points", rows)
                     connection.execute("CREATE OR REPLACE VIEW evidence AS FROM all_points")
@@ -270,9 +273,11 @@ class Run:
 
     def skills(self, player: str | None = None) -> DataFrame:
         """Skills in every period, of all players or one (`find_player`): a pandas DataFrame."""
-        where, values = "", []
+        where = ""
+        values = []
         if player is not None:
-            where, values = " WHERE player = ?", [self.find_player(player).player]
+            where = " WHERE player = ?"
+            values = [self.find_player(player).player]
         return self.query(f"SELECT * FROM ({database.PUBLIC['skills']}){where}", values)
 
     def players(self) -> DataFrame:
@@ -322,7 +327,9 @@ class Run:
 
     def curve(self, name: CurveName) -> list[tuple[float, ...]]:
         """Rows of a curve on the scale of the run; none if it has no such curve."""
-        slope, shift, params = self.scale.slope, self.scale.shift, self.meta.params
+        slope = self.scale.slope
+        shift = self.scale.shift
+        params = self.meta.params
         found: list[Row] = []
         if name != "career":
             found = self.by_year(name)
@@ -378,7 +385,8 @@ class Run:
         self, skills: Sequence[tuple[str, str]]
     ) -> tuple[list[tuple[str, str]], list[tuple[str, int]]]:
         """Pairs of player and period by the run's names and labels, and by numbers. Raises LookupFailed."""
-        named, numbered = [], []
+        named = []
+        numbered = []
         found = cache(self.find_player)
         for name, at in skills:
             player = found(name).player
@@ -415,7 +423,8 @@ class Run:
                 rows = self.select(
                     "SELECT player, period, period_number FROM nodes ORDER BY player, period_number"
                 )[1]
-                named, places = [row[:2] for row in rows], [(row[0], row[2]) for row in rows]
+                named = [row[:2] for row in rows]
+                places = [(row[0], row[2]) for row in rows]
             else:
                 named, places = self._resolved(skills)
             shown = self.joint.samples(places, n, seed) * self.scale.slope + self.scale.shift

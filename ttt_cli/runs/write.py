@@ -68,7 +68,8 @@ def writing(path: str | os.PathLike[str] | None) -> Iterator[None]:
 
 def check_destination(path: str | os.PathLike[str]) -> str | None:
     """Description of the run that would be replaced, or None. Raises RunError where no run can be written."""
-    place, where = Path(path), str(path)
+    place = Path(path)
+    where = str(path)
     _check_place(place)
     standing = None
     try:

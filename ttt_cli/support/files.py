@@ -103,7 +103,8 @@ def sweep(folder: Path) -> None:
             found = _SWEPT.fullmatch(entry.name)
             if not found:
                 continue
-            status, is_kind = entry.stat(follow_symlinks=False), stat.S_ISDIR if found[1] else stat.S_ISREG
+            status = entry.stat(follow_symlinks=False)
+            is_kind = stat.S_ISDIR if found[1] else stat.S_ISREG
             ours = not hasattr(os, "geteuid") or status.st_uid == os.geteuid()
             if ours and is_kind(status.st_mode):
                 lock = folder / f"{found[1]}{_LOCK}" if found[1] else Path(entry.path)
@@ -319,7 +320,8 @@ WRITER: Final = _WriterState()
 def waiting(report: Callable[[str], object], *, wait: bool) -> Iterator[None]:
     """Inside the block, wait for other writers, or refuse; `report` receives messages to the user."""
     before = WRITER.wait, WRITER.report
-    WRITER.wait, WRITER.report = wait, report
+    WRITER.wait = wait
+    WRITER.report = report
     try:
         yield
     finally:

@@ -38,9 +38,11 @@ def fit(timeline: Timeline, params: Params, solver: SolverConfig, **given: Unpac
     from ttt_cli.kernels.chessmetrics import rate_periods
 
     before, after = np.empty((2, timeline.n_nodes))
-    player, (whole, games) = timeline.node_player.copy(), rows_of(timeline, params.white_advantage)
+    player = timeline.node_player.copy()
+    (whole, games) = rows_of(timeline, params.white_advantage)
     games = games._replace(white=player[games.white], black=player[games.black])
-    months, window = 12.0 / STEPS_PER_YEAR[timeline.period], 12.0 * params.window
+    months = 12.0 / STEPS_PER_YEAR[timeline.period]
+    window = 12.0 * params.window
     seen = float(np.ptp(timeline.periods)) + 1.0 if len(timeline.periods) else 0.0
     ages = months * np.arange(math.ceil(min(seen, window / months)))[:, np.newaxis]
     # of a game at the ends of its period and the following ones; it is spread evenly over the months of its period
@@ -53,6 +55,7 @@ def fit(timeline: Timeline, params: Params, solver: SolverConfig, **given: Unpac
     status = Status(error <= solver.tol, max(steps, 1), error)
     if on_sweep := given.get("on_sweep"):
         on_sweep(status.sweeps, 0.0, error)
-    level, unknown = params.reference_rating + params.bonus, unknown_sd(timeline.n_nodes)
+    level = params.reference_rating + params.bonus
+    unknown = unknown_sd(timeline.n_nodes)
     chains = {"skill": Filter(level + after, unknown, level + before, unknown, 0.0)}
     return rated(NAME, timeline, params, chains, predict, status)

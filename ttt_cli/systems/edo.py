@@ -86,7 +86,8 @@ def fit(timeline: Timeline, params: Params, solver: SolverConfig, **given: Unpac
     variance, covariance = _deviations(rated, posterior, params)
     rating = maximum.rating * ELO_SCALE
     rating += params.raw_mean - rated.group_sums(rated.mean_weights() * rating)
-    raw_precision, prior_precision = rated.everywhere(1.0 / variance), params.prior_sd**-2
+    raw_precision = rated.everywhere(1.0 / variance)
+    prior_precision = params.prior_sd**-2
     precision = raw_precision + prior_precision
     link = posterior.link_precision * timeline.gap_years[rated.nodes] * params.comparisons
     drift = np.divide(ELO_SCALE, np.sqrt(link), out=np.zeros(len(link)), where=rated.previous >= 0)

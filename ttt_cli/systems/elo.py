@@ -53,11 +53,13 @@ def fit(timeline: Timeline, params: Params) -> Fit:
     factors = Factors(**steps, new_games=float(params.new_games), top_rating=float(params.top_rating))
     periods, games = rows_of(timeline, params.white_advantage)
     rules = timeline.node_player.copy(), games, margin, params.expectation == "normal", factors
-    rating, players = np.empty(timeline.n_nodes), params.new_players(timeline)
+    rating = np.empty(timeline.n_nodes)
+    players = params.new_players(timeline)
     if params.update == "game":
         evidence = by_game(False, True, periods, *rules, players, rating)
     else:
-        count, residual = timeline.node_games.copy(), np.zeros(len(rating))
+        count = timeline.node_games.copy()
+        residual = np.zeros(len(rating))
         evidence = by_period(periods, *rules, params.k_limit, count, residual, players, rating)
     chains = {"skill": params.filtered(timeline, rating)}
     return filter_fit(NAME, params, {**steps, "draw_margin": margin}, chains, float(evidence))

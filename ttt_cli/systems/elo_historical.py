@@ -75,7 +75,8 @@ def middles(timeline: Timeline) -> Array:
 
 def lay_out(timeline: Timeline, time: Array, span: float) -> PlayerPeriods:
     """Collect nodes with games by player and period of `span` years; `time` of the nodes in years."""
-    games, played = timeline.node_games, np.flatnonzero(timeline.node_games > 0.0)
+    games = timeline.node_games
+    played = np.flatnonzero(timeline.node_games > 0.0)
     block = np.floor(time[played] / span).astype(np.int64)
     block -= block.min(initial=0)
     n_blocks = int(block.max(initial=0)) + 1
@@ -118,7 +119,9 @@ def balance(
     """
     from scipy.sparse import coo_array
 
-    n, ends, others = len(group), np.append(first, second), np.append(second, first)
+    n = len(group)
+    ends = np.append(first, second)
+    others = np.append(second, first)
     beside = coo_array((np.append(weight, weight), (ends, others)), shape=(n, n)).tocsr()
     total: Array = np.bincount(ends, np.append(weight, weight), n).astype(np.float64)
     scale = np.where(total > 0.0, total, 1.0)
@@ -158,7 +161,9 @@ def performances(
     `padding` additional drawn games, half in proportion to its own number of games, half to its opponents'. Odds and
     White's advantage are added to the ratings.
     """
-    first, second, weight = entries.first, entries.second, timeline.weight
+    first = entries.first
+    second = entries.second
+    weight = timeline.weight
     drawn = weight * params.padding / 2.0 * (1.0 / entries.games[first] + 1.0 / entries.games[second])
     won = weight * timeline.outcome / 2.0 + drawn / 2.0
     shift = timeline.ahead(params.white_advantage) / ELO_SCALE
@@ -176,15 +181,19 @@ def on_one_level(entries: PlayerPeriods, within: Array) -> tuple[Array, bool]:
     """
     earlier = np.flatnonzero(np.diff(entries.player) == 0)
     later = earlier + 1
-    n, m = entries.games[earlier], entries.games[later]
+    n = entries.games[earlier]
+    m = entries.games[later]
     weight = n * m / (n + m) / (entries.block[later] - entries.block[earlier])
-    groups, one, other = int(entries.group.max(initial=-1)) + 1, entries.group[earlier], entries.group[later]
+    groups = int(entries.group.max(initial=-1)) + 1
+    one = entries.group[earlier]
+    other = entries.group[later]
     excess = weight * (within[later] - within[earlier])
     score: Array = np.bincount(one, excess, groups).astype(np.float64)
     score -= np.bincount(other, excess, groups)
     level = connected(groups, one, other)
     shift, exact = balance(one, other, weight, level, score, EXACTLY)
-    moved, level = within + shift[entries.group], level[entries.group]
+    moved = within + shift[entries.group]
+    level = level[entries.group]
     return np.asarray(moved - (np.bincount(level, moved) / np.bincount(level))[level]), exact
 
 
@@ -195,7 +204,8 @@ def curves(
 
     Decision: the mean weighted by games and by a Gaussian of sd `width` years in the time to the mean of the games.
     """
-    player, n = timeline.node_player, timeline.n_nodes
+    player = timeline.node_player
+    n = timeline.n_nodes
     count = np.diff(entries.start)[player]
     node = np.repeat(np.arange(n), count)
     entry = np.arange(len(node)) + np.repeat(entries.start[player] - (np.cumsum(count) - count), count)
@@ -203,5 +213,6 @@ def curves(
     nearest = np.full(n, np.inf)
     np.minimum.at(nearest, node, squared)
     share = entries.games[entry] * np.exp((nearest[node] - squared) / (2.0 * width**2))
-    total, sums = np.bincount(node, share, n), np.bincount(node, share * performance[entry], n)
+    total = np.bincount(node, share, n)
+    sums = np.bincount(node, share * performance[entry], n)
     return np.divide(sums, total, out=np.zeros(n), where=total > 0.0)

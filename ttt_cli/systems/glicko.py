@@ -63,7 +63,8 @@ def fit(timeline: Timeline, params: Params) -> Fit:
     from ttt_cli.kernels.glicko import smooth_back
 
     before = Beliefs(chain.before_mean, chain.before_sd**2)
-    after, covariance = Beliefs(chain.mean.copy(), chain.sd**2), np.empty(timeline.n_nodes)
+    after = Beliefs(chain.mean.copy(), chain.sd**2)
+    covariance = np.empty(timeline.n_nodes)
     smooth_back(timeline.previous.copy(), before, after, covariance)
     rest = {**vars(chain), "mean": after.mean, "sd": np.sqrt(after.variance)}
     smoothed = Smoothed(**rest, covariance=covariance)

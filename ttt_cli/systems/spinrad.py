@@ -38,7 +38,8 @@ def fit(
     periods, games = rows_of(timeline, params.white_advantage)
     factors = Factors(params.k, params.k, params.k, 0.0, 0.0)
     rules = timeline.node_player.copy(), games, 0.0, params.expectation == "normal", factors
-    players, runs = params.new_players(timeline), np.empty((2, timeline.n_nodes))
+    players = params.new_players(timeline)
+    runs = np.empty((2, timeline.n_nodes))
     rating = np.full(timeline.n_nodes, params.prior_mean)
     trace: list[tuple[float, float]] = []
     for number in range(params.rounds):

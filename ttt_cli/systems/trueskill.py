@@ -37,8 +37,10 @@ def fit(timeline: Timeline, params: Params) -> Fit:
     """Filter the games once; the log-evidence is the sum of the predictions' log probabilities."""
     from ttt_cli.kernels.elo import filter_games
 
-    margin, prior = resolve_margin(params, timeline), params.skill_prior(timeline)
-    unit, steps = normal_unit(params.beta, margin), Steps(timeline.previous.copy(), *prior.steps())
+    margin = resolve_margin(params, timeline)
+    prior = params.skill_prior(timeline)
+    unit = normal_unit(params.beta, margin)
+    steps = Steps(timeline.previous.copy(), *prior.steps())
 
     order: Places | slice = slice(None)
     if params.order == "shuffled":  # inside periods; matches stay together

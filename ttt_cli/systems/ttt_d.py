@@ -64,16 +64,19 @@ class Params(ThroughTimeParams):
 
 def fit(timeline: Timeline, params: Params, solver: SolverConfig, **given: Unpack[Given]) -> Fit:
     """Find the fixed point of expectation propagation, and the log-evidence normalised by that without games."""
-    made, pace = partial(Fit, NAME, TRAITS.kind, {}), {"least_rate": LEAST_RATE, "settling": SETTLING}
+    made = partial(Fit, NAME, TRAITS.kind, {})
+    pace = {"least_rate": LEAST_RATE, "settling": SETTLING}
     return through_time(timeline, params.resolved()).fit(made, solver, given, **pace)
 
 
 def through_time(timeline: Timeline, params: Params) -> ThroughTime:
     """Parameters of the engine shared with TTT, from resolved parameters."""
-    (margin, sd), unit = params.margin, normal_unit(params.beta, typical_margin(*params.margin)[0])
+    (margin, sd) = params.margin
+    unit = normal_unit(params.beta, typical_margin(*params.margin)[0])
 
     def priors() -> dict[str, RandomWalk]:
-        tau, names = float(params.draw_margin_tau or 0.0), ("draw_margin_sd", "draw_margin_tau")
+        tau = float(params.draw_margin_tau or 0.0)
+        names = ("draw_margin_sd", "draw_margin_tau")
         margins = RandomWalk(timeline, margin, sd, tau, names)
         return {"skill": params.skill_prior(timeline), "draw_margin": margins}
 

@@ -66,7 +66,10 @@ class GamesSoFar:
         on_sweep: OnSweep | None = None,
         start: Fit | None = None,
     ) -> None:
-        self._timeline, self._params, self._solver, self._on_sweep = timeline, params, solver, on_sweep
+        self._timeline = timeline
+        self._params = params
+        self._solver = solver
+        self._on_sweep = on_sweep
         self._merged = merge_games(timeline, colours=params.white_advantage != 0.0)
         self._games = AllGames(
             self._merged.games.code,
@@ -84,13 +87,15 @@ class GamesSoFar:
             len(timeline.players), np.int32
         )  # by first appearance: those seen are the first ones
         number[present[np.argsort(appeared)]] = np.arange(len(present))
-        self._player, self._seen = number[timeline.node_player], 0
+        self._player = number[timeline.node_player]
+        self._seen = 0
         self._years = timeline.periods / STEPS_PER_YEAR[timeline.period]
         self._totals = games_so_far(timeline)
         self._decayed = params.fade_per_game * self._totals
         self._decayed += params.fade_per_year * np.repeat(self._years, np.diff(timeline.node_start))
         # of the games that count; logarithms of the weights are those in year 0, before any game
-        self._active, self._ends = np.empty(0, np.int64), np.empty((0, 2), np.int32)
+        self._active = np.empty(0, np.int64)
+        self._ends = np.empty((0, 2), np.int32)
         self._log_weight = np.empty((0, 2))
         self._played, self._level = np.zeros((2, len(present)))
         self._beliefs = np.stack([self._level, np.full(len(present), params.prior_sd)])
@@ -146,18 +151,23 @@ class GamesSoFar:
 
     def _infer(self, year: float) -> None:
         """Fit the games added, with their weights in a year; drop those that no longer count."""
-        params, seen = self._params, slice(self._seen)
+        params = self._params
+        seen = slice(self._seen)
         now = params.fade_per_year * year + params.fade_per_game * self._played
         decay = np.exp(self._log_weight - now[self._ends])
         kept = (decay[:, 0] >= NEGLIGIBLE) | (decay[:, 1] >= NEGLIGIBLE)
         if not kept.all():
-            self._active, self._ends = self._active[kept], self._ends[kept]
-            self._log_weight, decay = self._log_weight[kept], decay[kept]
+            self._active = self._active[kept]
+            self._ends = self._ends[kept]
+            self._log_weight = self._log_weight[kept]
+            decay = decay[kept]
         counted = CountedGames(self._active, self._ends, decay)
         level = self._level[seen]  # updated in place
         inference = StaticInference(counted, self._games, self._rule, params, level, self._solver.tol)
         if len(decay):
-            on_sweep, earlier = self._on_sweep, len(self._trace)  # sweeps are numbered across all fits
+            # sweeps are numbered across all fits
+            on_sweep = self._on_sweep
+            earlier = len(self._trace)
             report = on_sweep and (lambda sweep, *state: on_sweep(earlier + sweep, *state))
             status, trace = iterate(inference.sweep, self._solver, report, LEAST_RATE, warm=True)
             self._ended.append(status)
@@ -173,7 +183,10 @@ class StaticInference:
     ) -> None:
         from ttt_cli.kernels.ep import weighted_ep
 
-        self._kernels, self._counted, self._games, self._rule = weighted_ep, counted, games, rule
+        self._kernels = weighted_ep
+        self._counted = counted
+        self._games = games
+        self._rule = rule
         self._pull = params.opponents_pull
         self._tol = INNER * tol
         self._prior = params.prior_sd**-2
@@ -218,7 +231,10 @@ class StaticInference:
 
     def _solve(self) -> float:
         """Compute the step to the joint means, centred after it is solved for, and return a bound on its error."""
-        kernels, counted, games, pull = self._kernels, self._counted, self._games, self._pull
+        kernels = self._kernels
+        counted = self._counted
+        games = self._games
+        pull = self._pull
         kernels.linearise(
             counted, games, self._prior, pull, self._marginal, self._total, self.level,
             self._couplings, self._diagonal, self._residual,
@@ -246,7 +262,8 @@ def fit(timeline: Timeline, params: Params, solver: SolverConfig, **given: Unpac
     """
     games = GamesSoFar(timeline, params, solver, given.get("on_sweep"), given.get("start"))
     (before_mean, before_sd), (mean, sd) = games.run()
-    drift, level = _drift(timeline, params, sd, before_sd), params.prior_mean
+    drift = _drift(timeline, params, sd, before_sd)
+    level = params.prior_mean
     return games.fitted(Filter(level + mean, sd, level + before_mean, before_sd, drift, params.prior_sd))
 
 

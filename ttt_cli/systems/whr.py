@@ -64,7 +64,9 @@ def fit(timeline: Timeline, params: Params, solver: SolverConfig, **given: Unpac
     without = params.draw_margin == 0.0 and not own_outcome  # draws are no contradiction then
     margin = 0.0 if without else outcome.resolve_logistic_margin(params, timeline)
     unit = outcome.logistic_unit(margin) if own_outcome else 1.0  # points per Elo point
-    points, previous, virtual = timeline.in_points(unit), timeline.previous.copy(), params.virtual_draws
+    points = timeline.in_points(unit)
+    previous = timeline.previous.copy()
+    virtual = params.virtual_draws
     prior = params.skill_prior(points)
     mean, variance = prior.steps()
     histories = partial(wiener, previous, mean / ELO_SCALE, variance / ELO_SCALE**2, virtual)
@@ -76,12 +78,14 @@ def fit(timeline: Timeline, params: Params, solver: SolverConfig, **given: Unpac
         posterior.require_information()
     initial = ratings.initial_ratings(timeline, given.get("start"))
     maximum = ratings.maximise(posterior, initial, solver.tol, solver.max_sweeps, given.get("on_sweep"))
-    evidence, predicted = math.nan, math.nan
+    evidence = math.nan
+    predicted = math.nan
     if params.deviations == "own":
         variance, covariance = ratings.own_deviations(posterior, posterior.diagonal)
     else:
         information = posterior.information()
-        variance, covariance = information.variances, np.zeros(len(previous))
+        variance = information.variances
+        covariance = np.zeros(len(previous))
         later = np.flatnonzero(previous >= 0)
         covariance[later] = information.covariances(later, previous[later])
         if own_outcome:

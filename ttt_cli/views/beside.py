@@ -74,7 +74,9 @@ class Beside:
         scaled = f"scaled to the same mean and spread (rating × {self.slope:.3g} {self.shift:+.0f})"
         spread = ""
         if ordered := sorted(self.years, key=lambda one: one.correlation):
-            low, middle, high = ordered[0], ordered[len(ordered) // 2], ordered[-1]
+            low = ordered[0]
+            middle = ordered[len(ordered) // 2]
+            high = ordered[-1]
             spread = (
                 f"; by year {low.correlation:.2f} ({low.year}) to {high.correlation:.2f} ({high.year}), "
                 f"half of {len(ordered)} years above {middle.correlation:.2f}"
@@ -109,7 +111,9 @@ def read_beside(path: str, run: Run) -> Beside:
         unknown = tuple(name for name in names if name not in players)
         rated = [(players[name], period, rating) for name, period, rating in published if name in players]
         pairs = run.arrays(_PAIRED, [list(column) for column in zip(*rated, strict=True)] or [[], [], []])
-    rating, skill, year = pairs["rating"], pairs["skill"], pairs["year"]
+    rating = pairs["rating"]
+    skill = pairs["skill"]
+    year = pairs["year"]
     if not _comparable(rating, skill):
         raise LookupFailed(
             f"{len(rating)} of its ratings are of players and periods of {run.name}, too few to be compared",

@@ -57,7 +57,8 @@ def overall_rows(comparison: Comparison) -> Rows:
     """
     rows = []
     for one in comparison.overall():
-        entry, tuned = one.entry, one.entry.tuned
+        entry = one.entry
+        tuned = one.entry.tuned
         used = in_use(entry.system.params.model_dump())
         refitted = comparison.every if entry.kind == "smoothed" else None
         tuning = (tuned.by, tuned.evaluations, tuned.seconds) if tuned else (None, None, None)

@@ -178,7 +178,8 @@ def surface_rows(surface: Surface) -> Rows:
 
     `best` is true in one row.
     """
-    points, best = surface.points, surface.best
+    points = surface.points
+    best = surface.best
     used = dict.fromkeys(key for point in points.values() for key in in_use(point.params))
     others = [key for key in used if key not in surface.keys]
     fixed = {key for key in others if len({point.params.get(key) for point in points.values()}) == 1}

@@ -47,7 +47,9 @@ class IngestReport:
     def __init__(
         self, records: Records, most: int | None = 10, *, short: bool = False, suspects: bool = True
     ) -> None:
-        self.records, self._most, self._compare_names = records, most, suspects
+        self.records = records
+        self._most = most
+        self._compare_names = suspects
         self.folder = ""
         with suppress(ValueError):  # some paths are absolute, others not
             self.folder = commonpath([PurePath(file.path).parent for file in records.files]) if short else ""
@@ -75,10 +77,12 @@ class IngestReport:
             yield self.section(only) if only else self.whole() if form == "json" else self.long()
             return
         for name in [only] if only else SECTIONS:
-            rows, other = self.section(name), not self.records.report.chess
+            rows = self.section(name)
+            other = not self.records.report.chess
             hidden = (name == "groups" and len(self.groups) < 2) or (name == "not_persons" and other)
             if name == "years" and len(list(rows.rows)) > _NARROW:
-                columns, decades = ("decade", *rows.columns[1:]), _over_time(self, 10)
+                columns = ("decade", *rows.columns[1:])
+                decades = _over_time(self, 10)
                 rows = replace(rows, columns=columns, rows=decades, title=("Games by decade",))
             if only or (rows.rows and not hidden):
                 yield rows
@@ -94,7 +98,8 @@ class IngestReport:
     def suggestions(self) -> tuple[str, str]:
         """An alias file of the names that may be one person's, and a message with a place for its path."""
         lines = list(alias_lines(self.games, self.suspects))
-        count, doubtful = len(lines) // 2, sum(line.startswith("#") for line in lines[1::2])
+        count = len(lines) // 2
+        doubtful = sum(line.startswith("#") for line in lines[1::2])
         comments = f", {doubtful:,} of them as comments" if doubtful else ""
         text = "".join(f"{line}\n" for line in lines)
         return text, f"{counted(count, 'suggestion')} written to {{}}{comments}"
@@ -145,8 +150,10 @@ Row = tuple[Any, ...]
 
 
 def _total(report: IngestReport) -> list[Row]:
-    account, groups = report.records.report, report.groups.groups
-    games, known = int(report.played.sum()), len(report.year) > 0
+    account = report.records.report
+    groups = report.groups.groups
+    games = int(report.played.sum())
+    known = len(report.year) > 0
     return [
         (
             len(account.files),
@@ -226,7 +233,9 @@ def _over_time(report: IngestReport, step: int = 1) -> list[Row]:
 
 
 def _players(report: IngestReport) -> Iterator[Row]:
-    records, rows, careers = report.records, report.rows, careers_of(report.games)
+    records = report.records
+    rows = report.rows
+    careers = careers_of(report.games)
     ends = np.concatenate([records.white[rows], records.black[rows]])
     played = np.bincount(ends, np.tile(report.played, 2))[np.bincount(ends) > 0].astype(int)
     order = np.argsort(-played, kind="stable")
@@ -277,7 +286,8 @@ def _suspects(report: IngestReport) -> Iterator[Row]:
     `shared` counts common opponents, `sure` marks those that `--suggest` unites.
     """
     for one in report.suspects:
-        main, synonym = one.main, one.synonym
+        main = one.main
+        synonym = one.synonym
         evidence = one.kind, one.gap, one.others, one.shared, one.sure
         careers = main.games, main.first, main.last, synonym.games, synonym.first, synonym.last
         yield synonym.name, main.name, *evidence, *careers
@@ -315,8 +325,10 @@ def record_rows(records: Records, *, everything: bool = False) -> Rows:
     the other texts. `problem`: why a record is not used, or what was repaired (`bad date (repaired)`). Rows are lazy.
     """
     chosen = np.arange(len(records)) if everything else np.flatnonzero(records.used)
-    paths, files = tuple(file.path for file in records.files), records.file
-    names, oddities = (*records.players, *records.white_written.values), _oddities(records)
+    paths = tuple(file.path for file in records.files)
+    files = records.file
+    names = (*records.players, *records.white_written.values)
+    oddities = _oddities(records)
 
     def named(rows: NDArray[np.int64], side: str) -> list[str]:
         player: NDArray[np.signedinteger] = getattr(records, side)[rows]

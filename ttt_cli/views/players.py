@@ -80,14 +80,18 @@ def games_of(run: Run, player: str, opponent: str | None = None) -> list[Played]
         covariance = dict(zip(pairs, values, strict=True))
     played = []
     for (period, neutral), games in groupby(rows, key=lambda row: (row[2], row[-1])):
-        some, white, black = list(games), [], []
+        some = list(games)
+        white = []
+        black = []
         for number, offset, *_, is_white, name, _, _, _, _, own, their, _ in some:
-            one, other = run.scale.points(own), run.scale.points(their)
+            one = run.scale.points(own)
+            other = run.scale.points(their)
             if covariance:  # independent skills with this sd have the joint sd of the difference
                 variance = 0.5 * (one["sd"] ** 2 + other["sd"] ** 2) - covariance[name, number]
                 one["sd"] = other["sd"] = math.sqrt(max(variance, 0.0))
             ahead = 0.5 * run.meta.elo_unit * offset * (1 if is_white else -1)
-            one["mean"], other["mean"] = one["mean"] + ahead, other["mean"] - ahead
+            one["mean"] = one["mean"] + ahead
+            other["mean"] = other["mean"] - ahead
             white.append(one if is_white else other)
             black.append(other if is_white else one)
         params = params_in(run, period) | ({"white_advantage": 0.0} if neutral else {})
@@ -157,7 +161,8 @@ def upset_rows(
 
     Columns `player,date,opponent,p_win,colour,mean,opponent_mean,file,line`; skills of the game's period.
     """
-    won, rows = [game for game in games if game.result == 2 and game.chance.expected < 0.5], []
+    won = [game for game in games if game.result == 2 and game.chance.expected < 0.5]
+    rows = []
     for game in sorted(won, key=lambda game: (game.chance.win, game.date)):
         found = game.date, game.opponent, game.chance.win, game.side(sides)
         rows.append((player, *found, game.own["mean"], game.their["mean"], game.file, game.line))
@@ -204,8 +209,10 @@ def player_games(run: Run, player: str, *, short: bool = False, most: int | None
     `short`: the record for terminals, a row per period with the records by side as `+wins =draws -losses`. `most`: only
     so many upsets, and not where they were read.
     """
-    games, sides = games_of(run, player), side_names(run)
-    sums, best = tally(games), best_period(games)
+    games = games_of(run, player)
+    sides = side_names(run)
+    sums = tally(games)
+    best = best_period(games)
     title = [f"{player}: {sums.words}"]
     if best is not None:
         period, won = best
@@ -237,7 +244,8 @@ def player_chart(rows: Rows, *, width: int) -> list[str]:
     if not history:
         return []
     ends = history[0][period], history[-1][period]
-    means, sds = [row[mean] for row in history], [row[sd] or 0.0 for row in history]
+    means = [row[mean] for row in history]
+    sds = [row[sd] or 0.0 for row in history]
     return chart(means, sds, ends, width=width)
 
 
@@ -274,7 +282,8 @@ def players_rows(
         *(("contains(folded, ?)", word) for word in fold(pattern).split() or pattern.split()),
     ]
     given = [one for one in given if one[1] is not None]
-    where, values = " AND ".join(condition for condition, _ in given), [value for _, value in given]
+    where = " AND ".join(condition for condition, _ in given)
+    values = [value for _, value in given]
     (count,), *_ = run.select(f"SELECT count(*) FROM players WHERE {where}", values)[1]
     shown = count if number is None else min(count, number)
     sql = f"{_LISTED} WHERE {where} ORDER BY games DESC, player LIMIT ?"

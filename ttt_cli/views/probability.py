@@ -43,7 +43,8 @@ def stronger(a: Strength, b: Strength) -> float | None:
     """The probability that A's skill is the higher one, the two posteriors taken as independent; None without sds."""
     if a["sd"] is None or b["sd"] is None:
         return None
-    spread, difference = math.hypot(a["sd"], b["sd"]), a["mean"] - b["mean"]
+    spread = math.hypot(a["sd"], b["sd"])
+    difference = a["mean"] - b["mean"]
     if not spread:
         return 0.5 if not difference else float(difference > 0.0)
     return normal_cdf(difference / spread)
@@ -132,8 +133,12 @@ def match(model: str, params: Mapping[str, Any], a: Strength, b: Strength, games
     chances = outcomes(model, params, firsts, seconds), outcomes(model, params, seconds, firsts)
     scores = [0.0] * (2 * games + 1)
     for weight, as_white, turned in zip(density, *chances, strict=True):
-        white, black = list(as_white[::-1]), list(turned)  # losses, draws, wins of A
-        pair, found = _product(white, black), [1.0]  # of half points
+        # losses, draws, wins of A
+        white = list(as_white[::-1])
+        black = list(turned)
+        # of half points
+        pair = _product(white, black)
+        found = [1.0]
         for digit in f"{games // 2:b}":  # a power by squaring
             found = _product(found, found)
             found = _product(found, pair) if digit == "1" else found

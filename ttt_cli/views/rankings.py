@@ -135,7 +135,8 @@ def eligible(
     if everyone:
         return Eligible(**given)
     usual: dict[str, Any] = {"active": ACTIVE_YEARS}
-    newcomer, virtual = run.meta.params.get("prior_sd"), run.meta.params.get("virtual_draws")
+    newcomer = run.meta.params.get("prior_sd")
+    virtual = run.meta.params.get("virtual_draws")
     if virtual:  # of WHR: by the information of its virtual games
         newcomer = 400.0 / math.log(10.0) / math.sqrt(virtual / 2.0)
     # Above it a skill depends more on the prior than on the games.
@@ -215,7 +216,8 @@ def ranking(
 
             one = contest(period, players, np.array(means), np.array(sds), max(places) + 1)
             (found,), remark, _ = settled(run, [one], seed)
-            best, remarks = found.p.tolist(), (remark,)
+            best = found.p.tolist()
+            remarks = (remark,)
         of_all = {"player": players, "period": [label] * len(field), "mean": means, "sd": sds, "games": games}
         of_all |= {"p_best": best, **({"lower": lower} if by == "lower" else {})}
         columns = {name: [values[k] for k in places] for name, values in of_all.items()}
@@ -226,7 +228,8 @@ def ranking(
             deviation, how = deviations(run, leads)
             remarks += (DOMINANCE_REMARK.format(how),)
             columns |= {"dominance": [lead and lead.value for lead in leads], "sd_dominance": deviation}
-    count, words = len(field), limits.words()
+    count = len(field)
+    words = limits.words()
     who = f"{count:,} {'player is' if count == 1 else 'players are'} eligible{f': {words}' if words else ''}"
     head = f"The best of {label}{f' by {by}' if by != 'mean' else ''}"
     title = (head, who, *([others] if others else []), *remarks, run_line(run))
@@ -316,7 +319,8 @@ def leaders(run: Run, limits: Eligible, seed: int = SEED) -> tuple[list[Leader],
     from ttt_cli.views.strongest import DOMINANCE_REMARK, NAMED, contest, lead_of, settled, spreads
 
     found: list[Leader] = []
-    leads, contests = [], []
+    leads = []
+    contests = []
     with run:
         every = run.select("SELECT period_number FROM periods ORDER BY period_number")[1]
         for begin in range(0, len(every), _AT_ONCE):
@@ -324,7 +328,8 @@ def leaders(run: Run, limits: Eligible, seed: int = SEED) -> tuple[list[Leader],
             rows = limits.skills(run, part[0][0], part[-1][0])
             query = _FIELD.format(rows=rows, named=NAMED, fewest=limits.fewest)
             for number, period, games, players, means, sds in zip(*run.arrays(query).values(), strict=True):
-                known, at = bool(sds.min() >= 0.0), int(number)
+                known = bool(sds.min() >= 0.0)
+                at = int(number)
                 lead = lead_of(at, 0, players, means, sds.tolist() if known else [None] * len(sds))
                 if known and len(means) > 1:
                     contests.append(contest(at, players, means, sds, 1))

@@ -111,13 +111,16 @@ def settled(
     if found is None:
         return [one._replace(p=independent(one)) for one in contests], INDEPENDENT, None
     every = [run.scale.slope**2 * covariance for covariance in found]
-    covariances, others = every[: len(contests)], every[len(contests) :]
+    covariances = every[: len(contests)]
+    others = every[len(contests) :]
     ((periods,),) = run.select("SELECT count(*) FROM periods")[1]
     samples = max(min(SAMPLES, ALL_SAMPLES // max(periods, 1)), LEAST_SAMPLES)
     most = max(map(len, covariances), default=0)
     # The first rows are the same whatever `most` is.
     normal = np.random.default_rng(seed).standard_normal((most, samples // 2))
-    decided, error, rest = [], 0.0, 0.0
+    decided = []
+    error = 0.0
+    rest = 0.0
     for one, covariance in zip(contests, covariances, strict=True):
         p = _sampled(one, covariance, normal)
         error = max(error, math.sqrt(float((p * (1.0 - p)).max()) / samples))
@@ -130,7 +133,8 @@ def settled(
 def _narrowed(run: Run, one: Contest) -> Contest:
     """The contest with at most `MOST_CANDIDATES`: the players most likely to be stronger than the leader."""
     skills = [(one.players[k], one.number) for k in one.candidates]
-    mean, sd = one.mean[one.candidates], one.sd[one.candidates]
+    mean = one.mean[one.candidates]
+    sd = one.sd[one.candidates]
     (shared,) = run.joint.shared(skills[:1], [skills], _LOOSE)
     shared *= run.scale.slope**2
     spread = np.sqrt(np.maximum(sd**2 + sd[0] ** 2 - 2.0 * shared, 1e-12 * sd**2))
@@ -150,12 +154,14 @@ def _sampled(one: Contest, covariance: Array, normal: Array) -> Array:
     # This root changes no faster than the covariance matrix.
     noise = (vector * np.sqrt(np.maximum(value, 0.0))) @ vector.T @ normal[: len(value)]
     drawn = one.mean[one.candidates, None] + np.hstack([noise, -noise])
-    best, highest = drawn.argmax(axis=0), drawn.max(axis=0)
+    best = drawn.argmax(axis=0)
+    highest = drawn.max(axis=0)
     below = _finer(one.below)
     x = np.linspace(one.x[0], one.x[-1], len(below))
     at = np.clip((highest - x[0]) / (x[1] - x[0]), 0, len(x) - 1)
     weight = np.exp(below)[np.rint(at).astype(np.intp)]
-    p, unlikely = np.empty(len(one.players)), np.ones(len(one.players), bool)
+    p = np.empty(len(one.players))
+    unlikely = np.ones(len(one.players), bool)
     p[one.candidates] = np.bincount(best, weight, len(value)) / len(weight)
     unlikely[one.candidates] = False
     if unlikely.any():
@@ -193,7 +199,8 @@ def _highest(x: Array, below: Array, mean: Array, sd: Array) -> Array:
     the product of all cdfs; the player's own is subtracted. `x` has equal steps, which for Gaussians converge faster
     than any power of the step.
     """
-    step, found = float(x[1] - x[0]), np.empty(len(mean))
+    step = float(x[1] - x[0])
+    found = np.empty(len(mean))
     rows = max(_CHUNK // len(x), 1)
     for start in range(0, len(mean), rows):
         part = slice(start, start + rows)
@@ -211,7 +218,8 @@ def _log_below(x: Array, mean: Array, sd: Array) -> Array:
     if not len(mean):
         return np.zeros(len(x))
     order = np.argsort((mean.max() - mean) / sd)
-    near, far = order[:_NEAR], order[_NEAR:]
+    near = order[:_NEAR]
+    far = order[_NEAR:]
     total = _log_cdfs(x, mean[near], sd[near])
     end = float((mean[far] + _REACH * sd[far]).max(initial=x[0]))
     if end > x[0]:

@@ -35,7 +35,8 @@ def chart(
 
     cells = [[" "] * across for _ in range(height)]
     for column in range(across):
-        m, s = at(mean, column, across), at(sd, column, across)
+        m = at(mean, column, across)
+        s = at(sd, column, across)
         for row in range(row_of(m + s, height), row_of(m - s, height) + 1):
             cells[row][column] = "░"
     heights = [row_of(at(mean, column, 2 * across), 4 * height) for column in range(2 * across)]

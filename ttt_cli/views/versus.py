@@ -59,9 +59,11 @@ def versus_view(
         )
         played = run.select(_PLAYED, [first, second])[1][0]
         sides = [run.scale.points(one) for one in (own, their)]
-        sd, how = None, None
+        sd = None
+        how = None
         if own["sd"] is not None and their["sd"] is not None:
-            sd, how = math.hypot(own["sd"], their["sd"]), "independent"
+            sd = math.hypot(own["sd"], their["sd"])
+            how = "independent"
             if run.has_joint:
                 import numpy as np
 
@@ -70,7 +72,8 @@ def versus_view(
                 how = "joint"  # independent skills with these sds have the joint sd of the difference
                 sides = [one | {"sd": math.sqrt(0.5) * sd / run.scale.slope} for one in sides]
         params = params_in(run, max(own["period"], their["period"]))
-    model, facts = run.meta.model, dict[str, Any]()
+    model = run.meta.model
+    facts = dict[str, Any]()
     for side, strength in (("a", own), ("b", their)):
         facts |= {f"{key}_{side}": strength[key] for key in ("player", "period", "mean", "sd", "games")}
     either = colour_blind(model, params, *sides)

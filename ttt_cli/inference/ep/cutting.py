@@ -91,7 +91,8 @@ class Borders:
         arrived = np.zeros_like(sent)
         later = np.flatnonzero(self.before >= 0)
         earlier = self.before[later]
-        mean, variance = self.mean[later], self.variance[later]
+        mean = self.mean[later]
+        variance = self.variance[later]
         arrived[later, :2] = _stepped(sent[earlier, 2], sent[earlier, 3], mean, variance)
         arrived[earlier, 2:] = _stepped(sent[later, 0], sent[later, 1], -mean, variance)
         return arrived
@@ -103,13 +104,15 @@ class Borders:
             a, b, c, k, e, f, _, _ = maps[earlier].T
             p, h = arrived[earlier, :2].T
             whole = 1.0 / (c * p + 1.0)
-            mean, variance = self.mean[later], self.variance[later]
+            mean = self.mean[later]
+            variance = self.variance[later]
             arrived[later, :2] = _stepped((a * p + b) * whole, (k * h + e * p + f) * whole, mean, variance)
         for later, earlier in reversed(self.steps):
             a, b, c, k, _, _, e, f = maps[later].T
             p, h = arrived[later, 2:].T
             whole = 1.0 / (c * p + a)
-            mean, variance = -self.mean[later], self.variance[later]
+            mean = -self.mean[later]
+            variance = self.variance[later]
             arrived[earlier, 2:] = _stepped((p + b) * whole, (k * h + e * p + f) * whole, mean, variance)
         return arrived
 
@@ -140,9 +143,13 @@ class Cutter:
         from ttt_cli.kernels.ep.chains import accumulate
 
         cuts = np.array([0, len(timeline.periods)]) if cuts is None else cuts
-        self.timeline, self.cuts, self._colours, self._guess = timeline, cuts.tolist(), colours, guess
+        self.timeline = timeline
+        self.cuts = cuts.tolist()
+        self._colours = colours
+        self._guess = guess
         self._newcomers = priors[0].newcomers
-        room, shape = timeline.room, (len(priors), timeline.n_nodes)
+        room = timeline.room
+        shape = (len(priors), timeline.n_nodes)
         self._mean = room.empty("step-mean", shape, np.float64)
         self._variance = room.empty("step-variance", shape, np.float64)
         self._widest = room.empty("step-widest", shape, np.float64)
@@ -186,13 +193,15 @@ class Cutter:
 
     def whole(self, merged: MergedGames) -> SliceInput:
         """The whole timeline as one slice, with these games."""
-        timeline, quantities = self.timeline, len(self._mean)
+        timeline = self.timeline
+        quantities = len(self._mean)
         firsts = np.arange(quantities, dtype=np.int32)[:, np.newaxis]
         previous, following = (
             np.where(nodes < 0, np.int32(-1), nodes + timeline.n_nodes * firsts).ravel()
             for nodes in (timeline.previous, timeline.next)
         )
-        none, nowhere = np.empty(0, np.int32), np.empty(0, np.bool_)
+        none = np.empty(0, np.int32)
+        nowhere = np.empty(0, np.bool_)
         guess = None if self._guess is None else self._guess.reshape(-1, 2)
         newcomers = (self._newcomers.sd, ()) if self._newcomers else None
         steps = self._mean.ravel(), self._variance.ravel()
@@ -204,20 +213,27 @@ class Cutter:
 
     def _piece(self, number: int) -> tuple[SliceInput, Ids]:
         """A slice, and the players of its segments."""
-        timeline, begin, end = self.timeline, self.cuts[number], self.cuts[number + 1]
+        timeline = self.timeline
+        begin = self.cuts[number]
+        end = self.cuts[number + 1]
         if len(self) == 1:
             return self.whole(merge_games(timeline, colours=self._colours)), np.empty(0, np.int32)
         first, last = (int(timeline.node_start[period]) for period in (begin, end))
-        nodes, quantities = slice(first, last), len(self._mean)
-        previous, following = timeline.previous[nodes], timeline.next[nodes]
-        head, tail = (previous >= 0) & (previous < first), following >= last
+        nodes = slice(first, last)
+        quantities = len(self._mean)
+        previous = timeline.previous[nodes]
+        following = timeline.next[nodes]
+        head = (previous >= 0) & (previous < first)
+        tail = following >= last
         players, place = np.unique(timeline.node_player[nodes], return_inverse=True)
         crossing = np.zeros(len(players), np.bool_)
         crossing[place[head | tail]] = True
         order = np.argsort(~crossing, kind="stable")
         rank = np.empty(len(players), np.int32)
         rank[order] = np.arange(len(players), dtype=np.int32)
-        segment, segments, stride = rank[place], int(crossing.sum()), 1 + last - first
+        segment = rank[place]
+        segments = int(crossing.sum())
+        stride = 1 + last - first
         offset = stride * np.arange(quantities)[:, np.newaxis]
 
         def links(inside: Ids, away: Mask, elsewhere: int) -> Ids:
@@ -235,8 +251,10 @@ class Cutter:
             period = np.searchsorted(timeline.node_start, others, side="right") - 1
             return Elsewhere(ends + np.int32(1), self._year[period], self._variance[0, later])
 
-        starts, stops = ends((previous < 0) | head), ends((following < 0) | tail)
-        past, future = starts[head[starts]], stops[tail[stops]]
+        starts = ends((previous < 0) | head)
+        stops = ends((following < 0) | tail)
+        past = starts[head[starts]]
+        future = stops[tail[stops]]
         of_nodes = np.full((quantities, stride), -1, np.int32)
         of_nodes[:, 1:] = segment + segments * np.arange(quantities)[:, np.newaxis]
         of_nodes[:, 1:][:, segment >= segments] = -1
@@ -246,7 +264,8 @@ class Cutter:
         part = replace(
             timeline, node_start=starts_here[0], game_start=starts_here[1], **timeline.games(games)
         )
-        merged, before = merge_games(part, colours=self._colours), np.int32(first - 1)
+        merged = merge_games(part, colours=self._colours)
+        before = np.int32(first - 1)
         piece = SliceInput(
             number=number,
             year=self._year[begin:end],
@@ -295,7 +314,8 @@ class Unplayed(Cutter):
         return (self[number] for number in range(self._count))
 
     def __getitem__(self, number: int) -> SliceInput:
-        nodes, some = np.flatnonzero(self.timeline.node_player % self._count == number), copy(self)
+        nodes = np.flatnonzero(self.timeline.node_player % self._count == number)
+        some = copy(self)
         some.timeline = self.timeline.unplayed(nodes)
         some._mean, some._variance, some._widest = (
             of[:, nodes] for of in (self._mean, self._variance, self._widest)
@@ -311,8 +331,10 @@ class Coupling:
         self.precision = borders.smoothed(maps)[:, ::2]
         a, b, c, k = maps[:, :4].T
         past, future = self.precision.T
-        onward, back = 1.0 / (c * past + 1.0), 1.0 / (c * future + a)
-        self._onward, self._back = k * onward, k * back
+        onward = 1.0 / (c * past + 1.0)
+        back = 1.0 / (c * future + a)
+        self._onward = k * onward
+        self._back = k * back
         self._kept, self._kept_back = np.ones((2, len(maps)))
         for later, earlier in self._steps:
             variance = borders.variance[later]

@@ -85,10 +85,14 @@ class Engine:
         play: Play,
         start: Fit | None = None,
     ) -> None:
-        self._holder, self._pieces, self._borders, self._play = holder, pieces, pieces.borders, play
+        self._holder = holder
+        self._pieces = pieces
+        self._borders = pieces.borders
+        self._play = play
         self._last = self._decay = 0.0
         self.steps = self._sweeps = 0
-        self.moving, self.priors = MovingMargins(pieces.timeline, play, start), priors
+        self.moving = MovingMargins(pieces.timeline, play, start)
+        self.priors = priors
         self.newcomers = newcomers = priors["skill"].newcomers
         self.warm = any(self._survive(self._begun))
         if newcomers:
@@ -160,7 +164,9 @@ class Engine:
             moves, *prepared = self._each("linearise", arrived)
             left, moved_maps = self._joint_means(self._coupled(*prepared), pace is not Pace.PLAIN)
         else:  # the smoothed means are the joint means
-            moves, left, moved_maps = self._each("moved", arrived), 0.0, None
+            moves = self._each("moved", arrived)
+            left = 0.0
+            moved_maps = None
         follows = 0.0, 0.0
         if not self.moving.still:
             if moved_maps:
@@ -265,7 +271,9 @@ class Inference(Engine):
         threads: int | None = None,
     ) -> None:
         self.merged = merged
-        sites, guess, name = None, None, sites_name(merged.colours)
+        sites = None
+        guess = None
+        name = sites_name(merged.colours)
         if start is not None and name in start.state:
             sites = (
                 started_sites((len(merged), 4 * len(priors)), start, name),
@@ -277,7 +285,9 @@ class Inference(Engine):
         piece = replace(cutter.whole(merged), sites=sites)
         self.threads = threads or available_cores()
         self.slice = one = Slice(piece, play, threads=self.threads)
-        self.chains, self.sites, self.of_years = one.chains, one.sites, one.of_years
+        self.chains = one.chains
+        self.sites = one.sites
+        self.of_years = one.of_years
         super().__init__(_Here(one), cutter, priors, play, start)
         self.rule = one.rule
 
@@ -300,7 +310,8 @@ class Inference(Engine):
 
     def solve_joint(self, right: Array, relative: float) -> Array:
         """A^-1 b with a relative error of energy, by the last `factor_joint`."""
-        self.slice.residual[:], self.slice.correction[:] = right, 0.0
+        self.slice.residual[:] = right
+        self.slice.correction[:] = 0.0
         self._joint_means(self._factored, False, 0.0, relative)
         return np.array(self.slice.correction)
 
@@ -347,24 +358,35 @@ def conjugate_gradients(
     and Gear 1989).
     """
     recent: deque[float] = deque(maxlen=DELAY)
-    energy, before, bound, curvature, beta, alpha = 0.0, math.inf, math.inf, 0.0, 0.0, 0.0
-    lowest, radau = math.inf, 1.0 / least  # `radau` times `rz`: no less than e^T A e
+    energy = 0.0
+    before = math.inf
+    bound = math.inf
+    curvature = 0.0
+    beta = 0.0
+    alpha = 0.0
+    # `radau` times `rz`: no less than e^T A e
+    lowest = math.inf
+    radau = 1.0 / least
     for _ in range(STEPS):
         rz, apart = precondition(beta, alpha)
         if rz <= 0.0:
             return 0.0, 0.0, 0.0
         lowest = min(lowest, rz)
-        beta, further = rz / before, radau - alpha
+        beta = rz / before
+        further = radau - alpha
         if before < math.inf:
             radau = further / (least * further + beta) if further > 0.0 else 1.0 / least
         bound = widest * math.sqrt(radau * rz)
         curvature = rz + apart - beta * beta * curvature
         if curvature < LOST * (rz + apart):  # nothing but rounding is left of it: restart
-            beta, curvature, radau = 0.0, rz + apart, 1.0 / least
+            beta = 0.0
+            curvature = rz + apart
+            radau = 1.0 / least
         if curvature <= 0.0 or rz > GROWN * lowest:  # the residual itself is rounding
             alpha = 0.0
             break
-        before, alpha = rz, rz / curvature
+        before = rz
+        alpha = rz / curvature
         recent.append(alpha * rz)
         energy += alpha * rz
         if len(recent) == DELAY and (bound < tol or math.fsum(recent) < relative**2 * energy):

@@ -43,8 +43,10 @@ def merge_games(timeline: Timeline, *, colours: bool) -> MergedGames:
     """Merge equal games; without `colours`, or if all are unknown, a game and its mirror image are equal too."""
     from ttt_cli.kernels.layout import merge_pairs, sort_pairs
 
-    first, second = timeline.game_white, timeline.game_black
-    outcome, offset = timeline.outcome, timeline.offset
+    first = timeline.game_white
+    second = timeline.game_black
+    outcome = timeline.outcome
+    offset = timeline.offset
     sides = timeline.distinct_sides
     counted = np.abs(sides) if colours else np.maximum(sides, 0)
     balance = timeline.weight if counted.all() else counted * timeline.weight
@@ -58,12 +60,14 @@ def merge_games(timeline: Timeline, *, colours: bool) -> MergedGames:
     unknown = np.where((sides == UNKNOWN_SIDES) & colours, np.uint8(UNKNOWN), np.uint8(0))
     code = (outcome + unknown + (place << OUTCOME_BITS)).astype(np.uint8)
     games = first, second, code
-    order, spare = np.arange(timeline.n_games, dtype=np.int32), np.empty(timeline.n_games, np.int32)
+    order = np.arange(timeline.n_games, dtype=np.int32)
+    spare = np.empty(timeline.n_games, np.int32)
     start = np.empty_like(timeline.game_start)
     distinct = sort_pairs(
         timeline.node_start, timeline.game_start, len(handicap) << OUTCOME_BITS, *games, order, spare, start
     )
-    ends, numbers = np.empty((2, distinct), np.int32), np.empty((2, distinct))
+    ends = np.empty((2, distinct), np.int32)
+    numbers = np.empty((2, distinct))
     pairs = Pairings(start, ends[0], ends[1], np.empty(distinct, np.uint8), numbers[0])
     merge_pairs(timeline.game_start, *games, timeline.weight, balance, order, pairs, numbers[1])
     return MergedGames(pairs, numbers[1], handicap, colours)

@@ -46,7 +46,8 @@ def fit_place(
 
     `quantities` is how many a node has of the system of that name. Raises ConfigError where it has no slices.
     """
-    where, scratch = cluster_asked(solver.cluster), None if solver.scratch is None else Path(solver.scratch)
+    where = cluster_asked(solver.cluster)
+    scratch = None if solver.scratch is None else Path(solver.scratch)
     storage = None
     if solver.memory:
         storage = Storage(scratch, size_of(solver.memory), solver.threads, quantities, newcomers)
@@ -84,8 +85,11 @@ class Storage(Holder):
         quantities: int = 1,
         newcomers: bool = False,
     ) -> None:
-        self.scratch, self._memory, self._threads = scratch, memory, threads or available_cores()
-        self._quantities, self._folder = quantities, ExitStack()
+        self.scratch = scratch
+        self._memory = memory
+        self._threads = threads or available_cores()
+        self._quantities = quantities
+        self._folder = ExitStack()
         self._slices: list[tuple[Slice, FileRoom]] = []
         self._node = VARIABLE * quantities + LEVELS * newcomers
 
@@ -100,7 +104,8 @@ class Storage(Holder):
     def cuts(self, timeline: Timeline) -> Places:
         """Slices of which enough have room at a time beside what is in memory. Raises ConfigError when none has."""
         taken = resident()
-        room, whole = FULL * (self._memory - taken), self._whole(timeline)
+        room = FULL * (self._memory - taken)
+        whole = self._whole(timeline)
         count = max(self._threads, 1)
         while count <= max(len(timeline.periods), self._threads):
             cuts = period_cuts(timeline.game_start, count)
@@ -156,11 +161,13 @@ class Storage(Holder):
 
 def segments(timeline: Timeline, cuts: Places) -> int:
     """How many players in slices there are who also play in others."""
-    inner, found = timeline.node_start[cuts[1:-1]], 0
+    inner = timeline.node_start[cuts[1:-1]]
+    found = 0
     crosses = np.zeros(len(timeline.players), np.bool_)
     for part in timeline.room.parts(timeline.n_nodes):
         begin = np.searchsorted(inner, np.arange(part.start, part.stop), side="right")
-        first, previous = np.append(0, inner)[begin], timeline.previous[part]
+        first = np.append(0, inner)[begin]
+        previous = timeline.previous[part]
         later = np.flatnonzero((previous >= 0) & (previous < first))
         crosses[timeline.node_player[part][later]] = True
         found += len(later)
@@ -188,7 +195,8 @@ class Cluster(Holder):
     name = "on a cluster"
 
     def __init__(self, client: Client, scratch: Path | None = None) -> None:
-        self._client, self.scratch = client, scratch
+        self._client = client
+        self.scratch = scratch
         self._actors: list[Actor | None] = []
 
     def finds(self, room: Room) -> bool:
@@ -202,7 +210,9 @@ class Cluster(Holder):
     @contextmanager
     def hold(self, pieces: Cutter, play: Play, kept: Path | None) -> Iterator[Holder]:
         """Make a slice on each worker; all are released after the block. Raises SetupError without a scheduler."""
-        self._pieces, self._made_with, self._where = pieces, (play, kept), [""] * len(pieces)
+        self._pieces = pieces
+        self._made_with = (play, kept)
+        self._where = [""] * len(pieces)
         try:
             with self._client.as_current():  # actors look for it
                 try:

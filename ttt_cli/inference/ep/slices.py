@@ -49,10 +49,16 @@ class Slice(Posterior):
     ) -> None:
         own = play.own_margins > 0.0
         self.kernels = ttt_d if own else ttt
-        self._own, self._number, self._folder = own, piece.number, folder
-        self._play, self._handicap, self._in_memory = play, piece.handicap, room is MEMORY
-        distinct, variables = len(piece.games.first), len(piece.widest)
-        stride, base = variables // (1 + own), int(piece.chains.node_start[0])
+        self._own = own
+        self._number = piece.number
+        self._folder = folder
+        self._play = play
+        self._handicap = piece.handicap
+        self._in_memory = room is MEMORY
+        distinct = len(piece.games.first)
+        variables = len(piece.widest)
+        stride = variables // (1 + own)
+        base = int(piece.chains.node_start[0])
         self._ranges = [(number * stride + base, (number + 1) * stride) for number in range(1 + own)]
 
         def kept(name: str, values: Any) -> NDArray[Any]:
@@ -63,13 +69,18 @@ class Slice(Posterior):
         def rows(name: str, count: int, columns: int) -> Array:
             return room.empty(name, (count, columns), np.float64)
 
-        self.chains, self._games = piece.chains, piece.games
+        self.chains = piece.chains
+        self._games = piece.games
         if not self._in_memory:
             self.chains = Chains(*map(kept, Chains._fields, piece.chains))
             self._games = Pairings(*map(kept, Pairings._fields, piece.games))
         self._divide(piece.game_start, threads)
-        self._first, self._last, self._past, self._future = piece.first, piece.last, piece.past, piece.future
-        self._segment, self._widest = kept("segment", piece.segment), kept("widest", piece.widest)
+        self._first = piece.first
+        self._last = piece.last
+        self._past = piece.past
+        self._future = piece.future
+        self._segment = kept("segment", piece.segment)
+        self._widest = kept("widest", piece.widest)
         self.rule = play.rule(kept("margin", np.full(distinct, play.margin)), piece.handicap)
         self.sites = Sites(
             rows("message", distinct, 8 if own else 4),
@@ -121,7 +132,9 @@ class Slice(Posterior):
 
         `_between`: variables after one of an earlier part.
         """
-        starts, games, previous = self.chains.node_start, self._games.start, self.chains.previous
+        starts = self.chains.node_start
+        games = self._games.start
+        previous = self.chains.previous
         base = int(starts[0])
         self._parts: list[tuple[Part]] = []
         self._of_games: list[tuple[int, int]] = []
@@ -132,7 +145,8 @@ class Slice(Posterior):
             self._parts.append((part,))
             self._of_games.append((part.game, part.game_end))
             for first, _ in self._ranges:
-                low, high = first - base + part.node, first - base + part.node_end
+                low = first - base + part.node
+                high = first - base + part.node_end
                 self._of_parts.append((low, high))
                 before = previous[low:high]
                 between.append(low + np.flatnonzero((before >= first) & (before < low)))
@@ -157,7 +171,9 @@ class Slice(Posterior):
         """Start with White's advantage; whether there are sites, and their maps of messages, to `smooth` with."""
         self.rule = replace(self._play, advantage=advantage).rule(self.rule.margin, self._handicap)
         if self._guess is not None:
-            self._messages.marginal[:], self._messages.backward[:], self._guess = self._guess, 0.0, None
+            self._messages.marginal[:] = self._guess
+            self._messages.backward[:] = 0.0
+            self._guess = None
             chains = self.chains._replace(following=np.full_like(self.chains.following, -1))
             games = self._games._replace(weight=np.zeros_like(self._games.weight))
             each = [(*part, True, 0) for part in self._parts]
@@ -173,7 +189,8 @@ class Slice(Posterior):
         if len(self._between):
             chain_kernels.exchange(self._between, self.chains, self._messages)
         forward, backward, marginal = self._messages
-        first, last = self._first, self._last
+        first = self._first
+        last = self._last
         return np.hstack([marginal[first] - forward[first], marginal[last] - backward[last]])
 
     def other_half(self, arrived: Array, pace: Pace) -> tuple[int, Array]:
@@ -200,7 +217,8 @@ class Slice(Posterior):
 
     def _ends(self, arrived: Array) -> list[tuple[Array, NDArray[Any], Array]]:
         """(messages, nodes with a neighbour elsewhere, what arrived there) for past and future."""
-        past, future = self._past, self._future
+        past = self._past
+        future = self._future
         return [
             (self._messages.forward, self._first[past], arrived[past, :2]),
             (self._messages.backward, self._last[future], arrived[future, 2:]),
@@ -243,7 +261,8 @@ class Slice(Posterior):
     def moved(self, arrived: Array) -> float:
         """Smooth; the largest move in this sweep."""
         self.smooth(arrived)
-        marginal, beliefs = self._messages.marginal, self._beliefs
+        marginal = self._messages.marginal
+        beliefs = self._beliefs
         return float(max(self._run(chain_kernels.largest_move, self._of_parts, marginal, beliefs)))
 
     def prepare(self) -> tuple[Array, float, Array]:
@@ -257,7 +276,8 @@ class Slice(Posterior):
 
     def factor(self, precision: Array) -> None:
         """Factor the chains, given the precisions that arrive."""
-        diagonal, filtered = self._ap, self._p
+        diagonal = self._ap
+        filtered = self._p
         np.add.at(diagonal, self._first, precision[:, 0])
         np.add.at(diagonal, self._last, precision[:, 1])
         rest = diagonal, filtered, self._scale, self._gain, self._gain_away
@@ -276,7 +296,9 @@ class Slice(Posterior):
         """
         self._correct(by)
         self._solve_chains(beta, alpha, self._descent)
-        first, last, z = self._first, self._last, self._z
+        first = self._first
+        last = self._last
+        z = self._z
         return np.stack([z[first] / self._from_first[first], z[last] / self._from_last[last]], axis=1)
 
     def _correct(self, by: Correction | None) -> None:
@@ -305,7 +327,8 @@ class Slice(Posterior):
     def finish(self, beta: float, alpha: float, by: Correction | None, move: bool) -> tuple[float, Array]:
         """The last step to the joint means; `move` there. Returns the largest correction, and maps if moved."""
         self._correct(by)
-        correction, means = self.correction, self._means
+        correction = self.correction
+        means = self._means
         self._run(joint_means.finish, self._ranges, beta, alpha, self._z, self._p, correction)
         if not np.isfinite(alpha):  # clear what a further solution multiplies by zero
             for vector in (self._z, self._az, self._p, self._ap):
@@ -334,7 +357,8 @@ class Slice(Posterior):
 
     def log_evidence(self) -> tuple[float, float]:
         """The shares of log Z, and of the log probability of all games without their own sites."""
-        rule, marginal = self.rule, self._messages.marginal
+        rule = self.rule
+        marginal = self._messages.marginal
         found = self._run(self.kernels.evidence, self._parts, self._games, rule, marginal, self.sites)
         total, predicted = map(math.fsum, zip(*found, strict=True))
         total += math.fsum(self._run(chain_kernels.chain_evidence, self._ranges, self._messages))
@@ -347,7 +371,8 @@ class Slice(Posterior):
         begin, end = self._ranges[1]
         precision, weighted = self._messages.marginal[begin:end].T
         positivity = self.sites.positivity[self._ranges[0][0] :]
-        mean, variance = weighted / precision, 1.0 / precision
+        mean = weighted / precision
+        variance = 1.0 / precision
         _, *found = self.kernels.positive_evidence(self.rule.origin, mean, variance, 0.0, positivity)
         return found[0], found[1]
 
@@ -374,7 +399,8 @@ class Slice(Posterior):
 
     def cavities(self) -> Array:
         """Of all games, as the kernels take them."""
-        cavity, marginal = np.empty((len(self._games.first), 5 if self._own else 2)), self._messages.marginal
+        cavity = np.empty((len(self._games.first), 5 if self._own else 2))
+        marginal = self._messages.marginal
         self.run_games(self.kernels.cavities, self._games, marginal, self.sites, cavity)
         return cavity
 
@@ -425,7 +451,8 @@ def _pool(threads: int) -> ThreadPoolExecutor:
 
 def period_cuts(game_start: Places, count: int) -> Places:
     """The first periods of so many parts or slices of about as many games, and the end of the last."""
-    games, periods = int(game_start[-1]), len(game_start) - 1
+    games = int(game_start[-1])
+    periods = len(game_start) - 1
     count = max(1, min(count, games // GAMES_EACH))
     wanted = np.arange(1, count) * games / count
     inner = np.searchsorted(game_start, wanted)

@@ -52,7 +52,8 @@ def start_of(start: Fit | None, priors: Mapping[str, RandomWalk], timeline: Time
         if known := start.chains.get(name):
             finite = np.isfinite(known.mean)
             sure = finite & np.isfinite(known.sd) & (known.sd > 0.0)
-            mean[finite], sd[sure] = known.mean[finite], known.sd[sure]
+            mean[finite] = known.mean[finite]
+            sd[sure] = known.sd[sure]
         messages[:, 0] = sd**-2
         messages[:, 1] = messages[:, 0] * (mean - prior.origin)
     return found

@@ -74,13 +74,15 @@ class ThroughTime:
 
     def fit(self, made: Callable[..., Fit], solver: SolverConfig, given: Given, **pace: Any) -> Fit:
         """The fixed point, `made` a Fit; with draw margins its evidence is over that without games."""
-        params, place = self.params, given.get("place")
+        params = self.params
+        place = given.get("place")
         if place and solver.posterior == "joint":
             raise ConfigError(
                 "the joint posterior is not fitted over a cluster yet",
                 hint="solver.posterior=factorised; without a cluster and --memory it is",
             )
-        made, nothing = partial(made, elo_unit=self.play.unit), 0.0
+        made = partial(made, elo_unit=self.play.unit)
+        nothing = 0.0
         if self.play.own_margins and place:
             nothing = evidence_without_games(self, place, NOTHING_TOL)
         elif self.play.own_margins:
@@ -110,10 +112,14 @@ def _sliced_fits(
     Each starts from the sites of the one before. Skills of `given["start"]`, a fit of the same timeline, are the first
     guess. An interrupted fit continues from the sites saved in the same `place.scratch`.
     """
-    timeline, start, priors = shared.timeline, given.get("start"), shared.priors()
+    timeline = shared.timeline
+    start = given.get("start")
+    priors = shared.priors()
     guess = start_of(start, priors, timeline)
     warm = guess is not None
-    cuts, kept, converged = place.cuts(timeline), None, False
+    cuts = place.cuts(timeline)
+    kept = None
+    converged = False
     if place.scratch:
         advantage = shared.params.white_advantage
         play = replace(shared.play, advantage=math.nan if advantage == ESTIMATE else advantage)
@@ -129,7 +135,8 @@ def _sliced_fits(
         inference.warm &= warm
         factorised = solver.model_copy(update={"posterior": "factorised"})
         fit = infer(inference, factorised, given, start, made, **pace)
-        warm, converged = True, fit.status.converged
+        warm = True
+        converged = fit.status.converged
         return replace(fit, notes=(*fit.notes, note))
 
     with place.hold(pieces, shared.play, kept.folder if kept else None) as holder:
@@ -140,7 +147,8 @@ def _sliced_fits(
 
 def evidence_without_games(shared: ThroughTime, place: Place, tol: float) -> float:
     """The log-evidence of the same nodes if nobody had played a game, in slices."""
-    priors, timeline = shared.priors(), shared.timeline
+    priors = shared.priors()
+    timeline = shared.timeline
     pieces = Unplayed(timeline, len(place.cuts(timeline)) - 1, list(priors.values()))
     with place.hold(pieces, shared.play, None) as holder:
         inference = Engine(holder, pieces, priors, shared.play)

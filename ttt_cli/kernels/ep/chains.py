@@ -45,7 +45,8 @@ def incoming(i, s, back, mean, variance, opposite, marginal):
     if s < 0:
         return _root(i, back, mean, variance)
     s = at(s)
-    precision, weighted = marginal[s, 0] - opposite[s, 0], marginal[s, 1] - opposite[s, 1]
+    precision = marginal[s, 0] - opposite[s, 0]
+    weighted = marginal[s, 1] - opposite[s, 1]
     return _between(i, s, back, mean, variance, precision, weighted)
 
 
@@ -118,7 +119,8 @@ def smooth(begin: int, end: int, chains: Chains, messages: Messages) -> None:
         precision = marginal[i, 0] - forward[i, 0]
         weighted = marginal[i, 1] - forward[i, 1]
         if s < end:
-            new, new_weighted = 0.0, 0.0
+            new = 0.0
+            new_weighted = 0.0
             if s >= 0:
                 new, new_weighted = _between(
                     i, at(s), True, mean, variance, marginal[at(s), 0], marginal[at(s), 1]
@@ -241,9 +243,16 @@ def summarise(segment: Index, chains: Chains, precision: Strided, weighted: Stri
         if segment[i] < 0:
             continue
         s = at(segment[i])
-        added, added_weighted = precision[i], weighted[i]
-        a, b, c, k = maps[s, 0], maps[s, 1], maps[s, 2], maps[s, 3]
-        e, f, e_back, f_back = maps[s, 4], maps[s, 5], maps[s, 6], maps[s, 7]
+        added = precision[i]
+        added_weighted = weighted[i]
+        a = maps[s, 0]
+        b = maps[s, 1]
+        c = maps[s, 2]
+        k = maps[s, 3]
+        e = maps[s, 4]
+        f = maps[s, 5]
+        e_back = maps[s, 6]
+        f_back = maps[s, 7]
         scale = 1.0
         if a == 0.0:
             a = k = 1.0
@@ -251,7 +260,8 @@ def summarise(segment: Index, chains: Chains, precision: Strided, weighted: Stri
                 added += 1.0 / chains.variance[i]
                 added_weighted += chains.mean[i] / chains.variance[i]
         else:
-            mean, variance = chains.mean[i], chains.variance[i]
+            mean = chains.mean[i]
+            variance = chains.variance[i]
             c += variance * a
             scale = 1.0 / (1.0 + variance * b)
             e += mean * a

@@ -23,9 +23,11 @@ def _repeat(play, g, i, j, code, times, rule, repeats, change, marginal, message
 
     A site that oscillates moves half as far.
     """
-    share, away = 1.0, 0.0
+    share = 1.0
+    away = 0.0
     for _ in range(repeats):
-        before, back = change, away
+        before = change
+        back = away
         change, away = play(g, i, j, code, times, rule, share, marginal, message, link)
         if change <= SETTLED:
             break
@@ -87,7 +89,10 @@ def pass_through(play, part, back, repeats, chains, games, rule, messages, sites
                 if not keep_positive(i, e, rule.origin, marginal, positivity):
                     skipped += 1
         for g in span(start[p], start[p + 1]):
-            i, j, kind, times = at(first[g]), at(second[g]), code[g], weight[g]
+            i = at(first[g])
+            j = at(second[g])
+            kind = code[g]
+            times = weight[g]
             change, _ = play(g, i, j, kind, times, rule, 1.0, marginal, message, link)
             if change > SETTLED:
                 change = _repeat(play, g, i, j, kind, times, rule, repeats, change, marginal, message, link)
@@ -108,7 +113,8 @@ def gather(part: Part, games: Pairings, marginal: Rows, sites: Sites) -> None:
                 marginal[n + i, c] = positivity[i, c]
     for g in span(part.game, part.game_end):
         times = games.weight[g]
-        i, j = at(games.first[g]), at(games.second[g])
+        i = at(games.first[g])
+        j = at(games.second[g])
         for c in range(2):
             marginal[i, c] += times * message[g, c]
             marginal[j, c] += times * message[g, 2 + c]
@@ -193,5 +199,6 @@ def sum_residual(add_game, part, games, sites, messages, means, coupling, diagon
             out[e] += positivity[i, 1] - positivity[i, 0] * means[e]
             diagonal[e] = positivity[i, 0]
     for g in span(part.game, part.game_end):
-        i, j = at(games.first[g]), at(games.second[g])
+        i = at(games.first[g])
+        j = at(games.second[g])
         add_game(g, i, j, n, games.weight[g], sites.link, means, coupling, diagonal, out)

@@ -93,7 +93,8 @@ def margin_information(
     for g in span(begin, end):
         score[g] = 0.0
         information[g] = 0.0
-        difference, variance = cavity[g, 0], cavity[g, 1]
+        difference = cavity[g, 0]
+        variance = cavity[g, 1]
         if variance < 0.0:
             continue
         scale = 1.0 / math.sqrt(rule.noise + variance)

@@ -40,7 +40,8 @@ def _play(g, i, j, code, times, rule, share, marginal, message, link):
     difference = mean_i - mean_j + handicap_of(code, handicap)
     scale = 1.0 / math.sqrt(noise + var_i + var_j)
     v, w = game_moments(difference * scale, advantage * scale, margin[g] * scale, outcome)
-    shift, shrink = v * scale, w * scale * scale
+    shift = v * scale
+    shrink = w * scale * scale
     if outcome >= UNKNOWN and shrink < 0.0:  # two peaks: no Gaussian site stands for them
         return -1.0, 0.0
     left_i = 1.0 - var_i * shrink
@@ -87,7 +88,8 @@ def sweep(
 @flat
 def _cavity(g, games, marginal, message):
     """(difference of means, sum of variances or -1 if improper, log integrals of the sites) of a game's cavities."""
-    i, j = at(games.first[g]), at(games.second[g])
+    i = at(games.first[g])
+    j = at(games.second[g])
     precision_i = marginal[i, 0] - message[g, 0]
     precision_j = marginal[j, 0] - message[g, 2]
     if not (precision_i > 0.0 and precision_j > 0.0):
@@ -184,7 +186,8 @@ def add_couplings(
     """Add (L - diag(L)) z of some games to `az`; returns the product of z and what was added."""
     product = 0.0
     for g in span(begin, end):
-        i, j = at(games.first[g]), at(games.second[g])
+        i = at(games.first[g])
+        j = at(games.second[g])
         added = coupling[g] * z[j]
         az[i] -= added
         az[j] -= coupling[g] * z[i]
@@ -197,7 +200,8 @@ def spread(begin: int, end: int, games: Pairings, sites: Sites, means: Vector) -
     """Set every site so that smoothing gives these means: (p, p s_i + score) and (p, p s_j - score), p as it is."""
     message, link, _ = sites
     for g in span(begin, end):
-        i, j = at(games.first[g]), at(games.second[g])
+        i = at(games.first[g])
+        j = at(games.second[g])
         score = link[g, 1] - link[g, 0] * (means[i] - means[j])
         message[g, 1] = message[g, 0] * means[i] + score
         message[g, 3] = message[g, 2] * means[j] - score

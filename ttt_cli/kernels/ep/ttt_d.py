@@ -89,7 +89,8 @@ def game_sides(outcome, x1, x2, advantage, spread):
         sides_log_probability(known, x1 - advantage, x2 + advantage, spread),
     )
     q = 1.0 - p
-    apart_1, apart_2 = a1 - b1, a2 - b2
+    apart_1 = a1 - b1
+    apart_2 = a2 - b2
     return (
         p * a1 + q * b1, p * a2 + q * b2,
         p * a11 + q * b11 - p * q * apart_1 * apart_1,
@@ -156,7 +157,8 @@ def _replace(g, column, variable, score, information, mean, variance, times, sha
 def _play(g, i, j, code, times, rule, share, marginal, message, link):
     """Move the sites of one game by this share of their update (`games.pass_through`)."""
     noise, margin, _, advantage, handicap = rule
-    outcome, n = outcome_of(code), at(len(marginal) // 2)
+    outcome = outcome_of(code)
+    n = at(len(marginal) // 2)
     a = n + i
     b = n + j
     cavity_si = marginal[i, 0] - message[g, 0]
@@ -217,7 +219,8 @@ def settle_margins(
     n = at(len(positivity))
     for count in range(part.node_end - part.node):
         i = at(part.node_end - 1 - count if back else part.node + count)
-        s, e = source[i], n + i
+        s = source[i]
+        e = n + i
         if s < 0 or part.node <= s < part.node_end:
             update_message(e, source[e], back, mean, variance, forward, backward, marginal)
         keep_positive(i, e, origin, marginal, positivity)
@@ -242,14 +245,17 @@ def _cavities(g, i, j, n, marginal, message, cavity):
 @flat
 def _evidence(g, games, rule, marginal, sites):
     cavity = np.empty((4, 2))
-    i, j, n = at(games.first[g]), at(games.second[g]), at(len(sites.positivity))
+    i = at(games.first[g])
+    j = at(games.second[g])
+    n = at(len(sites.positivity))
     proper, absorbed = _cavities(g, i, j, n, marginal, sites.message, cavity)
     if not proper:
         return False, 0.0, 0.0
     difference = cavity[0, 0] - cavity[1, 0] + handicap_of(games.code[g], rule.handicap)
     margin = rule.margin[g]
     spread = apart(rule.noise, cavity[0, 1] + cavity[1, 1], cavity[2, 1], cavity[3, 1])
-    x1, x2 = difference + (cavity[2, 0] + margin), (cavity[3, 0] + margin) - difference
+    x1 = difference + (cavity[2, 0] + margin)
+    x2 = (cavity[3, 0] + margin) - difference
     return True, game_log_probability(outcome_of(games.code[g]), x1, x2, rule.advantage, spread), absorbed
 
 
@@ -309,7 +315,8 @@ def _slopes(g, sign, games, rule, cavity):
     outcome = outcome_of(games.code[g]) % UNKNOWN
     spread = together(rule.noise, cavity[g, 2], cavity[g, 3], cavity[g, 4])
     lead = handicap_of(games.code[g], rule.handicap) + sign * rule.advantage
-    x1, x2 = cavity[g, 0] + rule.margin[g] + lead, cavity[g, 1] + rule.margin[g] - lead
+    x1 = cavity[g, 0] + rule.margin[g] + lead
+    x2 = cavity[g, 1] + rule.margin[g] - lead
     g1, g2, k11, k12, k22 = sides(outcome, x1, x2, spread)
     by_noise = 0.5 * ((g1 - g2) ** 2 - (k11 - 2.0 * k12 + k22))
     return sides_log_probability(outcome, x1, x2, spread), by_noise, g1 + g2, g1 - g2
@@ -369,7 +376,8 @@ def add_couplings(
     n = at(len(z) // 2)
     product = 0.0
     for g in span(begin, end):
-        i, j = at(games.first[g]), at(games.second[g])
+        i = at(games.first[g])
+        j = at(games.second[g])
         times = games.weight[g]
         weighted_1, weighted_2 = _weighted(g, i, j, n, link, z)
         difference = weighted_1 - weighted_2
@@ -392,7 +400,8 @@ def spread(begin: int, end: int, games: Pairings, sites: Sites, means: Vector) -
     message, link, _ = sites
     n = at(len(means) // 2)
     for g in span(begin, end):
-        i, j = at(games.first[g]), at(games.second[g])
+        i = at(games.first[g])
+        j = at(games.second[g])
         weighted_1, weighted_2 = _weighted(g, i, j, n, link, means)
         score_1 = link[g, 3] - weighted_1
         score_2 = link[g, 4] - weighted_2

@@ -46,7 +46,8 @@ def opponents(counted: CountedGames, times: Vector, values: Vector, total: Vecto
     total[:] = 0.0
     sums = total.copy()
     for k in range(len(active)):
-        i, j = ends[k, 0], ends[k, 1]
+        i = ends[k, 0]
+        j = ends[k, 1]
         share_i = times[active[k]] * decay[k, 0]
         share_j = times[active[k]] * decay[k, 1]
         total[i] += share_i
@@ -67,7 +68,8 @@ def opponents(counted: CountedGames, times: Vector, values: Vector, total: Vecto
 def _play(g, i, j, code, alone, times, rule, marginal, sites, links):
     """Update a site with cavities that lack it to the powers `alone`, used `times` over; whether it was possible."""
     noise, margins, _, advantage, handicap = rule
-    outcome, margin = outcome_of(code), margins[g]
+    outcome = outcome_of(code)
+    margin = margins[g]
     alone_i, alone_j = alone
     var_i = 1.0 / (marginal[i, 0] - alone_i * sites[g, 0])
     var_j = 1.0 / (marginal[j, 0] - alone_j * sites[g, 2])
@@ -139,7 +141,8 @@ def linearise(
         residual[i] = prior_precision * (level[i] - marginal[i, 1] / marginal[i, 0])
     for k in range(len(active)):
         g = active[k]
-        i, j = ends[k, 0], ends[k, 1]
+        i = ends[k, 0]
+        j = ends[k, 1]
         apart = marginal[i, 1] / marginal[i, 0] - marginal[j, 1] / marginal[j, 0]
         score = links[g, 1] - links[g, 0] * apart
         for side in range(2):
@@ -160,7 +163,8 @@ def _apply(ends, couplings, x, out):
     """out = x less the couplings, rows divided by their diagonal."""
     out[:] = x
     for k in range(len(ends)):
-        i, j = ends[k, 0], ends[k, 1]
+        i = ends[k, 0]
+        j = ends[k, 1]
         out[i] -= couplings[k, 0] * x[j]
         out[j] -= couplings[k, 1] * x[i]
 

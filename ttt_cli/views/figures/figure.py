@@ -105,7 +105,8 @@ def make_figure(
         limits = limits or eligible(run)
         found = [run.find_player(name) for name in names]
         players = [*dict.fromkeys(one.player for one in found)]
-        notes, stem = [one.note for one in found if one.note], kind
+        notes = [one.note for one in found if one.note]
+        stem = kind
         match kind:
             case "skills":
                 if not players:
@@ -122,7 +123,8 @@ def make_figure(
                 if len(players) == 1:
                     both = f"{' and '.join(map(repr, names))} both match {players[0]}"
                     raise LookupFailed(both, hint="give more of the names")
-                chart, stem = difference_figure(run, *players), f"{_stem(players)}-difference"
+                chart = difference_figure(run, *players)
+                stem = f"{_stem(players)}-difference"
             case "calibration":
                 chart = calibration_figure(run, predict_run(run, since, every, progress=progress))
             case "leaders":
@@ -162,7 +164,9 @@ def _skills(
             measures = f"200 Elo points are {sizes[0]:.0f} and {sizes[1]:.0f} points"
             both = f"{run.name} and {other.name} are measured differently"
             notes.append(f"{both} ({measures}): --scale '{EXAMPLE}' gives both one scale")
-        second, dotted, whose = histories(other, players), f"skill by {other.name}", other.name
+        second = histories(other, players)
+        dotted = f"skill by {other.name}"
+        whose = other.name
     elif beside:
         notes += beside.words()
         period: Any = run.meta.period
@@ -174,9 +178,11 @@ def _skills(
             for player in players
             if player in beside.ratings
         }
-        dotted, whose = f"ratings of {beside.name}, scaled", beside.name
+        dotted = f"ratings of {beside.name}, scaled"
+        whose = beside.name
     notes += [f"{whose} does not have {player}" for player in players if whose and player not in second]
-    title, axis = f"Skill of {title_of([*curves])}", axis_title(run.scale)
+    title = f"Skill of {title_of([*curves])}"
+    axis = axis_title(run.scale)
     return vega.curves_figure(run, curves, title, axis, "skill", other=second, dotted=dotted, zero=False)
 
 
@@ -220,7 +226,8 @@ def moving_figure(run: Run, kind: CurveName) -> Spec:
         raise LookupFailed(message, hint=f"fit with {key}")
     title = curve_title(run, kind)
     points = [CurvePoint(f"{at:g}", float(at), value, sd, 1.0) for at, value, sd, *_ in found]
-    axis, by = f"{title}, {run.scale.unit}", "years since the debut" if kind == "career" else "year"
+    axis = f"{title}, {run.scale.unit}"
+    by = "years since the debut" if kind == "career" else "year"
     return vega.curves_figure(run, {title: points}, title.capitalize(), axis, title, by=by)
 
 
@@ -230,9 +237,11 @@ def difference_figure(run: Run, a: str, b: str) -> Spec:
     if not found:
         hint = "`ttt versus` compares skills of different times"
         raise LookupFailed(f"{a} and {b} have no {run.meta.period} in common", hint=hint)
-    sds, how = [sd for *_, sd, _ in found], f", {TAKEN['independent']}"
+    sds = [sd for *_, sd, _ in found]
+    how = f", {TAKEN['independent']}"
     if None in sds:
-        sds, how = [0.0] * len(sds), ""
+        sds = [0.0] * len(sds)
+        how = ""
     elif run.has_joint:
         pairs = [[(a, at), (b, at)] for _, at, *_ in found]
         sds = run.joint.deviations(pairs, [np.array([1.0, -1.0])] * len(pairs))
@@ -241,7 +250,8 @@ def difference_figure(run: Run, a: str, b: str) -> Spec:
         CurvePoint(label, year_of(at, run.meta.period), lead, sd, games)
         for (label, at, lead, _, games), sd in zip(found, sds, strict=True)
     ]
-    title, axis = f"{vega.shorten(a)} minus {vega.shorten(b)}", f"difference of skill, {run.scale.unit}"
+    title = f"{vega.shorten(a)} minus {vega.shorten(b)}"
+    axis = f"difference of skill, {run.scale.unit}"
     first, second = (one.partition(",")[0] for one in (a, b))
     label = f"{first} minus {second}" if first != second else f"{a} minus {b}"
     return vega.curves_figure(run, {label: points}, title, axis, f"difference{how}")
@@ -275,7 +285,8 @@ def reigns_figure(found: Sequence[Leader], period: Any, subtitle: list[str]) -> 
     for one in found:
         if days and not one.period.endswith("-01"):
             continue
-        year, low = year_of(one.number, period), 0.0
+        year = year_of(one.number, period)
+        low = 0.0
         common = {"year": year, "end": year + width, "period": one.period}
         leader = {"player": one.player, "led": one.player, "p": one.p_best, "of": "number one", "shade": 1.0}
         bars.append({**common, **leader, "low": 0.0, "high": 1.0 if one.p_best is None else one.p_best})
@@ -284,7 +295,9 @@ def reigns_figure(found: Sequence[Leader], period: Any, subtitle: list[str]) -> 
                 known = {"player": player, "led": player if player in led else "", "p": p, "of": "challenger"}
                 bars.append({**common, **known, "shade": 0.6, "low": low - p, "high": low})
                 low -= p
-    first, last, low = bars[0]["year"], bars[-1]["end"], min(bar["low"] for bar in bars)
+    first = bars[0]["year"]
+    last = bars[-1]["end"]
+    low = min(bar["low"] for bar in bars)
     labels = _names([bar for bar in bars if bar["of"] == "number one"], first, last, _ABOVE)
     axis = {
         "title": "probability of being the strongest", "titleAnchor": "start",
@@ -343,7 +356,8 @@ def top_figure(run: Run, *, count: int, limits: Eligible) -> Spec:
         band = {"low": round(best - sd, 1), "high": round(best + sd, 1)}
         records.append({**common, "value": round(best, 1), "of": names[1], "player": player, **band})
     firsts = [record for record in records if "low" in record]
-    first, last = firsts[0]["year"], max(firsts[-1]["year"], firsts[0]["year"] + 1.0)
+    first = firsts[0]["year"]
+    last = max(firsts[-1]["year"], firsts[0]["year"] + 1.0)
     low = min(float(record.get("low") or record["value"]) for record in records)
     high = max(record["high"] for record in firsts)
     x = vega.years([first, last])
@@ -359,7 +373,8 @@ def top_figure(run: Run, *, count: int, limits: Eligible) -> Spec:
         *_name_layers(x, y | {"field": "low"}),
     ]  # fmt: skip
     certain = all(record["low"] == record["high"] for record in firsts)
-    what, words = run.name if certain else f"{run.name} · band: one sd to either side", limits.words()
+    what = run.name if certain else f"{run.name} · band: one sd to either side"
+    words = limits.words()
     note = f"{what}{f' · eligible: {words}' if words else ''}"
     labels = _names(firsts, first, last, high)
     datasets = {"firsts": [] if certain else firsts, "lines": records, "labels": labels}
@@ -418,7 +433,8 @@ def surface_figure(run: Run, surface: Surface | None) -> Spec:
         vega.layer("best", "point", {"x": x, "y": y}, **dot, opacity=1),
     ]
     best: Records = [dict(zip(surface.keys, surface.best, strict=True))]
-    datasets, note = {"tiles": records, "best": best}, f"{run.name} · {surface_note(surface)}"
+    datasets = {"tiles": records, "best": best}
+    note = f"{run.name} · {surface_note(surface)}"
     return vega.finish(layers, datasets, f"Log-evidence of {run.meta.label}", note, height=420)
 
 
@@ -445,7 +461,8 @@ def calibration_figure(run: Run, found: Forecast) -> Spec:
         for one in bins
         if one.games >= _LEAST_GAMES
     ]
-    axis, scale = {"format": "%", "tickCount": 10}, {"domain": [0, 1]}
+    axis = {"format": "%", "tickCount": 10}
+    scale = {"domain": [0, 1]}
     x = vega.number("predicted", title="predicted probability", axis=axis, scale=scale)
     y = vega.number("observed", title="observed frequency", axis=axis, scale=scale)
     names = [*called.values()]

@@ -126,7 +126,8 @@ def place(labels: Sequence[Label], height: float) -> list[Label]:
 
     A label without free height is not moved.
     """
-    lowest, highest = LINE / 2, height - LINE / 2
+    lowest = LINE / 2
+    highest = height - LINE / 2
     placed: dict[int, Label] = {}
     for index in sorted(range(len(labels)), key=lambda i: labels[i].y):
         wanted = labels[index]
@@ -181,8 +182,10 @@ def curve_layers(
     `other_active` (value), `points`, `labels`, `strokes` and `zero`.
     """
     colours = {"domain": [*names], "range": colours_of(len(names))}
-    hue, piece = name("player", legend=None, scale=colours), {"detail": name("piece")}
-    value, band = {"x": x, "y": y, "color": hue}, {"x": x, "y": y | {"field": "low"}, "color": hue}
+    hue = name("player", legend=None, scale=colours)
+    piece = {"detail": name("piece")}
+    value = {"x": x, "y": y, "color": hue}
+    band = {"x": x, "y": y | {"field": "low"}, "color": hue}
     band["y2"] = {"field": "high"}
     period = name("period", title=by) if by else name("period")
     tips = [name("player"), period, number("value", title=line), number("sd")]
@@ -233,7 +236,8 @@ def curves_figure(
     low = min([*(point.mean - point.sd for point in every), *further])
     high = max([*(point.mean + max(point.sd, point.margin or 0.0) for point in every), *further])
     room = _ROOM * (high - low) or 1.0
-    low, high = low - room, high + room
+    low = low - room
+    high = high + room
 
     def pixels(year: float, value: float) -> Position:
         return (year - first) / (last - first) * WIDTH, (high - value) / (high - low) * HEIGHT

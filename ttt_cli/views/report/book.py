@@ -122,7 +122,10 @@ class Book:
         self, run: Run, limits: Eligible, title: str, most: int, beside: Beside | None = None
     ) -> None:
         """Read all data of a site from a run. The `most` players of the most games have a page, and as many events."""
-        self.run, self.limits, self.title, self.beside = run, limits, title, beside
+        self.run = run
+        self.limits = limits
+        self.title = title
+        self.beside = beside
         self.played = played = played_games(run)
         everybody = [Person(*row) for row in run.select(_PLAYERS)[1]]
         ahead = set(sorted(range(len(everybody)), key=lambda at: (-everybody[at].games, at))[:most])
@@ -284,9 +287,12 @@ class PlayedGames:
 
     def sides(self, order: Places) -> Sides:
         """Some of both sides of all games, given as in `by_player`."""
-        game, second = order // 2, order % 2
-        white, black = self.white[game], self.black[game]
-        chance, outcome = self.chance[game], self.outcome[game]
+        game = order // 2
+        second = order % 2
+        white = self.white[game]
+        black = self.black[game]
+        chance = self.chance[game]
+        outcome = self.outcome[game]
         win = np.where(second, chance[:, 0], chance[:, 2])
         return Sides(
             game, np.where(second, black, white), np.where(second, white, black),
@@ -325,10 +331,12 @@ def predicted(
     """
     from ttt_cli.systems.registry import load
 
-    predict, found = load(run.meta.model).predict, np.empty((len(year), 3))
+    predict = load(run.meta.model).predict
+    found = np.empty((len(year), 3))
     sides = np.broadcast_to(np.where(neutral, NEUTRAL, KNOWN), len(year))
     half = 0.5 * run.meta.elo_unit * offset
-    white, black = {**white, "mean": white["mean"] + half}, {**black, "mean": black["mean"] - half}
+    white = {**white, "mean": white["mean"] + half}
+    black = {**black, "mean": black["mean"] - half}
     years: Any = [0]
     parts: list[Any] = [slice(None)]
     if run.draws_in(0):
@@ -392,7 +400,8 @@ class Events:
 
 def find_events(run: Run, played: PlayedGames, most: int) -> Events:
     """The events of all games; the `most` of the most games have a page."""
-    texts, n = played.texts, len(played.texts)
+    texts = played.texts
+    n = len(played.texts)
     key = (played.year.astype(np.int64) * n + played.event) * n + played.site
     keys, place, counts = np.unique(key, return_inverse=True, return_counts=True)
     found = [(key // n**2, _name(texts[key // n % n], texts[key % n])) for key in keys.tolist()]
@@ -410,7 +419,8 @@ def find_events(run: Run, played: PlayedGames, most: int) -> Events:
     columns = _entries(run, played, of_game, len(chosen))
     events = []
     for at, ((year, name), folded, page) in enumerate(zip(chosen, fold_all(called), pages, strict=True)):
-        entries, rows = span(columns["entry_starts"], at), span(starts, at)
+        entries = span(columns["entry_starts"], at)
+        rows = span(starts, at)
         # Blindfold games are an exhibition where one met several others; odds with a known handicap are none.
         games_of = columns["played"][entries]
         one_met_all = len(games_of) > 2 and 2 * games_of.max() == games_of.sum()
@@ -437,7 +447,9 @@ def _entries(run: Run, played: PlayedGames, of_game: Places, events: int) -> dic
     order = played.by_player[0]
     at = np.flatnonzero(of_game[order // 2] >= 0)
     sides = played.sides(order[at])
-    game, year, is_white = sides.game, sides.year, played.white[sides.game] == sides.player
+    game = sides.game
+    year = sides.year
+    is_white = played.white[sides.game] == sides.player
     width = int(sides.player.max(initial=0)) + 1
     keys, entry, count, _, _, _, points, expected = sides.sums(of_game[game] * np.int64(width) + sides.player)
 
@@ -447,7 +459,9 @@ def _entries(run: Run, played: PlayedGames, of_game: Places, events: int) -> dic
     nodes = _rows(played.nodes, played.white_node[game]), _rows(played.nodes, played.black_node[game])
     centre = mean(np.where(is_white, nodes[1]["mean"], nodes[0]["mean"]))
     reach = _FURTHEST * run.meta.elo_unit
-    low, high, score = centre - reach, centre + reach, points / count
+    low = centre - reach
+    high = centre + reach
+    score = points / count
     own = is_white, ~is_white
     for side, mine in zip(nodes, own, strict=True):
         side["sd"] = np.where(mine, 0.0, side["sd"])
@@ -459,7 +473,8 @@ def _entries(run: Run, played: PlayedGames, of_game: Places, events: int) -> dic
         )
         chance = predicted(run, year, white, black, played.offset[game], played.neutral[game])
         below = mean(np.where(is_white, chance[:, 2], chance[:, 0]) + chance[:, 1] / 2.0) < score
-        low, high = np.where(below, middle, low), np.where(below, high, middle)
+        low = np.where(below, middle, low)
+        high = np.where(below, high, middle)
     performance = np.where((score > 0.0) & (score < 1.0), (low + high) / 2.0, np.nan)
     event = keys // width
     place = np.lexsort((keys % width, -points, event))
@@ -470,7 +485,8 @@ def _entries(run: Run, played: PlayedGames, of_game: Places, events: int) -> dic
     columns = {name: column[place] for name, column in columns.items()}
     entry_of = np.full(len(order), -1, np.int32)
     entry_of[at] = np.argsort(place)[entry]
-    event, points = event[place], columns["points"]
+    event = event[place]
+    points = columns["points"]
     starts = np.searchsorted(event, np.arange(events + 1))
     leads = (np.diff(event, prepend=-1) != 0) | (np.diff(points, prepend=-1.0) != 0)
     first = np.maximum.accumulate(np.where(leads, np.arange(len(place)), 0))

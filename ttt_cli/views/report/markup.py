@@ -59,7 +59,8 @@ def figure(spec: Spec, kind: str = "", **sizes: int) -> str:
 
 def curves_frame(run: Run) -> Spec:
     """The layers of a figure of skill curves, for scripts that have the histories."""
-    x, y = number_of_field("year", axis={}), number_of_field("value", axis={"title": axis_title(run.scale)})
+    x = number_of_field("year", axis={})
+    y = number_of_field("value", axis={"title": axis_title(run.scale)})
     return {"layer": curve_layers(x, y, (), "skill", margins=True)}
 
 
@@ -141,7 +142,8 @@ def page(site: str, title: str, *content: str, up: str = "../", facts: str = "",
     `up`: the way to the site's first page. `named`: the window's title, where it is not `title - site`.
     """
     head = f"<h1>{text(title)}</h1>" + (f"<p class=facts>{text(facts)}</p>" if facts else "")
-    main, window = "\n".join([head, *filter(None, content)]), text(named or f"{title} – {site}")
+    main = "\n".join([head, *filter(None, content)])
+    window = text(named or f"{title} – {site}")
     return filled("site.html", {"title": window, "site": text(site), "up": up, "main": main})
 
 
@@ -190,7 +192,8 @@ def subject_pages(
     placed = sorted((address, at) for at, address in enumerate(addresses) if address)
     for file, found in groupby(placed, key=lambda one: one[0].partition("#")[0]):
         several = [subject(at) for _, at in found]
-        one, last = several[0], several[-1]
+        one = several[0]
+        last = several[-1]
         if not is_shared(one.address):
             yield file, page(site, one.title, *one.parts(), facts=one.facts)
             continue

@@ -88,7 +88,8 @@ def report_page(
     may take; of a larger run, those who played most are carried. `beside`: published ratings to show, too.
     """
     with run:
-        meta, data = run.meta, report_data(run, limits, budget, progress)
+        meta = run.meta
+        data = report_data(run, limits, budget, progress)
         carried = {player[0] for player in data["players"]}
         data["beside"] = beside and {
             "name": beside.name,
@@ -153,7 +154,8 @@ def report_data(
     min_games = float(carried[-1][0]) if carried else 0.0
     margins = "list(draw_margin ORDER BY period_number)" if margin else "NULL"
     rows = run.stream(_ROWS.format(kept=_KEPT, margins=margins), [min_games])[1]
-    slope, shift = run.scale.slope, run.scale.shift
+    slope = run.scale.slope
+    shift = run.scale.shift
     ((has_sd, careers),) = run.select(_HAS)[1]
     players = []
     with progress.task("writing the page", sum(count for _, count, _ in carried), "players") as bar:
@@ -191,7 +193,8 @@ def report_data(
 def _packed(row: Row, slope: float, *, careers: bool) -> list[Any]:
     name, *record, (rise, growth, after, early), numbers, means, sds, games, margins = row
     onward = [float(f"{value:.4g}") for value in (rise * slope**2, growth * slope, after, early)]
-    start, length = numbers[0], len(numbers)
+    start = numbers[0]
+    length = len(numbers)
     return [
         name,
         *map(short, record),

@@ -27,7 +27,8 @@ _MOST_GAMES: Final = 500
 
 def player_subject(book: Book, player: int) -> Subject:
     """The page of a player, or a part of a shared one."""
-    one, sides = book.people[player], book.played.of(player)
+    one = book.people[player]
+    sides = book.played.of(player)
     also = book.spellings[one.name]
     content = [
         html.note(f"also written: {'; '.join(also)}" if also else ""),
@@ -35,7 +36,8 @@ def player_subject(book: Book, player: int) -> Subject:
         html.section("Opponents", _opponents(book, sides)),
         html.section("Best wins", _best_wins(book, sides) if len(sides.game) > FEW_GAMES else ""),
     ]
-    facts, games = facts_line(one._asdict()), _player_games(book, player, sides)
+    facts = facts_line(one._asdict())
+    games = _player_games(book, player, sides)
     return Subject(one.page or "", one.name, facts, content, "record", games)
 
 
@@ -44,7 +46,9 @@ def _career(book: Book, player: int, sides: Sides) -> list[str]:
 
     Nothing of a few games in years without a rank.
     """
-    one, years, beside = book.people[player], book.years, book.beside
+    one = book.people[player]
+    years = book.years
+    beside = book.beside
     rows = span(book.year_starts, player)
     year, mean, sd, games = (years[name][rows].tolist() for name in ("year", "mean", "sd", "games"))
     ranks = [book.rankings[at].rank.get(player) if at in book.rankings else None for at in year]
@@ -90,7 +94,9 @@ def _opponents(book: Book, sides: Sides) -> str:
 def _best_wins(book: Book, sides: Sides) -> str:
     won = np.flatnonzero((sides.outcome == 2) & (sides.win < 0.5))
     best = won[np.lexsort((sides.game[won], sides.win[won]))][:_BEST_WINS]
-    dates, links, games = book.played.dates, book.players(""), sides.game[best]
+    dates = book.played.dates
+    links = book.players("")
+    games = sides.game[best]
     table = {
         "date": [dates[game] for game in games],
         "colour": [book.sides[way] for way in sides.way[best]],
@@ -107,7 +113,9 @@ def _player_games(book: Book, player: int, sides: Sides) -> Iterator[str]:
     An event: year, name, place, games, points, expected and performance. A game: date without that year, colour,
     opponent, result and expected.
     """
-    dates, fields, titles = book.played.dates, book.player_fields(""), book.event_fields("../events/")
+    dates = book.played.dates
+    fields = book.player_fields("")
+    titles = book.event_fields("../events/")
     event = book.events.of_game[sides.game]
     entry = book.events.entry_of[span(book.played.by_player[1], player)]
     group = np.where(event >= 0, event, -1 - sides.year)
@@ -136,8 +144,10 @@ def _entry(book: Book, event: int, at: int) -> str:
 
 def event_subject(book: Book, at: int) -> Subject:
     """The page of an event, or a part of a shared one; games are listed where no crosstable shows them."""
-    events, event = book.events, book.events.all[at]
-    played, names = book.played, book.player_fields("../players/")
+    events = book.events
+    event = book.events.all[at]
+    played = book.played
+    names = book.player_fields("../players/")
 
     def place(game: int) -> tuple[list[float], int]:
         """The numbers of the round, 2.1 before 10.1 and rounds without a number last, and the date."""
@@ -159,7 +169,9 @@ def event_subject(book: Book, at: int) -> Subject:
 
 def _standings(book: Book, at: int, across: dict[str, list[str]]) -> str:
     """Everybody by points, with the skill at the end of the year; `across`: the columns of a crosstable, if any."""
-    events, years, links = book.events, book.years, book.players("../players/")
+    events = book.events
+    years = book.years
+    links = book.players("../players/")
     rows = span(events.entry_starts, at)
     rows = slice(rows.start, min(rows.stop, rows.start + _STANDINGS))
     skills = []
@@ -182,13 +194,16 @@ def _standings(book: Book, at: int, across: dict[str, list[str]]) -> str:
 
 def _crosstable(book: Book, at: int, games: list[int]) -> dict[str, list[str]]:
     """The columns of a crosstable, results in the order of games; nothing where many did not meet."""
-    played, players = book.played, book.events.player[span(book.events.entry_starts, at)].tolist()
+    played = book.played
+    players = book.events.player[span(book.events.entry_starts, at)].tolist()
     pairs = len(players) * (len(players) - 1)
     if len(players) > _MOST_ACROSS or len(games) < _COMPLETE * pairs / 2:
         return {}
     met: dict[tuple[int, int], list[str]] = {}
     for game in games:
-        white, black, outcome = played.white[game], played.black[game], played.outcome[game]
+        white = played.white[game]
+        black = played.black[game]
+        outcome = played.outcome[game]
         met.setdefault((white, black), []).append(html.RESULTS[outcome])
         met.setdefault((black, white), []).append(html.RESULTS[2 - outcome])
     if len(met) < _COMPLETE * pairs:
@@ -232,7 +247,8 @@ def _ranking(book: Book, year: int) -> str:
     if ranking is None:
         return html.note("Nobody is eligible in this year.")
     earlier = book.rankings[year - 1].rank if year - 1 in book.rankings else {}
-    links, players = book.players("../players/"), ranking.id[:_RANKED].tolist()
+    links = book.players("../players/")
+    players = ranking.id[:_RANKED].tolist()
     best = [*map(html.chance, ranking.best), *[""] * len(players)]
     table = {
         "#rank": map(str, range(1, len(players) + 1)),
@@ -259,7 +275,8 @@ def moved(rank: int, before: int | None, *, new: bool) -> str:
 
 
 def _newcomers(book: Book, year: int) -> str:
-    years, links = book.years, book.players("../players/")
+    years = book.years
+    links = book.players("../players/")
     rows = np.flatnonzero(years["year"] == year)
     new = rows[[book.people[player].first == year for player in years["id"][rows]]]
     shown = new[np.argsort(-years["mean"][new], kind="stable")][:_NEW]
@@ -272,7 +289,9 @@ def _newcomers(book: Book, year: int) -> str:
 
 
 def _year_events(book: Book, year: int) -> str:
-    events, links, titles = book.events, book.players("../players/"), book.occasions("../events/")
+    events = book.events
+    links = book.players("../players/")
+    titles = book.occasions("../events/")
     shown = book.events_in[year]
     entries = [span(events.entry_starts, at) for at in shown]
     first = [events.player[rows][events.rank[rows] == 1] for rows in entries]
@@ -289,7 +308,8 @@ def _year_events(book: Book, year: int) -> str:
 
 
 def _year_games(book: Book, games: list[int]) -> str:
-    played, links = book.played, book.players("../players/")
+    played = book.played
+    links = book.players("../players/")
     shown = games[:_MOST_GAMES]
     table = {
         "date": [played.dates[at] for at in shown],

@@ -67,7 +67,8 @@ def _number_ones(book: Book) -> str:
 
     Above the table a picture of all years, if there are two or more.
     """
-    links, leaders = book.players("players/"), []
+    links = book.players("players/")
+    leaders = []
     for year, one in sorted(book.rankings.items()):
         if len(one.id) >= book.limits.fewest:
             first, *others = [book.people[at].name for at in one.id[: max(len(one.best), 1)].tolist()]
@@ -96,7 +97,8 @@ def _number_ones(book: Book) -> str:
     listed = html.table("number ones", table) + "".join(notes)
     if len(leaders) < 2:
         return listed
-    period, longest = f"{leaders[0].period} to {leaders[-1].period}", max(merged, key=len)[0].player
+    period = f"{leaders[0].period} to {leaders[-1].period}"
+    longest = max(merged, key=len)[0].player
     spec = reigns_figure(leaders, "year", [f"{period}; the longest reign is that of {longest}"])
     drawn = html.figure(spec, "reigns", height=420, width=1000)
     return f"<div class=scroll>{drawn}</div>{html.note(BELOW if book.remark else '')}{listed}"
@@ -151,7 +153,8 @@ def _lists(
     parts = [slice(start, start + _LISTED) for start in range(0, max(len(keys), 1), _LISTED)]
     files = [f"{file}{f'~{at}' if at > 1 else ''}.html" for at in range(1, len(parts) + 1)]
     spans = [f"{keys[part][0]} – {keys[part][-1]}" if keys else "" for part in parts]
-    several, count = len(files) > 1, f"{len(keys):,} in all"
+    several = len(files) > 1
+    count = f"{len(keys):,} in all"
     links = "".join(f"<li>{html.link(*one)}" for one in zip(files, spans, strict=True))
     around = html.section("All", f"<ul>{links}</ul>" if several else "")
     for part, name, here in zip(parts, files, spans, strict=True):
@@ -163,7 +166,8 @@ def _lists(
 
 def year_list(book: Book) -> str:
     """The list of all years: number one, games, events."""
-    years, links = book.all_years, book.players("players/")
+    years = book.all_years
+    links = book.players("players/")
     ranked = [book.rankings.get(year) for year in years]
     games = np.bincount(book.played.year - years[0], minlength=len(years))
     table = {
@@ -187,7 +191,8 @@ _WIDEST: Final = 600.0  # root of the sum of two variances, Elo points
 
 def compare_page(book: Book) -> str:
     """The page itself; its curves and tables are made by its script."""
-    first, last = book.all_years[0], book.all_years[-1]
+    first = book.all_years[0]
+    last = book.all_years[-1]
     data = {
         "period": "year",
         "years": [first, 1],
@@ -207,7 +212,8 @@ def history_scripts(book: Book) -> Iterator[tuple[str, str]]:
     By player: first year, means, sds, games, and of every opponent of a higher number: it, wins, draws and losses;
     then, where there are any, published ratings: places of years, from the site's first on, and values.
     """
-    years, start_year = book.years, book.all_years[0]
+    years = book.years
+    start_year = book.all_years[0]
     for start in range(0, len(book.people), _TOGETHER):
         some = {}
         for player in range(start, min(start + _TOGETHER, len(book.people))):
@@ -247,8 +253,10 @@ def _chances(book: Book) -> dict[str, Any]:
         for sign in (1.0, -1.0)
     )
     year = np.full(len(difference), book.all_years[-1])
-    as_white, as_black = predicted(run, year, white, black), predicted(run, year, black, white)
-    win, loss = (as_white[:, 2] + as_black[:, 0]) / 2.0, (as_white[:, 0] + as_black[:, 2]) / 2.0
+    as_white = predicted(run, year, white, black)
+    as_black = predicted(run, year, black, white)
+    win = (as_white[:, 2] + as_black[:, 0]) / 2.0
+    loss = (as_white[:, 0] + as_black[:, 2]) / 2.0
     tables = (np.round(one, 4).reshape(_SPREADS + 1, -1).tolist() for one in (win, loss))
     unit = points * run.scale.slope
     steps = {"step": _FURTHEST / _STEPS * unit, "width": _WIDEST / _SPREADS * unit}
@@ -375,7 +383,8 @@ def write_site(
         book = Book(run, limits or eligible(run), title or f"{run.name}: skill histories", most, beside)
         with progress.task("writing pages", None, "pages") as bar:
             for path, text in site_files(book):
-                files, size = files + 1, size + write(path, text)
+                files = files + 1
+                size = size + write(path, text)
                 bar.advance(1)
     left_out = (sum(one.page is None for one in found) for found in (book.people, book.events.all))
     return Written(files, size, *left_out)
