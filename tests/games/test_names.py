@@ -70,18 +70,25 @@ Anderssen, Adolf (offhand); Drazic, Sinisa; Remi, A; A & B; Profi, T; Rodriguez,
 """
 TEAMS = """
 Alekhine/Reilly; Blackburne, J/Pillsbury, H; Paulsen, L & Bier, M; Bird + Blackburne; Lowenthal/Allies; Allies;
-Kasparov, Garry:Crumiller, Jon; Smith and Jones; Smith, J and Jones, K; Rosenthal et Clerc; British Chess Club;
+Kasparov, Garry:Crumiller, Jon;
+Computer Aided Vote Chess; Smith and Jones; Smith, J and Jones, K; Rosenthal et Clerc; British Chess Club;
 Schachklub Hietzing; Rest of the World; The World; Amateurs; Anand, V / FRITZ7; Team, A
 """
 ENGINES = """
 Comp Deep Thought; Deep Blue; DEEP FRITZ; Fritz 6; FRITZ; Fritz on Primergy K800; Stockfish; Stockfish 16.1;
 stockfish 20240101 dev; Komodo 14; Houdini; Rybka 4; HIARCS 8.0; Shredder 5.32; Junior 7; Lc0; Leela Chess Zero; Crafty;
 GNU Chess 5; Gnuchess; Mephisto Montreux; Chessmaster 4000; Millennium Chess, Computer; Pewatronic COMP; AlphaZero;
-The King 2.51; Rebel Century 4
+The King 2.51; Rebel Century 4; Chess Tiger; Greenblatt Programm; Greenblatt program; Mac Hack; MacHack VI; Comp Hirn;
+Fritz5; Rebel10 (exp); JUNIOR7; FRITZ6; SHREDDER7.0; REBEL CENTURY; DEEP JUNIOR 11; POCKET FRITZ; X3D Fritz; BRUTUS;
+Mephisto, Computer 1; Pewatronic, Grandmaster (computer 1); Computer; Computer Mephisto; Abrok 5.0; Fritz SSS;
+Viridithas 14.0.1 64-bit; Komodo Dragon 3.2
 """
 PEOPLE_AND_TOWNS = """
 Morphy, Paul; Vienna; London; Fritz, Alexander; Riemann, Fritz; Fritz; Junior, A; Junior; Von Heydebrand und der Lasa;
 Von Heydebrand und der L, Tassilo; Rodriguez, And URU; King, Daniel; Tiger, Lyman; Comps, A; Andersson, Ulf; Sanders;
+chessmaster102; rybka2001; fritz777; junior99; King7; Tiger1999; Computer Lovers!;
+FRITZ ALEXANDER; KING, DANIEL;
+Comp, Rainer; Learning group's mentoring programm; Foxy;
 Genius, X; Rebel, R; Hydra; Garcia y Lopez, A; Deep, Roy; Kasparov; N.N. Smith; Crafts, J
 """
 
@@ -161,7 +168,37 @@ def test_a_pool_of_names(batches: list[list[str]], many: bool) -> None:
     [
         (["", "?", "??", "-", ".", "?, ?", "*"], "no player"),
         (["NN", "N.N.", "N. N.", "Nn", "n, n", "Unknown", "anonymous"], "unnamed player"),
-        (["Nunn", "N", "Morphy, Paul", "Nn, Nn Paul", "1", "None", "null", "NA", "Ng, N"], None),
+        (
+            [
+                "BYE",
+                "Bye",
+                "bye",
+                "Bye 2",
+                "Bye, Bye",
+                "Freilos",
+                "spielfrei",
+                "Exempt",
+                "exempté",
+                "(not paired)",
+            ],
+            "forfeit",
+        ),
+        (
+            [
+                "Byers",
+                "Bye, Anders",
+                "Nunn",
+                "N",
+                "Morphy, Paul",
+                "Nn, Nn Paul",
+                "1",
+                "None",
+                "null",
+                "NA",
+                "Ng, N",
+            ],
+            None,
+        ),
     ],
 )
 def test_who_is_a_player(names: list[str], reason: str | None) -> None:

@@ -18,7 +18,8 @@ from ttt_cli.games.read import read_games
 from ttt_cli.games.selection import control_is, find_duplicates, matching_players, names_set, variant_is
 from ttt_cli.games.table import Records
 from ttt_cli.reading.reports import EVENT_SETS
-from ttt_cli.support.errors import ConfigError
+from ttt_cli.room import MEMORY, FileRoom
+from ttt_cli.support.errors import ConfigError, DataError
 from ttt_cli.support.folding import fold
 
 EVENTS = [
@@ -121,10 +122,66 @@ def test_a_player_who_is_not_there_is_an_error() -> None:
 
 def test_teams_and_engines() -> None:
     rows = [game("A/B", "C"), game("C", "Fritz 6"), game("C", "D")]
-    whole = records_of(rows, data=DataConfig(filter=FilterConfig(exclude=[])))
+    whole = records_of(rows, data=DataConfig(drop=[], filter=FilterConfig(exclude=[])))
     assert (reasons(whole), whole.report.noticed) == ([None] * 3, {"team": 1, "engine": 1})
     both = records_of(rows, data=DataConfig(drop=["teams", "engines"]))
     assert (reasons(both), both.report.noticed) == (["team", "engine", None], {})
+
+
+def test_games_with_computers_are_left_out_of_those_of_people() -> None:
+    people = [game("Fritz", "Genius, X"), *[game("C", "D")] * 4]
+    typed = [
+        game("C", "Abc", white_type="human", black_type="program"),
+        game("Abc", "C", white_title="BOT", black_title="GM"),
+    ]
+    rows = [*people, game("C", "Comp Hirn"), game("Fritz 6", "Deep Blue"), *typed]
+    engine = ["engine"] * 4
+    assert reasons(records_of(rows)) == [*[None] * 5, *engine]
+    assert reasons(records_of(rows, data=DataConfig(drop=[]))) == [None] * 9
+    assert reasons(records_of(rows, data=DataConfig(drop=["engines"]))) == [*[None] * 5, *engine]
+
+
+def test_games_of_computers_stay_in_their_own_collections() -> None:
+    match = [game("Kasparov, Garry", "Deep Blue"), game("Deep Blue", "Kasparov, Garry")]
+    typed = [game("A", "B", white_type="program", black_type="program")]
+    for rows in (match, [game("Fritz 6", "Deep Blue")], typed):
+        assert reasons(records_of(rows)) == [None] * len(rows)
+        assert reasons(records_of(rows, data=DataConfig(drop=["engines"]))) == ["engine"] * len(rows)
+
+
+def test_computers_of_some_years_are_those_of_all(tmp_path: Path) -> None:
+    """Whether a collection is of people is found out from all its years, also where games are sorted in files."""
+    rows = ["1990,A,B,1-0"] * 9 + ["1997,A,Deep Blue,1-0"]
+    (tmp_path / "a.csv").write_text("\n".join(["date,white,black,result", *rows, ""]))
+    for room in (MEMORY, FileRoom(tmp_path)):
+        assert read_games([tmp_path / "a.csv"], room=room).report.dropped == {"engine": 1}
+
+
+def test_nothing_is_left_but_games_with_computers(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text(
+        "date,white,black,result\n" + "1990,A,B,1-0\n" * 9 + "1997,A,Deep Blue,1-0\n"
+    )
+    with pytest.raises(DataError) as caught:
+        read_games([tmp_path / "a.csv"], DataConfig.model_validate({"filter": {"years": 1997}}))
+    assert caught.value.hint == "data.drop: [] keeps games with computers"
+
+
+def test_variants_but_chess960_are_left_out_by_default() -> None:
+    kept = ["", "Standard", "Chess960", "chess 960", "Fischerandom", "Freestyle", "From Position", "set-up"]
+    variants = [
+        "Crazyhouse",
+        "Horde",
+        "Atomic",
+        "Antichess",
+        "Three-check",
+        "King of the Hill",
+        "Bughouse",
+        "Duck",
+    ]
+    rows = [game("A", "B", variant=variant) for variant in kept + variants]
+    assert reasons(records_of(rows)) == [None] * len(kept) + ["variants"] * len(variants)
+    everything = DataConfig(filter=FilterConfig(exclude=[]))
+    assert reasons(records_of(rows, data=everything)) == [None] * len(rows)
 
 
 def test_duplicates_are_noticed_or_dropped() -> None:

@@ -195,3 +195,82 @@ def test_who_gave_known_odds_may_be_unknown() -> None:
     records = records_of(rows, data=DataConfig.model_validate({"filter": {"exclude": []}}))
     assert reasons(records) == [None, None, "unknown odds", None]
     assert games_of(records).offset.tolist() == [-479, 479, -479]
+
+
+def played(text: str, data: DataConfig | None = None) -> list[str | None]:
+    """Why each game of a PGN file is not used: `black | tags | moves` on each line."""
+    games = []
+    for line in text.strip().splitlines():
+        black, tags, moves = (part.strip() for part in line.split("|"))
+        named = "\n".join(f"[{tag}]" for tag in tags.split("; ") if tag)
+        games.append(f'[Date "1990"]\n[White "A"]\n[Black "{black}"]\n{named}\n\n{moves}\n\n')
+    records = read_records([io.BytesIO("".join(games).encode())], data or DataConfig())
+    return reasons(records)
+
+
+UNPLAYED = """
+B | Result "1-0"; PlyCount "3" | 1. e4 e5 2. d4 1-0
+B | Result "1-0"; PlyCount "0" | 1-0
+B | Result "0-1"; PlyCount "0" | 0-1
+B | Result "1-0"; Termination "Unplayed" | 1-0
+B | Result "1-0"; Termination "unplayed" | 1. e4 1-0
+B | Result "0-1"; Termination "forfeit" | 0-1
+B | Result "0-1"; Termination "White forfeits" | 0-1
+BYE | Result "1-0" | 1-0
+Freilos | Result "1-0" | 1-0
+"""
+PLAYED = """
+B | Result "1-0" | 1-0
+B | Result "1/2-1/2"; PlyCount "0" | 1/2-1/2
+B | Result "1-0"; PlyCount "" | 1-0
+B | Result "1-0"; PlyCount "0" | 1. e4 e5 1-0
+B | Result "1-0"; PlyCount "30" | 1-0
+B | Result "1-0"; Termination "time forfeit" | 1-0
+B | Result "1-0"; Termination "Time forfeit" | 1. e4 e5 1-0
+B | Result "1-0"; Termination "forfeit" | 1. e4 e5 2. d4 1-0
+B | Result "1-0"; Termination "normal" | 1-0
+B | Result "1-0"; Termination "player2F won by resignation" | 1. e4 e5 1-0
+B | Result "1-0"; Termination "abandoned" | 1. e4 e5 1-0
+"""
+
+
+def test_games_without_play_are_forfeits() -> None:
+    assert played(UNPLAYED) == [None, *["forfeit"] * 8]
+    assert played(UNPLAYED, DataConfig(drop=[])) == [None] * 9
+    assert played(UNPLAYED, DataConfig(drop=["engines"])) == [None] * 9
+    assert played(PLAYED) == [None] * 11
+
+
+def test_where_no_game_has_moves_results_alone_are_games() -> None:
+    results = 'B | Result "1-0"; PlyCount "0" | 1-0\n' * 3
+    assert played(results) == [None] * 3
+    assert played(results + 'B | Result "1-0"; PlyCount "2" | 1. e4 e5 1-0') == [*["forfeit"] * 3, None]
+
+
+def test_games_without_play_in_tables() -> None:
+    rows = [
+        game("A", "B", termination="normal", ply_count="31"),
+        game("A", "B", termination="Unplayed", ply_count=""),
+        game("A", "B", termination="", ply_count="0"),
+        game("A", "B", result="1/2-1/2", termination="", ply_count="0"),
+        game("spielfrei", "B"),
+    ]
+    assert reasons(records_of(rows)) == [None, "forfeit", "forfeit", None, "forfeit"]
+    assert reasons(records_of(rows, data=DataConfig(drop=[]))) == [None] * 5
+
+
+def test_a_bye_is_no_player_among_many_names() -> None:
+    rows = [game(f"Player {number}", "BYE" if number % 2 else f"Other {number}") for number in range(1200)]
+    assert reasons(records_of(rows)) == [None, "forfeit"] * 600
+
+
+def test_columns_of_tables_that_tell_of_games_without_play_and_of_computers(tmp_path: Path) -> None:
+    columns = (
+        "date,white,black,result,Termination,PlyCount,WhiteType,BlackType,white_title,BlackTitle,Variant"
+    )
+    rows = ["1990,A,B,1-0,Normal,20,human,human,GM,,Standard"] * 9
+    rows += ["1990,A,B,1-0,unplayed,,,,,,", "1990,A,C,1-0,,30,human,program,,,", "1990,A,D,1-0,,,,,,BOT,"]
+    rows += ["1990,A,B,1-0,Normal,20,,,,,Horde"]
+    (tmp_path / "a.csv").write_text("\n".join([columns, *rows, ""]))
+    report = read_games([tmp_path / "a.csv"]).report
+    assert report.dropped == {"engine": 2, "forfeit": 1, "variants": 1}

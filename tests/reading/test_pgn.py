@@ -134,7 +134,9 @@ def further(more: str) -> dict[str, bytes]:
 
 def test_further_columns_are_the_values_of_their_tags() -> None:
     more = '[Site "London"]\n[Round "2.1"]\n[WhiteFideId "1503014"]\n[blackfideid "4100018"]\n[Variant "Chess960"]\n'
-    assert further(more + '[TimeControl "300+3"]\n') == {
+    more += '[TimeControl "300+3"]\n[Termination "Unplayed"]\n[PlyCount "0"]\n[WhiteType "human"]\n'
+    more += '[BlackType "program"]\n[WhiteTitle "GM"]\n[BlackTitle "BOT"]\n'
+    assert further(more) == {
         "event": "x",
         "site": "London",
         "round": "2.1",
@@ -142,6 +144,12 @@ def test_further_columns_are_the_values_of_their_tags() -> None:
         "black_id": "4100018",
         "variant": "Chess960",
         "time_control": "300+3",
+        "termination": "Unplayed",
+        "ply_count": "0",
+        "white_type": "human",
+        "black_type": "program",
+        "white_title": "GM",
+        "black_title": "BOT",
     }
     assert [value for value in further("").values() if value] == ["x"]
     rows, _ = scan(tags(date="????.??.??") + '[UTCDate "2017.03.31"]\n\n1-0\n')

@@ -55,6 +55,7 @@ OTHER = [
 
 def report(*files: list[dict[str, object]], most: int | None = None, **data: Any) -> IngestReport:
     data.setdefault("filter", FilterConfig(exclude=[]))
+    data.setdefault("drop", [])
     return IngestReport(records_of(*(files or (ONE, OTHER)), data=DataConfig(**data)), most)
 
 
@@ -444,3 +445,16 @@ def test_short_paths_leave_the_common_folder_out(paths: list[str], folder: str) 
     for short, cut in ((True, len(folder)), (False, 0)):
         found = IngestReport(records, short=short)
         assert [found.place(row) for row in range(len(records))] == [f"{path[cut:]}:1" for path in paths]
+
+
+def test_what_chess_leaves_out_is_counted_with_the_key_that_keeps_it() -> None:
+    rows = [game("A", "B")] * 9
+    rows += [game("A", "B", event="Simul"), game("A", "B", variant="Horde")]
+    rows += [game("A", "Deep Blue"), game("A", "BYE")]
+    games = replace(make_games([(1858, "A", "B", 1)] * 9), report=records_of(rows).report)
+    assert list(reading_lines(games, "year"))[1:] == [
+        "  dropped: forfeit, 1 (file0:13); data.drop: [] keeps those with a result",
+        "exhibitions and games at odds left out: simul 1; data.filter.exclude: [] keeps them",
+        "variants of chess left out: 1; data.filter.exclude: [] keeps them",
+        "games with computers left out: 1; data.drop: [] keeps them",
+    ]

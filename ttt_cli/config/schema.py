@@ -54,7 +54,7 @@ def aliases(schema: type[BaseModel]) -> dict[str, str]:
 Period = Literal["year", "quarter", "month", "week", "day"]
 Colours = Literal["auto", "known", "unknown"]
 NameMatching = Literal["clean", "folded", "full"]
-NotOnePerson = Literal["teams", "engines"]
+Droppable = Literal["teams", "engines", "unplayed"]
 EventSet = Literal[
     "simul", "blindfold", "correspondence", "consultation", "odds", "rapid", "blitz", "variants", "set-up"
 ]
@@ -121,7 +121,7 @@ class FilterConfig(ConfigSection):
     exclude: list[EventSet] | None = key(
         None,
         "ready-made sets of events and positions that are not used; null: in chess simultaneous and blindfold "
-        "exhibitions, consultation games and games at unknown odds; []: none",
+        "exhibitions, consultation games, games at unknown odds, and variants but Chess960; []: none",
     )
     exclude_events: Patterns = key([], "words or /patterns/ in event or site of the games that are not used")
     dedupe: bool = key(False, "use only one of several records of the same game")
@@ -172,7 +172,11 @@ class DataConfig(ConfigSection):
     )
     aliases: str | None = key(None, "file of further spellings: main,synonym,...")
     ids: bool = key(True, "whether a player with a FIDE id is known by it")
-    drop: list[NotOnePerson] = key([], "what is not one person and left out, as the unnamed always are")
+    drop: list[Droppable] | None = key(
+        None,
+        "what is left out besides players without a name; null: unplayed games, and computers in chess games of "
+        "people; []: nothing",
+    )
     match_cap: float | None = key(None, "most games that a match given as a score counts as; null: all", gt=0)
     status: dict[str, Annotated[float, Field(ge=0, le=1e9)]] = key(
         {"formal": 1.0, "casual": 1.0, "soft": 1.0}, "weight of the records of each status; 0: not used"
@@ -181,6 +185,11 @@ class DataConfig(ConfigSection):
     strict: bool = key(False, "whether any problem with a file or record is an error")
     max_errors: int | None = key(None, "most records that may be unusable; null: any number", ge=0)
     filter: FilterConfig = key(FilterConfig(), "which records are used")
+
+
+def drops_unplayed(data: DataConfig) -> bool:
+    """Whether games without play are left out."""
+    return data.drop is None or "unplayed" in data.drop
 
 
 def size_of(text: str) -> int:

@@ -11,7 +11,7 @@ from typing import Final
 import numpy as np
 
 from ttt_cli.config.schema import NameMatching
-from ttt_cli.reading.reports import NO_PLAYER, UNNAMED_PLAYER
+from ttt_cli.reading.reports import FORFEIT, NO_PLAYER, UNNAMED_PLAYER
 from ttt_cli.support.arrays import Mask
 from ttt_cli.support.folding import fold
 
@@ -47,6 +47,17 @@ def preselect(pattern: str, names: Sequence[str]) -> list[int]:
 _INVISIBLE: Final = dict.fromkeys(map(ord, "\ufeff\u200b\u200c\u200d\u200e\u200f\u2060\u00ad"))
 _NOBODY: Final = re.compile(r"[\s?.,*_\-–—]*")
 _UNNAMED: Final = re.compile(r"n[\s.,]*n[\s.]*|unknown|anonymous|unnamed", re.IGNORECASE)
+_NO_OPPONENT: Final = (
+    *("bye", "half point bye", "full point bye", "freilos", "spielfrei", "exempt", "exempté", "exempte"),
+    *("descansa", "not paired", "nicht ausgelost", "no opponent", "unpaired"),
+)
+_BYE: Final = re.compile(
+    rf"\W*(?:{'|'.join(map(re.escape, _NO_OPPONENT))})(?:, *(?:bye|freilos|spielfrei|exempt))?\W*\d{{0,4}}",
+    re.IGNORECASE,
+)
+BYES: Final = frozenset(  # the usual spellings
+    spelling(name) for name in _NO_OPPONENT for spelling in (str.lower, str.upper, str.title, str.capitalize)
+)
 _COMMA: Final = re.compile(r"\s*,[\s,]*")
 _ENTITY: Final = re.compile(r"&(?:#\d+|#[xX][\da-fA-F]+|[A-Za-z]\w*);", re.ASCII)
 UNUSUAL: Final = (  # a name without any of these is clean and somebody's
@@ -119,11 +130,13 @@ def clean_name(name: str) -> str:
 
 
 def not_a_player(name: str) -> str | None:
-    """Why a cleaned name is nobody's: `no player` or `unnamed player`; None for a player."""
+    """Why a cleaned name is nobody's: `no player`, `unnamed player` or, of a bye, `forfeit`; None for a player."""
     if _NOBODY.fullmatch(name):
         return NO_PLAYER
     if _UNNAMED.fullmatch(name):
         return UNNAMED_PLAYER
+    if _BYE.fullmatch(name):
+        return FORFEIT
     return None
 
 
@@ -181,19 +194,19 @@ _CLUBS: Final = ("club", "klub", "circle", "gesellschaft", "verein")
 _JOINED: Final = re.compile(r"\w\.?\s*[/+&:]\s*\w")
 _AND: Final = re.compile(rf"\w\.? (?:{'|'.join(_LINKS)}) (?!de[rs]? |von |zu )\w")
 _TOGETHER: Final = re.compile(
-    rf"\b(?:{'|'.join(_SEVERAL)}|et al|rest of (?:the )?world|the world)\b|"
+    rf"\b(?:{'|'.join(_SEVERAL)}|et al|rest of (?:the )?world|the world|vote chess)\b|"
     rf"\b(?:{'|'.join(_CHESS_WORDS)})\s?(?:{'|'.join(_CLUBS)})\b|"
     r"\bcercle (?:d|des) "
 )
 _ENGINES: Final = (
     "alfil|alphazero|andscacs|arasan|aristarch|berserk|booot|chess tiger|chessica|chessmaster|chiron|"
-    "crafty|cray blitz|critter|dark thought|deep blue|deep fritz|deep junior|deep shredder|deep sjeng|"
+    "accoona toolbar|crafty|cray blitz|critter|dark thought|deep blue|deep fritz|deep junior|deep shredder|deep sjeng|"
     "deep thought|delfi|diep|ethereal|fairy max|fat fritz|gambit tiger|glaurung|gnu chess|"
-    "gnuchess|gull chess|hiarcs|hitech|houdini|isichess|kaissa|kallisto|"
-    "koivisto|komodo|lc0|lczero|leela|leela chess zero|leelenstein|mchess|mchess pro|mephisto|"
-    "minic|naum|nightmare chess|novag|pedone|pharaon|pro deo|rubichess|ruffian|"
-    "rybka|saitek|scorpio chess|seer chess|shredder|sjeng|slow chess|smarthink|"
-    "stockfish|strelka|toga|torch chess|virtual chess|wchess|xiphos|yace|zappa|"
+    "gnuchess|gull chess|hiarcs|hiarcsx|hitech|houdini|isichess|kaissa|kallisto|"
+    "koivisto|komodo|komodo dragon|lc0|lczero|leela|leela chess zero|leelenstein|mac ?hack|mac ?hack vi|mchess|"
+    "mchess pro|mephisto|minic|naum|nightmare chess|novag|pconners|pedone|pharaon|pocket fritz|pro deo|"
+    "rubichess|ruffian|rybka|saitek|scorpio chess|seer chess|shredder|sjeng|slow chess|smarthink|"
+    "stockfish|strelka|toga|torch chess|virtual chess|wchess|x3d fritz|xiphos|yace|zappa|"
     "zarkov"
 )
 # Names of people too, and so engines only with a version or a mark.
@@ -202,25 +215,38 @@ _ALSO_NAMES: Final = (
     "nimzo|now|phoenix|rebel|sargon|socrates|spike|tiger|wasp"
 )
 
-_MARKS: Final = ("comp", "computer", "engine", "program")
+_MARKS: Final = ("comp", "computer", "engine", "program", "programm", "programme")
 _MARK: Final = rf"(?:{'|'.join(_MARKS)}|chess computer)"
-_MARKED: Final = re.compile(_MARK, re.IGNORECASE)
-_VERSION: Final = r"(?:\s?(?:x|v)?\d[\w ]*| (?:dev|nnue|pro|master|exp|mmx|ultra|beta|mp)\b[\w ]*)"
+# `Computer, Mephisto`, `Chess, Computer 1`, `Grandmaster (computer 1)`; Comp is a surname too
+_MARKED_SURNAME: Final = re.compile(r"(?:chess )?(?:computer|engine|programm?e?)", re.IGNORECASE)
+_MARKED_GIVEN: Final = re.compile(rf"(?:[\w ]+\()?{_MARK}(?: ?\d+)?\)?", re.IGNORECASE)
+_VERSION: Final = r"(?: (?:x|v)?\d[\w ]*| (?:dev|nnue|pro|master|exp|mmx|sss|ultra|beta|mp)\b[\w ]*)"
+_SHORT_VERSION: Final = (
+    r"v?1?\d(?: [\w ]+)?"  # without a blank before it: `rybka2001` is the name of an account
+)
 _ENGINE: Final = re.compile(
-    rf"{_MARK}(?: [\w ]+)?|[\w ]+ {_MARK}|"
+    rf"comp [\w ]+|{_MARK}(?: (?:\d+|(?:the )?(?:{_ENGINES}|{_ALSO_NAMES})\b)[\w ]*)?|\w+(?: \w+)? {_MARK}|"
+    rf"(?:{_ENGINES}|fritz|junior|nimzo|rebel){_SHORT_VERSION}|"
     rf"(?:the )?(?:{_ENGINES})(?:{_VERSION}| on [\w ]+| \w+ (?:mmx|\d+)[\w ]*)?|"
     rf"(?:the )?(?:{_ALSO_NAMES})(?:{_VERSION}| on [\w ]+| \w+ \d[\w ]*)|"
     r"(?:fidelity|mephisto|novag|saitek) [\w ]+"
 )
-_ALL_CAPITALS: Final = re.compile(r"(?:DEEP )?(?:FRITZ|JUNIOR|HYDRA|GENIUS|REBEL|TIGER|FRUIT|NIMZO)\b.*")
+# `Abrok 5.0`, `Viridithas 14.0.1 64-bit`
+_NUMBERED: Final = re.compile(
+    r"[A-Za-z][\w'+-]*(?: [A-Za-z][\w'+-]*){0,2} v?\d{1,4}(?:\.\d+){1,3}[a-z]?(?: [\w.-]+)*"
+)
+_ALL_CAPITALS: Final = re.compile(
+    r"(?:DEEP )?(?:BRUTUS|FRITZ|JUNIOR|HYDRA|GENIUS|REBEL|TIGER|FRUIT|NIMZO)(?: ?[\d.]+.*| on .*| CENTURY.*)?"
+)
 
 # A name without any of these characters is that of a team or an engine only if it has one of these words.
-_MAY_BE_NOBODY: Final = r"[^\nA-Za-z0-9 ,.-]|[A-Za-z][0-9]"
+_MAY_BE_NOBODY: Final = r"[^\nA-Za-z0-9 ,.-]|[A-Za-z][0-9]|[0-9]\."
 _INDICATIVE: Final = frozenset(
     (
         *("world", "cercle", *_LINKS, *_SEVERAL, *_CHESS_WORDS, *_MARKS),
         *map("".join, product(_CHESS_WORDS, _CLUBS)),
-        *f"{_ENGINES}|{_ALSO_NAMES}".replace("|", " ").split(),
+        *f"{_ENGINES}|{_ALSO_NAMES}".replace(" ?", "").replace("|", " ").split(),
+        *("mac", "brutus"),
     )
 )
 
@@ -238,8 +264,10 @@ def is_engine(name: str) -> bool:
     person, except beside `Computer` or the like.
     """
     if "," in name:
-        return any(map(_MARKED.fullmatch, map(str.strip, name.split(","))))
-    return bool(_ENGINE.fullmatch(fold(name)) or _ALL_CAPITALS.fullmatch(name))
+        surname, *given_names = [part.strip() for part in name.split(",")]
+        marked = _MARKED_SURNAME.fullmatch(surname) is not None
+        return marked or any(_MARKED_GIVEN.fullmatch(part) for part in given_names)
+    return bool(_ENGINE.fullmatch(fold(name)) or _NUMBERED.fullmatch(name) or _ALL_CAPITALS.fullmatch(name))
 
 
 def teams_and_engines(names: Sequence[str]) -> tuple[list[bool], list[bool]]:

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ttt_cli.cluster import cluster_asked, local_workers
-from ttt_cli.config.schema import DataConfig, SolverConfig
+from ttt_cli.config.schema import DataConfig, SolverConfig, drops_unplayed
 from ttt_cli.games.players import Aliases, Mentions, find_mentions, identify, read_aliases, unmatched
 from ttt_cli.games.selection import People, needs_all, select
 from ttt_cli.games.table import (
@@ -46,6 +46,7 @@ _USUAL: Final[dict[str, np.generic]] = {
     "offset": np.float64(0.0),
     "moves": np.int64(0),
     "neutral": np.False_,
+    "computer": np.False_,
 }
 _EMPTY: Final = np.uint8(0)  # the number of the empty text
 _SIDES: Final = "white", "black"
@@ -103,16 +104,19 @@ class Collector:
         self.aliases = Aliases() if data.aliases is None else read_aliases(data.aliases)
         by_event = data.filter.events or data.filter.exclude or data.filter.exclude_events
         texts = [*TEXT_COLUMNS]
-        texts += ["variant", "time_control", "odds"] if everything or by_event else []
+        texts += ["variant"]
+        texts += ["time_control", "odds"] if everything or by_event else []
         texts += ["status"] if everything or self.aliases.by_status else []
         links = everything or bool(by_event)
-        self.dictionaries = Dictionaries([*texts, "white_id", "black_id"], links=links)
+        keep_byes = not drops_unplayed(data)
+        self.dictionaries = Dictionaries([*texts, "white_id", "black_id"], links=links, keep_byes=keep_byes)
         self._by_year = room is not MEMORY and not needs_all(data)
         self._files: list[_FileOfGames] = []
         self._names = *_USUAL, "line", "date", "result", "reject_code", *_SIDES, *texts
         self._columns: dict[str, list[NDArray[Any] | Kept]] = defaultdict(list)  # by name, those of each file
         self._mentions = [Mentions(*np.zeros((5, 0), np.int64))]
         self._n_mentions = 0
+        self._n_computers = 0  # records with a computer by its type or title
         self.problems: list[Problem] = []  # of single records so far, file by file, by line
         self._same_player: list[Problem] = []
         self.skipped: list[Problem] = []  # of files
@@ -147,6 +151,7 @@ class Collector:
         )
         self._mentions.append(mentions)
         self._n_mentions += len(mentions.times)
+        self._n_computers += int(np.count_nonzero(columns.get("computer", False)))
         report = FileReport(records.path, kind, digest, size, n, n, {}, chess=records.layout.chess)
         file = _FileOfGames(report, np.zeros(0, np.int32), np.array([0, n]))
         self._files.append(file)
@@ -231,7 +236,11 @@ class Collector:
         self._player = who.player
         self._name = mentions.name
         self._written = tuple(map(every.names.values.__getitem__, mentions.name.tolist()))
-        self._people = People.of(who.players, self._data)
+        is_player = who.player >= 0
+        games = np.bincount(who.player[is_player], mentions.times[is_player], len(who.players)).astype(
+            np.int64
+        )
+        self._people = People.of(who.players, self._data, games, self._n_computers)
         self._texts["date"], _, precisions = zip(*every.dates.values, strict=True)
         self._texts["result"], _ = zip(*every.results.values, strict=True)
         self._shared: dict[str, Any] = {
@@ -332,7 +341,10 @@ def read_games(
         _refuse_problems(games.report.problems)
     if not len(games):
         what = f"none of the {games.report.rows:,} records is left: {games.report.dropped_words}"
-        raise DataError(what, hint="ask for less with --years, --players and the like, or in data.filter")
+        hint = "ask for less with --years, --players and the like, or in data.filter"
+        if reasons.ENGINE in games.report.dropped and data.drop is None:
+            hint = "data.drop: [] keeps games with computers"
+        raise DataError(what, hint=hint)
     return games
 
 

@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from operator import attrgetter
 from typing import Final, NamedTuple, Self
 
 import numpy as np
@@ -55,12 +54,17 @@ _EVENTS: Final[Mapping[str, str]] = {
     ),
     "set-up": r"set ?up(?: position\w*)?|from position|composition\w*|(?:endgame|end game) stud(?:y|ies)|problem",
 }
-EXHIBITIONS: Final = ("simul", "blindfold", "consultation", "odds")  # left out of chess by default
+EXHIBITIONS: Final = ("simul", "blindfold", "consultation", "odds")
 _PATTERNS: Final[dict[str, re.Pattern[str]]] = {}
 for _name, _words in _EVENTS.items():
     _PATTERNS[_name] = re.compile(rf"(?<!\w)(?:{_words})(?!\w)")
+LEFT_OUT: Final = (*EXHIBITIONS, "variants")  # of chess by default
+_MOSTLY_ENGINES: Final = 0.25  # the share of sides from which on games are of computers
 _USUAL_VARIANTS: Final = frozenset(
     {"", "chess", "classic", "classical", "normal", "orthodox", "regular", "standard"}
+)
+_CHESS960: Final = re.compile(
+    r"(?:standard |chess ?|c)?960|fischer ?r?andom ?(?:chess)?|frc|freestyle(?: chess)?"
 )
 _SET_UP: Final = frozenset({"set up", "setup", "from position", "fromposition", "custom", "thematic"})
 _CONTROL: Final = re.compile(r"\*?(?:(\d+)/)?(\d+)(?:\+(\d+(?:\.\d+)?))?(?::.*)?", re.ASCII)
@@ -199,18 +203,31 @@ NOTICED: Final = reasons.DUPLICATE, reasons.TEAM, reasons.ENGINE  # reported of 
 
 
 class People(NamedTuple):
-    """Masks of players, shape (players,): teams, engines, and those that a filter lists."""
+    """Masks of players, shape (players,): teams, engines, and those that a filter lists.
+
+    `drop_engines`: whether games with engines are left out; `anywhere`, in other games than chess too.
+    """
 
     teams: Mask
     engines: Mask
     listed: Mask
+    drop_engines: bool
+    anywhere: bool
 
     @classmethod
-    def of(cls, players: Sequence[str], data: DataConfig) -> Self:
-        """Classify players by name. Raises ConfigError for a player of the filter who does not exist."""
+    def of(cls, players: Sequence[str], data: DataConfig, games: Places, computers: int) -> Self:
+        """Classify players by name. Raises ConfigError for a player of the filter who does not exist.
+
+        `games` (players,) are their records, `computers` is the number of records with an engine by type or title. By
+        default engines are dropped, unless they are a quarter of all sides: then the games are theirs.
+        """
         teams, engines = np.array(teams_and_engines(players), np.bool_)
         wanted = data.filter.players
-        return cls(teams, engines, matching_players(players, wanted) if wanted else np.zeros_like(teams))
+        listed = matching_players(players, wanted) if wanted else np.zeros_like(teams)
+        by_name = int(games[engines].sum())
+        mostly_engines = max(by_name, computers) >= _MOSTLY_ENGINES * int(games.sum())
+        drop_engines = not mostly_engines if data.drop is None else "engines" in data.drop
+        return cls(teams, engines, listed, drop_engines, anywhere=data.drop is not None)
 
 
 def needs_all(data: DataConfig) -> bool:
@@ -232,11 +249,12 @@ def select(records: Records, data: DataConfig, people: People) -> tuple[NDArray[
         reject_code[(reject_code == 0) & rows] = reasons.REJECT_CODE[reason]
 
     teams = _with_one(people.teams, records)
-    engines = _with_one(people.engines, records)
-    if "teams" in data.drop:
+    engines = _with_one(people.engines, records) | records.computer
+    chess = np.repeat([file.chess for file in records.files], np.diff(records.starts))
+    if data.drop is not None and "teams" in data.drop:
         drop(reasons.TEAM, teams)
-    if "engines" in data.drop:
-        drop(reasons.ENGINE, engines)
+    if people.drop_engines:
+        drop(reasons.ENGINE, engines if people.anywhere else engines & chess)
     if wanted.years is not None:
         first, last = year_range(wanted.years)
         drop(reasons.OTHER_YEARS, (records.year < first) | (records.year > last))
@@ -249,11 +267,11 @@ def select(records: Records, data: DataConfig, people: People) -> tuple[NDArray[
         drop(reasons.EXCLUDED_EVENT, of_events(records, wanted.exclude_events))
     for chosen in wanted.exclude or ():
         drop(chosen, in_set(records, chosen) | (teams if chosen == "consultation" else False))
-    chess = np.repeat(list(map(attrgetter("chess"), records.files)), np.diff(records.starts))
     if wanted.exclude is None and chess.any():
         sets = in_sets(records, EXHIBITIONS)
         sets["consultation"] |= teams
         sets["odds"] &= records.offset == 0
+        sets["variants"] = variants_but_chess960(records)
         for name, rows in sets.items():
             used = rows & chess & (reject_code == 0)
             drop(name, one_against_many(records, used) if name == "blindfold" else used)
@@ -332,6 +350,15 @@ def one_against_many(records: Records, rows: Mask) -> Mask:
         rounds = {_round_key(text).partition(".")[0] for text in texts} - {""}
         found[games] = len(players) > 2 and counts.max() == len(games) and len(rounds) < 2
     return found
+
+
+def variants_but_chess960(records: Records) -> Mask:
+    """Mask of records of variants by their tag or column, without Chess960 and other initial positions."""
+    is_other = [
+        variant_is(text, "variants") and not _CHESS960.fullmatch(text)
+        for text in fold_all(records.variant.values)
+    ]
+    return spread(np.array(is_other, np.bool_), records.variant.codes)
 
 
 def in_set(records: Records, name: str) -> Mask:

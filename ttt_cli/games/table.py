@@ -181,8 +181,8 @@ class Records:
     (distinct results, 3), the numbers of games that White lost, drew and won. `white` and `black` index `players`, all
     names united, and are -1 where nobody is named. `weight` to `moves` (a hash, 0 where they are not known) may have
     stride 0. `reject_code` is 0 for a record that is used, else 1 + the index in DROP_REASONS; of rejected records the
-    other columns may mean nothing. `problems` are what was odd about single records, filters apart; the rest is as in
-    `Games`.
+    other columns may mean nothing. `computer`: whether a side is a program by its type or title. `problems` are what
+    was odd about single records, filters apart; the rest is as in `Games`.
     """
 
     files: tuple[FileReport, ...]
@@ -208,6 +208,7 @@ class Records:
     weight: NDArray[np.float64]
     offset: NDArray[np.float64]
     neutral: NDArray[np.bool_]
+    computer: NDArray[np.bool_]
     moves: NDArray[np.int64]
     reject_code: NDArray[np.int8]
     problems: tuple[Problem, ...] = ()

@@ -14,15 +14,23 @@ from typing import Any, Final
 
 import numpy as np
 
-from ttt_cli.config.schema import DataConfig
-from ttt_cli.games.names import UNUSUAL, clean_name, name_key, not_a_player, preselect
-from ttt_cli.games.table import winner_named_first
+from ttt_cli.config.schema import DataConfig, drops_unplayed
+from ttt_cli.games.names import BYES, UNUSUAL, clean_name, name_key, not_a_player, preselect
+from ttt_cli.games.table import DRAW, winner_named_first
 from ttt_cli.periods import label, period_of
 from ttt_cli.reading import reports as reasons
 from ttt_cli.reading.batches import MOST_NOTES, FileRecords, Note
 from ttt_cli.reading.columns import Codes, Dictionary, counts_of, narrow, spread
 from ttt_cli.reading.dates import parse_dates
-from ttt_cli.reading.results import NO_TALLY, Tally, games_text, is_result_word, parse_results, tally_of
+from ttt_cli.reading.results import (
+    NO_TALLY,
+    Tally,
+    games_text,
+    is_result_word,
+    is_unplayed,
+    parse_results,
+    tally_of,
+)
 from ttt_cli.support.arrays import Array, Ids, Mask
 from ttt_cli.support.folding import fold
 
@@ -35,6 +43,7 @@ _NEUTRAL: Final = {
     **dict.fromkeys(("false", "f", "no", "n", "0", ""), 0.0),
 }
 _GIVERS: Final = {"white": -1.0, "w": -1.0, "black": 1.0, "b": 1.0}  # the sign of the points
+_PROGRAMS: Final = frozenset({"program", "computer", "engine", "bot"})  # types and titles of players
 _USUAL: Final = {"formal": 1.0, "casual": 1.0, "soft": 1.0}
 
 POINTS: Final[dict[str, float]] = {  # by `odds_words`
@@ -106,11 +115,12 @@ FURTHER: Final = (
 class NameDictionary(Dictionary[str]):
     """Names as written. `cleaned` is the player's name, `reject_code` why a text is not a player (0 if it is one).
 
-    `clean`: they were cleaned in an earlier reading.
+    `clean`: they were cleaned in an earlier reading. `keep_byes`: `BYE` and the like are players.
     """
 
-    def __init__(self, *, clean: bool = False) -> None:
+    def __init__(self, *, clean: bool = False, keep_byes: bool = False) -> None:
         self._clean = clean
+        self._keep_byes = keep_byes
         self.cleaned: list[str] = []
         self.reject_code = array("b")
         super().__init__("")
@@ -124,7 +134,12 @@ class NameDictionary(Dictionary[str]):
         self.reject_code.frombytes(bytes(len(new)))
         for place in () if self._clean else preselect(UNUSUAL, new):
             name = self.cleaned[before + place] = clean_name(new[place])
-            self.reject_code[before + place] = reasons.REJECT_CODE.get(not_a_player(name) or "", 0)
+            reason = not_a_player(name)
+            if reason is not None and not (reason == reasons.FORFEIT and self._keep_byes):
+                self.reject_code[before + place] = reasons.REJECT_CODE[reason]
+        if not (self._clean or self._keep_byes):
+            for bye in BYES.intersection(new):
+                self.reject_code[self._numbers[bye]] = reasons.REJECT_CODE[reasons.FORFEIT]
         return numbers
 
 
@@ -133,13 +148,15 @@ class Dictionaries:
 
     Dates are stored with their day and precision, results with their tally, because a text may differ in meaning
     between files. `columns` are the further columns; the ids of both players share one. Without `links` sites that are
-    web addresses, of which every game may have its own, are empty.
+    web addresses, of which every game may have its own, are empty. `keep_byes`: see NameDictionary.
     """
 
-    def __init__(self, columns: Iterable[str] = FURTHER, *, links: bool = True) -> None:
+    def __init__(
+        self, columns: Iterable[str] = FURTHER, *, links: bool = True, keep_byes: bool = False
+    ) -> None:
         self.links = links
         self.dates = Dictionary[tuple[str, int, int]](("", 0, 0))
-        self.names = NameDictionary()
+        self.names = NameDictionary(keep_byes=keep_byes)
         self.results = Dictionary[tuple[str, Tally]](("", NO_TALLY))
         self.columns = {name: Dictionary("") for name in columns}
         if "black_id" in self.columns:
@@ -162,7 +179,8 @@ class Validated:
     """Validated records; every distinct value is parsed once.
 
     `columns`, each of shape (records,), are those of `Records`, texts as numbers in `dictionaries`, without those where
-    `weight`, `offset` (Elo points added to White's strength), `neutral` or `moves` are 1, 0, false or 0 throughout.
+    `weight`, `offset` (Elo points added to White's strength), `neutral`, `computer` or `moves` are 1, 0, false, false
+    or 0 throughout.
     `notes` report dropped and repaired records, the first MOST_NOTES of each, and columns that are not understood. The
     input columns are released.
     """
@@ -186,6 +204,9 @@ class Validated:
         neutral = self._numbers("neutral", _NEUTRAL.get, reasons.BAD_NEUTRAL, 0.0)
         if neutral is not None:
             self.columns["neutral"] = neutral.astype(np.bool_)
+        if drops_unplayed(data):
+            self._validate_play()
+        self._find_computers()
         if "status" in records.further:
             self._validate_status(dict(zip(map(fold, data.status), data.status.values(), strict=True)))
         count = dictionaries.tallies.sum(axis=1)
@@ -322,6 +343,45 @@ class Validated:
         meaning = "read as those of the player named first"
         self._note(reasons.RESULT_WORDS, words, texts, codes, meaning, reasons.KEPT)
 
+    def _validate_play(self) -> None:
+        """Reject games without play: those that ended as unplayed, and those decided without a move.
+
+        The latter have a number of plies, 0, where other games of the file have moves.
+        """
+        records = self._records
+        moves = self.columns.get("moves")
+        has_moves = np.zeros(len(records), np.bool_) if moves is None else moves != 0
+        forfeit = reasons.REJECT_CODE[reasons.FORFEIT]
+        if "ply_count" in records.further:
+            plies = np.array([_number_of_plies(text) for text in records.distinct("ply_count")], np.int64)
+            codes = records.codes("ply_count")
+            has_moves |= spread(plies > 0, codes)
+            tallies = self._dictionaries.tallies
+            is_decisive = (tallies[:, DRAW] == 0) & (tallies.sum(axis=1) > 0)
+            decided_at_once = spread(plies == 0, codes) & spread(is_decisive, self.columns["result"])
+            if has_moves.any():
+                self._reject((decided_at_once & ~has_moves) * forfeit)
+        if "termination" in records.further:
+            texts = records.distinct("termination")
+            codes = records.codes("termination")
+            without_moves = np.array([is_unplayed(text, moves=False) for text in texts], np.bool_)
+            with_moves = np.array([is_unplayed(text, moves=True) for text in texts], np.bool_)
+            self._reject(with_moves * forfeit, codes)
+            if np.any(without_moves & ~with_moves):
+                self._reject((spread(without_moves, codes) & ~has_moves) * forfeit)
+
+    def _find_computers(self) -> None:
+        """Set the mask of records in which a side is a program by its type or title."""
+        records = self._records
+        for column in ("white_type", "black_type", "white_title", "black_title"):
+            if column in records.further:
+                is_program = np.array(
+                    [fold(text) in _PROGRAMS for text in records.distinct(column)], np.bool_
+                )
+                if is_program.any():
+                    computer = self.columns.get("computer", np.False_)
+                    self.columns["computer"] = computer | spread(is_program, records.codes(column))
+
     def _validate_status(self, factors: dict[str, float]) -> None:
         """Weight by status; with a factor of 0 records are rejected."""
         factors = _USUAL | factors
@@ -410,6 +470,12 @@ _REMEDIES: Final = {
     reasons.MIXED_ORDERS: "the month is first, in {day_first} the day; data.dates: dmy or mdy allows one order only",
     reasons.NUMBERED_DATE: "data.dates: number takes them as numbers of periods",
 }
+
+
+def _number_of_plies(text: str) -> int:
+    """The number of half-moves, -1 if unknown."""
+    text = text.strip()
+    return int(text) if text.isdecimal() and len(text) < 10 else -1
 
 
 def _positive(text: str) -> float:

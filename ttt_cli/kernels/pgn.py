@@ -12,6 +12,7 @@ from ttt_cli.kernels.strings import eight_at, hash_of, number_of, same_bytes
 NAMES: Final = (
     *(b"Date", b"White", b"Black", b"Result", b"Event", b"Site", b"Round"),
     *(b"WhiteFideId", b"BlackFideId", b"Variant", b"TimeControl", b"SetUp", b"FEN", b"UTCDate"),
+    *(b"Termination", b"PlyCount", b"WhiteType", b"BlackType", b"WhiteTitle", b"BlackTitle"),
 )
 COLUMNS: Final = len(NAMES)
 WHITE = 1

@@ -224,6 +224,8 @@ def _whole(parts: list[Codes]) -> Codes:
 
 def _distinct(columns: Sequence[Codes], size: int) -> list[tuple[Codes, Codes]]:
     """Codes of numbers below `size`, and the distinct numbers in the order of occurrence, alike for all columns."""
+    if len(columns) == 1 and len(columns[0]) and not columns[0].any():  # empty throughout, as most tags are
+        return [(np.broadcast_to(np.uint8(0), len(columns[0])), np.zeros(1, np.uint8))]
     place = np.full(size, -1, np.int64)
     after = sum(map(len, columns))
     for codes in reversed(columns):

@@ -49,6 +49,12 @@ SYNONYMS: Final[dict[str, tuple[str, ...]]] = {
     "round": ("round", "rd", "rnd"),
     "variant": ("variant",),
     "time_control": ("timecontrol", "timeclass"),
+    "termination": ("termination",),
+    "ply_count": ("plycount", "plies"),
+    "white_type": ("whitetype",),
+    "black_type": ("blacktype",),
+    "white_title": ("whitetitle", "titlewhite"),
+    "black_title": ("blacktitle", "titleblack"),
     "status": ("status",),
     "odds": ("odds",),
     "odds_giver": ("oddsgiver", "giver"),
@@ -56,6 +62,7 @@ SYNONYMS: Final[dict[str, tuple[str, ...]]] = {
 }  # fmt: skip
 FURTHER: Final = (
     *("event", "site", "round", "white_id", "black_id", "variant", "time_control"),
+    *("termination", "ply_count", "white_type", "black_type", "white_title", "black_title"),
     *("games", "status", "odds", "odds_giver", "neutral"),
 )
 IGNORED: Final = ("id", "eco", "_")

@@ -41,6 +41,12 @@ _TAGS_OF: Final = {
     "black_id": (b"BlackFideId",),
     "variant": (b"Variant", b"SetUp", b"FEN"),
     "time_control": (b"TimeControl",),
+    "termination": (b"Termination",),
+    "ply_count": (b"PlyCount",),
+    "white_type": (b"WhiteType",),
+    "black_type": (b"BlackType",),
+    "white_title": (b"WhiteTitle",),
+    "black_title": (b"BlackTitle",),
 }
 TAG_COLUMNS: Final[dict[str, tuple[int, ...]]] = {}
 for _column, _tags in _TAGS_OF.items():

@@ -12,6 +12,7 @@ from typing import Final
 
 from ttt_cli.reading.batches import ResultKind
 from ttt_cli.reading.reports import BAD_SCORE, FORFEIT, NO_RESULT, REJECT_CODE, UNKNOWN_RESULT
+from ttt_cli.support.folding import fold
 
 Written = str | tuple[str, ...]  # a result, or both scores
 Outcome = int | str  # 0 loss, 1 draw, 2 win for White; or the reason for none
@@ -43,6 +44,10 @@ _SIGNS: Final = frozenset({_PLUS, ("-",)})
 _FORFEIT: Final = re.compile(
     r"forf|default|walkover|unplayed|kampflos|\bbye\b|\bw[./]?o\.?$|\df\b|\dff\b|\(ff\)|\bff\b"
 )
+_UNPLAYED: Final = re.compile(
+    r"unplayed|not played|walkover|w ?o|bye|kampflos|no ?show|(?:won |lost )?by default"
+)
+_FORFEITED: Final = re.compile(r"(?:(?:white|black|double|won|wins|lost|by) )*forfeit\w*")
 _ON_TIME: Final = re.compile(r"\(?\btime forfeit\b\)?", re.IGNORECASE)  # played, and lost by the clock
 _SCORES: Final = re.compile(r"([\d./]+)-([\d./]+)", re.ASCII)
 _SPELLING: Final = str.maketrans({"½": "1/2", ":": "-", ",": ".", **dict.fromkeys("‐‑‒–—―−", "-")})
@@ -87,6 +92,15 @@ def parse_results(
 def parse_result(text: str) -> Outcome:
     """The outcome of a result with the same meaning in all columns, such as a PGN result."""
     return parse_results([text], [1])[0]
+
+
+def is_unplayed(termination: str, *, moves: bool) -> bool:
+    """Whether a game ended without play, by the text that says how it ended.
+
+    Lost by `forfeit` is a game with `moves` too, which was played; `time forfeit` is a loss on time.
+    """
+    folded = fold(termination)
+    return bool(_UNPLAYED.fullmatch(folded) or (not moves and _FORFEITED.fullmatch(folded)))
 
 
 def is_result_word(value: Written) -> bool:

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from ttt_cli.games.groups import Groups, careers_of, find_groups, long_careers
 from ttt_cli.games.names import teams_and_engines
-from ttt_cli.games.selection import EXHIBITIONS, find_duplicates
+from ttt_cli.games.selection import EXHIBITIONS, LEFT_OUT, find_duplicates
 from ttt_cli.games.suspects import Suspect, alias_lines, count_suspects, find_suspects
 from ttt_cli.games.table import Games, Records, games_of
 from ttt_cli.reading import reports as reasons
@@ -393,7 +393,7 @@ def reading_lines(games: Games, period: str, *, everything: bool = False) -> Ite
         tail = f", {counted(dropped, 'row')} dropped" if dropped else ""
         yield f"{file.path}: {counted(file.rows, 'row')}, {counted(file.used, 'game')}{tail}"
     found: dict[tuple[str, str], list[Problem]] = {
-        ("dropped", reason): [] for reason in report.dropped if reason not in EXHIBITIONS
+        ("dropped", reason): [] for reason in report.dropped if reason not in (*LEFT_OUT, reasons.ENGINE)
     }
     for problem in report.problems:
         found.setdefault((problem.action, problem.reason), []).append(problem)
@@ -404,11 +404,16 @@ def reading_lines(games: Games, period: str, *, everything: bool = False) -> Ite
         count = report.dropped[reason] if action == "dropped" and reason in report.dropped else len(problems)
         examples = ", ".join(problem.place for problem in problems[:_EXAMPLES]) if not everything else ""
         more = ", ..." if count > _EXAMPLES else ""
-        yield f"  {action}: {reason}, {count:,}" + (f" ({examples}{more})" if examples else "")
+        keep = "; data.drop: [] keeps those with a result" if reason == reasons.FORFEIT else ""
+        yield f"  {action}: {reason}, {count:,}" + (f" ({examples}{more})" if examples else "") + keep
         if everything:
             yield from (f"    {problem.place} {problem.detail}".rstrip() for problem in problems)
     if left_out := [f"{name} {report.dropped[name]:,}" for name in report.dropped if name in EXHIBITIONS]:
         yield f"exhibitions and games at odds left out: {', '.join(left_out)}; data.filter.exclude: [] keeps them"
+    if variants := report.dropped.get("variants"):
+        yield f"variants of chess left out: {variants:,}; data.filter.exclude: [] keeps them"
+    if with_engines := report.dropped.get(reasons.ENGINE):
+        yield f"games with computers left out: {with_engines:,}; data.drop: [] keeps them"
     if (written := names_written(games)) > len(games.players):
         pairs = [f"{spelling} = {player}" for player, spelling in games.spellings]
         yield f"{written:,} names became {counted(len(games.players), 'player')}: {_some(pairs)}"
