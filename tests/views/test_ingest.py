@@ -20,7 +20,7 @@ from tests.support.collected import game, reasons, records_of
 from tests.support.handmade import CONFIG, RECORDS, REPORT, fit_of, games_of
 from tests.support.strategies import examples
 from ttt_cli.config.schema import DataConfig, FilterConfig
-from ttt_cli.games import suspects as look_alikes
+from ttt_cli.games import similar_names
 from ttt_cli.games.read import read_games, read_records
 from ttt_cli.games.suspects import find_suspects
 from ttt_cli.games.table import Games
@@ -405,7 +405,7 @@ def test_names_of_two_people_and_two_names_of_one() -> None:
 
 def test_names_that_were_not_compared_are_told(monkeypatch) -> None:
     games = make_games([*PLAIN, (1859, "Anderssen, A", "Paulsen, Louis", 1)])
-    monkeypatch.setattr(look_alikes, "MOST", 0)
+    monkeypatch.setattr(similar_names, "MAX_COMPARISONS", 0)
     assert list(warning_lines(games)) == ["2 names of frequent surnames not compared with all of their like"]
 
 

@@ -1,143 +1,54 @@
-"""Names that may be one person's: similarity of names, and evidence from games."""
+"""Suspects: pairs of similar names that may be one person's, judged by years, opponents and namesakes."""
 
 import math
-import re
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence, Set
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
-from itertools import combinations, product
-from operator import itemgetter
 from typing import Final, NamedTuple
 
 import numpy as np
 
 from ttt_cli.games.groups import Career, Careers, careers_of, have_met, lifetime, shared_opponents
-from ttt_cli.games.names import name_keys, teams_and_engines
 from ttt_cli.games.players import alias_row, last_main
+from ttt_cli.games.similar_names import (
+    INITIALS,
+    SPELLING,
+    SURNAME_ONLY,
+    Kind,
+    NameParts,
+    SimilarNames,
+    find_similar_names,
+)
 from ttt_cli.games.table import Games
+from ttt_cli.support.arrays import Ids, Places
 
-INITIALS: Final = "initials"
-SURNAME_ONLY: Final = "surname only"
-SPELLING: Final = "spelling"
-LONG: Final = 6  # letters of a surname from which one wrong letter is taken for a slip
-_LONG_GIVEN: Final = 5
-_PARTICLES: Final = frozenset(
-    ("al", "d", "da", "de", "del", "den", "der", "di", "du", "la", "le", "ten", "ter", "van", "vom", "von", "zu", "zur")
-)  # fmt: skip
-_NUMBERED: Final = re.compile(r"\d")  # numbers distinguish namesakes
-
-
-_GLUED: Final = re.compile(r"(?:de|del|dela|della|den|der|di|du|la|le|van|vanden|vander|von|vonder)(?=\w{6})")
-_UMLAUT: Final = re.compile(r"(?<=[aou])e")
-ABBREVIATION: Final = 2  # letters of given names that are surely cut short
+_LONGEST_LIFE: Final = 85  # years from the first to the last game of one person
+_LONG_GAP: Final = 10  # years without a game that make a suggestion unlikely
 _SHORT_GAP: Final = 3  # years without a game that many players have
-_GIVEN: Final = 3  # letters of a given name that is hardly cut short
-_EACH: Final = 5.0  # factor of more people for each common opponent
-_SHORT: Final = 4  # letters of surnames of which there are many
-_COMMON: Final = 1  # further people of such a surname
-_NARROWER: Final = 6.0  # factor of fewer people for each further letter
-_FEW: Final = 2  # people of a surname with which an initial is still clear
-_INDICATIVE: Final = 3  # common opponents that make up for an incomplete name
-
-
-class Parts(NamedTuple):
-    """A name split into folded parts: surname and given names.
-
-    `surname` has no blanks, particles and umlauts, so that spellings of one surname are equal. `written` keeps
-    umlauts, `letters` also particles. `country` is the code after the name.
-    """
-
-    surname: str
-    given: tuple[str, ...]
-    written: str = ""
-    letters: str = ""
-    country: str = ""
-
-    @property
-    def longest(self) -> int:
-        """Letters of the longest given name."""
-        return max(map(len, self.given), default=0)
-
-
-def parts_of_key(key: str) -> Parts:
-    """The parts of a name with this key (see `name_key`); without a comma the last word is the surname."""
-    surname, _, given = key.partition(", ")
-    given, _, country = given.partition(", ")
-    words = surname.split() or [""]
-    names = given.split()
-    if not names:
-        *names, last = words
-        words = [last]
-        country = ""
-        names = [word for word in names if word not in _PARTICLES]
-    names[1:] = [word for word in names[1:] if word not in _PARTICLES]
-    written = "".join([word for word in words if word not in _PARTICLES] or words)
-    if written.startswith("mac") and len(written) > 6:
-        written = "mc" + written[3:]
-    plain = _UMLAUT.sub("", _GLUED.sub("", written))
-    return Parts(plain, tuple(_UMLAUT.sub("", name) for name in names), written, "".join(words), country)
-
-
-def likeness(one: Parts, other: Parts) -> str | None:
-    """How two different names may be one person's (`initials`, `surname only`, `spelling`), else None.
-
-    Surnames are equal, or long and one letter apart; given names agree word by word: equal, abbreviated, or long and
-    one letter apart. Countries do not differ.
-    """
-    slip = one.surname != other.surname
-    abroad = one.country and other.country and one.country != other.country
-    if abroad or (slip and not slipped(one.surname, other.surname)):
-        return None
-    otherwise = one.written != other.written and one.letters != other.letters
-    if not one.given or not other.given:
-        alone = one.given == other.given == ()
-        return None if slip or (alone and not otherwise) else SPELLING if otherwise else SURNAME_ONLY
-    kind = SPELLING if slip or otherwise else INITIALS
-    for mine, theirs in zip(one.given, other.given, strict=False):
-        if mine == theirs:
-            continue
-        if _NUMBERED.search(mine + theirs):
-            return None
-        if mine.startswith(theirs) or theirs.startswith(mine):
-            continue
-        if slip or min(len(mine), len(theirs)) < _LONG_GIVEN or not one_apart(mine, theirs):
-            return None
-        kind = SPELLING
-    return kind
-
-
-def slipped(one: str, other: str) -> bool:
-    """Whether two surnames are long and one letter apart, with the same first letter."""
-    long = min(len(one), len(other)) >= LONG and not _NUMBERED.search(one + other)
-    return long and (one[0] == other[0] or len(one) != len(other)) and one_apart(one, other)
-
-
-def one_apart(one: str, other: str) -> bool:
-    """Whether two words differ by one inserted, deleted or replaced letter, or two swapped neighbours."""
-    if one == other or abs(len(one) - len(other)) > 1:
-        return False
-    least = min(len(one), len(other))
-    start = next((i for i in range(least) if one[i] != other[i]), least)
-    one = one[start:]
-    other = other[start:]
-    swapped = one[:2] == other[:2][::-1] and one[2:] == other[2:]
-    return swapped or one[1:] == other or one == other[1:] or one[1:] == other[1:]
+_CUT_SHORT: Final = 2  # letters of given names that are surely abbreviated
+_COMPLETE: Final = 3  # letters of a given name that is hardly abbreviated
+_TELLING: Final = 3  # common opponents that make up for an incomplete name
+_CLEARLY_MORE: Final = 3  # times as many common opponents as any rival
+_SHORT_SURNAME: Final = 4  # letters of surnames that many people have
+_UNSEEN_NAMESAKES: Final = 1  # people of such a surname who are not among the players
+_NARROWED_BY_LETTER: Final = 6.0  # factor of fewer namesakes for each letter after the initial
+_FEW_NAMESAKES: Final = 2  # people of a surname among whom an initial is still clear
+_EXCUSED_BY_OPPONENT: Final = 5.0  # factor of more namesakes for each common opponent
 
 
 @dataclass(frozen=True)
 class Suspect:
-    """Two names that may be one person's; `kind` as in `likeness`.
+    """Two names that may be one person's.
 
-    `main` is the fuller name if the other is abbreviated, else the name with more games. `others`: number of other
-    names that `synonym` may abbreviate. `shared`: number of common opponents. `sure`: the suggestion is unambiguous.
+    `main` is the fuller name if the other is abbreviated, else the name with more games.
     """
 
     main: Career
     synonym: Career
-    kind: str
-    others: int
-    shared: int = 0
-    sure: bool = False
+    kind: Kind
+    alternatives: int  # number of other names that `synonym` may stand for
+    shared: int = 0  # common opponents
+    sure: bool = False  # whether the suggestion is unambiguous
 
     @property
     def gap(self) -> int:
@@ -147,166 +58,15 @@ class Suspect:
     @property
     def evidence(self) -> str:
         """The evidence in words."""
-        years = f"{self.gap} year{'' if self.gap == 1 else 's'} apart"
+        years = f"{self.gap} year{'' if self.gap == 1 else 's'} apart" if self.gap else "overlapping years"
         common = f", {self.shared} opponents in common" if self.shared > 1 else ""
-        others = f", or one of {self.others} others" if self.others else ""
-        return f"{self.kind}, {years if self.gap else 'overlapping years'}{common}{others}"
+        alternatives = f", or one of {self.alternatives} others" if self.alternatives else ""
+        return f"{self.kind}, {years}{common}{alternatives}"
 
     @property
     def span(self) -> int:
         """Years from the first game of either to the last."""
         return max(self.main.last, self.synonym.last) - min(self.main.first, self.synonym.first)
-
-
-def needed_opponents(kind: str, main: Parts, synonym: Parts, gap: int, *, alone: bool) -> float:
-    """The number of common opponents from which two names are one person's; infinite where none suffice.
-
-    `alone`: no other main name is possible; `gap`: years between the careers, united names included. A name with a
-    country, and a main name with fewer given names, may distinguish namesakes. First names of three letters may be
-    whole, those of one or two are abbreviated.
-    """
-    mine, theirs = ((name.letters, "".join(name.given), name.country) for name in (main, synonym))
-    if mine == theirs:  # they differ in blanks alone
-        return 0
-    needed = math.inf
-    abroad = main.country or synonym.country
-    (first, *further) = main.given or ("",)
-    (short, *others) = synonym.given or ("",)
-    if kind != SPELLING and not abroad and len(main.given) >= len(synonym.given):
-        if len(first) >= _GIVEN:
-            needed = 0 if kind == INITIALS and synonym.longest == 1 else _INDICATIVE
-        elif alone:
-            needed = 2 * _INDICATIVE
-    if kind == INITIALS and alone:
-        if abroad:
-            whole = first == short and len(first) >= _GIVEN
-            needed = math.inf if len(first) == 1 else 1 if whole else _INDICATIVE
-        elif first == short:
-            if len(first) >= _GIVEN and max(map(len, (*further, *others)), default=1) == 1:
-                needed = 0
-        elif len(short) <= ABBREVIATION and len(short) < len(first) and not others:
-            if len(first) >= _GIVEN:
-                needed = 0 if len(first) > _GIVEN else min(needed, 1)
-            elif not further:
-                needed = min(needed, gap > _SHORT_GAP)
-    return needed
-
-
-MOST: Final = 500_000  # pairs of names that are looked at, those of rare surnames first
-
-# Numbers of names by the first letter of the given names, "" where there are none.
-_Initials = dict[str, list[int]]
-
-_MOST_ALIKE: Final = 100  # words that have the same rest; of more not all pairs are looked at
-# more are looked at only of words next to each other in the order of their numbers
-_MOST_PAIRS: Final = 2_000_000
-
-
-class LookAlikes(NamedTuple):
-    """Pairs of indices of similar names with their kind (see `likeness`), and the `parts` of these names.
-
-    `surnames` are the names of each surname by initial. `left_out` names have surnames too frequent for a comparison of
-    all pairs.
-    """
-
-    pairs: list[tuple[int, int, str]]
-    parts: Mapping[int, Parts]
-    surnames: Mapping[str, _Initials]
-    left_out: int
-
-    def namesakes(self, name: int) -> int:
-        """The number of names of the same surname with another initial."""
-        surname, given, *_ = self.parts[name]
-        own = {"", *(word[0] for word in given[:1])}
-        return sum(len(names) for initial, names in self.surnames[surname].items() if initial not in own)
-
-
-def look_alikes(names: Sequence[str]) -> LookAlikes:
-    """All pairs of names that may be one person's, teams and engines excluded."""
-    keys = name_keys(names)
-    nobody = np.any(list(teams_and_engines(names)), axis=0).tolist()
-    # full names, and bare surnames that occur in a full name
-    parts = {i: parts_of_key(key) for i, key in enumerate(keys) if " " in key and not nobody[i]}
-    known = {surname for surname, *_ in parts.values()}
-    bare = ((i, parts_of_key(key)) for i, key in enumerate(keys) if " " not in key and not nobody[i])
-    parts |= {i: one for i, one in bare if one.surname in known}
-    surnames: dict[str, _Initials] = defaultdict(lambda: defaultdict(list))
-    for number, (surname, given, *_) in parts.items():
-        surnames[surname][given[0][0] if given else ""].append(number)
-    pairs: list[tuple[int, int, str]] = []
-    missed: set[int] = set()
-    left = MOST
-    for cost, ours, theirs in sorted(_meetings(surnames), key=itemgetter(0)):
-        left -= cost
-        if left < 0:
-            missed.update(ours, theirs)
-            continue
-        for one, other in combinations(ours, 2) if ours is theirs else product(ours, theirs):
-            if kind := likeness(parts[one], parts[other]):
-                pairs.append((one, other, kind))
-    alike = {number: parts[number] for one, other, _ in pairs for number in (one, other)}
-    return LookAlikes(pairs, alike, surnames, len(missed))
-
-
-def _meetings(surnames: Mapping[str, _Initials]) -> Iterator[tuple[int, list[int], list[int]]]:
-    """Yield the number of pairs, and two lists of names to compare with each other.
-
-    The names share a surname, with compatible initials, or have surnames one letter apart and the same initial.
-    """
-    for initials in surnames.values():
-        alone = initials.get("", [])
-        for initial, numbers in initials.items():
-            if len(numbers) > 1:
-                yield len(numbers) * (len(numbers) - 1) // 2, numbers, numbers
-            if initial and alone:
-                yield len(alone) * len(numbers), alone, numbers
-    words = [surname for surname in surnames if len(surname) >= LONG and not _NUMBERED.search(surname)]
-    slips = ((words[i], words[j]) for i, j in neighbour_words(words))
-    for one, other in (pair for pair in slips if slipped(*pair)):
-        for initial in surnames[one].keys() & surnames[other].keys() - {""}:
-            ours = surnames[one][initial]
-            theirs = surnames[other][initial]
-            yield len(ours) * len(theirs), ours, theirs
-
-
-def neighbour_words(words: Sequence[str]) -> Iterator[tuple[int, int]]:
-    """Sorted pairs of indices of distinct words that become equal after deleting at most one letter of each.
-
-    This includes all pairs that are `one_apart`.
-    """
-    length = np.fromiter(map(len, words), np.int64, len(words)) + 1
-    owners = np.repeat(np.arange(len(words), dtype=np.int32), length)
-    hashes = (hash(word[:i] + word[i + 1 :]) for word in words for i in range(len(word) + 1))
-    rests = np.fromiter(hashes, np.int64, len(owners))
-    order = np.lexsort((owners, rests))
-    rests = rests[order]
-    owners = owners[order]
-    new = np.ones(len(rests), np.bool_)
-    new[1:] = (rests[1:] != rests[:-1]) | (owners[1:] != owners[:-1])
-    rests = rests[new]
-    owners = owners[new]
-    found = [np.zeros((0, 2), np.int32)]
-    for apart in range(1, min(_MOST_ALIKE, len(rests))):
-        same = np.flatnonzero(rests[apart:] == rests[:-apart])
-        if not len(same) or sum(map(len, found)) > _MOST_PAIRS:
-            break
-        found.append(np.stack([owners[same], owners[same + apart]], axis=1))
-    yield from map(tuple, np.unique(np.concatenate(found), axis=0).tolist())
-
-
-_LONG_GAP: Final = 10  # years without a game that make a suggestion unlikely
-_SAME_PERSON: Final = 85  # years from the first to the last game of one person
-_CLEARLY: Final = 3  # times as many as any other
-
-
-class _Pair(NamedTuple):
-    """A main name and a synonym, as numbers of players; `gap`: years between the careers; `shared` opponents."""
-
-    main: int
-    synonym: int
-    kind: str
-    gap: int = 0
-    shared: int = 0
 
 
 def find_suspects(games: Games) -> list[Suspect]:
@@ -315,119 +75,302 @@ def find_suspects(games: Games) -> list[Suspect]:
     Names that played each other, or together span more than a lifetime, are excluded. Each synonym is paired with the
     likeliest main name: by compatible years, then by common opponents.
     """
-    found, careers, pairs = _similar(games)
-    ends = np.array([pair[:2] for pair in pairs], np.int64).reshape(-1, 2)
-    initials = {frozenset(pair[:2]) for pair in pairs if pair.kind == INITIALS}
-    of_synonym: dict[int, list[_Pair]] = defaultdict(list)
-    for pair, shared in zip(pairs, shared_opponents(games, ends).tolist(), strict=True):
-        of_synonym[pair.synonym].append(pair._replace(shared=shared))
-    first = careers.first.copy()
-    last = careers.last.copy()
+    similar = find_similar_names(games.players)
+    careers = careers_of(games)
+    candidates = _find_candidates(games, similar, careers)
+    by_synonym = _with_shared_opponents(games, candidates)
+    compatible = {frozenset((pair.main, pair.synonym)) for pair in candidates if pair.kind == INITIALS}
 
-    def likeliest(synonym: int, roots: Mapping[int, int]) -> Suspect:
-        candidates = []
-        for pair in of_synonym[synonym]:
-            apart = max(first[pair.main] - last[synonym], first[synonym] - last[pair.main], 0)
-            candidates.append(pair._replace(gap=int(apart)))
-        return _likeliest(candidates, roots, initials, careers, found)
+    def judge(synonym: int, people: _People) -> Suspect:
+        pairs = [people.with_gap(pair) for pair in by_synonym[synonym]]
+        return _judge(pairs, people.person, compatible, careers, similar)
 
-    suspects = {synonym: likeliest(synonym, {}) for synonym in of_synonym}
-    # careers of main names are extended by those of sure synonyms; a main name may itself be a synonym
-    number = {name: i for i, name in enumerate(careers.names)}
-    mains = {one.synonym.name: one.main.name for one in suspects.values() if one.sure}
-    for synonym, main in mains.items():
-        one = number[main]
-        other = number[synonym]
-        first[one] = min(first[one], careers.first[other])
-        last[one] = max(last[one], careers.last[other])
-    roots = {number[one]: number[last_main(mains, main, never=one)] for one, main in mains.items()}
-    suspects |= {synonym: likeliest(synonym, roots) for synonym, one in suspects.items() if not one.sure}
-
-    def doubt(suspect: Suspect) -> tuple[object, ...]:
-        kind = (INITIALS, SPELLING, SURNAME_ONLY).index(suspect.kind)
-        games = suspect.synonym.games
-        far = suspect.gap > _LONG_GAP
-        return not suspect.sure, suspect.others > 0, kind, far, -games, suspect.synonym.name
-
-    return sorted(suspects.values(), key=doubt)
+    separate = _People(careers.first, careers.last, {})
+    suspects = {synonym: judge(synonym, separate) for synonym in by_synonym}
+    united = _unite(suspects.values(), careers)
+    for synonym, suspect in suspects.items():
+        if not suspect.sure:
+            suspects[synonym] = judge(synonym, united)
+    return sorted(suspects.values(), key=_doubt)
 
 
 def count_suspects(games: Games) -> tuple[int, int]:
     """The number of pairs of `find_suspects`, faster, and of the names that it does not compare with all others."""
-    found, _, pairs = _similar(games)
-    return len({pair.synonym for pair in pairs}), found.left_out
+    similar = find_similar_names(games.players)
+    candidates = _find_candidates(games, similar, careers_of(games))
+    return len({pair.synonym for pair in candidates}), similar.not_compared
 
 
-def _similar(games: Games) -> tuple[LookAlikes, Careers, list[_Pair]]:
+class _Doubt(NamedTuple):
+    """Suspects in the order of these fields: the least doubtful first."""
+
+    unsure: bool
+    has_alternatives: bool
+    kind: int
+    long_gap: bool
+    games_of_synonym: int  # negative
+    synonym: str
+
+
+def _doubt(suspect: Suspect) -> _Doubt:
+    return _Doubt(
+        not suspect.sure,
+        suspect.alternatives > 0,
+        (INITIALS, SPELLING, SURNAME_ONLY).index(suspect.kind),
+        suspect.gap > _LONG_GAP,
+        -suspect.synonym.games,
+        suspect.synonym.name,
+    )
+
+
+class _Candidate(NamedTuple):
+    """A main name that a synonym may stand for, both as numbers of players."""
+
+    main: int
+    synonym: int
+    kind: Kind
+    shared: int = 0  # common opponents
+    gap: int = 0  # years between the careers
+
+
+def _find_candidates(games: Games, similar: SimilarNames, careers: Careers) -> list[_Candidate]:
     """Pairs of similar names that never played each other and together span at most a lifetime.
 
     Outside chess bare surnames and misspellings are ignored: Yemen is not South Yemen.
     """
-    found = look_alikes(games.players)
-    careers = careers_of(games)
-    longest, letters = np.zeros((2, len(games.players)), np.int64)
-    for number, parts in found.parts.items():
-        longest[number] = parts.longest
-        letters[number] = sum(map(len, parts.given))
-    alike = [pair for pair in found.pairs if games.report.chess or pair[2] == INITIALS]
-    pairs = np.array([pair[:2] for pair in alike], np.int64).reshape(-1, 2)
-    span = careers.last[pairs].max(axis=1, initial=-9999) - careers.first[pairs].min(axis=1, initial=9999)
-    kept = np.flatnonzero(~have_met(games, pairs) & (span <= _SAME_PERSON))
-    one, other = pairs[kept].T
-    short = np.minimum(longest[one], longest[other]) <= ABBREVIATION
-    fuller = np.where(short, letters[one] - letters[other], 0)
-    more = careers.games[one] - careers.games[other]
-    swap = np.where(fuller, fuller, np.where(more, more, other - one)) < 0
-    ends = np.where(swap, other, one).tolist(), np.where(swap, one, other).tolist()
-    return found, careers, list(map(_Pair, *ends, (alike[row][2] for row in kept.tolist())))
+    pairs = [pair for pair in similar.pairs if games.report.chess or pair.kind == INITIALS]
+    ends = np.array([(pair.first, pair.second) for pair in pairs], np.int64).reshape(-1, 2)
+    last = careers.last[ends].max(axis=1, initial=-9999)
+    first = careers.first[ends].min(axis=1, initial=9999)
+    plausible = ~have_met(games, ends) & (last - first <= _LONGEST_LIFE)
+    second_is_main = _second_is_main(ends, similar, careers)
+    candidates = []
+    for row in np.flatnonzero(plausible).tolist():
+        pair = pairs[row]
+        if second_is_main[row]:
+            candidates.append(_Candidate(pair.second, pair.first, pair.kind))
+        else:
+            candidates.append(_Candidate(pair.first, pair.second, pair.kind))
+    return candidates
 
 
-def _likeliest(
-    pairs: Sequence[_Pair],
-    roots: Mapping[int, int],
-    initials: Set[frozenset[int]],
+def _second_is_main(ends: Places, similar: SimilarNames, careers: Careers) -> list[bool]:
+    """For each pair of names, shape (pairs, 2), whether the second is the fuller one, or the one with more games."""
+    n_players = len(careers.names)
+    letters = np.zeros(n_players, np.int64)
+    longest = np.zeros(n_players, np.int64)
+    for name, parts in similar.parts.items():
+        letters[name] = parts.letters_of_given_names
+        longest[name] = parts.longest_given_name
+    first = ends[:, 0]
+    second = ends[:, 1]
+    is_abbreviated = np.minimum(longest[first], longest[second]) <= _CUT_SHORT
+    more_letters = np.where(is_abbreviated, letters[first] - letters[second], 0)
+    more_games = careers.games[first] - careers.games[second]
+    by_games = np.where(more_games, more_games, second - first)
+    is_second: list[bool] = (np.where(more_letters, more_letters, by_games) < 0).tolist()
+    return is_second
+
+
+def _with_shared_opponents(games: Games, candidates: Sequence[_Candidate]) -> dict[int, list[_Candidate]]:
+    """The candidates of each synonym, with their numbers of common opponents."""
+    ends = np.array([(pair.main, pair.synonym) for pair in candidates], np.int64).reshape(-1, 2)
+    by_synonym: dict[int, list[_Candidate]] = defaultdict(list)
+    for pair, shared in zip(candidates, shared_opponents(games, ends).tolist(), strict=True):
+        by_synonym[pair.synonym].append(pair._replace(shared=shared))
+    return by_synonym
+
+
+class _People(NamedTuple):
+    """Careers of players, those of main names with the careers of their sure synonyms."""
+
+    first: Ids  # years, by player
+    last: Ids
+    person: Mapping[int, int]  # the last main name of each sure synonym, both as players
+
+    def with_gap(self, pair: _Candidate) -> _Candidate:
+        """The candidate with the years between the careers."""
+        before = self.first[pair.synonym] - self.last[pair.main]
+        after = self.first[pair.main] - self.last[pair.synonym]
+        return pair._replace(gap=max(int(before), int(after), 0))
+
+
+def _unite(suspects: Iterable[Suspect], careers: Careers) -> _People:
+    """Unite the sure suspects; a main name may itself be a synonym."""
+    number = {name: player for player, name in enumerate(careers.names)}
+    mains = {suspect.synonym.name: suspect.main.name for suspect in suspects if suspect.sure}
+    first = careers.first.copy()
+    last = careers.last.copy()
+    for synonym_name, main_name in mains.items():
+        main = number[main_name]
+        synonym = number[synonym_name]
+        first[main] = min(first[main], careers.first[synonym])
+        last[main] = max(last[main], careers.last[synonym])
+    person = {number[name]: number[last_main(mains, main, never=name)] for name, main in mains.items()}
+    return _People(first, last, person)
+
+
+def _judge(
+    pairs: Sequence[_Candidate],
+    person: Mapping[int, int],
+    compatible: Set[frozenset[int]],
     careers: Careers,
-    found: LookAlikes,
+    similar: SimilarNames,
 ) -> Suspect:
-    """The best main name for a synonym, of all its pairs, and the number of other candidates.
+    """The best main name for a synonym, of all its candidates, and whether it is unambiguous.
 
-    Names that `roots` unites with the best one are no rivals. Candidates that differ by `initials` from all others
-    are no rivals either, but count as namesakes. A misspelled surname is no rival of an equal one, unless it has more
-    common opponents.
+    `person` maps sure synonyms to their main names; names united with the best one are no rivals. Candidates that
+    are `compatible` with all others (they differ by initials) are no rivals either, but count as namesakes.
     """
-
-    def weight(pair: _Pair) -> tuple[bool, int, int, int, int]:
-        return pair.gap <= _LONG_GAP, pair.shared, -pair.gap, int(careers.games[pair.main]), pair.main
-
-    best = max(pairs, key=weight)
-    root = roots.get(best.main, best.main)
-    forms = {root, *(one.main for one in pairs if roots.get(one.main, one.main) == root)}
-    slips = SPELLING if best.kind != SPELLING else None
-    others = [
-        one for one in pairs if one.main not in forms and (one.kind != slips or one.shared > best.shared)
-    ]
-    mains = {best.main, *(one.main for one in others)}
-    incompatible = [
-        one for one in others if any(main != one.main and {main, one.main} not in initials for main in mains)
-    ]
-    rivals = [one for one in incompatible if one.gap <= _LONG_GAP or best.gap > 1]
-    most = max((one.shared for one in rivals), default=-1)
+    best = max(pairs, key=lambda pair: _preference(pair, careers))
+    best_person = person.get(best.main, best.main)
+    spellings = {best_person}
+    spellings.update(pair.main for pair in pairs if person.get(pair.main, pair.main) == best_person)
+    alternatives = _alternatives(best, [pair for pair in pairs if pair.main not in spellings])
+    contradicting = _contradicting(best, alternatives, compatible)
+    rivals = [pair for pair in contradicting if pair.gap <= _LONG_GAP or best.gap > 1]
+    synonym = similar.parts[best.synonym]
+    fullest = _fullest([similar.parts[spelling] for spelling in spellings], synonym)
+    needed = needed_opponents(best.kind, fullest, synonym, best.gap, alone=not contradicting)
+    namesakes = _expected_namesakes(synonym, similar.n_namesakes(best.synonym), best.gap)
+    namesakes += len(alternatives) - len(contradicting)
     suspect = Suspect(careers[best.main], careers[best.synonym], best.kind, len(pairs) - 1, best.shared)
-    ahead = not rivals or best.shared > max(_CLEARLY * most, 1)
-    fits = best.gap <= _LONG_GAP and suspect.span <= lifetime(best.shared)
-    synonym = found.parts[best.synonym]
-    # the most informative spelling, preferably with as many words as the synonym
-    fullest = max(
-        (found.parts[name] for name in forms),
-        key=lambda one: (len(one.given) >= len(synonym.given), sum(map(len, one.given)), one),
+    sure = (
+        best.shared >= needed
+        and best.gap <= _LONG_GAP
+        and suspect.span <= lifetime(best.shared)
+        and _is_ahead(best, rivals)
+        and namesakes <= _FEW_NAMESAKES * _EXCUSED_BY_OPPONENT**best.shared
     )
-    needed = needed_opponents(best.kind, fullest, synonym, best.gap, alone=not incompatible)
-    # how many others may have this name: fewer with each letter, more after a gap, and of short surnames
-    known = found.namesakes(best.synonym) + (_COMMON if len(synonym.surname) <= _SHORT else 0)
-    further = min(max(sum(map(len, synonym.given)) - 1, 0), _GIVEN)
-    namesakes = known * (1.0 + best.gap / _SHORT_GAP) * _NARROWER**-further
-    few = namesakes + len(others) - len(incompatible) <= _FEW * _EACH**best.shared
-    return replace(suspect, sure=ahead and fits and few and best.shared >= needed)
+    return replace(suspect, sure=sure)
+
+
+class _Preference(NamedTuple):
+    """The best candidate has the largest of these fields, in their order."""
+
+    short_gap: bool
+    shared: int
+    gap: int  # negative
+    games: int
+    main: int
+
+
+def _preference(pair: _Candidate, careers: Careers) -> _Preference:
+    return _Preference(
+        pair.gap <= _LONG_GAP, pair.shared, -pair.gap, int(careers.games[pair.main]), pair.main
+    )
+
+
+def _alternatives(best: _Candidate, pairs: Sequence[_Candidate]) -> list[_Candidate]:
+    """Candidates for another person; where surnames are equal, misspellings need more common opponents."""
+    if best.kind == SPELLING:
+        return list(pairs)
+    return [pair for pair in pairs if pair.kind != SPELLING or pair.shared > best.shared]
+
+
+def _contradicting(
+    best: _Candidate, alternatives: Sequence[_Candidate], compatible: Set[frozenset[int]]
+) -> list[_Candidate]:
+    """Alternatives whose main name is not compatible with that of the best candidate or of another alternative."""
+    mains = {best.main, *(pair.main for pair in alternatives)}
+    return [
+        pair
+        for pair in alternatives
+        if any(main != pair.main and {main, pair.main} not in compatible for main in mains)
+    ]
+
+
+def _is_ahead(best: _Candidate, rivals: Sequence[_Candidate]) -> bool:
+    """Whether the best candidate has clearly more common opponents than its rivals."""
+    if not rivals:
+        return True
+    most = max(pair.shared for pair in rivals)
+    return best.shared > max(_CLEARLY_MORE * most, 1)
+
+
+def _fullest(spellings: Sequence[NameParts], synonym: NameParts) -> NameParts:
+    """The most informative spelling, preferably with as many given names as the synonym."""
+    as_many = [name for name in spellings if len(name.given_names) >= len(synonym.given_names)]
+    return max(as_many or spellings, key=lambda name: (name.letters_of_given_names, name))
+
+
+def _expected_namesakes(synonym: NameParts, seen: int, gap: int) -> float:
+    """How many other people may have this name, of `seen` namesakes with another initial.
+
+    The longer the name, the fewer; more after a gap between the careers, and of short surnames.
+    """
+    people = seen + (_UNSEEN_NAMESAKES if len(synonym.surname) <= _SHORT_SURNAME else 0)
+    letters_after_initial = min(max(synonym.letters_of_given_names - 1, 0), _COMPLETE)
+    return people * (1.0 + gap / _SHORT_GAP) * _NARROWED_BY_LETTER**-letters_after_initial
+
+
+def needed_opponents(kind: Kind, main: NameParts, synonym: NameParts, gap: int, *, alone: bool) -> float:
+    """The number of common opponents from which two names are one person's; infinite where none suffice.
+
+    `alone`: no other main name is possible; `gap`: years between the careers, united names included. A name with a
+    country, and a main name with fewer given names, may distinguish namesakes. First names of three letters may be
+    complete, those of one or two are abbreviated.
+    """
+    if _differ_in_blanks_alone(main, synonym):
+        return 0
+    only_initials = kind == INITIALS and alone
+    if main.country or synonym.country:
+        return _needed_beside_country(main, synonym) if only_initials else math.inf
+    needed = math.inf
+    if kind != SPELLING and len(main.given_names) >= len(synonym.given_names):
+        needed = _needed_for_abbreviation(kind, main, synonym, alone=alone)
+    if only_initials:
+        needed = min(needed, _needed_by_only_candidate(main, synonym, gap))
+    return needed
+
+
+def _differ_in_blanks_alone(main: NameParts, synonym: NameParts) -> bool:
+    return (
+        main.surname_with_particles == synonym.surname_with_particles
+        and "".join(main.given_names) == "".join(synonym.given_names)
+        and main.country == synonym.country
+    )
+
+
+def _first_name(parts: NameParts) -> str:
+    return parts.given_names[0] if parts.given_names else ""
+
+
+def _needed_beside_country(main: NameParts, synonym: NameParts) -> float:
+    """Needed common opponents of the only candidate, where a country may distinguish namesakes."""
+    first_name = _first_name(main)
+    if len(first_name) == 1:
+        return math.inf
+    if first_name == _first_name(synonym) and len(first_name) >= _COMPLETE:
+        return 1
+    return _TELLING
+
+
+def _needed_for_abbreviation(kind: Kind, main: NameParts, synonym: NameParts, *, alone: bool) -> float:
+    """Needed common opponents where the main name has at least as many given names."""
+    if len(_first_name(main)) >= _COMPLETE:
+        return 0 if kind == INITIALS and synonym.longest_given_name == 1 else _TELLING
+    return 2 * _TELLING if alone else math.inf
+
+
+def _needed_by_only_candidate(main: NameParts, synonym: NameParts, gap: int) -> float:
+    """Needed common opponents of the only candidate, where names differ by initials."""
+    first_name = _first_name(main)
+    abbreviation = _first_name(synonym)
+    more_names = main.given_names[1:]
+    more_abbreviations = synonym.given_names[1:]
+    if first_name == abbreviation:
+        only_initials_follow = max((len(name) for name in more_names + more_abbreviations), default=1) == 1
+        return 0 if len(first_name) >= _COMPLETE and only_initials_follow else math.inf
+    if len(abbreviation) > _CUT_SHORT or len(abbreviation) >= len(first_name) or more_abbreviations:
+        return math.inf
+    if len(first_name) > _COMPLETE:
+        return 0
+    if len(first_name) == _COMPLETE:
+        return 1
+    if more_names:
+        return math.inf
+    return 1 if gap > _SHORT_GAP else 0
 
 
 def alias_lines(games: Games, suspects: Sequence[Suspect]) -> Iterator[str]:
@@ -435,32 +378,46 @@ def alias_lines(games: Games, suspects: Sequence[Suspect]) -> Iterator[str]:
 
     A suggestion is also commented out if the united player would play himself, or for longer than a lifetime.
     """
-    sure = [one for one in suspects if one.sure and alias_row(one.main.name, one.synonym.name)]
-    number = {name: i for i, name in enumerate(games.players)}
-    concerned = np.zeros(len(number), np.bool_)
-    concerned[[number[name] for one in sure for name in (one.main.name, one.synonym.name)]] = True
-    rows = np.flatnonzero(concerned[games.white] & concerned[games.black])
-    pairs = np.unique(np.stack([games.white[rows], games.black[rows]], axis=1), axis=0)
-    met = set(map(frozenset, pairs.tolist()))
-    mains: dict[str, str] = {}
-    people: dict[str, list[Career]] = {}
-    for suspect in sure:
-        main = last_main(mains, suspect.main.name)
-        synonym = suspect.synonym.name
-        ours = people.get(main, [suspect.main])
-        theirs = people.get(synonym, [suspect.synonym])
-        all_of_them = [*ours, *theirs]
-        span = max(one.last for one in all_of_them) - min(one.first for one in all_of_them)
-        if (
-            main == synonym
-            or span > lifetime(suspect.shared)
-            or any({number[a.name], number[b.name]} in met for a in ours for b in theirs)
-        ):
-            continue
-        mains[synonym] = main
-        people[main] = all_of_them
+    mains = _mains_of_synonyms(games, suspects)
     for suspect in suspects:
         yield f"# {suspect.main}; {suspect.synonym}; {suspect.evidence}"
         synonym = suspect.synonym.name
         row = alias_row(last_main(mains, synonym), synonym) if synonym in mains else None
         yield row or f"# {alias_row(suspect.main.name, synonym) or 'no line of an alias file can express it'}"
+
+
+def _mains_of_synonyms(games: Games, suspects: Sequence[Suspect]) -> dict[str, str]:
+    """The main names of sure synonyms, united one after the other where the united player is possible."""
+    sure = [
+        suspect
+        for suspect in suspects
+        if suspect.sure and alias_row(suspect.main.name, suspect.synonym.name) is not None
+    ]
+    names = {name for suspect in sure for name in (suspect.main.name, suspect.synonym.name)}
+    met = _met_among(games, names)
+    mains: dict[str, str] = {}
+    careers_by_main: dict[str, list[Career]] = {}
+    for suspect in sure:
+        main = last_main(mains, suspect.main.name)
+        synonym = suspect.synonym.name
+        careers_of_main = careers_by_main.get(main, [suspect.main])
+        careers_of_synonym = careers_by_main.get(synonym, [suspect.synonym])
+        united = careers_of_main + careers_of_synonym
+        span = max(career.last for career in united) - min(career.first for career in united)
+        meets_himself = any(
+            {career.name, synonym_career.name} in met
+            for career in careers_of_main
+            for synonym_career in careers_of_synonym
+        )
+        if main != synonym and span <= lifetime(suspect.shared) and not meets_himself:
+            mains[synonym] = main
+            careers_by_main[main] = united
+    return mains
+
+
+def _met_among(games: Games, names: Set[str]) -> set[frozenset[str]]:
+    """Pairs of these names that played each other."""
+    is_named = np.array([player in names for player in games.players], np.bool_)
+    rows = np.flatnonzero(is_named[games.white] & is_named[games.black])
+    pairs = np.unique(np.stack([games.white[rows], games.black[rows]], axis=1), axis=0)
+    return {frozenset((games.players[white], games.players[black])) for white, black in pairs.tolist()}
