@@ -10,7 +10,7 @@ import re
 from calendar import monthrange
 from collections.abc import Iterable
 from datetime import date, timedelta
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final, NamedTuple, TypeVar
 
 from ttt_cli.support.errors import LookupFailed
 
@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
     from ttt_cli.config.schema import Period
 
+Number = TypeVar("Number", float, "NDArray[np.float64]")
+
 DAYS_PER_YEAR: Final = 365.2425
 STEPS_PER_YEAR: Final[dict[str, float]] = {
     "year": 1.0,
@@ -28,7 +30,8 @@ STEPS_PER_YEAR: Final[dict[str, float]] = {
     "week": DAYS_PER_YEAR / 7.0,
     "day": DAYS_PER_YEAR,
 }
-_WRITTEN: Final = re.compile(r"\d{4}(-(Q[1-4]|W\d\d|\d\d(-\d\d)?))?")
+_MONTHS: Final = {"year": 12, "quarter": 3, "month": 1}
+_WRITTEN_PERIOD: Final = re.compile(r"\d{4}(-(Q[1-4]|W\d\d|\d\d(-\d\d)?))?")
 _EPOCH: Final = date(1970, 1, 1)
 _EPOCH_WEEKDAY: Final = 3  # 1970-01-01 was a Thursday; Monday is 0
 
@@ -42,22 +45,24 @@ def period_of(days: NDArray[np.int32], period: Period) -> NDArray[np.int32]:
     if period == "week":
         return ((days.astype(np.int64) + _EPOCH_WEEKDAY) // 7).astype(np.int32)
     months = days.astype("datetime64[D]").astype("datetime64[M]").astype(np.int64) + 12 * 1970
-    return (months // {"year": 12, "quarter": 3, "month": 1}[period]).astype(np.int32)
+    return (months // _MONTHS[period]).astype(np.int32)
 
 
-def year_of(number: Any, period: str) -> Any:
-    """Start of periods in years."""
-    return (1970.0 if period in ("week", "day") else 0.0) + number / STEPS_PER_YEAR[period]
+def year_of(number: Number, period: str) -> Number:
+    """Start of periods in years, for one number or an array."""
+    year_of_zero = 1970.0 if period in ("week", "day") else 0.0
+    return year_of_zero + number / STEPS_PER_YEAR[period]
 
 
-def calendar_year(number: Any, period: Period) -> Any:
-    """Calendar years of periods, as in their labels."""
+def calendar_year(number: NDArray[np.integer] | int, period: Period) -> NDArray[np.int64]:
+    """Calendar years of periods, as in their labels, same shape."""
     import numpy as np
 
+    numbers = np.asarray(number, np.int64)
     if period in ("week", "day"):
-        days = np.asarray(number, np.int64) * (7 if period == "week" else 1)  # of a week its Thursday
+        days = numbers * (7 if period == "week" else 1)  # of a week its Thursday
         return days.astype("datetime64[D]").astype("datetime64[Y]").astype(np.int64) + 1970
-    return number // int(STEPS_PER_YEAR[period])
+    return numbers // int(STEPS_PER_YEAR[period])
 
 
 def label(number: int, period: Period) -> str:
@@ -85,22 +90,24 @@ def number_of(day: date, period: Period) -> int:
         case "week":
             return (days + _EPOCH_WEEKDAY) // 7
         case _:
-            return (12 * day.year + day.month - 1) // {"year": 12, "quarter": 3, "month": 1}[period]
+            return (12 * day.year + day.month - 1) // _MONTHS[period]
 
 
-def numbers_within(text: str, period: Period, known: Iterable[str] = ()) -> tuple[int, int]:
+def numbers_within(text: str, period: Period, examples: Iterable[str] = ()) -> tuple[int, int]:
     """First and last number of the run's periods within a year, quarter, month, week or day, as users write it.
 
-    `1858`, `1858-Q2`, `1858-06` or `1858.06`, `1858-W23`, `1858-06-15`. `known`: examples for the hint. Raises
+    `1858`, `1858-Q2`, `1858-06` or `1858.06`, `1858-W23`, `1858-06-15`. `examples` of periods are for the hint. Raises
     LookupFailed for other texts, and for what is shorter than `period`.
     """
     text = text.strip().replace(".", "-")
     try:
-        kind, first, last = _days(text)
+        days = _days_of(text)
     except ValueError:
-        hint = f"a year, or as in the run: {', '.join(dict.fromkeys(known))}"
+        hint = f"a year, or as in the run: {', '.join(dict.fromkeys(examples))}"
         raise LookupFailed(f"{text!r} is not a period", hint=hint) from None
-    if STEPS_PER_YEAR[kind] > STEPS_PER_YEAR[period]:
+    first = days.first
+    last = days.last
+    if STEPS_PER_YEAR[days.period] > STEPS_PER_YEAR[period]:
         middle = first + (last - first) / 2  # of a week, its Thursday
         hint = f"use {label(number_of(middle, period), period)}, which contains it"
         raise LookupFailed(f"the run is by the {period}: {text} is shorter", hint=hint)
@@ -110,21 +117,35 @@ def numbers_within(text: str, period: Period, known: Iterable[str] = ()) -> tupl
     return number_of(first, period), number_of(last, period)
 
 
-def _days(text: str) -> tuple[Period, date, date]:
-    """Kind, first and last day of a period. Raises ValueError."""
-    if not _WRITTEN.fullmatch(text):
+class _Days(NamedTuple):
+    """The days of a period as users write it."""
+
+    period: Period  # its kind
+    first: date
+    last: date
+
+
+def _days_of(text: str) -> _Days:
+    """The days of a period. Raises ValueError for other texts."""
+    if not _WRITTEN_PERIOD.fullmatch(text):
         raise ValueError(text)
     year, *parts = text.split("-")
+    if not parts:
+        return _Days("year", date(int(year), 1, 1), date(int(year), 12, 31))
     if len(parts) == 2:
         day = date.fromisoformat(text)
-        return "day", day, day
-    if not parts:
-        return "year", date(int(year), 1, 1), date(int(year), 12, 31)
-    if parts[0].startswith("W"):
-        monday = date.fromisocalendar(int(year), int(parts[0][1:]), 1)
-        return "week", monday, monday + timedelta(6)
-    is_quarter = parts[0].startswith("Q")
-    last = 3 * int(parts[0][1:]) if is_quarter else int(parts[0])
-    first = last - 2 * is_quarter
-    end = monthrange(int(year), last)[1]
-    return "quarter" if is_quarter else "month", date(int(year), first, 1), date(int(year), last, end)
+        return _Days("day", day, day)
+    (part,) = parts
+    if part.startswith("W"):
+        monday = date.fromisocalendar(int(year), int(part[1:]), 1)
+        return _Days("week", monday, monday + timedelta(6))
+    if part.startswith("Q"):
+        last_month = 3 * int(part[1:])
+        return _Days("quarter", date(int(year), last_month - 2, 1), _last_day(int(year), last_month))
+    month = int(part)
+    return _Days("month", date(int(year), month, 1), _last_day(int(year), month))
+
+
+def _last_day(year: int, month: int) -> date:
+    """The last day of a month. Raises ValueError for no month."""
+    return date(year, month, monthrange(year, month)[1])

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from typing import Any, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +13,9 @@ from ttt_cli.periods import STEPS_PER_YEAR, calendar_year, label, period_of
 from ttt_cli.reading.reports import WINNER_FIRST
 from ttt_cli.room import MEMORY, Room
 from ttt_cli.support.arrays import Array, Ids, Mask, Places
+
+if TYPE_CHECKING:
+    from ttt_cli.kernels.layout import Nodes
 
 UNKNOWN: Final = -1  # sides of a game: an unknown one of the two has White's advantage
 NEUTRAL: Final = 0  # neither has it
@@ -28,14 +31,21 @@ class Timeline:
 
     Periods without games are omitted: a random walk crosses them exactly through `gap_years`.
 
-    Per period: `periods` its number (`ttt_cli.periods`); its nodes are `node_start[p]` up to `node_start[p + 1]`, its
-    games `game_start[p]` up to `game_start[p + 1]`.
-    Per node, by period, then player: `node_player`, `node_period` (number), `node_games` (weighted), `previous` and
-    `next` of the player (-1: none), `gap_years` to the previous node (0 at the first).
-    Per game, in the order of the Games: `game_white`, `game_black` (nodes; the player named first where colours are
-    unknown), `outcome`, `weight`, `offset` (Elo points added to White's strength), `sides` (owner of White's advantage:
-    KNOWN, UNKNOWN, NEUTRAL; may have stride 0), `joined` (row continues the previous row's match; None: no row does).
-    `notes`: on the games; `room`: storage of the arrays.
+    | array | shape | meaning |
+    |---|---|---|
+    | periods | (periods,) | number of each period (see `ttt_cli.periods`) |
+    | node_start, game_start | (periods + 1,) | nodes and games of period p: from `start[p]` up to `start[p + 1]` |
+    | node_player, node_period | (nodes,) | player and period number; nodes are sorted by period, then player |
+    | node_games | (nodes,) | weighted number of games |
+    | previous, next | (nodes,) | the player's nodes before and after; -1: none |
+    | gap_years | (nodes,) | years since the previous node, 0 at the first |
+    | game_white, game_black | (games,) | nodes; White is the player named first where colours are unknown |
+    | outcome, weight | (games,) | as in `Games`, in its order |
+    | offset | (games,) | Elo points added to White's strength |
+    | sides | (games,) | who has White's advantage: KNOWN, UNKNOWN, NEUTRAL; may have stride 0 |
+    | joined | (games,) | whether a row continues the match of the previous row; None: no row does |
+
+    `notes` are on the games; `room` stores the arrays.
     """
 
     players: tuple[str, ...]
@@ -76,7 +86,7 @@ class Timeline:
 
     @property
     def distinct_sides(self) -> NDArray[np.int8]:
-        """`sides`, of one game where all are equal."""
+        """`sides`, of a single game where all are equal."""
         return self.sides if self.sides.strides[0] else self.sides[:1]
 
     def ahead(self, advantage: float) -> Array:
@@ -92,154 +102,242 @@ class Timeline:
         """Label of a period number, e.g. 1858."""
         return label(number, self.period)
 
-    def games(self, part: slice) -> dict[str, Any]:
-        """Columns of some games."""
-        joined = None if self.joined is None else self.joined[part]
-        return {name: getattr(self, name)[part] for name in GAME_COLUMNS} | {"joined": joined}
-
     def until(self, step: int) -> "Timeline":
         """The timeline before the period at index `step`; its nodes and games are the first of these."""
-        nodes = int(self.node_start[step])
-        games = int(self.game_start[step])
-        following = np.where(self.next[:nodes] < nodes, self.next[:nodes], -1).astype(np.int32)
+        n_nodes = int(self.node_start[step])
+        n_games = int(self.game_start[step])
+        following = np.where(self.next[:n_nodes] < n_nodes, self.next[:n_nodes], -1).astype(np.int32)
         following.flags.writeable = False
+        nodes = slice(n_nodes)
         return replace(
-            self,
+            self._with_nodes(nodes, previous=self.previous[nodes], following=following),
             periods=self.periods[:step],
             node_start=self.node_start[: step + 1],
-            game_start=self.game_start[: step + 1],
-            **{name: getattr(self, name)[:nodes] for name in _NODE_COLUMNS} | {"next": following},
-            **self.games(slice(games)),
-        )
+        ).with_games(slice(n_games), self.game_start[: step + 1])
 
     def without_games(self) -> "Timeline":
         """The same nodes without their games."""
-        return replace(self, game_start=np.zeros_like(self.game_start), **self.games(slice(0)))
+        return self.with_games(slice(0), np.zeros_like(self.game_start))
 
-    def unplayed(self, nodes: Places) -> "Timeline":
-        """The timeline without the games of some nodes, all or none of each player's."""
-        place = np.full(self.n_nodes + 1, -1, np.int32)  # of -1, too
-        place[nodes] = np.arange(len(nodes), dtype=np.int32)
-        columns = {name: getattr(self, name)[nodes] for name in _NODE_COLUMNS}
+    def with_games(self, games: slice, game_start: Places) -> "Timeline":
+        """The same nodes with some of their games; `game_start` as in `Timeline`, of these games."""
         return replace(
             self,
-            node_start=np.searchsorted(nodes, self.node_start),
-            game_start=np.zeros_like(self.game_start),
-            **columns | {"previous": place[self.previous[nodes]], "next": place[self.next[nodes]]},
-            **self.games(slice(0)),
+            game_start=game_start,
+            game_white=self.game_white[games],
+            game_black=self.game_black[games],
+            outcome=self.outcome[games],
+            weight=self.weight[games],
+            offset=self.offset[games],
+            sides=self.sides[games],
+            joined=None if self.joined is None else self.joined[games],
         )
 
+    def unplayed(self, nodes: Places) -> "Timeline":
+        """The timeline of some nodes, without games; `nodes` are sorted, all or none of each player's."""
+        new_number = np.full(self.n_nodes + 1, -1, np.int32)  # the last is that of -1
+        new_number[nodes] = np.arange(len(nodes), dtype=np.int32)
+        previous = new_number[self.previous[nodes]]
+        following = new_number[self.next[nodes]]
+        return replace(
+            self._with_nodes(nodes, previous=previous, following=following),
+            node_start=np.searchsorted(nodes, self.node_start),
+        ).without_games()
 
-_NODE_COLUMNS = ("node_player", "node_period", "node_games", "previous", "next", "gap_years")  # as `Nodes`
-GAME_COLUMNS: Final = ("game_white", "game_black", "outcome", "weight", "offset", "sides")
+    def _with_nodes(self, nodes: slice | Places, *, previous: Ids, following: Ids) -> "Timeline":
+        """The timeline with the columns of some nodes; `node_start` and the games are to be adapted."""
+        return replace(
+            self,
+            node_player=self.node_player[nodes],
+            node_period=self.node_period[nodes],
+            node_games=self.node_games[nodes],
+            previous=previous,
+            next=following,
+            gap_years=self.gap_years[nodes],
+        )
 
 
 def build_timeline(games: Games, period: Period = "year", colours: Colours = "known") -> Timeline:
     """Lay out games in time. `auto`: colours are unknown in files that name the winner first."""
+    room = games.room
+    periods = _find_periods(games, period)
+    room.let_go()
+    # pieces with about as many games as may be in memory
+    starts = _starts(periods.game_start[:-1] // (room.rows or max(len(games), 1))).tolist()
+    pieces = [slice(begin, end) for begin, end in pairwise([*starts, len(periods.number)])]
+    nodes = _find_nodes(games, periods, pieces)
+    laid_out = _lay_out(games, STEPS_PER_YEAR[period], periods, nodes, pieces)
+    sides = _find_sides(games, colours)
+    joined = _find_joined(games)
+    columns = laid_out.nodes
+    for array in (*periods, *nodes, *columns, laid_out.white, laid_out.black, sides.sides):
+        array.flags.writeable = False
+    room.let_go()
+    return Timeline(
+        players=games.players,
+        period=period,
+        periods=periods.number,
+        node_start=nodes.start,
+        game_start=periods.game_start,
+        node_player=columns.player,
+        node_period=columns.period,
+        node_games=columns.games,
+        previous=columns.previous,
+        next=columns.next,
+        gap_years=columns.gap_years,
+        game_white=laid_out.white,
+        game_black=laid_out.black,
+        outcome=games.outcome,
+        weight=games.weight,
+        offset=games.offset,
+        sides=sides.sides,
+        joined=joined,
+        notes=sides.notes,
+        room=room,
+    )
+
+
+class _Periods(NamedTuple):
+    """Periods with games."""
+
+    number: Ids  # (periods,)
+    game_start: Places  # (periods + 1,)
+
+
+def _find_periods(games: Games, period: Period) -> _Periods:
+    """The periods of games, which are sorted by date."""
+    first_of_day = _starts(games.date)
+    number_of_day = period_of(games.date[first_of_day], period)
+    first_day = _starts(number_of_day)
+    game_start = np.append(first_of_day[first_day], len(games))
+    return _Periods(number_of_day[first_day], game_start)
+
+
+class _NodePlayers(NamedTuple):
+    """Players with games in each period."""
+
+    start: Places  # (periods + 1,), the first node of each period, and the number of nodes
+    player: Ids  # (nodes,), by period, then player
+
+
+def _find_nodes(games: Games, periods: _Periods, pieces: list[slice]) -> _NodePlayers:
+    """The nodes of all periods; `pieces` are consecutive periods to look at together."""
+    from ttt_cli.kernels.layout import find_nodes, sort_nodes
+
+    n_players = len(games.players)
+    node_start = np.zeros(len(periods.game_start), np.int64)
+    players_of_pieces = [np.empty(0, np.int32)]
+    for piece in pieces:
+        game_start = periods.game_start[piece.start : piece.stop + 1]
+        start = np.empty(len(game_start), np.int64)
+        unsorted = np.empty(2 * int(game_start[-1] - game_start[0]), np.int32)
+        last_period_seen = np.full(n_players, -1, np.int32)
+        find_nodes(game_start, games.white, games.black, last_period_seen, start, unsorted)
+        n_nodes = int(start[-1])
+        player = np.empty(n_nodes, np.int32)
+        spare = np.empty(n_nodes, np.int32)
+        sort_nodes(start, unsorted, np.zeros(n_players, np.int32), spare, player)
+        node_start[piece.start : piece.stop + 1] = node_start[piece.start] + start
+        players_of_pieces.append(player)
+        games.room.let_go()
+    node_player = np.concatenate(players_of_pieces)
+    stored = games.room.empty("node-player", node_player.shape, np.int32)
+    stored[:] = node_player
+    return _NodePlayers(node_start, stored)
+
+
+class _LaidOut(NamedTuple):
+    """Columns of nodes, and the nodes of the players of games."""
+
+    nodes: "Nodes"  # see `kernels.layout`
+    white: Ids  # (games,)
+    black: Ids
+
+
+def _lay_out(
+    games: Games, steps_per_year: float, periods: _Periods, nodes: _NodePlayers, pieces: list[slice]
+) -> _LaidOut:
+    """Fill the columns of nodes, and find the nodes of games; `pieces` are consecutive periods."""
     from ttt_cli.kernels.layout import Nodes, lay_out
 
     room = games.room
-    days = _starts(games.date)
-    number = period_of(games.date[days], period)
-    first = _starts(number)
-    periods = number[first]
-    game_start = np.append(days[first], len(games))
-    room.let_go()
-    cuts = _starts(game_start[:-1] // (room.rows or max(len(games), 1))).tolist()
-    parts = list(pairwise([*cuts, len(periods)]))  # periods with about as many games as may be in memory
-    node_start, node_player = _nodes(games, game_start, parts)
-    nodes = len(node_player)
-    kinds = (np.int32, np.int32, np.float64, np.int32, np.int32, np.float64)
-    laid = Nodes._make(
-        room.empty(f"node-{name}", (nodes,), kind) for name, kind in zip(Nodes._fields, kinds, strict=True)
+    shape = (len(nodes.player),)
+    columns = Nodes(
+        player=nodes.player,
+        period=room.empty("node-period", shape, np.int32),
+        games=room.empty("node-games", shape, np.float64),
+        previous=room.empty("node-previous", shape, np.int32),
+        next=room.empty("node-next", shape, np.int32),
+        gap_years=room.empty("node-gap_years", shape, np.float64),
     )
-    laid.player[:] = node_player
-    del node_player
-    count = (len(games),)
-    ends = room.empty("game-white", count, np.int32), room.empty("game-black", count, np.int32)
-    node_of = np.full(len(games.players), -1, np.int32)
-    for begin, end in parts:
-        here = slice(begin, end + 1)
+    white = room.empty("game-white", (len(games),), np.int32)
+    black = room.empty("game-black", (len(games),), np.int32)
+    last_node = np.full(len(games.players), -1, np.int32)
+    for piece in pieces:
+        with_end = slice(piece.start, piece.stop + 1)
         lay_out(
-            periods[begin:end], STEPS_PER_YEAR[period], game_start[here], games.white, games.black, games.weight,
-            node_start[here], node_of, laid, *ends,
+            periods.number[piece], steps_per_year, periods.game_start[with_end], games.white, games.black,
+            games.weight, nodes.start[with_end], last_node, columns, white, black,
         )  # fmt: skip
         room.let_go()
-    sides, notes = _sides(games, colours)
-    arrays: dict[str, NDArray[Any]] = {
-        "periods": periods,
-        "node_start": node_start,
-        "game_start": game_start,
-        **dict(zip(_NODE_COLUMNS, laid, strict=True)),
-        **dict(zip(GAME_COLUMNS, (*ends, games.outcome, games.weight, games.offset), strict=False)),
-        "sides": sides,
-    }
-    for array in arrays.values():
-        array.flags.writeable = False
-    joined = _joined(games)
-    room.let_go()
-    return Timeline(games.players, period, joined=joined, notes=notes, room=room, **arrays)
+    return _LaidOut(columns, white, black)
 
 
-def _nodes(games: Games, game_start: Places, parts: list[tuple[int, int]]) -> tuple[Places, Ids]:
-    """Start of each period's nodes, with the end, and the player of each node."""
-    from ttt_cli.kernels.layout import find_nodes, sort_nodes
+class _Sides(NamedTuple):
+    """Who has White's advantage in each game, (games,), and notes on it."""
 
-    node_start = np.zeros(len(game_start), np.int64)
-    players = len(games.players)
-    found: list[Ids] = []
-    for begin, end in parts:
-        start = np.empty(end - begin + 1, np.int64)
-        here = game_start[begin : end + 1]
-        rough = np.empty(2 * int(here[-1] - here[0]), np.int32)
-        find_nodes(here, games.white, games.black, np.full(players, -1, np.int32), start, rough)
-        count = int(start[-1])
-        spare, player = np.empty((2, count), np.int32)
-        sort_nodes(start, rough, np.zeros(players, np.int32), spare, player)
-        node_start[begin : end + 1] = node_start[begin] + start
-        found.append(player)
-        games.room.let_go()
-    return node_start, np.concatenate([np.empty(0, np.int32), *found])
-
-
-def _sides(games: Games, colours: Colours) -> tuple[NDArray[np.int8], tuple[str, ...]]:
-    """Owner of White's advantage by game, and notes; with `auto` unknown in files that name the winner first."""
-    unknown: Mask | bool = colours == "unknown"
+    sides: NDArray[np.int8]
     notes: tuple[str, ...] = ()
+
+
+def _find_sides(games: Games, colours: Colours) -> _Sides:
+    """Who has White's advantage; with `auto`, colours are unknown in files that name the winner first."""
+    notes: tuple[str, ...] = ()
+    is_unknown: Mask | bool = colours == "unknown"
     if colours == "auto" and games.winner_first:
-        unknown = True
+        is_unknown = True
         notes = (_COLOURS_UNKNOWN,)
     elif colours == "auto":
-        named = [problem.file for problem in games.report.problems if problem.reason == WINNER_FIRST]
-        numbers = [number for number, file in enumerate(games.report.files) if file.path in named]
-        unknown = np.isin(games.source_file, numbers) if named else False
-        notes = (f"{', '.join(named)}: {_COLOURS_UNKNOWN}",) if named else ()
-    neutral = games.neutral if games.neutral.any() else False
-    sides = np.where(neutral, NEUTRAL, np.where(unknown, UNKNOWN, KNOWN)).astype(np.int8)
-    return sides if sides.ndim else np.broadcast_to(sides, len(games)), notes
+        problems = games.report.problems
+        paths = [problem.file for problem in problems if problem.reason == WINNER_FIRST]
+        if paths:
+            numbers = [number for number, file in enumerate(games.report.files) if file.path in paths]
+            is_unknown = np.isin(games.source_file, numbers)
+            notes = (f"{', '.join(paths)}: {_COLOURS_UNKNOWN}",)
+    is_neutral = games.neutral if games.neutral.any() else False
+    sides = np.where(is_neutral, NEUTRAL, np.where(is_unknown, UNKNOWN, KNOWN)).astype(np.int8)
+    return _Sides(sides if sides.ndim else np.broadcast_to(sides, len(games)), notes)
 
 
-def _joined(games: Games) -> Mask | None:
+def _find_joined(games: Games) -> Mask | None:
     """Mask of rows that belong to the previous row's record; None where none does."""
-    more = np.zeros(len(games), np.bool_)
-    more[1:] = games.source_line[1:] == games.source_line[:-1]
-    if not more.any():
+    joined = np.zeros(len(games), np.bool_)
+    joined[1:] = games.source_line[1:] == games.source_line[:-1]
+    if not joined.any():
         return None
-    for name in ("source_file", "white", "black", "offset"):
-        column = getattr(games, name)
-        more[1:] &= column[1:] == column[:-1]
-    more[1:] &= games.outcome[1:] > games.outcome[:-1]
-    more.flags.writeable = False
-    return more if more.any() else None
+    for column in (games.source_file, games.white, games.black, games.offset):
+        joined[1:] &= column[1:] == column[:-1]
+    joined[1:] &= games.outcome[1:] > games.outcome[:-1]
+    joined.flags.writeable = False
+    return joined if joined.any() else None
 
 
 def _starts(values: NDArray[np.integer]) -> Places:
     """Start of each distinct value of a sorted array."""
-    return np.flatnonzero(np.append(np.ones(len(values[:1]), np.bool_), values[1:] != values[:-1]))
+    is_first = np.ones(len(values), np.bool_)
+    is_first[1:] = values[1:] != values[:-1]
+    return np.flatnonzero(is_first)
 
 
-def calendar(timeline: Timeline) -> tuple[Ids, Ids]:
+class Calendar(NamedTuple):
+    """Calendar years of a timeline."""
+
+    years: Ids  # (years,), those with games
+    year_of_period: Ids  # (periods,), indices of `years`
+
+
+def calendar(timeline: Timeline) -> Calendar:
     """Calendar years with games, and the index of each period's year among them."""
     year = calendar_year(timeline.periods, timeline.period)
-    years, place = np.unique(year.astype(np.int32), return_inverse=True)
-    return years, place.astype(np.int32)
+    years, year_of_period = np.unique(year.astype(np.int32), return_inverse=True)
+    return Calendar(years, year_of_period.astype(np.int32))

@@ -6,7 +6,7 @@ accuracy (prequential: Dawid 1984), calibration.
 """
 
 import math
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any, Final, NamedTuple
 
 import numpy as np
@@ -134,7 +134,7 @@ def known_before(timeline: Timeline, step: int, stop: int) -> Timeline:
     """The games before the period at index `step`, with all nodes before index `stop`, to predict those from `step`."""
     nodes = timeline.until(stop)
     end = int(timeline.game_start[step])
-    return replace(nodes, game_start=np.minimum(nodes.game_start, end), **timeline.games(slice(end)))
+    return nodes.with_games(slice(end), np.minimum(nodes.game_start, end))
 
 
 def find_step(timeline: Timeline, since: str) -> int:

@@ -261,9 +261,7 @@ class Cutter:
         games = slice(*timeline.game_start[[begin, end]].tolist())
         periods = slice(begin, end + 1)
         starts_here = timeline.node_start[periods], timeline.game_start[periods] - games.start
-        part = replace(
-            timeline, node_start=starts_here[0], game_start=starts_here[1], **timeline.games(games)
-        )
+        part = replace(timeline.with_games(games, starts_here[1]), node_start=starts_here[0])
         merged = merge_games(part, colours=self._colours)
         before = np.int32(first - 1)
         piece = SliceInput(
