@@ -12,10 +12,9 @@ from tests.support.builders import make_games
 from tests.support.strategies import examples
 from ttt_cli.games.groups import (
     Career,
-    Tie,
     careers_of,
     find_groups,
-    hanging_parts,
+    find_loose_parts,
     label_groups,
     long_careers,
 )
@@ -68,7 +67,7 @@ def test_one_group_and_no_games() -> None:
         is find_groups(history([(1850, "A", "B"), (1851, "B", "C")])).warning
         is None
     )
-    assert hanging_parts(nothing) == []
+    assert find_loose_parts(nothing) == []
 
 
 def test_players_without_games_come_last() -> None:
@@ -92,10 +91,6 @@ def test_groups_by_spreading(rows: list[tuple[int, str, str]]) -> None:
     assert sizes == sorted(sizes, reverse=True)
 
 
-def find_ties(games: Games, *, players: int = 5, at_most: int = 10) -> list[Tie]:
-    return [tie for tie, _ in hanging_parts(games, players=players, at_most=at_most)]
-
-
 @examples(40)
 @given(EDGES)
 def test_ties_by_leaving_out_each_player(rows: list[tuple[int, str, str]]) -> None:
@@ -112,18 +107,18 @@ def test_ties_by_leaving_out_each_player(rows: list[tuple[int, str, str]]) -> No
                 met = [row for row in rows if player in row[1:] and part & set(row[1:])]
                 if root not in part and 2 * len(part) <= len(group) and len(met) <= 3 and len(part) >= 2:
                     expected.add((len(part), player, len(met)))
-    found = find_ties(games, players=2, at_most=3)
-    assert {(t.players, t.player, t.games) for t in found} == expected
-    for tie in found:
-        assert tie.leading in games.players
+    found = find_loose_parts(games, players=2, at_most=3)
+    assert {(part.players, part.linked_through, part.games) for part in found} == expected
+    for part in found:
+        assert part.leading in {games.players[member] for member in part.members}
 
 
 def test_a_long_chain_does_not_exhaust_the_stack() -> None:
     names = [f"{i:05}" for i in range(20_000)]
     rows = [(1850, one, other) for one, other in pairwise(names)]
-    ties = find_ties(history(rows), players=9_990)
-    assert len(ties) > 0
-    assert all(tie.games == 1 for tie in ties)
+    loose_parts = find_loose_parts(history(rows), players=9_990)
+    assert len(loose_parts) > 0
+    assert all(part.games == 1 for part in loose_parts)
 
 
 @examples(16)

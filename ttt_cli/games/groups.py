@@ -1,11 +1,11 @@
-"""The graph of players and games: groups linked by games, parts linked by one player only, and careers.
+"""The graph of players and games: groups linked by games, parts linked by one player only, careers, opponents.
 
 Skills of two players are comparable when a chain of games links them. Groups are the connected components of the graph
 of players and games; levels of different groups are unrelated.
 """
 
-from dataclasses import dataclass
-from typing import Final
+from dataclasses import dataclass, field
+from typing import Final, NamedTuple
 
 import numpy as np
 
@@ -18,7 +18,8 @@ from ttt_cli.support.arrays import Ids, Mask, Places
 LIFETIME: Final = 60  # years of a long career
 _LONGEST: Final = 70  # years of the longest, for players with many common opponents
 _WELL_KNOWN: Final = 20  # common opponents
-_FAR: Final = 1 << 22  # days, later than any game
+_AFTER_ALL_DAYS: Final = 1 << 22
+_LEADING: Final = 3  # players named of a group
 _PAIRS_AT_ONCE: Final = 1 << 14
 
 
@@ -63,94 +64,123 @@ def label_groups(white: Ids, black: Ids, n_players: int, room: Room = MEMORY) ->
     """
     from ttt_cli.kernels.layout import join_pairs
 
-    first = np.arange(n_players, dtype=np.int32)
-    for part in room.parts(len(white)):
-        join_pairs(white[part], black[part], first)
-    leads = first == np.arange(n_players)
-    found = (np.cumsum(leads, dtype=np.int32) - 1)[first]
-    players = np.bincount(found)
+    first_of_group = np.arange(n_players, dtype=np.int32)
+    for rows in room.parts(len(white)):
+        join_pairs(white[rows], black[rows], first_of_group)
+    is_first = first_of_group == np.arange(n_players)
+    group = (np.cumsum(is_first, dtype=np.int32) - 1)[first_of_group]
+    players = np.bincount(group)
     games = np.zeros(len(players), np.int64)
-    for part in room.parts(len(white)):
-        games += np.bincount(found[white[part]], minlength=len(players))
+    for rows in room.parts(len(white)):
+        games += np.bincount(group[white[rows]], minlength=len(players))
     order = np.lexsort((np.arange(len(players)), -games, -players))
     rank = np.empty(len(players), np.int32)
     rank[order] = np.arange(len(players), dtype=np.int32)
-    return np.take(rank, found)
+    return np.take(rank, group)
 
 
 def find_groups(games: Games) -> Groups:
     """The groups of the players of these games."""
     careers = careers_of(games)
     label = label_groups(games.white, games.black, len(games.players), games.room)
-    order = np.lexsort((-careers.games, label))
-    players = np.bincount(label)
-    start = np.cumsum(players) - players
-    columns = (
-        players,
-        np.add.reduceat(careers.games[order], start) // 2,
-        np.minimum.reduceat(careers.first[order], start),
-        np.maximum.reduceat(careers.last[order], start),
-    )
-    leading = []
-    for at, n in zip(start.tolist(), np.minimum(players, 3).tolist(), strict=True):
-        leading.append(tuple(map(games.players.__getitem__, order[at : at + n].tolist())))
-    groups = map(PlayerGroup, *np.array(columns).tolist(), leading)
+    by_games = np.lexsort((-careers.games, label))
+    n_players = np.bincount(label)
+    start = np.cumsum(n_players) - n_players
+    n_games = np.add.reduceat(careers.games[by_games], start) // 2
+    first = np.minimum.reduceat(careers.first[by_games], start)
+    last = np.maximum.reduceat(careers.last[by_games], start)
+    groups = []
+    for group, begin in enumerate(start.tolist()):
+        leading = by_games[begin : begin + min(n_players[group], _LEADING)].tolist()
+        groups.append(
+            PlayerGroup(
+                players=int(n_players[group]),
+                games=int(n_games[group]),
+                first=int(first[group]),
+                last=int(last[group]),
+                leading=tuple(games.players[player] for player in leading),
+            )
+        )
     return Groups(tuple(groups), label)
 
 
 @dataclass(frozen=True)
-class Tie:
-    """A part of a group that is linked to the rest by `games` games with one `player` only.
+class LoosePart:
+    """A part of a group that is linked to the others by games with one player only."""
 
-    `leading` has the most games in the part.
-    """
+    members: Places = field(compare=False, repr=False)  # indices of the part's players
+    leading: str  # the member with the most games
+    linked_through: str  # the player outside
+    games: int  # with this player
 
-    players: int
-    leading: str
-    player: str
-    games: int
+    @property
+    def players(self) -> int:
+        """Number of members."""
+        return len(self.members)
 
 
-def hanging_parts(games: Games, *, players: int = 5, at_most: int = 10) -> list[tuple[Tie, Places]]:
-    """Parts of a group, of at least `players`, that one player links to the rest by at most `at_most` games.
+def find_loose_parts(games: Games, *, players: int = 5, at_most: int = 10) -> list[LoosePart]:
+    """Parts of a group, of at least `players`, that one player links to the others by at most `at_most` games.
 
-    Returns each part with its players, largest first. A part has at most half of its group, and never the player with
-    the most games. Parts may contain other parts. Parts linked through two players are not found. Takes O(n log n)
-    time.
+    Largest first. A part has at most half of its group, and never the player with the most games. Parts may contain
+    other parts. Parts linked through two players are not found. Takes O(n log n) time.
     """
     if not len(games):
         return []
     from scipy.sparse import csr_array
 
-    from ttt_cli.kernels.layout import walk_depth_first
-
     n = len(games.players)
     ends = np.concatenate([games.white, games.black]), np.concatenate([games.black, games.white])
-    met = csr_array((np.ones(2 * len(games), np.int64), ends), shape=(n, n))  # games of each pair
-    played: Places = met.sum(axis=1)
+    games_of_pairs = csr_array((np.ones(2 * len(games), np.int64), ends), shape=(n, n))
+    n_games: Places = games_of_pairs.sum(axis=1)
+    start = games_of_pairs.indptr.astype(np.int64)
+    neighbour = games_of_pairs.indices.astype(np.int32)
     label = label_groups(games.white, games.black, n)
-    by_games = np.lexsort((-played, label))
+    by_games = np.lexsort((-n_games, label))
     roots = by_games[np.flatnonzero(np.diff(label[by_games], prepend=-1))].astype(np.int32)
+    tree = _walk(start, neighbour, roots)
+    hangs_alone = (tree.parent >= 0) & (tree.lowest >= tree.number[tree.parent])
+    is_small = (tree.size >= players) & (2 * tree.size <= np.bincount(label)[label])
+    heads = np.flatnonzero(hangs_alone & is_small)
+    heads = heads[np.lexsort((heads, -tree.size[heads]))]
+    by_number = np.argsort(tree.number)
+    parts = []
+    for head in heads.tolist():
+        parent = tree.parent[head]
+        first = tree.number[head]
+        end = first + tree.size[head]
+        row = slice(start[parent], start[parent + 1])
+        number = tree.number[neighbour[row]]
+        links = int(games_of_pairs.data[row][(number >= first) & (number < end)].sum())
+        if links <= at_most:
+            members = by_number[first:end]
+            leading = members[n_games[members] == n_games[members].max()].min()
+            parts.append(LoosePart(members, games.players[leading], games.players[parent], links))
+    return parts
+
+
+class _Tree(NamedTuple):
+    """The depth-first trees of a graph of players, (players,) each (see `walk_depth_first`)."""
+
+    number: Ids  # in the order of visiting
+    parent: Ids  # -1 for roots
+    lowest: Ids  # number reachable from the subtree below by one more pair
+    size: Ids  # of the subtree
+
+
+def _walk(start: Places, neighbour: Ids, roots: Ids) -> _Tree:
+    """Walk depth first from the roots; neighbours of player v are `neighbour[start[v]:start[v + 1]]`."""
+    from ttt_cli.kernels.layout import walk_depth_first
+
+    n = len(start) - 1
     number = np.full(n, -1, np.int32)
-    parent, lowest, size, path = np.zeros((4, n), np.int32)
-    start = met.indptr.astype(np.int64)
-    neighbour = met.indices.astype(np.int32)
-    walk_depth_first(start, neighbour, roots, number, parent, lowest, size, path, np.zeros(n, np.int64))
-    small = (size >= players) & (2 * size <= np.bincount(label)[label])
-    hangs = np.flatnonzero(small & (parent >= 0) & (lowest >= number[parent]))
-    visited = np.argsort(number)
-    found = []
-    for v in hangs[np.lexsort((hangs, -size[hangs]))].tolist():
-        player = parent[v]
-        first = number[v]
-        last = number[v] + size[v]
-        row = slice(start[player], start[player + 1])
-        inside = (number[neighbour[row]] >= first) & (number[neighbour[row]] < last)
-        if (links := int(met.data[row][inside].sum())) <= at_most:
-            part = visited[first:last]
-            leading = part[played[part] == played[part].max()].min()
-            found.append((Tie(len(part), games.players[leading], games.players[player], links), part))
-    return found
+    parent = np.zeros(n, np.int32)
+    lowest = np.zeros(n, np.int32)
+    size = np.zeros(n, np.int32)
+    path = np.zeros(n, np.int32)
+    edge = np.zeros(n, np.int64)
+    walk_depth_first(start, neighbour, roots, number, parent, lowest, size, path, edge)
+    return _Tree(number, parent, lowest, size)
 
 
 def lifetime(shared: int) -> int:
@@ -183,27 +213,30 @@ class Careers:
     last: Ids
 
     def __getitem__(self, player: int) -> Career:
-        counts = (int(column[player]) for column in (self.games, self.first, self.last))
-        return Career(self.names[player], *counts)
+        return Career(
+            self.names[player], int(self.games[player]), int(self.first[player]), int(self.last[player])
+        )
 
 
 def careers_of(games: Games) -> Careers:
     """Games, first and last year of all players."""
     n = len(games.players)
-    first = np.full(n, _FAR, np.int32)
-    last = np.full(n, -_FAR, np.int32)
-    rows = np.zeros(n, np.int64)
-    for part in games.room.parts(len(games)):
-        date = games.date[part]
-        for ids in (games.white[part], games.black[part]):
-            opening = np.full(n, _FAR, np.int32)
-            closing = np.full(n, -_FAR, np.int32)
-            opening[ids[::-1]] = date[::-1]
-            closing[ids] = date
-            first = np.minimum(first, opening)
-            last = np.maximum(last, closing)
-            rows += np.bincount(ids, minlength=n)
-    return Careers(games.players, rows, years_of(first).astype(np.int32), years_of(last).astype(np.int32))
+    first_day = np.full(n, _AFTER_ALL_DAYS, np.int32)
+    last_day = np.full(n, -_AFTER_ALL_DAYS, np.int32)
+    n_games = np.zeros(n, np.int64)
+    for rows in games.room.parts(len(games)):
+        date = games.date[rows]
+        for player in (games.white[rows], games.black[rows]):
+            first_here = np.full(n, _AFTER_ALL_DAYS, np.int32)
+            last_here = np.full(n, -_AFTER_ALL_DAYS, np.int32)
+            first_here[player[::-1]] = date[::-1]  # sorted: of several assignments the last one counts
+            last_here[player] = date
+            first_day = np.minimum(first_day, first_here)
+            last_day = np.maximum(last_day, last_here)
+            n_games += np.bincount(player, minlength=n)
+    first_year = years_of(first_day).astype(np.int32)
+    last_year = years_of(last_day).astype(np.int32)
+    return Careers(games.players, n_games, first_year, last_year)
 
 
 def long_careers(games: Games, years: int = LIFETIME) -> tuple[Career, ...]:
@@ -216,12 +249,17 @@ def long_careers(games: Games, years: int = LIFETIME) -> tuple[Career, ...]:
 
 def have_met(games: Games, pairs: Places) -> Mask:
     """Whether the players of each pair, shape (pairs, 2), played each other."""
-    concerned = np.zeros(len(games.players), np.bool_)
-    concerned[pairs] = True
-    rows = np.flatnonzero(concerned[games.white] & concerned[games.black])
-    games_of = np.array([games.white[rows], games.black[rows]], np.int64).T
-    known, asked = (np.sort(both, axis=1) @ [len(games.players), 1] for both in (games_of, pairs))
-    return np.isin(asked, known)
+    in_a_pair = np.zeros(len(games.players), np.bool_)
+    in_a_pair[pairs] = True
+    rows = np.flatnonzero(in_a_pair[games.white] & in_a_pair[games.black])
+    played = np.array([games.white[rows], games.black[rows]], np.int64).T
+    return np.isin(_pair_numbers(pairs, len(games.players)), _pair_numbers(played, len(games.players)))
+
+
+def _pair_numbers(pairs: Places, n_players: int) -> Places:
+    """A number for each pair, shape (pairs, 2), equal for both orders of its players."""
+    numbers: Places = np.sort(pairs, axis=1) @ np.array([n_players, 1])
+    return numbers
 
 
 def shared_opponents(games: Games, pairs: Places) -> Places:
@@ -230,15 +268,21 @@ def shared_opponents(games: Games, pairs: Places) -> Places:
         return np.zeros(0, np.int64)
     from scipy.sparse import csr_array
 
-    parts = (key.partition(",") for key in name_keys(games.players))
-    shown = Dictionary[str]().ids(surname + given[:2] for surname, _, given in parts)
-    concerned = np.zeros(len(games.players), np.bool_)
-    concerned[pairs] = True
+    keys = (key.partition(", ") for key in name_keys(games.players))
+    identity = Dictionary[str]().ids(
+        f"{surname} {given_names[:1]}".rstrip() for surname, _, given_names in keys
+    )
+    in_a_pair = np.zeros(len(games.players), np.bool_)
+    in_a_pair[pairs] = True
     player = np.concatenate([games.white, games.black])
     opponent = np.concatenate([games.black, games.white])
-    rows = np.flatnonzero(concerned[player])
-    ends = player[rows], shown[opponent[rows]]
-    met = csr_array((np.ones(len(rows), np.int32), ends), shape=(len(concerned), int(shown.max()) + 1))
-    met.data[:] = 1
-    pieces = (piece.T for piece in np.array_split(pairs, 1 + len(pairs) // _PAIRS_AT_ONCE))
-    return np.concatenate([(met[one] * met[other]).sum(axis=1) for one, other in pieces])
+    rows = np.flatnonzero(in_a_pair[player])
+    ends = player[rows], identity[opponent[rows]]
+    shape = len(games.players), int(identity.max()) + 1
+    has_met = csr_array((np.ones(len(rows), np.int32), ends), shape=shape)
+    has_met.data[:] = 1
+    counts = [
+        (has_met[piece[:, 0]] * has_met[piece[:, 1]]).sum(axis=1)
+        for piece in np.array_split(pairs, 1 + len(pairs) // _PAIRS_AT_ONCE)
+    ]
+    return np.concatenate(counts)

@@ -13,7 +13,7 @@ import numpy as np
 
 from ttt_cli.config.schema import SolverConfig
 from ttt_cli.fitted import Chain, Fit, Links, NewcomerCurve
-from ttt_cli.games.groups import find_groups, hanging_parts
+from ttt_cli.games.groups import find_groups, find_loose_parts
 from ttt_cli.games.table import Games
 from ttt_cli.gaussian.factor import affordable
 from ttt_cli.inference.ep.inference import Engine, Inference, SitesLost
@@ -345,12 +345,13 @@ def _loose_parts(games: Games) -> list[tuple[str, Mask, Mask]]:
     """Descriptions of weakly linked groups, their players and their opponents, largest first."""
     groups = find_groups(games)
     found = []
-    for tie, part in hanging_parts(games, players=LEAST_PLAYERS):
+    for part in find_loose_parts(games, players=LEAST_PLAYERS):
         inside = np.zeros(len(games.players), bool)
-        inside[part] = True
-        count = "1 game" if tie.games == 1 else f"{tie.games} games"
-        words = f"{tie.players} players around {tie.leading}, linked to the rest by {count} with {tie.player}"
-        found.append((words, inside, ~inside & (groups.label == groups.label[part[0]])))
+        inside[part.members] = True
+        count = "1 game" if part.games == 1 else f"{part.games} games"
+        link = f"linked to the rest by {count} with {part.linked_through}"
+        words = f"{part.players} players around {part.leading}, {link}"
+        found.append((words, inside, ~inside & (groups.label == groups.label[part.members[0]])))
     for number, group in enumerate(groups.groups[1:], 1):
         if group.players >= LEAST_PLAYERS:
             words = f"{group.players} players around {group.leading[0]}, linked to the rest by no game"
