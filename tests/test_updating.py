@@ -17,13 +17,14 @@ from ttt_cli.api import configure, fit, open_run, read_games, update
 from ttt_cli.cli import main
 from ttt_cli.config.schema import DataConfig
 from ttt_cli.fitted import Fit
+from ttt_cli.games.extend import Extended
 from ttt_cli.runs.run import Run
 from ttt_cli.runs.write import memory_run
 from ttt_cli.support.errors import ConfigError, DataError, RunError
 from ttt_cli.systems import registry
 from ttt_cli.systems.resolve import Resolved
 from ttt_cli.timeline import Timeline, build_timeline
-from ttt_cli.updating import Extended, start_from, update_config
+from ttt_cli.updating import start_from, update_config
 
 pytestmark = pytest.mark.slow
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, Final
 
 from ttt_cli.config.load import Document, read_document, validate
 from ttt_cli.config.schema import DataConfig, SolverConfig
+from ttt_cli.games.extend import Extended
 from ttt_cli.games.read import games_for
 from ttt_cli.games.read import read_games as read_sources
 from ttt_cli.games.table import Games
@@ -23,7 +24,7 @@ from ttt_cli.support.progress import SILENT, Bar, Progress, waiting
 from ttt_cli.systems import registry
 from ttt_cli.systems.resolve import Resolved, for_games, resolve
 from ttt_cli.timeline import build_timeline
-from ttt_cli.updating import Extended, add_games, start_from, update_config
+from ttt_cli.updating import add_games, start_from, update_config
 from ttt_cli.views.rankings import SEED, eligible, leader_rows, ranking
 
 if TYPE_CHECKING:

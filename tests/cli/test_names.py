@@ -10,7 +10,7 @@ import pytest
 
 from tests.support.commands import Ran, Terminal
 from ttt_cli.cli import main
-from ttt_cli.games.players import read_aliases
+from ttt_cli.games.aliases import read_aliases
 
 Capture = pytest.CaptureFixture[str]
 ROWS = """date,white,black,result

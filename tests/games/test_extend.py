@@ -7,9 +7,9 @@ import numpy as np
 from tests.support.cases import each
 from tests.support.collected import game, records_of
 from ttt_cli.config.schema import DataConfig, FilterConfig
+from ttt_cli.games.extend import extend_games
 from ttt_cli.games.table import GAME_COLUMNS, Games, games_of
 from ttt_cli.reading.reports import TEXT_COLUMNS
-from ttt_cli.updating import extend_games
 
 OLD = [
     game("Morphy, Paul", "Anderssen, Adolf", "1-0", "1858.12.20", event="Paris m", site="Paris", round="2.1"),

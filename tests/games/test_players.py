@@ -10,12 +10,12 @@ import pytest
 from tests.support.cases import each
 from tests.support.collected import game, reasons, records_of
 from ttt_cli.config.schema import DataConfig, NameMatching
+from ttt_cli.games.aliases import Aliases, Decision, Decisions, read_aliases, spellings_in
+from ttt_cli.games.extend import extend_games
 from ttt_cli.games.names import name_key
-from ttt_cli.games.players import Aliases, Decision, Decisions, read_aliases, spellings_in
 from ttt_cli.games.table import Records, games_of
 from ttt_cli.reading import input as text
 from ttt_cli.support.errors import DataError
-from ttt_cli.updating import extend_games
 
 
 def whites(records: Records) -> list[str]:

@@ -18,9 +18,9 @@ from tests.support.builders import make_games
 from tests.support.cases import each
 from tests.support.strategies import examples
 from ttt_cli.config.schema import DataConfig, FilterConfig
+from ttt_cli.games.aliases import alias_row, read_aliases
 from ttt_cli.games.groups import careers_of
 from ttt_cli.games.names import clean_name, name_key
-from ttt_cli.games.players import alias_row, read_aliases
 from ttt_cli.games.read import read_games
 from ttt_cli.games.similar_names import INITIALS, likeness, parts_of_key
 from ttt_cli.games.suspects import Suspect, alias_lines, count_suspects, find_suspects

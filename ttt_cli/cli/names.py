@@ -12,7 +12,7 @@ from ttt_cli.cli.console import check_place, progress, say, write
 from ttt_cli.cli.options import reading_options
 
 if TYPE_CHECKING:
-    from ttt_cli.games.players import Decisions
+    from ttt_cli.games.aliases import Decisions
     from ttt_cli.games.suspects import Suspect
 
 _ASKED: Final = "One person? [y]es, [n]o, [s]kip, [d]ate, [q]uit"
@@ -45,7 +45,7 @@ def command(
             "answers come from a terminal; `ttt games FILE... --suggest FILE` writes suggestions"
         )
     from ttt_cli.api import configure
-    from ttt_cli.games.players import Decision, Decisions
+    from ttt_cli.games.aliases import Decision, Decisions
     from ttt_cli.games.read import read_games
     from ttt_cli.games.suspects import find_suspects
     from ttt_cli.reading.input import decode
@@ -66,7 +66,7 @@ def command(
 
 def _ask_all(suspects: list[Suspect], decisions: Decisions, out: str) -> None:
     """Ask about each pair, and store each answer at once."""
-    from ttt_cli.games.players import Decision
+    from ttt_cli.games.aliases import Decision
 
     for number, one in enumerate(suspects, 1):
         if decisions.answered(one.main.name, one.synonym.name):

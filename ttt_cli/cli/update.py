@@ -11,7 +11,7 @@ from ttt_cli.cli.options import NOT_CONVERGED, cluster_option, set_option, waiti
 
 if TYPE_CHECKING:
     from ttt_cli.config.schema import DataConfig
-    from ttt_cli.updating import Extended
+    from ttt_cli.games.extend import Extended
 
 
 @click.command("update")

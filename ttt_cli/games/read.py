@@ -15,10 +15,12 @@ from numpy.typing import NDArray
 
 from ttt_cli.cluster import cluster_asked, local_workers
 from ttt_cli.config.schema import DataConfig, SolverConfig, drops_unplayed
-from ttt_cli.games.players import Aliases, Mentions, find_mentions, identify, read_aliases, unmatched
+from ttt_cli.games.aliases import Aliases, read_aliases
+from ttt_cli.games.players import Mentions, Sides, all_mentions, find_mentions, identify, unmatched
 from ttt_cli.games.selection import People, needs_all, select
 from ttt_cli.games.table import (
     GAME_KINDS,
+    GameColumns,
     Games,
     Records,
     compact,
@@ -114,7 +116,7 @@ class Collector:
         self._files: list[_FileOfGames] = []
         self._names = *_USUAL, "line", "date", "result", "reject_code", *_SIDES, *texts
         self._columns: dict[str, list[NDArray[Any] | Kept]] = defaultdict(list)  # by name, those of each file
-        self._mentions = [Mentions(*np.zeros((5, 0), np.int64))]
+        self._mentions: list[Mentions] = []
         self._n_mentions = 0
         self._n_computers = 0  # records with a computer by its type or title
         self.problems: list[Problem] = []  # of single records so far, file by file, by line
@@ -140,9 +142,9 @@ class Collector:
         n = records.rows
         years = years_of(self.dictionaries.days)
         nothing = np.broadcast_to(_EMPTY, n)
-        ids = columns.pop("white_id", nothing), columns.pop("black_id", nothing)
+        ids = Sides(columns.pop("white_id", nothing), columns.pop("black_id", nothing))
         mentions, (columns["white"], columns["black"]) = find_mentions(
-            (columns.pop("white_written"), columns.pop("black_written")),
+            Sides(columns.pop("white_written"), columns.pop("black_written")),
             len(self.dictionaries.names.values),
             ids=None if not self._data.ids or (ids[0] is ids[1]) else ids,
             status=columns.get("status") if self.aliases.by_status else None,
@@ -195,7 +197,7 @@ class Collector:
             held += counts[year]
         with (progress if self._by_year else SILENT).task("sorting games", float(len(spans))) as bar:
             for number, span in enumerate(spans):
-                for name, column in game_columns(self._selected(span)).items():
+                for name, column in game_columns(self._selected(span))._asdict().items():
                     values = column.codes if isinstance(column, Column) else column
                     pieces[name].append(self._room.keep(f"{name}-{number}", values))
                 bar.advance()
@@ -208,7 +210,7 @@ class Collector:
         files = tuple(map(_FileOfGames.account, self._files))
         report = ReadReport(files, self._all_problems(), self.aliases.source)
         shared = self._shared
-        return table_of(columns, shared["players"], report, shared["spellings"], self._room)
+        return table_of(GameColumns(**columns), shared["players"], report, shared["spellings"], self._room)
 
     def _joined(self, name: str, parts: Sequence[NDArray[Any] | Kept]) -> NDArray[Any]:
         """A column of all games, in the room; of one entry where all entries are equal."""
@@ -225,7 +227,7 @@ class Collector:
     def _identify(self) -> None:
         """Find out who is who, and what all records share."""
         every = self.dictionaries
-        mentions = Mentions(*map(np.concatenate, zip(*self._mentions, strict=True)))
+        mentions = all_mentions(self._mentions)
         self._texts: dict[str, tuple[str, ...]] = {}
         for name, column in every.columns.items():
             self._texts[name] = tuple(column.values)

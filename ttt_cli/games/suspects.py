@@ -8,8 +8,8 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
+from ttt_cli.games.aliases import alias_row, last_main
 from ttt_cli.games.groups import Career, Careers, careers_of, have_met, lifetime, shared_opponents
-from ttt_cli.games.players import alias_row, last_main
 from ttt_cli.games.similar_names import (
     INITIALS,
     SPELLING,

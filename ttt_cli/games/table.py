@@ -3,8 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import compress
-from operator import itemgetter
-from typing import Any, Final
+from typing import Any, Final, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,6 +11,7 @@ from numpy.typing import NDArray
 from ttt_cli.reading.columns import Codes, Column, Dictionary, alike, chosen, spread
 from ttt_cli.reading.reports import TEXT_COLUMNS, FileReport, InputFile, Problem, ReadReport, place_text
 from ttt_cli.room import MEMORY, Room
+from ttt_cli.support.arrays import Mask, Places
 
 LOSS: Final = 0
 DRAW: Final = 1
@@ -39,6 +39,42 @@ GAME_COLUMNS: Final = tuple(GAME_KINDS)
 def no_texts(count: int) -> Column[str]:
     """A column of empty texts."""
     return Column(np.broadcast_to(np.uint8(0), count), ("",))
+
+
+class GameColumns(NamedTuple):
+    """Columns of games, (games,) each, as in `Games`, but in any order."""
+
+    date: NDArray[np.int32]
+    date_precision: NDArray[np.int8]
+    white: NDArray[np.int32]
+    black: NDArray[np.int32]
+    outcome: NDArray[np.int8]
+    weight: NDArray[np.float64]
+    offset: NDArray[np.float64]
+    source_file: NDArray[np.int32]
+    source_line: NDArray[np.int64]
+    neutral: NDArray[np.bool_]
+    event: Column[str]
+    site: Column[str]
+    round: Column[str]
+
+    def take(self, rows: Places | Mask) -> Self:
+        """Some rows, by indices or a mask."""
+        return self._replace(
+            date=self.date[rows],
+            date_precision=self.date_precision[rows],
+            white=self.white[rows],
+            black=self.black[rows],
+            outcome=self.outcome[rows],
+            weight=self.weight[rows],
+            offset=self.offset[rows],
+            source_file=self.source_file[rows],
+            source_line=self.source_line[rows],
+            neutral=self.neutral[rows],
+            event=picked(self.event, rows),
+            site=picked(self.site, rows),
+            round=picked(self.round, rows),
+        )
 
 
 _UNKNOWN: Final = no_texts(0)  # of as many games as there are
@@ -87,40 +123,48 @@ class Games:
         n = len(self.date)
         if not len(self.neutral):
             object.__setattr__(self, "neutral", np.broadcast_to(np.False_, n))
-        for name, dtype in GAME_KINDS.items():
-            column: NDArray[Any] = np.asarray(getattr(self, name), dtype=dtype)
-            if not alike(column):
-                column = np.ascontiguousarray(column)
-            if column.shape != (n,):
-                raise ValueError(f"games: column {name} has shape {column.shape}, not ({n},)")
-            if column is getattr(self, name) and column.flags.writeable:
-                column = column.view()
-            column.flags.writeable = False
-            object.__setattr__(self, name, column)
-        for name in TEXT_COLUMNS:
-            if getattr(self, name) is _UNKNOWN:
-                object.__setattr__(self, name, no_texts(n))
-            if len(getattr(self, name)) != n:
-                raise ValueError(f"games: column {name} has {len(getattr(self, name))} texts, not {n}")
+        for name, column in self.columns._asdict().items():
+            if name in TEXT_COLUMNS:
+                texts = no_texts(n) if column is _UNKNOWN else column
+                if len(texts) != n:
+                    raise ValueError(f"games: column {name} has {len(texts)} texts, not {n}")
+                object.__setattr__(self, name, texts)
+            else:
+                numbers = _read_only(column, GAME_KINDS[name])
+                if numbers.shape != (n,):
+                    raise ValueError(f"games: column {name} has shape {numbers.shape}, not ({n},)")
+                object.__setattr__(self, name, numbers)
         indices = f"white and black are indices of the {len(self.players)} players"
-        for column, kinds, what in (
-            (self.white, len(self.players), indices),
-            (self.black, len(self.players), indices),
-            (self.outcome, WIN + 1, "outcomes are 0, 1 or 2"),
-        ):
-            if column.min(initial=0) < 0 or column.max(initial=-1) >= kinds:
-                raise ValueError(f"games: {what}")
-        for what, holds in (
-            ("weights are positive and finite", np.all((self.weight > 0) & np.isfinite(self.weight))),
-            ("offsets are finite", np.all(np.isfinite(self.offset))),
-            ("nobody plays against himself", np.all(self.white != self.black)),
-            ("rows are sorted by date", np.all(self.date[1:] >= self.date[:-1])),
-        ):
-            if not holds:
-                raise ValueError(f"games: {what}")
+        _require(_all_below(self.white, len(self.players)), indices)
+        _require(_all_below(self.black, len(self.players)), indices)
+        _require(_all_below(self.outcome, WIN + 1), "outcomes are 0, 1 or 2")
+        is_weight = (self.weight > 0) & np.isfinite(self.weight)
+        _require(np.all(is_weight), "weights are positive and finite")
+        _require(np.all(np.isfinite(self.offset)), "offsets are finite")
+        _require(np.all(self.white != self.black), "nobody plays against himself")
+        _require(np.all(self.date[1:] >= self.date[:-1]), "rows are sorted by date")
 
     def __len__(self) -> int:
         return len(self.date)
+
+    @property
+    def columns(self) -> GameColumns:
+        """All columns of the games."""
+        return GameColumns(
+            date=self.date,
+            date_precision=self.date_precision,
+            white=self.white,
+            black=self.black,
+            outcome=self.outcome,
+            weight=self.weight,
+            offset=self.offset,
+            source_file=self.source_file,
+            source_line=self.source_line,
+            neutral=self.neutral,
+            event=self.event,
+            site=self.site,
+            round=self.round,
+        )
 
     def _repr_html_(self) -> str:
         days = [str(np.datetime64(int(day), "D")) for day in self.date[[0, -1]]] if len(self) else []
@@ -147,6 +191,28 @@ class Games:
         """The weighted share of draws, 0 when there are no games."""
         total = float(self.weight.sum())
         return float(self.weight[self.outcome == DRAW].sum()) / total if total else 0.0
+
+
+def _read_only(values: Any, dtype: type[np.generic]) -> NDArray[Any]:
+    """The values as a read-only array; stride 0 is kept, and the flags of an array that is not copied."""
+    column: NDArray[Any] = np.asarray(values, dtype=dtype)
+    if not alike(column):
+        column = np.ascontiguousarray(column)
+    if column is values and column.flags.writeable:
+        column = column.view()
+    column.flags.writeable = False
+    return column
+
+
+def _all_below(column: NDArray[np.integer], end: int) -> bool:
+    """Whether all numbers are from 0 to `end` - 1."""
+    return bool(column.min(initial=0) >= 0 and column.max(initial=-1) < end)
+
+
+def _require(holds: bool | np.bool_, what: str) -> None:
+    """Raise ValueError if something does not hold of games."""
+    if not holds:
+        raise ValueError(f"games: {what}")
 
 
 def picked(column: Column[str], rows: NDArray[Any]) -> Column[str]:
@@ -269,7 +335,7 @@ def games_of(records: Records) -> Games:
     return table_of(game_columns(records), records.players, records.report, records.spellings)
 
 
-def game_columns(records: Records) -> dict[str, Any]:
+def game_columns(records: Records) -> GameColumns:
     """Columns of the games of `games_of`; `white` and `black` are numbers in `records.players`.
 
     A match is up to three rows of one source line, for the games that White lost, drew and won.
@@ -301,41 +367,42 @@ def game_columns(records: Records) -> dict[str, Any]:
     weight = chosen(records.weight, rows)
     factors = slice(1 if alike(count) and alike(weight) else None)  # the same for all games
     dates = records.date.codes[rows]
-    return {
-        "date": records.date_day[dates],
-        "date_precision": records.date_precision[dates],
-        "white": records.white[rows].astype(np.int32, copy=False),
-        "black": records.black[rows].astype(np.int32, copy=False),
-        "outcome": outcome,
-        "weight": np.broadcast_to(count[factors] * weight[factors], len(rows)),
-        "offset": chosen(records.offset, rows),
-        "neutral": chosen(records.neutral, rows),
-        "source_file": records.file[rows] if len(records.files) > 1 else np.zeros(len(rows), np.int32),
-        "source_line": records.line[rows].astype(np.int64),
-        "event": picked(records.event, rows),
-        "site": picked(records.site, rows),
-        "round": picked(records.round, rows),
-    }
+    return GameColumns(
+        date=records.date_day[dates],
+        date_precision=records.date_precision[dates],
+        white=records.white[rows].astype(np.int32, copy=False),
+        black=records.black[rows].astype(np.int32, copy=False),
+        outcome=outcome,
+        weight=np.broadcast_to(count[factors] * weight[factors], len(rows)),
+        offset=chosen(records.offset, rows),
+        source_file=records.file[rows] if len(records.files) > 1 else np.zeros(len(rows), np.int32),
+        source_line=records.line[rows].astype(np.int64),
+        neutral=chosen(records.neutral, rows),
+        event=picked(records.event, rows),
+        site=picked(records.site, rows),
+        round=picked(records.round, rows),
+    )
 
 
 def table_of(
-    columns: dict[str, Any],
+    columns: GameColumns,
     players: Sequence[str],
     report: ReadReport,
     spellings: Sequence[tuple[str, str]],
     room: Room = MEMORY,
 ) -> Games:
     """Games of `game_columns`, which lie in `room` and are changed, with those of all `players` who have games."""
-    sides = columns["white"], columns["black"]
-    present = np.zeros(len(players), np.bool_)
-    for part in room.parts(len(sides[0])):
-        for side in sides:
-            present[side[part]] = True
-    number = (np.cumsum(present) - 1).astype(np.int32)
-    for part in room.parts(len(sides[0])):
-        for side in sides:
-            side[part] = number[side[part]]
-    names = tuple(compress(players, present.tolist()))
-    has_games = set(names).__contains__
-    shown = sorted(set(compress(spellings, map(has_games, map(itemgetter(0), spellings)))))
-    return Games(**columns, players=names, report=report, spellings=tuple(shown), room=room)
+    white = columns.white
+    black = columns.black
+    has_games = np.zeros(len(players), np.bool_)
+    for rows in room.parts(len(white)):
+        has_games[white[rows]] = True
+        has_games[black[rows]] = True
+    new_number = (np.cumsum(has_games) - 1).astype(np.int32)
+    for rows in room.parts(len(white)):
+        white[rows] = new_number[white[rows]]
+        black[rows] = new_number[black[rows]]
+    names = tuple(compress(players, has_games.tolist()))
+    present = frozenset(names)
+    shown = {(player, spelling) for player, spelling in spellings if player in present}
+    return Games(**columns._asdict(), players=names, report=report, spellings=tuple(sorted(shown)), room=room)

@@ -1,0 +1,236 @@
+"""Games added to others: as if the files of both had been read one after the other."""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Final, NamedTuple
+
+import numpy as np
+
+from ttt_cli.config.schema import DataConfig
+from ttt_cli.games.aliases import Aliases, read_aliases
+from ttt_cli.games.players import Sides, find_mentions, identify
+from ttt_cli.games.table import PRECISION_DAY, GameColumns, Games, joined, table_of, years_of
+from ttt_cli.games.validate import NameDictionary
+from ttt_cli.reading.reports import (
+    DROPPED,
+    DUPLICATE,
+    LINES,
+    SAME_PLAYER,
+    FileReport,
+    Problem,
+    ReadReport,
+)
+from ttt_cli.support.arrays import Mask, Places
+
+_DEFAULT: Final = DataConfig()
+
+
+@dataclass(frozen=True)
+class Extended:
+    """Old and new games in one table."""
+
+    games: Games
+    added: Games  # the new ones with their own report, and the players of all
+    repeats: int  # number of added records that seem to repeat an earlier game
+    aliases_changed: bool = (
+        False  # the alias file differs from that of the old games; names united then stay united
+    )
+
+
+def extend_games(old: Games, new: Games, data: DataConfig = _DEFAULT) -> Extended:
+    """Join two tables of games, sorted as if read one after the other, with files and problems of both.
+
+    Names are united by `data.names` and `data.aliases`; games of a player against himself are dropped. New records
+    repeat old ones if day, players, colours, result and weight are equal; `data.filter.dedupe` drops them. Raises
+    DataError when the alias file cannot be used.
+    """
+    united = unite(old, new, data)
+    rows = JoinedRows.of(united.columns, n_old=len(old), n_old_files=len(old.report.files))
+    same_player = rows.columns.white == rows.columns.black
+    repeated = find_repeats(rows) & ~same_player
+    dedupe = data.filter.dedupe
+
+    files = (*old.report.files, *new.report.files)
+    files = recount(files, rows, same_player, SAME_PLAYER, dropped=True)
+    files = recount(files, rows, repeated, DUPLICATE, dropped=dedupe)
+    new_files = files[len(old.report.files) :]
+    old_problems = (*old.report.problems, *_problems(rows, same_player & ~rows.is_new, files, united.players))
+    new_problems = (*new.report.problems, *_problems(rows, same_player & rows.is_new, files, united.players))
+    old_aliases = old.report.aliases
+    new_aliases = new.report.aliases
+    report = ReadReport(files, (*old_problems, *new_problems), new_aliases or old_aliases)
+    new_report = ReadReport(new_files, new_problems, new_aliases)
+
+    used = np.flatnonzero(~(same_player | repeated) if dedupe else ~same_player)
+    used = used[np.argsort(rows.columns.date[used], kind="stable")]
+    spellings = (*united.old_spellings, *united.new_spellings)
+    games = table_of(rows.columns.take(used), united.players, report, spellings)
+    added = games.columns.take(rows.is_new[used])
+    added = added._replace(source_file=added.source_file - np.int32(len(old.report.files)))
+    return Extended(
+        games=games,
+        added=Games(
+            **added._asdict(), players=games.players, report=new_report, spellings=united.new_spellings
+        ),
+        repeats=_count_records(rows, repeated),
+        aliases_changed=(
+            old_aliases is not None
+            and new_aliases is not None
+            and old_aliases.path == new_aliases.path
+            and old_aliases.digest != new_aliases.digest
+        ),
+    )
+
+
+class United(NamedTuple):
+    """Old and new games with names united: the players, and pairs of a player and another spelling."""
+
+    columns: (
+        GameColumns  # the old games, then the new ones; the files of the new ones after those of the old ones
+    )
+    players: tuple[str, ...]
+    old_spellings: tuple[tuple[str, str], ...]
+    new_spellings: tuple[tuple[str, str], ...]
+
+
+def unite(old: Games, new: Games, data: DataConfig) -> United:
+    """Unite names by `data.names` and `data.aliases`. Raises DataError when the alias file cannot be used."""
+    dictionary = NameDictionary(clean=True)
+    old_names = dictionary.ids(old.players)
+    new_names = dictionary.ids(new.players)
+    date = np.concatenate([old.date, new.date])
+    names = Sides(
+        white=np.concatenate([old_names[old.white], new_names[new.white]]),
+        black=np.concatenate([old_names[old.black], new_names[new.black]]),
+    )
+    aliases = Aliases() if data.aliases is None else read_aliases(data.aliases)
+    years = years_of(date) if aliases.by_years else None
+    found = find_mentions(names, len(dictionary.values), years=years)
+    identified = identify(dictionary, found.mentions, data.names, aliases)
+    n_old_files = np.int32(len(old.report.files))
+    columns = GameColumns(
+        date=date,
+        date_precision=np.concatenate([old.date_precision, new.date_precision]),
+        white=identified.player[found.sides.white].astype(np.int32),
+        black=identified.player[found.sides.black].astype(np.int32),
+        outcome=np.concatenate([old.outcome, new.outcome]),
+        weight=np.concatenate([old.weight, new.weight]),
+        offset=np.concatenate([old.offset, new.offset]),
+        source_file=np.concatenate([old.source_file, new.source_file + n_old_files]),
+        source_line=np.concatenate([old.source_line, new.source_line]),
+        neutral=np.concatenate([old.neutral, new.neutral]),
+        event=joined(old.event, new.event),
+        site=joined(old.site, new.site),
+        round=joined(old.round, new.round),
+    )
+    player_of = {spelling: player for player, spelling in identified.spellings}
+    return United(
+        columns,
+        identified.players,
+        old_spellings=_renamed(old.spellings, player_of),
+        new_spellings=_renamed((*new.spellings, *identified.spellings), player_of),
+    )
+
+
+def _renamed(
+    spellings: Iterable[tuple[str, str]], player_of: Mapping[str, str]
+) -> tuple[tuple[str, str], ...]:
+    """Pairs of a player and a spelling, of players whose names are now spellings of others."""
+    return tuple(
+        (player_of.get(player, player), spelling)
+        for player, spelling in spellings
+        if player_of.get(player) != spelling
+    )
+
+
+class JoinedRows(NamedTuple):
+    """Old games, then new ones; arrays of shape (games,)."""
+
+    columns: GameColumns
+    is_new: Mask
+    in_file: Mask  # games that were made without files have none
+    record: Places  # a number of the record, which a match of several rows shares
+
+    @classmethod
+    def of(cls, columns: GameColumns, *, n_old: int, n_old_files: int) -> "JoinedRows":
+        """Number the records."""
+        is_new = np.arange(len(columns.date)) >= n_old
+        lines = columns.source_line
+        if lines.max(initial=0) > LINES:
+            lines = np.unique(lines, return_inverse=True)[1]
+        file = 2 * columns.source_file.astype(np.int64) + is_new  # old games without file are in no new one
+        record: Places = file * (lines.max(initial=0) + 1) + lines
+        return cls(columns, is_new, is_new | (n_old_files > 0), record)
+
+
+def _first_rows(rows: JoinedRows, chosen: Mask) -> Places:
+    """The first of the chosen rows of each record."""
+    chosen_rows = np.flatnonzero(chosen)
+    _, first = np.unique(rows.record[chosen_rows], return_index=True)
+    return chosen_rows[first]
+
+
+def _count_records(rows: JoinedRows, chosen: Mask) -> int:
+    return len(_first_rows(rows, chosen))
+
+
+def find_repeats(rows: JoinedRows) -> Mask:
+    """Mask of new games that repeat old ones; of equal games as many as there are old."""
+    columns = rows.columns
+    _, number, n_rows = np.unique(rows.record, return_inverse=True, return_counts=True)
+    is_match = n_rows[number] > 1
+    is_exact = columns.date_precision == PRECISION_DAY
+    new_dates = columns.date[rows.is_new]
+    may_repeat = is_exact & ~(is_match & rows.is_new) & np.isin(columns.date, new_dates)
+    candidates = np.flatnonzero(may_repeat)
+    keys = [
+        column[candidates]
+        for column in (columns.date, columns.white, columns.black, columns.outcome, columns.weight)
+    ]
+    order = np.lexsort(keys[::-1])  # stable: of equal games the old ones come first
+    differs = [key[order][1:] != key[order][:-1] for key in keys]
+    is_first = np.ones(len(order), np.bool_)
+    is_first[1:] = np.any(differs, axis=0)
+    group = np.cumsum(is_first) - 1
+    is_new = rows.is_new[candidates[order]]
+    n_old = np.bincount(group, ~is_new)
+    position_in_group = np.arange(len(order)) - np.flatnonzero(is_first)[group]
+    repeats = is_new & (position_in_group < 2 * n_old[group])
+    repeated = np.zeros(len(rows.is_new), np.bool_)
+    repeated[candidates[order[repeats]]] = True
+    return repeated
+
+
+def recount(
+    files: Sequence[FileReport], rows: JoinedRows, chosen: Mask, reason: str, *, dropped: bool
+) -> tuple[FileReport, ...]:
+    """The reports of files with the records of the chosen rows counted as dropped, or as noticed."""
+    recounted = list(files)
+    first = _first_rows(rows, chosen & rows.in_file)
+    for number, count in Counter(rows.columns.source_file[first].tolist()).items():
+        file = recounted[number]
+        if dropped:
+            recounted[number] = replace(
+                file, used=file.used - count, dropped=_with_more(file.dropped, reason, count)
+            )
+        else:
+            recounted[number] = replace(file, noticed=_with_more(file.noticed, reason, count))
+    return tuple(recounted)
+
+
+def _with_more(counts: Mapping[str, int], reason: str, count: int) -> dict[str, int]:
+    return {**counts, reason: counts.get(reason, 0) + count}
+
+
+def _problems(
+    rows: JoinedRows, same_player: Mask, files: Sequence[FileReport], players: Sequence[str]
+) -> list[Problem]:
+    """The problems of records whose two names are now one player's."""
+    columns = rows.columns
+    problems = []
+    for row in _first_rows(rows, same_player & rows.in_file).tolist():
+        path = files[columns.source_file[row]].path
+        player = players[columns.white[row]]
+        problems.append(Problem(path, int(columns.source_line[row]), SAME_PLAYER, player, DROPPED))
+    return problems
