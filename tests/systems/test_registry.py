@@ -13,7 +13,7 @@ from tests.support.builders import EXACT, assert_slopes, make_games, random_rows
 from ttt_cli.cli import main
 from ttt_cli.config.schema import SolverConfig
 from ttt_cli.evaluate.forecast import known_before
-from ttt_cli.inference.ep.merged import merge_games
+from ttt_cli.inference.links import merge_games
 from ttt_cli.runs.run import open_run
 from ttt_cli.support.errors import ConfigError, DataError
 from ttt_cli.systems import registry

@@ -16,7 +16,7 @@ import pytest
 from ttt_cli.config.schema import SolverConfig
 from ttt_cli.evaluate.simulate import Plan, simulate
 from ttt_cli.games.read import read_games
-from ttt_cli.inference.ep.merged import merge_games
+from ttt_cli.inference.links import merge_games
 from ttt_cli.kernels import factor
 from ttt_cli.kernels.ep import ttt, ttt_d
 from ttt_cli.systems import registry

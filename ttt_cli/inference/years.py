@@ -17,7 +17,7 @@ import numpy as np
 
 from ttt_cli.fitted import DrawCurve
 from ttt_cli.games.table import DRAW
-from ttt_cli.inference.ep.merged import MergedGames, points_given
+from ttt_cli.inference.links import MergedGames, points_given
 from ttt_cli.inference.newcomers import GaussianWalk
 from ttt_cli.inference.outcome import STRENGTH_REACH, STRENGTH_UNIT
 from ttt_cli.inference.solver import largest

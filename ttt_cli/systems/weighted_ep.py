@@ -18,9 +18,9 @@ from ttt_cli.config.schema import SolverConfig, key
 from ttt_cli.fitted import Filter, Fit, Status
 from ttt_cli.inference import outcome
 from ttt_cli.inference import params as parameters
-from ttt_cli.inference.ep.merged import merge_games
 from ttt_cli.inference.ep.start import sites_name, started_sites
 from ttt_cli.inference.filters import filter_fit, games_so_far, prediction_score
+from ttt_cli.inference.links import merge_games
 from ttt_cli.inference.outcome import normal_unit, resolve_margin
 from ttt_cli.inference.params import COMMON_MARGIN, PLAY, Traits
 from ttt_cli.inference.solver import Given, OnSweep, Pace, Sweep, iterate, largest

@@ -9,7 +9,7 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from ttt_cli.inference.ep.merged import MergedGames, merge_games
+from ttt_cli.inference.links import MergedGames, merge_games
 from ttt_cli.inference.newcomers import Elsewhere
 from ttt_cli.inference.prior import RandomWalk
 from ttt_cli.kernels.ep.structures import Chains, Pairings

@@ -18,9 +18,9 @@ import numpy as np
 
 from ttt_cli.fitted import Chain, DrawCurve, Fit, NewcomerCurve
 from ttt_cli.inference.ep.cutting import Coupling, Cutter
-from ttt_cli.inference.ep.merged import MergedGames
 from ttt_cli.inference.ep.slices import Slice
 from ttt_cli.inference.ep.start import sites_name, start_of, started_sites
+from ttt_cli.inference.links import MergedGames
 from ttt_cli.inference.newcomers import Correction
 from ttt_cli.inference.prior import RandomWalk, histories, prior_slopes
 from ttt_cli.inference.solver import Pace, Sweep

@@ -11,10 +11,10 @@ from ttt_cli.config.schema import SolverConfig
 from ttt_cli.fitted import Fit
 from ttt_cli.inference.ep.cutting import Cutter, Unplayed
 from ttt_cli.inference.ep.inference import Engine, Inference, SitesLost
-from ttt_cli.inference.ep.merged import MergedGames, merge_games
 from ttt_cli.inference.ep.places import Place
 from ttt_cli.inference.ep.start import Checkpoint, start_of
 from ttt_cli.inference.joint import JointInference
+from ttt_cli.inference.links import MergedGames, merge_games
 from ttt_cli.inference.params import ESTIMATE, DrawsMove, NewcomersMove, PlayParams
 from ttt_cli.inference.posterior import at_fit, infer
 from ttt_cli.inference.prior import RandomWalk
