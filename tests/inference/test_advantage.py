@@ -11,7 +11,7 @@ from tests.support.builders import fit_rows, historical, make_games
 from ttt_cli.config.load import parse_document, read_document
 from ttt_cli.config.schema import SolverConfig
 from ttt_cli.evaluate.simulate import Plan, simulate
-from ttt_cli.inference.ep import merged as pairs
+from ttt_cli.inference import links
 from ttt_cli.kernels import outcomes as codes
 from ttt_cli.support.errors import ConfigError
 from ttt_cli.systems import registry
@@ -92,7 +92,7 @@ def test_mixtures_stay_finite_in_the_tails():
     assert codes.log_average(-800.0, -900.0) == pytest.approx(-800 - math.log(2))
     assert codes.first_share(-2000.0, 0.0) == 0.0
     assert codes.first_share(0.0, -2000.0) == 1.0
-    assert codes.UNKNOWN == pairs.UNKNOWN
+    assert codes.UNKNOWN == links.UNKNOWN
 
 
 def test_mixture_moments_are_derivatives():

@@ -13,6 +13,7 @@ JOINT = SolverConfig(tol=1e-8, posterior="joint")
 PLAY = {"beta": 300.0, "tau": 80.0, "draw_margin": 150.0}
 OWN = {"beta": 300.0, "tau": 80.0, "draw_margin_mean": 150.0, "draw_margin_sd": 60.0, "draw_margin_tau": 20.0}
 NEWCOMERS = CAREER | {"prior_mean_drift": 40.0}
+MANY_ODDS = tuple(np.linspace(-200.0, 300.0, 41))
 ODDS = (100.0, 0.0, -250.0, 100.0, -100.0)
 APART = [
     (1900, "a", "b", 2), (1903, "b", "a", 1), (1900, "c", "d", 2), (1901, "c", "d", 2), (1905, "e", "f", 0, 3.0),
@@ -55,6 +56,7 @@ CASES = {
     "unknown colours": ("ttt", random_rows(6, 25), {"white_advantage": 60.0}, "unknown"),
     "wide unknown colours": ("ttt", random_rows(6, 25), {"white_advantage": 300.0}, "unknown"),
     "odds": ("ttt", given(random_rows(2, 12), offsets=ODDS), {}),
+    "as many odds as games": ("ttt", given(random_rows(2, 45), offsets=MANY_ODDS), {"white_advantage": 40.0}),
     "careers without drift": ("ttt", random_rows(4, 20, years=11), CAREER | {"tau": 0.0}),
     "neutral ground of unknown colours": (
         "ttt", given(random_rows(3, 25), neutral=(1, 3)), {"white_advantage": 90.0}, "unknown"),

@@ -1,32 +1,32 @@
-"""Equal games merged into one with a weight: the form in which the smoothing models process a timeline."""
+"""Games as links: two players who meet, equal games merged into one with a weight.
+
+This is the form in which the smoothing models process a timeline (`docs/architecture.md`).
+"""
 
 from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ttt_cli.kernels.ep.structures import Pairings
-from ttt_cli.support.arrays import Array, Mask
-from ttt_cli.support.errors import DataError
+from ttt_cli.support.arrays import Array, Ids, Mask
 from ttt_cli.timeline import KNOWN, NEUTRAL, Timeline
 from ttt_cli.timeline import UNKNOWN as UNKNOWN_SIDES
 
-UNKNOWN: Final = 3  # added to an outcome whose colours are unknown, as in `kernels/codes.py`
-OUTCOME_BITS: Final = 3  # of a code; the others tell the handicap, as in `kernels/codes.py`
-MOST_HANDICAPS: Final = 1 << (8 - OUTCOME_BITS)
+UNKNOWN: Final = 3  # added to an outcome whose colours are unknown, as in `kernels/outcomes.py`
 
 
 @dataclass(frozen=True)
 class MergedGames:
-    """Distinct (node, node, code) with their weights, by period.
+    """Distinct games of two players with their weights, by period.
 
     | name | shape | unit | |
     |---|---|---|---|
     | games | | | as kernels take them; a weight w means w equal games |
     | balance | (games,) | games | the weight of those in which `first` had White less that of the others |
     | | | | where colours are unknown their weight, 0 if these do not count and on neutral ground |
-    | handicap | (places, 2) | Elo points, 1 | of `first`, by the place in a code, and -1 on neutral ground |
+    | handicap | (games, 2) | Elo points, 1 | of `first`, and -1 on neutral ground |
+    | | (0, 2) | | the same where no game has any |
     | colours | | | whether games that differ in colours alone are kept apart |
     """
 
@@ -56,37 +56,39 @@ def merge_games(timeline: Timeline, *, colours: bool) -> MergedGames:
         first, second = np.where(swap, second, first), np.where(swap, first, second)
         outcome = np.where(swap, 2 - outcome, outcome)
         offset = np.where(swap, -offset, offset) if offset.any() else offset
-    handicap, place = handicap_places(offset, (sides == NEUTRAL) & colours)
+    handicaps, level = distinct_handicaps(offset, (sides == NEUTRAL) & colours)
     unknown = np.where((sides == UNKNOWN_SIDES) & colours, np.uint8(UNKNOWN), np.uint8(0))
-    code = (outcome + unknown + (place << OUTCOME_BITS)).astype(np.uint8)
-    games = first, second, code
+    code = (outcome + unknown).astype(np.uint8)
+    games = first, second, code, level
     order = np.arange(timeline.n_games, dtype=np.int32)
+    if len(level):
+        period = np.repeat(np.arange(len(timeline.periods)), np.diff(timeline.game_start))
+        order = np.lexsort((code, level, period)).astype(np.int32)
     spare = np.empty(timeline.n_games, np.int32)
     start = np.empty_like(timeline.game_start)
-    distinct = sort_pairs(
-        timeline.node_start, timeline.game_start, len(handicap) << OUTCOME_BITS, *games, order, spare, start
-    )
+    distinct = sort_pairs(timeline.node_start, timeline.game_start, *games, order, spare, start)
     ends = np.empty((2, distinct), np.int32)
     numbers = np.empty((2, distinct))
+    levels = np.empty(distinct if len(level) else 0, np.int32)
     pairs = Pairings(start, ends[0], ends[1], np.empty(distinct, np.uint8), numbers[0])
-    merge_pairs(timeline.game_start, *games, timeline.weight, balance, order, pairs, numbers[1])
-    return MergedGames(pairs, numbers[1], handicap, colours)
+    merge_pairs(timeline.game_start, *games, timeline.weight, balance, order, pairs, numbers[1], levels)
+    return MergedGames(pairs, numbers[1], handicaps[levels], colours)
 
 
-def handicap_places(offset: Array, neutral: Mask | bool) -> tuple[Array, NDArray[np.integer]]:
-    """The handicaps there are, 0 first, and the place of each game's, (games,). Raises DataError when too many."""
+def distinct_handicaps(offset: Array, neutral: Mask | bool) -> tuple[Array, Ids]:
+    """The distinct handicaps (levels, 2), as in `MergedGames`, none first, and the level (games,) of each game.
+
+    There are no levels where no game has a handicap.
+    """
     if not (offset.any() or np.any(neutral)):
-        return np.zeros((1, 2)), np.broadcast_to(np.uint8(0), len(offset))
+        return np.zeros((0, 2)), np.empty(0, np.int32)
     points, point = np.unique(np.append(0.0, offset), return_inverse=True)
-    back = np.append(False, np.broadcast_to(neutral, len(offset)))
-    kinds, place = np.unique(np.where(point == point[0], -2, 2 * point) + back, return_inverse=True)
-    handicap = np.stack([np.where(kinds < 0, 0.0, points[kinds // 2]), -1.0 * (kinds % 2)], axis=1)
-    if len(handicap) > MOST_HANDICAPS:
-        raise DataError(
-            f"games are played at {len(handicap) - 1} different odds, {MOST_HANDICAPS - 1} are possible",
-            hint="give similar odds the same worth in data.odds",
-        )
-    return handicap, place[1:]
+    on_neutral_ground = np.append(False, np.broadcast_to(neutral, len(offset)))
+    kinds, level = np.unique(
+        np.where(point == point[0], -2, 2 * point) + on_neutral_ground, return_inverse=True
+    )
+    handicaps = np.stack([np.where(kinds < 0, 0.0, points[kinds // 2]), -1.0 * (kinds % 2)], axis=1)
+    return handicaps, level[1:].astype(np.int32)
 
 
 def points_given(handicap: Array, unit: float, advantage: float) -> Array:

@@ -306,9 +306,9 @@ class MovingMargins:
         margin = posterior.rule.margin
         base = self._play.margin
         by_margin = np.empty(len(merged))
-        by_place = np.zeros_like(rule.handicap)
+        by_offset = np.empty(len(merged))
         noise, advantage = kernel(
-            merged.games, merged.balance, rule, posterior.cavities(), by_margin, by_place
+            merged.games, merged.balance, rule, posterior.cavities(), by_margin, by_offset
         )
         slope = float(by_margin @ (margin / base)) if base else float(by_margin.sum())
         if self.of_newcomers and (own := posterior.of_years.own):
@@ -318,7 +318,8 @@ class MovingMargins:
         above = margin
         if len(by_margin):
             (above,) = posterior.margins("above", self._level(posterior))
-        of_games = noise, slope, advantage, float(given @ by_place)
+        by_handicap = float(given @ by_offset[: len(given)])
+        of_games = noise, slope, advantage, by_handicap
         return {"draw_margin_strength": float((by_margin * margin) @ above)}, of_games
 
     def _first_steps(self) -> None:

@@ -16,7 +16,7 @@ from ttt_cli.kernels.ep.games import sum_evidence
 from ttt_cli.kernels.ep.structures import Pairings, Rule
 from ttt_cli.kernels.ep.ttt import log_probability
 from ttt_cli.kernels.ep.ttt_d import game_log_probability, game_sides, gaussian_site, has_one_peak, together
-from ttt_cli.kernels.outcomes import UNKNOWN, game_moments, handicap_of, outcome_of
+from ttt_cli.kernels.outcomes import UNKNOWN, game_moments, handicap_of
 
 REPEATS = 50  # of a site that equal games share, at most
 SETTLED = 1e-10  # relative change of its precision
@@ -41,10 +41,11 @@ def skill_cavities(
 
 
 @flat
-def _skill_agreed(code, margin, rule, cavity, others, site):
+def _skill_agreed(g, games, rule, cavity, others, site):
     """Turn `site` (q, h) into the one that a game and `others` equal ones share; returns whether there is one."""
-    outcome = outcome_of(code)
-    given = handicap_of(code, rule.handicap)
+    outcome = games.code[g]
+    margin = rule.margin[g]
+    given = handicap_of(g, rule.handicap)
     q = site[0]
     h = site[1]
     precision = 1.0 / cavity[1] - others * q
@@ -88,9 +89,7 @@ def _update(agreed, variance, games, rule, cavity, share, link):
     for g in span(0, len(games.first)):
         site[:] = link[g]
         others = max(games.weight[g] - 1.0, 0.0)
-        if cavity[g, variance] < 0.0 or not agreed(
-            games.code[g], rule.margin[g], rule, cavity[g], others, site
-        ):
+        if cavity[g, variance] < 0.0 or not agreed(g, games, rule, cavity[g], others, site):
             skipped += 1
             continue
         for k in range(len(site)):
@@ -121,9 +120,10 @@ def skill_evidence(games: Pairings, rule: Rule, cavity: Rows, link: Rows) -> tup
 
 
 @inner
-def _turned(code, margin, rule, cavity):
+def _turned(g, rule, cavity):
     """Means of x1 and x2, with outcomes, and their covariances, noise included."""
-    given = handicap_of(code, rule.handicap)
+    given = handicap_of(g, rule.handicap)
+    margin = rule.margin[g]
     spread = together(rule.noise, cavity[2], cavity[3], cavity[4])
     return cavity[0] + given + margin, cavity[1] - given + margin, spread
 
@@ -188,16 +188,16 @@ def margin_cavities(
 
 
 @flat
-def _margin_agreed(code, margin, rule, cavity, others, site):
+def _margin_agreed(g, games, rule, cavity, others, site):
     """Turn `site` (5,) into the one that a game and `others` equal ones share; returns whether there is one."""
     proper, rest = _without(cavity, others, site)
-    outcome = outcome_of(code)
+    outcome = games.code[g]
     last = math.inf
     way = 1.0
     repeats = REPEATS if others > 0.0 else 1
     for _ in range(repeats if proper else 0):
         proper, seen = _without(rest, -others, site)
-        mean_1, mean_2, spread = _turned(code, margin, rule, seen)
+        mean_1, mean_2, spread = _turned(g, rule, seen)
         slopes = game_sides(outcome, mean_1, mean_2, rule.advantage, spread)
         if not proper or (outcome >= UNKNOWN and not has_one_peak(slopes)):
             return False
@@ -228,8 +228,8 @@ def _margin_evidence(g, games, rule, cavity, link):
     """
     if cavity[g, 2] < 0.0:
         return False, 0.0, 0.0
-    x1, x2, spread = _turned(games.code[g], rule.margin[g], rule, cavity[g])
-    log_p = game_log_probability(outcome_of(games.code[g]), x1, x2, rule.advantage, spread)
+    x1, x2, spread = _turned(g, rule, cavity[g])
+    log_p = game_log_probability(games.code[g], x1, x2, rule.advantage, spread)
     c11, c12, c22, _ = together(0.0, cavity[g, 2], cavity[g, 3], cavity[g, 4])
     x1 = cavity[g, 0]
     x2 = cavity[g, 1]

@@ -9,6 +9,7 @@ from ttt_cli.kernels.compile import at, flat, inner, kernel, span
 from ttt_cli.kernels.ep.structures import Pairings
 
 _STRIDE: Final = 2654435761  # prime
+_CODES: Final = 6  # of games: three outcomes, with colours known and unknown
 _APART: Final = 8192  # games among which neighbours are set apart: their players fit into the cache
 
 
@@ -122,16 +123,19 @@ def _counting_pass(begin, end, keys, base, counts, order, sorted_order):
 
 @kernel
 def sort_pairs(
-    node_start: FixedPlaces, game_start: FixedPlaces, kinds: int, first: FixedIndex, second: FixedIndex,
-    code: FixedCodes, order: Index, spare: Index, pair_start: Places,
+    node_start: FixedPlaces, game_start: FixedPlaces, first: FixedIndex, second: FixedIndex, code: FixedCodes,
+    offset: FixedIndex, order: Index, spare: Index, pair_start: Places,
 ) -> int:  # fmt: skip
-    """Sort games inside periods by first, second and code (below `kinds`), as `order` (games,), initially ascending.
+    """Sort games inside periods by first, second, offset and code, as `order` (games,).
+
+    `offset` (games,) are numbers of equal offsets, or empty where no game has any. `order` is ascending at first, or
+    inside periods by offset and code if there are any.
 
     Fills `pair_start` (periods + 1,) with the start of each period's distinct games; returns their number.
     """
     pairs = 0
     pair_start[0] = 0
-    by_code = np.empty(kinds, np.int64)
+    by_code = np.empty(_CODES, np.int64)
     widest = 0
     for p in range(len(node_start) - 1):
         widest = max(widest, node_start[p + 1] - node_start[p])
@@ -141,7 +145,10 @@ def sort_pairs(
         begin = game_start[p]
         end = game_start[p + 1]
         here = by_node[: node_start[p + 1] - base]
-        _counting_pass(begin, end, code, 0, by_code, order, spare)
+        if len(offset) == 0:
+            _counting_pass(begin, end, code, 0, by_code, order, spare)
+        else:
+            spare[begin:end] = order[begin:end]
         _counting_pass(begin, end, second, base, here, spare, order)
         _counting_pass(begin, end, first, base, here, order, spare)
         before = at(0)
@@ -153,6 +160,7 @@ def sort_pairs(
                 or first[g] != first[before]
                 or second[g] != second[before]
                 or code[g] != code[before]
+                or (len(offset) > 0 and offset[g] != offset[before])
             ):
                 pairs += 1
             before = g
@@ -162,12 +170,14 @@ def sort_pairs(
 
 @kernel
 def merge_pairs(
-    game_start: FixedPlaces, first: FixedIndex, second: FixedIndex, code: FixedCodes, weight: FixedVector,
-    balance: FixedVector, order: Index, pairs: Pairings, of_pairs: Vector,
+    game_start: FixedPlaces, first: FixedIndex, second: FixedIndex, code: FixedCodes, offset: FixedIndex,
+    weight: FixedVector, balance: FixedVector, order: Index, pairs: Pairings, of_pairs: Vector,
+    offset_of_pairs: Index,
 ) -> None:  # fmt: skip
     """Fill `pairs`, but for their starts, with the distinct games: the sums of `weight` over equal ones.
 
-    Fills `of_pairs` (distinct games,) with those of `balance`. Games remain near others of their first player, but not
+    Fills `of_pairs` (distinct games,) with those of `balance`, and `offset_of_pairs` with their `offset` if there are
+    any (`sort_pairs`). Games remain near others of their first player, but not
     adjacent: successive updates of one player would wait.
     """
     places = np.empty(_APART, np.int32)
@@ -187,8 +197,11 @@ def merge_pairs(
             i = first[g]
             j = second[g]
             kind = code[g]
+            level = offset[g] if len(offset) > 0 else 0
             total = difference = 0.0
             while first[g] == i and second[g] == j and code[g] == kind:
+                if len(offset) > 0 and offset[g] != level:
+                    break
                 total += weight[g]
                 difference += balance[g]
                 k += 1
@@ -202,6 +215,8 @@ def merge_pairs(
             pairs.code[place] = kind
             pairs.weight[place] = total
             of_pairs[place] = difference
+            if len(offset) > 0:
+                offset_of_pairs[place] = level
 
 
 @kernel

@@ -4,8 +4,8 @@ Ratios of the normal distribution are accurate in both tails, by the Mills ratio
 = t + u, u standard normal, a win truncates d to (margin, inf), a draw to [-margin, margin]. Moments are (v, w) where
 the truncated d has mean t + v and variance 1 - w (TrueSkill Through Time, section 3.1).
 
-The low bits of a game's code are the outcome, the others an index into `handicap`, points, which is added to the
-first player's skill; index 0 is none. On neutral ground the handicap cancels White's advantage.
+Where any game has a handicap, `handicap` (games,), points, is added to the first player's skill; else it is empty. On
+neutral ground it cancels White's advantage.
 
 Where colours are unknown, P is the average over both, (P(advantage) + P(-advantage)) / 2; the outcome is increased by
 `UNKNOWN`. With log P of slope v and curvature -w in the mean of the difference under each colouring, and p and 1 - p
@@ -15,7 +15,6 @@ the difference.
 """
 
 import math
-from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -110,7 +109,8 @@ def draw_moments(t: float, margin: float) -> tuple[float, float]:
     low = distance - margin
     high = distance + margin
     if low > FAR_DRAW or margin * (1.0 + distance) < NARROW:
-        v, w, _ = _by_quadrature(low, high)
+        v, spread, _ = _by_quadrature(low, high)
+        w = 1.0 - spread
     elif low >= 0.0:
         shrink = math.exp(-2.0 * distance * margin)  # phi(high) / phi(low)
         mass = mills(low) - shrink * mills(high)  # over phi(low)
@@ -165,8 +165,58 @@ def outcome_log_normaliser(t: float, margin: float, outcome: int) -> float:
 
 
 @inner
+def interval_moments(t: float, low: float, high: float) -> tuple[float, float, float]:
+    """(v, w, 1 - w) given low < t + u <= high, where ends may be infinite; or t + u = low where they are equal.
+
+    1 - w, the variance that is left, keeps its digits in narrow intervals.
+    """
+    if low == high:
+        return low - t, 1.0, 0.0
+    if high == math.inf:
+        v, w = win_moments(t - low)
+        return v, w, 1.0 - w
+    if low == -math.inf:
+        v, w = win_moments(high - t)
+        return -v, w, 1.0 - w
+    half = 0.5 * (high - low)
+    centre = t - 0.5 * (low + high)
+    v, w = draw_moments(centre, half)
+    distance = abs(centre)
+    if distance - half > FAR_DRAW or half * (1.0 + distance) < NARROW:
+        return v, w, _by_quadrature(distance - half, distance + half)[1]
+    return v, w, 1.0 - w
+
+
+@inner
+def interval_log_normaliser(t: float, low: float, high: float) -> float:
+    """log P(low < t + u <= high); the log density of t + u at `low` where both are equal."""
+    if low == high:
+        return -0.5 * (low - t) ** 2 - LOG_SQRT_2PI
+    if high == math.inf:
+        return log_cdf(t - low)
+    if low == -math.inf:
+        return log_cdf(high - t)
+    return draw_log_normaliser(t - 0.5 * (low + high), 0.5 * (high - low))
+
+
+@inner
+def interval_slopes(t: float, low: float, high: float, v: float) -> tuple[float, float]:
+    """d `interval_log_normaliser` / d low and / d high, where `v` is that in t; both ends move with `low` if equal."""
+    if low == -math.inf:
+        return 0.0, -v
+    if low == high:
+        return -v, 0.0
+    if high == math.inf:
+        return -v, 0.0
+    log_p = interval_log_normaliser(t, low, high)
+    at_low = math.exp(-0.5 * (low - t) ** 2 - LOG_SQRT_2PI - log_p)
+    at_high = math.exp(-0.5 * (high - t) ** 2 - LOG_SQRT_2PI - log_p)
+    return -at_low, at_high
+
+
+@inner
 def _by_quadrature(low: float, high: float) -> tuple[float, float, float]:
-    """(mean of u, 1 - variance of u, log mass) on (low, high), for narrow or remote intervals, free of cancellation."""
+    """(mean of u, variance of u, log mass) on (low, high), for narrow or remote intervals, free of cancellation."""
     width = high - low
     if low > 0.0:
         width = min(width, 45.0 / low)
@@ -183,12 +233,10 @@ def _by_quadrature(low: float, high: float) -> tuple[float, float, float]:
         x = 0.5 * width * (1.0 + _NODES[k])
         second += _WEIGHTS[k] * math.exp(-x * (low + 0.5 * x)) * (x - mean) ** 2
     log_mass = math.log(0.5 * width * mass) - 0.5 * low * low - LOG_SQRT_2PI
-    return low + mean, 1.0 - second / mass, log_mass
+    return low + mean, second / mass, log_mass
 
 
 UNKNOWN = 3
-OUTCOME_BITS: Final = 3
-_OUTCOME: Final = (1 << OUTCOME_BITS) - 1
 _LOG_2 = 0.6931471805599453
 
 
@@ -228,18 +276,6 @@ def game_log_normaliser(t: float, advantage: float, margin: float, outcome: int)
 
 
 @inner
-def outcome_of(code):
-    """Outcome in a code."""
-    return code & _OUTCOME
-
-
-@inner
-def place_of(code):
-    """Index of the handicap in a code."""
-    return code >> OUTCOME_BITS
-
-
-@inner
-def handicap_of(code, handicap):
-    """Points added to the first player's skill."""
-    return handicap[place_of(code)]
+def handicap_of(g, handicap):
+    """Points added to the first player's skill in game g."""
+    return handicap[g] if len(handicap) > 0 else 0.0

@@ -10,7 +10,7 @@ from ttt_cli.kernels.arrays import Rows
 from ttt_cli.kernels.compile import at, flat, inner, kernel, span
 from ttt_cli.kernels.ep.chains import update_message
 from ttt_cli.kernels.ep.structures import Pairings, Part, Sites
-from ttt_cli.kernels.outcomes import UNKNOWN, first_share, outcome_of, place_of, win_moments
+from ttt_cli.kernels.outcomes import UNKNOWN, first_share, win_moments
 
 SETTLED = 1e-13  # relative change of a site below which it is left alone
 SLOW = 0.5  # rate above which a site is updated again at once
@@ -140,10 +140,11 @@ def sum_evidence(of_game, begin, end, games, rule, beliefs, sites):
 
 
 @flat
-def sum_gradient(of_game, variance, games, balance, rule, cavity, by_margin, by_place):
+def sum_gradient(of_game, variance, games, balance, rule, cavity, by_margin, by_offset):
     """The games' gradient of the log-evidence in 2 beta^2 and White's advantage, at a fixed point of the sites.
 
-    Fills `by_margin` (games,) with that of each game in its draw margin; adds that in handicaps to `by_place`.
+    Fills `by_margin` (games,) with that of each game in its draw margin, and `by_offset` (games,) with that in what is
+    added to the first player's skill.
     Games are left out where the column `variance` of `cavity` is below 0. `balance` (games,) is the weight of games
     with White first less that of the others; the weight itself where colours are unknown, 0 on neutral ground.
 
@@ -155,10 +156,11 @@ def sum_gradient(of_game, variance, games, balance, rule, cavity, by_margin, by_
     by_advantage = 0.0
     for g in span(0, len(games.first)):
         by_margin[g] = 0.0
+        by_offset[g] = 0.0
         if cavity[g, variance] < 0.0:
             continue
         share = 1.0
-        if outcome_of(games.code[g]) >= UNKNOWN:
+        if games.code[g] >= UNKNOWN:
             share = first_share(
                 of_game(g, 1.0, games, rule, cavity)[0], of_game(g, -1.0, games, rule, cavity)[0]
             )
@@ -169,7 +171,7 @@ def sum_gradient(of_game, variance, games, balance, rule, cavity, by_margin, by_
                 by_noise += counted * noise
                 by_margin[g] += counted * margin
                 by_advantage += p * sign * balance[g] * slope
-                by_place[place_of(games.code[g])] += counted * slope
+                by_offset[g] += counted * slope
     return by_noise, by_advantage
 
 

@@ -16,7 +16,6 @@ from ttt_cli.kernels.outcomes import (
     mills,
     outcome_log_normaliser,
     outcome_moments,
-    outcome_of,
 )
 
 FAINT = 1e-280  # probabilities below are taken by their logarithms
@@ -98,9 +97,7 @@ def margin_information(
         if variance < 0.0:
             continue
         scale = 1.0 / math.sqrt(rule.noise + variance)
-        t = (difference + handicap_of(games.code[g], rule.handicap)) * scale
-        found = _margin_information(
-            t, rule.advantage * scale, rule.margin[g] * scale, outcome_of(games.code[g])
-        )
+        t = (difference + handicap_of(g, rule.handicap)) * scale
+        found = _margin_information(t, rule.advantage * scale, rule.margin[g] * scale, games.code[g])
         score[g] = games.weight[g] * found[0]
         information[g] = games.weight[g] * found[1]

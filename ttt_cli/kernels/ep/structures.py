@@ -54,7 +54,7 @@ class Pairings(NamedTuple):
     |---|---|---|---|
     | start | (periods + 1,) | | the first game of each period, and the end of the last |
     | first, second | (games,) | | nodes |
-    | code | (games,) | | the outcome of `first` and its handicap (`kernels/outcomes.py`) |
+    | code | (games,) | | the outcome of `first`, and `UNKNOWN` more where colours are unknown (`kernels/outcomes.py`) |
     | weight | (games,) | games | number of equal games that share one site |
     """
 
@@ -70,7 +70,7 @@ class Rule(NamedTuple):
 
     `noise`: 2 beta^2, the variance of the difference of two performances; `margin` (games,): the draw margin of each,
     or what is added to the players' own, which are counted from `origin`; `advantage` of the first player; `handicap`
-    (places,) by its place in a code.
+    (games,) what is added to the first player's skill besides, or (0,) where no game has any.
     """
 
     noise: float
@@ -125,7 +125,7 @@ class AllGames(NamedTuple):
 
     | name | shape | unit | |
     |---|---|---|---|
-    | code | (games,) | | outcome and handicap (`kernels/codes.py`) |
+    | code | (games,) | | as in `Pairings` |
     | times | (games,) | games | so many equal games |
     | sites | (games, 4) | | the whole game's messages to the first's skill and to the second's |
     | links | (games, 4) | | q and b of its score b - q (s_i - s_j) at the means of the pseudo-posterior, |

@@ -19,12 +19,11 @@ from ttt_cli.kernels.outcomes import (
     handicap_of,
     outcome_log_normaliser,
     outcome_moments,
-    outcome_of,
 )
 
 
 @flat
-def _play(g, i, j, code, times, rule, share, marginal, message, link):
+def _play(g, i, j, outcome, times, rule, share, marginal, message, link):
     """Move the sites of one game by this share of their update (`games.pass_through`; paper, section 3.1)."""
     noise, margin, _, advantage, handicap = rule
     cavity_i = marginal[i, 0] - message[g, 0]
@@ -36,8 +35,7 @@ def _play(g, i, j, code, times, rule, share, marginal, message, link):
     var_j = cavity_i * inverse
     mean_i = (marginal[i, 1] - message[g, 1]) * var_i
     mean_j = (marginal[j, 1] - message[g, 3]) * var_j
-    outcome = outcome_of(code)
-    difference = mean_i - mean_j + handicap_of(code, handicap)
+    difference = mean_i - mean_j + handicap_of(g, handicap)
     scale = 1.0 / math.sqrt(noise + var_i + var_j)
     v, w = game_moments(difference * scale, advantage * scale, margin[g] * scale, outcome)
     shift = v * scale
@@ -105,11 +103,9 @@ def _cavity(g, games, marginal, message):
 @flat
 def log_probability(g, games, rule, difference, variance):
     """log P of a game from the mean and variance of s_i - s_j."""
-    mean = difference + handicap_of(games.code[g], rule.handicap)
+    mean = difference + handicap_of(g, rule.handicap)
     scale = 1.0 / math.sqrt(rule.noise + variance)
-    return game_log_normaliser(
-        mean * scale, rule.advantage * scale, rule.margin[g] * scale, outcome_of(games.code[g])
-    )
+    return game_log_normaliser(mean * scale, rule.advantage * scale, rule.margin[g] * scale, games.code[g])
 
 
 @flat
@@ -140,10 +136,10 @@ def _slopes(g, sign, games, rule, cavity):
     A Gaussian integral I(mean, variance) obeys the heat equation, d log I / d variance = (g^2 - k) / 2 with
     g = d log I / d mean, k = -d^2 log I / d mean^2.
     """
-    outcome = outcome_of(games.code[g]) % UNKNOWN
+    outcome = games.code[g] % UNKNOWN
     scale = 1.0 / math.sqrt(rule.noise + cavity[g, 1])
     bound = rule.margin[g] * scale
-    t = (cavity[g, 0] + handicap_of(games.code[g], rule.handicap) + sign * rule.advantage) * scale
+    t = (cavity[g, 0] + handicap_of(g, rule.handicap) + sign * rule.advantage) * scale
     v, w = outcome_moments(t, bound, outcome)
     log_p = outcome_log_normaliser(t, bound, outcome)
     return log_p, 0.5 * (v * v - w) * scale * scale, by_bound(t, bound, outcome, v) * scale, v * scale
@@ -151,13 +147,13 @@ def _slopes(g, sign, games, rule, cavity):
 
 @kernel
 def gradient(
-    games: Pairings, balance: Vector, rule: Rule, cavity: Rows, by_margin: Vector, by_place: Vector
+    games: Pairings, balance: Vector, rule: Rule, cavity: Rows, by_margin: Vector, by_offset: Vector
 ) -> tuple[float, float]:
     """The games' gradient of the log-evidence in 2 beta^2 and White's advantage (`games.sum_gradient`).
 
     `cavity` (games, 2): mean and variance of s_i - s_j without the game.
     """
-    return sum_gradient(_slopes, 1, games, balance, rule, cavity, by_margin, by_place)
+    return sum_gradient(_slopes, 1, games, balance, rule, cavity, by_margin, by_offset)
 
 
 @flat

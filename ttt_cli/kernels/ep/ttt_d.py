@@ -23,7 +23,6 @@ from ttt_cli.kernels.outcomes import (
     handicap_of,
     log_average,
     log_cdf,
-    outcome_of,
     win_moments,
 )
 
@@ -154,10 +153,9 @@ def _replace(g, column, variable, score, information, mean, variance, times, sha
 
 
 @flat
-def _play(g, i, j, code, times, rule, share, marginal, message, link):
+def _play(g, i, j, outcome, times, rule, share, marginal, message, link):
     """Move the sites of one game by this share of their update (`games.pass_through`)."""
     noise, margin, _, advantage, handicap = rule
-    outcome = outcome_of(code)
     n = at(len(marginal) // 2)
     a = n + i
     b = n + j
@@ -177,7 +175,7 @@ def _play(g, i, j, code, times, rule, share, marginal, message, link):
     mean_ej = (marginal[b, 1] - message[g, 7]) * var_ej
     difference = mean_si - mean_sj
     var_d = var_si + var_sj
-    given = difference + handicap_of(code, handicap)
+    given = difference + handicap_of(g, handicap)
     slopes = game_sides(
         outcome, given + (mean_ei + margin[g]), (mean_ej + margin[g]) - given, advantage,
         apart(noise, var_d, var_ei, var_ej),
@@ -251,12 +249,12 @@ def _evidence(g, games, rule, marginal, sites):
     proper, absorbed = _cavities(g, i, j, n, marginal, sites.message, cavity)
     if not proper:
         return False, 0.0, 0.0
-    difference = cavity[0, 0] - cavity[1, 0] + handicap_of(games.code[g], rule.handicap)
+    difference = cavity[0, 0] - cavity[1, 0] + handicap_of(g, rule.handicap)
     margin = rule.margin[g]
     spread = apart(rule.noise, cavity[0, 1] + cavity[1, 1], cavity[2, 1], cavity[3, 1])
     x1 = difference + (cavity[2, 0] + margin)
     x2 = (cavity[3, 0] + margin) - difference
-    return True, game_log_probability(outcome_of(games.code[g]), x1, x2, rule.advantage, spread), absorbed
+    return True, game_log_probability(games.code[g], x1, x2, rule.advantage, spread), absorbed
 
 
 @kernel
@@ -312,9 +310,9 @@ def cavities(begin: int, end: int, games: Pairings, marginal: Rows, sites: Sites
 @flat
 def _slopes(g, sign, games, rule, cavity):
     """As in `ttt`; that in the margin is in what is added to both players' margins."""
-    outcome = outcome_of(games.code[g]) % UNKNOWN
+    outcome = games.code[g] % UNKNOWN
     spread = together(rule.noise, cavity[g, 2], cavity[g, 3], cavity[g, 4])
-    lead = handicap_of(games.code[g], rule.handicap) + sign * rule.advantage
+    lead = handicap_of(g, rule.handicap) + sign * rule.advantage
     x1 = cavity[g, 0] + rule.margin[g] + lead
     x2 = cavity[g, 1] + rule.margin[g] - lead
     g1, g2, k11, k12, k22 = sides(outcome, x1, x2, spread)
@@ -324,14 +322,14 @@ def _slopes(g, sign, games, rule, cavity):
 
 @kernel
 def gradient(
-    games: Pairings, balance: Vector, rule: Rule, cavity: Rows, by_margin: Vector, by_place: Vector
+    games: Pairings, balance: Vector, rule: Rule, cavity: Rows, by_margin: Vector, by_offset: Vector
 ) -> tuple[float, float]:
     """As `ttt.gradient`; `by_margin` in what is added to both players' margins.
 
     `cavity` (games, 5): means of x1 and x2 without noise, advantage, handicap and the origin of margins, the variance
     of x1, its covariance with x1 + x2, and the variance of that.
     """
-    return sum_gradient(_slopes, 2, games, balance, rule, cavity, by_margin, by_place)
+    return sum_gradient(_slopes, 2, games, balance, rule, cavity, by_margin, by_offset)
 
 
 @inner

@@ -12,7 +12,7 @@ import math
 from ttt_cli.kernels.arrays import IndexRows, Rows, Vector
 from ttt_cli.kernels.compile import inner, kernel
 from ttt_cli.kernels.ep.structures import AllGames, CountedGames, Rule
-from ttt_cli.kernels.outcomes import UNKNOWN, game_moments, handicap_of, outcome_of
+from ttt_cli.kernels.outcomes import UNKNOWN, game_moments, handicap_of
 
 STEPS = 1000  # of the linear solver, at most
 
@@ -65,10 +65,9 @@ def opponents(counted: CountedGames, times: Vector, values: Vector, total: Vecto
 
 
 @inner
-def _play(g, i, j, code, alone, times, rule, marginal, sites, links):
+def _play(g, i, j, outcome, alone, times, rule, marginal, sites, links):
     """Update a site with cavities that lack it to the powers `alone`, used `times` over; whether it was possible."""
     noise, margins, _, advantage, handicap = rule
-    outcome = outcome_of(code)
     margin = margins[g]
     alone_i, alone_j = alone
     var_i = 1.0 / (marginal[i, 0] - alone_i * sites[g, 0])
@@ -78,7 +77,7 @@ def _play(g, i, j, code, alone, times, rule, marginal, sites, links):
     scale = 1.0 / math.sqrt(noise + var_i + var_j)
     apart = mean_i - mean_j
     v, w = game_moments(
-        (apart + handicap_of(code, handicap)) * scale, advantage * scale, margin * scale, outcome
+        (apart + handicap_of(g, handicap)) * scale, advantage * scale, margin * scale, outcome
     )
     if outcome >= UNKNOWN and w < 0.0:  # two peaks: no Gaussian site stands for them
         return False
