@@ -11,6 +11,9 @@ from tests.support.cases import each
 from ttt_cli.kernels.outcomes import (
     draw_log_normaliser,
     draw_moments,
+    interval_log_normaliser,
+    interval_moments,
+    interval_slopes,
     log_cdf,
     mills,
     outcome_log_normaliser,
@@ -113,3 +116,40 @@ def test_log_cdf_golden():
     """log Phi(-15), from the literature on tail accuracy of TrueSkill codes."""
     assert log_cdf(-15.0) == pytest.approx(-116.13138484571169, rel=1e-15)
     assert math.isfinite(log_cdf(-1e150))
+
+
+@given(st.floats(-40, 40), st.floats(-40, 40), st.floats(-9, 2).map(lambda e: 10**e))
+@example(3.0, 1.0, 1e-9)
+@example(-60.0, 10.0, 1.0)
+@example(0.0, 0.0, math.inf)
+@example(30.0, -5.0, math.inf)
+def test_interval(t, low, width):
+    high = low + width
+    if t > low and width < math.inf:  # the upper tail has more digits here
+        t, low, high = -t, -high, -low
+    below = mpmath.mpf(low) - mpmath.mpf(t)
+    above = mpmath.mpf(high) - mpmath.mpf(t) if math.isfinite(high) else math.inf
+    mean, lost, log_mass = exact(below, above)
+    v, w, left = interval_moments(t, low, high)
+    log_p = interval_log_normaliser(t, low, high)
+    rounded = 1e-15 * (80.0 + abs(low)) / width  # of the width, by that of its ends
+    assert v == pytest.approx(float(mean), rel=1e-11 + rounded, abs=1e-11)
+    assert w == pytest.approx(float(lost), rel=1e-11 + rounded, abs=1e-11)
+    assert left == pytest.approx(float(1 - lost), rel=1e-9 + 2.0 * rounded)
+    assert log_p == pytest.approx(float(log_mass), rel=1e-12, abs=1e-11 + rounded)
+    by_low, by_high = interval_slopes(t, low, high, v)
+    at_high = density(above) / mpmath.exp(log_mass) if above < math.inf else 0.0
+    assert by_low == pytest.approx(-float(density(below) / mpmath.exp(log_mass)), rel=1e-9 + rounded)
+    assert by_high == pytest.approx(float(at_high), rel=1e-9 + rounded, abs=1e-300)
+    # the mirror image
+    v_back, w_back, left_back = interval_moments(-t, -high, -low)
+    assert (v_back, w_back, left_back) == pytest.approx((-v, w, left), rel=1e-12, abs=1e-300)
+    assert interval_log_normaliser(-t, -high, -low) == pytest.approx(log_p, rel=1e-13)
+
+
+def test_an_interval_of_no_width_is_an_observation():
+    assert interval_moments(0.5, 2.0, 2.0) == (1.5, 1.0, 0.0)
+    assert interval_log_normaliser(0.5, 2.0, 2.0) == pytest.approx(
+        -0.5 * 1.5**2 - 0.5 * math.log(2 * math.pi)
+    )
+    assert interval_slopes(0.5, 2.0, 2.0, 1.5) == (-1.5, 0.0)

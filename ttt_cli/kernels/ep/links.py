@@ -1,0 +1,508 @@
+"""Games as links of any number of variables: sweeps, joint means, evidence and gradients.
+
+A link says in which interval y + offset + noise lies, where y = sum_v c_v x_v has a row of coefficients and noise is
+N(0, `noise`). Within the joint Gaussian its site is exp(-q y^2 / 2 + h y); its coupling is w q for weight w. With an
+interval of no width a link is an exact observation, and its probability a density. Its messages are exact and need
+proper cavities of the other variables only: so it defines variables without a prior, such as a side's performance.
+
+Two players with coefficients 1 and -1 have kernels of their own, `ttt`. Arrays as in `structures`.
+"""
+
+import math
+from typing import NamedTuple
+
+from ttt_cli.kernels.arrays import Index, Places, Rows, Vector
+from ttt_cli.kernels.compile import at, flat, inner, kernel, span
+from ttt_cli.kernels.ep.chains import log_integral, update_message
+from ttt_cli.kernels.ep.games import SETTLED, SLOW, STUCK
+from ttt_cli.kernels.ep.structures import Chains, Messages
+from ttt_cli.kernels.outcomes import interval_log_normaliser, interval_moments, interval_slopes
+
+AGREED = 1e-10  # relative change of a joint site that equal games share
+REPEATS = 50  # of its update, at most
+TINY = 1e-300
+
+
+class LinkRows(NamedTuple):
+    """Links by period, in compressed rows; a variable occurs once in a row.
+
+    | name | shape | unit | |
+    |---|---|---|---|
+    | start | (periods + 1,) | | first link of each period, and the end of the last |
+    | row | (links + 1,) | | first entry of each link, and the end of the last |
+    | variable | (entries,) | | |
+    | coefficient | (entries,) | | |
+    | offset | (links,) | points | added to the sum |
+    | noise | (links,) | points^2 | variance that is added to that of the sum |
+    | low, high | (links,) | points | ends of the interval, perhaps infinite; equal for an exact observation |
+    | weight | (links,) | games | number of equal games that share one site |
+    """
+
+    start: Places
+    row: Places
+    variable: Index
+    coefficient: Vector
+    offset: Vector
+    noise: Vector
+    low: Vector
+    high: Vector
+    weight: Vector
+
+
+class LinkSites(NamedTuple):
+    """Gaussian factors of links; q precisions, h precisions times mean.
+
+    | name | shape | |
+    |---|---|---|
+    | message | (entries, 2) | to each variable, from each link |
+    | site | (links, 2) | q and h of the sum y |
+    """
+
+    message: Rows
+    site: Rows
+
+
+class LinkSlopes(NamedTuple):
+    """Gradient of the log-evidence in the numbers of each link, (links,), all equal games together."""
+
+    offset: Vector
+    noise: Vector
+    low: Vector
+    high: Vector
+
+
+@inner
+def _tilt(mean, variance, noise, low, high):
+    """Slope and minus curvature of log P in the mean of y + offset, and 1 - variance times the latter.
+
+    The last one is the share of the precision of y that the outcome leaves; it is no difference of close numbers.
+    """
+    total = noise + variance
+    scale = 1.0 / math.sqrt(total)
+    v, w, left = interval_moments(mean * scale, low * scale, high * scale)
+    return v * scale, w * scale * scale, (noise + variance * left) / total
+
+
+@inner
+def _log_probability(mean, total, low, high):
+    """log P of a link whose sum, with offset and noise, is N(mean, total)."""
+    scale = 1.0 / math.sqrt(total)
+    log_p = interval_log_normaliser(mean * scale, low * scale, high * scale)
+    return log_p + math.log(scale) if low == high else log_p
+
+
+@flat
+def _cavity_sum(g, rows, marginal, message):
+    """Mean and variance of y under the cavities of a link; the variance is -1 where one is improper."""
+    mean = 0.0
+    variance = 0.0
+    for e in span(rows.row[g], rows.row[g + 1]):
+        v = at(rows.variable[e])
+        precision = marginal[v, 0] - message[e, 0]
+        if not precision > 0.0:
+            return 0.0, -1.0
+        coefficient = rows.coefficient[e]
+        mean += coefficient * (marginal[v, 1] - message[e, 1]) / precision
+        variance += coefficient * coefficient / precision
+    return mean, variance
+
+
+@flat
+def _move(e, v, times, share, precision, weighted, marginal, message):
+    """Move a message by `share` of the way to a new one; returns its relative distance and that of its precision."""
+    away = precision - message[e, 0]
+    step = share * away
+    weighted_step = share * (weighted - message[e, 1])
+    marginal[v, 0] += times * step
+    marginal[v, 1] += times * weighted_step
+    message[e, 0] += step
+    message[e, 1] += weighted_step
+    return abs(away) / max(precision, TINY), away
+
+
+@flat
+def _observe(g, rows, marginal, message):
+    """The exact messages of an observation, each from the cavities of the others; none where one is improper."""
+    begin = rows.row[g]
+    end = rows.row[g + 1]
+    for target in span(begin, end):
+        variance = rows.noise[g]
+        mean = rows.low[g] - rows.offset[g]
+        proper = True
+        for e in span(begin, end):
+            if e == target:
+                continue
+            v = at(rows.variable[e])
+            precision = marginal[v, 0] - message[e, 0]
+            if not precision > 0.0:
+                proper = False
+                break
+            coefficient = rows.coefficient[e]
+            variance += coefficient * coefficient / precision
+            mean -= coefficient * (marginal[v, 1] - message[e, 1]) / precision
+        precision = 0.0
+        weighted = 0.0
+        coefficient = rows.coefficient[target]
+        if proper:
+            precision = coefficient * coefficient / variance
+            weighted = coefficient * mean / variance
+        # the cavities of the others do not depend on this message
+        _move(target, at(rows.variable[target]), rows.weight[g], 1.0, precision, weighted, marginal, message)
+
+
+@flat
+def _play(g, rows, share, marginal, message, site):
+    """Move the sites of a link by this share of their update.
+
+    Returns the relative distance of their precisions from their targets, largest of all (0 for a single game, -1 where
+    no site exists), and the change of the first one.
+    """
+    if rows.low[g] == rows.high[g]:
+        _observe(g, rows, marginal, message)
+        site[g, 0] = 1.0 / rows.noise[g]
+        site[g, 1] = (rows.low[g] - rows.offset[g]) / rows.noise[g]
+        return 0.0, 0.0
+    mean, variance = _cavity_sum(g, rows, marginal, message)
+    if variance < 0.0:
+        return -1.0, 0.0
+    noise = rows.noise[g]
+    shift, shrink, left = _tilt(mean + rows.offset[g], variance, noise, rows.low[g], rows.high[g])
+    site[g, 0] += share * (shrink / left - site[g, 0])
+    site[g, 1] += share * ((shift + mean * shrink) / left - site[g, 1])
+    times = rows.weight[g]
+    change = 0.0
+    first = 0.0
+    for e in span(rows.row[g], rows.row[g + 1]):
+        v = at(rows.variable[e])
+        coefficient = rows.coefficient[e]
+        cavity = marginal[v, 0] - message[e, 0]
+        cavity_mean = (marginal[v, 1] - message[e, 1]) / cavity
+        part = coefficient * coefficient / cavity
+        alone = left + (variance - part) * shrink  # as `left`, of this variable
+        precision = coefficient * coefficient * shrink / alone
+        weighted = (cavity_mean * coefficient * shrink + shift) * coefficient / alone
+        distance, away = _move(e, v, times, share, precision, weighted, marginal, message)
+        change = max(change, distance)
+        if e == rows.row[g]:
+            first = away
+    return (change if times > 1.0 and shrink > 0.0 else 0.0), first
+
+
+@flat
+def _repeat(g, rows, repeats, change, marginal, message, site):
+    """Update the sites of equal games while they converge slowly, as `games` does; returns the last change."""
+    share = 1.0
+    away = 0.0
+    for _ in range(repeats):
+        before = change
+        back = away
+        change, away = _play(g, rows, share, marginal, message, site)
+        if change <= SETTLED:
+            break
+        if away * back < 0.0 and abs(away) > STUCK * abs(back):
+            share *= 0.5
+        elif share == 1.0 and change < SLOW * before:
+            break
+    return change
+
+
+@flat
+def _update_range(begin, end, back, source, mean, variance, messages):
+    """Pass messages to a range of variables from their sources."""
+    forward, backward, marginal = messages
+    for i in span(begin, end):
+        update_message(i, source[i], back, mean, variance, forward, backward, marginal)
+
+
+@kernel
+def sweep(
+    back: bool, repeats: int, base: int, extra: Places, chains: Chains, rows: LinkRows, messages: Messages,
+    sites: LinkSites,
+) -> int:  # fmt: skip
+    """One pass through all periods, or `back`; returns the number of skipped sites.
+
+    Besides its nodes each period has the variables from `base` + `extra[p]` to before `base` + `extra[p + 1]`. Sites of
+    equal games that converge slowly are updated up to `repeats` times more.
+    """
+    skipped = 0
+    periods = len(rows.start) - 1
+    source = chains.following if back else chains.previous
+    marginal = messages.marginal
+    for count in range(periods):
+        p = periods - 1 - count if back else count
+        _update_range(
+            chains.node_start[p],
+            chains.node_start[p + 1],
+            back,
+            source,
+            chains.mean,
+            chains.variance,
+            messages,
+        )
+        _update_range(
+            base + extra[p], base + extra[p + 1], back, source, chains.mean, chains.variance, messages
+        )
+        for g in span(rows.start[p], rows.start[p + 1]):
+            change, _ = _play(g, rows, 1.0, marginal, sites.message, sites.site)
+            if change > SETTLED:
+                change = _repeat(g, rows, repeats, change, marginal, sites.message, sites.site)
+            if change < 0.0:
+                skipped += 1
+    return skipped
+
+
+@kernel
+def gather(rows: LinkRows, marginal: Rows, sites: LinkSites) -> None:
+    """Add the messages of all links to `marginal`."""
+    for g in span(0, len(rows.weight)):
+        times = rows.weight[g]
+        for e in span(rows.row[g], rows.row[g + 1]):
+            v = at(rows.variable[e])
+            marginal[v, 0] += times * sites.message[e, 0]
+            marginal[v, 1] += times * sites.message[e, 1]
+
+
+@kernel
+def cavities(rows: LinkRows, marginal: Rows, sites: LinkSites, cavity: Rows) -> None:
+    """Fill `cavity` (links, 2): mean and variance of y without one such game; -1 where it is improper."""
+    for g in span(0, len(rows.weight)):
+        cavity[g, 0], cavity[g, 1] = _cavity_sum(g, rows, marginal, sites.message)
+
+
+@kernel
+def evidence(rows: LinkRows, marginal: Rows, sites: LinkSites) -> tuple[float, float]:
+    """The sites' contribution to log Z, and the log probabilities of links, each without its site.
+
+    Exact observations are no forecasts, and left out of the latter.
+    """
+    total = 0.0
+    predicted = 0.0
+    for g in span(0, len(rows.weight)):
+        mean, variance = _cavity_sum(g, rows, marginal, sites.message)
+        if variance < 0.0:
+            continue
+        absorbed = 0.0
+        for e in span(rows.row[g], rows.row[g + 1]):
+            v = at(rows.variable[e])
+            precision = sites.message[e, 0]
+            weighted = sites.message[e, 1]
+            absorbed += log_integral(
+                marginal[v, 0] - precision, marginal[v, 1] - weighted, precision, weighted
+            )
+        log_p = _log_probability(mean + rows.offset[g], variance + rows.noise[g], rows.low[g], rows.high[g])
+        if rows.low[g] < rows.high[g]:
+            predicted += rows.weight[g] * log_p
+        total += rows.weight[g] * (log_p - absorbed)
+    return total, predicted
+
+
+@kernel
+def free_evidence(begin: int, end: int, marginal: Rows) -> float:
+    """Log of the integral of the sites of variables without a prior."""
+    total = 0.0
+    for v in span(begin, end):
+        precision = marginal[v, 0]
+        total += 0.5 * (marginal[v, 1] * marginal[v, 1] / precision + math.log(2.0 * math.pi / precision))
+    return total
+
+
+@kernel
+def log_probabilities(rows: LinkRows, cavity: Rows, log_p: Vector) -> None:
+    """Fill `log_p` (links,) with the log probability of one such game; NaN where the cavity is improper."""
+    for g in span(0, len(rows.weight)):
+        log_p[g] = math.nan
+        if cavity[g, 1] >= 0.0:
+            mean = cavity[g, 0] + rows.offset[g]
+            log_p[g] = _log_probability(mean, cavity[g, 1] + rows.noise[g], rows.low[g], rows.high[g])
+
+
+@kernel
+def gradient(rows: LinkRows, cavity: Rows, slopes: LinkSlopes) -> None:
+    """Fill the gradient of the log-evidence in the numbers of each link, at a fixed point of the sites.
+
+    A Gaussian integral obeys the heat equation: with v the slope of log P in the mean and w minus its curvature, that
+    in the variance is (v^2 - w) / 2. An exact observation is moved by `low`. Links with an improper cavity have 0.
+    """
+    for g in span(0, len(rows.weight)):
+        slopes.offset[g] = 0.0
+        slopes.noise[g] = 0.0
+        slopes.low[g] = 0.0
+        slopes.high[g] = 0.0
+        if cavity[g, 1] < 0.0:
+            continue
+        scale = 1.0 / math.sqrt(cavity[g, 1] + rows.noise[g])
+        t = (cavity[g, 0] + rows.offset[g]) * scale
+        low = rows.low[g] * scale
+        high = rows.high[g] * scale
+        v, w, _ = interval_moments(t, low, high)
+        by_low, by_high = interval_slopes(t, low, high, v)
+        times = rows.weight[g]
+        slopes.offset[g] = times * v * scale
+        slopes.noise[g] = times * 0.5 * (v * v - w) * scale * scale
+        slopes.low[g] = times * by_low * scale
+        slopes.high[g] = times * by_high * scale
+
+
+@flat
+def _sum_of(g, rows, x):
+    """y of a link at x."""
+    total = 0.0
+    for e in span(rows.row[g], rows.row[g + 1]):
+        total += rows.coefficient[e] * x[at(rows.variable[e])]
+    return total
+
+
+@kernel
+def residual(
+    rows: LinkRows, sites: LinkSites, means: Vector, coupling: Vector, diagonal: Vector, out: Vector
+) -> None:
+    """Fill `coupling` (links,); add the scores of all links at `means` to `out`, and their precisions to `diagonal`."""
+    for g in span(0, len(rows.weight)):
+        times = rows.weight[g]
+        coupling[g] = times * sites.site[g, 0]
+        score = times * sites.site[g, 1] - coupling[g] * _sum_of(g, rows, means)
+        for e in span(rows.row[g], rows.row[g + 1]):
+            v = at(rows.variable[e])
+            coefficient = rows.coefficient[e]
+            diagonal[v] += coefficient * coefficient * coupling[g]
+            out[v] += coefficient * score
+
+
+@kernel
+def add_couplings(rows: LinkRows, coupling: Vector, z: Vector, az: Vector) -> float:
+    """Add (L - diag(L)) z of all links to `az`; returns the product of z and what was added."""
+    product = 0.0
+    for g in span(0, len(rows.weight)):
+        total = _sum_of(g, rows, z)
+        for e in span(rows.row[g], rows.row[g + 1]):
+            v = at(rows.variable[e])
+            coefficient = rows.coefficient[e]
+            added = coefficient * coupling[g] * (total - coefficient * z[v])
+            az[v] += added
+            product += added * z[v]
+    return product
+
+
+@kernel
+def spread(rows: LinkRows, sites: LinkSites, means: Vector) -> None:
+    """Set every message so that smoothing gives these means: (p, p x_v + c_v score), p as it is."""
+    for g in span(0, len(rows.weight)):
+        score = sites.site[g, 1] - sites.site[g, 0] * _sum_of(g, rows, means)
+        for e in span(rows.row[g], rows.row[g + 1]):
+            v = at(rows.variable[e])
+            sites.message[e, 1] = sites.message[e, 0] * means[v] + rows.coefficient[e] * score
+
+
+@kernel
+def joint_cavities(
+    rows: LinkRows, mean: Vector, variance: Vector, covariance: Vector, site: Rows, cavity: Rows
+) -> None:
+    """Fill `cavity` (links, 2) from the joint Gaussian: mean and variance of y without one such game; -1: improper.
+
+    `covariance` has an entry for each pair of variables of each link, those with its first variable first.
+    """
+    pair = at(0)
+    for g in span(0, len(rows.weight)):
+        total = 0.0
+        for e in span(rows.row[g], rows.row[g + 1]):
+            coefficient = rows.coefficient[e]
+            total += coefficient * coefficient * variance[at(rows.variable[e])]
+            for f in span(e + 1, rows.row[g + 1]):
+                total += 2.0 * coefficient * rows.coefficient[f] * covariance[pair]
+                pair += at(1)
+        precision = 1.0 / total
+        times = min(rows.weight[g], 1.0)
+        left = precision - times * site[g, 0]
+        cavity[g, 1] = -1.0
+        if left > 0.0:
+            cavity[g, 0] = (_sum_of(g, rows, mean) * precision - times * site[g, 1]) / left
+            cavity[g, 1] = 1.0 / left
+
+
+@flat
+def _agreed(g, rows, cavity, q, h):
+    """Whether a joint site exists, and q and h of that which equal games share, from those before."""
+    others = max(rows.weight[g] - 1.0, 0.0)
+    precision = 1.0 / cavity[g, 1] - others * q
+    weighted = cavity[g, 0] / cavity[g, 1] - others * h
+    last = math.inf
+    way = 1.0
+    for _ in range(REPEATS if others > 0.0 else 1):
+        seen = precision + others * q
+        if not seen > 0.0:
+            return False, q, h
+        mean = (weighted + others * h) / seen
+        shift, shrink, left = _tilt(
+            mean + rows.offset[g], 1.0 / seen, rows.noise[g], rows.low[g], rows.high[g]
+        )
+        new_q = shrink / left
+        new_h = (shift + mean * shrink) / left
+        change = abs(new_q - q) / max(new_q, TINY)
+        if change > last:
+            way *= 0.5
+        q += way * (new_q - q)
+        h += way * (new_h - h)
+        last = change
+        if change < AGREED:
+            break
+    return True, q, h
+
+
+@kernel
+def joint_update(rows: LinkRows, cavity: Rows, share: float, site: Rows) -> int:
+    """Move all joint sites by `share` towards their targets; returns the number of sites not moved.
+
+    Those of exact observations are what they are.
+    """
+    skipped = 0
+    for g in span(0, len(rows.weight)):
+        if rows.low[g] == rows.high[g]:
+            site[g, 0] = 1.0 / rows.noise[g]
+            site[g, 1] = (rows.low[g] - rows.offset[g]) / rows.noise[g]
+            continue
+        exists = cavity[g, 1] >= 0.0
+        q = site[g, 0]
+        h = site[g, 1]
+        if exists:
+            exists, q, h = _agreed(g, rows, cavity, q, h)
+        if not exists:
+            skipped += 1
+            continue
+        site[g, 0] += share * (q - site[g, 0])
+        site[g, 1] += share * (h - site[g, 1])
+    return skipped
+
+
+@kernel
+def joint_evidence(rows: LinkRows, cavity: Rows, site: Rows) -> tuple[float, float]:
+    """Contribution of the joint sites to log Z beside the integral, and the log probabilities of links without theirs.
+
+    The site of an exact observation is its density but for a factor; it is no forecast.
+    """
+    total = 0.0
+    predicted = 0.0
+    for g in span(0, len(rows.weight)):
+        noise = rows.noise[g]
+        if rows.low[g] == rows.high[g]:
+            seen = rows.low[g] - rows.offset[g]
+            total -= rows.weight[g] * (0.5 * seen * seen / noise + 0.5 * math.log(2.0 * math.pi * noise))
+            continue
+        variance = cavity[g, 1]
+        if variance < 0.0:
+            continue
+        mean = cavity[g, 0]
+        absorbed = log_integral(1.0 / variance, mean / variance, site[g, 0], site[g, 1])
+        log_p = _log_probability(mean + rows.offset[g], variance + noise, rows.low[g], rows.high[g])
+        predicted += rows.weight[g] * log_p
+        total += rows.weight[g] * (log_p - absorbed)
+    return total, predicted
+
+
+@kernel
+def pull(rows: LinkRows, site: Rows, x: Vector, z: Vector, out: Vector) -> None:
+    """Add the noisy sites of all links, minus their pull on x, to `out`; `z` (links,) is standard normal."""
+    for g in span(0, len(rows.weight)):
+        precision = rows.weight[g] * site[g, 0]
+        force = math.sqrt(precision) * z[g] - precision * _sum_of(g, rows, x)
+        for e in span(rows.row[g], rows.row[g + 1]):
+            out[at(rows.variable[e])] += rows.coefficient[e] * force
