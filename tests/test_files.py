@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from ttt_cli.support import files
-from ttt_cli.support.files import locked, real_place, refuse_device, replacing, sweep
+from ttt_cli.support.files import locked, real_place, replacing, sweep
 
 
 def test_the_file_appears_when_the_block_ends(tmp_path: Path) -> None:
@@ -118,15 +118,6 @@ def test_what_a_killed_process_left_is_swept_by_the_next_and_nothing_else(tmp_pa
     assert sorted(path.name for path in tmp_path.iterdir()) == [".notes.ttt-part", "b.txt", "c.txt"]
 
 
-def test_devices_are_refused_unless_they_end(tmp_path: Path) -> None:
-    (tmp_path / "a").touch()
-    for path in (tmp_path / "a", tmp_path / "nothing", os.devnull):
-        refuse_device(path)
-    if Path("/dev/zero").exists():
-        with pytest.raises(OSError, match="is a device"):
-            refuse_device("/dev/zero")
-
-
 def test_links_that_lead_to_themselves_are_left_to_the_system(tmp_path: Path) -> None:
     try:
         (tmp_path / "loop").symlink_to("loop")
@@ -195,6 +186,21 @@ def test_folders_without_a_lock_and_locks_of_nobody_are_swept(tmp_path: Path) ->
         sweep(tmp_path)
         assert [path.name for path in tmp_path.iterdir()] == [".c.ttt.lock"]
     assert not list(tmp_path.iterdir())
+
+
+def test_a_lock_with_content_is_nobodys_leftover(tmp_path: Path) -> None:
+    (tmp_path / ".b.ttt.lock").write_text("mine")
+    sweep(tmp_path)
+    assert (tmp_path / ".b.ttt.lock").read_text() == "mine"
+
+
+@pytest.mark.skipif(not Path("/proc/self/fd").is_dir(), reason="no /proc")
+@pytest.mark.parametrize("place", ["/proc/self/fd/99", "/dev/fd/99", "/proc/lock"])
+def test_a_lock_that_can_never_be_made_is_not_waited_for(place: str) -> None:
+    with pytest.raises(PermissionError), locked(Path(place)):
+        pass
+    with pytest.raises(PermissionError), replacing(Path(place)):
+        pass
 
 
 def test_a_link_is_no_lock(tmp_path: Path) -> None:

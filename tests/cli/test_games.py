@@ -108,7 +108,7 @@ def test_flags_win_over_file_and_settings(here: Path, capsys: Capture) -> None:
 
 def test_suggestions_are_written_and_can_be_applied(here: Path, ran: Ran, capsys: Capture) -> None:
     printed = told(capsys, "--suggest", "-")
-    assert printed.splitlines()[1] == '"Paulsen, Louis","Paulsen, L"'
+    assert printed.splitlines()[2] == '"Paulsen, Louis","Paulsen, L"'
     out, err = ran("games games.csv --suggest names.txt --only suspects")
     assert len(out.splitlines()) == 2
     assert err == "1 suggestion written to names.txt: check it, then use it with --aliases names.txt\n"

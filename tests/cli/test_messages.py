@@ -29,6 +29,7 @@ TEXTS = {
     "odd.csv": "when,one,two,who\n1900,Lasker,Steinitz,1-0\n",
     "empty.csv": "",
     "page.html": "<!doctype html><html><body>Not found</body></html>",
+    "quote.yaml": "model:\n  name: 'ttt\n  beta: 480\n",
     "tab.yaml": "model:\n\tbeta: 480\n",
     "typo.yaml": "model:\n  betta: 480\n",
     "level.yaml": "beta: 480\n",

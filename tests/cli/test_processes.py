@@ -93,7 +93,9 @@ SITUATIONS = {  # what a shell is told, the exit code, the last line on standard
     "output full": ("ttt top >/dev/full", 2, FULL),
     "output full, unbuffered": ("PYTHONUNBUFFERED=1 ttt top >/dev/full", 2, FULL),
     "output full, help": ("ttt --help >/dev/full", 2, FULL),
-    "file full": ("ttt export skills -o /dev/full", 2, "/dev/full: cannot be written: No space left on device"),
+    "output to a device": ("ttt export skills -o /dev/full", 2, "hint: name another file for the output"),
+    "output added to what is read": ("printf 'date,white,black,result\\n1858,A,B,1-0\\n' >b.csv; "
+                                     "ttt games - --list <b.csv >>b.csv", 2, "hint: redirect it to another file"),
     "messages full": ("ttt versus Morphy Paulsen 2>/dev/full >b.tsv", 0, ""),
     "messages full, error": ("ttt player nobody 2>/dev/full", 2, ""),
     "nothing is compiled": ("printf 'date,white,black,result\\n1858,A,B,1-0\\n' >b.csv; "

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 import click
 
 from ttt_cli.cli import options
-from ttt_cli.cli.console import QUIET, progress, say, write
+from ttt_cli.cli.console import QUIET, check_place, progress, say, write
+from ttt_cli.support.outputs import CONFIG
 
 if TYPE_CHECKING:
     from ttt_cli.evaluate.compare import By
@@ -94,7 +95,7 @@ def command(
         timeline_of_files,
         timeline_of_run,
     )
-    from ttt_cli.views.compare import note_lines, shown_rows, tuned_config, tuning_lines
+    from ttt_cli.views.compare import note_lines, shown_rows, tuned_config, tuned_name, tuning_lines
 
     systems = read_systems(configs, overrides)
     folder = None if tuned_to is None else Path(tuned_to)
@@ -103,12 +104,13 @@ def command(
             folder.mkdir(exist_ok=True)
         except OSError as error:
             raise click.UsageError(f"{folder} cannot be used: {error.strerror or error}") from error
+        for system in systems:
+            check_place(str(folder / tuned_name(system)), CONFIG)
 
     def keep(system: Resolved, begin: str) -> None:
         """Write a tuned config at once: what is found so far survives an interrupt."""
         if folder:
-            name, text = tuned_config(system, begin)
-            write(text, str(folder / name), "config")
+            write(tuned_config(system, begin), str(folder / tuned_name(system)), CONFIG)
 
     if files:
         timeline = timeline_of_files(files, systems, progress=progress())

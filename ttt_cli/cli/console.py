@@ -16,12 +16,14 @@ from dataclasses import dataclass, field
 from io import BytesIO, TextIOWrapper
 from pathlib import Path
 from types import FrameType
-from typing import TYPE_CHECKING, Any, Final, Literal, TextIO
+from typing import TYPE_CHECKING, Any, BinaryIO, Final, Literal, TextIO
 
 import click
 
 from ttt_cli.support.errors import OutputError, RunError
-from ttt_cli.support.files import check_output, replacing
+from ttt_cli.support.files import replacing
+from ttt_cli.support.opening import open_stream
+from ttt_cli.support.outputs import PAGE, PICTURE, TABLE, Purpose, check_output, marked_picture, table_of
 from ttt_cli.support.progress import SILENT, Bar, Progress, Wait
 from ttt_cli.views.figures import FIGURE_FORMATS
 from ttt_cli.views.rows import Rows, write_parquet, write_text
@@ -101,13 +103,10 @@ def unwinding(received: list[int]) -> Iterator[None]:
 
 
 FORMATS: Final = ("table", "csv", "tsv", "json", "jsonl", "parquet")
-# Kinds of files that a table may replace; games only if it holds some itself
-TABLES: Final = ("table", "games")
 _OTHERS: Final = (  # endings of formats that tables are not written in
     "xlsx xls ods arrow feather sql sqlite db duckdb ttt pgn html htm xml yaml yml md "
     "pdf svg png gz bz2 xz zst zip"
 )
-_OUTPUTS: Final = "out output suggest plot truth tuned_to place"  # parameters that name an output
 SHOWN_ROWS: Final = 1000
 _FOLDED_WIDTH: Final = 12  # a text column may be folded to this before a column is left out
 _GAP: Final = 2
@@ -169,33 +168,27 @@ def width() -> int:
     return shutil.get_terminal_size().columns
 
 
-def check_place(out: str, *kinds: str) -> None:
-    """Raise OutputError, before any work, if `out` is a file of other `kinds` (default: tables) or an input."""
+def check_place(out: str, purpose: Purpose = TABLE) -> None:
+    """Raise OutputError, before any work, if a command may not write `out`, or reads it later on."""
     if out != "-":
-        check_output(out, kinds or TABLES, _inputs(aliases="aliases" in kinds))
-
-
-def _inputs(*, aliases: bool) -> Iterator[str]:
-    """Yield all texts among this command's options except its outputs: they may be files that it reads."""
-    context = click.get_current_context(silent=True)
-    for name, value in (context.params if context else {}).items():
-        # An alias file is read and continued.
-        if name == "files" or not (aliases or name in _OUTPUTS.split()):
-            for one in value if isinstance(value, tuple | list) else (value,):
-                if isinstance(one, str):
-                    yield from (one, one.rpartition("=")[2])
+        check_output(out, purpose)
 
 
 def emit(rows: Rows, fmt: str | None = None, *, out: str = "-") -> None:
     """Print or write rows as the format or the file's name says. Raises UsageError, RunError, OutputError."""
     fmt = fmt or default_format(out)
     if out != "-":
-        with _destination(out, TABLES if {"white", "black"} <= set(rows.columns) else ("table",)) as path:
-            if fmt == "parquet":
+        shown = [column for column in rows.columns if column not in rows.hidden]
+        purpose = table_of(rows.columns, shown, listed=rows.single)
+        if fmt == "parquet":
+            with _output_path(out, purpose) as path:
                 write_parquet(rows, path)
-            else:
-                with path.open("w", encoding="utf-8", newline="") as stream:
-                    _write(rows, fmt, stream)
+        else:
+            with (
+                _output_file(out, purpose) as file,
+                TextIOWrapper(file, encoding="utf-8", newline="") as stream,
+            ):
+                _write(rows, fmt, stream)
     elif fmt != "parquet":
         _write(rows, fmt, sys.stdout)
     elif on_terminal():
@@ -204,33 +197,66 @@ def emit(rows: Rows, fmt: str | None = None, *, out: str = "-") -> None:
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder) / "rows.parquet"
             write_parquet(rows, path)
-            write(path.read_bytes(), out)
+            _print_bytes(path.read_bytes())
 
 
-def write(content: str | bytes, out: str, *kinds: str) -> bool:
+def write(content: str | bytes, out: str, purpose: Purpose) -> bool:
     """Write to a file, whole or not at all, or to stdout for `-`; whether a file. Raises RunError, OutputError."""
     data = content.encode("utf-8", "replace") if isinstance(content, str) else content
     if out != "-":
-        with _destination(out, kinds) as path:
-            path.write_bytes(data)
+        with _output_file(out, purpose) as file:
+            file.write(data)
     elif isinstance(content, str):
         click.echo(content, nl=False)
     else:
-        sys.stdout.flush()
-        sys.stdout.buffer.write(data)
+        _print_bytes(data)
     return out != "-"
 
 
+def _print_bytes(data: bytes) -> None:
+    sys.stdout.flush()
+    sys.stdout.buffer.write(data)
+
+
 @contextmanager
-def _destination(out: str, kinds: Sequence[str]) -> Iterator[Path]:
-    path = Path(out)
-    try:
-        replaced = check_output(out, kinds, _inputs(aliases="aliases" in kinds))
-        if path.exists() and not path.is_file():
-            yield path  # a pipe or a device
+def _output_file(out: str, purpose: Purpose) -> Iterator[BinaryIO]:
+    """Yield a file to write to: a pipe, or one that replaces `out`. Raises RunError, OutputError."""
+    with _reported(out, purpose):
+        if _is_stream(out):
+            with open_stream(out) as pipe:
+                yield pipe
         else:
-            with replacing(path) as temporary:
+            with replacing(Path(out)) as temporary, temporary.open("wb") as file:
+                yield file
+
+
+@contextmanager
+def _output_path(out: str, purpose: Purpose) -> Iterator[Path]:
+    """As `_output_file`, but yield a path; a pipe receives the content at the end."""
+    with _reported(out, purpose):
+        if _is_stream(out):
+            with tempfile.TemporaryDirectory() as folder:
+                temporary = Path(folder) / "rows"
                 yield temporary
+                with open_stream(out) as pipe, temporary.open("rb") as content:
+                    shutil.copyfileobj(content, pipe)
+        else:
+            with replacing(Path(out)) as temporary:
+                yield temporary
+
+
+def _is_stream(out: str) -> bool:
+    """Whether an output is no regular file: a pipe, a standard stream or the null device."""
+    path = Path(out)
+    return path.exists() and not path.is_file()
+
+
+@contextmanager
+def _reported(out: str, purpose: Purpose) -> Iterator[None]:
+    """Check an output before the block, which writes it, and report a file that it replaced."""
+    try:
+        replaced = check_output(out, purpose)
+        yield
     except OSError as error:
         raise RunError(f"cannot be written: {error.strerror or error}", where=out) from error
     if replaced and out not in voice.written:
@@ -274,7 +300,7 @@ def figure_format(out: str | None, fmt: str | None = None) -> str:
     fmt = fmt or Path(out).suffix.removeprefix(".").lower()
     if fmt not in FIGURE_FORMATS:
         raise click.UsageError(f"{out!r}: figures are {', '.join(FIGURE_FORMATS)}, by the file's name or -f")
-    check_place(out, "page" if fmt == "html" else "picture")
+    check_place(out, PAGE if fmt == "html" else PICTURE)
     return fmt
 
 
@@ -283,7 +309,8 @@ def save_figure(figure: Figure, out: str | None, fmt: str) -> None:
     from ttt_cli.views.figures.figure import render
 
     place = out or f"{figure.stem}.{fmt}"
-    if write(render(figure.spec, fmt), place, "page" if fmt == "html" else "picture"):
+    purpose = PAGE if fmt == "html" else PICTURE
+    if write(marked_picture(render(figure.spec, fmt), fmt), place, purpose):
         say(f"{place} written")
 
 

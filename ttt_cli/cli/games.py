@@ -6,6 +6,7 @@ import click
 
 from ttt_cli.cli import options
 from ttt_cli.cli.console import check_place, default_format, emit, progress, say, write
+from ttt_cli.support.outputs import SUGGESTIONS, sealed
 
 SECTIONS: Final = (  # those of views.ingest, which is not loaded for --help
     *("total", "files", "dropped", "excluded", "odd", "years", "players", "groups", "duplicates"),
@@ -69,7 +70,7 @@ def command(
         ),
     )
     check_place(out)
-    check_place(suggest or "-", "aliases")
+    check_place(suggest or "-", SUGGESTIONS)
     from ttt_cli.api import configure
     from ttt_cli.games.read import read_records
     from ttt_cli.views.ingest import IngestReport, record_rows
@@ -92,5 +93,5 @@ def command(
             emit(rows, form, out=out)
     if suggest:
         text, words = report.suggestions()
-        if write(text, suggest, "aliases"):
+        if write(sealed(text), suggest, SUGGESTIONS):
             say(f"{words.format(suggest)}: check it, then use it with --aliases {suggest}")

@@ -17,6 +17,8 @@ from ttt_cli import __version__
 from ttt_cli.cli import console as streams
 from ttt_cli.cli.console import NORMAL, QUIET, VERBOSE, WaitBar, report_run, say, voice
 from ttt_cli.support.errors import LookupFailed, OutputError, RunError, TttError
+from ttt_cli.support.files import waiting
+from ttt_cli.support.opening import command_files
 from ttt_cli.support.progress import listening
 
 COMMANDS: Final = {
@@ -133,7 +135,12 @@ def run(args: Sequence[str] | None = None) -> int:
         import_module("ttt_cli.cli.completion")  # which tells click about our shells
     signals: list[int] = []
     try:
-        with streams.unwinding(signals), listening(WaitBar()):
+        with (
+            streams.unwinding(signals),
+            listening(WaitBar()),
+            waiting(say, wait=True),
+            command_files(),
+        ):
             args = [*(sys.argv[1:] if args is None else args)]
             end = args.index("--") if "--" in args else len(args)
             common = [*filter(_COMMON.__contains__, args[:end])]

@@ -10,6 +10,8 @@ import click
 
 from ttt_cli.cli.console import check_place, progress, say, write
 from ttt_cli.cli.options import reading_options
+from ttt_cli.support.errors import OutputError
+from ttt_cli.support.outputs import ANSWERS
 
 if TYPE_CHECKING:
     from ttt_cli.games.aliases import Decisions
@@ -39,7 +41,7 @@ def command(
     `date` assigns the games of some years only: 1890-1900, -1900 or 1901-. Each answer is stored at once and
     not asked again, so you can quit at any time. Other lines of the file are kept.
     """
-    check_place(out, "aliases")
+    check_place(out, ANSWERS)
     if not sure and not sys.stdin.isatty():
         raise click.UsageError(
             "answers come from a terminal; `ttt games FILE... --suggest FILE` writes suggestions"
@@ -50,18 +52,28 @@ def command(
     from ttt_cli.games.suspects import find_suspects
     from ttt_cli.reading.input import decode
 
-    decisions = Decisions(decode(Path(out).read_bytes()) if Path(out).exists() else "", out)
+    decisions = Decisions(decode(_earlier_answers(out)), out)
     data = configure(config, overrides).config.data
     found = find_suspects(read_games(files, data, progress=progress()))
     for one in found if sure else ():
         if one.sure and not decisions.answered(one.main.name, one.synonym.name):
             decisions.add(Decision("yes", one.main.name, one.synonym.name))
     if sure:
-        write(decisions.text(), out, "aliases")
+        write(decisions.text(), out, ANSWERS)
     left = [one for one in found if not decisions.answered(one.main.name, one.synonym.name)]
     if sys.stdin.isatty():
         _ask_all(left, decisions, out)
     say(f"{len(decisions):,} answers in {out}: --aliases {out} uses them")
+
+
+def _earlier_answers(out: str) -> bytes:
+    """Content of the alias file so far. Raises OutputError unless it is a regular file."""
+    path = Path(out)
+    if not path.exists():
+        return b""
+    if not path.is_file():
+        raise OutputError(f"{out} is not a regular file", hint="answers are added to a file: name it with -o")
+    return path.read_bytes()
 
 
 def _ask_all(suspects: list[Suspect], decisions: Decisions, out: str) -> None:
@@ -86,7 +98,7 @@ def _ask_all(suspects: list[Suspect], decisions: Decisions, out: str) -> None:
             years = _years() if answer == "d" else ""
             words = {"y": "yes", "n": "no", "d": "years"}
             decisions.add(Decision(words[answer], one.main.name, one.synonym.name, years))
-            write(decisions.text(), out, "aliases")
+            write(decisions.text(), out, ANSWERS)
 
 
 def _years() -> str:

@@ -10,6 +10,7 @@ import click
 
 from ttt_cli.cli.console import FORMATS, check_place, default_format, emit, report_run, say, voice
 from ttt_cli.reading.reports import EVENT_SETS
+from ttt_cli.support.errors import OutputError
 
 if TYPE_CHECKING:
     from ttt_cli.runs.run import Run
@@ -130,8 +131,16 @@ class RunQuery:
         return run
 
     def show(self, rows: Rows, *more: Rows) -> None:
-        """Show or write a table; below it, on a terminal, those of `more` that are not empty."""
-        emit(rows, self.fmt, out=self.out)
+        """Show or write a table; below it, on a terminal, those of `more` that are not empty.
+
+        A computed table that may not replace the file is printed, so that it is not lost. Raises OutputError then.
+        """
+        try:
+            emit(rows, self.fmt, out=self.out)
+        except OutputError:
+            if isinstance(rows.rows, list):
+                emit(rows)
+            raise
         for table in more if self.titled else ():
             if table.rows:
                 click.echo()

@@ -8,6 +8,7 @@ import click
 from ttt_cli.cli import options
 from ttt_cli.cli.console import check_place, progress, say, write
 from ttt_cli.support.errors import RunError
+from ttt_cli.support.outputs import PAGE
 
 _PAGE = (".html", ".htm")
 _FIGURES = (".pdf", ".png", ".svg")
@@ -48,7 +49,7 @@ def command(
         hint = f"`ttt plot --kind top -o {out}` draws one, and a browser prints the page as PDF"
         raise click.UsageError(f"{out!r}: a report is an HTML page, not a figure; {hint}")
     if not _is_folder(out):
-        check_place(out, "page")
+        check_place(out, PAGE)
     from ttt_cli.views.beside import read_beside
     from ttt_cli.views.rankings import eligible
     from ttt_cli.views.report.page import report_page
@@ -59,7 +60,7 @@ def command(
     if beside:
         say(*beside.words())
     if not _is_folder(out):
-        if write(report_page(opened, chosen, beside=beside, progress=progress()).encode(), out, "page"):
+        if write(report_page(opened, chosen, beside=beside, progress=progress()).encode(), out, PAGE):
             say(f"{out} written")
         return
     from ttt_cli.views.report.site import write_site

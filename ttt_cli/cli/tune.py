@@ -6,6 +6,7 @@ import click
 
 from ttt_cli.cli import options
 from ttt_cli.cli.console import FORMATS, check_place, emit, progress, say, write
+from ttt_cli.support.outputs import CONFIG
 
 
 @click.command("tune")
@@ -37,7 +38,7 @@ def command(keys: str, overrides: tuple[str, ...], run: str | None, fmt: str | N
         ),
     )
     if out is not None:
-        check_place(out, "config")
+        check_place(out, CONFIG)
     from ttt_cli.evaluate.tune import tune
     from ttt_cli.runs.run import open_run
     from ttt_cli.runs.write import writing
@@ -48,7 +49,7 @@ def command(keys: str, overrides: tuple[str, ...], run: str | None, fmt: str | N
         opened = open_run(place)
         found = tune(opened, keys, overrides, progress=progress())
     say(*tuning_lines(found))
-    if out and write(tuned_config(found, opened.meta), out, "config"):
+    if out and write(tuned_config(found, opened.meta), out, CONFIG):
         say(f"{out} written: use it with -c {out}")
     if out != "-":
         emit(tuning_rows(found, opened.meta), fmt)

@@ -24,7 +24,7 @@ from ruamel.yaml.reader import ReaderError
 
 from ttt_cli.config.schema import aliases, flow, section_of
 from ttt_cli.support.errors import ConfigError, nearest
-from ttt_cli.support.files import refuse_device
+from ttt_cli.support.opening import open_input, remember_stream
 
 KeyPath = tuple[str | int, ...]
 
@@ -116,6 +116,10 @@ def _compose(text: str, source: str) -> Node | None:
         if error.context and error.context_mark and error.context_mark.line + 1 != line:
             problem = f"{error.context} from line {error.context_mark.line + 1}: {problem}"
         message = f"not YAML: {problem}"
+        if error.context == "while scanning a quoted scalar" and "end of stream" in problem:
+            line = error.context_mark.line + 1 if error.context_mark else line
+            message = "not YAML: a quoted text that begins in this line has no end"
+            hint = "close it with the same quote"
         if r"'\t'" in problem:
             message = "a tab is where YAML needs spaces"
             hint = "indent with spaces"
@@ -218,13 +222,13 @@ def _read(path_or_name: str) -> Document:
     try:
         if path_or_name == "-":
             source = "<stdin>"
+            remember_stream(sys.stdin.buffer, source, "config")
             content = sys.stdin.buffer.read(_MOST + 1)
         elif not path.is_file() and name in shipped:
             source = shipped[name].name
             content = shipped[name].read_bytes()
         else:
-            refuse_device(path)
-            with path.open("rb") as file:
+            with open_input(path, "config") as file:
                 content = file.read(_MOST + 1)
         if len(content) > _MOST:
             raise ConfigError(f"takes more than {_MOST >> 20} MB", where=source, hint="is it a config?")

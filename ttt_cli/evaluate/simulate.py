@@ -1,6 +1,7 @@
 """Artificial histories with known skills, for calibration and benchmarks; and their files."""
 
 import math
+import re
 import shutil
 import tempfile
 from collections.abc import Iterator
@@ -21,7 +22,9 @@ from ttt_cli.inference.params import ESTIMATE
 from ttt_cli.reading.dates import YEARS
 from ttt_cli.support.arrays import Array, Ids, Places
 from ttt_cli.support.errors import ConfigError, OutputError
-from ttt_cli.support.files import check_output, database_writing, real_place, replacing
+from ttt_cli.support.files import database_writing, real_place, replacing
+from ttt_cli.support.opening import open_stream
+from ttt_cli.support.outputs import Purpose, check_output, table_of
 from ttt_cli.support.progress import SILENT, Progress
 from ttt_cli.systems import ttt
 
@@ -307,18 +310,34 @@ _SQL_DATE: Final = "DATE '1970-01-01' + date"
 _OTHERS: Final = ".tsv .json .jsonl .parquet .ttt .xlsx .xls .ods .html .yaml .gz .bz2 .xz .zst .zip"
 
 
+_SIMULATED: Final = re.compile(
+    rb'date,white,black,result\n\S+?,Player \d+,Player \d+,|\[Event "Simulation"\]\n'
+)
+
+
+def _is_simulated(path: Path) -> bool:
+    """Whether a file holds games as `save` writes them."""
+    with path.open("rb") as file:
+        return _SIMULATED.match(file.read(1000)) is not None
+
+
+SIMULATED_GAMES: Final = Purpose("games", _is_simulated, "that `ttt simulate` did not write")
+TRUE_SKILLS: Final = table_of(("player", "period", "skill"))
+TRUE_YEARS: Final = table_of(("period", "draw_margin", "newcomers_mean"))
+
+
 def check_places(games: Path | BinaryIO, truth: Path | None = None, years: Path | None = None) -> list[Path]:
     """The files that `save` would replace. Raises ConfigError for other formats and equal places, OutputError."""
     if isinstance(games, Path) and games.suffix.lower() in _OTHERS.split():
         hint = f"name it {games.stem}.csv or {games.stem}.pgn"
         raise ConfigError("games are written as CSV, or as PGN by the name", where=str(games), hint=hint)
-    outputs = (games, "games"), (truth, "table"), (years, "table")
-    places = [(place, kind) for place, kind in outputs if isinstance(place, Path)]
+    outputs = (games, SIMULATED_GAMES), (truth, TRUE_SKILLS), (years, TRUE_YEARS)
+    places = [(place, purpose) for place, purpose in outputs if isinstance(place, Path)]
     if len({real_place(place) for place, _ in places}) < len(places):
         raise ConfigError(
             "games and true skills would go to one file", where=str(truth), hint="name other files"
         )
-    return [place for place, kind in places if check_output(str(place), (kind,))]
+    return [place for place, purpose in places if check_output(str(place), purpose)]
 
 
 def save(
@@ -371,7 +390,7 @@ def _filled(target: Path | BinaryIO) -> Iterator[Path]:
             with tempfile.TemporaryDirectory(prefix="ttt-simulate-") as folder:
                 part = Path(folder) / "part"
                 yield part
-                opened = target.open("wb") if isinstance(target, Path) else nullcontext(target)
+                opened = open_stream(target) if isinstance(target, Path) else nullcontext(target)
                 with part.open("rb") as source, opened as sink:
                     shutil.copyfileobj(source, sink)
     except OSError as error:

@@ -63,7 +63,7 @@ class _Entry(NamedTuple):
 
 def read_aliases(path: str) -> Aliases:
     """Read an alias file, plain or packed. Raises DataError with file and line for contradictions."""
-    source = Input(path)
+    source = Input(path, kind="aliases")
     text = source.text("a list of names")
     file = InputFile(source.name, source.digest, source.count)
     spellings = spellings_in(text)

@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any, BinaryIO, Final
 
 from ttt_cli.support.errors import ConfigError, DataError, nearest, suggested
-from ttt_cli.support.files import refuse_device
+from ttt_cli.support.opening import check_special, open_input, remember_input, remember_stream
 from ttt_cli.support.progress import SILENT, Bar
 
 STDIN: Final = "<stdin>"
@@ -181,15 +181,18 @@ def named_damage(name: str, *errors: type[Exception]) -> Iterator[None]:
 class Input:
     """One file, stream or standard input (`-`), read once.
 
-    `size` is that of the stored file, if known, `count` the bytes read so far. Raises DataError for a file that does
-    not exist or cannot be opened.
+    `size` is that of the stored file, if known, `count` the bytes read so far, `kind` what the command reads it as.
+    Raises DataError for a file that does not exist or cannot be opened, OutputError for an output of the command.
     """
 
-    def __init__(self, source: str | os.PathLike[str] | BinaryIO, name: str | None = None) -> None:
+    def __init__(
+        self, source: str | os.PathLike[str] | BinaryIO, name: str | None = None, kind: str = "games"
+    ) -> None:
         self.size: int | None = None
         self.count = 0
         self._digest = hashlib.sha256()
         self._path: Path | None = None
+        self._kind = kind
         self._handle: BinaryIO
         if not isinstance(source, str | os.PathLike):
             self._handle = source
@@ -197,15 +200,18 @@ class Input:
         elif os.fspath(source) == "-":
             self._handle = sys.stdin.buffer
             self.name = STDIN
+            remember_stream(self._handle, self.name, kind)
         else:
             self._path = Path(source)
             self.name = shown(os.fspath(source))
-            self.size = _size_of(self._path)
+            self.size = _size_of(self._path, kind)
 
     @property
     def seekable(self) -> Path | BinaryIO | None:
         """The path or a stream with random access; None when the bytes can be read only once."""
-        return self._path or (self._handle if self._handle.seekable() else None)
+        if self._path is not None:
+            return None if self.size is None else self._path
+        return self._handle if self._handle.seekable() else None
 
     @property
     def digest(self) -> str:
@@ -228,7 +234,7 @@ class Input:
 
     def _stored(self, bar: Bar) -> Generator[bytes, None, None]:
         try:
-            with self._path.open("rb") if self._path else nullcontext(self._handle) as handle:
+            with open_input(self._path, self._kind) if self._path else nullcontext(self._handle) as handle:
                 while piece := handle.read(STEP):
                     self.count += len(piece)
                     self._digest.update(piece)
@@ -254,14 +260,14 @@ def shown(path: str) -> str:
     return path.encode("utf-8", "backslashreplace").decode()
 
 
-def _size_of(path: Path) -> int | None:
-    """Size of a regular file, None for pipes and the like."""
+def _size_of(path: Path, kind: str) -> int | None:
+    """Size of a regular file, None for pipes and the like; the command remembers the file as an input."""
     try:
         if path.is_dir():
             inside = f"name the files in it: {path}/*.pgn"
             raise DataError("is a directory", where=shown(str(path)), hint=inside)
-        refuse_device(path)
-        status = path.stat()
+        status = check_special(path)
+        remember_input(status, shown(str(path)), kind)
     except FileNotFoundError as error:
         if address := _ADDRESS.match(str(path)):
             url = shown(f"{address[1]}://{address[2]}")

@@ -24,6 +24,7 @@ from ttt_cli.periods import STEPS_PER_YEAR, number_of
 from ttt_cli.reading.reports import TEXT_COLUMNS
 from ttt_cli.support.errors import RunError
 from ttt_cli.support.files import real_place
+from ttt_cli.support.opening import check_special
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
@@ -383,7 +384,7 @@ def check_file(path: Path) -> None:
 
 def looks_like_database(path: Path) -> bool:
     """Whether an ordinary file starts like a DuckDB database. Raises OSError."""
-    if not stat.S_ISREG(path.stat().st_mode):  # opening a FIFO would wait for its writer
+    if not stat.S_ISREG(check_special(path).st_mode):  # opening a FIFO would wait for its writer
         return False
     offset, magic = _MAGIC
     with path.open("rb") as file:

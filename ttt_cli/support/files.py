@@ -1,4 +1,4 @@
-"""Writes files whole or not at all, and durably."""
+"""Writes files and folders whole or not at all, and durably."""
 
 import errno
 import os
@@ -9,18 +9,20 @@ import stat
 import sys
 import tempfile
 import threading
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO, Final
 
-from ttt_cli.support.errors import OutputError
+from ttt_cli.support.opening import in_system_folder
 
 _PART: Final = ".ttt-part"  # suffix of our folders for half files
 _LOCK: Final = ".ttt.lock"  # and of locks, beside such folders and beside runs
 _SWEPT: Final = re.compile(r"(\..+\.[0-9a-f]{8})\.ttt-part|\..+\.ttt\.lock", re.DOTALL)
 _POLL: Final = 0.05  # seconds between two tries to take a lock
 _SHOWN: Final = 40  # letters of a file's name in that of its folder
+_SET_ASIDE: Final = "old"  # within a part: an older folder, under its own name, which is put back if need be
+_REPLACED: Final = "replaced"  # and the same once it is not needed any more
 
 
 def real_place(path: Path) -> Path:
@@ -36,6 +38,7 @@ def locked(path: Path, *, wait: bool = True, on_wait: Callable[[], object] = lam
     """
     from filelock import FileLock, Timeout
 
+    _check_lock(path)
     lock = FileLock(path)
     try:
         lock.acquire(blocking=False)
@@ -50,6 +53,16 @@ def locked(path: Path, *, wait: bool = True, on_wait: Callable[[], object] = lam
         with suppress(OSError):  # before the release: filelock sees that the file it locked is gone
             path.unlink()
         lock.release()
+
+
+def _check_lock(path: Path) -> None:
+    """Raise OSError where waiting for a lock would never end."""
+    if in_system_folder(path):
+        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(path))
+    with suppress(FileNotFoundError):
+        mode = path.lstat().st_mode
+        if not (stat.S_ISREG(mode) or stat.S_ISLNK(mode)):
+            raise FileExistsError(errno.EEXIST, "is not a regular file, as a lock must be", str(path))
 
 
 @contextmanager
@@ -72,6 +85,25 @@ def replacing(path: Path) -> Iterator[Path]:
 
 
 @contextmanager
+def replacing_folder(path: Path) -> Iterator[Path]:
+    """Yield a new folder beside `path`; on success it replaces the folder `path`. Raises OSError.
+
+    At every moment, also after a signal or a failed call, the older or the new folder is complete at `path`, or the
+    older one is set aside and put back by the next `sweep` of the folder around it.
+    """
+    place = real_place(path)
+    with workplace(place) as part:
+        new = part / "new"
+        new.mkdir()
+        yield new
+        if place.exists():
+            set_aside = part / _SET_ASIDE
+            set_aside.mkdir()
+            place.rename(set_aside / place.name)
+        new.rename(place)
+
+
+@contextmanager
 def workplace(place: Path) -> Iterator[Path]:
     """Yield a new folder beside `place`, removed after the block, as are folders of dead processes. Raises OSError.
 
@@ -86,7 +118,29 @@ def workplace(place: Path) -> Iterator[Path]:
         try:
             yield folder
         finally:
-            shutil.rmtree(folder, ignore_errors=True)
+            with suppress(OSError):
+                _put_back(folder)
+                shutil.rmtree(folder, ignore_errors=True)
+
+
+def _put_back(part: Path) -> list[Path]:
+    """Move a folder that was set aside back to its place, if that is empty; return the paths. Raises OSError.
+
+    What is not moved back is not put back later either: it may then be removed in part.
+    """
+    set_aside = part / _SET_ASIDE
+    restored: list[Path] = []
+    if not set_aside.is_dir():
+        return restored
+    with os.scandir(set_aside) as entries:
+        folders = [entry.name for entry in entries if entry.is_dir(follow_symlinks=False)]
+    for name in folders:
+        place = part.parent / name
+        if not os.path.lexists(place):
+            (set_aside / name).rename(place)
+            restored.append(place)
+    set_aside.rename(part / _REPLACED)
+    return restored
 
 
 @contextmanager
@@ -97,20 +151,31 @@ def temporary_folder(name: str) -> Iterator[Path]:
 
 
 def sweep(folder: Path) -> None:
-    """Remove folders and locks of killed processes: unlocked and owned by this user."""
+    """Remove folders and locks of killed processes, unlocked and owned by this user; put back what they set aside."""
     with suppress(OSError), os.scandir(folder) as entries:
         for entry in [*entries]:
-            found = _SWEPT.fullmatch(entry.name)
-            if not found:
-                continue
-            status = entry.stat(follow_symlinks=False)
-            is_kind = stat.S_ISDIR if found[1] else stat.S_ISREG
-            ours = not hasattr(os, "geteuid") or status.st_uid == os.geteuid()
-            if ours and is_kind(status.st_mode):
-                lock = folder / f"{found[1]}{_LOCK}" if found[1] else Path(entry.path)
+            name = _SWEPT.fullmatch(entry.name)
+            if name and _is_ours(entry.stat(follow_symlinks=False), is_folder=bool(name[1])):
+                path = Path(entry.path)
+                lock = folder / f"{name[1]}{_LOCK}" if name[1] else path
                 with suppress(OSError), locked(lock, wait=False):
-                    if found[1]:
-                        shutil.rmtree(entry.path, ignore_errors=True)
+                    if name[1]:
+                        _sweep_part(path)
+
+
+def _is_ours(status: os.stat_result, *, is_folder: bool) -> bool:
+    """Whether a folder for half files, or a lock, which is empty, is of this user."""
+    if hasattr(os, "geteuid") and status.st_uid != os.geteuid():
+        return False
+    if is_folder:
+        return stat.S_ISDIR(status.st_mode)
+    return stat.S_ISREG(status.st_mode) and not status.st_size
+
+
+def _sweep_part(part: Path) -> None:
+    for restored in _put_back(part):
+        WRITER.report(f"{restored} restored: the command that was replacing it did not end")
+    shutil.rmtree(part, ignore_errors=True)
 
 
 def open_own(path: Path) -> BinaryIO:
@@ -151,20 +216,6 @@ def _check_own(path: Path, found: os.stat_result, is_kind: Callable[[int], bool]
         raise PermissionError(errno.EPERM, "is a link, or no ordinary file or folder", str(path))
     if hasattr(os, "geteuid") and (found.st_uid != os.geteuid() or found.st_mode & 0o022):
         raise PermissionError(errno.EPERM, "others can change it", str(path))
-
-
-def refuse_device(path: str | os.PathLike[str]) -> None:
-    """Raise OSError for a device other than a terminal or the null device."""
-    try:
-        mode = Path(path).stat().st_mode
-    except OSError:
-        return  # as opening will say
-    if stat.S_ISCHR(mode):
-        with Path(path).open("rb", buffering=0) as device:
-            if device.isatty() or Path(path).samefile(os.devnull):
-                return
-    if stat.S_ISBLK(mode) or stat.S_ISCHR(mode):
-        raise OSError(errno.ENOTSUP, "is a device", str(path))
 
 
 def is_protected(place: Path) -> bool:
@@ -227,81 +278,6 @@ def _keep_access(old: Path, new: Path) -> None:
 
 def _owner(found: os.stat_result) -> tuple[int, int]:
     return found.st_uid, found.st_gid
-
-
-_HEAD: Final = 1 << 14  # bytes of a file that show what it holds
-_BINARY: Final = (
-    (b"PAR1", "table"), (b"\x89PNG", "picture"), (b"%PDF", "picture"), (b"GIF8", "picture"), (b"\xff\xd8", "picture"),
-    (b"PK", "other"), (b"\x1f\x8b", "other"), (b"BZh", "other"), (b"\xfd7zXZ", "other"), (b"\x28\xb5\x2f\xfd", "other"),
-)  # fmt: skip
-_TEXT: Final = (  # the first that is found names the kind
-    (r'^\[[A-Za-z]\w* +"', "games"),
-    (r"\A\s*(<\?xml[^>]*>\s*)?(<!--.*?-->\s*|<!doctype svg[^>]*>\s*)*<svg\b", "picture"),
-    (r"\A\s*(<!--.*?-->\s*)*<(!doctype )?html\b", "page"),
-    (r"\A\s*(\{|\[\s*[\]{])", "table"),
-    (r"^(model|data|solver|scale):", "config"),
-    (r"\A# (yes|no|years),", "aliases"),
-)
-_SIDES: Final = ({"white", "black"}, {"winner", "loser"}, {"home", "away"}, {"player1", "player2"})
-_NUMBER: Final = re.compile(r"[-+]?\d[\d./:-]*|1/2-1/2|½.*")
-_HEADER: Final = re.compile(r"[a-z_][a-z0-9_]*")
-
-
-def content_kind(path: Path) -> str:
-    """Kind of an ordinary file by its content, not its name: one of `_KINDS`, or "" if it is empty."""
-    with path.open("rb") as file:
-        head = file.read(_HEAD)
-    if head[8:12] == b"DUCK":
-        return "run"
-    if found := next((kind for start, kind in _BINARY if head.startswith(start)), None):
-        return found
-    if not head or b"\0" in head:
-        return "other" if head else ""
-    text = head.decode("utf-8-sig", "replace")
-    flags = re.MULTILINE | re.IGNORECASE | re.DOTALL
-    if found := next((kind for pattern, kind in _TEXT if re.search(pattern, text, flags)), None):
-        return found
-    lines = [line for line in text.splitlines() if line.strip() and not line.startswith("#")]
-    rows = [[cell.strip() for cell in re.split(r"[,;\t|]", line)] for line in lines]
-    if not rows or min(map(len, rows[:-1] or rows)) < 2:
-        return "text"
-    names = {cell.strip('"').casefold() for cell in rows[0]}
-    values = any(_NUMBER.fullmatch(cell) for row in rows for cell in row)
-    header = len(rows) == 1 and all(map(_HEADER.fullmatch, rows[0]))
-    kind = "table" if values or header else "aliases"
-    return "games" if any(sides <= names for sides in _SIDES) else kind
-
-
-def check_output(out: str, kinds: Collection[str], reads: Iterable[str | os.PathLike[str]] = ()) -> bool:
-    """Whether an output would replace a file. Raises OutputError for folders, files in `reads` and other kinds."""
-    place = Path(out)
-    try:
-        if place.is_dir():
-            raise OutputError(f"{out} cannot be written: is a folder", hint="name a file in it")
-        if not place.parent.is_dir():
-            raise OutputError(f"{out} cannot be written: no such folder", hint=f"mkdir -p {place.parent}")
-        if not place.is_file():
-            return False
-        if any(Path(other).exists() and place.samefile(other) for other in reads):
-            raise OutputError(
-                f"{out} cannot be written: this command reads it", hint="name another file with -o"
-            )
-        found = content_kind(place)
-    except OSError as error:
-        raise OutputError(f"{out} cannot be written: {error.strerror or error}") from error
-    if found and found not in kinds:
-        wanted = " or ".join(_KINDS[kind] for kind in kinds)
-        raise OutputError(
-            f"{out} stays as it is: it holds {_KINDS[found]}, and {wanted} would replace it",
-            hint=f"delete {out} first if it is not needed, or name another file",
-        )
-    return bool(found)
-
-
-_KINDS: Final = {
-    "run": "a run", "table": "a table", "games": "games", "aliases": "aliases of players", "config": "a config",
-    "picture": "a picture", "page": "a web page", "text": "text", "other": "something else",
-}  # fmt: skip
 
 
 class _WriterState(threading.local):

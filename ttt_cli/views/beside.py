@@ -98,7 +98,7 @@ def read_beside(path: str, run: Run) -> Beside:
     ignored; known other spellings of players match too. A year means its last period in the run. Raises DataError for
     a file without these columns, LookupFailed when too few of the ratings are in the run.
     """
-    source = Input(path)
+    source = Input(path, kind="ratings")
     published = _published(source.text("a table of ratings"), source.name)
     with run:
         by_folded: dict[str, str] = dict(run.select(_NAMES)[1])

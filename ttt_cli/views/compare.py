@@ -132,12 +132,17 @@ def note_lines(comparison: Comparison) -> Iterator[str]:
             yield f"hint: {hint}"
 
 
-def tuned_config(system: Resolved, until: str) -> tuple[str, str]:
-    """A file name after the system's, and the config that was tuned on games before `until`, as YAML."""
+def tuned_config(system: Resolved, until: str) -> str:
+    """The config that was tuned on games before `until`, as YAML."""
     head = f"# Tuned by `ttt compare --tune` on the games before {until}\n\n"
+    return head + render(system.config, type(system.params))
+
+
+def tuned_name(system: Resolved) -> str:
+    """Name of the file of a tuned config, after the system's."""
     path = PurePath(system.name)  # which may be a whole one
     stem = "-".join(part for part in path.with_suffix("").parts if part != path.anchor)
-    return f"{stem}.yaml", head + render(system.config, type(system.params))
+    return f"{stem}.yaml"
 
 
 def _label(comparison: Comparison, step: int) -> str:

@@ -1,22 +1,13 @@
-"""A site: front page, lists, the page that compares players, and all files written into a folder.
+"""A site: front page, lists, the page that compares players, and all files written into a folder."""
 
-The folder is complete beside its place, then renamed to it once the older site is set aside.
-"""
-
-import os
-import secrets
-import shutil
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
-from functools import cache, partial
+from functools import partial
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 import numpy as np
 
 from ttt_cli.runs.run import Run
-from ttt_cli.support.errors import RunError
-from ttt_cli.support.files import real_place, workplace
 from ttt_cli.support.progress import SILENT, Progress
 from ttt_cli.views.beside import Beside
 from ttt_cli.views.evidence import gain_per_game
@@ -25,6 +16,7 @@ from ttt_cli.views.figures.spec import embedded, showable
 from ttt_cli.views.rankings import CHALLENGES, Eligible, Leader, eligible, most_dominant, peaks, reigns
 from ttt_cli.views.report import markup as html
 from ttt_cli.views.report.book import Book, Event, Person, predicted, span
+from ttt_cli.views.report.folder import new_folder
 from ttt_cli.views.report.page import LATE, pictures
 from ttt_cli.views.report.pages import event_subject, player_subject, year_page
 from ttt_cli.views.rows import Rows, counted, finite
@@ -273,79 +265,6 @@ def _address(one: Person | Event) -> list[str | int | None]:
 def handed_over(name: str, data: Any) -> str:
     """A script that hands a value to the page that loads it."""
     return f'take["{name}"]({embedded(data)});\n'
-
-
-MARK: Final = "made-by-ttt.txt"
-_MARK_TEXT: Final = "This folder was written by `ttt report`, which replaces it as a whole.\n"
-_OURS: Final = frozenset({MARK, "players", "years", "events", "data"})
-_ENDINGS: Final = (".html", ".css", ".js")
-_OLD: Final = ".ttt-old"  # suffix of an older site set aside
-Write = Callable[[str, str], int]
-
-
-@contextmanager
-def new_folder(place: Path) -> Iterator[Write]:
-    """Yield a function that writes a text to a path within a new site, and returns the number of bytes.
-
-    When the block ends, the folder replaces an older site or an empty folder. At every moment, also after a signal or
-    a failed call, a complete site is at `place`, or beside it and put back by the next call. Raises RunError when the
-    folder cannot be written or `place` contains anything but a site; `place` is unchanged then.
-    """
-    place = real_place(place)
-    try:
-        _put_back(place)
-        _refuse_others(place)
-        with workplace(place) as room:
-            new = room / "new"
-            make_folder = cache(lambda name: (new / name).mkdir(parents=True, exist_ok=True))
-
-            def write(path: str, text: str) -> int:
-                make_folder(path.rpartition("/")[0])
-                return (new / path).write_bytes(text.encode("utf-8", "replace"))
-
-            write(MARK, _MARK_TEXT)
-            yield write
-            _refuse_others(place)
-            try:
-                if place.exists():
-                    place.rename(place.with_name(f".{place.name}.{secrets.token_hex(4)}{_OLD}"))
-                new.rename(place)
-            finally:
-                _put_back(place)
-        for old in _set_aside(place):
-            shutil.rmtree(old, ignore_errors=True)
-    except OSError as error:
-        raise RunError(f"cannot be written: {error.strerror or error}", where=str(place)) from error
-
-
-def _set_aside(place: Path) -> list[Path]:
-    """Older sites set aside, under names that are never swept, sorted."""
-    return sorted(place.parent.glob(f".{place.name}.*{_OLD}"))
-
-
-def _put_back(place: Path) -> None:
-    """Move an older site back to a place that is empty."""
-    if not os.path.lexists(place):
-        for old in _set_aside(place)[:1]:
-            with suppress(FileNotFoundError):  # put back by another process
-                old.rename(place)
-
-
-def _refuse_others(place: Path) -> None:
-    """Raise RunError unless `place` is free, empty or a site."""
-    where = str(place)
-    if not place.parent.is_dir():
-        raise RunError("its folder does not exist", where=where, hint=f"mkdir -p {place.parent}")
-    if not place.exists():
-        return
-    if not place.is_dir():
-        raise RunError("is a file, not a folder", where=where, hint="name a folder, or a page NAME.html")
-    names = {entry.name for entry in place.iterdir()}
-    others = sorted(name for name in names if name not in _OURS and not name.endswith(_ENDINGS))
-    if names and (MARK not in names or others):
-        what = f" ({others[0]})" if others else ""
-        hint = "name a new folder, or empty this one"
-        raise RunError(f"contains files that `ttt report` did not write{what}", where=where, hint=hint)
 
 
 MOST: Final = 30_000  # players with pages of their own, and events
