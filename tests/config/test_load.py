@@ -209,7 +209,7 @@ def test_an_alias_repeats_its_value() -> None:
         ("model:\n\tbeta: 3\n", 2, "tab"),
         ("model:\n  beta: 3\n    tau: 4\n", 3, "mapping values"),
         ("model:\n  beta: 3\n tau: 4\n", 3, "from line 1"),
-        ("model:\n  name: 'ttt\n  tau: 4\n", 4, "from line 2"),
+        ("model:\n  name: 'ttt\n  tau: 4\n", 2, "has no end"),
         ("data:\n  columns: [id\n", 3, "expected"),
         ("- model\n", 1, "map of sections"),
         ("model", 1, "map of sections"),
