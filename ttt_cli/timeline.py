@@ -283,14 +283,14 @@ def _lay_out(
     return _LaidOut(columns, white, black)
 
 
-class _Sides(NamedTuple):
+class _AdvantageOwners(NamedTuple):
     """Who has White's advantage in each game, (games,), and notes on it."""
 
     sides: NDArray[np.int8]
     notes: tuple[str, ...] = ()
 
 
-def _find_sides(games: Games, colours: Colours) -> _Sides:
+def _find_sides(games: Games, colours: Colours) -> _AdvantageOwners:
     """Who has White's advantage; with `auto`, colours are unknown in files that name the winner first."""
     notes: tuple[str, ...] = ()
     is_unknown: Mask | bool = colours == "unknown"
@@ -306,7 +306,7 @@ def _find_sides(games: Games, colours: Colours) -> _Sides:
             notes = (f"{', '.join(paths)}: {_COLOURS_UNKNOWN}",)
     is_neutral = games.neutral if games.neutral.any() else False
     sides = np.where(is_neutral, NEUTRAL, np.where(is_unknown, UNKNOWN, KNOWN)).astype(np.int8)
-    return _Sides(sides if sides.ndim else np.broadcast_to(sides, len(games)), notes)
+    return _AdvantageOwners(sides if sides.ndim else np.broadcast_to(sides, len(games)), notes)
 
 
 def _find_joined(games: Games) -> Mask | None:

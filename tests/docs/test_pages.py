@@ -22,7 +22,7 @@ from ttt_cli.cli import games
 from ttt_cli.cli.main import COMMANDS
 from ttt_cli.config.schema import DataConfig, FilterConfig, SolverConfig
 from ttt_cli.games.aliases import read_aliases
-from ttt_cli.games.validate import POINTS, odds_points
+from ttt_cli.games.odds import POINTS, odds_points
 from ttt_cli.reading import reports as reasons
 from ttt_cli.reading import sources
 from ttt_cli.reading.dates import parse_dates

@@ -10,7 +10,7 @@ import pytest
 
 from ttt_cli import api
 from ttt_cli.config.schema import DataConfig, SolverConfig
-from ttt_cli.games import read as ingest
+from ttt_cli.games import assemble
 from ttt_cli.games.groups import careers_of, find_groups
 from ttt_cli.games.read import games_for, read_games
 from ttt_cli.games.table import GAME_COLUMNS
@@ -104,7 +104,7 @@ CONFIGS = {
 def folder(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("TTT_CLUSTER", raising=False)
-    monkeypatch.setattr(ingest, "AT_ONCE", 100)
+    monkeypatch.setattr(assemble, "AT_ONCE", 100)
     (tmp_path / "room").mkdir()
     (tmp_path / "aliases.csv").write_text(ALIASES, encoding="utf-8")
     (tmp_path / "files").mkdir()

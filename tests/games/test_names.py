@@ -10,16 +10,14 @@ from hypothesis import strategies as st
 
 from tests.support.cases import each
 from ttt_cli.config.schema import NameMatching
+from ttt_cli.games.dictionaries import NameDictionary
 from ttt_cli.games.names import (
     clean_name,
-    is_engine,
-    is_team,
     name_key,
     name_keys,
     not_a_player,
-    teams_and_engines,
 )
-from ttt_cli.games.validate import NameDictionary
+from ttt_cli.games.teams_and_engines import is_engine, is_team, teams_and_engines
 from ttt_cli.reading.columns import Strings
 from ttt_cli.reading.input import decode
 

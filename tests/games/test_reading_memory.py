@@ -8,7 +8,8 @@ from collections.abc import Callable, Iterator
 import numpy as np
 import pytest
 
-from ttt_cli.games.read import Collector
+from ttt_cli.games.assemble import make_games
+from ttt_cli.games.collect import Collector
 from ttt_cli.reading.batches import USUAL, Batch, FileRecords, Layout, Table
 from ttt_cli.reading.columns import Strings
 from ttt_cli.reading.pgn import Scanner
@@ -88,7 +89,7 @@ def test_bytes_of_a_record(counted: Callable[[], int]) -> None:
     collector = Collector()
     collector.add(records, "pgn", digest="", size=0)
     judging = counted()
-    games = collector.games()
+    games = make_games(collector.collected())
     collecting = counted()
     assert len(games) == RECORDS
     assert judging < JUDGING * RECORDS + NAMES

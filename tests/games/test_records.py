@@ -12,9 +12,10 @@ from hypothesis import strategies as st
 
 from tests.support import handmade
 from tests.support.cases import each
-from tests.support.collected import collector_of, game, reasons, records_of
+from tests.support.collected import collected_of, game, reasons, records_of
 from tests.support.strategies import examples
 from ttt_cli.config.schema import DataConfig, FilterConfig
+from ttt_cli.games.assemble import make_games
 from ttt_cli.games.read import read_games, read_records
 from ttt_cli.games.table import Games, games_of, no_texts, picked
 
@@ -189,7 +190,7 @@ def test_nothing_is_lost(files: list[list[dict[str, object]]], data: DataConfig,
     assert (records.white[used] >= 0).all()
     assert (records.black[used] >= 0).all()
     assert (records.white[used] != records.black[used]).all()
-    games = collector_of(*files, data=data, rejects=rejects).games()
+    games = make_games(collected_of(*files, data=data, rejects=rejects))
     places = set(zip(games.source_file.tolist(), games.source_line.tolist(), strict=True))
     assert places == {(int(records.file[row]), int(records.line[row])) for row in used}
     assert games.report == records.report

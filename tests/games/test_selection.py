@@ -14,8 +14,10 @@ from tests.support.cases import each
 from tests.support.collected import game, reasons, records_of
 from tests.support.strategies import examples
 from ttt_cli.config.schema import DataConfig, EventSet, FilterConfig
+from ttt_cli.games.duplicates import find_duplicates
+from ttt_cli.games.event_sets import control_is, names_set, variant_is
 from ttt_cli.games.read import read_games
-from ttt_cli.games.selection import control_is, find_duplicates, matching_players, names_set, variant_is
+from ttt_cli.games.selection import matching_players
 from ttt_cli.games.table import Records
 from ttt_cli.reading.reports import EVENT_SETS
 from ttt_cli.room import MEMORY, FileRoom

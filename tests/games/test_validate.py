@@ -11,9 +11,9 @@ import pytest
 from tests.support.cases import each
 from tests.support.collected import game, reasons, records_of
 from ttt_cli.config.schema import DataConfig
+from ttt_cli.games.odds import POINTS, is_even, odds_points, odds_words
 from ttt_cli.games.read import read_games, read_records
 from ttt_cli.games.table import games_of
-from ttt_cli.games.validate import POINTS, is_even, odds_points, odds_words
 from ttt_cli.support.errors import DataError
 
 ODDS = """

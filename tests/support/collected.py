@@ -7,7 +7,8 @@ from collections.abc import Iterable, Mapping
 import numpy as np
 
 from ttt_cli.config.schema import DataConfig
-from ttt_cli.games.read import Collector
+from ttt_cli.games.assemble import make_records
+from ttt_cli.games.collect import Collected, Collector
 from ttt_cli.games.table import Records
 from ttt_cli.reading.batches import FileRecords, Note, text_table
 from ttt_cli.reading.reports import DROP_REASONS
@@ -16,10 +17,10 @@ _OWN = ("date", "white", "black", "result", "weight", "moves")
 Row = Mapping[str, object]
 
 
-def collector_of(
+def collected_of(
     *files: Iterable[Row], data: DataConfig | None = None, rejects: Iterable[int] = ()
-) -> Collector:
-    """A collector that has read files of rows, each with columns by name.
+) -> Collected:
+    """Records collected from files of rows, each with columns by name.
 
     `result` may be a pair of scores. Row i stands in line i + 1; lines of `rejects` are rows more of the first file.
     """
@@ -40,12 +41,12 @@ def collector_of(
         records = FileRecords(f"file{number}", read)
         collector.add(records, "csv", digest="", size=0)
         bad = []
-    return collector
+    return collector.collected()
 
 
 def records_of(*files: Iterable[Row], data: DataConfig | None = None, rejects: Iterable[int] = ()) -> Records:
-    """The records of `collector_of`."""
-    return collector_of(*files, data=data, rejects=rejects).records()
+    """The records of `collected_of`, selected."""
+    return make_records(collected_of(*files, data=data, rejects=rejects))
 
 
 def game(

@@ -9,9 +9,9 @@ import numpy as np
 
 from ttt_cli.config.schema import DataConfig
 from ttt_cli.games.aliases import Aliases, read_aliases
-from ttt_cli.games.players import Sides, find_mentions, identify
+from ttt_cli.games.dictionaries import NameDictionary
+from ttt_cli.games.players import SideColumns, find_mentions, identify
 from ttt_cli.games.table import PRECISION_DAY, GameColumns, Games, joined, table_of, years_of
-from ttt_cli.games.validate import NameDictionary
 from ttt_cli.reading.reports import (
     DROPPED,
     DUPLICATE,
@@ -100,7 +100,7 @@ def unite(old: Games, new: Games, data: DataConfig) -> United:
     old_names = dictionary.ids(old.players)
     new_names = dictionary.ids(new.players)
     date = np.concatenate([old.date, new.date])
-    names = Sides(
+    names = SideColumns(
         white=np.concatenate([old_names[old.white], new_names[new.white]]),
         black=np.concatenate([old_names[old.black], new_names[new.black]]),
     )

@@ -159,7 +159,7 @@ def find_loose_parts(games: Games, *, players: int = 5, at_most: int = 10) -> li
     return parts
 
 
-class _Tree(NamedTuple):
+class _DepthFirstTree(NamedTuple):
     """The depth-first trees of a graph of players, (players,) each (see `walk_depth_first`)."""
 
     number: Ids  # in the order of visiting
@@ -168,7 +168,7 @@ class _Tree(NamedTuple):
     size: Ids  # of the subtree
 
 
-def _walk(start: Places, neighbour: Ids, roots: Ids) -> _Tree:
+def _walk(start: Places, neighbour: Ids, roots: Ids) -> _DepthFirstTree:
     """Walk depth first from the roots; neighbours of player v are `neighbour[start[v]:start[v + 1]]`."""
     from ttt_cli.kernels.layout import walk_depth_first
 
@@ -180,7 +180,7 @@ def _walk(start: Places, neighbour: Ids, roots: Ids) -> _Tree:
     path = np.zeros(n, np.int32)
     edge = np.zeros(n, np.int64)
     walk_depth_first(start, neighbour, roots, number, parent, lowest, size, path, edge)
-    return _Tree(number, parent, lowest, size)
+    return _DepthFirstTree(number, parent, lowest, size)
 
 
 def lifetime(shared: int) -> int:

@@ -1,11 +1,9 @@
-"""Player names: cleaning, keys of equal spellings, teams and engines."""
+"""Player names: cleaning, and keys of equal spellings."""
 
 import re
 import unicodedata
 from collections.abc import Iterator, Sequence
 from functools import cache
-from itertools import product
-from operator import methodcaller
 from typing import Final
 
 import numpy as np
@@ -22,8 +20,10 @@ _FEW: Final = 1_000  # names that are looked at one by one in the time that a ta
 @cache
 def _pairs_that_match(pattern: str) -> Mask:
     """Whether a pattern matches, for each pair of characters."""
-    letters = list(map(chr, range(_ASCII)))
-    return np.array([bool(re.search(pattern, one + other)) for one in letters for other in letters])
+    characters = [chr(code) for code in range(_ASCII)]
+    return np.array(
+        [re.search(pattern, first + second) is not None for first in characters for second in characters]
+    )
 
 
 def preselect(pattern: str, names: Sequence[str]) -> list[int]:
@@ -36,11 +36,11 @@ def preselect(pattern: str, names: Sequence[str]) -> list[int]:
     text = "\n".join(names)
     if text.count("\n") >= len(names):
         text = "\n".join(name.replace("\n", "?") for name in names)
-    letters = np.frombuffer(f"\n{text}\n".encode("ascii", "replace"), np.uint8)
-    pairs = letters[:-1] * np.uint16(_ASCII) + letters[1:]
-    found = np.flatnonzero(_pairs_that_match(pattern)[pairs])
-    ends = np.flatnonzero(letters == ord("\n"))
-    numbers: list[int] = np.unique(np.searchsorted(ends, found, side="right") - 1).tolist()
+    characters = np.frombuffer(f"\n{text}\n".encode("ascii", "replace"), np.uint8)
+    pairs = characters[:-1] * np.uint16(_ASCII) + characters[1:]
+    positions = np.flatnonzero(_pairs_that_match(pattern)[pairs])
+    ends = np.flatnonzero(characters == ord("\n"))
+    numbers: list[int] = np.unique(np.searchsorted(ends, positions, side="right") - 1).tolist()
     return numbers
 
 
@@ -101,9 +101,9 @@ def clean_name(name: str) -> str:
     Titles, invisible characters and a country code at the end are removed, unless nothing else is left. Ambiguous parts
     stay: `Mrs.` and `Miss` tell a wife from her husband, `Dr` alone after a comma may be Dragoljub.
     """
-    before = None
-    while name != before:
-        before = name
+    previous = None
+    while name != previous:
+        previous = name
         if "&" in name and _ENTITY.search(name):
             import html
 
@@ -121,10 +121,10 @@ def clean_name(name: str) -> str:
         name = _IN_BRACKETS.sub("", name) or name
         if _LEADING.match(name):
             name = _LEADING.sub("", name, count=1)
-        _, comma, given = name.partition(", ")
-        if comma and given:
+        _, _, given_names = name.partition(", ")
+        if given_names:
             name = _AFTER_COMMA.sub("", name, count=1)
-            if " " in given:
+            if " " in given_names:
                 name = _TRAILING.sub("", name)
     return name
 
@@ -149,23 +149,23 @@ def name_key(name: str, matching: NameMatching = "folded") -> str:
     """
     if _PLAIN.fullmatch(name):
         return name if matching == "clean" else name.lower()
-    surname, _, given = name.partition(",")
+    surname, _, given_names = name.partition(",")
     country = ""
-    if given and not surname.isupper():
-        before, _, last = given.rstrip().rpartition(" ")
-        if before.strip() and last in COUNTRIES:
-            given = before
-            country = last
-        given = _BETWEEN_INITIALS.sub(" ", given)
-    parts = _words(surname, matching), _words(given, matching), _words(country, matching)
-    return ", ".join(filter(None, parts)) or name
+    if given_names and not surname.isupper():
+        names_before, _, last_word = given_names.rstrip().rpartition(" ")
+        if names_before.strip() and last_word in COUNTRIES:
+            given_names = names_before
+            country = last_word
+        given_names = _BETWEEN_INITIALS.sub(" ", given_names)
+    parts = [_words(text, matching) for text in (surname, given_names, country)]
+    return ", ".join(part for part in parts if part) or name
 
 
 def name_keys(names: Sequence[str], matching: NameMatching = "folded") -> list[str]:
     """`name_key` of each name, faster."""
-    keys = list(names) if matching == "clean" else list(map(str.lower, names))
-    commas = np.fromiter(map(methodcaller("count", ","), names), np.int64, len(names))
-    for number in {*preselect(_UNLIKE_ITS_KEY, names), *np.flatnonzero(commas > 1).tolist()}:
+    keys = list(names) if matching == "clean" else [name.lower() for name in names]
+    several_commas = [number for number, name in enumerate(names) if name.count(",") > 1]
+    for number in {*preselect(_UNLIKE_ITS_KEY, names), *several_commas}:
         keys[number] = name_key(names[number], matching)
     return keys
 
@@ -180,108 +180,3 @@ def comma_keys(key: str) -> Iterator[str]:
 
 def _words(text: str, matching: NameMatching) -> str:
     return _DOTS.sub(" ", text).strip() if matching == "clean" else fold(text)
-
-
-_LINKS: Final = ("and", "with", "und", "mit", "et", "avec", "och")
-_SEVERAL: Final = (
-    "allies", "alliierte", "allierte", "amateurs", "beratende", "comite", "comité", "committee", "consultants",
-    "consultation", "consulting", "consultanten", "consultierende", "members", "mitglieder", "others", "partners",
-    "team",
-)  # fmt: skip
-_CHESS_WORDS: Final = ("chess", "schach", "echecs", "échecs", "ajedrez", "scacchi", "schaak")
-_CLUBS: Final = ("club", "klub", "circle", "gesellschaft", "verein")
-
-_JOINED: Final = re.compile(r"\w\.?\s*[/+&:]\s*\w")
-_AND: Final = re.compile(rf"\w\.? (?:{'|'.join(_LINKS)}) (?!de[rs]? |von |zu )\w")
-_TOGETHER: Final = re.compile(
-    rf"\b(?:{'|'.join(_SEVERAL)}|et al|rest of (?:the )?world|the world|vote chess)\b|"
-    rf"\b(?:{'|'.join(_CHESS_WORDS)})\s?(?:{'|'.join(_CLUBS)})\b|"
-    r"\bcercle (?:d|des) "
-)
-_ENGINES: Final = (
-    "alfil|alphazero|andscacs|arasan|aristarch|berserk|booot|chess tiger|chessica|chessmaster|chiron|"
-    "accoona toolbar|crafty|cray blitz|critter|dark thought|deep blue|deep fritz|deep junior|deep shredder|deep sjeng|"
-    "deep thought|delfi|diep|ethereal|fairy max|fat fritz|gambit tiger|glaurung|gnu chess|"
-    "gnuchess|gull chess|hiarcs|hiarcsx|hitech|houdini|isichess|kaissa|kallisto|"
-    "koivisto|komodo|komodo dragon|lc0|lczero|leela|leela chess zero|leelenstein|mac ?hack|mac ?hack vi|mchess|"
-    "mchess pro|mephisto|minic|naum|nightmare chess|novag|pconners|pedone|pharaon|pocket fritz|pro deo|"
-    "rubichess|ruffian|rybka|saitek|scorpio chess|seer chess|shredder|sjeng|slow chess|smarthink|"
-    "stockfish|strelka|toga|torch chess|virtual chess|wchess|x3d fritz|xiphos|yace|zappa|"
-    "zarkov"
-)
-# Names of people too, and so engines only with a version or a mark.
-_ALSO_NAMES: Final = (
-    "belle|conchess|fidelity|fire|fritz|fruit|gandalf|genius|gull|hydra|junior|king|"
-    "nimzo|now|phoenix|rebel|sargon|socrates|spike|tiger|wasp"
-)
-
-_MARKS: Final = ("comp", "computer", "engine", "program", "programm", "programme")
-_MARK: Final = rf"(?:{'|'.join(_MARKS)}|chess computer)"
-# `Computer, Mephisto`, `Chess, Computer 1`, `Grandmaster (computer 1)`; Comp is a surname too
-_MARKED_SURNAME: Final = re.compile(r"(?:chess )?(?:computer|engine|programm?e?)", re.IGNORECASE)
-_MARKED_GIVEN: Final = re.compile(rf"(?:[\w ]+\()?{_MARK}(?: ?\d+)?\)?", re.IGNORECASE)
-_VERSION: Final = r"(?: (?:x|v)?\d[\w ]*| (?:dev|nnue|pro|master|exp|mmx|sss|ultra|beta|mp)\b[\w ]*)"
-_SHORT_VERSION: Final = (
-    r"v?1?\d(?: [\w ]+)?"  # without a blank before it: `rybka2001` is the name of an account
-)
-_ENGINE: Final = re.compile(
-    rf"comp [\w ]+|{_MARK}(?: (?:\d+|(?:the )?(?:{_ENGINES}|{_ALSO_NAMES})\b)[\w ]*)?|\w+(?: \w+)? {_MARK}|"
-    rf"(?:{_ENGINES}|fritz|junior|nimzo|rebel){_SHORT_VERSION}|"
-    rf"(?:the )?(?:{_ENGINES})(?:{_VERSION}| on [\w ]+| \w+ (?:mmx|\d+)[\w ]*)?|"
-    rf"(?:the )?(?:{_ALSO_NAMES})(?:{_VERSION}| on [\w ]+| \w+ \d[\w ]*)|"
-    r"(?:fidelity|mephisto|novag|saitek) [\w ]+"
-)
-# `Abrok 5.0`, `Viridithas 14.0.1 64-bit`
-_NUMBERED: Final = re.compile(
-    r"[A-Za-z][\w'+-]*(?: [A-Za-z][\w'+-]*){0,2} v?\d{1,4}(?:\.\d+){1,3}[a-z]?(?: [\w.-]+)*"
-)
-_ALL_CAPITALS: Final = re.compile(
-    r"(?:DEEP )?(?:BRUTUS|FRITZ|JUNIOR|HYDRA|GENIUS|REBEL|TIGER|FRUIT|NIMZO)(?: ?[\d.]+.*| on .*| CENTURY.*)?"
-)
-
-# A name without any of these characters is that of a team or an engine only if it has one of these words.
-_MAY_BE_NOBODY: Final = r"[^\nA-Za-z0-9 ,.-]|[A-Za-z][0-9]|[0-9]\."
-_INDICATIVE: Final = frozenset(
-    (
-        *("world", "cercle", *_LINKS, *_SEVERAL, *_CHESS_WORDS, *_MARKS),
-        *map("".join, product(_CHESS_WORDS, _CLUBS)),
-        *f"{_ENGINES}|{_ALSO_NAMES}".replace(" ?", "").replace("|", " ").split(),
-        *("mac", "brutus"),
-    )
-)
-
-
-def is_team(name: str) -> bool:
-    """Whether a name is of several players together: `Alekhine/Reilly`, `A. & B.`, `Allies`."""
-    linked = name.count(",") != 1 and _AND.search(name)
-    return bool(linked or _JOINED.search(name) or _TOGETHER.search(name.lower()))
-
-
-def is_engine(name: str) -> bool:
-    """Whether a name is a chess program or computer.
-
-    Names that people have too (Fritz, Junior) need a version, a mark such as `Comp`, or capitals. A comma marks a
-    person, except beside `Computer` or the like.
-    """
-    if "," in name:
-        surname, *given_names = [part.strip() for part in name.split(",")]
-        marked = _MARKED_SURNAME.fullmatch(surname) is not None
-        return marked or any(_MARKED_GIVEN.fullmatch(part) for part in given_names)
-    return bool(_ENGINE.fullmatch(fold(name)) or _NUMBERED.fullmatch(name) or _ALL_CAPITALS.fullmatch(name))
-
-
-def teams_and_engines(names: Sequence[str]) -> tuple[list[bool], list[bool]]:
-    """Masks of the names of teams, and of engines that are no teams."""
-    teams = [False] * len(names)
-    engines = [False] * len(names)
-    text = "\n".join(map(methodcaller("replace", "\n", " "), names)).lower()
-    for sign in ",.-":
-        text = text.replace(sign, " ")
-    chosen = set(preselect(_MAY_BE_NOBODY, names))
-    for number, words in enumerate(map(str.split, text.split("\n"))):
-        if not _INDICATIVE.isdisjoint(words):
-            chosen.add(number)
-    for number in chosen:
-        teams[number] = is_team(names[number])
-        engines[number] = not teams[number] and is_engine(names[number])
-    return teams, engines

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from ttt_cli.config.schema import NameMatching
 from ttt_cli.games.aliases import Aliases
+from ttt_cli.games.dictionaries import NameDictionary
 from ttt_cli.games.names import comma_keys, name_key, name_keys
-from ttt_cli.games.validate import NameDictionary
 from ttt_cli.reading.batches import pairs_in
 from ttt_cli.reading.columns import Codes, Dictionary, counts_of, narrow, spread
 from ttt_cli.support.arrays import Ids, Mask, Places
@@ -34,7 +34,7 @@ class Mentions(NamedTuple):
     times: Codes  # how often each occurs
 
 
-class Sides(NamedTuple):
+class SideColumns(NamedTuple):
     """A column of White and one of Black, (records,)."""
 
     white: Codes
@@ -45,14 +45,14 @@ class FoundMentions(NamedTuple):
     """The distinct mentions in some records, and the number of White's and of Black's mention in each record."""
 
     mentions: Mentions
-    sides: Sides
+    sides: SideColumns
 
 
 def find_mentions(
-    names: Sides,
+    names: SideColumns,
     n_names: int,
     *,
-    ids: Sides | None = None,
+    ids: SideColumns | None = None,
     status: Codes | None = None,
     years: Codes | None = None,
     first: int = 0,
@@ -83,7 +83,7 @@ def find_mentions(
     number = narrow(first + np.maximum(np.cumsum(occurs) - 1, 0))
     return FoundMentions(
         _rows_of(mentions._replace(times=times), occurs),
-        Sides(spread(number, sides.white), spread(number, sides.black)),
+        SideColumns(spread(number, sides.white), spread(number, sides.black)),
     )
 
 
@@ -92,15 +92,15 @@ class _Combined(NamedTuple):
 
     mention: Codes  # (pairs,)
     value: Codes  # (pairs,)
-    sides: Sides
+    sides: SideColumns
 
 
-def _combine(sides: Sides, n_mentions: int, values: Codes) -> _Combined:
+def _combine(sides: SideColumns, n_mentions: int, values: Codes) -> _Combined:
     """Combine mentions with `values` (2 records,), those of White, then those of Black."""
     n_values = 1 + int(values.max(initial=0))
     pairs, pair = pairs_in(np.concatenate(sides), values, n_mentions, n_values)
     white, black = np.split(pair, 2)
-    return _Combined(pairs // n_values, pairs % n_values, Sides(white, black))
+    return _Combined(pairs // n_values, pairs % n_values, SideColumns(white, black))
 
 
 def _rows_of(mentions: Mentions, rows: Codes | Mask) -> Mentions:

@@ -8,7 +8,8 @@ from typing import Final, Literal, NamedTuple
 
 import numpy as np
 
-from ttt_cli.games.names import name_keys, teams_and_engines
+from ttt_cli.games.names import name_keys
+from ttt_cli.games.teams_and_engines import teams_and_engines
 from ttt_cli.support.arrays import Ids
 
 Kind = Literal["initials", "surname only", "spelling"]
@@ -55,9 +56,9 @@ class NameParts(NamedTuple):
 def parts_of_key(key: str) -> NameParts:
     """The parts of a name with this key (see `name_key`); without a comma the last word is the surname."""
     surname, _, after_surname = key.partition(", ")
-    given, _, country = after_surname.partition(", ")
+    words_after_surname, _, country = after_surname.partition(", ")
     surname_words = surname.split() or [""]
-    given_names = given.split()
+    given_names = words_after_surname.split()
     if not given_names:
         country = ""
         given_names = [word for word in surname_words[:-1] if word not in _PARTICLES]
@@ -206,7 +207,7 @@ def _initial(parts: NameParts) -> str:
     return parts.given_names[0][0] if parts.given_names else ""
 
 
-class _Comparison(NamedTuple):
+class _NamesToCompare(NamedTuple):
     """Names to compare with each other, or, where there are `with_names`, each with each of these."""
 
     names: Sequence[int]
@@ -225,15 +226,15 @@ class _Comparison(NamedTuple):
         )
 
 
-def _comparisons(by_surname: Mapping[str, NamesByInitial]) -> Iterator[_Comparison]:
+def _comparisons(by_surname: Mapping[str, NamesByInitial]) -> Iterator[_NamesToCompare]:
     """Yield names of one surname with compatible initials, and names of surnames one letter apart with one initial."""
     for by_initial in by_surname.values():
         without_given_names = by_initial.get("", [])
         for initial, names in by_initial.items():
             if len(names) > 1:
-                yield _Comparison(names)
+                yield _NamesToCompare(names)
             if initial and without_given_names:
-                yield _Comparison(without_given_names, names)
+                yield _NamesToCompare(without_given_names, names)
     long_surnames = [name for name in by_surname if len(name) >= _LONG_SURNAME and not _DIGIT.search(name)]
     for i, j in neighbour_words(long_surnames).tolist():
         if not is_slip(long_surnames[i], long_surnames[j]):
@@ -241,7 +242,7 @@ def _comparisons(by_surname: Mapping[str, NamesByInitial]) -> Iterator[_Comparis
         first = by_surname[long_surnames[i]]
         second = by_surname[long_surnames[j]]
         for initial in sorted(first.keys() & second.keys() - {""}):
-            yield _Comparison(first[initial], second[initial])
+            yield _NamesToCompare(first[initial], second[initial])
 
 
 def neighbour_words(words: Sequence[str]) -> Ids:

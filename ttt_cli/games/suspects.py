@@ -81,11 +81,11 @@ def find_suspects(games: Games) -> list[Suspect]:
     by_synonym = _with_shared_opponents(games, candidates)
     compatible = {frozenset((pair.main, pair.synonym)) for pair in candidates if pair.kind == INITIALS}
 
-    def judge(synonym: int, people: _People) -> Suspect:
+    def judge(synonym: int, people: _UnitedCareers) -> Suspect:
         pairs = [people.with_gap(pair) for pair in by_synonym[synonym]]
         return _judge(pairs, people.person, compatible, careers, similar)
 
-    separate = _People(careers.first, careers.last, {})
+    separate = _UnitedCareers(careers.first, careers.last, {})
     suspects = {synonym: judge(synonym, separate) for synonym in by_synonym}
     united = _unite(suspects.values(), careers)
     for synonym, suspect in suspects.items():
@@ -123,7 +123,7 @@ def _doubt(suspect: Suspect) -> _Doubt:
     )
 
 
-class _Candidate(NamedTuple):
+class _MainName(NamedTuple):
     """A main name that a synonym may stand for, both as numbers of players."""
 
     main: int
@@ -133,7 +133,7 @@ class _Candidate(NamedTuple):
     gap: int = 0  # years between the careers
 
 
-def _find_candidates(games: Games, similar: SimilarNames, careers: Careers) -> list[_Candidate]:
+def _find_candidates(games: Games, similar: SimilarNames, careers: Careers) -> list[_MainName]:
     """Pairs of similar names that never played each other and together span at most a lifetime.
 
     Outside chess bare surnames and misspellings are ignored: Yemen is not South Yemen.
@@ -148,9 +148,9 @@ def _find_candidates(games: Games, similar: SimilarNames, careers: Careers) -> l
     for row in np.flatnonzero(plausible).tolist():
         pair = pairs[row]
         if second_is_main[row]:
-            candidates.append(_Candidate(pair.second, pair.first, pair.kind))
+            candidates.append(_MainName(pair.second, pair.first, pair.kind))
         else:
-            candidates.append(_Candidate(pair.first, pair.second, pair.kind))
+            candidates.append(_MainName(pair.first, pair.second, pair.kind))
     return candidates
 
 
@@ -172,30 +172,30 @@ def _second_is_main(ends: Places, similar: SimilarNames, careers: Careers) -> li
     return is_second
 
 
-def _with_shared_opponents(games: Games, candidates: Sequence[_Candidate]) -> dict[int, list[_Candidate]]:
+def _with_shared_opponents(games: Games, candidates: Sequence[_MainName]) -> dict[int, list[_MainName]]:
     """The candidates of each synonym, with their numbers of common opponents."""
     ends = np.array([(pair.main, pair.synonym) for pair in candidates], np.int64).reshape(-1, 2)
-    by_synonym: dict[int, list[_Candidate]] = defaultdict(list)
+    by_synonym: dict[int, list[_MainName]] = defaultdict(list)
     for pair, shared in zip(candidates, shared_opponents(games, ends).tolist(), strict=True):
         by_synonym[pair.synonym].append(pair._replace(shared=shared))
     return by_synonym
 
 
-class _People(NamedTuple):
+class _UnitedCareers(NamedTuple):
     """Careers of players, those of main names with the careers of their sure synonyms."""
 
     first: Ids  # years, by player
     last: Ids
     person: Mapping[int, int]  # the last main name of each sure synonym, both as players
 
-    def with_gap(self, pair: _Candidate) -> _Candidate:
+    def with_gap(self, pair: _MainName) -> _MainName:
         """The candidate with the years between the careers."""
         before = self.first[pair.synonym] - self.last[pair.main]
         after = self.first[pair.main] - self.last[pair.synonym]
         return pair._replace(gap=max(int(before), int(after), 0))
 
 
-def _unite(suspects: Iterable[Suspect], careers: Careers) -> _People:
+def _unite(suspects: Iterable[Suspect], careers: Careers) -> _UnitedCareers:
     """Unite the sure suspects; a main name may itself be a synonym."""
     number = {name: player for player, name in enumerate(careers.names)}
     mains = {suspect.synonym.name: suspect.main.name for suspect in suspects if suspect.sure}
@@ -207,11 +207,11 @@ def _unite(suspects: Iterable[Suspect], careers: Careers) -> _People:
         first[main] = min(first[main], careers.first[synonym])
         last[main] = max(last[main], careers.last[synonym])
     person = {number[name]: number[last_main(mains, main, never=name)] for name, main in mains.items()}
-    return _People(first, last, person)
+    return _UnitedCareers(first, last, person)
 
 
 def _judge(
-    pairs: Sequence[_Candidate],
+    pairs: Sequence[_MainName],
     person: Mapping[int, int],
     compatible: Set[frozenset[int]],
     careers: Careers,
@@ -255,13 +255,13 @@ class _Preference(NamedTuple):
     main: int
 
 
-def _preference(pair: _Candidate, careers: Careers) -> _Preference:
+def _preference(pair: _MainName, careers: Careers) -> _Preference:
     return _Preference(
         pair.gap <= _LONG_GAP, pair.shared, -pair.gap, int(careers.games[pair.main]), pair.main
     )
 
 
-def _alternatives(best: _Candidate, pairs: Sequence[_Candidate]) -> list[_Candidate]:
+def _alternatives(best: _MainName, pairs: Sequence[_MainName]) -> list[_MainName]:
     """Candidates for another person; where surnames are equal, misspellings need more common opponents."""
     if best.kind == SPELLING:
         return list(pairs)
@@ -269,8 +269,8 @@ def _alternatives(best: _Candidate, pairs: Sequence[_Candidate]) -> list[_Candid
 
 
 def _contradicting(
-    best: _Candidate, alternatives: Sequence[_Candidate], compatible: Set[frozenset[int]]
-) -> list[_Candidate]:
+    best: _MainName, alternatives: Sequence[_MainName], compatible: Set[frozenset[int]]
+) -> list[_MainName]:
     """Alternatives whose main name is not compatible with that of the best candidate or of another alternative."""
     mains = {best.main, *(pair.main for pair in alternatives)}
     return [
@@ -280,7 +280,7 @@ def _contradicting(
     ]
 
 
-def _is_ahead(best: _Candidate, rivals: Sequence[_Candidate]) -> bool:
+def _is_ahead(best: _MainName, rivals: Sequence[_MainName]) -> bool:
     """Whether the best candidate has clearly more common opponents than its rivals."""
     if not rivals:
         return True

@@ -34,6 +34,7 @@ GAME_KINDS: Final[dict[str, type[np.generic]]] = {
     "neutral": np.bool_,
 }
 GAME_COLUMNS: Final = tuple(GAME_KINDS)
+RECORD_TEXTS: Final = (*TEXT_COLUMNS, "variant", "time_control", "status", "odds")  # columns of `Records`
 
 
 def no_texts(count: int) -> Column[str]:

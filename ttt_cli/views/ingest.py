@@ -15,11 +15,12 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
+from ttt_cli.games.duplicates import find_duplicates
+from ttt_cli.games.event_sets import EXHIBITIONS, LEFT_OUT
 from ttt_cli.games.groups import Groups, careers_of, find_groups, long_careers
-from ttt_cli.games.names import teams_and_engines
-from ttt_cli.games.selection import EXHIBITIONS, LEFT_OUT, find_duplicates
 from ttt_cli.games.suspects import Suspect, alias_lines, count_suspects, find_suspects
 from ttt_cli.games.table import Games, Records, games_of
+from ttt_cli.games.teams_and_engines import teams_and_engines
 from ttt_cli.reading import reports as reasons
 from ttt_cli.reading.reports import Problem
 from ttt_cli.runs.meta import RunMeta, in_use

@@ -10,7 +10,7 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 
-from ttt_cli.games.selection import EXHIBITIONS, names_set
+from ttt_cli.games.event_sets import EXHIBITIONS, names_set
 from ttt_cli.inference.outcome import by_sides, in_year
 from ttt_cli.reading.reports import TEXT_COLUMNS
 from ttt_cli.runs.database import DATABASE

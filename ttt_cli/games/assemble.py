@@ -1,0 +1,364 @@
+"""Assemble the records and games of a reading: names united, filters applied, every record accounted for.
+
+    collected --share_names--> SharedByRecords --load--> Records --select--> reject codes --account--> ReadReport
+
+Games in files are made of the records of some years at a time, so that all these fit into memory.
+"""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from itertools import pairwise
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ttt_cli.games.collect import Collected, CollectedFile, StoredColumn
+from ttt_cli.games.players import NOBODY, Identified, identify, unmatched
+from ttt_cli.games.selection import NOTICED, People, classify_people, select
+from ttt_cli.games.table import (
+    GAME_KINDS,
+    RECORD_TEXTS,
+    GameColumns,
+    Games,
+    Records,
+    compact,
+    game_columns,
+    no_texts,
+    table_of,
+)
+from ttt_cli.reading import reports as reasons
+from ttt_cli.reading.columns import Codes, Column, alike, concatenated, counts_of, spread
+from ttt_cli.reading.reports import FileReport, Problem, ReadReport
+from ttt_cli.room import MEMORY, Room
+from ttt_cli.support.arrays import Array, Ids, Mask, Places
+from ttt_cli.support.progress import SILENT, Progress
+
+AT_ONCE: Final = 1 << 21  # records of which games are made at a time, or those of one year
+
+
+class YearSpan(NamedTuple):
+    """The first and the last of some years."""
+
+    first: int
+    last: int
+
+
+class SharedByRecords(NamedTuple):
+    """Who is who, and what the records of all files share."""
+
+    identified: Identified
+    people: People
+    name_of_mention: Codes  # (mentions,), numbers of names as written
+    written: tuple[str, ...]  # the name of each mention
+    texts: Mapping[str, Sequence[str]]  # distinct texts of each column
+    date_day: Ids  # (dates,)
+    date_precision: NDArray[np.int8]  # (dates,)
+    tally: Array  # (results, 3)
+
+
+class Selection(NamedTuple):
+    """Records with filters applied, and what became of them."""
+
+    records: Records
+    dropped: Places  # (files, DROP_REASONS), numbers of records that filters dropped
+    noticed: Places  # (files, NOTICED), numbers of used records with a remark
+    same_player: list[Problem]  # records whose two names are one player's
+
+
+def make_records(collected: Collected) -> Records:
+    """All records, names united and filters applied. Takes the columns out of `collected`."""
+    shared = share_names(collected)
+    selection = select_records(collected, shared, None)
+    report = account(collected, selection.dropped, selection.noticed, selection.same_player)
+    return replace(selection.records, files=report.files, problems=report.problems)
+
+
+def make_games(collected: Collected, progress: Progress = SILENT) -> Games:
+    """All games by date, then as read; players sorted by name. Takes the columns out of `collected`."""
+    shared = share_names(collected)
+    spans = find_spans(collected)
+    n_files = len(collected.files)
+    dropped = np.zeros((n_files, len(reasons.DROP_REASONS)), np.int64)
+    noticed = np.zeros((n_files, len(NOTICED)), np.int64)
+    same_player: list[Problem] = []
+    pieces: list[dict[str, StoredColumn]] = []
+    with (progress if collected.by_year else SILENT).task("sorting games", float(len(spans))) as bar:
+        for span in spans:
+            selection = select_records(collected, shared, span)
+            dropped += selection.dropped
+            noticed += selection.noticed
+            same_player += selection.same_player
+            pieces.append(_store(game_columns(selection.records), collected.room, len(pieces)))
+            del selection
+            bar.advance()
+    for file in collected.files:
+        file.columns.clear()
+    columns = _join(pieces, shared.texts, collected.room)
+    report = account(collected, dropped, noticed, same_player)
+    identified = shared.identified
+    return table_of(columns, identified.players, report, identified.spellings, collected.room)
+
+
+def share_names(collected: Collected) -> SharedByRecords:
+    """Find out who is who. Raises ConfigError for a player of the filter who does not exist."""
+    dictionaries = collected.dictionaries
+    mentions = collected.mentions
+    texts: dict[str, Sequence[str]] = {
+        name: tuple(dictionary.values) for name, dictionary in dictionaries.columns.items()
+    }
+    identified = identify(
+        dictionaries.names,
+        mentions,
+        collected.data.names,
+        collected.aliases,
+        ids=texts["white_id"],
+        statuses=texts.get("status", ()),
+    )
+    is_player = identified.player != NOBODY
+    n_records = np.bincount(
+        identified.player[is_player], mentions.times[is_player], len(identified.players)
+    ).astype(np.int64)
+    texts["date"] = tuple(text for text, _, _ in dictionaries.dates.values)
+    texts["result"] = tuple(text for text, _ in dictionaries.results.values)
+    return SharedByRecords(
+        identified=identified,
+        people=classify_people(identified.players, collected.data, n_records, collected.n_computers),
+        name_of_mention=mentions.name,
+        written=tuple(dictionaries.names.values[name] for name in mentions.name.tolist()),
+        texts=texts,
+        date_day=dictionaries.days,
+        date_precision=np.array([precision for _, _, precision in dictionaries.dates.values], np.int8),
+        tally=dictionaries.tallies,
+    )
+
+
+def find_spans(collected: Collected) -> list[YearSpan | None]:
+    """Years whose records are looked at together, at most AT_ONCE or those of one year; None: all records."""
+    if not collected.by_year:
+        return [None]
+    n_records: Counter[int] = Counter()
+    for file in collected.files:
+        n_records.update(dict(zip(file.years.tolist(), np.diff(file.starts).tolist(), strict=True)))
+    spans: list[YearSpan | None] = []
+    first = 0
+    n_in_span = AT_ONCE
+    for year in sorted(n_records):
+        if n_in_span + n_records[year] > AT_ONCE:
+            first = year
+            n_in_span = 0
+            spans.append(None)
+        spans[-1] = YearSpan(first, year)
+        n_in_span += n_records[year]
+    return spans
+
+
+def load(collected: Collected, shared: SharedByRecords, span: YearSpan | None) -> Records:
+    """The records of some years, or all, before filters; of all, takes the columns out of `collected`."""
+    rows = [_rows_of(file, span) for file in collected.files]
+
+    def column(name: str) -> NDArray[Any]:
+        parts = []
+        for file, file_rows in zip(collected.files, rows, strict=True):
+            stored = file.columns.pop(name) if span is None else file.columns[name]
+            parts.append(stored[file_rows])
+        return concatenated(parts)
+
+    line = column("line")
+    white_mention = column("white")
+    black_mention = column("black")
+    texts = {
+        name: Column(column(name), shared.texts[name]) if name in shared.texts else no_texts(len(line))
+        for name in RECORD_TEXTS
+    }
+    return Records(
+        files=tuple(file.report for file in collected.files),
+        starts=np.cumsum([0, *(file_rows.stop - file_rows.start for file_rows in rows)]),
+        line=line,
+        date=Column(column("date"), shared.texts["date"]),
+        white_written=Column(white_mention, shared.written),
+        black_written=Column(black_mention, shared.written),
+        result=Column(column("result"), shared.texts["result"]),
+        event=texts["event"],
+        site=texts["site"],
+        round=texts["round"],
+        variant=texts["variant"],
+        time_control=texts["time_control"],
+        status=texts["status"],
+        odds=texts["odds"],
+        date_day=shared.date_day,
+        date_precision=shared.date_precision,
+        tally=shared.tally,
+        players=shared.identified.players,
+        white=spread(shared.identified.player, white_mention),
+        black=spread(shared.identified.player, black_mention),
+        weight=column("weight"),
+        offset=column("offset"),
+        neutral=column("neutral"),
+        computer=column("computer"),
+        moves=column("moves"),
+        reject_code=column("reject_code"),
+        aliases=collected.aliases.source,
+        spellings=shared.identified.spellings,
+    )
+
+
+def _rows_of(file: CollectedFile, span: YearSpan | None) -> slice:
+    """The records of a file from the first to the last year of a span, or all."""
+    if span is None:
+        return slice(int(file.starts[0]), int(file.starts[-1]))
+    begin, end = np.searchsorted(file.years, [span.first, span.last + 1])
+    return slice(int(file.starts[begin]), int(file.starts[end]))
+
+
+def select_records(collected: Collected, shared: SharedByRecords, span: YearSpan | None) -> Selection:
+    """The records of some years, or all, with filters applied; of all, takes the columns out of `collected`."""
+    records = load(collected, shared, span)
+    was_used = records.reject_code == 0
+    is_same_player = was_used & (records.white == records.black)
+    problems = _same_player_problems(collected, shared, records, is_same_player)
+    if not collected.everything:
+        records = replace(records, white_written=no_texts(len(records)), black_written=no_texts(len(records)))
+    same_player_code = np.int8(reasons.REJECT_CODE[reasons.SAME_PLAYER])
+    candidates = replace(
+        records if span is None else _with_compact_texts(records),
+        reject_code=np.where(is_same_player, same_player_code, records.reject_code),
+    )
+    selected = select(candidates, collected.data, shared.people)
+    newly_dropped = np.where(was_used, selected.reject_code, 0)
+    n_codes = len(reasons.DROP_REASONS) + 1
+    dropped = []
+    noticed = []
+    for begin, end in pairwise(records.starts.tolist()):
+        dropped.append(counts_of(newly_dropped[begin:end], n_codes)[1:])
+        noticed.append([np.count_nonzero(selected.noticed[remark][begin:end]) for remark in NOTICED])
+    return Selection(
+        replace(records, reject_code=selected.reject_code), np.array(dropped), np.array(noticed), problems
+    )
+
+
+def _with_compact_texts(records: Records) -> Records:
+    """The records with the texts that occur in them only, so that filters look at no others."""
+    return replace(
+        records,
+        event=compact(records.event),
+        site=compact(records.site),
+        round=compact(records.round),
+        variant=compact(records.variant),
+        time_control=compact(records.time_control),
+        status=compact(records.status),
+        odds=compact(records.odds),
+    )
+
+
+def _same_player_problems(
+    collected: Collected, shared: SharedByRecords, records: Records, is_same_player: Mask
+) -> list[Problem]:
+    """The problems of records whose two names are one player's."""
+    problems = []
+    for row in np.flatnonzero(is_same_player).tolist():
+        words = collected.dictionaries.record_words(
+            records.date.codes[row],
+            shared.name_of_mention[records.white_written.codes[row]],
+            shared.name_of_mention[records.black_written.codes[row]],
+            records.result.codes[row],
+        )
+        file = int(np.searchsorted(records.starts, row, side="right")) - 1
+        path = collected.files[file].report.path
+        problems.append(Problem(path, int(records.line[row]), reasons.SAME_PLAYER, words, reasons.DROPPED))
+    return problems
+
+
+def account(
+    collected: Collected, dropped: Places, noticed: Places, same_player: Sequence[Problem]
+) -> ReadReport:
+    """What became of every record; `dropped` and `noticed` as in Selection, of all years."""
+    files = [
+        _count_selected(file.report, dropped[number].tolist(), noticed[number].tolist())
+        for number, file in enumerate(collected.files)
+    ]
+    problems = [*collected.problems, *same_player]
+    if same_player:
+        number_of = {file.report.path: number for number, file in enumerate(collected.files)}
+        problems.sort(key=lambda problem: (number_of[problem.file], problem.line))
+    problems += _idle_aliases(collected)
+    return ReadReport(tuple(files), (*collected.skipped, *problems), collected.aliases.source)
+
+
+def _count_selected(report: FileReport, dropped: Sequence[int], noticed: Sequence[int]) -> FileReport:
+    """The report of a file with the counts of records that filters dropped, and of remarks."""
+    counts = {
+        reason: report.dropped.get(reason, 0) + count
+        for reason, count in zip(reasons.DROP_REASONS, dropped, strict=True)
+    }
+    return replace(
+        report,
+        used=report.rows - sum(counts.values()),
+        dropped={reason: count for reason, count in counts.items() if count},
+        noticed={remark: count for remark, count in zip(NOTICED, noticed, strict=True) if count},
+    )
+
+
+def _idle_aliases(collected: Collected) -> list[Problem]:
+    """The problem that spellings of the alias file do not occur in the games, if so."""
+    aliases = collected.aliases
+    idle = unmatched(collected.dictionaries.names, collected.data.names, aliases)
+    if not idle or aliases.source is None:
+        return []
+    examples = "; ".join(idle[:3]) + ("; ..." if len(idle) > 3 else "")
+    detail = f"{len(idle):,} of {len(aliases.lines):,} spellings: {examples}"
+    line = aliases.lines[idle[0]]
+    return [Problem(aliases.source.path, line, reasons.IDLE_ALIAS, detail, reasons.KEPT)]
+
+
+def _store(columns: GameColumns, room: Room, number: int) -> dict[str, StoredColumn]:
+    """Store the columns of games of some years, of texts their codes."""
+    stored = {}
+    for name, column in columns._asdict().items():
+        values = column.codes if isinstance(column, Column) else column
+        stored[name] = room.keep(f"{name}-{number}", values)
+    return stored
+
+
+def _join(
+    pieces: Sequence[dict[str, StoredColumn]], texts: Mapping[str, Sequence[str]], room: Room
+) -> GameColumns:
+    """The columns of all games, in the room. Empties the pieces."""
+
+    def column(name: str) -> NDArray[Any]:
+        return _join_column(name, [piece.pop(name) for piece in pieces], room)
+
+    def text_column(name: str) -> Column[str]:
+        codes = column(name)
+        return no_texts(len(codes)) if alike(codes) else Column(codes, texts[name])
+
+    return GameColumns(
+        date=column("date"),
+        date_precision=column("date_precision"),
+        white=column("white"),
+        black=column("black"),
+        outcome=column("outcome"),
+        weight=column("weight"),
+        offset=column("offset"),
+        source_file=column("source_file"),
+        source_line=column("source_line"),
+        neutral=column("neutral"),
+        event=text_column("event"),
+        site=text_column("site"),
+        round=text_column("round"),
+    )
+
+
+def _join_column(name: str, parts: list[StoredColumn], room: Room) -> NDArray[Any]:
+    """A column of all games; of one entry where all entries are equal."""
+    arrays = [part for part in parts if isinstance(part, np.ndarray)]
+    if room is MEMORY or len(arrays) == len(parts):
+        return concatenated(arrays)
+    joined = room.empty(name, (sum(len(part) for part in parts),), GAME_KINDS.get(name, np.int32))
+    first = 0
+    for part in parts:
+        joined[first : first + len(part)] = part[:]
+        first += len(part)
+        room.let_go()
+    return joined

@@ -1,0 +1,224 @@
+"""Collect the records of all files of a reading, before it is known who is who."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from operator import itemgetter
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ttt_cli.config.schema import DataConfig, drops_unplayed
+from ttt_cli.games.aliases import Aliases, read_aliases
+from ttt_cli.games.dictionaries import IDS, Dictionaries
+from ttt_cli.games.players import Mentions, SideColumns, all_mentions, find_mentions
+from ttt_cli.games.selection import needs_all
+from ttt_cli.games.table import years_of
+from ttt_cli.games.validate import RecordColumns, validate
+from ttt_cli.reading import reports as reasons
+from ttt_cli.reading.batches import FileRecords
+from ttt_cli.reading.columns import Codes, alike, chosen, counts_of
+from ttt_cli.reading.reports import TEXT_COLUMNS, FileReport, Problem
+from ttt_cli.room import MEMORY, Kept, Room
+from ttt_cli.support.arrays import Ids, Places
+
+_DEFAULT: Final = DataConfig()
+_EMPTY: Final = np.uint8(0)  # the number of the empty text
+
+StoredColumn = NDArray[Any] | Kept
+
+
+@dataclass(frozen=True)
+class CollectedFile:
+    """The records of a file: all of them, or those that were not rejected, sorted by year where `years` has any."""
+
+    report: FileReport  # after validation, before filters
+    columns: dict[str, StoredColumn]  # of RecordColumns with its texts; `white` and `black` are mentions
+    years: Ids  # distinct years of the records
+    starts: (
+        Places  # records of `years[i]` are `starts[i]` up to `starts[i + 1]`; of all records without years
+    )
+
+
+@dataclass(frozen=True)
+class Collected:
+    """The records of all files, and what they share."""
+
+    data: DataConfig
+    everything: bool  # whether all records and texts are there
+    by_year: bool  # whether the records of files are sorted by year
+    room: Room
+    aliases: Aliases
+    dictionaries: Dictionaries
+    files: tuple[CollectedFile, ...]
+    mentions: Mentions
+    n_computers: int  # records with a computer by its type or title
+    problems: tuple[Problem, ...]  # of records, file by file, by line
+    skipped: tuple[Problem, ...]  # files that were not read
+
+
+class Collector:
+    """Takes the records of one file after the other.
+
+    With `everything`, it keeps all records and texts, else those that games are made of. The columns are in `room`;
+    in files, the records are sorted by year. Raises DataError when the alias file of `data` cannot be used.
+    """
+
+    def __init__(self, data: DataConfig = _DEFAULT, *, everything: bool = False, room: Room = MEMORY) -> None:
+        self._data = data
+        self._everything = everything
+        self._by_year = room is not MEMORY and not needs_all(data)
+        self._room = room
+        self._aliases = Aliases() if data.aliases is None else read_aliases(data.aliases)
+        self._dictionaries = _dictionaries_for(data, self._aliases, everything=everything)
+        self._files: list[CollectedFile] = []
+        self._mentions: list[Mentions] = []
+        self._n_mentions = 0
+        self._n_computers = 0
+        self.problems: list[Problem] = []  # of records so far, file by file, by line
+
+    def add(self, records: FileRecords, kind: str, *, digest: str, size: int) -> FileReport:
+        """Validate the records of a file that has been read to its end; report on those that cannot be games.
+
+        Names and filters are applied when all files have been read.
+        """
+        validated = validate(records, self._dictionaries, self._data)
+        notes = [*records.rejects, *validated.notes, *records.notes]
+        notes.sort(key=lambda note: note.line)
+        self.problems += [
+            Problem(records.path, note.line, note.reason, note.detail, note.action) for note in notes
+        ]
+        columns = _as_dict(validated.columns, records.rejected)
+        del validated  # columns are freed one by one when they are stored
+        for name in self._dictionaries.columns:
+            if name not in IDS:
+                columns.setdefault(name, np.broadcast_to(_EMPTY, records.rows))
+        self._n_computers += int(np.count_nonzero(columns["computer"]))
+        self._find_mentions(columns)
+        report = FileReport(
+            path=records.path,
+            kind=kind,
+            digest=digest,
+            size=size,
+            rows=records.rows,
+            used=int(np.count_nonzero(columns["reject_code"] == 0)),
+            dropped=_count_reasons(columns["reject_code"]),
+            chess=records.layout.chess,
+        )
+        self._files.append(self._store(columns, report))
+        return report
+
+    def collected(self, skipped: Sequence[Problem] = ()) -> Collected:
+        """All records so far; `skipped`: files that were not read."""
+        return Collected(
+            data=self._data,
+            everything=self._everything,
+            by_year=self._by_year,
+            room=self._room,
+            aliases=self._aliases,
+            dictionaries=self._dictionaries,
+            files=tuple(self._files),
+            mentions=all_mentions(self._mentions),
+            n_computers=self._n_computers,
+            problems=tuple(self.problems),
+            skipped=tuple(skipped),
+        )
+
+    def _find_mentions(self, columns: dict[str, NDArray[Any]]) -> None:
+        """Replace names by mentions, numbered through all files; removes the columns of ids."""
+        n_records = len(columns["line"])
+        no_id = np.broadcast_to(_EMPTY, n_records)
+        ids = SideColumns(columns.pop("white_id", no_id), columns.pop("black_id", no_id))
+        has_ids = self._data.ids and not (ids.white is no_id and ids.black is no_id)
+        status = columns.get("status") if self._aliases.by_status else None
+        years = _year_of(columns["date"], self._dictionaries) if self._aliases.by_years else None
+        found = find_mentions(
+            SideColumns(columns.pop("white"), columns.pop("black")),
+            len(self._dictionaries.names.values),
+            ids=ids if has_ids else None,
+            status=status,
+            years=years,
+            first=self._n_mentions,
+        )
+        columns["white"] = found.sides.white
+        columns["black"] = found.sides.black
+        self._mentions.append(found.mentions)
+        self._n_mentions += len(found.mentions.times)
+
+    def _store(self, columns: dict[str, NDArray[Any]], report: FileReport) -> CollectedFile:
+        """Store the records that are kept in the room. Empties `columns`."""
+        order = self._order(columns)
+        prefix = len(self._files)
+        stored = {}
+        for name in list(columns):
+            column = columns.pop(name)
+            column = column if order.rows is None else chosen(column, order.rows)
+            stored[name] = self._room.keep(f"{name}-of-{prefix}", column)
+        return CollectedFile(report, stored, order.years, order.starts)
+
+    def _order(self, columns: Mapping[str, NDArray[Any]]) -> "_Order":
+        """Which records are kept, and in which order."""
+        is_used = columns["reject_code"] == 0
+        if self._everything or (is_used.all() and not self._by_year):
+            return _Order(None, np.zeros(0, np.int32), np.array([0, len(is_used)]))
+        rows = np.flatnonzero(is_used)
+        if not self._by_year:
+            return _Order(rows, np.zeros(0, np.int32), np.array([0, len(rows)]))
+        year = _year_of(columns["date"][rows], self._dictionaries)
+        by_year = np.argsort(year, kind="stable")
+        year = year[by_year]
+        first = np.flatnonzero(np.diff(year, prepend=-1))
+        return _Order(rows[by_year], year[first].astype(np.int32), np.append(first, len(rows)))
+
+
+class _Order(NamedTuple):
+    """Records that are kept, in their order."""
+
+    rows: Places | None  # None: all of them
+    years: Ids  # distinct years, empty where records are not sorted by year
+    starts: Places  # the first record of each year, and the number of records
+
+
+def _dictionaries_for(data: DataConfig, aliases: Aliases, *, everything: bool) -> Dictionaries:
+    """Dictionaries of the texts that are needed."""
+    filters = data.filter
+    by_event = bool(filters.events or filters.exclude or filters.exclude_events)
+    texts = [*TEXT_COLUMNS, "variant"]
+    if everything or by_event:
+        texts += ["time_control", "odds"]
+    if everything or aliases.by_status:
+        texts.append("status")
+    links = everything or by_event
+    return Dictionaries([*texts, *IDS], links=links, keep_byes=not drops_unplayed(data))
+
+
+def _year_of(date: Codes, dictionaries: Dictionaries) -> NDArray[np.int16]:
+    """The year of each record by the number of its date."""
+    return years_of(dictionaries.days)[date]
+
+
+def _as_dict(columns: RecordColumns, rejected: list[tuple[int, int]]) -> dict[str, NDArray[Any]]:
+    """The columns by name, with records that the reader rejected inserted by line; `rejected`: lines, reject codes."""
+    by_name: dict[str, NDArray[Any]] = {**vars(columns), **columns.texts}
+    del by_name["texts"]
+    if not rejected:
+        return by_name
+    lines, reject_codes = np.array(sorted(rejected, key=itemgetter(0)), np.int64).T
+    positions = np.searchsorted(columns.line, lines, side="right")
+    by_name["line"] = by_name["line"].astype(np.int64)
+    values = {"line": lines, "reject_code": reject_codes, "weight": np.ones(len(lines))}
+    nothing = np.zeros(len(lines), np.int64)
+    return {name: _insert(column, positions, values.get(name, nothing)) for name, column in by_name.items()}
+
+
+def _insert(column: NDArray[Any], positions: Places, values: NDArray[Any]) -> NDArray[Any]:
+    """The column with values inserted; of stride 0 if it was and these are equal to its entry."""
+    if alike(column) and np.all(values == (column[0] if len(column) else values[0])):
+        return np.broadcast_to(values.astype(column.dtype)[0], len(column) + len(values))
+    return np.insert(column, positions, values)
+
+
+def _count_reasons(reject_code: NDArray[np.int8]) -> dict[str, int]:
+    """Numbers of rejected records by reason, in the order of DROP_REASONS."""
+    counts = counts_of(reject_code, len(reasons.DROP_REASONS) + 1)
+    return {reason: counts[code] for code, reason in enumerate(reasons.DROP_REASONS, 1) if counts[code]}

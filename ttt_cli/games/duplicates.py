@@ -1,0 +1,161 @@
+"""Duplicates: records of one game that stand in several files, or in one file more than once."""
+
+import re
+from collections.abc import Callable, Mapping
+from typing import Final, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ttt_cli.games.table import PRECISION_DAY, PRECISION_MONTH, PRECISION_YEAR, Records
+from ttt_cli.reading.columns import Column, Dictionary, spread
+from ttt_cli.support.arrays import Ids, Mask, Places
+from ttt_cli.support.folding import fold
+
+_ZEROS: Final = re.compile(r"\b0+(?=\d)")
+
+
+def find_duplicates(records: Records, among: Mask | None = None) -> Places:
+    """Records that repeat a better one, and these; shape (duplicates, 2). Takes O(n log n) time.
+
+    Only records that are used are compared, or those of `among`.
+    Players, colours and result must be equal and the dates compatible (the same day, or one of them less exact). Then
+    the moves are the same; or one has no moves, the round is the same, and the full date or the event is too. Matches
+    given by their score are never compared. The better record has moves, then the more exact date, then is earlier.
+    """
+    round_number = _key_numbers(records.round, round_key)
+    among = records.used if among is None else among
+    rows = _rows_with_equal_meeting(records, among, round_number)
+    if not len(rows):
+        return np.zeros((0, 2), np.int64)
+    compared = _compared_columns(records, rows, round_number)
+    better = _find_better(compared)
+    repeats = np.flatnonzero(better != np.arange(len(rows)))
+    return np.stack([rows[repeats], rows[better[repeats]]], axis=1)
+
+
+def _rows_with_equal_meeting(records: Records, among: Mask, round_number: Ids) -> Places:
+    """Single games with moves or a round, whose players, colours, result and year occur more than once."""
+    if not round_number.any() and not records.moves.any():
+        return np.zeros(0, np.int64)
+    is_single = spread(records.tally.sum(axis=1) == 1, records.result.codes)
+    is_comparable = (records.moves != 0) | spread(round_number > 0, records.round.codes)
+    rows = np.flatnonzero(among & is_single & is_comparable)
+    del is_single, is_comparable
+    meeting = _meeting(records, rows)
+    in_order = np.sort(meeting)
+    repeated = in_order[1:][in_order[1:] == in_order[:-1]]
+    if not len(repeated):
+        return np.zeros(0, np.int64)
+    is_repeated: Mask = np.take(repeated, np.searchsorted(repeated, meeting), mode="clip") == meeting
+    return rows[is_repeated]
+
+
+def _meeting(records: Records, rows: Places) -> Places:
+    """A number for White, Black, result and year together."""
+    players = records.white[rows].astype(np.int64) * len(records.players) + records.black[rows]
+    outcome = np.argmax(records.tally, axis=1)[records.result.codes[rows]]
+    meeting: Places = (players * 3 + outcome) * 10_000 + records.year[rows]
+    return meeting
+
+
+class _Compared(NamedTuple):
+    """What is compared of some records, (rows,) each."""
+
+    meeting: Places
+    moves: NDArray[np.int64]
+    round: Places
+    event: Places
+    precision: NDArray[np.int8]
+    dates: Mapping[int, Places]  # by precision: numbers that are equal where dates are compatible
+
+    @property
+    def without_moves(self) -> Mask:
+        """Records whose moves are unknown."""
+        return np.equal(self.moves, 0)
+
+
+def _compared_columns(records: Records, rows: Places, round_number: Ids) -> _Compared:
+    """The columns that are compared."""
+    days = records.day[rows].astype("datetime64[D]")
+    months = days.astype("datetime64[M]").astype(np.int64)
+    return _Compared(
+        meeting=_meeting(records, rows),
+        moves=records.moves[rows],
+        round=round_number[records.round.codes[rows]].astype(np.int64),
+        event=_key_numbers(records.event, fold)[records.event.codes[rows]].astype(np.int64),
+        precision=records.precision[rows],
+        dates={
+            PRECISION_DAY: days.astype(np.int64),
+            PRECISION_MONTH: months,
+            PRECISION_YEAR: np.zeros_like(months),
+        },
+    )
+
+
+class _SameGameRule(NamedTuple):
+    """When two records are the same game, if their dates are compatible."""
+
+    keys: tuple[Places, ...]  # are equal
+    compared: Mask  # records that the rule is for
+    may_repeat: Mask  # records that may be the worse of the two
+
+
+def _find_better(compared: _Compared) -> Places:
+    """The index of the best record of the same game, for each."""
+    n = len(compared.meeting)
+    without_moves = compared.without_moves
+    has_round = compared.round > 0
+    has_day = compared.precision == PRECISION_DAY
+    rules = (
+        _SameGameRule((compared.meeting, compared.moves), ~without_moves, np.ones(n, np.bool_)),
+        _SameGameRule((compared.meeting, compared.round), has_round & has_day, without_moves),
+        _SameGameRule(
+            (compared.meeting, compared.round, compared.event),
+            has_round & (compared.event > 0),
+            without_moves,
+        ),
+    )
+    better = np.arange(n)
+    for rule in rules:
+        for level, date in compared.dates.items():
+            rows = np.flatnonzero(rule.compared & (compared.precision >= level))
+            keys = np.stack([*rule.keys, date])[:, rows]
+            best = rows[_best_of_equal(keys, without_moves[rows], compared.precision[rows], level)]
+            is_open = rule.may_repeat[rows] & (better[rows] == rows)
+            better[rows] = np.where(is_open, best, better[rows])
+    while np.any(better[better] != better):
+        better = better[better]
+    return better
+
+
+def _best_of_equal(keys: Places, without_moves: Mask, precision: NDArray[np.int8], level: int) -> Places:
+    """The index of the best record with equal keys, for each, if the less exact of both has the precision `level`."""
+    order = np.lexsort([-precision, without_moves, *keys])
+    position = np.arange(len(order))
+    is_first = np.ones(len(order), np.bool_)
+    is_first[1:] = np.any(np.diff(keys[:, order], axis=1), axis=0)
+    start = np.maximum.accumulate(np.where(is_first, position, 0))
+    is_at_level = precision[order] == level
+    without_moves = without_moves[order]
+    at_level_with_moves = np.flatnonzero(is_at_level & ~without_moves)[::-1]
+    first_with_moves = np.full(len(order), -1)
+    first_with_moves[start[at_level_with_moves]] = at_level_with_moves
+    first_with_moves = first_with_moves[start]
+    # a more exact record without moves repeats one with moves that is as exact as the level
+    otherwise = np.where(without_moves & (first_with_moves >= 0), first_with_moves, position)
+    best = np.where(is_at_level, start, otherwise)
+    best_of_row = np.empty_like(order)
+    best_of_row[order] = order[best]
+    return best_of_row
+
+
+def _key_numbers(texts: Column[str], key: Callable[[str], str]) -> Ids:
+    """Numbers of the keys of the distinct texts; 0 where the key is empty."""
+    return Dictionary("").ids([key(text) for text in texts.values])
+
+
+def round_key(text: str) -> str:
+    """A round for comparison; empty where unknown."""
+    plain = text.strip(" ()?-.")
+    return _ZEROS.sub("", plain.casefold())

@@ -1,0 +1,177 @@
+"""Ready-made sets of games, such as simultaneous exhibitions or blitz, by event, variant and time control."""
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+import numpy as np
+
+from ttt_cli.config.schema import pattern_of
+from ttt_cli.games.duplicates import round_key
+from ttt_cli.games.odds import is_even
+from ttt_cli.games.table import Records
+from ttt_cli.reading.columns import spread
+from ttt_cli.support.arrays import Mask
+from ttt_cli.support.folding import fold, fold_all
+
+_EVENTS: Final[Mapping[str, str]] = {
+    "simul": (
+        r"sim|simul|simuls|sims|simult\w*|simulan\w*|clocksim\w*|blindsim\w*|reihenspiel\w*|uhrensim\w*|"
+        r"vorgabesim\w*|seans\w*|сеанс\w*"
+    ),
+    "blindfold": (
+        r"blindfold\w*|blindf|blindsim\w*|blindlings\w*|blindspiel\w*|blindpartie\w*|blindschach\w*|blindskak\w*|"
+        r"blind(?! (?:ch|wch|ech|ol|olympiad\w*|championship\w*|people|persons|players|team\w*|chess players))"
+        r"(?<!the blind)|sans voir|aveugle|a l aveugle|(?:a la |a )?ciegas?|alla cieca|cieca|vslepuju|вслепую"
+    ),
+    "correspondence": (
+        r"corr|corres|corresp\w*|correspond\w*|korrespond\w*|fernschach\w*|fernpartie\w*|fernturnier\w*|fern|postal\w*|"
+        r"email\w*|e mail|iccf\w*|webserver|telex\w*|telechess|teleschach|briefschach\w*|briefpartie\w*|brevskak\w*|"
+        r"brevsjakk\w*|korrschack\w*|posta|per posta|levelezesi\w*|perepisk\w*|zaochn\w*|заочн\w*|переписк\w*"
+    ),
+    "consultation": r"consult\w*|konsult\w*|allies|alliierte\w*|beratung\w*|beratende\w*|сов(?:ещат\w*|етова\w*)",
+    "odds": (
+        r"odds|handicap\w*|handikap\w*|vorgabe\w*|pawn (?:and )?(?:move|two|2)|p and (?:m|move|2)|con vantaggio|"
+        r"con ventaja|partie a avantage|a avantage|фор[аыу]"
+    ),
+    "rapid": (
+        r"(?<!grand )rapid(?! city)\w*|rpd|semirapid\w*|semi rapid\w*|quickplay|quick|g (?:15|20|25|30)|active|"
+        r"activeplay|aktiv\w*schach|aktivschach\w*|schnellschach\w*|schnellturnier\w*|semilampo|rapidas?|rapides?|snabbschack\w*|"
+        r"hurtigskak\w*|hurtigsjakk\w*|быстры\w*|рапид\w*"
+    ),
+    "blitz": (
+        r"blitz\w*|blits\w*|blixt\w*|blic\w*|bullet|lightning|lynskak\w*|lynsjakk\w*|snelschaak\w*|vluggeren|lampo|"
+        r"relampago\w*|armageddon|armag|блиц\w*|молни\w*"
+    ),
+    "variants": (
+        r"chess ?960|960|c960|fischer ?random\w*|fischerandom|frc|fischer chess|freestyle(?: chess)?|random chess|"
+        r"shuffle\w*|bughouse|crazyhouse|kriegspiel|atomic|suicide|giveaway|antichess|losing chess|three check|3 check|"
+        r"horde|racing kings|king of the hill|marseill\w* chess|progressive chess|no castling|transcendental chess"
+    ),
+    "set-up": r"set ?up(?: position\w*)?|from position|composition\w*|(?:endgame|end game) stud(?:y|ies)|problem",
+}
+EXHIBITIONS: Final = ("simul", "blindfold", "consultation", "odds")
+_PATTERNS: Final[dict[str, re.Pattern[str]]] = {}
+for _name, _words in _EVENTS.items():
+    _PATTERNS[_name] = re.compile(rf"(?<!\w)(?:{_words})(?!\w)")
+LEFT_OUT: Final = (*EXHIBITIONS, "variants")  # of chess by default
+_USUAL_VARIANTS: Final = frozenset(
+    {"", "chess", "classic", "classical", "normal", "orthodox", "regular", "standard"}
+)
+_CHESS960: Final = re.compile(
+    r"(?:standard |chess ?|c)?960|fischer ?r?andom ?(?:chess)?|frc|freestyle(?: chess)?"
+)
+_SET_UP: Final = frozenset({"set up", "setup", "from position", "fromposition", "custom", "thematic"})
+_CONTROL: Final = re.compile(r"\*?(?:(\d+)/)?(\d+)(?:\+(\d+(?:\.\d+)?))?(?::.*)?", re.ASCII)
+_MOVES: Final = 40
+_BLITZ: Final = 600  # seconds, from which on a game is rapid
+_RAPID: Final = 3600  # and from which on it is not
+_DAY: Final = 86400  # seconds for a move by correspondence
+_SHORT: Final = 180  # seconds that are minutes when each move adds so many of them:
+_LONG: Final = 10
+_WORDS: Final = {"daily": "correspondence", "ultrabullet": "blitz"}  # besides those of events
+
+
+def names_set(folded: str, name: str) -> bool:
+    """Whether a folded text of event, site or round belongs to a set."""
+    return _PATTERNS[name].search(folded) is not None
+
+
+def variant_is(folded: str, name: str) -> bool:
+    """Whether a folded variant belongs to the set `variants` or `set-up`."""
+    if name == "set-up":
+        return folded in _SET_UP
+    return name == "variants" and folded not in _USUAL_VARIANTS and folded not in _SET_UP
+
+
+def control_is(text: str, name: str) -> bool:
+    """Whether a time control, as written, belongs to the set `blitz` (bullet too), `rapid` or another one.
+
+    PGN, lichess and chess.com write seconds with the increment of each move, `300+3`, `600`; moves in seconds,
+    `40/7200:3600`, `1/86400`; and minutes, `90+30`, `15+10`, where the increment is too long for seconds. The time
+    for 40 moves decides.
+    """
+    match = _CONTROL.fullmatch("".join(text.split()))
+    if match is None:
+        folded = fold(text)
+        return _WORDS.get(folded, "") == name or names_set(folded, name)
+    moves = int(match[1] or 0)
+    base = float(match[2])
+    increment = float(match[3] or 0)
+    if not moves and base < _SHORT and increment >= _LONG:
+        base *= 60
+    seconds = base / moves * _MOVES if moves else base + _MOVES * increment
+    if name == "correspondence":
+        return seconds >= _MOVES * _DAY
+    return name == ("blitz" if seconds < _BLITZ else "rapid" if seconds < _RAPID else "")
+
+
+def of_events(records: Records, texts: Sequence[str]) -> Mask:
+    """Mask of records whose event or site has one of the texts: words in any case and accents, or /patterns/."""
+    rows = np.zeros(len(records), np.bool_)
+    for text in texts:
+        pattern = pattern_of(text)
+        words = f" {fold(text)} "
+        for column in (records.event, records.site):
+            if pattern is None:
+                matches = [value != "" and words in f" {value} " for value in fold_all(column.values)]
+            else:
+                matches = [value != "" and pattern.search(value) is not None for value in column.values]
+            rows |= np.array(matches, np.bool_)[column.codes]
+    return rows
+
+
+def in_sets(records: Records, names: Sequence[str]) -> dict[str, Mask]:
+    """Masks of records of ready-made sets, by the words of event, site and round."""
+    masks = {name: np.zeros(len(records), np.bool_) for name in names}
+    for column in (records.event, records.site, records.round):
+        texts = fold_all(column.values)
+        lengths = np.array([len(text) for text in texts], np.int64)
+        ends = np.cumsum(lengths) + np.arange(1, len(texts) + 1)  # in the joined text
+        joined = "\n".join(texts)
+        for name in names:
+            starts = [match.start() for match in _PATTERNS[name].finditer(joined)]
+            if starts:
+                matches = np.zeros(len(texts), np.bool_)
+                matches[np.searchsorted(ends, starts, side="right")] = True
+                masks[name] |= matches[column.codes]
+    return masks
+
+
+def one_against_many(records: Records, rows: Mask) -> Mask:
+    """Mask of exhibitions among some records: one player against several others in an event of a year.
+
+    Several rounds make a tournament, two players a match.
+    """
+    is_exhibition = np.zeros(len(rows), np.bool_)
+    candidates = np.flatnonzero(rows)
+    event_and_year = records.event.codes[candidates].astype(np.int64) * 10_000 + records.year[candidates]
+    for number in np.unique(event_and_year).tolist():
+        games = candidates[event_and_year == number]
+        sides = np.concatenate([records.white[games], records.black[games]])
+        players, counts = np.unique(sides, return_counts=True)
+        texts = {records.round.values[code] for code in records.round.codes[games].tolist()}
+        rounds = {round_key(text).partition(".")[0] for text in texts} - {""}
+        is_exhibition[games] = len(players) > 2 and counts.max() == len(games) and len(rounds) < 2
+    return is_exhibition
+
+
+def variants_but_chess960(records: Records) -> Mask:
+    """Mask of records of variants by their tag or column, without Chess960 and other initial positions."""
+    is_other = [
+        variant_is(text, "variants") and not _CHESS960.fullmatch(text)
+        for text in fold_all(records.variant.values)
+    ]
+    return spread(np.array(is_other, np.bool_), records.variant.codes)
+
+
+def in_set(records: Records, name: str) -> Mask:
+    """Mask of records of a ready-made set, by event, variant, time control and odds."""
+    rows = in_sets(records, (name,))[name]
+    of_variant = np.array([variant_is(text, name) for text in fold_all(records.variant.values)], np.bool_)
+    of_control = np.array([control_is(text, name) for text in records.time_control.values], np.bool_)
+    rows |= of_variant[records.variant.codes] | of_control[records.time_control.codes]
+    if name == "odds":
+        is_at_odds = np.array([not is_even(text) for text in records.odds.values], np.bool_)
+        rows |= is_at_odds[records.odds.codes]
+    return rows
