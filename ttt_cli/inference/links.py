@@ -62,7 +62,8 @@ def merge_games(timeline: Timeline, *, colours: bool) -> MergedGames:
     games = first, second, code, level
     order = np.arange(timeline.n_games, dtype=np.int32)
     if len(level):
-        period = np.repeat(np.arange(len(timeline.periods)), np.diff(timeline.game_start))
+        games_of_periods = np.diff(timeline.game_start)  # a slice has those of its own periods alone
+        period = np.repeat(np.arange(len(games_of_periods)), games_of_periods)
         order = np.lexsort((code, level, period)).astype(np.int32)
     spare = np.empty(timeline.n_games, np.int32)
     start = np.empty_like(timeline.game_start)
