@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from ttt_cli.config.schema import SolverConfig
 from ttt_cli.evaluate.simulate import Plan, Simulated, simulate
 from ttt_cli.fitted import Fit
-from ttt_cli.inference.joint import JointInference
+from ttt_cli.inference.joint.sites import JointInference
 from ttt_cli.systems import ttt
 from ttt_cli.timeline import Timeline, build_timeline
 

@@ -15,7 +15,7 @@ from scipy.special import log_ndtr, logsumexp
 
 from ttt_cli import read_games
 from ttt_cli.config.schema import SolverConfig
-from ttt_cli.inference.joint import JointInference
+from ttt_cli.inference.joint.sites import JointInference
 from ttt_cli.systems import ttt
 from ttt_cli.timeline import Timeline, build_timeline
 
@@ -52,7 +52,7 @@ def log_weights(
     timeline: Timeline, params: dict[str, float], posterior: JointInference, rng: np.random.Generator
 ) -> Array:
     """Of so many samples at once, (AT_ONCE,)."""
-    factor, b = posterior.factor()
+    factor, b, _ = posterior.factor()
     z = rng.standard_normal((timeline.n_nodes, AT_ONCE))
     x = factor.solve(b)[:, None] + factor.solve(z, forward=False)
     first = timeline.previous < 0

@@ -116,9 +116,9 @@ def set_up(watch: Watch) -> None:
     """Watch the parts of `ttt fit`."""
     from ttt_cli import api
     from ttt_cli.games import read
-    from ttt_cli.inference.ep import through_time
+    from ttt_cli.inference.ep import messages, through_time
     from ttt_cli.inference.ep.inference import Inference
-    from ttt_cli.inference.ep.slices import Slice
+    from ttt_cli.inference.ep.joint_solution import JointSolver
     from ttt_cli.systems import ttt
 
     watch.on(READING, read, "read_games")
@@ -126,8 +126,8 @@ def set_up(watch: Watch) -> None:
     watch.on("inference", ttt, "fit")
     watch.on(MERGING, through_time, "merge_games")
     watch.on(SWEEPS, Inference, "sweep")
-    watch.on(CHAINS, Slice, "smooth")
-    watch.on(JOINT, Inference, "_joint_means")
+    watch.on(CHAINS, messages, "smooth")
+    watch.on(JOINT, JointSolver, "solve")
     watch.on(EVIDENCE, Inference, "log_evidence")
     watch.on(WRITING, api, "write_run")
 

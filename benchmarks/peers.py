@@ -22,7 +22,7 @@ from typing import Any, Final, NamedTuple
 
 from measuring import alone, machine, markdown, options_of
 
-from ttt_cli.inference.ep.slices import GAMES_EACH
+from ttt_cli.inference.ep.parts import GAMES_EACH
 
 SYSTEMS: Final = Path(__file__).with_name("peer_systems.py")
 PACKAGES: Final = ("trueskillthroughtime", "kickscore", "whr")

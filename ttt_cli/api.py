@@ -174,8 +174,8 @@ def _fitted(
     ready: Callable[[], object] | None = None,
 ) -> Run:
     """The run of games; `ready` is called before writing."""
-    from ttt_cli.inference.ep.places import fit_place
-    from ttt_cli.inference.posterior import level_notes
+    from ttt_cli.inference.ep.placement import placement_of
+    from ttt_cli.inference.joint.levels import level_notes
 
     data = resolved.config.data
     solver = resolved.config.solver
@@ -189,7 +189,7 @@ def _fitted(
         check_space(output, timeline)
     near = None if start is None else start_from(start, timeline)
     moves = bool(getattr(resolved.params, "prior_mean_drift", 0.0))
-    with fit_place(
+    with placement_of(
         solver, timeline, model.NAME, quantities=model.TRAITS.quantities, newcomers=moves
     ) as place:
         with progress.task("inference", total=1.0) as bar:

@@ -167,7 +167,7 @@ LAST: Final = np.iinfo(np.int32).max  # after all years
 
 @dataclass(frozen=True)
 class DrawCurve:
-    """Draw margins that follow the year and the players' strength (`inference/years.py`).
+    """Draw margins that follow the year and the players' strength (`inference/ep/moving_margins.py`).
 
     | name | shape | unit | |
     |---|---|---|---|
@@ -189,7 +189,7 @@ class DrawCurve:
 
 @dataclass(frozen=True)
 class NewcomerCurve:
-    """Mean skill of newcomers above `prior_mean`, by year (`inference/years.py`).
+    """Mean skill of newcomers above `prior_mean`, by year (`inference/newcomers.py`).
 
     | name | shape | unit | |
     |---|---|---|---|
@@ -211,7 +211,7 @@ class Fit:
     - `log_evidence`: NaN where the model has none; of a filter, the sum of the predictions' log probabilities
     - `leave_one_out`: the same sum, each game given all others (a filter: the earlier ones), or NaN
     - `notes`: sentences for the user about data that the model ignored or could not use
-    - `posterior`: kind of posterior, where a system has several (`inference/posterior.py`)
+    - `posterior`: kind of posterior, where a system has several (`inference/joint/choose.py`)
     - `elo_unit`: points per Elo point, for handicaps and skills shown (`inference/outcome.py`)
     - `draws`, `newcomers`: curves of moving draw margins and newcomers' mean; `links`: of a joint posterior
     - `state`: arrays for a warm start on the same timeline

@@ -17,7 +17,8 @@ Chain = Mapping[str, Sequence[str]]
 
 FEW: Final = 6  # kernels that compile faster than processes start
 DEFAULT: Final[tuple[Chain, ...]] = (  # kernels of a fit by the default model, similar ones together
-    {"ep.ttt": ("add_couplings", "cavities", "residual", "spread", "sweep"), "ep.games": ("gather",),
+    {"ep.ttt": ("add_couplings", "add_residual", "cavities", "move_sites", "sweep"),
+     "ep.games": ("gather_games", "gather_positivity", "residual_of_chains"),
      "joint": ("skill_cavities", "skill_evidence", "skill_update")},
     {"factor": ("factorise", "invert", "solve")},
     {"layout": ("find_nodes", "join_pairs", "lay_out", "merge_pairs", "sort_nodes", "sort_pairs",

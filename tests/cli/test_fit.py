@@ -12,7 +12,7 @@ from tests.support.commands import Ran
 from ttt_cli import api
 from ttt_cli.cli import main
 from ttt_cli.cli.fit import default_output
-from ttt_cli.inference.ep import places
+from ttt_cli.inference.ep import slices_in_files
 from ttt_cli.runs.run import open_run
 from ttt_cli.systems import ttt
 
@@ -148,8 +148,8 @@ def test_a_signal_between_sweeps_leaves_the_old_run_and_nothing_else(
 def test_the_same_command_with_the_same_scratch_continues_an_interrupted_fit(
     here: Path, swept: Sweeps, ran: Ran, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(places, "resident", lambda: 0)
-    monkeypatch.setattr(places.Storage, "holds", lambda *_: False)
+    monkeypatch.setattr(slices_in_files, "resident", lambda: 0)
+    monkeypatch.setattr(slices_in_files.FileStorage, "fits_in_memory", lambda *_: False)
     command = "fit games.csv -q -c ttt -s solver.tol=1e-9 --memory 1GB --scratch kept"
     ran(command)
     fresh = swept.copy()

@@ -13,7 +13,7 @@ from ttt_cli.api import configure
 from ttt_cli.config.schema import SolverConfig
 from ttt_cli.fitted import by_player, spans
 from ttt_cli.histories import DECLINE_YEARS, Curve, later_on
-from ttt_cli.inference.ep import slices
+from ttt_cli.inference.ep import parts
 from ttt_cli.inference.prior import RandomWalk
 from ttt_cli.support.errors import ConfigError
 from ttt_cli.systems import registry, trueskill, ttt, ttt_d, whr
@@ -147,7 +147,7 @@ def dense_prior(timeline, params):
 
 
 def test_fits_are_those_of_a_twin_with_this_prior(monkeypatch):
-    monkeypatch.setattr(slices, "GAMES_EACH", 5)
+    monkeypatch.setattr(parts, "GAMES_EACH", 5)
     params = Params(**GIVEN, draw_margin=100.0)
     timeline = build_timeline(make_games(random_rows(4, 20, 4, 12)))
     fit = ttt.fit(timeline, params, SolverConfig(tol=1e-9, threads=3, posterior="factorised"))

@@ -10,7 +10,9 @@ import pytest
 
 from tests.support.builders import make_games
 from ttt_cli.config.schema import SolverConfig
-from ttt_cli.inference.joint import JointInference, Shape
+from ttt_cli.inference.ep.results import marginals
+from ttt_cli.inference.joint.shape import shape_of
+from ttt_cli.inference.joint.sites import JointInference
 from ttt_cli.inference.outcome import resolve_margin
 from ttt_cli.inference.solver import iterate
 from ttt_cli.support.errors import ConfigError
@@ -69,7 +71,7 @@ def errors_and_estimates(model, rows, given):
     beliefs = []
 
     def note(*_):
-        beliefs.append(inference.slice.marginals().ravel())
+        beliefs.append(marginals(inference.slice).ravel())
 
     pace = {"least_rate": ttt_d.LEAST_RATE, "settling": ttt_d.SETTLING} if model is ttt_d else {}
     status, trace = iterate(inference.sweep, SolverConfig(tol=1e-9, max_sweeps=300), note, **pace)
@@ -124,7 +126,7 @@ def test_estimates_of_joint_fits_are_not_below_the_true_error(model):
         except ConfigError:
             continue
         iterate(inference.sweep, SolverConfig(tol=0.1, max_sweeps=300), None)
-        joint = JointInference(inference, Shape(inference))
+        joint = JointInference(inference, shape_of(inference))
         beliefs = []
         status, trace = joint.solve(
             SolverConfig(tol=1e-9, max_sweeps=400), lambda *_, to=beliefs, of=joint: to.append(of.beliefs), ()

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from ttt_cli.inference.ep.cutting import SliceInput
-from ttt_cli.inference.ep.slices import Slice
-from ttt_cli.inference.years import Play
+from ttt_cli.inference.ep.cutting import NO_SEGMENTS, SliceInput, StartSites
+from ttt_cli.inference.ep.state import make_state
+from ttt_cli.inference.model import Play
 from ttt_cli.kernels.ep.chains import accumulate
 from ttt_cli.kernels.ep.structures import Chains, Pairings
 
@@ -58,23 +58,32 @@ class Problem:
 
     def slice(self, threads=1):
         """The engine's slice of it, with its sites and links."""
-        widest, none = self.variance.copy(), np.empty(0, np.int32)
+        widest = self.variance.copy()
         accumulate(self.previous, widest)
         kinds = len(widest) // max(self.n, 1)
         nothing, code = np.zeros_like(self.variance), np.ones(len(self.first), np.uint8)
         chains = Chains(self.start, self.previous, self.following, nothing, self.variance)
         games = Pairings(self.game_start, self.first, self.second, code, self.weight)
-        sites = np.zeros((len(self.first), 4 * kinds)), np.zeros((self.n if kinds > 1 else 0, 2))
+        sites = StartSites(np.zeros((len(self.first), 4 * kinds)), np.zeros((self.n if kinds > 1 else 0, 2)))
         if hasattr(self, "sites"):
-            sites = self.sites, self.positivity
-        piece = SliceInput(
-            0, np.zeros(len(self.start) - 1, np.int32), 1, chains, games, np.zeros((1, 2)),
-            self.game_start, widest, none, none, none, none == 0, none == 0, None, sites,
-        )  # fmt: skip
-        found = Slice(piece, Play(1.0, 0.0, 1.0, own_margins=float(kinds > 1)), threads=threads)
+            sites = StartSites(self.sites, self.positivity)
+        slice_input = SliceInput(
+            number=0,
+            period_year=np.zeros(len(self.start) - 1, np.int32),
+            years=1,
+            chains=chains,
+            games=games,
+            handicap=np.zeros((0, 2)),
+            game_start=self.game_start,
+            widest=widest,
+            segments=NO_SEGMENTS,
+            sites=sites,
+        )
+        play = Play(1.0, 0.0, 1.0, own_margin_sd=float(kinds > 1))
+        state = make_state(slice_input, play, threads=threads)
         if hasattr(self, "links"):
-            found.sites.link[:] = self.links
-        return found
+            state.pairs.sites.link[:] = self.links
+        return state
 
 
 class Skills(Problem):

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from tests.support.builders import make_games
-from ttt_cli.inference.ep.inference import Holder, SliceLost
-from ttt_cli.inference.ep.slices import Slice
+from ttt_cli.inference.ep.state import make_state
+from ttt_cli.inference.ep.transport import SliceLost, Slices
 from ttt_cli.timeline import build_timeline
 
 
@@ -27,10 +27,10 @@ def history(seed, players=9, years=14, games=70):
     return build_timeline(make_games(rows))
 
 
-class Apart(Holder):
-    """A place of slices cut at these periods, one after the other.
+class Apart(Slices):
+    """Slices cut at these periods, in this process one after the other.
 
-    Before the asking of a number in `lost` that slice is lost, while the others do what they are asked.
+    `lost`: number of a step to the slice that is lost before it, while the others do it.
     """
 
     name = "in a test"
@@ -42,24 +42,24 @@ class Apart(Holder):
         return self.periods
 
     @contextmanager
-    def hold(self, pieces, play, kept):
-        self.make = lambda number: Slice(pieces[number], play, kept)
-        self.held, self.asked = [self.make(number) for number, _ in enumerate(pieces)], 0
+    def hold(self, pieces, play, folder):
+        self.make = lambda number: make_state(pieces[number], play, folder)
+        self.states, self.steps = [self.make(number) for number, _ in enumerate(pieces)], 0
         yield self
 
-    def ask(self, name, each):
-        self.asked += 1
-        if self.asked in self.lost:
-            self.held[self.lost[self.asked] % len(self.held)] = None
-        here = [number for number, one in enumerate(self.held) if one]
-        found = [getattr(self.held[number], name)(*each[number]) for number in here]
-        if len(found) < len(self.held):
+    def run(self, step, arguments):
+        self.steps += 1
+        if self.steps in self.lost:
+            self.states[self.lost[self.steps] % len(self.states)] = None
+        left = [number for number, state in enumerate(self.states) if state]
+        results = [step(self.states[number], *arguments[number]) for number in left]
+        if len(results) < len(self.states):
             raise SliceLost("lost")
-        return found
+        return results
 
     def recover(self):
-        for number, one in enumerate(self.held):
-            self.held[number] = one or self.make(number)
+        for number, state in enumerate(self.states):
+            self.states[number] = state or self.make(number)
 
 
 def agree(one, other, *, tol=1e-7, evidence=1e-9):

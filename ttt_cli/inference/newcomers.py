@@ -1,4 +1,4 @@
-"""Mean skill of newcomers that follows the year: its posterior, and its part in the joint means.
+"""Mean skill of newcomers that follows the year: its prior, its posterior, and its part in the joint means.
 
 Joint means are hard to find along the levels of years: constants added to all skills of a year, w = W c, with a column
 of W for each year. Games compare skills of one year, so along levels the joint precision matrix A equals that of the
@@ -8,34 +8,15 @@ space: Nicolaides 1987). M is the precision of the chains with the diagonal of A
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Sequence
-from typing import Any, Final, NamedTuple
+from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 
 from ttt_cli.fitted import NewcomerCurve
-from ttt_cli.kernels.ep.structures import Chains, Messages
-from ttt_cli.room import MEMORY, Room
+from ttt_cli.kernels.ep.structures import Chains
 from ttt_cli.support.arrays import Array, Ids, Places
 from ttt_cli.timeline import Timeline, calendar
-
-STIFF: Final = 1e-10  # of the widest prior's variance: where steps are smaller, levels of years are not free
-
-
-class Elsewhere(NamedTuple):
-    """Steps of skills to other slices, (steps,): the node here, the index of the other node's year, the variance."""
-
-    node: Ids
-    year: Ids
-    variance: Array
-
-
-class Correction(NamedTuple):
-    """Corrections by year: `shared`, subtracted from A z at first nodes; `level`, added to all z if levels are free."""
-
-    shared: Array
-    level: Array | None
 
 
 class GaussianWalk:
@@ -53,6 +34,106 @@ class GaussianWalk:
         return np.asarray(np.eye(len(self.root)) + self.root.T * information @ self.root)
 
 
+class NewcomerMessages(NamedTuple):
+    """Messages of newcomers' first nodes on their mean, summed by calendar year, (years,)."""
+
+    precision: Array
+    weighted: Array
+
+
+class MeanPosterior(NamedTuple):
+    """Posterior of newcomers' mean m = L u in years with newcomers.
+
+    | name | shape | unit | |
+    |---|---|---|---|
+    | mean | (years,) | points | |
+    | covariance | (years, years) | points^2 | |
+    | squares | (years,) | | the expected squares of u |
+    | integral | | | its part of log Z, before the share of first nodes |
+    """
+
+    mean: Array
+    covariance: Array
+    squares: Array
+    integral: float
+
+
+class MeanBeliefs(NamedTuple):
+    """Means and variances of newcomers' mean by calendar year, 0 in years without newcomers, (years,)."""
+
+    mean: Array
+    variance: Array
+
+
+class SliceLevels(NamedTuple):
+    """Levels of years in a slice.
+
+    | name | shape | |
+    |---|---|---|
+    | nodes | (years,) | number of nodes of each calendar year |
+    | debuts | (years,) | number of first nodes |
+    | precision | (years, years) | this slice's part of W'AW given m; None where levels are not free |
+    """
+
+    nodes: Array
+    debuts: Array
+    precision: Array | None
+
+
+class FreeLevels(NamedTuple):
+    """Levels of all years, when every year can move by itself.
+
+    | name | shape | |
+    |---|---|---|
+    | debuts | (years,) | number of first nodes of each year |
+    | shared | (years, years) | what levels take from the precision at first nodes |
+    | inverse | (years, years) | E^-1 |
+    """
+
+    debuts: Array
+    shared: Array
+    inverse: Array
+
+
+class YearSums(NamedTuple):
+    """Sums over the nodes of each calendar year, (years,).
+
+    | name | |
+    |---|---|
+    | debut | of z at first nodes |
+    | excess | at first nodes, of their precision beyond that of the chains, times z |
+    | residual | of the residual at all nodes |
+    | image | of A z, without newcomers' mean, at all nodes |
+    """
+
+    debut: Array
+    excess: Array
+    residual: Array
+    image: Array
+
+
+class Correction(NamedTuple):
+    """Corrections by year: `shared`, subtracted from A z at first nodes; `level`, added to all z if levels are free."""
+
+    shared: Array
+    level: Array | None
+
+
+class LevelSolution(NamedTuple):
+    """Correction of z and A z, and what it adds to r'z and to z'(A - M)z."""
+
+    correction: Correction
+    product: float
+    coupling: float
+
+
+class Waves(NamedTuple):
+    """Sums of newcomers' mean: weights (waves, years) of m, and equivalent weights (waves, variables) of skills."""
+
+    weights: Array
+    of_skills: Array
+
+
 class Newcomers:
     """Mean skill m(t) of newcomers by year, a random walk; skills at the debut have the sd `sd` around it.
 
@@ -60,112 +141,114 @@ class Newcomers:
     |---|---|---|---|
     | first, year | (newcomers,) | | their first nodes, and the index of the year among years with newcomers |
     | prior_variance | (newcomers,) | points^2 | prior variance of the skill there |
-    | place, calendar | (years,) | | years with newcomers among those of all games, and the number of the latter |
-    | mean, covariance | (years,), (years, years) | points | posterior of m in years with newcomers |
-    | squares | (years,) | | the expected squares of u |
+    | years | (years,) | | years with newcomers |
+    | calendar_index, calendar_size | (years,) | | these among the years of all games, and the number of the latter |
     | given_skills | (years, years) | 1/points^2 | covariance of m given all skills, over sd^4 |
-    | spread | | | bound on the ratio of the skills' precision given m to that without |
+    | most_shared | | | bound on the ratio of the skills' precision given m to that without |
+    | posterior | | | of m |
+    | log_evidence | | | contribution of m to log Z |
+    | levels | | | levels of years, if these are free |
     """
 
     def __init__(self, timeline: Timeline, sd: float, drift: float) -> None:
         self.first: Places = np.flatnonzero(timeline.previous < 0)
-        known, of_period = calendar(timeline)
+        all_years, period_year = calendar(timeline)
         period = np.searchsorted(timeline.node_start, self.first, side="right") - 1
-        self.place, self.year = np.unique(of_period[period], return_inverse=True)
-        self.calendar = len(known)
-        years = known[self.place]
-        self._years: Ids = years
+        self.calendar_index, self.year = np.unique(period_year[period], return_inverse=True)
+        self.calendar_size = len(all_years)
+        self.years: Ids = all_years[self.calendar_index]
         self.sd = sd
         self._drift = drift
-        self._walk = GaussianWalk(years, drift)
+        self._walk = GaussianWalk(self.years, drift)
         root = self._walk.root
-        count = self._sum(np.ones(len(self.first)))
+        count = self._by_year(np.ones(len(self.first)))
         prior = root @ root.T
         self.prior_variance = sd**2 + np.diag(prior)[self.year]
         self.given_skills = root @ np.linalg.solve(self._walk.precision(count / sd**2), root.T) / sd**4
-        self.spread = 1.0 + float((prior @ count).max(initial=0.0)) / sd**2
-        self.mean = np.zeros(len(years))
-        self.covariance = prior
+        self.most_shared = 1.0 + float((prior @ count).max(initial=0.0)) / sd**2
+        self.posterior = MeanPosterior(np.zeros(len(self.years)), prior, np.ones(len(self.years)), 0.0)
         self.log_evidence = 0.0
-        self.squares = np.ones(len(years))
+        self.levels: FreeLevels | None = None
 
-    def update(self, call: Callable[..., list[Any]]) -> None:
-        """Update m from the messages of newcomers, and send the result to their first nodes."""
-        information, score = np.sum(call("reported"), axis=0)[:, self.place]
+    def update(self, messages: NewcomerMessages) -> MeanBeliefs:
+        """Update m from the messages of newcomers; returns what their first nodes receive."""
+        information, score = np.stack(messages)[:, self.calendar_index]
         root = self._walk.root
         precision = self._walk.precision(information)
         covariance = np.linalg.inv(precision)
         u = covariance @ (root.T @ score)
-        self.mean = root @ u
-        self.covariance = root @ covariance @ root.T
-        self.squares = u**2 + np.diag(covariance)
-        posterior = self._of_calendar(self.mean), self._of_calendar(np.diag(self.covariance))
-        deviance = math.fsum(call("receive", *posterior))
-        self.log_evidence = 0.5 * float(score @ self.mean - np.linalg.slogdet(precision)[1] - deviance)
+        mean = root @ u
+        integral = float(score @ mean - np.linalg.slogdet(precision)[1])
+        squares = u**2 + np.diag(covariance)
+        self.posterior = MeanPosterior(mean, root @ covariance @ root.T, squares, integral)
+        variance = np.diag(self.posterior.covariance)
+        return MeanBeliefs(self._of_calendar(mean), self._of_calendar(variance))
 
-    def collect(self, levels: Sequence[tuple[Array, Array | None]]) -> None:
-        """Invert E, given the `levels` of all slices."""
-        nodes, self._debuts = np.sum([counts for counts, _ in levels], axis=0)
-        parts = [e for _, e in levels if e is not None]
-        self._free = bool(nodes.all()) and len(parts) == len(levels)
-        if self._free:
-            self._shared = np.array([self.shared(of) for of in np.diag(self._debuts)]).T
-            shared = self._debuts[:, np.newaxis] * self._shared
-            self._inverse = np.linalg.inv(np.sum(parts, axis=0) - shared)
+    def received(self, deviance: float) -> None:
+        """Complete the contribution to log Z with -2 times that of the first nodes."""
+        self.log_evidence = 0.5 * (self.posterior.integral - deviance)
 
-    def correction(self, sums: Array, product: float) -> tuple[Correction, float, float]:
-        """Correction of z and A z from `NewcomersOfSlice.sums`; its contributions to r'z and to z'(A - M)z."""
-        debuts, excess, known, image = sums
-        away = self.shared(debuts)
-        apart = product - float(debuts @ away)
-        if not self._free:
-            return Correction(away, None), 0.0, apart
-        level = self._inverse @ known
-        image = image + excess - self._debuts * away
-        by = Correction(away + self._shared @ level, level)
-        return by, float(level @ known), apart + 2.0 * float(level @ image)
+    def collect(self, levels: Sequence[SliceLevels]) -> None:
+        """Invert E, given the levels of all slices."""
+        nodes = np.sum([part.nodes for part in levels], axis=0)
+        debuts = np.sum([part.debuts for part in levels], axis=0)
+        parts = [part.precision for part in levels if part.precision is not None]
+        if not nodes.all() or len(parts) < len(levels):
+            return
+        shared = np.array([self.shared(column) for column in np.diag(debuts)]).T
+        precision = np.sum(parts, axis=0) - debuts[:, np.newaxis] * shared
+        self.levels = FreeLevels(debuts, shared, np.linalg.inv(precision))
+
+    def correction(self, sums: YearSums, product: float) -> LevelSolution:
+        """Correction of z and A z; `product` is z times `excess` over all first nodes."""
+        shared = self.shared(sums.debut)
+        coupling = product - float(sums.debut @ shared)
+        if self.levels is None:
+            return LevelSolution(Correction(shared, None), 0.0, coupling)
+        level = self.levels.inverse @ sums.residual
+        image = sums.image + sums.excess - self.levels.debuts * shared
+        correction = Correction(shared + self.levels.shared @ level, level)
+        return LevelSolution(correction, float(level @ sums.residual), coupling + 2.0 * float(level @ image))
 
     def shared(self, total: Array) -> Array:
         """Reduction of the precision at first nodes of each calendar year, given their sums."""
-        return self._of_calendar(self.given_skills @ total[self.place])
+        return self._of_calendar(self.given_skills @ total[self.calendar_index])
 
     def _of_calendar(self, values: Array) -> Array:
-        found = np.zeros(self.calendar)
-        found[self.place] = values
-        return found
+        """Values by year with newcomers, and 0 in the other calendar years."""
+        by_year = np.zeros(self.calendar_size)
+        by_year[self.calendar_index] = values
+        return by_year
 
     def condition(self, chains: Chains) -> None:
         """Set the variance of first nodes given all other skills, for the joint precision matrix."""
-        own = np.diag(self.given_skills)[self.year]
-        chains.variance[self.first] = 1.0 / (self.sd**-2 - own)
+        by_mean = np.diag(self.given_skills)[self.year]
+        chains.variance[self.first] = 1.0 / (self.sd**-2 - by_mean)
 
     @property
-    def alone(self) -> Array:
+    def conditional_variance(self) -> Array:
         """Variance (years,) of m given all skills."""
         return np.diag(self.given_skills) * self.sd**4
 
     def by_skills(self, x: Array) -> Array:
         """Mean (years,) of m given all skills, from their origin."""
-        return np.asarray(self.given_skills @ self._sum(x[self.first]) * self.sd**2)
+        return np.asarray(self.given_skills @ self._by_year(x[self.first]) * self.sd**2)
 
-    def waves(self, most: int, size: int) -> tuple[Array, Array]:
-        """Sums of m with the largest prior variance: weights (waves, years) of m, and (waves, size) of skills.
-
-        The latter are equivalent to the former of `by_skills`.
-        """
+    def waves(self, most: int, size: int) -> Waves:
+        """The `most` sums of m with the largest prior variance, among `size` variables."""
         weights = np.linalg.svd(self._walk.root)[0].T[:most]
         of_skills = np.zeros((len(weights), size))
         of_skills[:, self.first] = (weights @ self.given_skills * self.sd**2)[:, self.year]
-        return weights, of_skills
+        return Waves(weights, of_skills)
 
     def sample(self, rng: np.random.Generator) -> Array:
         """Prior sample of m at the debut of each newcomer, (newcomers,)."""
-        return np.asarray((self._walk.root @ rng.standard_normal(len(self._years)))[self.year])
+        return np.asarray((self._walk.root @ rng.standard_normal(len(self.years)))[self.year])
 
     def tied(self, chains: Chains) -> Chains:
         """Chains with m of the years as further variables that precede newcomers' skills."""
         nodes = len(chains.previous)
-        years = np.arange(len(self._years), dtype=np.int32)
+        years = np.arange(len(self.years), dtype=np.int32)
         previous = np.append(chains.previous, np.where(years > 0, nodes + years - 1, -1)).astype(np.int32)
         previous[self.first] = nodes + self.year
         mean = np.append(chains.mean, np.zeros(len(years)))
@@ -181,136 +264,12 @@ class Newcomers:
     @property
     def beliefs(self) -> Array:
         """Means and sds (2, years) of m."""
-        return np.array([self.mean, np.sqrt(np.diag(self.covariance))])
+        return np.array([self.posterior.mean, np.sqrt(np.diag(self.posterior.covariance))])
 
     def curve(self, beliefs: Array) -> NewcomerCurve:
         """NewcomerCurve of means and sds (2, years)."""
-        return NewcomerCurve(self._years, *beliefs)
+        return NewcomerCurve(self.years, *beliefs)
 
-    def _sum(self, values: Array) -> Array:
-        return np.bincount(self.year, values, len(self._years)).astype(np.float64)
-
-
-class NewcomersOfSlice:
-    """First nodes in a timeline or slice of it, and the levels of years there.
-
-    `nodes`: the variables that are skills; `place` (nodes,): index of each node's year among `years`, ascending;
-    `sd`: of skills around m; `elsewhere`: steps from earlier and to later slices.
-    """
-
-    def __init__(
-        self,
-        nodes: slice,
-        place: Ids,
-        years: int,
-        sd: float,
-        chains: Chains,
-        messages: Messages,
-        elsewhere: Sequence[Elsewhere] = (),
-        room: Room = MEMORY,
-    ) -> None:
-        self._nodes = nodes
-        self._sd = sd
-        self._chains = chains
-        self._messages = messages
-        begin = nodes.start
-        self._years = years
-        previous = chains.previous[nodes]
-        variance = chains.variance[nodes]
-        first = np.flatnonzero(previous < 0).astype(np.int32)
-        self._first = begin + first
-        self._year = place[first]
-        self._count = np.bincount(place, minlength=years)
-        self._start = np.cumsum(self._count) - self._count
-        later = np.flatnonzero(previous >= begin)
-        steps = np.concatenate([variance[later], *(of.variance for of in elsewhere)])
-        self._free = bool((steps > STIFF * sd**2).all())
-        if not self._free:
-            return
-        before = previous[later] - begin
-        # of its year and of those of both neighbours
-        self._weight = room.empty("levels", (len(place), 3), np.float64)
-        self._neighbour = room.empty("years of levels", (len(place), 3), np.int32)
-        self._neighbour[:] = place[:, np.newaxis]
-        self._weight[later, 1] = self._weight[before, 2] = -1.0 / variance[later]
-        self._neighbour[later, 1] = place[before]
-        self._neighbour[before, 2] = place[later]
-        for column, of in enumerate(elsewhere, 1):
-            self._weight[of.node - begin, column] = -1.0 / of.variance
-            self._neighbour[of.node - begin, column] = of.year
-        self._weight[:, 0] = -self._weight.sum(axis=1)
-        self._weight[first, 0] += sd**-2
-        self._ends = np.arange(0, self._weight.size + 1, 3, dtype=np.int32)
-
-    def reported(self) -> Array:
-        """Precision and precision times mean (2, years) of the smoothed messages on m."""
-        return np.array([self._summed(of) for of in self._each()])
-
-    def receive(self, mean: Array, variance: Array) -> float:
-        """Set the prior of each first node from m without its own message; returns -2 times the evidence."""
-        precision, weighted = self._each()
-        mean = mean[self._year]
-        own = variance[self._year]
-        left = 1.0 - own * precision
-        mean = (mean - own * weighted) / left
-        variance = own / left
-        self._chains.mean[self._first] = mean
-        self._chains.variance[self._first] = self._sd**2 + variance
-        deviance = np.log(left) + left * (
-            weighted**2 * variance + 2.0 * weighted * mean - precision * mean**2
-        )
-        return float(deviance.sum())
-
-    def _each(self) -> Array:
-        messages = (self._messages.marginal[self._first] - self._messages.forward[self._first]).T
-        return np.asarray(messages / (1.0 + self._sd**2 * messages[0]))
-
-    def levels(self) -> tuple[Array, Array | None]:
-        """Numbers of nodes and debuts of each year, (2, years), and this slice's part of W'AW given m, or None."""
-        years = self._years
-        of = np.repeat(np.arange(self._years), self._count)
-        counts = np.array([self._count, np.bincount(self._year, minlength=years)], np.float64)
-        if not self._free:
-            return counts, None
-        e = np.zeros(years**2)
-        for year, weight in zip(self._neighbour.T, self._weight.T, strict=True):
-            e += np.bincount(of * years + year, weight, years**2)
-        return counts, e.reshape(years, years)
-
-    def total(self, z: Array) -> Array:
-        """Sums of variables at first nodes by year."""
-        return self._summed(z[self._first])
-
-    def sums(self, residual: Array, z: Array, az: Array) -> tuple[Array, float]:
-        """Sums by year, (4, years): z and e at first nodes, then `residual` and `az` at all nodes; and the product z'e.
-
-        z = M^-1 `residual`, and `az` is the product of z with the precision of chains and games. e is the excess
-        precision of first nodes given m, times z.
-        """
-        own = self._excess(z)
-        played = self._count > 0
-        of_nodes = np.zeros((2, self._years))
-        for found, of in zip(of_nodes, (residual, az), strict=True):
-            found[played] = np.add.reduceat(of[self._nodes], self._start[played])
-        return np.array([self.total(z), self._summed(own), *of_nodes]), float(own @ z[self._first])
-
-    def correct(self, by: Correction, z: Array, az: Array) -> None:
-        """Complete `az` to A z, then add the levels to z and their product to `az`."""
-        from scipy.sparse import csr_array
-
-        self.add_shared(by.shared, z, az)
-        if by.level is not None:
-            whole = self._weight.ravel(), self._neighbour.ravel(), self._ends
-            z[self._nodes] += np.repeat(by.level, self._count)
-            az[self._nodes] += csr_array(whole, (len(self._weight), self._years)) @ by.level
-
-    def add_shared(self, shared: Array, z: Array, az: Array) -> None:
-        """Add the part of the precision beyond the chains, times z, to `az`."""
-        az[self._first] += self._excess(z) - shared[self._year]
-
-    def _excess(self, z: Array) -> Array:
-        """Precision at first nodes beyond that of the chains, times z, (newcomers,)."""
-        return np.asarray((self._sd**-2 - 1.0 / self._chains.variance[self._first]) * z[self._first])
-
-    def _summed(self, values: Array) -> Array:
-        return np.bincount(self._year, values, self._years).astype(np.float64)
+    def _by_year(self, values: Array) -> Array:
+        """Sums over newcomers by year with newcomers."""
+        return np.bincount(self.year, values, len(self.years)).astype(np.float64)

@@ -23,7 +23,7 @@ class Given(TypedDict, total=False):
     - `start`: fit of the same timeline for a warm start
     - `notes`: makes notes from a function for the joint sds (sums,) of sums of skills with weights (nodes, sums)
     - `evidence_only`: omit joint sds
-    - `place`: where slices of the timeline are (`ep/places.py`); None: in memory, unsliced
+    - `place`: where slices of the timeline are (`ep/placement.py`); None: in memory, as one
     """
 
     on_sweep: OnSweep | None

@@ -51,17 +51,16 @@ def through_time(timeline: Timeline, params: Params, margin: float) -> ThroughTi
 def gradient(timeline: Timeline, params: Params, fit: Fit) -> dict[str, float]:
     """Gradient of the log-evidence in numeric parameters at a converged fit; an `auto` margin follows beta."""
     margin = fit.params["draw_margin"]
-    of_priors, of_games = through_time(timeline, params, margin).posterior(fit).gradient()
-    by_noise, by_margin, by_advantage, by_handicap = of_games
+    of_params, of_games = through_time(timeline, params, margin).posterior(fit).gradient()
     unit_by_beta, unit_by_margin = normal_unit_growth(params.beta, margin)
-    by_margin += by_handicap * unit_by_margin
-    by_beta = 4.0 * params.beta * by_noise + by_handicap * unit_by_beta
+    by_margin = of_games.margin + of_games.elo_unit * unit_by_margin
+    by_beta = 4.0 * params.beta * of_games.noise + of_games.elo_unit * unit_by_beta
     return {
         "prior_mean": 0.0,
-        **of_priors,
+        **of_params,
         "beta": by_beta + (by_margin * margin / params.beta if params.draw_margin == "auto" else 0.0),
         "draw_margin": by_margin,
         "draw_margin_drift": 0.0,
-        "white_advantage": by_advantage,
+        "white_advantage": of_games.advantage,
         "draw_probability": by_margin * margin_slope(params, timeline),
     }

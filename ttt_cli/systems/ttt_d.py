@@ -14,7 +14,7 @@ from ttt_cli.fitted import Fit
 from ttt_cli.inference import outcome
 from ttt_cli.inference.ep.inference import Inference
 from ttt_cli.inference.ep.through_time import ThroughTime, ThroughTimeParams
-from ttt_cli.inference.joint import JointInference
+from ttt_cli.inference.joint.sites import JointInference
 from ttt_cli.inference.outcome import normal_unit, normal_unit_growth, typical_margin
 from ttt_cli.inference.params import CAREER, DRIFT, MOVING_MARGINS, OWN_MARGINS, PLAY, Traits
 from ttt_cli.inference.prior import RandomWalk
@@ -98,15 +98,15 @@ def gradient(timeline: Timeline, params: Params, fit: Fit) -> dict[str, float]:
 
 def _gradient(params: Params, inference: Inference | JointInference) -> dict[str, float]:
     """Gradient of log Z, positivity included, in each parameter alone."""
-    of_priors, (by_noise, by_margin, by_advantage, by_handicap) = inference.gradient()
+    of_params, of_games = inference.gradient()
     typical, typical_by_mean, typical_by_sd = typical_margin(*params.margin)
     unit_by_beta, unit_by_margin = normal_unit_growth(params.beta, typical)
-    by_typical = by_handicap * unit_by_margin
+    by_typical = of_games.elo_unit * unit_by_margin
     return {
         "prior_mean": 0.0,
-        **of_priors,
-        "beta": 4.0 * params.beta * by_noise + by_handicap * unit_by_beta,
-        "white_advantage": by_advantage,
-        "draw_margin_mean": by_margin + by_typical * typical_by_mean,
-        "draw_margin_sd": of_priors["draw_margin_sd"] + by_typical * typical_by_sd,
+        **of_params,
+        "beta": 4.0 * params.beta * of_games.noise + of_games.elo_unit * unit_by_beta,
+        "white_advantage": of_games.advantage,
+        "draw_margin_mean": of_games.margin + by_typical * typical_by_mean,
+        "draw_margin_sd": of_params["draw_margin_sd"] + by_typical * typical_by_sd,
     }

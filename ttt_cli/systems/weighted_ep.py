@@ -18,13 +18,13 @@ from ttt_cli.config.schema import SolverConfig, key
 from ttt_cli.fitted import Filter, Fit, Status
 from ttt_cli.inference import outcome
 from ttt_cli.inference import params as parameters
-from ttt_cli.inference.ep.start import sites_name, started_sites
+from ttt_cli.inference.ep.start import sites_name, sites_of_start
 from ttt_cli.inference.filters import filter_fit, games_so_far, prediction_score
 from ttt_cli.inference.links import merge_games
+from ttt_cli.inference.model import Play
 from ttt_cli.inference.outcome import normal_unit, resolve_margin
 from ttt_cli.inference.params import COMMON_MARGIN, PLAY, Traits
 from ttt_cli.inference.solver import Given, OnSweep, Pace, Sweep, iterate, largest
-from ttt_cli.inference.years import Play
 from ttt_cli.kernels.ep.structures import AllGames, CountedGames, Rule
 from ttt_cli.periods import STEPS_PER_YEAR
 from ttt_cli.support.arrays import Array
@@ -74,7 +74,7 @@ class GamesSoFar:
         self._games = AllGames(
             self._merged.games.code,
             self._merged.games.weight,
-            started_sites((len(self._merged), 4), start, sites_name(self._merged.colours)),
+            sites_of_start((len(self._merged), 4), start, sites_name(self._merged.colours)),
             np.zeros((len(self._merged), 4)),
         )
         margin = resolve_margin(params, timeline)

@@ -110,7 +110,7 @@ def test_whatever_is_asked_when_slices_are_lost_it_comes_to_the_same(tmp_path, m
 
     def fitted(lost):
         place = Apart([0, 4, len(timeline.periods)], lost, tmp_path if keep else None)
-        return ttt.fit(timeline, params, solver, place=place), place.asked
+        return ttt.fit(timeline, params, solver, place=place), place.steps
 
     whole, asked = fitted({})
     for number in range(asked, 0, -every):
@@ -139,7 +139,7 @@ def test_plain_sweeps_come_to_the_same():
 def test_joint_means_take_the_steps_of_the_whole(monkeypatch, cuts, others):
     """Borders are coupled exactly, and levels solved for: conjugate gradients do not see them."""
     made = []
-    for name in ("Inference", "Engine"):
+    for name in ("Inference", "SlicedInference"):
         real = getattr(through_time, name)
         monkeypatch.setattr(through_time, name, lambda *of, real=real: made.append(real(*of)) or made[-1])
     timeline, params = history(7, players=30, games=300), ttt.Params(beta=300, **others)
@@ -176,8 +176,8 @@ def test_the_evidence_without_games_is_that_of_the_whole(seed, inner, others):
     timeline, params = history(seed), ttt_d.Params(beta=300, **others).resolved()
     cuts = sorted({0, *(cut for cut in inner if cut < len(timeline.periods)), len(timeline.periods)})
     shared = ttt_d.through_time(timeline, params)
-    found, whole = evidence_without_games(shared, Apart(cuts), TOL), shared.without_games(TOL)
-    assert found == pytest.approx(whole.log_evidence()[0], abs=1e-9)
+    found, inference = evidence_without_games(shared, Apart(cuts), TOL), shared.without_games(TOL)
+    assert found == pytest.approx(inference.log_evidence().log_evidence, abs=1e-9)
 
 
 def test_nothing_of_ttt_d_is_done_with_the_whole_timeline(monkeypatch):

@@ -2,26 +2,24 @@
 
 from __future__ import annotations
 
-from types import SimpleNamespace
-
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.reference.joint_dense import Problem, Skills, SkillsAndMargins, joint_means
+from tests.reference.joint_dense import Problem, Skills, SkillsAndMargins
+from tests.reference.joint_dense import joint_means as dense_joint_means
 from tests.support.apart import history
 from tests.support.builders import make_games, random_rows
 from tests.support.strategies import examples
 from ttt_cli.config.schema import SolverConfig
-from ttt_cli.inference.ep import slices
+from ttt_cli.inference.ep import joint_means, messages, parts
 from ttt_cli.inference.ep.cutting import Borders
-from ttt_cli.inference.ep.inference import Engine, _Here
-from ttt_cli.inference.ep.slices import period_cuts
+from ttt_cli.inference.ep.joint_solution import JointSolver
+from ttt_cli.inference.ep.parts import period_cuts
+from ttt_cli.inference.ep.results import marginals
+from ttt_cli.inference.ep.transport import Exchange, SliceHere
 from ttt_cli.inference.solver import Pace
-from ttt_cli.inference.years import Play
-from ttt_cli.kernels.ep import chains
-from ttt_cli.kernels.ep.structures import Messages
 from ttt_cli.systems import registry, ttt, ttt_d
 from ttt_cli.timeline import build_timeline
 
@@ -34,17 +32,18 @@ NO_BORDERS = Borders(np.zeros(2, np.int32), np.empty(0, np.int32), np.empty(0), 
 @pytest.fixture(scope="module", autouse=True)
 def small_parts():
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(slices, "GAMES_EACH", 1)
+        patch.setattr(parts, "GAMES_EACH", 1)
         yield
 
 
 def smoothed(problem, sites, threads):
     """Messages of these sites of variables."""
-    messages = Messages(*np.full((3, len(sites), 2), np.nan))
-    messages.marginal[:] = sites
-    one = problem.slice(threads)
-    one._run(chains.smooth, one._ranges, one.chains, messages)
-    return messages
+    state = problem.slice(threads)
+    for rows in state.messages:
+        rows.fill(np.nan)
+    state.messages.marginal[:] = sites
+    messages.smooth(state, NOTHING)
+    return state.messages
 
 
 def random_sites(problem):
@@ -68,33 +67,37 @@ def test_marginals_are_those_of_all_sites_together(seed, drift, kinds, threads):
     assert forward[first, 0] == pytest.approx(1 / problem.variance[first], rel=1e-15)
 
 
-def engine_of(one):
+def solver_of(state):
     """What goes through the steps of the joint means of a slice."""
-    widest = float(np.sqrt(one._widest.max()))
-    pieces = SimpleNamespace(borders=NO_BORDERS, widest=widest, timeline=None)
-    play = Play(1.0, 0.0, 1.0, own_margins=float(one._own))
-    return Engine(_Here(one), pieces, {"skill": SimpleNamespace(newcomers=None)}, play)
+    widest = float(np.sqrt(state.widest.max()))
+    return JointSolver(Exchange(SliceHere(state), NO_BORDERS), None, widest)
 
 
-def coupled_of(engine, one):
-    """The bound below eigenvalues, and a function that solves for the joint means from the present ones on."""
-    maps, most, sums = one.prepare()
-    coupled = engine._coupled([maps], [most], [sums])
-    return coupled[1], lambda *how: engine._joint_means(coupled, *how)
+def begun(state):
+    """A slice whose sites are smoothed."""
+    messages.begin(state, 0.0)
+    messages.smooth(state, NOTHING)
+    return state
 
 
-def move_to_joint_means(engine, one):
-    _, maps = coupled_of(engine, one)[1](True, 1e-10, 0.0)
-    assert len(maps) == 1
-    one.smooth(NOTHING)
+def distance_of(state, *, move=False, tol=1e-10, relative=0.0):
+    """The bound on the distance of the joint means from the present ones on, which are moved there or not."""
+    solver = solver_of(state)
+    coupled = solver.couple([joint_means.prepare(state)])
+    solution = solver.solve(coupled, move=move, tol=tol, relative=relative)
+    if move:
+        assert len(solution.maps) == 1
+        messages.smooth(state, NOTHING)
+    return solution.distance
 
 
 def solved(problem, tol, relative, threads=1):
     """The bound, the correction that was found, and the right one."""
-    one = problem.slice(threads)
-    bound, _ = coupled_of(engine_of(one), one)[1](False, tol, relative)
-    right = joint_means(problem) - one._means
-    return bound - np.abs(one.correction).max(initial=0.0), one.correction, right
+    state = begun(problem.slice(threads))
+    distance = distance_of(state, tol=tol, relative=relative)
+    right = dense_joint_means(problem) - state.workspace.means
+    correction = state.workspace.correction
+    return distance - np.abs(correction).max(initial=0.0), correction, right
 
 
 @examples(32)
@@ -118,10 +121,10 @@ def test_it_solves_what_dense_algebra_solves_and_the_bound_bounds_the_error(kind
 def test_what_bounds_the_error_is_right(kind, seed, drift):
     """Variances before games, and that no eigenvalue of M^-1 A is below the one taken for the least."""
     problem = kind(seed, drift)
-    one = problem.slice()
-    least, _ = coupled_of(engine_of(one), one)
+    state = begun(problem.slice())
+    least = solver_of(state).couple([joint_means.prepare(state)]).least
     covariance, (matrix, _) = problem.covariance(), problem.dense()
-    assert one._widest == pytest.approx(np.diag(covariance))
+    assert state.widest == pytest.approx(np.diag(covariance))
     some = np.eye(len(matrix))
     eigenvalues = np.linalg.eigvals(
         np.linalg.solve(some + covariance * np.diag(matrix), some + covariance @ matrix)
@@ -150,11 +153,12 @@ def test_a_share_of_the_whole_can_be_enough():
 
 
 def test_nothing_to_solve_is_solved():
-    one = Skills(1, 30.0).slice()
-    _, solve = coupled_of(engine_of(one), one)
-    one.residual.fill(0.0)
-    assert solve(False, 1e-9, 0.0)[0] == 0.0
-    assert not one.correction.any()
+    state = begun(Skills(1, 30.0).slice())
+    solver = solver_of(state)
+    coupled = solver.couple([joint_means.prepare(state)])
+    state.workspace.residual.fill(0.0)
+    assert solver.solve(coupled, move=False, tol=1e-9, relative=0.0).distance == 0.0
+    assert not state.workspace.correction.any()
 
 
 @pytest.fixture(scope="module")
@@ -163,7 +167,7 @@ def timeline():
 
 
 def test_few_games_are_one_part(timeline, monkeypatch):
-    monkeypatch.setattr(slices, "GAMES_EACH", 200)
+    monkeypatch.setattr(parts, "GAMES_EACH", 200)
     assert len(period_cuts(timeline.game_start, 4)) == 2
 
 
@@ -200,13 +204,12 @@ def test_the_models_move_to_the_means_that_they_solved_for(model, tau):
     """After a move nothing is left to move, and only means have moved."""
     inference = inference_of(model, history(1, games=40), tau)
     inference.sweep(Pace.PLAIN)
-    one = inference.slice
-    before = one.marginals()
-    move_to_joint_means(inference, one)
-    after = one.marginals()
+    before = marginals(inference.slice)
+    distance_of(inference.slice, move=True)
+    after = marginals(inference.slice)
     assert np.array_equal(before[1], after[1])
     assert np.abs(before[0] - after[0]).max() > 1
-    assert coupled_of(inference, one)[1](False, 1e-10, 0.0)[0] < 1e-8
+    assert distance_of(inference.slice) < 1e-8
 
 
 @pytest.mark.slow
@@ -217,10 +220,9 @@ def test_a_fixed_point_of_the_messages_is_one_of_the_joint_means(model, tau):
     inference = inference_of(model, history(2, games=40), tau)
     for _ in range(400):
         inference.sweep(Pace.PLAIN)
-    one = inference.slice
-    before = one.marginals()
+    before = marginals(inference.slice)
     inference.sweep(Pace.JOINT)
-    assert one.marginals() == pytest.approx(before, abs=1e-7)
+    assert marginals(inference.slice) == pytest.approx(before, abs=1e-7)
 
 
 @pytest.mark.parametrize("first", ["a", "c"])

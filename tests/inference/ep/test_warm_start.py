@@ -11,8 +11,8 @@ from tests.support.apart import history
 from tests.support.builders import make_games
 from ttt_cli.config.schema import SolverConfig
 from ttt_cli.fitted import Fit, Line
-from ttt_cli.inference.ep import slices
-from ttt_cli.inference.ep.start import start_of
+from ttt_cli.inference.ep import parts
+from ttt_cli.inference.ep.start import beliefs_of_start
 from ttt_cli.inference.prior import RandomWalk
 from ttt_cli.systems import registry
 from ttt_cli.timeline import Timeline, build_timeline
@@ -50,8 +50,10 @@ def test_unknown_beliefs_are_the_prior(timeline: Timeline) -> None:
     skill = RandomWalk(timeline, 1200.0, 200.0, 60.0, ("prior_sd", "tau"))
     margin = RandomWalk(timeline, 250.0, 50.0, 5.0, ("draw_margin_sd", "draw_margin_tau"))
     priors = {"skill": skill, "draw_margin": margin}
-    assert start_of(None, priors, timeline) is start_of(start, priors, timeline.until(3)) is None
-    messages, prior = start_of(start, priors, timeline)
+    assert (
+        beliefs_of_start(None, priors, timeline) is beliefs_of_start(start, priors, timeline.until(3)) is None
+    )
+    messages, prior = beliefs_of_start(start, priors, timeline)
     assert messages[:4].tolist() == pytest.approx(
         np.array([(1e-4, 1e-2), (25e-6, 5e-3), (25e-6, 7.5e-3), (25e-6, 0.0)])
     )
@@ -64,7 +66,7 @@ def test_good_beliefs_begin_near_the_end_and_change_nothing(
     timeline: Timeline, name: str, white_advantage: float, threads: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """In parts for threads, too."""
-    monkeypatch.setattr(slices, "GAMES_EACH", 50)
+    monkeypatch.setattr(parts, "GAMES_EACH", 50)
     model = registry.load(name)
     params = model.Params(beta=300, tau=70, white_advantage=white_advantage)
     solver = SolverConfig(tol=1e-3, threads=threads)
@@ -84,7 +86,7 @@ def test_wherever_a_fit_starts_it_ends_at_the_same(
     name: str, posterior: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """At other parameters, earlier games, right and wrong beliefs, in parts for threads; all that can move does."""
-    monkeypatch.setattr(slices, "GAMES_EACH", 5)
+    monkeypatch.setattr(parts, "GAMES_EACH", 5)
     timeline, model = history(5, years=10), registry.load(name)
     nothing = model.Params(growth=700.0)
     moving = {"growth": 150.0, "early": 2.0, "prior_mean_drift": 20.0, "draw_margin_drift": 0.2}

@@ -9,8 +9,8 @@ from tests.reference.ttt_ep import Twin
 from tests.support.builders import make_games
 from ttt_cli import fit
 from ttt_cli.gaussian import factor
-from ttt_cli.inference import posterior
-from ttt_cli.inference.posterior import level_notes
+from ttt_cli.inference.joint import choose
+from ttt_cli.inference.joint.levels import level_notes
 from ttt_cli.systems import ttt
 from ttt_cli.timeline import build_timeline
 
@@ -81,7 +81,7 @@ def test_sds_are_those_of_the_dense_inverse(rows, part, words):
 @pytest.mark.parametrize("model", ["ttt", "ttt-d"])
 def test_without_a_factor_they_are_the_same(model, monkeypatch):
     """Solved for by conjugate gradients, at the same sites."""
-    monkeypatch.setattr(posterior, "ROUNDS", 1e12)
+    monkeypatch.setattr(choose, "ROUNDS", 1e12)
     exact = fit(make_games(TIED), model=model, posterior="auto")
     monkeypatch.setattr(factor, "MOST_ENTRIES", 0)
     solved = fit(make_games(TIED), model=model, posterior="joint")

@@ -9,8 +9,8 @@ from scipy.special import ndtr
 from tests.support.builders import fit_rows, make_games
 from ttt_cli.config.schema import SolverConfig
 from ttt_cli.gaussian import factor
-from ttt_cli.inference import posterior
-from ttt_cli.inference.posterior import SAMPLES
+from ttt_cli.inference.joint import choose, samples
+from ttt_cli.inference.joint.samples import SAMPLES
 from ttt_cli.systems import registry, ttt_d
 from ttt_cli.timeline import build_timeline
 
@@ -27,10 +27,10 @@ def fitted(kind, model="ttt", **given):
 @pytest.mark.parametrize("model", ["ttt", "ttt-d"])
 def test_sds_by_samples_are_the_exact_ones(model, monkeypatch):
     """Within a few of the standard errors of 100 samples; means and evidence are those of the factorised fit."""
-    monkeypatch.setattr(posterior, "ROUNDS", 1e12)
+    monkeypatch.setattr(choose, "ROUNDS", 1e12)
     exact = fitted("auto", model)
     monkeypatch.setattr(factor, "MOST_ENTRIES", 0)
-    monkeypatch.setattr(posterior, "SAMPLED", 1.0)
+    monkeypatch.setattr(samples, "SAMPLED", 1.0)
     found = fitted("joint", model)
     apart = fitted("factorised", model)
     assert (exact.posterior, found.posterior, apart.posterior) == ("joint sds", "joint sds", "factorised")
@@ -50,7 +50,7 @@ def test_sds_by_samples_are_the_exact_ones(model, monkeypatch):
 @pytest.mark.parametrize("model", ["ttt", "ttt-d"])
 def test_what_samples_tell_worst_is_solved_for(model, monkeypatch):
     """Here that is nearly everything: the circle is small, so a level is far less certain than a difference."""
-    monkeypatch.setattr(posterior, "ROUNDS", 1e12)
+    monkeypatch.setattr(choose, "ROUNDS", 1e12)
     exact = fitted("auto", model)
     monkeypatch.setattr(factor, "MOST_ENTRIES", 0)
     chain, other = exact.chains["skill"], fitted("joint", model).chains["skill"]
@@ -61,21 +61,21 @@ def test_what_samples_tell_worst_is_solved_for(model, monkeypatch):
 
 def test_auto_is_joint_for_few_games_and_factorised_for_too_many(monkeypatch):
     assert fitted("auto").posterior == "joint"
-    monkeypatch.setattr(posterior, "LARGE", 0)
+    monkeypatch.setattr(choose, "LARGE", 0)
     assert fitted("auto").posterior == "joint sds"
-    monkeypatch.setattr(posterior, "PATIENCE", 0.0)
+    monkeypatch.setattr(choose, "PATIENCE", 0.0)
     assert fitted("auto").posterior == "factorised"
 
 
 def test_of_very_many_games_no_factor_is_looked_for(monkeypatch):
-    monkeypatch.setattr(posterior, "HUGE", 0)
-    monkeypatch.setattr(posterior, "Shape", None)
+    monkeypatch.setattr(choose, "HUGE", 0)
+    monkeypatch.setattr(choose, "shape_of", None)
     assert fitted("joint").posterior == "joint sds"
 
 
 @pytest.mark.parametrize("model", ["ttt", "ttt-d"])
 def test_who_wants_the_evidence_only_gets_that_without_joint_sds(model, monkeypatch):
-    monkeypatch.setattr(posterior, "ROUNDS", 1e12)
+    monkeypatch.setattr(choose, "ROUNDS", 1e12)
     module, timeline = registry.load(model), build_timeline(make_games(ROWS))
     whole, only = (
         module.fit(timeline, module.Params(), SolverConfig(tol=1e-4), evidence_only=alone)
@@ -83,7 +83,7 @@ def test_who_wants_the_evidence_only_gets_that_without_joint_sds(model, monkeypa
     )
     assert (whole.posterior, only.posterior) == ("joint sds", "factorised")
     assert only.log_evidence == whole.log_evidence
-    monkeypatch.setattr(posterior, "ROUNDS", 1)
+    monkeypatch.setattr(choose, "ROUNDS", 1)
     assert module.fit(timeline, module.Params(), SolverConfig(), evidence_only=True).posterior == "joint"
 
 

@@ -4,19 +4,43 @@ from collections.abc import Iterator, Sequence
 from copy import copy
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ttt_cli.inference.ep.newcomers import NewcomersInput, StepsElsewhere
 from ttt_cli.inference.links import MergedGames, merge_games
-from ttt_cli.inference.newcomers import Elsewhere
 from ttt_cli.inference.prior import RandomWalk
 from ttt_cli.kernels.ep.structures import Chains, Pairings
 from ttt_cli.support.arrays import Array, Ids, Mask, Places
 from ttt_cli.timeline import Timeline, calendar
 
 Number = TypeVar("Number", bound=np.generic)
+
+
+class Segments(NamedTuple):
+    """Segments of a slice: the variables of a player there, where the chain continues in other slices.
+
+    | name | shape | |
+    |---|---|---|
+    | number | (variables,) | number of the segment of each variable; -1 in chains that are inside this slice |
+    | first, last | (segments,) | first and last variable of each segment |
+    | past, future | (segments,) | whether the chain continues in an earlier, a later slice |
+    """
+
+    number: Ids
+    first: Ids
+    last: Ids
+    past: Mask
+    future: Mask
+
+
+class StartSites(NamedTuple):
+    """Initial sites of a slice, as in `Sites`."""
+
+    message: Array
+    positivity: Array
 
 
 @dataclass(frozen=True)
@@ -29,35 +53,36 @@ class SliceInput:
     | name | shape | unit | |
     |---|---|---|---|
     | number | | | of the slice, in the order of time |
-    | year | (periods,) | | index of each period's calendar year; the timeline has `years` of them |
+    | period_year | (periods,) | | index of each period's calendar year; the timeline has `years` of them |
     | chains | | | its variables; -1 for no neighbour in any slice |
     | games, handicap | | | as in `MergedGames` |
     | game_start | (periods + 1,) | | the first game of each period, and the end of the last; equal games not merged |
     | widest | (variables,) | points^2 | prior variance of each, without any game |
-    | segment | (variables,) | | number of the segment; -1 in chains that are inside this slice |
-    | first, last | (segments,) | | first and last variable of each segment (a chain that continues in other slices) |
-    | past, future | (segments,) | | whether the chain continues in an earlier, a later slice |
+    | segments | | | its segments |
     | guess | (variables, 2) | | initial beliefs, as messages, or None |
-    | sites | | | initial sites, `message` and `positivity`, or None |
-    | newcomers | | | if their mean moves: the sd of skills around it, and steps to earlier and later slices |
+    | sites | | | initial sites, or None |
+    | newcomers | | | of newcomers, if their mean moves |
     """
 
     number: int
-    year: Ids
+    period_year: Ids
     years: int
     chains: Chains
     games: Pairings
     handicap: Array
     game_start: Places
     widest: Array
-    segment: Ids
-    first: Ids
-    last: Ids
-    past: Mask
-    future: Mask
+    segments: Segments
     guess: Array | None = None
-    sites: tuple[Array, Array] | None = None
-    newcomers: tuple[float, Sequence[Elsewhere]] | None = None
+    sites: StartSites | None = None
+    newcomers: NewcomersInput | None = None
+
+
+class Neighbours(NamedTuple):
+    """Segments of a slice with one before, and the latter."""
+
+    later: Places
+    earlier: Ids
 
 
 @dataclass(frozen=True)
@@ -80,11 +105,11 @@ class Borders:
     variance: Array
 
     @cached_property
-    def steps(self) -> list[tuple[Places, Ids]]:
-        """Of each slice the segments with one before, and these."""
+    def neighbours(self) -> list[Neighbours]:
+        """Of each slice the segments with one before."""
         later = np.flatnonzero(self.before >= 0)
-        pieces = np.split(later, np.searchsorted(later, self.start[1:-1]))
-        return [(piece, self.before[piece]) for piece in pieces]
+        of_slices = np.split(later, np.searchsorted(later, self.start[1:-1]))
+        return [Neighbours(segments, self.before[segments]) for segments in of_slices]
 
     def exchanged(self, sent: Array) -> Array:
         """What arrives from the neighbours; `sent`: of first nodes to the past, of last ones to the future."""
@@ -100,28 +125,49 @@ class Borders:
     def smoothed(self, maps: Array) -> Array:
         """What arrives from all of the past and all of the future, exactly."""
         arrived = np.zeros((len(maps), 4))
-        for later, earlier in self.steps:
+        for later, earlier in self.neighbours:
             a, b, c, k, e, f, _, _ = maps[earlier].T
             p, h = arrived[earlier, :2].T
-            whole = 1.0 / (c * p + 1.0)
+            scale = 1.0 / (c * p + 1.0)
             mean = self.mean[later]
             variance = self.variance[later]
-            arrived[later, :2] = _stepped((a * p + b) * whole, (k * h + e * p + f) * whole, mean, variance)
-        for later, earlier in reversed(self.steps):
+            arrived[later, :2] = _stepped((a * p + b) * scale, (k * h + e * p + f) * scale, mean, variance)
+        for later, earlier in reversed(self.neighbours):
             a, b, c, k, _, _, e, f = maps[later].T
             p, h = arrived[later, 2:].T
-            whole = 1.0 / (c * p + a)
+            scale = 1.0 / (c * p + a)
             mean = -self.mean[later]
             variance = self.variance[later]
-            arrived[earlier, 2:] = _stepped((p + b) * whole, (k * h + e * p + f) * whole, mean, variance)
+            arrived[earlier, 2:] = _stepped((p + b) * scale, (k * h + e * p + f) * scale, mean, variance)
         return arrived
 
-    def sums(self, parts: Array) -> Array:
+    def sums(self, values: Array) -> Array:
         """Sums over the segments of a player so far."""
-        total = parts.copy()
-        for later, earlier in self.steps:
+        total = values.copy()
+        for later, earlier in self.neighbours:
             total[later] += total[earlier]
         return total
+
+
+class BorderSteps(NamedTuple):
+    """Steps to the segments of a slice: fields of `Borders`."""
+
+    before: Ids
+    mean: Array
+    variance: Array
+
+
+class Piece(NamedTuple):
+    """A slice, and the players of its segments."""
+
+    slice_input: SliceInput
+    players: Ids
+
+
+NO_IDS = np.empty(0, np.int32)
+NO_MASK = np.empty(0, np.bool_)
+NO_SEGMENTS = Segments(NO_IDS, NO_IDS, NO_IDS, NO_MASK, NO_MASK)
+NO_STEPS = BorderSteps(NO_IDS, np.empty(0), np.empty(0))
 
 
 class Cutter:
@@ -159,8 +205,8 @@ class Cutter:
             accumulate(timeline.previous.copy(), self._widest[quantity])
             room.let_go()
         self.widest = float(np.sqrt(self._widest.max(initial=0.0)))
-        _, self._year = calendar(timeline)
-        self._found: list[tuple[Ids, Array, Array]] = []
+        _, self._period_year = calendar(timeline)
+        self._border_steps: list[BorderSteps] = []
 
     def __len__(self) -> int:
         return len(self.cuts) - 1
@@ -168,110 +214,97 @@ class Cutter:
     @property
     def borders(self) -> Borders:
         """The borders between the slices made so far."""
-        none = np.empty(0)
-        before, *steps = zip(*self._found or [(none.astype(np.int32), none, none)] * len(self), strict=True)
-        start = np.cumsum([0, *map(len, before)]).astype(np.int32)
-        return Borders(start, np.concatenate(before), *map(np.concatenate, steps))
+        steps = self._border_steps or [NO_STEPS] * len(self)
+        start = np.cumsum([0, *(len(step.before) for step in steps)]).astype(np.int32)
+        return Borders(
+            start,
+            np.concatenate([step.before for step in steps]),
+            np.concatenate([step.mean for step in steps]),
+            np.concatenate([step.variance for step in steps]),
+        )
 
     def __iter__(self) -> Iterator[SliceInput]:
-        self._found = []
+        self._border_steps = []
         quantities = len(self._mean)
         latest = np.full((quantities, len(self.timeline.players)), -1, np.int32)  # segment of each player
-        segments = 0
+        total = 0
         for number in range(len(self)):
-            piece, players = self._piece(number)
-            before = np.where(piece.past, latest[:, players].ravel(), -1)
-            count = len(piece.first)
-            latest[:, players] = (segments + np.arange(count)).reshape(quantities, -1)
-            segments += count
-            steps = piece.chains.mean[piece.first], piece.chains.variance[piece.first]
-            self._found.append((before, *steps))
-            yield piece
+            slice_input, players = self._piece(number)
+            chains = slice_input.chains
+            segments = slice_input.segments
+            before = np.where(segments.past, latest[:, players].ravel(), -1)
+            count = len(segments.first)
+            latest[:, players] = (total + np.arange(count)).reshape(quantities, -1)
+            total += count
+            steps = BorderSteps(before, chains.mean[segments.first], chains.variance[segments.first])
+            self._border_steps.append(steps)
+            yield slice_input
 
     def __getitem__(self, number: int) -> SliceInput:
-        return self._piece(number)[0]
+        return self._piece(number).slice_input
 
     def whole(self, merged: MergedGames) -> SliceInput:
         """The whole timeline as one slice, with these games."""
         timeline = self.timeline
-        quantities = len(self._mean)
-        firsts = np.arange(quantities, dtype=np.int32)[:, np.newaxis]
-        previous, following = (
-            np.where(nodes < 0, np.int32(-1), nodes + timeline.n_nodes * firsts).ravel()
-            for nodes in (timeline.previous, timeline.next)
-        )
-        none = np.empty(0, np.int32)
-        nowhere = np.empty(0, np.bool_)
-        guess = None if self._guess is None else self._guess.reshape(-1, 2)
-        newcomers = (self._newcomers.sd, ()) if self._newcomers else None
-        steps = self._mean.ravel(), self._variance.ravel()
-        chains = Chains(timeline.node_start.copy(), previous, following, *steps)
         return SliceInput(
-            0, self._year, int(self._year.max(initial=-1)) + 1, chains, merged.games, merged.handicap,
-            timeline.game_start, self._widest.ravel(), none, none, none, nowhere, nowhere, guess, None, newcomers,
-        )  # fmt: skip
+            number=0,
+            period_year=self._period_year,
+            years=self._years,
+            chains=Chains(
+                timeline.node_start.copy(),
+                self._of_quantities(timeline.previous),
+                self._of_quantities(timeline.next),
+                self._mean.ravel(),
+                self._variance.ravel(),
+            ),
+            games=merged.games,
+            handicap=merged.handicap,
+            game_start=timeline.game_start,
+            widest=self._widest.ravel(),
+            segments=NO_SEGMENTS,
+            guess=None if self._guess is None else self._guess.reshape(-1, 2),
+            newcomers=NewcomersInput(self._newcomers.sd) if self._newcomers else None,
+        )
 
-    def _piece(self, number: int) -> tuple[SliceInput, Ids]:
-        """A slice, and the players of its segments."""
+    @property
+    def _years(self) -> int:
+        return int(self._period_year.max(initial=-1)) + 1
+
+    def _of_quantities(self, nodes: Ids) -> Ids:
+        """Variables of all quantities, given the nodes they belong to; -1 stays."""
+        first = self.timeline.n_nodes * np.arange(len(self._mean), dtype=np.int32)[:, np.newaxis]
+        variables: Ids = np.where(nodes < 0, np.int32(-1), nodes + first).ravel()
+        return variables
+
+    def _piece(self, number: int) -> Piece:
         timeline = self.timeline
         begin = self.cuts[number]
         end = self.cuts[number + 1]
         if len(self) == 1:
-            return self.whole(merge_games(timeline, colours=self._colours)), np.empty(0, np.int32)
-        first, last = (int(timeline.node_start[period]) for period in (begin, end))
+            return Piece(self.whole(merge_games(timeline, colours=self._colours)), NO_IDS)
+        first = int(timeline.node_start[begin])
+        last = int(timeline.node_start[end])
         nodes = slice(first, last)
         quantities = len(self._mean)
-        previous = timeline.previous[nodes]
-        following = timeline.next[nodes]
-        head = (previous >= 0) & (previous < first)
-        tail = following >= last
-        players, place = np.unique(timeline.node_player[nodes], return_inverse=True)
-        crossing = np.zeros(len(players), np.bool_)
-        crossing[place[head | tail]] = True
-        order = np.argsort(~crossing, kind="stable")
-        rank = np.empty(len(players), np.int32)
-        rank[order] = np.arange(len(players), dtype=np.int32)
-        segment = rank[place]
-        segments = int(crossing.sum())
+        ends = ChainEnds(timeline, first, last)
         stride = 1 + last - first
         offset = stride * np.arange(quantities)[:, np.newaxis]
-
-        def links(inside: Ids, away: Mask, elsewhere: int) -> Ids:
-            """Numbers of neighbouring variables; `elsewhere` for those in other slices."""
-            known = np.where(away, elsewhere, inside - first + 1) + offset
-            return _flat(np.where(inside < 0, -1, known).astype(np.int32))
-
-        def ends(crosses: Mask) -> Ids:
-            """The node at one end of each segment."""
-            found = np.flatnonzero(crosses)
-            return found[np.argsort(segment[found])][:segments].astype(np.int32)
-
-        def elsewhere(ends: Ids, others: Ids, later: Ids) -> Elsewhere:
-            """Steps of skills between ends of segments and other nodes; `later`: the later node of each."""
-            period = np.searchsorted(timeline.node_start, others, side="right") - 1
-            return Elsewhere(ends + np.int32(1), self._year[period], self._variance[0, later])
-
-        starts = ends((previous < 0) | head)
-        stops = ends((following < 0) | tail)
-        past = starts[head[starts]]
-        future = stops[tail[stops]]
-        of_nodes = np.full((quantities, stride), -1, np.int32)
-        of_nodes[:, 1:] = segment + segments * np.arange(quantities)[:, np.newaxis]
-        of_nodes[:, 1:][:, segment >= segments] = -1
         games = slice(*timeline.game_start[[begin, end]].tolist())
         periods = slice(begin, end + 1)
-        starts_here = timeline.node_start[periods], timeline.game_start[periods] - games.start
-        part = replace(timeline.with_games(games, starts_here[1]), node_start=starts_here[0])
+        part = replace(
+            timeline.with_games(games, timeline.game_start[periods] - games.start),
+            node_start=timeline.node_start[periods],
+        )
         merged = merge_games(part, colours=self._colours)
-        before = np.int32(first - 1)
-        piece = SliceInput(
+        before = np.int32(first - 1)  # subtracted from numbers of nodes in the timeline
+        slice_input = SliceInput(
             number=number,
-            year=self._year[begin:end],
-            years=int(self._year.max(initial=-1)) + 1,
+            period_year=self._period_year[begin:end],
+            years=self._years,
             chains=Chains(
                 part.node_start - before,
-                links(previous, head, 0),
-                links(following, tail, stride),
+                _neighbours(ends.previous, first, ends.crosses_past, 0, offset),
+                _neighbours(ends.following, first, ends.crosses_future, stride, offset),
                 _flat(self._mean[:, nodes]),
                 _flat(self._variance[:, nodes]),
             ),
@@ -281,21 +314,77 @@ class Cutter:
             handicap=merged.handicap,
             game_start=part.game_start,
             widest=_flat(self._widest[:, nodes]),
-            segment=of_nodes.ravel() if segments else np.empty(0, np.int32),
-            first=(starts + 1 + offset).ravel().astype(np.int32),
-            last=(stops + 1 + offset).ravel().astype(np.int32),
-            past=np.tile(head[starts], quantities),
-            future=np.tile(tail[stops], quantities),
+            segments=ends.segments(offset),
             guess=None if self._guess is None else _flat(self._guess[:, nodes]),
         )
         if self._newcomers:
+            past = ends.first[ends.crosses_past[ends.first]]
+            future = ends.last[ends.crosses_future[ends.last]]
             steps = (
-                elsewhere(past, previous[past], past + np.int32(first)),
-                elsewhere(future, following[future], following[future]),
+                self._steps_elsewhere(past, ends.previous[past], past + np.int32(first)),
+                self._steps_elsewhere(future, ends.following[future], ends.following[future]),
             )
-            piece = replace(piece, newcomers=(self._newcomers.sd, steps))
+            slice_input = replace(slice_input, newcomers=NewcomersInput(self._newcomers.sd, steps))
         timeline.room.let_go()
-        return piece, players[order][:segments].astype(np.int32)
+        return Piece(slice_input, ends.players)
+
+    def _steps_elsewhere(self, nodes: Ids, elsewhere: Ids, later: Ids) -> StepsElsewhere:
+        """Steps of skills between nodes of a slice and nodes of the timeline; `later`: the later one of each."""
+        period = np.searchsorted(self.timeline.node_start, elsewhere, side="right") - 1
+        return StepsElsewhere(nodes + np.int32(1), self._period_year[period], self._variance[0, later])
+
+
+class ChainEnds:
+    """Nodes of a slice, numbered from 0, and where their chains leave it.
+
+    | name | shape | |
+    |---|---|---|
+    | previous, following | (nodes,) | nodes of the timeline before and after; -1: none |
+    | crosses_past, crosses_future | (nodes,) | whether these are in other slices |
+    | players | (segments,) | players of the segments |
+    | number | (nodes,) | number of the segment of each, from `len(players)` on for chains inside the slice |
+    | first, last | (segments,) | nodes at the ends of segments |
+    """
+
+    def __init__(self, timeline: Timeline, begin: int, end: int) -> None:
+        nodes = slice(begin, end)
+        self.previous = timeline.previous[nodes]
+        self.following = timeline.next[nodes]
+        self.crosses_past = (self.previous >= 0) & (self.previous < begin)
+        self.crosses_future = self.following >= end
+        players, index = np.unique(timeline.node_player[nodes], return_inverse=True)
+        crossing = np.zeros(len(players), np.bool_)
+        crossing[index[self.crosses_past | self.crosses_future]] = True
+        order = np.argsort(~crossing, kind="stable")
+        rank = np.empty(len(players), np.int32)
+        rank[order] = np.arange(len(players), dtype=np.int32)
+        self.number = rank[index]
+        self.players = players[order][: int(crossing.sum())].astype(np.int32)
+        self.first = self._ends((self.previous < 0) | self.crosses_past)
+        self.last = self._ends((self.following < 0) | self.crosses_future)
+
+    def _ends(self, is_end: Mask) -> Ids:
+        """Of the nodes at one end of chains in the slice those of segments, in their order."""
+        nodes = np.flatnonzero(is_end)
+        return nodes[np.argsort(self.number[nodes])][: len(self.players)].astype(np.int32)
+
+    def segments(self, offset: Places) -> Segments:
+        """Segments of all quantities; `offset` (quantities, 1): the variable of node 0 of each."""
+        quantities = len(offset)
+        segments = len(self.players)
+        number = np.empty(0, np.int32)
+        if segments:
+            numbers = np.full((quantities, 1 + len(self.number)), -1, np.int32)
+            numbers[:, 1:] = self.number + segments * np.arange(quantities)[:, np.newaxis]
+            numbers[:, 1:][:, self.number >= segments] = -1
+            number = numbers.ravel()
+        return Segments(
+            number,
+            (self.first + 1 + offset).ravel().astype(np.int32),
+            (self.last + 1 + offset).ravel().astype(np.int32),
+            np.tile(self.crosses_past[self.first], quantities),
+            np.tile(self.crosses_future[self.last], quantities),
+        )
 
 
 class Unplayed(Cutter):
@@ -313,19 +402,22 @@ class Unplayed(Cutter):
 
     def __getitem__(self, number: int) -> SliceInput:
         nodes = np.flatnonzero(self.timeline.node_player % self._count == number)
-        some = copy(self)
-        some.timeline = self.timeline.unplayed(nodes)
-        some._mean, some._variance, some._widest = (
-            of[:, nodes] for of in (self._mean, self._variance, self._widest)
-        )
-        return replace(some.whole(merge_games(some.timeline, colours=False)), number=number)
+        part = copy(self)
+        part.timeline = self.timeline.unplayed(nodes)
+        part._mean = self._mean[:, nodes]
+        part._variance = self._variance[:, nodes]
+        part._widest = self._widest[:, nodes]
+        return replace(part.whole(merge_games(part.timeline, colours=False)), number=number)
 
 
 class Coupling:
-    """The inverse of the chains across borders, given the `maps` of their factors."""
+    """The inverse of the chains across borders, given the `maps` of their factors.
+
+    `precision` (segments, 2): what arrives at the first and last variable of each segment.
+    """
 
     def __init__(self, borders: Borders, maps: Array) -> None:
-        self._steps = borders.steps
+        self._neighbours = borders.neighbours
         self.precision = borders.smoothed(maps)[:, ::2]
         a, b, c, k = maps[:, :4].T
         past, future = self.precision.T
@@ -333,8 +425,9 @@ class Coupling:
         back = 1.0 / (c * future + a)
         self._onward = k * onward
         self._back = k * back
-        self._kept, self._kept_back = np.ones((2, len(maps)))
-        for later, earlier in self._steps:
+        self._kept = np.ones(len(maps))
+        self._kept_back = np.ones(len(maps))
+        for later, earlier in self._neighbours:
             variance = borders.variance[later]
             self._kept[later] = 1.0 / (1.0 + variance * ((a * past + b) * onward)[earlier])
             self._kept_back[later] = 1.0 / (1.0 + variance * ((future + b) * back)[later])
@@ -342,15 +435,21 @@ class Coupling:
     def arrived(self, sent: Array) -> Array:
         """What arrives at both ends (segments, 2), given what leaves each by itself."""
         arrived = np.zeros_like(sent)
-        for later, earlier in self._steps:
+        for later, earlier in self._neighbours:
             arrived[later, 0] = self._kept[later] * (
                 sent[earlier, 1] + self._onward[earlier] * arrived[earlier, 0]
             )
-        for later, earlier in reversed(self._steps):
+        for later, earlier in reversed(self._neighbours):
             arrived[earlier, 1] = self._kept_back[later] * (
                 sent[later, 0] + self._back[later] * arrived[later, 1]
             )
         return arrived
+
+
+def _neighbours(nodes: Ids, first: int, crosses: Mask, elsewhere: int, offset: Places) -> Ids:
+    """Variables of `nodes` of the timeline in a slice from the node `first` on; `elsewhere` where it `crosses`."""
+    variables = np.where(crosses, elsewhere, nodes - first + 1) + offset
+    return _flat(np.where(nodes < 0, -1, variables).astype(np.int32))
 
 
 def _stepped(precision: Array, weighted: Array, mean: Array, variance: Array) -> Array:
@@ -361,7 +460,7 @@ def _stepped(precision: Array, weighted: Array, mean: Array, variance: Array) ->
 
 def _flat(values: NDArray[Number]) -> NDArray[Number]:
     """Flatten (quantities, nodes) to variables, with a 0 for node 0 of each quantity."""
-    quantities, nodes, *others = values.shape
-    found = np.zeros((quantities, 1 + nodes, *others), values.dtype)
-    found[:, 1:] = values
-    return found.reshape(-1, *others)
+    quantities, nodes, *columns = values.shape
+    variables = np.zeros((quantities, 1 + nodes, *columns), values.dtype)
+    variables[:, 1:] = values
+    return variables.reshape(-1, *columns)

@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 from hashlib import blake2b
-from itertools import chain
 from pathlib import Path
 from shutil import rmtree
 from typing import Any, Final
@@ -11,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ttt_cli.fitted import Fit
+from ttt_cli.inference.model import Play
 from ttt_cli.inference.prior import RandomWalk
-from ttt_cli.inference.years import Play
 from ttt_cli.kernels.ep.structures import Sites
 from ttt_cli.support.arrays import Array, Places
 from ttt_cli.support.errors import SetupError
@@ -20,7 +19,6 @@ from ttt_cli.support.files import open_own, write_own
 from ttt_cli.timeline import Timeline
 
 FRESH: Final = "delete the folder, or name another with --scratch"
-KEPT: Final = ("message", "positivity")  # of `Sites`
 
 
 def sites_name(colours: bool) -> str:
@@ -28,7 +26,7 @@ def sites_name(colours: bool) -> str:
     return "sites by colour" if colours else "sites"
 
 
-def started_sites(shape: tuple[int, int], start: Fit | None, name: str) -> Array:
+def sites_of_start(shape: tuple[int, int], start: Fit | None, name: str) -> Array:
     """Sites of an earlier fit of the same timeline or of its first periods, else zeros."""
     sites = np.zeros(shape)
     earlier = None if start is None else start.state.get(name)
@@ -37,110 +35,125 @@ def started_sites(shape: tuple[int, int], start: Fit | None, name: str) -> Array
     return sites
 
 
-def start_of(start: Fit | None, priors: Mapping[str, RandomWalk], timeline: Timeline) -> Array | None:
+def beliefs_of_start(start: Fit | None, priors: Mapping[str, RandomWalk], timeline: Timeline) -> Array | None:
     """Beliefs of a fit as messages, (quantities, nodes, 2), means from the origins; a newcomer's where unknown.
 
     None if it has no beliefs about the skills of as many nodes.
     """
     if start is None or len(start.mean) != timeline.n_nodes:
         return None
-    found = np.empty((len(priors), timeline.n_nodes, 2))
-    for messages, (name, prior) in zip(found, priors.items(), strict=True):
+    beliefs = np.empty((len(priors), timeline.n_nodes, 2))
+    for messages, (name, prior) in zip(beliefs, priors.items(), strict=True):
         variance = prior.steps()[1][timeline.previous < 0]
         mean = np.full(len(messages), prior.origin)
         sd = np.full(len(messages), np.sqrt(variance.max(initial=0.0)))
-        if known := start.chains.get(name):
-            finite = np.isfinite(known.mean)
-            sure = finite & np.isfinite(known.sd) & (known.sd > 0.0)
-            mean[finite] = known.mean[finite]
-            sd[sure] = known.sd[sure]
+        if chain := start.chains.get(name):
+            has_mean = np.isfinite(chain.mean)
+            has_sd = has_mean & np.isfinite(chain.sd) & (chain.sd > 0.0)
+            mean[has_mean] = chain.mean[has_mean]
+            sd[has_sd] = chain.sd[has_sd]
         messages[:, 0] = sd**-2
         messages[:, 1] = messages[:, 0] * (mean - prior.origin)
-    return found
+    return beliefs
 
 
 class Checkpoint:
     """The sites of one fit, in a folder of `scratch` named after its games, prior and rule. Raises SetupError."""
 
     def __init__(self, scratch: Path, timeline: Timeline, priors: Sequence[RandomWalk], play: Play) -> None:
-        digest = blake2b(repr(play).encode(), digest_size=8)
-        columns: list[NDArray[Any]] = [
-            timeline.node_start, timeline.game_start, timeline.game_white, timeline.game_black, timeline.outcome,
-            timeline.weight, timeline.offset, timeline.sides,
-        ]  # fmt: skip
-        for column in chain(columns, (of for prior in priors for of in prior.steps())):
-            digest.update(np.ascontiguousarray(column if column.strides[0] else column[:1]).data)
-            timeline.room.let_go()
-        self.folder = scratch.absolute() / f"ttt-fit-{digest.hexdigest()}"
+        self.folder = scratch.absolute() / f"ttt-fit-{_digest(timeline, priors, play)}"
+        self._periods = len(timeline.periods)
         try:
             self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         except OSError as error:
             raise _unwritten(self.folder, error) from error
-        self._periods = len(timeline.periods)
 
     def cuts(self, wanted: Places) -> Places:
-        """Where the slices that are kept are cut; as wanted if there are none."""
-        place = self.folder / "cuts.npy"
-        cuts = _loaded(place)
+        """Where the saved slices are cut; as wanted if there are none."""
+        path = self.folder / "cuts.npy"
+        cuts = _load(path)
         if cuts is None:
-            _write(place, wanted)
+            _save(path, wanted)
             return wanted
-        whole = cuts.dtype == wanted.dtype and cuts.ndim == 1 and len(cuts) > 1
-        if not whole or cuts[0] != 0 or cuts[-1] != self._periods or np.any(np.diff(cuts) <= 0):
-            raise _damaged(place)
+        is_cuts = cuts.dtype == wanted.dtype and cuts.ndim == 1 and len(cuts) > 1
+        if not is_cuts or cuts[0] != 0 or cuts[-1] != self._periods or np.any(np.diff(cuts) <= 0):
+            raise _damaged(path)
         return cuts
 
     def clear(self) -> None:
-        """Keep nothing more."""
+        """Remove the folder."""
         rmtree(self.folder, ignore_errors=True)
 
 
-def keep_sites(folder: Path, number: int, sites: Sites) -> None:
-    """Save the sites of a slice. Raises SetupError when they cannot be written."""
-    for name in KEPT:
-        _write(folder / f"{name}-{number}.npy", getattr(sites, name))
+def _digest(timeline: Timeline, priors: Sequence[RandomWalk], play: Play) -> str:
+    """A name for the games, prior and rule of a fit."""
+    digest = blake2b(repr(play).encode(), digest_size=8)
+    columns: list[NDArray[Any]] = [
+        timeline.node_start, timeline.game_start, timeline.game_white, timeline.game_black, timeline.outcome,
+        timeline.weight, timeline.offset, timeline.sides,
+    ]  # fmt: skip
+    for column in columns:
+        # a column of equal entries as one
+        digest.update(np.ascontiguousarray(column if column.strides[0] else column[:1]).data)
+        timeline.room.let_go()
+    for prior in priors:
+        for column in prior.steps():
+            digest.update(np.ascontiguousarray(column).data)
+            timeline.room.let_go()
+    return digest.hexdigest()
 
 
-def kept_sites(folder: Path, number: int, sites: Sites) -> bool:
-    """Fill in what is kept of a slice; whether there is anything. Raises SetupError for files of others."""
-    found = {name: _loaded(folder / f"{name}-{number}.npy") for name in KEPT}
-    for name, values in found.items():
-        into = getattr(sites, name)
-        if values is not None and (values.shape != into.shape or values.dtype != into.dtype):
-            raise _damaged(folder / f"{name}-{number}.npy")
-    if any(values is None for values in found.values()):
+def save_sites(folder: Path, number: int, sites: Sites) -> None:
+    """Save the sites of the slice of this number. Raises SetupError when they cannot be written."""
+    _save(folder / f"message-{number}.npy", sites.message)
+    _save(folder / f"positivity-{number}.npy", sites.positivity)
+
+
+def load_sites(folder: Path, number: int, sites: Sites) -> bool:
+    """Fill in the saved sites of a slice; whether there are any. Raises SetupError for files of others."""
+    message = _load_like(folder / f"message-{number}.npy", sites.message)
+    positivity = _load_like(folder / f"positivity-{number}.npy", sites.positivity)
+    if message is None or positivity is None:
         return False
-    for name, values in found.items():
-        getattr(sites, name)[:] = values
+    sites.message[:] = message
+    sites.positivity[:] = positivity
     return True
 
 
-def _loaded(place: Path) -> NDArray[Any] | None:
+def _load_like(path: Path, pattern: Array) -> NDArray[Any] | None:
+    """The array in a file, which has the shape and type of another. Raises SetupError."""
+    values = _load(path)
+    if values is not None and (values.shape != pattern.shape or values.dtype != pattern.dtype):
+        raise _damaged(path)
+    return values
+
+
+def _load(path: Path) -> NDArray[Any] | None:
     """The array in a file of one's own, None where there is no file. Raises SetupError."""
     try:
-        with open_own(place) as file:
+        with open_own(path) as file:
             return np.asarray(np.load(file, allow_pickle=False))
     except FileNotFoundError:
         return None
     except PermissionError as error:
-        raise SetupError(f"{error.filename or place} is not trusted: {error.strerror}", hint=FRESH) from error
+        raise SetupError(f"{error.filename or path} is not trusted: {error.strerror}", hint=FRESH) from error
     except (OSError, ValueError, EOFError, MemoryError, SyntaxError) as error:
-        raise _damaged(place) from error
+        raise _damaged(path) from error
 
 
-def _damaged(place: Path) -> SetupError:
-    return SetupError(f"{place} was not written by a fit", hint=FRESH)
+def _damaged(path: Path) -> SetupError:
+    return SetupError(f"{path} was not written by a fit", hint=FRESH)
 
 
-def _write(place: Path, values: Array | Places) -> None:
+def _save(path: Path, values: Array | Places) -> None:
     try:
-        write_own(place, lambda file: np.save(file, values))
+        write_own(path, lambda file: np.save(file, values))
     except OSError as error:
-        raise _unwritten(place, error) from error
+        raise _unwritten(path, error) from error
 
 
-def _unwritten(place: Path, error: OSError) -> SetupError:
+def _unwritten(path: Path, error: OSError) -> SetupError:
     return SetupError(
-        f"{place} cannot be written: {error.strerror}",
+        f"{path} cannot be written: {error.strerror}",
         hint="--scratch FOLDER keeps what a fit needs elsewhere",
     )

@@ -1,8 +1,8 @@
-"""TTT and TTT-D: from parameters and a timeline to a fit, as a whole or in slices."""
+"""TTT and TTT-D: from parameters and a timeline to a fit, as one slice of time or as several."""
 
 import math
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, nullcontext, suppress
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import Any, Unpack
@@ -10,16 +10,16 @@ from typing import Any, Unpack
 from ttt_cli.config.schema import SolverConfig
 from ttt_cli.fitted import Fit
 from ttt_cli.inference.ep.cutting import Cutter, Unplayed
-from ttt_cli.inference.ep.inference import Engine, Inference, SitesLost
-from ttt_cli.inference.ep.places import Place
-from ttt_cli.inference.ep.start import Checkpoint, start_of
-from ttt_cli.inference.joint import JointInference
+from ttt_cli.inference.ep.inference import Inference, SlicedInference
+from ttt_cli.inference.ep.start import Checkpoint, beliefs_of_start
+from ttt_cli.inference.ep.transport import Placement, SitesLost
+from ttt_cli.inference.joint.choose import at_fit, fit_factorised, infer
+from ttt_cli.inference.joint.sites import JointInference
 from ttt_cli.inference.links import MergedGames, merge_games
+from ttt_cli.inference.model import Play
 from ttt_cli.inference.params import ESTIMATE, DrawsMove, NewcomersMove, PlayParams
-from ttt_cli.inference.posterior import at_fit, infer
 from ttt_cli.inference.prior import RandomWalk
 from ttt_cli.inference.solver import Given, at_best_advantage, iterate
-from ttt_cli.inference.years import Play
 from ttt_cli.support.errors import ConfigError
 from ttt_cli.timeline import Timeline
 
@@ -30,10 +30,16 @@ NOTHING_TOL = 1e-3
 class ThroughTimeParams(NewcomersMove, DrawsMove, PlayParams):
     """Parameters of both systems."""
 
-    def play(self, margin: float, unit: float, own_margins: float = 0.0) -> Play:
+    def play(self, margin: float, elo_unit: float, own_margin_sd: float = 0.0) -> Play:
         """How differences become outcomes, White's advantage aside."""
-        moves = {"drift": self.draw_margin_drift, "strength": self.draw_margin_strength}
-        return Play(2.0 * self.beta**2, margin, unit, own_margins=own_margins, **moves)
+        return Play(
+            noise=2.0 * self.beta**2,
+            margin=margin,
+            elo_unit=elo_unit,
+            own_margin_sd=own_margin_sd,
+            margin_drift=self.draw_margin_drift,
+            margin_strength=self.draw_margin_strength,
+        )
 
 
 @dataclass(frozen=True)
@@ -72,87 +78,101 @@ class ThroughTime:
         iterate(inference.sweep, SolverConfig(tol=tol), None)
         return inference
 
-    def fit(self, made: Callable[..., Fit], solver: SolverConfig, given: Given, **pace: Any) -> Fit:
-        """The fixed point, `made` a Fit; with draw margins its evidence is over that without games."""
+    def fit(self, make_fit: Callable[..., Fit], solver: SolverConfig, given: Given, **pace: Any) -> Fit:
+        """The fixed point, as the Fit that `make_fit` makes of it; with draw margins of players its evidence is over
+        that without games.
+
+        `pace` is that of `iterate`. Raises ConfigError for features that slices do not support.
+        """
         params = self.params
-        place = given.get("place")
-        if place and solver.posterior == "joint":
+        placement: Placement | None = given.get("place")
+        if placement and solver.posterior == "joint":
             raise ConfigError(
                 "the joint posterior is not fitted over a cluster yet",
                 hint="solver.posterior=factorised; without a cluster and --memory it is",
             )
-        made = partial(made, elo_unit=self.play.unit)
-        nothing = 0.0
-        if self.play.own_margins and place:
-            nothing = evidence_without_games(self, place, NOTHING_TOL)
+        make_fit = partial(make_fit, elo_unit=self.play.elo_unit)
+        without_games = 0.0
+        if self.play.own_margins and placement:
+            without_games = evidence_without_games(self, placement, NOTHING_TOL)
         elif self.play.own_margins:
-            nothing = self.without_games(NOTHING_TOL, solver.threads).log_evidence()[0]
+            inference = self.without_games(NOTHING_TOL, solver.threads)
+            without_games = inference.log_evidence().log_evidence
 
-        def whole(advantage: float, warm: Fit | None, solver: SolverConfig, **asked: Unpack[Given]) -> Fit:
+        def fit_in_memory(
+            advantage: float, warm: Fit | None, solver: SolverConfig, **options: Unpack[Given]
+        ) -> Fit:
             inference = self.inference(advantage, warm, solver.threads)
-            return infer(inference, solver, {**given, **asked}, warm, made, **pace)
+            return infer(inference, solver, {**given, **options}, warm, make_fit, **pace)
 
-        def fit_at(advantage: float, *how: Any, **asked: Any) -> Fit:
-            found = fitted(advantage, *how, **asked)
-            known = {**params.model_dump(), **found.params, "white_advantage": advantage}
-            return replace(found, params=known, log_evidence=found.log_evidence - nothing)
+        fits: AbstractContextManager[Callable[..., Fit]] = nullcontext(fit_in_memory)
+        if placement:
+            fits = _sliced_fits(self, placement, given, make_fit, pace)
+        with fits as fit_at:
 
-        with _sliced_fits(self, place, given, made, pace) if place else nullcontext(whole) as fitted:
+            def fit_over_nothing(advantage: float, *arguments: Any, **options: Any) -> Fit:
+                fit = fit_at(advantage, *arguments, **options)
+                resolved = {**params.model_dump(), **fit.params, "white_advantage": advantage}
+                return replace(fit, params=resolved, log_evidence=fit.log_evidence - without_games)
+
             return at_best_advantage(
-                fit_at, params, given.get("start"), solver, colours=self.timeline.colours
+                fit_over_nothing, params, given.get("start"), solver, colours=self.timeline.colours
             )
 
 
 @contextmanager
 def _sliced_fits(
-    shared: ThroughTime, place: Place, given: Given, made: Callable[..., Fit], pace: Mapping[str, Any]
+    shared: ThroughTime,
+    placement: Placement,
+    given: Given,
+    make_fit: Callable[..., Fit],
+    pace: Mapping[str, Any],
 ) -> Iterator[Callable[..., Fit]]:
     """Factorised fits in slices that are cut once: (advantage, fit before, solver) -> Fit.
 
     Each starts from the sites of the one before. Skills of `given["start"]`, a fit of the same timeline, are the first
-    guess. An interrupted fit continues from the sites saved in the same `place.scratch`.
+    guess. An interrupted fit continues from the sites saved in the same `placement.scratch`.
     """
     timeline = shared.timeline
-    start = given.get("start")
     priors = shared.priors()
-    guess = start_of(start, priors, timeline)
+    guess = beliefs_of_start(given.get("start"), priors, timeline)
     warm = guess is not None
-    cuts = place.cuts(timeline)
-    kept = None
+    cuts = placement.cuts(timeline)
+    checkpoint = None
     converged = False
-    if place.scratch:
+    if placement.scratch:
         advantage = shared.params.white_advantage
         play = replace(shared.play, advantage=math.nan if advantage == ESTIMATE else advantage)
-        kept = Checkpoint(place.scratch, timeline, list(priors.values()), play)
-        cuts = kept.cuts(cuts)
+        checkpoint = Checkpoint(placement.scratch, timeline, list(priors.values()), play)
+        cuts = checkpoint.cuts(cuts)
     pieces = Cutter(timeline, cuts, list(priors.values()), colours=shared.colours, guess=guess)
-    slices = "1 slice" if len(pieces) == 1 else f"{len(pieces)} slices"
-    note = f"the posterior is factorised, from {slices} of time {place.name}"
+    count = "1 slice" if len(pieces) == 1 else f"{len(pieces)} slices"
+    note = f"the posterior is factorised, from {count} of time {placement.name}"
 
     def fit_at(advantage: float, start: Fit | None, solver: SolverConfig, **_: Any) -> Fit:
         nonlocal warm, converged
-        inference = Engine(holder, pieces, priors, replace(shared.play, advantage=advantage), start)
+        play = replace(shared.play, advantage=advantage)
+        inference = SlicedInference(slices, pieces, priors, play, start)
         inference.warm &= warm
-        factorised = solver.model_copy(update={"posterior": "factorised"})
-        fit = infer(inference, factorised, given, start, made, **pace)
+        fit = fit_factorised(inference, solver, given.get("on_sweep"), make_fit, **pace)
         warm = True
         converged = fit.status.converged
         return replace(fit, notes=(*fit.notes, note))
 
-    with place.hold(pieces, shared.play, kept.folder if kept else None) as holder:
+    with placement.hold(pieces, shared.play, checkpoint.folder if checkpoint else None) as slices:
         yield fit_at
-    if kept and converged:
-        kept.clear()
+    if checkpoint and converged:
+        checkpoint.clear()
 
 
-def evidence_without_games(shared: ThroughTime, place: Place, tol: float) -> float:
+def evidence_without_games(shared: ThroughTime, placement: Placement, tol: float) -> float:
     """The log-evidence of the same nodes if nobody had played a game, in slices."""
     priors = shared.priors()
     timeline = shared.timeline
-    pieces = Unplayed(timeline, len(place.cuts(timeline)) - 1, list(priors.values()))
-    with place.hold(pieces, shared.play, None) as holder:
-        inference = Engine(holder, pieces, priors, shared.play)
+    pieces = Unplayed(timeline, len(placement.cuts(timeline)) - 1, list(priors.values()))
+    with placement.hold(pieces, shared.play, None) as slices:
+        inference = SlicedInference(slices, pieces, priors, shared.play)
         while True:
             iterate(inference.sweep, SolverConfig(tol=tol), None)
             with suppress(SitesLost):
-                return inference.log_evidence()[0]
+                return inference.log_evidence().log_evidence

@@ -6,10 +6,10 @@ draw margin of node i is variable n + i; in TTT n is 0.
 
 import math
 
-from ttt_cli.kernels.arrays import Rows
+from ttt_cli.kernels.arrays import Rows, Vector
 from ttt_cli.kernels.compile import at, flat, inner, kernel, span
 from ttt_cli.kernels.ep.chains import update_message
-from ttt_cli.kernels.ep.structures import Pairings, Part, Sites
+from ttt_cli.kernels.ep.structures import Messages, Pairings, Part, Sites
 from ttt_cli.kernels.outcomes import UNKNOWN, first_share, win_moments
 
 SETTLED = 1e-13  # relative change of a site below which it is left alone
@@ -102,15 +102,21 @@ def pass_through(play, part, back, repeats, chains, games, rule, messages, sites
 
 
 @kernel
-def gather(part: Part, games: Pairings, marginal: Rows, sites: Sites) -> None:
-    """Fill `marginal` of the variables of a part with their sites: of games, and those that keep margins positive."""
-    message, _, positivity = sites
+def gather_positivity(part: Part, positivity: Rows, marginal: Rows) -> None:
+    """Fill `marginal` of the variables of a part with the sites that keep margins positive, of skills with nothing."""
     n = at(len(positivity))
     for i in span(part.node, part.node_end):
         for c in range(2):
             marginal[i, c] = 0.0
             if n > 0:
                 marginal[n + i, c] = positivity[i, c]
+
+
+@kernel
+def gather_games(part: Part, games: Pairings, sites: Sites, marginal: Rows) -> None:
+    """Add the sites of the games of a part to `marginal` of their variables."""
+    message, _, positivity = sites
+    n = at(len(positivity))
     for g in span(part.game, part.game_end):
         times = games.weight[g]
         i = at(games.first[g])
@@ -176,31 +182,38 @@ def sum_gradient(of_game, variance, games, balance, rule, cavity, by_margin, by_
 
 
 @flat
-def _chain_residual(v, messages, means, diagonal, out):
+def _chain_residual(v, messages, means, diagonal, residual):
     """b - A s of the chains alone: T s = h - S s at the means s of smoothed sites (S, h), so T is not needed."""
     forward, backward, marginal = messages
     means[v] = marginal[v, 1] / marginal[v, 0]
     precision = marginal[v, 0] - forward[v, 0] - backward[v, 0]
-    out[v] = precision * means[v] - (marginal[v, 1] - forward[v, 1] - backward[v, 1])
+    residual[v] = precision * means[v] - (marginal[v, 1] - forward[v, 1] - backward[v, 1])
     diagonal[v] = 0.0
 
 
-@flat
-def sum_residual(add_game, part, games, sites, messages, means, coupling, diagonal, out):
-    """Fill `out` with b - A s, `means` with s and `diagonal` with diag(A - T), at a part's marginal means s.
+@kernel
+def residual_of_chains(
+    part: Part, messages: Messages, positivity: Rows, means: Vector, diagonal: Vector, residual: Vector
+) -> None:
+    """Fill `means` with the marginal means s of a part, `residual` with b - A s, and `diagonal` with diag(A - T).
 
-    `add_game` adds the scores and the diagonal of a game.
+    All without games, which `add_residual` of their kernels adds.
     """
-    positivity = sites.positivity
     n = at(len(positivity))
     for i in span(part.node, part.node_end):
-        _chain_residual(i, messages, means, diagonal, out)
+        _chain_residual(i, messages, means, diagonal, residual)
         if n > 0:
             e = n + i
-            _chain_residual(e, messages, means, diagonal, out)
-            out[e] += positivity[i, 1] - positivity[i, 0] * means[e]
+            _chain_residual(e, messages, means, diagonal, residual)
+            residual[e] += positivity[i, 1] - positivity[i, 0] * means[e]
             diagonal[e] = positivity[i, 0]
+
+
+@flat
+def sum_residual(add_game, part, games, sites, means, coupling, diagonal, residual):
+    """Add the scores of a part's games at `means` to `residual`, and their precisions to `diagonal`, by `add_game`."""
+    n = at(len(sites.positivity))
     for g in span(part.game, part.game_end):
         i = at(games.first[g])
         j = at(games.second[g])
-        add_game(g, i, j, n, games.weight[g], sites.link, means, coupling, diagonal, out)
+        add_game(g, i, j, n, games.weight[g], sites.link, means, coupling, diagonal, residual)

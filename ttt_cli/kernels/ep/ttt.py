@@ -123,10 +123,10 @@ def evidence(part: Part, games: Pairings, rule: Rule, marginal: Rows, sites: Sit
 
 
 @kernel
-def cavities(begin: int, end: int, games: Pairings, marginal: Rows, sites: Sites, found: Rows) -> None:
-    """Fill `found` (games, 2) with the cavities of some games, as `gradient` takes them."""
+def cavities(begin: int, end: int, games: Pairings, marginal: Rows, sites: Sites, cavity: Rows) -> None:
+    """Fill `cavity` (games, 2) with the cavities of some games, as `gradient` takes them."""
     for g in span(begin, end):
-        found[g, 0], found[g, 1], _ = _cavity(g, games, marginal, sites.message)
+        cavity[g, 0], cavity[g, 1], _ = _cavity(g, games, marginal, sites.message)
 
 
 @flat
@@ -157,22 +157,27 @@ def gradient(
 
 
 @flat
-def _add_game(g, i, j, _n, times, link, means, coupling, diagonal, out):
+def _add_game(g, i, j, _n, times, link, means, coupling, diagonal, residual):
     coupling[g] = times * link[g, 0]
     diagonal[i] += coupling[g]
     diagonal[j] += coupling[g]
     score = times * link[g, 1] - coupling[g] * (means[i] - means[j])
-    out[i] += score
-    out[j] -= score
+    residual[i] += score
+    residual[j] -= score
 
 
 @kernel
-def residual(
-    part: Part, games: Pairings, sites: Sites, messages: Messages, means: Vector, coupling: Vector,
-    diagonal: Vector, out: Vector,
-) -> None:  # fmt: skip
-    """Fill `coupling`, and what `games.sum_residual` fills."""
-    sum_residual(_add_game, part, games, sites, messages, means, coupling, diagonal, out)
+def add_residual(
+    part: Part,
+    games: Pairings,
+    sites: Sites,
+    means: Vector,
+    coupling: Vector,
+    diagonal: Vector,
+    residual: Vector,
+) -> None:
+    """Fill `coupling` of the games of a part, and add what `games.sum_residual` adds."""
+    sum_residual(_add_game, part, games, sites, means, coupling, diagonal, residual)
 
 
 @kernel
@@ -192,7 +197,7 @@ def add_couplings(
 
 
 @kernel
-def spread(begin: int, end: int, games: Pairings, sites: Sites, means: Vector) -> None:
+def move_sites(begin: int, end: int, games: Pairings, sites: Sites, means: Vector) -> None:
     """Set every site so that smoothing gives these means: (p, p s_i + score) and (p, p s_j - score), p as it is."""
     message, link, _ = sites
     for g in span(begin, end):

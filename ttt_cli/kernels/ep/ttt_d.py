@@ -293,18 +293,18 @@ def positive_evidence(
 
 
 @kernel
-def cavities(begin: int, end: int, games: Pairings, marginal: Rows, sites: Sites, found: Rows) -> None:
-    """Fill `found` (games, 5) with the cavities of some games, as `gradient` takes them."""
+def cavities(begin: int, end: int, games: Pairings, marginal: Rows, sites: Sites, cavity: Rows) -> None:
+    """Fill `cavity` (games, 5) with the cavities of some games, as `gradient` takes them."""
     n = at(len(sites.positivity))
-    cavity = np.empty((4, 2))
+    single = np.empty((4, 2))
     for g in span(begin, end):
-        proper, _ = _cavities(g, at(games.first[g]), at(games.second[g]), n, marginal, sites.message, cavity)
-        difference = cavity[0, 0] - cavity[1, 0]
-        found[g, 0] = difference + cavity[2, 0]
-        found[g, 1] = cavity[3, 0] - difference
-        found[g, 2] = cavity[0, 1] + cavity[1, 1] + cavity[2, 1] if proper else -1.0
-        found[g, 3] = cavity[2, 1]
-        found[g, 4] = cavity[2, 1] + cavity[3, 1]
+        proper, _ = _cavities(g, at(games.first[g]), at(games.second[g]), n, marginal, sites.message, single)
+        difference = single[0, 0] - single[1, 0]
+        cavity[g, 0] = difference + single[2, 0]
+        cavity[g, 1] = single[3, 0] - difference
+        cavity[g, 2] = single[0, 1] + single[1, 1] + single[2, 1] if proper else -1.0
+        cavity[g, 3] = single[2, 1]
+        cavity[g, 4] = single[2, 1] + single[3, 1]
 
 
 @flat
@@ -342,14 +342,14 @@ def _weighted(g, i, j, n, link, values):
 
 
 @flat
-def _add_game(g, i, j, n, times, link, means, _coupling, diagonal, out):
+def _add_game(g, i, j, n, times, link, means, _coupling, diagonal, residual):
     weighted_1, weighted_2 = _weighted(g, i, j, n, link, means)
     score_1 = times * (link[g, 3] - weighted_1)
     score_2 = times * (link[g, 4] - weighted_2)
-    out[i] += score_1 - score_2
-    out[j] -= score_1 - score_2
-    out[n + i] += score_1
-    out[n + j] += score_2
+    residual[i] += score_1 - score_2
+    residual[j] -= score_1 - score_2
+    residual[n + i] += score_1
+    residual[n + j] += score_2
     between = times * (link[g, 0] - 2.0 * link[g, 1] + link[g, 2])
     diagonal[i] += between
     diagonal[j] += between
@@ -358,12 +358,17 @@ def _add_game(g, i, j, n, times, link, means, _coupling, diagonal, out):
 
 
 @kernel
-def residual(
-    part: Part, games: Pairings, sites: Sites, messages: Messages, means: Vector, coupling: Vector,
-    diagonal: Vector, out: Vector,
-) -> None:  # fmt: skip
-    """Fill what `games.sum_residual` fills."""
-    sum_residual(_add_game, part, games, sites, messages, means, coupling, diagonal, out)
+def add_residual(
+    part: Part,
+    games: Pairings,
+    sites: Sites,
+    means: Vector,
+    coupling: Vector,
+    diagonal: Vector,
+    residual: Vector,
+) -> None:
+    """Add what `games.sum_residual` adds; `coupling` is not used."""
+    sum_residual(_add_game, part, games, sites, means, coupling, diagonal, residual)
 
 
 @kernel
@@ -393,8 +398,8 @@ def add_couplings(
 
 
 @kernel
-def spread(begin: int, end: int, games: Pairings, sites: Sites, means: Vector) -> None:
-    """Set every site so that smoothing gives these means; precisions stay as they are (`ttt.spread`)."""
+def move_sites(begin: int, end: int, games: Pairings, sites: Sites, means: Vector) -> None:
+    """Set every site so that smoothing gives these means; precisions stay as they are (`ttt.move_sites`)."""
     message, link, _ = sites
     n = at(len(means) // 2)
     for g in span(begin, end):

@@ -8,7 +8,7 @@ import pytest
 from tests.inference.test_twins import drawn_more
 from tests.support.builders import EXACT, fit_rows
 from tests.support.cases import each
-from ttt_cli.inference.years import YearWalk
+from ttt_cli.inference.ep.moving_margins import YearWalk
 
 
 def exact_log_evidence(rows, theta, **params):

@@ -10,7 +10,7 @@ from tests.reference.ttt_ep import Twin, newcomers_mean
 from tests.support.builders import fit_rows
 from ttt_cli.config.schema import SolverConfig
 from ttt_cli.gaussian import factor
-from ttt_cli.inference import posterior
+from ttt_cli.inference.joint import choose, samples
 from ttt_cli.systems import registry
 
 GIVEN = NEWCOMERS | {"beta": 300.0, "tau": 70.0}
@@ -56,10 +56,10 @@ def test_levels_of_newcomers_are_solved_for(model):
 @pytest.mark.parametrize("model", ["ttt", pytest.param("ttt-d", marks=pytest.mark.large)])
 def test_samples_know_newcomers_mean(model, monkeypatch):
     """With the slowest wave alone solved for, within four standard errors of many samples."""
-    monkeypatch.setattr(posterior, "SAMPLED", 1.0)
-    monkeypatch.setattr(posterior, "WAVES", 1)
-    many = partial(posterior.sampled_histories, samples=SAMPLES)
-    monkeypatch.setattr(posterior, "sampled_histories", many)
+    monkeypatch.setattr(samples, "SAMPLED", 1.0)
+    monkeypatch.setattr(samples, "WAVES", 1)
+    many = partial(samples.sampled_histories, samples=SAMPLES)
+    monkeypatch.setattr(choose, "sampled_histories", many)
     timeline, fit = fit_rows(DEBUTS, model, SAMPLED, **GIVEN)
     covariance = dense(timeline, fit)
     later = np.flatnonzero(timeline.previous >= 0)

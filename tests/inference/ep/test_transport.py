@@ -18,11 +18,12 @@ from tests.support.builders import EXACT, make_games
 from ttt_cli import api
 from ttt_cli.cluster import cluster_client
 from ttt_cli.config.schema import SolverConfig
-from ttt_cli.inference.ep import places, slices, through_time
+from ttt_cli.inference.ep import parts, slices_in_files, through_time
 from ttt_cli.inference.ep.cutting import Cutter
-from ttt_cli.inference.ep.inference import SliceLost
-from ttt_cli.inference.ep.places import Cluster, Storage
-from ttt_cli.inference.ep.start import keep_sites, kept_sites
+from ttt_cli.inference.ep.slices_in_files import FileStorage
+from ttt_cli.inference.ep.slices_on_cluster import Cluster, SlicesOnCluster
+from ttt_cli.inference.ep.start import load_sites, save_sites
+from ttt_cli.inference.ep.transport import SliceLost
 from ttt_cli.kernels.ep.structures import Sites
 from ttt_cli.support.errors import ConfigError, SetupError
 from ttt_cli.systems import ttt, ttt_d
@@ -36,9 +37,9 @@ needs_signals = pytest.mark.skipif(os.name != "posix", reason="needs the signals
 @pytest.fixture(autouse=True)
 def small(monkeypatch):
     """A few games are slices enough, and of few games many players cross borders."""
-    monkeypatch.setattr(slices, "GAMES_EACH", 5)
-    monkeypatch.setattr(places, "resident", lambda: TAKEN)
-    monkeypatch.setattr(places, "SEGMENT", 1)
+    monkeypatch.setattr(parts, "GAMES_EACH", 5)
+    monkeypatch.setattr(slices_in_files, "resident", lambda: TAKEN)
+    monkeypatch.setattr(slices_in_files, "SEGMENT", 1)
 
 
 @pytest.fixture(scope="module")
@@ -68,8 +69,8 @@ def test_slices_in_files_and_on_workers_come_to_what_the_whole_comes_to(
 ):
     params = model.Params(beta=300, tau=70, **others)
     if threads:
-        place = Storage(tmp_path, TAKEN + 10_000, threads)
-        assert not place.holds(timeline)
+        place = FileStorage(tmp_path, TAKEN + 10_000, threads)
+        assert not place.fits_in_memory(timeline)
         assert len(place.cuts(timeline)) > 3
     else:
         place = request.getfixturevalue("over")
@@ -143,7 +144,7 @@ def test_where_everything_is_lost_it_is_said(over, timeline, monkeypatch):
     def lost(*_: object) -> None:
         raise SliceLost("all workers of the cluster are lost")
 
-    monkeypatch.setattr(Cluster, "ask", lost)
+    monkeypatch.setattr(SlicesOnCluster, "run", lost)
     with pytest.raises(SliceLost, match="are lost"):
         ttt.fit(timeline, PARAMS, EXACT, place=over)
 
@@ -191,14 +192,14 @@ def test_workers_that_are_lost_while_a_slice_is_sent_are_waited_for(client, over
 
 def test_memory_decides_how_many_slices_there_are(tmp_path, timeline, monkeypatch):
     def cuts(memory: int, **more: object) -> int:
-        return len(Storage(tmp_path, TAKEN + memory, 1, **more).cuts(timeline))
+        return len(FileStorage(tmp_path, TAKEN + memory, 1, **more).cuts(timeline))
 
     assert 2 < cuts(20_000) < cuts(5_000)
     assert cuts(6_000) < cuts(6_000, newcomers=True)  # levels of years take some, too
-    assert Storage(tmp_path, 100 * TAKEN, 1).holds(timeline)
+    assert FileStorage(tmp_path, 100 * TAKEN, 1).fits_in_memory(timeline)
     with pytest.raises(ConfigError, match=r"0\.001 GB are too little: .* takes 0\.001 GB already"):
         cuts(10)
-    monkeypatch.setattr(places, "SEGMENT", 20_000)
+    monkeypatch.setattr(slices_in_files, "SEGMENT", 20_000)
     with pytest.raises(ConfigError, match="are too little"):
         cuts(20_000)
 
@@ -208,7 +209,11 @@ def test_players_who_cross_borders_are_counted(timeline):
     inside = np.searchsorted(timeline.node_start[cuts[1:-1]], np.arange(timeline.n_nodes), side="right")
     played = {(int(player), int(piece)) for player, piece in zip(timeline.node_player, inside, strict=True)}
     often = Counter(player for player, _ in played)
-    assert places.segments(timeline, cuts) == sum(count for count in often.values() if count > 1) > 5
+    assert (
+        slices_in_files.count_segments(timeline, cuts)
+        == sum(count for count in often.values() if count > 1)
+        > 5
+    )
 
 
 def full(*_: object) -> None:
@@ -222,14 +227,14 @@ def test_a_full_disk_is_said_and_nothing_is_left(tmp_path, timeline, monkeypatch
 
     monkeypatch.setattr(os, "posix_fallocate", full)
     with pytest.raises(SetupError, match=r"cannot be stored in .*No space left on device") as caught:
-        ttt.fit(timeline, PARAMS, EXACT, place=Storage(tmp_path, TAKEN + 10_000, 1))
+        ttt.fit(timeline, PARAMS, EXACT, place=FileStorage(tmp_path, TAKEN + 10_000, 1))
     assert "--scratch" in (caught.value.hint or "")
     assert not list(tmp_path.glob(".slices*"))
 
 
 def test_nothing_is_left_of_a_fit_that_is_given_up(tmp_path, timeline):
     """The thread of a fit that is interrupted ends with the process."""
-    place = Storage(tmp_path, TAKEN + 10_000, 1)
+    place = FileStorage(tmp_path, TAKEN + 10_000, 1)
     left = []
 
     def end(*_: object) -> None:
@@ -252,10 +257,10 @@ def test_slices_are_unloaded_where_memory_is_short(tmp_path, timeline, monkeypat
         def madvise(self, option: int, *_: int) -> None:
             unloaded.append(option)
 
-    place = Storage(tmp_path, TAKEN + 12_000, 1)
+    place = FileStorage(tmp_path, TAKEN + 12_000, 1)
     cuts = place.cuts(timeline)
     monkeypatch.setattr(place, "cuts", lambda _: cuts)
-    monkeypatch.setattr(places, "resident", lambda: taken)
+    monkeypatch.setattr(slices_in_files, "resident", lambda: taken)
     monkeypatch.setattr(mmap, "mmap", Watched)
     ttt.fit(timeline, PARAMS, EXACT, place=place)
     assert bool(unloaded) == unloads
@@ -274,7 +279,7 @@ def fitted(scratch, timeline, params=PARAMS, memory=10_000, end_after=None):
         if sweep == end_after:
             raise Ended
 
-    place = Storage(scratch, TAKEN + memory, 1)
+    place = FileStorage(scratch, TAKEN + memory, 1)
     return ttt.fit(timeline, params, EXACT, place=place, on_sweep=on_sweep), changes
 
 
@@ -320,12 +325,12 @@ def test_a_slice_that_was_given_up_but_lives_spoils_nothing(tmp_path, monkeypatc
 
     def slow(file, values):
         monkeypatch.setattr(np, "save", save)
-        keep_sites(tmp_path, 0, new)
+        save_sites(tmp_path, 0, new)
         save(file, values)
 
     monkeypatch.setattr(np, "save", slow)
-    keep_sites(tmp_path, 0, old)
-    assert kept_sites(tmp_path, 0, found)
+    save_sites(tmp_path, 0, old)
+    assert load_sites(tmp_path, 0, found)
     assert set(np.unique(found.message)) < {1.0, 2.0}
     assert len(list(tmp_path.iterdir())) == 2
 

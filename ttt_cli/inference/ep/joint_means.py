@@ -1,0 +1,203 @@
+"""Joint means within a slice: the steps of a solution of A x = b (`kernels/ep/joint_means.py`) between two exchanges.
+
+The order of the steps is in `joint_solution.py`, the buffers are those of `Workspace`.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from ttt_cli.inference.ep.messages import gather, maps_of, smooth_and_compare
+from ttt_cli.inference.ep.newcomers import DebutSums
+from ttt_cli.inference.ep.parts import VariableRange
+from ttt_cli.inference.ep.state import SliceState
+from ttt_cli.inference.newcomers import Correction, SliceLevels
+from ttt_cli.inference.solver import largest
+from ttt_cli.kernels.ep import chains as chain_kernels
+from ttt_cli.kernels.ep import joint_means
+from ttt_cli.kernels.ep.games import residual_of_chains
+from ttt_cli.kernels.ep.structures import Descent, Part
+from ttt_cli.support.arrays import Array, Ids
+
+
+class Prepared(NamedTuple):
+    """What couples the chains of slices.
+
+    | name | shape | |
+    |---|---|---|
+    | maps | (segments, 8) | maps of the precisions diag(L) |
+    | largest_sum | | the largest row sum of T^-1 diag(L) here: sums of diag(L) times the variance before games |
+    | sums | (segments,) | the same sums of each segment |
+    """
+
+    maps: Array
+    largest_sum: float
+    sums: Array
+
+
+class Linearised(NamedTuple):
+    """The largest move of a mean or sd in this sweep, points, and what the joint solution takes."""
+
+    move: float
+    prepared: Prepared
+
+
+class Products(NamedTuple):
+    """r'z and z'(A - M)z of a slice, and the sums of newcomers, if their mean moves."""
+
+    residual: float
+    coupling: float
+    newcomers: DebutSums | None
+
+
+class Finished(NamedTuple):
+    """The largest correction, points, 0 if the means moved; and then maps of the sites that have them."""
+
+    largest: float
+    maps: Array
+
+
+NO_MAPS = np.empty((0, 8))
+
+
+def linearise(state: SliceState, arrived: Array) -> Linearised:
+    """Smooth and prepare."""
+    move = smooth_and_compare(state, arrived)
+    return Linearised(move, prepare(state))
+
+
+def prepare(state: SliceState) -> Prepared:
+    """Fill means, couplings, diag(L) and b - A s."""
+    work = state.workspace
+
+    def fill(part: Part) -> None:
+        residual_of_chains(
+            part, state.messages, state.pairs.sites.positivity, work.means, work.diagonal, work.residual
+        )
+        for games in state.games:
+            games.add_residual(part, work.means, work.diagonal, work.residual)
+
+    state.parts.run(fill, state.parts.parts)
+    sums = work.row_sums
+    np.multiply(work.diagonal, state.widest, out=sums)
+    chain_kernels.accumulate(state.chains.previous, sums)
+    maps = maps_of(state, work.diagonal, work.diagonal)
+    return Prepared(maps, float(sums.max(initial=0.0)), sums[state.segments.last])
+
+
+def factor(state: SliceState, precision: Array) -> None:
+    """Factor the chains, given the precisions that arrive at the ends of segments, (segments, 2)."""
+    work = state.workspace
+    np.add.at(work.diagonal, state.segments.first, precision[:, 0])
+    np.add.at(work.diagonal, state.segments.last, precision[:, 1])
+
+    def factor_chains(variables: VariableRange) -> None:
+        joint_means.factor(
+            *variables, state.chains, work.diagonal, work.filtered, work.scale, work.gain, work.gain_away
+        )
+
+    state.parts.run(factor_chains, state.parts.quantities)
+    if len(state.segments.number):
+        _fill_column(state, work.from_first, state.segments.first)
+        _fill_column(state, work.from_last, state.segments.last)
+    work.correction[:] = 0.0
+
+
+def _fill_column(state: SliceState, column: Array, ends: Ids) -> None:
+    """Solve for the columns of the inverse of variables at ends of segments, which chains keep apart."""
+    work = state.workspace
+    column[:] = 0.0
+    column[ends] = 1.0
+    solve_chains(state, 0.0, 0.0, work.descent._replace(residual=column))
+    column[:] = work.z
+
+
+def descend(state: SliceState, beta: float, alpha: float, correction: Correction | None) -> Array:
+    """Move by `alpha` along the next direction, corrected, and solve for the chains of this slice alone.
+
+    Returns the values that leave segments, (segments, 2).
+    """
+    _correct(state, correction)
+    work = state.workspace
+    solve_chains(state, beta, alpha, work.descent)
+    first = state.segments.first
+    last = state.segments.last
+    return np.stack([work.z[first] / work.from_first[first], work.z[last] / work.from_last[last]], axis=1)
+
+
+def _correct(state: SliceState, correction: Correction | None) -> None:
+    if correction and state.newcomers:
+        state.newcomers.correct(correction, state.workspace.z, state.workspace.image)
+
+
+def solve_chains(state: SliceState, beta: float, alpha: float, descent: Descent) -> None:
+    """z = M^-1 r, after going `alpha` along the next direction."""
+    work = state.workspace
+
+    def solve(variables: VariableRange) -> float:
+        return float(
+            joint_means.solve(
+                *variables, state.chains, work.gain, work.gain_away, work.scale, beta, alpha, work.z,
+                work.image, descent,
+            )
+        )  # fmt: skip
+
+    work.product = math.fsum(state.parts.run(solve, state.parts.quantities))
+
+
+def ascend(state: SliceState, arrived: Array) -> Products:
+    """z = M^-1 r with what arrived at the ends of segments, and A z."""
+    work = state.workspace
+    product = work.product
+    if len(state.segments.number):
+        product = chain_kernels.answer(
+            state.segments.number, work.from_first, work.from_last, np.ascontiguousarray(arrived),
+            work.z, work.image,
+        )  # fmt: skip
+    coupling = add_couplings(state, work.z, work.image)
+    sums = state.newcomers.sums(work.residual, work.z, work.image) if state.newcomers else None
+    return Products(float(product), coupling, sums)
+
+
+def add_couplings(state: SliceState, z: Array, az: Array) -> float:
+    """Add (L - diag(L)) z to `az`; the product of z and what was added."""
+
+    def add(part: Part) -> float:
+        return math.fsum(games.add_couplings(part, z, az) for games in state.games)
+
+    return math.fsum(state.parts.run(add, state.parts.parts))
+
+
+def finish(
+    state: SliceState, beta: float, alpha: float, correction: Correction | None, move: bool
+) -> Finished:
+    """The last step to the joint means; `move` there."""
+    _correct(state, correction)
+    work = state.workspace
+
+    def finish_chains(variables: VariableRange) -> None:
+        joint_means.finish(*variables, beta, alpha, work.z, work.direction, work.correction)
+
+    state.parts.run(finish_chains, state.parts.quantities)
+    if not np.isfinite(alpha):  # clear what a further solution multiplies by zero
+        for vector in (work.z, work.image, work.direction, work.direction_image):
+            vector[:] = 0.0
+    if not move:
+        return Finished(largest(work.correction), NO_MAPS)
+    work.means += work.correction
+
+    def move_sites(part: Part) -> None:
+        for games in state.games:
+            games.move_sites(part, work.means)
+
+    state.parts.run(move_sites, state.parts.parts)
+    return Finished(0.0, gather(state))
+
+
+def newcomer_levels(state: SliceState) -> SliceLevels:
+    """Levels of years of newcomers."""
+    assert state.newcomers is not None
+    return state.newcomers.levels()

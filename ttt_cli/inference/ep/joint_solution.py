@@ -1,0 +1,189 @@
+"""The joint means of all slices: A x = b by conjugate gradients, preconditioned with the chains across all borders."""
+
+from __future__ import annotations
+
+import math
+from collections import deque
+from collections.abc import Callable, Sequence
+from typing import Final, NamedTuple
+
+import numpy as np
+
+from ttt_cli.inference.ep.cutting import Coupling
+from ttt_cli.inference.ep.joint_means import (
+    Prepared,
+    Products,
+    ascend,
+    descend,
+    factor,
+    finish,
+    newcomer_levels,
+)
+from ttt_cli.inference.ep.transport import Exchange, Slices
+from ttt_cli.inference.newcomers import Correction, Newcomers, YearSums
+from ttt_cli.support.arrays import Array
+
+TOL: Final = 1e-3  # points: of the joint means
+RELATIVE: Final = 1e-2  # or to their corrections
+DELAY: Final = 4  # steps over which the part of the total is estimated
+STEPS: Final = 10_000  # of conjugate gradients at most
+LOST: Final = 1e-8  # of a sum: what rounding may have eaten
+GROWN: Final = 1e4  # times its least is what r^T z grows to where it is but rounding
+
+
+class CoupledChains(NamedTuple):
+    """The factor of M across slices, and a bound below all eigenvalues of M^-1 A."""
+
+    coupling: Coupling
+    least: float
+
+
+class JointSolution(NamedTuple):
+    """A bound on the distance from the joint means, points; where slices moved there, maps of their sites."""
+
+    distance: float
+    maps: list[Array] | None
+
+
+class StepProducts(NamedTuple):
+    """r'z and z'(A - M)z of all slices."""
+
+    residual: float
+    coupling: float
+
+
+class LastStep(NamedTuple):
+    """How conjugate gradients ended: a bound on the error, points, and the last step, which is still to be taken."""
+
+    bound: float
+    beta: float
+    alpha: float
+
+
+Precondition = Callable[[float, float], StepProducts]
+
+
+class JointSolver:
+    """Solutions for the joint means; `widest` is the largest prior sd of a variable, points.
+
+    `steps`: of conjugate gradients so far.
+    """
+
+    def __init__(self, exchange: Exchange, newcomers: Newcomers | None, widest: float) -> None:
+        self._exchange = exchange
+        self._newcomers = newcomers
+        self._widest = widest
+        self.steps = 0
+
+    def for_slices(self, slices: Slices) -> JointSolver:
+        """The solver of the same system in other slices."""
+        return JointSolver(Exchange(slices, self._exchange.borders), self._newcomers, self._widest)
+
+    def prepare_levels(self) -> None:
+        """Learn the levels of years of all slices, if newcomers' mean moves."""
+        if self._newcomers:
+            self._newcomers.collect(self._exchange.all(newcomer_levels))
+
+    def couple(self, prepared: Sequence[Prepared]) -> CoupledChains:
+        """Factor M. A >= T, and diag(L) <= k T, k the largest row sum of T^-1 diag(L)."""
+        maps = np.concatenate([part.maps for part in prepared])
+        sums = np.concatenate([part.sums for part in prepared])
+        crossing = float(self._exchange.borders.sums(sums).max(initial=0.0))
+        coupling = Coupling(self._exchange.borders, maps)
+        self._exchange.each(factor, coupling.precision)
+        most = max(*(part.largest_sum for part in prepared), crossing)
+        shared = self._newcomers.most_shared if self._newcomers else 1.0
+        return CoupledChains(coupling, 1.0 / (shared * (1.0 + most)))
+
+    def solve(
+        self, coupled: CoupledChains, *, move: bool, tol: float = TOL, relative: float = RELATIVE
+    ) -> JointSolution:
+        """Solve for the joint means and `move` there.
+
+        `tol` is in points, `relative` to the corrections, in the norm of A: either ends the solution.
+        """
+        correction: Correction | None = None  # of newcomers, for the next step
+
+        def precondition(beta: float, alpha: float) -> StepProducts:
+            nonlocal correction
+            self.steps += 1
+            sent = np.concatenate(self._exchange.all(descend, beta, alpha, correction))
+            products = self._exchange.each(ascend, coupled.coupling.arrived(sent))
+            total = StepProducts(
+                math.fsum(part.residual for part in products), math.fsum(part.coupling for part in products)
+            )
+            if self._newcomers is None:
+                return total
+            solution = self._newcomers.correction(*_newcomer_sums(products))
+            correction = solution.correction
+            return StepProducts(total.residual + solution.product, total.coupling + solution.coupling)
+
+        last = conjugate_gradients(precondition, coupled.least, self._widest, tol, relative)
+        finished = self._exchange.all(finish, last.beta, last.alpha, correction, move)
+        if move:
+            return JointSolution(last.bound, [part.maps for part in finished])
+        return JointSolution(last.bound + max(part.largest for part in finished), None)
+
+
+class NewcomerSums(NamedTuple):
+    """Sums of newcomers in all slices, as `Newcomers.correction` takes them."""
+
+    by_year: YearSums
+    product: float
+
+
+def _newcomer_sums(products: Sequence[Products]) -> NewcomerSums:
+    parts = [part.newcomers for part in products if part.newcomers is not None]
+    by_year = YearSums(*np.sum([part.by_year for part in parts], axis=0))
+    return NewcomerSums(by_year, math.fsum(part.product for part in parts))
+
+
+def conjugate_gradients(
+    precondition: Precondition, least: float, widest: float, tol: float, relative: float
+) -> LastStep:
+    """Step towards the solution of A x = b from 0.
+
+    `precondition(beta, alpha)` moves by `alpha` along the direction z + `beta` p, for the residual r left finds z =
+    M^-1 r and A z, and returns r^T z and z^T (A - M) z. No eigenvalue of M^-1 A is below `least`, no root of an entry
+    of the diagonal of A^-1 above `widest`.
+
+    Stops when the error of every entry is bounded by `tol` points, or that of all together is `relative` to the
+    solution. The bound: |e_i| <= sqrt(e^T A e) sqrt((A^-1)_ii), the first root bounded by the Gauss-Radau rule
+    (Meurant and Tichy 2013), that of all together by the last few steps (Hestenes and Stiefel 1952). The curvature
+    follows from that before (Chronopoulos and Gear 1989).
+    """
+    recent: deque[float] = deque(maxlen=DELAY)
+    energy = 0.0
+    before = math.inf
+    bound = math.inf
+    curvature = 0.0
+    beta = 0.0
+    alpha = 0.0
+    # `radau` times `rz`: no less than e^T A e
+    lowest = math.inf
+    radau = 1.0 / least
+    for _ in range(STEPS):
+        rz, coupling = precondition(beta, alpha)
+        if rz <= 0.0:
+            return LastStep(0.0, 0.0, 0.0)
+        lowest = min(lowest, rz)
+        beta = rz / before
+        left = radau - alpha
+        if before < math.inf:
+            radau = left / (least * left + beta) if left > 0.0 else 1.0 / least
+        bound = widest * math.sqrt(radau * rz)
+        curvature = rz + coupling - beta * beta * curvature
+        if curvature < LOST * (rz + coupling):  # nothing but rounding is left of it: restart
+            beta = 0.0
+            curvature = rz + coupling
+            radau = 1.0 / least
+        if curvature <= 0.0 or rz > GROWN * lowest:  # the residual itself is rounding
+            alpha = 0.0
+            break
+        before = rz
+        alpha = rz / curvature
+        recent.append(alpha * rz)
+        energy += alpha * rz
+        if len(recent) == DELAY and (bound < tol or math.fsum(recent) < relative**2 * energy):
+            break
+    return LastStep(bound, beta, alpha)

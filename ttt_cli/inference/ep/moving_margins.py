@@ -1,0 +1,472 @@
+"""Draw margins that follow the year and the players' strength.
+
+The logarithm of their factor, theta, is a Gaussian random walk over the years, found at its maximum: score = precision
+times theta. Laplace's method with the Fisher information F integrates it out: -theta'P theta/2 + log|P|/2 - log|P +
+F|/2.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from itertools import pairwise
+from typing import TYPE_CHECKING, Final, NamedTuple, Protocol
+
+import numpy as np
+
+from ttt_cli.fitted import DrawCurve
+from ttt_cli.games.table import DRAW
+from ttt_cli.inference.links import MergedGames, points_given
+from ttt_cli.inference.model import ChainSlopes, GamesGradient, Play
+from ttt_cli.inference.newcomers import GaussianWalk
+from ttt_cli.inference.outcome import STRENGTH_REACH, STRENGTH_UNIT
+from ttt_cli.inference.solver import largest
+from ttt_cli.kernels.ep.structures import Chains, Pairings, Rule
+from ttt_cli.room import MEMORY, Room
+from ttt_cli.support.arrays import Array, Ids
+from ttt_cli.timeline import Timeline, calendar
+
+if TYPE_CHECKING:
+    from ttt_cli.fitted import Fit
+
+FARTHEST: Final = 0.5  # of a step of the walk
+EARLIER: Final = 3  # steps that accelerate the next
+REGULAR: Final = 1e-6  # of the largest singular value of earlier moves: smaller ones do not accelerate
+
+
+class Step(NamedTuple):
+    """A step of the walk: the move in u, and the u that it led to."""
+
+    move: Array
+    goal: Array
+
+
+class YearWalk(GaussianWalk):
+    """theta = L u, started at `start` or 0; `information` (years,) is the Fisher information F of theta."""
+
+    def __init__(self, years: Ids, drift: float, start: Array | None) -> None:
+        super().__init__(years, drift)
+        theta = np.zeros(len(years))
+        if start is not None and len(start) and len(years):
+            common = min(len(start), len(years))
+            theta[:common] = start[:common]
+            theta[common:] = start[common - 1]
+        scale = np.where(self.variances > 0.0, np.sqrt(self.variances), 1.0)
+        self._u = np.diff(theta, prepend=0.0) / scale
+        self._earlier: list[Step] = []
+
+    @property
+    def theta(self) -> Array:
+        """Current walk, (years,)."""
+        return np.asarray(self.root @ self._u)
+
+    def step(self, score: Array, information: Array, *, accelerate: bool = False) -> float:
+        """Take one step of Fisher scoring, optionally with Anderson acceleration (1965); returns the largest move."""
+        precision = self.precision(information)
+        move = self._limited(np.asarray(np.linalg.solve(precision, self.root.T @ score - self._u)))
+        goal = self._u + move
+        self._u = goal
+        if accelerate:
+            self._accelerate(Step(move, goal), np.asarray(np.linalg.cholesky(precision)))
+        return largest(self.root @ move)
+
+    def _accelerate(self, step: Step, scale: Array) -> None:
+        """Go where the moves of this and earlier steps, combined, are smallest in the norm of `scale`."""
+        size = np.linalg.norm(step.move @ scale)
+        if self._earlier and size > np.linalg.norm(self._earlier[-1].move @ scale):
+            self._earlier = []
+        if self._earlier:
+            moves = np.stack([earlier.move for earlier in self._earlier])
+            goals = np.stack([earlier.goal for earlier in self._earlier])
+            changes = ((step.move - moves) @ scale).T
+            share = np.linalg.lstsq(changes, step.move @ scale, rcond=REGULAR)[0]
+            self._u = step.goal - self._limited(share @ (step.goal - goals))
+        self._earlier = [*self._earlier[1 - EARLIER :], step]
+
+    def _limited(self, move: Array) -> Array:
+        most = max(largest(self.root @ move), FARTHEST)
+        return np.asarray(move * min(1.0, FARTHEST / most))
+
+    def log_evidence(self, information: Array) -> float:
+        """Contribution of the walk to the log-evidence."""
+        log_determinant = np.linalg.slogdet(self.precision(information))[1]
+        return -0.5 * float(self._u @ self._u + log_determinant)
+
+    def variance(self, information: Array) -> Array:
+        """Variance (years,) of theta."""
+        covariance = np.linalg.solve(self.precision(information), self.root.T)
+        return np.asarray(np.einsum("ij,ji->i", self.root, covariance))
+
+
+class YearStrengths(NamedTuple):
+    """Weight of the games of each year, and the sum over them of the mean of both skills, points; (years,)."""
+
+    weight: Array
+    total: Array
+
+
+class YearScores(NamedTuple):
+    """Score of each year's log margin, and its Fisher information, (years,)."""
+
+    score: Array
+    information: Array
+
+
+class Debuts(NamedTuple):
+    """Variables of newcomers' draw margins, and the index of the year of each, (newcomers,)."""
+
+    variable: Ids
+    year: Ids
+
+
+class Posterior(Protocol):
+    """The posterior of the games of a slice, or of all games, as their margins use it."""
+
+    @property
+    def rule(self) -> Rule:
+        """How these games are played."""
+
+    @property
+    def chains(self) -> Chains:
+        """Chains of all variables."""
+
+    def mean_skills(self) -> Array:
+        """Means of the skills of all nodes from the origin, points; 0 before the first variable."""
+
+    def cavities(self) -> Array:
+        """Cavities of all games, as the kernels take them."""
+
+    def chain_slopes(self) -> ChainSlopes:
+        """Gradient of the log-evidence in the steps of all variables."""
+
+    def run_games(self, task: Callable[[int, int], object]) -> None:
+        """Do a task for ranges of games, each from the first to before the end, until all games are done."""
+
+
+class SliceMargins:
+    """Draw margins of the games of a slice, `margin` (games,), points, which is filled here.
+
+    `period_year` (periods,) is the index of each period's year among `years`. With margins per player, counted from
+    `play.margin`, the means of newcomers (`debuts`) follow the years instead.
+    """
+
+    def __init__(
+        self,
+        games: Pairings,
+        margin: Array,
+        play: Play,
+        period_year: Ids,
+        years: int,
+        debuts: Debuts | None,
+        room: Room = MEMORY,
+    ) -> None:
+        self.margin = margin
+        self.debuts = debuts
+        self._games = games
+        self._play = play
+        self._years = years
+        count = np.bincount(period_year, np.diff(games.start), years).astype(
+            np.int64
+        )  # games of years in order
+        self._count = count
+        self._start = np.cumsum(count) - count
+        self._wider = room.empty("wider", (len(margin) if play.margin_strength else 0,), np.float64)
+        self._wider[:] = 1.0
+        scored = len(margin) if play.margin_drift and debuts is None else 0
+        self._scores = YearScores(*room.empty("scores", (2, scored), np.float64))  # of games
+
+    def _summed(self, values: Array) -> Array:
+        """Sums over the games of each year."""
+        sums = np.zeros(self._years)
+        played = self._count > 0
+        sums[played] = np.add.reduceat(values, self._start[played])
+        return sums
+
+    def _mean_skill(self, posterior: Posterior) -> Array:
+        """Mean skill of both players of each game, points, (games,)."""
+        skill = posterior.mean_skills()
+        games = self._games
+        strength: Array = skill[games.first]
+        strength += skill[games.second]
+        strength *= 0.5
+        return strength
+
+    def strengths(self, posterior: Posterior) -> YearStrengths:
+        """Strength of the players of each year."""
+        weight = self._games.weight
+        return YearStrengths(self._summed(weight), self._summed(weight * self._mean_skill(posterior)))
+
+    def above(self, posterior: Posterior, level: Array) -> Array:
+        """Skill of each game's players above the year's level, in units of strength, (games,)."""
+        above = self._mean_skill(posterior)
+        above -= np.repeat(level, self._count)
+        above /= STRENGTH_UNIT
+        return np.clip(above, -STRENGTH_REACH, STRENGTH_REACH, out=above)
+
+    def follow_strength(self, posterior: Posterior, level: Array) -> None:
+        """Update the factor of each game's margin by the strength of its players above the year's level, points."""
+        above = self.above(posterior, level)
+        np.multiply(above, self._play.margin_strength, out=above)
+        np.exp(above, out=self._wider)
+
+    def apply(self, chains: Chains, by_year: Array) -> float:
+        """Set margins of games, and the prior means of newcomers' margins; returns the largest move, points."""
+        if self.debuts is None:
+            margin = np.repeat(by_year, self._count)
+        else:
+            margin = np.full(len(self.margin), self._play.margin)
+        if self._play.margin_strength:
+            margin *= self._wider
+        self.margin -= margin
+        moved = largest(self.margin)
+        self.margin[:] = margin
+        if self.debuts is not None:
+            chains.mean[self.debuts.variable] = (by_year - self._play.margin)[self.debuts.year]
+        return moved
+
+    def scores(self, posterior: Posterior, by_year: Array) -> YearScores:
+        """Score and information of each year's log margin."""
+        if self.debuts is None:
+            return self._scores_of_games(posterior)
+        year = self.debuts.year
+        slopes = posterior.chain_slopes()
+        by_mean = slopes.by_mean[self.debuts.variable]
+        by_variance = slopes.by_variance[self.debuts.variable]
+        margin = by_year[year]
+        information = margin**2 * np.maximum(by_mean**2 - 2.0 * by_variance, 0.0)
+        return YearScores(
+            np.asarray(np.bincount(year, margin * by_mean, self._years), np.float64),
+            np.asarray(np.bincount(year, information, self._years), np.float64),
+        )
+
+    def _scores_of_games(self, posterior: Posterior) -> YearScores:
+        from ttt_cli.kernels.ep.margins import margin_information
+
+        rule = posterior.rule
+        cavities = posterior.cavities()
+
+        def score_games(begin: int, end: int) -> None:
+            margin_information(
+                begin, end, self._games, rule, cavities, self._scores.score, self._scores.information
+            )
+
+        posterior.run_games(score_games)
+        return YearScores(self._summed(self._scores.score), self._summed(self._scores.information))
+
+
+class MarginsOfSlices(Protocol):
+    """The margins of all slices of a timeline, wherever these are."""
+
+    def apply_margins(self, by_year: Array) -> float:
+        """`SliceMargins.apply` in all slices; the largest move, points."""
+
+    def follow_strength(self, level: Array, by_year: Array) -> float:
+        """`SliceMargins.follow_strength` and then `apply` in all slices; the largest move, points."""
+
+    def strengths(self) -> YearStrengths:
+        """Strengths of all games."""
+
+    def margin_scores(self, by_year: Array) -> YearScores:
+        """Scores of all games or newcomers."""
+
+
+class WholePosterior(Posterior, MarginsOfSlices, Protocol):
+    """The posterior of a whole timeline in one place."""
+
+    @property
+    def margins(self) -> SliceMargins:
+        """Margins of all games."""
+
+
+STATE: Final = "log draw margins by year"
+INITIAL: Final = "before joint propagation:"  # prefix of that state
+ROUNDING: Final = 1e-11  # smaller moves of logarithms are zero
+FIRST_STEPS: Final = 5  # before a posterior is known
+TINY: Final = 1e-12
+
+
+class MarginsMove(NamedTuple):
+    """The largest move of a margin, and how far one is estimated to move yet, points."""
+
+    largest: float
+    ahead: float
+
+
+class MovingMargins:
+    """Draw margins of a timeline that follow a posterior; `start` may have theta of an earlier fit.
+
+    `still`: whether they do not move at all.
+    """
+
+    def __init__(self, timeline: Timeline, play: Play, start: Fit | None = None) -> None:
+        self._timeline = timeline
+        self._play = play
+        self._drift = play.margin_drift if play.margin else 0.0
+        self._strength = play.margin_strength if play.margin else 0.0
+        self.still = not (self._drift or self._strength)
+        self._years = np.empty(0, np.int32) if self.still else calendar(timeline)[0]
+        self.walk = YearWalk(self._years, self._drift, start.state.get(STATE) if start else None)
+        self._last_step = math.inf
+        self._information: Array | None = None  # of theta at this posterior, once it is computed
+        if self._drift and not self.walk.theta.any():
+            self._first_steps()
+
+    @property
+    def state(self) -> dict[str, Array]:
+        """State for a warm start."""
+        return {STATE: self.walk.theta} if self._drift else {}
+
+    def extrapolate(self, margins: MarginsOfSlices, start: Fit) -> None:
+        """Move theta as joint propagation did in an earlier fit."""
+        joint = start.state.get(STATE)
+        initial = start.state.get(f"{INITIAL} {STATE}")
+        theta = self.walk.theta
+        if self.still or joint is None or initial is None or len(joint) != len(theta):
+            return
+        self.walk = YearWalk(self._years, self._drift, theta + (joint - initial))
+        self.apply(margins)
+
+    @property
+    def of_newcomers(self) -> bool:
+        """Whether years move the means of newcomers' margins."""
+        return self._play.own_margins and self._drift != 0.0
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """Notes for the user."""
+        if not self._strength:
+            return ()
+        return (
+            "the log-evidence is approximate: draw margins depend on skills that are estimated from the same games",
+        )
+
+    def apply(self, margins: MarginsOfSlices) -> float:
+        """Set the current margins and chains; returns the largest move, points."""
+        return 0.0 if self.still else margins.apply_margins(self._by_year)
+
+    def update(self, margins: MarginsOfSlices) -> MarginsMove:
+        """Update from a posterior."""
+        if self.still:
+            return MarginsMove(0.0, 0.0)
+        self._information = None
+        step = 0.0
+        moved = self.follow_strength(margins)
+        if self._drift:
+            scores = margins.margin_scores(self._by_year)
+            step = self.walk.step(*scores, accelerate=self._timeline.n_games > 0)
+        moved += self.apply(margins)
+        if step <= ROUNDING:
+            step = 0.0
+        ahead = self._ahead_of(step)
+        self._last_step = step
+        widest = largest(self._by_year)
+        return MarginsMove(max(widest * step, moved), widest * ahead)
+
+    def _ahead_of(self, step: float) -> float:
+        """The sum of all further steps at the rate of this one to the last."""
+        if step < self._last_step:
+            return step * step / (self._last_step - step)
+        return math.inf if step else 0.0
+
+    def follow_strength(self, margins: MarginsOfSlices) -> float:
+        """Update each game's strength above its year's level; returns the largest move of a margin, points."""
+        if not self._strength:
+            return 0.0
+        return margins.follow_strength(self._level(margins), self._by_year)
+
+    def log_evidence(self, margins: MarginsOfSlices) -> float:
+        """Contribution of theta to the log-evidence."""
+        if not self._drift:
+            return 0.0
+        return self.walk.log_evidence(self._information_of(margins))
+
+    def curve(self, margins: MarginsOfSlices, origin: float) -> DrawCurve | None:
+        """Curve of draw margins by year; `origin` is that of skills."""
+        if self.still:
+            return None
+        sd = np.zeros(len(self._years))
+        if self._drift:
+            sd = self._by_year * np.sqrt(self.walk.variance(self._information_of(margins)))
+        return DrawCurve(self._years, self._by_year, sd, origin + self._level(margins))
+
+    def gradient(
+        self, posterior: WholePosterior, merged: MergedGames, kernel: Callable[..., tuple[float, float]]
+    ) -> tuple[float, GamesGradient]:
+        """Gradient of the log-evidence in the strength, approximately, and in what is common to all games.
+
+        `kernel` is the gradient of the model's games.
+        """
+        rule = posterior.rule
+        by_margin = np.empty(len(merged))
+        by_offset = np.empty(len(merged))
+        by_noise, by_advantage = kernel(
+            merged.games, merged.balance, rule, posterior.cavities(), by_margin, by_offset
+        )
+        base = self._play.margin
+        slope = float(by_margin @ (rule.margin / base)) if base else float(by_margin.sum())
+        debuts = posterior.margins.debuts
+        if self.of_newcomers and debuts is not None:
+            by_mean = posterior.chain_slopes().by_mean
+            slope += float(by_mean[debuts.variable] @ np.expm1(self.walk.theta[debuts.year]))
+        points = rule.handicap - points_given(merged.handicap, 0.0, rule.advantage)
+        by_elo_unit = float(points @ by_offset[: len(points)])  # no handicap: no points
+        above = rule.margin
+        if len(by_margin):
+            above = posterior.margins.above(posterior, self._level(posterior))
+        by_strength = float((by_margin * rule.margin) @ above)
+        return by_strength, GamesGradient(by_noise, slope, by_advantage, by_elo_unit)
+
+    def _first_steps(self) -> None:
+        """Move as if all players were equal; without games, as if newcomers' margins were all there is."""
+        if self._timeline.n_games:
+            self._first_steps_of_games()
+        elif self.of_newcomers:
+            self._first_steps_of_newcomers()
+
+    def _first_steps_of_games(self) -> None:
+        from scipy.special import ndtr
+
+        timeline = self._timeline
+        period_year = calendar(timeline)[1]
+        games = np.zeros(len(self._years))
+        drawn = np.zeros(len(self._years))
+        for year, (begin, end) in zip(period_year, pairwise(timeline.game_start.tolist()), strict=True):
+            weight = timeline.weight[begin:end]
+            games[year] += weight.sum()
+            drawn[year] += weight @ (timeline.outcome[begin:end] == DRAW)
+        for _ in range(FIRST_STEPS):
+            margin = self._by_year / math.sqrt(self._play.noise)  # in sds of a difference
+            draw = np.clip(2.0 * ndtr(margin) - 1.0, TINY, 1.0 - TINY)
+            slope = math.sqrt(2.0 / math.pi) * margin * np.exp(-0.5 * margin**2)
+            score = slope * (drawn / draw - (games - drawn) / (1.0 - draw))
+            self.walk.step(score, games * slope**2 / (draw * (1.0 - draw)))
+
+    def _first_steps_of_newcomers(self) -> None:
+        from scipy.special import log_ndtr
+
+        timeline = self._timeline
+        period_year = calendar(timeline)[1]
+        node_year = np.repeat(period_year, np.diff(timeline.node_start))
+        newcomers = np.bincount(node_year[timeline.previous < 0], minlength=len(self._years))
+        for _ in range(FIRST_STEPS):
+            margin = self._by_year / self._play.own_margin_sd
+            slope = np.exp(-0.5 * margin**2 - log_ndtr(margin)) / math.sqrt(2.0 * math.pi)
+            score = newcomers * margin * slope
+            self.walk.step(score, score * margin * (slope + margin))
+
+    @property
+    def _by_year(self) -> Array:
+        return np.asarray(self._play.margin * np.exp(self.walk.theta))
+
+    def _level(self, margins: MarginsOfSlices) -> Array:
+        """Levels l_t (years,), points: of years without games that of the last year before; 0 without any games."""
+        weight, total = margins.strengths()
+        played = weight > 0.0
+        latest = np.maximum.accumulate(np.where(played, np.arange(len(weight)), played.argmax()))
+        return np.asarray((total / np.where(played, weight, 1.0))[latest])
+
+    def _information_of(self, margins: MarginsOfSlices) -> Array:
+        """Fisher information (years,) of theta."""
+        if self._information is None:
+            self._information = margins.margin_scores(self._by_year).information
+        return self._information

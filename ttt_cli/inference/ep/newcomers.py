@@ -1,0 +1,196 @@
+"""Newcomers in a slice: messages between their first nodes and their mean, and the levels of years in joint means.
+
+The mathematics is in `inference/newcomers.py`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final, NamedTuple
+
+import numpy as np
+
+from ttt_cli.inference.newcomers import Correction, MeanBeliefs, NewcomerMessages, SliceLevels, YearSums
+from ttt_cli.kernels.ep.structures import Chains, Messages
+from ttt_cli.room import MEMORY, Room
+from ttt_cli.support.arrays import Array, Ids
+
+STIFF: Final = 1e-10  # of the widest prior's variance: where steps are smaller, levels of years are not free
+
+
+class StepsElsewhere(NamedTuple):
+    """Steps of skills to other slices, (steps,): the node here, the index of the other node's year, the variance."""
+
+    node: Ids
+    year: Ids
+    variance: Array
+
+
+class NewcomersInput(NamedTuple):
+    """Of newcomers in a slice: the sd of skills around their mean, and steps to earlier and to later slices."""
+
+    sd: float
+    elsewhere: tuple[StepsElsewhere, ...] = ()
+
+
+class LevelRows(NamedTuple):
+    """Rows of A W of the nodes of a slice, in compressed form: at most three years of each node.
+
+    | name | shape | |
+    |---|---|---|
+    | weight | (nodes, 3) | entry in the year of the node, of the node before, of the node after |
+    | year | (nodes, 3) | these years |
+    | start | (nodes + 1,) | first entry of each row, and the end of the last |
+    """
+
+    weight: Array
+    year: Ids
+    start: Ids
+
+
+class DebutSums(NamedTuple):
+    """Sums by year, and the product of z and `excess` over all first nodes."""
+
+    by_year: YearSums
+    product: float
+
+
+class DebutMessages(NamedTuple):
+    """Message of each first node on newcomers' mean, (newcomers,)."""
+
+    precision: Array
+    weighted: Array
+
+
+class SliceNewcomers:
+    """First nodes in a timeline or slice of it, and the levels of years there.
+
+    `nodes`: the variables that are skills; `node_year` (nodes,): index of each node's year among `years`, ascending.
+    """
+
+    def __init__(
+        self,
+        nodes: slice,
+        node_year: Ids,
+        years: int,
+        newcomers: NewcomersInput,
+        chains: Chains,
+        messages: Messages,
+        room: Room = MEMORY,
+    ) -> None:
+        self._nodes = nodes
+        self._sd = newcomers.sd
+        self._chains = chains
+        self._messages = messages
+        self._years = years
+        first = np.flatnonzero(chains.previous[nodes] < 0).astype(np.int32)
+        self._first = nodes.start + first
+        self._year = node_year[first]
+        self._count = np.bincount(node_year, minlength=years)
+        self._start = np.cumsum(self._count) - self._count
+        self._levels = self._level_rows(node_year, newcomers.elsewhere, room)
+
+    def _level_rows(
+        self, node_year: Ids, elsewhere: Sequence[StepsElsewhere], room: Room
+    ) -> LevelRows | None:
+        """Rows of A W, None where a step is so small that levels are not free."""
+        begin = self._nodes.start
+        previous = self._chains.previous[self._nodes]
+        variance = self._chains.variance[self._nodes]
+        later = np.flatnonzero(previous >= begin)
+        steps = np.concatenate([variance[later], *(step.variance for step in elsewhere)])
+        if not (steps > STIFF * self._sd**2).all():
+            return None
+        before = previous[later] - begin
+        weight = room.empty("levels", (len(node_year), 3), np.float64)
+        year = room.empty("years of levels", (len(node_year), 3), np.int32)
+        year[:] = node_year[:, np.newaxis]
+        weight[later, 1] = -1.0 / variance[later]
+        weight[before, 2] = -1.0 / variance[later]
+        year[later, 1] = node_year[before]
+        year[before, 2] = node_year[later]
+        for column, step in enumerate(elsewhere, 1):
+            weight[step.node - begin, column] = -1.0 / step.variance
+            year[step.node - begin, column] = step.year
+        weight[:, 0] = -weight.sum(axis=1)
+        weight[self._first - begin, 0] += self._sd**-2
+        return LevelRows(weight, year, np.arange(0, weight.size + 1, 3, dtype=np.int32))
+
+    def messages(self) -> NewcomerMessages:
+        """The smoothed messages on m, summed by year."""
+        messages = self._each()
+        return NewcomerMessages(self._by_year(messages.precision), self._by_year(messages.weighted))
+
+    def receive(self, beliefs: MeanBeliefs) -> float:
+        """Set the prior of each first node from m without its own message; returns -2 times the evidence."""
+        precision, weighted = self._each()
+        mean = beliefs.mean[self._year]
+        variance = beliefs.variance[self._year]
+        left = 1.0 - variance * precision
+        mean = (mean - variance * weighted) / left
+        variance = variance / left
+        self._chains.mean[self._first] = mean
+        self._chains.variance[self._first] = self._sd**2 + variance
+        deviance = np.log(left) + left * (
+            weighted**2 * variance + 2.0 * weighted * mean - precision * mean**2
+        )
+        return float(deviance.sum())
+
+    def _each(self) -> DebutMessages:
+        difference = self._messages.marginal[self._first] - self._messages.forward[self._first]
+        precision, weighted = difference.T
+        shrink = 1.0 + self._sd**2 * precision
+        return DebutMessages(precision / shrink, weighted / shrink)
+
+    def levels(self) -> SliceLevels:
+        """Numbers of nodes and debuts of each year, and this slice's part of W'AW given m."""
+        nodes = self._count.astype(np.float64)
+        debuts = np.bincount(self._year, minlength=self._years).astype(np.float64)
+        if self._levels is None:
+            return SliceLevels(nodes, debuts, None)
+        node_year = np.repeat(np.arange(self._years), self._count)
+        size = self._years**2
+        precision = np.zeros(size)
+        for year, weight in zip(self._levels.year.T, self._levels.weight.T, strict=True):
+            precision += np.bincount(node_year * self._years + year, weight, size)
+        return SliceLevels(nodes, debuts, precision.reshape(self._years, self._years))
+
+    def total(self, z: Array) -> Array:
+        """Sums of variables at first nodes by year."""
+        return self._by_year(z[self._first])
+
+    def sums(self, residual: Array, z: Array, az: Array) -> DebutSums:
+        """What `Newcomers.correction` takes: z = M^-1 `residual`, `az` the product of z with chains and games."""
+        excess = self._excess(z)
+        sums = YearSums(self.total(z), self._by_year(excess), self._of_nodes(residual), self._of_nodes(az))
+        return DebutSums(sums, float(excess @ z[self._first]))
+
+    def _of_nodes(self, values: Array) -> Array:
+        """Sums over all nodes of each year."""
+        sums = np.zeros(self._years)
+        played = self._count > 0
+        sums[played] = np.add.reduceat(values[self._nodes], self._start[played])
+        return sums
+
+    def correct(self, correction: Correction, z: Array, az: Array) -> None:
+        """Complete `az` to A z, then add the levels to z and their product to `az`."""
+        from scipy.sparse import csr_array
+
+        self.add_shared(correction.shared, z, az)
+        if correction.level is not None and self._levels is not None:
+            weight, year, start = self._levels
+            rows = csr_array((weight.ravel(), year.ravel(), start), (len(weight), self._years))
+            z[self._nodes] += np.repeat(correction.level, self._count)
+            az[self._nodes] += np.asarray(rows @ correction.level)
+
+    def add_shared(self, shared: Array, z: Array, az: Array) -> None:
+        """Add the part of the precision beyond the chains, times z, to `az`."""
+        az[self._first] += self._excess(z) - shared[self._year]
+
+    def _excess(self, z: Array) -> Array:
+        """Precision at first nodes beyond that of the chains, times z, (newcomers,)."""
+        return np.asarray((self._sd**-2 - 1.0 / self._chains.variance[self._first]) * z[self._first])
+
+    def _by_year(self, values: Array) -> Array:
+        """Sums over first nodes by year."""
+        return np.bincount(self._year, values, self._years).astype(np.float64)

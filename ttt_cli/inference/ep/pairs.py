@@ -1,0 +1,196 @@
+"""Games between two players in a slice, with their sites: what the steps of a sweep do with them."""
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Protocol
+
+import numpy as np
+
+from ttt_cli.inference.ep.start import save_sites
+from ttt_cli.inference.model import Evidence, Play
+from ttt_cli.kernels.arrays import Rows, Vector
+from ttt_cli.kernels.ep import ttt, ttt_d
+from ttt_cli.kernels.ep.structures import Chains, Messages, Pairings, Part, Rule, Sites
+from ttt_cli.room import Room
+from ttt_cli.support.arrays import Array
+
+
+class SliceGames(Protocol):
+    """Games of one kind in a slice, with their sites, as the steps of a sweep use them.
+
+    A step is done for a part of the slice at a time, for several parts at the same time. What it adds to arrays of
+    variables is that of the games of the part. A kind of games beside pairs (general links) has these methods, too.
+    """
+
+    @property
+    def have_sites(self) -> bool:
+        """Whether any site is more than nothing."""
+
+    def set_advantage(self, advantage: float) -> None:
+        """Set White's advantage, points."""
+
+    def sweep(self, part: Part, back: bool, repeats: int, chains: Chains, messages: Messages) -> int:
+        """Pass through a part, or `back`: messages along chains and all sites once; the number of skipped sites.
+
+        Equal games are repeated up to so many times until they agree with themselves.
+        """
+
+    def believe(self, part: Part, chains: Chains, messages: Messages) -> None:
+        """Make the sites of games between players as the marginals believe them, each as if it were the only one."""
+
+    def add_sites(self, part: Part, marginal: Rows) -> None:
+        """Add all sites to the marginals of their variables."""
+
+    def add_residual(self, part: Part, means: Vector, diagonal: Vector, residual: Vector) -> None:
+        """Add the scores at these means to the residual, and precisions to the diagonal; couplings become known."""
+
+    def add_couplings(self, part: Part, z: Vector, az: Vector) -> float:
+        """Add (L - diag(L)) z to `az`, L the precision of games; the product of z and what was added."""
+
+    def move_sites(self, part: Part, means: Vector) -> None:
+        """Set all sites so that smoothing gives these means; precisions stay."""
+
+    def evidence(self, part: Part, marginal: Rows) -> Evidence:
+        """Contribution of the sites to log Z, and the log probabilities of the games, each without its site."""
+
+    def save(self, folder: Path, number: int) -> None:
+        """Save the sites of the slice of this number. Raises SetupError."""
+
+
+class PairKernels(Protocol):
+    """Kernels of games between two players: the modules `kernels/ep/ttt.py` and `ttt_d.py`."""
+
+    def sweep(
+        self, part: Part, back: bool, repeats: int, chains: Chains, games: Pairings, rule: Rule,
+        messages: Messages, sites: Sites, /,
+    ) -> int:  # fmt: skip
+        """Pass through a part."""
+
+    def add_residual(
+        self, part: Part, games: Pairings, sites: Sites, means: Vector, coupling: Vector, diagonal: Vector,
+        residual: Vector, /,
+    ) -> None:  # fmt: skip
+        """Add scores and precisions."""
+
+    def add_couplings(
+        self, begin: int, end: int, games: Pairings, link: Rows, coupling: Vector, z: Vector, az: Vector, /
+    ) -> float:
+        """Add products off the diagonal."""
+
+    def move_sites(self, begin: int, end: int, games: Pairings, sites: Sites, means: Vector, /) -> None:
+        """Set sites for these means."""
+
+    def evidence(
+        self, part: Part, games: Pairings, rule: Rule, marginal: Rows, sites: Sites, /
+    ) -> tuple[float, float]:
+        """Evidence of a part."""
+
+    def cavities(
+        self, begin: int, end: int, games: Pairings, marginal: Rows, sites: Sites, cavity: Rows, /
+    ) -> None:
+        """Fill cavities."""
+
+    def gradient(
+        self,
+        games: Pairings,
+        balance: Vector,
+        rule: Rule,
+        cavity: Rows,
+        by_margin: Vector,
+        by_offset: Vector,
+        /,
+    ) -> tuple[float, float]:
+        """Gradient in the noise and in White's advantage."""
+
+
+@dataclass
+class PairGames:
+    """Games between two players (`SliceGames`), equal ones of a period as one with a weight.
+
+    | name | shape | unit | |
+    |---|---|---|---|
+    | pairings | | | the games |
+    | play | | | how they are played, White's advantage aside |
+    | handicap | (games, 2) | Elo points | as in `MergedGames` |
+    | rule | | points | how they are played, as kernels take it |
+    | sites | | | their sites, and those that keep margins positive |
+    | coupling | (games,) | 1/points^2 | precision of each difference, all equal games together; none with own margins |
+    """
+
+    pairings: Pairings
+    play: Play
+    handicap: Array
+    rule: Rule
+    sites: Sites
+    coupling: Array
+
+    @property
+    def kernels(self) -> PairKernels:
+        """Kernels of these games."""
+        return ttt_d if self.play.own_margins else ttt
+
+    @property
+    def have_sites(self) -> bool:
+        """Whether any site is more than nothing."""
+        return bool(self.sites.message.any())
+
+    def set_advantage(self, advantage: float) -> None:
+        """Set White's advantage, points."""
+        self.rule = replace(self.play, advantage=advantage).rule(self.rule.margin, self.handicap)
+
+    def sweep(self, part: Part, back: bool, repeats: int, chains: Chains, messages: Messages) -> int:
+        """Pass through a part."""
+        return self.kernels.sweep(part, back, repeats, chains, self.pairings, self.rule, messages, self.sites)
+
+    def believe(self, part: Part, chains: Chains, messages: Messages) -> None:
+        """Make the sites of games as the marginals believe: a pass in which nothing is passed on."""
+        apart = chains._replace(following=np.full_like(chains.following, -1))
+        weightless = self.pairings._replace(weight=np.zeros_like(self.pairings.weight))
+        self.kernels.sweep(part, True, 0, apart, weightless, self.rule, messages, self.sites)
+
+    def add_sites(self, part: Part, marginal: Rows) -> None:
+        """Add all sites of games."""
+        from ttt_cli.kernels.ep.games import gather_games
+
+        gather_games(part, self.pairings, self.sites, marginal)
+
+    def add_residual(self, part: Part, means: Vector, diagonal: Vector, residual: Vector) -> None:
+        """Add scores and precisions."""
+        self.kernels.add_residual(part, self.pairings, self.sites, means, self.coupling, diagonal, residual)
+
+    def add_couplings(self, part: Part, z: Vector, az: Vector) -> float:
+        """Add (L - diag(L)) z."""
+        return self.kernels.add_couplings(
+            part.game, part.game_end, self.pairings, self.sites.link, self.coupling, z, az
+        )
+
+    def move_sites(self, part: Part, means: Vector) -> None:
+        """Set sites for these means."""
+        self.kernels.move_sites(part.game, part.game_end, self.pairings, self.sites, means)
+
+    def evidence(self, part: Part, marginal: Rows) -> Evidence:
+        """Evidence of a part."""
+        return Evidence(*self.kernels.evidence(part, self.pairings, self.rule, marginal, self.sites))
+
+    def fill_cavities(self, part: Part, marginal: Rows, cavity: Rows) -> None:
+        """Fill the cavities of a part, as `kernels.gradient` takes them."""
+        self.kernels.cavities(part.game, part.game_end, self.pairings, marginal, self.sites, cavity)
+
+    def save(self, folder: Path, number: int) -> None:
+        """Save the sites."""
+        save_sites(folder, number, self.sites)
+
+
+def pair_games(pairings: Pairings, handicap: Array, play: Play, nodes: int, room: Room) -> PairGames:
+    """Games of a slice with so many nodes, without sites."""
+    games = len(pairings.first)
+    own = play.own_margins
+    margin = room.empty("margin", (games,), np.float64)
+    margin[:] = play.margin
+    sites = Sites(
+        room.empty("message", (games, 8 if own else 4), np.float64),
+        room.empty("link", (games, 5 if own else 2), np.float64),
+        room.empty("positivity", (nodes if own else 0, 2), np.float64),
+    )
+    coupling = room.empty("coupling", (0 if own else games,), np.float64)
+    return PairGames(pairings, play, handicap, play.rule(margin, handicap), sites, coupling)

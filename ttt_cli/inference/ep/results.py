@@ -1,0 +1,112 @@
+"""What a slice tells after its sweeps: its share of the evidence, and beliefs about its nodes."""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from ttt_cli.inference.ep.joint_means import add_couplings, prepare, solve_chains
+from ttt_cli.inference.ep.parts import VariableRange
+from ttt_cli.inference.ep.state import SliceState
+from ttt_cli.inference.model import Evidence
+from ttt_cli.inference.newcomers import Newcomers
+from ttt_cli.kernels.ep import chains as chain_kernels
+from ttt_cli.kernels.ep import ttt_d
+from ttt_cli.kernels.ep.structures import Messages, Part
+from ttt_cli.room import Shared
+from ttt_cli.support.arrays import Array
+
+
+class PositiveEvidence(NamedTuple):
+    """log Z of the factors that keep draw margins positive, and its gradient in the origin of the margins."""
+
+    log_evidence: float
+    by_origin: float
+
+
+class ChainVariances(NamedTuple):
+    """Diagonal of M^-1, and its entries with the variable before, (variables,), points^2."""
+
+    variance: Array
+    covariance: Array
+
+
+def evidence(state: SliceState) -> Evidence:
+    """The shares of log Z, and of the log probability of all games without their own sites."""
+    marginal = state.messages.marginal
+
+    def of_part(part: Part) -> list[Evidence]:
+        return [games.evidence(part, marginal) for games in state.games]
+
+    def of_chains(variables: VariableRange) -> float:
+        return float(chain_kernels.chain_evidence(*variables, state.messages))
+
+    shares = [share for of_games in state.parts.run(of_part, state.parts.parts) for share in of_games]
+    total = math.fsum(share.log_evidence for share in shares)
+    total += math.fsum(state.parts.run(of_chains, state.parts.quantities))
+    total += positive_evidence(state).log_evidence
+    return Evidence(total, math.fsum(share.leave_one_out for share in shares))
+
+
+def positive_evidence(state: SliceState) -> PositiveEvidence:
+    """The share of log Z that keeps draw margins positive."""
+    if not state.own_margins:
+        return PositiveEvidence(0.0, 0.0)
+    skills, margins = state.parts.quantities
+    precision, weighted = state.messages.marginal[margins.begin : margins.end].T
+    positivity = state.pairs.sites.positivity[skills.begin :]
+    _, log_evidence, by_origin = ttt_d.positive_evidence(
+        state.rule.origin, weighted / precision, 1.0 / precision, 0.0, positivity
+    )
+    return PositiveEvidence(log_evidence, by_origin)
+
+
+def node_beliefs(state: SliceState) -> Array:
+    """Mean, sd, and covariance with the node before, (3, quantities, nodes), means from the origin."""
+    beliefs = np.zeros((3, len(state.widest)))
+    for begin, end in state.parts.quantities:
+        chain_kernels.smoothed(begin, state.chains, state.messages, *beliefs[:, begin:end])
+    first = state.segments.first[state.segments.past]
+    shrink = 1.0 - state.chains.variance[first] * state.messages.forward[first, 0]
+    beliefs[2, first] = shrink * beliefs[1, first] ** 2
+    quantities = state.parts.quantities
+    return beliefs.reshape(3, len(quantities), -1)[:, :, quantities[0].begin :]
+
+
+def write_node_beliefs(state: SliceState, into: Shared[Array]) -> None:
+    """Write `node_beliefs` into an array that the fit shares with its slices."""
+    into.what[:] = node_beliefs(state)
+
+
+def marginals(state: SliceState) -> Array:
+    """Means from their origins, and sds, of all variables of a whole timeline, (2, variables), points."""
+    precision, weighted = state.messages.marginal.T
+    return np.array([weighted / precision, precision**-0.5])
+
+
+def conditional_means(state: SliceState, x: Array, newcomers: Newcomers | None) -> Array:
+    """M^-1 (M - A) x by the last factor of a whole timeline, A being without newcomers' mean."""
+    image = np.zeros_like(x)
+    add_couplings(state, x, image)
+    if newcomers and state.newcomers:
+        state.newcomers.add_shared(newcomers.shared(state.newcomers.total(x)), x, image)
+    np.negative(image, out=state.workspace.residual)
+    solve_chains(state, 0.0, 0.0, state.workspace.descent)
+    return np.array(state.workspace.z)
+
+
+def chain_variances(state: SliceState) -> ChainVariances:
+    """Variances and covariances by the chains with diag(L) alone, of a whole timeline."""
+    prepare(state)
+    messages = Messages(*np.zeros((3, len(state.widest), 2)))
+    messages.marginal[:, 0] = state.workspace.diagonal
+
+    def smooth(variables: VariableRange) -> None:
+        chain_kernels.smooth(*variables, state.chains, messages)
+
+    state.parts.run(smooth, state.parts.quantities)
+    mean, sd, covariance = np.empty((3, len(state.widest)))
+    chain_kernels.smoothed(0, state.chains, messages, mean, sd, covariance)
+    return ChainVariances(sd**2, covariance)

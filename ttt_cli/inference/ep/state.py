@@ -1,0 +1,229 @@
+"""What a slice of time has: its arrays, and the beliefs that follow from them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ttt_cli.inference.ep.cutting import Segments, SliceInput
+from ttt_cli.inference.ep.moving_margins import Debuts, SliceMargins, YearScores, YearStrengths
+from ttt_cli.inference.ep.newcomers import SliceNewcomers
+from ttt_cli.inference.ep.pairs import PairGames, SliceGames, pair_games
+from ttt_cli.inference.ep.parts import SliceParts, VariableRange, divide
+from ttt_cli.inference.ep.start import load_sites
+from ttt_cli.inference.ep.workspace import Workspace, workspace_for
+from ttt_cli.inference.model import ChainSlopes, Play
+from ttt_cli.kernels.ep import chains as chain_kernels
+from ttt_cli.kernels.ep.structures import Chains, Messages, Pairings, Part, Rule
+from ttt_cli.room import MEMORY, Room
+from ttt_cli.support.arrays import Array, Ids
+
+
+@dataclass
+class SliceState:
+    """The arrays of a slice, which the steps of `messages.py` and `joint_means.py` compute with.
+
+    A fit in memory is one slice of the whole timeline, which threads share by parts; with `--memory` and on a cluster
+    there are several, each of one part.
+
+    | name | shape | |
+    |---|---|---|
+    | number | | of the slice, in the order of time |
+    | chains | | its variables |
+    | messages | | along the chains |
+    | parts | | its division for threads |
+    | segments | | its chains that continue in other slices |
+    | widest | (variables,) | prior variance of each, without any game, points^2 |
+    | pairs | | games between two players |
+    | links | | games of other kinds |
+    | margins | | draw margins of games, if they move |
+    | newcomers | | newcomers, if their mean moves |
+    | workspace | | buffers of the joint means |
+    | beliefs | (variables, 2) | mean and sd before this sweep, points; none between sweeps in memory |
+    | moves | (variables, 2) | moves of means and sds in earlier sweeps, points |
+    | guess | (variables, 2) | marginals that a fit begins with, or None |
+    | folder | | where the sites are saved after every sweep, or None |
+    """
+
+    number: int
+    chains: Chains
+    messages: Messages
+    parts: SliceParts
+    segments: Segments
+    widest: Array
+    pairs: PairGames
+    margins: SliceMargins
+    newcomers: SliceNewcomers | None
+    workspace: Workspace
+    beliefs: Array
+    moves: NDArray[np.float32]
+    guess: Array | None
+    folder: Path | None
+    frees_beliefs: bool
+    links: tuple[SliceGames, ...] = ()
+
+    @property
+    def games(self) -> tuple[SliceGames, ...]:
+        """Games of all kinds."""
+        return (self.pairs, *self.links)
+
+    @property
+    def own_margins(self) -> bool:
+        """Whether players have draw margins of their own."""
+        return self.pairs.play.own_margins
+
+    def for_another_solution(self) -> SliceState:
+        """The same slice, whose joint means are solved for at the same time, in one thread."""
+        return replace(
+            self, parts=self.parts.in_one_thread(), workspace=self.workspace.for_another_solution()
+        )
+
+    # What draw margins follow (`moving_margins.WholePosterior`)
+
+    @property
+    def rule(self) -> Rule:
+        """How pairs are played."""
+        return self.pairs.rule
+
+    def run_games(self, task: Callable[[int, int], object]) -> None:
+        """Do a task for ranges of pairs, until all are done."""
+
+        def run(part: Part) -> None:
+            task(part.game, part.game_end)
+
+        self.parts.run(run, self.parts.parts)
+
+    def cavities(self) -> Array:
+        """Cavities of all pairs, as the kernels take them."""
+        cavity = np.empty((len(self.pairs.pairings.first), 5 if self.own_margins else 2))
+
+        def fill(part: Part) -> None:
+            self.pairs.fill_cavities(part, self.messages.marginal, cavity)
+
+        self.parts.run(fill, self.parts.parts)
+        return cavity
+
+    def mean_skills(self) -> Array:
+        """Means of the skills of all nodes, from the origin, points; 0 before the first variable."""
+        begin, end = self.parts.quantities[0]
+        precision, weighted = self.messages.marginal[begin:end].T
+        return np.append(np.zeros(begin), weighted / precision)
+
+    def chain_slopes(self) -> ChainSlopes:
+        """Gradient of log Z in the means and variances of the steps of all variables."""
+        slopes = ChainSlopes(*np.zeros((2, len(self.widest))))
+
+        def fill(variables: VariableRange) -> None:
+            chain_kernels.chain_gradient(*variables, self.messages, slopes.by_mean, slopes.by_variance)
+
+        self.parts.run(fill, self.parts.quantities)
+        return slopes
+
+    def apply_margins(self, by_year: Array) -> float:
+        """Set the draw margins of games or newcomers; the largest move, points."""
+        return self.margins.apply(self.chains, by_year)
+
+    def follow_strength(self, level: Array, by_year: Array) -> float:
+        """Update the strengths of games above the levels of years; the largest move of a margin, points."""
+        self.margins.follow_strength(self, level)
+        return self.apply_margins(by_year)
+
+    def strengths(self) -> YearStrengths:
+        """Strengths of the players of each year."""
+        return self.margins.strengths(self)
+
+    def margin_scores(self, by_year: Array) -> YearScores:
+        """Scores of each year's log margin."""
+        return self.margins.scores(self, by_year)
+
+
+def make_state(
+    slice_input: SliceInput, play: Play, folder: Path | None = None, room: Room = MEMORY, threads: int = 1
+) -> SliceState:
+    """A slice at its beginning: with the sites of its folder, else those given, else none.
+
+    `threads` share it by parts; `room` makes its arrays. Raises SetupError where the folder is not of this fit.
+    """
+    in_memory = room is MEMORY
+
+    def stored(name: str, values: NDArray[Any]) -> NDArray[Any]:
+        array = room.empty(name, values.shape, values.dtype)
+        array[:] = values
+        return array
+
+    chains = slice_input.chains
+    pairings = slice_input.games
+    if not in_memory:
+        chains = Chains(*(stored(name, values) for name, values in chains._asdict().items()))
+        pairings = Pairings(*(stored(name, values) for name, values in pairings._asdict().items()))
+    quantities = _quantities(chains, len(slice_input.widest), own_margins=play.own_margins)
+    parts = divide(chains, slice_input.game_start, pairings.start, quantities, threads)
+    segments = slice_input.segments._replace(number=stored("segment", slice_input.segments.number))
+    variables = len(slice_input.widest)
+    pairs = pair_games(pairings, slice_input.handicap, play, variables // len(quantities), room)
+    messages = Messages(
+        room.empty("forward", (variables, 2), np.float64),
+        room.empty("backward", (variables, 2), np.float64),
+        room.empty("marginal", (variables, 2), np.float64),
+    )
+    node_year = np.repeat(slice_input.period_year, np.diff(chains.node_start))
+    debuts = _debuts(chains, quantities, node_year) if play.own_margins else None
+    newcomers = None
+    if slice_input.newcomers:
+        newcomers = SliceNewcomers(
+            slice(*quantities[0]), node_year, slice_input.years, slice_input.newcomers, chains, messages, room
+        )
+    state = SliceState(
+        number=slice_input.number,
+        chains=chains,
+        messages=messages,
+        parts=parts,
+        segments=segments,
+        widest=stored("widest", slice_input.widest),
+        pairs=pairs,
+        margins=SliceMargins(
+            pairings, pairs.rule.margin, play, slice_input.period_year, slice_input.years, debuts, room
+        ),
+        newcomers=newcomers,
+        workspace=workspace_for(variables, len(segments.number), room),
+        beliefs=room.empty("beliefs", (variables, 2), np.float64),
+        moves=room.empty("moves", (variables, 2), np.float32),
+        guess=None,
+        folder=folder,
+        frees_beliefs=in_memory,
+    )
+    if not _start_sites(state, slice_input):
+        state.guess = slice_input.guess
+    return state
+
+
+def _quantities(chains: Chains, variables: int, *, own_margins: bool) -> list[VariableRange]:
+    """Ranges of the variables of each quantity."""
+    count = 2 if own_margins else 1
+    stride = variables // count
+    first = int(chains.node_start[0])
+    return [VariableRange(number * stride + first, (number + 1) * stride) for number in range(count)]
+
+
+def _debuts(chains: Chains, quantities: list[VariableRange], node_year: Ids) -> Debuts:
+    """Newcomers' draw margins."""
+    begin, end = quantities[-1]
+    first = np.flatnonzero(chains.previous[begin:end] < 0).astype(np.int32)
+    return Debuts(begin + first, node_year[first])
+
+
+def _start_sites(state: SliceState, slice_input: SliceInput) -> bool:
+    """Fill in the sites of the folder, else those given; whether there are any."""
+    sites = state.pairs.sites
+    if state.folder is not None and load_sites(state.folder, state.number, sites):
+        return True
+    if slice_input.sites is None:
+        return False
+    sites.message[:] = slice_input.sites.message
+    sites.positivity[:] = slice_input.sites.positivity
+    return state.pairs.have_sites

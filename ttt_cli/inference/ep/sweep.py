@@ -1,0 +1,186 @@
+"""Sweeps over all slices: the order of the steps of Gaussian expectation propagation.
+
+Half a sweep in every slice, messages exchanged at the borders, the other half; all messages smoothed; then the joint
+means, draw margins that move, and the end of the sweep. The steps are the same wherever the slices are: every slice
+returns maps of the messages along its segments, these are composed along the players' chains from slice to slice, and
+each slice continues by itself. Smoothing and the joint means are exact.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Final, NamedTuple
+
+import numpy as np
+
+from ttt_cli.fitted import Fit
+from ttt_cli.inference.ep import messages
+from ttt_cli.inference.ep.cutting import Cutter
+from ttt_cli.inference.ep.joint_means import linearise
+from ttt_cli.inference.ep.joint_solution import JointSolver
+from ttt_cli.inference.ep.messages import Moves, Swept
+from ttt_cli.inference.ep.moving_margins import MarginsMove, MovingMargins, YearScores, YearStrengths
+from ttt_cli.inference.ep.state import SliceState
+from ttt_cli.inference.ep.transport import Exchange, Slices
+from ttt_cli.inference.model import Play
+from ttt_cli.inference.newcomers import NewcomerMessages, Newcomers
+from ttt_cli.inference.solver import Pace, Sweep
+from ttt_cli.support.arrays import Array
+
+ROUNDING: Final = 1e-13  # moves below this part of the widest prior are rounding
+EARLY: Final = 3  # sweeps, in which margins of all games follow half a sweep, too
+SMALL: Final = 0.02  # of the largest move: what an earlier move counts at least, for the rate of a mean or sd
+DECAY: Final = 0.3  # the same, of the move before
+
+
+class MeansMove(NamedTuple):
+    """What a sweep and the joint means have done to beliefs.
+
+    | name | unit | |
+    |---|---|---|
+    | largest | points | largest move of a mean or sd in the sweep |
+    | distance | points | bound on the distance of the means from the joint ones |
+    | maps | | maps of the sites that were moved to the joint means; None: not moved |
+    """
+
+    largest: float
+    distance: float
+    maps: list[Array] | None
+
+
+class MarginsStep(NamedTuple):
+    """How far margins have moved, and maps of the sites that are still to be smoothed; None: smoothed."""
+
+    move: MarginsMove
+    maps: list[Array] | None
+
+
+class SlicedMargins:
+    """Draw margins of all slices, as `MovingMargins` moves them."""
+
+    def __init__(self, exchange: Exchange) -> None:
+        self._exchange = exchange
+
+    def apply_margins(self, by_year: Array) -> float:
+        """Set the draw margins; the largest move, points."""
+        return max(self._exchange.all(SliceState.apply_margins, by_year))
+
+    def follow_strength(self, level: Array, by_year: Array) -> float:
+        """Update the strengths of games; the largest move of a margin, points."""
+        return max(self._exchange.all(SliceState.follow_strength, level, by_year))
+
+    def strengths(self) -> YearStrengths:
+        """Strengths of all games."""
+        return YearStrengths(*np.sum(self._exchange.all(SliceState.strengths), axis=0))
+
+    def margin_scores(self, by_year: Array) -> YearScores:
+        """Scores of all games or newcomers."""
+        return YearScores(*np.sum(self._exchange.all(SliceState.margin_scores, by_year), axis=0))
+
+
+class Propagation:
+    """Sweeps over slices of a timeline, from the sites there are.
+
+    `start`: a fit of the same timeline, whose moving margins are the first ones here.
+
+    | name | |
+    |---|---|
+    | exchange | steps in all slices |
+    | newcomers | newcomers' mean, if it moves |
+    | margins, moving | draw margins of all slices, and how they move |
+    | solver | of the joint means |
+    """
+
+    def __init__(
+        self, slices: Slices, pieces: Cutter, play: Play, newcomers: Newcomers | None, start: Fit | None
+    ) -> None:
+        self.exchange = Exchange(slices, pieces.borders)
+        self.newcomers = newcomers
+        self.margins = SlicedMargins(self.exchange)
+        self.moving = MovingMargins(pieces.timeline, play, start)
+        self.solver = JointSolver(self.exchange, newcomers, pieces.widest)
+        self._advantage = play.advantage
+        self._rounding = ROUNDING * pieces.widest
+        self._with_games = pieces.timeline.n_games > 0
+        self._sweeps = 0
+        self._last_move = 0.0
+        self._decay = 0.0
+
+    def begin(self) -> list[bool]:
+        """Smooth the sites as they are, with the margins as they are; which slices had any."""
+        self.moving.apply(self.margins)
+        begun = self.exchange.all(messages.begin, self._advantage)
+        self._smooth([part.maps for part in begun])
+        have_sites = [part.have_sites for part in begun]
+        if any(have_sites):
+            self.moving.follow_strength(self.margins)
+        return have_sites
+
+    def sweep(self, pace: Pace) -> Sweep:
+        """Every slice forward and backward; then the joint means unless the pace is PLAIN."""
+        swept = self._pass_messages(pace)
+        arrived = self._smoothed([part.maps for part in swept])
+        means = self._move_to_joint_means(arrived, pace)
+        margins = self._follow_margins(means.maps)
+        ends = self._end(margins.maps)
+        moved = max(*(end.largest for end in ends), margins.move.largest)
+        ahead = max(*(end.ahead for end in ends), margins.move.ahead)
+        self._decay = 0.0 if self._last_move == 0.0 else DECAY
+        self._last_move = moved
+        change = max(means.largest, moved)
+        return Sweep(
+            change=change if change > self._rounding else 0.0,
+            distance=means.distance,
+            skipped=sum(part.skipped for part in swept),
+            ahead=ahead,
+        )
+
+    def _pass_messages(self, pace: Pace) -> list[Swept]:
+        """Both halves of a sweep, with an exchange between them."""
+        sent = np.concatenate(self.exchange.all(messages.half_sweep, pace))
+        if self._sweeps < EARLY and not self.moving.of_newcomers:
+            self.moving.update(self.margins)
+        self._sweeps += 1
+        return self.exchange.each(messages.other_half, self.exchange.borders.exchanged(sent), pace)
+
+    def _smoothed(self, maps: Sequence[Array]) -> Array:
+        """What arrives at segments with these maps, once newcomers have received the messages about their mean."""
+        if self.newcomers:
+            self.exchange.each(messages.smooth, self.exchange.borders.smoothed(np.concatenate(maps)))
+            self._update_newcomers(self.newcomers)
+            maps = self.exchange.all(messages.gather)
+        return self.exchange.borders.smoothed(np.concatenate(maps))
+
+    def _update_newcomers(self, newcomers: Newcomers) -> None:
+        reported = np.sum(self.exchange.all(messages.newcomer_messages), axis=0)
+        beliefs = newcomers.update(NewcomerMessages(*reported))
+        newcomers.received(math.fsum(self.exchange.all(messages.receive_newcomers, beliefs)))
+
+    def _smooth(self, maps: Sequence[Array]) -> None:
+        self.exchange.each(messages.smooth, self._smoothed(maps))
+
+    def _move_to_joint_means(self, arrived: Array, pace: Pace) -> MeansMove:
+        """Smooth, and move to the joint means unless the pace is PLAIN; without games they are the smoothed ones."""
+        if not self._with_games:
+            return MeansMove(max(self.exchange.each(messages.smooth_and_compare, arrived)), 0.0, None)
+        linearised = self.exchange.each(linearise, arrived)
+        coupled = self.solver.couple([part.prepared for part in linearised])
+        solution = self.solver.solve(coupled, move=pace is not Pace.PLAIN)
+        return MeansMove(max(part.move for part in linearised), solution.distance, solution.maps)
+
+    def _follow_margins(self, maps: list[Array] | None) -> MarginsStep:
+        """Move the draw margins of games or newcomers, if they move, by the smoothed messages."""
+        if self.moving.still:
+            return MarginsStep(MarginsMove(0.0, 0.0), maps)
+        if maps:
+            self._smooth(maps)
+        move = self.moving.update(self.margins)
+        return MarginsStep(move, self.exchange.all(messages.gather) if self.moving.of_newcomers else None)
+
+    def _end(self, maps: list[Array] | None) -> list[Moves]:
+        """Smooth what is left to be smoothed; how far all slices have moved."""
+        least = SMALL * self._last_move
+        if maps is None:
+            return self.exchange.all(messages.end_sweep, None, least, self._decay)
+        return self.exchange.each(messages.end_sweep, self._smoothed(maps), least, self._decay)

@@ -1,0 +1,91 @@
+"""Buffers of the joint means of a slice."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from ttt_cli.kernels.ep.structures import Descent
+from ttt_cli.room import Room
+from ttt_cli.support.arrays import Array
+
+
+@dataclass
+class Workspace:
+    """Vectors of the solution of A x = b for the joint means, each (variables,); see `kernels/ep/joint_means.py`.
+
+    Memory bandwidth takes the time, and there are as many variables as players in periods: some buffers hold
+    something else before the first direction is there, and have another name for it below.
+
+    | name | unit | |
+    |---|---|---|
+    | means | points | s: the marginal means, and at the end the joint ones |
+    | residual | 1/points | r: b - A s, then what is left of it |
+    | correction | points | x so far, which is added to the means at the end |
+    | z | points | M^-1 r |
+    | image | 1/points | A z; r until the couplings of games are added |
+    | direction | points | p, along which the solution goes |
+    | direction_image | 1/points | A p |
+    | scale, gain, gain_away | | factor of M, see `joint_means.factor` |
+    | from_first, from_last | | columns of M^-1 for the first and last variable of each segment; none without |
+    | product | | r'z of the chains alone |
+    """
+
+    means: Array
+    residual: Array
+    correction: Array
+    z: Array
+    image: Array
+    direction: Array
+    direction_image: Array
+    scale: Array
+    gain: Array
+    gain_away: Array
+    from_first: Array
+    from_last: Array
+    product: float = 0.0
+
+    @property
+    def diagonal(self) -> Array:
+        """diag(L), where L is the precision of games, then also what arrives at segments; in the buffer of A p."""
+        return self.direction_image
+
+    @property
+    def filtered(self) -> Array:
+        """Precisions of variables after the elimination of those before; in the buffer of p."""
+        return self.direction
+
+    @property
+    def row_sums(self) -> Array:
+        """Row sums of T^-1 diag(L), where T is the precision of the chains; in the buffer of x."""
+        return self.correction
+
+    @property
+    def descent(self) -> Descent:
+        """State of conjugate gradients, as kernels take it."""
+        return Descent(self.direction, self.direction_image, self.correction, self.residual)
+
+    def for_another_solution(self) -> Workspace:
+        """The same factor with buffers of its own, for a solution at the same time."""
+        z, image, direction, direction_image, residual, correction = np.zeros((6, len(self.means)))
+        return replace(
+            self,
+            residual=residual,
+            correction=correction,
+            z=z,
+            image=image,
+            direction=direction,
+            direction_image=direction_image,
+        )
+
+
+def workspace_for(variables: int, crossing: int, room: Room) -> Workspace:
+    """Buffers for so many variables; `crossing`: as many, or 0 where no chain crosses a border."""
+    vectors = room.empty("vectors", (10, variables), np.float64)
+    z, image, direction, direction_image, residual, correction, scale, gain, gain_away, means = vectors
+    from_first, from_last = room.empty("columns of the inverse", (2, crossing), np.float64)
+    return Workspace(
+        means, residual, correction, z, image, direction, direction_image, scale, gain, gain_away,
+        from_first, from_last,
+    )  # fmt: skip

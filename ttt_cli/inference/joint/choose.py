@@ -1,0 +1,282 @@
+"""Choose and find the posterior of Gaussian systems: factorised, joint sds, or joint expectation propagation."""
+
+import math
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import replace
+from enum import StrEnum
+from functools import partial
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+
+from ttt_cli.config.schema import SolverConfig
+from ttt_cli.fitted import Fit, Links, Status
+from ttt_cli.gaussian.factor import affordable
+from ttt_cli.inference.ep.inference import Inference, SlicedInference
+from ttt_cli.inference.ep.moving_margins import INITIAL
+from ttt_cli.inference.ep.start import sites_name
+from ttt_cli.inference.ep.transport import SitesLost
+from ttt_cli.inference.joint.samples import SAMPLES, sampled_histories, solved_deviations
+from ttt_cli.inference.joint.shape import Shape, beginnings, joint_chains, shape_of
+from ttt_cli.inference.joint.sites import JointInference, JointSites
+from ttt_cli.inference.model import Evidence
+from ttt_cli.inference.solver import Given, OnSweep, iterate
+from ttt_cli.kernels.ep.structures import Chains
+from ttt_cli.support.arrays import Array, Mask
+
+PLAIN: Final = 2  # numbers of a site of one skill difference; sites of more have a matrix
+ROUGH: Final = 0.1  # points: tolerance of factorised propagation before joint propagation
+PATIENCE: Final = 5.0  # seconds for more than the factorised posterior under `auto`
+ROUNDS: Final = 6  # of joint propagation, as a rule
+SPEED: Final = 1e10  # operations of a factor in a second, its inverse included
+SAMPLE_COST: Final = 1e-7  # seconds that a sample takes for every node and distinct game
+LARGE: Final = 300_000  # distinct games and nodes up to which `auto` looks for an order of elimination
+HUGE: Final = 4_000_000  # the same for `joint`: beyond it the search takes longer than samples
+
+Trace = tuple[tuple[float, float], ...]
+MakeFit = Callable[..., Fit]
+
+
+class Kind(StrEnum):
+    """Kinds of posteriors, as a Fit calls them."""
+
+    FACTORISED = "factorised"
+    JOINT_SDS = "joint sds"  # the joint Gaussian of factorised sites
+    JOINT = "joint"
+
+
+class Choice(NamedTuple):
+    """A kind of posterior, and the shape of its factor, None where it has none: then sds are sampled."""
+
+    kind: Kind
+    shape: Shape | None
+
+
+def infer(
+    inference: Inference,
+    solver: SolverConfig,
+    given: Given,
+    start: Fit | None,
+    make_fit: MakeFit,
+    **pace: Any,
+) -> Fit:
+    """Sweep to the fixed point of `solver.posterior`; returns the Fit that `make_fit` makes of it.
+
+    `pace` is that of `iterate`. The log-evidence and leave-one-out probabilities are those of the sites' own
+    posterior.
+    """
+    choice = choose(inference, solver)
+    evidence_only = given.get("evidence_only", False)
+    on_sweep = given.get("on_sweep")
+    if choice.kind is Kind.FACTORISED or (choice.kind is Kind.JOINT_SDS and evidence_only):
+        return fit_factorised(inference, solver, on_sweep, make_fit, **pace)
+    factorised = solver
+    if choice.kind is Kind.JOINT:
+        factorised = solver.model_copy(update={"tol": max(solver.tol, ROUGH)})
+    status, trace = iterate(inference.sweep, factorised, on_sweep, warm=inference.warm, **pace)
+    notes_of = given.get("notes")
+    if choice.shape is None:
+        return _fit_sampled(inference, status, trace, notes_of, make_fit)
+    moving = inference.moving
+    initial = {f"{INITIAL} {name}": value for name, value in moving.state.items()}
+    if choice.kind is Kind.JOINT_SDS:
+        joint = JointInference(inference, choice.shape)
+        joint.believe()
+    else:
+        joint = JointInference(inference, choice.shape, _sites_near(inference, start))
+        status, trace = _iterate_joint(joint, solver, on_sweep, status, trace, evidence_only=evidence_only)
+    notes = notes_of(joint.deviations) if notes_of else ()
+    links = _links_of(inference, joint.chains, joint.sites)
+    draws = joint.draws()
+    evidence = joint.log_evidence() if choice.kind is Kind.JOINT else inference.log_evidence()
+    return make_fit(
+        posterior=choice.kind.value,
+        **_evidence_fields(evidence),
+        status=status,
+        trace=trace,
+        notes=(*moving.notes, *notes),
+        state=inference.state | joint.state | initial,
+        chains=joint.histories(),
+        newcomers=joint.newcomer_curve(),
+        draws=draws,
+        links=links,
+    )
+
+
+def fit_factorised(
+    inference: SlicedInference,
+    solver: SolverConfig,
+    on_sweep: OnSweep | None,
+    make_fit: MakeFit,
+    **pace: Any,
+) -> Fit:
+    """The fit of the factorised posterior; where its sites are lost with slices, sweeps find them again."""
+    while True:
+        status, trace = iterate(inference.sweep, solver, on_sweep, warm=inference.warm, **pace)
+        with suppress(SitesLost):
+            return _factorised_fit(inference, status, trace, make_fit)
+
+
+def _factorised_fit(inference: SlicedInference, status: Status, trace: Trace, make_fit: MakeFit) -> Fit:
+    """The fit at the present sites. Raises SitesLost."""
+    chains = inference.histories()
+    newcomers = inference.newcomer_curve()
+    draws = inference.draws()
+    return make_fit(
+        posterior=Kind.FACTORISED.value,
+        **_evidence_fields(inference.log_evidence()),
+        status=status,
+        trace=trace,
+        notes=inference.moving.notes,
+        state=inference.state,
+        chains=chains,
+        newcomers=newcomers,
+        draws=draws,
+    )
+
+
+def _fit_sampled(
+    inference: Inference,
+    status: Status,
+    trace: Trace,
+    notes_of: Callable[[Callable[[Array], Array]], tuple[str, ...]] | None,
+    make_fit: MakeFit,
+) -> Fit:
+    """The fit of joint sds by samples."""
+    sampled = sampled_histories(inference)
+    error = f"{100 * sampled.error:.2g} %"
+    note = f"sds are those of the joint posterior by {SAMPLES} samples: standard error {error}"
+    notes = notes_of(partial(solved_deviations, inference)) if notes_of else ()
+    sites = JointSites(inference.sites.link, inference.sites.positivity)
+    links = _links_of(inference, joint_chains(inference), sites)
+    draws = inference.draws()
+    return make_fit(
+        posterior=Kind.JOINT_SDS.value,
+        **_evidence_fields(inference.log_evidence()),
+        status=status,
+        trace=trace,
+        notes=(*inference.moving.notes, note, *notes),
+        state=inference.state,
+        chains=sampled.chains,
+        newcomers=sampled.newcomers,
+        draws=draws,
+        links=links,
+    )
+
+
+def _evidence_fields(evidence: Evidence) -> dict[str, float]:
+    """Fields of a Fit."""
+    return evidence._asdict()
+
+
+def _iterate_joint(
+    joint: JointInference,
+    solver: SolverConfig,
+    on_sweep: OnSweep | None,
+    status: Status,
+    trace: Trace,
+    *,
+    evidence_only: bool,
+) -> tuple[Status, Trace]:
+    """Joint propagation after factorised one, whose status stays where no sweep is left."""
+    if len(trace) < solver.max_sweeps:
+        return joint.solve(solver, on_sweep, trace, evidence_only=evidence_only)
+    joint.believe()
+    return replace(status, converged=False, remaining_error=math.inf), trace
+
+
+def at_fit(inference: Inference, fit: Fit) -> Inference | JointInference:
+    """Rebuild the posterior of a fit from its sites."""
+    if fit.posterior != Kind.JOINT:
+        return inference
+    joint = JointInference(inference, shape_of(inference), _joint_sites(inference, fit))
+    joint.believe()
+    inference.moving.follow_strength(joint)
+    return joint
+
+
+def choose(inference: Inference, solver: SolverConfig) -> Choice:
+    """The kind of posterior that `solver.posterior` asks for, as far as it can be afforded."""
+    wanted = solver.posterior
+    if wanted == "factorised" or not len(inference.merged):
+        return Choice(Kind.FACTORISED, None)
+    size = len(inference.merged) + len(inference.chains.previous)
+    sampling = SAMPLES * SAMPLE_COST * size  # seconds
+    if size <= (HUGE if wanted == "joint" else LARGE):
+        shape = shape_of(inference)
+        round_time = shape.pattern.flops / SPEED
+        if affordable(shape.pattern) and (wanted == "joint" or ROUNDS * round_time <= PATIENCE):
+            return Choice(Kind.JOINT, shape)
+        if wanted == "auto" and round_time <= min(sampling, PATIENCE):
+            return Choice(Kind.JOINT_SDS, shape)
+    if wanted == "joint" or sampling <= PATIENCE:
+        return Choice(Kind.JOINT_SDS, None)
+    return Choice(Kind.FACTORISED, None)
+
+
+def _sites_near(inference: Inference, start: Fit | None) -> JointSites | None:
+    """Initial joint sites: the factorised ones shifted as in an earlier fit."""
+    joint = _joint_sites(inference, start)
+    factorised = _joint_sites(inference, start, "links of")
+    if start is None or joint is None or factorised is None:
+        return None
+    inference.moving.extrapolate(inference.propagation.margins, start)
+    present = inference.sites
+    return JointSites(
+        _shifted(present.link, joint.link, factorised.link),
+        _shifted(present.positivity, joint.positivity, factorised.positivity),
+    )
+
+
+def _shifted(present: Array, joint: Array, factorised: Array) -> Array:
+    """Sites of an earlier joint fit, moved as the factorised ones have moved since; the present where that is none."""
+    sites = joint + (present - factorised)
+    return np.where(_definite(sites)[:, None], sites, present)
+
+
+def _definite(sites: Array) -> Mask:
+    """Which sites have a positive definite precision."""
+    definite: Mask = sites[:, 0] > 0.0
+    if sites.shape[1] > PLAIN:
+        definite &= sites[:, 0] * sites[:, 2] > sites[:, 1] ** 2
+    return definite
+
+
+def _joint_sites(inference: Inference, start: Fit | None, kind: str = "joint") -> JointSites | None:
+    """Sites of games and of draw margins in an earlier fit of the same games."""
+    name = sites_name(inference.merged.colours)
+    state = start.state if start else {}
+    link = state.get(f"{kind} {name}")
+    positivity = state.get(f"{kind} positivity")
+    present = inference.sites
+    if link is None or positivity is None:
+        return None
+    if link.shape != present.link.shape or positivity.shape != present.positivity.shape:
+        return None
+    return JointSites(link, positivity)
+
+
+def _links_of(inference: Inference, chains: Chains, sites: JointSites) -> Links:
+    """Precisions of sites by pairs of nodes, with the steps of chains."""
+    games = inference.merged.games
+    previous = inference.chains.previous
+    variance = chains.variance
+    nodes = len(previous) // len(inference.priors)
+    positivity = sites.positivity
+    kinds = 3 if len(positivity) else 1
+    of_pair = sites.link[:, :kinds].T
+    turned = games.first > games.second
+    precision = games.weight * np.where(turned, of_pair[::-1], of_pair)
+    low = np.minimum(games.first, games.second)
+    high = np.maximum(games.first, games.second)
+    distinct, pair = np.unique(low.astype(np.int64) * nodes + high, return_inverse=True)
+    first, second = np.divmod(distinct, max(nodes, 1))
+    begins = beginnings(chains.previous, variance)[: len(previous)] | (previous < 0)
+    return Links(
+        first.astype(np.int32),
+        second.astype(np.int32),
+        np.array([np.bincount(pair, column, len(distinct)) for column in precision]),
+        np.where(begins, variance[: len(previous)], 0.0).reshape(-1, nodes),
+        positivity[:, 0].copy() if len(positivity) else np.full(nodes, np.nan),
+    )

@@ -1,0 +1,90 @@
+"""Step length and remaining error of joint expectation propagation, from successive moves of all marginals."""
+
+import math
+from collections import deque
+from typing import Final
+
+import numpy as np
+
+from ttt_cli.inference.solver import largest
+from ttt_cli.support.arrays import Array
+
+OVERSHOT: Final = -0.25  # of the last move is reversed: shorten steps
+LEAST_SHARE: Final = 0.4  # of the way
+STEEPEST: Final = -3.0  # smallest slope of a move in the previous one
+DOUBT: Final = 3.0  # factor on the sum of further moves: fast ones hide slow ones
+EARLY_DOUBT: Final = 10.0  # the same with few rates, and longer where they are not small
+LONG: Final = 8  # moves
+SMALL: Final = 0.3  # a rate
+RECENT: Final = 3  # rates of which the largest counts
+TOGETHER: Final = 5  # moves that are extrapolated from
+REGULAR: Final = 1e-14  # of the sum of squares of moves: added to their products
+
+
+class Damping:
+    """Step length of the sites, and the remaining error, from successive moves of all marginals.
+
+    Moves below `least` points count as rounding. Moves of means and of sds may be large in turn, so the error is at
+    least the larger of the last two moves; with `evidence_only` the last one is used.
+
+    D and D' are successive moves, d the step length. Undamped, D' would be about l D with l = 1 - (1 - r) / d and
+    r = D'.D / |D|^2. Where moves reverse, d becomes 2 / (2 - l), optimal for ratios between l and 0.
+    """
+
+    def __init__(self, least: float, *, evidence_only: bool = False) -> None:
+        self.share = 1.0
+        self.change = math.inf
+        self._least = least
+        self._evidence_only = evidence_only
+        self._changes: list[float] = []
+        self._moves: deque[Array] = deque(maxlen=TOGETHER)
+
+    def after(self, move: Array) -> float:
+        """Record a move (2, variables) and return the estimated largest remaining error, points."""
+        change = largest(move)
+        self.change = change if change > self._least else 0.0
+        self._changes.append(self.change)
+        if self._moves:
+            self._shorten(move, self._moves[-1])
+        if len(self._changes) == 2:  # the first led from another posterior
+            self._moves.clear()
+        self._moves.append(move)
+        return self._remaining_error()
+
+    def _shorten(self, move: Array, last: Array) -> None:
+        """Take shorter steps where this move reverses the last one."""
+        size = float(np.vdot(last, last))
+        if size <= 0.0:
+            return
+        left = float(np.vdot(move, last)) / size
+        if left < OVERSHOT:
+            slope = max(1.0 - (1.0 - left) / self.share, STEEPEST)
+            self.share = min(self.share, max(LEAST_SHARE, 2.0 / (2.0 - slope)))
+
+    def _remaining_error(self) -> float:
+        """The largest of three estimates: recent moves, the geometric sum of further moves, and the extrapolation."""
+        if len(self._changes) < 3:
+            return math.inf
+        changes = np.array(self._changes[-RECENT - 2 :])
+        pairs = np.maximum(changes[:-1], changes[1:])
+        if pairs[-1] == 0.0:
+            return 0.0
+        rates = pairs[1:] / pairs[:-1]
+        rate = rates.max()
+        if rate >= 1.0:
+            return math.inf
+        reliable = len(rates) == RECENT and (len(self._changes) >= LONG or rate < SMALL)
+        ahead = (DOUBT if reliable else EARLY_DOUBT) * rate / (1.0 - rate)
+        least = DOUBT * self.change if self._evidence_only else pairs[-1]
+        return float(max(least, pairs[-1] * ahead, DOUBT * self._extrapolated()))
+
+    def _extrapolated(self) -> float:
+        """How far the marginals are from what they are extrapolated to, by Eddy's method (1979)."""
+        moves = np.array(self._moves).reshape(len(self._moves), -1)
+        products = moves @ moves.T
+        size = np.trace(products)
+        if not size:
+            return 0.0
+        weights = np.linalg.solve(products + REGULAR * size * np.eye(len(moves)), np.ones(len(moves)))
+        before = np.cumsum(weights / weights.sum())[:-1]
+        return largest(before @ moves[1:])

@@ -1,0 +1,360 @@
+"""Joint expectation propagation: one Gaussian over all variables; all sites updated at once from their cavities."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Final, NamedTuple
+
+import numpy as np
+
+from ttt_cli.config.schema import SolverConfig
+from ttt_cli.fitted import Chain, DrawCurve, NewcomerCurve, Status
+from ttt_cli.gaussian.factor import Factor
+from ttt_cli.gaussian.precision import Entries, Precision, link_entries, link_pulls
+from ttt_cli.inference.ep.inference import Inference
+from ttt_cli.inference.ep.moving_margins import SliceMargins, YearScores, YearStrengths
+from ttt_cli.inference.ep.results import marginals
+from ttt_cli.inference.ep.start import sites_name
+from ttt_cli.inference.joint.damping import Damping
+from ttt_cli.inference.joint.shape import Shape, joint_chains
+from ttt_cli.inference.model import ChainSlopes, Evidence, EvidenceGradient
+from ttt_cli.inference.prior import histories, prior_slopes
+from ttt_cli.inference.solver import OnSweep
+from ttt_cli.kernels import joint as kernels
+from ttt_cli.kernels.ep import ttt_d
+from ttt_cli.kernels.ep.structures import Rule
+from ttt_cli.support.arrays import Array
+
+POSITIVE: Final = 0.85  # largest step of positivity sites: full ones overshoot
+ROUNDING: Final = 3e-12  # moves below this part of the widest prior are rounding
+
+
+class JointSites(NamedTuple):
+    """Sites of the joint Gaussian, as in `kernels/ep/structures.py`.
+
+    | name | shape | |
+    |---|---|---|
+    | link | (games, 2 or 5) | of games |
+    | positivity | (nodes, 2) | of draw margins, none without |
+    """
+
+    link: Array
+    positivity: Array
+
+
+class JointKernels(NamedTuple):
+    """Kernels of joint sites of games (`kernels/joint.py`)."""
+
+    cavities: Callable[..., None]
+    update: Callable[..., int]
+    evidence: Callable[..., tuple[float, float]]
+
+
+OF_SKILLS: Final = JointKernels(kernels.skill_cavities, kernels.skill_update, kernels.skill_evidence)
+OF_MARGINS: Final = JointKernels(kernels.margin_cavities, kernels.margin_update, kernels.margin_evidence)
+
+
+class JointFactor(NamedTuple):
+    """Factor of the precision matrix of groups, and b, where A^-1 b are their means.
+
+    `from_offsets`: what offsets within groups add to the log integral of the Gaussian.
+    """
+
+    factor: Factor
+    b: Array
+    from_offsets: float
+
+
+class JointPrecision(NamedTuple):
+    """Precision matrix of all variables, without steps inside groups, and its b."""
+
+    matrix: Precision
+    b: Array
+
+
+class Covariances(NamedTuple):
+    """Covariances of the joint Gaussian that sites and steps use, points^2.
+
+    | name | shape | |
+    |---|---|---|
+    | games | (1 or 6, games) | of the pairs of variables of each game |
+    | previous | (variables,) | of each variable with the one before; 0 at the first of a chain |
+    """
+
+    games: Array
+    previous: Array
+
+
+class PositivityStep(NamedTuple):
+    """Sites that keep margins positive: how many did not move, their part of log Z, its gradient in the origin."""
+
+    skipped: int
+    log_evidence: float
+    by_origin: float
+
+
+class JointInference:
+    """Joint Gaussian of a fit, from its sites or given ones.
+
+    Newcomers' means by year, if they move, follow the variables of all nodes.
+
+    | name | shape | unit | |
+    |---|---|---|---|
+    | inference | | | the factorised posterior, its games and priors |
+    | chains | | | of all variables |
+    | sites | | | of the joint Gaussian |
+    | beliefs | (2, variables) | points | means, from their origins, and sds |
+    """
+
+    def __init__(self, inference: Inference, shape: Shape, sites: JointSites | None = None) -> None:
+        self.inference = inference
+        link, positivity = sites or JointSites(inference.sites.link, inference.sites.positivity)
+        self.sites = JointSites(link.copy(), positivity.copy())
+        self.chains = joint_chains(inference)
+        self._shape = shape
+        self._kernels = OF_MARGINS if self._own_margins else OF_SKILLS
+        steps = np.append(np.flatnonzero(self.chains.previous < 0), shape.later)
+        self._step_precision = np.zeros(len(self.chains.previous))  # 0 within a group
+        self._step_precision[steps] = 1.0 / self.chains.variance[steps]
+        newcomers = inference.newcomers
+        beliefs = [marginals(inference.slice)] + ([newcomers.beliefs] if newcomers else [])
+        self.beliefs = np.concatenate(beliefs, axis=1)
+        games = len(inference.merged)
+        self._covariances = Covariances(
+            np.empty((6 if self._own_margins else 1, games)), np.zeros(len(self.chains.previous))
+        )
+        self._cavity = np.empty((games, 5 if self._own_margins else 2))
+        self._log_integral = math.nan
+
+    @property
+    def _own_margins(self) -> bool:
+        return "draw_margin" in self.inference.priors
+
+    @property
+    def _size(self) -> int:
+        """Number of variables of nodes."""
+        return len(self.inference.chains.previous)
+
+    @property
+    def _nodes(self) -> int:
+        return self._size // len(self.inference.priors)
+
+    @property
+    def state(self) -> dict[str, Array]:
+        """State for a warm start: joint and factorised sites."""
+        name = sites_name(self.inference.merged.colours)
+        factorised = self.inference.sites
+        return {
+            f"joint {name}": self.sites.link,
+            "joint positivity": self.sites.positivity,
+            f"links of {name}": factorised.link,
+            "links of positivity": factorised.positivity,
+        }
+
+    def solve(
+        self,
+        solver: SolverConfig,
+        on_sweep: OnSweep | None,
+        trace: tuple[tuple[float, float], ...],
+        *,
+        evidence_only: bool = False,
+    ) -> tuple[Status, tuple[tuple[float, float], ...]]:
+        """Update until means and sds are within `solver.tol`; returns the status and `trace` with a row per round
+        added.
+
+        With `evidence_only` there is no confirming round (`Damping`). `trace` counts towards `solver.max_sweeps`.
+        """
+        least = ROUNDING * math.sqrt(self.chains.variance.max(initial=0.0))
+        rows = list(trace)
+        damping = Damping(least, evidence_only=evidence_only)
+        skipped = 0
+        remaining = math.inf
+        while len(rows) < solver.max_sweeps:
+            before = self.beliefs
+            self.believe()
+            remaining = damping.after(self.beliefs - before)
+            margins = self.inference.moving.update(self)
+            change = max(damping.change, margins.largest)
+            remaining = max(remaining, margins.ahead)
+            rows.append((change, remaining))
+            if on_sweep:
+                on_sweep(len(rows), change, remaining)
+            if remaining < solver.tol and not skipped:
+                break
+            skipped = self._move_sites(damping.share)
+        return Status(remaining < solver.tol and not skipped, len(rows), remaining, skipped), tuple(rows)
+
+    def believe(self) -> None:
+        """Compute the joint Gaussian of the current sites and its cavities."""
+        shape = self._shape
+        precision = self._step_precision
+        factor, b, from_offsets = self.factor(once=True)
+        group_mean = factor.solve(b)
+        of_prior = precision @ self.chains.mean**2 - np.log(precision[precision > 0.0]).sum()
+        self._log_integral = 0.5 * float(b @ group_mean - of_prior - factor.log_determinant) + from_offsets
+        mean = group_mean[shape.group] + shape.offset
+        variance = factor.variances[shape.group]
+        joined = factor.joined
+        self.beliefs = np.array([mean, np.sqrt(variance)])
+        of_games = self._covariances.games
+        previous = np.where(self.chains.previous < 0, 0.0, variance)
+        previous[shape.later] = joined[of_games.size :]
+        self._covariances = Covariances(joined[: of_games.size].reshape(of_games.shape), previous)
+        self._kernels.cavities(
+            self.inference.merged.games, mean[: self._size], variance[: self._size],
+            self._covariances.games, self.sites.link, self._cavity,
+        )  # fmt: skip
+
+    def _move_sites(self, share: float) -> int:
+        """Move all sites by `share` towards their targets; returns the number of sites not moved."""
+        games = self.inference.merged.games
+        skipped = self._kernels.update(games, self.rule, self._cavity, share, self.sites.link)
+        return skipped + self._keep_positive(min(share, POSITIVE)).skipped
+
+    def factor(self, *, once: bool = False) -> JointFactor:
+        """Factor of the precision matrix of groups; `once`: of a single use."""
+        shape = self._shape
+        matrix, b = self._assembled()
+        right = b - matrix.times(shape.offset) if shape.offset.any() else b
+        from_offsets = 0.5 * float(shape.offset @ (b + right))
+        diagonal = shape.total(matrix.diagonal)
+        factor = Factor(shape.pattern, matrix.above, diagonal, once=once)
+        return JointFactor(factor, shape.total(right), from_offsets)
+
+    def _assembled(self) -> JointPrecision:
+        """Precision matrix of the current sites."""
+        shape = self._shape
+        previous = self.chains.previous
+        size = len(previous)
+        link = self.sites.link.T * self.inference.merged.games.weight
+        kinds = len(link) - len(shape.u)
+        entries = link_entries(shape.ends, shape.u, link[:kinds])
+        margins = np.arange(self._size - len(self.sites.positivity), self._size)
+        entries.append(Entries(margins, margins, self.sites.positivity[:, 0]))
+        stepped = np.where(self._step_precision > 0.0, previous, -1)
+        b = link_pulls(shape.ends, shape.u, link[kinds:], size)
+        b[margins] += self.sites.positivity[:, 1]
+        weighted = self._step_precision * self.chains.mean
+        later = shape.later
+        b += weighted - np.bincount(previous[later], weighted[later], size)
+        return JointPrecision(Precision(stepped, self._step_precision, entries), b)
+
+    def deviations(self, contrasts: Array) -> Array:
+        """Sds (sums,) of sums of skills with weights (nodes, sums), points."""
+        weights = np.zeros((len(self._shape.pattern.place), contrasts.shape[1]))
+        np.add.at(weights, self._shape.group[: len(contrasts)], contrasts)
+        variance: Array = np.einsum("ij,ij->j", weights, self.factor().factor.solve(weights))
+        return np.sqrt(variance)
+
+    def _keep_positive(self, share: float) -> PositivityStep:
+        """Move the sites that keep margins positive by `share`; 0 leaves them."""
+        if not self._own_margins:
+            return PositivityStep(0, 0.0, 0.0)
+        mean, sd = np.ascontiguousarray(self.beliefs[:, self._nodes : self._size])
+        return PositivityStep(
+            *ttt_d.positive_evidence(self.rule.origin, mean, sd**2, share, self.sites.positivity)
+        )
+
+    def log_evidence(self) -> Evidence:
+        """log Z of the current sites, and the leave-one-out log probability of all games."""
+        games = self.inference.merged.games
+        total, predicted = self._kernels.evidence(games, self.rule, self._cavity, self.sites.link)
+        positive = self._keep_positive(0.0).log_evidence
+        total += self._log_integral + positive + self.inference.moving.log_evidence(self)
+        return Evidence(total, predicted)
+
+    def gradient(self) -> EvidenceGradient:
+        """Gradient of log Z at the fixed point."""
+        inference = self.inference
+        kernel = inference.slice.pairs.kernels.gradient
+        by_strength, of_games = inference.moving.gradient(self, inference.merged, kernel)
+        by_mean, by_variance = self.chain_slopes()
+        of_priors = prior_slopes(inference.priors, by_mean[: self._size], by_variance[: self._size])
+        if inference.newcomers:
+            squares = 1.0 + 2.0 * (by_variance * self.chains.variance)[self._size :]
+            of_priors |= inference.newcomers.gradient(squares)
+        of_priors["draw_margin_strength"] = by_strength
+        by_origin = self._keep_positive(0.0).by_origin
+        return EvidenceGradient(of_priors, of_games._replace(margin=of_games.margin + by_origin))
+
+    # What draw margins follow (`moving_margins.WholePosterior`)
+
+    @property
+    def rule(self) -> Rule:
+        """How games are played."""
+        return self.inference.rule
+
+    @property
+    def margins(self) -> SliceMargins:
+        """Draw margins of all games."""
+        return self.inference.margins
+
+    def chain_slopes(self) -> ChainSlopes:
+        """Gradient of log Z in the means and variances of all steps."""
+        _, previous, _, step, variance = self.chains
+        mean, sd = self.beliefs
+        steps = np.flatnonzero(self._step_precision)
+        before = np.where(previous[steps] < 0, 0.0, 1.0)
+        change = mean[steps] - before * mean[previous[steps]] - step[steps]
+        covariance = self._covariances.previous[steps]
+        moved = sd[steps] ** 2 + before * (sd[previous[steps]] ** 2 - 2.0 * covariance) + change**2
+        by_mean = np.zeros(len(mean))
+        by_variance = np.zeros(len(mean))
+        by_mean[steps] = change / variance[steps]
+        by_variance[steps] = 0.5 * (moved / variance[steps] - 1.0) / variance[steps]
+        if len(steps) < len(mean):  # within groups: the force on all later variables there
+            matrix, b = self._assembled()
+            force = b - matrix.times(mean)
+            for variable in np.flatnonzero(self._step_precision == 0.0)[::-1]:
+                by_mean[variable] += force[variable]
+                if self._step_precision[previous[variable]] == 0.0:
+                    by_mean[previous[variable]] += by_mean[variable]
+        return ChainSlopes(by_mean, by_variance)
+
+    def cavities(self) -> Array:
+        """Cavities of all games, as the kernels take them."""
+        return self._cavity
+
+    def run_games(self, task: Callable[[int, int], object]) -> None:
+        """Do a task for all games."""
+        task(0, len(self.inference.merged))
+
+    def mean_skills(self) -> Array:
+        """Mean skills of all nodes from the origin, points."""
+        return np.asarray(self.beliefs[0, : self._nodes])
+
+    def apply_margins(self, by_year: Array) -> float:
+        """Set the draw margins of games or newcomers; the largest move, points."""
+        return self.margins.apply(self.chains, by_year)
+
+    def follow_strength(self, level: Array, by_year: Array) -> float:
+        """Update the strengths of games above the levels of years; the largest move of a margin, points."""
+        self.margins.follow_strength(self, level)
+        return self.apply_margins(by_year)
+
+    def strengths(self) -> YearStrengths:
+        """Strengths of the players of each year."""
+        return self.margins.strengths(self)
+
+    def margin_scores(self, by_year: Array) -> YearScores:
+        """Scores of each year's log margin."""
+        return self.margins.scores(self, by_year)
+
+    # Results
+
+    def draws(self) -> DrawCurve | None:
+        """Curve of moving draw margins, if they move."""
+        return self.inference.moving.curve(self, self.inference.priors["skill"].origin)
+
+    def newcomer_curve(self) -> NewcomerCurve | None:
+        """Curve of newcomers' mean, if it moves."""
+        newcomers = self.inference.newcomers
+        return newcomers.curve(self.beliefs[:, self._size :]) if newcomers else None
+
+    def histories(self) -> dict[str, Chain]:
+        """Chains of all quantities, points."""
+        priors = self.inference.priors
+        covariance = np.where(self.chains.previous < self._size, self._covariances.previous, 0.0)
+        beliefs = np.array([*self.beliefs, covariance])[:, : self._size]
+        return histories(priors, beliefs.reshape(3, len(priors), -1))

@@ -1,0 +1,80 @@
+"""How games are played: what is common to all of them, and the gradient of the log-evidence in it."""
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from ttt_cli.inference.links import points_given
+from ttt_cli.kernels.ep.structures import Rule
+from ttt_cli.support.arrays import Array
+
+
+@dataclass(frozen=True)
+class Play:
+    """How differences of skill become outcomes.
+
+    | name | unit | |
+    |---|---|---|
+    | noise | points^2 | 2 beta^2, the variance of the difference of two performances |
+    | margin | points | the draw margin, or the one from which the players' own are counted |
+    | elo_unit | points | one Elo point |
+    | advantage | points | White's advantage |
+    | own_margin_sd | points | sd of newcomers' own draw margins; 0 with a common margin |
+    | margin_drift | | sd of the change of the draw margin's logarithm over one year |
+    | margin_strength | | rise of its logarithm with the strength of both players |
+    """
+
+    noise: float
+    margin: float
+    elo_unit: float
+    advantage: float = 0.0
+    own_margin_sd: float = 0.0
+    margin_drift: float = 0.0
+    margin_strength: float = 0.0
+
+    @property
+    def own_margins(self) -> bool:
+        """Whether every player has a draw margin."""
+        return self.own_margin_sd > 0.0
+
+    def rule(self, margin: Array, handicap: Array) -> Rule:
+        """The rule of kernels, with the draw margins of games and the handicaps of `MergedGames`."""
+        points = points_given(handicap, self.elo_unit, self.advantage)
+        return Rule(self.noise, margin, self.margin, self.advantage, points)
+
+
+class GamesGradient(NamedTuple):
+    """Gradient of the log-evidence in what is common to all games.
+
+    | name | |
+    |---|---|
+    | noise | in 2 beta^2 |
+    | margin | in the draw margin, or the origin of the players' own |
+    | advantage | in White's advantage |
+    | elo_unit | in the logarithm of an Elo point, by the handicaps |
+    """
+
+    noise: float
+    margin: float
+    advantage: float
+    elo_unit: float
+
+
+class EvidenceGradient(NamedTuple):
+    """Gradient of the log-evidence: `params` in parameters of priors and of moving margins by name, `games`."""
+
+    params: dict[str, float]
+    games: GamesGradient
+
+
+class ChainSlopes(NamedTuple):
+    """Gradient of the log-evidence in the means and variances of the steps of all variables, (variables,)."""
+
+    by_mean: Array
+    by_variance: Array
+
+
+class Evidence(NamedTuple):
+    """log Z of all sites, and the log probability of all games, each without its own site."""
+
+    log_evidence: float
+    leave_one_out: float
