@@ -142,7 +142,7 @@ class Scanner:
         data = self._read(b"".join(self._waiting), final=final)
         while len(data) > GAME_LIMIT and not self._skipping:
             self._reject_long(self._line)
-            self._doubtful = pgn_text.read_tags(data, 0, final=False) is None
+            self._doubtful = pgn_text.read_tags(pgn_text.PgnText(data, final=False), 0) is None
             self._tagged = self._skipping = True
             data = self._read(data[self._pass_over(data, len(data) - _KEPT) :], final=final)
         self._waiting = [data]
@@ -169,8 +169,9 @@ class Scanner:
     def _scan(self, data: bytes, *, final: bool) -> int:
         """Read the games that are complete in `data`; returns the offset of the first that is not."""
         position = self._counted = 0
-        if not self._tagged and not pgn_text.opens_tag(data, 0):
-            moves = pgn_text.read_moves(data, 0, final=final, tagged=False)
+        text = pgn_text.PgnText(data, final=final)
+        if not self._tagged and not text.opens_tag(0):
+            moves = pgn_text.read_moves(text, 0, tagged=False)
             if moves is None:
                 return 0
             self._add_untagged(data, moves)
@@ -185,7 +186,7 @@ class Scanner:
             elif status == kernel.ROWS_FULL:
                 self._end_batch()
             elif position < len(data) and (final or status == kernel.SLOW_PATH):
-                following = self._read_slowly(data, position, final=final)
+                following = self._read_slowly(text, position)
                 if following is None:
                     break
                 position = following
@@ -194,18 +195,19 @@ class Scanner:
                 break
         return position
 
-    def _read_slowly(self, data: bytes, position: int, *, final: bool) -> int | None:
+    def _read_slowly(self, text: pgn_text.PgnText, position: int) -> int | None:
         """Read one game or more in any layout; returns the offset of the next, None if they are incomplete."""
-        stretch = pgn_text.read_tags(data, position, final=final, doubtful=self._doubtful)
+        data = text.data
+        stretch = pgn_text.read_tags(text, position, doubtful=self._doubtful)
         if stretch is None:
             return None
         moves: pgn_text.Movetext | None = pgn_text.Movetext(stretch.end)
         if stretch.moves:
-            moves = pgn_text.read_moves(data, stretch.end, final=final)
+            moves = pgn_text.read_moves(text, stretch.end)
         if moves is None:
             return None
         self._doubtful = stretch.cut
-        *before, last = stretch.parts or [pgn_text.TagGroup((), certain=True)]
+        *before, last = stretch.groups or [pgn_text.TagGroup((), certain=True)]
         for group in before:
             self._add(data, group.tags[0].start, group, _NO_MOVES)
         self._add(data, last.tags[0].start if last.tags else position, last, moves)
@@ -214,7 +216,7 @@ class Scanner:
 
     def _add(self, data: bytes, start: int, group: pgn_text.TagGroup, moves: pgn_text.Movetext) -> None:
         if not group.certain:
-            for tag, why in pgn_text.rejected(group.tags):
+            for tag, why in pgn_text.inseparable(group.tags):
                 line = self._line_at(data, tag.start)
                 self._rejects.append(Note(line, reasons.AMBIGUOUS_TAGS, why, reasons.DROPPED))
         else:
@@ -231,7 +233,9 @@ class Scanner:
                     again = tag.name in tags and tag.name in pgn_text.READ
                     odd = [reasons.MALFORMED_TAG] * tag.odd + [reasons.DUPLICATE_TAG] * again
                     written = f'{decode(tag.name)} "{decode(tag.value)}"' if odd else ""
-                    self._add_oddities(data, [(tag.start, reason, written) for reason in odd])
+                    for reason in odd:
+                        action = reasons.KEPT if reason == reasons.DUPLICATE_TAG else reasons.REPAIRED
+                        self._notes.append(Note(self._line_at(data, tag.start), reason, written, action))
                     tags.setdefault(tag.name, tag.value)
                 result = self._settled(line, tags.get(b"Result"), moves.terminator)
                 self._add_row(line, tags | {b"Result": result}, moves.text)
@@ -268,8 +272,7 @@ class Scanner:
     def _add_oddities(self, data: bytes, oddities: list[pgn_text.Oddity]) -> None:
         for offset, reason, detail in oddities:
             line = self._line + data.count(b"\n", self._counted, offset)
-            action = reasons.KEPT if reason == reasons.DUPLICATE_TAG else reasons.REPAIRED
-            self._notes.append(Note(line, reason, detail, action))
+            self._notes.append(Note(line, reason, detail, reasons.REPAIRED))
 
     def _line_at(self, data: bytes, offset: int) -> int:
         """The line number of an offset; offsets must not decrease."""
