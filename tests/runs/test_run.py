@@ -28,7 +28,7 @@ from ttt_cli.games.table import GAME_COLUMNS, Games
 from ttt_cli.reading.columns import Column
 from ttt_cli.reading.reports import TEXT_COLUMNS
 from ttt_cli.runs import database
-from ttt_cli.runs.meta import EvidencePoint, points_file, read_points
+from ttt_cli.runs.points import EvidencePoint, points_file, read_points
 from ttt_cli.runs.run import Run, open_run
 from ttt_cli.runs.write import write_run
 from ttt_cli.support.errors import LookupFailed, RunError
@@ -269,7 +269,7 @@ def test_only_our_own_ordinary_files_are_read(place: Path, monkeypatch: pytest.M
     points_file(place).unlink()
     os.mkfifo(points_file(place))
     assert betas(open_run(place)) == []
-    assert read_points(place, run._basis) == []
+    assert read_points(place, run._basis).rows == ()
 
 
 def test_points_are_in_every_view_of_the_run_at_once(place: Path) -> None:

@@ -73,7 +73,8 @@ def command(
             console.print(drawn)
         else:
             query.show(surface_rows(surface))
-        say(f"the best of {len(surface.points):,}: {surface.best_words}", *surface.remarks)
+        best = f"the best of {len(surface.points):,}: {surface.best_words}"
+        say(best, *surface.remarks, *run.points_remarks())
         return options.NOT_CONVERGED if surface.missed else 0
 
     found = None

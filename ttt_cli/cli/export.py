@@ -2,6 +2,7 @@
 
 import click
 
+from ttt_cli.cli.console import say
 from ttt_cli.cli.options import RunQuery, query_options
 
 TABLES = ("skills", "players", "games", "evidence", "draws", "newcomers", "career")
@@ -22,3 +23,5 @@ def command(query: RunQuery, table: str) -> None:
 
     with query.open(titled=False) as run:
         query.show(table_rows(run, table))
+        if table == "evidence":
+            say(*run.points_remarks())

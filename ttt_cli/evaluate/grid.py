@@ -16,7 +16,7 @@ from ttt_cli.config.schema import SolverConfig, aliases
 from ttt_cli.fitted import Fit
 from ttt_cli.inference.params import Params
 from ttt_cli.inference.solver import rough_enough
-from ttt_cli.runs.meta import EvidencePoint, canonical
+from ttt_cli.runs.points import EvidencePoint, canonical
 from ttt_cli.runs.run import Run
 from ttt_cli.runs.write import writing
 from ttt_cli.support.arrays import rounded

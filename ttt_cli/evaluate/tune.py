@@ -26,7 +26,7 @@ from ttt_cli.fitted import Fit
 from ttt_cli.inference.outcome import draw_share
 from ttt_cli.inference.params import ESTIMATE, Params
 from ttt_cli.inference.solver import NONE
-from ttt_cli.runs.meta import EvidencePoint
+from ttt_cli.runs.points import EvidencePoint
 from ttt_cli.runs.run import Run
 from ttt_cli.runs.write import writing
 from ttt_cli.support.arrays import Array, rounded

@@ -18,7 +18,8 @@ from ttt_cli.periods import period_of
 from ttt_cli.reading.columns import Column, alike, spread
 from ttt_cli.reading.reports import TEXT_COLUMNS, FileReport, InputFile, Problem, ReadReport
 from ttt_cli.runs.database import ALIASES, FORMAT, definitions, insert_rows
-from ttt_cli.runs.meta import INSERT, WHERE, EvidencePoint, RunMeta
+from ttt_cli.runs.meta import WHERE, RunMeta
+from ttt_cli.runs.points import INSERT, EvidencePoint
 from ttt_cli.support import VERSION
 from ttt_cli.support.arrays import Ids, Places
 from ttt_cli.support.folding import fold_all, fold_surnames

@@ -14,10 +14,11 @@ from typing import TYPE_CHECKING, Any, Final, Literal, Self
 from ttt_cli.runs import database
 from ttt_cli.runs.database import DATABASE
 from ttt_cli.runs.lookup import Found, Scale, find_period, find_player, find_scale
-from ttt_cli.runs.meta import (
+from ttt_cli.runs.meta import RunMeta
+from ttt_cli.runs.points import (
     INSERT,
     EvidencePoint,
-    RunMeta,
+    StoredPoints,
     basis_of,
     evidence_table,
     points_stat,
@@ -164,12 +165,12 @@ class Run:
 
     def query(self, sql: str, parameters: Sequence[Any] = ()) -> DataFrame:
         """Result of a SQL query over the run's tables (docs/runs.md), a pandas DataFrame."""
-        with self._cursor() as cursor:
+        with self._cursor(sql) as cursor:
             return cursor.execute(sql, list(parameters)).df()
 
     def select(self, sql: str, parameters: Sequence[Any] = ()) -> tuple[Columns, list[Row]]:
         """As `query`, but column names and rows as tuples."""
-        with self._cursor() as cursor:
+        with self._cursor(sql) as cursor:
             result = cursor.execute(sql, list(parameters))
             return tuple(str(column[0]) for column in result.description or ()), result.fetchall()
 
@@ -177,7 +178,7 @@ class Run:
         """As `query`, but numpy arrays by column; NULL of type DOUBLE is NaN."""
         import numpy as np
 
-        with self._cursor() as cursor:
+        with self._cursor(sql) as cursor:
             columns: dict[str, Any] = cursor.execute(sql, list(parameters)).fetchnumpy()
         return {
             name: np.ma.filled(column, np.nan) if column.dtype == np.float64 else np.ma.getdata(column)
@@ -188,7 +189,7 @@ class Run:
         """As `select`, but rows are fetched in batches."""
 
         def rows() -> Iterator[Row]:
-            with self._cursor() as cursor:
+            with self._cursor(sql) as cursor:
                 cursor.execute(sql, list(parameters))
                 while found := cursor.fetchmany(_BATCH):
                     yield from found
@@ -198,12 +199,15 @@ class Run:
     def write_parquet(self, path: Path, sql: str) -> None:
         """Write the rows of a SQL query to a Parquet file. Raises RunError."""
         run = self if self.path is None else Run(self.path, self._anchors, may_write=path)
-        with run, run._cursor() as cursor, database.translated(self.path, path):
+        with run, run._cursor(sql) as cursor, database.translated(self.path, path):
             cursor.execute(f"COPY ({sql}) TO {database.quoted(path)} (FORMAT parquet, USE_TMP_FILE false)")
 
     @contextmanager
-    def _cursor(self, scale: Scale | None = None) -> Iterator[DuckDBPyConnection]:
-        """A cursor over our views of the run's tables, on a scale. Raises RunError for impossible numbers."""
+    def _cursor(self, sql: str = "", scale: Scale | None = None) -> Iterator[DuckDBPyConnection]:
+        """A cursor over our views of the run's tables, on a scale. Raises RunError for impossible numbers.
+
+        The points beside the run are read only for `sql` that names their table.
+        """
         shown = scale or self.scale
         with self._lock:
             connection = self._connected()
@@ -217,16 +221,22 @@ class Run:
                     )
                     self._shown = (shown.slope, shown.shift)
                     self._points = None
-                if self.path is not None and (now := points_stat(self.path)) != self._points:
-                    main = f"{DATABASE}.main.evidence"
-                    rows = self._stored_points(connection)
-                    connection.execute(f"CREATE OR REPLACE TABLE all_points AS FROM {main} LIMIT 0")
-                    database.insert_rows(connection, "all_points", rows)
-                    connection.execute("CREATE OR REPLACE VIEW evidence AS FROM all_points")
-                    self._points = now
+                if self.path is not None and "evidence" in sql.lower():
+                    self._show_points(connection, self.path)
             cursor = connection.cursor()
         with database.translated(self.path), closing(cursor):
             yield cursor
+
+    def _show_points(self, connection: DuckDBPyConnection, path: Path) -> None:
+        """Have the view `evidence` include the points beside the run as they are now."""
+        now = points_stat(path)
+        if now != self._points:
+            rows = self._evidence_rows(connection, read_points(path, self._basis))
+            own_table = f"{DATABASE}.main.evidence"
+            connection.execute(f"CREATE OR REPLACE TABLE all_points AS FROM {own_table} LIMIT 0")
+            database.insert_rows(connection, "all_points", rows)
+            connection.execute("CREATE OR REPLACE VIEW evidence AS FROM all_points")
+            self._points = now
 
     def _connected(self) -> DuckDBPyConnection:
         """The database with the run attached. Raises RunReplaced if the file, opened again, has another run."""
@@ -268,7 +278,7 @@ class Run:
         return find_period(self._fetch, self.meta, at, player)
 
     def _fetch(self, sql: str, parameters: Sequence[Any], scale: Scale | None = None) -> list[Row]:
-        with self._cursor(scale) as cursor:
+        with self._cursor(sql, scale) as cursor:
             return cursor.execute(sql, list(parameters)).fetchall()
 
     def skills(self, player: str | None = None) -> DataFrame:
@@ -441,8 +451,8 @@ class Run:
 
     def evidence_points(self) -> list[EvidencePoint]:
         """All evidence points, the run's own first."""
-        with self._cursor(Scale()) as cursor:
-            rows = self._stored_points(cursor)
+        with self._cursor(scale=Scale()) as cursor:
+            rows = self._evidence_rows(cursor, self._points_beside())
         try:
             return [EvidencePoint.from_row(row) for row in rows]
         except (ValueError, TypeError, RecursionError) as error:
@@ -460,11 +470,17 @@ class Run:
         self.refuse_replaced()
         store_points(self.path, self._basis, rows)
 
-    def _stored_points(self, connection: DuckDBPyConnection) -> list[Row]:
+    def points_remarks(self) -> list[str]:
+        """What of the points beside the run was not used, in sentences."""
+        return self._points_beside().remarks(self.path) if self.path else []
+
+    def _points_beside(self) -> StoredPoints:
+        return read_points(self.path, self._basis) if self.path else StoredPoints()
+
+    def _evidence_rows(self, connection: DuckDBPyConnection, beside: StoredPoints) -> list[Row]:
+        """Rows of the run's own table and of those beside it; the last of equal keys counts."""
         rows = connection.execute(_SELECT_POINTS.format(table=f"{DATABASE}.main.evidence")).fetchall()
-        if self.path is not None:
-            rows += read_points(self.path, self._basis)
-        return list({row[0]: row for row in rows}.values())
+        return list({row[0]: row for row in (*rows, *beside.rows)}.values())
 
     @cached_property
     def _basis(self) -> str:

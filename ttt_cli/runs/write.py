@@ -17,7 +17,7 @@ from ttt_cli.games.table import Games
 from ttt_cli.runs import database
 from ttt_cli.runs.columns import fill, report_rows
 from ttt_cli.runs.database import DATABASE
-from ttt_cli.runs.meta import basis_of, drop_stale_points
+from ttt_cli.runs.points import basis_of, drop_stale_points
 from ttt_cli.runs.run import ENDING, Run
 from ttt_cli.support.errors import RunError
 from ttt_cli.support.files import WRITER, is_protected, locked, real_place, replacing, workplace

@@ -11,7 +11,8 @@ from itertools import combinations
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any, Final
 
-from ttt_cli.runs.meta import EvidencePoint, RunMeta, in_use
+from ttt_cli.runs.meta import RunMeta, in_use
+from ttt_cli.runs.points import EvidencePoint
 from ttt_cli.support.errors import ConfigError
 from ttt_cli.views.rows import Rows, finite, short, shown_notes
 
