@@ -14,6 +14,7 @@ import socket
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from contextlib import nullcontext
 from pathlib import Path
 
 import duckdb
@@ -91,6 +92,10 @@ EVIL = {
     "more_players_than_told": "INSERT INTO players SELECT p.* FROM players p, range(10000)",
     "equal_names": "UPDATE names SET player = 'Morphy, Paul'",
     "equal_players": "UPDATE players SET player = 'Morphy, Paul'",
+    "texts_as_a_view": REPLACED.format("texts") + "CREATE VIEW texts AS SELECT text AS id, id AS text FROM kept",
+    "texts_missing": "DROP TABLE texts",
+    "spellings_as_a_view": REPLACED.format("spellings") + "CREATE VIEW spellings AS FROM kept, range(1000000)",
+    "largest_sd_below_the_sd": "UPDATE spans SET sd_most = 0.001",
     "bridge_missing": "UPDATE spans SET sd_early_periods = NULL",
     "spans_without_ends": 'UPDATE spans SET "until" = NULL',
     "span_twice": "INSERT INTO spans FROM spans; UPDATE meta SET value = '16' WHERE key = 'nodes'",
@@ -279,6 +284,39 @@ def test_a_file_is_checked_once_in_a_process_and_again_when_it_changed(
         with pytest.raises(RunError):
             open_run(here / "x.ttt").select("FROM players")
     assert checked == ["check_catalog", "check_numbers", "check_numbers"]
+
+
+def test_no_table_may_be_a_view() -> None:
+    run = run_of(games_of(RECORDS, report=REPORT))
+    connection = run._connected()
+    for table in database.tables(run._catalog.chains, whole=True):
+        connection.execute(
+            f"BEGIN; CREATE TABLE run.main.kept AS FROM run.main.{table}; DROP TABLE run.main.{table};"
+            f" CREATE VIEW run.main.{table} AS FROM run.main.kept"
+        )
+        with pytest.raises(RunError, match=r"not a run|is not one that ttt creates"):
+            database.check_catalog(connection, Path("a"))
+        connection.execute("ROLLBACK")
+
+
+@each("table", ("links", "steps", "texts", "game_texts"))
+def test_tables_that_belong_together_may_not_be_without_each_other(table: str) -> None:
+    run = run_of(games_of(RECORDS, report=REPORT))
+    connection = run._connected()
+    connection.execute(f"DROP TABLE run.main.{table}")
+    with pytest.raises(RunError, match="is not one that ttt creates"):
+        database.check_catalog(connection, Path("a"))
+
+
+def test_a_largest_sd_is_no_smaller_than_the_sd() -> None:
+    run = run_of(games_of(RECORDS, report=REPORT))
+    for largest, possible in (("sd", True), ("0.99 * sd", False), ("1e-3", False)):
+        run._connected().execute(f"BEGIN; UPDATE run.main.spans SET sd_most = {largest}")
+        refused = nullcontext() if possible else pytest.raises(RunError, match="its table `spans` holds")
+        with refused:
+            database.check_numbers(run._connected(), Path("a"), run.meta, run._catalog, ())
+        database.CHECKED.pop((), None)
+        run._connected().execute("ROLLBACK")
 
 
 BEYOND = {

@@ -41,6 +41,7 @@ LARGEST: Final = 1e30  # of anything in points, games or Elo points
 SMALLEST: Final = 1e-9  # of standard deviations, and of times that are divided by
 LONGEST_NAME: Final = 100_000  # bytes
 _WHOLE: Final = 2**62
+_NEARLY: Final = 1.0 - 1e-9  # for numbers that rounding separates
 # How the period with a `number` is written in SQL; `ttt_cli.periods.label` in Python.
 LABELS: Final[Mapping[Period, str]] = MappingProxyType(
     {
@@ -118,10 +119,16 @@ _TABLES: Final[Mapping[str, str]] = MappingProxyType(
         "neutral_games": "row GAME",  # the rows of game_rows, counted from 0, of games on neutral ground
     }
 )
-# Missing in runs of earlier versions; a session has them without rows
-OPTIONAL: Final = frozenset(
-    {"links", "steps", "game_texts", "texts", "spellings", "draws", "newcomers", "neutral_games"}
+# Missing in runs of earlier versions, each group as a whole; a session has them without rows
+_ADDED: Final = (
+    frozenset({"links", "steps"}),
+    frozenset({"game_texts", "texts"}),
+    frozenset({"spellings"}),
+    frozenset({"draws"}),
+    frozenset({"newcomers"}),
+    frozenset({"neutral_games"}),
 )
+OPTIONAL: Final = frozenset().union(*_ADDED)
 _PIECE: Final = 1000  # periods of a span that are made at once: a list takes the memory of its longest rows
 # The line of a game is its place without the record (`reading.reports.LINES`), in words that older versions know.
 _VIEWS: Final = """
@@ -445,10 +452,18 @@ def check_catalog(connection: DuckDBPyConnection, path: Path) -> Catalog:
     (size,) = connection.execute(f"SELECT sum(strlen(value)) FROM {_RUN}.meta").fetchone() or (0,)
     if size > _MOST_META:
         raise _strange(path, "its table `meta` holds impossible values")
-    for name in strange:
-        if name in found or name not in OPTIONAL:
-            raise _strange(path, f"its table `{name}` is not one that ttt creates")
+    missing = {name for group in _ADDED if group.isdisjoint(found) for name in group}
+    for name in (*(name for name in strange if name not in missing), *_names_of_views(connection)):
+        raise _strange(path, f"its table `{name}` is not one that ttt creates")
     return Catalog(chains, frozenset(found))
+
+
+def _names_of_views(connection: DuckDBPyConnection) -> list[str]:
+    """Tables in place of which the run has views."""
+    query = (
+        f"SELECT view_name FROM duckdb_views() WHERE database_name = '{DATABASE}' AND schema_name = 'main'"
+    )
+    return [name for (name,) in connection.execute(query).fetchall() if name in _TABLES]
 
 
 def _plain(sql: str) -> str:
@@ -498,9 +513,10 @@ def check_numbers(
     last_rows = ", ".join(f"(SELECT count(*) - 1 FROM {_RUN}.{table})" for table in held)
     found = connection.execute(f"SELECT {ends}, {last_rows} FROM {_RUN}.periods").fetchone()
     limits: Limits = dict(zip(("first", "last", *held), found or (), strict=True))
+    sds = [chain_columns(chain)[1] for chain in catalog.chains]
     bridged = " AND ".join(
-        f"({sd} IS NULL OR ({sd}_rise IS NOT NULL AND {sd}_bend IS NOT NULL))"
-        for _, sd in map(chain_columns, catalog.chains)
+        f"({sd} IS NULL OR ({sd}_rise IS NOT NULL AND {sd}_bend IS NOT NULL)) AND {sd}_most >= {sd} * {_NEARLY}"
+        for sd in sds
     )
     label = LABELS[period].replace("number", "period_number")
     for table, columns in held.items():
