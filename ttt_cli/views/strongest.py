@@ -14,7 +14,7 @@ import numpy as np
 
 from ttt_cli.runs.run import Run
 from ttt_cli.support.arrays import Array, Places
-from ttt_cli.support.errors import ConfigError
+from ttt_cli.support.errors import ConfigError, RunError
 
 OTHERS: Final = 10
 LEAST: Final = 5
@@ -44,6 +44,7 @@ _CHOICES: Final = 64  # points among which the field's lowest maximum is looked 
 _NEAR: Final = 100  # players whose cdfs are multiplied one by one; the others' product is smooth
 _NODES: Final = 32  # Chebyshev nodes for it
 _FINENESS: Final = 1.2  # of the steps
+_MOST_STEPS: Final = 16_384  # as many as sds need of which one is 400 times another
 _FINER: Final = 16  # points a step, of which the nearest is close enough
 _CELLS: Final = 512  # of the table of log Phi, per sd
 _TABLE_REACH: Final = 9
@@ -70,7 +71,8 @@ class Contest(NamedTuple):
 def contest(number: int, players: Sequence[str], mean: Array, sd: Array, first: int) -> Contest:
     """The contest of a period; `first`: the number of players to show.
 
-    `mean`, `sd`: of all eligible players, by descending mean. `players`: at least the first `NAMED` names.
+    `mean`, `sd`: of all eligible players, by descending mean. `players`: at least the first `NAMED` names. Raises
+    RunError for sds that are too unequal.
     """
     named = slice(min(len(players), NAMED))
     # Independence gives the largest sd of a difference, since nobody's skill falls as another one's rises.
@@ -85,7 +87,13 @@ def contest(number: int, players: Sequence[str], mean: Array, sd: Array, first: 
     # Steps fine enough for the maximum: that of n equal players is narrower by sqrt(2 log n).
     nearest = np.flatnonzero(matters)[np.argsort(((mean.max() - mean) / sd)[matters])[:_NEAR]]
     step = _FINENESS * float(sd[nearest].min()) / (1.0 + math.sqrt(2.0 * math.log(matters.sum() + 1)))
-    steps = max(math.ceil((float((mean + _REACH * sd)[matters].max()) - low) / step), 1)
+    needed = (float((mean + _REACH * sd)[matters].max()) - low) / step
+    if not needed <= _MOST_STEPS:
+        raise RunError(
+            f"skills of one period are too unequal to compare: sds from {sd.min():.2g} to {sd.max():.2g} points",
+            hint="if another program changed the run, fit the games again",
+        )
+    steps = max(math.ceil(needed), 1)
     x = np.linspace(low, low + step * steps, 3 * (steps + 1))  # close enough for cubics between them
     matters[near] = False
     below = _log_below(x, mean[matters], sd[matters])

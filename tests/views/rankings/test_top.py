@@ -1,3 +1,5 @@
+from contextlib import nullcontext
+
 import numpy as np
 import pytest
 from numpy.typing import NDArray
@@ -11,7 +13,7 @@ from ttt_cli.gaussian import factor
 from ttt_cli.runs import joint
 from ttt_cli.runs.run import Run
 from ttt_cli.runs.write import memory_run
-from ttt_cli.support.errors import LookupFailed
+from ttt_cli.support.errors import LookupFailed, RunError
 from ttt_cli.systems import ttt
 from ttt_cli.timeline import build_timeline
 from ttt_cli.views import strongest
@@ -296,6 +298,17 @@ def test_probabilities_are_exact_to_a_millionth(n: int, low: float, high: float)
     chosen = np.argsort(-(mean + sd))[:3]
     exact = [by_quadrature(mean, sd, int(one)) for one in chosen]
     assert best_probabilities(mean, sd, chosen) == pytest.approx(exact, abs=1e-6)
+
+
+def test_sds_that_are_too_unequal_are_refused_before_they_take_the_memory() -> None:
+    mean = np.array([1500.0, 1400.0])
+    for least, possible in ((1.0, True), (1e-3, False), (1e-9, False)):
+        refused = nullcontext() if possible else pytest.raises(RunError, match="too unequal to compare")
+        with refused:
+            field = contest(1900, ["a", "b"], mean, np.array([200.0, least]), 2)
+            assert len(field.x) < 100_000
+    with pytest.raises(RunError, match="too unequal to compare"):
+        contest(1900, ["a", "b"], np.array([1e30, 1.0]), np.array([1e25, 1e-9]), 2)
 
 
 @each("n", [1, 2, 30, 150, 3000])
