@@ -72,8 +72,12 @@ def test_tools_whose_findings_differ_from_version_to_version_are_pinned_and_not_
 
 def test_the_readme_names_pythons_that_are_allowed() -> None:
     ((first, last),) = re.findall(r"Python (3\.\d+) to (3\.\d+)", README)
-    assert first == PYTHONS[0]
-    assert last in PYTHONS
+    assert [first, last] == [PYTHONS[0], PYTHONS[-1]]
+
+
+def test_every_python_that_is_allowed_is_in_the_classifiers() -> None:
+    versions = [name.rpartition(" ")[2] for name in PROJECT["classifiers"] if ":: Python :: 3." in name]
+    assert versions == PYTHONS
 
 
 def test_workflows_test_every_python_that_is_allowed() -> None:
