@@ -22,6 +22,7 @@ from ttt_cli.support.progress import SILENT, Progress
 from ttt_cli.views.beside import Beside
 from ttt_cli.views.evidence import DROPS, SHADES, Surface, stored_surface
 from ttt_cli.views.figures import spec as vega
+from ttt_cli.views.figures.draw import draw
 from ttt_cli.views.figures.spec import CurvePoint, Curves, Records, Spec
 from ttt_cli.views.rankings import CHALLENGES, Eligible, Leader, eligible, leaders, leads_of, number_ones
 from ttt_cli.views.run import axis_title, curve_title, side_names
@@ -35,7 +36,6 @@ _NAMED: Final = 4  # players in the name of a file
 _FILLING: Final = {
     "width": "container", "height": "container", "autosize": {"type": "fit", "contains": "padding"},
 }  # fmt: skip
-_SHARPNESS: Final = 2.0  # pixels of a PNG per pixel of the figure
 _ABOVE: Final = 1.04  # where names begin
 _OTHERS: Final = f"others with at least a {100 * CHALLENGES:.0f} % chance, grey if never number one"
 _HEADROOM: Final = 0.5  # of the axis above 1, for names
@@ -488,24 +488,21 @@ def calibration_figure(run: Run, found: Forecast) -> Spec:
 
 
 def render(spec: Mapping[str, Any], fmt: str) -> bytes:
-    """A Vega-Lite figure in one of `ttt_cli.views.figures.FIGURE_FORMATS`, as bytes; without browser or network."""
-    import vl_convert
+    """A Vega-Lite figure in one of `ttt_cli.views.figures.FIGURE_FORMATS`, as bytes; without browser or network.
 
+    Raises SetupError without memory.
+    """
     figure = vega.showable(spec)
     match fmt:
-        case "png":
-            return bytes(vl_convert.vegalite_to_png(figure, scale=_SHARPNESS))
-        case "svg":
-            return str(vl_convert.vegalite_to_svg(figure)).encode()
-        case "pdf":
-            return bytes(vl_convert.vegalite_to_pdf(figure))
+        case "png" | "svg" | "pdf":
+            return draw(figure, fmt)
         case "html":
             from ttt_cli.views.report.markup import filled
 
             parts = {
                 "title": escape(figure["title"]["text"]),
                 "figure": vega.embedded({**figure, **_FILLING}),
-                "library": vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed"),
+                "library": draw({}, "library").decode(),
             }
             return filled("figure.html", parts).encode()
     raise ValueError(fmt)
