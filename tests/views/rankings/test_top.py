@@ -307,8 +307,8 @@ def test_sds_that_are_too_unequal_are_refused_before_they_take_the_memory() -> N
         with refused:
             field = contest(1900, ["a", "b"], mean, np.array([200.0, least]), 2)
             assert len(field.x) < 100_000
-    with pytest.raises(RunError, match="too unequal to compare"):
-        contest(1900, ["a", "b"], np.array([1e30, 1.0]), np.array([1e25, 1e-9]), 2)
+    field = contest(1900, ["a", "b"], np.array([1e30, 1.0]), np.array([1e25, 1e-9]), 2)
+    assert len(field.x) < 100_000
 
 
 @each("n", [1, 2, 30, 150, 3000])
