@@ -9,8 +9,8 @@ sweep, which does not change the fixed point. Salimans' regressions on the match
 """
 
 import math
-from dataclasses import replace
-from typing import Final, Unpack
+from dataclasses import dataclass, replace
+from typing import Final, NamedTuple, Self, Unpack
 
 import numpy as np
 
@@ -20,14 +20,14 @@ from ttt_cli.inference import outcome
 from ttt_cli.inference import params as parameters
 from ttt_cli.inference.ep.start import sites_name, sites_of_start
 from ttt_cli.inference.filters import filter_fit, games_so_far, prediction_score
-from ttt_cli.inference.links import merge_games
+from ttt_cli.inference.links import MergedGames, merge_games
 from ttt_cli.inference.model import Play
 from ttt_cli.inference.outcome import normal_unit, resolve_margin
 from ttt_cli.inference.params import COMMON_MARGIN, PLAY, Traits
 from ttt_cli.inference.solver import Given, OnSweep, Pace, Sweep, iterate, largest
 from ttt_cli.kernels.ep.structures import AllGames, CountedGames, Rule
 from ttt_cli.periods import STEPS_PER_YEAR
-from ttt_cli.support.arrays import Array
+from ttt_cli.support.arrays import Array, Ids
 from ttt_cli.timeline import Timeline
 
 NEGLIGIBLE: Final = 1e-8  # a game of less weight for both players is dropped
@@ -55,124 +55,165 @@ class Params(parameters.Params):
     draw_probability: parameters.DrawProbability = None
 
 
-class GamesSoFar:
-    """Games of a timeline added period by period; arrays as in `kernels/ep/weighted_ep.py`."""
+@dataclass(frozen=True)
+class History:
+    """Games of a timeline in the order in which they are added; players are numbered by first appearance."""
 
-    def __init__(
-        self,
-        timeline: Timeline,
-        params: Params,
-        solver: SolverConfig,
-        on_sweep: OnSweep | None = None,
-        start: Fit | None = None,
-    ) -> None:
-        self._timeline = timeline
-        self._params = params
-        self._solver = solver
-        self._on_sweep = on_sweep
-        self._merged = merge_games(timeline, colours=params.white_advantage != 0.0)
-        self._games = AllGames(
-            self._merged.games.code,
-            self._merged.games.weight,
-            sites_of_start((len(self._merged), 4), start, sites_name(self._merged.colours)),
-            np.zeros((len(self._merged), 4)),
+    timeline: Timeline
+    merged: MergedGames
+    player: Ids  # (nodes,)
+    n_players: int
+    years: Array  # (periods,), start of each period
+    games_so_far: Array  # (nodes,), weighted games of the player up to and including the node
+    log_weight: Array  # (nodes,), logarithm of the weight of a game there in year 0, before any game
+
+    @classmethod
+    def of(cls, timeline: Timeline, params: Params) -> Self:
+        """Merge equal games, and number the players."""
+        players, first_node = np.unique(timeline.node_player, return_index=True)
+        number = np.empty(len(timeline.players), np.int32)
+        number[players[np.argsort(first_node)]] = np.arange(len(players))
+        years = timeline.periods / STEPS_PER_YEAR[timeline.period]
+        total = games_so_far(timeline)
+        year_of_node = np.repeat(years, np.diff(timeline.node_start))
+        return cls(
+            timeline=timeline,
+            merged=merge_games(timeline, colours=params.white_advantage != 0.0),
+            player=number[timeline.node_player],
+            n_players=len(players),
+            years=years,
+            games_so_far=total,
+            log_weight=params.fade_per_game * total + params.fade_per_year * year_of_node,
         )
-        margin = resolve_margin(params, timeline)
-        self._resolved = {**params.model_dump(), "draw_margin": margin}
-        self._unit = normal_unit(params.beta, margin)
-        play = Play(2.0 * params.beta**2, margin, self._unit, params.white_advantage)
-        self._rule = play.rule(np.full(len(self._merged), margin), self._merged.handicap)
-        present, appeared = np.unique(timeline.node_player, return_index=True)
-        number = np.empty(
-            len(timeline.players), np.int32
-        )  # by first appearance: those seen are the first ones
-        number[present[np.argsort(appeared)]] = np.arange(len(present))
-        self._player = number[timeline.node_player]
-        self._seen = 0
-        self._years = timeline.periods / STEPS_PER_YEAR[timeline.period]
-        self._totals = games_so_far(timeline)
-        self._decayed = params.fade_per_game * self._totals
-        self._decayed += params.fade_per_year * np.repeat(self._years, np.diff(timeline.node_start))
-        # of the games that count; logarithms of the weights are those in year 0, before any game
-        self._active = np.empty(0, np.int64)
-        self._ends = np.empty((0, 2), np.int32)
-        self._log_weight = np.empty((0, 2))
-        self._played, self._level = np.zeros((2, len(present)))
-        self._beliefs = np.stack([self._level, np.full(len(present), params.prior_sd)])
-        self._ended: list[Status] = []
-        self._trace: list[tuple[float, float]] = []
 
-    def run(self, first: int = 0, *, filtered: bool = True) -> Array:
-        """Means (from the prior mean) and sds before and after the nodes' games, (2, 2, nodes); NaN before `first`."""
-        found: Array = np.full((2, 2, self._timeline.n_nodes), np.nan)
-        self._add_games(0, first)
-        for step, year in enumerate(self._years[first:].tolist(), first):
-            nodes = self._nodes(step, step + 1)
-            player = self._player[nodes]
-            self._infer(year)
-            found[0, :, nodes] = self._beliefs[:, player]
-            if self._add_games(step, step + 1) and filtered:
-                self._infer(year)
-            found[1, :, nodes] = self._beliefs[:, player] if filtered else np.nan
-        return found
+    def nodes(self, step: int, stop: int) -> slice:
+        """The nodes of periods from index `step` to before `stop`."""
+        return slice(int(self.timeline.node_start[step]), int(self.timeline.node_start[stop]))
 
-    def fitted(self, chain: Filter, *, scored: bool = True) -> Fit:
-        """A fit with this chain; its status has the sweeps of all fits and the largest error."""
-        evidence = math.nan
-        if scored:
-            before = chain.before_mean, chain.before_sd
-            evidence = prediction_score(predict, self._resolved, self._timeline, *before, self._unit)
-        ended = self._ended
-        status = Status(
-            converged=all(status.converged for status in ended),
-            sweeps=sum(status.sweeps for status in ended),
-            remaining_error=max((status.remaining_error for status in ended), default=0.0),
-            skipped_sites=max((status.skipped_sites for status in ended), default=0),
-        )
-        state = {sites_name(self._merged.colours): self._games.sites}  # also for a start with more games
-        found = filter_fit(NAME, self._params, self._resolved, {"skill": chain}, evidence, status)
-        return replace(found, elo_unit=self._unit, trace=tuple(self._trace), state=state)
 
-    def _nodes(self, step: int, stop: int) -> slice:
-        return slice(int(self._timeline.node_start[step]), int(self._timeline.node_start[stop]))
+class CountedSoFar:
+    """Games that count for skills in a period, added period by period."""
 
-    def _add_games(self, step: int, stop: int) -> bool:
+    def __init__(self, history: History, params: Params) -> None:
+        self._history = history
+        self._fade_per_year = params.fade_per_year
+        self._fade_per_game = params.fade_per_game
+        self._games = np.empty(0, np.int64)  # indices of merged games
+        self._players = np.empty((0, 2), np.int32)  # of their two sides
+        self._log_weight = np.empty((0, 2))  # for the two players, as in History
+        self._games_so_far = np.zeros(history.n_players)
+        self.n_seen = 0  # players who have appeared: the first ones
+
+    def add(self, step: int, stop: int) -> bool:
         """Add the games of periods from `step` to before `stop`; returns whether there are any."""
-        nodes = self._nodes(step, stop)
-        self._played[self._player[nodes]] = self._totals[nodes]  # of a player's nodes the last one counts
-        self._seen = max(self._seen, int(self._player[nodes].max(initial=-1)) + 1)
-        merged = self._merged.games
+        history = self._history
+        nodes = history.nodes(step, stop)
+        players = history.player[nodes]
+        self._games_so_far[players] = history.games_so_far[nodes]  # of a player's nodes the last one counts
+        self.n_seen = max(self.n_seen, int(players.max(initial=-1)) + 1)
+        merged = history.merged.games
         games = np.arange(merged.start[step], merged.start[stop])
         ends = np.stack([merged.first[games], merged.second[games]], axis=1)
-        self._active = np.concatenate([self._active, games])
-        self._ends = np.concatenate([self._ends, self._player[ends]])
-        self._log_weight = np.concatenate([self._log_weight, self._decayed[ends]])
+        self._games = np.concatenate([self._games, games])
+        self._players = np.concatenate([self._players, history.player[ends]])
+        self._log_weight = np.concatenate([self._log_weight, history.log_weight[ends]])
         return len(games) > 0
 
-    def _infer(self, year: float) -> None:
-        """Fit the games added, with their weights in a year; drop those that no longer count."""
-        params = self._params
-        seen = slice(self._seen)
-        now = params.fade_per_year * year + params.fade_per_game * self._played
-        decay = np.exp(self._log_weight - now[self._ends])
-        kept = (decay[:, 0] >= NEGLIGIBLE) | (decay[:, 1] >= NEGLIGIBLE)
-        if not kept.all():
-            self._active = self._active[kept]
-            self._ends = self._ends[kept]
-            self._log_weight = self._log_weight[kept]
-            decay = decay[kept]
-        counted = CountedGames(self._active, self._ends, decay)
-        level = self._level[seen]  # updated in place
-        inference = StaticInference(counted, self._games, self._rule, params, level, self._solver.tol)
-        if len(decay):
-            # sweeps are numbered across all fits
-            on_sweep = self._on_sweep
-            earlier = len(self._trace)
-            report = on_sweep and (lambda sweep, *state: on_sweep(earlier + sweep, *state))
+    def in_year(self, year: float) -> CountedGames:
+        """The games with their weights in a year; those that no longer count are dropped for good."""
+        now = self._fade_per_year * year + self._fade_per_game * self._games_so_far
+        decay = np.exp(self._log_weight - now[self._players])
+        counts = (decay[:, 0] >= NEGLIGIBLE) | (decay[:, 1] >= NEGLIGIBLE)
+        if not counts.all():
+            self._games = self._games[counts]
+            self._players = self._players[counts]
+            self._log_weight = self._log_weight[counts]
+            decay = decay[counts]
+        return CountedGames(self._games, self._players, decay)
+
+
+class StaticFits:
+    """One fit after the other to the games so far; each starts from the sites and prior means of the one before."""
+
+    def __init__(
+        self, history: History, params: Params, solver: SolverConfig, margin: float, start: Fit | None
+    ) -> None:
+        merged = history.merged
+        n_games = len(merged)
+        play = Play(2.0 * params.beta**2, margin, normal_unit(params.beta, margin), params.white_advantage)
+        self._params = params
+        self._solver = solver
+        self._rule = play.rule(np.full(n_games, margin), merged.handicap)
+        self.sites = sites_of_start((n_games, 4), start, sites_name(merged.colours))
+        self._all_games = AllGames(merged.games.code, merged.games.weight, self.sites, np.zeros((n_games, 4)))
+        self._level = np.zeros(history.n_players)  # prior means of players, from the common prior mean
+        self.statuses: list[Status] = []
+        self.trace: list[tuple[float, float]] = []  # change and remaining error of all sweeps
+
+    def fit(self, counted: CountedGames, n_players: int, on_sweep: OnSweep | None) -> Array:
+        """Fit to games of the first players; returns their means (from the prior mean) and sds, (2, players)."""
+        level = self._level[:n_players]  # updated in place
+        inference = StaticInference(
+            counted, self._all_games, self._rule, self._params, level, self._solver.tol
+        )
+        if len(counted.active):
+            n_earlier = len(self.trace)  # sweeps are numbered across all fits
+            report = on_sweep and (lambda sweep, *state: on_sweep(n_earlier + sweep, *state))
             status, trace = iterate(inference.sweep, self._solver, report, LEAST_RATE, warm=True)
-            self._ended.append(status)
-            self._trace += trace
-        self._beliefs[:, seen] = inference.beliefs()
+            self.statuses.append(status)
+            self.trace += trace
+        return inference.beliefs()
+
+    @property
+    def status(self) -> Status:
+        """The sweeps of all fits and the largest error."""
+        return Status(
+            converged=all(status.converged for status in self.statuses),
+            sweeps=sum(status.sweeps for status in self.statuses),
+            remaining_error=max((status.remaining_error for status in self.statuses), default=0.0),
+            skipped_sites=max((status.skipped_sites for status in self.statuses), default=0),
+        )
+
+
+class NodeBeliefs(NamedTuple):
+    """Means (from the prior mean) and sds before and after the games of nodes, (nodes,)."""
+
+    before_mean: Array
+    before_sd: Array
+    mean: Array
+    sd: Array
+
+
+def fit_periods(
+    history: History,
+    params: Params,
+    fits: StaticFits,
+    *,
+    first: int = 0,
+    filtered: bool = True,
+    on_sweep: OnSweep | None = None,
+) -> NodeBeliefs:
+    """Fit the games so far before each period from `first` on, and after it if `filtered`; NaN for other nodes."""
+    n_nodes = history.timeline.n_nodes
+    before = np.full((2, n_nodes), np.nan)
+    after = np.full((2, n_nodes), np.nan)
+    beliefs = np.stack([np.zeros(history.n_players), np.full(history.n_players, params.prior_sd)])
+    counted = CountedSoFar(history, params)
+    counted.add(0, first)
+    for step, year in enumerate(history.years[first:].tolist(), first):
+        nodes = history.nodes(step, step + 1)
+        players = history.player[nodes]
+        seen = slice(counted.n_seen)
+        beliefs[:, seen] = fits.fit(counted.in_year(year), counted.n_seen, on_sweep)
+        before[:, nodes] = beliefs[:, players]
+        has_games = counted.add(step, step + 1)
+        if not filtered:
+            continue
+        if has_games:
+            seen = slice(counted.n_seen)
+            beliefs[:, seen] = fits.fit(counted.in_year(year), counted.n_seen, on_sweep)
+        after[:, nodes] = beliefs[:, players]
+    return NodeBeliefs(before[0], before[1], after[0], after[1])
 
 
 class StaticInference:
@@ -260,20 +301,47 @@ def fit(timeline: Timeline, params: Params, solver: SolverConfig, **given: Unpac
     the sweeps of all fits and the largest error; `solver` applies to each. Raises ConfigError when the draw margin
     and the games exclude each other.
     """
-    games = GamesSoFar(timeline, params, solver, given.get("on_sweep"), given.get("start"))
-    (before_mean, before_sd), (mean, sd) = games.run()
-    drift = _drift(timeline, params, sd, before_sd)
-    level = params.prior_mean
-    return games.fitted(Filter(level + mean, sd, level + before_mean, before_sd, drift, params.prior_sd))
+    history = History.of(timeline, params)
+    margin = resolve_margin(params, timeline)
+    fits = StaticFits(history, params, solver, margin, given.get("start"))
+    beliefs = fit_periods(history, params, fits, on_sweep=given.get("on_sweep"))
+    chain = Filter(
+        params.prior_mean + beliefs.mean,
+        beliefs.sd,
+        params.prior_mean + beliefs.before_mean,
+        beliefs.before_sd,
+        _drift(timeline, params, beliefs.sd, beliefs.before_sd),
+        params.prior_sd,
+    )
+    return _as_fit(history, params, margin, fits, chain, is_scored=True)
 
 
 def fit_before(
     timeline: Timeline, params: Params, solver: SolverConfig, first: int, start: Fit | None = None
 ) -> Fit:
     """Predictions before each period from `first` on, one fit each; the log-evidence is NaN unless `first` is 0."""
-    games = GamesSoFar(timeline, params, solver, start=start)
-    (mean, sd), (unknown, _) = games.run(first, filtered=False)
-    return games.fitted(Filter(unknown, unknown, params.prior_mean + mean, sd, unknown), scored=first == 0)
+    history = History.of(timeline, params)
+    margin = resolve_margin(params, timeline)
+    fits = StaticFits(history, params, solver, margin, start)
+    beliefs = fit_periods(history, params, fits, first=first, filtered=False)
+    unknown = beliefs.mean
+    chain = Filter(unknown, unknown, params.prior_mean + beliefs.before_mean, beliefs.before_sd, unknown)
+    return _as_fit(history, params, margin, fits, chain, is_scored=first == 0)
+
+
+def _as_fit(
+    history: History, params: Params, margin: float, fits: StaticFits, chain: Filter, *, is_scored: bool
+) -> Fit:
+    """The fit with this chain, and with the log-evidence of its predictions."""
+    resolved = {**params.model_dump(), "draw_margin": margin}
+    unit = normal_unit(params.beta, margin)
+    evidence = math.nan
+    if is_scored:
+        before = chain.before_mean, chain.before_sd
+        evidence = prediction_score(predict, resolved, history.timeline, *before, unit)
+    state = {sites_name(history.merged.colours): fits.sites}  # also for a start with more games
+    fit_of_chain = filter_fit(NAME, params, resolved, {"skill": chain}, evidence, fits.status)
+    return replace(fit_of_chain, elo_unit=unit, trace=tuple(fits.trace), state=state)
 
 
 def _drift(timeline: Timeline, params: Params, sd: Array, before_sd: Array) -> Array:
