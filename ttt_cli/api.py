@@ -191,11 +191,11 @@ def _fitted(
     moves = bool(getattr(resolved.params, "prior_mean_drift", 0.0))
     with placement_of(
         solver, timeline, model.NAME, quantities=model.TRAITS.quantities, newcomers=moves
-    ) as place:
+    ) as placement:
         with progress.task("inference", total=1.0) as bar:
             on_sweep = _Sweeps(bar, solver.tol)
             notes = partial(level_notes, games, timeline)
-            given: Given = {"on_sweep": on_sweep, "start": near, "notes": notes, "place": place}
+            given: Given = {"on_sweep": on_sweep, "start": near, "notes": notes, "placement": placement}
             fitted = registry.fit(model, timeline, resolved.params, solver, **given)
             bar.advance(1.0 - on_sweep.share)
         fitted = replace(fitted, notes=(*fitted.notes, *timeline.notes), state={})  # a run holds no state

@@ -73,7 +73,7 @@ def errors_and_estimates(model, rows, given):
     def note(*_):
         beliefs.append(marginals(inference.slice).ravel())
 
-    pace = {"least_rate": ttt_d.LEAST_RATE, "settling": ttt_d.SETTLING} if model is ttt_d else {}
+    pace = {"least_rate": ttt_d.RATES.least, "settling": ttt_d.RATES.settling} if model is ttt_d else {}
     status, trace = iterate(inference.sweep, SolverConfig(tol=1e-9, max_sweeps=300), note, **pace)
     if not status.converged:
         return []

@@ -1,9 +1,10 @@
 """How games are played: what is common to all of them, and the gradient of the log-evidence in it."""
 
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from ttt_cli.inference.links import points_given
+from ttt_cli.inference.solver import LEAST_RATE
 from ttt_cli.kernels.ep.structures import Rule
 from ttt_cli.support.arrays import Array
 
@@ -64,6 +65,18 @@ class EvidenceGradient(NamedTuple):
 
     params: dict[str, float]
     games: GamesGradient
+
+
+class SweepRates(NamedTuple):
+    """What the error estimate of `iterate` assumes of a system: the smallest rate at which changes shrink from sweep to
+    sweep, and how many rates after the first do not suffice.
+    """
+
+    least: float = LEAST_RATE
+    settling: int = 0
+
+
+USUAL: Final = SweepRates()
 
 
 class ChainSlopes(NamedTuple):

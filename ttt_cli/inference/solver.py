@@ -4,7 +4,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from enum import IntEnum
-from typing import Any, Final, TypedDict
+from typing import TYPE_CHECKING, Final, TypedDict
 
 import numpy as np
 
@@ -12,6 +12,9 @@ from ttt_cli.config.schema import SolverConfig
 from ttt_cli.fitted import Fit, Status
 from ttt_cli.inference.params import PlayParams
 from ttt_cli.support.arrays import Array
+
+if TYPE_CHECKING:
+    from ttt_cli.inference.ep.transport import Placement
 
 OnSweep = Callable[[int, float, float], None]  # sweep, largest change, estimated remaining error (points)
 
@@ -23,14 +26,14 @@ class Given(TypedDict, total=False):
     - `start`: fit of the same timeline for a warm start
     - `notes`: makes notes from a function for the joint sds (sums,) of sums of skills with weights (nodes, sums)
     - `evidence_only`: omit joint sds
-    - `place`: where slices of the timeline are (`ep/placement.py`); None: in memory, as one
+    - `placement`: where slices of the timeline are to be; None: in memory, as one
     """
 
     on_sweep: OnSweep | None
     start: Fit | None
     notes: Callable[[Callable[[Array], Array]], tuple[str, ...]]
     evidence_only: bool
-    place: Any
+    placement: "Placement | None"
 
 
 # smallest assumed rate unless the model sets one: the first rates are better than the last

@@ -15,7 +15,13 @@ from ttt_cli.kernels.ep.chains import log_integral
 from ttt_cli.kernels.ep.games import sum_evidence
 from ttt_cli.kernels.ep.structures import Pairings, Rule
 from ttt_cli.kernels.ep.ttt import log_probability
-from ttt_cli.kernels.ep.ttt_d import game_log_probability, game_sides, gaussian_site, has_one_peak, together
+from ttt_cli.kernels.ep.ttt_d import (
+    covariance_of_sides,
+    game_log_probability,
+    game_sides,
+    gaussian_site,
+    has_one_peak,
+)
 from ttt_cli.kernels.outcomes import UNKNOWN, game_moments, handicap_of
 
 REPEATS = 50  # of a site that equal games share, at most
@@ -124,7 +130,7 @@ def _turned(g, rule, cavity):
     """Means of x1 and x2, with outcomes, and their covariances, noise included."""
     given = handicap_of(g, rule.handicap)
     margin = rule.margin[g]
-    spread = together(rule.noise, cavity[2], cavity[3], cavity[4])
+    spread = covariance_of_sides(rule.noise, cavity[2], cavity[3], cavity[4])
     return cavity[0] + given + margin, cavity[1] - given + margin, spread
 
 
@@ -201,7 +207,7 @@ def _margin_agreed(g, games, rule, cavity, others, site):
         slopes = game_sides(outcome, mean_1, mean_2, rule.advantage, spread)
         if not proper or (outcome >= UNKNOWN and not has_one_peak(slopes)):
             return False
-        c11, c12, c22, _ = together(0.0, seen[2], seen[3], seen[4])
+        c11, c12, c22, _ = covariance_of_sides(0.0, seen[2], seen[3], seen[4])
         new = gaussian_site(slopes, seen[0], seen[1], c11, c12, c22)
         change = (abs(new[0] - site[0]) + abs(new[2] - site[2])) / max(new[0] + new[2], TINY)
         if change > last:
@@ -230,7 +236,7 @@ def _margin_evidence(g, games, rule, cavity, link):
         return False, 0.0, 0.0
     x1, x2, spread = _turned(g, rule, cavity[g])
     log_p = game_log_probability(games.code[g], x1, x2, rule.advantage, spread)
-    c11, c12, c22, _ = together(0.0, cavity[g, 2], cavity[g, 3], cavity[g, 4])
+    c11, c12, c22, _ = covariance_of_sides(0.0, cavity[g, 2], cavity[g, 3], cavity[g, 4])
     x1 = cavity[g, 0]
     x2 = cavity[g, 1]
     q11 = link[g, 0]

@@ -15,6 +15,7 @@ from ttt_cli.inference import outcome
 from ttt_cli.inference.ep.inference import Inference
 from ttt_cli.inference.ep.through_time import ThroughTime, ThroughTimeParams
 from ttt_cli.inference.joint.sites import JointInference
+from ttt_cli.inference.model import SweepRates
 from ttt_cli.inference.outcome import normal_unit, normal_unit_growth, typical_margin
 from ttt_cli.inference.params import CAREER, DRIFT, MOVING_MARGINS, OWN_MARGINS, PLAY, Traits
 from ttt_cli.inference.prior import RandomWalk
@@ -30,8 +31,8 @@ TRAITS: Final = Traits(
     exact_gradient=lambda params: not params.draws_move,
 )
 predict = outcome.predict
-SETTLING: Final = 1  # sweep after the first two: margins may pause away from their fixed point
-LEAST_RATE: Final = 0.3  # of the change left by a sweep: 0.05 is seen, after better first sweeps
+# Margins may pause away from their fixed point; rates of 0.05 are seen, after better first sweeps.
+RATES: Final = SweepRates(least=0.3, settling=1)
 GRADIENT_TOL: Final = 1e-6  # points: of the margins before any game, where the gradient is not flat
 
 
@@ -65,8 +66,7 @@ class Params(ThroughTimeParams):
 def fit(timeline: Timeline, params: Params, solver: SolverConfig, **given: Unpack[Given]) -> Fit:
     """Find the fixed point of expectation propagation, and the log-evidence normalised by that without games."""
     made = partial(Fit, NAME, TRAITS.kind, {})
-    pace = {"least_rate": LEAST_RATE, "settling": SETTLING}
-    return through_time(timeline, params.resolved()).fit(made, solver, given, **pace)
+    return through_time(timeline, params.resolved()).fit(made, solver, given, RATES)
 
 
 def through_time(timeline: Timeline, params: Params) -> ThroughTime:

@@ -253,7 +253,7 @@ class StaticInference:
         if pace is Pace.PLAIN:
             unsolved += largest(self._correction)
         else:
-            self._kernels.spread(self._counted, self._games, self._correction, self._marginal)
+            self._kernels.move_sites(self._counted, self._games, self._correction, self._marginal)
             self._draw_levels()
         self._settle()
         change = max(largest(swept - before), largest(self.beliefs() - before))

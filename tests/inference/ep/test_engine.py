@@ -33,7 +33,9 @@ seeds = st.integers(0, 2**32 - 1)
 def compare(timeline, params, cuts, solver=EXACT, **how):
     """A fit in these slices and the whole one are the same; returns both."""
     model = ttt_d if isinstance(params, ttt_d.Params) else ttt
-    whole, apart = (model.fit(timeline, params, solver, place=where) for where in (None, Apart(cuts, **how)))
+    whole, apart = (
+        model.fit(timeline, params, solver, placement=where) for where in (None, Apart(cuts, **how))
+    )
     # with draw margins it is relative to that without games, which is found roughly where they move
     agree(whole, apart, tol=1e-8, evidence=1e-9 if model is ttt else 2e-5)
     return whole, apart
@@ -110,7 +112,7 @@ def test_whatever_is_asked_when_slices_are_lost_it_comes_to_the_same(tmp_path, m
 
     def fitted(lost):
         place = Apart([0, 4, len(timeline.periods)], lost, tmp_path if keep else None)
-        return ttt.fit(timeline, params, solver, place=place), place.steps
+        return ttt.fit(timeline, params, solver, placement=place), place.steps
 
     whole, asked = fitted({})
     for number in range(asked, 0, -every):
@@ -143,7 +145,7 @@ def test_joint_means_take_the_steps_of_the_whole(monkeypatch, cuts, others):
         real = getattr(through_time, name)
         monkeypatch.setattr(through_time, name, lambda *of, real=real: made.append(real(*of)) or made[-1])
     timeline, params = history(7, players=30, games=300), ttt.Params(beta=300, **others)
-    whole, apart = (ttt.fit(timeline, params, EXACT, place=where) for where in (None, Apart(cuts)))
+    whole, apart = (ttt.fit(timeline, params, EXACT, placement=where) for where in (None, Apart(cuts)))
     steps = [one.steps / fit.status.sweeps for one, fit in zip(made, (whole, apart), strict=True)]
     assert steps[1] <= 1.2 * steps[0]
 
@@ -151,7 +153,7 @@ def test_joint_means_take_the_steps_of_the_whole(monkeypatch, cuts, others):
 def test_a_guess_is_where_a_fit_begins():
     timeline, params = history(11), ttt.Params(beta=300)
     whole, cold = compare(timeline, params, [0, 5, 14])
-    warm = ttt.fit(timeline, params, EXACT, place=Apart([0, 5, 14]), start=replace(whole, state={}))
+    warm = ttt.fit(timeline, params, EXACT, placement=Apart([0, 5, 14]), start=replace(whole, state={}))
     agree(whole, warm)
     assert warm.trace[0][0] < 0.3 * cold.trace[0][0]
 
@@ -187,7 +189,7 @@ def test_nothing_of_ttt_d_is_done_with_the_whole_timeline(monkeypatch):
     timeline, params = history(3), ttt_d.Params(beta=300)
     monkeypatch.setattr(through_time, "merge_games", refused)
     monkeypatch.setattr(through_time, "Inference", refused)
-    fit = ttt_d.fit(timeline, params, ttt_d.SolverConfig(), place=Apart([0, 5, 14]))
+    fit = ttt_d.fit(timeline, params, ttt_d.SolverConfig(), placement=Apart([0, 5, 14]))
     assert fit.status.converged
 
 
@@ -197,6 +199,6 @@ def test_an_estimated_advantage_counts_as_none_on_neutral_ground_in_slices_too()
     sides = np.where(np.arange(timeline.n_games) % 3 == 0, 0, 1).astype(np.int8)
     timeline, params = replace(timeline, sides=sides), ttt.Params(beta=300, white_advantage="estimate")
     whole = ttt.fit(timeline, params, EXACT.model_copy(update={"posterior": "factorised"}))
-    apart = ttt.fit(timeline, params, EXACT, place=Apart([0, 6, 14]))
+    apart = ttt.fit(timeline, params, EXACT, placement=Apart([0, 6, 14]))
     assert apart.params["white_advantage"] == pytest.approx(whole.params["white_advantage"], abs=1e-6)
     assert apart.mean == pytest.approx(whole.mean, abs=1e-6)

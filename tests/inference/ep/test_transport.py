@@ -49,7 +49,7 @@ def timeline():
 
 @pytest.fixture
 def over(request):
-    """The cluster as a place."""
+    """The cluster."""
     return Cluster(request.getfixturevalue("client"))
 
 
@@ -69,17 +69,17 @@ def test_slices_in_files_and_on_workers_come_to_what_the_whole_comes_to(
 ):
     params = model.Params(beta=300, tau=70, **others)
     if threads:
-        place = FileStorage(tmp_path, TAKEN + 10_000, threads)
-        assert not place.fits_in_memory(timeline)
-        assert len(place.cuts(timeline)) > 3
+        placement = FileStorage(tmp_path, TAKEN + 10_000, threads)
+        assert not placement.fits_in_memory(timeline)
+        assert len(placement.cuts(timeline)) > 3
     else:
-        place = request.getfixturevalue("over")
-        assert len(place.cuts(timeline)) == 3
-    whole, apart = model.fit(timeline, params, EXACT), model.fit(timeline, params, EXACT, place=place)
+        placement = request.getfixturevalue("over")
+        assert len(placement.cuts(timeline)) == 3
+    whole, apart = model.fit(timeline, params, EXACT), model.fit(timeline, params, EXACT, placement=placement)
     agree(whole, apart)
     assert apart.posterior == "factorised"
-    assert f"slices of time {place.name}" in apart.notes[-1]
-    agree(whole, model.fit(timeline, params, EXACT, place=place, start=apart))
+    assert f"slices of time {placement.name}" in apart.notes[-1]
+    agree(whole, model.fit(timeline, params, EXACT, placement=placement, start=apart))
     assert not list(tmp_path.iterdir())
 
 
@@ -87,7 +87,7 @@ def test_slices_in_files_and_on_workers_come_to_what_the_whole_comes_to(
 def test_workers_hold_nothing_after_a_fit(client, over, timeline):
     gc.disable()
     try:
-        ttt.fit(timeline, PARAMS, EXACT, place=over)
+        ttt.fit(timeline, PARAMS, EXACT, placement=over)
     finally:
         gc.enable()
     held = client.submit(actors_held, pure=False)  # which comes after what was let go
@@ -108,7 +108,7 @@ def test_an_estimated_advantage_is_that_of_one_process_and_slices_are_cut_once(o
         through_time, "Cutter", lambda *args, **rest: cut.append(Cutter(*args, **rest)) or cut[-1]
     )
     params = PARAMS.model_copy(update=moves)
-    apart, whole = (ttt.fit(timeline, params, EXACT, place=where) for where in (over, None))
+    apart, whole = (ttt.fit(timeline, params, EXACT, placement=where) for where in (over, None))
     found = apart.params["white_advantage"]
     assert found == pytest.approx(whole.params["white_advantage"], abs=1e-3 * PARAMS.beta)
     agree(ttt.fit(timeline, params.model_copy(update={"white_advantage": found}), EXACT), apart)
@@ -127,14 +127,14 @@ def test_an_estimated_advantage_is_that_of_one_process_and_slices_are_cut_once(o
 )
 def test_a_worker_that_is_killed_costs_a_sweep(client, timeline, tmp_path, moving):
     sweeps, params = count(), PARAMS.model_copy(update=moving)
-    whole = ttt.fit(timeline, params, EXACT, place=Cluster(client, tmp_path))
+    whole = ttt.fit(timeline, params, EXACT, placement=Cluster(client, tmp_path))
     agree(ttt.fit(timeline, params, EXACT), whole)
 
     def kill(*_: object) -> None:
         if next(sweeps) == 2:
             os.kill(next(iter(client.run(os.getpid).values())), signal.SIGKILL)
 
-    agree(whole, ttt.fit(timeline, params, EXACT, place=Cluster(client, tmp_path), on_sweep=kill))
+    agree(whole, ttt.fit(timeline, params, EXACT, placement=Cluster(client, tmp_path), on_sweep=kill))
     assert 3 < next(sweeps) <= whole.status.sweeps + 2
     assert not list(tmp_path.iterdir())
 
@@ -146,7 +146,7 @@ def test_where_everything_is_lost_it_is_said(over, timeline, monkeypatch):
 
     monkeypatch.setattr(SlicesOnCluster, "run", lost)
     with pytest.raises(SliceLost, match="are lost"):
-        ttt.fit(timeline, PARAMS, EXACT, place=over)
+        ttt.fit(timeline, PARAMS, EXACT, placement=over)
 
 
 @pytest.mark.slow
@@ -165,13 +165,13 @@ def test_a_lost_scheduler_is_said(timeline, monkeypatch):
                 os.kill(scheduler, signal.SIGKILL)
 
         with pytest.raises(SetupError, match="the scheduler of the cluster is lost") as caught:
-            ttt.fit(timeline, PARAMS, EXACT, place=Cluster(client), on_sweep=kill)
+            ttt.fit(timeline, PARAMS, EXACT, placement=Cluster(client), on_sweep=kill)
     assert "--scratch" in (caught.value.hint or "")
 
 
 def test_a_joint_posterior_and_other_systems_are_refused(timeline):
     with pytest.raises(ConfigError, match="joint posterior is not fitted over a cluster yet"):
-        ttt.fit(timeline, PARAMS, SolverConfig(posterior="joint"), place=Cluster(None))
+        ttt.fit(timeline, PARAMS, SolverConfig(posterior="joint"), placement=Cluster(None))
     with pytest.raises(ConfigError, match="elo is not fitted over a cluster yet"):
         api.fit(make_games([(1900, "a", "b", 1)]), model="elo", cluster="local:2")
 
@@ -187,7 +187,7 @@ def test_workers_that_are_lost_while_a_slice_is_sent_are_waited_for(client, over
 
     monkeypatch.setattr(client, "scheduler_info", info)
     monkeypatch.setattr(over, "cuts", lambda _: cuts)
-    agree(ttt.fit(timeline, PARAMS, EXACT), ttt.fit(timeline, PARAMS, EXACT, place=over))
+    agree(ttt.fit(timeline, PARAMS, EXACT), ttt.fit(timeline, PARAMS, EXACT, placement=over))
 
 
 def test_memory_decides_how_many_slices_there_are(tmp_path, timeline, monkeypatch):
@@ -227,24 +227,24 @@ def test_a_full_disk_is_said_and_nothing_is_left(tmp_path, timeline, monkeypatch
 
     monkeypatch.setattr(os, "posix_fallocate", full)
     with pytest.raises(SetupError, match=r"cannot be stored in .*No space left on device") as caught:
-        ttt.fit(timeline, PARAMS, EXACT, place=FileStorage(tmp_path, TAKEN + 10_000, 1))
+        ttt.fit(timeline, PARAMS, EXACT, placement=FileStorage(tmp_path, TAKEN + 10_000, 1))
     assert "--scratch" in (caught.value.hint or "")
     assert not list(tmp_path.glob(".slices*"))
 
 
 def test_nothing_is_left_of_a_fit_that_is_given_up(tmp_path, timeline):
     """The thread of a fit that is interrupted ends with the process."""
-    place = FileStorage(tmp_path, TAKEN + 10_000, 1)
+    storage = FileStorage(tmp_path, TAKEN + 10_000, 1)
     left = []
 
     def end(*_: object) -> None:
         left.append(len(list(tmp_path.glob(".slices*"))))
-        place.close()
+        storage.close()
         left.append(len(list(tmp_path.glob(".slices*"))))
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        ttt.fit(timeline, PARAMS, EXACT, place=place, on_sweep=end)
+        ttt.fit(timeline, PARAMS, EXACT, placement=storage, on_sweep=end)
     assert left == [2, 0]  # the folder, and its lock beside it
 
 
@@ -257,12 +257,12 @@ def test_slices_are_unloaded_where_memory_is_short(tmp_path, timeline, monkeypat
         def madvise(self, option: int, *_: int) -> None:
             unloaded.append(option)
 
-    place = FileStorage(tmp_path, TAKEN + 12_000, 1)
-    cuts = place.cuts(timeline)
-    monkeypatch.setattr(place, "cuts", lambda _: cuts)
+    storage = FileStorage(tmp_path, TAKEN + 12_000, 1)
+    cuts = storage.cuts(timeline)
+    monkeypatch.setattr(storage, "cuts", lambda _: cuts)
     monkeypatch.setattr(slices_in_files, "resident", lambda: taken)
     monkeypatch.setattr(mmap, "mmap", Watched)
-    ttt.fit(timeline, PARAMS, EXACT, place=place)
+    ttt.fit(timeline, PARAMS, EXACT, placement=storage)
     assert bool(unloaded) == unloads
 
 
@@ -279,8 +279,8 @@ def fitted(scratch, timeline, params=PARAMS, memory=10_000, end_after=None):
         if sweep == end_after:
             raise Ended
 
-    place = FileStorage(scratch, TAKEN + memory, 1)
-    return ttt.fit(timeline, params, EXACT, place=place, on_sweep=on_sweep), changes
+    storage = FileStorage(scratch, TAKEN + memory, 1)
+    return ttt.fit(timeline, params, EXACT, placement=storage, on_sweep=on_sweep), changes
 
 
 def ended(scratch, timeline, after=1):
@@ -348,19 +348,19 @@ def test_sites_that_cannot_be_kept_are_an_error(tmp_path, timeline, monkeypatch)
 @pytest.mark.parametrize("how", ["mode", "link", "pipe", "pickle", "shape", "text"])
 def test_kept_files_of_others_are_not_trusted(tmp_path, timeline, name, how):
     """Nothing is unpickled, and nothing waits."""
-    place = ended(tmp_path, timeline) / name
+    path = ended(tmp_path, timeline) / name
     if how == "mode":
-        place.chmod(0o620)
+        path.chmod(0o620)
     elif how == "link":
-        place.symlink_to(place.rename(tmp_path / "other"))
+        path.symlink_to(path.rename(tmp_path / "other"))
     elif how == "pipe":
-        place.unlink()
-        os.mkfifo(place, 0o600)
+        path.unlink()
+        os.mkfifo(path, 0o600)
     elif how == "text":
-        place.write_text("no array")
+        path.write_text("no array")
     else:
         values = np.array([print], object) if how == "pickle" else np.zeros((3, 2))
-        with place.open("wb") as file:
+        with path.open("wb") as file:
             np.save(file, values, allow_pickle=True)
     with pytest.raises(SetupError, match=r"is not trusted|was not written by a fit"):
         fitted(tmp_path, timeline)

@@ -243,7 +243,7 @@ class Cutter:
     def __getitem__(self, number: int) -> SliceInput:
         return self._piece(number).slice_input
 
-    def whole(self, merged: MergedGames) -> SliceInput:
+    def as_one_slice(self, merged: MergedGames) -> SliceInput:
         """The whole timeline as one slice, with these games."""
         timeline = self.timeline
         return SliceInput(
@@ -281,7 +281,7 @@ class Cutter:
         begin = self.cuts[number]
         end = self.cuts[number + 1]
         if len(self) == 1:
-            return Piece(self.whole(merge_games(timeline, colours=self._colours)), NO_IDS)
+            return Piece(self.as_one_slice(merge_games(timeline, colours=self._colours)), NO_IDS)
         first = int(timeline.node_start[begin])
         last = int(timeline.node_start[end])
         nodes = slice(first, last)
@@ -407,7 +407,7 @@ class Unplayed(Cutter):
         part._mean = self._mean[:, nodes]
         part._variance = self._variance[:, nodes]
         part._widest = self._widest[:, nodes]
-        return replace(part.whole(merge_games(part.timeline, colours=False)), number=number)
+        return replace(part.as_one_slice(merge_games(part.timeline, colours=False)), number=number)
 
 
 class Coupling:

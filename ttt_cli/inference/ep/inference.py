@@ -134,7 +134,7 @@ class Inference(SlicedInference):
         if sites is None or not sites.message.any():
             guess = beliefs_of_start(start, priors, timeline)
         cutter = Cutter(timeline, None, [*priors.values()], colours=merged.colours, guess=guess)
-        self.slice = make_state(replace(cutter.whole(merged), sites=sites), play, threads=self.threads)
+        self.slice = make_state(replace(cutter.as_one_slice(merged), sites=sites), play, threads=self.threads)
         super().__init__(SliceHere(self.slice), cutter, priors, play, start)
 
     @property

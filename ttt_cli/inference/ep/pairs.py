@@ -144,9 +144,9 @@ class PairGames:
 
     def believe(self, part: Part, chains: Chains, messages: Messages) -> None:
         """Make the sites of games as the marginals believe: a pass in which nothing is passed on."""
-        apart = chains._replace(following=np.full_like(chains.following, -1))
+        unlinked = chains._replace(following=np.full_like(chains.following, -1))
         weightless = self.pairings._replace(weight=np.zeros_like(self.pairings.weight))
-        self.kernels.sweep(part, True, 0, apart, weightless, self.rule, messages, self.sites)
+        self.kernels.sweep(part, True, 0, unlinked, weightless, self.rule, messages, self.sites)
 
     def add_sites(self, part: Part, marginal: Rows) -> None:
         """Add all sites of games."""
@@ -184,13 +184,13 @@ class PairGames:
 def pair_games(pairings: Pairings, handicap: Array, play: Play, nodes: int, room: Room) -> PairGames:
     """Games of a slice with so many nodes, without sites."""
     games = len(pairings.first)
-    own = play.own_margins
+    own_margins = play.own_margins
     margin = room.empty("margin", (games,), np.float64)
     margin[:] = play.margin
     sites = Sites(
-        room.empty("message", (games, 8 if own else 4), np.float64),
-        room.empty("link", (games, 5 if own else 2), np.float64),
-        room.empty("positivity", (nodes if own else 0, 2), np.float64),
+        room.empty("message", (games, 8 if own_margins else 4), np.float64),
+        room.empty("link", (games, 5 if own_margins else 2), np.float64),
+        room.empty("positivity", (nodes if own_margins else 0, 2), np.float64),
     )
-    coupling = room.empty("coupling", (0 if own else games,), np.float64)
+    coupling = room.empty("coupling", (0 if own_margins else games,), np.float64)
     return PairGames(pairings, play, handicap, play.rule(margin, handicap), sites, coupling)

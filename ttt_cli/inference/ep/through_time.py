@@ -16,7 +16,7 @@ from ttt_cli.inference.ep.transport import Placement, SitesLost
 from ttt_cli.inference.joint.choose import at_fit, fit_factorised, infer
 from ttt_cli.inference.joint.sites import JointInference
 from ttt_cli.inference.links import MergedGames, merge_games
-from ttt_cli.inference.model import Play
+from ttt_cli.inference.model import USUAL, Play, SweepRates
 from ttt_cli.inference.params import ESTIMATE, DrawsMove, NewcomersMove, PlayParams
 from ttt_cli.inference.prior import RandomWalk
 from ttt_cli.inference.solver import Given, at_best_advantage, iterate
@@ -78,14 +78,20 @@ class ThroughTime:
         iterate(inference.sweep, SolverConfig(tol=tol), None)
         return inference
 
-    def fit(self, make_fit: Callable[..., Fit], solver: SolverConfig, given: Given, **pace: Any) -> Fit:
+    def fit(
+        self,
+        make_fit: Callable[..., Fit],
+        solver: SolverConfig,
+        options: Given,
+        rates: SweepRates = USUAL,
+    ) -> Fit:
         """The fixed point, as the Fit that `make_fit` makes of it; with draw margins of players its evidence is over
         that without games.
 
-        `pace` is that of `iterate`. Raises ConfigError for features that slices do not support.
+        Raises ConfigError for features that slices do not support.
         """
         params = self.params
-        placement: Placement | None = given.get("place")
+        placement: Placement | None = options.get("placement")
         if placement and solver.posterior == "joint":
             raise ConfigError(
                 "the joint posterior is not fitted over a cluster yet",
@@ -100,23 +106,25 @@ class ThroughTime:
             without_games = inference.log_evidence().log_evidence
 
         def fit_in_memory(
-            advantage: float, warm: Fit | None, solver: SolverConfig, **options: Unpack[Given]
+            advantage: float, warm: Fit | None, solver: SolverConfig, **changes: Unpack[Given]
         ) -> Fit:
             inference = self.inference(advantage, warm, solver.threads)
-            return infer(inference, solver, {**given, **options}, warm, make_fit, **pace)
+            return infer(inference, solver, {**options, **changes}, warm, make_fit, rates)
 
         fits: AbstractContextManager[Callable[..., Fit]] = nullcontext(fit_in_memory)
         if placement:
-            fits = _sliced_fits(self, placement, given, make_fit, pace)
+            fits = _sliced_fits(self, placement, options, make_fit, rates)
         with fits as fit_at:
 
-            def fit_over_nothing(advantage: float, *arguments: Any, **options: Any) -> Fit:
-                fit = fit_at(advantage, *arguments, **options)
+            def fit_over_nothing(
+                advantage: float, warm: Fit | None, solver: SolverConfig, **changes: Unpack[Given]
+            ) -> Fit:
+                fit = fit_at(advantage, warm, solver, **changes)
                 resolved = {**params.model_dump(), **fit.params, "white_advantage": advantage}
                 return replace(fit, params=resolved, log_evidence=fit.log_evidence - without_games)
 
             return at_best_advantage(
-                fit_over_nothing, params, given.get("start"), solver, colours=self.timeline.colours
+                fit_over_nothing, params, options.get("start"), solver, colours=self.timeline.colours
             )
 
 
@@ -124,18 +132,18 @@ class ThroughTime:
 def _sliced_fits(
     shared: ThroughTime,
     placement: Placement,
-    given: Given,
+    options: Given,
     make_fit: Callable[..., Fit],
-    pace: Mapping[str, Any],
+    rates: SweepRates,
 ) -> Iterator[Callable[..., Fit]]:
     """Factorised fits in slices that are cut once: (advantage, fit before, solver) -> Fit.
 
-    Each starts from the sites of the one before. Skills of `given["start"]`, a fit of the same timeline, are the first
-    guess. An interrupted fit continues from the sites saved in the same `placement.scratch`.
+    Each starts from the sites of the one before. The skills of `options["start"]` are the first guess.
+    An interrupted fit continues from the sites saved in the same `placement.scratch`.
     """
     timeline = shared.timeline
     priors = shared.priors()
-    guess = beliefs_of_start(given.get("start"), priors, timeline)
+    guess = beliefs_of_start(options.get("start"), priors, timeline)
     warm = guess is not None
     cuts = placement.cuts(timeline)
     checkpoint = None
@@ -154,7 +162,7 @@ def _sliced_fits(
         play = replace(shared.play, advantage=advantage)
         inference = SlicedInference(slices, pieces, priors, play, start)
         inference.warm &= warm
-        fit = fit_factorised(inference, solver, given.get("on_sweep"), make_fit, **pace)
+        fit = fit_factorised(inference, solver, options.get("on_sweep"), make_fit, rates)
         warm = True
         converged = fit.status.converged
         return replace(fit, notes=(*fit.notes, note))

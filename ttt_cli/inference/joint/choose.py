@@ -6,7 +6,7 @@ from contextlib import suppress
 from dataclasses import replace
 from enum import StrEnum
 from functools import partial
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 import numpy as np
 
@@ -20,7 +20,7 @@ from ttt_cli.inference.ep.transport import SitesLost
 from ttt_cli.inference.joint.samples import SAMPLES, sampled_histories, solved_deviations
 from ttt_cli.inference.joint.shape import Shape, beginnings, joint_chains, shape_of
 from ttt_cli.inference.joint.sites import JointInference, JointSites
-from ttt_cli.inference.model import Evidence
+from ttt_cli.inference.model import Evidence, SweepRates
 from ttt_cli.inference.solver import Given, OnSweep, iterate
 from ttt_cli.kernels.ep.structures import Chains
 from ttt_cli.support.arrays import Array, Mask
@@ -56,26 +56,26 @@ class Choice(NamedTuple):
 def infer(
     inference: Inference,
     solver: SolverConfig,
-    given: Given,
+    options: Given,
     start: Fit | None,
     make_fit: MakeFit,
-    **pace: Any,
+    rates: SweepRates,
 ) -> Fit:
     """Sweep to the fixed point of `solver.posterior`; returns the Fit that `make_fit` makes of it.
 
-    `pace` is that of `iterate`. The log-evidence and leave-one-out probabilities are those of the sites' own
+    The log-evidence and leave-one-out probabilities are those of the sites' own
     posterior.
     """
     choice = choose(inference, solver)
-    evidence_only = given.get("evidence_only", False)
-    on_sweep = given.get("on_sweep")
+    evidence_only = options.get("evidence_only", False)
+    on_sweep = options.get("on_sweep")
     if choice.kind is Kind.FACTORISED or (choice.kind is Kind.JOINT_SDS and evidence_only):
-        return fit_factorised(inference, solver, on_sweep, make_fit, **pace)
+        return fit_factorised(inference, solver, on_sweep, make_fit, rates)
     factorised = solver
     if choice.kind is Kind.JOINT:
         factorised = solver.model_copy(update={"tol": max(solver.tol, ROUGH)})
-    status, trace = iterate(inference.sweep, factorised, on_sweep, warm=inference.warm, **pace)
-    notes_of = given.get("notes")
+    status, trace = _iterate_sweeps(inference, factorised, on_sweep, rates)
+    notes_of = options.get("notes")
     if choice.shape is None:
         return _fit_sampled(inference, status, trace, notes_of, make_fit)
     moving = inference.moving
@@ -109,13 +109,22 @@ def fit_factorised(
     solver: SolverConfig,
     on_sweep: OnSweep | None,
     make_fit: MakeFit,
-    **pace: Any,
+    rates: SweepRates,
 ) -> Fit:
     """The fit of the factorised posterior; where its sites are lost with slices, sweeps find them again."""
     while True:
-        status, trace = iterate(inference.sweep, solver, on_sweep, warm=inference.warm, **pace)
+        status, trace = _iterate_sweeps(inference, solver, on_sweep, rates)
         with suppress(SitesLost):
             return _factorised_fit(inference, status, trace, make_fit)
+
+
+def _iterate_sweeps(
+    inference: SlicedInference, solver: SolverConfig, on_sweep: OnSweep | None, rates: SweepRates
+) -> tuple[Status, Trace]:
+    """Sweep until the factorised posterior has converged."""
+    return iterate(
+        inference.sweep, solver, on_sweep, rates.least, warm=inference.warm, settling=rates.settling
+    )
 
 
 def _factorised_fit(inference: SlicedInference, status: Status, trace: Trace, make_fit: MakeFit) -> Fit:

@@ -52,8 +52,8 @@ def beyond(half: float, spread: float, slope: float, rho: float, rho_bar: float)
     if rho <= 0.0:
         return math.exp(0.5 * max(0.0, c) ** 2) * _by_edge(half, spread, slope, rho, rho_bar)
     # w -> 1 / w exchanges half and spread; the integral over all w is that of rho = 1
-    other = _by_edge(spread, half, 1.0 / slope, -rho, rho_bar)
-    return math.exp(0.5 * max(0.0, c) ** 2) * (mills(half + spread) - other)
+    remaining = _by_edge(spread, half, 1.0 / slope, -rho, rho_bar)
+    return math.exp(0.5 * max(0.0, c) ** 2) * (mills(half + spread) - remaining)
 
 
 @inner
@@ -127,13 +127,13 @@ def corner_hessian(a: float, b: float, rho: float, rho_bar: float) -> tuple[floa
     product = 0.0
     square_2 = 0.0
     inside = 0.0
-    start = a + win_moments(a)[0]  # the other's mean at t = 0, near which the mass is
+    start = a + win_moments(a)[0]  # mean of the second variable at t = 0, near which the mass is
     above = max(0.0, a)
     for i in range(len(_NODES)):
         t = reach * _NODES[i]
         x = a + rho * t
         v, w = win_moments(x)
-        other = x + v - start
+        value_2 = x + v - start
         if x < 0.0:
             chance = INV_SQRT_2PI * math.exp(b * t - 0.5 * t * t - 0.5 * above * above) * mills(-x)
         else:
@@ -141,10 +141,10 @@ def corner_hessian(a: float, b: float, rho: float, rho_bar: float) -> tuple[floa
         chance *= _WEIGHTS[i]
         mass += chance
         mean_1 += chance * t
-        mean_2 += chance * other
+        mean_2 += chance * value_2
         square_1 += chance * t * t
-        product += chance * t * other
-        square_2 += chance * other * other
+        product += chance * t * value_2
+        square_2 += chance * value_2 * value_2
         inside += chance * (1.0 - w)
     mean_1 /= mass
     mean_2 /= mass
@@ -264,16 +264,16 @@ def _overlapping(
         log_scale = 0.0
         at_low = math.exp(-0.5 * low * low)
         at_high = math.exp(-0.5 * high * high)
-    rest = 0.0
+    outside_corner = 0.0
     if b < _NEGLIGIBLE:
-        rest = at_high * math.exp(-0.5 * c * c) * beyond(half, spread, slope, rho, rho_bar)
+        outside_corner = at_high * math.exp(-0.5 * c * c) * beyond(half, spread, slope, rho, rho_bar)
     if half * (1.0 + spread) < 1.0:
         centre = 0.5 * half * (half - 2.0 * spread) if low < 0.0 else -0.5 * spread * spread
-        mass = rest + math.exp(centre) * _narrow(half, spread)
+        mass = outside_corner + math.exp(centre) * _narrow(half, spread)
     elif low < 0.0:
-        mass = rest + mills(-low) - at_high * mills(high)
+        mass = outside_corner + mills(-low) - at_high * mills(high)
     else:
-        outside = at_low * mills(low) + at_high * mills(high) - rest
+        outside = at_low * mills(low) + at_high * mills(high) - outside_corner
         return math.log1p(-INV_SQRT_2PI * outside), _SQRT_2PI - outside, at_low, at_high
     return math.log(mass) + log_scale - LOG_SQRT_2PI, mass, at_low, at_high
 

@@ -267,13 +267,13 @@ def summarise(segment: Index, chains: Chains, precision: Strided, weighted: Stri
             e += mean * a
             f += mean * b
             e_back += variance * f_back - mean * k
-        whole = 1.0 / scale
+        unscaled = 1.0 / scale
         maps[s, 0] = (a + added * c) * scale
-        maps[s, 1] = (b + added * whole) * scale
+        maps[s, 1] = (b + added * unscaled) * scale
         maps[s, 2] = c * scale
         maps[s, 3] = k * scale
         maps[s, 4] = (e + added_weighted * c) * scale
-        maps[s, 5] = (f + added_weighted * whole) * scale
+        maps[s, 5] = (f + added_weighted * unscaled) * scale
         maps[s, 6] = e_back * scale
         maps[s, 7] = (f_back + k * added_weighted + e_back * added) * scale
 

@@ -24,16 +24,16 @@ def _repeat(play, g, i, j, code, times, rule, repeats, change, marginal, message
     A site that oscillates moves half as far.
     """
     share = 1.0
-    away = 0.0
+    distance = 0.0
     for _ in range(repeats):
-        before = change
-        back = away
-        change, away = play(g, i, j, code, times, rule, share, marginal, message, link)
+        last_change = change
+        last_distance = distance
+        change, distance = play(g, i, j, code, times, rule, share, marginal, message, link)
         if change <= SETTLED:
             break
-        if away * back < 0.0 and abs(away) > STUCK * abs(back):
+        if distance * last_distance < 0.0 and abs(distance) > STUCK * abs(last_distance):
             share *= 0.5
-        elif share == 1.0 and change < SLOW * before:
+        elif share == 1.0 and change < SLOW * last_change:
             break
     return change
 

@@ -32,9 +32,9 @@ def factor(
         precision = diagonal[i]
         gain[i] = 0.0
         if begin <= s < end:
-            kept = 1.0 / (1.0 + filtered[at(s)] * variance[i])
-            gain[i] = kept
-            precision += filtered[at(s)] * kept
+            share = 1.0 / (1.0 + filtered[at(s)] * variance[i])
+            gain[i] = share
+            precision += filtered[at(s)] * share
         if s < 0:
             precision += 1.0 / variance[i]
         filtered[i] = precision

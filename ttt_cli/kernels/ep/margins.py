@@ -35,13 +35,13 @@ def by_bound(t, bound, outcome, slope):
 @inner
 def _margin_slope(t, advantage, bound, outcome):
     """(log P, d log P / d bound) of an outcome, also with unknown colours."""
-    known = outcome % UNKNOWN
-    log_1 = outcome_log_normaliser(t + advantage, bound, known)
-    slope_1 = by_bound(t + advantage, bound, known, outcome_moments(t + advantage, bound, known)[0])
+    result = outcome % UNKNOWN
+    log_1 = outcome_log_normaliser(t + advantage, bound, result)
+    slope_1 = by_bound(t + advantage, bound, result, outcome_moments(t + advantage, bound, result)[0])
     if outcome < UNKNOWN:
         return log_1, slope_1
-    log_2 = outcome_log_normaliser(t - advantage, bound, known)
-    slope_2 = by_bound(t - advantage, bound, known, outcome_moments(t - advantage, bound, known)[0])
+    log_2 = outcome_log_normaliser(t - advantage, bound, result)
+    slope_2 = by_bound(t - advantage, bound, result, outcome_moments(t - advantage, bound, result)[0])
     share = first_share(log_1, log_2)
     return log_average(log_1, log_2), share * slope_1 + (1.0 - share) * slope_2
 
@@ -71,11 +71,11 @@ def _margin_information(t, advantage, bound, outcome):
             return (-by_win / win if outcome == 2 else -by_loss / loss), information
     score = 0.0
     information = 0.0
-    for other in range(outcome - outcome % UNKNOWN, outcome - outcome % UNKNOWN + 3):
-        log_p, slope = _margin_slope(t, advantage, bound, other)
+    for possible in range(outcome - outcome % UNKNOWN, outcome - outcome % UNKNOWN + 3):
+        log_p, slope = _margin_slope(t, advantage, bound, possible)
         slope *= bound
         information += math.exp(log_p) * slope * slope
-        if other == outcome:
+        if possible == outcome:
             score = slope
     return score, information
 
@@ -98,6 +98,6 @@ def margin_information(
             continue
         scale = 1.0 / math.sqrt(rule.noise + variance)
         t = (difference + handicap_of(g, rule.handicap)) * scale
-        found = _margin_information(t, rule.advantage * scale, rule.margin[g] * scale, games.code[g])
-        score[g] = games.weight[g] * found[0]
-        information[g] = games.weight[g] * found[1]
+        scored = _margin_information(t, rule.advantage * scale, rule.margin[g] * scale, games.code[g])
+        score[g] = games.weight[g] * scored[0]
+        information[g] = games.weight[g] * scored[1]

@@ -44,10 +44,10 @@ def _play(g, i, j, outcome, times, rule, share, marginal, message, link):
         return -1.0, 0.0
     left_i = 1.0 - var_i * shrink
     left_j = 1.0 - var_j * shrink
-    left = left_i + left_j - 1.0
-    inverse = 1.0 / (left_i * left_j * left)
-    scale_i = left_j * left * inverse
-    scale_j = left_i * left * inverse
+    left_both = left_i + left_j - 1.0
+    inverse = 1.0 / (left_i * left_j * left_both)
+    scale_i = left_j * left_both * inverse
+    scale_j = left_i * left_both * inverse
     between = left_i * left_j * inverse
     precision_i = shrink * scale_i
     weighted_i = (mean_i * shrink + shift) * scale_i
@@ -56,10 +56,10 @@ def _play(g, i, j, outcome, times, rule, share, marginal, message, link):
     link[g, 0] += share * (shrink * between - link[g, 0])
     link[g, 1] += share * ((shift + (mean_i - mean_j) * shrink) * between - link[g, 1])
     change = 0.0
-    away = precision_i - message[g, 0]
+    distance = precision_i - message[g, 0]
     if times > 1.0 and shrink > 0.0:
-        change = abs(away) / precision_i + abs(precision_j - message[g, 2]) / precision_j
-    step_i = share * away
+        change = abs(distance) / precision_i + abs(precision_j - message[g, 2]) / precision_j
+    step_i = share * distance
     towards_i = share * (weighted_i - message[g, 1])
     step_j = share * (precision_j - message[g, 2])
     towards_j = share * (weighted_j - message[g, 3])
@@ -71,7 +71,7 @@ def _play(g, i, j, outcome, times, rule, share, marginal, message, link):
     message[g, 1] += towards_i
     message[g, 2] += step_j
     message[g, 3] += towards_j
-    return change, away
+    return change, distance
 
 
 @kernel

@@ -28,26 +28,26 @@ from ttt_cli.kernels.outcomes import (
 
 
 @inner
-def apart(noise, var_d, var_i, var_j):
+def covariance_of_variables(noise, var_d, var_i, var_j):
     """(c11, c12, c22, det) of independent d, e_i and e_j."""
     total = var_d + noise
     return total + var_i, -total, total + var_j, total * (var_i + var_j) + var_i * var_j
 
 
 @inner
-def together(noise, c11, shared, both):
+def covariance_of_sides(noise, c11, shared, total):
     """(c11, c12, c22, det) from c11 without noise, cov(x1, x1 + x2) and var(x1 + x2), in which noise cancels."""
-    one = c11 + noise
-    return one, shared - one, one + both - 2.0 * shared, one * both - shared * shared
+    noisy = c11 + noise
+    return noisy, shared - noisy, noisy + total - 2.0 * shared, noisy * total - shared * shared
 
 
 @inner
-def sides(outcome, x1, x2, spread):
+def sides(outcome, x1, x2, covariance):
     """Slopes (g1, g2) and curvatures (-h11, -h12, -h22) of the log probability of an outcome in the means of x1, x2.
 
-    `spread` is (c11, c12, c22, det).
+    `covariance` is (c11, c12, c22, det).
     """
-    c11, c12, c22, det = spread
+    c11, c12, c22, det = covariance
     scale_1 = 1.0 / math.sqrt(c11)
     scale_2 = 1.0 / math.sqrt(c22)
     if outcome == 2:
@@ -62,9 +62,9 @@ def sides(outcome, x1, x2, spread):
 
 
 @inner
-def sides_log_probability(outcome, x1, x2, spread):
+def sides_log_probability(outcome, x1, x2, covariance):
     """log P of an outcome."""
-    c11, c12, c22, det = spread
+    c11, c12, c22, det = covariance
     if outcome == 2:
         return log_cdf(-x2 / math.sqrt(c22))
     if outcome == 0:
@@ -76,25 +76,25 @@ def sides_log_probability(outcome, x1, x2, spread):
 
 
 @inner
-def game_sides(outcome, x1, x2, advantage, spread):
+def game_sides(outcome, x1, x2, advantage, covariance):
     """As `sides`, of a game that may have unknown colours (`kernels/outcomes.py`)."""
     if outcome < UNKNOWN:
-        return sides(outcome, x1 + advantage, x2 - advantage, spread)
-    known = outcome - UNKNOWN
-    a1, a2, a11, a12, a22 = sides(known, x1 + advantage, x2 - advantage, spread)
-    b1, b2, b11, b12, b22 = sides(known, x1 - advantage, x2 + advantage, spread)
+        return sides(outcome, x1 + advantage, x2 - advantage, covariance)
+    result = outcome - UNKNOWN
+    a1, a2, a11, a12, a22 = sides(result, x1 + advantage, x2 - advantage, covariance)
+    b1, b2, b11, b12, b22 = sides(result, x1 - advantage, x2 + advantage, covariance)
     p = first_share(
-        sides_log_probability(known, x1 + advantage, x2 - advantage, spread),
-        sides_log_probability(known, x1 - advantage, x2 + advantage, spread),
+        sides_log_probability(result, x1 + advantage, x2 - advantage, covariance),
+        sides_log_probability(result, x1 - advantage, x2 + advantage, covariance),
     )
     q = 1.0 - p
-    apart_1 = a1 - b1
-    apart_2 = a2 - b2
+    difference_1 = a1 - b1
+    difference_2 = a2 - b2
     return (
         p * a1 + q * b1, p * a2 + q * b2,
-        p * a11 + q * b11 - p * q * apart_1 * apart_1,
-        p * a12 + q * b12 - p * q * apart_1 * apart_2,
-        p * a22 + q * b22 - p * q * apart_2 * apart_2,
+        p * a11 + q * b11 - p * q * difference_1 * difference_1,
+        p * a12 + q * b12 - p * q * difference_1 * difference_2,
+        p * a22 + q * b22 - p * q * difference_2 * difference_2,
     )  # fmt: skip
 
 
@@ -127,13 +127,13 @@ def gaussian_site(slopes, x1, x2, c11, c12, c22):
 
 
 @inner
-def game_log_probability(outcome, x1, x2, advantage, spread):
+def game_log_probability(outcome, x1, x2, advantage, covariance):
     """log P of a game that may have unknown colours; arguments as in `game_sides`."""
-    log_p = sides_log_probability(outcome % UNKNOWN, x1 + advantage, x2 - advantage, spread)
+    log_p = sides_log_probability(outcome % UNKNOWN, x1 + advantage, x2 - advantage, covariance)
     if outcome < UNKNOWN:
         return log_p
     return log_average(
-        log_p, sides_log_probability(outcome - UNKNOWN, x1 - advantage, x2 + advantage, spread)
+        log_p, sides_log_probability(outcome - UNKNOWN, x1 - advantage, x2 + advantage, covariance)
     )
 
 
@@ -142,14 +142,14 @@ def _replace(g, column, variable, score, information, mean, variance, times, sha
     """Move the site of a variable, of cavity N(mean, variance), this share of the way; how far it is, relatively."""
     left = 1.0 / (1.0 - variance * information)
     precision = information * left
-    away = precision - message[g, column]
-    step = share * away
+    distance = precision - message[g, column]
+    step = share * distance
     towards = share * ((score + mean * information) * left - message[g, column + 1])
     marginal[variable, 0] += times * step
     marginal[variable, 1] += times * towards
     message[g, column] += step
     message[g, column + 1] += towards
-    return abs(away) / precision if precision > 0.0 else 0.0
+    return abs(distance) / precision if precision > 0.0 else 0.0
 
 
 @flat
@@ -175,10 +175,10 @@ def _play(g, i, j, outcome, times, rule, share, marginal, message, link):
     mean_ej = (marginal[b, 1] - message[g, 7]) * var_ej
     difference = mean_si - mean_sj
     var_d = var_si + var_sj
-    given = difference + handicap_of(g, handicap)
+    lead = difference + handicap_of(g, handicap)
     slopes = game_sides(
-        outcome, given + (mean_ei + margin[g]), (mean_ej + margin[g]) - given, advantage,
-        apart(noise, var_d, var_ei, var_ej),
+        outcome, lead + (mean_ei + margin[g]), (mean_ej + margin[g]) - lead, advantage,
+        covariance_of_variables(noise, var_d, var_ei, var_ej),
     )  # fmt: skip
     if outcome >= UNKNOWN and not has_one_peak(slopes):
         return -1.0, 0.0
@@ -189,12 +189,12 @@ def _play(g, i, j, outcome, times, rule, share, marginal, message, link):
         link[g, c] += share * (site[c] - link[g, c])
     g1, g2, k11, k12, k22 = slopes
     information = k11 - 2.0 * k12 + k22
-    before = message[g, 0]
+    last_precision = message[g, 0]
     change = _replace(g, 0, i, g1 - g2, information, mean_si, var_si, times, share, marginal, message)
     change += _replace(g, 2, j, g2 - g1, information, mean_sj, var_sj, times, share, marginal, message)
     change += _replace(g, 4, a, g1, k11, mean_ei, var_ei, times, share, marginal, message)
     change += _replace(g, 6, b, g2, k22, mean_ej, var_ej, times, share, marginal, message)
-    return (change if times > 1.0 else 0.0), (message[g, 0] - before) / share
+    return (change if times > 1.0 else 0.0), (message[g, 0] - last_precision) / share
 
 
 @kernel
@@ -251,10 +251,10 @@ def _evidence(g, games, rule, marginal, sites):
         return False, 0.0, 0.0
     difference = cavity[0, 0] - cavity[1, 0] + handicap_of(g, rule.handicap)
     margin = rule.margin[g]
-    spread = apart(rule.noise, cavity[0, 1] + cavity[1, 1], cavity[2, 1], cavity[3, 1])
+    covariance = covariance_of_variables(rule.noise, cavity[0, 1] + cavity[1, 1], cavity[2, 1], cavity[3, 1])
     x1 = difference + (cavity[2, 0] + margin)
     x2 = (cavity[3, 0] + margin) - difference
-    return True, game_log_probability(games.code[g], x1, x2, rule.advantage, spread), absorbed
+    return True, game_log_probability(games.code[g], x1, x2, rule.advantage, covariance), absorbed
 
 
 @kernel
@@ -286,9 +286,9 @@ def positive_evidence(
         v, w = win_moments(t)
         total += log_cdf(t) - log_integral(precision, weighted, positivity[i, 0], positivity[i, 1])
         slope += v * scale
-        rest = 1.0 / (1.0 - w)
-        positivity[i, 0] += share * (w * precision * rest - positivity[i, 0])
-        positivity[i, 1] += share * ((v * scale + w * weighted) * rest - positivity[i, 1])
+        inverse = 1.0 / (1.0 - w)
+        positivity[i, 0] += share * (w * precision * inverse - positivity[i, 0])
+        positivity[i, 1] += share * ((v * scale + w * weighted) * inverse - positivity[i, 1])
     return skipped, total, slope
 
 
@@ -311,13 +311,13 @@ def cavities(begin: int, end: int, games: Pairings, marginal: Rows, sites: Sites
 def _slopes(g, sign, games, rule, cavity):
     """As in `ttt`; that in the margin is in what is added to both players' margins."""
     outcome = games.code[g] % UNKNOWN
-    spread = together(rule.noise, cavity[g, 2], cavity[g, 3], cavity[g, 4])
+    covariance = covariance_of_sides(rule.noise, cavity[g, 2], cavity[g, 3], cavity[g, 4])
     lead = handicap_of(g, rule.handicap) + sign * rule.advantage
     x1 = cavity[g, 0] + rule.margin[g] + lead
     x2 = cavity[g, 1] + rule.margin[g] - lead
-    g1, g2, k11, k12, k22 = sides(outcome, x1, x2, spread)
+    g1, g2, k11, k12, k22 = sides(outcome, x1, x2, covariance)
     by_noise = 0.5 * ((g1 - g2) ** 2 - (k11 - 2.0 * k12 + k22))
-    return sides_log_probability(outcome, x1, x2, spread), by_noise, g1 + g2, g1 - g2
+    return sides_log_probability(outcome, x1, x2, covariance), by_noise, g1 + g2, g1 - g2
 
 
 @kernel

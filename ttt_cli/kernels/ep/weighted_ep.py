@@ -54,30 +54,30 @@ def opponents(counted: CountedGames, times: Vector, values: Vector, total: Vecto
         total[j] += share_j
         sums[i] += share_i * values[j]
         sums[j] += share_j * values[i]
-    whole = 0.0
+    weight = 0.0
     all_means = 0.0
     for i in range(len(total)):
         if total[i] > 0.0:
             mean[i] = sums[i] / total[i]
-            whole += min(total[i], 1.0)
+            weight += min(total[i], 1.0)
             all_means += min(total[i], 1.0) * mean[i]
-    return all_means / whole
+    return all_means / weight
 
 
 @inner
-def _play(g, i, j, outcome, alone, times, rule, marginal, sites, links):
-    """Update a site with cavities that lack it to the powers `alone`, used `times` over; whether it was possible."""
+def _play(g, i, j, outcome, powers, times, rule, marginal, sites, links):
+    """Update a site with cavities that lack it to these powers, used `times` over; whether it was possible."""
     noise, margins, _, advantage, handicap = rule
     margin = margins[g]
-    alone_i, alone_j = alone
-    var_i = 1.0 / (marginal[i, 0] - alone_i * sites[g, 0])
-    var_j = 1.0 / (marginal[j, 0] - alone_j * sites[g, 2])
-    mean_i = (marginal[i, 1] - alone_i * sites[g, 1]) * var_i
-    mean_j = (marginal[j, 1] - alone_j * sites[g, 3]) * var_j
+    power_i, power_j = powers
+    var_i = 1.0 / (marginal[i, 0] - power_i * sites[g, 0])
+    var_j = 1.0 / (marginal[j, 0] - power_j * sites[g, 2])
+    mean_i = (marginal[i, 1] - power_i * sites[g, 1]) * var_i
+    mean_j = (marginal[j, 1] - power_j * sites[g, 3]) * var_j
     scale = 1.0 / math.sqrt(noise + var_i + var_j)
-    apart = mean_i - mean_j
+    difference = mean_i - mean_j
     v, w = game_moments(
-        (apart + handicap_of(g, handicap)) * scale, advantage * scale, margin * scale, outcome
+        (difference + handicap_of(g, handicap)) * scale, advantage * scale, margin * scale, outcome
     )
     if outcome >= UNKNOWN and w < 0.0:  # two peaks: no Gaussian site stands for them
         return False
@@ -85,11 +85,11 @@ def _play(g, i, j, outcome, alone, times, rule, marginal, sites, links):
     shrink = w * scale * scale
     left_i = 1.0 - var_i * shrink
     left_j = 1.0 - var_j * shrink
-    part_i = 1.0 / (left_i + alone_i * var_i * shrink)
-    part_j = 1.0 / (left_j + alone_j * var_j * shrink)
-    spread = 1.0 / (1.0 - shrink * (alone_i * var_i * part_i + alone_j * var_j * part_j))
-    links[g, 0] = shrink * spread
-    links[g, 1] = (shift + shrink * apart) * spread
+    part_i = 1.0 / (left_i + power_i * var_i * shrink)
+    part_j = 1.0 / (left_j + power_j * var_j * shrink)
+    inverse = 1.0 / (1.0 - shrink * (power_i * var_i * part_i + power_j * var_j * part_j))
+    links[g, 0] = shrink * inverse
+    links[g, 1] = (shift + shrink * difference) * inverse
     links[g, 2] = part_i
     links[g, 3] = part_j
     _replace(i, times[0], shrink / left_i, (mean_i * shrink + shift) / left_i, marginal, sites[g, :2])
@@ -114,10 +114,10 @@ def sweep(counted: CountedGames, games: AllGames, rule: Rule, marginal: Rows) ->
     skipped = 0
     for k in range(len(active)):
         g = active[k]
-        alone = min(times[g], 1.0)
-        lacking = alone * decay[k, 0], alone * decay[k, 1]
+        removed = min(times[g], 1.0)
+        powers = removed * decay[k, 0], removed * decay[k, 1]
         used = times[g] * decay[k, 0], times[g] * decay[k, 1]
-        if not _play(g, ends[k, 0], ends[k, 1], code[g], lacking, used, rule, marginal, sites, links):
+        if not _play(g, ends[k, 0], ends[k, 1], code[g], powers, used, rule, marginal, sites, links):
             skipped += 1
     return skipped
 
@@ -142,8 +142,8 @@ def linearise(
         g = active[k]
         i = ends[k, 0]
         j = ends[k, 1]
-        apart = marginal[i, 1] / marginal[i, 0] - marginal[j, 1] / marginal[j, 0]
-        score = links[g, 1] - links[g, 0] * apart
+        difference = marginal[i, 1] / marginal[i, 0] - marginal[j, 1] / marginal[j, 0]
+        score = links[g, 1] - links[g, 0] * difference
         for side in range(2):
             n = ends[k, side]
             share = times[g] * decay[k, side]
@@ -196,38 +196,38 @@ def solve(
     error, points; where the iteration fails x is 0.
     """
     x[:] = 0.0
-    rest = residual / diagonal
-    shadow = rest.copy()
-    start = bound = _bound(diagonal, rest, least_sum)
-    p = rest.copy()
+    r = residual / diagonal
+    shadow = r.copy()
+    start = bound = _bound(diagonal, r, least_sum)
+    p = r.copy()
     ap = x.copy()
     ar = x.copy()
-    rz = _dot(shadow, rest)
+    rz = _dot(shadow, r)
     for _ in range(STEPS):
         if bound <= tol or bound <= relative * start:
             return bound
         _apply(ends, couplings, p, ap)
-        along = _dot(shadow, ap)
-        if along == 0.0:
+        projection = _dot(shadow, ap)
+        if projection == 0.0:
             break
-        alpha = rz / along
+        alpha = rz / projection
         for i in range(len(x)):
-            rest[i] -= alpha * ap[i]
+            r[i] -= alpha * ap[i]
             x[i] += alpha * p[i]
-        _apply(ends, couplings, rest, ar)
+        _apply(ends, couplings, r, ar)
         size = _dot(ar, ar)
-        omega = _dot(ar, rest) / size if size > 0.0 else 0.0
+        omega = _dot(ar, r) / size if size > 0.0 else 0.0
         for i in range(len(x)):
-            x[i] += omega * rest[i]
-            rest[i] -= omega * ar[i]
-        bound = _bound(diagonal, rest, least_sum)
-        before = rz
-        rz = _dot(shadow, rest)
+            x[i] += omega * r[i]
+            r[i] -= omega * ar[i]
+        bound = _bound(diagonal, r, least_sum)
+        last_rz = rz
+        rz = _dot(shadow, r)
         if omega == 0.0 or rz == 0.0:
             break
-        beta = rz / before * alpha / omega
+        beta = rz / last_rz * alpha / omega
         for i in range(len(x)):
-            p[i] = rest[i] + beta * (p[i] - omega * ap[i])
+            p[i] = r[i] + beta * (p[i] - omega * ap[i])
     if not bound < start:
         x[:] = 0.0
         return start
@@ -235,7 +235,7 @@ def solve(
 
 
 @kernel
-def spread(counted: CountedGames, games: AllGames, correction: Vector, marginal: Rows) -> None:
+def move_sites(counted: CountedGames, games: AllGames, correction: Vector, marginal: Rows) -> None:
     """Move the means by `correction`, and set every site so that it exerts its score at the new ones."""
     active, ends, _ = counted
     _, _, sites, links = games
