@@ -9,8 +9,8 @@ import sys
 import tempfile
 from pathlib import Path
 
-from ttt_cli.cli.console import say
 from ttt_cli.cli.main import run
+from ttt_cli.cli.messages import say
 
 DOCS = Path(__file__).resolve().parent
 GAMES = DOCS.parent / "sample_pgn" / "classics.pgn"

@@ -17,8 +17,8 @@ import filelock  # noqa: F401 - before the platform is changed
 import pytest
 
 from ttt_cli import work as processes
-from ttt_cli.cli import console as streams
-from ttt_cli.cli.console import unwinding
+from ttt_cli.cli import streams
+from ttt_cli.cli.streams import unwinding
 from ttt_cli.kernels import compile as compiling
 from ttt_cli.support import files
 

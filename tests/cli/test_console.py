@@ -15,21 +15,11 @@ import pytest
 
 from tests.support.cases import each
 from tests.support.commands import Terminal
-from ttt_cli.cli import console
-from ttt_cli.cli.console import (
-    QUIET,
-    SHOWN_ROWS,
-    VERBOSE,
-    Bars,
-    WaitBar,
-    emit,
-    format_column,
-    print_table,
-    printable,
-    progress,
-    say,
-    voice,
-)
+from ttt_cli.cli import streams
+from ttt_cli.cli.bars import Bars, WaitBar, progress
+from ttt_cli.cli.messages import NORMAL, QUIET, VERBOSE, printable, say, session
+from ttt_cli.cli.output import emit
+from ttt_cli.cli.tables import SHOWN_ROWS, format_column, print_table
 from ttt_cli.support.progress import SILENT, Wait, announce, listening
 from ttt_cli.views.rows import Rows
 
@@ -37,8 +27,8 @@ ROWS = Rows(("player", "mean"), [("Müller", 1234.56789)], decimals={"mean": 1})
 
 
 @pytest.fixture(autouse=True)
-def _normal_voice(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(voice, "level", console.NORMAL)
+def _normal_verbosity(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(session, "verbosity", NORMAL)
 
 
 def test_tsv_when_piped(capsys: pytest.CaptureFixture[str]) -> None:
@@ -47,7 +37,7 @@ def test_tsv_when_piped(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_a_table_on_a_terminal(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(console, "on_terminal", lambda: True)
+    monkeypatch.setattr(streams, "on_terminal", lambda: True)
     emit(ROWS)
     out = capsys.readouterr().out
     assert "1234.6" in out
@@ -82,7 +72,7 @@ def test_parquet_to_a_file_and_to_a_pipe(tmp_path: Path, capfdbinary: pytest.Cap
 
 
 def test_parquet_is_not_for_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(console, "on_terminal", lambda: True)
+    monkeypatch.setattr(streams, "on_terminal", lambda: True)
     with pytest.raises(click.UsageError, match="binary"):
         emit(ROWS, "parquet")
 
@@ -108,10 +98,10 @@ def test_devices_are_written_to_and_not_replaced() -> None:
 
 @each(
     "level, said",
-    [(QUIET, "error\n"), (console.NORMAL, "error\nline\n"), (VERBOSE, "error\nline\nmore\n")],
+    [(QUIET, "error\n"), (NORMAL, "error\nline\n"), (VERBOSE, "error\nline\nmore\n")],
 )
 def test_how_much_is_said(level: int, said: str, capsys: pytest.CaptureFixture[str]) -> None:
-    voice.level = level
+    session.verbosity = level
     say("error", level=QUIET)
     say("line")
     say("more", level=VERBOSE)
@@ -267,7 +257,7 @@ def on_terminal() -> Iterator[Terminal]:
 def test_bars_on_a_terminal_unless_quiet() -> None:
     with on_terminal():
         assert isinstance(progress(), Bars)
-        voice.level = QUIET
+        session.verbosity = QUIET
         assert progress() is SILENT
 
 
@@ -316,7 +306,7 @@ def test_waits_are_shown_below_the_bars_on_a_terminal_unless_quiet() -> None:
             assert "compiling: 0, " in below
             assert below.index("compiling: 7, ") < below.index("compiling: 8, ")
             assert below.rpartition("compiling: 8, ")[2].replace("00:00", "").split() == ["\x1b[A"] * 2
-        voice.level = QUIET
+        session.verbosity = QUIET
         before = terminal.getvalue()
         show()
         assert terminal.getvalue() == before

@@ -30,7 +30,7 @@ def here(folder: Path) -> Path:
 
 @pytest.fixture
 def terminal(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("ttt_cli.cli.console.on_terminal", lambda: True)
+    monkeypatch.setattr("ttt_cli.cli.streams.on_terminal", lambda: True)
     monkeypatch.setenv("NO_COLOR", "1")
 
 

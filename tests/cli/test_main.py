@@ -18,7 +18,7 @@ from tests.support.commands import Ran
 from tests.support.handmade import put_small_run
 from ttt_cli import __main__
 from ttt_cli.cli import main
-from ttt_cli.cli.console import voice
+from ttt_cli.cli.messages import session
 from ttt_cli.cli.usage import OLD_NAMES, examples_of, renamed, text_of
 from ttt_cli.support.errors import DataError, RunError, TttError
 from ttt_cli.views import run as run_views
@@ -32,9 +32,9 @@ needs_signals = pytest.mark.skipif(sys.platform == "win32", reason="signals end 
 
 @pytest.fixture(autouse=True)
 def _voice_restored() -> Iterator[None]:
-    level = voice.level
+    level = session.verbosity
     yield
-    voice.level = level
+    session.verbosity = level
 
 
 def raising(error: BaseException) -> click.Command:

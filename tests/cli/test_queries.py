@@ -13,7 +13,7 @@ from tests.support.cases import each
 from tests.support.commands import Ran
 from tests.support.handmade import RECORDS, games_of, put_small_run, write_small_run
 from ttt_cli import fit
-from ttt_cli.cli import console, main
+from ttt_cli.cli import main, streams
 from ttt_cli.cli.export import TABLES
 
 pytestmark = pytest.mark.usefixtures("here")
@@ -45,7 +45,7 @@ def test_the_run_is_said_unless_it_was_named(command: str, ran: Ran) -> None:
 
 @pytest.mark.slow
 def test_a_table_says_it_in_its_title_and_an_error_too(ran: Ran, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(console, "on_terminal", lambda: True)
+    monkeypatch.setattr(streams, "on_terminal", lambda: True)
     out, err = ran("player Morphy")
     assert SAID not in err
     assert "a.ttt: ttt, 7 games 1857-1862" in out

@@ -1,1 +1,1 @@
-"""The command line: one command per file, shared options, the console."""
+"""The command line: one command per file, shared options, streams, messages, output, tables and bars."""

@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING
 import click
 
 from ttt_cli.cli import options
-from ttt_cli.cli.console import QUIET, check_place, progress, say, write
+from ttt_cli.cli.bars import progress
+from ttt_cli.cli.messages import QUIET, say
+from ttt_cli.cli.output import check_place, write
 from ttt_cli.support.outputs import CONFIG
 
 if TYPE_CHECKING:

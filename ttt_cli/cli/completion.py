@@ -21,7 +21,7 @@ from click.shell_completion import (
     add_completion_class,
 )
 
-from ttt_cli.cli.console import say
+from ttt_cli.cli.messages import say
 from ttt_cli.cli.usage import text_of
 from ttt_cli.reading.reports import EVENT_SETS
 from ttt_cli.support.errors import TttError

@@ -2,7 +2,7 @@
 
 import click
 
-from ttt_cli.cli.console import QUIET, say
+from ttt_cli.cli.messages import QUIET, say
 from ttt_cli.cli.options import config_option, set_option
 from ttt_cli.support.errors import TttError
 

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Final
 import click
 
 from ttt_cli.cli import options
-from ttt_cli.cli.console import progress, say
+from ttt_cli.cli.bars import progress
+from ttt_cli.cli.messages import say
 
 if TYPE_CHECKING:
     from rich.table import Table

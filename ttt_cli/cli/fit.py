@@ -5,7 +5,9 @@ from pathlib import Path
 import click
 
 from ttt_cli.cli import options
-from ttt_cli.cli.console import NORMAL, VERBOSE, emit, progress, say, voice
+from ttt_cli.cli.bars import progress
+from ttt_cli.cli.messages import NORMAL, VERBOSE, say, session
+from ttt_cli.cli.output import emit
 
 _SUFFIXES = (".gz", ".bz2", ".xz", ".zst"), (".pgn", ".csv", ".tsv", ".txt", ".parquet")
 
@@ -67,13 +69,13 @@ def command(
         standing = check_destination(place) if place else None
         near = None if start is None else open_run(start, scale=["points"])
         with games_for(files, data, resolved.config.solver, progress=progress(), tell=say) as games:
-            if voice.level >= NORMAL:
+            if session.verbosity >= NORMAL:
                 say(
-                    *reading_lines(games, data.period, everything=voice.level >= VERBOSE),
+                    *reading_lines(games, data.period, everything=session.verbosity >= VERBOSE),
                     *warning_lines(games, suspects=not no_suspects),
                 )
             run = fit(games, resolved, output=place, start=near, progress=progress())
-    say(*found_lines(run.meta, everything=voice.level >= VERBOSE))
+    say(*found_lines(run.meta, everything=session.verbosity >= VERBOSE))
     if place:
         unasked = (
             "" if place.suffix == ENDING else f"; only *{ENDING} are found unasked, this one by -r {place}"

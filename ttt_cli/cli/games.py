@@ -5,7 +5,9 @@ from typing import Final
 import click
 
 from ttt_cli.cli import options
-from ttt_cli.cli.console import check_place, default_format, emit, progress, say, write
+from ttt_cli.cli.bars import progress
+from ttt_cli.cli.messages import say
+from ttt_cli.cli.output import check_place, default_format, emit, write
 from ttt_cli.support.outputs import SUGGESTIONS, sealed
 
 SECTIONS: Final = (  # those of views.ingest, which is not loaded for --help

@@ -14,8 +14,9 @@ import click
 from click.shell_completion import CompletionItem
 
 from ttt_cli import __version__
-from ttt_cli.cli import console as streams
-from ttt_cli.cli.console import NORMAL, QUIET, VERBOSE, WaitBar, report_run, say, voice
+from ttt_cli.cli import streams
+from ttt_cli.cli.bars import WaitBar
+from ttt_cli.cli.messages import NORMAL, QUIET, VERBOSE, report_run, say, session
 from ttt_cli.support.errors import LookupFailed, OutputError, RunError, TttError
 from ttt_cli.support.files import waiting
 from ttt_cli.support.opening import command_files
@@ -87,7 +88,7 @@ class LazyGroup(click.Group):
             result = super().invoke(ctx)
             streams.flush_output()
         except BrokenPipeError:
-            streams.give_up(sys.stdout)  # for the flush at exit
+            streams.discard_output(sys.stdout)  # for the flush at exit
             ctx.exit(BROKEN_PIPE)
         return result
 
@@ -121,13 +122,13 @@ def group(quiet: bool, verbose: bool, safe_csv: bool) -> None:
     Data goes to standard output, everything else to standard error. `ttt help COMMAND` shows the options of a command;
     those below may follow it.
     """
-    voice.level = VERBOSE if verbose else QUIET if quiet else NORMAL
-    voice.safe_csv = safe_csv
+    session.verbosity = VERBOSE if verbose else QUIET if quiet else NORMAL
+    session.safe_csv = safe_csv
 
 
 def run(args: Sequence[str] | None = None) -> int:
     """Run the command line and give the exit code. `args` default to the process's own."""
-    voice.reset()
+    session.reset()
     streams.prepare_streams()
     if os.path.expanduser("~") == "~":  # noqa: PTH111 - Path raises
         os.environ["HOME"] = "/nonexistent"  # libraries require one
@@ -194,7 +195,7 @@ def _failed(error: Exception, args: Sequence[str]) -> int:
             wrong = " ".join(wrong.rstrip(".").split())
             message = f"{path}: {wrong[:1].lower()}{wrong[1:]}"
         case OSError() if error.filename is None and error.errno in streams.UNWRITABLE:
-            streams.give_up(sys.stdout)
+            streams.discard_output(sys.stdout)
             code = OutputError.exit_code
             advice = None
             message = f"ttt: output cannot be written: {error.strerror}"
@@ -204,10 +205,10 @@ def _failed(error: Exception, args: Sequence[str]) -> int:
             report_run()
             code = error.exit_code
             advice = misplaced(args[0] if args else "", args, [*COMMANDS]) or error.hint
-            name = voice.run_name if isinstance(error, LookupFailed) else ""
+            name = session.run_name if isinstance(error, LookupFailed) else ""
             message = str(error) if error.where else f"{name or 'ttt'}: {error}"
         case _:
-            if voice.level >= VERBOSE or os.environ.get("TTT_DEBUG"):
+            if session.verbosity >= VERBOSE or os.environ.get("TTT_DEBUG"):
                 say("".join(traceback.format_exception(error)).rstrip(), level=QUIET)
             code = 1
             first = str(error).partition("\n")[0]

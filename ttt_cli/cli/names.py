@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
-from ttt_cli.cli.console import check_place, progress, say, write
+from ttt_cli.cli.bars import progress
+from ttt_cli.cli.messages import say
 from ttt_cli.cli.options import reading_options
+from ttt_cli.cli.output import check_place, write
 from ttt_cli.support.errors import OutputError
 from ttt_cli.support.outputs import ANSWERS
 

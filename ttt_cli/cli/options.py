@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import click
 
-from ttt_cli.cli.console import FORMATS, check_place, default_format, emit, report_run, say, voice
+from ttt_cli.cli.messages import report_run, say, session
+from ttt_cli.cli.output import FORMATS, check_place, default_format, emit
 from ttt_cli.reading.reports import EVENT_SETS
 from ttt_cli.support.errors import OutputError
 
@@ -162,10 +163,10 @@ def opened_run(path: str | None, scale: tuple[str, ...] = (), *, titled: bool = 
     from ttt_cli.runs.run import open_run
 
     run = open_run(path, scale)
-    voice.run_name = run.name
+    session.run_name = run.name
     if path is None:
         meta = run.meta
-        voice.run = f"{run.name}: {meta.games:,} games {meta.first}-{meta.last}"
+        session.run_line = f"{run.name}: {meta.games:,} games {meta.first}-{meta.last}"
         if not titled:
             report_run()
     return run

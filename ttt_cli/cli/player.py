@@ -6,8 +6,10 @@ from shlex import quote
 
 import click
 
-from ttt_cli.cli.console import figure_format, on_terminal, printable, save_figure, say, width
+from ttt_cli.cli.messages import printable, say
 from ttt_cli.cli.options import RunQuery, query_options, refuse
+from ttt_cli.cli.output import figure_format, save_figure
+from ttt_cli.cli.streams import on_terminal, terminal_width
 from ttt_cli.support.errors import LookupFailed
 from ttt_cli.views.rows import speaks_unicode
 
@@ -65,5 +67,5 @@ def command(query: RunQuery, name: tuple[str, ...], record: bool, upsets: bool, 
     else:
         query.show(view.rows, of_periods, won)
         if on_terminal() and speaks_unicode(sys.stdout):
-            lines = player_chart(view.rows, width=width())
+            lines = player_chart(view.rows, width=terminal_width())
             click.echo("".join(f"\n{printable(line)}" for line in lines))

@@ -5,7 +5,9 @@ from typing import Any
 import click
 
 from ttt_cli.cli import options
-from ttt_cli.cli.console import figure_format, progress, save_figure, say
+from ttt_cli.cli.bars import progress
+from ttt_cli.cli.messages import say
+from ttt_cli.cli.output import figure_format, save_figure
 from ttt_cli.views.figures import FIGURE_FORMATS, KINDS
 
 

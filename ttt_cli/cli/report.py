@@ -6,7 +6,9 @@ from typing import Any
 import click
 
 from ttt_cli.cli import options
-from ttt_cli.cli.console import check_place, progress, say, write
+from ttt_cli.cli.bars import progress
+from ttt_cli.cli.messages import say
+from ttt_cli.cli.output import check_place, write
 from ttt_cli.support.errors import RunError
 from ttt_cli.support.outputs import PAGE
 

@@ -6,7 +6,8 @@ from typing import Any
 
 import click
 
-from ttt_cli.cli.console import progress, say
+from ttt_cli.cli.bars import progress
+from ttt_cli.cli.messages import say
 from ttt_cli.cli.options import config_option, set_option
 from ttt_cli.support.errors import ConfigError, OutputError
 

@@ -5,7 +5,9 @@ from pathlib import Path
 import click
 
 from ttt_cli.cli import options
-from ttt_cli.cli.console import FORMATS, check_place, emit, progress, say, write
+from ttt_cli.cli.bars import progress
+from ttt_cli.cli.messages import say
+from ttt_cli.cli.output import FORMATS, check_place, emit, write
 from ttt_cli.support.outputs import CONFIG
 
 

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from ttt_cli.cli.console import VERBOSE, progress, say, voice
+from ttt_cli.cli.bars import progress
+from ttt_cli.cli.messages import VERBOSE, say, session
 from ttt_cli.cli.options import NOT_CONVERGED, cluster_option, set_option, waiting_option
 
 if TYPE_CHECKING:
@@ -53,7 +54,7 @@ def command(
 
         def show(extended: Extended, data: DataConfig) -> None:
             say(f"{run}: {before.meta.describe()}")
-            say(*reading_lines(extended.added, data.period, everything=voice.level >= VERBOSE))
+            say(*reading_lines(extended.added, data.period, everything=session.verbosity >= VERBOSE))
             if extended.aliases_changed:
                 say("  the alias file has changed since; names united in the run stay united")
             if count := extended.repeats:

@@ -2,7 +2,8 @@
 
 import click
 
-from ttt_cli.cli.console import progress, say
+from ttt_cli.cli.bars import progress
+from ttt_cli.cli.messages import say
 from ttt_cli.support.errors import SetupError
 from ttt_cli.views.rows import counted
 

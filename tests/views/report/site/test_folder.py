@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from ttt_cli.cli.console import say
+from ttt_cli.cli.messages import say
 from ttt_cli.support.errors import RunError
 from ttt_cli.support.files import replacing, sweep, waiting
 from ttt_cli.views.report.folder import new_folder
