@@ -17,8 +17,8 @@ from measuring import markdown, options_of
 
 from ttt_cli import fit, read_games
 from ttt_cli.runs.run import Run
-from ttt_cli.views.rankings import eligible
-from ttt_cli.views.strongest import OTHERS
+from ttt_cli.views.rankings.dominance import OTHERS
+from ttt_cli.views.rankings.eligible import eligible
 
 CHOICES: dict[str, dict[str, Any]] = {
     "as shipped": {},

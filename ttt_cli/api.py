@@ -25,7 +25,9 @@ from ttt_cli.systems import registry
 from ttt_cli.systems.resolve import Resolved, for_games, resolve
 from ttt_cli.timeline import build_timeline
 from ttt_cli.updating import add_games, start_from, update_config
-from ttt_cli.views.rankings import SEED, eligible, leader_rows, ranking
+from ttt_cli.views.rankings.eligible import eligible
+from ttt_cli.views.rankings.leaders import leader_rows
+from ttt_cli.views.rankings.period import SEED, ranking
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -143,7 +145,7 @@ def top(
     """The best players of a period (None: the last), as in `ttt top`: a pandas DataFrame.
 
     `number` None: all. `seed`: of the samples. `limits`: `active`, `min_games`, `min_opponents`, `max_sd` or
-    `everyone=True` (`ttt_cli.views.rankings`). Raises LookupFailed if nobody is eligible.
+    `everyone=True` (`ttt_cli.views.rankings.eligible`). Raises LookupFailed if nobody is eligible.
     """
     opened = _opened(run)
     return _frame(ranking(opened, at, eligible(opened, **limits), number, seed))

@@ -40,7 +40,9 @@ from ttt_cli.views.figures.spec import (
     text_width,
     upright,
 )
-from ttt_cli.views.rankings import Eligible, eligible, leaders, leads_of
+from ttt_cli.views.rankings.dominance import leads_of
+from ttt_cli.views.rankings.eligible import Eligible, eligible
+from ttt_cli.views.rankings.leaders import leaders
 from ttt_cli.views.report.page import pictures, report_page
 from ttt_cli.views.report.site import write_site
 from ttt_cli.views.run import table_rows

@@ -20,7 +20,8 @@ from tests.conftest import ROOT
 from ttt_cli.cli import main
 from ttt_cli.runs.run import Run, open_run
 from ttt_cli.views.figures.figure import make_figure
-from ttt_cli.views.rankings import eligible, ranking
+from ttt_cli.views.rankings.eligible import eligible
+from ttt_cli.views.rankings.period import ranking
 from ttt_cli.views.report.book import Book
 from ttt_cli.views.report.markup import assets
 from ttt_cli.views.report.page import DATA_SCRIPTS, report_data

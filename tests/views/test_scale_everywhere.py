@@ -21,7 +21,10 @@ from ttt_cli.systems.resolve import resolve
 from ttt_cli.timeline import build_timeline
 from ttt_cli.views.figures.figure import make_figure
 from ttt_cli.views.players import player_games
-from ttt_cli.views.rankings import Eligible, leader_rows, peaks, ranking, reign_rows
+from ttt_cli.views.rankings.eligible import Eligible
+from ttt_cli.views.rankings.leaders import leader_rows, reign_rows
+from ttt_cli.views.rankings.peaks import peaks
+from ttt_cli.views.rankings.period import ranking
 from ttt_cli.views.report.page import report_data, report_page
 from ttt_cli.views.versus import versus_view
 

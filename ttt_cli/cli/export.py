@@ -2,7 +2,7 @@
 
 import click
 
-from ttt_cli.cli.console import say
+from ttt_cli.cli.messages import say
 from ttt_cli.cli.options import RunQuery, query_options
 
 TABLES = ("skills", "players", "games", "evidence", "draws", "newcomers", "career")

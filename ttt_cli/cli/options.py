@@ -106,7 +106,7 @@ def _as_limits(values: dict[str, Any]) -> dict[str, Any]:
     return values | {"limits": limits}
 
 
-# Who is eligible: the command sees what was given as `limits`, for `ttt_cli.views.rankings.eligible`
+# Who is eligible: the command sees what was given as `limits`, for `ttt_cli.views.rankings.eligible.eligible`
 eligible_options = given(
     _as_limits,
     *(click.option(f"--{name.replace('_', '-')}", **settings) for name, settings in _LIMITS.items()),

@@ -92,7 +92,7 @@ def command(
     from ttt_cli.runs.run import open_run
     from ttt_cli.views.beside import read_beside
     from ttt_cli.views.figures.figure import make_figure
-    from ttt_cli.views.rankings import eligible
+    from ttt_cli.views.rankings.eligible import eligible
 
     opened = options.opened_run(run, scale)
     second = open_run(other, scale) if other else None

@@ -53,7 +53,7 @@ def command(
     if not _is_folder(out):
         check_place(out, PAGE)
     from ttt_cli.views.beside import read_beside
-    from ttt_cli.views.rankings import eligible
+    from ttt_cli.views.rankings.eligible import eligible
     from ttt_cli.views.report.page import report_page
 
     opened = options.opened_run(run, scale)

@@ -51,33 +51,39 @@ def command(
     If fewer than ten players of the whole run ever meet the default limits of games, opponents and sd, these
     limits are ignored.
     """
-    from ttt_cli.views import rankings
+    from ttt_cli.views.rankings.eligible import eligible
+    from ttt_cli.views.rankings.leaders import leader_rows, reign_rows
+    from ttt_cli.views.rankings.peaks import best_years, most_dominant, peaks
+    from ttt_cli.views.rankings.period import SEED, ranking
 
-    peaks = peak or years is not None
+    of_all_time = peak or years is not None
     refuse(
-        ("--at, --peak or --years, and --leaders: one of them", sum((at is not None, peaks, leaders)) > 1),
+        (
+            "--at, --peak or --years, and --leaders: one of them",
+            sum((at is not None, of_all_time, leaders)) > 1,
+        ),
         ("--each goes with --leaders", each and not leaders),
         (
             "--active goes with rankings and --leaders",
-            peaks and by != "dominance" and limits["active"] is not None,
+            of_all_time and by != "dominance" and limits["active"] is not None,
         ),
-        ("--seed goes with rankings and --leaders", peaks and seed is not None),
+        ("--seed goes with rankings and --leaders", of_all_time and seed is not None),
         (f"--by {by} goes with rankings and --peak", by != "mean" and (leaders or years)),
     )
-    sampled = rankings.SEED if seed is None else seed
-    some = number or None
+    seed = SEED if seed is None else seed
+    most = number or None
     with query.open() as run:
-        chosen = rankings.eligible(run, **limits)
-        if leaders:
-            rows = (rankings.leader_rows if each else rankings.reign_rows)(run, chosen, sampled)
+        eligible_players = eligible(run, **limits)
+        if leaders and each:
+            rows = leader_rows(run, eligible_players, seed)
+        elif leaders:
+            rows = reign_rows(run, eligible_players, seed)
         elif years:
-            rows = rankings.best_years(run, chosen, years, some)
+            rows = best_years(run, eligible_players, years, most)
+        elif by == "dominance" and peak:
+            rows = most_dominant(run, eligible_players, most)
         elif peak:
-            rows = (
-                rankings.most_dominant(run, chosen, some)
-                if by == "dominance"
-                else rankings.peaks(run, chosen, some, by)
-            )
+            rows = peaks(run, eligible_players, most, by)
         else:
-            rows = rankings.ranking(run, at, chosen, some, sampled, by)
+            rows = ranking(run, at, eligible_players, most, seed, by)
     query.show(rows)

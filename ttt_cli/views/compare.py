@@ -40,8 +40,7 @@ def shown_rows(comparison: Comparison, bys: Sequence[By], calibrated: bool, *, a
     kinds |= {entry.system.name: entry.kind for entry in comparison.entries}
     rows = []
     for by, part in parts:
-        for row in part.rows:
-            values = dict(zip(part.columns, row, strict=True))
+        for values in part.records():
             values["group"] = values.get("group") or values.pop("expected", "all")
             values |= {"by": by, "kind": kinds[values["system"]]}
             rows.append(tuple(values.get(column) for column in columns))

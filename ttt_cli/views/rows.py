@@ -27,6 +27,11 @@ class Rows:
     single: bool = False
     parquet: Callable[[Path], None] | None = None
 
+    def records(self) -> Iterator[dict[str, Any]]:
+        """Each row as a dictionary by column."""
+        for row in self.rows:
+            yield dict(zip(self.columns, row, strict=True))
+
 
 def write_text(rows: Rows, fmt: str, stream: TextIO, *, safe: bool = False) -> None:
     """Write rows as `csv`, `tsv`, `json` (an array of objects, or one object) or `jsonl` (an object a line).

@@ -13,7 +13,8 @@ from ttt_cli.runs.run import Run, open_run
 from ttt_cli.support.errors import LookupFailed
 from ttt_cli.systems import ttt
 from ttt_cli.views.probability import colour_blind, match, stronger
-from ttt_cli.views.rankings import Eligible, ranking
+from ttt_cli.views.rankings.eligible import Eligible
+from ttt_cli.views.rankings.period import ranking
 from ttt_cli.views.versus import VersusView, versus_record, versus_view
 
 LATER = ("1901", "Lasker, Emanuel", "Janowski, David", "1-0")

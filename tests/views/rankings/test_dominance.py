@@ -9,15 +9,11 @@ from tests.support.joint_runs import JOINT, run_of
 from ttt_cli.config.schema import SolverConfig
 from ttt_cli.runs import joint
 from ttt_cli.runs.run import Run
-from ttt_cli.views.rankings import (
-    Eligible,
-    leader_rows,
-    leads_of,
-    most_dominant,
-    ranking,
-    reign_rows,
-)
-from ttt_cli.views.strongest import LEAST, OTHERS
+from ttt_cli.views.rankings.dominance import LEAST, OTHERS, leads_of
+from ttt_cli.views.rankings.eligible import Eligible
+from ttt_cli.views.rankings.leaders import leader_rows, reign_rows
+from ttt_cli.views.rankings.peaks import most_dominant
+from ttt_cli.views.rankings.period import ranking
 
 APART = SolverConfig(posterior="factorised")
 LIMITS = Eligible(active=1.0)
@@ -66,14 +62,14 @@ def expected(run: Run, year: str) -> dict[str, tuple[float, float | None]]:
 
 def test_a_ranking_by_dominance(run: Run) -> None:
     rows = ranking(run, "1905", LIMITS, None, by="dominance")
-    found = {row[1]: row[-2:] for row in rows.rows}
-    assert list(rows.columns[-2:]) == ["dominance", "sd_dominance"]
+    found = {row["player"]: (row["dominance"], row["sd_dominance"]) for row in rows.records()}
     assert len(found) == 14
     for player, (lead, sd) in expected(run, "1905").items():
         assert found[player] == (pytest.approx(lead), sd if sd is None else pytest.approx(sd, rel=1e-6))
     how = "joint posterior" if run.has_joint else "independent"
     assert any(line.startswith("dominance:") and how in line for line in rows.title)
-    assert {row[-1] for row in ranking(run, "1903", Eligible(0.0), None, by="dominance").rows} == {None}
+    few_others = ranking(run, "1903", Eligible(0.0), None, by="dominance")
+    assert {row["sd_dominance"] for row in few_others.records()} == {None}
 
 
 @pytest.mark.parametrize("few", [0, 50])
@@ -82,16 +78,17 @@ def test_number_ones_have_it_where_there_are_others(
 ) -> None:
     monkeypatch.setattr(joint, "FEW", few)
     rows = leader_rows(run, LIMITS)
-    told = {row[0]: row for row in rows.rows}
+    told = {row["period"]: row for row in rows.records()}
     assert list(told) == ["1900", "1901", "1903", "1904", "1905", "1906"]
     for year, row in told.items():
-        lead, sd = expected(run, year).get(row[1], (None, None))
-        assert row[-2] == (lead if lead is None else pytest.approx(lead))
-        assert row[-1] == (sd if sd is None else pytest.approx(sd, rel=1e-4))
-    assert told["1900"][-2] is not None
-    assert told["1903"][-2] is None
-    for reign in reign_rows(run, LIMITS).rows:
-        assert reign[-2:] == told[reign[7]][-2:]
+        lead, sd = expected(run, year).get(row["player"], (None, None))
+        assert row["dominance"] == (lead if lead is None else pytest.approx(lead))
+        assert row["sd_dominance"] == (sd if sd is None else pytest.approx(sd, rel=1e-4))
+    assert told["1900"]["dominance"] is not None
+    assert told["1903"]["dominance"] is None
+    for reign in reign_rows(run, LIMITS).records():
+        best = told[reign["peak_period"]]
+        assert (reign["dominance"], reign["sd_dominance"]) == (best["dominance"], best["sd_dominance"])
 
 
 def test_the_most_dominant_is_the_best_lead_of_everybody_in_periods_with_games(run: Run) -> None:

@@ -12,23 +12,20 @@ from tests.support.handmade import CONFIG, GAPS, run_by
 from ttt_cli.runs.run import Run
 from ttt_cli.runs.write import memory_run
 from ttt_cli.support.errors import LookupFailed
-from ttt_cli.views.rankings import (
+from ttt_cli.views.rankings.dominance import leads_of
+from ttt_cli.views.rankings.eligible import (
     ACTIVE_YEARS,
     ENOUGH,
     FEWEST,
     MIN_GAMES,
     MIN_OPPONENTS,
     Eligible,
-    best_years,
     eligible,
-    leaders,
-    leads_of,
-    most_dominant,
-    number_ones,
-    peaks,
-    ranking,
-    steps,
+    periods_of,
 )
+from ttt_cli.views.rankings.leaders import leaders, number_ones
+from ttt_cli.views.rankings.peaks import best_years, most_dominant, peaks
+from ttt_cli.views.rankings.period import ranking
 
 
 @pytest.fixture
@@ -68,9 +65,9 @@ def test_many_periods_are_every_one_by_itself(run: Run, limits: Eligible) -> Non
 
 
 def test_years_are_steps_of_the_run(run: Run) -> None:
-    assert steps(run, 2) == 2
-    assert steps(run_by("month"), 2) == 24
-    assert steps(run_by("month"), 0.5) == 6
+    assert periods_of(run, 2) == 2
+    assert periods_of(run_by("month"), 2) == 24
+    assert periods_of(run_by("month"), 0.5) == 6
 
 
 def test_limits_in_words() -> None:

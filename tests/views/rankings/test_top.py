@@ -16,10 +16,13 @@ from ttt_cli.runs.write import memory_run
 from ttt_cli.support.errors import LookupFailed, RunError
 from ttt_cli.systems import ttt
 from ttt_cli.timeline import build_timeline
-from ttt_cli.views import strongest
 from ttt_cli.views.probability import stronger
-from ttt_cli.views.rankings import Eligible, best_years, leader_rows, leaders, peaks, ranking, reign_rows
-from ttt_cli.views.strongest import contest, independent, log_cdf
+from ttt_cli.views.rankings import strongest
+from ttt_cli.views.rankings.eligible import Eligible
+from ttt_cli.views.rankings.leaders import leader_rows, leaders, reign_rows
+from ttt_cli.views.rankings.peaks import best_years, peaks
+from ttt_cli.views.rankings.period import ranking
+from ttt_cli.views.rankings.strongest import contest, independent, log_cdf
 
 HISTORIES = 3  # of weakly tied groups
 SKILLS = {
@@ -42,7 +45,7 @@ def run() -> Run:
 
 def test_the_ranking_of_a_period(run: Run) -> None:
     rows = ranking(run, "1856", Eligible(0), 20)
-    assert rows.columns == ("rank", "player", "period", "mean", "sd", "games", "p_best")
+    assert rows.columns[:7] == ("rank", "player", "period", "mean", "sd", "games", "p_best")
     first, second = rows.rows
     assert first[:6] == (1, "C", "1856", 1620.0, 50.0, 1)
     assert second[:6] == (2, "A", "1856", 1500.0, 50.0, 1)
@@ -77,7 +80,8 @@ def test_the_default_leaves_out_who_stopped(run: Run) -> None:
 
 def test_peaks_are_of_periods_with_games(run: Run) -> None:
     rows = peaks(run, Eligible(2), 3)
-    assert list(rows.rows) == [
+    assert rows.columns[:6] == ("rank", "player", "period", "mean", "sd", "games")
+    assert [row[:6] for row in rows.rows] == [
         (1, "B", "1853", 1700.0, 50.0, 3), (2, "C", "1856", 1620.0, 50.0, 4), (3, "A", "1851", 1600.0, 50.0, 3),
     ]  # fmt: skip
     assert list(peaks(run, Eligible(2, max_sd=50.5), 3).rows) == list(rows.rows)
@@ -101,7 +105,7 @@ def test_best_years_average_consecutive_periods(run: Run, years: int) -> None:
     found = list(best_years(run, Eligible(2), years, None).rows)
     assert [row[1:4] for row in found] == [span[:3] for span in spans]
     for row, span in zip(found, spans, strict=True):
-        assert row[4:] == pytest.approx(span[3:])
+        assert row[4:7] == pytest.approx(span[3:])
 
 
 def test_leaders_and_their_reigns(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -127,7 +131,7 @@ def test_leaders_and_their_reigns(run: Run, monkeypatch: pytest.MonkeyPatch) -> 
     with pytest.raises(LookupFailed, match="nobody is eligible"):
         leaders(run, Eligible(2, max_sd=1.0))
     for at_once in (1, 2, 3):
-        monkeypatch.setattr("ttt_cli.views.rankings._AT_ONCE", at_once)
+        monkeypatch.setattr("ttt_cli.views.rankings.leaders._AT_ONCE", at_once)
         assert leaders(run, Eligible(0))[0] == found
 
 
@@ -235,8 +239,7 @@ def test_who_is_surely_strong_stands_above_who_may_be_stronger() -> None:
     by_mean, by_lower = (list(ranking(run, "1901", Eligible(), 1, by=by).rows) for by in ("mean", "lower"))
     assert (by_mean[0][1], by_lower[0][1]) == ("new", "sure")
     everybody = ranking(run, "1901", Eligible(), None, by="lower")
-    lower = {row[1]: row[7] for row in everybody.rows}
-    assert everybody.columns[7] == "lower"
+    lower = {row["player"]: row["lower"] for row in everybody.records()}
     assert lower == {row[1]: row[3] - 2.0 * row[4] for row in everybody.rows}
     assert list(lower.values()) == sorted(lower.values(), reverse=True)
     chances = {row[1]: row[6] for row in ranking(run, "1901", Eligible(), None).rows}
@@ -260,8 +263,8 @@ def test_peaks_by_what_is_surpassed_for_sure() -> None:
 def test_a_system_without_sds_is_ranked_by_its_means() -> None:
     _, run = run_of("elo", rows=SURE_ROWS)
     assert [row[1:3] for row in peaks(run, Eligible(), None, "lower").rows]
-    (first, *_) = ranking(run, "1902", Eligible(), None, by="lower").rows
-    assert first[7] == first[3]
+    (first, *_) = ranking(run, "1902", Eligible(), None, by="lower").records()
+    assert first["lower"] == first["mean"]
 
 
 Floats = NDArray[np.float64]

@@ -24,9 +24,10 @@ from ttt_cli.views.evidence import DROPS, SHADES, Surface, stored_surface
 from ttt_cli.views.figures import spec as vega
 from ttt_cli.views.figures.draw import draw
 from ttt_cli.views.figures.spec import CurvePoint, Curves, Records, Spec
-from ttt_cli.views.rankings import CHALLENGES, Eligible, Leader, eligible, leaders, leads_of, number_ones
+from ttt_cli.views.rankings.dominance import LEAST, OTHERS, leads_of
+from ttt_cli.views.rankings.eligible import Eligible, eligible
+from ttt_cli.views.rankings.leaders import CHALLENGES, Leader, leaders, number_ones
 from ttt_cli.views.run import axis_title, curve_title, side_names
-from ttt_cli.views.strongest import LEAST, OTHERS
 from ttt_cli.views.versus import TAKEN
 
 MOST_CURVES: Final = 30

@@ -20,10 +20,11 @@ from ttt_cli.support.folding import fold_all
 from ttt_cli.timeline import KNOWN, NEUTRAL
 from ttt_cli.views.beside import Beside
 from ttt_cli.views.players import NEUTRAL as NEUTRAL_SIDE
-from ttt_cli.views.rankings import SEED, Eligible
+from ttt_cli.views.rankings.eligible import Eligible
+from ttt_cli.views.rankings.period import SEED
+from ttt_cli.views.rankings.strongest import NAMED, contest, settled
 from ttt_cli.views.report.markup import addresses, field, follows, is_shared, link, slug_of, slugs, text
 from ttt_cli.views.run import side_names
-from ttt_cli.views.strongest import NAMED, contest, settled
 
 FEW_GAMES: Final = 3  # of a player need no tables
 _PLAYERS: Final = """

@@ -16,7 +16,7 @@ from ttt_cli.views.beside import Beside
 from ttt_cli.views.evidence import gain_per_game, naive_log_evidence, stored_surface
 from ttt_cli.views.figures.figure import moving_figure, surface_figure, surface_note
 from ttt_cli.views.figures.spec import embedded
-from ttt_cli.views.rankings import Eligible, eligible
+from ttt_cli.views.rankings.eligible import Eligible, eligible
 from ttt_cli.views.report.markup import assets, curves_frame, figure, filled, short
 from ttt_cli.views.rows import finite
 from ttt_cli.views.rows import short as short_text

@@ -13,7 +13,9 @@ from ttt_cli.views.beside import Beside
 from ttt_cli.views.evidence import gain_per_game
 from ttt_cli.views.figures.figure import reigns_figure
 from ttt_cli.views.figures.spec import embedded, showable
-from ttt_cli.views.rankings import CHALLENGES, Eligible, Leader, eligible, most_dominant, peaks, reigns
+from ttt_cli.views.rankings.eligible import Eligible, eligible
+from ttt_cli.views.rankings.leaders import CHALLENGES, Leader, reigns
+from ttt_cli.views.rankings.peaks import most_dominant, peaks
 from ttt_cli.views.report import markup as html
 from ttt_cli.views.report.book import Book, Event, Person, predicted, span
 from ttt_cli.views.report.folder import new_folder
@@ -69,17 +71,16 @@ def _number_ones(book: Book) -> str:
             found = year, str(year), first, mean, sd, games, p[0] if p else None, len(one.id)
             leaders.append(Leader(*found, others=tuple(zip(others, p[1:], strict=True))))
     merged = reigns(leaders)
-    best = [max(reign, key=lambda one: one.mean) for reign in merged]
-    known = [[one.p_best for one in reign if one.p_best is not None] for reign in merged]
+    best = [reign.best for reign in merged]
     chances = {
-        "#p best": [html.chance(sum(p) / len(p)) if p else "" for p in known],
-        "#least": [html.chance(min(p)) if p else "" for p in known],
+        "#p best": [_chance(reign.mean_p_best) for reign in merged],
+        "#least": [_chance(reign.least_p_best) for reign in merged],
     }
     table = {
-        "from": [reign[0].period for reign in merged],
-        "to": [reign[-1].period for reign in merged],
+        "from": [reign.first.period for reign in merged],
+        "to": [reign.last.period for reign in merged],
         "player": [links[book.number[one.player]] for one in best],
-        "#years": [str(len(reign)) for reign in merged],
+        "#years": [str(len(reign.leaders)) for reign in merged],
         **(chances if book.remark else {}),
         "#highest skill": [html.skill(one.mean, one.sd) for one in best],
         "in": [html.link(f"years/{one.period}.html", one.period) for one in best],
@@ -90,10 +91,14 @@ def _number_ones(book: Book) -> str:
     if len(leaders) < 2:
         return listed
     period = f"{leaders[0].period} to {leaders[-1].period}"
-    longest = max(merged, key=len)[0].player
+    longest = max(merged, key=lambda reign: len(reign.leaders)).first.player
     spec = reigns_figure(leaders, "year", [f"{period}; the longest reign is that of {longest}"])
     drawn = html.figure(spec, "reigns", height=420, width=1000)
     return f"<div class=scroll>{drawn}</div>{html.note(BELOW if book.remark else '')}{listed}"
+
+
+def _chance(p: float | None) -> str:
+    return "" if p is None else html.chance(p)
 
 
 def _table(book: Book, rows: Rows) -> str:

@@ -1,0 +1,55 @@
+"""Columns of tables: each with a name, a unit, a description, and how its values are computed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Generic, TypeVar
+
+from ttt_cli.runs.run import Run
+from ttt_cli.views.rows import Rows
+
+Row = TypeVar("Row")
+Values = Callable[[Run, Sequence[Row]], Sequence[Any]]
+
+
+@dataclass(frozen=True)
+class Column(Generic[Row]):
+    """A column of a table of rows of one type.
+
+    `unit`: empty for texts and plain numbers. `values`: computes the value of every row, from the run and all rows;
+    `each` makes it from a function of one row. `decimals`: of floats on a terminal (None: by their size). `by`: the
+    column is only in tables that are ordered by this (empty: in all). `hidden`: not on a terminal.
+    """
+
+    name: str
+    unit: str
+    description: str
+    values: Values[Row]
+    decimals: int | None = None
+    by: str = ""
+    hidden: bool = False
+
+
+def each(value: Callable[[Row], Any]) -> Values[Row]:
+    """The values of a column whose cells depend on their own row only."""
+
+    def values(run: Run, rows: Sequence[Row]) -> list[Any]:  # noqa: ARG001
+        return [value(row) for row in rows]
+
+    return values
+
+
+def build_rows(
+    run: Run, columns: Sequence[Column[Row]], rows: Sequence[Row], title: tuple[str, ...], by: str = ""
+) -> Rows:
+    """A table of the columns that belong to an order."""
+    shown = [column for column in columns if column.by in ("", by)]
+    cells = [column.values(run, rows) for column in shown]
+    return Rows(
+        tuple(column.name for column in shown),
+        list(zip(*cells, strict=True)),
+        title,
+        decimals={column.name: column.decimals for column in shown if column.decimals is not None},
+        hidden=frozenset(column.name for column in shown if column.hidden),
+    )

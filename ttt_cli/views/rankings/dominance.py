@@ -1,0 +1,164 @@
+"""Dominance: the lead of a player over the best others, in rankings, over careers and of all time."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+
+from ttt_cli.runs.run import Run
+from ttt_cli.support.arrays import Array
+from ttt_cli.views.rankings.eligible import Eligible
+
+OTHERS: Final = 10
+LEAST: Final = 5
+_WHAT: Final = f"the lead over the mean of the {OTHERS} best others who are eligible ({LEAST} at least)"
+DOMINANCE_REMARK: Final = f"dominance: {_WHAT}, sd_dominance {{}}"
+JOINT_SD: Final = "from the joint posterior"
+INDEPENDENT_SD: Final = "with skills taken as independent"
+_BEST: Final = """
+WITH ranked AS (SELECT *, row_number() OVER (PARTITION BY period_number ORDER BY mean DESC, player) AS place
+                FROM ({rows})),
+     best AS (SELECT period_number, list(struct_pack(player, mean, sd) ORDER BY place) AS top, sum(mean) AS total,
+                     count(*) AS many, min(mean) AS least
+              FROM ranked WHERE place <= {others} + 1 GROUP BY period_number HAVING many >= {fewest})
+"""
+_LARGEST_LEADS: Final = f"""{_BEST},
+     leads AS (SELECT *, mean - if(place > many, total - least, total - mean) / (many - 1) AS lead
+               FROM ranked JOIN best USING (period_number) WHERE games > 0 AND many > {{fewest}})
+SELECT player, period_number, period, players.games, mean, sd, top FROM leads JOIN players USING (player)
+QUALIFY row_number() OVER (PARTITION BY player ORDER BY lead DESC, period_number) = 1
+ORDER BY lead DESC, player LIMIT ?
+"""
+_LEADS_OF_PLAYERS: Final = f"""{_BEST}
+SELECT player, period_number, period, games, mean, sd, top FROM skills JOIN best USING (period_number)
+WHERE player IN (SELECT unnest(?)) AND (games > 0 OR {{idle}}) AND {{since}} ORDER BY player, period_number
+"""
+
+
+class Lead(NamedTuple):
+    """A player's dominance in a period.
+
+    `skills`: player and period number of the player, then of the others; `sds`: those of these skills.
+    """
+
+    value: float
+    skills: list[tuple[str, int]]
+    sds: list[float | None]
+
+
+class LeadSds(NamedTuple):
+    """The sd of each lead (None without sds), and how they were computed."""
+
+    sds: list[float | None]
+    method: str
+
+
+class LeadInPeriod(NamedTuple):
+    """A player's dominance in a period, with games and skill there; sds are None in a system without them."""
+
+    player: str
+    number: int
+    period: str
+    games: float
+    mean: float
+    mean_sd: float | None
+    lead: float
+    sd: float | None
+
+
+class Leads(NamedTuple):
+    """Leads, and how their sds were computed."""
+
+    leads: list[LeadInPeriod]
+    method: str
+
+
+def lead_of(
+    number: int,
+    index: int,
+    players: Sequence[str],
+    means: Sequence[float] | Array,
+    sds: Sequence[float | None],
+) -> Lead | None:
+    """The dominance of the player at an index among all eligible players of a period, by descending mean.
+
+    None if there are too few others.
+    """
+    if len(means) <= LEAST:
+        return None
+    best_others = [other for other in range(min(OTHERS + 1, len(means))) if other != index][:OTHERS]
+    group = [index, *best_others]
+    value = float(_weights(len(group)) @ [means[member] for member in group])
+    return Lead(value, [(players[member], number) for member in group], [sds[member] for member in group])
+
+
+def lead_sds(run: Run, leads: Sequence[Lead | None]) -> LeadSds:
+    """The sds of leads, from the joint posterior if the run has one."""
+    groups = [lead.skills for lead in leads if lead and None not in lead.sds]
+    if not (run.has_joint and groups):
+        return lead_sds_from(leads)
+    sds = iter(run.joint.deviations(groups, [_weights(len(group)) for group in groups]))
+    return LeadSds([next(sds) if lead else None for lead in leads], JOINT_SD)
+
+
+def lead_sds_from(leads: Sequence[Lead | None], covariances: Sequence[Array] | None = None) -> LeadSds:
+    """The sds of leads from covariance matrices of their skills (None: independent)."""
+    sds: list[float | None] = []
+    for index, lead in enumerate(leads):
+        if lead is None or None in lead.sds:
+            sds.append(None)
+        elif covariances is None:
+            variances = np.square(np.array(lead.sds, np.float64))
+            sds.append(_lead_sd(np.diag(variances)))
+        else:
+            sds.append(_lead_sd(covariances[index]))
+    return LeadSds(sds, INDEPENDENT_SD if covariances is None else JOINT_SD)
+
+
+def _lead_sd(covariance: Array) -> float:
+    """The sd of a lead from the covariance matrix of its skills."""
+    weights = _weights(len(covariance))
+    return math.sqrt(max(float(weights @ covariance @ weights), 0.0))
+
+
+def _weights(skills: int) -> Array:
+    """The weights of skills in a lead: 1 for the first, minus the mean of the others."""
+    return np.append(1.0, np.full(skills - 1, -1.0 / (skills - 1)))
+
+
+def largest_leads(run: Run, limits: Eligible, number: int | None) -> Leads:
+    """The `number` largest leads that players had in a period with games; `games` are those in all."""
+    return _leads(run, limits, _LARGEST_LEADS, [number])
+
+
+def leads_of(run: Run, limits: Eligible, players: Sequence[str], idle: str = "true") -> Leads:
+    """The leads of players in the periods of their careers over others who are eligible.
+
+    `idle`: the SQL condition that a period without games is included.
+    """
+    since = limits.since("period_number")
+    with run:
+        return _leads(run, limits, _LEADS_OF_PLAYERS, [list(players)], idle=idle, since=since)
+
+
+def _leads(run: Run, limits: Eligible, query: str, values: list[Any], **parts: str) -> Leads:
+    query = query.format(rows=limits.skills(run), others=OTHERS, fewest=LEAST, **parts)
+    rows = run.select(query, values)[1]
+    leads: list[Lead | None] = []
+    for player, number, _, _, mean, sd, top in rows:
+        group = [(player, mean, sd)]
+        group += [(other["player"], other["mean"], other["sd"]) for other in top if other["player"] != player]
+        players, means, sds = zip(*group, strict=True)
+        leads.append(lead_of(number, 0, players, means, sds))
+    lead_deviations, method = lead_sds(run, leads)
+    found = [
+        LeadInPeriod(player, number, period, games, mean, mean_sd, lead.value, lead_sd)
+        for (player, number, period, games, mean, mean_sd, _), lead, lead_sd in zip(
+            rows, leads, lead_deviations, strict=True
+        )
+        if lead
+    ]
+    return Leads(found, method)

@@ -1,0 +1,216 @@
+"""The number one of every period, and reigns."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from ttt_cli.runs.run import Run
+from ttt_cli.support.errors import LookupFailed
+from ttt_cli.views.columns import build_rows
+from ttt_cli.views.rankings.eligible import WIDER, Eligible
+from ttt_cli.views.rankings.period import ALONE, SEED
+from ttt_cli.views.rankings.title import title_lines
+from ttt_cli.views.rows import Rows
+
+if TYPE_CHECKING:
+    from ttt_cli.views.rankings.dominance import Lead
+    from ttt_cli.views.rankings.strongest import Contest
+
+CHALLENGES: Final = 0.2  # the probability of being the strongest from which on somebody else is shown
+_FIELDS: Final = """
+SELECT period_number, any_value(period) AS period, arg_min(games, (-mean, player)) AS games,
+       list(player ORDER BY mean DESC, player)[:{named}] AS players, list(mean ORDER BY mean DESC, player) AS means,
+       list(coalesce(sd, -1.0) ORDER BY mean DESC, player) AS sds
+FROM ({rows}) GROUP BY period_number HAVING count(*) >= {fewest} ORDER BY period_number
+"""
+_NUMBER_ONES: Final = """
+SELECT period_number, any_value(period), arg_min(player, (-mean, player)), max(mean),
+       arg_min(coalesce(sd, 0.0), (-mean, player))
+FROM ({rows}) WHERE {where} GROUP BY period_number HAVING count(*) >= {fewest} ORDER BY period_number
+"""
+_AT_ONCE: Final = 1000  # periods: by days all together would be a hundred times as many rows as games
+
+
+class Leader(NamedTuple):
+    """The player with the highest mean among the `field` eligible players of a period.
+
+    `others`: other candidates with their `p_best`. Without sds, `p_best` and all sds are None. `p_best` is also None
+    for a single player, dominance if there are too few others.
+    """
+
+    number: int
+    period: str
+    player: str
+    mean: float
+    sd: float | None
+    games: float
+    p_best: float | None
+    field: int
+    dominance: float | None = None
+    sd_dominance: float | None = None
+    others: tuple[tuple[str, float], ...] = ()
+
+
+class Leaders(NamedTuple):
+    """The leader of every period that has one, and lines on how `p_best` and `sd_dominance` were computed."""
+
+    leaders: list[Leader]
+    remarks: tuple[str, ...]
+
+
+class NumberOne(NamedTuple):
+    """The player with the highest mean of a period; `sd` is 0 without uncertainty."""
+
+    number: int
+    period: str
+    player: str
+    mean: float
+    sd: float
+
+
+@dataclass(frozen=True)
+class Reign:
+    """Consecutive periods with one leader."""
+
+    leaders: tuple[Leader, ...]
+
+    @property
+    def first(self) -> Leader:
+        """The leader in the first period."""
+        return self.leaders[0]
+
+    @property
+    def last(self) -> Leader:
+        """The leader in the last period."""
+        return self.leaders[-1]
+
+    @property
+    def best(self) -> Leader:
+        """The leader in the period of the highest mean."""
+        return max(self.leaders, key=lambda leader: leader.mean)
+
+    @property
+    def chances(self) -> list[float]:
+        """`p_best` of the periods that have it."""
+        return [leader.p_best for leader in self.leaders if leader.p_best is not None]
+
+    @property
+    def mean_p_best(self) -> float | None:
+        """The mean of `p_best` over the periods."""
+        return sum(self.chances) / len(self.chances) if self.chances else None
+
+    @property
+    def least_p_best(self) -> float | None:
+        """The lowest `p_best`."""
+        return min(self.chances, default=None)
+
+
+def leaders(run: Run, limits: Eligible, seed: int = SEED) -> Leaders:
+    """The leader of every period that has one. Raises LookupFailed when there is none."""
+    from ttt_cli.views.rankings.dominance import DOMINANCE_REMARK, lead_sds_from
+    from ttt_cli.views.rankings.strongest import settled
+
+    with run:
+        fields = _fields(run, limits)
+        if not fields:
+            few = "nobody is" if limits.fewest <= 1 else f"fewer than {limits.fewest} players are"
+            raise LookupFailed(f"{few} eligible in any period", hint=WIDER)
+        if any(field.leader.sd is None for field in fields):
+            return Leaders([field.leader for field in fields], ())
+        contests = [field.contest for field in fields if field.contest]
+        groups = [field.lead.skills if field.lead else [] for field in fields]
+        decided, p_best_remark, covariances = settled(run, contests, seed, groups)
+    sds, method = lead_sds_from([field.lead for field in fields], covariances)
+    by_number = {contest.number: contest for contest in decided}
+    found = []
+    for field, sd in zip(fields, sds, strict=True):
+        leader = field.leader._replace(sd_dominance=sd)
+        if leader.number in by_number:
+            contest = by_number[leader.number]
+            first, *others = contest.p.tolist()
+            others_named = zip(contest.players[1:], others, strict=True)
+            leader = leader._replace(p_best=first, others=tuple(others_named))
+        found.append(leader)
+    alone = [] if len(contests) == len(fields) else [ALONE]
+    return Leaders(found, (p_best_remark, DOMINANCE_REMARK.format(method), *alone))
+
+
+@dataclass(frozen=True)
+class _Field:
+    """A period's leader, without probabilities; the lead, if there are enough others; the contest, if any."""
+
+    leader: Leader
+    lead: Lead | None
+    contest: Contest | None
+
+
+def _fields(run: Run, limits: Eligible) -> list[_Field]:
+    """The eligible players of every period that has enough of them."""
+    from ttt_cli.views.rankings.dominance import lead_of
+    from ttt_cli.views.rankings.strongest import NAMED, contest
+
+    fields = []
+    numbers = [
+        number for (number,) in run.select("SELECT period_number FROM periods ORDER BY period_number")[1]
+    ]
+    for start in range(0, len(numbers), _AT_ONCE):
+        part = numbers[start : start + _AT_ONCE]
+        rows = limits.skills(run, part[0], part[-1])
+        columns = run.arrays(_FIELDS.format(rows=rows, named=NAMED, fewest=limits.fewest))
+        for period_number, period, games, players, means, sds in zip(*columns.values(), strict=True):
+            has_sds = bool(sds.min() >= 0.0)
+            number = int(period_number)
+            lead = lead_of(number, 0, players, means, sds.tolist() if has_sds else [None] * len(sds))
+            leader = Leader(
+                number, period, players[0], float(means[0]), float(sds[0]) if has_sds else None, games.item(),
+                p_best=None, field=len(means), dominance=lead and lead.value,
+            )  # fmt: skip
+            undecided = has_sds and len(means) > 1
+            fields.append(
+                _Field(leader, lead, contest(number, players, means, sds, 1) if undecided else None)
+            )
+    return fields
+
+
+def number_ones(run: Run, limits: Eligible, where: str = "true") -> list[NumberOne]:
+    """The leader of each period that has one and meets a SQL condition.
+
+    The same players as in `leaders`, without probabilities and much faster.
+    """
+    query = _NUMBER_ONES.format(rows=limits.skills(run), where=where, fewest=limits.fewest)
+    return [NumberOne(*row) for row in run.select(query)[1]]
+
+
+def leader_rows(run: Run, limits: Eligible, seed: int = SEED) -> Rows:
+    """One row per period, with `LEADER_COLUMNS`."""
+    from ttt_cli.views.rankings.columns import LEADER_COLUMNS
+
+    with run:
+        found, remarks = leaders(run, limits, seed)
+        title = title_lines(run, limits, f"The number one of every {run.meta.period}", *remarks)
+        return build_rows(run, LEADER_COLUMNS, found, title)
+
+
+def reign_rows(run: Run, limits: Eligible, seed: int = SEED) -> Rows:
+    """One row per reign, with `REIGN_COLUMNS`; the column of its length is named after the periods: `years`."""
+    from ttt_cli.views.rankings.columns import REIGN_COLUMNS, REIGN_PERIODS
+
+    with run:
+        found, remarks = leaders(run, limits, seed)
+        length = replace(REIGN_PERIODS, name=f"{run.meta.period}s")
+        columns = [length if column is REIGN_PERIODS else column for column in REIGN_COLUMNS]
+        return build_rows(run, columns, reigns(found), title_lines(run, limits, "The number ones", *remarks))
+
+
+def reigns(found: Sequence[Leader]) -> list[Reign]:
+    """Consecutive periods with one leader."""
+    merged: list[list[Leader]] = []
+    for leader in found:
+        before = merged[-1][-1] if merged else None
+        if before and (before.player, before.number) == (leader.player, leader.number - 1):
+            merged[-1].append(leader)
+        else:
+            merged.append([leader])
+    return [Reign(tuple(reign)) for reign in merged]

@@ -1,0 +1,110 @@
+"""Rankings of all time: the highest peaks, the most dominant, and the best consecutive years."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Final, NamedTuple
+
+from ttt_cli.runs.run import Run
+from ttt_cli.views.columns import build_rows
+from ttt_cli.views.rankings.eligible import Eligible, periods_of
+from ttt_cli.views.rankings.title import title_lines
+from ttt_cli.views.rows import Rows
+
+_PEAKS: Final = """
+SELECT player, peak.period, peak.lower, peak.mean, peak.sd, players.games FROM (
+    SELECT player, arg_max(struct_pack(period, mean, sd, lower), ({by}, -period_number)) AS peak
+    FROM (SELECT *, mean - 2.0 * coalesce(sd, 0.0) AS lower FROM nodes) WHERE {condition} GROUP BY player)
+JOIN players USING (player) ORDER BY peak.{by} DESC, player LIMIT ?
+"""
+_BEST_YEARS: Final = """
+SELECT player, begin, period, mean, sd, games FROM (
+    SELECT player, period, first(period) OVER years AS begin, first(period_number) OVER years AS period_number,
+           avg(mean) OVER years AS mean, avg(sd) OVER years AS sd, sum(games) OVER years AS games,
+           count(*) OVER years AS length
+    FROM skills WINDOW years AS (PARTITION BY player ORDER BY skills.period_number ROWS {span} - 1 PRECEDING))
+WHERE length = {span} AND {rules}
+QUALIFY row_number() OVER (PARTITION BY player ORDER BY mean DESC, period) = 1 ORDER BY mean DESC, player LIMIT ?
+"""
+
+
+class Peak(NamedTuple):
+    """A player's best period with games.
+
+    `games`: of the whole career. `lower`: the mean less two sds; None in a ranking by dominance. `dominance`,
+    `sd_dominance`: the lead over the best others, in a ranking by it.
+    """
+
+    rank: int
+    player: str
+    period: str
+    lower: float | None
+    mean: float
+    sd: float | None
+    games: float
+    dominance: float | None = None
+    sd_dominance: float | None = None
+
+
+class BestYears(NamedTuple):
+    """A player's best consecutive years: means of skills and sds over the periods, and the games in them."""
+
+    rank: int
+    player: str
+    first: str
+    last: str
+    mean: float
+    sd: float | None
+    games: float
+
+
+def find_peaks(run: Run, limits: Eligible, number: int | None, by: str = "mean") -> list[Peak]:
+    """The `number` highest skills that players had in a period with games, by `mean`, or `lower`: mean less two sds."""
+    enough = f"GROUP BY period_number HAVING count(*) >= {limits.fewest}"
+    counting = f"period_number IN (SELECT period_number FROM ({limits.skills(run)}) {enough})"
+    query = _PEAKS.format(by=by, condition=f"{limits.rules()} AND {counting}")
+    return [Peak(rank, *row) for rank, row in enumerate(run.select(query, [number])[1], 1)]
+
+
+def peaks(run: Run, limits: Eligible, number: int | None, by: str = "mean") -> Rows:
+    """The table of `find_peaks`, with `PEAK_COLUMNS`."""
+    from ttt_cli.views.rankings.columns import PEAK_COLUMNS
+
+    heading = "The highest peaks by mean - 2 sd" if by == "lower" else "The highest peaks"
+    with run:
+        found = find_peaks(run, limits, number, by)
+        return build_rows(run, PEAK_COLUMNS, found, title_lines(run, limits, heading), by)
+
+
+def most_dominant(run: Run, limits: Eligible, number: int | None) -> Rows:
+    """The `number` largest leads that players had in a period with games, with `PEAK_COLUMNS`."""
+    from ttt_cli.views.rankings.columns import PEAK_COLUMNS
+    from ttt_cli.views.rankings.dominance import DOMINANCE_REMARK, largest_leads
+
+    with run:
+        leads, method = largest_leads(run, limits, number)
+        found = [
+            Peak(
+                rank, lead.player, lead.period, None, lead.mean, lead.mean_sd, lead.games,
+                dominance=lead.lead, sd_dominance=lead.sd,
+            )
+            for rank, lead in enumerate(leads, 1)
+        ]  # fmt: skip
+        title = title_lines(run, limits, "The most dominant", DOMINANCE_REMARK.format(method))
+        return build_rows(run, PEAK_COLUMNS, found, title, "dominance")
+
+
+def best_years(run: Run, limits: Eligible, years: int, number: int | None) -> Rows:
+    """The `number` highest means over consecutive years, with `BEST_YEARS_COLUMNS`.
+
+    Years without games count with their interpolated skill. `sd` is the mean of the periods' sds, to which `max_sd`
+    applies; `games` are those in the years.
+    """
+    from ttt_cli.views.rankings.columns import BEST_YEARS_COLUMNS
+
+    with run:
+        query = _BEST_YEARS.format(span=periods_of(run, years), rules=limits.rules())
+        found = [BestYears(rank, *row) for rank, row in enumerate(run.select(query, [number])[1], 1)]
+        heading = f"The highest means over {years} consecutive years"
+        title = title_lines(run, replace(limits, active=None), heading)
+        return build_rows(run, BEST_YEARS_COLUMNS, found, title)

@@ -1,0 +1,159 @@
+"""The ranking of the players of one period."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from ttt_cli.runs.run import Run
+from ttt_cli.support.errors import LookupFailed
+from ttt_cli.views.columns import build_rows
+from ttt_cli.views.rankings.eligible import INACTIVE, WIDER, Eligible, left_out_text
+from ttt_cli.views.rows import Rows
+from ttt_cli.views.run import load_numpy_meanwhile, run_line
+
+if TYPE_CHECKING:
+    from ttt_cli.views.rankings.dominance import Lead
+
+SEED: Final = 1  # of samples
+ALONE: Final = "p_best: none where nobody else is eligible"
+_ACTIVE: Final = """
+SELECT player, mean, sd, games, {reason} FROM (
+    SELECT s.*, opponents, coalesce(played, 0) AS played
+    FROM skills_within({number}, {number}, {idle}) s JOIN players USING (player)
+    LEFT JOIN (SELECT player, sum(games) AS played FROM spans WHERE period_number <= {number} GROUP BY player)
+    USING (player))
+ORDER BY mean DESC, player
+"""
+
+
+class RankedPlayer(NamedTuple):
+    """A player in the ranking of a period.
+
+    `games`: in the period. `p_best`: probability of being the strongest of all eligible players; None without sds or
+    others. `dominance`, `sd_dominance`: the lead over the best others, if the ranking is by it and there are enough.
+    """
+
+    rank: int
+    player: str
+    period: str
+    mean: float
+    sd: float | None
+    games: float
+    p_best: float | None
+    dominance: float | None
+    sd_dominance: float | None
+
+    @property
+    def lower(self) -> float:
+        """The mean less two sds."""
+        return lower_bound(self.mean, self.sd)
+
+
+def lower_bound(mean: float, sd: float | None) -> float:
+    """The mean less two sds."""
+    return mean - 2.0 * (sd or 0.0)
+
+
+@dataclass(frozen=True)
+class Field:
+    """All eligible players of a period by descending mean, then name; sequences of shape (players,).
+
+    `number`: of the period. `left_out`: how many active players are not eligible, and why.
+    """
+
+    period: str
+    number: int
+    players: Sequence[str]
+    means: Sequence[float]
+    sds: Sequence[float | None]
+    games: Sequence[float]
+    left_out: str
+
+    @property
+    def has_sds(self) -> bool:
+        """Whether the system estimates uncertainties."""
+        return None not in self.sds
+
+    def order(self, by: str) -> list[int]:
+        """Indices of the players, the best first: by `lower` by the mean less two sds, else by the mean."""
+        measure = self.means
+        if by == "lower":
+            measure = [lower_bound(mean, sd) for mean, sd in zip(self.means, self.sds, strict=True)]
+        return sorted(range(len(self.players)), key=lambda index: (-measure[index], self.players[index]))
+
+
+def find_field(run: Run, at: str | None, limits: Eligible) -> Field:
+    """The eligible players of a period (None: the last). Raises LookupFailed when there are none."""
+    period, number = run.find_period(at)
+    reason = limits.reason("played", "coalesce(sd, 0)")
+    active = run.select(_ACTIVE.format(reason=reason, number=number, idle=limits.idle(run)))[1]
+    ((careers_begun,),) = run.select('SELECT count(*) FROM players WHERE "first" <= ?', [period])[1]
+    reasons = Counter([why for *_, why in active])
+    reasons[INACTIVE] = careers_begun - len(active)
+    left_out = left_out_text(reasons)
+    eligible = [(player, mean, sd, games) for player, mean, sd, games, why in active if why is None]
+    if not eligible:
+        raise LookupFailed(f"nobody is eligible in {period}; {left_out}", hint=WIDER)
+    players, means, sds, games = zip(*eligible, strict=True)
+    return Field(period, number, players, means, sds, games, left_out)
+
+
+def ranking(
+    run: Run, at: str | None, limits: Eligible, number: int | None, seed: int = SEED, by: str = "mean"
+) -> Rows:
+    """The `number` best in the period `at` (None: the last), with `PERIOD_COLUMNS`.
+
+    `number` None: everyone. `by`: `lower` ranks by the mean less two sds; `dominance` ranks by the mean, as does
+    `mean`, and adds columns. Raises LookupFailed when nobody is eligible.
+    """
+    from ttt_cli.views.rankings.columns import PERIOD_COLUMNS
+
+    load_numpy_meanwhile(run)
+    with run:
+        field = find_field(run, at, limits)
+        order = field.order(by)[:number]
+        chances, remarks = _chances(run, field, max(order) + 1, seed)
+        leads: Sequence[Lead | None] = [None] * len(order)
+        sds: Sequence[float | None] = [None] * len(order)
+        if by == "dominance":
+            from ttt_cli.views.rankings.dominance import DOMINANCE_REMARK, lead_of, lead_sds
+
+            leads = [lead_of(field.number, index, field.players, field.means, field.sds) for index in order]
+            sds, method = lead_sds(run, leads)
+            remarks = (*remarks, DOMINANCE_REMARK.format(method))
+        players = [
+            RankedPlayer(
+                rank, field.players[index], field.period, field.means[index], field.sds[index],
+                field.games[index], chances[index], lead and lead.value, sd,
+            )
+            for rank, (index, lead, sd) in enumerate(zip(order, leads, sds, strict=True), 1)
+        ]  # fmt: skip
+        return build_rows(run, PERIOD_COLUMNS, players, _title(run, field, limits, by, remarks), by)
+
+
+def _title(run: Run, field: Field, limits: Eligible, by: str, remarks: tuple[str, ...]) -> tuple[str, ...]:
+    heading = f"The best of {field.period}{f' by {by}' if by != 'mean' else ''}"
+    count = len(field.players)
+    verb = "player is" if count == 1 else "players are"
+    who = f"{count:,} {verb} eligible{f': {limits.words()}' if limits.words() else ''}"
+    left_out = [field.left_out] if field.left_out else []
+    return (heading, who, *left_out, *remarks, run_line(run))
+
+
+def _chances(run: Run, field: Field, first: int, seed: int) -> tuple[Sequence[float | None], tuple[str, ...]]:
+    """The probability of each of the `first` players to be the strongest, and how it was computed."""
+    if not field.has_sds:
+        return [None] * len(field.players), ()
+    if len(field.players) == 1:
+        return [None], (ALONE,)
+    import numpy as np
+
+    from ttt_cli.views.rankings.strongest import contest, settled
+
+    means = np.array(field.means)
+    sds = np.array(field.sds, np.float64)
+    (decided,), remark, _ = settled(run, [contest(field.number, field.players, means, sds, first)], seed)
+    return decided.p.tolist(), (remark,)
