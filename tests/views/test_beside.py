@@ -13,7 +13,7 @@ from tests.views.report.site.pages import Page, broken
 from ttt_cli.runs.run import Run
 from ttt_cli.support.errors import ConfigError, DataError, LookupFailed
 from ttt_cli.views.beside import read_beside
-from ttt_cli.views.figures.figure import make_figure
+from ttt_cli.views.figures.figure import FigureOptions, make_figure
 from ttt_cli.views.report.page import report_data, report_page
 from ttt_cli.views.report.site import write_site
 
@@ -111,7 +111,7 @@ def test_what_is_no_table_of_ratings_is_refused(
 
 def test_they_are_dotted_in_figures_and_pages(run: Run, table: str, tmp_path: Path) -> None:
     found = read_beside(table, run)
-    figure = make_figure(run, "skills", ["Anderssen", "Kolisch"], beside=found)
+    figure = make_figure(run, "skills", FigureOptions(["Anderssen", "Kolisch"], beside=found))
     assert "dotted: ratings of edo.csv.gz, scaled" in str(figure.spec)
     assert figure.notes[-2:] == tuple(found.words())
     dotted = [layer for layer in figure.spec["layer"] if layer["mark"].get("strokeDash") == [2, 3]]
@@ -138,7 +138,9 @@ def test_two_runs_in_different_units_are_not_drawn_on_one_axis() -> None:
     anchor = ["Morphy @ 1858 = 2600"]
     points, elo = run_of(TOLD), run_of(TOLD, scale=anchor)
     with pytest.raises(ConfigError, match="one axis cannot show both") as refused:
-        make_figure(points, "skills", ["Morphy"], other=elo)
+        make_figure(points, "skills", FigureOptions(["Morphy"], other=elo))
     assert "--scale" in (refused.value.hint or "")
-    assert make_figure(elo, "skills", ["Morphy"], other=run_of(TOLD, scale=anchor)).notes == ()
-    assert "rating, Elo (Morphy in 1858 = 2600)" in str(make_figure(elo, "skills", ["Morphy"]).spec)
+    assert make_figure(elo, "skills", FigureOptions(["Morphy"], other=run_of(TOLD, scale=anchor))).notes == ()
+    assert "rating, Elo (Morphy in 1858 = 2600)" in str(
+        make_figure(elo, "skills", FigureOptions(["Morphy"])).spec
+    )

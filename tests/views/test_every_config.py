@@ -22,7 +22,7 @@ from ttt_cli.config.load import shipped_configs
 from ttt_cli.runs import run
 from ttt_cli.runs.run import CURVES, Run
 from ttt_cli.views.figures import KINDS
-from ttt_cli.views.figures.figure import make_figure
+from ttt_cli.views.figures.figure import FigureOptions, make_figure
 
 NO_NUMBER: Final = re.compile(r"(?<![\w.])[+-]?(nan|inf(inity)?)(?!\w)", re.IGNORECASE)
 YEARS: Final = re.compile(r'\[Date "185[789]')
@@ -137,7 +137,9 @@ def check_figure(fitted: Run, kind: str) -> None:
         return
     last = str(int(fitted.meta.last) - 1)
     names = fitted.players()["player"][:2].tolist() if kind == "difference" else ()
-    figure = make_figure(fitted, kind, names, count=2, since=last if kind == "calibration" else None)
+    figure = make_figure(
+        fitted, kind, FigureOptions(names, count=2, since=last if kind == "calibration" else None)
+    )
     json.dumps(figure.spec, allow_nan=False)
     assert figure.spec["layer"]
     assert all(figure.spec["datasets"].values())

@@ -28,9 +28,11 @@ from ttt_cli.support.errors import LookupFailed
 from ttt_cli.systems.resolve import resolve
 from ttt_cli.timeline import build_timeline
 from ttt_cli.views.figures import FIGURE_FORMATS
-from ttt_cli.views.figures import figure as module
-from ttt_cli.views.figures.figure import calibration_figure, histories, make_figure, render
-from ttt_cli.views.figures.spec import (
+from ttt_cli.views.figures import histories as module
+from ttt_cli.views.figures.figure import FigureOptions, make_figure
+from ttt_cli.views.figures.histories import histories
+from ttt_cli.views.figures.kinds.calibration import calibration_figure
+from ttt_cli.views.figures.labels import (
     GAP,
     LINE,
     Label,
@@ -40,6 +42,7 @@ from ttt_cli.views.figures.spec import (
     text_width,
     upright,
 )
+from ttt_cli.views.figures.render import render
 from ttt_cli.views.rankings.dominance import leads_of
 from ttt_cli.views.rankings.eligible import Eligible, eligible
 from ttt_cli.views.rankings.leaders import leaders
@@ -83,7 +86,7 @@ def drawn_with(spec: dict[str, Any], dash: list[int]) -> list[dict[str, Any]]:
 
 
 def test_curves_carry_the_runs_values(run: Run) -> None:
-    figure = make_figure(run, "skills", ["Anderssen", "morphy", "adolf anderssen"])
+    figure = make_figure(run, "skills", FigureOptions(["Anderssen", "morphy", "adolf anderssen"]))
     (points,) = layers(figure.spec, "point")
     rows = run.select(
         "SELECT player, period, round(mean, 1), round(sd, 1), games FROM skills"
@@ -101,7 +104,7 @@ def test_curves_carry_the_runs_values(run: Run) -> None:
 
 
 def test_bands_reach_one_sd_and_gaps_are_paler(run: Run) -> None:
-    spec = make_figure(run, "skills", ["Anderssen"]).spec
+    spec = make_figure(run, "skills", FigureOptions(["Anderssen"])).spec
     idle, played = layers(spec, "area")
     assert idle["mark"]["opacity"] < played["mark"]["opacity"]
     assert {row["year"] for row in idle["values"]} == {1858, 1859, 1860, 1861}
@@ -114,27 +117,29 @@ def test_bands_reach_one_sd_and_gaps_are_paler(run: Run) -> None:
 def test_a_single_period_has_its_sd_too_and_stands_off_the_axis(small_run: Callable[..., Run]) -> None:
     run = small_run(("1858", "Once, O", "Twice, T", "1-0"), ("1861", "Thrice, T", "Twice, T", "1-0"))
     for names, lone in ((["once"], 1), (["once", "twice", "thrice"], 2)):
-        spec = make_figure(run, "skills", names).spec
+        spec = make_figure(run, "skills", FigureOptions(names)).spec
         (bars,) = layers(spec, "rule")
         assert len(bars["values"]) == lone
         ((mean, sd),) = run.select("SELECT mean, sd FROM skills WHERE player = 'Once, O'")[1]
         (bar,) = [record for record in bars["values"] if record["player"] == "Once, O"]
         assert (bar["year"], bar["low"], bar["high"]) == (1858, mean - sd, mean + sd)
-    (alone,) = layers(make_figure(run, "skills", ["once"]).spec, "rule")
+    (alone,) = layers(make_figure(run, "skills", FigureOptions(["once"])).spec, "rule")
     assert alone["encoding"]["x"]["scale"]["domain"][0] < 1858
 
 
 def test_a_draw_margin_is_dashed_and_another_run_is_dotted(run: Run, margins: Run, tmp_path: Path) -> None:
-    spec = make_figure(margins, "skills", ["Anderssen"]).spec
+    spec = make_figure(margins, "skills", FigureOptions(["Anderssen"])).spec
     assert min(drawn_with(spec, [6, 4]), key=lambda row: row["year"])["margin"] == pytest.approx(
         1002.0 + 100.2
     )
     assert "dashed: skill + draw margin" in json.dumps(spec["title"])
-    spec = make_figure(run, "skills", ["Anderssen"], other=margins).spec
+    spec = make_figure(run, "skills", FigureOptions(["Anderssen"], other=margins)).spec
     assert {row["player"] for row in drawn_with(spec, [2, 3])} == {"Anderssen, Adolf"}
     assert "dotted: skill by d.ttt" in json.dumps(spec["title"])
     put_small_run(tmp_path / "b.ttt", [("1858", "Anderssen, Adolf", "Nobody", "1-0")])
-    figure = make_figure(run, "skills", ["Anderssen", "Morphy"], other=open_run(tmp_path / "b.ttt"))
+    figure = make_figure(
+        run, "skills", FigureOptions(["Anderssen", "Morphy"], other=open_run(tmp_path / "b.ttt"))
+    )
     assert figure.notes == ("b.ttt does not have Morphy, Paul",)
 
 
@@ -143,7 +148,7 @@ def test_without_names_the_leaders_are_shown(run: Run) -> None:
     # means rise with the node's number: Paulsen leads when he plays, else Morphy or Anderssen
     best = "SELECT arg_max(player, mean) FROM skills WHERE games > 0 GROUP BY period_number"
     led = Counter(player for (player,) in run.select(best)[1])
-    figure = make_figure(run, limits=Eligible(0))
+    figure = make_figure(run, options=FigureOptions(limits=Eligible(0)))
     (points,) = layers(figure.spec, "point")
     expected = sorted(led, key=lambda player: (-led[player], player))
     assert [*dict.fromkeys(row["player"] for row in points["values"])] == expected
@@ -164,13 +169,13 @@ def test_without_names_the_leaders_are_shown(run: Run) -> None:
 )
 def test_what_is_not_there_makes_no_figure(kind: str, names: list[str], message: str, run: Run) -> None:
     with pytest.raises(LookupFailed, match=message):
-        make_figure(run, kind, names)
+        make_figure(run, kind, FigureOptions(names))
 
 
 def test_a_difference_needs_a_common_period(small_run: Callable[..., Run]) -> None:
     run = small_run(("1857", "Morphy", "Paulsen", "1-0"), ("1901", "Lasker", "Janowski", "1-0"))
     with pytest.raises(LookupFailed, match="no year in common"):
-        make_figure(run, "difference", ["morphy", "lasker"])
+        make_figure(run, "difference", FigureOptions(["morphy", "lasker"]))
 
 
 @each("model", ["joint", "factorised", "elo"])
@@ -178,7 +183,7 @@ def test_a_difference_has_the_sd_of_what_both_have_in_common(model: str) -> None
     rows = [(1900, "a", "b", k % 3) for k in range(12)] + [(1903, "a", "b", 2), (1903, "b", "c", 1)]
     solver = SolverConfig(posterior="factorised" if model == "factorised" else "joint")
     _, run = run_of("elo" if model == "elo" else "ttt", solver, rows)
-    spec = make_figure(run, "difference", ["a", "b"]).spec
+    spec = make_figure(run, "difference", FigureOptions(["a", "b"])).spec
     (points,) = layers(spec, "point")
     assert [row["period"] for row in points["values"]] == ["1900", "1903"]
     drawn = [row for layer in layers(spec, "area") for row in layer["values"]]
@@ -208,7 +213,7 @@ def test_curves_of_dominance_are_the_leads_with_their_sds() -> None:
         for k, a in enumerate(players)
     ]
     _, run = run_of(rows=[row for row in rows if row[1] != row[2]])
-    spec = make_figure(run, "skills", ["a", "c"], by="dominance", limits=Eligible()).spec
+    spec = make_figure(run, "skills", FigureOptions(["a", "c"], by="dominance", limits=Eligible())).spec
     leads = {(one.player, one.period): one for one in leads_of(run, Eligible(), ["a", "c"])[0]}
     (points,) = layers(spec, "point")
     assert {(row["player"], row["period"]) for row in points["values"]} == {
@@ -219,14 +224,14 @@ def test_curves_of_dominance_are_the_leads_with_their_sds() -> None:
         assert (row["value"], row["sd"]) == pytest.approx((one.lead, one.sd), abs=0.051)
     assert "from the joint posterior" in json.dumps(spec["title"])
     with pytest.raises(LookupFailed, match="5 others who are eligible"):
-        make_figure(run, "skills", ["a"], by="dominance", limits=Eligible(min_games=1000))
+        make_figure(run, "skills", FigureOptions(["a"], by="dominance", limits=Eligible(min_games=1000)))
 
 
 def test_number_ones_are_as_high_as_they_are_certain() -> None:
     """Who may be number one instead, with at least a fifth, is below the line."""
     rows = [(1900, "a", "b", k % 3) for k in range(12)] + [(1900, "b", "c", 2), (1902, "c", "d", 1)]
     _, run = run_of(rows=[*rows, (1903, "d", "b", 2), (1903, "e", "f", 1, 9.0)])
-    spec = make_figure(run, "leaders", limits=Eligible()).spec
+    spec = make_figure(run, "leaders", FigureOptions(limits=Eligible())).spec
     (bars,) = layers(spec, "rect")
     assert {bar["end"] - bar["year"] for bar in bars["values"]} == {1.0}
     drawn = [(bar["period"], bar["player"], bar["low"], bar["high"]) for bar in bars["values"]]
@@ -249,7 +254,7 @@ def test_number_ones_are_as_high_as_they_are_certain() -> None:
 
 def test_number_ones_without_sds_are_of_one_height() -> None:
     _, run = run_of("elo")
-    (bars,) = layers(make_figure(run, "leaders", limits=Eligible()).spec, "rect")
+    (bars,) = layers(make_figure(run, "leaders", FigureOptions(limits=Eligible())).spec, "rect")
     assert {(bar["low"], bar["high"]) for bar in bars["values"]} == {(0.0, 1.0)}
 
 
@@ -259,7 +264,7 @@ def test_games_per_year_add_up(run: Run) -> None:
 
 
 def test_the_top_is_the_mean_of_the_best(run: Run) -> None:
-    spec = make_figure(run, "top", count=2).spec
+    spec = make_figure(run, "top", FigureOptions(count=2)).spec
     (lines,) = layers(spec, "line")
     values = {(row["of"], row["period"]): row["value"] for row in lines["values"]}
     for period in ("1857", "1858"):
@@ -304,7 +309,7 @@ def test_a_stored_grid_is_drawn_and_its_best_marked(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_every_format_is_what_it_says(run: Run) -> None:
-    spec = make_figure(run, "skills", ["Anderssen"]).spec
+    spec = make_figure(run, "skills", FigureOptions(["Anderssen"])).spec
     content = {fmt: render(spec, fmt) for fmt in FIGURE_FORMATS}
     starts = {"png": b"\x89PNG", "svg": b"<svg", "pdf": b"%PDF", "html": b"<!DOCTYPE html>"}
     assert {fmt: content[fmt].lstrip()[: len(start)] for fmt, start in starts.items()} == starts
@@ -320,7 +325,7 @@ def test_every_format_is_what_it_says(run: Run) -> None:
 @pytest.mark.parametrize("kind", ["skills", "leaders", "games", "top", "difference", "calibration"])
 def test_figures_are_valid_descriptions(margins: Run, kind: str) -> None:
     names = ["Anderssen", "Morphy"] if kind == "difference" else []
-    spec = make_figure(margins, kind, names, count=2).spec
+    spec = make_figure(margins, kind, FigureOptions(names, count=2)).spec
     assert_valid(spec)
 
 
@@ -429,7 +434,7 @@ def test_twelve_names_never_cover_each_other_and_stay_inside(labels: list[Label]
     assert [label.x for label in placed] == [label.x for label in labels]
     for i, one in enumerate(placed):
         assert LINE / 2 <= one.y <= FIGURE - LINE / 2
-        assert not any(one.covers(other) for other in placed[i + 1 :])
+        assert not any(one.overlaps(other) for other in placed[i + 1 :])
 
 
 def test_a_name_alone_stays_at_its_line() -> None:

@@ -19,7 +19,7 @@ import ttt_cli
 from tests.conftest import ROOT
 from ttt_cli.cli import main
 from ttt_cli.runs.run import Run, open_run
-from ttt_cli.views.figures.figure import make_figure
+from ttt_cli.views.figures.figure import FigureOptions, make_figure
 from ttt_cli.views.rankings.eligible import eligible
 from ttt_cli.views.rankings.period import ranking
 from ttt_cli.views.report.book import Book
@@ -92,12 +92,12 @@ def test_every_view_names_the_same_number_one(
     python = ttt_cli.leaders(run, **limits)
     assert dict(zip(python["period"], python["player"], strict=True)) == found
     assert ttt_cli.top(run, "1900", 1, **limits)["player"].tolist() == [found["1900"]]
-    text = json.dumps(make_figure(run, "top", limits=asked).spec)
+    text = json.dumps(make_figure(run, "top", FigureOptions(limits=asked)).spec)
     drawn = re.findall(r'"period": "(\d+)", "value": [\d.]+, "of": "number one", "player": "([^"]+)"', text)
     assert dict(drawn) == found
     bars = re.findall(
         r'"period": "(\d+)", "player": "([^"]+)", "led": "[^"]*", "p": [^,]+, "of": "number one"',
-        json.dumps(make_figure(run, "leaders", limits=asked).spec),
+        json.dumps(make_figure(run, "leaders", FigureOptions(limits=asked)).spec),
     )
     assert dict(bars) == found
     book = Book(run, asked, "", 0)

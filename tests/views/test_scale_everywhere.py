@@ -19,7 +19,7 @@ from ttt_cli.runs.run import Run, open_run
 from ttt_cli.runs.write import memory_run, write_run
 from ttt_cli.systems.resolve import resolve
 from ttt_cli.timeline import build_timeline
-from ttt_cli.views.figures.figure import make_figure
+from ttt_cli.views.figures.figure import FigureOptions, make_figure
 from ttt_cli.views.players import player_games
 from ttt_cli.views.rankings.eligible import Eligible
 from ttt_cli.views.rankings.leaders import leader_rows, reign_rows
@@ -140,5 +140,5 @@ def test_orders_and_chances_do_not_depend_on_the_scale() -> None:
         assert chances == pytest.approx([row[column] for row in there.rows], abs=1e-6)
     for rows in (reign_rows(elo, Eligible(0)), peaks(elo, Eligible(2), 3)):
         assert "Morphy in 1858 = 2600; 200 points are 76 %" in rows.title[-1]
-    assert "skill, points" in str(make_figure(points, "skills", ["Anderssen"]).spec)
+    assert "skill, points" in str(make_figure(points, "skills", FigureOptions(["Anderssen"])).spec)
     assert '"title":"rating, Elo (' in report_page(elo)

@@ -181,7 +181,7 @@ def figure_format(out: str | None, fmt: str | None = None) -> str:
 
 def save_figure(figure: Figure, out: str | None, fmt: str) -> None:
     """Write a figure to a file or, for `-`, standard output, and report the file. Raises RunError, OutputError."""
-    from ttt_cli.views.figures.figure import render
+    from ttt_cli.views.figures.render import render
 
     path = out or f"{figure.stem}.{fmt}"
     purpose = PAGE if fmt == "html" else PICTURE

@@ -52,9 +52,9 @@ def command(query: RunQuery, name: tuple[str, ...], record: bool, upsets: bool, 
     if view.note:
         say(view.note)
     if plot:
-        from ttt_cli.views.figures.figure import make_figure
+        from ttt_cli.views.figures.figure import FigureOptions, make_figure
 
-        save_figure(make_figure(run, "skills", [view.player]), plot, plot_format)
+        save_figure(make_figure(run, "skills", FigureOptions([view.player])), plot, plot_format)
     if not (record or upsets or query.titled):
         query.show(view.rows)
         return

@@ -1,5 +1,6 @@
 """`ttt plot`: figures made from a run."""
 
+from itertools import groupby
 from typing import Any
 
 import click
@@ -11,16 +12,20 @@ from ttt_cli.cli.output import figure_format, save_figure
 from ttt_cli.views.figures import FIGURE_FORMATS, KINDS
 
 
+def _kinds_help() -> str:
+    """All kinds with their summaries; neighbours with the same summary together."""
+    groups = groupby(KINDS.items(), key=lambda item: item[1].summary)
+    return "; ".join(f"{' and '.join([name for name, _ in kinds])}: {summary}" for summary, kinds in groups)
+
+
 @click.command("plot")
 @click.argument("names", metavar="[NAME]...", nargs=-1)
 @click.option(
     "--kind",
-    type=click.Choice(KINDS),
+    type=click.Choice(list(KINDS)),
     default="skills",
     show_default=True,
-    help="skills: curves of players; difference: lead of one player over another; leaders: number ones; games: per "
-    "year; evidence: the stored grid; top: mean of the best; calibration: expected and actual scores; draws and "
-    "newcomers: by year; career: change of skill since the debut.",
+    help=f"{_kinds_help()}.",
 )
 @click.option(
     "--by",
@@ -77,29 +82,30 @@ def command(
     games; dashed lines are draw margins of TTT-D.
     """
     dotted = other or published
-    curves = kind == "skills"
+    accepted = KINDS[kind].options
     options.refuse(
         ("--by dominance goes with --kind skills, and not with --with or --beside",
-         by != "mean" and (not curves or dotted)),
+         by != "mean" and ("by" not in accepted or dotted)),
         ("--with and --beside exclude each other: both are dotted", other and published),
         ("--kind difference takes two names", kind == "difference" and len(names) != 2),
         (f"names, --with and --beside go with --kind skills, not {kind}",
-         not curves and (dotted or (names and kind != "difference"))),
+         (names and "names" not in accepted) or (dotted and "with" not in accepted)),
         (f"--from and --every go with --kind calibration, not {kind}",
-         kind != "calibration" and (since or every > 1)),
+         "from" not in accepted and (since or every > 1)),
     )  # fmt: skip
     fmt = figure_format(out, fmt)
     from ttt_cli.runs.run import open_run
     from ttt_cli.views.beside import read_beside
-    from ttt_cli.views.figures.figure import make_figure
+    from ttt_cli.views.figures.figure import FigureOptions, make_figure
     from ttt_cli.views.rankings.eligible import eligible
 
     opened = options.opened_run(run, scale)
-    second = open_run(other, scale) if other else None
-    beside = read_beside(published, opened) if published else None
-    figure = make_figure(
-        opened, kind, names, by=by, other=second, beside=beside, count=number,
-        limits=eligible(opened, **limits), since=since, every=every, progress=progress(),
+    figure_options = FigureOptions(
+        names, by=by, count=number, since=since, every=every, progress=progress(),
+        other=open_run(other, scale) if other else None,
+        beside=read_beside(published, opened) if published else None,
+        limits=eligible(opened, **limits),
     )  # fmt: skip
+    figure = make_figure(opened, kind, figure_options)
     say(*figure.notes)
     save_figure(figure, out, fmt)

@@ -1,8 +1,36 @@
 """Figures of a run as Vega-Lite specifications, the same for pictures, the page and the site."""
 
-from typing import Final
+from typing import Final, NamedTuple
 
-KINDS: Final = (
-    *("skills", "difference", "leaders", "games", "evidence", "top", "calibration", "draws", "newcomers", "career"),
-)  # fmt: skip
 FIGURE_FORMATS: Final = ("png", "svg", "pdf", "html")
+_KINDS: Final = "ttt_cli.views.figures.kinds"
+
+
+class Kind(NamedTuple):
+    """A kind of figure.
+
+    `draw`: module and name of its function, of a run and its `FigureOptions`. `summary`: its help. `options`: which of
+    `names`, `by`, `with` (and --beside) and `from` (and --every) it uses.
+    """
+
+    draw: str
+    summary: str
+    options: frozenset[str] = frozenset()
+
+
+KINDS: Final = {
+    "skills": Kind(f"{_KINDS}.skills:draw_skills", "curves of players", frozenset({"names", "by", "with"})),
+    "difference": Kind(
+        f"{_KINDS}.difference:draw_difference", "lead of one player over another", frozenset({"names"})
+    ),
+    "leaders": Kind(f"{_KINDS}.leaders:draw_leaders", "number ones"),
+    "games": Kind(f"{_KINDS}.games:draw_games", "per year"),
+    "evidence": Kind(f"{_KINDS}.evidence:draw_evidence", "the stored grid"),
+    "top": Kind(f"{_KINDS}.top:draw_top", "mean of the best"),
+    "calibration": Kind(
+        f"{_KINDS}.calibration:draw_calibration", "expected and actual scores", frozenset({"from"})
+    ),
+    "draws": Kind(f"{_KINDS}.model_curves:draw_margins", "by year"),
+    "newcomers": Kind(f"{_KINDS}.model_curves:draw_newcomers", "by year"),
+    "career": Kind(f"{_KINDS}.model_curves:draw_career", "change of skill since the debut"),
+}

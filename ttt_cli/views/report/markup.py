@@ -19,7 +19,8 @@ from ttt_cli.runs.run import Run
 from ttt_cli.support.arrays import Places
 from ttt_cli.support.folding import fold_all
 from ttt_cli.views.beside import Beside
-from ttt_cli.views.figures.spec import Spec, curve_layers, embedded, showable
+from ttt_cli.views.figures.curves import curve_layers
+from ttt_cli.views.figures.spec import Spec, embedded, showable
 from ttt_cli.views.figures.spec import number as number_of_field
 from ttt_cli.views.run import axis_title
 

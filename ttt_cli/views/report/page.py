@@ -14,7 +14,8 @@ from ttt_cli.runs.run import CURVES, Row, Run
 from ttt_cli.support.progress import SILENT, Progress
 from ttt_cli.views.beside import Beside
 from ttt_cli.views.evidence import gain_per_game, naive_log_evidence, stored_surface
-from ttt_cli.views.figures.figure import moving_figure, surface_figure, surface_note
+from ttt_cli.views.figures.kinds.evidence import surface_figure, surface_note
+from ttt_cli.views.figures.kinds.model_curves import model_curve_figure
 from ttt_cli.views.figures.spec import embedded
 from ttt_cli.views.rankings.eligible import Eligible, eligible
 from ttt_cli.views.report.markup import assets, curves_frame, figure, filled, short
@@ -30,7 +31,7 @@ _SHORTEST: Final = 3  # years of a curve
 def pictures(run: Run) -> list[tuple[str, str]]:
     """Title and figure of every curve of the run, with a band of one sd."""
     return [
-        (curve_title(run, name), figure(moving_figure(run, name), "career", height=270))
+        (curve_title(run, name), figure(model_curve_figure(run, name), "career", height=270))
         for name in CURVES
         if len([row for row in run.curve(name) if row[0] % 1 == 0]) >= _SHORTEST
     ]

@@ -11,7 +11,7 @@ from ttt_cli.runs.run import Run
 from ttt_cli.support.progress import SILENT, Progress
 from ttt_cli.views.beside import Beside
 from ttt_cli.views.evidence import gain_per_game
-from ttt_cli.views.figures.figure import reigns_figure
+from ttt_cli.views.figures.kinds.leaders import reigns_figure
 from ttt_cli.views.figures.spec import embedded, showable
 from ttt_cli.views.rankings.eligible import Eligible, eligible
 from ttt_cli.views.rankings.leaders import CHALLENGES, Leader, reigns

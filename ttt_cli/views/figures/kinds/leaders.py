@@ -1,0 +1,92 @@
+"""The number one of every period, with the probability of being the strongest, and challengers."""
+
+from collections.abc import Sequence
+from typing import Any, Final
+
+from ttt_cli.periods import STEPS_PER_YEAR, year_of
+from ttt_cli.runs.run import Run
+from ttt_cli.views.figures import spec as vega
+from ttt_cli.views.figures.figure import Figure, FigureOptions
+from ttt_cli.views.figures.histories import MANY_DAYS
+from ttt_cli.views.figures.reign_names import name_layers, reign_names
+from ttt_cli.views.figures.spec import Records, Spec
+from ttt_cli.views.rankings.leaders import CHALLENGES, Leader, leaders
+
+_NAMES_FROM: Final = 1.04  # on the axis of probabilities
+_FOR_NAMES: Final = 0.5  # of the axis above 1
+_MONTH: Final = 1.0 / 12.0
+_CHALLENGERS: Final = f"others with at least a {100 * CHALLENGES:.0f} % chance, grey if never number one"
+
+
+def draw_leaders(run: Run, options: FigureOptions) -> Figure:
+    """The number ones of all periods. Raises LookupFailed when there is none."""
+    limits = options.eligible(run)
+    found, remarks = leaders(run, limits)
+    eligible = f" · eligible: {limits.words()}" if limits.words() else ""
+    subtitle = f"{run.name} · above: the number one, below: {_CHALLENGERS}{eligible}"
+    return Figure(reigns_figure(found, run.meta.period, [subtitle, *remarks[:1]]), "leaders")
+
+
+def reigns_figure(found: Sequence[Leader], period: Any, subtitle: list[str]) -> Spec:
+    """A bar for each leader, as high as the probability of being the strongest (1 without sds), names above reigns.
+
+    Below zero are those of the challengers, the most probable first. Of many days only the first of each month.
+    """
+    players = list(dict.fromkeys(leader.player for leader in found))  # neighbours have different colours
+    by_month = period == "day" and len(found) > MANY_DAYS
+    width = _MONTH if by_month else 1.0 / STEPS_PER_YEAR[period]
+    bars: Records = []
+    for leader in found:
+        if not by_month or leader.period.endswith("-01"):
+            bars += _bars(leader, year_of(leader.number, period), width, players)
+    first = bars[0]["year"]
+    last = bars[-1]["end"]
+    low = min(bar["low"] for bar in bars)
+    number_ones = [bar for bar in bars if bar["of"] == "number one"]
+    labels = reign_names(number_ones, first, last, _NAMES_FROM)
+    axis = {
+        "title": "probability of being the strongest", "titleAnchor": "start",
+        "values": [fifth / 5 for fifth in range(int(low * 5), 6)], "labelExpr": "format(abs(datum.value), '.1f')",
+    }  # fmt: skip
+    x = vega.years([first, last])
+    y = vega.number("low", axis=axis, scale={"domain": [low, 1.0 + _FOR_NAMES], "nice": False})
+    colours = {"domain": [*players, ""], "range": [*vega.colours_of(len(players)), vega.PALE]}
+    chance = vega.number("p", title="p_best", format=".3f")
+    tooltip = [vega.name("player"), vega.name("period"), chance, vega.name("of")]
+    bar = {
+        "x": x, "x2": {"field": "end"}, "y": y, "y2": {"field": "high"}, "opacity": vega.number("shade", scale=None),
+        "color": vega.name("led", legend=None, scale=colours), "tooltip": tooltip,
+    }  # fmt: skip
+    layers = [
+        vega.layer("bars", "rect", bar, kind="reign", strokeWidth=0),
+        vega.layer("zero", "rule", {"y": y}, color=vega.INK),
+        *name_layers(x, y),
+    ]
+    datasets: dict[str, Records] = {"bars": bars, "zero": [{"low": 0.0}], "labels": labels}
+    return vega.finish(layers, datasets, "Who was number one", subtitle)
+
+
+def _bars(leader: Leader, year: float, width: float, leading: Sequence[str]) -> Records:
+    """The bar of a leader upwards, and those of challengers downwards, one below the other.
+
+    `leading`: players who are leaders in some period; only they have a colour.
+    """
+    period = {"year": year, "end": year + width, "period": leader.period}
+    bars: Records = [
+        {
+            **period, "player": leader.player, "led": leader.player, "p": leader.p_best, "of": "number one",
+            "shade": 1.0, "low": 0.0, "high": 1.0 if leader.p_best is None else leader.p_best,
+        }
+    ]  # fmt: skip
+    high = 0.0
+    for player, p in sorted(leader.others, key=lambda challenger: -challenger[1]):
+        if p >= CHALLENGES:
+            colour_of = player if player in leading else ""
+            bars.append(
+                {
+                    **period, "player": player, "led": colour_of, "p": p, "of": "challenger",
+                    "shade": 0.6, "low": high - p, "high": high,
+                }
+            )  # fmt: skip
+            high -= p
+    return bars

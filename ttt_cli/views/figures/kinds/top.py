@@ -1,0 +1,81 @@
+"""The mean skill of the best of every period, and the number one's."""
+
+from typing import Any, Final
+
+from ttt_cli.periods import year_of
+from ttt_cli.runs.run import Run
+from ttt_cli.support.errors import LookupFailed
+from ttt_cli.views.figures import spec as vega
+from ttt_cli.views.figures.figure import Figure, FigureOptions
+from ttt_cli.views.figures.histories import drawn_when_idle
+from ttt_cli.views.figures.reign_names import name_layers, reign_names
+from ttt_cli.views.figures.spec import Records, Spec
+from ttt_cli.views.rankings.eligible import Eligible
+from ttt_cli.views.rankings.leaders import NumberOne, number_ones
+from ttt_cli.views.run import axis_title
+
+_FOR_NAMES: Final = 0.25  # of the height, above the curves
+_WIDER: Final = "--number asks for fewer; --everyone, --min-games, --min-opponents and --max-sd for more"
+_MEANS: Final = """
+SELECT period_number, list_avg(max(mean, {count:d})) FROM ({eligible}) WHERE {drawn}
+GROUP BY period_number HAVING count(*) >= {count:d}
+"""
+
+
+def draw_top(run: Run, options: FigureOptions) -> Figure:
+    """The mean skill of the best of every period, and the number one's."""
+    return Figure(top_figure(run, count=options.count, limits=options.eligible(run)), "top")
+
+
+def top_figure(run: Run, *, count: int, limits: Eligible) -> Spec:
+    """The mean skill of the best `count` of every period, and the number one's (TTT paper, figure 2 left).
+
+    Of many days only the first of each month. Raises LookupFailed when no period has `count` eligible players.
+    """
+    drawn = drawn_when_idle(run)
+    means: dict[int, float] = dict(
+        run.select(_MEANS.format(count=count, eligible=limits.skills(run), drawn=drawn))[1]
+    )
+    if not means:
+        raise LookupFailed(f"no {run.meta.period} has {count} players who are eligible", hint=_WIDER)
+    names = (f"mean of the top {count}", "number one")
+    records: Records = []
+    firsts: Records = []
+    for number_one in number_ones(run, limits, drawn):
+        period = {"year": year_of(number_one.number, run.meta.period), "period": number_one.period}
+        if number_one.number in means:
+            mean = round(means[number_one.number], 1)
+            records.append({**period, "value": mean, "of": names[0], "player": ""})
+        first_record = _first_record(number_one, period, names[1])
+        records.append(first_record)
+        firsts.append(first_record)
+    first = firsts[0]["year"]
+    last = max(firsts[-1]["year"], first + 1.0)
+    low = min(float(record.get("low") or record["value"]) for record in records)
+    high = max(record["high"] for record in firsts)
+    x = vega.years([first, last])
+    scale = {"domain": [low, high + _FOR_NAMES * (high - low)], "nice": False, "zero": False}
+    y = vega.number("value", axis={"format": "d", "title": axis_title(run.scale)}, scale=scale)
+    hue = vega.name("of", scale={"domain": [*names], "range": [*vega.COLOURS[:2]]}, legend=vega.LEGEND)
+    tooltip = [vega.name("of"), vega.name("player"), vega.name("period"), vega.number("value")]
+    layers = [
+        vega.layer("firsts", "area", {"x": x, "y": y | {"field": "low"}, "y2": {"field": "high"}}, opacity=0.15,
+              color=vega.COLOURS[1]),
+        vega.layer("lines", "line", {"x": x, "y": y, "color": hue, "tooltip": tooltip}, strokeWidth=2,
+              point={"size": 18, "aria": False}),
+        *name_layers(x, y | {"field": "low"}),
+    ]  # fmt: skip
+    certain = all(record["low"] == record["high"] for record in firsts)
+    subtitle = run.name if certain else f"{run.name} · band: one sd to either side"
+    if limits.words():
+        subtitle += f" · eligible: {limits.words()}"
+    labels = reign_names(firsts, first, last, high)
+    datasets = {"firsts": [] if certain else firsts, "lines": records, "labels": labels}
+    return vega.finish(layers, datasets, f"The top {count} through time", subtitle)
+
+
+def _first_record(number_one: NumberOne, period: dict[str, Any], name: str) -> dict[str, Any]:
+    return {
+        **period, "value": round(number_one.mean, 1), "of": name, "player": number_one.player,
+        "low": round(number_one.mean - number_one.sd, 1), "high": round(number_one.mean + number_one.sd, 1),
+    }  # fmt: skip
