@@ -31,7 +31,7 @@ needs_signals = pytest.mark.skipif(sys.platform == "win32", reason="signals end 
 
 
 @pytest.fixture(autouse=True)
-def _voice_restored() -> Iterator[None]:
+def _session_restored() -> Iterator[None]:
     level = session.verbosity
     yield
     session.verbosity = level
