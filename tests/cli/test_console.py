@@ -79,7 +79,7 @@ def test_parquet_is_not_for_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_an_interrupted_file_does_not_replace_the_old(tmp_path: Path) -> None:
     place = tmp_path / "a.csv"
-    place.write_text("old,1\n")
+    place.write_text("player,mean\nold,1\n")
 
     def rows() -> object:
         yield ("Müller", 1.0)
@@ -87,7 +87,7 @@ def test_an_interrupted_file_does_not_replace_the_old(tmp_path: Path) -> None:
 
     with pytest.raises(KeyboardInterrupt):
         emit(Rows(("player", "mean"), rows()), out=str(place))  # type: ignore[arg-type]
-    assert place.read_text() == "old,1\n"
+    assert place.read_text() == "player,mean\nold,1\n"
     assert list(tmp_path.iterdir()) == [place]
 
 

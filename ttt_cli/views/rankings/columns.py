@@ -5,9 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from ttt_cli.views.columns import Column, each
-from ttt_cli.views.rankings.leaders import Leader, Reign
-from ttt_cli.views.rankings.peaks import BestYears, Peak
-from ttt_cli.views.rankings.period import RankedPlayer
+from ttt_cli.views.rankings.rows import BestYears, Leader, Peak, RankedPlayer, Reign
 
 POINTS: Final = "points"
 _LEAD: Final = "mean minus the mean of the ten best others who are eligible"

@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from ttt_cli.runs.run import Run
 from ttt_cli.support.errors import LookupFailed
 from ttt_cli.views.columns import build_rows
+from ttt_cli.views.rankings.columns import LEADER_COLUMNS, REIGN_COLUMNS, REIGN_PERIODS
 from ttt_cli.views.rankings.eligible import WIDER, Eligible
 from ttt_cli.views.rankings.period import ALONE, SEED
+from ttt_cli.views.rankings.rows import Leader, Reign
 from ttt_cli.views.rankings.title import title_lines
 from ttt_cli.views.rows import Rows
 
@@ -33,26 +35,6 @@ FROM ({rows}) WHERE {where} GROUP BY period_number HAVING count(*) >= {fewest} O
 _AT_ONCE: Final = 1000  # periods: by days all together would be a hundred times as many rows as games
 
 
-class Leader(NamedTuple):
-    """The player with the highest mean among the `field` eligible players of a period.
-
-    `others`: other candidates with their `p_best`. Without sds, `p_best` and all sds are None. `p_best` is also None
-    for a single player, dominance if there are too few others.
-    """
-
-    number: int
-    period: str
-    player: str
-    mean: float
-    sd: float | None
-    games: float
-    p_best: float | None
-    field: int
-    dominance: float | None = None
-    sd_dominance: float | None = None
-    others: tuple[tuple[str, float], ...] = ()
-
-
 class Leaders(NamedTuple):
     """The leader of every period that has one, and lines on how `p_best` and `sd_dominance` were computed."""
 
@@ -68,43 +50,6 @@ class NumberOne(NamedTuple):
     player: str
     mean: float
     sd: float
-
-
-@dataclass(frozen=True)
-class Reign:
-    """Consecutive periods with one leader."""
-
-    leaders: tuple[Leader, ...]
-
-    @property
-    def first(self) -> Leader:
-        """The leader in the first period."""
-        return self.leaders[0]
-
-    @property
-    def last(self) -> Leader:
-        """The leader in the last period."""
-        return self.leaders[-1]
-
-    @property
-    def best(self) -> Leader:
-        """The leader in the period of the highest mean."""
-        return max(self.leaders, key=lambda leader: leader.mean)
-
-    @property
-    def chances(self) -> list[float]:
-        """`p_best` of the periods that have it."""
-        return [leader.p_best for leader in self.leaders if leader.p_best is not None]
-
-    @property
-    def mean_p_best(self) -> float | None:
-        """The mean of `p_best` over the periods."""
-        return sum(self.chances) / len(self.chances) if self.chances else None
-
-    @property
-    def least_p_best(self) -> float | None:
-        """The lowest `p_best`."""
-        return min(self.chances, default=None)
 
 
 def leaders(run: Run, limits: Eligible, seed: int = SEED) -> Leaders:
@@ -185,8 +130,6 @@ def number_ones(run: Run, limits: Eligible, where: str = "true") -> list[NumberO
 
 def leader_rows(run: Run, limits: Eligible, seed: int = SEED) -> Rows:
     """One row per period, with `LEADER_COLUMNS`."""
-    from ttt_cli.views.rankings.columns import LEADER_COLUMNS
-
     with run:
         found, remarks = leaders(run, limits, seed)
         title = title_lines(run, limits, f"The number one of every {run.meta.period}", *remarks)
@@ -195,8 +138,6 @@ def leader_rows(run: Run, limits: Eligible, seed: int = SEED) -> Rows:
 
 def reign_rows(run: Run, limits: Eligible, seed: int = SEED) -> Rows:
     """One row per reign, with `REIGN_COLUMNS`; the column of its length is named after the periods: `years`."""
-    from ttt_cli.views.rankings.columns import REIGN_COLUMNS, REIGN_PERIODS
-
     with run:
         found, remarks = leaders(run, limits, seed)
         length = replace(REIGN_PERIODS, name=f"{run.meta.period}s")

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Final, NamedTuple
+from typing import Final
 
 from ttt_cli.runs.run import Run
 from ttt_cli.views.columns import build_rows
+from ttt_cli.views.rankings.columns import BEST_YEARS_COLUMNS, PEAK_COLUMNS
 from ttt_cli.views.rankings.eligible import Eligible, periods_of
+from ttt_cli.views.rankings.rows import BestYears, Peak
 from ttt_cli.views.rankings.title import title_lines
 from ttt_cli.views.rows import Rows
 
@@ -28,36 +30,6 @@ QUALIFY row_number() OVER (PARTITION BY player ORDER BY mean DESC, period) = 1 O
 """
 
 
-class Peak(NamedTuple):
-    """A player's best period with games.
-
-    `games`: of the whole career. `lower`: the mean less two sds; None in a ranking by dominance. `dominance`,
-    `sd_dominance`: the lead over the best others, in a ranking by it.
-    """
-
-    rank: int
-    player: str
-    period: str
-    lower: float | None
-    mean: float
-    sd: float | None
-    games: float
-    dominance: float | None = None
-    sd_dominance: float | None = None
-
-
-class BestYears(NamedTuple):
-    """A player's best consecutive years: means of skills and sds over the periods, and the games in them."""
-
-    rank: int
-    player: str
-    first: str
-    last: str
-    mean: float
-    sd: float | None
-    games: float
-
-
 def find_peaks(run: Run, limits: Eligible, number: int | None, by: str = "mean") -> list[Peak]:
     """The `number` highest skills that players had in a period with games, by `mean`, or `lower`: mean less two sds."""
     enough = f"GROUP BY period_number HAVING count(*) >= {limits.fewest}"
@@ -68,8 +40,6 @@ def find_peaks(run: Run, limits: Eligible, number: int | None, by: str = "mean")
 
 def peaks(run: Run, limits: Eligible, number: int | None, by: str = "mean") -> Rows:
     """The table of `find_peaks`, with `PEAK_COLUMNS`."""
-    from ttt_cli.views.rankings.columns import PEAK_COLUMNS
-
     heading = "The highest peaks by mean - 2 sd" if by == "lower" else "The highest peaks"
     with run:
         found = find_peaks(run, limits, number, by)
@@ -78,7 +48,6 @@ def peaks(run: Run, limits: Eligible, number: int | None, by: str = "mean") -> R
 
 def most_dominant(run: Run, limits: Eligible, number: int | None) -> Rows:
     """The `number` largest leads that players had in a period with games, with `PEAK_COLUMNS`."""
-    from ttt_cli.views.rankings.columns import PEAK_COLUMNS
     from ttt_cli.views.rankings.dominance import DOMINANCE_REMARK, largest_leads
 
     with run:
@@ -100,8 +69,6 @@ def best_years(run: Run, limits: Eligible, years: int, number: int | None) -> Ro
     Years without games count with their interpolated skill. `sd` is the mean of the periods' sds, to which `max_sd`
     applies; `games` are those in the years.
     """
-    from ttt_cli.views.rankings.columns import BEST_YEARS_COLUMNS
-
     with run:
         query = _BEST_YEARS.format(span=periods_of(run, years), rules=limits.rules())
         found = [BestYears(rank, *row) for rank, row in enumerate(run.select(query, [number])[1], 1)]

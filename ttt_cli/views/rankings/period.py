@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final
 
 from ttt_cli.runs.run import Run
 from ttt_cli.support.errors import LookupFailed
 from ttt_cli.views.columns import build_rows
+from ttt_cli.views.rankings.columns import PERIOD_COLUMNS
 from ttt_cli.views.rankings.eligible import INACTIVE, WIDER, Eligible, left_out_text
+from ttt_cli.views.rankings.rows import RankedPlayer, lower_bound
 from ttt_cli.views.rows import Rows
 from ttt_cli.views.run import load_numpy_meanwhile, run_line
 
@@ -27,34 +29,6 @@ SELECT player, mean, sd, games, {reason} FROM (
     USING (player))
 ORDER BY mean DESC, player
 """
-
-
-class RankedPlayer(NamedTuple):
-    """A player in the ranking of a period.
-
-    `games`: in the period. `p_best`: probability of being the strongest of all eligible players; None without sds or
-    others. `dominance`, `sd_dominance`: the lead over the best others, if the ranking is by it and there are enough.
-    """
-
-    rank: int
-    player: str
-    period: str
-    mean: float
-    sd: float | None
-    games: float
-    p_best: float | None
-    dominance: float | None
-    sd_dominance: float | None
-
-    @property
-    def lower(self) -> float:
-        """The mean less two sds."""
-        return lower_bound(self.mean, self.sd)
-
-
-def lower_bound(mean: float, sd: float | None) -> float:
-    """The mean less two sds."""
-    return mean - 2.0 * (sd or 0.0)
 
 
 @dataclass(frozen=True)
@@ -109,8 +83,6 @@ def ranking(
     `number` None: everyone. `by`: `lower` ranks by the mean less two sds; `dominance` ranks by the mean, as does
     `mean`, and adds columns. Raises LookupFailed when nobody is eligible.
     """
-    from ttt_cli.views.rankings.columns import PERIOD_COLUMNS
-
     load_numpy_meanwhile(run)
     with run:
         field = find_field(run, at, limits)

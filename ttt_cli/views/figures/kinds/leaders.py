@@ -10,7 +10,8 @@ from ttt_cli.views.figures.figure import Figure, FigureOptions
 from ttt_cli.views.figures.histories import MANY_DAYS
 from ttt_cli.views.figures.reign_names import name_layers, reign_names
 from ttt_cli.views.figures.spec import Records, Spec
-from ttt_cli.views.rankings.leaders import CHALLENGES, Leader, leaders
+from ttt_cli.views.rankings.leaders import CHALLENGES, leaders
+from ttt_cli.views.rankings.rows import Leader
 
 _NAMES_FROM: Final = 1.04  # on the axis of probabilities
 _FOR_NAMES: Final = 0.5  # of the axis above 1
