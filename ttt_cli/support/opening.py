@@ -18,6 +18,9 @@ from typing import BinaryIO, Final, NamedTuple
 from ttt_cli.support.errors import OutputError
 
 PIPE_LIMIT = 10.0  # seconds in which another process must open the other end of a named pipe
+_NONBLOCKING: Final = (
+    os.O_NONBLOCK if hasattr(os, "O_NONBLOCK") else 0
+)  # Windows has no named pipes in folders
 _POLL: Final = 0.05  # seconds between two tries to open a pipe for writing
 _SYSTEM_FOLDERS: Final = ("/proc", "/sys")
 _BINARY: Final = getattr(os, "O_BINARY", 0)
@@ -189,7 +192,7 @@ def _has_name(pipe: str | os.PathLike[str]) -> bool:
 
 
 def _open_pipe_to_read(path: str | os.PathLike[str]) -> int:
-    descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
+    descriptor = os.open(path, os.O_RDONLY | _NONBLOCKING)
     try:
         waiting = select.poll()
         waiting.register(descriptor, select.POLLIN)
@@ -217,7 +220,7 @@ def _open_pipe_to_write(path: str | os.PathLike[str]) -> int:
     end = time.monotonic() + PIPE_LIMIT
     while True:
         try:
-            descriptor = os.open(path, os.O_WRONLY | os.O_NONBLOCK)
+            descriptor = os.open(path, os.O_WRONLY | _NONBLOCKING)
             break
         except OSError as error:
             if error.errno != errno.ENXIO:
