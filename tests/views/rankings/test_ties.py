@@ -13,15 +13,10 @@ from ttt_cli.fitted import Walk
 from ttt_cli.runs.run import Run
 from ttt_cli.runs.write import memory_run
 from ttt_cli.timeline import build_timeline
-from ttt_cli.views.rankings import (
-    Eligible,
-    best_years,
-    leader_rows,
-    most_dominant,
-    number_ones,
-    peaks,
-    ranking,
-)
+from ttt_cli.views.rankings.eligible import Eligible
+from ttt_cli.views.rankings.leaders import leader_rows, number_ones
+from ttt_cli.views.rankings.peaks import best_years, most_dominant, peaks
+from ttt_cli.views.rankings.period import ranking
 
 NAMES = tuple(sorted(f"{first}{second}" for first in "ktcz" for second in "qbxmaf"))
 EVERYBODY = Eligible()

@@ -15,8 +15,8 @@ from ttt_cli.views.figures.kinds.leaders import reigns_figure
 from ttt_cli.views.figures.spec import embedded, showable
 from ttt_cli.views.rankings.eligible import Eligible, eligible
 from ttt_cli.views.rankings.leaders import CHALLENGES, reigns
-from ttt_cli.views.rankings.rows import Leader
 from ttt_cli.views.rankings.peaks import most_dominant, peaks
+from ttt_cli.views.rankings.rows import Leader
 from ttt_cli.views.report import markup as html
 from ttt_cli.views.report.book import Book, Event, Person, predicted, span
 from ttt_cli.views.report.folder import new_folder
