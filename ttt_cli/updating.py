@@ -41,7 +41,7 @@ def update_config(run: Run, overrides: Sequence[str] = ()) -> Resolved:
 
     def may_change(path: KeyPath) -> bool:
         if path[0] == "data":
-            return ".".join(map(str, path[1:])) in DATA_KEYS or path[1:2] == ("columns",)
+            return ".".join(str(part) for part in path[1:]) in DATA_KEYS or path[1:2] == ("columns",)
         return path[0] in SECTIONS and len(path) > 1 and path != ("model", "name")
 
     refuse_overrides(document, may_change, why, hint)

@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from operator import itemgetter
 from typing import Any, Final, NamedTuple
 
 import numpy as np
@@ -132,7 +131,7 @@ class Collector:
         has_ids = self._data.ids and not (ids.white is no_id and ids.black is no_id)
         status = columns.get("status") if self._aliases.by_status else None
         years = _year_of(columns["date"], self._dictionaries) if self._aliases.by_years else None
-        found = find_mentions(
+        distinct = find_mentions(
             SideColumns(columns.pop("white"), columns.pop("black")),
             len(self._dictionaries.names.values),
             ids=ids if has_ids else None,
@@ -140,10 +139,10 @@ class Collector:
             years=years,
             first=self._n_mentions,
         )
-        columns["white"] = found.sides.white
-        columns["black"] = found.sides.black
-        self._mentions.append(found.mentions)
-        self._n_mentions += len(found.mentions.times)
+        columns["white"] = distinct.sides.white
+        columns["black"] = distinct.sides.black
+        self._mentions.append(distinct.mentions)
+        self._n_mentions += len(distinct.mentions.times)
 
     def _store(self, columns: dict[str, NDArray[Any]], report: FileReport) -> CollectedFile:
         """Store the records that are kept in the room. Empties `columns`."""
@@ -203,7 +202,7 @@ def _as_dict(columns: RecordColumns, rejected: list[tuple[int, int]]) -> dict[st
     del by_name["texts"]
     if not rejected:
         return by_name
-    lines, reject_codes = np.array(sorted(rejected, key=itemgetter(0)), np.int64).T
+    lines, reject_codes = np.array(sorted(rejected, key=lambda line_and_code: line_and_code[0]), np.int64).T
     positions = np.searchsorted(columns.line, lines, side="right")
     by_name["line"] = by_name["line"].astype(np.int64)
     values = {"line": lines, "reject_code": reject_codes, "weight": np.ones(len(lines))}

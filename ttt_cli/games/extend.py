@@ -106,14 +106,14 @@ def unite(old: Games, new: Games, data: DataConfig) -> United:
     )
     aliases = Aliases() if data.aliases is None else read_aliases(data.aliases)
     years = years_of(date) if aliases.by_years else None
-    found = find_mentions(names, len(dictionary.values), years=years)
-    identified = identify(dictionary, found.mentions, data.names, aliases)
+    distinct = find_mentions(names, len(dictionary.values), years=years)
+    identified = identify(dictionary, distinct.mentions, data.names, aliases)
     n_old_files = np.int32(len(old.report.files))
     columns = GameColumns(
         date=date,
         date_precision=np.concatenate([old.date_precision, new.date_precision]),
-        white=identified.player[found.sides.white].astype(np.int32),
-        black=identified.player[found.sides.black].astype(np.int32),
+        white=identified.player[distinct.sides.white].astype(np.int32),
+        black=identified.player[distinct.sides.black].astype(np.int32),
         outcome=np.concatenate([old.outcome, new.outcome]),
         weight=np.concatenate([old.weight, new.weight]),
         offset=np.concatenate([old.offset, new.offset]),

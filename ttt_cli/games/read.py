@@ -169,8 +169,9 @@ def _nothing_usable(named: Named, reports: Sequence[FileReport], problems: Seque
     paths = {report.path for report in reports}
     dropped = [problem for problem in problems if problem.file in paths and problem.action == reasons.DROPPED]
     first = _first_dropped(dropped)
-    place = f"in line {first.line:,}" if is_single and first.line < reasons.LINES else first.place
-    hint = f"the first is {place}: {first.reason} ({first.detail})"
+    is_line = is_single and first.line < reasons.LINES
+    where_first = f"in line {first.line:,}" if is_line else first.place
+    hint = f"the first is {where_first}: {first.reason} ({first.detail})"
     remedies = [problem.detail for problem in dropped if problem.reason in reasons.OF_COLUMNS]
     if remedies and remedies[0]:
         hint = remedies[0]

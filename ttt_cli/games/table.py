@@ -405,5 +405,7 @@ def table_of(
         black[rows] = new_number[black[rows]]
     names = tuple(compress(players, has_games.tolist()))
     present = frozenset(names)
-    shown = {(player, spelling) for player, spelling in spellings if player in present}
-    return Games(**columns._asdict(), players=names, report=report, spellings=tuple(sorted(shown)), room=room)
+    spellings_here = {(player, spelling) for player, spelling in spellings if player in present}
+    return Games(
+        **columns._asdict(), players=names, report=report, spellings=tuple(sorted(spellings_here)), room=room
+    )
