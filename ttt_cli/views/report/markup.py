@@ -1,23 +1,16 @@
-"""Pieces of a site's pages: texts, tables, addresses, and games as lines of text that a script turns into tables."""
+"""Pieces of a site's pages: texts, tables, and games as lines of text that a script turns into tables."""
 
 import math
-import re
-from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from functools import cache, partial
-from hashlib import blake2b
+from collections.abc import Iterable, Mapping
+from functools import cache
 from html import escape
 from importlib.resources import files
-from itertools import groupby
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
-import numpy as np
 from jinja2 import Environment, PackageLoader
 
 from ttt_cli.histories import javascript_later_on
 from ttt_cli.runs.run import Run
-from ttt_cli.support.arrays import Places
-from ttt_cli.support.folding import fold_all
 from ttt_cli.views.beside import Beside
 from ttt_cli.views.figures.curves import curve_layers
 from ttt_cli.views.figures.spec import Spec, embedded, showable
@@ -44,9 +37,10 @@ def filled(name: str, parts: Mapping[str, Any]) -> str:
     return _PAGES.get_template(name).render(parts)
 
 
-def part(name: str, *given: Any) -> str:
+def part(name: str, *arguments: Any) -> str:
     """A part of the page frames by its name in `parts.html`."""
-    return str(getattr(_PAGES.get_template("parts.html").module, name)(*given))
+    macro = vars(_PAGES.get_template("parts.html").module)[name]
+    return str(macro(*arguments))
 
 
 def figure(spec: Spec, kind: str = "", **sizes: int) -> str:
@@ -132,9 +126,14 @@ def dotted(beside: Beside | None) -> str:
     return note(f"Dotted line and rating: {beside.name}, scaled" if beside else "")
 
 
-def rest(count: int, where: str = "") -> str:
+def more(count: int, where: str = "") -> str:
     """A note with the number of rows that are not shown; empty for 0."""
     return note(f"and {count:,} more{where}") if count else ""
+
+
+def result(outcome: int) -> str:
+    """White's outcome from both sides, as `1–0`."""
+    return f"{RESULTS[outcome]}–{RESULTS[2 - outcome]}"
 
 
 def page(site: str, title: str, *content: str, up: str = "../", facts: str = "", named: str = "") -> str:
@@ -143,7 +142,7 @@ def page(site: str, title: str, *content: str, up: str = "../", facts: str = "",
     `up`: the way to the site's first page. `named`: the window's title, where it is not `title - site`.
     """
     head = f"<h1>{text(title)}</h1>" + (f"<p class=facts>{text(facts)}</p>" if facts else "")
-    main = "\n".join([head, *filter(None, content)])
+    main = "\n".join([head, *(html for html in content if html)])
     window = text(named or f"{title} – {site}")
     return filled("site.html", {"title": window, "site": text(site), "up": up, "main": main})
 
@@ -151,61 +150,6 @@ def page(site: str, title: str, *content: str, up: str = "../", facts: str = "",
 def turn(*links: str) -> str:
     """Links to neighbouring pages, if any."""
     return f"<p class=turn>{' '.join(links)}</p>" if links else ""
-
-
-_ID: Final = re.compile(r"(?<=<table) id=\S+|(?<=<h2) id=[^\s>]+")
-OWN: Final = 3_000  # of the most games have a page of their own, whatever they played
-FEW: Final = 20  # games that do not fill a page
-SHARED: Final = 251  # pages of players, and of events, with so few
-_LONGEST: Final = 60
-_OTHER: Final = re.compile("[^a-z0-9]+")
-_DEVICES: Final = frozenset(
-    {"con", "prn", "aux", "nul", *(f"{port}{n}" for port in ("com", "lpt") for n in range(10))}
-)
-
-
-class Subject(NamedTuple):
-    """A player or an event: address in its folder, title and facts, texts; content, HTML; and its games.
-
-    `games` are lines of this `kind`, `year` as in `lines`.
-    """
-
-    address: str
-    title: str
-    facts: str
-    content: Sequence[str]
-    kind: str
-    games: Iterable[str]
-    year: int | str = ""
-
-    def parts(self) -> list[str]:
-        """All content of its page, as HTML."""
-        return [*self.content, section("Games", lines(self.kind, self.games, self.year))]
-
-
-def subject_pages(
-    site: str, few: str, addresses: Sequence[str | None], subject: Callable[[int], Subject]
-) -> Iterator[tuple[str, str]]:
-    """Name and text of each page of players or events; those that are shared are titled `few`.
-
-    On a shared page headings are a step lower, and only the parts themselves have ids.
-    """
-    placed = sorted((address, at) for at, address in enumerate(addresses) if address)
-    for file, found in groupby(placed, key=lambda one: one[0].partition("#")[0]):
-        several = [subject(at) for _, at in found]
-        one = several[0]
-        last = several[-1]
-        if not is_shared(one.address):
-            yield file, page(site, one.title, *one.parts(), facts=one.facts)
-            continue
-        content = ["<p class='turn all'><a href=#>all of this page</a></p>"]
-        for part in several:
-            inner = _ID.sub("", "\n".join(filter(None, part.parts())))
-            inner = inner.replace("<h2", "<h3").replace("</h2>", "</h3>")
-            head = f"<h2>{text(part.title)}</h2><p class=facts>{text(part.facts)}</p>"
-            content.append(f"<section id={slug_of(part.address)}>{head}\n{inner}\n</section>")
-        span = f"{one.title} – {last.title}"
-        yield file, page(site, few, *content, facts=span, named=f"{few}: {span} – {site}")
 
 
 def field(value: str) -> str:
@@ -230,19 +174,6 @@ def lines(kind: str, rows: Iterable[str], year: int | str = "") -> str:
     return f"<pre class='lines {kind}'{of_year}>\n{content}</pre>" if content else ""
 
 
-def addresses(slugs: Sequence[str | None], games: Places) -> list[str | None]:
-    """The address of each player or event in its folder: `slug.html`, or on a shared page, `few_2.html#slug`.
-
-    `slugs` are None for those without a page. The slug decides which page is shared; scripts of the site work it out.
-    """
-    found = [slug and f"{slug}.html" for slug in slugs]
-    further = np.argsort(-games, kind="stable")[OWN:]
-    for at in further[games[further] <= FEW].tolist():
-        if slug := slugs[at]:
-            found[at] = f"few_{int.from_bytes(slug.encode(), 'big') % SHARED}.html#{slug}"
-    return found
-
-
 def is_shared(address: str | None) -> bool:
     """Whether an address is on a shared page."""
     return "#" in (address or "")
@@ -253,29 +184,6 @@ def slug_of(address: str) -> str:
     return address.partition("#")[2] or address.removesuffix(".html")
 
 
-def slugs(names: Sequence[str]) -> list[str]:
-    """A slug for each of these different names, of `a` to `z`, digits, `-` and `~`, no two alike.
-
-    Names that fold to what others fold to, to nothing, to more than ASCII, or to what Windows keeps for itself have a
-    hash of the name behind `~`.
-    """
-    folded = fold_all(names)
-    plain = ["-".join(_OTHER.sub(" ", text).split())[:_LONGEST].strip("-") for text in folded]
-    shared = Counter(plain)
-    digests = [partial(blake2b, name.encode("utf-8", "surrogatepass")) for name in names]
-    found = [
-        slug
-        if slug and follows(slug, key) and slug not in _DEVICES and shared[slug] == 1
-        else f"{slug}~{digest(digest_size=4).hexdigest()}"
-        for key, slug, digest in zip(folded, plain, digests, strict=True)
-    ]
-    again = Counter(found)
-    return [
-        slug if again[slug] == 1 else f"{slug}{digest(digest_size=32).hexdigest()}"
-        for slug, digest in zip(found, digests, strict=True)
-    ]
-
-
-def follows(slug: str, folded: str) -> bool:
-    """Whether a slug follows from the folded name alone, as the scripts of a site work it out."""
-    return folded.isascii() and folded.replace(" ", "-") == slug
+def handed_over(name: str, data: Any) -> str:
+    """A script that hands a value to the page that loads it."""
+    return f'take["{name}"]({embedded(data)});\n'

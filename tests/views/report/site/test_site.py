@@ -17,13 +17,13 @@ from tests.views.report.site.pages import Page, all_pages, broken
 from ttt_cli.games.table import GAME_COLUMNS, Games
 from ttt_cli.runs.write import memory_run
 from ttt_cli.views import players
+from ttt_cli.views.history.played import played_games
 from ttt_cli.views.rankings.eligible import Eligible, eligible
 from ttt_cli.views.rankings.leaders import leaders, reign_rows
 from ttt_cli.views.rankings.peaks import most_dominant, peaks
-from ttt_cli.views.report import markup as lines
-from ttt_cli.views.report.book import played_games
-from ttt_cli.views.report.pages import moved
+from ttt_cli.views.report import links as lines
 from ttt_cli.views.report.site import write_site
+from ttt_cli.views.report.year_pages import moved
 
 
 def test_every_link_leads_to_a_page_of_the_site(site: Path) -> None:

@@ -1,0 +1,210 @@
+"""The events of a run: tournaments, matches and exhibitions, and what everybody scored in them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final, NamedTuple
+
+import numpy as np
+
+from ttt_cli.games.event_sets import EXHIBITIONS, names_set
+from ttt_cli.runs.run import Run
+from ttt_cli.support.arrays import Array, Ids, Places
+from ttt_cli.support.folding import fold_all
+from ttt_cli.views.history.played import PlayedGames, Sides, Totals
+from ttt_cli.views.history.prediction import predicted, take
+from ttt_cli.views.history.slices import rows_of
+
+_HALVINGS: Final = 13
+_FURTHEST: Final = 2400.0  # Elo points that a performance may lie from the opponents
+
+
+class Event(NamedTuple):
+    """One event.
+
+    `name`: the event with its place, unless one names the other. `folded`: year and name, without accents and case.
+    `kind`: the set of exhibitions it belongs to, as `simul`; empty for a contest.
+    """
+
+    name: str
+    year: int
+    folded: str
+    games: int
+    kind: str = ""
+
+    @property
+    def title(self) -> str:
+        """The name with the year, unless that is in it."""
+        return self.name if str(self.year) in self.name else f"{self.name} {self.year}"
+
+
+@dataclass(frozen=True)
+class Entries:
+    """What everybody scored in every event: by event, most points first; arrays of shape (entries,).
+
+    | field | content |
+    |---|---|
+    | `player` | number in the run's names |
+    | `played`, `points` | games and points |
+    | `expected` | points expected by the model |
+    | `performance` | skill at which the points would be those expected, points of the run; NaN where there is none |
+    | `rank` | equal points share one |
+    | `starts` | (events + 1,): the first entry of each event |
+    | `of_side` | (sides,): the entry of each side in `PlayedGames.by_player`, -1 for none |
+    """
+
+    player: Ids
+    played: Array
+    points: Array
+    expected: Array
+    performance: Array
+    rank: Places
+    starts: Places
+    of_side: Ids
+
+    def of(self, event: int) -> slice:
+        """The entries of an event."""
+        return rows_of(self.starts, event)
+
+
+@dataclass(frozen=True)
+class Events:
+    """The events by year, then name.
+
+    `of_game`, shape (games,): the event of each game, -1 for none. `games`: all others by event, those of event k from
+    `starts[k]` to `starts[k + 1]`. Exhibitions have no performances.
+    """
+
+    rows: list[Event]
+    of_game: Places
+    games: Places
+    starts: Places
+    entries: Entries
+
+    def games_of(self, event: int) -> Places:
+        """The games of an event."""
+        return self.games[rows_of(self.starts, event)]
+
+
+class EventNames(NamedTuple):
+    """Year and name of every event, sorted, and the event of each game (-1 for none), shape (games,)."""
+
+    names: list[tuple[int, str]]
+    of_game: Places
+
+
+def find_events(run: Run, played: PlayedGames) -> Events:
+    """The events of all games."""
+    names, of_game = _event_names(played)
+    n_games = np.bincount(of_game[of_game >= 0], minlength=len(names)).tolist()
+    games = np.argsort(of_game, kind="stable")[np.count_nonzero(of_game < 0) :]
+    starts = np.searchsorted(of_game[games], np.arange(len(names) + 1))
+    entries = _entries(run, played, of_game, len(names))
+    folded_names = fold_all([f"{year} {name}" for year, name in names])
+    rows = []
+    for event, ((year, name), folded) in enumerate(zip(names, folded_names, strict=True)):
+        event_entries = entries.of(event)
+        offsets = played.offset[games[rows_of(starts, event)]]
+        kind = _exhibition(folded, entries.played[event_entries], has_handicaps=bool(offsets.any()))
+        if kind:
+            entries.performance[event_entries] = np.nan
+        rows.append(Event(name, year, folded, n_games[event], kind))
+    return Events(rows, of_game, games, starts, entries)
+
+
+def _event_names(played: PlayedGames) -> EventNames:
+    """The events: games with the same year and the same texts of event and site."""
+    texts = played.texts
+    n_texts = len(texts)
+    codes = (played.year.astype(np.int64) * n_texts + played.event) * n_texts + played.site
+    keys, key_of_game = np.unique(codes, return_inverse=True)
+    named = []
+    for key in keys.tolist():
+        name = event_name(texts[key // n_texts % n_texts], texts[key % n_texts])
+        named.append((key // n_texts**2, name))
+    names = sorted({(year, name) for year, name in named if name})
+    number = {event: index for index, event in enumerate(names)}
+    of_key = np.array([number.get(event, -1) for event in named], np.int64)
+    return EventNames(names, of_key[key_of_game])
+
+
+def event_name(event: str, site: str) -> str:
+    """The event with its place, unless one names the other."""
+    if event and site and site.casefold() not in event.casefold():
+        return site if event.casefold() in site.casefold() else f"{event}, {site}"
+    return event or site
+
+
+def _exhibition(folded: str, played: Array, *, has_handicaps: bool) -> str:
+    """The set of exhibitions that an event belongs to by its name; empty for a contest.
+
+    Blindfold games are an exhibition where one player met several others; odds with a known handicap are none.
+    `played`: games of each player.
+    """
+    one_met_all = len(played) > 2 and 2 * played.max() == played.sum()
+    for kind in EXHIBITIONS:
+        if (kind == "blindfold" and not one_met_all) or (kind == "odds" and has_handicaps):
+            continue
+        if names_set(folded, kind):
+            return kind
+    return ""
+
+
+def _entries(run: Run, played: PlayedGames, of_game: Places, n_events: int) -> Entries:
+    """What everybody scored in every event."""
+    codes = played.by_player.order
+    in_event = np.flatnonzero(of_game[codes // 2] >= 0)
+    sides = played.sides(codes[in_event])
+    width = int(sides.player.max(initial=0)) + 1
+    totals = sides.totals(of_game[sides.game] * np.int64(width) + sides.player)
+    event = totals.keys // width
+    player = totals.keys % width
+    order = np.lexsort((player, -totals.points, event))
+    of_side = np.full(len(codes), -1, np.int32)
+    of_side[in_event] = np.argsort(order)[totals.group]
+    event = event[order]
+    points = totals.points[order]
+    starts = np.searchsorted(event, np.arange(n_events + 1))
+    is_first = (np.diff(event, prepend=-1) != 0) | (np.diff(points, prepend=-1.0) != 0)
+    first_of_equals = np.maximum.accumulate(np.where(is_first, np.arange(len(order)), 0))
+    return Entries(
+        player[order], totals.games[order], points, totals.expected[order],
+        performance=_performances(run, played, sides, totals)[order],
+        rank=first_of_equals - starts[event] + 1, starts=starts, of_side=of_side,
+    )  # fmt: skip
+
+
+def _performances(run: Run, played: PlayedGames, sides: Sides, totals: Totals) -> Array:
+    """The skill at which the points of each group would be those expected, by halving an interval.
+
+    The own skill is certain, the opponents' are as the model has them. NaN if all games were won or all lost.
+    """
+    game = sides.game
+    is_white = played.white[game] == sides.player
+    white = take(played.nodes, played.white_node[game])
+    white["sd"] = np.where(is_white, 0.0, white["sd"])
+    black = take(played.nodes, played.black_node[game])
+    black["sd"] = np.where(is_white, black["sd"], 0.0)
+    offset = played.offset[game]
+    neutral = played.neutral[game]
+
+    def mean(values: Array) -> Array:
+        """The mean over the games of each group."""
+        return np.bincount(totals.group, sides.weight * values, len(totals.keys)) / totals.games
+
+    opponents = mean(np.where(is_white, black["mean"], white["mean"]))
+    score = totals.points / totals.games
+    low = opponents - _FURTHEST * run.meta.elo_unit
+    high = opponents + _FURTHEST * run.meta.elo_unit
+    for _ in range(_HALVINGS):
+        middle = (low + high) / 2.0
+        own_skill = middle[totals.group]
+        white_trial = {**white, "mean": np.where(is_white, own_skill, white["mean"])}
+        black_trial = {**black, "mean": np.where(is_white, black["mean"], own_skill)}
+        chance = predicted(run, sides.year, white_trial, black_trial, offset, neutral)
+        expected = mean(np.where(is_white, chance[:, 2], chance[:, 0]) + chance[:, 1] / 2.0)
+        below = expected < score
+        low = np.where(below, middle, low)
+        high = np.where(below, high, middle)
+    performance = np.where((score > 0.0) & (score < 1.0), (low + high) / 2.0, np.nan)
+    return performance * run.scale.slope + run.scale.shift

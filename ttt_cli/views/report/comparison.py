@@ -1,0 +1,110 @@
+"""The page of a site that compares players, and the data that its script reads."""
+
+from collections.abc import Iterator
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+
+from ttt_cli.views.figures.spec import embedded
+from ttt_cli.views.history.prediction import predicted
+from ttt_cli.views.report import markup as html
+from ttt_cli.views.report.book import Book
+
+_TOGETHER: Final = 200  # players whose histories are in one file
+_STEPS: Final = 75  # of the difference of two skills
+_FURTHEST: Final = 1500.0  # difference, Elo points
+_SPREADS: Final = 12
+_WIDEST: Final = 600.0  # root of the sum of two variances, Elo points
+
+
+class Script(NamedTuple):
+    """The path of a script in the site, and its text."""
+
+    path: str
+    text: str
+
+
+def compare_page(book: Book) -> str:
+    """The page itself; its curves and tables are made by its script."""
+    first = book.years[0]
+    data = {
+        "period": "year",
+        "years": [first, 1],
+        "labels": [str(year) for year in book.years],
+        "hasSd": book.skills.has_sd,
+        "together": _TOGETHER,
+        "chances": _chances(book),
+        "beside": book.beside is not None,
+    }
+    parts = {"data": embedded(data), "has_joint": book.run.has_joint, "dotted": html.dotted(book.beside)}
+    return html.page(book.title, "Compare", html.filled("compare.html", parts), up="")
+
+
+def history_scripts(book: Book) -> Iterator[Script]:
+    """The histories of all players by year, and their opponents, so many to a file."""
+    n_players = len(book.people.rows)
+    for number, start in enumerate(range(0, n_players, _TOGETHER)):
+        players = range(start, min(start + _TOGETHER, n_players))
+        histories = {player: _history(book, player) for player in players}
+        yield Script(f"data/histories-{number}.js", html.handed_over(f"histories-{number}", histories))
+
+
+def _history(book: Book, player: int) -> list[Any]:
+    """First year, means, sds, games, and of every opponent of a higher number: it, wins, draws and losses.
+
+    Then, where there are any, published ratings: positions of years, from the site's first on, and values.
+    """
+    skills = book.skills.of(player)
+    totals = book.played.of(player).totals(book.played.of(player).opponent)
+    columns = (totals.keys.tolist(), totals.won.tolist(), totals.drawn.tolist(), totals.lost.tolist())
+    opponents = [
+        [opponent, html.short(won), html.short(drawn), html.short(lost)]
+        for opponent, won, drawn, lost in zip(*columns, strict=True)
+        if opponent > player
+    ]
+    history = [
+        skills.year.tolist()[0],
+        [html.short(mean) for mean in skills.mean.tolist()],
+        [html.short(sd) for sd in skills.sd.tolist()] if book.skills.has_sd else [],
+        [html.short(games) for games in skills.games.tolist()],
+        opponents,
+    ]
+    if book.beside:
+        ratings = book.beside.by_year(book.people.rows[player].name, book.run.meta.period)
+        if ratings:
+            first = book.years[0]
+            history.append([[year - first, html.short(rating)] for year, rating in ratings.items()])
+    return history
+
+
+def _chances(book: Book) -> dict[str, Any]:
+    """Expected results by difference of skill, from 0, and root of the summed variances; averaged over both colours.
+
+    `win` and `loss` are those of the better side, a row for each spread, `step` and `width` apart on the run's scale.
+    Draw margins of one's own are taken at their medians, those that move as in the last year.
+    """
+    run = book.run
+    elo_unit = run.meta.elo_unit
+    difference = np.tile(np.linspace(0.0, _FURTHEST * elo_unit, _STEPS + 1), _SPREADS + 1)
+    spread = np.repeat(np.linspace(0.0, _WIDEST * elo_unit, _SPREADS + 1), _STEPS + 1)
+    strengths = {
+        name: np.full(len(difference), float(np.nanmedian(column)))
+        for name, column in book.played.nodes.items()
+        if column.dtype == np.float64 and not np.isnan(column).all()
+    }
+    centre = float(np.median(book.played.nodes["mean"]))
+    sd = spread * np.sqrt(0.5)
+    better = {**strengths, "mean": centre + difference / 2.0, "sd": sd}
+    worse = {**strengths, "mean": centre - difference / 2.0, "sd": sd}
+    year = np.full(len(difference), book.years[-1])
+    as_white = predicted(run, year, better, worse)
+    as_black = predicted(run, year, worse, better)
+    win = (as_white[:, 2] + as_black[:, 0]) / 2.0
+    loss = (as_white[:, 0] + as_black[:, 2]) / 2.0
+    unit = elo_unit * run.scale.slope
+    return {
+        "step": _FURTHEST / _STEPS * unit,
+        "width": _WIDEST / _SPREADS * unit,
+        "win": np.round(win, 4).reshape(_SPREADS + 1, -1).tolist(),
+        "loss": np.round(loss, 4).reshape(_SPREADS + 1, -1).tolist(),
+    }

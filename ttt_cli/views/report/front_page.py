@@ -1,0 +1,117 @@
+"""The front page of a site: number ones, the greatest players, curves of the model, and links to the other pages."""
+
+from collections.abc import Callable
+from typing import Any, Final
+
+from ttt_cli.views.evidence import gain_per_game
+from ttt_cli.views.figures.kinds.leaders import reigns_figure
+from ttt_cli.views.figures.spec import showable
+from ttt_cli.views.history.years import YearRanking
+from ttt_cli.views.rankings.leaders import CHALLENGES, reigns
+from ttt_cli.views.rankings.peaks import most_dominant, peaks
+from ttt_cli.views.rankings.rows import Leader
+from ttt_cli.views.report import markup as html
+from ttt_cli.views.report.book import Book
+from ttt_cli.views.report.page import LATE, pictures
+from ttt_cli.views.rows import Rows, finite
+from ttt_cli.views.run import scale_note
+
+_SHOWN: Final = 50  # players of a ranking
+BELOW: Final = (
+    f"Below the line: other players with at least a {100 * CHALLENGES:.0f} % chance of having been number one."
+)  # fmt: skip
+_HEADS: Final = {
+    "rank": "#rank", "mean": "#skill", "sd": "#± sd", "games": "#games", "period": "in",
+    "dominance": "#lead", "sd_dominance": "#± its sd",
+}  # fmt: skip
+
+
+def front_page(book: Book) -> str:
+    """Number ones, the greatest players, and links to the other pages."""
+    run = book.run
+    notes = [html.part("warning", showable(line)) for line in run.meta.notes]
+    late = "" if run.meta.converged else html.part("warning", LATE)
+    games = f'<dl class="cards">{html.part("game_cards", run.meta)}</dl>'
+    model = f'<dl class="cards">{html.part("model_cards", run.meta, finite(gain_per_game(run.meta)))}</dl>'
+    number_ones = html.section("Number ones", _number_ones(book)) if book.rankings.by_year else ""
+    rankings = (most_dominant(run, book.limits, _SHOWN), peaks(run, book.limits, _SHOWN))
+    greatest = [html.section(rows.title[0], _table(book, rows)) for rows in rankings if rows.rows]
+    years = "".join(f"<li>{html.link(f'years/{year}.html', str(year))}" for year in book.years)
+    return html.page(
+        book.title, book.title, late, games, number_ones, *greatest,
+        *(html.section(title.capitalize(), drawn) for title, drawn in pictures(run)),
+        html.section("Published ratings", html.part("published", book.beside) if book.beside else ""),
+        html.section("Years", f'<ul class="years">{years}</ul>'),
+        html.section("About the model", model, *notes),
+        up="", facts=f"{run.meta.describe()}; {scale_note(run)}", named=book.title,
+    )  # fmt: skip
+
+
+def _number_ones(book: Book) -> str:
+    """Every reign: mean and least probability of being the strongest over its years, skill in the best of them.
+
+    Above the table a picture of all years, if there are two or more.
+    """
+    links = book.players.links("players/")
+    leaders = [
+        _leader(book, year, ranking)
+        for year, ranking in sorted(book.rankings.by_year.items())
+        if len(ranking.id) >= book.limits.fewest
+    ]
+    found = reigns(leaders)
+    best = [reign.best for reign in found]
+    chances = {
+        "#p best": [_chance(reign.mean_p_best) for reign in found],
+        "#least": [_chance(reign.least_p_best) for reign in found],
+    }
+    table = {
+        "from": [reign.first.period for reign in found],
+        "to": [reign.last.period for reign in found],
+        "player": [links[book.people.number[leader.player]] for leader in best],
+        "#years": [str(len(reign.leaders)) for reign in found],
+        **(chances if book.rankings.remark else {}),
+        "#highest skill": [html.skill(leader.mean, leader.sd) for leader in best],
+        "in": [html.link(f"years/{leader.period}.html", leader.period) for leader in best],
+    }
+    limits = f"eligible: {book.limits.words()}" if book.limits.words() else ""
+    notes = [html.note(words) for words in (limits, book.limits.left_out(book.run), book.rankings.remark)]
+    listed = html.table("number ones", table) + "".join(notes)
+    if len(leaders) < 2:
+        return listed
+    span = f"{leaders[0].period} to {leaders[-1].period}"
+    longest = max(found, key=lambda reign: len(reign.leaders)).first.player
+    spec = reigns_figure(leaders, "year", [f"{span}; the longest reign is that of {longest}"])
+    figure = html.figure(spec, "reigns", height=420, width=1000)
+    return f"<div class=scroll>{figure}</div>{html.note(BELOW if book.rankings.remark else '')}{listed}"
+
+
+def _leader(book: Book, year: int, ranking: YearRanking) -> Leader:
+    """The number one of a year, and the others with a probability."""
+    shown = ranking.id[: max(len(ranking.best), 1)].tolist()
+    first, *others = [book.people.rows[player].name for player in shown]
+    chances = [round(p, 4) for p in ranking.best]
+    return Leader(
+        year, str(year), first, ranking.mean[0].item(), ranking.sd[0].item(), ranking.games[0].item(),
+        p_best=chances[0] if chances else None, field=len(ranking.id),
+        others=tuple(zip(others, chances[1:], strict=True)),
+    )  # fmt: skip
+
+
+def _chance(p: float | None) -> str:
+    return "" if p is None else html.chance(p)
+
+
+def _table(book: Book, rows: Rows) -> str:
+    """Rows of a view with links to players, and its remarks below."""
+    links = book.players.links("players/")
+    formats: dict[str, Callable[[Any], str]] = {
+        **dict.fromkeys(("mean", "sd", "dominance", "sd_dominance"), html.points),
+        "player": lambda player: links[book.people.number[player]],
+        "games": html.number,
+    }
+    table = {}
+    for column, values in zip(rows.columns, zip(*rows.rows, strict=True), strict=True):
+        form = formats.get(column, str)
+        table[_HEADS.get(column, column)] = [form(value) for value in values]
+    heading, *remarks, _ = rows.title
+    return html.table(heading, table) + "".join([html.note(remark) for remark in remarks])

@@ -1,0 +1,125 @@
+"""The pages of years: ranking, newcomers, events and games."""
+
+from typing import Final
+
+import numpy as np
+
+from ttt_cli.views.report import markup as html
+from ttt_cli.views.report.book import Book
+from ttt_cli.views.rows import counted
+
+_RANKED: Final = 300
+_NEW: Final = 200
+_MOST_GAMES: Final = 500
+_NAMED_WINNERS: Final = 3  # of an event; of more only the number is shown
+
+
+def year_page(book: Book, year: int) -> str:
+    """The page of a year that has one."""
+    neighbours = [
+        neighbour for neighbour in (year - 1, year + 1) if book.years[0] <= neighbour <= book.years[-1]
+    ]
+    turn = html.turn(*(html.link(f"{neighbour}.html", str(neighbour)) for neighbour in neighbours))
+    in_year = book.played.year == year
+    ranking = book.rankings.by_year.get(year)
+    ranked = len(ranking.id) if ranking else 0
+    games = counted(int(np.count_nonzero(in_year)), "game")
+    without_event = np.flatnonzero(in_year & (book.events.of_game < 0)).tolist()
+    return html.page(
+        book.title, str(year), turn,
+        html.section("Ranking", _ranking(book, year)), html.section("Newcomers", _newcomers(book, year)),
+        html.section("Events", _events(book, year)),
+        html.section("Games of no known event", _games(book, without_event)),
+        turn, facts=f"{games}, {counted(ranked, 'player')} ranked",
+    )  # fmt: skip
+
+
+def _ranking(book: Book, year: int) -> str:
+    rankings = book.rankings.by_year
+    ranking = rankings.get(year)
+    if ranking is None:
+        return html.note("Nobody is eligible in this year.")
+    earlier = rankings[year - 1].rank if year - 1 in rankings else {}
+    links = book.players.links("../players/")
+    players = ranking.id[:_RANKED].tolist()
+    moves = []
+    for rank, player in enumerate(players, 1):
+        is_new = book.people.rows[player].first == year
+        moves.append(moved(rank, earlier.get(player), new=is_new))
+    chances = [html.chance(p) for p in ranking.best] + [""] * len(players)
+    means = ranking.mean[:_RANKED].tolist()
+    sds = ranking.sd[:_RANKED].tolist()
+    table = {
+        "#rank": [str(rank) for rank in range(1, len(players) + 1)],
+        "#move": moves,
+        "player": [links[player] for player in players],
+        "#skill": [html.skill(mean, sd) for mean, sd in zip(means, sds, strict=True)],
+        **({"#p best": chances[: len(players)]} if ranking.best else {}),
+        "#games": [html.number(games) if games else "" for games in ranking.games[:_RANKED].tolist()],
+    }
+    more = html.more(len(ranking.id) - len(players))
+    return html.table("ranking", table) + more + html.note(book.rankings.remark if ranking.best else "")
+
+
+def moved(rank: int, before: int | None, *, new: bool) -> str:
+    """How many places up or down since the year before."""
+    if before is None:
+        return "new" if new else "in"
+    if before == rank:
+        return "="
+    return f"▲{before - rank}" if before > rank else f"▼{rank - before}"
+
+
+def _newcomers(book: Book, year: int) -> str:
+    """Players whose first year it is, the strongest first."""
+    skills = book.skills
+    links = book.players.links("../players/")
+    rows = np.flatnonzero(skills.year == year)
+    new = rows[[book.people.rows[player].first == year for player in skills.id[rows]]]
+    shown = new[np.argsort(-skills.mean[new], kind="stable")][:_NEW]
+    means = skills.mean[shown].tolist()
+    sds = skills.sd[shown].tolist()
+    table = {
+        "player": [links[player] for player in skills.id[shown]],
+        "#skill": [html.skill(mean, sd) for mean, sd in zip(means, sds, strict=True)],
+        "#games": [html.number(games) for games in skills.games[shown].tolist()],
+    }
+    return html.table("newcomers", table) + html.more(len(new) - len(shown))
+
+
+def _events(book: Book, year: int) -> str:
+    entries = book.events.entries
+    titles = book.event_pages.links("../events/")
+    events = book.events_in.get(year, [])
+    rows = [entries.of(event) for event in events]
+    table = {
+        "event": [titles[event] for event in events],
+        "#games": [f"{book.events.rows[event].games:,}" for event in events],
+        "#players": [str(of_event.stop - of_event.start) for of_event in rows],
+        "most points": [_winners(book, of_event) for of_event in rows],
+    }
+    return html.table("events", table)
+
+
+def _winners(book: Book, rows: slice) -> str:
+    """Those with the most points in an event, or how many they are."""
+    links = book.players.links("../players/")
+    entries = book.events.entries
+    winners = entries.player[rows][entries.rank[rows] == 1]
+    if len(winners) > _NAMED_WINNERS:
+        return f"{len(winners)} players"
+    return ", ".join([links[player] for player in winners])
+
+
+def _games(book: Book, games: list[int]) -> str:
+    played = book.played
+    links = book.players.links("../players/")
+    shown = games[:_MOST_GAMES]
+    table = {
+        "date": [played.dates[game] for game in shown],
+        "white": [links[played.white[game]] for game in shown],
+        "black": [links[played.black[game]] for game in shown],
+        "#result": [html.result(played.outcome[game]) for game in shown],
+        "#expected": [html.chance(played.expected(game)) for game in shown],
+    }
+    return html.table("games", table) + html.more(len(games) - len(shown), ", on the pages of their players")
