@@ -136,7 +136,7 @@ def update(
 
 def top(
     run: Run | str | os.PathLike[str],
-    at: str | None = None,
+    at: str | int | None = None,
     number: int | None = 20,
     *,
     seed: int = SEED,

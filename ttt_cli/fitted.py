@@ -210,6 +210,7 @@ class Fit:
     - `trace`: per sweep the largest change of a mean or sd and the estimated remaining error, points
     - `log_evidence`: NaN where the model has none; of a filter, the sum of the predictions' log probabilities
     - `leave_one_out`: the same sum, each game given all others (a filter: the earlier ones), or NaN
+    - `standard_errors`: of parameters that were estimated from the games, by their keys
     - `notes`: sentences for the user about data that the model ignored or could not use
     - `posterior`: kind of posterior, where a system has several (`inference/joint/choose.py`)
     - `elo_unit`: points per Elo point, for handicaps and skills shown (`inference/outcome.py`)
@@ -226,6 +227,7 @@ class Fit:
     leave_one_out: float = float("nan")
     elo_unit: float = 1.0
     trace: tuple[tuple[float, float], ...] = ()
+    standard_errors: dict[str, float] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
     posterior: str = ""
     draws: DrawCurve | None = field(default=None, repr=False, compare=False)

@@ -10,6 +10,7 @@ import re
 from calendar import monthrange
 from collections.abc import Iterable
 from datetime import date, timedelta
+from operator import index
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeVar
 
 from ttt_cli.support.errors import LookupFailed
@@ -93,13 +94,25 @@ def number_of(day: date, period: Period) -> int:
             return (12 * day.year + day.month - 1) // _MONTHS[period]
 
 
-def numbers_within(text: str, period: Period, examples: Iterable[str] = ()) -> tuple[int, int]:
+def as_text(value: str | int, name: str) -> str:
+    """A text, or an integer as one, of a Python caller. Raises LookupFailed, which calls the value by `name`."""
+    if isinstance(value, str):
+        return value
+    try:
+        if isinstance(value, bool):
+            raise TypeError
+        return str(index(value))
+    except TypeError:
+        raise LookupFailed(f"{name} is a text or an integer, not {value!r}") from None
+
+
+def numbers_within(at: str | int, period: Period, examples: Iterable[str] = ()) -> tuple[int, int]:
     """First and last number of the run's periods within a year, quarter, month, week or day, as users write it.
 
     `1858`, `1858-Q2`, `1858-06` or `1858.06`, `1858-W23`, `1858-06-15`. `examples` of periods are for the hint. Raises
     LookupFailed for other texts, and for what is shorter than `period`.
     """
-    text = text.strip().replace(".", "-")
+    text = as_text(at, "a period").strip().replace(".", "-")
     try:
         days = _days_of(text)
     except ValueError:

@@ -16,6 +16,7 @@ PAGE = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
 NEW_FILE = re.compile(r"<!-- file: (\S+) -->\n```\w+\n(.*?)```", re.DOTALL)
 NEW_LINE = re.compile(r"<!-- after `(.+?)` in: (\S+) -->\n```\w+\n(.*?)```", re.DOTALL)
 CONSOLE = re.compile(r"```console\n(.*?)```", re.DOTALL)
+SHELL = f'ttt() {{ "{sys.executable}" -m ttt_cli "$@"; }}; python() {{ "{sys.executable}" "$@"; }};'
 EXAMPLES = ("A rating system", "An input format", "A prior")
 
 
@@ -26,10 +27,13 @@ def section(heading: str) -> str:
 
 @pytest.fixture(scope="module")
 def package(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A copy of the package, its configs and the sample, with its compiled kernels."""
+    """A copy of the package, its configs, documentation, tests and the sample, with its compiled kernels."""
     folder = tmp_path_factory.mktemp("copy")
-    for name in ("ttt_cli", "configs", "sample_pgn"):
+    for name in ("ttt_cli", "configs", "sample_pgn", "docs", "tests", "benchmarks"):
         shutil.copytree(ROOT / name, folder / name)
+    for file in ROOT.iterdir():
+        if file.is_file():
+            shutil.copy(file, folder / file.name)
     return folder
 
 
@@ -63,7 +67,7 @@ def test_an_example_works_and_touches_no_other_file(heading: str, package: Path,
     for block in CONSOLE.findall(text):
         for command, shown in transcript(block):
             ran = subprocess.run(
-                ["bash", "-c", f'ttt() {{ "{sys.executable}" -m ttt_cli "$@"; }}; {command}'],
+                ["bash", "-c", f"{SHELL} {command}"],
                 cwd=copy,
                 env=environment,
                 capture_output=True,

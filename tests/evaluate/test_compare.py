@@ -24,20 +24,19 @@ from ttt_cli import api
 from ttt_cli.api import configure, fit
 from ttt_cli.config.schema import Period
 from ttt_cli.evaluate import compare as module
+from ttt_cli.evaluate.calibration import calibrate, paired_difference
 from ttt_cli.evaluate.compare import (
     SCORE_BINS,
     TuneOptions,
     affordable,
     affordable_every,
     compare,
+    games_of_files,
+    games_of_run,
     groups,
-    later_half,
-    paired_difference,
     read_systems,
-    timeline_of_files,
-    timeline_of_run,
 )
-from ttt_cli.evaluate.forecast import Forecast, Forecaster, calibrate, forecast, score
+from ttt_cli.evaluate.forecast import Forecast, Forecaster, forecast, later_half, score
 from ttt_cli.evaluate.simulate import simulate
 from ttt_cli.gaussian import factor
 from ttt_cli.inference.filters import games_so_far
@@ -310,24 +309,24 @@ def test_what_cannot_be_read(configs: list[str], overrides: list[str], message: 
 
 def test_games_of_a_run_can_be_laid_out_in_other_periods(tmp_path: Path) -> None:
     run = fit(games_of(RECORDS), output=tmp_path / "a.ttt")
-    assert timeline_of_run(run).period == "year"
-    monthly = timeline_of_run(run, ["data.period=month", "data.colours=unknown"])
+    assert games_of_run(run).timeline.period == "year"
+    monthly = games_of_run(run, ["data.period=month", "data.colours=unknown"]).timeline
     assert (monthly.period, monthly.colours, monthly.n_games) == ("month", False, 7)
     with pytest.raises(ConfigError, match=r"data\.header cannot change"):
-        timeline_of_run(run, ["data.header=false"])
+        games_of_run(run, ["data.header=false"])
 
 
 def test_files_are_read_as_all_systems_say(tmp_path: Path) -> None:
     (tmp_path / "games.csv").write_text(CSV)
     (tmp_path / "monthly.yaml").write_text("model: {name: ttt}\ndata: {period: month}\n")
     files, mine = [str(tmp_path / "games.csv")], str(tmp_path / "monthly.yaml")
-    assert timeline_of_files(files, read_systems(["ttt", "trueskill"])).n_games == 3
-    assert timeline_of_files(files, read_systems([mine])).period == "month"
+    assert games_of_files(files, read_systems(["ttt", "trueskill"])).timeline.n_games == 3
+    assert games_of_files(files, read_systems([mine])).timeline.period == "month"
     with pytest.raises(ConfigError, match=r"ttt and monthly differ in data\.period") as caught:
-        timeline_of_files(files, read_systems(["ttt", mine]))
+        games_of_files(files, read_systems(["ttt", mine]))
     assert caught.value.hint == "set it for all with -s data.period=..."
     both = read_systems(["ttt", mine], ["data.period=quarter"])
-    assert timeline_of_files(files, both).period == "quarter"
+    assert games_of_files(files, both).timeline.period == "quarter"
 
 
 ROWS = [

@@ -20,11 +20,11 @@ def normal(lead):
     return NormalDist(sigma=200.0 * math.sqrt(2.0)).cdf(lead)
 
 
-def outcome_probability(lead, margin, outcome):
+def outcome_probability(lead, margin, outcome, expect=logistic):
     """Rao and Kupper's rule for loss (0), draw (1) and win (2), at the lead where it expects the score of `lead`."""
 
     def excess(x):
-        return (1.0 + logistic(x - margin) - logistic(-x - margin)) / 2.0 - logistic(lead)
+        return (1.0 + logistic(x - margin) - logistic(-x - margin)) / 2.0 - expect(lead)
 
     x = brentq(excess, -1e4, 1e4, xtol=1e-12)
     loss, win = logistic(-x - margin), logistic(x - margin)
@@ -60,7 +60,8 @@ class PlainElo:
     def surprise(self, white, black, outcome, offset):
         """White's score less the expected one; the game is foreseen first."""
         leads = self.leads(white, black, offset)
-        chance = sum(outcome_probability(lead, self.margin, outcome) for lead in leads) / len(leads)
+        chances = [outcome_probability(lead, self.margin, outcome, self.expect) for lead in leads]
+        chance = sum(chances) / len(leads)
         self.log_evidence += math.log(chance)
         return outcome / 2 - sum(map(self.expect, leads)) / len(leads)
 

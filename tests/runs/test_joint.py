@@ -12,6 +12,7 @@ from tests.reference.ttt_ep import Twin
 from tests.support.builders import CAREER, fit_rows, make_games
 from tests.support.handmade import CONFIG, written
 from tests.support.joint_runs import JOINT, PLAY, ROWS, run_of
+from ttt_cli import api
 from ttt_cli.config.schema import SolverConfig
 from ttt_cli.gaussian import factor
 from ttt_cli.runs import joint
@@ -128,6 +129,22 @@ def test_a_run_on_another_scale_gives_its_numbers():
     assert run.covariance([("b", "1853")]).to_numpy() == pytest.approx(sd**2)
     drawn = run.samples(20_000, 1, [("a", "1850")]).to_numpy()
     assert drawn.mean() == pytest.approx(2500.0, abs=0.03 * drawn.std())
+
+
+def test_skills_may_be_named_by_numbers():
+    """`samples` raised AttributeError for a period that is a number."""
+    rows = [(1850, "1", "2", 2), (1851, "2", "1", 1), (1851, "1", "2", 0)]
+    timeline, fit = fit_rows(rows, "ttt", JOINT, **PLAY)
+    run = memory_run(make_games(rows), timeline, fit, CONFIG)
+    text = run.samples(20, 3, [("1", "1850"), ("2", "1851")])
+    numbers = run.samples(20, 3, [(1, 1850), (2, np.int64(1851))])
+    assert numbers.equals(text)
+    assert run.covariance([(1, 1850)]).equals(run.covariance([("1", "1850")]))
+    assert run.skills(2).equals(run.skills("2"))
+    assert api.top(run, at=1850).equals(api.top(run, at="1850"))
+    for skill in [(1, 1850.0), (1, True), (1.5, 1850), (None, 1850), (1, b"1850"), (1,), 1]:
+        with pytest.raises(LookupFailed):
+            run.samples(20, 3, [skill])
 
 
 def test_what_is_not_there_is_said():

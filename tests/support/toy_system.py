@@ -11,7 +11,7 @@ from ttt_cli.config.schema import SolverConfig
 from ttt_cli.fitted import Fit
 from ttt_cli.inference.filters import RatingParams, filter_fit
 from ttt_cli.inference.outcome import log_score, predict_ratings, resolve_logistic_margin
-from ttt_cli.inference.params import Traits
+from ttt_cli.inference.params import ExpectedParams, Traits
 from ttt_cli.inference.solver import Given
 from ttt_cli.timeline import Timeline
 
@@ -20,7 +20,7 @@ TRAITS: Final = Traits(kind="filtered", has_evidence=True, draws_apart=True)
 predict: Final = predict_ratings
 
 
-class Params(RatingParams):
+class Params(RatingParams, ExpectedParams):
     """Parameters of the toy."""
 
     spread: Annotated[float, Field(gt=0, description="points between a score of 0 and of 100 %")] = 800.0

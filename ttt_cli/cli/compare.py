@@ -93,10 +93,11 @@ def command(
     from ttt_cli.evaluate.compare import (
         TuneOptions,
         compare,
+        games_of_files,
+        games_of_run,
         read_systems,
-        timeline_of_files,
-        timeline_of_run,
     )
+    from ttt_cli.systems.resolve import for_sides
     from ttt_cli.views.compare import note_lines, shown_rows, tuned_config, tuned_name, tuning_lines
 
     systems = read_systems(configs, overrides)
@@ -115,9 +116,11 @@ def command(
             write(tuned_config(system, begin), str(folder / tuned_name(system)), CONFIG)
 
     if files:
-        timeline = timeline_of_files(files, systems, progress=progress())
+        games = games_of_files(files, systems, progress=progress())
     else:
-        timeline = timeline_of_run(query.open(titled=False), overrides)
+        games = games_of_run(query.open(titled=False), overrides)
+    systems = [for_sides(system, home=games.home) for system in systems]
+    timeline = games.timeline
     say(*timeline.notes)
     tuning = TuneOptions(**given) if tune else None  # type: ignore[arg-type]
     found = compare(

@@ -1,8 +1,4 @@
-"""Compare rating systems: each predicts the same games, period by period, from earlier games only.
-
-A system that misjudges a player does so in all of the player's games, so two games are dependent when they share a
-player (dyadic clustering: M. Fafchamps, F. Gubert, The formation of risk sharing networks, J. Dev. Econ. 83, 2007).
-"""
+"""Compare rating systems: each predicts the same games, period by period, from earlier games only."""
 
 from __future__ import annotations
 
@@ -22,14 +18,21 @@ import numpy as np
 from ttt_cli.cluster import chain_workers, cluster_asked, threads_each
 from ttt_cli.config.load import Document, override, read_document, refuse_overrides, shipped_configs
 from ttt_cli.config.schema import DataConfig
-from ttt_cli.evaluate.forecast import (
+from ttt_cli.evaluate.calibration import (
     CalibrationBin,
+    CalibrationSlope,
+    PairedDifference,
+    calibrate,
+    calibration_slope,
+    paired_difference,
+)
+from ttt_cli.evaluate.forecast import (
     Forecaster,
     GameScores,
     Scores,
     blocks,
-    calibrate,
     find_step,
+    later_half,
     score_games,
 )
 from ttt_cli.evaluate.tune import Criterion, TunedSystem, TunePlan, tune_system
@@ -39,10 +42,10 @@ from ttt_cli.games.table import DRAW, WIN
 from ttt_cli.inference.filters import games_so_far
 from ttt_cli.periods import STEPS_PER_YEAR
 from ttt_cli.runs.run import Run
-from ttt_cli.support.arrays import Array, Ids, Mask
+from ttt_cli.support.arrays import Array, Mask
 from ttt_cli.support.errors import ConfigError, LookupFailed, TttError
 from ttt_cli.support.progress import SILENT, Progress
-from ttt_cli.systems.resolve import Resolved, resolve, with_overrides
+from ttt_cli.systems.resolve import Resolved, names_home, resolve, with_overrides
 from ttt_cli.timeline import Timeline, build_timeline
 from ttt_cli.work import Reporting, available_cores, end_if_unwanted, report, run_chains
 
@@ -55,37 +58,16 @@ SCORE_BINS: Final = 10  # of an expected score
 SMALL: Final = 20_000_000  # games times fits up to which starting processes costs more than it saves
 
 
-class PairedDifference(NamedTuple):
-    """Weighted mean difference and its standard error; NaN where undefined."""
-
-    mean: float
-    standard_error: float
-
-
-def paired_difference(difference: Array, weight: Array, white: Ids, black: Ids) -> PairedDifference:
-    """Mean of differences per game, shape (games,), games > 0, clustered by the players `white` and `black`.
-
-    The variance of the sum adds all pairs of games with a common player: over players, the square of the sum of
-    deviations, minus that over pairs of players, which is counted twice; at least that of independent games.
-    """
-    total = float(weight.sum())
-    mean = float(weight @ difference) / total
-    if not math.isfinite(mean) or len(difference) == 1:
-        return PairedDifference(mean, math.nan)
-    deviation = weight * (difference - mean)
-    players = int(max(white.max(), black.max())) + 1
-    of_player = np.bincount(white, deviation, players) + np.bincount(black, deviation, players)
-    pair = np.minimum(white, black).astype(np.int64) * players + np.maximum(white, black)
-    of_pair = np.bincount(np.unique(pair, return_inverse=True)[1], deviation)
-    variance = max(of_player @ of_player - of_pair @ of_pair, deviation @ deviation)
-    return PairedDifference(mean, math.sqrt(variance) / total)
-
-
 class Standing(NamedTuple):
-    """Scores of a system over some games, and its mean log-loss less that of the best system; None for the best."""
+    """Scores of a system over some games.
+
+    - `calibration`: slope of the logistic recalibration of its predictions
+    - `behind`: mean log-loss less that of the best system; None for the best
+    """
 
     entry: SystemResult
     scores: Scores
+    calibration: CalibrationSlope
     behind: PairedDifference | None
 
 
@@ -127,28 +109,27 @@ class Comparison:
 
     def calibration(self) -> list[tuple[SystemResult, tuple[CalibrationBin, ...]]]:
         """Expected and actual scores in bins, by system."""
-        made = self.timeline.outcome[self.scored] / 2.0
+        white_score = self.timeline.outcome[self.scored] / 2.0
         weight = self.timeline.weight[self.scored]
-        found = []
+        calibrations = []
         for entry, _ in self._ordered:
             expected = entry.probabilities[:, WIN] + 0.5 * entry.probabilities[:, DRAW]
-            found.append((entry, calibrate(expected, made, weight, SCORE_BINS)))
-        return found
+            calibrations.append((entry, calibrate(expected, white_score, weight, SCORE_BINS)))
+        return calibrations
 
     @cached_property
     def _ordered(self) -> list[tuple[SystemResult, GameScores]]:
         outcome = self.timeline.outcome[self.scored]
         weight = self.timeline.weight[self.scored]
-        found = [(entry, score_games(entry.probabilities, outcome)) for entry in self.entries]
-        return sorted(found, key=lambda pair: float(weight @ pair[1].loss))
+        scored = [(entry, score_games(entry.probabilities, outcome)) for entry in self.entries]
+        return sorted(scored, key=lambda pair: float(weight @ pair[1].loss))
 
     def _over(self, member: Mask | slice) -> list[Standing]:
         weight = self.timeline.weight[self.scored][member]
-        white, black = (
-            self.timeline.node_player[nodes[self.scored][member]]
-            for nodes in (self.timeline.game_white, self.timeline.game_black)
-        )
-        (_, best) = self._ordered[0]
+        outcome = self.timeline.outcome[self.scored][member]
+        white = self.timeline.node_player[self.timeline.game_white[self.scored][member]]
+        black = self.timeline.node_player[self.timeline.game_black[self.scored][member]]
+        _, best = self._ordered[0]
         standings = []
         for entry, scores in self._ordered:
             behind = None
@@ -157,7 +138,8 @@ class Comparison:
                     difference = scores.loss[member] - best.loss[member]
                 behind = paired_difference(difference, weight, white, black)
             total = GameScores._make(column[member] for column in scores).total(weight)
-            standings.append(Standing(entry, total, behind))
+            calibration = calibration_slope(entry.probabilities[member], outcome, weight, white, black)
+            standings.append(Standing(entry, total, calibration, behind))
         return standings
 
 
@@ -211,28 +193,27 @@ def compare(
         fits = len(blocks(timeline, first, every))
         if plan:
             fits += plan.evaluations * len(blocks(timeline.until(first), plan.since, plan.every))
-        afforded = [affordable(timeline, system, fits) for system in systems]
-        systems = [one for one, _ in afforded]
-        replaced = tuple(note for _, note in afforded if note)
+        cheaper = [affordable(timeline, system, fits) for system in systems]
+        systems = [choice.system for choice in cheaper]
+        replaced = tuple(choice.note for choice in cheaper if choice.note)
     steps = tuple(blocks(timeline, first, every))
     units = len(timeline.periods) - first + 1 + (plan.evaluations if plan else 0)
     work = timeline.n_games * units * len(systems)
-    where = (
-        None if jobs else cluster_asked(next(filter(None, (s.config.solver.cluster for s in systems)), None))
-    )
+    clusters = [system.config.solver.cluster for system in systems if system.config.solver.cluster]
+    cluster = None if jobs else cluster_asked(clusters[0] if clusters else None)
     jobs = jobs or (1 if work < SMALL else available_cores())
-    threads = threads_each(where, min(jobs, len(systems)), None, available_cores())
+    threads = threads_each(cluster, min(jobs, len(systems)), None, available_cores())
     evaluation = Evaluation(timeline, tuple(systems), steps, plan, threads)
     width = max(len(system.name) for system in systems)
     interrupted = False
-    found: dict[int, SystemResult] = {}
+    results: dict[int, SystemResult] = {}
     errors: dict[int, Exception] = {}
     with ExitStack() as stack:
-        workers = stack.enter_context(chain_workers(where, jobs))
+        workers = stack.enter_context(chain_workers(cluster, jobs))
         tasks = (progress.task(f"{system.name:{width}}", units, "steps") for system in systems)
         bars = [stack.enter_context(task) for task in tasks]
 
-        def hear(number: int, message: Any) -> None:
+        def on_report(number: int, message: Any) -> None:
             if isinstance(message, TunedSystem):
                 on_tuned(
                     with_overrides(systems[number], message.values),
@@ -241,31 +222,26 @@ def compare(
             else:
                 bars[number].advance(*message)
 
-        def lose(number: int, error: Exception) -> None:
+        def on_lost(number: int, error: Exception) -> None:
             errors[number] = error
             bars[number].advance(0, "lost")
 
         chains = [[number] for number in range(len(systems))]
         try:
-            with closing(run_chains(evaluation, chains, workers, on_report=hear, on_lost=lose)) as results:
-                found.update(results)
+            evaluated = run_chains(evaluation, chains, workers, on_report=on_report, on_lost=on_lost)
+            with closing(evaluated):
+                results.update(evaluated)
         except KeyboardInterrupt:
             interrupted = True
-    if not found:
+    if not results:
         raise KeyboardInterrupt if interrupted or not errors else errors[min(errors)]
     lost = tuple(
         Lost(system, *reason_of(errors.get(number)))
         for number, system in enumerate(systems)
-        if number not in found
+        if number not in results
     )
-    entries = tuple(found[number] for number in sorted(found))
+    entries = tuple(results[number] for number in sorted(results))
     return Comparison(timeline, first, every, plan, entries, lost, interrupted, replaced)
-
-
-def later_half(timeline: Timeline, end: int) -> int:
-    """Index of the period that halves the games of the periods before `end`."""
-    half = int(timeline.game_start[end]) / 2
-    return min(int(np.searchsorted(timeline.game_start[: end + 1], half)), max(end - 1, 0))
 
 
 def _plan(timeline: Timeline, first: int, every: int | None, options: TuneOptions) -> TunePlan:
@@ -287,15 +263,22 @@ def affordable_every(timeline: Timeline, first: int, sets: int = 1) -> int:
     return next(affordable, steps[-1])
 
 
-def affordable(timeline: Timeline, system: Resolved, fits: int) -> tuple[Resolved, str | None]:
-    """The system with parameters cheap enough for this many fits, and a note if they were replaced."""
-    instead = system.model.TRAITS.for_many_fits(timeline, system.params, fits)
-    if not instead:
-        return system, None
-    changes = ", ".join(f"{key} {value}" for key, value in instead.items())
-    params = system.params.model_copy(update=dict(instead))
+class AffordableSystem(NamedTuple):
+    """A system with parameters cheap enough for many fits, and a note if they were replaced."""
+
+    system: Resolved
+    note: str | None
+
+
+def affordable(timeline: Timeline, system: Resolved, fits: int) -> AffordableSystem:
+    """The system with parameters cheap enough for this many fits."""
+    cheaper = system.model.TRAITS.for_many_fits(timeline, system.params, fits)
+    if not cheaper:
+        return AffordableSystem(system, None)
+    changes = ", ".join(f"{key} {value}" for key, value in cheaper.items())
+    params = system.params.model_copy(update=dict(cheaper))
     note = f"{system.name}: {changes}, since {fits:,} fits are made (all as configured with --every)"
-    return replace(system, params=params), note
+    return AffordableSystem(replace(system, params=params), note)
 
 
 class TuningProgress(Reporting):
@@ -424,23 +407,31 @@ def read_systems(configs: Sequence[str], overrides: Sequence[str] = ()) -> list[
     stems = Counter(Path(name).stem for name in chosen)
     resolved = {name: resolve(read_document(name, overrides)) for name in chosen}
     names = (stem if stems[stem := Path(name).stem] == 1 else name for name in chosen)
-    return [replace(one, name=name) for name, one in zip(names, resolved.values(), strict=True)]
+    return [replace(system, name=name) for name, system in zip(names, resolved.values(), strict=True)]
 
 
-def timeline_of_run(run: Run, overrides: Sequence[str] = ()) -> Timeline:
-    """Timeline of a run's games; period and colours may be overridden. Raises RunError, ConfigError."""
+class GamesToPredict(NamedTuple):
+    """Games laid out in time, and whether the side named first plays at `home`."""
+
+    timeline: Timeline
+    home: bool
+
+
+def games_of_run(run: Run, overrides: Sequence[str] = ()) -> GamesToPredict:
+    """A run's games; period and colours may be overridden. Raises RunError, ConfigError."""
     document = override(Document(values=run.meta.config), overrides)
     why = "cannot change for games that a run holds"
     hint = "read them again with --games"
     refuse_overrides(document, lambda path: path[0] != "data" or path in _OF_A_RUN, why, hint)
     data = resolve(document).config.data
-    return build_timeline(run.stored_games(), data.period, data.colours)
+    timeline = build_timeline(run.stored_games(), data.period, data.colours)
+    return GamesToPredict(timeline, names_home(data))
 
 
-def timeline_of_files(
+def games_of_files(
     files: Sequence[str], systems: Sequence[Resolved], *, progress: Progress = SILENT
-) -> Timeline:
-    """Timeline of files by the systems' common data section. Raises ConfigError when sections differ, DataError."""
+) -> GamesToPredict:
+    """Games of files by the systems' common data section. Raises ConfigError when sections differ, DataError."""
     data = systems[0].config.data
     for key, other in product(DataConfig.model_fields, systems[1:]):
         if getattr(data, key) != getattr(other.config.data, key):
@@ -448,4 +439,6 @@ def timeline_of_files(
                 f"{systems[0].name} and {other.name} differ in data.{key}, but are to predict the same games",
                 hint=f"set it for all with -s data.{key}=...",
             )
-    return build_timeline(read_games(files, data, progress=progress), data.period, data.colours)
+    games = read_games(files, data, progress=progress)
+    timeline = build_timeline(games, data.period, data.colours)
+    return GamesToPredict(timeline, games.report.home or names_home(data))

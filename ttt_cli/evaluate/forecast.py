@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from ttt_cli.config.load import Document
 from ttt_cli.config.schema import SolverConfig
+from ttt_cli.evaluate.calibration import CalibrationBin, calibrate
 from ttt_cli.fitted import LAST, Filter, Fit
 from ttt_cli.games.table import DRAW, LOSS, WIN
 from ttt_cli.histories import chain_columns
@@ -54,7 +55,8 @@ class Forecast:
     @property
     def scores(self) -> "tuple[Scores, Scores]":
         """Scores of the system and of the naive one."""
-        model, naive = (score(found, self.outcome, self.weight) for found in (self.model, self.naive))
+        model = score(self.model, self.outcome, self.weight)
+        naive = score(self.naive, self.outcome, self.weight)
         return model, naive
 
     @property
@@ -130,6 +132,12 @@ def naive_probabilities(seen: Timeline) -> Array:
     return np.array([(1.0 - share) / 2.0, share, (1.0 - share) / 2.0])
 
 
+def later_half(timeline: Timeline, end: int) -> int:
+    """Index of the period that halves the games of the periods before `end`."""
+    half = int(timeline.game_start[end]) / 2
+    return min(int(np.searchsorted(timeline.game_start[: end + 1], half)), max(end - 1, 0))
+
+
 def known_before(timeline: Timeline, step: int, stop: int) -> Timeline:
     """The games before the period at index `step`, with all nodes before index `stop`, to predict those from `step`."""
     nodes = timeline.until(stop)
@@ -163,6 +171,7 @@ class Forecaster:
     _last: Fit | None = field(default=None, init=False, repr=False)
     _whole: Fit | None = field(default=None, init=False, repr=False)
     _whole_from: int = field(default=0, init=False)  # index of the first period that it predicts
+    _whole_params: Params | None = field(default=None, init=False, repr=False)
     _advantage: float = field(default=0.0, init=False)
     _enough: float = field(default=ESTIMATED_FROM, init=False)  # games for the next estimate of the advantage
 
@@ -177,13 +186,13 @@ class Forecaster:
         fit, params = self._fit_before(step, stop)
         params = in_year(params, None if fit.draws is None else fit.draws.at(LAST))
         beliefs = expected(fit, nodes)
-        white, black = (
-            {name: column[ends[games] - nodes.start] for name, column in beliefs.items()}
-            for ends in (self.timeline.game_white, self.timeline.game_black)
-        )
-        given = 0.5 * fit.elo_unit * self.timeline.offset[games]
-        white["mean"] = white["mean"] + given
-        black["mean"] = black["mean"] - given
+        white_node = self.timeline.game_white[games] - nodes.start
+        black_node = self.timeline.game_black[games] - nodes.start
+        white = {name: column[white_node] for name, column in beliefs.items()}
+        black = {name: column[black_node] for name, column in beliefs.items()}
+        half_handicap = 0.5 * fit.elo_unit * self.timeline.offset[games]
+        white["mean"] = white["mean"] + half_handicap
+        black["mean"] = black["mean"] - half_handicap
         probabilities = by_sides(self.model.predict, params, white, black, self.timeline.sides[games])
         return np.maximum(probabilities, 0.0)  # rounding takes a vanishing chance of a draw below
 
@@ -194,7 +203,7 @@ class Forecaster:
     def log_evidence(self) -> float:
         """Log-evidence of all games under the given parameters, NaN where the model has none."""
         if not self._traits.has_evidence:
-            return float("nan")
+            return math.nan
         if self._traits.fits_periods:
             fit = self.model.fit_before(self.timeline, self.params, self.solver, 0)
         else:
@@ -204,47 +213,52 @@ class Forecaster:
 
     def _fit_before(self, step: int, stop: int) -> tuple[Fit, dict[str, Any]]:
         """A fit to the games before the period at index `step`, and parameters that predict outcomes before `stop`."""
-        seen = self.timeline.until(step)
-        params = self.params.model_copy(update=self._traits.for_predictions)
-        known: dict[str, Any] = {}  # open parameters, resolved from the games seen
-        rule: dict[str, Any] = {}  # parameters that matter to predictions only
-        lasting = True  # whether what is known is the same for all later periods
-        if params.draws_open:
-            share = float(naive_probabilities(seen)[DRAW])
-            if self._traits.draws_apart:
-                known["draw_probability"] = ANY_SHARE
-                rule = {"draw_probability": share, "draw_margin": logistic_margin(share)}
-            else:
-                known["draw_probability"] = share
-                lasting = False
-        if params.estimates_advantage:
-            games = float(seen.weight.sum())
-            decided_both_ways = bool(np.any(seen.outcome == WIN) and np.any(seen.outcome == LOSS))
-            if decided_both_ways and games >= self._enough:
-                fit = self._fit(seen, params.model_copy(update=known))
-                self._advantage = fit.params["white_advantage"]
-                self._enough = GROWTH * games
-            known["white_advantage"] = self._advantage
-            lasting = False
-        params = params.model_copy(update=known)
+        resolved, prediction_only = self._resolve_open(step)
+        params = self.params.model_copy(update={**self._traits.for_predictions, **resolved})
         if self._traits.kind == "smoothed":
             fit = self._fit(known_before(self.timeline, step, stop), params, step)
-        elif not lasting:
+        elif "draw_probability" in resolved and not self._traits.draws_apart:  # other for every step
             fit = self._fit(self.timeline.until(stop), params, step)
         else:
-            if self._whole is None or step < self._whole_from:
+            if self._whole is None or step < self._whole_from or params != self._whole_params:
                 self._whole = self._fit(self.timeline, params, step)
                 self._whole_from = step
+                self._whole_params = params
             fit = self._whole
-        return fit, {**fit.params, **rule}
+        return fit, {**fit.params, **prediction_only}
+
+    def _resolve_open(self, step: int) -> tuple[dict[str, float], dict[str, float]]:
+        """Open parameters from the games before the period at index `step`: for fits, and for predictions only."""
+        seen = self.timeline.until(step)
+        resolved: dict[str, float] = {}
+        prediction_only: dict[str, float] = {}
+        if self.params.draws_open:
+            share = float(naive_probabilities(seen)[DRAW])
+            resolved["draw_probability"] = share
+            if self._traits.draws_apart:
+                resolved["draw_probability"] = ANY_SHARE
+                prediction_only = {"draw_probability": share, "draw_margin": logistic_margin(share)}
+        if self.params.estimates_advantage:
+            self._estimate_advantage(seen, resolved)
+            resolved["white_advantage"] = self._advantage
+        return resolved, prediction_only
+
+    def _estimate_advantage(self, seen: Timeline, resolved: dict[str, float]) -> None:
+        """Estimate White's advantage anew if enough games have been played since the last time."""
+        games = float(seen.weight.sum())
+        decided_both_ways = bool(np.any(seen.outcome == WIN) and np.any(seen.outcome == LOSS))
+        if decided_both_ways and games >= self._enough:
+            fit = self._fit(seen, self.params.model_copy(update=resolved))
+            self._advantage = fit.params["white_advantage"]
+            self._enough = GROWTH * games
 
     def _fit(self, timeline: Timeline, params: Params, step: int | None = None) -> Fit:
         """Fit a timeline, to predict from the period at index `step` on; None: to estimate parameters."""
         start = self._last
         if self.near is not None and step is not None:
             start = self.near.get(step, start)
-        advantage = getattr(params, "white_advantage", 0.0)
-        if start and bool(start.params.get("white_advantage")) != bool(advantage):
+        coloured = params.given_advantage != 0.0
+        if start and bool(start.params.get("white_advantage")) != coloured:
             start = None  # sites are laid out by colours
         if self._traits.fits_periods and step is not None:
             self._last = self.model.fit_before(timeline, params, self._loose, step, start)
@@ -260,10 +274,14 @@ def expected(fit: Fit, nodes: slice) -> dict[str, Array]:
     """Means and sds at nodes, as columns for `predict`; for a filter those before the nodes' games."""
     columns: dict[str, Array] = {}
     for name, chain in fit.chains.items():
-        both = chain.mean, chain.sd
+        mean = chain.mean
+        sd = chain.sd
         if isinstance(chain, Filter):
-            both = chain.before_mean, chain.before_sd
-        columns |= {name: part[nodes] for name, part in zip(chain_columns(name), both, strict=True)}
+            mean = chain.before_mean
+            sd = chain.before_sd
+        mean_column, sd_column = chain_columns(name)
+        columns[mean_column] = mean[nodes]
+        columns[sd_column] = sd[nodes]
     return columns
 
 
@@ -324,31 +342,3 @@ def score(probabilities: Array, outcome: NDArray[np.int8], weight: Array) -> Sco
 
 OUTCOMES: Final = ("loss", "draw", "win")  # White's, by code
 BINS: Final = 20  # of a probability
-
-
-@dataclass(frozen=True)
-class CalibrationBin:
-    """Games with a prediction from `low` to `high`: weighted number, mean prediction, mean result, standard error."""
-
-    low: float
-    high: float
-    games: float
-    predicted: float
-    observed: float
-    error: float
-
-
-def calibrate(predicted: Array, observed: Array, weight: Array, bins: int) -> tuple[CalibrationBin, ...]:
-    """Bin games, shape (games,), by prediction from 0 to 1; empty bins are left out."""
-    number = np.minimum((predicted * bins).astype(np.int64), bins - 1)
-    games, squares, expected, made = (
-        np.bincount(number, values, bins)
-        for values in (weight, weight**2, weight * predicted, weight * observed)
-    )
-    found = []
-    for i in np.flatnonzero(games).tolist():
-        mean = float(expected[i] / games[i])
-        error = math.sqrt(max(mean * (1.0 - mean), 0.0) * squares[i]) / games[i]
-        share = float(made[i] / games[i])
-        found.append(CalibrationBin(i / bins, (i + 1) / bins, float(games[i]), mean, share, float(error)))
-    return tuple(found)

@@ -128,14 +128,18 @@ class Fitter:
 
     def step(self, params: Params, *, fresh: bool) -> EvidencePoint:
         """Evidence at one point. Raises ConfigError, naming the point, when the model rejects it."""
-        near = None if fresh or self.last is None or not self.last.status.converged else self.last
+        start = self.last
+        if fresh or start is None or not start.status.converged:
+            start = None
+        model = registry.load(self.model)
         try:
             self.last = registry.fit(
-                registry.load(self.model), self.timeline, params, self.solver, start=near, evidence_only=True
+                model, self.timeline, params, self.solver, start=start, evidence_only=True
             )
         except ConfigError as error:
-            place = ", ".join(f"{key}={getattr(params, key):g}" for key in self.axes)
-            raise ConfigError(error.message, where=f"--grid at {place}", hint=error.hint) from error
+            values = params.model_dump(include=set(self.axes))
+            point = ", ".join(f"{key}={values[key]:g}" for key in self.axes)
+            raise ConfigError(error.message, where=f"--grid at {point}", hint=error.hint) from error
         return EvidencePoint.of(self.last, params.model_dump())
 
 
@@ -172,34 +176,38 @@ def evidence_grid(
     if resolved.model.TRAITS.quantities:
         solver = rough_enough(solver)  # the tolerance that the evidence needs
 
-    def stored() -> dict[str, EvidencePoint]:
-        have = {point.point: point for point in run.evidence_points()}
-        return {key: have[key] for key in map(params_key, points) if good_enough(have.get(key), solver)}
+    def stored_points() -> dict[str, EvidencePoint]:
+        stored = {point.point: point for point in run.evidence_points()}
+        wanted = [params_key(params) for params in points]
+        return {key: stored[key] for key in wanted if good_enough(stored.get(key), solver)}
 
-    found = stored()
-    known = len(found)
-    if known < len(points):
+    by_key = stored_points()
+    n_stored = len(by_key)
+    if n_stored < len(points):
         with writing(run.path), ExitStack() as stack:
             run.refuse_replaced()
-            found = stored()  # another process may have stored some of them
-            known = len(found)
-            missing = len(points) - len(found)
-            chains = [[p for p in chain if params_key(p) not in found] for chain in make_chains(points)]
+            by_key = stored_points()  # another process may have stored some of them
+            n_stored = len(by_key)
+            missing = len(points) - n_stored
+            chains = [
+                [params for params in chain if params_key(params) not in by_key]
+                for chain in make_chains(points)
+            ]
             timeline = build_timeline(run.stored_games(), data.period, data.colours)
-            where = None if jobs else cluster_asked(solver.cluster)
+            cluster = None if jobs else cluster_asked(solver.cluster)
             jobs = jobs or (1 if timeline.n_games * missing < SMALL else available_cores())
-            threads = threads_each(where, jobs, solver.threads, available_cores())
-            each = solver.model_copy(update={"threads": threads, "cluster": None})
-            fitter = Fitter(timeline, resolved.model.NAME, each, keys)
-            workers = stack.enter_context(chain_workers(where, jobs))
-            label = f"grid, {known:,} known" if known else "grid"
+            threads = threads_each(cluster, jobs, solver.threads, available_cores())
+            local_solver = solver.model_copy(update={"threads": threads, "cluster": None})
+            fitter = Fitter(timeline, resolved.model.NAME, local_solver, keys)
+            workers = stack.enter_context(chain_workers(cluster, jobs))
+            label = f"grid, {n_stored:,} known" if n_stored else "grid"
             bar = stack.enter_context(progress.task(label, total=missing, unit="points"))
-            keep = stack.enter_context(storing_points(run))
+            store = stack.enter_context(storing_points(run))
             for point in stack.enter_context(closing(run_chains(fitter, chains, workers))):
-                keep(point)
-                found[point.point] = point
+                store(point)
+                by_key[point.point] = point
                 bar.advance(1, f"log-evidence {point.log_evidence:.1f}")
-    return EvidenceGrid(keys, tuple(found[params_key(params)] for params in points), known)
+    return EvidenceGrid(keys, tuple(by_key[params_key(params)] for params in points), n_stored)
 
 
 def grid_points(resolved: Resolved, axes: Sequence[Axis]) -> list[Params]:
@@ -213,8 +221,8 @@ def grid_points(resolved: Resolved, axes: Sequence[Axis]) -> list[Params]:
     for number, outer in enumerate(product(*(axis.values for axis in axes[:-1]))):
         for last in lines[number % 2]:
             values: dict[str, Any] = dict(zip((axis.key for axis in axes), (*outer, last), strict=True))
-            whole = (key for key in values if fields[key].annotation is int and values[key].is_integer())
-            values |= {key: int(values[key]) for key in whole}
+            integers = [key for key in values if fields[key].annotation is int and values[key].is_integer()]
+            values |= {key: int(values[key]) for key in integers}
             points.append(with_overrides(resolved, values).params)
     return points
 
@@ -241,20 +249,20 @@ def good_enough(point: EvidencePoint | None, solver: SolverConfig) -> bool:
 
 @contextmanager
 def storing_points(run: Run) -> Iterator[Callable[[EvidencePoint], None]]:
-    """Yield a function that stores points in the run in batches; the rest are stored at the end, also after errors."""
+    """Yield a function that stores points in the run in batches; the last batch is stored also after errors."""
     pending: list[EvidencePoint] = []
-    stored = monotonic()
+    last_time = monotonic()
 
-    def keep(point: EvidencePoint) -> None:
-        nonlocal stored
+    def store(point: EvidencePoint) -> None:
+        nonlocal last_time
         pending.append(point)
-        if monotonic() - stored >= PAUSE:
+        if monotonic() - last_time >= PAUSE:
             run.store_evidence(pending)
             pending.clear()
-            stored = monotonic()
+            last_time = monotonic()
 
     try:
-        yield keep
+        yield store
     finally:
         run.store_evidence(pending)
 

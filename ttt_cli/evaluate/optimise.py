@@ -174,8 +174,8 @@ class _Search:
             if below is None or above is None:
                 return None
             rows.append((below.gradient[free] - above.gradient[free]) / (above.at[i] - below.at[i]))
-        found = np.array(rows)
-        return np.asarray(0.5 * (found + found.T))
+        differences = np.array(rows)
+        return np.asarray(0.5 * (differences + differences.T))
 
     def correct(self, free: NDArray[np.intp], inverse: Array) -> float:
         """Take Newton steps from the best point; return the remaining distance, standard errors."""
@@ -240,13 +240,22 @@ def coordinates(
     keys: Sequence[str], ranges: Mapping[str, Range], prior_sd: float, beta: float
 ) -> tuple[Coordinate, ...]:
     """Coordinates for maximising the evidence, given the initial lengths in points."""
-    found = []
+    axes = []
     for key in keys:
-        low, high, form, least, is_length = ranges[key]
-        length = prior_sd if is_length else 1.0
-        unit = beta if form == "linear" and is_length else 1.0
-        found.append(Coordinate(key, low * length, high * length, form, unit, max(low, least) * length))
-    return tuple(found)
+        bounds = ranges[key]
+        length = prior_sd if bounds.is_length else 1.0
+        unit = beta if bounds.form == "linear" and bounds.is_length else 1.0
+        axes.append(
+            Coordinate(
+                key,
+                low=bounds.low * length,
+                high=bounds.high * length,
+                form=bounds.form,
+                unit=unit,
+                least=max(bounds.low, bounds.least) * length,
+            )
+        )
+    return tuple(axes)
 
 
 def free_coordinates(
@@ -258,25 +267,28 @@ def free_coordinates(
     to null, except those in `freed`; a share of draws if there is a draw margin; a positive number at 0, and
     parameters that depend on it; `prior_sd` if there is `beta`: one of the two sets the scale.
     """
-    options = number_bounds(type(params), "number")
-    held = {key for key in options if getattr(params, key) is None and key not in freed}
-    held |= {"draw_probability"} if "draw_margin" in options else set()
-    held |= {"prior_sd"} if "beta" in options else set()
-    held |= values.keys() - in_use(values).keys()
-    found = []
-    for key, (low, high) in options.items():
+    bounds = number_bounds(type(params), "number")
+    configured = params.model_dump()
+    fixed = {key for key in bounds if configured[key] is None and key not in freed}
+    if "draw_margin" in bounds:
+        fixed.add("draw_probability")
+    if "beta" in bounds:
+        fixed.add("prior_sd")
+    fixed |= values.keys() - in_use(values).keys()
+    axes = []
+    for key, (low, high) in bounds.items():
         value = values.get(key)
-        if key in held or not isinstance(value, int | float) or not math.isfinite(value):
+        if key in fixed or not isinstance(value, int | float) or not math.isfinite(value):
             continue
         if (low, high) == (0.0, 1.0):
-            found.append(Coordinate(key, EDGE, 1.0 - EDGE, "logit"))
+            axes.append(Coordinate(key, EDGE, 1.0 - EDGE, "logit"))
         elif low < 0.0:
             unit = min(POINTS, high)
             reach = FAR * unit
-            found.append(Coordinate(key, max(low, value - reach), min(high, value + reach), "linear", unit))
+            axes.append(Coordinate(key, max(low, value - reach), min(high, value + reach), "linear", unit))
         elif value > 0.0:
-            found.append(Coordinate(key, max(low, value / REACH), min(high, value * REACH), "log"))
-    return tuple(found)
+            axes.append(Coordinate(key, max(low, value / REACH), min(high, value * REACH), "log"))
+    return tuple(axes)
 
 
 def parse_keys(spec: str, resolved: Resolved, *, colours: bool = True) -> tuple[str, ...]:
@@ -286,6 +298,7 @@ def parse_keys(spec: str, resolved: Resolved, *, colours: bool = True) -> tuple[
         return ConfigError(message, where=f"tune {spec}", hint=hint)
 
     params = resolved.params
+    configured = params.model_dump()
     ranges = resolved.model.TRAITS.tunable
     symbols = aliases(type(resolved.params))
     tunable = [key for key in numeric_params(resolved) if key in ranges]
@@ -314,14 +327,17 @@ def parse_keys(spec: str, resolved: Resolved, *, colours: bool = True) -> tuple[
             "draw_probability has an effect only while draw_margin is auto",
             "tune draw_margin, or set it to auto with -s model.draw_margin=auto",
         )
-    for switch, others in SWITCHES.items():
-        idle = [key for key in keys if key in others and switch not in keys and not getattr(params, switch)]
+    for switch, dependents in SWITCHES.items():
+        off = switch not in keys and not configured.get(switch)
+        idle = [key for key in keys if key in dependents and off]
         if idle:
             raise refused(
                 f"{idle[0]} has an effect only while {switch} is not 0", f"tune {switch} too, or set it"
             )
-    kept = (getattr(params, key) for key, one in ranges.items() if one.is_length and key not in keys)
-    if not any(isinstance(value, float) and value for value in kept):
+    fixed_lengths = [
+        configured[key] for key, bounds in ranges.items() if bounds.is_length and key not in keys
+    ]
+    if not any(isinstance(value, float) and value for value in fixed_lengths):
         raise refused(
             "with all lengths free there is no scale: only their ratios change the evidence",
             "leave one out, usually prior_sd",

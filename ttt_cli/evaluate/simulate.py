@@ -18,7 +18,6 @@ from pydantic import Field, model_validator
 
 from ttt_cli.games.table import DRAW, LOSS, PRECISION_DAY, PRECISION_YEAR, WIN, Games
 from ttt_cli.inference.outcome import STRENGTH_REACH, STRENGTH_UNIT, margin_for
-from ttt_cli.inference.params import ESTIMATE
 from ttt_cli.reading.dates import YEARS
 from ttt_cli.support.arrays import Array, Ids, Places
 from ttt_cli.support.errors import ConfigError, OutputError
@@ -76,7 +75,7 @@ class Plan(ttt.Params):
     @property
     def advantage(self) -> float:
         """White's advantage, points; 0 where it is open."""
-        return 0.0 if self.white_advantage == ESTIMATE else self.white_advantage
+        return self.given_advantage or 0.0
 
 
 USUAL_DRAWS: Final = 0.303

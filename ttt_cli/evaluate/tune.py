@@ -11,7 +11,8 @@ import numpy as np
 
 from ttt_cli.cluster import chain_workers, cluster_asked
 from ttt_cli.config.schema import Config
-from ttt_cli.evaluate.forecast import Forecaster, blocks, score
+from ttt_cli.evaluate.calibration import CalibrationSlope, calibration_slope
+from ttt_cli.evaluate.forecast import Forecaster, blocks, later_half, score
 from ttt_cli.evaluate.grid import run_config, storing_points
 from ttt_cli.evaluate.optimise import (
     Coordinate,
@@ -23,9 +24,10 @@ from ttt_cli.evaluate.optimise import (
     parse_keys,
 )
 from ttt_cli.fitted import Fit
+from ttt_cli.inference.advantage import NAME as ADVANTAGE
+from ttt_cli.inference.advantage import NONE, AdvantagePrior
 from ttt_cli.inference.outcome import draw_share
-from ttt_cli.inference.params import ESTIMATE, Params
-from ttt_cli.inference.solver import NONE
+from ttt_cli.inference.params import Params
 from ttt_cli.runs.points import EvidencePoint
 from ttt_cli.runs.run import Run
 from ttt_cli.runs.write import writing
@@ -40,6 +42,7 @@ from ttt_cli.work import Reporting, report, run_chains
 DEFAULT_KEYS: Final = "beta,tau"
 DIFFERENCE: Final = 0.02  # in a coordinate: of differences for the gradient
 DIGITS: Final = 7  # of the values in the tuned config
+REFITS: Final = 8  # of a smoothed system, for the calibration of its predictions
 _BOUNDS: Final[dict[int, Literal["lower", "upper"] | None]] = {-1: "lower", 0: None, 1: "upper"}
 
 
@@ -98,17 +101,17 @@ def tune(
         with (
             chain_workers(cluster_asked(resolved.config.solver.cluster), 1) as workers,
             progress.task("tuning", unit="fits") as bar,
-            storing_points(run) as keep,
+            storing_points(run) as store,
         ):
 
-            def hear(_: None, message: Any) -> None:
+            def on_report(_: None, message: Any) -> None:
                 if isinstance(message, EvidencePoint):
-                    keep(message)
+                    store(message)
                 else:
                     bar.advance(*message)
 
-            with closing(run_chains(search, [[resolved]], workers, on_report=hear)) as found:
-                return next(found)
+            with closing(run_chains(search, [[resolved]], workers, on_report=on_report)) as tunings:
+                return next(tunings)
 
 
 @dataclass
@@ -126,34 +129,40 @@ class Search:
         values = {key: rounded(value, DIGITS) for key, value in objective.values(optimum.point.at).items()}
         errors = np.sqrt(np.diag(optimum.covariance))
         tuned = with_overrides(objective.resolved, values)
+        calibration = check_calibration(self.timeline, tuned.local())
         correlations = optimum.covariance / np.outer(errors, errors)
         np.fill_diagonal(correlations, np.where(np.isnan(errors), math.nan, 1.0))
-        parameters = (
-            TunedParameter(
-                key=one.key,
-                start=round(start[one.key], 6),
-                value=values[one.key],
-                standard_error=None if math.isnan(error) else float(error * one.slope(values[one.key])),
-                bound=_BOUNDS[side],
+        parameters = []
+        ends = zip(objective.coordinates, errors.tolist(), optimum.side.tolist(), strict=True)
+        for coordinate, error, side in ends:
+            value = values[coordinate.key]
+            parameters.append(
+                TunedParameter(
+                    key=coordinate.key,
+                    start=round(start[coordinate.key], 6),
+                    value=value,
+                    standard_error=None if math.isnan(error) else error * coordinate.slope(value),
+                    bound=_BOUNDS[side],
+                )
             )
-            for one, error, side in zip(objective.coordinates, errors, optimum.side.tolist(), strict=True)
-        )
         return Tuning(
             parameters=tuple(parameters),
             correlations=correlations,
-            start_log_evidence=optimum.start.value,
-            log_evidence=optimum.point.value,
+            start_log_evidence=objective.log_evidence(optimum.start),
+            log_evidence=objective.log_evidence(optimum.point),
             config=tuned.config,
             schema=type(tuned.params),
             converged=optimum.reached,
             evaluations=objective.fits,
             sweeps=objective.sweeps,
-            remarks=tuple(_remarks(objective, optimum, errors)),
+            remarks=(*_remarks(objective, optimum, errors), *_calibration_remarks(calibration)),
         )
 
 
 class Objective:
-    """Log-evidence over the coordinates of tuned parameters. `bar` shows the fits, `keep` receives their points.
+    """Log-evidence over the coordinates of tuned parameters, with the prior of White's advantage if it is one.
+
+    `bar` shows the fits, `store` receives their points.
 
     `configured`: parameters of the config. `begin`: the initial coordinates. `fits`, `sweeps` and `failed` (fits
     without evidence) count the work.
@@ -165,38 +174,46 @@ class Objective:
         timeline: Timeline,
         keys: Sequence[str],
         bar: Bar,
-        keep: Callable[[EvidencePoint], None] = lambda _: None,
+        store: Callable[[EvidencePoint], None] = lambda _: None,
     ) -> None:
-        if "white_advantage" in keys and getattr(resolved.params, "white_advantage", None) in (0.0, ESTIMATE):
-            resolved = with_overrides(resolved, {"white_advantage": NONE})
+        self._tunes_advantage = ADVANTAGE in keys
+        if self._tunes_advantage and not resolved.params.given_advantage:
+            resolved = with_overrides(resolved, {ADVANTAGE: NONE})
         self.resolved = resolved
         self._timeline = timeline
-        self._keep = keep
+        self._store = store
         self._bar = bar
-        self.fits = self.sweeps = self.failed = 0
-        self._near: Fit | None = None
-        lengths = (float(getattr(resolved.params, key)) for key in ("prior_sd", "beta"))
-        self.coordinates = coordinates(keys, resolved.model.TRAITS.tunable, *lengths)
-        self.configured = self._numbers(keys)
-        self.begin = np.array(
-            [one.place(max(self.configured[one.key], one.least)) for one in self.coordinates]
+        self.fits = 0
+        self.sweeps = 0
+        self.failed = 0
+        self._last: Fit | None = None
+        lengths = resolved.params.model_dump(include={"prior_sd", "beta"})
+        self.coordinates = coordinates(
+            keys, resolved.model.TRAITS.tunable, float(lengths["prior_sd"]), float(lengths["beta"])
         )
+        self.configured = self._numbers(keys)
+        begin = []
+        for coordinate in self.coordinates:
+            value = max(self.configured[coordinate.key], coordinate.least)
+            begin.append(coordinate.place(value))
+        self.begin = np.array(begin)
         with_overrides(resolved, self.values(self.begin))  # what the first point cannot be, is refused
 
     def maximise(self) -> Optimum:
         """Search from the initial coordinates."""
-        low, high = np.array([one.bounds for one in self.coordinates]).T
+        low, high = np.array([coordinate.bounds for coordinate in self.coordinates]).T
         return maximise(self.at, self.begin, low, high)
 
     def at(self, at: Array) -> FunctionValue | None:
         """The evidence and its gradient at a point; None where the fit fails, or parameters exclude each other."""
         values = self.values(at)
-        if there := accepted(self.resolved, values):
-            fit = self._fit(there.params)
+        if resolved := accepted(self.resolved, values):
+            fit = self._fit(resolved.params)
             if fit.status.converged and math.isfinite(fit.log_evidence):
-                gradient = self._gradient(at, values, there.params, fit)
+                gradient = self._gradient(at, values, resolved.params, fit)
+                gradient += self._prior_gradient(values, resolved.params)
                 if np.isfinite(gradient).all():
-                    return FunctionValue(at, fit.log_evidence, gradient)
+                    return FunctionValue(at, fit.log_evidence + self.log_prior(at), gradient)
         self.failed += 1
         return None
 
@@ -204,50 +221,107 @@ class Objective:
         """Gradient in the coordinates; by differences where the model has no exact one."""
         model = self.resolved.model
         if model.TRAITS.exact_gradient(params):
-            found = model.gradient(self._timeline, params, fit)
-            return np.array([found[one.key] * one.slope(values[one.key]) for one in self.coordinates])
+            return self._in_coordinates(model.gradient(self._timeline, params, fit), values)
         slopes = []
-        for i, one in enumerate(self.coordinates):
+        for i, coordinate in enumerate(self.coordinates):
             ends = np.tile(at, (2, 1))
-            ends[:, i] = np.clip(at[i] + np.array([-DIFFERENCE, DIFFERENCE]), *one.bounds)
-            there = [accepted(self.resolved, self.values(end)) for end in ends]
-            fits = [self._fitted(one_end.params, fit) for one_end in there if one_end]
+            ends[:, i] = np.clip(at[i] + np.array([-DIFFERENCE, DIFFERENCE]), *coordinate.bounds)
+            systems = [accepted(self.resolved, self.values(end)) for end in ends]
+            fits = [self._fitted(system.params, fit) for system in systems if system]
             if len(fits) < 2 or not all(end.status.converged for end in fits):
                 return np.full(len(at), math.nan)
             slopes.append((fits[1].log_evidence - fits[0].log_evidence) / (ends[1, i] - ends[0, i]))
         return np.array(slopes)
 
+    def _in_coordinates(self, by_key: Mapping[str, float], values: Mapping[str, float]) -> Array:
+        """Gradient in the coordinates from that in the parameters, 0 for those it lacks."""
+        gradient = []
+        for coordinate in self.coordinates:
+            slope = coordinate.slope(values[coordinate.key])
+            gradient.append(by_key.get(coordinate.key, 0.0) * slope)
+        return np.array(gradient)
+
+    def log_evidence(self, point: FunctionValue) -> float:
+        """Log-evidence at a point, without the prior of White's advantage."""
+        return point.value - self.log_prior(point.at)
+
+    def log_prior(self, at: Array) -> float:
+        """Log density of the prior of White's advantage at a point, relative to no advantage; 0 where it is fixed."""
+        if not self._tunes_advantage:
+            return 0.0
+        values = self.values(at)
+        params = with_overrides(self.resolved, values).params
+        return AdvantagePrior(params.performance_sd).log_density(values[ADVANTAGE])
+
+    def _prior_gradient(self, values: dict[str, float], params: Params) -> Array:
+        """Gradient of `log_prior` in the coordinates."""
+        if not self._tunes_advantage:
+            return np.zeros(len(self.coordinates))
+        prior = AdvantagePrior(params.performance_sd)
+        return self._in_coordinates(prior.gradient(values[ADVANTAGE]), values)
+
     def values(self, at: Array) -> dict[str, float]:
         """Parameters at a point."""
-        return {one.key: one.value(float(place)) for one, place in zip(self.coordinates, at, strict=True)}
+        pairs = zip(self.coordinates, at.tolist(), strict=True)
+        return {coordinate.key: coordinate.value(place) for coordinate, place in pairs}
 
     def _numbers(self, keys: Sequence[str]) -> dict[str, float]:
         """Configured parameters; `auto` and null are resolved by the model."""
-        given = {key: getattr(self.resolved.params, key) for key in keys}
-        if given.get("draw_probability", 0.0) is None:
-            given["draw_probability"] = draw_share(self._timeline)
-        if not all(isinstance(value, float) for value in given.values()):
-            worked_out = self._fit(self.resolved.params).params
-            given = {key: worked_out[key] if worked_out[key] is not None else given[key] for key in keys}
-        return {key: float(value) for key, value in given.items()}
+        configured = self.resolved.params.model_dump(include=set(keys))
+        if configured.get("draw_probability", 0.0) is None:
+            configured["draw_probability"] = draw_share(self._timeline)
+        if not all(isinstance(value, float) for value in configured.values()):
+            by_model = self._fit(self.resolved.params).params
+            configured |= {key: by_model[key] for key in keys if by_model[key] is not None}
+        return {key: float(configured[key]) for key in keys}
 
     def _fit(self, params: Params) -> Fit:
-        fit = self._fitted(params, self._near)
+        fit = self._fitted(params, self._last)
         if fit.status.converged:
-            self._near = fit
+            self._last = fit
         if math.isfinite(fit.log_evidence):
-            self._keep(EvidencePoint.of(fit, params.model_dump()))
-        words = ", ".join(f"{one.key} {fit.params[one.key]:.4g}" for one in self.coordinates)
+            self._store(EvidencePoint.of(fit, params.model_dump()))
+        words = ", ".join(f"{axis.key} {fit.params[axis.key]:.4g}" for axis in self.coordinates)
         self._bar.advance(1, f"log-evidence {fit.log_evidence:.2f}, {words}")
         return fit
 
-    def _fitted(self, params: Params, near: Fit | None) -> Fit:
+    def _fitted(self, params: Params, start: Fit | None) -> Fit:
         model = self.resolved.model
         solver = self.resolved.config.solver
-        fit = registry.fit(model, self._timeline, params, solver, start=near, evidence_only=True)
+        fit = registry.fit(model, self._timeline, params, solver, start=start, evidence_only=True)
         self.fits += 1
         self.sweeps += fit.status.sweeps
         return fit
+
+
+def check_calibration(timeline: Timeline, system: Resolved) -> CalibrationSlope:
+    """Calibration of the system's predictions of the later half of the games, with `REFITS` refits at most.
+
+    NaN where all games are in one period.
+    """
+    periods = len(timeline.periods)
+    first = later_half(timeline, periods)
+    if first == 0:
+        return CalibrationSlope(math.nan, math.nan)
+    forecaster = Forecaster(timeline, system.model, system.params, system.config.solver)
+    every = math.ceil((periods - first) / REFITS)
+    parts = [forecaster.predict(step, stop) for step, stop in blocks(timeline, first, every)]
+    games = slice(int(timeline.game_start[first]), None)
+    white = timeline.node_player[timeline.game_white[games]]
+    black = timeline.node_player[timeline.game_black[games]]
+    return calibration_slope(
+        np.concatenate(parts), timeline.outcome[games], timeline.weight[games], white, black
+    )
+
+
+def _calibration_remarks(calibration: CalibrationSlope) -> Iterator[str]:
+    """What to do about miscalibrated predictions."""
+    if calibration.verdict:
+        slope, error = calibration
+        yield (
+            f"predictions of the later half of the games are {calibration.verdict}: calibration slope {slope:.3f} "
+            f"+- {error:.3f}, not 1; `ttt compare CONFIG --tune --tune-by score` tunes by predictions"
+        )
 
 
 def _remarks(objective: Objective, optimum: Optimum, errors: Array) -> Iterator[str]:
@@ -263,11 +337,12 @@ def _remarks(objective: Objective, optimum: Optimum, errors: Array) -> Iterator[
             yield f"the search started at {key} {value:g} instead of {objective.configured[key]:g}"
     values = objective.values(optimum.point.at)
     ends = zip(objective.coordinates, optimum.side.tolist(), optimum.flat.tolist(), strict=True)
-    for one, side, flat in ends:
+    for coordinate, side, flat in ends:
+        key = coordinate.key
         if flat:
-            yield f"the games do not determine {one.key}: the evidence does not depend on it"
+            yield f"the games do not determine {key}: the evidence does not depend on it"
         elif side:
-            yield f"{one.key} stopped at its {_BOUNDS[side]} bound {values[one.key]:.4g}: no standard error"
+            yield f"{key} stopped at its {_BOUNDS[side]} bound {values[key]:.4g}: no standard error"
     if np.isnan(errors[(optimum.side == 0) & ~optimum.flat]).any():
         yield "no standard errors: the evidence is not concave where the search ended, or fits there failed"
 
@@ -336,8 +411,8 @@ def tune_system(
         by="evidence",
         start=objective.configured,
         values={key: rounded(value, FEW_DIGITS) for key, value in found.items()},
-        before=optimum.start.value,
-        after=optimum.point.value,
+        before=objective.log_evidence(optimum.start),
+        after=objective.log_evidence(optimum.point),
         evaluations=objective.fits,
         reached=optimum.reached,
         seconds=process_time() - began,

@@ -103,6 +103,7 @@ class Collector:
             used=int(np.count_nonzero(columns["reject_code"] == 0)),
             dropped=_count_reasons(columns["reject_code"]),
             chess=records.layout.chess,
+            home=records.layout.home,
         )
         self._files.append(self._store(columns, report))
         return report

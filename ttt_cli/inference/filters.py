@@ -10,6 +10,7 @@ from pydantic import Field
 
 from ttt_cli.config.schema import SolverConfig, key
 from ttt_cli.fitted import Filter, Fit, Line, Status
+from ttt_cli.inference.advantage import fit_with_advantage
 from ttt_cli.inference.outcome import (
     ELO_SCALE,
     by_sides,
@@ -17,24 +18,30 @@ from ttt_cli.inference.outcome import (
     logistic_probabilities,
     resolve_logistic_margin,
 )
-from ttt_cli.inference.params import ExpectedParams, Params, PriorMean, PriorSd
+from ttt_cli.inference.params import DrawParams, EstimatedParams, Params, PriorMean, PriorSd
 from ttt_cli.inference.prior import RandomWalk
 from ttt_cli.inference.solver import Given
 from ttt_cli.kernels.elo import Beliefs, GameRows, PeriodRange, PlayerStates, Slopes, Steps
 from ttt_cli.support.arrays import Array
 from ttt_cli.timeline import UNKNOWN, Timeline
 
-_Params = TypeVar("_Params", bound=ExpectedParams)
+_Params = TypeVar("_Params", bound=DrawParams)
 
 ONCE: Final = Status(converged=True, sweeps=1, remaining_error=0.0)
 
 
-def one_pass(filtered: Callable[[Timeline, Any], Fit]) -> Callable[..., Fit]:
-    """Decorate `filtered(timeline, params)` as the `fit` of a system that passes the games once."""
+def one_pass(filtered: Callable[[Timeline, Any, float], Fit]) -> Callable[..., Fit]:
+    """Decorate `filtered(timeline, params, advantage)` as the `fit` of a system that passes the games once.
+
+    `advantage`: White's, points; as configured or estimated by the evidence.
+    """
 
     @wraps(filtered)
-    def fit(timeline: Timeline, params: Any, solver: SolverConfig, **given: Unpack[Given]) -> Fit:  # noqa: ARG001
-        fitted = filtered(timeline, params)
+    def fit(timeline: Timeline, params: Any, solver: SolverConfig, **given: Unpack[Given]) -> Fit:
+        def fit_at(advantage: float, *_: Any, **_options: Any) -> Fit:
+            return filtered(timeline, params, advantage)
+
+        fitted = fit_with_advantage(fit_at, params, None, solver, colours=timeline.colours)
         if on_sweep := given.get("on_sweep"):
             on_sweep(1, 0.0, 0.0)
         return fitted
@@ -86,8 +93,8 @@ Expectation = Annotated[
 ]
 
 
-class RatingParams(ExpectedParams):
-    """Parameters of systems with ratings in Elo points."""
+class RatingParams(DrawParams):
+    """Parameters of systems with ratings in Elo points, beside `ExpectedParams` or `EstimatedParams`."""
 
     prior_mean: PriorMean = key(1500.0, "rating of a player at the first appearance, points")
 
@@ -106,7 +113,7 @@ def unknown_sd(nodes: int) -> Array:
     return np.full(nodes, np.nan)
 
 
-class DeviationParams(ExpectedParams):
+class DeviationParams(EstimatedParams):
     """Parameters of systems with ratings and deviations."""
 
     prior_mean: PriorMean = key(1500.0, "rating at the first appearance, points")
@@ -142,11 +149,11 @@ def prediction_score(
 
 
 def rated(
-    name: str, timeline: Timeline, params: ExpectedParams, chains: Mapping[str, Filter],
-    predict: Callable[..., Array] = predict, status: Status = ONCE,
+    name: str, timeline: Timeline, params: DrawParams, advantage: float, chains: Mapping[str, Filter],
+    predict: Callable[..., Array], status: Status = ONCE,
 ) -> Fit:  # fmt: skip
-    """Fit of a filter; its evidence is that of the predictions by skills before each period."""
-    advantage = params.white_advantage if timeline.colours else 0.0
+    """Fit of a filter with White's `advantage`, points; its evidence is that of predictions before each period."""
+    advantage = advantage if timeline.colours else 0.0
     worked_out = {"draw_margin": resolve_logistic_margin(params, timeline), "white_advantage": advantage}
     skill = chains["skill"]
     evidence = prediction_score(predict, worked_out, timeline, skill.before_mean, skill.before_sd)
@@ -170,7 +177,7 @@ def rating_fit(
 
 def filter_games(
     timeline: Timeline, params: DeviationParams, prior: RandomWalk, idle: Array, volatility: float = 0.0,
-    change: float = 0.0,
+    change: float = 0.0, *, advantage: float,
 ) -> tuple[Array, Array, Array]:  # fmt: skip
     """Means, sds (points) and volatilities (nodes,) after each node's games.
 
@@ -182,6 +189,6 @@ def filter_games(
     volatilities = Volatility(known, volatility, ELO_SCALE, change, params.prior_sd**2)
     slopes = Slopes(*np.zeros((2, timeline.n_nodes)))
     steps = Steps(timeline.previous.copy(), *prior.steps())
-    periods, games = rows_of(timeline, params.white_advantage)
+    periods, games = rows_of(timeline, advantage)
     filter_periods(periods, steps, idle, volatilities, games, Beliefs(mean, variance), slopes)
     return prior.origin + mean, np.sqrt(variance), known

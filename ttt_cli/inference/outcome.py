@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from ttt_cli.support.arrays import Array
+    from ttt_cli.support.arrays import Array, Mask
     from ttt_cli.timeline import Timeline
 
 # Points above the year's level at which draw margins grow by e^draw_margin_strength.
@@ -43,8 +43,8 @@ def outcomes(
     more = params.get("draw_margin_mean", 0.0) * (_grown(params, white, black) - 1.0)
     win = cdf((difference - black["draw_margin"] - more) / (variance + black["draw_margin_sd"] ** 2) ** 0.5)
     loss = cdf((-difference - white["draw_margin"] - more) / (variance + white["draw_margin_sd"] ** 2) ** 0.5)
-    rest = 1.0 - loss - win
-    draw = 0.5 * (rest + abs(rest))
+    remaining = 1.0 - loss - win
+    draw = 0.5 * (remaining + abs(remaining))
     total = loss + draw + win
     return loss / total, draw / total, win / total
 
@@ -100,15 +100,15 @@ def by_sides(
 
     from ttt_cli.timeline import NEUTRAL, UNKNOWN
 
-    found = predict(dict(params), white, black)
-    way = sides[:, np.newaxis]
+    probabilities = predict(dict(params), white, black)
+    column = sides[:, np.newaxis]
     if np.any(sides == UNKNOWN):
-        other = predict(dict(params), black, white)[:, ::-1]
-        found = np.where(way == UNKNOWN, (found + other) / 2.0, found)
+        exchanged = predict(dict(params), black, white)[:, ::-1]
+        probabilities = np.where(column == UNKNOWN, (probabilities + exchanged) / 2.0, probabilities)
     if np.any(sides == NEUTRAL):
-        level = predict({**params, "white_advantage": 0.0}, white, black)
-        found = np.where(way == NEUTRAL, level, found)
-    return found
+        without_advantage = predict({**params, "white_advantage": 0.0}, white, black)
+        probabilities = np.where(column == NEUTRAL, without_advantage, probabilities)
+    return probabilities
 
 
 def predict_ratings(params: Mapping[str, Any], white: Side, black: Side) -> Array:
@@ -126,25 +126,50 @@ def logistic(difference: Array) -> Array:
     return expected
 
 
+def predict_as_expected(params: Mapping[str, Any], white: Side, black: Side) -> Array:
+    """Probabilities (n, 3) from `mean` alone, Elo points, with the expected scores of `params["expectation"]`."""
+    if params["expectation"] == "logistic":
+        return predict_ratings(params, white, black)
+    difference = white["mean"] - black["mean"] + params["white_advantage"]
+    return normal_probabilities(difference, params["draw_margin"])
+
+
+def normal_probabilities(difference: Array, margin: float) -> Array:
+    """Probabilities (n, 3) as `logistic_probabilities`, with Elo's normal expected score."""
+    import numpy as np
+    from scipy.special import ndtr
+
+    weaker = ndtr(-np.abs(difference) / (math.sqrt(2.0) * CLASS))
+    return _probabilities_by_score(weaker, np.asarray(difference) >= 0.0, margin)
+
+
 def logistic_probabilities(difference: Array, margin: float) -> Array:
     """Probabilities (n, 3) of loss, draw and win for differences (n,), Elo points, with the expected score of
     `logistic`.
+    """
+    import numpy as np
+
+    weaker = logistic(-np.abs(difference))
+    return _probabilities_by_score(weaker, np.asarray(difference) >= 0.0, margin)
+
+
+def _probabilities_by_score(weaker: Array, ahead: Mask, margin: float) -> Array:
+    """Probabilities (n, 3) of loss, draw and win with the `weaker` side's expected score; White is `ahead` or not.
 
     With u = 10^(x / 400) and t = 10^(margin / 400), P(win) = u / (u + t) and P(loss) = 1 / (1 + u t); u solves t (1 -
-    s) u^2 - s (1 + t^2) u - t (1 + s) = 0 where s = 2 L(d) - 1 is the excess of wins over losses.
+    s) u^2 - s (1 + t^2) u - t (1 + s) = 0 where s = 2 E - 1 is the excess of wins over losses.
     """
     import numpy as np
 
     t = 10.0 ** (margin / 400.0)
     # The weaker one's expected score, so that 1 - s keeps its digits.
-    worse = np.maximum(logistic(-np.abs(difference)), TINY)
+    worse = np.maximum(weaker, TINY)
     excess = 1.0 - 2.0 * worse
     half = 0.5 * excess * (1.0 + t * t)
     u = (half + np.sqrt(half * half + 4.0 * t * t * worse * (1.0 - worse))) / (2.0 * t * worse)
     better = u / (u + t)
     loses = 1.0 / (1.0 + u * t)
     draw = (t * t - 1.0) * better * loses
-    ahead = np.asarray(difference) >= 0.0
     return np.stack([np.where(ahead, loses, better), draw, np.where(ahead, better, loses)], axis=-1)
 
 

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 
 ESTIMATE: Final = "estimate"
+AUTO: Final = "auto"
+CLASS_INTERVAL: Final = 200.0  # Elo points: sd of one performance (Elo 1978)
 SYMBOLS: Final = {  # under which the literature knows the keys
     "prior_mean": "mu0",
     "prior_sd": "sigma0",
@@ -45,6 +47,24 @@ class Params(ConfigSection):
         return getattr(self, "white_advantage", None) == ESTIMATE
 
     @property
+    def given_advantage(self) -> float | None:
+        """White's advantage as configured, points; 0 for `auto`, None where it is estimated."""
+        setting = getattr(self, "white_advantage", 0.0)
+        if setting == ESTIMATE:
+            return None
+        return 0.0 if setting == AUTO else float(setting)
+
+    @property
+    def has_evidence(self) -> bool:
+        """Whether fits have a log-evidence, in systems that have any."""
+        return True
+
+    @property
+    def performance_sd(self) -> float:
+        """Sd of one performance around skill, points."""
+        return CLASS_INTERVAL
+
+    @property
     def draws_open(self) -> bool:
         """Whether the draw margin follows the share of draws among the games."""
         given = getattr(self, "draw_margin", None), getattr(self, "draw_probability", None)
@@ -60,6 +80,9 @@ Tau = Annotated[
 ]
 CareerYears = Annotated[float, Field(ge=0.01, le=1000.0)]
 WhiteAdvantage = Annotated[float, Field(description="added to White's performance, points")]
+_ESTIMATED: Final = (
+    "points; estimate: the most probable with a weak prior; auto: estimate where one side is at home, else 0"
+)
 DrawMargin = Annotated[
     Literal["auto"] | Annotated[float, Field(ge=0)],
     Field(
@@ -83,9 +106,14 @@ class PlayParams(Params):
     prior_sd: PriorSd = 400.0
     beta: Beta = 480.0
     tau: Tau = 60.0
-    white_advantage: Literal["estimate"] | float = key(
-        0.0, "added to White's performance, points; estimate: what the evidence prefers"
+    white_advantage: Literal["auto", "estimate"] | float = key(
+        AUTO, f"added to White's performance, {_ESTIMATED}"
     )
+
+    @property
+    def performance_sd(self) -> float:
+        """Sd of one performance around skill, points."""
+        return self.beta
 
     growth: float = key(0.0, "rise of skill after the first period, in the end, points", ge=0)
     growth_years: CareerYears = key(3.0, "years in which 63 % of the growth are done")
@@ -168,12 +196,29 @@ EloAdvantage = Annotated[
 ]
 
 
-class ExpectedParams(Params):
-    """Outcome parameters of systems that predict a score, Elo points."""
+EstimatedAdvantage = Annotated[
+    Literal["auto", "estimate"] | Annotated[float, Field(ge=-MOST_ADVANTAGE, le=MOST_ADVANTAGE)],
+    Field(description=f"added to White's rating, {_ESTIMATED}"),
+]
+
+
+class DrawParams(Params):
+    """Draw parameters of systems that predict a score, Elo points."""
 
     draw_margin: LogisticMargin = "auto"
     draw_probability: DrawProbability = None
+
+
+class ExpectedParams(DrawParams):
+    """Outcome parameters of systems that predict a score, Elo points."""
+
     white_advantage: EloAdvantage = 0.0
+
+
+class EstimatedParams(DrawParams):
+    """Outcome parameters of systems that also estimate White's advantage by their evidence, Elo points."""
+
+    white_advantage: EstimatedAdvantage = AUTO
 
 
 class Range(NamedTuple):

@@ -1,16 +1,15 @@
-"""Loop over sweeps with its tolerance, limit and error estimate; the search for White's advantage."""
+"""Loop over sweeps with its tolerance, limit and error estimate."""
 
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from enum import IntEnum
-from typing import TYPE_CHECKING, Final, TypedDict
+from typing import TYPE_CHECKING, TypedDict
 
 import numpy as np
 
 from ttt_cli.config.schema import SolverConfig
 from ttt_cli.fitted import Fit, Status
-from ttt_cli.inference.params import PlayParams
 from ttt_cli.support.arrays import Array
 
 if TYPE_CHECKING:
@@ -152,62 +151,3 @@ def _remaining(sweep: Sweep, rates: list[float], least_rate: float, settling: in
 def largest(values: Array) -> float:
     """Largest absolute value; 0 of none."""
     return float(np.max(np.abs(values), initial=0.0))
-
-
-PRECISION: Final = 1e-4  # of beta: how finely the maximum is found
-STEP: Final = 0.1  # of beta: the first step from no advantage
-NEAR: Final = 0.02  # of beta: from that of another fit
-VERTICES: Final = 20  # of parabolas at most
-NONE: Final = 1e-9  # points: a fit at exactly 0 merges colours and cannot start another
-
-
-def at_best_advantage(
-    fit_at: Callable[..., Fit], params: PlayParams, start: Fit | None, solver: SolverConfig, *, colours: bool
-) -> Fit:
-    """Fit at `params.white_advantage`, or for `estimate` at the maximum of the evidence.
-
-    Without known `colours` the advantage is 0. `fit_at(advantage, warm, solver, **given)` fits with an advantage in
-    points from a warm start; `given` as in `Given`. The maximum is bracketed from the advantage of `start` and found
-    to `PRECISION` by parabolas; where the games are uninformative it is the best advantage tried. Trial fits are
-    rough.
-    """
-    if params.white_advantage != "estimate":
-        return fit_at(params.white_advantage, start, solver)
-    if not colours:
-        return fit_at(0.0, start, solver)
-    from scipy.optimize import bracket
-
-    rough = rough_enough(solver)
-    known = start.params.get("white_advantage") if start else None
-    tried: dict[float, float] = {}
-    best = start
-
-    def cost(advantage: float) -> float:
-        nonlocal best
-        fit = fit_at(float(advantage), best, rough, evidence_only=True)
-        if not tried or fit.log_evidence > max(tried.values()):
-            best = fit
-        tried[float(advantage)] = fit.log_evidence
-        return -fit.log_evidence
-
-    origin, step = (NONE, STEP) if known is None else (known, NEAR)
-    try:
-        low, _, high, *_ = bracket(cost, origin, origin + step * params.beta)
-    except RuntimeError:  # the evidence does not fall to either side
-        return fit_at(max(tried, key=lambda at: tried[at]), best, solver)
-    low, high = min(low, high), max(low, high)
-    for _ in range(VERTICES):
-        top = _vertex(tried)
-        if not low <= top <= high or np.abs(top - np.array([*tried])).min() < PRECISION * params.beta:
-            break
-        cost(top)
-    return fit_at(min(max(top, low), high), best, solver)
-
-
-def _vertex(values: dict[float, float]) -> float:
-    """Position of the maximum of the parabola through the three highest values; the highest where it is convex."""
-    (a, f), (b, g), (c, h) = sorted(values.items(), key=lambda item: -item[1])[:3]
-    left = (g - f) / (b - a)
-    right = (h - f) / (c - a)
-    bend = (right - left) / (c - b)
-    return a + 0.5 * ((b - a) - left / bend) if bend < 0.0 else a

@@ -131,6 +131,7 @@ def next_share(played, left):
 
 SCALE = 400.0 / math.log(10.0)  # points in which the odds of the logistic expectation grow by e
 FAR = 300.0  # in SCALE: beyond, the weaker one's chance is its own limit
+FAR_NORMAL = 8_000.0  # points: the same with the normal expectation
 CLASS = 200.0  # sd of one performance in the normal expectation, points: Elo's class interval
 
 
@@ -180,14 +181,25 @@ def sum_of_residuals(
 
 
 @inner
-def _steeper(difference: float, margin: float) -> float:
+def _log_weaker(distance: float) -> float:
+    """Log of the weaker one's normal expected score at a large distance, points (Mills' ratio)."""
+    z = 0.5 * distance / CLASS
+    return -z * z - math.log(2.0 * math.sqrt(math.pi) * z)
+
+
+@inner
+def _steeper(difference: float, margin: float, normal: bool) -> float:
     """Difference at which the draw rule expects this score (`ttt_cli.inference.outcome`)."""
     distance = abs(difference) / SCALE
     t = math.exp(margin / SCALE)
-    if distance > FAR:
+    if distance > FAR and not normal:
         x = distance + math.log(0.5 * (t + 1.0 / t))
+    elif normal and abs(difference) > FAR_NORMAL:
+        x = math.log(0.5 * (t + 1.0 / t)) - _log_weaker(abs(difference))
     else:
         worse = 1.0 / (1.0 + math.exp(distance))
+        if normal:
+            worse = expected_score(-abs(difference), True)
         half = 0.5 * (1.0 - 2.0 * worse) * (1.0 + t * t)
         x = math.log(
             (half + math.sqrt(half * half + 4.0 * t * t * worse * (1.0 - worse))) / (2.0 * t * worse)
@@ -196,8 +208,8 @@ def _steeper(difference: float, margin: float) -> float:
 
 
 @inner
-def _log_outcome(difference: float, margin: float, outcome: int) -> float:
-    difference = _steeper(difference, margin)
+def _log_outcome(difference: float, margin: float, outcome: int, normal: bool) -> float:
+    difference = _steeper(difference, margin, normal)
     if outcome == 2:
         return log_logistic((difference - margin) / SCALE)
     if outcome == 0:
@@ -209,10 +221,12 @@ def _log_outcome(difference: float, margin: float, outcome: int) -> float:
 
 
 @inner
-def log_outcome(difference: float, either: float, margin: float, outcome: int) -> float:
+def log_outcome(difference: float, either: float, margin: float, outcome: int, normal: bool) -> float:
     """Log probability of an outcome; `either` belongs to one of the two."""
-    log_p = _log_outcome(difference + either, margin, outcome)
-    return log_p if either == 0.0 else log_average(log_p, _log_outcome(difference - either, margin, outcome))
+    log_p = _log_outcome(difference + either, margin, outcome, normal)
+    if either == 0.0:
+        return log_p
+    return log_average(log_p, _log_outcome(difference - either, margin, outcome, normal))
 
 
 @inner
@@ -261,7 +275,8 @@ def by_game(
                 middle = difference if share <= 1.0 else difference + 0.5 * more * (step_i + step_j)
                 for k in range(3):
                     if scored and results[k] > 0.0:
-                        predicted += share * results[k] / total * log_outcome(middle, either[g], margin, k)
+                        log_p = log_outcome(middle, either[g], margin, k, normal)
+                        predicted += share * results[k] / total * log_p
                 current[i] += more * step_i
                 current[j] -= more * step_j
                 peak[i] = max(peak[i], current[i])
@@ -295,7 +310,8 @@ def by_period(
             i = white[g]
             j = black[g]
             difference = current[node_player[i]] - current[node_player[j]] + offset[g]
-            predicted += weight[g] * log_outcome(difference, either[g], margin, outcome[g])
+            log_p = log_outcome(difference, either[g], margin, outcome[g], normal)
+            predicted += weight[g] * log_p
             more = weight[g] * game_residual(difference, either[g], 0.5 * outcome[g], normal)
             residual[i] += more
             residual[j] -= more

@@ -64,6 +64,7 @@ def smooth_back(previous: Index, before: Beliefs, after: Beliefs, covariance: Ve
 CLOSE = 1e-6  # of the log of the squared volatility: where the search ends
 MOST = 100  # steps of the search; it takes about ten
 HUGE = 1e100  # instead of overflow, for uninformative games
+LONGEST = 5.0  # sds before the games: a step beyond is no approximation of the most probable rating
 
 
 class Volatility(NamedTuple):
@@ -125,7 +126,9 @@ def new_volatility(volatility: float, improvement: float, spread: float, change:
 def _rate(i, volatility, beliefs, slopes):
     """Update node i from its marginal before its games (steps 4 to 8).
 
-    Departure from the source: no volatility makes a player less certain in one period than a newcomer.
+    Departures from the source: no volatility makes a player less certain in one period than a newcomer. A rating moves
+    by at most LONGEST sds. The update is one Newton step from the rating before the games, right where the games'
+    information hardly changes along it; far from there, where the information vanishes, it has no limit.
     """
     known = volatility.known
     unit = volatility.unit
@@ -142,7 +145,8 @@ def _rate(i, volatility, beliefs, slopes):
     else:
         grown = min(variance[i] + (unit * known[i]) ** 2, most)
     variance[i] = 1.0 / (1.0 / grown + information[i])
-    mean[i] += variance[i] * gradient[i]
+    limit = LONGEST * math.sqrt(grown)
+    mean[i] += min(max(variance[i] * gradient[i], -limit), limit)
 
 
 @kernel

@@ -64,7 +64,8 @@ class Layout(NamedTuple):
     in the file: its value is `constants[k]` in all rows. `kind`: how results are written. `made`: functions that
     combine the values of several fields into one. `unit`: the period that dates count, None for calendar dates.
     `chess`: whether the games are chess. `winners`: whether the two players of a row are winner and loser. `width` and
-    `header`: the number of fields in a row of a table, and whether the first row is a header.
+    `header`: the number of fields in a row of a table, and whether the first row is a header. `home`: whether the
+    columns of the two players are named home and away.
     """
 
     columns: Mapping[str, tuple[int, ...]] = USUAL
@@ -76,6 +77,7 @@ class Layout(NamedTuple):
     width: int = 0
     header: bool = False
     constants: tuple[str, ...] = ()
+    home: bool = False
 
     @property
     def used(self) -> tuple[int, ...]:

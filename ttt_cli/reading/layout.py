@@ -16,6 +16,8 @@ from ttt_cli.support.errors import ConfigError, DataError, suggested
 
 WINNER: Final = ("winnername", "winnerteam", "winningteam", "winningplayer", "wteam", "wteamid")
 LOSER: Final = ("loser", "losername", "loserteam", "losingteam", "losingplayer", "lteam", "lteamid")
+HOME: Final = ("home", "hometeam", "homeplayer", "homeid")
+VISITOR: Final = ("away", "awayteam", "awayplayer", "visitor", "visitorteam", "awayid")
 SYNONYMS: Final[dict[str, tuple[str, ...]]] = {
     "date": ("date", "gamedate", "playedon", "dateplayed", "playedat", "tourneydate", "matchdate",
              "createdat", "startedat"),
@@ -26,9 +28,9 @@ SYNONYMS: Final[dict[str, tuple[str, ...]]] = {
     "week": ("week", "weekid", "weekno", "weeknumber", "gameweek", "matchweek"),
     "period": ("period", "periodid", "ratingperiod", "timestep"),
     "white": ("white", "whiteplayer", "playerwhite", "whitename", "player1", "playera", "p1", "team1",
-              "teama", "home", "hometeam", "homeplayer", "whiteusername", *WINNER),
+              "teama", *HOME[:3], "whiteusername", *WINNER),
     "black": ("black", "blackplayer", "playerblack", "blackname", "player2", "playerb", "p2", "team2",
-              "teamb", "away", "awayteam", "awayplayer", "visitor", "visitorteam", "blackusername", *LOSER),
+              "teamb", *VISITOR[:5], "blackusername", *LOSER),
     "white_id": ("whiteid", "whitefideid", "fideidwhite", "whiteplayerid", "player1id", "homeid", "winnerid"),
     "black_id": ("blackid", "blackfideid", "fideidblack", "blackplayerid", "player2id", "awayid", "loserid"),
     "result": ("result", "outcome", "gameresult", "res", "ftr", "winner"),
@@ -194,7 +196,8 @@ def _complete(
         kind = "sport" if kind == "text" else "goals"
     indices = {name: tuple(columns[ours] for ours in several) for name, several in names.items()}
     unit = units[counted[0]] if counted else None
-    return Layout(indices, kind, made, unit, not sport, winners, width, header, tuple(constants))
+    home = won in HOME and lost in VISITOR
+    return Layout(indices, kind, made, unit, not sport, winners, width, header, tuple(constants), home)
 
 
 def _usual_width(sample: Sequence[Sequence[str]]) -> int:

@@ -116,6 +116,7 @@ class FileReport:
     dropped: dict[str, int]  # reason -> rows
     noticed: dict[str, int] = field(default_factory=dict)  # remark on used rows -> rows
     chess: bool = True  # no columns of another sport: players are people
+    home: bool = False  # columns named home and away: the side named first plays at home
 
     def __post_init__(self) -> None:
         if self.rows != self.used + sum(self.dropped.values()):
@@ -163,6 +164,11 @@ class ReadReport:
     def chess(self) -> bool:
         """Whether any file may be of chess."""
         return not self.files or any(map(attrgetter("chess"), self.files))
+
+    @property
+    def home(self) -> bool:
+        """Whether the side named first plays at home in all files."""
+        return bool(self.files) and all(file.home for file in self.files)
 
     @property
     def noticed(self) -> dict[str, int]:

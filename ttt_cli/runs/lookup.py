@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from math import fsum
 from typing import Any, Final
 
-from ttt_cli.periods import numbers_within
+from ttt_cli.periods import as_text, numbers_within
 from ttt_cli.runs.meta import RunMeta
 from ttt_cli.support.errors import ConfigError, LookupFailed
 from ttt_cli.support.folding import fold, fold_surname
@@ -65,9 +65,9 @@ class Found:
     note: str = ""
 
 
-def find_player(query: Query, name: str) -> Found:
+def find_player(query: Query, name: str | int) -> Found:
     """The player selected by `name`. Raises LookupFailed, with candidates or similar names, for none or several."""
-    name = name.strip()
+    name = as_text(name, "a player").strip()
     if name.startswith(_EXACT):
         name = name.removeprefix(_EXACT).strip()
         if _select(query, "player = ?", [name]):
@@ -178,7 +178,9 @@ def _unknown(query: Query, name: str, words: list[str]) -> LookupFailed:
     return LookupFailed(f"no player {name!r} in this run", hint=hint)
 
 
-def find_period(query: Query, meta: RunMeta, at: str | None, player: str | None = None) -> tuple[str, int]:
+def find_period(
+    query: Query, meta: RunMeta, at: str | int | None, player: str | None = None
+) -> tuple[str, int]:
     """Label and number of the period `at`, of the run or of a player's history up to the end of the run.
 
     None selects the last period with a game. A longer period selects the last one in it: in a run of months `1872`
@@ -188,7 +190,7 @@ def find_period(query: Query, meta: RunMeta, at: str | None, player: str | None 
     among, values = ("true", list[Any]()) if player is None else (_BEGUN, [player])
     if at is None:
         at = meta.last if player is None else _history(query, player)[1]
-    if at:
+    if at not in (None, ""):
         period: Any = meta.period
         values = [*values, *numbers_within(at, period, [meta.first, meta.last])]
         among += " AND period_number BETWEEN ? AND ?"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import MISSING, asdict, dataclass, fields
+from dataclasses import MISSING, asdict, dataclass, field, fields
 from datetime import datetime
 from itertools import chain
 from typing import Any, Final
@@ -31,8 +31,8 @@ class RunMeta:
     """The facts of one run; `config` as given, `params` resolved to numbers.
 
     `games` and `nodes` count rows, `weight` weighted games, `draw_share` is weighted; `elo_unit`: points per Elo
-    point; `first`, `last`: labels of periods; `trace`, `posterior`, `notes` as in Fit; `created` (UTC, ISO 8601)
-    identifies the run.
+    point; `first`, `last`: labels of periods; `trace`, `posterior`, `standard_errors`, `notes` as in Fit; `created`
+    (UTC, ISO 8601) identifies the run.
     """
 
     format: int
@@ -59,6 +59,7 @@ class RunMeta:
     first: str
     last: str
     posterior: str = ""
+    standard_errors: dict[str, Any] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
 
     def describe(self) -> str:
@@ -89,7 +90,7 @@ class RunMeta:
                 values[fact.name] = _read(str(fact.type), stored[fact.name])
                 if values[fact.name] is None:
                     wrong.append(fact.name)
-            elif fact.default is MISSING:
+            elif fact.default is MISSING and fact.default_factory is MISSING:
                 raise RunError(f"the run has no {fact.name}", where=where, hint="fit it again")
         if not wrong:
             meta = cls(**values)

@@ -266,14 +266,14 @@ class Run:
 
     # Tables
 
-    def find_player(self, name: str) -> Found:
+    def find_player(self, name: str | int) -> Found:
         """The player selected by `name` (`ttt_cli.runs.lookup`). Raises LookupFailed."""
         try:
             return find_player(self._fetch, name)
         except LookupFailed as error:
             raise LookupFailed(error.message, where=self.name, hint=error.hint) from None
 
-    def find_period(self, at: str | None, player: str | None = None) -> tuple[str, int]:
+    def find_period(self, at: str | int | None, player: str | None = None) -> tuple[str, int]:
         """Label and number of a period, of the run or a player's history. Raises LookupFailed."""
         return find_period(self._fetch, self.meta, at, player)
 
@@ -281,7 +281,7 @@ class Run:
         with self._cursor(sql, scale) as cursor:
             return cursor.execute(sql, list(parameters)).fetchall()
 
-    def skills(self, player: str | None = None) -> DataFrame:
+    def skills(self, player: str | int | None = None) -> DataFrame:
         """Skills in every period, of all players or one (`find_player`): a pandas DataFrame."""
         where = ""
         values = []
@@ -392,20 +392,25 @@ class Run:
         return JointSkills(self.arrays, self.meta, self.name, self.scale.slope)
 
     def _resolved(
-        self, skills: Sequence[tuple[str, str]]
+        self, skills: Sequence[tuple[str | int, str | int]]
     ) -> tuple[list[tuple[str, str]], list[tuple[str, int]]]:
         """Pairs of player and period by the run's names and labels, and by numbers. Raises LookupFailed."""
         named = []
         numbered = []
         found = cache(self.find_player)
-        for name, at in skills:
+        try:
+            pairs = [(name, at) for name, at in skills]
+        except (TypeError, ValueError):
+            hint = "for instance [('Morphy, Paul', 1858), ('Anderssen, Adolf', 1858)]"
+            raise LookupFailed("skills are pairs of a player and a period", hint=hint) from None
+        for name, at in pairs:
             player = found(name).player
             label, number = self.find_period(at, player)
             named.append((player, label))
             numbered.append((player, number))
         return named, numbered
 
-    def covariance(self, skills: Sequence[tuple[str, str]]) -> DataFrame:
+    def covariance(self, skills: Sequence[tuple[str | int, str | int]]) -> DataFrame:
         """Covariance matrix of skills, given as (player, period) pairs, across periods and players: a pandas
         DataFrame.
 
@@ -419,7 +424,9 @@ class Run:
         index = MultiIndex.from_tuples(named, names=["player", "period"])
         return DataFrame(found, index=index, columns=index)
 
-    def samples(self, n: int, seed: int, skills: Sequence[tuple[str, str]] | None = None) -> DataFrame:
+    def samples(
+        self, n: int, seed: int, skills: Sequence[tuple[str | int, str | int]] | None = None
+    ) -> DataFrame:
         """`n` samples of skills from their joint posterior, a column for each (player, period) pair: a pandas
         DataFrame.
 

@@ -7,9 +7,10 @@ import numpy as np
 
 from ttt_cli.config.schema import SolverConfig, key
 from ttt_cli.fitted import Filter, Fit, Status
+from ttt_cli.inference.advantage import fit_with_advantage
 from ttt_cli.inference.filters import rated, rows_of, unknown_sd
 from ttt_cli.inference.outcome import predict_ratings
-from ttt_cli.inference.params import ExpectedParams, Traits
+from ttt_cli.inference.params import EstimatedParams, Traits
 from ttt_cli.inference.solver import Given
 from ttt_cli.periods import STEPS_PER_YEAR
 from ttt_cli.timeline import Timeline
@@ -20,7 +21,7 @@ predict = predict_ratings
 EXACT: Final = 1e-4  # of the solver's tolerance: lists are cheap, and evidence compares better
 
 
-class Params(ExpectedParams):
+class Params(EstimatedParams):
     """Parameters of Chessmetrics."""
 
     window: float = key(4.0, "years until a game has lost all its weight, linearly", ge=1)
@@ -35,27 +36,38 @@ class Params(ExpectedParams):
 
 def fit(timeline: Timeline, params: Params, solver: SolverConfig, **given: Unpack[Given]) -> Fit:
     """Compute the lists at both ends of each period; the evidence is that of games predicted by the lists before."""
+
+    def fit_at(advantage: float, *_: object, **_options: object) -> Fit:
+        return fit_lists(timeline, params, solver, advantage)
+
+    fitted = fit_with_advantage(fit_at, params, None, solver, colours=timeline.colours)
+    if on_sweep := given.get("on_sweep"):
+        on_sweep(fitted.status.sweeps, 0.0, fitted.status.remaining_error)
+    return fitted
+
+
+def fit_lists(timeline: Timeline, params: Params, solver: SolverConfig, advantage: float) -> Fit:
+    """Fit with White's `advantage`, points."""
     from ttt_cli.kernels.chessmetrics import rate_periods
 
-    before, after = np.empty((2, timeline.n_nodes))
+    before = np.empty(timeline.n_nodes)
+    after = np.empty(timeline.n_nodes)
     player = timeline.node_player.copy()
-    (whole, games) = rows_of(timeline, params.white_advantage)
+    period_range, games = rows_of(timeline, advantage)
     games = games._replace(white=player[games.white], black=player[games.black])
     months = 12.0 / STEPS_PER_YEAR[timeline.period]
     window = 12.0 * params.window
-    seen = float(np.ptp(timeline.periods)) + 1.0 if len(timeline.periods) else 0.0
-    ages = months * np.arange(math.ceil(min(seen, window / months)))[:, np.newaxis]
+    n_periods = float(np.ptp(timeline.periods)) + 1.0 if len(timeline.periods) else 0.0
+    ages = months * np.arange(math.ceil(min(n_periods, window / months)))[:, np.newaxis]
     # of a game at the ends of its period and the following ones; it is spread evenly over the months of its period
     weight = np.maximum(1.0 - (ages + np.arange(max(months, 1.0))) / window, 0.0).mean(axis=1)
     formula = params.points_per_score, params.opponents_games, params.reference_games
     steps, error = rate_periods(
-        timeline.periods.copy(), whole, player, len(timeline.players), games,
+        timeline.periods.copy(), period_range, player, len(timeline.players), games,
         weight[weight > 0.0], formula, EXACT * solver.tol, solver.max_sweeps, before, after,
     )  # fmt: skip
     status = Status(error <= solver.tol, max(steps, 1), error)
-    if on_sweep := given.get("on_sweep"):
-        on_sweep(status.sweeps, 0.0, error)
     level = params.reference_rating + params.bonus
     unknown = unknown_sd(timeline.n_nodes)
     chains = {"skill": Filter(level + after, unknown, level + before, unknown, 0.0)}
-    return rated(NAME, timeline, params, chains, predict, status)
+    return rated(NAME, timeline, params, advantage, chains, predict, status)

@@ -9,19 +9,19 @@ from pydantic import Field
 from ttt_cli.config.schema import key
 from ttt_cli.fitted import Fit
 from ttt_cli.inference.filters import Expectation, RatingParams, filter_fit, one_pass, rows_of
-from ttt_cli.inference.outcome import predict_ratings, resolve_logistic_margin
-from ttt_cli.inference.params import Traits
+from ttt_cli.inference.outcome import predict_as_expected, resolve_logistic_margin
+from ttt_cli.inference.params import EstimatedParams, Traits
 from ttt_cli.kernels.elo import Factors
 from ttt_cli.timeline import Timeline
 
 NAME: Final = "elo"
 TRAITS: Final = Traits(kind="filtered", has_evidence=True, draws_apart=True)
-predict = predict_ratings
+predict = predict_as_expected
 
 Step = Annotated[float, Field(gt=0)]
 
 
-class Params(RatingParams):
+class Params(RatingParams, EstimatedParams):
     """Parameters of the Elo system."""
 
     update: Literal["game", "period"] = key(
@@ -40,7 +40,7 @@ class Params(RatingParams):
 
 
 @one_pass
-def fit(timeline: Timeline, params: Params) -> Fit:
+def fit(timeline: Timeline, params: Params, advantage: float) -> Fit:
     """Filter the games once; the log-evidence is the sum of the predictions' log probabilities.
 
     `k` by `alpha` is K = alpha beta sqrt(pi) (TTT paper, section 1).
@@ -51,7 +51,7 @@ def fit(timeline: Timeline, params: Params) -> Fit:
     k = params.alpha * CLASS * math.sqrt(math.pi) if params.k == "auto" else params.k
     steps = {"k": k, "k_new": params.k_new or k, "k_top": params.k_top or k}
     factors = Factors(**steps, new_games=float(params.new_games), top_rating=float(params.top_rating))
-    periods, games = rows_of(timeline, params.white_advantage)
+    periods, games = rows_of(timeline, advantage)
     rules = timeline.node_player.copy(), games, margin, params.expectation == "normal", factors
     rating = np.empty(timeline.n_nodes)
     players = params.new_players(timeline)
@@ -62,4 +62,5 @@ def fit(timeline: Timeline, params: Params) -> Fit:
         residual = np.zeros(len(rating))
         evidence = by_period(periods, *rules, params.k_limit, count, residual, players, rating)
     chains = {"skill": params.filtered(timeline, rating)}
-    return filter_fit(NAME, params, {**steps, "draw_margin": margin}, chains, float(evidence))
+    worked_out = {**steps, "draw_margin": margin, "white_advantage": advantage}
+    return filter_fit(NAME, params, worked_out, chains, float(evidence))

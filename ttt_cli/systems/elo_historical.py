@@ -11,7 +11,7 @@ from ttt_cli.gaussian.precision import conjugate_gradients
 from ttt_cli.inference.bradley_terry import Comparisons, LogDensity, Maximum, maximise
 from ttt_cli.inference.filters import RatingParams, rating_fit
 from ttt_cli.inference.outcome import ELO_SCALE, predict_ratings
-from ttt_cli.inference.params import Traits
+from ttt_cli.inference.params import ExpectedParams, Traits
 from ttt_cli.inference.solver import Given, OnSweep
 from ttt_cli.periods import year_of
 from ttt_cli.support.arrays import Array, Ids, Places
@@ -26,7 +26,7 @@ EXACTLY: Final = 1e-10  # of levels: their residual, relative
 LEAST: Final = 1e-7  # of a step: how exactly it is found at most
 
 
-class Params(RatingParams):
+class Params(RatingParams, ExpectedParams):
     """Parameters of Elo's historical method."""
 
     span: float = key(5.0, "length of the periods with one performance each, years", gt=0)
@@ -80,18 +80,18 @@ def lay_out(timeline: Timeline, time: Array, span: float) -> PlayerPeriods:
     block = np.floor(time[played] / span).astype(np.int64)
     block -= block.min(initial=0)
     n_blocks = int(block.max(initial=0)) + 1
-    keys, place = np.unique(timeline.node_player[played] * n_blocks + block, return_inverse=True)
+    keys, entry_of_played = np.unique(timeline.node_player[played] * n_blocks + block, return_inverse=True)
     entry = np.zeros(timeline.n_nodes, np.int32)
-    entry[played] = place
+    entry[played] = entry_of_played
     n = len(keys)
-    weights = np.bincount(place, games[played], n).astype(np.float64)
-    total = np.bincount(place, games[played] * time[played], n)
+    weights = np.bincount(entry_of_played, games[played], n).astype(np.float64)
+    total_time = np.bincount(entry_of_played, games[played] * time[played], n)
     return PlayerPeriods(
         start=np.searchsorted(keys // n_blocks, np.arange(len(timeline.players) + 1)).astype(np.int64),
         player=(keys // n_blocks).astype(np.int32),
         block=(keys % n_blocks).astype(np.int32),
         games=weights,
-        time=total / weights,
+        time=total_time / weights,
         first=entry[timeline.game_white],
         second=entry[timeline.game_black],
         group=connected(n, entry[timeline.game_white], entry[timeline.game_black]),
@@ -120,22 +120,23 @@ def balance(
     from scipy.sparse import coo_array
 
     n = len(group)
-    ends = np.append(first, second)
-    others = np.append(second, first)
-    beside = coo_array((np.append(weight, weight), (ends, others)), shape=(n, n)).tocsr()
-    total: Array = np.bincount(ends, np.append(weight, weight), n).astype(np.float64)
+    members = np.append(first, second)
+    opponents = np.append(second, first)
+    both_weights = np.append(weight, weight)
+    couplings = coo_array((both_weights, (members, opponents)), shape=(n, n)).tocsr()
+    total: Array = np.bincount(members, both_weights, n).astype(np.float64)
     scale = np.where(total > 0.0, total, 1.0)
-    of_group = np.bincount(group, scale)
+    group_scale = np.bincount(group, scale)
 
-    def times(p: Array) -> Array:
-        return np.asarray(total * p - beside @ p)
+    def laplacian(ratings: Array) -> Array:
+        return np.asarray(total * ratings - couplings @ ratings)
 
-    def alone(residual: Array) -> Array:
-        """Jacobi step: the move of each member with the others fixed, centred within groups."""
-        return residual / scale - (np.bincount(group, residual) / of_group)[group]
+    def jacobi_step(residual: Array) -> Array:
+        """The move of each member with the others fixed, centred within groups."""
+        return residual / scale - (np.bincount(group, residual) / group_scale)[group]
 
-    rest = score - scale * (np.bincount(group, score) / of_group)[group]
-    rating, _, reached = conjugate_gradients(times, alone, rest, residual=accuracy)
+    centred = score - scale * (np.bincount(group, score) / group_scale)[group]
+    rating, _, reached = conjugate_gradients(laplacian, jacobi_step, centred, residual=accuracy)
     return rating, reached
 
 
@@ -148,8 +149,9 @@ class GroupDensity(LogDensity):
 
     def step(self, relative: float) -> Array:
         """Newton's step to a relative accuracy, groups centred; less exact it is still a step upwards."""
-        ends = self.comparisons.first, self.comparisons.second
-        return balance(*ends, self.coupling, self._group, self.gradient, max(relative, LEAST))[0]
+        games = self.comparisons
+        accuracy = max(relative, LEAST)
+        return balance(games.first, games.second, self.coupling, self._group, self.gradient, accuracy)[0]
 
 
 def performances(
@@ -185,16 +187,17 @@ def on_one_level(entries: PlayerPeriods, within: Array) -> tuple[Array, bool]:
     m = entries.games[later]
     weight = n * m / (n + m) / (entries.block[later] - entries.block[earlier])
     groups = int(entries.group.max(initial=-1)) + 1
-    one = entries.group[earlier]
-    other = entries.group[later]
+    earlier_group = entries.group[earlier]
+    later_group = entries.group[later]
     excess = weight * (within[later] - within[earlier])
-    score: Array = np.bincount(one, excess, groups).astype(np.float64)
-    score -= np.bincount(other, excess, groups)
-    level = connected(groups, one, other)
-    shift, exact = balance(one, other, weight, level, score, EXACTLY)
-    moved = within + shift[entries.group]
-    level = level[entries.group]
-    return np.asarray(moved - (np.bincount(level, moved) / np.bincount(level))[level]), exact
+    score: Array = np.bincount(earlier_group, excess, groups).astype(np.float64)
+    score -= np.bincount(later_group, excess, groups)
+    component_of_group = connected(groups, earlier_group, later_group)
+    shift, exact = balance(earlier_group, later_group, weight, component_of_group, score, EXACTLY)
+    shifted = within + shift[entries.group]
+    component = component_of_group[entries.group]
+    mean = np.bincount(component, shifted) / np.bincount(component)
+    return np.asarray(shifted - mean[component]), exact
 
 
 def curves(

@@ -52,12 +52,12 @@ class Smoothed(Filter):
 
 
 @one_pass
-def fit(timeline: Timeline, params: Params) -> Fit:
+def fit(timeline: Timeline, params: Params, advantage: float) -> Fit:
     """Filter the games once and smooth if configured; the log-evidence is the filter's."""
     prior = params.skill_prior(timeline)
-    mean, sd, _ = filter_games(timeline, params, prior, np.zeros(timeline.n_nodes))
+    mean, sd, _ = filter_games(timeline, params, prior, np.zeros(timeline.n_nodes), advantage=advantage)
     chain = prior.filtered(mean, sd)
-    fitted = ratings.rated(NAME, timeline, params, {"skill": chain})
+    fitted = ratings.rated(NAME, timeline, params, advantage, {"skill": chain}, predict)
     if not params.smooth:
         return fitted
     from ttt_cli.kernels.glicko import smooth_back
@@ -66,6 +66,14 @@ def fit(timeline: Timeline, params: Params) -> Fit:
     after = Beliefs(chain.mean.copy(), chain.sd**2)
     covariance = np.empty(timeline.n_nodes)
     smooth_back(timeline.previous.copy(), before, after, covariance)
-    rest = {**vars(chain), "mean": after.mean, "sd": np.sqrt(after.variance)}
-    smoothed = Smoothed(**rest, covariance=covariance)
+    smoothed = Smoothed(
+        mean=after.mean,
+        sd=np.sqrt(after.variance),
+        before_mean=chain.before_mean,
+        before_sd=chain.before_sd,
+        drift=chain.drift,
+        ceiling=chain.ceiling,
+        curve=chain.curve,
+        covariance=covariance,
+    )
     return replace(fitted, kind="smoothed", chains={"skill": smoothed}, leave_one_out=math.nan)

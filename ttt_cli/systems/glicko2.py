@@ -36,16 +36,16 @@ class Params(ratings.DeviationParams):
 
 
 @one_pass
-def fit(timeline: Timeline, params: Params) -> Fit:
+def fit(timeline: Timeline, params: Params, advantage: float) -> Fit:
     """Filter the games once; the log-evidence is the sum of the predictions' log probabilities."""
     steps = STEPS_PER_YEAR[timeline.period]
     still = RandomWalk(timeline, params.prior_mean, params.prior_sd, 0.0)
     idle = np.rint(timeline.gap_years * steps) - 1.0
     volatility = params.volatility, params.volatility_change
-    mean, sd, known = filter_games(timeline, params, still, idle, *volatility)
+    mean, sd, known = filter_games(timeline, params, still, idle, *volatility, advantage=advantage)
     drift = ELO_SCALE * math.sqrt(steps) * known
     skill = RandomWalk(timeline, params.prior_mean, params.prior_sd, drift, ceiling=params.prior_sd)
     level = RandomWalk(timeline, params.volatility, math.nan, 0.0)
     volatilities = level.filtered(known, ratings.unknown_sd(len(known)))
     chains = {"skill": skill.filtered(mean, sd), "volatility": volatilities}
-    return ratings.rated(NAME, timeline, params, chains)
+    return ratings.rated(NAME, timeline, params, advantage, chains, predict)

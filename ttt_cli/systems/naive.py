@@ -8,7 +8,7 @@ from ttt_cli.fitted import Fit
 from ttt_cli.inference import outcome
 from ttt_cli.inference.filters import RatingParams, filter_fit, one_pass, prediction_score
 from ttt_cli.inference.outcome import Side
-from ttt_cli.inference.params import Traits
+from ttt_cli.inference.params import EstimatedParams, Traits
 from ttt_cli.support.arrays import Array
 from ttt_cli.timeline import Timeline
 
@@ -16,18 +16,18 @@ NAME: Final = "naive"
 TRAITS: Final = Traits(kind="filtered", has_evidence=True, draws_apart=True)
 
 
-class Params(RatingParams):
+class Params(RatingParams, EstimatedParams):
     """Parameters of the naive model."""
 
 
 @one_pass
-def fit(timeline: Timeline, params: Params) -> Fit:
+def fit(timeline: Timeline, params: Params, advantage: float) -> Fit:
     """Give all players the same rating; the log-evidence uses the same probabilities for all games."""
     margin = outcome.resolve_logistic_margin(params, timeline)
-    rule = {"white_advantage": params.white_advantage, "draw_margin": margin}
+    rule = {"white_advantage": advantage, "draw_margin": margin}
     chain = params.filtered(timeline, np.full(timeline.n_nodes, params.prior_mean))
     evidence = prediction_score(predict, rule, timeline, chain.mean, chain.sd)
-    return filter_fit(NAME, params, {"draw_margin": margin}, {"skill": chain}, evidence)
+    return filter_fit(NAME, params, rule, {"skill": chain}, evidence)
 
 
 def predict(params: dict[str, Any], white: Side, black: Side) -> Array:  # noqa: ARG001

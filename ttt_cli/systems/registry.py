@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
 from importlib import import_module
 from threading import Event
 from typing import TYPE_CHECKING, Any, Final, Protocol, Unpack, cast
@@ -81,19 +80,24 @@ def fit(
         return model.fit(timeline, params, solver, **given)
     from ttt_cli.work import end_if_unwanted, interruptible
 
-    over = Event()
+    interrupted = Event()
 
-    def swept(*state: Any) -> None:
-        if over.is_set():
+    def on_sweep(sweep: int, change: float, remaining: float) -> None:
+        if interrupted.is_set():
             raise KeyboardInterrupt
         end_if_unwanted()
-        if on_sweep := given.get("on_sweep"):
-            on_sweep(*state)
+        if callback := given.get("on_sweep"):
+            callback(sweep, change, remaining)
+
+    options: Given = {**given, "on_sweep": on_sweep}
+
+    def run() -> Fit:
+        return model.fit(timeline, params, solver, **options)
 
     try:
-        return interruptible(partial(model.fit, timeline, params, solver, **(given | {"on_sweep": swept})))
+        return interruptible(run)
     finally:
-        over.set()
+        interrupted.set()
 
 
 def load(name: str) -> Model:

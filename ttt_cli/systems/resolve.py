@@ -9,7 +9,7 @@ from pydantic import BaseModel
 
 from ttt_cli.config.load import Document, check, joined, read_document, shown, unknown_key, validate
 from ttt_cli.config.schema import Config, DataConfig, ModelConfig, ScaleConfig, SolverConfig, aliases
-from ttt_cli.inference.params import Params
+from ttt_cli.inference.params import AUTO, ESTIMATE, Params
 from ttt_cli.reading.reports import ReadReport
 from ttt_cli.support.errors import ConfigError
 from ttt_cli.systems.registry import Model, load
@@ -46,17 +46,19 @@ class Resolved:
 def resolve(document: Document) -> Resolved:
     """Resolve a document. Raises ConfigError with all its problems."""
     sections = {key: {} if value is None else value for key, value in document.values.items()}
-    given = sections.get("model", {})
-    if not isinstance(given, dict):
-        hint = f"did you mean model.name={given}?" if isinstance(given, str) else "for instance name: ttt"
-        message = f"model must be a map of its name and parameters, not {shown(given)}"
+    model_section = sections.get("model", {})
+    if not isinstance(model_section, dict):
+        hint = "for instance name: ttt"
+        if isinstance(model_section, str):
+            hint = f"did you mean model.name={model_section}?"
+        message = f"model must be a map of its name and parameters, not {shown(model_section)}"
         raise ConfigError(message, where=document.where(("model",)), hint=hint)
     try:
-        model = load(validate(ModelConfig, given, document, ("model",)).name)
+        model = load(validate(ModelConfig, model_section, document, ("model",)).name)
     except ConfigError as error:
         where = error.where or document.where(("model", "name"))
         raise ConfigError(error.message, where=where, hint=error.hint) from error
-    written = {key: value for key, value in given.items() if key != "name"}
+    written = {key: value for key, value in model_section.items() if key != "name"}
     if "gamma" in written:
         raise ConfigError(
             "model.gamma has two meanings: White's advantage, and elsewhere the drift of skill",
@@ -64,32 +66,62 @@ def resolve(document: Document) -> Resolved:
             hint="White's advantage is model.white_advantage, the drift in a year model.tau",
         )
     params, wrong = check(model.Params, written, document, ("model",), siblings=("name",))
-    known = dict(zip(Config.model_fields, Config.model_fields, strict=True))
+    suggestions = {section: section for section in Config.model_fields}
     for section, schema in {"model": model.Params, **SCHEMAS}.items():
         for key in ("name", *schema.model_fields, *aliases(schema)):
-            known.setdefault(key, f"{section}.{key}")
+            suggestions.setdefault(key, f"{section}.{key}")
     unknown = [key for key in document.values if key not in Config.model_fields]
-    problems = [unknown_key((key,), known, document) for key in unknown] + wrong
-    found: dict[str, Any] = {}
-    for key, schema in SCHEMAS.items():
-        found[key], wrong = check(schema, sections.get(key, {}), document, (key,))
+    problems = [unknown_key((key,), suggestions, document) for key in unknown] + wrong
+    checked: dict[str, Any] = {}
+    for section, schema in SCHEMAS.items():
+        checked[section], wrong = check(schema, sections.get(section, {}), document, (section,))
         problems += wrong
     if problems or params is None:
         raise joined(problems)
-    if found["data"].colours == "unknown" and params.estimates_advantage:
+    if checked["data"].colours == "unknown" and params.estimates_advantage:
         raise ConfigError(
             "model.white_advantage cannot be estimated from games whose colours are unknown",
             where=document.where(("model", "white_advantage")),
             hint="give it in points, or set data.colours: known",
         )
-    return Resolved(Config(model=_model_config(model, params), **found), params)
+    return Resolved(Config(model=_model_config(model, params), **checked), params)
 
 
 CHESS: Final = "ttt-career"  # the shipped config of chess games when no model is named
+WHITE_AND_BLACK: Final = ["white", "black"]
+HOME_AND_AWAY: Final = ["home", "away"]
 
 
 def for_games(resolved: Resolved, report: ReadReport) -> Resolved:
-    """Config for the games read: without a named model, `ttt-career` for chess files, else `ttt`."""
+    """Config for the games read: the model if none is named, the names of the sides, and White's advantage for `auto`.
+
+    Without a named model: `ttt-career` for chess files, else `ttt`. Sides are called home and away if the files do so;
+    then an advantage that is `auto` is estimated.
+    """
+    resolved = _default_model(resolved, report)
+    data = resolved.config.data
+    if report.home and data.sides == WHITE_AND_BLACK:
+        data = data.model_copy(update={"sides": [*HOME_AND_AWAY]})
+        resolved = replace(resolved, config=resolved.config.model_copy(update={"data": data}))
+    return for_sides(resolved, home=names_home(data))
+
+
+def names_home(data: DataConfig) -> bool:
+    """Whether the side named first plays at home."""
+    return [side.casefold() for side in data.sides] == HOME_AND_AWAY
+
+
+def for_sides(resolved: Resolved, *, home: bool) -> Resolved:
+    """The config with an `auto` White's advantage replaced: `estimate` if the side named first is at `home`, else 0."""
+    params = resolved.params
+    if getattr(params, "white_advantage", None) != AUTO:
+        return resolved
+    estimated = home and params.has_evidence and resolved.config.data.colours != "unknown"
+    return with_overrides(resolved, {"white_advantage": ESTIMATE if estimated else 0.0})
+
+
+def _default_model(resolved: Resolved, report: ReadReport) -> Resolved:
+    """Config with the model for the games read if none is named."""
     document = resolved.unnamed
     if document is None or not report.files or not report.chess:
         return resolved
@@ -126,21 +158,21 @@ def accepted(resolved: Resolved, overrides: Mapping[str, object]) -> Resolved | 
 
 def number_bounds(schema: type[Params], *kinds: str) -> dict[str, tuple[float, float]]:
     """Bounds of the parameters that take numbers, of JSON's kinds `number` or `integer`."""
-    found = {}
+    bounds = {}
     for key, described in schema.model_json_schema(by_alias=False)["properties"].items():
         options: Sequence[dict[str, Any]] = described.get("anyOf", [described])
         for option in options:
             if option.get("type") in kinds:
                 low = option.get("minimum", option.get("exclusiveMinimum", -math.inf))
                 high = option.get("maximum", option.get("exclusiveMaximum", math.inf))
-                found[key] = (float(low), float(high))
-    return found
+                bounds[key] = (float(low), float(high))
+    return bounds
 
 
 def numeric_params(resolved: Resolved) -> dict[str, Any]:
     """Numeric model parameters and their configured values: what a grid may vary."""
     numeric = number_bounds(type(resolved.params), "number", "integer")
-    return {name: getattr(resolved.params, name) for name in numeric}
+    return resolved.params.model_dump(include=set(numeric))
 
 
 def _model_config(model: Model, params: Params) -> ModelConfig:

@@ -7,18 +7,18 @@ import numpy as np
 from ttt_cli.config.schema import SolverConfig, key
 from ttt_cli.fitted import Fit, Status
 from ttt_cli.inference.filters import Expectation, RatingParams, rating_fit, rows_of
-from ttt_cli.inference.outcome import predict_ratings
-from ttt_cli.inference.params import Traits
+from ttt_cli.inference.outcome import predict_as_expected
+from ttt_cli.inference.params import ExpectedParams, Traits
 from ttt_cli.inference.solver import Given, largest
 from ttt_cli.kernels.elo import Factors
 from ttt_cli.timeline import Timeline
 
 NAME: Final = "spinrad"
 TRAITS: Final = Traits(kind="smoothed", has_evidence=False, draws_apart=True)
-predict = predict_ratings
+predict = predict_as_expected
 
 
-class Params(RatingParams):
+class Params(RatingParams, ExpectedParams):
     """Parameters of Spinrad's method."""
 
     expectation: Expectation = "logistic"

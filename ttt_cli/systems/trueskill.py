@@ -5,13 +5,12 @@ from typing import Final, Literal
 
 import numpy as np
 
-from ttt_cli.config.schema import SolverConfig, key
+from ttt_cli.config.schema import key
 from ttt_cli.fitted import Fit
 from ttt_cli.inference import outcome
 from ttt_cli.inference.filters import filter_fit, one_pass, rows_of
 from ttt_cli.inference.outcome import normal_unit, resolve_margin
 from ttt_cli.inference.params import CAREER, COMMON_MARGIN, DRIFT, PLAY, SkillParams, Traits
-from ttt_cli.inference.solver import at_best_advantage
 from ttt_cli.kernels.elo import Beliefs, GameRows, Steps
 from ttt_cli.support.arrays import Places
 from ttt_cli.timeline import Timeline
@@ -33,7 +32,7 @@ class Params(SkillParams):
 
 
 @one_pass
-def fit(timeline: Timeline, params: Params) -> Fit:
+def fit(timeline: Timeline, params: Params, advantage: float) -> Fit:
     """Filter the games once; the log-evidence is the sum of the predictions' log probabilities."""
     from ttt_cli.kernels.elo import filter_games
 
@@ -49,14 +48,11 @@ def fit(timeline: Timeline, params: Params) -> Fit:
         place = np.random.default_rng(params.seed).random(timeline.n_games - np.count_nonzero(joined))
         order = np.lexsort((place[np.cumsum(~joined) - 1], period))
 
-    def fit_at(advantage: float, *_: object, **_given: object) -> Fit:
-        periods, rows = rows_of(timeline.in_points(unit), advantage)
-        games = GameRows._make(column[order] for column in rows)
-        beliefs = Beliefs(*np.empty((2, timeline.n_nodes)))
-        predicted = filter_games(periods, steps, games, 2.0 * params.beta**2, margin, beliefs)
-        chain = prior.filtered(prior.origin + beliefs.mean, np.sqrt(beliefs.variance))
-        worked_out = {"draw_margin": margin, "white_advantage": advantage}
-        fitted = filter_fit(NAME, params, worked_out, {"skill": chain}, predicted)
-        return replace(fitted, elo_unit=unit)
-
-    return at_best_advantage(fit_at, params, None, SolverConfig(), colours=timeline.colours)
+    periods, rows = rows_of(timeline.in_points(unit), advantage)
+    games = GameRows._make(column[order] for column in rows)
+    beliefs = Beliefs(*np.empty((2, timeline.n_nodes)))
+    evidence = filter_games(periods, steps, games, 2.0 * params.beta**2, margin, beliefs)
+    chain = prior.filtered(prior.origin + beliefs.mean, np.sqrt(beliefs.variance))
+    worked_out = {"draw_margin": margin, "white_advantage": advantage}
+    fitted = filter_fit(NAME, params, worked_out, {"skill": chain}, evidence)
+    return replace(fitted, elo_unit=unit)

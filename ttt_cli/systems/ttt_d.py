@@ -51,10 +51,13 @@ class Params(ThroughTimeParams):
 
     def resolved(self) -> Params:
         """Parameters with all defaults as numbers."""
-        given = self.draw_margin_mean, self.draw_margin_sd, self.draw_margin_tau
-        usual = 0.55 * self.beta, self.beta / 6.0, 0.1 * self.beta / 6.0
-        mean, sd, tau = (u if g is None else g for g, u in zip(given, usual, strict=True))
-        numbers = {"draw_margin_mean": mean, "draw_margin_sd": sd, "draw_margin_tau": tau}
+        numbers = {
+            "draw_margin_mean": 0.55 * self.beta,
+            "draw_margin_sd": self.beta / 6.0,
+            "draw_margin_tau": 0.1 * self.beta / 6.0,
+        }
+        configured = self.model_dump(include=set(numbers))
+        numbers |= {key: value for key, value in configured.items() if value is not None}
         return self.model_copy(update=numbers)
 
     @property
@@ -71,7 +74,7 @@ def fit(timeline: Timeline, params: Params, solver: SolverConfig, **given: Unpac
 
 def through_time(timeline: Timeline, params: Params) -> ThroughTime:
     """Parameters of the engine shared with TTT, from resolved parameters."""
-    (margin, sd) = params.margin
+    margin, sd = params.margin
     unit = normal_unit(params.beta, typical_margin(*params.margin)[0])
 
     def priors() -> dict[str, RandomWalk]:
@@ -87,12 +90,14 @@ def gradient(timeline: Timeline, params: Params, fit: Fit) -> dict[str, float]:
     """Gradient of the log-evidence in numeric parameters at a converged fit, with defaults that follow beta."""
     numbers = params.resolved()
     shared = through_time(timeline, numbers)
-    found = _gradient(numbers, shared.posterior(fit))
-    nothing = _gradient(numbers, shared.without_games(GRADIENT_TOL))
-    slopes = {key: slope - nothing[key] for key, slope in found.items()}
+    with_games = _gradient(numbers, shared.posterior(fit))
+    without_games = _gradient(numbers, shared.without_games(GRADIENT_TOL))
+    slopes = {key: slope - without_games[key] for key, slope in with_games.items()}
+    configured = params.model_dump()
+    resolved = numbers.model_dump()
     for name in ("draw_margin_mean", "draw_margin_sd", "draw_margin_tau"):
-        if getattr(params, name) is None:
-            slopes["beta"] += slopes[name] * getattr(numbers, name) / params.beta
+        if configured[name] is None:  # it follows beta
+            slopes["beta"] += slopes[name] * resolved[name] / params.beta
     return {**slopes, "draw_margin_drift": 0.0}
 
 

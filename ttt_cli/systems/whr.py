@@ -15,12 +15,21 @@ from ttt_cli.fitted import Fit
 from ttt_cli.games.table import DRAW
 from ttt_cli.inference import bradley_terry as ratings
 from ttt_cli.inference import outcome
+from ttt_cli.inference.advantage import fit_with_advantage
 from ttt_cli.inference.outcome import ELO_SCALE
-from ttt_cli.inference.params import DrawProbability, EloAdvantage, LogisticMargin, PriorMean, Traits
+from ttt_cli.inference.params import (
+    AUTO,
+    DrawProbability,
+    EstimatedAdvantage,
+    LogisticMargin,
+    PriorMean,
+    Traits,
+)
 from ttt_cli.inference.params import Params as ModelParams
 from ttt_cli.inference.prior import RandomWalk
-from ttt_cli.inference.solver import Given
+from ttt_cli.inference.solver import Given, OnSweep
 from ttt_cli.support.arrays import Array
+from ttt_cli.support.errors import ConfigError
 from ttt_cli.timeline import Timeline
 
 NAME: Final = "whr"
@@ -42,8 +51,13 @@ class Params(ModelParams):
     )
     draw_margin: LogisticMargin = "auto"
     draw_probability: DrawProbability = None
-    white_advantage: EloAdvantage = 0.0
+    white_advantage: EstimatedAdvantage = AUTO
     deviations: ratings.Deviations = "exact"
+
+    @property
+    def has_evidence(self) -> bool:
+        """Whether fits have a log-evidence."""
+        return self.draws == "margin" and self.deviations == "exact"
 
     def skill_prior(self, timeline: Timeline) -> RandomWalk:
         """Walk of ratings; virtual games replace the prior of first ratings."""
@@ -54,8 +68,30 @@ def fit(timeline: Timeline, params: Params, solver: SolverConfig, **given: Unpac
     """Find the most probable histories and their deviations.
 
     The log-evidence is Laplace's approximation; NaN for draws as halves and for `own` deviations. Raises ConfigError
-    when the draw margin and the games exclude each other, and for histories too large for `exact` deviations.
+    when the draw margin and the games exclude each other, for histories too large for `exact` deviations, and for an
+    advantage to be estimated without evidence.
     """
+    if params.estimates_advantage and not params.has_evidence:
+        raise ConfigError(
+            "white_advantage can be estimated only with draws: margin and deviations: exact, which give an evidence",
+            hint="give model.white_advantage in points",
+        )
+
+    def fit_at(advantage: float, start: Fit | None, solver: SolverConfig, **_options: object) -> Fit:
+        return fit_histories(timeline, params, solver, advantage, start, given.get("on_sweep"))
+
+    return fit_with_advantage(fit_at, params, given.get("start"), solver, colours=timeline.colours)
+
+
+def fit_histories(
+    timeline: Timeline,
+    params: Params,
+    solver: SolverConfig,
+    advantage: float,
+    start: Fit | None,
+    on_sweep: OnSweep | None,
+) -> Fit:
+    """Fit with White's `advantage`, points."""
     from scipy.special import betaln
 
     from ttt_cli.kernels.bradley_terry import wiener
@@ -70,14 +106,14 @@ def fit(timeline: Timeline, params: Params, solver: SolverConfig, **given: Unpac
     prior = params.skill_prior(points)
     mean, variance = prior.steps()
     histories = partial(wiener, previous, mean / ELO_SCALE, variance / ELO_SCALE**2, virtual)
-    comparisons = ratings.compare_games(points, params.white_advantage, params.draws)
+    comparisons = ratings.compare_games(points, advantage, params.draws)
     posterior = ratings.LogDensity(
         comparisons, margin / ELO_SCALE if own_outcome else 0.0, previous, histories
     )
     if params.deviations == "exact":
         posterior.require_information()
-    initial = ratings.initial_ratings(timeline, given.get("start"))
-    maximum = ratings.maximise(posterior, initial, solver.tol, solver.max_sweeps, given.get("on_sweep"))
+    initial = ratings.initial_ratings(timeline, start)
+    maximum = ratings.maximise(posterior, initial, solver.tol, solver.max_sweeps, on_sweep)
     evidence = math.nan
     predicted = math.nan
     if params.deviations == "own":
@@ -94,16 +130,14 @@ def fit(timeline: Timeline, params: Params, solver: SolverConfig, **given: Unpac
             evidence -= (len(previous) - len(later)) * float(betaln(virtual, virtual))
             if drawn := float(timeline.weight[timeline.outcome == DRAW].sum()):
                 evidence += drawn * math.log(math.expm1(2.0 * margin / ELO_SCALE))
-            predicted = ratings.leave_one_out(
-                points, maximum.rating, information, margin, params.white_advantage
-            )
+            predicted = ratings.leave_one_out(points, maximum.rating, information, margin, advantage)
     chain = prior.history(
         prior.origin + ELO_SCALE * maximum.rating, ELO_SCALE * np.sqrt(variance), ELO_SCALE**2 * covariance
     )
     return Fit(
         model=NAME,
         kind=TRAITS.kind,
-        params={**params.model_dump(), "draw_margin": margin},
+        params={**params.model_dump(), "draw_margin": margin, "white_advantage": advantage},
         chains={"skill": chain},
         log_evidence=evidence,
         leave_one_out=predicted,

@@ -6,12 +6,13 @@ from pathlib import PurePath
 from typing import Any, Final
 
 from ttt_cli.config.schema import flow, render
+from ttt_cli.evaluate.calibration import CalibrationSlope
 from ttt_cli.evaluate.compare import By, Comparison, Standing
 from ttt_cli.runs.meta import in_use
 from ttt_cli.systems.resolve import Resolved
 from ttt_cli.views.rows import Rows
 
-SCORES: Final = ("games", "log_loss", "behind", "standard_error", "brier", "accuracy")
+SCORES: Final = ("games", "log_loss", "behind", "standard_error", "slope", "slope_error", "brier", "accuracy")
 BINS: Final = ("foreseen", "observed")
 FACTS: Final = (
     *("log_evidence", "seconds", "refitted_every", "converged"),
@@ -20,6 +21,7 @@ FACTS: Final = (
 _DECIMALS: Final = {
     **dict.fromkeys(("log_loss", "behind", "standard_error"), 5),
     **dict.fromkeys(("brier", "accuracy", *BINS), 4),
+    **dict.fromkeys(("slope", "slope_error"), 3),
     **dict.fromkeys(("log_evidence", "games", "seconds", "tuning_seconds"), 1),
 }
 _UNSEEN: Final = frozenset({"games", *FACTS[2:]})  # stands above the table, below it, or too wide for it
@@ -118,10 +120,15 @@ def tuning_lines(comparison: Comparison) -> Iterator[str]:
 
 
 def note_lines(comparison: Comparison) -> Iterator[str]:
-    """Notes on systems, and the reasons why others were lost."""
+    """Notes on systems, on predictions tuned by evidence that are miscalibrated, and on systems that were lost."""
     for entry in comparison.entries:
         if entry.note:
             yield f"{entry.system.name}: {entry.note}"
+    for standing in comparison.overall():
+        name = standing.entry.system.name
+        tuned = standing.entry.tuned
+        if tuned and tuned.by == "evidence" and standing.calibration.verdict:
+            yield f"{name}: {calibration_text(standing.calibration)}; --tune-by score tunes by predictions"
     reasons: dict[tuple[str, str | None], list[str]] = {}
     for lost in comparison.lost:
         reasons.setdefault((lost.reason, lost.hint), []).append(lost.system.name)
@@ -129,6 +136,12 @@ def note_lines(comparison: Comparison) -> Iterator[str]:
         yield f"{', '.join(names)}: LOST: {reason}"
         if hint:
             yield f"hint: {hint}"
+
+
+def calibration_text(calibration: CalibrationSlope) -> str:
+    """Miscalibrated predictions in words."""
+    slope, error = calibration
+    return f"its predictions are {calibration.verdict}: calibration slope {slope:.3f} +- {error:.3f}, not 1"
 
 
 def tuned_config(system: Resolved, until: str) -> str:
@@ -151,7 +164,7 @@ def _label(comparison: Comparison, step: int) -> str:
 
 def _scores(one: Standing) -> tuple[Any, ...]:
     behind, error = one.behind or (None, None)
-    losses = (_known(value) for value in (-one.scores.per_game, behind, error))
+    losses = (_known(value) for value in (-one.scores.per_game, behind, error, *one.calibration))
     games = _whole(one.scores.games)
     return one.entry.system.name, one.entry.kind, games, *losses, one.scores.brier, one.scores.accuracy
 

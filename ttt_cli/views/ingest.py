@@ -434,6 +434,9 @@ def found_lines(meta: RunMeta, *, everything: bool = False) -> Iterator[str]:
     yield f"{counted(meta.players, 'player')}, {counted(meta.games, 'game')}, {span}, {per}, {draws}"
     values = (f"{key} {short_text(value)}" for key, value in in_use(meta.params).items())
     yield f"parameters: {', '.join(values)}"
+    if error := meta.standard_errors.get("white_advantage"):
+        name = advantage_name(meta.config.get("data", {}).get("sides"))
+        yield f"{name}: {meta.params['white_advantage']:.1f} +- {error:.1f} points"
     if math.isnan(meta.log_evidence):
         yield "no log-evidence: this system has none"
     else:
@@ -450,6 +453,12 @@ def found_lines(meta: RunMeta, *, everything: bool = False) -> Iterator[str]:
     if meta.skipped_sites:
         yield f"{counted(meta.skipped_sites, 'update')} left out for want of precision"
     yield from meta.notes if everything else shown_notes(meta.notes)
+
+
+def advantage_name(sides: Sequence[str] | None) -> str:
+    """What the advantage of the side named first is called: White's, home, or by the configured name of that side."""
+    first = sides[0].casefold() if sides else "white"
+    return {"white": "White's advantage", "home": "home advantage"}.get(first, f"advantage of {first}")
 
 
 def warning_lines(games: Games, *, suspects: bool = True) -> Iterator[str]:

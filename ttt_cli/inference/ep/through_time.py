@@ -9,6 +9,7 @@ from typing import Any, Unpack
 
 from ttt_cli.config.schema import SolverConfig
 from ttt_cli.fitted import Fit
+from ttt_cli.inference.advantage import fit_with_advantage
 from ttt_cli.inference.ep.cutting import Cutter, Unplayed
 from ttt_cli.inference.ep.inference import Inference, SlicedInference
 from ttt_cli.inference.ep.start import Checkpoint, beliefs_of_start
@@ -17,9 +18,9 @@ from ttt_cli.inference.joint.choose import at_fit, fit_factorised, infer
 from ttt_cli.inference.joint.sites import JointInference
 from ttt_cli.inference.links import MergedGames, merge_games
 from ttt_cli.inference.model import USUAL, Play, SweepRates
-from ttt_cli.inference.params import ESTIMATE, DrawsMove, NewcomersMove, PlayParams
+from ttt_cli.inference.params import DrawsMove, NewcomersMove, PlayParams
 from ttt_cli.inference.prior import RandomWalk
-from ttt_cli.inference.solver import Given, at_best_advantage, iterate
+from ttt_cli.inference.solver import Given, iterate
 from ttt_cli.support.errors import ConfigError
 from ttt_cli.timeline import Timeline
 
@@ -54,7 +55,7 @@ class ThroughTime:
     @property
     def colours(self) -> bool:
         """Whether colours count: with White's advantage."""
-        return self.params.white_advantage != 0.0
+        return self.params.given_advantage != 0.0
 
     @cached_property
     def merged(self) -> MergedGames:
@@ -123,7 +124,7 @@ class ThroughTime:
                 resolved = {**params.model_dump(), **fit.params, "white_advantage": advantage}
                 return replace(fit, params=resolved, log_evidence=fit.log_evidence - without_games)
 
-            return at_best_advantage(
+            return fit_with_advantage(
                 fit_over_nothing, params, options.get("start"), solver, colours=self.timeline.colours
             )
 
@@ -149,8 +150,8 @@ def _sliced_fits(
     checkpoint = None
     converged = False
     if placement.scratch:
-        advantage = shared.params.white_advantage
-        play = replace(shared.play, advantage=math.nan if advantage == ESTIMATE else advantage)
+        advantage = shared.params.given_advantage
+        play = replace(shared.play, advantage=math.nan if advantage is None else advantage)
         checkpoint = Checkpoint(placement.scratch, timeline, list(priors.values()), play)
         cuts = checkpoint.cuts(cuts)
     pieces = Cutter(timeline, cuts, list(priors.values()), colours=shared.colours, guess=guess)

@@ -59,7 +59,7 @@ class Field:
         return sorted(range(len(self.players)), key=lambda index: (-measure[index], self.players[index]))
 
 
-def find_field(run: Run, at: str | None, limits: Eligible) -> Field:
+def find_field(run: Run, at: str | int | None, limits: Eligible) -> Field:
     """The eligible players of a period (None: the last). Raises LookupFailed when there are none."""
     period, number = run.find_period(at)
     reason = limits.reason("played", "coalesce(sd, 0)")
@@ -76,7 +76,7 @@ def find_field(run: Run, at: str | None, limits: Eligible) -> Field:
 
 
 def ranking(
-    run: Run, at: str | None, limits: Eligible, number: int | None, seed: int = SEED, by: str = "mean"
+    run: Run, at: str | int | None, limits: Eligible, number: int | None, seed: int = SEED, by: str = "mean"
 ) -> Rows:
     """The `number` best in the period `at` (None: the last), with `PERIOD_COLUMNS`.
 
