@@ -88,12 +88,12 @@ def leave_one_out(
     variance -= 2.0 * information.covariances(white, black)
     left = variance / (1.0 + taken * curvature * variance)
     mean = difference - left * taken * score
-    places = np.linspace(-REACH, REACH, POINTS)
-    shares = np.exp(-0.5 * places**2)
+    points = np.linspace(-REACH, REACH, POINTS)
+    densities = np.exp(-0.5 * points**2)
     probabilities = np.zeros((len(mean), 3))
-    for place, share in zip(places, shares / shares.sum(), strict=True):
-        at = ELO_SCALE * (mean + place * np.sqrt(left))
-        probabilities += share * margin_probabilities(at, margin)
+    for point, share in zip(points, densities / densities.sum(), strict=True):
+        elo_difference = ELO_SCALE * (mean + point * np.sqrt(left))
+        probabilities += share * margin_probabilities(elo_difference, margin)
     return log_score(probabilities, timeline.outcome, timeline.weight)
 
 
@@ -221,13 +221,13 @@ def maximise(
 
 @dataclass(frozen=True)
 class PlayerYears:
-    """Nodes of rated players: `nodes` their numbers in the timeline, `place` the inverse (-1: not rated).
+    """Nodes of rated players: `nodes` their numbers in the timeline, `index` the inverse (-1: not rated).
 
     Arrays (nodes here,): `previous`, `group` (largest first), `active` (has games inside the group).
     """
 
     nodes: Ids
-    place: Ids
+    index: Ids
     previous: Ids
     group: Ids
     active: Mask
@@ -237,33 +237,38 @@ class PlayerYears:
         """Rated nodes of a timeline; all nodes of a player belong together."""
         group = rated_groups(timeline)[timeline.node_player]
         nodes = np.flatnonzero(group >= 0).astype(np.int32)
-        place = np.full(timeline.n_nodes + 1, -1, np.int32)  # the last entry is for node -1
-        place[nodes] = np.arange(len(nodes), dtype=np.int32)
+        index = np.full(timeline.n_nodes + 1, -1, np.int32)  # the last entry is for node -1
+        index[nodes] = np.arange(len(nodes), dtype=np.int32)
         games = np.zeros(timeline.n_nodes, bool)
         used = group[timeline.game_white] == group[timeline.game_black]
         games[timeline.game_white[used]] = games[timeline.game_black[used]] = True
         return cls(
             nodes=nodes,
-            place=place[:-1],
-            previous=place[timeline.previous[nodes]],
+            index=index[:-1],
+            previous=index[timeline.previous[nodes]],
             group=group[nodes],
             active=games[nodes],
         )
 
     def select(self, comparisons: Comparisons) -> Comparisons:
         """Comparisons inside groups."""
-        first = self.place[comparisons.first]
-        second = self.place[comparisons.second]
-        kept = (first >= 0) & (second >= 0)
-        kept[kept] = self.group[first[kept]] == self.group[second[kept]]
-        shift, won, lost = (column[kept] for column in comparisons[2:])
-        return Comparisons(first[kept], second[kept], shift, won, lost)
+        first = self.index[comparisons.first]
+        second = self.index[comparisons.second]
+        inside = (first >= 0) & (second >= 0)
+        inside[inside] = self.group[first[inside]] == self.group[second[inside]]
+        return Comparisons(
+            first=first[inside],
+            second=second[inside],
+            shift=comparisons.shift[inside],
+            won=comparisons.won[inside],
+            lost=comparisons.lost[inside],
+        )
 
     def everywhere(self, values: Array) -> Array:
         """Values (nodes here,) at the nodes of the timeline, 0 at the others."""
-        found = np.zeros(len(self.place))
-        found[self.nodes] = values
-        return found
+        at_all_nodes = np.zeros(len(self.index))
+        at_all_nodes[self.nodes] = values
+        return at_all_nodes
 
     def firsts(self) -> Places:
         """First node of each group."""
@@ -330,10 +335,10 @@ def rated_groups(timeline: Timeline) -> Ids:
     _, label = connected_components(points, directed=True, connection="strong")
     members = np.bincount(label)
     order = np.argsort(-members, kind="stable")
-    place = np.empty(len(members), np.int32)
-    place[order] = np.arange(len(members), dtype=np.int32)
-    place[members < 2] = -1
-    return place[label] if size else np.zeros(0, np.int32)
+    rank = np.empty(len(members), np.int32)
+    rank[order] = np.arange(len(members), dtype=np.int32)
+    rank[members < 2] = -1
+    return rank[label] if size else np.zeros(0, np.int32)
 
 
 Deviations = Annotated[
