@@ -172,7 +172,7 @@ def test_outcomes_have_the_probabilities_of_the_model(changes: dict[str, float])
         plan.draw_margin_strength * np.clip((strength - level) / 400, -2, 2)
     )
     cdf = np.vectorize(NormalDist(0, math.sqrt(2) * 300).cdf)
-    lead = white - black + plan.white_advantage
+    lead = white - black + plan.advantage
     win, loss = cdf(lead - margin), cdf(-lead - margin)
     won, drawn = simulated.outcome == WIN, simulated.outcome == DRAW
     for by in (lead, strength - level, margin):

@@ -250,7 +250,7 @@ class Twin:
         line, params, noise = self.timeline, self.params, 2 * self.params.beta**2
         outcome = int(line.outcome[g]) - 1 if outcome is None else outcome
         signs = {KNOWN: (1,), UNKNOWN: (1, -1)}.get(int(line.sides[g]), (0,))
-        leads = [self.unit * line.offset[g] + sign * params.white_advantage for sign in signs]
+        leads = [self.unit * line.offset[g] + sign * params.given_advantage for sign in signs]
         if self.of_margins:
             return either([partial(of_sides, outcome, noise, lead) for lead in leads], m, c)
         theta = self.walk.theta[self.year[line.game_white[g]]] if self.drift else 0.0

@@ -184,7 +184,7 @@ def sum_of_residuals(
 def _log_weaker(distance: float) -> float:
     """Log of the weaker one's normal expected score at a large distance, points (Mills' ratio)."""
     z = 0.5 * distance / CLASS
-    return -z * z - math.log(2.0 * math.sqrt(math.pi) * z)
+    return -z * z - math.log(2.0 * math.sqrt(math.pi) * z) + math.log1p(-0.5 / (z * z))
 
 
 @inner
