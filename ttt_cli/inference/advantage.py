@@ -63,7 +63,7 @@ class FitAt(Protocol):
     """A fit of one timeline at any advantage."""
 
     def __call__(
-        self, advantage: float, start: Fit | None, solver: SolverConfig, *, evidence_only: bool = False
+        self, advantage: float, start: Fit | None, solver: SolverConfig, /, *, evidence_only: bool = False
     ) -> Fit:
         """Fit with an advantage in points, perhaps from a warm start, without joint sds if `evidence_only`."""
 
