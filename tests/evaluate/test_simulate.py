@@ -308,21 +308,22 @@ def test_an_interrupt_leaves_files_as_they_were(tmp_path: Path, monkeypatch: pyt
 
     monkeypatch.setattr("ttt_cli.evaluate.simulate._copy", interrupted)
     place = tmp_path / "games.pgn"
-    place.write_text('[White "before"]', encoding="ascii")
+    earlier = '[Event "Simulation"]\n[White "before"]'
+    place.write_text(earlier, encoding="ascii")
     with pytest.raises(KeyboardInterrupt):
         save(simulate(PLAN.changed(games=5)), place, tmp_path / "truth.csv")
     assert [path.name for path in tmp_path.iterdir()] == ["games.pgn"]
-    assert place.read_text(encoding="ascii") == '[White "before"]'
+    assert place.read_text(encoding="ascii") == earlier
 
 
 def test_places_are_checked_without_a_trace_and_those_to_be_replaced_are_named(tmp_path: Path) -> None:
     games, truth = tmp_path / "games.csv", tmp_path / "truth.csv"
     assert check_places(games, truth) == []
-    truth.write_text("before,1\n")
+    truth.write_text("player,period,skill\n")
     assert check_places(games, truth) == [truth]
     assert check_places(io.BytesIO(), None) == []
     assert [path.name for path in tmp_path.iterdir()] == ["truth.csv"]
-    assert truth.read_text() == "before,1\n"
+    assert truth.read_text() == "player,period,skill\n"
 
 
 def test_a_link_is_the_file_it_points_to(tmp_path: Path) -> None:
