@@ -4,16 +4,13 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from enum import IntEnum
-from typing import TYPE_CHECKING, TypedDict
+from typing import Any, TypedDict
 
 import numpy as np
 
 from ttt_cli.config.schema import SolverConfig
 from ttt_cli.fitted import Fit, Status
 from ttt_cli.support.arrays import Array
-
-if TYPE_CHECKING:
-    from ttt_cli.inference.ep.transport import Placement
 
 OnSweep = Callable[[int, float, float], None]  # sweep, largest change, estimated remaining error (points)
 
@@ -25,14 +22,14 @@ class Given(TypedDict, total=False):
     - `start`: fit of the same timeline for a warm start
     - `notes`: makes notes from a function for the joint sds (sums,) of sums of skills with weights (nodes, sums)
     - `evidence_only`: omit joint sds
-    - `placement`: where slices of the timeline are to be; None: in memory, as one
+    - `placement`: where slices of the timeline are to be (`ep/transport.Placement`); None: in memory, as one
     """
 
     on_sweep: OnSweep | None
     start: Fit | None
     notes: Callable[[Callable[[Array], Array]], tuple[str, ...]]
     evidence_only: bool
-    placement: "Placement | None"
+    placement: Any
 
 
 # smallest assumed rate unless the model sets one: the first rates are better than the last

@@ -10,6 +10,7 @@ from ttt_cli.inference.ep.start import save_sites
 from ttt_cli.inference.model import Evidence, Play
 from ttt_cli.kernels.arrays import Rows, Vector
 from ttt_cli.kernels.ep import ttt, ttt_d
+from ttt_cli.kernels.ep.games import gather_games
 from ttt_cli.kernels.ep.structures import Chains, Messages, Pairings, Part, Rule, Sites
 from ttt_cli.room import Room
 from ttt_cli.support.arrays import Array
@@ -150,8 +151,6 @@ class PairGames:
 
     def add_sites(self, part: Part, marginal: Rows) -> None:
         """Add all sites of games."""
-        from ttt_cli.kernels.ep.games import gather_games
-
         gather_games(part, self.pairings, self.sites, marginal)
 
     def add_residual(self, part: Part, means: Vector, diagonal: Vector, residual: Vector) -> None:

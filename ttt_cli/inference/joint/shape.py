@@ -1,16 +1,14 @@
 """Structure of the joint Gaussian of a fit: which variables there are, and which of them sites and steps join."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import combinations
 from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ttt_cli.gaussian.factor import Pattern, pattern_of
-from ttt_cli.gaussian.precision import first_of, sums_of_games
+from ttt_cli.gaussian.precision import first_of
 from ttt_cli.inference.ep.inference import Inference
+from ttt_cli.inference.joint.pairs import SiteSums, VariablePairs, site_sums
 from ttt_cli.kernels.ep.structures import Chains
 from ttt_cli.support.arrays import Array, Ids, Mask, Places
 
@@ -28,15 +26,14 @@ class Shape:
     | group | (variables,) | group of each variable |
     | offset | (variables,) | sum of the steps' means from the group's first variable, points |
     | later | (steps,) | variables with a step from the previous one |
-    | ends, u | | variables of each game, and the sums of them in its site (`link_entries`) |
-    | pattern | | sparsity pattern of groups: pairs linked by games, in the order of the kernels, then by steps |
+    | sums | | what is in the site of each game between two players |
+    | pattern | | sparsity pattern of groups: pairs of variables that sites join, by kind of games, then by steps |
     """
 
     group: Places
     offset: Array
     later: Places
-    ends: Sequence[NDArray[np.integer]]
-    u: Array
+    sums: SiteSums
     pattern: Pattern
 
     def total(self, values: Array) -> Array:
@@ -46,7 +43,6 @@ class Shape:
 
 def shape_of(inference: Inference) -> Shape:
     """Structure of the joint Gaussian of a fit."""
-    games = inference.merged.games
     chains = joint_chains(inference)
     previous = chains.previous
     begins = beginnings(previous, chains.variance)
@@ -54,12 +50,11 @@ def shape_of(inference: Inference) -> Shape:
     first = first_of(np.where(begins, np.arange(len(previous)), previous), offset)
     firsts, group = np.unique(first, return_inverse=True)
     later = np.flatnonzero(begins & (previous >= 0))
-    margins = len(inference.chains.previous) // 2 if "draw_margin" in inference.priors else 0
-    ends, u = sums_of_games(games.first, games.second, margins)
-    pairs = [*combinations(ends, 2), (previous[later], later)]
-    one_end = np.concatenate([group[pair[0]] for pair in pairs])
-    other_end = np.concatenate([group[pair[1]] for pair in pairs])
-    return Shape(group, offset, later, ends, u, pattern_of(one_end, other_end, len(firsts)))
+    sums = site_sums(inference)
+    pairs = [*sums.pairs, VariablePairs(previous[later], later)]
+    first_groups = np.concatenate([group[pair.first] for pair in pairs])
+    second_groups = np.concatenate([group[pair.second] for pair in pairs])
+    return Shape(group, offset, later, sums, pattern_of(first_groups, second_groups, len(firsts)))
 
 
 def beginnings(previous: Ids, variance: Array) -> Mask:

@@ -11,17 +11,17 @@ import numpy as np
 from ttt_cli.config.schema import SolverConfig
 from ttt_cli.fitted import Chain, DrawCurve, NewcomerCurve, Status
 from ttt_cli.gaussian.factor import Factor
-from ttt_cli.gaussian.precision import Entries, Precision, link_entries, link_pulls
+from ttt_cli.gaussian.precision import Entries, Precision
 from ttt_cli.inference.ep.inference import Inference
 from ttt_cli.inference.ep.moving_margins import SliceMargins, YearScores, YearStrengths
 from ttt_cli.inference.ep.results import marginals
 from ttt_cli.inference.ep.start import sites_name
 from ttt_cli.inference.joint.damping import Damping
+from ttt_cli.inference.joint.pairs import JointGames, joint_pairs
 from ttt_cli.inference.joint.shape import Shape, joint_chains
 from ttt_cli.inference.model import ChainSlopes, Evidence, EvidenceGradient
 from ttt_cli.inference.prior import histories, prior_slopes
 from ttt_cli.inference.solver import OnSweep
-from ttt_cli.kernels import joint as kernels
 from ttt_cli.kernels.ep import ttt_d
 from ttt_cli.kernels.ep.structures import Rule
 from ttt_cli.support.arrays import Array
@@ -43,18 +43,6 @@ class JointSites(NamedTuple):
     positivity: Array
 
 
-class JointKernels(NamedTuple):
-    """Kernels of joint sites of games (`kernels/joint.py`)."""
-
-    cavities: Callable[..., None]
-    update: Callable[..., int]
-    evidence: Callable[..., tuple[float, float]]
-
-
-OF_SKILLS: Final = JointKernels(kernels.skill_cavities, kernels.skill_update, kernels.skill_evidence)
-OF_MARGINS: Final = JointKernels(kernels.margin_cavities, kernels.margin_update, kernels.margin_evidence)
-
-
 class JointFactor(NamedTuple):
     """Factor of the precision matrix of groups, and b, where A^-1 b are their means.
 
@@ -71,19 +59,6 @@ class JointPrecision(NamedTuple):
 
     matrix: Precision
     b: Array
-
-
-class Covariances(NamedTuple):
-    """Covariances of the joint Gaussian that sites and steps use, points^2.
-
-    | name | shape | |
-    |---|---|---|
-    | games | (1 or 6, games) | of the pairs of variables of each game |
-    | previous | (variables,) | of each variable with the one before; 0 at the first of a chain |
-    """
-
-    games: Array
-    previous: Array
 
 
 class PositivityStep(NamedTuple):
@@ -103,29 +78,36 @@ class JointInference:
     |---|---|---|---|
     | inference | | | the factorised posterior, its games and priors |
     | chains | | | of all variables |
-    | sites | | | of the joint Gaussian |
+    | pairs, links | | | games between two players, and of other kinds |
     | beliefs | (2, variables) | points | means, from their origins, and sds |
     """
 
     def __init__(self, inference: Inference, shape: Shape, sites: JointSites | None = None) -> None:
         self.inference = inference
         link, positivity = sites or JointSites(inference.sites.link, inference.sites.positivity)
-        self.sites = JointSites(link.copy(), positivity.copy())
+        self.pairs = joint_pairs(inference, shape.sums, link.copy())
+        self.links: tuple[JointGames, ...] = ()
+        self._positivity = positivity.copy()
         self.chains = joint_chains(inference)
         self._shape = shape
-        self._kernels = OF_MARGINS if self._own_margins else OF_SKILLS
         steps = np.append(np.flatnonzero(self.chains.previous < 0), shape.later)
         self._step_precision = np.zeros(len(self.chains.previous))  # 0 within a group
         self._step_precision[steps] = 1.0 / self.chains.variance[steps]
         newcomers = inference.newcomers
         beliefs = [marginals(inference.slice)] + ([newcomers.beliefs] if newcomers else [])
         self.beliefs = np.concatenate(beliefs, axis=1)
-        games = len(inference.merged)
-        self._covariances = Covariances(
-            np.empty((6 if self._own_margins else 1, games)), np.zeros(len(self.chains.previous))
-        )
-        self._cavity = np.empty((games, 5 if self._own_margins else 2))
+        self._covariance = np.zeros(len(self.chains.previous))  # with the variable before; 0 without
         self._log_integral = math.nan
+
+    @property
+    def games(self) -> tuple[JointGames, ...]:
+        """Games of all kinds."""
+        return (self.pairs, *self.links)
+
+    @property
+    def sites(self) -> JointSites:
+        """Sites of pairs and of draw margins."""
+        return JointSites(self.pairs.link, self._positivity)
 
     @property
     def _own_margins(self) -> bool:
@@ -197,19 +179,17 @@ class JointInference:
         variance = factor.variances[shape.group]
         joined = factor.joined
         self.beliefs = np.array([mean, np.sqrt(variance)])
-        of_games = self._covariances.games
-        previous = np.where(self.chains.previous < 0, 0.0, variance)
-        previous[shape.later] = joined[of_games.size :]
-        self._covariances = Covariances(joined[: of_games.size].reshape(of_games.shape), previous)
-        self._kernels.cavities(
-            self.inference.merged.games, mean[: self._size], variance[: self._size],
-            self._covariances.games, self.sites.link, self._cavity,
-        )  # fmt: skip
+        begin = 0  # of the covariances of these games
+        for games in self.games:
+            end = begin + games.pair_count
+            games.fill_cavities(mean, variance, joined[begin:end])
+            begin = end
+        self._covariance = np.where(self.chains.previous < 0, 0.0, variance)
+        self._covariance[shape.later] = joined[begin:]
 
     def _move_sites(self, share: float) -> int:
         """Move all sites by `share` towards their targets; returns the number of sites not moved."""
-        games = self.inference.merged.games
-        skipped = self._kernels.update(games, self.rule, self._cavity, share, self.sites.link)
+        skipped = sum(games.update(share) for games in self.games)
         return skipped + self._keep_positive(min(share, POSITIVE)).skipped
 
     def factor(self, *, once: bool = False) -> JointFactor:
@@ -227,14 +207,14 @@ class JointInference:
         shape = self._shape
         previous = self.chains.previous
         size = len(previous)
-        link = self.sites.link.T * self.inference.merged.games.weight
-        kinds = len(link) - len(shape.u)
-        entries = link_entries(shape.ends, shape.u, link[:kinds])
-        margins = np.arange(self._size - len(self.sites.positivity), self._size)
-        entries.append(Entries(margins, margins, self.sites.positivity[:, 0]))
+        entries = [entry for games in self.games for entry in games.entries()]
+        margins = np.arange(self._size - len(self._positivity), self._size)
+        entries.append(Entries(margins, margins, self._positivity[:, 0]))
         stepped = np.where(self._step_precision > 0.0, previous, -1)
-        b = link_pulls(shape.ends, shape.u, link[kinds:], size)
-        b[margins] += self.sites.positivity[:, 1]
+        b = self.pairs.pulls(size)
+        for games in self.links:
+            b += games.pulls(size)
+        b[margins] += self._positivity[:, 1]
         weighted = self._step_precision * self.chains.mean
         later = shape.later
         b += weighted - np.bincount(previous[later], weighted[later], size)
@@ -253,16 +233,16 @@ class JointInference:
             return PositivityStep(0, 0.0, 0.0)
         mean, sd = np.ascontiguousarray(self.beliefs[:, self._nodes : self._size])
         return PositivityStep(
-            *ttt_d.positive_evidence(self.rule.origin, mean, sd**2, share, self.sites.positivity)
+            *ttt_d.positive_evidence(self.rule.origin, mean, sd**2, share, self._positivity)
         )
 
     def log_evidence(self) -> Evidence:
         """log Z of the current sites, and the leave-one-out log probability of all games."""
-        games = self.inference.merged.games
-        total, predicted = self._kernels.evidence(games, self.rule, self._cavity, self.sites.link)
+        shares = [games.evidence() for games in self.games]
+        total = math.fsum(share.log_evidence for share in shares)
         positive = self._keep_positive(0.0).log_evidence
         total += self._log_integral + positive + self.inference.moving.log_evidence(self)
-        return Evidence(total, predicted)
+        return Evidence(total, math.fsum(share.leave_one_out for share in shares))
 
     def gradient(self) -> EvidenceGradient:
         """Gradient of log Z at the fixed point."""
@@ -297,7 +277,7 @@ class JointInference:
         steps = np.flatnonzero(self._step_precision)
         before = np.where(previous[steps] < 0, 0.0, 1.0)
         change = mean[steps] - before * mean[previous[steps]] - step[steps]
-        covariance = self._covariances.previous[steps]
+        covariance = self._covariance[steps]
         moved = sd[steps] ** 2 + before * (sd[previous[steps]] ** 2 - 2.0 * covariance) + change**2
         by_mean = np.zeros(len(mean))
         by_variance = np.zeros(len(mean))
@@ -314,7 +294,7 @@ class JointInference:
 
     def cavities(self) -> Array:
         """Cavities of all games, as the kernels take them."""
-        return self._cavity
+        return self.pairs.cavity
 
     def run_games(self, task: Callable[[int, int], object]) -> None:
         """Do a task for all games."""
@@ -355,6 +335,6 @@ class JointInference:
     def histories(self) -> dict[str, Chain]:
         """Chains of all quantities, points."""
         priors = self.inference.priors
-        covariance = np.where(self.chains.previous < self._size, self._covariances.previous, 0.0)
+        covariance = np.where(self.chains.previous < self._size, self._covariance, 0.0)
         beliefs = np.array([*self.beliefs, covariance])[:, : self._size]
         return histories(priors, beliefs.reshape(3, len(priors), -1))
