@@ -79,6 +79,9 @@ class ThroughTime:
         iterate(inference.sweep, SolverConfig(tol=tol), None)
         return inference
 
+    def _evidence_without_games(self, threads: int | None) -> float:
+        return self.without_games(NOTHING_TOL, threads).log_evidence().log_evidence
+
     def fit(
         self,
         make_fit: Callable[..., Fit],
@@ -103,8 +106,7 @@ class ThroughTime:
         if self.play.own_margins and placement:
             without_games = evidence_without_games(self, placement, NOTHING_TOL)
         elif self.play.own_margins:
-            inference = self.without_games(NOTHING_TOL, solver.threads)
-            without_games = inference.log_evidence().log_evidence
+            without_games = self._evidence_without_games(solver.threads)
 
         def fit_in_memory(
             advantage: float, warm: Fit | None, solver: SolverConfig, **changes: Unpack[Given]
