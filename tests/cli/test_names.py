@@ -56,6 +56,13 @@ def test_answers_are_kept_and_not_asked_again(
     assert main.run(["fit", "games.csv", "-q", "--aliases", "aliases.csv"]) == 0
 
 
+def test_a_file_too_large_for_answers_is_refused(here: Path, ran: Ran) -> None:
+    with Path("large.json").open("wb") as file:
+        file.truncate(3 << 30)
+    printed = ran("names games.csv --sure -o large.json", 2)
+    assert "large.json takes more than 8 MB" in printed.err
+
+
 def test_what_is_sure_is_taken_at_once(here: Path, ran: Ran, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "stdin", io.StringIO())
     assert "answers come from a terminal" in ran("names games.csv", 2).err

@@ -20,6 +20,7 @@ from ttt_cli.games.names import (
 from ttt_cli.games.teams_and_engines import is_engine, is_team, teams_and_engines
 from ttt_cli.reading.columns import Strings
 from ttt_cli.reading.input import decode
+from ttt_cli.reading.reports import DROP_REASONS
 
 
 @each(
@@ -201,6 +202,18 @@ def test_a_pool_of_names(batches: list[list[str]], many: bool) -> None:
 )
 def test_who_is_a_player(names: list[str], reason: str | None) -> None:
     assert {not_a_player(name) for name in names} == {reason}
+
+
+def test_names_as_long_as_books_are_not_searched() -> None:
+    dictionary = NameDictionary()
+    names = ["x" * 100_000, "Tal, Mihail", "GM " * 1000, "y" * 1000]
+    numbers = dictionary.ids(names).tolist()
+    assert [DROP_REASONS[dictionary.reject_code[number] - 1] for number in (numbers[0], numbers[2])] == [
+        "too long"
+    ] * 2
+    assert [dictionary.reject_code[number] for number in (numbers[1], numbers[3])] == [0, 0]
+    assert max(map(len, dictionary.cleaned)) == 1000
+    assert [dictionary.values[number] for number in numbers] == names
 
 
 @given(NAME | st.binary(max_size=12).map(decode))

@@ -165,6 +165,21 @@ def plain(content: bytes, cuts: list[int] | None = None, encoding: str | None = 
     return b"".join(plain_blocks(blocks, encoding, "games"))
 
 
+def test_a_file_with_large_holes_is_refused_at_once() -> None:
+    taken = 0
+
+    def holes() -> Iterator[bytes]:
+        nonlocal taken
+        yield b"date,white,black,result\n"
+        for _ in range(10_000):
+            taken += 1
+            yield bytes(1 << 20)
+
+    with pytest.raises(DataError, match="more than 32 MB of zero bytes"):
+        list(plain_blocks(holes(), None, "games"))
+    assert taken <= 34
+
+
 @given(st.text(alphabet="ab\n\r\0é", max_size=30), st.lists(st.integers(0, 40), max_size=5))
 def test_line_ends_and_nuls(text: str, cuts: list[int]) -> None:
     expected = text.replace("\0", "").replace("\r\n", "\n").replace("\r", "\n")

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from ttt_cli.games.aliases import Decisions
     from ttt_cli.games.suspects import Suspect
 
+_MOST_ANSWERS: Final = 1 << 23  # bytes of an alias file that is written anew after each answer
 _ASKED: Final = "One person? [y]es, [n]o, [s]kip, [d]ate, [q]uit"
 
 
@@ -69,12 +70,15 @@ def command(
 
 
 def _earlier_answers(out: str) -> bytes:
-    """Content of the alias file so far. Raises OutputError unless it is a regular file."""
+    """Content of the alias file so far. Raises OutputError unless it is a regular file of a usual size."""
     path = Path(out)
     if not path.exists():
         return b""
     if not path.is_file():
         raise OutputError(f"{out} is not a regular file", hint="answers are added to a file: name it with -o")
+    if path.stat().st_size > _MOST_ANSWERS:
+        message = f"{out} takes more than {_MOST_ANSWERS >> 20} MB"
+        raise OutputError(message, hint="is it an alias file? name another one with -o")
     return path.read_bytes()
 
 

@@ -15,6 +15,9 @@ from ttt_cli.support.arrays import Array, Ids
 IDS: Final = ("white_id", "black_id")  # columns
 
 
+_LONGEST_NAME: Final = 1000  # characters
+
+
 class NameDictionary(Dictionary[str]):
     """Names as written. `cleaned` is the player's name, `reject_code` why a text is not a player (0 if it is one).
 
@@ -37,6 +40,10 @@ class NameDictionary(Dictionary[str]):
         self.reject_code.frombytes(bytes(len(new_names)))
         if self._clean:
             return numbers
+        too_long = [index for index, name in enumerate(new_names) if len(name) > _LONGEST_NAME]
+        for index in too_long:
+            new_names[index] = new_names[index][:_LONGEST_NAME]
+            self.cleaned[n_before + index] = new_names[index]
         for index in preselect(UNUSUAL, new_names):
             name = clean_name(new_names[index])
             self.cleaned[n_before + index] = name
@@ -46,6 +53,8 @@ class NameDictionary(Dictionary[str]):
         if not self._keep_byes:
             for bye in BYES.intersection(new_names):
                 self.reject_code[self._numbers[bye]] = reasons.REJECT_CODE[reasons.FORFEIT]
+        for index in too_long:
+            self.reject_code[n_before + index] = reasons.REJECT_CODE[reasons.TOO_LONG]
         return numbers
 
 

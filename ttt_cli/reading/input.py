@@ -34,6 +34,7 @@ Unpack = Callable[[Iterator[bytes]], Iterator[bytes]]
 
 HEAD: Final = 1 << 16  # bytes by which a format is recognised
 BLOCK: Final = 1 << 17
+_MOST_PADDING: Final = 1 << 25  # zero bytes that a text may have
 _SMALL: Final = 1 << 26  # the most bytes of a list of names or ratings
 _MARKS: Final = {  # byte order marks, the longer ones first
     codecs.BOM_UTF32_LE: "utf-32",
@@ -286,7 +287,8 @@ def plain_blocks(blocks: Iterable[bytes], encoding: str | None, name: str) -> It
     """The same content with LF line ends and without NULs, in blocks that are never empty.
 
     With an `encoding`, or a UTF-16 or UTF-32 byte order mark, it is converted to UTF-8; other bytes are unchanged.
-    Raises ConfigError for an unknown encoding, DataError for bytes that are not of that encoding.
+    Raises ConfigError for an unknown encoding, DataError for bytes that are not of that encoding and for a file with
+    large holes.
     """
     head, content = peek(blocks, 4)
     known = encoding or marked_encoding(head)
@@ -295,10 +297,18 @@ def plain_blocks(blocks: Iterable[bytes], encoding: str | None, name: str) -> It
     head, content = peek(content, len(codecs.BOM_UTF8))
     next(content, b"")  # the head again
     pending = b""  # a CR at the end of a block: an LF may follow in the next
+    padding = 0  # bytes
     for block in chain([strip_mark(head)], content):
         clean = pending + block
         if b"\0" in clean or b"\x1a" in clean:  # padding, and the end-of-file mark of DOS
+            before = len(clean)
             clean = clean.translate(None, b"\0\x1a")
+            padding += before - len(clean)
+            if padding > _MOST_PADDING:
+                message = f"has more than {_MOST_PADDING >> 20} MB of zero bytes"
+                raise DataError(
+                    message, where=name, hint="it is damaged or has holes: fetch or write it again"
+                )
         pending = b"\r" if clean.endswith(b"\r") else b""
         if b"\r" in clean:
             clean = clean[: len(clean) - len(pending)].replace(b"\r\n", b"\n").replace(b"\r", b"\n")
