@@ -57,10 +57,9 @@ def test_answers_are_kept_and_not_asked_again(
 
 
 def test_a_file_too_large_for_answers_is_refused(here: Path, ran: Ran) -> None:
-    with Path("large.json").open("wb") as file:
-        file.truncate(3 << 30)
-    printed = ran("names games.csv --sure -o large.json", 2)
-    assert "large.json takes more than 8 MB" in printed.err
+    Path("large.csv").write_text('# no,"Tal, Mihail",Tal\n' * 400_000, encoding="utf-8")
+    printed = ran("names games.csv --sure -o large.csv", 2)
+    assert "large.csv takes more than 8 MB" in printed.err
 
 
 def test_what_is_sure_is_taken_at_once(here: Path, ran: Ran, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -125,6 +125,11 @@ def test_without_an_order_the_year_is_kept(text: str, order: str) -> None:
         ("93-08-14", "ymd", 1900, (1993, 8, 14)),
         ("14.08.43", "dmy", 1950, (2043, 8, 14)),
         ("14-Aug-93", "mdy", 1900, (1993, 8, 14)),
+        # the first and the last of the hundred years, which need not begin with 00
+        ("14.08.00", "dmy", 1900, (1900, 8, 14)),
+        ("14.08.99", "dmy", 1900, (1999, 8, 14)),
+        ("14.08.50", "dmy", 1950, (1950, 8, 14)),
+        ("14.08.49", "dmy", 1950, (2049, 8, 14)),
         ("93-Aug-14", "ymd", 1900, (1993, 8, 14)),
     ],
 )
@@ -250,6 +255,23 @@ def test_each_separator_has_its_order() -> None:
         (["14/08/03", "1/1/1995", "2005"], {"dates": "dmy"}, 2003),
         (["14/08/93", "1/1/1895", "2005"], {"dates": "dmy"}, None),
         (["14/08/93", "01.01.0005"], {"dates": "dmy"}, None),  # a year out of range
+        (["14/08/93", "1/1/0999"], {"dates": "dmy"}, None),
+        (["14/08/93", "1/1/3000"], {"dates": "dmy"}, None),
+        (["14/08/50", "1/1/1000"], {"dates": "dmy"}, None),  # 950 is out of range
+        (["14/08/40", "1/1/1000"], {"dates": "dmy"}, 1040),
+        (["14/08/40", "1/1/2999"], {"dates": "dmy"}, None),  # 3040
+        (["14/08/60", "1/1/2999"], {"dates": "dmy"}, 2960),
+        # years of four digits are in the middle of the hundred: 1950 to 2049
+        (["14/08/50", "1/1/1995", "2004"], {"dates": "dmy"}, 1950),
+        (["14/08/49", "1/1/1995", "2004"], {"dates": "dmy"}, 2049),
+        (["14/08/50", "1/1/1995", "2006"], {"dates": "dmy"}, 2050),
+        (["14/08/51", "1/1/1995", "2006"], {"dates": "dmy"}, 1951),
+        # within the same hundred years, or not
+        (["14/08/00", "1/1/1900", "1999"], {"dates": "dmy"}, 1900),
+        (["14/08/99", "1/1/1900", "1999"], {"dates": "dmy"}, 1999),
+        (["14/08/00", "1/1/1900", "2000"], {"dates": "dmy"}, None),
+        # what is configured counts
+        (["14/08/49", "1/1/1995", "2005"], {"dates": "dmy", "century": 1900}, 1949),
     ],
 )
 def test_the_century_of_two_digits(texts: list[str], config: dict[str, object], year: int | None) -> None:

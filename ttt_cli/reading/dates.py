@@ -2,9 +2,10 @@
 
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from datetime import date
+from enum import IntEnum
 from functools import lru_cache
-from itertools import repeat
 from typing import Final, Literal, NamedTuple
 
 import numpy as np
@@ -56,11 +57,31 @@ _MILLISECONDS: Final = re.compile(r"\d{12,13}(?:\.0*)?|\d\.\d+[eE]\+?1[12]", re.
 _DAY_OF_MILLISECONDS: Final = 86_400_000
 
 DateOrder = Literal["ymd", "dmy", "mdy"]
-_Parts = tuple[int, int, int, int]  # year, month, day, and one of:
-_PLAIN, _ONLY_YEAR, _AMBIGUOUS, _SHORT, _COUNT = range(5)
-_NONE: Final = (0, 0, 0, _PLAIN)
-_BAD: Final = (-1, 0, 0, _PLAIN)
+_SEPARATORS: Final = ("/", "-", ".")
 _CACHED: Final = 1 << 16
+
+
+class _Kind(IntEnum):
+    """What is odd about how a date is written."""
+
+    PLAIN = 0  # nothing
+    ONLY_YEAR = 1  # only its year can be read
+    AMBIGUOUS = 2  # day and month may be in either order
+    SHORT = 3  # a year of two digits
+    COUNT = 4  # a small number, perhaps of a period
+
+
+class _Parts(NamedTuple):
+    """Year, month and day of a date: 0 is an unknown part, -1 one that is no number."""
+
+    year: int = 0
+    month: int = 0
+    day: int = 0
+    kind: _Kind = _Kind.PLAIN
+
+
+_NONE: Final = _Parts()
+_BAD: Final = _Parts(-1)
 
 
 class Dates(NamedTuple):
@@ -94,54 +115,94 @@ def parse_dates(texts: Sequence[str], data: DataConfig, unit: Period | None = No
     year has four digits, from 1000 to 2999, or two where `data.dates` gives the order, and `data.century` or the other
     dates the century. Small numbers are those of periods by `data.dates`, or where a header names the period `unit`.
     """
-    given: DateOrder | None = None if data.dates in ("auto", "number") else data.dates  # type: ignore[assignment]
-    known = [text for text in texts if text.strip(" ?-")]
-    counted = all(map(_OF_PERIOD.fullmatch, known)) and not all(map(_FOUR_DIGITS.fullmatch, known))
-    numbers = data.dates == "number" or (data.dates == "auto" and unit is not None and counted)
-    unit = (unit or data.period) if numbers else None
-    further = [place for place, text in enumerate(texts) if not _YEAR_FIRST.match(text)]
-    seen: dict[str, dict[str, set[int]]] = {
-        "/": {"dmy": set(), "mdy": set()},
-        "-": {"dmy": set(), "mdy": set()},
-        ".": {"dmy": set(), "mdy": set()},
-    }
-    for place in further:
-        for before, first, sign, second in _DAY_AND_MONTH.findall(texts[place]):
-            low, high = sorted((int(first), int(second)))
-            if before != sign and 0 < low <= 12 < high <= 31:
-                seen[sign]["dmy" if int(first) == high else "mdy"].add(place)
-    orders: dict[str, DateOrder | None] = dict.fromkeys(seen, given)
-    month_first = np.zeros(len(texts), np.bool_)
-    day_first = ""
-    for sign, by_order in seen.items() if given is None else ():
-        dmy, mdy = by_order.values()
-        if dmy and mdy and not day_first:
-            day_first = texts[min(dmy)]
-            month_first[list(mdy - dmy)] = True
-        elif dmy or mdy:
-            orders[sign] = "dmy" if dmy else "mdy"
-    century = _century(texts, data.century) if given and further else None
+    unit = _counted_unit(texts, data, unit)
+    year_last = [index for index, text in enumerate(texts) if not _YEAR_FIRST.match(text)]
+    orders = _find_orders(texts, year_last, data)
     if unit:
         parts = [_numbered(text.strip(), unit) for text in texts]
     else:
-        parts = list(map(_parts, texts, repeat(None), repeat(None)))
-        for place in further:
-            sign = next((sign for sign in orders if sign in texts[place]), "")
-            parts[place] = _parts(texts[place], orders.get(sign, given), century)
-    return _dates_of(np.array(parts, np.int64).reshape(-1, 4).T, month_first, unit, day_first)
+        century = _century(texts, data.century) if orders.configured and year_last else None
+        parts = [_parts(text, None, None) for text in texts]
+        for index in year_last:
+            parts[index] = _parts(texts[index], orders.of(texts[index]), century)
+    return _dates_of(np.array(parts, np.int64).reshape(-1, 4).T, orders, unit)
+
+
+def _counted_unit(texts: Sequence[str], data: DataConfig, unit: Period | None) -> Period | None:
+    """The period that dates are numbers of, None for a calendar; `unit` is that of the column's name."""
+    written = [text for text in texts if text.strip(" ?-")]
+    are_numbers = all(_OF_PERIOD.fullmatch(text) for text in written)
+    are_years = all(_FOUR_DIGITS.fullmatch(text) for text in written)
+    if data.dates == "number" or (
+        data.dates == "auto" and unit is not None and are_numbers and not are_years
+    ):
+        return unit or data.period
+    return None
+
+
+@dataclass(frozen=True)
+class _Orders:
+    """The orders of day and month in a file.
+
+    `configured` is that of `data.dates`, None for auto, `by_separator` those that its dates tell. Where both occur,
+    `month_first` (dates,) are the dates with the month first, and `day_first` is one with the day first.
+    """
+
+    configured: DateOrder | None
+    by_separator: Mapping[str, DateOrder]
+    month_first: Mask
+    day_first: str
+
+    def of(self, text: str) -> DateOrder | None:
+        """The order of a date, None if it is unknown."""
+        separator = next((separator for separator in _SEPARATORS if separator in text), "")
+        return self.by_separator.get(separator, self.configured)
+
+
+def _find_orders(texts: Sequence[str], year_last: Sequence[int], data: DataConfig) -> _Orders:
+    """The orders that dates with a number above 12 tell, of each separator; `year_last` are the dates to look at."""
+    month_first = np.zeros(len(texts), np.bool_)
+    if data.dates not in ("auto", "number"):
+        return _Orders(data.dates, {}, month_first, "")  # type: ignore[arg-type]
+    dmy: dict[str, set[int]] = {separator: set() for separator in _SEPARATORS}
+    mdy: dict[str, set[int]] = {separator: set() for separator in _SEPARATORS}
+    for index in year_last:
+        for before, first, separator, second in _DAY_AND_MONTH.findall(texts[index]):
+            low, high = sorted((int(first), int(second)))
+            if before != separator and 0 < low <= 12 < high <= 31:
+                order = dmy if int(first) == high else mdy
+                order[separator].add(index)
+    by_separator: dict[str, DateOrder] = {}
+    day_first = ""
+    for separator in _SEPARATORS:
+        days_first = dmy[separator]
+        months_first = mdy[separator]
+        if days_first and months_first and not day_first:
+            day_first = texts[min(days_first)]
+            month_first[list(months_first - days_first)] = True
+        elif days_first:
+            by_separator[separator] = "dmy"
+        elif months_first:
+            by_separator[separator] = "mdy"
+    return _Orders(None, by_separator, month_first, day_first)
 
 
 def _century(texts: Sequence[str], configured: int | None) -> int | None:
-    """The first year that two digits mean: around the years of four digits if these are close to each other."""
-    found = (int(year) for text in texts for year in _FOUR_DIGITS.findall(text))
-    years = [year for year in found if YEARS[0] <= year <= YEARS[1]]
-    if configured is None and years and max(years) - min(years) < 100:
-        return (min(years) + max(years) - 99) // 2
-    return configured
+    """The first of the hundred years that two digits mean, None if it is unknown.
+
+    If none is configured, the years of four digits are in their middle, unless these are too far from each other.
+    """
+    if configured is not None:
+        return configured
+    written = [int(year) for text in texts for year in _FOUR_DIGITS.findall(text)]
+    years = [year for year in written if YEARS[0] <= year <= YEARS[1]]
+    if not years or max(years) - min(years) >= 100:
+        return None
+    return (min(years) + max(years) - 99) // 2
 
 
-def _dates_of(parts: NDArray[np.int64], month_first: Mask, unit: Period | None, day_first: str) -> Dates:
-    """The dates of valid parts, `parts` (4, dates); 0 is an unknown part, -1 one that is no number."""
+def _dates_of(parts: NDArray[np.int64], orders: _Orders, unit: Period | None) -> Dates:
+    """The dates of `parts` (4, dates), which are columns of `_Parts`."""
     year, month, day, kind = parts
     usable = (year >= YEARS[0]) & (year <= YEARS[1])
     in_month = (month >= 1) & (month <= 12)
@@ -149,23 +210,25 @@ def _dates_of(parts: NDArray[np.int64], month_first: Mask, unit: Period | None, 
     months = np.array([first, first + np.where(in_month, 1, 12)]).astype("datetime64[M]")
     start, end = months.astype("datetime64[D]").astype(np.int32)
     in_days = in_month & (day >= 1) & (day <= end - start)
-    odd = (kind == _ONLY_YEAR) | (day != 0) | (month != 0) & ~in_month
+    odd = (kind == _Kind.ONLY_YEAR) | (day != 0) | (month != 0) & ~in_month
     no_date = reasons.REJECT_CODE[reasons.NO_DATE]
     bad_date = reasons.REJECT_CODE[reasons.BAD_DATE]
+    middle = start + np.where(in_days, day - 1, (end - start - 1) // 2)
+    is_ambiguous = usable & (kind == _Kind.AMBIGUOUS)
     return Dates(
-        np.where(usable, start + np.where(in_days, day - 1, (end - start - 1) // 2), 0).astype(np.int32),
-        np.where(usable, in_month.astype(np.int8) + in_days, 0).astype(np.int8),
-        np.where(usable, 0, np.where(year == 0, no_date, bad_date)).astype(np.int8),
-        usable & odd & ~in_days,
-        usable & ((month > 12) | (kind == _AMBIGUOUS)),
-        {
-            reasons.AMBIGUOUS_DATE: usable & (kind == _AMBIGUOUS),
-            reasons.TWO_DIGIT_YEAR: kind == _SHORT,
-            reasons.NUMBERED_DATE: kind == _COUNT,
-            reasons.MIXED_ORDERS: month_first,
+        day=np.where(usable, middle, 0).astype(np.int32),
+        precision=np.where(usable, in_month.astype(np.int8) + in_days, 0).astype(np.int8),
+        reject_code=np.where(usable, 0, np.where(year == 0, no_date, bad_date)).astype(np.int8),
+        repaired=usable & odd & ~in_days,
+        unread=is_ambiguous | (usable & (month > 12)),
+        odd={
+            reasons.AMBIGUOUS_DATE: is_ambiguous,
+            reasons.TWO_DIGIT_YEAR: kind == _Kind.SHORT,
+            reasons.NUMBERED_DATE: kind == _Kind.COUNT,
+            reasons.MIXED_ORDERS: orders.month_first,
         },
-        unit,
-        day_first,
+        unit=unit,
+        day_first=orders.day_first,
     )
 
 
@@ -187,10 +250,16 @@ def _numbered(text: str, unit: Period) -> _Parts:
     if unit in _FIRST_DAYS:
         first, length = _FIRST_DAYS[unit]
         middle = first + length * number + length // 2
-        return (*date.fromordinal(middle).timetuple()[:3], _PLAIN) if middle < date.max.toordinal() else _BAD
+        return _parts_of(date.fromordinal(middle)) if middle < date.max.toordinal() else _BAD
     months = _MONTHS_OF[unit]
     years, month = divmod(months * number + months // 2, 12)
-    return NUMBERED_FROM + years, 0 if unit == "year" else month + 1, 0, _PLAIN
+    if unit == "year":
+        return _Parts(NUMBERED_FROM + years)
+    return _Parts(NUMBERED_FROM + years, month + 1)
+
+
+def _parts_of(day: date) -> _Parts:
+    return _Parts(day.year, day.month, day.day)
 
 
 @lru_cache(_CACHED)
@@ -198,35 +267,44 @@ def _parts(text: str, order: DateOrder | None, century: int | None) -> _Parts:
     """The parts of a date; `order` is that of dates that do not start with the year."""
     text = _TIME.sub("", text.strip())
     if _MILLISECONDS.fullmatch(text):
-        day = date.fromordinal(_EPOCH + int(float(text)) // _DAY_OF_MILLISECONDS)
-        return day.year, day.month, day.day, _PLAIN
+        return _parts_of(date.fromordinal(_EPOCH + int(float(text)) // _DAY_OF_MILLISECONDS))
     if _BEFORE_CHRIST.search(text):
         return _BAD
-    if _WORD.search(text) and (named := _with_numbers(text)) != text:
-        text = named
-        order = "ymd" if order == "ymd" else order and "dmy"
-    if order and century is not None and (short := _TWO_DIGITS.fullmatch(text)):
+    if _WORD.search(text):
+        numbers = _with_numbers(text)
+        if numbers != text:
+            text = numbers
+            order = "dmy" if order == "mdy" else order  # which `_with_numbers` writes
+    short = _TWO_DIGITS.fullmatch(text) if order and century is not None else None
+    if short and order and century is not None:
         part = dict(zip(order, (short[1], short[3], short[4]), strict=True))
         year = century + (int(part["y"]) - century) % 100
-        return year, _number(part["m"]), _number(part["d"]), _PLAIN
+        return _Parts(year, _number(part["m"]), _number(part["d"]))
     if len(_FOUR_DIGITS.findall(text)) > 1:
-        for between in _BETWEEN.finditer(text):
-            first, last = (_one_date(end, order) for end in (text[: between.start()], text[between.end() :]))
-            known = min(_known(first), _known(last))
-            if known and first[:known] <= last[:known]:
-                return last
-        return _only_year(text)
-    return _one_date(text, order)
+        return _end_of_range(text, order)
+    return _single_date(text, order)
 
 
-def _known(parts: _Parts) -> int:
+def _end_of_range(text: str, order: DateOrder | None) -> _Parts:
+    """The last of two dates that are in order."""
+    for between in _BETWEEN.finditer(text):
+        first = _single_date(text[: between.start()], order)
+        last = _single_date(text[between.end() :], order)
+        n_parts = min(_n_parts(first), _n_parts(last))
+        if n_parts and first[:n_parts] <= last[:n_parts]:
+            return last
+    return _only_year(text)
+
+
+def _n_parts(parts: _Parts) -> int:
     """The number of known parts, 0 if the date cannot be used whole."""
-    year, month, day, kind = parts
     try:
-        date(year, month or 1, day or 1)
+        date(parts.year, parts.month or 1, parts.day or 1)
     except ValueError:
         return 0
-    return 0 if kind != _PLAIN or (day and not month) else 1 + (month > 0) + (day > 0)
+    if parts.kind != _Kind.PLAIN or (parts.day and not parts.month):
+        return 0
+    return 1 + (parts.month > 0) + (parts.day > 0)
 
 
 def _with_numbers(text: str) -> str:
@@ -246,44 +324,49 @@ def _with_numbers(text: str) -> str:
     return "-".join([years[0], str(month), *days[-1:]])
 
 
-def _one_date(text: str, order: DateOrder | None) -> _Parts:
+def _single_date(text: str, order: DateOrder | None) -> _Parts:
+    """The parts of a date that is no range."""
     match = _PARTS.fullmatch(text)
     first, second, third = match.groups("") if match else ("", "", "")
     if _YEAR.fullmatch(first):
-        return int(first), _number(second), _number(third), _PLAIN
+        return _Parts(int(first), _number(second), _number(third))
     if _YEAR.fullmatch(third):
-        year = int(third)
-        one = _number(first)
-        other = _number(second)
-        if (
-            order in (None, "ymd")
-            and "." not in text
-            and _NUMBER.fullmatch(first)
-            and _NUMBER.fullmatch(second)
-        ):
-            if max(one, other) <= 12 and one != other:
-                return year, 0, 0, _AMBIGUOUS
-            order = "mdy" if other > 12 else "dmy"
-        return (year, one, other, _PLAIN) if order == "mdy" else (year, other, one, _PLAIN)
+        dots = "." in text
+        return _with_year_last(int(third), first, second, "dmy" if dots and order != "mdy" else order)
     if not third and _YEAR.fullmatch(second):  # 06.1858
-        return int(second), _number(first), 0, _PLAIN
-    if not second and (digits := _EIGHT_SIGNS.fullmatch(first)):  # 18580615
-        return int(digits[1]), _number(digits[2]), _number(digits[3]), _PLAIN
+        return _Parts(int(second), _number(first))
+    digits = _EIGHT_SIGNS.fullmatch(first)
+    if not second and digits:  # 18580615
+        return _Parts(int(digits[1]), _number(digits[2]), _number(digits[3]))
     return _only_year(text)
 
 
+def _with_year_last(year: int, first: str, second: str, order: DateOrder | None) -> _Parts:
+    """A date from its year and the two parts before it; without an order a number above 12 is the day."""
+    number = _number(first)
+    second_number = _number(second)
+    if order in (None, "ymd") and _NUMBER.fullmatch(first) and _NUMBER.fullmatch(second):
+        if max(number, second_number) <= 12 and number != second_number:
+            return _Parts(year, kind=_Kind.AMBIGUOUS)
+        if second_number > 12:
+            order = "mdy"
+    if order == "mdy":
+        return _Parts(year, month=number, day=second_number)
+    return _Parts(year, month=second_number, day=number)
+
+
 def _only_year(text: str) -> _Parts:
+    """The only year in a text that is no date, or why there is none."""
     years = set(_FOUR_DIGITS.findall(text)) - {"0000"}
     if len(years) == 1:
-        return int(years.pop()), 0, 0, _ONLY_YEAR
+        return _Parts(int(years.pop()), kind=_Kind.ONLY_YEAR)
     if "?" in text or not text.strip(".-/ 0x*"):
         return _NONE
-    return (
-        -1,
-        0,
-        0,
-        _COUNT if _OF_PERIOD.fullmatch(text) else _SHORT if _TWO_DIGITS.fullmatch(text) else _PLAIN,
-    )
+    if _OF_PERIOD.fullmatch(text):
+        return _Parts(-1, kind=_Kind.COUNT)
+    if _TWO_DIGITS.fullmatch(text):
+        return _Parts(-1, kind=_Kind.SHORT)
+    return _BAD
 
 
 def _number(text: str) -> int:
