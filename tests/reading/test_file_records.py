@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from ttt_cli.api import fit, read_games, update
 from ttt_cli.reading import batches as file_records
-from ttt_cli.reading.batches import USUAL, Batch, FileRecords, Layout, Note, Table, text_table
+from ttt_cli.reading.batches import USUAL, Batch, FileRecords, Layout, Note, Table, TextRecords, text_table
 from ttt_cli.reading.columns import Strings
 from ttt_cli.reading.input import decode
 from ttt_cli.reading.reports import REJECT_CODE, RecordPlaces, place_text
@@ -139,3 +139,16 @@ def test_an_array_on_one_line_gives_what_lines_give(tmp_path: Path) -> None:
     array.write_text(json.dumps([*GAMES, {**GAMES[0], "white": "D"}]))
     files = update(fits[1], array).stored_games().report.files
     assert (files[1].used, files[1].noticed, files[1].dropped) == (4, {"duplicate": 3}, {"no result": 1})
+
+
+def test_records_added_one_by_one() -> None:
+    texts = TextRecords()
+    texts.reject(1, "no game")
+    records = FileRecords("x", texts.table())
+    assert (len(records), records.rows, records.rejects) == (0, 1, [Note(1, "bad row", "no game", "dropped")])
+    texts.add(2, date="1858", white="A", black="B", result="1-0")
+    texts.add(3, date="1859", white="B", black="A", result="0-1", event="Paris")
+    records = FileRecords("x", texts.table())
+    events = [records.distinct("event")[code] for code in records.codes("event").tolist()]
+    assert (records.lines.tolist(), events, records.rows) == ([2, 3], ["", "Paris"], 3)
+    assert len(FileRecords("x", TextRecords().table())) == 0

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from ttt_cli.reading.columns import Codes, Strings, narrow, narrowest, spread
 from ttt_cli.reading.input import DamagedInputError
-from ttt_cli.reading.reports import FURTHER_NOTES, KEPT, REJECT_CODE, RecordPlaces
+from ttt_cli.reading.reports import BAD_ROW, DROPPED, FURTHER_NOTES, KEPT, REJECT_CODE, RecordPlaces
 from ttt_cli.support.errors import DataError
 
 if TYPE_CHECKING:
@@ -113,6 +113,30 @@ def text_table(
     codes = [strings.ids([text.encode("utf-8", "surrogateescape") for text in part]) for part in parts]
     batch = Batch(lines, np.array(codes), rejects, moves=moves)
     return Table(Layout(fields, **layout), strings, iter([batch]))
+
+
+class TextRecords:
+    """Records of a small file, added one by one as texts; `table` makes a table of them, and of none too."""
+
+    def __init__(self) -> None:
+        self._lines: list[int] = []
+        self._records: list[dict[str, str]] = []
+        self._rejects: list[Note] = []
+
+    def add(self, line: int, *, date: str, white: str, black: str, result: str, **columns: str) -> None:
+        """Add the record in a line; further `columns`, such as `event`, are empty in records without them."""
+        self._lines.append(line)
+        self._records.append({DATES: date, WHITES: white, BLACKS: black, RESULTS: result, **columns})
+
+    def reject(self, line: int, text: str) -> None:
+        """Report a line that is no record; it is counted as a bad row."""
+        self._rejects.append(Note(line, BAD_ROW, text, DROPPED))
+
+    def table(self) -> Table:
+        """The table of all records."""
+        names = dict.fromkeys([*USUAL, *(name for record in self._records for name in record)])
+        columns = {name: [record.get(name, "") for record in self._records] for name in names}
+        return text_table(self._lines, columns, self._rejects)
 
 
 class FileRecords:
