@@ -19,8 +19,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final, Self
 
-from ttt_cli.runs.database import _TABLES
 from ttt_cli.runs.run import open_run
+from ttt_cli.runs.schema import TABLES
 from ttt_cli.support.files import sweep
 
 Digest = dict[str, list[tuple[Any, ...]]]
@@ -84,7 +84,7 @@ def look(folder: Path) -> State:
     state = State(table=(folder / TABLE).read_text() if (folder / TABLE).exists() else "")
     for place in folder.glob("*.ttt"):
         run = open_run(place)
-        tables = sorted(_TABLES.keys() - {"meta", "evidence"})
+        tables = sorted(TABLES.keys() - {"meta", "evidence"})
         state.runs[place.name] = {
             name: run.select(f"FROM run.main.{name} ORDER BY rowid")[1] for name in tables
         }

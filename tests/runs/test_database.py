@@ -41,8 +41,8 @@ from ttt_cli import fit, read_games
 from ttt_cli.cli.main import run as ttt
 from ttt_cli.histories import chain_columns
 from ttt_cli.periods import label, period_of
-from ttt_cli.runs import database
-from ttt_cli.runs.database import LABELS, RANGES
+from ttt_cli.runs import checks, database, schema
+from ttt_cli.runs import run as runs
 from ttt_cli.runs.run import open_run
 from ttt_cli.runs.write import memory_run
 from ttt_cli.support.errors import RunError
@@ -266,13 +266,13 @@ def test_a_file_is_checked_once_in_a_process_and_again_when_it_changed(
     here: Path, port: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     checked: list[str] = []
-    for check in (database.check_catalog, database.check_numbers):
+    for module, check in ((database, checks.check_catalog), (runs, checks.check_numbers)):
 
         def counted(*args: object, real: Callable[..., object] = check) -> object:
             checked.append(real.__name__)
             return real(*args)
 
-        monkeypatch.setattr(database, check.__name__, counted)
+        monkeypatch.setattr(module, check.__name__, counted)
     write_small_run(here / "x.ttt")
     checked.clear()
     for _ in range(2):
@@ -289,13 +289,13 @@ def test_a_file_is_checked_once_in_a_process_and_again_when_it_changed(
 def test_no_table_may_be_a_view() -> None:
     run = run_of(games_of(RECORDS, report=REPORT))
     connection = run._connected()
-    for table in database.tables(run._catalog.chains, whole=True):
+    for table in schema.tables(run._catalog.chains, whole_weights=True):
         connection.execute(
             f"BEGIN; CREATE TABLE run.main.kept AS FROM run.main.{table}; DROP TABLE run.main.{table};"
             f" CREATE VIEW run.main.{table} AS FROM run.main.kept"
         )
         with pytest.raises(RunError, match=r"not a run|is not one that ttt creates"):
-            database.check_catalog(connection, Path("a"))
+            checks.check_catalog(connection, Path("a"))
         connection.execute("ROLLBACK")
 
 
@@ -305,7 +305,7 @@ def test_tables_that_belong_together_may_not_be_without_each_other(table: str) -
     connection = run._connected()
     connection.execute(f"DROP TABLE run.main.{table}")
     with pytest.raises(RunError, match="is not one that ttt creates"):
-        database.check_catalog(connection, Path("a"))
+        checks.check_catalog(connection, Path("a"))
 
 
 def test_a_largest_sd_is_no_smaller_than_the_sd() -> None:
@@ -314,8 +314,8 @@ def test_a_largest_sd_is_no_smaller_than_the_sd() -> None:
         run._connected().execute(f"BEGIN; UPDATE run.main.spans SET sd_most = {largest}")
         refused = nullcontext() if possible else pytest.raises(RunError, match="its table `spans` holds")
         with refused:
-            database.check_numbers(run._connected(), Path("a"), run.meta, run._catalog, ())
-        database.CHECKED.pop((), None)
+            checks.check_numbers(run._connected(), Path("a"), run.meta, run._catalog, ())
+        checks.CHECKED.pop((), None)
         run._connected().execute("ROLLBACK")
 
 
@@ -328,7 +328,7 @@ BEYOND = {
 }
 
 
-def is_possible(column: database.Column, value: str) -> bool:
+def is_possible(column: schema.TableColumn, value: str) -> bool:
     if isinstance(column.low, str) or isinstance(column.high, str) or "(" in value or value == "NULL":
         return False
     return column.low <= float(value.strip("'")) <= column.high
@@ -340,16 +340,16 @@ def test_no_column_may_leave_its_range() -> None:
         games_of(RECORDS, report=REPORT), chains=fit_of(build_timeline(games_of(RECORDS)), further="e").chains
     )
     connection, found = run._connected(), set[str]()
-    for table, columns in database.tables(run._catalog.chains, whole=True).items():
+    for table, columns in schema.tables(run._catalog.chains, whole_weights=True).items():
         if table == "meta" or not run.has_rows(f"run.main.{table}"):
             continue
         for column in columns:
-            unknown = ["NULL"] * (column.known and column.type in BEYOND)
+            unknown = ["NULL"] * (column.required and column.type in BEYOND)
             for value in (*unknown, *BEYOND.get(column.type, ())):
                 if not is_possible(column, value):
                     connection.execute(f'BEGIN; UPDATE run.main.{table} SET "{column.name}" = {value}')
                     with pytest.raises(RunError, match=f"its table `{table}` holds impossible values"):
-                        database.check_numbers(connection, Path("a"), run.meta, run._catalog, ())
+                        checks.check_numbers(connection, Path("a"), run.meta, run._catalog, ())
                     connection.execute("ROLLBACK")
                     found.add(f"{table}.{column.name}")
     assert len(found) > 70
@@ -363,17 +363,17 @@ def test_a_pipe_with_a_name_is_no_run(tmp_path: Path) -> None:
     assert ttt(["fit", "x.csv", "-o", str(tmp_path / "pipe.ttt")]) == 2
 
 
-@each("period", LABELS)
+@each("period", schema.LABELS)
 def test_the_ranges_are_those_of_the_calendar(period: str) -> None:
     days = np.array(["0001-01-01", "9999-12-31"], "datetime64[D]").astype(np.int32)
-    assert RANGES[period] == tuple(period_of(days, period).tolist())  # type: ignore[index, arg-type]
+    assert schema.RANGES[period] == tuple(period_of(days, period).tolist())  # type: ignore[index, arg-type]
 
 
 @pytest.mark.parametrize("system", ["spinrad", "elo-historical"])
 def test_a_run_without_sds_opens_in_another_process(system: str, tmp_path: Path) -> None:
     games = io.BytesIO(b"date,white,black,result\n1850,A,B,1-0\n1858,A,B,0-1\n1858,A,B,1-0\n")
     fit(read_games(games), model=system, output=tmp_path / "x.ttt")
-    database.CHECKED.clear()
+    checks.CHECKED.clear()
     _, rows = open_run(tmp_path / "x.ttt").select("SELECT count(*), count(sd) FROM skills WHERE games = 0")
     assert rows == [(14, 0)]
 

@@ -10,8 +10,8 @@ import pytest
 
 from ttt_cli.api import fit, top, update
 from ttt_cli.cli.main import run as ttt
-from ttt_cli.runs.database import FORMAT
 from ttt_cli.runs.run import open_run
+from ttt_cli.runs.schema import FORMAT
 from ttt_cli.support.errors import RunError
 
 FIXTURES = Path(__file__).parents[1] / "fixtures" / "runs"

@@ -14,7 +14,8 @@ from ttt_cli.config.schema import Config, ModelConfig, Period
 from ttt_cli.fitted import Fit, Status, Walk
 from ttt_cli.games.table import Games
 from ttt_cli.reading.reports import FileReport, Problem, ReadReport
-from ttt_cli.runs import database
+from ttt_cli.runs.checks import CHECKED, Catalog
+from ttt_cli.runs.database import signature
 from ttt_cli.runs.run import Run, open_run
 from ttt_cli.runs.write import memory_run, write_run
 from ttt_cli.timeline import Timeline, build_timeline
@@ -92,7 +93,7 @@ def fit_of(timeline: Timeline, *, converged: bool = True, further: str | None = 
     )
 
 
-_WRITTEN: dict[tuple[Hashable, ...], tuple[bytes, database.Catalog]] = {}
+_WRITTEN: dict[tuple[Hashable, ...], tuple[bytes, Catalog]] = {}
 CONFIG = Config(model=ModelConfig(name="ttt", beta=480.0, tau=60, draw_margin="auto"))  # type: ignore[call-arg]
 
 
@@ -119,7 +120,7 @@ def written(path: Path, write: Callable[[], object], *key: Hashable) -> Path:
     if key in _WRITTEN and not path.exists():
         content, catalog = _WRITTEN[key]
         path.write_bytes(content)
-        database.CHECKED[database.signature(path)] = catalog, True
+        CHECKED[signature(path)] = catalog, True
     else:
         write()
         with open_run(path) as run:

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import fields
+from dataclasses import dataclass
 from datetime import UTC, datetime
-from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -17,9 +16,10 @@ from ttt_cli.games.table import Games
 from ttt_cli.periods import period_of
 from ttt_cli.reading.columns import Column, alike, spread
 from ttt_cli.reading.reports import TEXT_COLUMNS, FileReport, InputFile, Problem, ReadReport
-from ttt_cli.runs.database import ALIASES, FORMAT, definitions, insert_rows
+from ttt_cli.runs.database import insert_rows
 from ttt_cli.runs.meta import WHERE, RunMeta
 from ttt_cli.runs.points import INSERT, EvidencePoint
+from ttt_cli.runs.schema import ALIASES, FORMAT, definitions
 from ttt_cli.support import VERSION
 from ttt_cli.support.arrays import Ids, Places
 from ttt_cli.support.folding import fold_all, fold_surnames
@@ -30,48 +30,35 @@ if TYPE_CHECKING:
 
 Columns = dict[str, NDArray[np.generic]]
 
-# Columns of Games as they are in the table game_rows, after the period
-_GAMES: Final = (
-    "date", "date_precision", "white", "black", "outcome", "weight", "offset", "source_line", "source_file",
-)  # fmt: skip
-
 
 def fill(
     connection: DuckDBPyConnection, games: Games, timeline: Timeline, fit: Fit, config: Config
 ) -> RunMeta:
-    """Create and fill all tables in an empty database, in a transaction; large ones first to hold less meanwhile."""
+    """Create and fill all tables in an empty database, in a transaction; large ones first to need less memory."""
     weight = games.weight[:1] if alike(games.weight) else games.weight
-    connection.execute(definitions(list(fit.chains), timeline.period, whole=bool((weight % 1 == 0).all())))
-    written = _insert_games(connection, games, timeline)
-    nodes = timeline.room.empty("by player", (timeline.n_nodes,), np.int64)
-    nodes[:] = by_player(timeline)
-    names = np.array(games.players, object)
-    for part in parts_by_player(timeline):
-        found = spans(timeline, fit, nodes[part])
-        _insert(connection, "spans", {**found, "player": names[found["player"]]})
-        timeline.room.let_go()
+    whole_weights = bool((weight % 1 == 0).all())
+    connection.execute(definitions(list(fit.chains), timeline.period, whole_weights=whole_weights))
+    texts = _insert_games(connection, games, timeline)
+    nodes = _insert_spans(connection, games, timeline, fit)
     players = player_columns(games)
-    periods = periods_of_histories(timeline)
     tables: dict[str, Columns] = {
         "names": {"id": players["id"], "player": players["player"]},
-        "periods": {
-            "number": periods,
-            "label": np.array([*map(timeline.label, periods.tolist())], object),
-        },
+        "periods": _period_columns(timeline),
         "neutral_games": {"row": np.flatnonzero(games.neutral)},
-        "texts": {"id": np.arange(len(written), dtype=np.int32), "text": np.array(written, object)},
+        "texts": {"id": np.arange(len(texts), dtype=np.int32), "text": np.array(texts, object)},
     }
     if fit.links is not None:
         tables |= link_columns(fit.links, nodes)
-    for table, curve in (("draws", fit.draws), ("newcomers", fit.newcomers)):
-        if curve is not None:
-            tables[table] = vars(curve)
+    if fit.draws is not None:
+        tables["draws"] = vars(fit.draws)
+    if fit.newcomers is not None:
+        tables["newcomers"] = vars(fit.newcomers)
     for table, rows in {**report_rows(games.report), "spellings": games.spellings}.items():
         if rows:
-            named = enumerate(zip(*rows, strict=True))
-            tables[table] = {f"c{i}": np.array(column, object) for i, column in named}
-    for table, columns in tables.items():
-        _insert(connection, table, columns)
+            columns = enumerate(zip(*rows, strict=True))
+            tables[table] = {f"c{number}": np.array(column, object) for number, column in columns}
+    for table, incoming in tables.items():
+        _insert(connection, table, incoming)
     connection.execute("COMMIT; BEGIN")  # queries of committed rows take less memory
     _insert(connection, "players", players, _PLAYERS)
     meta = describe(games, timeline, fit, config)
@@ -82,27 +69,56 @@ def fill(
 
 def _insert_games(connection: DuckDBPyConnection, games: Games, timeline: Timeline) -> list[str]:
     """Insert the games, and the numbers of their texts; return the texts, none if all are empty."""
-    numbers: dict[str, Ids] = {}
-    written: list[str] = []
-    for name in TEXT_COLUMNS:
-        column: Column[str] = getattr(games, name)
-        present = np.zeros(len(column.values), np.bool_)
+    text_columns: dict[str, Column[str]] = {"event": games.event, "site": games.site, "round": games.round}
+    numbers: dict[str, Ids] = {}  # of each value of a column, its number among all texts
+    texts: list[str] = []
+    for name, column in text_columns.items():
+        occurs = np.zeros(len(column.values), np.bool_)
         for part in games.room.parts(1 if alike(column.codes) else len(games)):
-            present[column.codes[part]] = True
-        numbers[name] = len(written) - 1 + np.cumsum(present, dtype=np.int32)
-        written += map(column.values.__getitem__, np.flatnonzero(present).tolist())
-    if not any(written):
-        written = []
+            occurs[column.codes[part]] = True
+        numbers[name] = len(texts) - 1 + np.cumsum(occurs, dtype=np.int32)
+        texts += [column.values[code] for code in np.flatnonzero(occurs).tolist()]
+    if not any(texts):
+        texts = []
     for part in games.room.parts(len(games)):
-        columns = {name: getattr(games, name)[part] for name in _GAMES}
-        number = period_of(columns["date"], timeline.period)
-        _insert(connection, "game_rows", {"period_number": number, **columns})
-        if written:
-            texts: Columns = {
-                name: spread(of, getattr(games, name).codes[part]) for name, of in numbers.items()
+        days = games.date[part]
+        game_rows: Columns = {
+            "period_number": period_of(days, timeline.period),
+            "date": days,
+            "date_precision": games.date_precision[part],
+            "white": games.white[part],
+            "black": games.black[part],
+            "outcome": games.outcome[part],
+            "weight": games.weight[part],
+            "offset": games.offset[part],
+            "source_line": games.source_line[part],
+            "source_file": games.source_file[part],
+        }
+        _insert(connection, "game_rows", game_rows)
+        if texts:
+            game_texts: Columns = {
+                name: spread(numbers[name], column.codes[part]) for name, column in text_columns.items()
             }
-            _insert(connection, "game_texts", texts)
-    return written
+            _insert(connection, "game_texts", game_texts)
+    return texts
+
+
+def _insert_spans(connection: DuckDBPyConnection, games: Games, timeline: Timeline, fit: Fit) -> Places:
+    """Insert the spans of all players; return their nodes, in the order of the rows."""
+    nodes = timeline.room.empty("by player", (timeline.n_nodes,), np.int64)
+    nodes[:] = by_player(timeline)
+    names = np.array(games.players, object)
+    for part in parts_by_player(timeline):
+        columns = spans(timeline, fit, nodes[part])
+        _insert(connection, "spans", {**columns, "player": names[columns["player"]]})
+        timeline.room.let_go()
+    return nodes
+
+
+def _period_columns(timeline: Timeline) -> Columns:
+    numbers = periods_of_histories(timeline)
+    labels = [timeline.label(number) for number in numbers.tolist()]
+    return {"number": numbers, "label": np.array(labels, object)}
 
 
 # Of equal highest means the first
@@ -135,13 +151,23 @@ def _insert(connection: DuckDBPyConnection, table: str, incoming: Columns, sql: 
 
 def describe(games: Games, timeline: Timeline, fit: Fit, config: Config) -> RunMeta:
     """The facts that the run stores about itself."""
-    of_fit = {f.name: getattr(fit, f.name) for f in fields(RunMeta) if hasattr(fit, f.name)}
     return RunMeta(
         format=FORMAT,
         version=VERSION,
         created=datetime.now(UTC).isoformat(timespec="microseconds"),
+        model=fit.model,
+        kind=fit.kind,
         period=timeline.period,
         config=config.model_dump(mode="json", exclude={"solver": set(WHERE)}),
+        params=fit.params,
+        log_evidence=fit.log_evidence,
+        leave_one_out=fit.leave_one_out,
+        elo_unit=fit.elo_unit,
+        converged=fit.status.converged,
+        sweeps=fit.status.sweeps,
+        remaining_error=fit.status.remaining_error,
+        skipped_sites=fit.status.skipped_sites,
+        trace=fit.trace,
         games=len(games),
         weight=float(games.weight.sum()),
         draw_share=games.draw_share,
@@ -149,8 +175,9 @@ def describe(games: Games, timeline: Timeline, fit: Fit, config: Config) -> RunM
         players=len(games.players),
         first=timeline.label(int(timeline.periods[0])) if len(games) else "",
         last=timeline.label(int(timeline.periods[-1])) if len(games) else "",
-        **of_fit,
-        **vars(fit.status),
+        posterior=fit.posterior,
+        notes=fit.notes,
+        standard_errors=fit.standard_errors,
     )
 
 
@@ -161,12 +188,14 @@ def report_rows(report: ReadReport) -> dict[str, Sequence[tuple[Any, ...]]]:
     noticed: list[tuple[Any, ...]] = []
     for number, file in enumerate(report.files):
         inputs.append((file.path, file.kind, file.digest, file.size, file.rows, file.used))
-        for counts, found in ((file.dropped, dropped), (file.noticed, noticed)):
-            for what, count in counts.items():
-                found.append((file.path, what, count, number))
+        dropped += [(file.path, reason, count, number) for reason, count in file.dropped.items()]
+        noticed += [(file.path, oddity, count, number) for oddity, count in file.noticed.items()]
     if alias := report.aliases:
         inputs.append((alias.path, ALIASES, alias.digest, alias.size, 0, 0))
-    problems = [*map(attrgetter("file", "line", "reason", "detail", "action"), report.problems)]
+    problems = [
+        (problem.file, problem.line, problem.reason, problem.detail, problem.action)
+        for problem in report.problems
+    ]
     return {"inputs": inputs, "dropped": dropped, "noticed": noticed, "problems": problems}
 
 
@@ -175,12 +204,11 @@ def player_columns(games: Games) -> Columns:
     n = len(games.players)
     results = np.zeros((3, n))  # losses, draws, wins
     for part in games.room.parts(len(games)):
-        block = n * games.outcome[part].astype(np.int32)
-        for_white, for_black = (
-            np.bincount(ids[part] + block, games.weight[part], 3 * n).reshape(3, n)
-            for ids in (games.white, games.black)
-        )
-        results += for_white + for_black[::-1]
+        by_outcome = n * games.outcome[part].astype(np.int32)
+        weight = games.weight[part]
+        results += np.bincount(games.white[part] + by_outcome, weight, 3 * n).reshape(3, n)
+        results += np.bincount(games.black[part] + by_outcome, weight, 3 * n).reshape(3, n)[::-1]
+    losses, draws, wins = results
     folded = fold_all(games.players)
     return {
         "id": np.arange(n, dtype=np.int32),
@@ -188,62 +216,96 @@ def player_columns(games: Games) -> Columns:
         "folded": np.array(folded, object),
         "surname": np.array(fold_surnames(games.players, folded), object),
         "games": results.sum(axis=0),
-        **dict(zip(("losses", "draws", "wins"), results, strict=True)),
+        "losses": losses,
+        "draws": draws,
+        "wins": wins,
     }
 
 
 def link_columns(links: Links, nodes: Places) -> dict[str, Columns]:
     """The tables `links` and `steps`; `nodes` in the order of spans."""
-    place = np.empty(len(nodes), np.int32)
-    place[nodes] = np.arange(len(nodes), dtype=np.int32)
-    first = place[links.first]
-    second = place[links.second]
+    span_of_node = np.empty(len(nodes), np.int32)
+    span_of_node[nodes] = np.arange(len(nodes), dtype=np.int32)
+    first = span_of_node[links.first]
+    second = span_of_node[links.second]
     order = np.lexsort((second, first))
-    unknown = np.full(len(links.first), np.nan), np.full(len(nodes), np.nan)
-    q11, q12, q22 = (*links.precision, *unknown[:1], *unknown[:1])[:3]
-    skill, margin = (*links.variance, unknown[1])[:2]
-    precision = {"q11": q11[order], "q12": q12[order], "q22": q22[order]}
-    margins = {"draw_margin_variance": margin[nodes], "draw_margin_precision": links.positive[nodes]}
+    if len(links.precision) == 1:  # without draw margins
+        (q11,) = links.precision
+        (skill_variance,) = links.variance
+        q12 = q22 = np.full(len(first), np.nan)
+        margin_variance = np.full(len(nodes), np.nan)
+    else:
+        q11, q12, q22 = links.precision
+        skill_variance, margin_variance = links.variance
     return {
-        "links": {"first": first[order], "second": second[order], **precision},
-        "steps": {"variance": skill[nodes], **margins},
+        "links": {
+            "first": first[order],
+            "second": second[order],
+            "q11": q11[order],
+            "q12": q12[order],
+            "q22": q22[order],
+        },
+        "steps": {
+            "variance": skill_variance[nodes],
+            "draw_margin_variance": margin_variance[nodes],
+            "draw_margin_precision": links.positive[nodes],
+        },
     }
+
+
+@dataclass(frozen=True)
+class _Reader:
+    """Reads the tables of a run back."""
+
+    connection: DuckDBPyConnection
+
+    def rows(self, sql: str) -> list[tuple[Any, ...]]:
+        return self.connection.execute(sql).fetchall()
+
+    def arrays(self, sql: str) -> dict[str, Any]:
+        columns = self.connection.execute(sql).fetchnumpy()
+        return {name: np.ma.getdata(column) for name, column in columns.items()}
+
+    def counts(self, table: str, key: str) -> dict[int, dict[str, int]]:
+        """Numbers of rows by file and by what the column `key` says."""
+        counts: dict[int, dict[str, int]] = {}
+        for file_number, value, count in self.rows(f"SELECT file_number, {key}, rows FROM {table}"):
+            counts.setdefault(file_number, {})[value] = count
+        return counts
 
 
 def rebuild_games(connection: DuckDBPyConnection) -> Games:
     """The Games of a run, equal in every column, with their report. Raises ValueError."""
-
-    def rows(sql: str) -> list[tuple[Any, ...]]:
-        return connection.execute(sql).fetchall()
-
-    found = connection.execute(
+    run = _Reader(connection)
+    columns = run.arrays(
         'SELECT date_days AS date, date_precision, white_id AS white, black_id AS black, outcome, weight, "offset",'
         " file_number AS source_file, line AS source_line FROM game_rows"
-    ).fetchnumpy()
-    columns: dict[str, Any] = {name: np.ma.getdata(column) for name, column in found.items()}
-    if texts_of_games := [text for (text,) in rows("SELECT text FROM texts ORDER BY id")]:
-        codes = connection.execute(f"SELECT {', '.join(TEXT_COLUMNS)} FROM game_texts").fetchnumpy()
-        columns |= {name: Column(np.ma.getdata(codes[name]), texts_of_games) for name in TEXT_COLUMNS}
+    )
+    if texts := [text for (text,) in run.rows("SELECT text FROM texts ORDER BY id")]:
+        codes = run.arrays(f"SELECT {', '.join(TEXT_COLUMNS)} FROM game_texts")
+        columns |= {name: Column(codes[name], texts) for name in TEXT_COLUMNS}
     neutral = np.zeros(len(columns["date"]), np.bool_)
-    neutral[connection.execute('SELECT "row" FROM neutral_games').fetchnumpy()["row"]] = True
-    counts: dict[str, dict[int, dict[str, int]]] = {"dropped": {}, "noticed": {}}
-    for table, key in (("dropped", "reason"), ("noticed", "what")):
-        for number, what, n in rows(f"SELECT file_number, {key}, rows FROM {table}"):
-            counts[table].setdefault(number, {})[what] = n
-    files = [
-        FileReport(*facts, *(counts[table].get(number, {}) for table in counts))
-        for number, facts in enumerate(rows("SELECT path, kind, digest, size, rows, used FROM inputs"))
-        if facts[1] != ALIASES
-    ]
-    aliases = rows(f"SELECT path, digest, size FROM inputs WHERE kind = '{ALIASES}'")
+    neutral[run.arrays('SELECT "row" FROM neutral_games')["row"]] = True
     return Games(
         **columns,
         neutral=neutral,
-        players=tuple(player for (player,) in rows("SELECT player FROM names ORDER BY id")),
-        spellings=tuple(rows("SELECT player, spelling FROM spellings")),
-        report=ReadReport(
-            files=tuple(files),
-            problems=tuple(Problem(*row) for row in rows("FROM problems")),
-            aliases=InputFile(*aliases[0]) if aliases else None,
-        ),
+        players=tuple(player for (player,) in run.rows("SELECT player FROM names ORDER BY id")),
+        spellings=tuple(run.rows("SELECT player, spelling FROM spellings")),
+        report=_rebuild_report(run),
     )
+
+
+def _rebuild_report(run: _Reader) -> ReadReport:
+    dropped = run.counts("dropped", "reason")
+    noticed = run.counts("noticed", "what")
+    files: list[FileReport] = []
+    aliases: InputFile | None = None
+    inputs = run.rows("SELECT path, kind, digest, size, rows, used FROM inputs")
+    for number, (path, kind, digest, size, rows, used) in enumerate(inputs):
+        if kind == ALIASES:
+            aliases = aliases or InputFile(path, digest, size)
+        else:
+            counts = dropped.get(number, {}), noticed.get(number, {})
+            files.append(FileReport(path, kind, digest, size, rows, used, *counts))
+    problems = tuple(Problem(*row) for row in run.rows("FROM problems"))
+    return ReadReport(files=tuple(files), problems=problems, aliases=aliases)

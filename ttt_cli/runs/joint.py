@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from functools import cached_property
-from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, cast
 
 import numpy as np
@@ -18,7 +17,7 @@ import numpy as np
 from ttt_cli.gaussian.precision import FEW, Entries, Precision, link_entries, sums_of_games
 from ttt_cli.histories import Curve, curve_columns, later_on
 from ttt_cli.periods import STEPS_PER_YEAR, calendar_year
-from ttt_cli.runs.database import DATABASE
+from ttt_cli.runs.schema import RUN
 from ttt_cli.support.arrays import Array, Mask, Places
 from ttt_cli.support.errors import ConfigError, LookupFailed, RunError
 from ttt_cli.support.progress import waiting
@@ -33,14 +32,14 @@ AT_ONCE: Final = 64  # columns
 WAIT: Final = "computing covariances of skills"
 LONG: Final = 20_000  # variables, of which a factor takes a second or more
 MOST_TOGETHER: Final = 1000  # skills that are sampled by their own covariance matrix
-_PLACES: Final = f"""
-WITH asked AS (SELECT unnest(?) AS player, unnest(?) AS number, unnest(range(?)) AS place)
+_SPANS: Final = f"""
+WITH wanted AS (SELECT unnest(?) AS player, unnest(?) AS number, unnest(range(?)) AS position)
 SELECT s.rowid IS NULL AS absent, s.rowid AS node, CAST(number - s.period_number AS DOUBLE) AS ahead,
        CAST(s."until" - s.period_number AS DOUBLE) AS way,
        s.* EXCLUDE (player, period_number, "until", games)
-FROM asked ASOF LEFT JOIN (
-    SELECT rowid, * FROM {DATABASE}.main.spans WHERE player IN (SELECT player FROM asked)) s
-ON asked.player = s.player AND asked.number >= s.period_number ORDER BY asked.place
+FROM wanted ASOF LEFT JOIN (
+    SELECT rowid, * FROM {RUN}.spans WHERE player IN (SELECT player FROM wanted)) s
+ON wanted.player = s.player AND wanted.number >= s.period_number ORDER BY wanted.position
 """
 # Points^2: years between which newcomers' mean walks less are one, as digits would be lost.
 STIFF: Final = 1e-8
@@ -62,52 +61,61 @@ class RunPrecision(Precision):
         steps = arrays("FROM steps")
         spans = arrays('SELECT "until" IS NULL AS last, period_number FROM spans')
         last = spans["last"]
-        margins = bool(len(last)) and not np.isnan(steps["draw_margin_variance"]).any()
-        quantities = ("variance", "draw_margin_variance")[: 1 + margins]
         nodes = len(last)
+        has_margins = nodes > 0 and not np.isnan(steps["draw_margin_variance"]).any()
+        quantities = ("variance", "draw_margin_variance") if has_margins else ("variance",)
         debut = np.append(True, last[:-1])[:nodes]
-        of_nodes = np.concatenate([steps[name] for name in quantities])
-        years, of_newcomers = _newcomers(arrays, meta, debut, spans["period_number"], of_nodes)
-        self.step = np.append(of_nodes, years)
-        first = np.append(np.tile(debut, len(quantities)), np.arange(len(years)) == 0)
-        begins = first | (self.step > 0.0)
-        self.group: Places = np.cumsum(begins) - 1
-        variance = self.step[begins]
+        step_of_nodes = np.concatenate([steps[name] for name in quantities])
+        newcomers = _newcomers(arrays, meta, debut, spans["period_number"], step_of_nodes)
+        years = len(newcomers.step)
+        self.step = np.append(step_of_nodes, newcomers.step)
+        first = np.append(np.tile(debut, len(quantities)), np.arange(years) == 0)
+        begins_variable = first | (self.step > 0.0)
+        self.group: Places = np.cumsum(begins_variable) - 1
+        variance = self.step[begins_variable]
         if not (variance > 0.0).all():
             raise ValueError("a first step without variance")
-        previous = np.where(first[begins], -1, np.arange(len(variance)) - 1)
-        names = ("q11", "q12", "q22")[: 3 if margins else 1]
-        links = arrays(f'SELECT "first", "second", {", ".join(names)} FROM links')
-        ends, u = sums_of_games(links["first"], links["second"], nodes if margins else 0)
-        q = np.array([links[name] for name in names], np.float64)
-        entries = link_entries([self.group[end] for end in ends], u, q)
+        previous = np.where(first[begins_variable], -1, np.arange(len(variance)) - 1)
+        entries = self._link_entries(arrays, nodes if has_margins else 0)
         entries += [
-            Entries(self.group[row], self.group[column], value) for row, column, value in of_newcomers
+            Entries(self.group[row], self.group[column], value) for row, column, value in newcomers.entries
         ]
-        if margins:
-            of_margins = self.group[nodes : 2 * nodes]
-            entries.append(Entries(of_margins, of_margins, steps["draw_margin_precision"]))
+        if has_margins:
+            margins = self.group[nodes : 2 * nodes]
+            entries.append(Entries(margins, margins, steps["draw_margin_precision"]))
         super().__init__(previous, 1.0 / variance, entries)
 
+    def _link_entries(self, arrays: Arrays, margins: int) -> list[Entries]:
+        """Entries of the games; `margins`: index of the first margin, 0 without."""
+        names = ("q11", "q12", "q22") if margins else ("q11",)
+        links = arrays(f'SELECT "first", "second", {", ".join(names)} FROM links')
+        ends, u = sums_of_games(links["first"], links["second"], margins)
+        q = np.array([links[name] for name in names], np.float64)
+        return link_entries([self.group[end] for end in ends], u, q)
 
-def _newcomers(
-    arrays: Arrays, meta: RunMeta, debut: Mask, period: Places, step: Array
-) -> tuple[Array, list[Entries]]:
-    """Variances of the steps of newcomers' mean, (years,), and its links to first nodes. Raises ValueError."""
+
+class _Newcomers(NamedTuple):
+    """The mean of newcomers as further variables."""
+
+    step: Array  # (years,), points^2: variances of the steps from year to year
+    entries: list[Entries]  # with first nodes, by nodes and years
+
+
+def _newcomers(arrays: Arrays, meta: RunMeta, debut: Mask, period: Places, step: Array) -> _Newcomers:
+    """The mean of newcomers, without years if it does not move. Raises ValueError."""
     years = arrays('SELECT "year" FROM newcomers ORDER BY "year"')["year"].astype(np.int64)
     if not len(years):
-        return np.empty(0), []
+        return _Newcomers(np.empty(0), [])
     drift = meta.params.get("prior_mean_drift")
-    kind = cast("Period", meta.period)
     first = np.flatnonzero(debut)
-    of = calendar_year(period[first].astype(np.int64), kind)
-    if not (isinstance(drift, float) and np.isin(of, years).all() and (step[first] > 0.0).all()):
+    year = calendar_year(period[first].astype(np.int64), cast("Period", meta.period))
+    if not (isinstance(drift, float) and np.isin(year, years).all() and (step[first] > 0.0).all()):
         raise ValueError("newcomers without a mean, or as certain as it is")
     variance = np.append(1.0, drift**2 * np.diff(years))
-    mean = len(step) + np.searchsorted(years, of)
-    weight = 1.0 / step[first]
-    links = [Entries(mean, mean, weight), Entries(first, mean, -weight)]
-    return np.where(variance > STIFF, variance, 0.0), links
+    mean = len(step) + np.searchsorted(years, year)
+    precision = 1.0 / step[first]
+    entries = [Entries(mean, mean, precision), Entries(first, mean, -precision)]
+    return _Newcomers(np.where(variance > STIFF, variance, 0.0), entries)
 
 
 class _Points(NamedTuple):
@@ -123,9 +131,9 @@ class _Points(NamedTuple):
     rise: Array
     mean: Array
 
-    def of(self, chosen: Any) -> _Points:
+    def take(self, indices: Any) -> _Points:
         """The skills at some indices."""
-        return _Points(*(column[chosen] for column in self))
+        return _Points(*(column[indices] for column in self))
 
     @property
     def between(self) -> Mask:
@@ -138,6 +146,15 @@ class _Points(NamedTuple):
         return np.where(self.between, self.ahead / np.where(self.between, self.way, 1.0), 0.0)
 
 
+class _Interpolation(NamedTuple):
+    """The two variables between which each skill is interpolated, and their weights, (skills,) each."""
+
+    before: Places
+    after: Places
+    before_weight: Array
+    after_weight: Array
+
+
 class JointSkills:
     """The joint Gaussian of the skills of the run `name`, points; `slope` of its scale. Raises RunError."""
 
@@ -148,22 +165,22 @@ class JointSkills:
         self._slope = slope
         with self._checked():
             self._a = RunPrecision(arrays, meta)
-        self._asked = 0  # columns of the inverse, of few at once
+        self._few_so_far = 0  # skills in calls with few at once
 
     def covariance(self, skills: Sequence[Skill]) -> Array:
         """The covariance matrix of skills, (skills, skills), points^2. Raises LookupFailed, RunError."""
         return self._covariance(self._points(skills), EXACT, few=len(skills) <= FEW)
 
     def shared(
-        self, ones: Sequence[Skill], groups: Sequence[Sequence[Skill]], exact: float = EXACT
+        self, skills: Sequence[Skill], groups: Sequence[Sequence[Skill]], exact: float = EXACT
     ) -> list[Array]:
-        """Covariances of each skill in `ones` with the skills of its group, points^2. Raises LookupFailed, RunError."""
-        _, parts = self._groups([*([skill] for skill in ones), *groups])
-        found = []
-        for one, others in zip(parts[: len(ones)], parts[len(ones) :], strict=True):
-            x, _ = self._solved(self._columns(one)[:, 0], exact)
-            found.append(self._at(others, x) + self._own_noise(one, others))
-        return found
+        """Covariances of each skill with the skills of its group, points^2. Raises LookupFailed, RunError."""
+        _, parts = self._groups([*([skill] for skill in skills), *groups])
+        covariances = []
+        for single, group in zip(parts[: len(skills)], parts[len(skills) :], strict=True):
+            x, _ = self._solved(self._columns(single)[:, 0], exact)
+            covariances.append(self._interpolate(group, x) + self._own_noise(single, group))
+        return covariances
 
     def deviations(
         self, groups: Sequence[Sequence[Skill]], weights: Sequence[Array], exact: float = EXACT
@@ -171,12 +188,13 @@ class JointSkills:
         """The sd of the weighted sum of each group of skills, on the scale of the run. Raises as `within`."""
         variances = []
         if len(groups) > FEW:
-            variances = [w @ own @ w for w, own in zip(weights, self.within(groups), strict=True)]
+            covariances = self.within(groups, exact)
+            variances = [w @ covariance @ w for w, covariance in zip(weights, covariances, strict=True)]
         else:
-            for part, w in zip(self._groups(groups)[1], weights, strict=True):
-                x, r = self._solved(self._columns(part) @ w, exact)
-                own = w @ self._own_noise(part.of(np.s_[:, None]), part) @ w
-                variances.append(w @ self._at(part, x) + x @ r + own)
+            for group, w in zip(self._groups(groups)[1], weights, strict=True):
+                x, r = self._solved(self._columns(group) @ w, exact)
+                noise = w @ self._own_noise(group.take(np.s_[:, None]), group) @ w
+                variances.append(w @ self._interpolate(group, x) + x @ r + noise)
         return [self._slope * max(float(variance), 0.0) ** 0.5 for variance in variances]
 
     def within(self, groups: Sequence[Sequence[Skill]], exact: float = EXACT) -> list[Array]:
@@ -188,14 +206,15 @@ class JointSkills:
         """
         points, parts = self._groups(groups)
         if len(points.node) <= FEW:
-            self._asked += len(points.node)
-            few = self._asked <= FEW or not self._affordable
+            self._few_so_far += len(points.node)
+            few = self._few_so_far <= FEW or not self._affordable
             return [self._covariance(part, exact, few=few) for part in parts]
-        sizes = np.array(list(map(len, groups)))
+        sizes = np.array([len(group) for group in groups])
         pairs = [np.indices((size, size)).reshape(2, size * size) for size in sizes]
-        one, other = np.concatenate(pairs, axis=1) + np.repeat(np.cumsum(sizes) - sizes, sizes**2)
-        found = np.split(self._selected(points.of(one), points.of(other)), np.cumsum(sizes**2)[:-1])
-        return [part.reshape(size, size) for part, size in zip(found, sizes, strict=True)]
+        first, second = np.concatenate(pairs, axis=1) + np.repeat(np.cumsum(sizes) - sizes, sizes**2)
+        entries = self._selected(points.take(first), points.take(second))
+        matrices = np.split(entries, np.cumsum(sizes**2)[:-1])
+        return [matrix.reshape(size, size) for matrix, size in zip(matrices, sizes, strict=True)]
 
     def samples(self, skills: Sequence[Skill], n: int, seed: int) -> Array:
         """Samples of skills, (n, skills), points; equal seeds give equal ones. Raises as `within`."""
@@ -203,90 +222,103 @@ class JointSkills:
         rng = np.random.default_rng(seed)
         if len(skills) <= MOST_TOGETHER:
             return _drawn(rng, self.covariance(skills), n) + points.mean
-        found = np.empty((n, len(points.node)))
+        samples = np.empty((n, len(points.node)))
         for begin in range(0, n, AT_ONCE):
             z = rng.standard_normal((min(AT_ONCE, n - begin), len(self._a.diagonal)))
-            found[begin : begin + AT_ONCE] = self._at(points, self._factor.solve(z.T, forward=False)).T
-        moved = np.flatnonzero(self._own_noise(points, points))
-        for node in np.unique(points.node[moved]):
-            part = moved[points.node[moved] == node]
-            own = self._own_noise(points.of(part[:, None]), points.of(part))
-            found[:, part] += _drawn(rng, own, n)
-        return found + points.mean
+            variables = self._factor.solve(z.T, forward=False)
+            samples[begin : begin + AT_ONCE] = self._interpolate(points, variables).T
+        noisy = np.flatnonzero(self._own_noise(points, points))
+        for node in np.unique(points.node[noisy]):
+            after_node = noisy[points.node[noisy] == node]
+            noise = self._own_noise(points.take(after_node[:, None]), points.take(after_node))
+            samples[:, after_node] += _drawn(rng, noise, n)
+        return samples + points.mean
 
     def _groups(self, groups: Sequence[Sequence[Skill]]) -> tuple[_Points, list[_Points]]:
         """The skills of all groups, and of each."""
         points = self._points([skill for group in groups for skill in group])
-        ends = np.cumsum([0, *map(len, groups)])
-        return points, [points.of(slice(*both)) for both in pairwise(ends)]
+        parts = []
+        begin = 0
+        for group in groups:
+            parts.append(points.take(slice(begin, begin + len(group))))
+            begin += len(group)
+        return points, parts
 
     def _points(self, skills: Sequence[Skill]) -> _Points:
         players = [player for player, _ in skills]
         numbers = [number for _, number in skills]
-        of = self._arrays(_PLACES, [players, numbers, len(skills)])
-        if of["absent"].any():
-            player = players[int(np.argmax(of["absent"]))]
+        spans = self._arrays(_SPANS, [players, numbers, len(skills)])
+        if spans["absent"].any():
+            player = players[int(np.argmax(spans["absent"]))]
             raise LookupFailed(f"{player} has no skill before the first game", where=self._name)
-        mean, _ = later_on(of, "skill", of["ahead"], STEPS_PER_YEAR[self._period])
-        clock = Curve(*(of[name] for name in curve_columns("skill"))).clock
-        return _Points(of["node"].astype(np.int64), clock(of["ahead"]), clock(of["way"]), of["sd_rise"], mean)
+        mean, _ = later_on(spans, "skill", spans["ahead"], STEPS_PER_YEAR[self._period])
+        clock = Curve(*(spans[name] for name in curve_columns("skill"))).clock
+        node = spans["node"].astype(np.int64)
+        return _Points(node, clock(spans["ahead"]), clock(spans["way"]), spans["sd_rise"], mean)
 
-    def _variables(self, points: _Points) -> tuple[Places, Array]:
-        """The two variables that each skill interpolates, and their weights, (2, skills)."""
-        place = self._a.group[np.stack([points.node, points.node + points.between])]
-        return place, np.stack([1.0 - points.share, points.share])
+    def _interpolation(self, points: _Points) -> _Interpolation:
+        group = self._a.group
+        share = points.share
+        return _Interpolation(group[points.node], group[points.node + points.between], 1.0 - share, share)
 
-    def _at(self, points: _Points, x: Array) -> Array:
+    def _interpolate(self, points: _Points, x: Array) -> Array:
         """W' x: variables x, (variables, ...), interpolated at skills, (skills, ...); without their own noise.
 
         scipy's sparse products are faster by less than its import takes.
         """
-        (before, after), (weight, further) = self._variables(points)
-        return np.asarray((weight * x[before].T + further * x[after].T).T)
+        at = self._interpolation(points)
+        return np.asarray((at.before_weight * x[at.before].T + at.after_weight * x[at.after].T).T)
 
     def _columns(self, points: _Points) -> Array:
         """Interpolation weights W of skills, (variables, skills)."""
-        place, share = self._variables(points)
-        found = np.zeros((len(self._a.diagonal), place.shape[1]))
-        np.add.at(found, (place, np.arange(place.shape[1])), share)
-        return found
+        at = self._interpolation(points)
+        skills = np.arange(len(at.before))
+        weights = np.zeros((len(self._a.diagonal), len(skills)))
+        np.add.at(weights, (at.before, skills), at.before_weight)
+        np.add.at(weights, (at.after, skills), at.after_weight)
+        return weights
 
     def _solved(self, b: Array, exact: float) -> tuple[Array, Array]:
         """x of A x = b and the residual."""
         with self._checked():
             return self._a.solve(b, residual=exact)
 
-    def _own_noise(self, one: _Points, other: _Points) -> Array:
+    def _own_noise(self, first: _Points, second: _Points) -> Array:
         """Covariances of the noise of bridges and of walks after a last node, for skills from the same nodes."""
-        step = np.where(one.between, self._a.step[one.node + one.between], 0.0)
-        low = np.minimum(one.share, other.share)
-        high = np.maximum(one.share, other.share)
-        onward = np.where(one.between, 0.0, one.rise) * np.minimum(one.ahead, other.ahead)
-        return np.where(one.node == other.node, step * low * (1.0 - high) + onward, 0.0)
+        step = np.where(first.between, self._a.step[first.node + first.between], 0.0)
+        low = np.minimum(first.share, second.share)
+        high = np.maximum(first.share, second.share)
+        of_bridge = step * low * (1.0 - high)
+        of_walk = np.where(first.between, 0.0, first.rise) * np.minimum(first.ahead, second.ahead)
+        return np.where(first.node == second.node, of_bridge + of_walk, 0.0)
 
     def _covariance(self, points: _Points, exact: float, *, few: bool) -> Array:
-        """W' A^-1 W for the weights W of skills, and their own noise.
+        """W' A^-1 W for the weights W of skills, and their own noise."""
+        covariance = self._covariance_of_few(points, exact) if few else self._covariance_of_many(points)
+        covariance += self._own_noise(points.take(np.s_[:, None]), points)
+        return np.asarray(0.5 * (covariance + covariance.T))
 
-        Of few, from approximate solutions X with residuals R it is W'X + X'R + R'A^-1 R. The last term is neglected.
-        """
+    def _covariance_of_few(self, points: _Points, exact: float) -> Array:
+        """W' A^-1 W from approximate solutions X with residuals R: W'X + X'R + R'A^-1 R without the last term."""
+        columns = self._columns(points)
+        solved = [self._solved(column, exact) for column in columns.T]
+        x = np.array([solution for solution, _ in solved]).reshape(columns.T.shape).T
+        r = np.array([residual for _, residual in solved]).reshape(columns.T.shape).T
+        return np.asarray(self._interpolate(points, x) + x.T @ r)
+
+    def _covariance_of_many(self, points: _Points) -> Array:
+        """W' A^-1 W by the factor of A, or nearly exact solutions where there is none."""
         count = len(points.node)
-        if few:
-            b = self._columns(points)
-            solved = [self._solved(one, exact) for one in b.T]
-            x, r = (np.array([pair[k] for pair in solved]).reshape(b.T.shape).T for k in (0, 1))
-            found = self._at(points, x) + x.T @ r
-        else:
-            found = np.empty((count, count))
-            for begin in range(0, count, AT_ONCE):
-                part = slice(begin, begin + AT_ONCE)
-                b = self._columns(points.of(part))
-                if self._affordable:
-                    x = self._factor.solve(b)
-                else:
-                    x = np.array([self._solved(one, EXACT**2)[0] for one in b.T]).T
-                found[:, part] = self._at(points, x)
-        found += self._own_noise(points.of(np.s_[:, None]), points)
-        return np.asarray(0.5 * (found + found.T))
+        covariance = np.empty((count, count))
+        for begin in range(0, count, AT_ONCE):
+            part = slice(begin, begin + AT_ONCE)
+            columns = self._columns(points.take(part))
+            if self._affordable:
+                x = self._factor.solve(columns)
+            else:
+                x = np.array([self._solved(column, EXACT**2)[0] for column in columns.T]).T
+            covariance[:, part] = self._interpolate(points, x)
+        return covariance
 
     @cached_property
     def _affordable(self) -> bool:
@@ -297,17 +329,18 @@ class JointSkills:
             return False
         return True
 
-    def _selected(self, one: _Points, other: _Points) -> Array:
+    def _selected(self, first: _Points, second: _Points) -> Array:
         """Covariances of pairs of skills, from the entries of the inverse that they need."""
-        (place, share) = self._variables(one)
-        (other_place, other_share) = self._variables(other)
-        first = np.repeat(place, 2, axis=0).ravel()
-        second = np.tile(other_place, (2, 1)).ravel()
+        of_first = self._interpolation(first)
+        of_second = self._interpolation(second)
+        rows = np.repeat([of_first.before, of_first.after], 2, axis=0).ravel()
+        columns = np.tile([of_second.before, of_second.after], (2, 1)).ravel()
         with self._checked(wait=True):
-            covariances = self._a.factor(first, second, once=True).covariances(first, second)
-        products = np.repeat(share, 2, axis=0) * np.tile(other_share, (2, 1)) * covariances.reshape(4, -1)
-        found: Array = products.sum(axis=0) + self._own_noise(one, other)
-        return found
+            covariances = self._a.factor(rows, columns, once=True).covariances(rows, columns).reshape(4, -1)
+        row_weights = np.repeat([of_first.before_weight, of_first.after_weight], 2, axis=0)
+        column_weights = np.tile([of_second.before_weight, of_second.after_weight], (2, 1))
+        products = row_weights * column_weights * covariances
+        return np.asarray(products.sum(axis=0) + self._own_noise(first, second))
 
     @cached_property
     def _factor(self) -> Factor:
@@ -317,8 +350,9 @@ class JointSkills:
     @contextmanager
     def _checked(self, *, wait: bool = False) -> Iterator[None]:
         """Translate failures of untrusted numbers into RunError; announce a `wait` of seconds."""
+        is_long = wait and len(self._a.diagonal) > LONG
         try:
-            with waiting(WAIT) if wait and len(self._a.diagonal) > LONG else nullcontext():
+            with waiting(WAIT) if is_long else nullcontext():
                 yield
         except ValueError as error:  # a LinAlgError is one
             raise RunError(

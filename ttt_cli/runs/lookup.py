@@ -28,7 +28,7 @@ EXAMPLE: Final = "Lasker, Emanuel @ 1900 = 2720"  # an anchor for the sample
 MATCHED: Final = "matched"  # the slope that fits the anchors best
 _EXACT: Final = "="  # before a name that is meant as it is spelled
 _LISTED: Final = 10
-_NEAR: Final = 0.85
+_SIMILAR: Final = 0.85  # Jaro-Winkler
 _SELECT: Final = 'SELECT player, folded, surname, games, "first", "last" FROM players'
 _WORDS: Final = "string_split(folded, ' ')"
 _SORTED: Final = f"array_to_string(list_sort({_WORDS}), ' ')"
@@ -80,11 +80,12 @@ def find_player(query: Query, name: str | int) -> Found:
             pattern = pattern_of(name)
         except ValueError as error:
             raise LookupFailed(str(error)) from error
-        matched = [one for one in _select(query, "TRUE", []) if pattern and pattern.search(one.player)]
-        if not matched:
+        everybody = _select(query, "TRUE", [])
+        matching = [player for player in everybody if pattern and pattern.search(player.player)]
+        if not matching:
             hint = "a text in slashes is a regular expression"
             raise LookupFailed(f"no player matches {name}", hint=hint)
-        return _decide(name, matched)
+        return _decide(name, matching)
     folded = fold(name)
     exact = _select(query, "player = ?", [name])
     if exact and (exact[0].folded != exact[0].surname or not folded):
@@ -106,7 +107,8 @@ def find_player(query: Query, name: str | int) -> Found:
     forms = {word: {word}.union(*(group for group in groups if word in group)) for word in words}
     sharing = _select(query, f"list_has_any({_WORDS}, ?)", [sorted(set().union(*forms.values()))])
     for allowed, cut in (({}, False), (forms, False), (forms, True)):
-        if candidates := [one for one in sharing if _fits(words, one, allowed, cut=cut)]:
+        candidates = [player for player in sharing if _fits(words, player, allowed, cut=cut)]
+        if candidates:
             return _decide(name, candidates)
     raise _unknown(query, name, words)
 
@@ -116,37 +118,38 @@ def _select(query: Query, where: str, values: Sequence[Any]) -> list[Candidate]:
     return [Candidate(*row) for row in rows]
 
 
-def _fits(typed: list[str], one: Candidate, forms: Mapping[str, set[str]], *, cut: bool) -> bool:
+def _fits(typed: list[str], candidate: Candidate, forms: Mapping[str, set[str]], *, cut: bool) -> bool:
     """Whether words typed, or `forms` of them, are words of a name or initials; `cut`: or their first letters."""
-    left = one.folded.split()
+    unmatched = candidate.folded.split()
     initials = []
     for word in typed:
-        same = next((other for other in left if other == word or other in forms.get(word, ())), None)
-        if same is not None:
-            left.remove(same)
+        accepted = {word, *forms.get(word, ())}
+        match = next((part for part in unmatched if part in accepted), None)
+        if match is not None:
+            unmatched.remove(match)
         elif len(word) == 1 or cut:
             initials.append(word)
         else:
             return False
-    surname = one.surname.split()
+    surname = candidate.surname.split()
     for initial in initials:
         uncut = surname if len(initial) > 1 else ()
-        full = next((word for word in left if word.startswith(initial) and word not in uncut), None)
-        if full is None:
+        match = next((part for part in unmatched if part.startswith(initial) and part not in uncut), None)
+        if match is None:
             return False
-        left.remove(full)
+        unmatched.remove(match)
     return True
 
 
 def _decide(name: str, candidates: list[Candidate]) -> Found:
     """The candidate with ten times the games of the next, all of one surname. Raises LookupFailed."""
-    first, *others = candidates
-    if not others:
+    first, *namesakes = candidates
+    if not namesakes:
         return Found(first.player)
-    one_surname = all(other.surname == first.surname for other in others)
-    if one_surname and first.games >= DOMINANCE * others[0].games:
-        return Found(first.player, f"{first} is selected, not {_listing(others, '; ', 3)}")
-    spelled = any(one.player == name for one in candidates)
+    same_surname = all(candidate.surname == first.surname for candidate in namesakes)
+    if same_surname and first.games >= DOMINANCE * namesakes[0].games:
+        return Found(first.player, f"{first} is selected, not {_listing(namesakes, '; ', 3)}")
+    spelled = any(candidate.player == name for candidate in candidates)
     raise LookupFailed(
         f"{len(candidates)} players are meant by {name!r}:\n  {_listing(candidates, chr(10) + '  ')}",
         hint=f"give more of the name; '{_EXACT}{name}' selects the one spelled so"
@@ -157,7 +160,10 @@ def _decide(name: str, candidates: list[Candidate]) -> Found:
 
 def _listing(candidates: list[Candidate], separator: str, most: int = _LISTED) -> str:
     more = len(candidates) - most
-    return separator.join([*map(str, candidates[:most]), *([f"and {more} more"] if more > 0 else [])])
+    lines = [str(candidate) for candidate in candidates[:most]]
+    if more > 0:
+        lines.append(f"and {more} more")
+    return separator.join(lines)
 
 
 def _unknown(query: Query, name: str, words: list[str]) -> LookupFailed:
@@ -171,10 +177,10 @@ def _unknown(query: Query, name: str, words: list[str]) -> LookupFailed:
     rows = query(
         f"SELECT player FROM (SELECT player, games, {likeness} AS likeness FROM players)"
         " WHERE likeness >= ? ORDER BY likeness + 0.01 * ln(1 + games) DESC, player LIMIT 3",
-        [" ".join(sorted(words)), fold_surname(written), " ".join(words), _NEAR],
+        [" ".join(sorted(words)), fold_surname(written), " ".join(words), _SIMILAR],
     )
-    near = " or ".join(repr(player) for (player,) in rows)
-    hint = f"did you mean {near}?" if near else "`ttt players` lists them"
+    similar = " or ".join(repr(player) for (player,) in rows)
+    hint = f"did you mean {similar}?" if similar else "`ttt players` lists them"
     return LookupFailed(f"no player {name!r} in this run", hint=hint)
 
 
@@ -187,7 +193,11 @@ def find_period(
     is December 1872. `1872.06` is read as `1872-06`. Raises LookupFailed for a period without skills, and for one
     shorter than the run's periods.
     """
-    among, values = ("true", list[Any]()) if player is None else (_BEGUN, [player])
+    among = "true"
+    values: list[Any] = []
+    if player is not None:
+        among = _BEGUN
+        values = [player]
     if at is None:
         at = meta.last if player is None else _history(query, player)[1]
     if at not in (None, ""):
@@ -252,26 +262,26 @@ class Scale:
 
 def parse_anchor(text: str) -> Anchor:
     """`Lasker, Emanuel @ 1900 = 2720`. Raises ConfigError."""
-    found = _ANCHOR.fullmatch(text.strip())
-    if not found:
+    match = _ANCHOR.fullmatch(text.strip())
+    if not match:
         hint = f"write NAME @ YEAR = RATING, for instance '{EXAMPLE}'"
         raise ConfigError(f"{text!r} is not an anchor of a scale", hint=hint)
-    return Anchor(found["name"], found["period"], float(found["rating"]))
+    return Anchor(match["name"], match["period"], float(match["rating"]))
 
 
-def find_scale(meta: RunMeta, query: Query, given: Sequence[str] = ()) -> Scale:
-    """The scale by the anchors in `given`, else in the config of a run. Raises ConfigError, LookupFailed."""
+def find_scale(meta: RunMeta, query: Query, scale: Sequence[str] = ()) -> Scale:
+    """The scale by the anchors in `scale`, else in the config of a run. Raises ConfigError, LookupFailed."""
     section = meta.config.get("scale") or {}
     texts = list(section.get("anchors", ()))
-    if POINTS in given and len(given) > 1:
+    if POINTS in scale and len(scale) > 1:
         raise ConfigError("give points or anchors, not both")
-    if {*given} - {MATCHED}:
-        texts = [text for text in given if text not in (POINTS, MATCHED)]
-    matched = MATCHED in given if given else section.get("slope") == MATCHED
-    if MATCHED in given and not texts:
+    if {*scale} - {MATCHED}:
+        texts = [text for text in scale if text not in (POINTS, MATCHED)]
+    matched = MATCHED in scale if scale else section.get("slope") == MATCHED
+    if MATCHED in scale and not texts:
         hint = f"add two or more: --scale '{EXAMPLE}'"
         raise ConfigError("matched needs anchors, and there are none", hint=hint)
-    anchors = tuple(map(parse_anchor, texts))
+    anchors = tuple(parse_anchor(text) for text in texts)
     if not anchors:
         return Scale()
     means = []

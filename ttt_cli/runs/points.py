@@ -19,8 +19,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, Final
 
-from ttt_cli.runs.database import LARGEST, LONGEST_NAME
 from ttt_cli.runs.meta import parse_integer, to_json
+from ttt_cli.runs.schema import LARGEST, LONGEST_NAME
 from ttt_cli.support.errors import RunError
 from ttt_cli.support.files import real_place
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal, Self
 
 from ttt_cli.runs import database
-from ttt_cli.runs.database import DATABASE
+from ttt_cli.runs.checks import Catalog, NotARun, Signature, check_numbers
 from ttt_cli.runs.lookup import Found, Scale, find_period, find_player, find_scale
 from ttt_cli.runs.meta import RunMeta
 from ttt_cli.runs.points import (
@@ -25,6 +25,7 @@ from ttt_cli.runs.points import (
     read_points,
     store_points,
 )
+from ttt_cli.runs.schema import PUBLIC, RUN, session_views
 from ttt_cli.support.errors import LookupFailed, RunError
 
 if TYPE_CHECKING:
@@ -49,7 +50,7 @@ _CAREER: Final = 40  # years
 _STEPS: Final = 4  # points of a curve in each of them
 _CLOCK: Final = 5.0  # seconds between the clocks of a file system and of the process
 _BATCH: Final = 10_000
-_SELECT_META: Final = f"FROM {DATABASE}.main.meta"
+_SELECT_META: Final = f"FROM {RUN}.meta"
 _SELECT_POINTS: Final = """SELECT point, params, log_evidence, converged, sweeps, remaining_error
 FROM {table} ORDER BY rowid"""
 
@@ -84,7 +85,7 @@ def open_run(path: str | os.PathLike[str] | None = None, scale: Sequence[str] = 
             )
         try:
             run = Run(file, scale)
-        except database.NotARun as foreign:  # other programs use the ending, too
+        except NotARun as foreign:  # other programs use the ending, too
             error = foreign
             continue
         if best is None or run.meta.created > best.meta.created:
@@ -111,7 +112,7 @@ class Run:
         self,
         path: Path | None,
         scale: Sequence[str] = (),
-        opened: tuple[DuckDBPyConnection, database.Catalog] | None = None,
+        opened: tuple[DuckDBPyConnection, Catalog] | None = None,
         may_write: Path | None = None,
     ) -> None:
         self.path = path
@@ -119,11 +120,11 @@ class Run:
         self._may_write = may_write
         self._lock = threading.RLock()
         self._depth = 0
-        self._open: DuckDBPyConnection | None
-        self._open, self._catalog = opened or (None, database.Catalog((), frozenset()))
-        self._seen: tuple[int, ...] = ()
-        self._shown: tuple[float, float] | None = None
-        self._points: object = None
+        self._connection: DuckDBPyConnection | None
+        self._connection, self._catalog = opened or (None, Catalog((), frozenset()))
+        self._signature: Signature = ()
+        self._scale_of_views: tuple[float, float] | None = None
+        self._points_status: tuple[int, ...] | None = None
         rows = self._connected().execute(_SELECT_META).fetchall()
         self.meta: RunMeta = RunMeta.from_rows(rows, str(path) if path else None)
 
@@ -147,9 +148,11 @@ class Run:
     def close(self) -> None:
         """Close the file; a run in memory is lost."""
         with self._lock:
-            if self._open is not None:
-                self._open.close()
-            self._open = self._shown = self._points = None
+            if self._connection is not None:
+                self._connection.close()
+            self._connection = None
+            self._scale_of_views = None
+            self._points_status = None
 
     @property
     def name(self) -> str:
@@ -191,8 +194,8 @@ class Run:
         def rows() -> Iterator[Row]:
             with self._cursor(sql) as cursor:
                 cursor.execute(sql, list(parameters))
-                while found := cursor.fetchmany(_BATCH):
-                    yield from found
+                while batch := cursor.fetchmany(_BATCH):
+                    yield from batch
 
         return self.select(f"SELECT * FROM ({sql}) LIMIT 0", parameters)[0], rows()
 
@@ -208,19 +211,17 @@ class Run:
 
         The points beside the run are read only for `sql` that names their table.
         """
-        shown = scale or self.scale
+        scale = scale or self.scale
         with self._lock:
             connection = self._connected()
             with database.translated(self.path):
-                if self._shown is None and self.path is not None:
-                    database.check_numbers(connection, self.path, self.meta, self._catalog, self._seen)
-                if self._shown != (shown.slope, shown.shift):
+                if self._scale_of_views is None and self.path is not None:
+                    check_numbers(connection, self.path, self.meta, self._catalog, self._signature)
+                if self._scale_of_views != (scale.slope, scale.shift):
                     period: Period = self.meta.period  # type: ignore[assignment]
-                    connection.execute(
-                        database.session_views(*self._catalog, period, shown.slope, shown.shift)
-                    )
-                    self._shown = (shown.slope, shown.shift)
-                    self._points = None
+                    connection.execute(session_views(*self._catalog, period, scale.slope, scale.shift))
+                    self._scale_of_views = (scale.slope, scale.shift)
+                    self._points_status = None
                 if self.path is not None and "evidence" in sql.lower():
                     self._show_points(connection, self.path)
             cursor = connection.cursor()
@@ -229,36 +230,39 @@ class Run:
 
     def _show_points(self, connection: DuckDBPyConnection, path: Path) -> None:
         """Have the view `evidence` include the points beside the run as they are now."""
-        now = points_stat(path)
-        if now != self._points:
+        status = points_stat(path)
+        if status != self._points_status:
             rows = self._evidence_rows(connection, read_points(path, self._basis))
-            own_table = f"{DATABASE}.main.evidence"
-            connection.execute(f"CREATE OR REPLACE TABLE all_points AS FROM {own_table} LIMIT 0")
+            connection.execute(f"CREATE OR REPLACE TABLE all_points AS FROM {RUN}.evidence LIMIT 0")
             database.insert_rows(connection, "all_points", rows)
             connection.execute("CREATE OR REPLACE VIEW evidence AS FROM all_points")
-            self._points = now
+            self._points_status = status
 
     def _connected(self) -> DuckDBPyConnection:
         """The database with the run attached. Raises RunReplaced if the file, opened again, has another run."""
         with self._lock:
-            if self._open is None:
+            if self._connection is None:
                 if self.path is None:
                     raise RunError("the run in memory was closed", where=self.name)
-                connection, self._catalog, self._seen = database.connect(self.path, self._may_write)
-                if known := vars(self).get("meta"):
-                    now = dict(connection.execute(_SELECT_META).fetchall())
-                    if now.get("created") != known.created:
-                        connection.close()
+                opened = database.connect(self.path, self._may_write)
+                self._catalog = opened.catalog
+                self._signature = opened.signature
+                if meta_before := vars(self).get("meta"):
+                    meta_now = dict(opened.connection.execute(_SELECT_META).fetchall())
+                    if meta_now.get("created") != meta_before.created:
+                        opened.connection.close()
                         raise self._replaced()
-                self._open = connection
-            return self._open
+                self._connection = opened.connection
+            return self._connection
 
     def _replaced(self) -> RunReplaced:
         return RunReplaced("the run was replaced meanwhile", where=str(self.path), hint="open it again")
 
     def refuse_replaced(self) -> None:
         """Raise RunReplaced if another run replaced this one."""
-        if self.path is None or (self._open is not None and self._seen == database.signature(self.path)):
+        if self.path is None:
+            return
+        if self._connection is not None and self._signature == database.signature(self.path):
             return
         with Run(self.path) as current:
             if current.meta.created != self.meta.created:
@@ -288,15 +292,15 @@ class Run:
         if player is not None:
             where = " WHERE player = ?"
             values = [self.find_player(player).player]
-        return self.query(f"SELECT * FROM ({database.PUBLIC['skills']}){where}", values)
+        return self.query(f"SELECT * FROM ({PUBLIC['skills']}){where}", values)
 
     def players(self) -> DataFrame:
         """Players with first and last period, record and peak: a pandas DataFrame."""
-        return self.query(database.PUBLIC["players"])
+        return self.query(PUBLIC["players"])
 
     def games(self) -> DataFrame:
         """Games as used, with event, site and round: a pandas DataFrame."""
-        return self.query(database.PUBLIC["games"])
+        return self.query(PUBLIC["games"])
 
     @property
     def has_joint(self) -> bool:
@@ -340,20 +344,22 @@ class Run:
         slope = self.scale.slope
         shift = self.scale.shift
         params = self.meta.params
-        found: list[Row] = []
+        rows: list[Row] = []
         if name != "career":
-            found = self.by_year(name)
+            rows = self.by_year(name)
         elif any(params.get(part) for part in ("growth", "decline", "early")):
             import numpy as np
 
             from ttt_cli.histories import Curve
 
             curve = Curve(**{part: params[part] for part in Curve._fields if part in params})
-            at = np.arange(_STEPS * _CAREER + 1) / _STEPS
-            sd = params["tau"] * np.sqrt(curve.clock(at))
-            found = list(zip(at.tolist(), curve.change(at).tolist(), sd.tolist(), strict=True))
-        on_scale = [(at, *(slope * value for value in values)) for at, *values in found]
-        return [(*row[:-1], row[-1] + shift) for row in on_scale] if name == "draws" else on_scale
+            years = np.arange(_STEPS * _CAREER + 1) / _STEPS
+            sd = params["tau"] * np.sqrt(curve.clock(years))
+            rows = list(zip(years.tolist(), curve.change(years).tolist(), sd.tolist(), strict=True))
+        on_scale = [(year, *(slope * value for value in values)) for year, *values in rows]
+        if name != "draws":
+            return on_scale
+        return [(year, margin, sd, level + shift) for year, margin, sd, level in on_scale]
 
     def draws_in(self, year: int) -> dict[str, float] | None:
         """Parameters of draws in a year, points: of the last year with games up to it; None if they are constant."""
@@ -397,14 +403,14 @@ class Run:
         """Pairs of player and period by the run's names and labels, and by numbers. Raises LookupFailed."""
         named = []
         numbered = []
-        found = cache(self.find_player)
+        find_player = cache(self.find_player)
         try:
             pairs = [(name, at) for name, at in skills]
         except (TypeError, ValueError):
             hint = "for instance [('Morphy, Paul', 1858), ('Anderssen, Adolf', 1858)]"
             raise LookupFailed("skills are pairs of a player and a period", hint=hint) from None
         for name, at in pairs:
-            player = found(name).player
+            player = find_player(name).player
             label, number = self.find_period(at, player)
             named.append((player, label))
             numbered.append((player, number))
@@ -419,10 +425,10 @@ class Run:
         from pandas import DataFrame, MultiIndex
 
         with self:
-            named, places = self._resolved(skills)
-            found = self.joint.covariance(places) * self.scale.slope**2
+            named, numbered = self._resolved(skills)
+            covariance = self.joint.covariance(numbered) * self.scale.slope**2
         index = MultiIndex.from_tuples(named, names=["player", "period"])
-        return DataFrame(found, index=index, columns=index)
+        return DataFrame(covariance, index=index, columns=index)
 
     def samples(
         self, n: int, seed: int, skills: Sequence[tuple[str | int, str | int]] | None = None
@@ -440,12 +446,12 @@ class Run:
                 rows = self.select(
                     "SELECT player, period, period_number FROM nodes ORDER BY player, period_number"
                 )[1]
-                named = [row[:2] for row in rows]
-                places = [(row[0], row[2]) for row in rows]
+                named = [(player, label) for player, label, _ in rows]
+                numbered = [(player, number) for player, _, number in rows]
             else:
-                named, places = self._resolved(skills)
-            shown = self.joint.samples(places, n, seed) * self.scale.slope + self.scale.shift
-        return DataFrame(shown, columns=MultiIndex.from_tuples(named, names=["player", "period"]))
+                named, numbered = self._resolved(skills)
+            samples = self.joint.samples(numbered, n, seed) * self.scale.slope + self.scale.shift
+        return DataFrame(samples, columns=MultiIndex.from_tuples(named, names=["player", "period"]))
 
     # Evidence points
 
@@ -472,7 +478,7 @@ class Run:
         if not rows:
             return
         if self.path is None:
-            self._connected().executemany(INSERT.format(table=f"{DATABASE}.main.evidence"), rows)
+            self._connected().executemany(INSERT.format(table=f"{RUN}.evidence"), rows)
             return
         self.refuse_replaced()
         store_points(self.path, self._basis, rows)
@@ -486,10 +492,10 @@ class Run:
 
     def _evidence_rows(self, connection: DuckDBPyConnection, beside: StoredPoints) -> list[Row]:
         """Rows of the run's own table and of those beside it; the last of equal keys counts."""
-        rows = connection.execute(_SELECT_POINTS.format(table=f"{DATABASE}.main.evidence")).fetchall()
+        rows = connection.execute(_SELECT_POINTS.format(table=f"{RUN}.evidence")).fetchall()
         return list({row[0]: row for row in (*rows, *beside.rows)}.values())
 
     @cached_property
     def _basis(self) -> str:
-        query = f"SELECT digest FROM {DATABASE}.main.inputs ORDER BY rowid"
+        query = f"SELECT digest FROM {RUN}.inputs ORDER BY rowid"
         return basis_of(self.meta, [digest for (digest,) in self._connected().execute(query).fetchall()])

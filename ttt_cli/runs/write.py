@@ -7,18 +7,19 @@ import shutil
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, closing, contextmanager
 from glob import has_magic
-from operator import itemgetter
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from ttt_cli.config.schema import Config
 from ttt_cli.fitted import Fit
 from ttt_cli.games.table import Games
 from ttt_cli.runs import database
+from ttt_cli.runs.checks import CHECKED, Catalog, NotARun, check_catalog
 from ttt_cli.runs.columns import fill, report_rows
-from ttt_cli.runs.database import DATABASE
+from ttt_cli.runs.meta import RunMeta
 from ttt_cli.runs.points import basis_of, drop_stale_points
 from ttt_cli.runs.run import ENDING, Run
+from ttt_cli.runs.schema import ALIASES, DATABASE, RUN
 from ttt_cli.support.errors import RunError
 from ttt_cli.support.files import WRITER, is_protected, locked, real_place, replacing, workplace
 from ttt_cli.timeline import Timeline
@@ -27,13 +28,13 @@ from ttt_cli.timeline import Timeline
 # log left beside another one is refused there, and applied to it in older ones.
 STORAGE: Final = "v1.4.0"
 _LIMITS: Final = {"memory_limit": "400MB", "threads": 1}  # two threads take more memory and hardly less time
-_OTHERS: Final = (  # endings of files that are no databases
+_OTHER_ENDINGS: Final = (  # of files that are no databases
     ".csv .tsv .txt .json .jsonl .ndjson .parquet .pgn .xlsx .ods .html .yaml "
     ".yml .svg .png .pdf .gz .bz2 .xz .zst .zip"
 )
-_EMPTY: Final = 2_000_000  # bytes of a run without games, as measured
-_GAME: Final = 10  # and of each row of a game, and of each node
-_NODE: Final = 35
+_BYTES_WITHOUT_GAMES: Final = 2_000_000  # as measured
+_BYTES_PER_GAME: Final = 10
+_BYTES_PER_NODE: Final = 35
 
 
 @contextmanager
@@ -46,14 +47,14 @@ def writing(path: str | os.PathLike[str] | None) -> Iterator[None]:
         yield
         return
     database.check_name(Path(path))
-    place = real_place(Path(path))
-    if place in WRITER.held:
+    file = real_place(Path(path))
+    if file in WRITER.held:
         yield
         return
-    _check_place(Path(path))
+    _check_writable(Path(path))
     with ExitStack() as stack:
         try:
-            lock = place.with_name(f".{place.name}.lock")
+            lock = file.with_name(f".{file.name}.lock")
             sentence = f"{path}: waiting for another process that writes this run (--no-wait refuses)"
             stack.enter_context(locked(lock, wait=WRITER.wait, on_wait=lambda: WRITER.report(sentence)))
         except BlockingIOError:
@@ -61,69 +62,75 @@ def writing(path: str | os.PathLike[str] | None) -> Iterator[None]:
             raise RunError("another process writes this run", where=str(path), hint=hint) from None
         except OSError as error:
             raise _not_written(path, error) from error
-        WRITER.held.add(place)
-        stack.callback(WRITER.held.discard, place)
+        WRITER.held.add(file)
+        stack.callback(WRITER.held.discard, file)
         yield
 
 
 def check_destination(path: str | os.PathLike[str]) -> str | None:
     """Description of the run that would be replaced, or None. Raises RunError where no run can be written."""
-    place = Path(path)
-    where = str(path)
-    _check_place(place)
-    standing = None
+    file = Path(path)
+    _check_writable(file)
+    description = None
     try:
-        with workplace(real_place(place)):
-            if place.exists() and place.stat().st_size:
-                hint = "name another file with -o, or remove it"
-                foreign = RunError("exists and is not a run of ttt", where=where, hint=hint)
-                if not database.looks_like_database(place):
-                    raise foreign
-                try:
-                    with Run(place) as run:
-                        standing = run.meta.describe()
-                except RunError as error:  # foreign, held, damaged, of another version
-                    if isinstance(error, database.NotARun) or place.suffix != ENDING:
-                        raise foreign from error
-                    standing = "a run that cannot be read"
+        with workplace(real_place(file)):
+            if file.exists() and file.stat().st_size:
+                description = _describe_run(file)
     except OSError as error:
-        raise _not_written(place, error) from error
-    if place.suffix.lower() in _OTHERS.split():
+        raise _not_written(file, error) from error
+    if file.suffix.lower() in _OTHER_ENDINGS.split():
         raise RunError(
-            f"a run is a database, not what {place.suffix} says: name it {place.stem}.ttt",
-            where=where,
-            hint=f"`ttt export skills -o {place.stem}.csv` writes the skills of a run (also .tsv .json .parquet)",
+            f"a run is a database, not what {file.suffix} says: name it {file.stem}.ttt",
+            where=str(path),
+            hint=f"`ttt export skills -o {file.stem}.csv` writes the skills of a run (also .tsv .json .parquet)",
         )
-    return standing
+    return description
+
+
+def _describe_run(file: Path) -> str:
+    """A run in a line, also one that cannot be read. Raises RunError for other files, OSError."""
+    hint = "name another file with -o, or remove it"
+    foreign = RunError("exists and is not a run of ttt", where=str(file), hint=hint)
+    if not database.looks_like_database(file):
+        raise foreign
+    try:
+        with Run(file) as run:
+            return run.meta.describe()
+    except RunError as error:  # foreign, locked, damaged, of another version
+        if isinstance(error, NotARun) or file.suffix != ENDING:
+            raise foreign from error
+        return "a run that cannot be read"
 
 
 def check_sources(path: str | os.PathLike[str], sources: Sequence[str]) -> None:
     """Raise RunError when the run at `path` was made from none of these files."""
-    place = Path(path)
-    if not place.is_file() or "-" in sources:
+    file = Path(path)
+    if not file.is_file() or "-" in sources:
         return
     try:
-        with Run(place, ["points"]) as run:
-            query = f"SELECT path FROM {DATABASE}.main.inputs WHERE kind <> ? ORDER BY rowid LIMIT 1000"
-            files = [file for (file,) in run.select(query, [database.ALIASES])[1]]
+        with Run(file, ["points"]) as run:
+            query = f"SELECT path FROM {RUN}.inputs WHERE kind <> ? ORDER BY rowid LIMIT 1000"
+            inputs = [name for (name,) in run.select(query, [ALIASES])[1]]
     except RunError:
         return  # as `check_destination` describes
-    if not any(
-        real_place(Path(file)).is_relative_to(real_place(Path(source)))
-        or (has_magic(source) and Path(file).match(source))
-        for file in files
-        for source in sources
-    ):
+    if not any(_is_from(name, source) for name in inputs for source in sources):
         raise RunError(
-            f"is a run of other games ({files[0] if files else 'from memory'})",
-            where=str(place),
-            hint=f"name another run with -o, or replace this one with -o {place}",
+            f"is a run of other games ({inputs[0] if inputs else 'from memory'})",
+            where=str(file),
+            hint=f"name another run with -o, or replace this one with -o {file}",
         )
+
+
+def _is_from(name: str, source: str) -> bool:
+    """Whether an input is a source, in its folder, or matches its pattern."""
+    if has_magic(source) and Path(name).match(source):
+        return True
+    return real_place(Path(name)).is_relative_to(real_place(Path(source)))
 
 
 def check_space(path: str | os.PathLike[str], timeline: Timeline) -> None:
     """Raise RunError when the disk has not enough room for a run beside the one that it replaces."""
-    needed = _EMPTY + _GAME * timeline.n_games + _NODE * timeline.n_nodes  # at least
+    needed = _BYTES_WITHOUT_GAMES + _BYTES_PER_GAME * timeline.n_games + _BYTES_PER_NODE * timeline.n_nodes
     if (free := shutil.disk_usage(real_place(Path(path)).parent).free) < needed:
         raise RunError(
             f"the run needs about {needed / 1e6:,.0f} MB, and the disk has {free / 1e6:,.1f} MB left",
@@ -139,34 +146,48 @@ def write_run(
     import duckdb
 
     target = Path(path)
-    place = real_place(target)
+    file = real_place(target)
     with writing(target):
         check_destination(target)
         try:
-            if place.exists() and (names := place.stat().st_nlink) > 1:
+            if file.exists() and (names := file.stat().st_nlink) > 1:
                 WRITER.report(f"{path} has {names:,} hard links: the other names keep the old run")
             with replacing(target) as temporary:
-                limits: dict[str, Any] = {**_LIMITS, "temp_directory": f"{temporary}.tmp"}
-                with closing(duckdb.connect(config=limits)) as connection:
-                    attached = f"{database.quoted(temporary)} AS {DATABASE} (STORAGE_VERSION '{STORAGE}')"
-                    connection.execute(f"ATTACH {attached}; USE {DATABASE}; BEGIN")
-                    meta = fill(connection, games, timeline, fit, config)
-                    catalog = database.check_catalog(connection, target)
-                    connection.execute(f"COMMIT; CHECKPOINT {DATABASE}; USE memory; DETACH {DATABASE}")
-                if database.log_of(temporary).exists():  # DuckDB does not report this
-                    raise OSError("the database was not written out")
-            database.log_of(place).unlink(missing_ok=True)  # of a process that died here
+                written = _write_database(temporary, games, timeline, fit, config)
+            database.log_of(file).unlink(missing_ok=True)  # of a process that died here
         except OSError as error:
             raise _not_written(path, error) from error
         except duckdb.Error as error:
-            reason = (
-                database.first_line(str(error)).rpartition("rror: ")[2].replace(str(temporary), place.name)
-            )
+            sentence = database.first_line(str(error)).rpartition("rror: ")[2]
+            reason = sentence.replace(str(temporary), file.name)
             raise RunError(f"cannot be written: {reason}", where=str(path)) from error
-        database.CHECKED[database.signature(target)] = catalog, True
-        digests = [*map(itemgetter(2), report_rows(games.report)["inputs"])]
-        if gone := drop_stale_points(target, basis_of(meta, digests)):
-            WRITER.report(f"{path}: {gone:,} evidence points of other games or settings are dropped")
+        CHECKED[database.signature(target)] = written.catalog, True
+        digests = [digest for _, _, digest, *_ in report_rows(games.report)["inputs"]]
+        if dropped := drop_stale_points(target, basis_of(written.meta, digests)):
+            WRITER.report(f"{path}: {dropped:,} evidence points of other games or settings are dropped")
+
+
+class _Written(NamedTuple):
+    """What a new database stores."""
+
+    meta: RunMeta
+    catalog: Catalog
+
+
+def _write_database(file: Path, games: Games, timeline: Timeline, fit: Fit, config: Config) -> _Written:
+    """Write a new database. Raises OSError, duckdb.Error."""
+    import duckdb
+
+    limits: dict[str, Any] = {**_LIMITS, "temp_directory": f"{file}.tmp"}
+    with closing(duckdb.connect(config=limits)) as connection:
+        attached = f"{database.quoted(file)} AS {DATABASE} (STORAGE_VERSION '{STORAGE}')"
+        connection.execute(f"ATTACH {attached}; USE {DATABASE}; BEGIN")
+        meta = fill(connection, games, timeline, fit, config)
+        catalog = check_catalog(connection, file)
+        connection.execute(f"COMMIT; CHECKPOINT {DATABASE}; USE memory; DETACH {DATABASE}")
+    if database.log_of(file).exists():  # DuckDB does not report this
+        raise OSError("the database was not written out")
+    return _Written(meta, catalog)
 
 
 def memory_run(games: Games, timeline: Timeline, fit: Fit, config: Config, scale: Sequence[str] = ()) -> Run:
@@ -178,21 +199,21 @@ def memory_run(games: Games, timeline: Timeline, fit: Fit, config: Config, scale
         connection.execute(f"ATTACH ':memory:' AS {DATABASE}; USE {DATABASE}; BEGIN")
         fill(connection, games, timeline, fit, config)
         connection.execute("COMMIT; USE memory")
-        catalog = database.check_catalog(connection, Path("memory"))
+        catalog = check_catalog(connection, Path("memory"))
     return Run(None, scale, (connection, catalog))
 
 
-def _check_place(place: Path) -> None:
+def _check_writable(path: Path) -> None:
     """Raise RunError for a path where no run can be written."""
-    where = str(place)
-    if place.is_dir():
+    where = str(path)
+    if path.is_dir():
         raise RunError("is a folder", where=where, hint="name a file to write the run to, NAME.ttt")
-    if place.exists() and not place.is_file():
+    if path.exists() and not path.is_file():
         raise RunError("is not a regular file: a run cannot be written there", where=where)
-    if not place.parent.is_dir():
-        raise RunError("its folder does not exist", where=where, hint=f"mkdir -p {place.parent}")
-    if is_protected(place):
-        hint = f"chmod u+w {place}, or write to another file"
+    if not path.parent.is_dir():
+        raise RunError("its folder does not exist", where=where, hint=f"mkdir -p {path.parent}")
+    if is_protected(path):
+        hint = f"chmod u+w {path}, or write to another file"
         raise RunError("is write-protected and was not changed", where=where, hint=hint)
 
 

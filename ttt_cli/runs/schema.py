@@ -1,0 +1,261 @@
+"""Tables and views of a run in SQL: columns with the ranges of their values, views of skills and games, labels.
+
+Version 5 of the format; every change of meaning raises the version.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence, Set
+from datetime import date
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from ttt_cli.histories import bridge_columns, chain_columns, sql_later_on
+from ttt_cli.periods import STEPS_PER_YEAR, number_of
+from ttt_cli.reading.reports import TEXT_COLUMNS
+
+if TYPE_CHECKING:
+    from ttt_cli.config.schema import Period
+
+FORMAT: Final = 5
+DATABASE: Final = "run"  # the name of the attached database of a run
+RUN: Final = f"{DATABASE}.main"  # its schema
+RESULTS: Final = ("0-1", "1/2-1/2", "1-0")  # by outcome for White: loss, draw, win
+
+LARGEST: Final = 1e30  # of anything in points, games or Elo points
+SMALLEST: Final = 1e-9  # of standard deviations, and of times that are divided by
+LONGEST_NAME: Final = 100_000  # bytes
+_LARGEST_COUNT: Final = 2**62
+# How the period with a `number` is written in SQL; `ttt_cli.periods.label` in Python.
+LABELS: Final[Mapping[Period, str]] = MappingProxyType(
+    {
+        "year": "printf('%04d', number)",
+        "quarter": "printf('%04d-Q%d', number // 4, number % 4 + 1)",
+        "month": "printf('%04d-%02d', number // 12, number % 12 + 1)",
+        "week": "strftime(DATE '1970-01-01' + (7 * number - 3), '%G-W%V')",
+        "day": "CAST(DATE '1970-01-01' + number AS VARCHAR)",
+    }
+)
+RANGES: Final[Mapping[Period, tuple[int, int]]] = {  # numbers of the periods of 0001-01-01 and 9999-12-31
+    period: (number_of(date.min, period), number_of(date.max, period)) for period in LABELS
+}
+Limits = Mapping[float | str, int]  # by name: the first and the last period, and the last row of each table
+# SQL type of each kind of column, and the range of its values, or of the bytes of texts: numbers, or names of limits
+_KINDS: Final[Mapping[str, tuple[str, float | str, float | str]]] = {
+    "TEXT": ("VARCHAR", 0, LONGEST_NAME),
+    "KEY": ("VARCHAR PRIMARY KEY", 2, LONGEST_NAME),
+    "JSON": ("VARCHAR NOT NULL", 2, LONGEST_NAME),
+    "ID": ("INTEGER", 0, 2**31 - 1),
+    "PLAYER": ("INTEGER", 0, "names"),
+    "SPAN": ("INTEGER", 0, "spans"),
+    "GAME": ("BIGINT", 0, "game_rows"),
+    "INPUT": ("INTEGER", 0, "inputs"),
+    "WORD": ("INTEGER", 0, "texts"),
+    "FILE": ("INTEGER", -(2**31), 2**31 - 1),
+    "YEAR": ("INTEGER", *RANGES["year"]),
+    "DAY": ("INTEGER", *RANGES["day"]),
+    "PERIOD": ("INTEGER", "first", "last"),
+    "CALENDAR": ("INTEGER", 0, 0),  # the range of all periods of the run's length
+    "CODE": ("TINYINT", 0, 2),
+    "FLAG": ("BOOLEAN", False, True),
+    "COUNT": ("BIGINT", 0, _LARGEST_COUNT),
+    "LINE": ("BIGINT", -_LARGEST_COUNT, _LARGEST_COUNT),
+    "GAMES": ("DOUBLE", 0, LARGEST),  # or COUNT, if all weights are whole numbers
+    "NUMBER": ("DOUBLE", -LARGEST, LARGEST),
+    "AMOUNT": ("DOUBLE", 0, LARGEST),
+    "SD": ("DOUBLE", SMALLEST, LARGEST),
+    "BOUND": ("DOUBLE", SMALLEST, math.inf),
+    "SHORT": ("FLOAT", -LARGEST, LARGEST),
+}
+# Kinds of the columns of a chain (`chain_columns`, `bridge_columns`)
+_CHAIN: Final = ("NUMBER?", "SD?")
+_BRIDGE: Final = (
+    *("NUMBER", "NUMBER?", "NUMBER?", "NUMBER?", "BOUND?", "SD?"),
+    *("NUMBER", "SD", "NUMBER", "NUMBER", "AMOUNT", "SD"),
+)
+# Columns with their kinds; ?: may be NULL
+TABLES: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        "meta": "key KEY, value JSON",
+        "names": "id ID, player TEXT",
+        "periods": "period_number CALENDAR, period TEXT",
+        "players": """player TEXT, folded TEXT, surname TEXT, first TEXT?, last TEXT?, games GAMES, wins GAMES,
+            draws GAMES, losses GAMES, peak_period TEXT?, peak_mean NUMBER?, peak_sd SD?, opponents PLAYER""",
+        "spans": "player TEXT, period_number PERIOD, until PERIOD?, games GAMES, {numbers}",
+        "game_rows": """period_number PERIOD, date_days DAY, date_precision CODE, white_id PLAYER, black_id PLAYER,
+            outcome CODE, weight GAMES, offset NUMBER, line LINE, file_number FILE""",
+        "inputs": "path TEXT, kind TEXT, digest TEXT, size COUNT, rows COUNT, used COUNT",
+        "dropped": "file TEXT, reason TEXT, rows COUNT, file_number INPUT",
+        "noticed": "file TEXT, what TEXT, rows COUNT, file_number INPUT",
+        "problems": "file TEXT, line LINE, reason TEXT, detail TEXT, action TEXT",
+        "evidence": """point KEY, params JSON, log_evidence NUMBER?, converged FLAG, sweeps ID,
+            remaining_error AMOUNT?""",
+        # Of a joint posterior, by the rows of spans
+        "links": "first SPAN, second SPAN, q11 SHORT, q12 SHORT?, q22 SHORT?",
+        "steps": "variance AMOUNT, draw_margin_variance AMOUNT?, draw_margin_precision AMOUNT?",
+        # Draw margins that move, and the mean of newcomers, by calendar year
+        "draws": "year YEAR, margin AMOUNT, sd AMOUNT, level NUMBER",
+        "newcomers": "year YEAR, mean NUMBER, sd AMOUNT",
+        # What is written of games, by the rows of game_rows, empty where nothing is known
+        "game_texts": "event WORD, site WORD, round WORD",
+        "texts": "id ID, text TEXT",
+        "spellings": "player TEXT, spelling TEXT",
+        "neutral_games": "row GAME",  # the rows of game_rows, counted from 0, of games on neutral ground
+    }
+)
+# Missing in runs of earlier versions, each group as a whole; a session has them without rows
+ADDED: Final = (
+    frozenset({"links", "steps"}),
+    frozenset({"game_texts", "texts"}),
+    frozenset({"spellings"}),
+    frozenset({"draws"}),
+    frozenset({"newcomers"}),
+    frozenset({"neutral_games"}),
+)
+OPTIONAL: Final = frozenset().union(*ADDED)
+_PIECE: Final = 1000  # periods of a span that are made at once: a list takes the memory of its longest rows
+# The line of a game is its place without the record (`reading.reports.LINES`), in words that older versions know.
+_VIEWS: Final = """
+CREATE OR REPLACE VIEW games AS
+SELECT periods.period, period_number,
+       substr(CAST(DATE '1970-01-01' + date_days AS VARCHAR), 1, [4, 7, 10][date_precision + 1]) AS date,
+       date_days, date_precision, white.player AS white, black.player AS black,
+       {results}[outcome + 1] AS result, weight, "offset", inputs.path AS file,
+       line % (CAST(1000 AS BIGINT) * 1000 * 1000 * 10) AS line, coalesce(of_event.text, '') AS event,
+       coalesce(of_site.text, '') AS site, coalesce(of_round.text, '') AS round, file_number,
+       white_id, black_id, neutral_games."row" IS NOT NULL AS neutral
+FROM {game_rows} AS game_rows JOIN {periods} AS periods USING (period_number)
+JOIN {names} AS white ON white.id = white_id JOIN {names} AS black ON black.id = black_id
+LEFT JOIN {inputs} AS inputs ON inputs.rowid = file_number
+LEFT JOIN {neutral_games} AS neutral_games ON neutral_games."row" = game_rows.rowid
+LEFT JOIN {game_texts} AS game_texts ON game_texts.rowid = game_rows.rowid
+LEFT JOIN {texts} AS of_event ON of_event.id = game_texts.event
+LEFT JOIN {texts} AS of_site ON of_site.id = game_texts.site
+LEFT JOIN {texts} AS of_round ON of_round.id = game_texts.round
+ORDER BY game_rows.rowid;
+CREATE OR REPLACE MACRO skills_of(low, high, last, idle) AS TABLE
+SELECT player, {label} AS period, number AS period_number, {skill},
+       CASE WHEN ahead = 0 THEN games ELSE 0 END AS games{further}
+FROM (SELECT *, number - period_number AS ahead FROM (
+    SELECT *, CAST(unnest(range(piece, least(piece + {piece}, beyond))) AS INTEGER) AS number FROM (
+        SELECT *, unnest(range(greatest(period_number, low), beyond, {piece})) AS piece
+        FROM (SELECT *, least("end", high + 1, period_number + idle + 1) AS beyond
+            FROM (SELECT *, coalesce("until", last + 1, period_number + 1) AS "end" FROM {spans})
+            WHERE period_number <= coalesce(high, period_number) AND "end" > coalesce(low, period_number)
+            AND coalesce(period_number + idle >= low, true)))));
+CREATE OR REPLACE MACRO skills_within(low, high, idle) AS TABLE
+FROM skills_of(low, high, (SELECT max(period_number) FROM {spans}), idle);
+CREATE OR REPLACE VIEW skills AS FROM skills_of(NULL, NULL, NULL, NULL);
+CREATE OR REPLACE VIEW nodes AS FROM skills_of(NULL, NULL, NULL, 0);
+"""
+
+# The tables as people and scripts get them. Rows come as stored, which DuckDB promises for queries of one table, or as
+# the view orders them: players by name, skills by player and period, games by date and as read.
+PUBLIC: Final[dict[str, str]] = {
+    "skills": "SELECT * EXCLUDE (period_number) FROM skills",
+    "players": "SELECT * EXCLUDE (folded, surname) FROM players",
+    "games": f"SELECT period, date, white, black, result, weight, file, line, {', '.join(TEXT_COLUMNS)}, neutral "
+    "FROM games",
+}
+ALIASES: Final = "aliases"  # the kind of input that is the alias file, no file of games
+
+
+class TableColumn(NamedTuple):
+    """A column of a table: its SQL type, the range of its values (`_KINDS`), and whether none is NULL."""
+
+    name: str
+    type: str
+    low: float | str
+    high: float | str
+    required: bool
+
+
+def tables(
+    chains: Sequence[str], period: Period = "year", *, whole_weights: bool
+) -> dict[str, list[TableColumn]]:
+    """Columns of each table; `chains` with the skill first; `whole_weights`: all weights are whole numbers."""
+    chain_kinds = [
+        f"{name} {kind}"
+        for names, kinds in ((chain_columns, _CHAIN), (bridge_columns, _BRIDGE))
+        for chain in chains
+        for name, kind in zip(names(chain), kinds, strict=True)
+    ]
+    columns_of: dict[str, list[TableColumn]] = {}
+    for table, text in TABLES.items():
+        columns_of[table] = []
+        for column in text.format(numbers=", ".join(chain_kinds)).split(","):
+            name, written_kind = column.split()
+            required = not written_kind.endswith("?")
+            kind = written_kind.removesuffix("?")
+            if kind == "GAMES" and whole_weights:
+                kind = "COUNT"
+            sql_type, low, high = _KINDS[kind]
+            if kind == "CALENDAR":
+                low, high = RANGES[period]
+            columns_of[table].append(TableColumn(name, sql_type, low, high, required))
+    return columns_of
+
+
+def create_table(table: str, columns: Sequence[TableColumn]) -> str:
+    """SQL that creates a table."""
+    definition = ", ".join(f'"{column.name}" {column.type}' for column in columns)
+    return f"CREATE TABLE {table}({definition});"
+
+
+def definitions(chains: Sequence[str], period: Period, *, whole_weights: bool) -> str:
+    """SQL that creates the tables of a run, and views for other clients."""
+    columns_of = tables(chains, whole_weights=whole_weights)
+    creating = "".join(create_table(table, columns) for table, columns in columns_of.items())
+    return creating + _views(chains, period, {table: table for table in TABLES})
+
+
+def session_views(
+    chains: Sequence[str], stored: Set[str], period: Period, slope: float = 1.0, shift: float = 0.0
+) -> str:
+    """SQL that creates views in the main database over the `stored` tables of the attached run, skills on a scale.
+
+    Tables that an older run lacks are created without rows.
+    """
+    sql = ""
+    for table, columns in tables(chains, whole_weights=True).items():
+        if table == "players":
+            continue
+        if table in stored:
+            sql += f"CREATE OR REPLACE VIEW {table} AS FROM {RUN}.{table};"
+        else:
+            sql += create_table(table, columns).replace("TABLE", "TABLE IF NOT EXISTS", 1)
+    names = {table: f"{RUN}.{table}" if table in stored else table for table in TABLES}
+    return f"""{sql}
+        CREATE OR REPLACE VIEW players AS
+        SELECT * REPLACE ({_on_scale("peak_mean", slope, shift)}, {_on_scale("peak_sd", slope)})
+        FROM {RUN}.players;
+        {_views(chains, period, names, slope, shift)}"""
+
+
+def _views(
+    chains: Sequence[str], period: Period, names: Mapping[str, str], slope: float = 1.0, shift: float = 0.0
+) -> str:
+    """SQL of the views; `names` of the tables that they read, by table."""
+    skill, *further_chains = chains
+    return _VIEWS.format(
+        **names,
+        piece=_PIECE,
+        results=list(RESULTS),
+        label=LABELS[period],
+        skill=_ahead(skill, period, slope, shift),
+        further="".join(f", {_ahead(chain, period, slope, 0.0)}" for chain in further_chains),
+    )
+
+
+def _ahead(chain: str, period: Period, slope: float, shift: float) -> str:
+    """SQL of mean and sd of a chain `ahead` periods after the start of a span, on a scale."""
+    mean_ahead, sd_ahead = sql_later_on(chain, STEPS_PER_YEAR[period])
+    mean, sd = chain_columns(chain)
+    return f"{_on_scale(mean, slope, shift, mean_ahead)}, {_on_scale(sd, slope, 0.0, sd_ahead)}"
+
+
+def _on_scale(column: str, slope: float, shift: float = 0.0, value: str = "") -> str:
+    """SQL of a column with its value, or another `value`, on a scale."""
+    scaled = "" if (slope, shift) == (1.0, 0.0) else f" * {slope!r} + {shift!r}"
+    return f"{value or column}{scaled} AS {column}"
