@@ -1,6 +1,6 @@
 """A grid on a Dask cluster of this machine beside processes: seconds on the clock and of the processor.
 
-RUN is any run of ttt; each command gets a copy of it. That nothing is lost with workers is tested in tests/cluster.
+RUN is any run of ttt; each command gets a copy of it. That nothing is lost with workers is tested in tests/parallel.
 """
 
 import os

@@ -17,9 +17,9 @@ from tests.support.browser import CHROMIUM, Browser, running_browser
 from tests.support.command_server import Server
 from tests.support.handmade import RECORDS, Record, write_small_run
 from tests.support.strategies import BY_DAY
+from ttt_cli.parallel.processes import available_cores
 from ttt_cli.runs.run import Run, open_run
 from ttt_cli.support.progress import SILENT
-from ttt_cli.work import available_cores
 
 if TYPE_CHECKING:
     from distributed import Client
@@ -57,7 +57,7 @@ def pytest_configure(config: pytest.Config) -> None:
         and config.args_source is pytest.Config.ArgsSource.TESTPATHS
         and not hasattr(config, "workerinput")
     ):
-        from ttt_cli.warm import every_kernel, warm
+        from ttt_cli.kernels.warm import every_kernel, warm
 
         warm(every_kernel(), SILENT, jobs=workers)
 
@@ -140,7 +140,7 @@ def browser() -> Iterator[Browser]:
 @pytest.fixture(scope="session")
 def cluster() -> "Iterator[Client]":
     """A Dask cluster of two workers on this machine."""
-    from ttt_cli.cluster import cluster_client
+    from ttt_cli.parallel.cluster import cluster_client
 
     with cluster_client("local:2") as found:
         yield found

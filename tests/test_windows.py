@@ -16,10 +16,10 @@ from typing import Any
 import filelock  # noqa: F401 - before the platform is changed
 import pytest
 
-from ttt_cli import work as processes
 from ttt_cli.cli import streams
 from ttt_cli.cli.streams import unwinding
 from ttt_cli.kernels import compile as compiling
+from ttt_cli.parallel import processes
 from ttt_cli.support import files
 
 ROOT = Path(__file__).parents[1]

@@ -183,7 +183,7 @@ def _fitted(
     solver = resolved.config.solver
     model = resolved.model
     if resolved.config.model.name == "ttt":
-        from ttt_cli.warm import DEFAULT, FEW, warm
+        from ttt_cli.kernels.warm import DEFAULT, FEW, warm
 
         warm(DEFAULT, progress, least=FEW)
     timeline = build_timeline(games, data.period, data.colours)

@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from tests.support.commands import Ran
-from ttt_cli import warm
 from ttt_cli.kernels import compile as compiling
+from ttt_cli.kernels import warm
 
 
 @pytest.mark.slow

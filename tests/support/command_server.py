@@ -106,7 +106,7 @@ def serve(listener: socket.socket, held: int) -> None:
 
 def _load() -> None:
     import ttt_cli
-    from ttt_cli import warm
+    from ttt_cli.kernels import warm
 
     for name in LIBRARIES:
         import_module(name)

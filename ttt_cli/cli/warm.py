@@ -18,7 +18,7 @@ def command() -> None:
         ttt warm && ttt fit games.pgn
     """
     from ttt_cli.kernels.compile import FOLDER
-    from ttt_cli.warm import every_kernel, warm
+    from ttt_cli.kernels.warm import every_kernel, warm
 
     if not FOLDER:
         raise SetupError(

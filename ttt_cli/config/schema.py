@@ -20,8 +20,8 @@ from ruamel.yaml import YAML
 from ruamel.yaml.comments import CommentedMap, CommentedSeq
 from ruamel.yaml.scalarstring import DoubleQuotedScalarString
 
-from ttt_cli.cluster import check_place
 from ttt_cli.formats import FORMATS
+from ttt_cli.parallel.cluster import check_place
 
 
 class ConfigSection(BaseModel):

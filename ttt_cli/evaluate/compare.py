@@ -15,7 +15,6 @@ from typing import Any, Final, Literal, NamedTuple
 
 import numpy as np
 
-from ttt_cli.cluster import chain_workers, cluster_asked, threads_each
 from ttt_cli.config.load import Document, override, read_document, refuse_overrides, shipped_configs
 from ttt_cli.config.schema import DataConfig
 from ttt_cli.evaluate.calibration import (
@@ -40,6 +39,8 @@ from ttt_cli.fitted import Kind
 from ttt_cli.games.read import read_games
 from ttt_cli.games.table import DRAW, WIN
 from ttt_cli.inference.filters import games_so_far
+from ttt_cli.parallel.cluster import chain_workers, cluster_asked, threads_each
+from ttt_cli.parallel.processes import Reporting, available_cores, end_if_unwanted, report, run_chains
 from ttt_cli.periods import STEPS_PER_YEAR
 from ttt_cli.runs.run import Run
 from ttt_cli.support.arrays import Array, Mask
@@ -47,7 +48,6 @@ from ttt_cli.support.errors import ConfigError, LookupFailed, TttError
 from ttt_cli.support.progress import SILENT, Progress
 from ttt_cli.systems.resolve import Resolved, names_home, resolve, with_overrides
 from ttt_cli.timeline import Timeline, build_timeline
-from ttt_cli.work import Reporting, available_cores, end_if_unwanted, report, run_chains
 
 By = Literal["decade", "experience"]
 

@@ -10,12 +10,13 @@ from typing import Any, Final
 
 import numpy as np
 
-from ttt_cli.cluster import chain_workers, cluster_asked, threads_each
 from ttt_cli.config.load import Document, override, refuse_overrides
 from ttt_cli.config.schema import SolverConfig, aliases
 from ttt_cli.fitted import Fit
 from ttt_cli.inference.params import Params
 from ttt_cli.inference.solver import rough_enough
+from ttt_cli.parallel.cluster import chain_workers, cluster_asked, threads_each
+from ttt_cli.parallel.processes import available_cores, run_chains
 from ttt_cli.runs.points import EvidencePoint, canonical
 from ttt_cli.runs.run import Run
 from ttt_cli.runs.write import writing
@@ -25,7 +26,6 @@ from ttt_cli.support.progress import SILENT, Progress
 from ttt_cli.systems import registry
 from ttt_cli.systems.resolve import Resolved, numeric_params, resolve, with_overrides
 from ttt_cli.timeline import Timeline, build_timeline
-from ttt_cli.work import available_cores, run_chains
 
 MAX_COUNT: Final = 10_000
 DIGITS: Final = 12  # of the values of an axis

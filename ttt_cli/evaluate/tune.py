@@ -9,7 +9,6 @@ from typing import Any, Final, Literal
 
 import numpy as np
 
-from ttt_cli.cluster import chain_workers, cluster_asked
 from ttt_cli.config.schema import Config
 from ttt_cli.evaluate.calibration import CalibrationSlope, calibration_slope
 from ttt_cli.evaluate.forecast import Forecaster, blocks, later_half, score
@@ -28,6 +27,8 @@ from ttt_cli.inference.advantage import NAME as ADVANTAGE
 from ttt_cli.inference.advantage import NONE, AdvantagePrior
 from ttt_cli.inference.outcome import draw_share
 from ttt_cli.inference.params import Params
+from ttt_cli.parallel.cluster import chain_workers, cluster_asked
+from ttt_cli.parallel.processes import Reporting, report, run_chains
 from ttt_cli.runs.points import EvidencePoint
 from ttt_cli.runs.run import Run
 from ttt_cli.runs.write import writing
@@ -37,7 +38,6 @@ from ttt_cli.support.progress import SILENT, Bar, Progress
 from ttt_cli.systems import registry
 from ttt_cli.systems.resolve import Resolved, accepted, with_overrides
 from ttt_cli.timeline import Timeline, build_timeline
-from ttt_cli.work import Reporting, report, run_chains
 
 DEFAULT_KEYS: Final = "beta,tau"
 DIFFERENCE: Final = 0.02  # in a coordinate: of differences for the gradient

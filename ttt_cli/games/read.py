@@ -7,12 +7,12 @@ from itertools import groupby
 from pathlib import Path
 from typing import Final
 
-from ttt_cli.cluster import cluster_asked, local_workers
 from ttt_cli.config.schema import DataConfig, SolverConfig
 from ttt_cli.games.assemble import make_games, make_records
 from ttt_cli.games.collect import Collected, Collector
 from ttt_cli.games.selection import needs_all
 from ttt_cli.games.table import Games, Records
+from ttt_cli.parallel.cluster import cluster_asked, local_workers
 from ttt_cli.reading import reports as reasons
 from ttt_cli.reading.input import Input
 from ttt_cli.reading.reports import FileReport, Problem, ReadReport

@@ -21,6 +21,7 @@ from typing import IO, Any, BinaryIO, Final, NamedTuple, cast
 
 from ttt_cli.config.schema import DataConfig
 from ttt_cli.formats import FORMATS, Format
+from ttt_cli.parallel.processes import Reporting, StepReport, available_cores, report, work_apart
 from ttt_cli.reading.batches import FileRecords
 from ttt_cli.reading.input import (
     HEAD,
@@ -40,7 +41,6 @@ from ttt_cli.reading.input import (
 from ttt_cli.reading.reports import Problem
 from ttt_cli.support.errors import DataError
 from ttt_cli.support.progress import SILENT, Bar
-from ttt_cli.work import Reporting, StepReport, available_cores, report, work_apart
 
 Named = str | os.PathLike[str] | BinaryIO
 

@@ -78,7 +78,7 @@ def fit(
     """Run `model.fit` with signals handled immediately."""
     if timeline.n_games < LARGE:
         return model.fit(timeline, params, solver, **given)
-    from ttt_cli.work import end_if_unwanted, interruptible
+    from ttt_cli.parallel.processes import end_if_unwanted, interruptible
 
     interrupted = Event()
 

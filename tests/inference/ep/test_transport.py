@@ -16,7 +16,6 @@ import pytest
 from tests.support.apart import agree, history
 from tests.support.builders import EXACT, make_games
 from ttt_cli import api
-from ttt_cli.cluster import cluster_client
 from ttt_cli.config.schema import SolverConfig
 from ttt_cli.inference.ep import parts, slices_in_files, through_time
 from ttt_cli.inference.ep.cutting import Cutter
@@ -25,6 +24,7 @@ from ttt_cli.inference.ep.slices_on_cluster import Cluster, SlicesOnCluster
 from ttt_cli.inference.ep.start import load_sites, save_sites
 from ttt_cli.inference.ep.transport import SliceLost
 from ttt_cli.kernels.ep.structures import Sites
+from ttt_cli.parallel.cluster import cluster_client
 from ttt_cli.support.errors import ConfigError, SetupError
 from ttt_cli.systems import ttt, ttt_d
 
@@ -152,7 +152,7 @@ def test_where_everything_is_lost_it_is_said(over, timeline, monkeypatch):
 @pytest.mark.slow
 @needs_signals
 def test_a_lost_scheduler_is_said(timeline, monkeypatch):
-    monkeypatch.setattr("ttt_cli.cluster.CONNECTED", 10)
+    monkeypatch.setattr("ttt_cli.parallel.cluster.CONNECTED", 10)
     import dask
     import distributed  # noqa: F401 - sets its own defaults, which the end of the block below would take away
 

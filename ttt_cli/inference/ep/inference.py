@@ -24,10 +24,10 @@ from ttt_cli.inference.newcomers import Newcomers
 from ttt_cli.inference.prior import RandomWalk, histories, prior_slopes
 from ttt_cli.inference.solver import Pace, Sweep
 from ttt_cli.kernels.ep.structures import Chains, Rule, Sites
+from ttt_cli.parallel.processes import available_cores
 from ttt_cli.room import Shared
 from ttt_cli.support.arrays import Array
 from ttt_cli.timeline import Timeline
-from ttt_cli.work import available_cores
 
 
 class SlicedInference:

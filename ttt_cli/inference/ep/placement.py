@@ -6,11 +6,11 @@ from collections.abc import Iterator
 from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
 
-from ttt_cli.cluster import cluster_asked, cluster_client, local_workers
 from ttt_cli.config.schema import SolverConfig, size_of
 from ttt_cli.inference.ep.slices_in_files import FileStorage
 from ttt_cli.inference.ep.slices_on_cluster import Cluster
 from ttt_cli.inference.ep.transport import Placement
+from ttt_cli.parallel.cluster import cluster_asked, cluster_client, local_workers
 from ttt_cli.support.errors import ConfigError
 from ttt_cli.support.files import temporary_folder
 from ttt_cli.timeline import Timeline

@@ -16,11 +16,11 @@ from ttt_cli.inference.ep.parts import period_cuts
 from ttt_cli.inference.ep.state import SliceState, make_state
 from ttt_cli.inference.ep.transport import Slices
 from ttt_cli.inference.model import Play
+from ttt_cli.parallel.processes import available_cores
 from ttt_cli.room import FileRoom, Room, folder_of_files
 from ttt_cli.support.arrays import Places
 from ttt_cli.support.errors import ConfigError
 from ttt_cli.timeline import Timeline
-from ttt_cli.work import available_cores
 
 Arguments = TypeVarTuple("Arguments")
 Result = TypeVar("Result")

@@ -9,12 +9,12 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, TypeVar, TypeVarTuple, cast
 
-from ttt_cli.cluster import losses
 from ttt_cli.inference.ep.cutting import Cutter, SliceInput
 from ttt_cli.inference.ep.parts import period_cuts
 from ttt_cli.inference.ep.state import SliceState, make_state
 from ttt_cli.inference.ep.transport import SliceLost, Slices
 from ttt_cli.inference.model import Play
+from ttt_cli.parallel.cluster import losses
 from ttt_cli.room import FileRoom, Room
 from ttt_cli.support.arrays import Places
 from ttt_cli.support.errors import SetupError

@@ -9,8 +9,8 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 
 from ttt_cli.reading.reports import TEXT_COLUMNS
-from ttt_cli.runs.schema import DATABASE
 from ttt_cli.runs.run import Run
+from ttt_cli.runs.schema import DATABASE
 from ttt_cli.support.arrays import Array, Ids, Mask, Places
 from ttt_cli.views.history.prediction import Strengths, predicted, take
 from ttt_cli.views.history.slices import rows_of

@@ -10,8 +10,8 @@ from typing import Final
 
 import ttt_cli.kernels
 from ttt_cli.kernels.compile import FOLDER, WAIT, Kernel
+from ttt_cli.parallel.processes import available_cores, report, run_chains
 from ttt_cli.support.progress import Progress
-from ttt_cli.work import available_cores, report, run_chains
 
 Chain = Mapping[str, Sequence[str]]
 

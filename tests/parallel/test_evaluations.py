@@ -16,18 +16,18 @@ import pytest
 
 from tests.support.handmade import RECORDS, games_of
 from tests.support.plans import ONE_CIRCLE
-from ttt_cli import work as processes
 from ttt_cli.api import configure, fit
-from ttt_cli.cluster import work_on
 from ttt_cli.evaluate import compare as compare_module
 from ttt_cli.evaluate import grid as grid_module
 from ttt_cli.evaluate import tune as tune_module
 from ttt_cli.evaluate.compare import TuneOptions, compare
 from ttt_cli.evaluate.grid import EvidenceGrid, evidence_grid
 from ttt_cli.evaluate.simulate import simulate
+from ttt_cli.parallel import processes
+from ttt_cli.parallel.cluster import work_on
+from ttt_cli.parallel.processes import Found, watched
 from ttt_cli.runs.run import open_run
 from ttt_cli.timeline import build_timeline
-from ttt_cli.work import Found, watched
 
 if TYPE_CHECKING:
     from distributed import Client

@@ -17,8 +17,8 @@ import pytest
 from tests.support.cases import each
 from tests.support.handmade import RECORDS, games_of
 from ttt_cli.api import configure, fit, open_run
-from ttt_cli.cluster import check_place, cluster_asked, cluster_client, local_workers
 from ttt_cli.evaluate.grid import run_config
+from ttt_cli.parallel.cluster import check_place, cluster_asked, cluster_client, local_workers
 from ttt_cli.support.errors import ConfigError, SetupError
 
 if TYPE_CHECKING:
@@ -74,14 +74,14 @@ def test_without_dask_it_says_how_to_get_it(monkeypatch: pytest.MonkeyPatch) -> 
 
 @pytest.mark.slow
 def test_nothing_of_dask_is_imported_before_a_cluster_is_asked_for() -> None:
-    modules = "ttt_cli.api, ttt_cli.cluster, ttt_cli.evaluate.grid"
+    modules = "ttt_cli.api, ttt_cli.parallel.cluster, ttt_cli.evaluate.grid"
     script = f"import sys, {modules}; print([n for n in sys.modules if n in ('dask', 'distributed')])"
     assert subprocess.check_output([sys.executable, "-c", script], text=True).strip() == "[]"
 
 
 @pytest.mark.slow
 def test_no_scheduler_answers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("ttt_cli.cluster.CONNECTED", 0.1)
+    monkeypatch.setattr("ttt_cli.parallel.cluster.CONNECTED", 0.1)
     with pytest.raises(SetupError, match="no Dask scheduler answers"), cluster_client("127.0.0.1:9"):
         pass
     with pytest.raises(SetupError, match="there is no"), cluster_client(str(tmp_path / "none.json")):
@@ -92,7 +92,7 @@ def test_no_scheduler_answers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
 
 @pytest.mark.slow
 def test_a_local_cluster_that_does_not_start_says_why(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("ttt_cli.cluster._START", "raise RuntimeError('no room')")
+    monkeypatch.setattr("ttt_cli.parallel.cluster._START", "raise RuntimeError('no room')")
     with pytest.raises(SetupError, match="did not start") as caught, cluster_client("local:1"):
         pass
     assert caught.value.hint == "RuntimeError: no room"
@@ -100,7 +100,7 @@ def test_a_local_cluster_that_does_not_start_says_why(monkeypatch: pytest.Monkey
 
 SCRIPT = """
     import os, sys, time
-    from ttt_cli.cluster import cluster_client
+    from ttt_cli.parallel.cluster import cluster_client
 
     with cluster_client("local:2") as client:
         opened = os.open, sys.argv[1], os.O_WRONLY

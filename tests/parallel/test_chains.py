@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tests.test_work import Unreadable
-from ttt_cli.cluster import cluster_client, threads_each, work_on
+from tests.parallel.test_processes import Unreadable
+from ttt_cli.parallel.cluster import cluster_client, threads_each, work_on
+from ttt_cli.parallel.processes import WorkerLost, end_if_unwanted, run_chains
 from ttt_cli.support.errors import SetupError
-from ttt_cli.work import WorkerLost, end_if_unwanted, run_chains
 
 if TYPE_CHECKING:
     from distributed import Client
@@ -75,7 +75,7 @@ def test_what_is_lost_with_a_worker_is_done_again_to_the_same_result(client: Cli
 def test_an_item_that_ends_one_worker_after_the_other_is_given_up(
     client: Client, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("ttt_cli.cluster.DEATHS", 1)
+    monkeypatch.setattr("ttt_cli.parallel.cluster.DEATHS", 1)
     lost: list[tuple[int, Exception]] = []
     dying = Dying(tmp_path, [2], 100)
     results = run_chains(

@@ -25,7 +25,7 @@ Result = TypeVar("Result")
 Item_contra = TypeVar("Item_contra", contravariant=True)
 Result_co = TypeVar("Result_co", covariant=True)
 
-_START: Final = "import sys; sys.path[:] = {}; from ttt_cli.work import serve; serve()"
+_START: Final = "import sys; sys.path[:] = {}; from ttt_cli.parallel.processes import serve; serve()"
 BESIDE_OTHERS: Final = dict.fromkeys(("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS"), "1")
 HEARD: Final = 0.2  # seconds: on Windows a thread that waits hears of Ctrl-C only between waits
 

@@ -9,8 +9,9 @@ from typing import Any
 import pytest
 
 from tests.support.recorder import Recorder
-from ttt_cli import fit, warm
+from ttt_cli import fit
 from ttt_cli.kernels import compile as compiling
+from ttt_cli.kernels import warm
 from ttt_cli.support.progress import SILENT
 
 ROOT = Path(__file__).parents[1]
@@ -80,7 +81,7 @@ def test_all_that_is_kept_is_loaded_and_not_compiled_again() -> None:
     warm.warm(warm.every_kernel(), SILENT)
     script = """
 from ttt_cli.support.progress import listening
-from ttt_cli.warm import _kernels, every_kernel
+from ttt_cli.kernels.warm import _kernels, every_kernel
 with listening(print):
     for chain in every_kernel():
         for module in chain:

@@ -1,4 +1,4 @@
-"""Run work on a Dask cluster: address, workers of this machine, and the engine of `ttt_cli.work.run_chains`."""
+"""Run work on a Dask cluster: its address, workers of this machine, and the engine of `processes.run_chains`."""
 
 from __future__ import annotations
 
@@ -28,11 +28,7 @@ from threading import Thread
 from typing import TYPE_CHECKING, Any, Final
 from uuid import uuid4
 
-from ttt_cli.support import VERSION
-from ttt_cli.support.errors import ConfigError, SetupError
-from ttt_cli.support.files import temporary_folder
-from ttt_cli.support.progress import waiting
-from ttt_cli.work import (
+from ttt_cli.parallel.processes import (
     BESIDE_OTHERS,
     Engine,
     Found,
@@ -43,6 +39,10 @@ from ttt_cli.work import (
     outcome_of,
     watched,
 )
+from ttt_cli.support import VERSION
+from ttt_cli.support.errors import ConfigError, SetupError
+from ttt_cli.support.files import temporary_folder
+from ttt_cli.support.progress import waiting
 
 if TYPE_CHECKING:
     from distributed import Client, Future, Scheduler
@@ -126,7 +126,7 @@ def _quiet() -> Iterator[None]:
 
 
 HERE: Final = "127.0.0.1"
-_START: Final = "import sys; sys.path[:] = {}; from ttt_cli.cluster import serve; serve({})"
+_START: Final = "import sys; sys.path[:] = {}; from ttt_cli.parallel.cluster import serve; serve({})"
 _SETTINGS: Final = {
     "DASK_LOGGING__DISTRIBUTED": "critical",
     # Dask looks at every thread a hundred times a second, at every loop fifty times and at the system twice

@@ -16,9 +16,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ttt_cli.cluster import work_on
+from ttt_cli.parallel.cluster import work_on
+from ttt_cli.parallel.processes import Engine, WorkerLost, interruptible, report, run_chains
 from ttt_cli.support.errors import ConfigError
-from ttt_cli.work import Engine, WorkerLost, interruptible, report, run_chains
 
 pytestmark = pytest.mark.slow
 
@@ -168,7 +168,7 @@ WORKER = """
 """
 SCRIPT = """
     import sys
-    from ttt_cli.work import run_chains
+    from ttt_cli.parallel.processes import run_chains
     from worker import Waiting
 
     try:

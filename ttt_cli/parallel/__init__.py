@@ -1,0 +1,1 @@
+"""Work in several processes of this machine, or on a Dask cluster."""
