@@ -27,7 +27,7 @@ from ttt_cli.evaluate.forecast import (
     score,
 )
 from ttt_cli.inference.bradley_terry import LogDensity
-from ttt_cli.inference.params import ExpectedParams
+from ttt_cli.inference.params import DrawParams
 from ttt_cli.runs.write import memory_run
 from ttt_cli.support.errors import LookupFailed
 from ttt_cli.systems import registry, ttt
@@ -143,7 +143,7 @@ def test_a_filter_that_learns_the_same_whatever_is_made_of_draws_is_fitted_once(
     timeline = build_timeline(make_games(history(4)))
     counting: Any = Counting(name)
     forecast(timeline, counting, counting.Params(), SOLVER)
-    once = name in FILTERS and issubclass(counting.Params, ExpectedParams) and name != "weighted-ep"
+    once = name in FILTERS and issubclass(counting.Params, DrawParams) and name != "weighted-ep"
     assert (counting.fits == 1) == once
     if name == "trueskill":
         given: Any = Counting(name)

@@ -22,6 +22,7 @@ from ttt_cli.views.compare import (
     overall_rows,
     shown_rows,
     tuned_config,
+    tuned_name,
     tuning_lines,
 )
 from ttt_cli.views.rows import Rows
@@ -133,7 +134,7 @@ def test_a_lost_system_has_a_row_that_says_so() -> None:
 
 def test_a_tuned_config_reads_back_and_configs_of_one_name_are_written_apart() -> None:
     both = [entry(name, 0.5).system for name in ("one/x.yaml", "/two/x.yaml")]
-    (name, text), other = (tuned_config(system, "1858") for system in both)
-    assert (name, other[0]) == ("one-x.yaml", "two-x.yaml")
+    assert [tuned_name(system) for system in both] == ["one-x.yaml", "two-x.yaml"]
+    text = tuned_config(both[0], "1858")
     assert text.startswith("# Tuned by `ttt compare --tune` on the games before 1858\n")
-    assert resolve(parse_document(text, name)).params == both[0].params
+    assert resolve(parse_document(text, "one-x.yaml")).params == both[0].params

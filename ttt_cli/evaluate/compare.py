@@ -100,8 +100,8 @@ class Comparison:
         return slice(int(self.timeline.game_start[self.first]), None)
 
     def overall(self) -> list[Standing]:
-        """Scores over all games; the system with the least log-loss is first."""
-        return self._over(slice(None))
+        """Scores over all games; the system with the least log-loss is first. None where all systems were lost."""
+        return self._over(slice(None)) if self.entries else []
 
     def by(self, by: By) -> list[tuple[str, list[Standing]]]:
         """Scores by group; the best system is that over all games."""
