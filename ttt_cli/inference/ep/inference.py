@@ -46,11 +46,13 @@ class SlicedInference:
         start: Fit | None = None,
     ) -> None:
         self.priors = priors
-        self.propagation = Propagation(slices, pieces, play, priors["skill"].newcomers, start)
+        propagation = Propagation(slices, pieces, play, priors["skill"].newcomers, start)
+        self.propagation = propagation
         self._timeline = pieces.timeline
         self._cuts = pieces.cuts
         self._slices = slices
-        self._recovery = Recovery(slices, lambda: all(self.propagation.begin()))
+        # holds the propagation and not the inference, so that this is freed without the garbage collector
+        self._recovery = Recovery(slices, lambda: all(propagation.begin()))
         self.warm = any(self._recovery.run(self.propagation.begin))
         self._recovery.run(self.propagation.solver.prepare_levels)
 
