@@ -14,5 +14,5 @@ from ttt_cli.reading.pgn import Scanner
 class PlainScanner(Scanner):
     """Leaves every game to the slow path."""
 
-    def _run(self, view: tuple[NDArray[np.uint8], ...], position: int) -> Any:
+    def _run(self, marked: tuple[NDArray[np.uint8], ...], position: int) -> Any:
         return SLOW_PATH, position

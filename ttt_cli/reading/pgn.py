@@ -1,9 +1,9 @@
 """PGN files: compiled code reads the common games, Python (`pgn_text`) all others."""
 
 import re
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
-from typing import Final
+from typing import Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,7 +29,7 @@ def variant_of(variant: str, set_up: str, position: str) -> str:
     return variant or ("" if usual and set_up != "1" else "set-up")
 
 
-_TAGS_OF: Final = {
+_TAGS: Final = {  # by column
     "dates": (b"Date", b"UTCDate"),
     "whites": (b"White",),
     "blacks": (b"Black",),
@@ -49,8 +49,8 @@ _TAGS_OF: Final = {
     "black_title": (b"BlackTitle",),
 }
 TAG_COLUMNS: Final[dict[str, tuple[int, ...]]] = {}
-for _column, _tags in _TAGS_OF.items():
-    TAG_COLUMNS[_column] = tuple(map(NAMES.index, _tags))
+for _column, _tags in _TAGS.items():
+    TAG_COLUMNS[_column] = tuple(NAMES.index(_tag) for _tag in _tags)
 MADE: Final[Mapping[str, Callable[..., Hashable]]] = {"dates": known_date, "variant": variant_of}
 
 _KEPT: Final = 1 << 10  # bytes kept of a game that is too long: a tag may begin in them
@@ -61,23 +61,80 @@ _ANOTHER: Final = b'\n[A "' + bytes(GROUP)  # a tag after the last game, so that
 
 _ROWS_AT_ONCE: Final = 1 << 13
 _NOTES_AT_ONCE: Final = 1 << 13  # notes after which a batch is returned
+_SHOWN: Final = 40  # bytes of a text in its note
 
 
-_Marked = tuple[NDArray[np.uint8], NDArray[np.uint8], NDArray[np.uint8]]
+class _MarkedText(NamedTuple):
+    """Bytes as the kernel takes them."""
+
+    data: NDArray[np.uint8]  # (n,)
+    marks: NDArray[np.uint8]  # (n,), of the bytes (see `kernels.pgn.mark_bytes`)
+    letters: NDArray[np.uint8]  # (n + GROUP,), room for the letters of moves
 
 
-def _marked(data: bytes) -> _Marked:
-    """The data, the marks of its bytes, and room for the letters of moves."""
-    view = np.frombuffer(data, np.uint8)
+def _marked(data: bytes) -> _MarkedText:
+    bytes_read = np.frombuffer(data, np.uint8)
     marks = np.empty(len(data), np.uint8)
     if len(data):
-        mark_bytes(view, marks)
-    return view, marks, np.empty(len(data) + GROUP, np.uint8)
+        mark_bytes(bytes_read, marks)
+    return _MarkedText(bytes_read, marks, np.empty(len(data) + GROUP, np.uint8))
 
 
 def hash_moves(line: bytes) -> int:
     """The hash of a main line without comments, 0 without moves (see `kernels.pgn.hash_main_line`)."""
     return int(kernel.hash_main_line(*_marked(b"\n" + line + b"\n")))
+
+
+class _LineCounter:
+    """Computes the line numbers of increasing offsets of a text; `line` is that of the last one."""
+
+    def __init__(self) -> None:
+        self.line = 1
+        self.offset = 0  # before which lines are counted
+
+    def at(self, data: bytes, offset: int) -> int:
+        """The line number of an offset; offsets must not decrease."""
+        self.line += data.count(b"\n", self.offset, offset)
+        self.offset = offset
+        return self.line
+
+    def ahead(self, data: bytes, offset: int) -> int:
+        """As `at`, but smaller offsets may follow."""
+        return self.line + data.count(b"\n", self.offset, offset)
+
+
+class _Rows:
+    """Rows that the kernel fills, as many as fit into a batch.
+
+    `state` is that of `kernel.scan_games`: `state[ROWS]` rows are filled, `state[UNSETTLED]` games have contradictory
+    results.
+    """
+
+    def __init__(self) -> None:
+        self.state = np.zeros(5, np.int64)
+        self.lines = np.empty(_ROWS_AT_ONCE, np.int64)
+        self.moves = np.empty(_ROWS_AT_ONCE, np.int64)
+        self.codes = np.empty((_ROWS_AT_ONCE, COLUMNS), np.int32)
+        self.unsettled = np.empty((_ROWS_AT_ONCE, 2), np.int64)
+
+    def __len__(self) -> int:
+        return int(self.state[kernel.ROWS])
+
+    def add(self, line: int, moves: int, codes: NDArray[np.int32]) -> None:
+        """Add a row, for which there must be room."""
+        row = len(self)
+        self.lines[row] = line
+        self.moves[row] = moves
+        self.codes[row] = codes
+        self.state[kernel.ROWS] += 1
+
+    def take(self, rejects: Sequence[Note], notes: Sequence[Note]) -> Batch:
+        """The rows as a batch with these notes; no row is left."""
+        count = len(self)
+        codes = np.ascontiguousarray(self.codes[:count].T)
+        batch = Batch(self.lines[:count].copy(), codes, rejects, notes, self.moves[:count].copy())
+        self.state[kernel.ROWS] = 0
+        return batch
 
 
 class Scanner:
@@ -86,80 +143,71 @@ class Scanner:
     def __init__(self) -> None:
         self.slow = 0
         self.strings = Strings()
-        self._waiting: list[bytes] = []
-        self._size = 0
-        self._enough = 0  # bytes before the next attempt
-        self._line = 1  # of the first waiting byte
-        self._counted = 0  # bytes of the current data before line `_line`
+        self._waiting: list[bytes] = []  # blocks of games that are not complete
+        self._size = 0  # of these, bytes
+        self._size_needed = 0  # before the next attempt
+        self._lines = _LineCounter()  # of the current data
         self._tagged = False  # whether tags have been read
         self._doubtful = False  # whether the next tags may be of a rejected game
         self._skipping = False  # whether a game that is too long continues
-        # Filled by the kernel: rows, `_state[ROWS]` of which are used, and games with contradictory results.
-        self._state = np.zeros(5, np.int64)
-        self._lines = np.empty(_ROWS_AT_ONCE, np.int64)
-        self._moves = np.empty(_ROWS_AT_ONCE, np.int64)
-        self._codes = np.empty((_ROWS_AT_ONCE, COLUMNS), np.int32)
-        self._unsettled = np.empty((_ROWS_AT_ONCE, 2), np.int64)
-        self._batches: list[Batch] = []
+        self._rows = _Rows()
         self._notes: list[Note] = []
         self._rejects: list[Note] = []
+        self._batches: list[Batch] = []
 
     def scan(self, blocks: Iterable[bytes]) -> Iterator[Batch]:
         """The records of a PGN file given as blocks with LF line ends, wherever these are cut."""
         try:
             for block in blocks:
                 self._feed(block)
-                yield from self._finished(final=False)
+                yield from self._take_batches(final=False)
         except DamagedInputError:  # games before the damage count
-            yield from self._finished(final=True)
+            yield from self._take_batches(final=True)
             raise
         self._feed(b"", final=True)
-        yield from self._finished(final=True)
+        yield from self._take_batches(final=True)
 
-    def _finished(self, *, final: bool) -> list[Batch]:
+    def _take_batches(self, *, final: bool) -> list[Batch]:
+        """The complete batches, of all games if `final`."""
         if final or len(self._notes) + len(self._rejects) > _NOTES_AT_ONCE:
             self._end_batch()
-        found = self._batches
+        batches = self._batches
         self._batches = []
-        return found
+        return batches
 
     def _end_batch(self) -> None:
-        count = int(self._state[kernel.ROWS])
-        if count or self._notes or self._rejects:
-            codes = np.ascontiguousarray(self._codes[:count].T)
-            lines = self._lines[:count].copy()
-            moves = self._moves[:count].copy()
-            self._batches.append(Batch(lines, codes, self._rejects, self._notes, moves))
-        self._state[kernel.ROWS] = 0
+        if len(self._rows) or self._notes or self._rejects:
+            self._batches.append(self._rows.take(self._rejects, self._notes))
         self._notes = []
         self._rejects = []
 
     def _feed(self, block: bytes, *, final: bool = False) -> None:
         self._waiting.append(block)
         self._size += len(block)
-        if self._size < self._enough and not final:
+        if self._size < self._size_needed and not final:
             return
         data = self._read(b"".join(self._waiting), final=final)
         while len(data) > GAME_LIMIT and not self._skipping:
-            self._reject_long(self._line)
+            self._reject_long(self._lines.line)
             self._doubtful = pgn_text.read_tags(pgn_text.PgnText(data, final=False), 0) is None
             self._tagged = self._skipping = True
             data = self._read(data[self._pass_over(data, len(data) - _KEPT) :], final=final)
         self._waiting = [data]
         self._size = len(data)
-        self._enough = min(2 * len(data), GAME_LIMIT + 1)
+        self._size_needed = min(2 * len(data), GAME_LIMIT + 1)
 
     def _read(self, data: bytes, *, final: bool) -> bytes:
         """Read the complete games; returns the data after them."""
         if self._skipping:
-            found = _SECTION.search(data)
-            self._skipping = found is None
-            data = data[self._pass_over(data, found.start(1) if found else max(0, len(data) - _KEPT)) :]
+            section = _SECTION.search(data)
+            self._skipping = section is None
+            end_of_long_game = section.start(1) if section else max(0, len(data) - _KEPT)
+            data = data[self._pass_over(data, end_of_long_game) :]
         return data if self._skipping else data[self._scan(data, final=final) :]
 
     def _pass_over(self, data: bytes, stop: int) -> int:
         """Count the lines up to an offset, and return it."""
-        self._line += data.count(b"\n", 0, stop)
+        self._lines.line += data.count(b"\n", 0, stop)
         return stop
 
     def _reject_long(self, line: int) -> None:
@@ -168,7 +216,8 @@ class Scanner:
 
     def _scan(self, data: bytes, *, final: bool) -> int:
         """Read the games that are complete in `data`; returns the offset of the first that is not."""
-        position = self._counted = 0
+        position = 0
+        self._lines.offset = 0
         text = pgn_text.PgnText(data, final=final)
         if not self._tagged and not text.opens_tag(0):
             moves = pgn_text.read_moves(text, 0, tagged=False)
@@ -177,10 +226,12 @@ class Scanner:
             self._add_untagged(data, moves)
             position = moves.end
         self._tagged = True
-        self._line_at(data, position)
-        view = _marked(data + _ANOTHER if final else data)
+        self._lines.at(data, position)
+        marked = _marked(data + _ANOTHER if final else data)
         while position < len(data):
-            status, position = (kernel.SLOW_PATH, position) if self._doubtful else self._run(view, position)
+            status = kernel.SLOW_PATH
+            if not self._doubtful:
+                status, position = self._run(marked, position)
             if status == kernel.STRINGS_FULL:
                 self.strings.grow()
             elif status == kernel.ROWS_FULL:
@@ -211,44 +262,49 @@ class Scanner:
         for group in before:
             self._add(data, group.tags[0].start, group, _NO_MOVES)
         self._add(data, last.tags[0].start if last.tags else position, last, moves)
-        self._line_at(data, moves.end)
+        self._lines.at(data, moves.end)
         return moves.end
 
     def _add(self, data: bytes, start: int, group: pgn_text.TagGroup, moves: pgn_text.Movetext) -> None:
         if not group.certain:
             for tag, why in pgn_text.inseparable(group.tags):
-                line = self._line_at(data, tag.start)
+                line = self._lines.at(data, tag.start)
                 self._rejects.append(Note(line, reasons.AMBIGUOUS_TAGS, why, reasons.DROPPED))
         else:
-            line = self._line_at(data, start)
-            long = [tag for tag in group.tags if tag.long]
-            if long:
-                why = f"the tag {decode(long[0].name)} takes {(long[0].end - long[0].start) >> 10:,} KB"
+            line = self._lines.at(data, start)
+            long_tags = [tag for tag in group.tags if tag.long]
+            if long_tags:
+                size = (long_tags[0].end - long_tags[0].start) >> 10
+                why = f"the tag {decode(long_tags[0].name)} takes {size:,} KB"
                 self._rejects.append(Note(line, reasons.TOO_LONG, why, reasons.DROPPED))
             elif moves.end - start > GAME_LIMIT:
                 self._reject_long(line)
             else:
-                tags: dict[bytes, bytes] = {}  # the first of each name
-                for tag in group.tags:
-                    again = tag.name in tags and tag.name in pgn_text.READ
-                    odd = [reasons.MALFORMED_TAG] * tag.odd + [reasons.DUPLICATE_TAG] * again
-                    written = f'{decode(tag.name)} "{decode(tag.value)}"' if odd else ""
-                    for reason in odd:
-                        action = reasons.KEPT if reason == reasons.DUPLICATE_TAG else reasons.REPAIRED
-                        self._notes.append(Note(self._line_at(data, tag.start), reason, written, action))
-                    tags.setdefault(tag.name, tag.value)
+                tags = self._values(data, group.tags)
                 result = self._settled(line, tags.get(b"Result"), moves.terminator)
                 self._add_row(line, tags | {b"Result": result}, moves.text)
         self._add_untagged(data, moves)
 
+    def _values(self, data: bytes, tags: Sequence[pgn_text.Tag]) -> dict[bytes, bytes]:
+        """The values of the tags of a game, the first of each name; notes repaired and repeated tags."""
+        values: dict[bytes, bytes] = {}
+        for tag in tags:
+            is_repeated = tag.name in values and tag.name in pgn_text.READ
+            if tag.odd or is_repeated:
+                line = self._lines.at(data, tag.start)
+                written = f'{decode(tag.name)} "{decode(tag.value)}"'
+                if tag.odd:
+                    self._notes.append(Note(line, reasons.MALFORMED_TAG, written, reasons.REPAIRED))
+                if is_repeated:
+                    self._notes.append(Note(line, reasons.DUPLICATE_TAG, written, reasons.KEPT))
+            values.setdefault(tag.name, tag.value)
+        return values
+
     def _add_row(self, line: int, tags: Mapping[bytes, bytes], movetext: bytes) -> None:
-        if self._state[kernel.ROWS] == _ROWS_AT_ONCE:
+        if len(self._rows) == _ROWS_AT_ONCE:
             self._end_batch()
-        row = self._state[kernel.ROWS]
-        self._lines[row] = line
-        self._moves[row] = hash_moves(pgn_text.main_line(movetext))
-        self._codes[row] = self.strings.ids([tags.get(name, b"") for name in NAMES])
-        self._state[kernel.ROWS] += 1
+        codes = self.strings.ids([tags.get(name, b"") for name in NAMES])
+        self._rows.add(line, hash_moves(pgn_text.main_line(movetext)), codes)
 
     def _settled(self, line: int, tag: bytes | None, terminator: bytes) -> bytes:
         """The result of a game from its Result tag (None without one) and the end of its moves."""
@@ -262,38 +318,34 @@ class Scanner:
         return result
 
     def _add_untagged(self, data: bytes, moves: pgn_text.Movetext) -> None:
-        self._add_oddities(data, moves.oddities)
-        for offset, terminator, text in moves.more:
-            self._add_row(self._line_at(data, offset), {b"Result": terminator}, text)
+        """Add the games without tags and the notes of a movetext."""
+        for oddity in moves.oddities:
+            line = self._lines.ahead(data, oddity.offset)
+            self._notes.append(Note(line, oddity.reason, oddity.detail, reasons.REPAIRED))
+        for game in moves.more:
+            self._add_row(self._lines.at(data, game.offset), {b"Result": game.terminator}, game.text)
         if moves.stray:
-            shown = decode(data[: moves.end].strip()[:40])
-            self._notes.append(Note(self._line, reasons.STRAY_TEXT, shown, reasons.KEPT))
+            shown = decode(data[: moves.end].strip()[:_SHOWN])
+            self._notes.append(Note(self._lines.line, reasons.STRAY_TEXT, shown, reasons.KEPT))
 
-    def _add_oddities(self, data: bytes, oddities: list[pgn_text.Oddity]) -> None:
-        for offset, reason, detail in oddities:
-            line = self._line + data.count(b"\n", self._counted, offset)
-            self._notes.append(Note(line, reason, detail, reasons.REPAIRED))
-
-    def _line_at(self, data: bytes, offset: int) -> int:
-        """The line number of an offset; offsets must not decrease."""
-        self._line += data.count(b"\n", self._counted, offset)
-        self._counted = offset
-        return self._line
-
-    def _run(self, view: _Marked, position: int) -> tuple[int, int]:
+    def _run(self, marked: _MarkedText, position: int) -> tuple[int, int]:
         """Run the compiled code from a game on; returns the status and the offset of the next game."""
-        state = self._state
+        rows = self._rows
         strings = self.strings
-        state[:] = position, self._line, state[kernel.ROWS], 0, len(strings)
-        rows = (self._lines, self._moves, self._codes, self._unsettled)
-        status = kernel.scan_games(*view, state, *rows, *strings.arrays)
-        self._counted, self._line, _, unsettled, strings.size = state.tolist()
-        for row, code in self._unsettled[:unsettled].tolist():
-            (written,) = strings.texts(self._codes[row, RESULT : RESULT + 1])
+        rows.state[:] = position, self._lines.line, len(rows), 0, len(strings)
+        status = kernel.scan_games(
+            *marked, rows.state, rows.lines, rows.moves, rows.codes, rows.unsettled, *strings.arrays
+        )
+        self._lines.offset = int(rows.state[kernel.POSITION])
+        self._lines.line = int(rows.state[kernel.LINE])
+        strings.size = int(rows.state[kernel.STRINGS])
+        n_unsettled = int(rows.state[kernel.UNSETTLED])
+        for row, code in rows.unsettled[:n_unsettled].tolist():
+            (written,) = strings.texts(rows.codes[row, RESULT : RESULT + 1])
             tag = None if code >= kernel.NO_TAG else written.encode()
-            result = self._settled(int(self._lines[row]), tag, kernel.RESULTS[code % kernel.NO_TAG])
-            self._codes[row, RESULT] = strings.number(result)
-        return status, self._counted
+            result = self._settled(int(rows.lines[row]), tag, kernel.RESULTS[code % kernel.NO_TAG])
+            rows.codes[row, RESULT] = strings.number(result)
+        return status, self._lines.offset
 
 
 @lru_cache(maxsize=4096)

@@ -240,7 +240,13 @@ _CANONICAL: Final = {name.lower(): name for name in NAMES}
 STRETCH_LIMIT: Final = 1 << 20  # the most bytes of tags examined to separate games
 _TAGS_LIMIT: Final = 50_000  # the same in tags
 
-Oddity = tuple[int, str, str]  # offset, reason, detail
+
+class Oddity(NamedTuple):
+    """What was odd about a movetext."""
+
+    offset: int
+    reason: str
+    detail: str
 
 
 class Stretch(NamedTuple):
@@ -446,7 +452,8 @@ def _read_comment(text: PgnText, brace: int, oddities: list[Oddity]) -> _Comment
     needed = _SHOWN if opened_again else COMMENT_LIMIT  # bytes that may change the decision or the note
     if not text.final and len(data) < brace + needed:
         return None
-    oddities.append((brace, UNCLOSED_COMMENT, data[brace : brace + _SHOWN].decode("utf-8", "replace")))
+    shown = data[brace : brace + _SHOWN].decode("utf-8", "replace")
+    oddities.append(Oddity(brace, UNCLOSED_COMMENT, shown))
     return _Comment(tag.start(1) if tag else limit, closed=False)
 
 
