@@ -17,7 +17,7 @@ NEW_FILE = re.compile(r"<!-- file: (\S+) -->\n```\w+\n(.*?)```", re.DOTALL)
 NEW_LINE = re.compile(r"<!-- after `(.+?)` in: (\S+) -->\n```\w+\n(.*?)```", re.DOTALL)
 CONSOLE = re.compile(r"```console\n(.*?)```", re.DOTALL)
 SHELL = f'ttt() {{ "{sys.executable}" -m ttt_cli "$@"; }}; python() {{ "{sys.executable}" "$@"; }};'
-EXAMPLES = ("A rating system", "An input format", "A prior")
+EXAMPLES = ("A rating system", "An input format", "A prior", "A column of `top`", "A kind of plot")
 
 
 def section(heading: str) -> str:

@@ -8,7 +8,9 @@ import subprocess
 import sys
 from pathlib import Path
 
+import make_all
 import make_architecture
+import make_columns
 import make_configs
 import make_images
 import make_man
@@ -79,6 +81,17 @@ def test_the_keys_are_as_the_schema_says() -> None:
     for model in MODULES:
         for key in load(model).Params.model_fields:
             assert f"`model.{key}`" in page
+
+
+def test_one_command_makes_all_pages_that_scripts_make() -> None:
+    scripts = {script.name for script in DOCS.glob("make_*.py")} | {"run_blocks.py"}
+    modules = {f"{name}.py" for name in vars(make_all) if name.startswith("make_")}
+    assert modules | {"make_all.py", *make_all.SLOW_SCRIPTS} == scripts
+
+
+def test_the_columns_of_rankings_are_described() -> None:
+    page = read("ranking.md")
+    assert page == make_columns.page(page), "run: python docs/make_all.py --text"
 
 
 def test_every_key_is_in_the_glossary() -> None:

@@ -28,6 +28,7 @@ PERIOD_COLUMNS: Final[tuple[Column[RankedPlayer], ...]] = (
         "sd_dominance", POINTS, _LEAD_SD, each(lambda player: player.sd_dominance), decimals=1,
         by="dominance",
     ),
+    # New columns of a period go last, since programs may read columns by position.
 )  # fmt: skip
 
 PEAK_COLUMNS: Final[tuple[Column[Peak], ...]] = (
