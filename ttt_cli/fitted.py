@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
-from itertools import pairwise, starmap
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
 import numpy as np
@@ -41,8 +41,8 @@ class Bridge(NamedTuple):
 
 def idle_walk(drift: float | Array, nodes: Nodes, **more: Any) -> Bridge:
     """Bridge over a year without games after nodes: the variance grows by `drift` squared (scalar or per node)."""
-    none = np.zeros(len(nodes))
-    return Bridge(none, none + drift_after(drift, nodes) ** 2, none, **more)
+    zeros = np.zeros(len(nodes))
+    return Bridge(slope=zeros, rise=zeros + drift_after(drift, nodes) ** 2, bend=zeros, **more)
 
 
 def drift_after(drift: float | Array, nodes: Nodes) -> float | Array:
@@ -183,8 +183,8 @@ class DrawCurve:
 
     def at(self, year: int) -> dict[str, float]:
         """Parameters of predictions in a year: those of the last year with games, or of the first."""
-        place = max(int(np.searchsorted(self.year, year, side="right")) - 1, 0)
-        return {"draw_margin": float(self.margin[place]), "draw_margin_level": float(self.level[place])}
+        index = max(int(np.searchsorted(self.year, year, side="right")) - 1, 0)
+        return {"draw_margin": float(self.margin[index]), "draw_margin_level": float(self.level[index])}
 
 
 @dataclass(frozen=True)
@@ -260,35 +260,43 @@ def spans(timeline: Timeline, fit: Fit, nodes: Places) -> dict[str, Array]:
     """
     following = timeline.next[nodes]
     begin = timeline.node_period[nodes]
-    last = following < 0
-    until = np.where(last, np.nan, timeline.node_period[following])
-    bridged = np.flatnonzero(~last & (until > begin + 1))
-    ended = np.flatnonzero(last)
+    is_last = following < 0
+    until = np.where(is_last, np.nan, timeline.node_period[following])
+    bridged = np.flatnonzero(~is_last & (until > begin + 1))
+    ended = np.flatnonzero(is_last)
     earlier = nodes[bridged]
     later = following[bridged]
+    periods = (until - begin)[bridged]
     steps = STEPS_PER_YEAR[timeline.period]
     starts: dict[str, Array] = {}
     changes: dict[str, Array] = {}
     for name, chain in fit.chains.items():
-        for column, values in zip(chain_columns(name), (chain.mean, chain.sd), strict=True):
-            starts[column] = values[nodes]
-        names = bridge_columns(name)
-        year = chain.onward(nodes[ended])
-        still = 0.0, np.nan, 0.0, 0.0, year.most, year.prior, *STEADY
-        for column, value in zip(names, still, strict=True):
-            changes[column] = np.full(len(nodes), value)
+        mean, sd = chain_columns(name)
+        starts[mean] = chain.mean[nodes]
+        starts[sd] = chain.sd[nodes]
+        after_last = chain.onward(nodes[ended])
         bridge = chain.bridge(earlier, later, timeline.gap_years[later])
-        periods = (until - begin)[bridged]
-        for rows, way, passed in (
-            (bridged, bridge, bridge.curve.by(steps).clock(periods)),
-            (ended, year, steps),
-        ):
-            by_period = way.slope / passed, way.centre, way.rise / passed, way.bend / passed**2
-            rest = way.most, way.prior, *way.curve.by(steps)
-            for column, change in zip(names, (*by_period, *rest), strict=True):
-                changes[column][rows] = change
-    found = {"player": timeline.node_player[nodes], "period_number": begin, "until": until}
-    return {**found, "games": timeline.node_games[nodes], **starts, **changes}
+        unchanged = (0.0, np.nan, 0.0, 0.0, after_last.most, after_last.prior, *STEADY)
+        of_bridges = _by_period(bridge, bridge.curve.by(steps).clock(periods), steps)
+        of_last = _by_period(after_last, steps, steps)
+        for number, column in enumerate(bridge_columns(name)):
+            changes[column] = np.full(len(nodes), unchanged[number])
+            changes[column][bridged] = of_bridges[number]
+            changes[column][ended] = of_last[number]
+    return {
+        "player": timeline.node_player[nodes],
+        "period_number": begin,
+        "until": until,
+        "games": timeline.node_games[nodes],
+        **starts,
+        **changes,
+    }
+
+
+def _by_period(bridge: Bridge, passed: float | Array, steps: float) -> tuple[Any, ...]:
+    """The values of `bridge_columns`: changes in one period, of `passed` ones by the clock; `steps` per year."""
+    change = bridge.slope / passed, bridge.centre, bridge.rise / passed, bridge.bend / passed**2
+    return *change, bridge.most, bridge.prior, *bridge.curve.by(steps)
 
 
 def parts_by_player(timeline: Timeline) -> list[slice]:
@@ -296,7 +304,8 @@ def parts_by_player(timeline: Timeline) -> list[slice]:
     count = np.bincount(timeline.node_player)
     end = np.cumsum(count)
     inner = np.flatnonzero(np.diff((end - count) // (timeline.room.rows or max(timeline.n_nodes, 1)))) + 1
-    return list(starmap(slice, pairwise(np.unique([0, *end[inner - 1], timeline.n_nodes]).tolist())))
+    bounds = np.unique([0, *end[inner - 1], timeline.n_nodes]).tolist()
+    return [slice(begin, stop) for begin, stop in pairwise(bounds)]
 
 
 def periods_of_histories(timeline: Timeline) -> Places:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache
-from operator import itemgetter
 from typing import Any, Final, NamedTuple
 
 DECLINE_YEARS: Final = 60.0  # that skills decline at most: careers are no longer
@@ -46,7 +45,7 @@ def numbers() -> Operations:
 
 
 def _infix(template: str) -> Callable[[Any, Any], Text]:
-    return lambda one, other: Text(template.format(one, other))
+    return lambda left, right: Text(template.format(left, right))
 
 
 @dataclass(frozen=True)
@@ -74,31 +73,25 @@ class Text:
     __rtruediv__ = _infix("({1} / {0})")
 
 
-def _in_language(**templates: str) -> Operations:
-    """Operations as text."""
-    return Operations(
-        **{
-            name: lambda *given, template=template: Text(template.format(*given))
-            for name, template in templates.items()
-        }
-    )
+def _template(template: str) -> Callable[..., Text]:
+    return lambda *operands: Text(template.format(*operands))
 
 
-SQL: Final = _in_language(
-    expm1="(exp({}) - 1)",
-    where="(CASE WHEN {} THEN {} ELSE {} END)",
-    between="greatest(least({}, {}), 0)",
-    is_given="{} IS NOT NULL",
-    at_most="(CASE WHEN {0} > {1} THEN {1} ELSE {0} END)",
-    is_now="{} = 0",
+SQL: Final = Operations(
+    expm1=_template("(exp({}) - 1)"),
+    where=_template("(CASE WHEN {} THEN {} ELSE {} END)"),
+    between=_template("greatest(least({}, {}), 0)"),
+    is_given=_template("{} IS NOT NULL"),
+    at_most=_template("(CASE WHEN {0} > {1} THEN {1} ELSE {0} END)"),
+    is_now=_template("{} = 0"),
 )
-JAVASCRIPT: Final = _in_language(
-    expm1="(exp({}) - 1)",
-    where="({} ? {} : {})",
-    between="max(min({}, {}), 0)",
-    is_given="{} !== null",
-    at_most="min({}, {} ?? Infinity)",
-    is_now="{} === 0",
+JAVASCRIPT: Final = Operations(
+    expm1=_template("(exp({}) - 1)"),
+    where=_template("({} ? {} : {})"),
+    between=_template("max(min({}, {}), 0)"),
+    is_given=_template("{} !== null"),
+    at_most=_template("min({}, {} ?? Infinity)"),
+    is_now=_template("{} === 0"),
 )
 
 
@@ -169,8 +162,8 @@ def chain_columns(chain: str) -> tuple[str, str]:
 def bridge_columns(chain: str) -> tuple[str, ...]:
     """Columns of a chain's change after a span's start: a, m, b, c, d and e of `later_on`, and its curve."""
     mean, sd = chain_columns(chain)
-    way = f"{mean}_step", f"{mean}_prior", f"{sd}_rise", f"{sd}_bend", f"{sd}_most", f"{sd}_prior"
-    return *way, *curve_columns(chain)
+    bridge = f"{mean}_step", f"{mean}_prior", f"{sd}_rise", f"{sd}_bend", f"{sd}_most", f"{sd}_prior"
+    return *bridge, *curve_columns(chain)
 
 
 def curve_columns(chain: str) -> tuple[str, ...]:
@@ -190,21 +183,20 @@ def later_on(
     and e: none. With a curve, n is on its clock, and its change of the mean is added.
     """
     by = by or numbers()
-    mean, sd = itemgetter(*chain_columns(chain))(columns)
-    step, centre, rise, bend, most, prior, *parts = itemgetter(*bridge_columns(chain))(columns)
+    mean, sd = (columns[name] for name in chain_columns(chain))
+    step, centre, rise, bend, most, prior_sd, *parts = (columns[name] for name in bridge_columns(chain))
     curve = Curve(*parts)
     passed = curve.clock(ahead, by)
-    known = by.where(by.is_given(prior), 1.0 / (prior * prior), 0.0)
-    learned = 1.0 / (sd * sd) - known
-    decay = 1.0 + learned * passed * (rise + passed * bend)
-    precision = known + learned / decay
+    prior_precision = by.where(by.is_given(prior_sd), 1.0 / (prior_sd * prior_sd), 0.0)
+    games_precision = 1.0 / (sd * sd) - prior_precision
+    decay = 1.0 + games_precision * passed * (rise + passed * bend)
+    precision = prior_precision + games_precision / decay
     moved = mean + passed * step + curve.change(ahead, DECLINE_YEARS * steps, by)
-    drawn = centre + (mean - centre) / (decay * sd * sd * precision)
-    here = by.is_now(ahead)
-    return (
-        by.where(by.is_given(centre), by.where(here, moved, drawn), moved),
-        by.where(here, sd, by.at_most(precision**-0.5, most)),
-    )
+    towards_centre = centre + (mean - centre) / (decay * sd * sd * precision)
+    is_now = by.is_now(ahead)
+    mean_ahead = by.where(by.is_given(centre), by.where(is_now, moved, towards_centre), moved)
+    sd_ahead = by.where(is_now, sd, by.at_most(precision**-0.5, most))
+    return mean_ahead, sd_ahead
 
 
 def sql_later_on(chain: str, steps: float) -> tuple[str, str]:

@@ -4,7 +4,13 @@ import numpy as np
 import pytest
 
 from tests.support.cases import each
-from ttt_cli.gaussian.precision import Entries, Precision, link_entries, link_pulls
+from ttt_cli.gaussian.precision import (
+    Entries,
+    Precision,
+    link_entries,
+    link_pulls,
+    reduce_tridiagonal,
+)
 
 
 def dense(matrix):
@@ -61,3 +67,20 @@ def test_matrices_that_are_not_positive_definite_are_refused(own):
     matrix = Precision(np.array([-1, 0]), np.array([1.0, 1.0]), [Entries(first, first, np.array([own]))])
     with pytest.raises(ValueError, match="positive definite"):
         matrix.solve(np.ones(2), residual=1e-6)
+
+
+@each("n", [1, 2, 3, 8, 37])
+def test_a_tridiagonal_matrix_is_reduced_to_its_solution(n):
+    """Also where it falls into parts that are not linked."""
+    rng = np.random.default_rng(n)
+    with_previous = np.append(0.0, -rng.uniform(0.1, 1.0, n - 1) * (rng.random(n - 1) < 0.8))
+    diagonal = 0.3 + np.abs(with_previous) + np.append(np.abs(with_previous[1:]), 0.0)
+    matrix = np.diag(diagonal) + np.diag(with_previous[1:], 1) + np.diag(with_previous[1:], -1)
+    b = rng.standard_normal(n)
+    reduced = reduce_tridiagonal(diagonal, with_previous)
+    assert reduced.solve(b) == pytest.approx(np.linalg.solve(matrix, b), rel=1e-10)
+
+
+def test_a_tridiagonal_matrix_that_is_not_positive_definite_is_refused():
+    with pytest.raises(ValueError, match="positive definite"):
+        reduce_tridiagonal(np.array([1.0, 1.0, 1.0]), np.array([0.0, -0.5, -1.5]))

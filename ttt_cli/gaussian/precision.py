@@ -38,7 +38,7 @@ class Entries(NamedTuple):
 def sums_of_games(first: Index, second: Index, margins: int) -> tuple[tuple[Index, ...], Array]:
     """Variables of games, and U of their sites: s_i - s_j or, with margins e, s_i - s_j + e_i and e_j - s_i + s_j.
 
-    `margins`: place of the first margin, 0 without.
+    `margins`: index of the first margin, 0 without.
     """
     if not margins:
         return (first, second), np.array([[1.0, -1.0]])
@@ -52,13 +52,15 @@ def link_entries(variables: Sequence[Index], u: Array, q: Array) -> list[Entries
     A link is a Gaussian of k sums U s of its m variables s: `variables` are m arrays (links,), `u` (k, m) is common
     to all links, `q` (k (k + 1) / 2, links) the upper triangle of Q by rows.
     """
-    one, other = np.triu_indices(len(u))
-    parts = []
+    row, column = np.triu_indices(len(u))
+    entries = []
     for a, first in enumerate(variables):
         for b, second in enumerate(variables[a:], a):
-            weight = u[one, a] * u[other, b] + np.where(one != other, u[other, a] * u[one, b], 0.0)
-            parts.append(Entries(first, second, weight @ q if weight.any() else np.zeros(q.shape[1])))
-    return parts
+            mirrored = np.where(row != column, u[column, a] * u[row, b], 0.0)
+            weight = u[row, a] * u[column, b] + mirrored
+            value = weight @ q if weight.any() else np.zeros(q.shape[1])
+            entries.append(Entries(first, second, value))
+    return entries
 
 
 def link_pulls(variables: Sequence[Index], u: Array, h: Array, size: int) -> Array:
@@ -74,10 +76,10 @@ def first_of(before: Index, *since: Array) -> Index:
 
     Each of `since` becomes its sum from the first variable, which has 0, on.
     """
-    while (further := before[before] != before).any():
+    while (unfinished := before[before] != before).any():
         for values in since:
-            values[further] += values[before[further]]
-        before[further] = before[before[further]]
+            values[unfinished] += values[before[unfinished]]
+        before[unfinished] = before[before[unfinished]]
     return before
 
 
@@ -96,14 +98,15 @@ class Precision:
         later = np.flatnonzero(previous >= 0)
         before = previous[later]
         self.diagonal: Array = step + np.bincount(before, step[later], size)
-        apart = []
+        off_diagonal = []
         for row, column, value in entries:
-            own = row == column
-            self.diagonal += np.bincount(row[own], value[own], size)
-            apart.append((row[~own], column[~own], value[~own]))
-        self.low, self.high, self.above = map(
-            np.concatenate, zip(*apart, (before, later, -step[later]), strict=True)
-        )
+            diagonal = row == column
+            self.diagonal += np.bincount(row[diagonal], value[diagonal], size)
+            off_diagonal.append(Entries(row[~diagonal], column[~diagonal], value[~diagonal]))
+        off_diagonal.append(Entries(before, later, -step[later]))
+        self.low = np.concatenate([part.row for part in off_diagonal])
+        self.high = np.concatenate([part.column for part in off_diagonal])
+        self.above = np.concatenate([part.value for part in off_diagonal])
         self._previous = previous
         self._steps = len(later)
 
@@ -128,67 +131,93 @@ class Precision:
         """
         from ttt_cli.gaussian.factor import Factor, Pattern, require_affordable
 
-        apart = first != second
-        ends = np.append(self.low, first[apart]), np.append(self.high, second[apart])
-        pattern = Pattern(*ends, len(self.diagonal))
-        del ends  # while the factor takes memory
+        off_diagonal = first != second
+        low = np.append(self.low, first[off_diagonal])
+        high = np.append(self.high, second[off_diagonal])
+        pattern = Pattern(low, high, len(self.diagonal))
+        del low, high  # while the factor takes memory
         require_affordable(pattern, "covariances", f"ask for at most {FEW} at once")
-        above = np.append(self.above, np.zeros(apart.sum()))
+        above = np.append(self.above, np.zeros(off_diagonal.sum()))
         return Factor(pattern, above, self.diagonal, once=once)
 
     @cached_property
     def _chains(self) -> Solver:
-        """Solution for the chains and the whole diagonal, by cyclic reduction: every second variable is eliminated.
-
-        `beside` is the entry with the variable before, in order of chains.
-        """
-        every = np.arange(len(self.diagonal))
-        root = first_of(np.where(self._previous < 0, every, self._previous))
+        """Solution for the chains and the whole diagonal. Raises ValueError unless positive definite."""
+        variables = np.arange(len(self.diagonal))
+        root = first_of(np.where(self._previous < 0, variables, self._previous))
         order = np.argsort(root, kind="stable")
-        beside = np.zeros(len(every))
-        beside[self._previous >= 0] = self.above[len(self.above) - self._steps :]
-        pivot = self.diagonal[order]
-        beside = beside[order]
-        levels = []
-        with np.errstate(divide="ignore", invalid="ignore"):
-            while beside.any():
-                own = pivot[1::2].copy()
-                low = beside[1::2]
-                high = beside[2::2]
-                before = low / own
-                after = high / own[: len(high)]
-                levels.append((own, before, after))
-                pivot = pivot[::2].copy()
-                pivot[: len(low)] -= before * low
-                pivot[1 : 1 + len(high)] -= after * high
-                beside = np.zeros(len(pivot))
-                beside[1 : 1 + len(high)] = -after * low[: len(high)]
-        if not all((left > 0.0).all() for left in (pivot, *(own for own, *_ in levels))):
-            raise ValueError("not positive definite")
+        with_previous = np.zeros(len(variables))
+        with_previous[self._previous >= 0] = self.above[len(self.above) - self._steps :]
+        reduced = reduce_tridiagonal(self.diagonal[order], with_previous[order])
 
         def solve(b: Array) -> Array:
-            x = b[order]
-            eliminated = []
-            found = np.empty_like(b)
-            for _, before, after in levels:
-                own = x[1::2]
-                x = x[::2].copy()
-                x[: len(own)] -= before * own
-                x[1 : 1 + len(after)] -= after * own[: len(after)]
-                eliminated.append(own)
-            x /= pivot
-            for (own, before, after), right in zip(reversed(levels), reversed(eliminated), strict=True):
-                whole = np.empty(len(x) + len(own))
-                whole[::2] = x
-                odd = right / own
-                odd -= before * x[: len(own)]
-                odd[: len(after)] -= after * x[1 : 1 + len(after)]
-                whole[1::2] = odd
-                x = whole
-            found[order] = x
-            return found
+            x = np.empty_like(b)
+            x[order] = reduced.solve(b[order])
+            return x
 
         return solve
+
+
+class _Level(NamedTuple):
+    """A step of a cyclic reduction, in which every second variable is eliminated: its pivots, and its links with the
+    variables before and after, divided by the pivots.
+    """
+
+    pivot: Array
+    before: Array
+    after: Array
+
+
+class CyclicReduction(NamedTuple):
+    """A tridiagonal matrix, reduced level by level to the `pivots` of what is not linked any more."""
+
+    levels: list[_Level]
+    pivots: Array
+
+    def solve(self, b: Array) -> Array:
+        """x of A x = b, (variables,)."""
+        x = b
+        eliminated = []
+        for level in self.levels:
+            odd = x[1::2]
+            x = x[::2].copy()
+            x[: len(odd)] -= level.before * odd
+            x[1 : 1 + len(level.after)] -= level.after * odd[: len(level.after)]
+            eliminated.append(odd)
+        x = x / self.pivots
+        for level, right in zip(reversed(self.levels), reversed(eliminated), strict=True):
+            odd = right / level.pivot
+            odd -= level.before * x[: len(odd)]
+            odd[: len(level.after)] -= level.after * x[1 : 1 + len(level.after)]
+            merged = np.empty(len(x) + len(odd))
+            merged[::2] = x
+            merged[1::2] = odd
+            x = merged
+        return x
+
+
+def reduce_tridiagonal(diagonal: Array, with_previous: Array) -> CyclicReduction:
+    """Reduce the matrix with a `diagonal` and the entries of each variable with the one before it.
+
+    Raises ValueError unless it is positive definite.
+    """
+    pivots = diagonal
+    levels = []
+    with np.errstate(divide="ignore", invalid="ignore"):
+        while with_previous.any():
+            pivot = pivots[1::2].copy()
+            low = with_previous[1::2]
+            high = with_previous[2::2]
+            level = _Level(pivot, before=low / pivot, after=high / pivot[: len(high)])
+            levels.append(level)
+            pivots = pivots[::2].copy()
+            pivots[: len(low)] -= level.before * low
+            pivots[1 : 1 + len(high)] -= level.after * high
+            with_previous = np.zeros(len(pivots))
+            with_previous[1 : 1 + len(high)] = -level.after * low[: len(high)]
+    if not all((values > 0.0).all() for values in (pivots, *(level.pivot for level in levels))):
+        raise ValueError("not positive definite")
+    return CyclicReduction(levels, pivots)
 
 
 def conjugate_gradients(
