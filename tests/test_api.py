@@ -144,10 +144,3 @@ def test_a_traceback_ends_with_the_hint(tmp_path: Path) -> None:
         open_run(tmp_path / "none.ttt")
     again = pickle.loads(pickle.dumps(found.value))
     assert traceback.format_exception_only(again)[1:] == [f"hint: {found.value.hint}\n"]
-
-
-def test_errors_keep_their_name_of_the_version_before() -> None:
-    from ttt_cli import errors as before
-    from ttt_cli.support import errors
-
-    assert all(getattr(before, name) is getattr(errors, name) for name in before.__all__)

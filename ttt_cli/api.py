@@ -39,7 +39,7 @@ __all__ = ["Run", "configure", "fit", "leaders", "open_run", "read_games", "top"
 
 Source = str | os.PathLike[str] | BinaryIO
 _OF_SWEEPS: Final = 0.9  # share of the progress of inference; uncertainties and log-evidence are the rest
-_PLACES: Final = {"model": ("model", "name"), "period": ("data", "period")}  # of keywords in the config
+_CONFIG_PATHS: Final = {"model": ("model", "name"), "period": ("data", "period")}  # of keywords
 
 
 def read_games(*sources: Source, progress: Progress = SILENT, **data: Any) -> Games:
@@ -62,7 +62,7 @@ def configure(
     document = read_document(None if config is None else os.fspath(config), overrides)
     for key, value in keys.items():
         section = "solver" if key in SolverConfig.model_fields else "model"
-        document = document.assign(_PLACES.get(key, (section, key)), value, f"{key}={value!r}")
+        document = document.assign(_CONFIG_PATHS.get(key, (section, key)), value, f"{key}={value!r}")
     resolved = resolve(document)
     named = config is not None or "name" in (document.values.get("model") or {})
     return resolved if named else replace(resolved, unnamed=document)
@@ -94,13 +94,13 @@ def fit(
         if not isinstance(games, Games):
             data = resolved.config.data
             solver = resolved.config.solver
-            with games_for([games], data, solver, progress=progress) as found:
-                return fit(found, resolved, output=output, start=start, progress=progress)
+            with games_for([games], data, solver, progress=progress) as games_read:
+                return fit(games_read, resolved, output=output, start=start, progress=progress)
         if not len(games):
             raise DataError("there are no games to fit")
-        near = None if start is None else _opened(start, [POINTS])
+        start_run = None if start is None else _opened(start, [POINTS])
         resolved = for_games(resolved, games.report)
-        return _fitted(games, resolved, near, output, progress)
+        return _fitted(games, resolved, start_run, output, progress)
 
 
 def update(
@@ -118,20 +118,20 @@ def update(
     called with all games before inference. A run in memory is not replaced. Raises ConfigError, DataError (for a file
     of the run, too, unless `again`) and RunError.
     """
-    before = _opened(run, [POINTS])
-    place = before.path if output is None else run_place(output)
-    with writing(place):
-        before = _opened(run, [POINTS])  # another process may have replaced it until now
-        if place is not None:
-            check_destination(place)
-        resolved = update_config(before, overrides)
+    old_run = _opened(run, [POINTS])
+    destination = old_run.path if output is None else run_place(output)
+    with writing(destination):
+        old_run = _opened(run, [POINTS])  # another process may have replaced it until now
+        if destination is not None:
+            check_destination(destination)
+        resolved = update_config(old_run, overrides)
         data = resolved.config.data
-        extended = add_games(before, sources, data, again=again, progress=progress)
+        extended = add_games(old_run, sources, data, again=again, progress=progress)
         if on_read:
             on_read(extended, data)
-        same = place and before.path and real_place(place) == real_place(before.path)
-        ready = before.refuse_replaced if same else None
-        return _fitted(extended.games, resolved, before, place, progress, ready)
+        replaces = destination and old_run.path and real_place(destination) == real_place(old_run.path)
+        ready = old_run.refuse_replaced if replaces else None
+        return _fitted(extended.games, resolved, old_run, destination, progress, ready)
 
 
 def top(
@@ -189,16 +189,21 @@ def _fitted(
     timeline = build_timeline(games, data.period, data.colours)
     if output is not None:
         check_space(output, timeline)
-    near = None if start is None else start_from(start, timeline)
-    moves = bool(getattr(resolved.params, "prior_mean_drift", 0.0))
+    start_state = None if start is None else start_from(start, timeline)
+    newcomers_move = bool(getattr(resolved.params, "prior_mean_drift", 0.0))
     with placement_of(
-        solver, timeline, model.NAME, quantities=model.TRAITS.quantities, newcomers=moves
+        solver, timeline, model.NAME, quantities=model.TRAITS.quantities, newcomers=newcomers_move
     ) as placement:
         with progress.task("inference", total=1.0) as bar:
             on_sweep = _Sweeps(bar, solver.tol)
             notes = partial(level_notes, games, timeline)
-            given: Given = {"on_sweep": on_sweep, "start": near, "notes": notes, "placement": placement}
-            fitted = registry.fit(model, timeline, resolved.params, solver, **given)
+            options: Given = {
+                "on_sweep": on_sweep,
+                "start": start_state,
+                "notes": notes,
+                "placement": placement,
+            }
+            fitted = registry.fit(model, timeline, resolved.params, solver, **options)
             bar.advance(1.0 - on_sweep.share)
         fitted = replace(fitted, notes=(*fitted.notes, *timeline.notes), state={})  # a run holds no state
         if ready:

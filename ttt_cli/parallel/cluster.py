@@ -25,13 +25,13 @@ from pathlib import Path
 from queue import Empty, SimpleQueue
 from tempfile import TemporaryFile
 from threading import Thread
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from uuid import uuid4
 
 from ttt_cli.parallel.processes import (
     BESIDE_OTHERS,
     Engine,
-    Found,
+    Outcomes,
     StepReport,
     Unwanted,
     Worker,
@@ -68,8 +68,8 @@ def check_place(where: str) -> str:
 
 def local_workers(where: str) -> int | None:
     """Number of workers to start on this machine; None for an existing cluster."""
-    found = _LOCAL.fullmatch(where)
-    return int(found[1]) if found else None
+    match = _LOCAL.fullmatch(where)
+    return int(match[1]) if match else None
 
 
 @contextmanager
@@ -202,7 +202,9 @@ def serve(workers: int) -> None:
         while not {unwanted, scheduler.sentinel}.intersection(ready):
             working = [process for process in working if process.is_alive()]
             working += [_begun(_work, address) for _ in range(workers - len(working))]
-            ready = connection.wait([unwanted, scheduler.sentinel, *(one.sentinel for one in working)])
+            ready = connection.wait(
+                [unwanted, scheduler.sentinel, *(process.sentinel for process in working)]
+            )
         for process in working:  # at once, whatever they do
             process.kill()
             process.join()
@@ -301,24 +303,24 @@ class _Chain:
     deaths: int = 0
 
 
-def work_on(client: Client, worker: Worker[Any, Any], chains: Iterable[Sequence[Any]]) -> Found:
+def work_on(client: Client, worker: Worker[Any, Any], chains: Iterable[Sequence[Any]]) -> Outcomes:
     """Run chains on a cluster, each as a task that Dask repeats when its worker is lost; cancel all at the end.
 
     A task returns its last outcome; what comes before are events that the scheduler keeps under the task's key.
     Raises SetupError when the scheduler is lost or a worker cannot do the work.
     """
-    left = {f"chain-{uuid4().hex}": _Chain(chain) for chain in chains if chain}
-    if not (keys := list(left)):
+    unfinished = {f"chain-{uuid4().hex}": _Chain(chain) for chain in chains if chain}
+    if not (keys := list(unfinished)):
         return
     tasks: dict[str, Future[bytes]] = {}
-    heard: SimpleQueue[tuple[str, bytes | None]] = SimpleQueue()  # None: the task has ended
+    messages: SimpleQueue[tuple[str, bytes | None]] = SimpleQueue()  # None: the task has ended
 
     def follow(key: str) -> None:
-        tasks[key].add_done_callback(lambda _: heard.put((key, None)))
+        tasks[key].add_done_callback(lambda _: messages.put((key, None)))
 
     try:
         for key in keys:
-            client.subscribe_topic(key, lambda event, key=key: heard.put((key, event[1])))
+            client.subscribe_topic(key, lambda event, key=key: messages.put((key, event[1])))
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # that it is large: it holds the games
             content = client.submit(bytes, pickle.dumps(worker, pickle.HIGHEST_PROTOCOL), pure=False)
@@ -327,28 +329,28 @@ def work_on(client: Client, worker: Worker[Any, Any], chains: Iterable[Sequence[
             client.replicate(
                 content, n=len(keys)
             )  # Dask would leave all chains to the one worker that has it
-        orders = [pickle.dumps(chain.items, pickle.HIGHEST_PROTOCOL) for chain in left.values()]
-        made = client.map(run_chain, orders, key=keys, pure=False, content=content, version=VERSION)
-        tasks.update(zip(keys, made, strict=True))
+        orders = [pickle.dumps(chain.items, pickle.HIGHEST_PROTOCOL) for chain in unfinished.values()]
+        futures = client.map(run_chain, orders, key=keys, pure=False, content=content, version=VERSION)
+        tasks.update(zip(keys, futures, strict=True))
         for key in keys:
             follow(key)
-        while left:
-            key, message = _next(client, heard)
-            if not (chain := left.get(key)):
+        while unfinished:
+            key, message = _next(client, messages)
+            if not (chain := unfinished.get(key)):
                 continue
-            found = _outcome(chain, message, tasks[key])
-            if found is None:
+            delivery = _delivery(chain, message, tasks[key])
+            if delivery is None:
                 tasks[key].retry()
                 follow(key)
-            elif found[0] == chain.done:  # else another worker sent it already
-                position, outcome = found
+            elif delivery.position == chain.done:  # else another worker sent it already
+                outcome = delivery.outcome
                 if not isinstance(outcome, StepReport):
-                    chain.done = position + 1
+                    chain.done += 1
                     chain.deaths = 0
                     if isinstance(outcome, Exception) or chain.done == len(chain.items):
-                        del left[key]
+                        del unfinished[key]
                         tasks.pop(key).cancel(force=True)
-                yield chain.items[position], outcome
+                yield chain.items[delivery.position], outcome
     except (OSError, CancelledError) as error:
         raise SetupError("the scheduler of the cluster does not answer any more") from error
     finally:
@@ -358,18 +360,25 @@ def work_on(client: Client, worker: Worker[Any, Any], chains: Iterable[Sequence[
                 client.run_on_scheduler(_forget_events, keys)
 
 
-def _outcome(chain: _Chain, message: bytes | None, task: Future[bytes]) -> tuple[int, Any] | None:
-    """Position and outcome in a message or, without one, in the task's result; None if it is to be repeated."""
+class _Delivery(NamedTuple):
+    """An outcome of the item at a position of its chain."""
+
+    position: int
+    outcome: Any
+
+
+def _delivery(chain: _Chain, message: bytes | None, task: Future[bytes]) -> _Delivery | None:
+    """What a message or, without one, the task's result delivers; None if the task is to be repeated."""
     from distributed.scheduler import KilledWorker
 
     try:
-        found: tuple[int, Any] = pickle.loads(message or task.result())
+        return _Delivery(*pickle.loads(message or task.result()))
     except KilledWorker:  # Dask repeats a task only so often by itself
         chain.deaths += 1
         if chain.deaths <= DEATHS:
             return None
-        said = "several workers of the cluster ended on the same task"
-        return chain.done, WorkerLost(said, hint="perhaps they ran out of memory")
+        sentence = "several workers of the cluster ended on the same task"
+        return _Delivery(chain.done, WorkerLost(sentence, hint="perhaps they ran out of memory"))
     except (OSError, CancelledError):
         raise
     except Exception as error:
@@ -377,14 +386,13 @@ def _outcome(chain: _Chain, message: bytes | None, task: Future[bytes]) -> tuple
             f"a worker of the cluster cannot do the work: {error}",
             hint="workers need the same ttt and the same libraries as the client (docs/cluster.md)",
         ) from error
-    return found
 
 
-def _next(client: Client, heard: SimpleQueue[tuple[str, bytes | None]]) -> tuple[str, bytes | None]:
+def _next(client: Client, messages: SimpleQueue[tuple[str, bytes | None]]) -> tuple[str, bytes | None]:
     """The next message. Raises OSError when the scheduler is lost."""
     while client.status == "running":  # else asking it would wait for another connection
         try:
-            return heard.get(timeout=LOOK)
+            return messages.get(timeout=LOOK)
         except Empty:
             _await_worker(client)
     raise OSError("the connection is lost")

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from functools import partial
 from queue import Empty, SimpleQueue
 from threading import Thread, current_thread, main_thread
-from typing import IO, Any, Final, Protocol, TypeVar
+from typing import IO, Any, Final, NamedTuple, Protocol, TypeVar
 
 from ttt_cli.support.errors import TttError
 from ttt_cli.support.progress import Listener
@@ -54,9 +54,9 @@ class StepReport:
 
 OnReport = Callable[[Any, Any], object]  # (item, message)
 OnLost = Callable[[Any, Exception], object]  # (item, what ended it)
-# An item with a StepReport, its result, or the error that ended its chain.
-Found = Generator[tuple[Any, Any], None, None]
-Engine = Callable[[Worker[Any, Any], Iterable[Sequence[Any]]], Found]  # does chains elsewhere
+# Pairs of an item and a StepReport, its result, or the error that ended its chain
+Outcomes = Generator[tuple[Any, Any], None, None]
+Engine = Callable[[Worker[Any, Any], Iterable[Sequence[Any]]], Outcomes]  # does chains elsewhere
 
 # Who listens to reports of a step, and the check whether its result is wanted
 _watching: ContextVar[tuple[Listener | None, Callable[[], object] | None]] = ContextVar(
@@ -115,11 +115,13 @@ def run_chains(
     the error is raised, after earlier results.
     """
     if callable(jobs):
-        found = jobs(worker, chains)
+        outcomes = jobs(worker, chains)
+    elif jobs > 1:
+        outcomes = work_in_processes(worker, chains, jobs)
     else:
-        found = work_apart(worker, chains, jobs) if jobs > 1 else _work_here(worker, chains, on_report)
-    with closing(found):
-        for item, outcome in found:
+        outcomes = _work_here(worker, chains, on_report)
+    with closing(outcomes):
+        for item, outcome in outcomes:
             if isinstance(outcome, StepReport):
                 on_report(item, outcome.message)
             elif not isinstance(outcome, Exception):
@@ -133,7 +135,9 @@ def run_chains(
                 on_lost(item, error)
 
 
-def _work_here(worker: Worker[Item, Result], chains: Iterable[Sequence[Item]], on_report: OnReport) -> Found:
+def _work_here(
+    worker: Worker[Item, Result], chains: Iterable[Sequence[Item]], on_report: OnReport
+) -> Outcomes:
     for chain in chains:
         for position, item in enumerate(chain):
             try:
@@ -145,7 +149,15 @@ def _work_here(worker: Worker[Item, Result], chains: Iterable[Sequence[Item]], o
             yield item, result
 
 
-def work_apart(worker: Worker[Item, Result], chains: Iterable[Sequence[Item]], jobs: int) -> Found:
+class _Delivery(NamedTuple):
+    """An outcome of an item, and whether its chain is over."""
+
+    item: Any
+    outcome: Any
+    ends_chain: bool
+
+
+def work_in_processes(worker: Worker[Item, Result], chains: Iterable[Sequence[Item]], jobs: int) -> Outcomes:
     """Run chains in other processes: yield reports of each item, then its result or the error of its chain."""
     content = pickle.dumps(worker)
     waiting = deque(
@@ -153,8 +165,8 @@ def work_apart(worker: Worker[Item, Result], chains: Iterable[Sequence[Item]], j
         for chain in chains
         if chain
     )
-    left = len(waiting)
-    found: SimpleQueue[tuple[Any, Any, bool]] = SimpleQueue()  # item, outcome, whether its chain is over
+    chains_left = len(waiting)
+    deliveries: SimpleQueue[_Delivery] = SimpleQueue()
     processes: list[_Process] = []
 
     def begin() -> None:
@@ -173,24 +185,24 @@ def work_apart(worker: Worker[Item, Result], chains: Iterable[Sequence[Item]], j
             for position, (item, order) in enumerate(chain, 1):
                 process.order(order)
                 while isinstance(outcome := process.receive(), StepReport):
-                    found.put((item, outcome, False))
-                over = isinstance(outcome, Exception) or position == len(chain)
-                found.put((item, outcome, over))
-                if over:
+                    deliveries.put(_Delivery(item, outcome, ends_chain=False))
+                ends_chain = isinstance(outcome, Exception) or position == len(chain)
+                deliveries.put(_Delivery(item, outcome, ends_chain))
+                if ends_chain:
                     break
 
     try:
-        for _ in range(min(jobs, left)):
+        for _ in range(min(jobs, chains_left)):
             begin()
-        while left:
+        while chains_left:
             try:
-                item, outcome, over = found.get(timeout=HEARD)
+                delivery = deliveries.get(timeout=HEARD)
             except Empty:
                 continue
-            left -= over
-            if isinstance(outcome, WorkerLost) and waiting:
+            chains_left -= delivery.ends_chain
+            if isinstance(delivery.outcome, WorkerLost) and waiting:
                 begin()
-            yield item, outcome
+            yield delivery.item, delivery.outcome
     finally:
         for process in processes:
             process.end()
@@ -271,8 +283,8 @@ def serve() -> None:
         os._exit(1)  # a usual end would wait for the thread that receives orders
 
 
-def _send(pipe: IO[bytes], what: object) -> None:
-    pickle.dump(what, pipe, protocol=pickle.HIGHEST_PROTOCOL)
+def _send(pipe: IO[bytes], message: object) -> None:
+    pickle.dump(message, pipe, protocol=pickle.HIGHEST_PROTOCOL)
     pipe.flush()
 
 

@@ -21,7 +21,7 @@ from typing import IO, Any, BinaryIO, Final, NamedTuple, cast
 
 from ttt_cli.config.schema import DataConfig
 from ttt_cli.formats import FORMATS, Format
-from ttt_cli.parallel.processes import Reporting, StepReport, available_cores, report, work_apart
+from ttt_cli.parallel.processes import Reporting, StepReport, available_cores, report, work_in_processes
 from ttt_cli.reading.batches import FileRecords
 from ttt_cli.reading.input import (
     HEAD,
@@ -349,7 +349,9 @@ def read_sources(
         return
     waiting: list[deque[FileRead | Problem | Exception | None]] = [deque() for _ in sources]  # None: the end
     current = 0
-    with closing(work_apart(_SourceWorker(data), [[one] for one in enumerate(sources)], jobs)) as events:
+    with closing(
+        work_in_processes(_SourceWorker(data), [[one] for one in enumerate(sources)], jobs)
+    ) as events:
         for (number, _), outcome in events:
             what = outcome.message if isinstance(outcome, StepReport) else outcome
             if type(what) is tuple:  # bytes read
