@@ -296,7 +296,8 @@ def test_numbers_with_a_fraction_are_free() -> None:
 
 
 def test_one_length_sets_the_scale_and_the_margin_stands_for_the_share_of_draws() -> None:
-    values = {**ttt.Params().model_dump(), "draw_margin": 150.0, "draw_probability": 0.3}
+    resolved = {"draw_margin": 150.0, "draw_probability": 0.3, "white_advantage": 0.0}
+    values = ttt.Params().model_dump() | resolved
     keys = [one.key for one in free_coordinates(ttt.Params(), values)]
     assert keys == ["prior_mean", "beta", "tau", "white_advantage", "draw_margin"]
     estimated = ttt.Params(white_advantage="estimate")

@@ -17,12 +17,13 @@ from tests.support.handmade import written
 from ttt_cli.api import configure, fit
 from ttt_cli.evaluate.forecast import forecast, score
 from ttt_cli.evaluate.simulate import Plan, simulate
-from ttt_cli.evaluate.tune import TunedSystem, TunePlan, Tuning, tune, tune_system
+from ttt_cli.evaluate.tune import Objective, TunedSystem, TunePlan, Tuning, tune, tune_system
 from ttt_cli.games.table import Games
 from ttt_cli.runs.run import Run, open_run
 from ttt_cli.systems import registry, ttt
 from ttt_cli.systems.resolve import with_overrides
 from ttt_cli.timeline import Timeline, build_timeline
+from ttt_cli.work import Reporting
 
 pytestmark = pytest.mark.slow
 
@@ -71,7 +72,7 @@ def test_the_parameters_that_made_a_history_are_found(advantage: float) -> None:
 
 
 def test_standard_errors_are_those_of_the_evidence_itself(games: Games) -> None:
-    """Second differences of the evidence, in points, at the tuned values."""
+    """Second differences of the evidence times the prior of White's advantage, in points, at the tuned values."""
     found = tune(fit(games, draw_margin=150, tol=1e-6), "beta,tau,white_advantage")
     keys = [one.key for one in found.parameters]
     top = np.array([one.value for one in found.parameters])
@@ -82,8 +83,12 @@ def test_standard_errors_are_those_of_the_evidence_itself(games: Games) -> None:
         at = top + np.array(beyond)
         return fit(games, draw_margin=150, tol=1e-8, **dict(zip(keys, at, strict=True))).meta.log_evidence
 
+    def posterior(*beyond: float) -> float:
+        beta, _, advantage = top + np.array(beyond)
+        return evidence(*beyond) - 0.5 * (advantage / (beta / 3.0)) ** 2
+
     curvature = np.array([[
-        (evidence(*a + b) - evidence(*a - b) - evidence(*b - a) + evidence(*-a - b))
+        (posterior(*a + b) - posterior(*a - b) - posterior(*b - a) + posterior(*-a - b))
         / (4 * np.abs(a).sum() * np.abs(b).sum())
         for b in steps] for a in steps])  # fmt: skip
     covariance = np.linalg.inv(-curvature)
@@ -91,6 +96,35 @@ def test_standard_errors_are_those_of_the_evidence_itself(games: Games) -> None:
     assert [error(found, key) for key in keys] == pytest.approx(expected, rel=0.02)
     assert found.correlations == pytest.approx(covariance / np.outer(expected, expected), abs=0.02)
     assert found.log_evidence == pytest.approx(evidence(*np.zeros(3)), abs=1e-6)
+
+
+def test_the_gradient_is_that_of_the_evidence_times_the_prior_of_the_advantage(games: Games) -> None:
+    """By differences, where the prior counts: at an advantage of 300 points it takes 2.5 nats."""
+    timeline = build_timeline(games)
+    resolved = configure(model="ttt", white_advantage="estimate", draw_margin=150.0, tol=1e-8)
+    objective = Objective(resolved, timeline, ("beta", "tau", "white_advantage"), Reporting())
+    at = np.array([math.log(400.0), math.log(100.0), 300.0 / 480.0])
+    point = objective.at(at)
+    assert point is not None
+    beta, _, advantage = objective.values(at).values()
+    log_prior = -0.5 * (advantage / (beta / 3.0)) ** 2
+    assert log_prior == pytest.approx(-2.53, abs=0.01)
+    assert point.value == pytest.approx(objective.log_evidence(point) + log_prior)
+    for i, step in enumerate(np.eye(3) * 1e-3):
+        below, above = objective.at(at - step), objective.at(at + step)
+        assert below is not None
+        assert above is not None
+        assert point.gradient[i] == pytest.approx((above.value - below.value) / 2e-3, rel=1e-3, abs=1e-3)
+
+
+def test_overconfident_predictions_are_named_with_what_to_do() -> None:
+    """Players who change their skills every year, fitted as if they did not."""
+    plan = Plan(players=60, years=30, games=6_000, beta=100, tau=400, mixing=1.0, clusters=1, seed=3)
+    run = fit(simulate(plan).games(), model="ttt", tau=1.0, beta=100.0)
+    found = tune(run, "white_advantage")
+    (remark,) = [remark for remark in found.remarks if "calibration slope" in remark]
+    assert "overconfident" in remark
+    assert "ttt compare CONFIG --tune --tune-by score" in remark
 
 
 def test_a_drift_of_nothing_is_begun_where_a_slope_shows(run: Run) -> None:

@@ -52,7 +52,7 @@ def test_equals_draw_as_often_as_asked(probability):
 
 
 def test_ratings_predict_the_score_they_expect_with_the_advantage_and_nothing_of_their_sds():
-    own = {"chessmetrics", "edo", "elo", "elo-historical", "spinrad"}
+    own = {"chessmetrics", "edo", "elo-historical"}
     assert {name for name in registry.MODULES if registry.load(name).predict is predict_ratings} == own
     white, black = (
         {"mean": np.array([mean] * 2), "sd": np.array([40.0, np.nan])} for mean in (2500.0, 2200.0)

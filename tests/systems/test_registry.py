@@ -131,7 +131,7 @@ def test_slopes_are_those_of_differences(name, given):
     rows = random_rows(11, 150, 9, 12, (1.0, 2.0, 3.0), (0.0, 0.0, 100.0, -250.0))
     timeline = build_timeline(make_games(rows))
     model = registry.load(name)
-    params = model.Params(**given)
+    params = model.Params(**{"white_advantage": 0.0, **given})
     slopes = model.gradient(timeline, params, model.fit(timeline, params, EXACT))
     numeric = [key for key in slopes if isinstance(getattr(params, key), float)]
     assert {"prior_mean", "prior_sd", "beta", "tau", "white_advantage"} <= {*numeric}

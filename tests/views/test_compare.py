@@ -116,6 +116,26 @@ def test_tuning_is_told_and_gives_configs_that_read_back() -> None:
     assert list(tuning_lines(comparison(entry("a", 0.5)))) == []
 
 
+def test_predictions_tuned_by_evidence_are_checked() -> None:
+    """All favourites lose: no other system is named."""
+    upset = np.full((5, 3), 0.45)
+    upset[np.arange(5), OUTCOMES] = 0.1
+    evidence = TunedSystem("evidence", {"beta": 480.0}, {}, -10.0, -9.0, 7, reached=True)
+    score = replace(evidence, by="score")
+    upset[0] = 1.0 - 2.0 * upset[0, OUTCOMES[0]], 0.1, 0.1
+    entries = [replace(entry(name, 0.5, tuned=tuned), probabilities=upset) for name, tuned in
+               (("e", evidence), ("s", score), ("n", None))]  # fmt: skip
+    found = comparison(*entries, plan=TunePlan(0, 1, 3, 100, "evidence"))
+    slope, error = found.overall()[0].calibration
+    assert slope + 2 * error < 1
+    assert list(note_lines(found)) == [
+        f"e: its predictions are overconfident: calibration slope {slope:.3f} +- {error:.3f}, not 1; "
+        "--tune-by score tunes by predictions"
+    ]
+    row = dicts(overall_rows(found))[0]
+    assert (row["slope"], row["slope_error"]) == (slope, error)
+
+
 def test_a_lost_system_has_a_row_that_says_so() -> None:
     lost = Lost(entry("gone", 0.5).system, "too large", "try less")
     found = replace(comparison(entry("a", 0.5, note="no log-evidence: why")), lost=(lost,))

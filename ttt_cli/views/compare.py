@@ -124,11 +124,8 @@ def note_lines(comparison: Comparison) -> Iterator[str]:
     for entry in comparison.entries:
         if entry.note:
             yield f"{entry.system.name}: {entry.note}"
-    for standing in comparison.overall():
-        name = standing.entry.system.name
-        tuned = standing.entry.tuned
-        if tuned and tuned.by == "evidence" and standing.calibration.verdict:
-            yield f"{name}: {calibration_text(standing.calibration)}; --tune-by score tunes by predictions"
+    if any(entry.tuned and entry.tuned.by == "evidence" for entry in comparison.entries):
+        yield from _calibration_lines(comparison)
     reasons: dict[tuple[str, str | None], list[str]] = {}
     for lost in comparison.lost:
         reasons.setdefault((lost.reason, lost.hint), []).append(lost.system.name)
@@ -136,6 +133,15 @@ def note_lines(comparison: Comparison) -> Iterator[str]:
         yield f"{', '.join(names)}: LOST: {reason}"
         if hint:
             yield f"hint: {hint}"
+
+
+def _calibration_lines(comparison: Comparison) -> Iterator[str]:
+    """Systems tuned by evidence with miscalibrated predictions, and what to do."""
+    for standing in comparison.overall():
+        tuned = standing.entry.tuned
+        if tuned and tuned.by == "evidence" and standing.calibration.verdict:
+            name = standing.entry.system.name
+            yield f"{name}: {calibration_text(standing.calibration)}; --tune-by score tunes by predictions"
 
 
 def calibration_text(calibration: CalibrationSlope) -> str:
