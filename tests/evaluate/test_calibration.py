@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 import pytest
-from scipy.optimize import minimize_scalar
+from scipy.optimize import minimize
 
 from ttt_cli.evaluate.calibration import CalibrationSlope, calibration_slope
 
@@ -35,23 +35,45 @@ def test_the_slope_has_the_highest_likelihood():
     predicted, outcome, _, white, black = simulated(0.7, 300)
     weight = np.random.default_rng(1).random(300) + 0.1
 
-    def loss(slope):
-        recalibrated = predicted**slope / (predicted**slope).sum(axis=1, keepdims=True)
-        return -weight @ np.log(recalibrated[np.arange(300), outcome])
+    def loss(at):
+        slope, intercept = at
+        powers = predicted**slope * np.exp([0.0, intercept, 0.0])
+        return -weight @ np.log((powers / powers.sum(axis=1, keepdims=True))[np.arange(300), outcome])
 
-    expected = minimize_scalar(loss, bounds=(-5, 5), method="bounded", options={"xatol": 1e-9}).x
+    expected = minimize(loss, [1.0, 0.0], method="Nelder-Mead", options={"xatol": 1e-9, "fatol": 1e-12}).x
     found = calibration_slope(predicted, outcome, weight, white, black)
-    assert found.slope == pytest.approx(expected, abs=1e-6)
+    assert found.slope == pytest.approx(expected[0], abs=1e-6)
+
+
+def test_how_frequent_draws_are_does_not_change_the_slope():
+    """Three times as many draws as are predicted: the intercept takes it."""
+    predicted, outcome, weight, white, black = simulated(1.0)
+    predicted[:, 1] *= 0.3
+    predicted /= predicted.sum(axis=1, keepdims=True)
+    slope, error = calibration_slope(predicted, outcome, weight, white, black)
+    assert abs(slope - 1.0) < 3 * error
+
+
+def test_games_without_draws_have_a_slope():
+    predicted, outcome, weight, white, black = simulated(0.7, 4_000)
+    decided = outcome != 1
+    rows = [column[decided] for column in (predicted, outcome, weight, white, black)]
+    sure = rows[0] * [1.0, 0.0, 1.0]
+    slope, error = calibration_slope(sure / sure.sum(axis=1, keepdims=True), *rows[1:])
+    assert abs(slope - 0.7) < 3 * error
+    never, _ = calibration_slope(*rows)  # draws are predicted, and none happens
+    assert never == pytest.approx(slope, abs=1e-6)
 
 
 def test_games_of_one_player_are_dependent():
-    """The same games by one player against all others leave the slope and raise its error."""
-    predicted, outcome, weight, _, black = simulated(0.7, 2_000)
-    outcome[:] = np.where(np.arange(2_000) % 3 == 0, outcome, predicted.argmin(axis=1))
-    apart = calibration_slope(predicted, outcome, weight, np.arange(2_000), black)
-    together = calibration_slope(predicted, outcome, weight, np.zeros(2_000, np.int64), black)
+    """One player always gets the more, another the less probable result: two surprises rather than 2,000."""
+    predicted, outcome, weight, white, black = simulated(1.0, 2_000)
+    first = np.arange(2_000) < 1_000
+    outcome = np.where(first, predicted.argmax(axis=1), predicted.argmin(axis=1)).astype(np.int8)
+    apart = calibration_slope(predicted, outcome, weight, white, black)
+    together = calibration_slope(predicted, outcome, weight, 5_000 + first, black)
     assert together.slope == apart.slope
-    assert together.standard_error >= apart.standard_error
+    assert together.standard_error > 5 * apart.standard_error
 
 
 def test_no_slope_without_information_or_where_all_favourites_win():
@@ -63,10 +85,10 @@ def test_no_slope_without_information_or_where_all_favourites_win():
 
 
 def test_impossible_outcomes_have_a_slope():
-    predicted = np.tile([0.0, 0.2, 0.8], (6, 1))
-    outcome = np.array([0, 2, 2, 1, 2, 2], np.int8)
-    slope, error = calibration_slope(predicted, outcome, np.ones(6), np.arange(6), np.arange(6, 12))
-    assert math.isfinite(slope)
+    predicted, outcome, weight, white, black = simulated(1.0, 500)
+    predicted[0] = 0.0, 0.2, 0.8
+    outcome[0] = 0
+    slope, error = calibration_slope(predicted, outcome, weight, white, black)
     assert math.isfinite(error)
     assert slope < 0.1
 

@@ -11,6 +11,7 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from ttt_cli.games.table import DRAW
 from ttt_cli.support.arrays import Array, Ids
 
 LEAST: Final = 1e-300  # probability, instead of 0
@@ -69,27 +70,46 @@ class CalibrationSlope(NamedTuple):
 def calibration_slope(
     probabilities: Array, outcome: NDArray[np.int8], weight: Array, white: Ids, black: Ids
 ) -> CalibrationSlope:
-    """Slope b with the highest likelihood of the outcomes under probabilities in proportion to p^b.
+    """Slope b of the recalibration with the highest likelihood of the outcomes.
 
-    `probabilities`: (games, 3), of loss, draw and win. The logistic recalibration of D. R. Cox (Biometrika 45, 1958),
-    without intercepts, for three outcomes. The standard error is clustered by the players `white` and `black`.
+    `probabilities`: (games, 3), of loss, draw and win. Recalibrated ones are in proportion to p^b, and to e^c p^b for a
+    draw: the logistic recalibration of D. R. Cox (Biometrika 45, 1958) for three outcomes, its intercept c for how
+    frequent draws are. The standard error is clustered by the players `white` and `black`. NaN where the games do not
+    determine b.
     """
     logs = np.log(np.maximum(probabilities, LEAST))
     observed = logs[np.arange(len(outcome)), outcome]
+    drawn = outcome == DRAW
     slope = 1.0
+    intercept = 0.0
     least = 0.0
     for _ in range(MOST_STEPS):
-        recalibrated = np.exp(slope * (logs - logs.max(axis=1, keepdims=True)))
+        exponents = slope * logs
+        exponents[:, DRAW] += intercept
+        recalibrated = np.exp(exponents - exponents.max(axis=1, keepdims=True))
         recalibrated /= recalibrated.sum(axis=1, keepdims=True)
         expected = (recalibrated * logs).sum(axis=1)
-        score = observed - expected
-        information = float(weight @ (recalibrated * (logs - expected[:, np.newaxis]) ** 2).sum(axis=1))
+        draw = recalibrated[:, DRAW]
+        # information of slope, of intercept, and of both
+        variance = (recalibrated * (logs - expected[:, np.newaxis]) ** 2).sum(axis=1)
+        of_slope = float(weight @ variance)
+        of_intercept = float(weight @ (draw * (1.0 - draw)))
+        of_both = float(weight @ (draw * (logs[:, DRAW] - expected)))
+        ratio = of_both / of_intercept if of_intercept > VANISHED * float(weight.sum()) else 0.0
+        # of the slope with the best intercept
+        score = observed - expected - ratio * (drawn - draw)
+        information = of_slope - ratio * of_both
+        least = least or VANISHED * of_slope
         if not information > least:
             break
-        least = least or VANISHED * information
         step = float(weight @ score) / information
-        slope += min(max(step, -LONGEST), LONGEST)
-        if abs(step) < CLOSE:
+        shift = 0.0
+        if of_intercept > VANISHED * float(weight.sum()):
+            shift = (float(weight @ (drawn - draw)) - of_both * step) / of_intercept
+        share = min(1.0, LONGEST / max(abs(step), abs(shift), LONGEST))
+        slope += share * step
+        intercept += share * shift
+        if max(abs(step), abs(shift)) < CLOSE:
             error = paired_difference(score, weight, white, black).standard_error
             return CalibrationSlope(slope, error * float(weight.sum()) / information)
     return CalibrationSlope(math.nan, math.nan)

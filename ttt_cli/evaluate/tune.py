@@ -129,7 +129,6 @@ class Search:
         values = {key: rounded(value, DIGITS) for key, value in objective.values(optimum.point.at).items()}
         errors = np.sqrt(np.diag(optimum.covariance))
         tuned = with_overrides(objective.resolved, values)
-        calibration = check_calibration(self.timeline, tuned.local())
         correlations = optimum.covariance / np.outer(errors, errors)
         np.fill_diagonal(correlations, np.where(np.isnan(errors), math.nan, 1.0))
         parameters = []
@@ -145,6 +144,9 @@ class Search:
                     bound=_BOUNDS[side],
                 )
             )
+        remarks = [*_remarks(objective, optimum, errors)]
+        if math.isfinite(optimum.point.value):
+            remarks += _calibration_remarks(check_calibration(self.timeline, tuned.local()))
         return Tuning(
             parameters=tuple(parameters),
             correlations=correlations,
@@ -155,7 +157,7 @@ class Search:
             converged=optimum.reached,
             evaluations=objective.fits,
             sweeps=objective.sweeps,
-            remarks=(*_remarks(objective, optimum, errors), *_calibration_remarks(calibration)),
+            remarks=tuple(remarks),
         )
 
 
