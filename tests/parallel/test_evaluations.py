@@ -25,7 +25,7 @@ from ttt_cli.evaluate.grid import EvidenceGrid, evidence_grid
 from ttt_cli.evaluate.simulate import simulate
 from ttt_cli.parallel import processes
 from ttt_cli.parallel.cluster import work_on
-from ttt_cli.parallel.processes import Found, watched
+from ttt_cli.parallel.processes import Outcomes, watched
 from ttt_cli.runs.run import open_run
 from ttt_cli.timeline import build_timeline
 
@@ -70,7 +70,7 @@ def on_it(client: Client, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Pa
     marks.mkdir()
     monkeypatch.setenv("TTT_CLUSTER", "local:2")
 
-    def engine(worker: Any, chains: Iterable[Sequence[Any]]) -> Found:
+    def engine(worker: Any, chains: Iterable[Sequence[Any]]) -> Outcomes:
         return work_on(client, Mortal(worker, marks, 6, 13), chains)
 
     for module in (grid_module, tune_module, compare_module):

@@ -16,9 +16,9 @@ from ttt_cli.views.history.people import Person
 from ttt_cli.views.report.markup import field as field_text
 from ttt_cli.views.report.markup import is_shared, link, slug_of, text
 
-OWN: Final = 3_000  # of the most games have a page of their own, whatever they played
-FEW: Final = 20  # games that do not fill a page
-SHARED: Final = 251  # pages of players, and of events, with so few
+OWN_PAGES: Final = 3_000  # of the most games have a page of their own, whatever they played
+FEW_GAMES: Final = 20  # games that do not fill a page
+SHARED_PAGES: Final = 251  # pages of players, and of events, with so few
 _LONGEST: Final = 60
 _SEPARATORS: Final = re.compile("[^a-z0-9]+")
 _DEVICES: Final = frozenset(
@@ -117,10 +117,10 @@ def addresses(slugs: Sequence[str | None], games: Places) -> list[str | None]:
     `slugs` are None for those without a page. The slug decides which page is shared; scripts of the site work it out.
     """
     pages = [slug and f"{slug}.html" for slug in slugs]
-    fewer = np.argsort(-games, kind="stable")[OWN:]
-    for index in fewer[games[fewer] <= FEW].tolist():
+    fewer = np.argsort(-games, kind="stable")[OWN_PAGES:]
+    for index in fewer[games[fewer] <= FEW_GAMES].tolist():
         if slug := slugs[index]:
-            shared_page = int.from_bytes(slug.encode(), "big") % SHARED
+            shared_page = int.from_bytes(slug.encode(), "big") % SHARED_PAGES
             pages[index] = f"few_{shared_page}.html#{slug}"
     return pages
 

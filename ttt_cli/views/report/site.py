@@ -10,13 +10,13 @@ from ttt_cli.support.progress import SILENT, Progress
 from ttt_cli.views.beside import Beside
 from ttt_cli.views.figures.spec import embedded
 from ttt_cli.views.rankings.eligible import Eligible, eligible
+from ttt_cli.views.report import links
 from ttt_cli.views.report import markup as html
 from ttt_cli.views.report.book import Book, make_book
 from ttt_cli.views.report.comparison import Script, compare_page, history_scripts
 from ttt_cli.views.report.event_pages import event_subject
 from ttt_cli.views.report.folder import new_folder
 from ttt_cli.views.report.front_page import front_page
-from ttt_cli.views.report.links import SHARED
 from ttt_cli.views.report.lists import event_lists, player_lists, year_list
 from ttt_cli.views.report.player_pages import player_subject
 from ttt_cli.views.report.subjects import subject_pages
@@ -67,7 +67,7 @@ def write_site(
 def site_files(book: Book) -> Iterator[tuple[str, str]]:
     """Path and text of every file."""
     yield "site.css", html.assets("style.css") + html.assets("site.css")
-    constants = {"CURVES": html.curves_frame(book.run), "SHARED": SHARED}
+    constants = {"CURVES": html.curves_frame(book.run), "SHARED_PAGES": links.SHARED_PAGES}
     assignments = [f"globalThis.{name} = {embedded(value)};\n" for name, value in constants.items()]
     yield "site.js", "".join(assignments) + html.assets(*_SCRIPTS)
     yield _player_names(book)

@@ -10,7 +10,7 @@ import pytest
 
 from tests.support.browser import Browser
 from tests.views.report.site.conftest import TOLD, run_of
-from ttt_cli.views.report import markup as lines
+from ttt_cli.views.report import links
 from ttt_cli.views.report.page import report_page
 from ttt_cli.views.report.site import write_site
 
@@ -54,8 +54,8 @@ def judged(axe: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     place = tmp_path_factory.mktemp("judged") / "site"
     write_site(run_of(TOLD), place)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(lines, "OWN", 1)
-        patch.setattr(lines, "SHARED", 1)
+        patch.setattr(links, "OWN_PAGES", 1)
+        patch.setattr(links, "SHARED_PAGES", 1)
         write_site(run_of(TOLD), place / "few")
     (place / "report.html").write_text(report_page(run_of(TOLD)), encoding="utf-8")
     for script in (axe, Path(__file__).with_name("drive_axe.js")):

@@ -18,7 +18,7 @@ from tests.views.report.site.conftest import TOLD, run_of
 from tests.views.test_hostile_names import NAMES
 from ttt_cli.views.beside import read_beside
 from ttt_cli.views.probability import colour_blind, stronger
-from ttt_cli.views.report import markup as lines
+from ttt_cli.views.report import links
 from ttt_cli.views.report.site import write_site
 
 pytestmark = pytest.mark.slow
@@ -149,13 +149,13 @@ def test_links_that_the_script_makes_lead_to_pages(
     browser: Browser, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Whatever the names fold to, also where some have no page, or share one."""
-    monkeypatch.setattr(lines, "SHARED", 3)
+    monkeypatch.setattr(links, "SHARED_PAGES", 3)
     told_ = [
         ("1850", white, black, "1-0", f"{white} open", "?", "1")
         for white, black in zip(FOLDED, (*FOLDED[1:], FOLDED[0]), strict=True)
     ]
-    for most, own, links in ((100, 100, 24), (5, 100, 11), (100, 2, 24)):
-        monkeypatch.setattr(lines, "OWN", own)
+    for most, own, pages in ((100, 100, 24), (5, 100, 11), (100, 2, 24)):
+        monkeypatch.setattr(links, "OWN_PAGES", own)
         place = tmp_path / f"{most}-{own}" / "site"
         place.parent.mkdir()
         write_site(run_of(told_), place, most=most)
@@ -170,15 +170,15 @@ def test_links_that_the_script_makes_lead_to_pages(
             assert Path(path).is_file(), link
             if part and "compare.html" not in path:
                 assert f" id={part}>" in Path(path).read_text(encoding="utf-8"), link
-        assert len({link.partition("#p=")[0] for link in found}) >= links
+        assert len({link.partition("#p=")[0] for link in found}) >= pages
 
 
 def test_one_of_several_on_a_page_is_shown_alone(
     browser: Browser, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(lines, "OWN", 1)
-    monkeypatch.setattr(lines, "FEW", 5)
-    monkeypatch.setattr(lines, "SHARED", 1)
+    monkeypatch.setattr(links, "OWN_PAGES", 1)
+    monkeypatch.setattr(links, "FEW_GAMES", 5)
+    monkeypatch.setattr(links, "SHARED_PAGES", 1)
     place = tmp_path / "site"
     write_site(run_of(TOLD), place)
     with_scripts(place)
@@ -202,8 +202,8 @@ def test_one_of_several_on_a_page_is_shown_alone(
 def test_no_name_is_obeyed_on_any_kind_of_page(
     browser: Browser, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(lines, "OWN", 6)
-    monkeypatch.setattr(lines, "SHARED", 1)
+    monkeypatch.setattr(links, "OWN_PAGES", 6)
+    monkeypatch.setattr(links, "SHARED_PAGES", 1)
     told_ = [
         (str(1850 + year), white, black, result, NAMES[at], NAMES[-1 - at], NAMES[at])
         for year, result in enumerate(("1-0", "0-1", "1/2-1/2"))

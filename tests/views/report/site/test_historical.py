@@ -14,7 +14,7 @@ from tests.views.report.site.pages import broken
 from tests.views.report.site.test_browser import told, with_scripts
 from ttt_cli.cli import main
 from ttt_cli.runs.run import open_run
-from ttt_cli.views.report import markup as lines
+from ttt_cli.views.report import links
 
 pytestmark = pytest.mark.slow
 
@@ -30,8 +30,8 @@ def place(request: pytest.FixtureRequest, data: Path, tmp_path_factory: pytest.T
     with pytest.MonkeyPatch.context() as patch:
         patch.delenv("TTT_RUN", raising=False)
         if request.param == "1963-1964":
-            patch.setattr(lines, "OWN", 50)
-            patch.setattr(lines, "SHARED", 31)
+            patch.setattr(links, "OWN_PAGES", 50)
+            patch.setattr(links, "SHARED_PAGES", 31)
         run, site = f"{folder / 'a.ttt'}", f"{folder / 'site'}"
         games = str(data / "historical.csv.gz")
         assert main.run(["fit", games, "--years", request.param, "-o", run, "-q", "--no-suspects"]) == 0

@@ -21,7 +21,7 @@ from ttt_cli.views.history.played import played_games
 from ttt_cli.views.rankings.eligible import Eligible, eligible
 from ttt_cli.views.rankings.leaders import leaders, reign_rows
 from ttt_cli.views.rankings.peaks import most_dominant, peaks
-from ttt_cli.views.report import links as lines
+from ttt_cli.views.report import links
 from ttt_cli.views.report.site import write_site
 from ttt_cli.views.report.year_pages import moved
 
@@ -155,9 +155,9 @@ def test_fewer_pages_are_those_of_the_most_games(tmp_path: Path) -> None:
 @pytest.fixture
 def shared(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A site on which three players and one event have pages of their own, the others share one page."""
-    monkeypatch.setattr(lines, "OWN", 1)
-    monkeypatch.setattr(lines, "FEW", 3)
-    monkeypatch.setattr(lines, "SHARED", 1)
+    monkeypatch.setattr(links, "OWN_PAGES", 1)
+    monkeypatch.setattr(links, "FEW_GAMES", 3)
+    monkeypatch.setattr(links, "SHARED_PAGES", 1)
     write_site(run_of(TOLD), tmp_path / "shared")
     return tmp_path / "shared"
 
@@ -186,12 +186,12 @@ def test_players_and_events_of_a_few_games_share_pages(shared: Path, site: Path)
 def test_shared_pages_are_small_and_all_parts_are_there() -> None:
     games = np.arange(7000)[::-1] // 500
     slugs = [f"player-{at:06}" for at in range(7000)]
-    found = lines.addresses(slugs, games)
+    found = links.addresses(slugs, games)
     own = [place for place in found if place and "#" not in place]
     assert own == [f"{slug}.html" for slug in slugs[:3000]]
     assert max(Counter(place.partition("#")[0] for place in found[3000:] if place).values()) < 40
     assert [place and place.partition("#")[2] for place in found[3000:]] == slugs[3000:]
-    assert lines.addresses([None, "a"], np.array([1, 1])) == [None, "a.html"]
+    assert links.addresses([None, "a"], np.array([1, 1])) == [None, "a.html"]
 
 
 def test_blanks_of_any_kind_in_names_break_no_line(tmp_path: Path) -> None:

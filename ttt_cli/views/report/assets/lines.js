@@ -24,7 +24,7 @@ const slugOf = (text) => fold(text).replaceAll(" ", "-");
 
 /** The address of a player or an event; `shared`: on a page of several, by the letters of its slug. */
 function placeOf(folder, slug, shared) {
-  const number = [...slug].reduce((found, letter) => (256 * found + letter.charCodeAt(0)) % SHARED, 0);
+  const number = [...slug].reduce((found, letter) => (256 * found + letter.charCodeAt(0)) % SHARED_PAGES, 0);
   return shared ? `${folder}/few_${number}.html#${slug}` : `${folder}/${slug}.html`;
 }
 
