@@ -78,15 +78,15 @@ def test_the_rows_as_they_were_read(here: Path, capsys: Capture) -> None:
 FLAGS = {
     ("--years", "1858-1862"): {"rows": 5, "used": 2},
     ("--players", "Paul Morphy"): {"used": 3},
-    ("--players", "Morphy", "--players", "Anderssen", "--among"): {"used": 1},
+    ("--players", "Morphy", "--players", "Anderssen", "-s", "data.filter.among=true"): {"used": 1},
     ("--events", "match"): {"used": 2},
-    ("--exclude-events", "match"): {"used": 2},
+    ("-s", "data.filter.exclude_events=[match]"): {"used": 2},
     ("--exclude", "blindfold,rapid"): {"used": 3},
     ("--exclude", "rapid", "--exclude", "rapid"): {"used": 3},
-    ("--min-games", "2"): {"used": 0},
-    ("--largest-group",): {"used": 3, "groups": 1},
+    ("-s", "data.filter.min_games=2"): {"used": 0},
+    ("-s", "data.filter.largest_group=true"): {"used": 3, "groups": 1},
     ("--aliases", "names.txt"): {"players": 5},
-    ("--max-errors", "1"): {"used": 4},
+    ("-s", "data.max_errors=1"): {"used": 4},
 }
 
 
@@ -100,10 +100,10 @@ def test_flags_say_what_is_read(flags: tuple[str, ...], here: Path, capsys: Capt
 def test_flags_win_over_file_and_settings(here: Path, capsys: Capture) -> None:
     (here / "a.yaml").write_text("data: {filter: {years: 1857, min_games: 9}, max_errors: 7}\n")
     assert total(capsys, "-c", "a.yaml")["used"] == 0
-    assert total(capsys, "-c", "a.yaml", "--min-games", "0")["used"] == 2
-    assert total(capsys, "-c", "a.yaml", "--min-games", "0", "--years", "1858-")["used"] == 2
+    assert total(capsys, "-c", "a.yaml", "-s", "data.filter.min_games=0")["used"] == 2
+    assert total(capsys, "-c", "a.yaml", "-s", "data.filter.min_games=0", "--years", "1858-")["used"] == 2
     assert total(capsys, "--years", "1857", "-s", "data.filter.years=1862")["used"] == 2
-    assert main.run(["games", "games.csv", "-c", "a.yaml", "--max-errors", "0"]) == 3
+    assert main.run(["games", "games.csv", "-c", "a.yaml", "-s", "data.max_errors=0"]) == 3
 
 
 def test_suggestions_are_written_and_can_be_applied(here: Path, ran: Ran, capsys: Capture) -> None:

@@ -1,4 +1,4 @@
-"""The group of commands: help, examples, exit codes, signals, renamed options, and how the process ends."""
+"""The group of commands: help, examples, exit codes, signals, and how the process ends."""
 
 import atexit
 import os
@@ -19,7 +19,7 @@ from tests.support.handmade import put_small_run
 from ttt_cli import __main__
 from ttt_cli.cli import main
 from ttt_cli.cli.messages import session
-from ttt_cli.cli.usage import OLD_NAMES, examples_of, renamed, text_of
+from ttt_cli.cli.usage import examples_of, text_of
 from ttt_cli.support.errors import DataError, RunError, TttError
 from ttt_cli.views import run as run_views
 
@@ -147,21 +147,6 @@ def test_each_is_understood(path: str, typed: str) -> None:
             name, *words = words
             command = command.commands[name]
         command.make_context(name, words, parent=CONTEXT)
-
-
-@pytest.mark.parametrize(("command", "old"), [("compare", "--test-from"), ("plot", "--since")])
-def test_old_names_of_from_work_with_a_note(command: str, old: str) -> None:
-    args, notes = renamed([command, old, "1900"])
-    assert args == [command, "--from", "1900"]
-    assert notes == [f"{old} is now --from; the next version will not have the old name"]
-    assert renamed([command, f"{old}=1900"])[0] == [command, "--from=1900"]
-
-
-def test_options_that_became_keys_set_them() -> None:
-    assert renamed(["fit", "--min-games", "5", "--dedupe"])[0] == [
-        *("fit", "-s", "data.filter.min_games=5", "-s", "data.filter.dedupe=true")
-    ]
-    assert set(OLD_NAMES) == {"fit", "games", "names", "compare", "plot", "simulate"}
 
 
 @pytest.fixture

@@ -13,25 +13,20 @@ from ttt_cli.evaluate.simulate import Plan
 SMALL = "--players 20 --years 5 --games 100"
 
 
-def test_the_model_and_keys_of_the_plan(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """Defaults, a config, keys, and the option names of the version before, which are noted."""
+def test_the_model_and_keys_of_the_plan(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Defaults, a config, and keys."""
     plans: list[Plan] = []
     monkeypatch.setattr("ttt_cli.evaluate.simulate.simulate", lambda plan, _: plans.append(plan))
     monkeypatch.setattr("ttt_cli.evaluate.simulate.save", lambda *_, **__: None)
     for line in (
         "",
         "-c ttt-career -s model.tau=80 -s simulate.mixing=0.5 --years 1900-1949",
-        "--tau 80 --clusters=3 --years 50 --first-year 1900",
     ):
         assert run(["simulate", "-o", "-", *line.split()]) == 0
-    default, career, old = plans
+    default, career = plans
     assert default == Plan()
     assert (career.tau, career.beta, career.growth, career.mixing) == (80.0, 550.0, 310.0, 0.5)
-    assert (career.first_year, career.years) == (old.first_year, old.years) == (1900, 50)
-    assert old == Plan(tau=80.0, clusters=3, years=50, first_year=1900)
-    assert "--tau is now -s model.tau=VALUE;" in capsys.readouterr().err
+    assert (career.first_year, career.years) == (1900, 50)
 
 
 def test_writes_games_and_the_truth_beside_them(folder: Path, ran: Ran) -> None:

@@ -148,16 +148,7 @@ def run(args: Sequence[str] | None = None) -> int:
             args = [*filterfalse(_COMMON.__contains__, args[:end]), *args[end:]]
             if args[:1] == ["help"]:
                 args = [*args[1:2], "--help"]
-            try:
-                code = group.main([*common, *args], prog_name="ttt", standalone_mode=False)
-            except click.NoSuchOption:
-                from ttt_cli.cli.usage import renamed
-
-                renewed, notes = renamed(args)  # options of the version before
-                if not notes:
-                    raise
-                say(*notes)
-                code = group.main([*common, *renewed], prog_name="ttt", standalone_mode=False)
+            code = group.main([*common, *args], prog_name="ttt", standalone_mode=False)
             streams.flush_output()  # of --help
     except Exception as error:
         return _interrupted(signals[0]) if signals else _failed(error, args or sys.argv[1:])

@@ -1,13 +1,11 @@
-"""Hints for usage errors, the examples in every help text, and renamed options of the previous version."""
+"""Hints for usage errors, and the examples in every help text."""
 
 import os
 import re
-from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from importlib import import_module
 from importlib.resources import files
 from itertools import pairwise
-from typing import Final
 
 import click
 
@@ -68,7 +66,11 @@ def _for_option(
         yield "the same command with the same --scratch continues an interrupted fit"
     if name == "--model":
         yield f"a model is chosen with -c {value}"
-    if keys := list(_keys(name.strip("-").replace("-", "_"))):
+    takes_keys = path not in commands or "-s" in _options(path)
+    keys = [key for key in _keys(name.strip("-").replace("-", "_")) if takes_keys]
+    if path != "simulate":
+        keys = [key for key in keys if not key.startswith("simulate.")]
+    if keys:
         yield f"keys of a config are set with {' or '.join(f'-s {key}={value}' for key in keys)}"
     if name.lstrip("-") in commands:
         yield f"`ttt {name.lstrip('-')}` is a command of its own"
@@ -84,12 +86,20 @@ def _options(command: str) -> set[str]:
 
 def _keys(name: str) -> Iterator[str]:
     """Keys of a config with a name."""
-    from ttt_cli.config.schema import DataConfig, SolverConfig
+    from ttt_cli.config.schema import DataConfig, FilterConfig, SolverConfig
+    from ttt_cli.evaluate.simulate import Plan
     from ttt_cli.systems import registry
 
-    models = [registry.load(system).Params for system in registry.MODULES]
-    for section, schemas in (("data", [DataConfig]), ("solver", [SolverConfig]), ("model", models)):
-        if any(name in schema.model_fields for schema in schemas):
+    of_models = {key for system in registry.MODULES for key in registry.load(system).Params.model_fields}
+    sections = {
+        "data": set(DataConfig.model_fields),
+        "data.filter": set(FilterConfig.model_fields),
+        "solver": set(SolverConfig.model_fields),
+        "model": of_models,
+        "simulate": set(Plan.model_fields) - of_models,
+    }
+    for section, keys in sections.items():
+        if name in keys:
             yield f"{section}.{name}"
 
 
@@ -102,45 +112,3 @@ def examples_of(path: str) -> list[tuple[str, str]]:
     """Examples of a command, `top` or `config show`: what is typed, and what it does."""
     found = (tuple(line.split("  # ")) for line in text_of("examples.txt").splitlines())
     return [(typed, does) for typed, does in found if path and re.search(rf"^[^|&]*\bttt {path}\b", typed)]
-
-
-# Options of the version before, by command, and what replaces them: an option, a KEY of a config (KEY+: a list),
-# or KEY=VALUE for a flag
-OLD_NAMES: Final[dict[str, dict[str, str]]] = defaultdict(dict)
-for _line in text_of("renamed.txt").splitlines():
-    _commands, _before, _now = _line.split()
-    for _command in _commands.split(","):
-        OLD_NAMES[_command][_before] = _now
-
-
-def renamed(args: Sequence[str]) -> tuple[list[str], list[str]]:
-    """The arguments with options of the previous version replaced by today's, and a note for each."""
-    names = OLD_NAMES.get(args[0], {}) if args else {}
-    end = args.index("--") if "--" in args else len(args)
-    new: list[str] = []
-    notes: list[str] = []
-    lists: dict[str, list[str]] = {}
-    rest = iter(args[:end])
-    for arg in rest:
-        name, separator, value = arg.partition("=")
-        now = names.get(name, "")
-        if not now or ("=" in now and separator):
-            new.append(arg)
-            continue
-        if now.startswith("-"):
-            new.append(f"{now}{separator}{value}")
-        elif "=" in now:
-            new += ["-s", now]
-        elif (given := value if separator else next(rest, None)) is None:
-            return [*args], []  # click reports the missing value
-        elif now.endswith("+"):
-            lists.setdefault(now[:-1], []).append(given)
-        else:
-            new += ["-s", f"{now}={given}"]
-        today = now if now.startswith("-") else f"-s {now}" if "=" in now else f"-s {now.rstrip('+')}=VALUE"
-        notes.append(f"{name} is now {today}; the next version will not have the old name")
-    if lists:
-        from ttt_cli.config.schema import flow
-
-        new += [word for key, values in lists.items() for word in ("-s", f"{key}={flow(values)}")]
-    return [*new, *args[end:]], notes
