@@ -9,8 +9,10 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, BinaryIO, Final
 
-from ttt_cli.config.load import Document, read_document, validate
+from ttt_cli.config.documents import Document
+from ttt_cli.config.load import read_document
 from ttt_cli.config.schema import DataConfig, SolverConfig
+from ttt_cli.config.validation import validate
 from ttt_cli.games.extend import Extended
 from ttt_cli.games.read import games_for
 from ttt_cli.games.read import read_games as read_sources

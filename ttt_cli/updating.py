@@ -6,7 +6,7 @@ from typing import BinaryIO, Final, NamedTuple, cast
 
 import numpy as np
 
-from ttt_cli.config.load import Document, KeyPath, override, refuse_overrides
+from ttt_cli.config.documents import Document, KeyPath, override, refuse_overrides
 from ttt_cli.config.schema import DataConfig, Period
 from ttt_cli.fitted import Chain, Fit, Line, Status
 from ttt_cli.games.extend import Extended, extend_games

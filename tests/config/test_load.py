@@ -16,8 +16,10 @@ import pytest
 from pydantic import AliasChoices, BaseModel, ConfigDict, Field, model_validator
 
 from tests.support.cases import each
-from ttt_cli.config.load import Document, dotted, parse_document, parse_value, read_document, validate
+from ttt_cli.config.documents import Document, dotted, parse_document, parse_value
+from ttt_cli.config.load import read_document
 from ttt_cli.config.schema import DataConfig, ScaleConfig, SolverConfig, pattern_of, year_range
+from ttt_cli.config.validation import validate
 from ttt_cli.support.errors import ConfigError
 
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from pydantic import AliasChoices, BaseModel, ConfigDict, Field
 
 from tests.support.cases import each
-from ttt_cli.config.load import parse_document, validate
+from ttt_cli.config.documents import parse_document
 from ttt_cli.config.schema import (
     Config,
     DataConfig,
@@ -22,6 +22,7 @@ from ttt_cli.config.schema import (
     json_schema,
     render,
 )
+from ttt_cli.config.validation import validate
 from ttt_cli.inference.params import SkillParams
 from ttt_cli.periods import STEPS_PER_YEAR
 

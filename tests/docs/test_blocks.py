@@ -11,7 +11,7 @@ import pytest
 from run_blocks import NOT_RUN, PAGES, ROOT, Block, Session, blocks_of, same, transcript
 
 from tests.support.command_server import Server
-from ttt_cli.config.load import parse_document
+from ttt_cli.config.documents import parse_document
 from ttt_cli.systems.resolve import resolve
 
 README = (ROOT / "README.md").read_text(encoding="utf-8")

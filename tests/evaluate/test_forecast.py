@@ -13,7 +13,7 @@ from tests.reference.ttt_ep import tilted
 from tests.support.builders import EXACT, fit_rows, make_games, random_rows, skills
 from tests.support.recorder import Recorder
 from ttt_cli import api
-from ttt_cli.config.load import Document
+from ttt_cli.config.documents import Document
 from ttt_cli.config.schema import Colours, SolverConfig
 from ttt_cli.evaluate.forecast import (
     Forecaster,

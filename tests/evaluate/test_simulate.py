@@ -20,7 +20,8 @@ from scipy.sparse.csgraph import connected_components
 
 from tests.support.cases import each
 from tests.support.strategies import examples
-from ttt_cli.config.load import Document, validate
+from ttt_cli.config.documents import Document
+from ttt_cli.config.validation import validate
 from ttt_cli.evaluate.simulate import Plan, Simulated, check_places, pairs, save, simulate
 from ttt_cli.games.table import DRAW, WIN
 from ttt_cli.support.errors import ConfigError, OutputError

@@ -8,7 +8,8 @@ import pytest
 
 from tests.reference.ttt_ep import either, of_difference
 from tests.support.builders import fit_rows, historical, make_games
-from ttt_cli.config.load import parse_document, read_document
+from ttt_cli.config.documents import parse_document
+from ttt_cli.config.load import read_document
 from ttt_cli.config.schema import SolverConfig
 from ttt_cli.evaluate.simulate import Plan, simulate
 from ttt_cli.inference import links

@@ -7,7 +7,8 @@ import pytest
 from pydantic import Field
 
 from tests.support.cases import each
-from ttt_cli.config.load import parse_document, read_document
+from ttt_cli.config.documents import parse_document
+from ttt_cli.config.load import read_document
 from ttt_cli.inference.params import SkillParams
 from ttt_cli.support.errors import ConfigError
 from ttt_cli.systems import registry

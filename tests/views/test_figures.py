@@ -17,7 +17,7 @@ from tests.support.cases import each
 from tests.support.handmade import games_of, put_small_run
 from tests.support.handmade import run_of as small_run_of
 from tests.support.joint_runs import run_of
-from ttt_cli.config.load import Document
+from ttt_cli.config.documents import Document
 from ttt_cli.config.schema import SolverConfig
 from ttt_cli.evaluate.forecast import CalibrationBin
 from ttt_cli.periods import year_of

@@ -13,7 +13,7 @@ import pytest
 
 from tests.support.handmade import CONFIG, REPORT, fit_of, games_of
 from ttt_cli.cli.main import run as ttt
-from ttt_cli.config.load import Document
+from ttt_cli.config.documents import Document
 from ttt_cli.config.schema import ScaleConfig
 from ttt_cli.runs.run import Run, open_run
 from ttt_cli.runs.write import memory_run, write_run

@@ -36,8 +36,9 @@ def command(
     growth, for instance `-s simulate.opponents_sd=250` (docs/simulation.md). By default opponents do not depend
     on skill.
     """
-    from ttt_cli.config.load import read_document, validate
+    from ttt_cli.config.load import read_document
     from ttt_cli.config.schema import year_range
+    from ttt_cli.config.validation import validate
     from ttt_cli.evaluate.simulate import Plan, check_places, save, simulate
     from ttt_cli.systems.resolve import resolve
 

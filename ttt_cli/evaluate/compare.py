@@ -15,7 +15,8 @@ from typing import Any, Final, Literal, NamedTuple
 
 import numpy as np
 
-from ttt_cli.config.load import Document, override, read_document, refuse_overrides, shipped_configs
+from ttt_cli.config.documents import Document, override, refuse_overrides
+from ttt_cli.config.load import read_document, shipped_configs
 from ttt_cli.config.schema import DataConfig
 from ttt_cli.evaluate.calibration import (
     CalibrationBin,

@@ -12,7 +12,7 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ttt_cli.config.load import Document
+from ttt_cli.config.documents import Document
 from ttt_cli.config.schema import SolverConfig
 from ttt_cli.evaluate.calibration import CalibrationBin, calibrate
 from ttt_cli.fitted import LAST, Filter, Fit

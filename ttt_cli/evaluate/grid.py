@@ -10,7 +10,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from ttt_cli.config.load import Document, override, refuse_overrides
+from ttt_cli.config.documents import Document, override, refuse_overrides
 from ttt_cli.config.schema import SolverConfig, aliases
 from ttt_cli.fitted import Fit
 from ttt_cli.inference.params import Params

@@ -7,8 +7,10 @@ from typing import Any, Final
 
 from pydantic import BaseModel
 
-from ttt_cli.config.load import Document, check, joined, read_document, shown, unknown_key, validate
+from ttt_cli.config.documents import Document
+from ttt_cli.config.load import read_document
 from ttt_cli.config.schema import Config, DataConfig, ModelConfig, ScaleConfig, SolverConfig, aliases
+from ttt_cli.config.validation import check, joined, shown, unknown_key, validate
 from ttt_cli.inference.params import AUTO, ESTIMATE, Params
 from ttt_cli.reading.reports import ReadReport
 from ttt_cli.support.errors import ConfigError

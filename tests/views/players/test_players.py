@@ -6,7 +6,7 @@ from tests.support.builders import make_games
 from tests.support.cases import each
 from tests.support.handmade import RECORDS
 from tests.support.joint_runs import run_of
-from ttt_cli.config.load import Document
+from ttt_cli.config.documents import Document
 from ttt_cli.runs.run import Run
 from ttt_cli.runs.write import memory_run
 from ttt_cli.systems import ttt
