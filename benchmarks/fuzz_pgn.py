@@ -17,8 +17,8 @@ from tests.reference.pgn import PlainScanner
 from tests.support.batches import scanned
 from ttt_cli.config.schema import DataConfig
 from ttt_cli.games.read import read_games
-from ttt_cli.reading.input import plain_blocks
 from ttt_cli.reading.pgn import Scanner
+from ttt_cli.reading.text import plain_blocks
 from ttt_cli.support.errors import TttError
 
 TRAPS = [

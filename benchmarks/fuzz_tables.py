@@ -25,13 +25,12 @@ from tests.support.batches import rows_of
 from ttt_cli.config.schema import DataConfig
 from ttt_cli.games.read import read_records
 from ttt_cli.games.table import games_of
-from ttt_cli.reading import delimited
-from ttt_cli.reading import input as text
+from ttt_cli.reading import delimited, text
 from ttt_cli.reading.batches import Table
 from ttt_cli.reading.delimited import read_delimited
-from ttt_cli.reading.input import plain_blocks
 from ttt_cli.reading.jsonl import is_lined, read_jsonl
 from ttt_cli.reading.reports import EVENT_SETS, OF_COLUMNS, REJECT_CODE
+from ttt_cli.reading.text import plain_blocks
 from ttt_cli.support.errors import TttError
 
 CSV = b"""date,white,black,result,event,round,status,odds,weight

@@ -23,12 +23,11 @@ from measuring import cut, fuzz, options_of
 from tests.reference.pgn import PlainScanner
 from tests.support.batches import Rows, rows_of, scanned
 from ttt_cli.config.schema import DataConfig
-from ttt_cli.reading import delimited
-from ttt_cli.reading import input as text
+from ttt_cli.reading import delimited, text
 from ttt_cli.reading.batches import Note, Table
 from ttt_cli.reading.delimited import read_delimited
-from ttt_cli.reading.input import plain_blocks
 from ttt_cli.reading.jsonl import read_jsonl
+from ttt_cli.reading.text import plain_blocks
 from ttt_cli.support.errors import TttError
 
 Read = tuple[Rows, list[Note], list[Note]]

@@ -78,7 +78,8 @@ def copies(table: Path, folder: Path) -> None:
 
 def blocks(path: Path) -> Iterator[bytes]:
     """The content, unpacked, as the readers get it."""
-    from ttt_cli.reading.input import Input, plain_blocks
+    from ttt_cli.reading.input import Input
+    from ttt_cli.reading.text import plain_blocks
     from ttt_cli.support.progress import SILENT
 
     with SILENT.task("reading", None, "B") as bar:

@@ -26,7 +26,7 @@ from ttt_cli.config.schema import DataConfig, FilterConfig, SolverConfig
 from ttt_cli.games.aliases import read_aliases
 from ttt_cli.games.odds import POINTS, odds_points
 from ttt_cli.reading import reports as reasons
-from ttt_cli.reading import sources
+from ttt_cli.reading import archives
 from ttt_cli.reading.dates import parse_dates
 from ttt_cli.reading.layout import SYNONYMS
 from ttt_cli.reading.results import parse_result
@@ -115,7 +115,7 @@ def test_the_reasons_are_those_of_the_readers_in_their_order() -> None:
         for name, value in vars(module).items()
         if name.isupper() and not name.startswith("_") and isinstance(value, str)
     }
-    actions = {reasons.DROPPED, reasons.REPAIRED, reasons.KEPT, sources.SKIPPED}
+    actions = {reasons.DROPPED, reasons.REPAIRED, reasons.KEPT, archives.SKIPPED}
     assert set(reported) == every - actions - set(dropped) | {reasons.BAD_DATE}
 
 

@@ -14,7 +14,7 @@ from ttt_cli.games.aliases import Aliases, Decision, Decisions, read_aliases, sp
 from ttt_cli.games.extend import extend_games
 from ttt_cli.games.names import name_key
 from ttt_cli.games.table import Records, games_of
-from ttt_cli.reading import input as text
+from ttt_cli.reading import input as reading
 from ttt_cli.support.errors import DataError
 
 
@@ -255,7 +255,7 @@ def test_contradictions_have_their_line(tmp_path: Path, text: str, line: int, me
 
 
 def test_an_alias_file_has_a_size(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(text, "_SMALL", 100)
+    monkeypatch.setattr(reading, "_LARGEST_LIST", 100)
     (tmp_path / "a.csv").write_text("A,B\n" * 30)
     with pytest.raises(DataError, match="takes more than 0 MB"):
         read_aliases(str(tmp_path / "a.csv"))

@@ -19,7 +19,7 @@ from ttt_cli.config.schema import DataConfig, FilterConfig
 from ttt_cli.games.names import clean_name
 from ttt_cli.games.read import read_games
 from ttt_cli.games.table import DRAW, PRECISION_YEAR, Games
-from ttt_cli.reading.input import decode, plain_blocks
+from ttt_cli.reading.text import decode, plain_blocks
 
 pytestmark = pytest.mark.slow
 

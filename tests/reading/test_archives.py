@@ -18,8 +18,7 @@ import zstandard
 from tests.support.cases import each
 from tests.support.recorder import Recorder
 from ttt_cli.games.read import read_games
-from ttt_cli.reading import input as unpacking
-from ttt_cli.reading import sources
+from ttt_cli.reading import sources, unpacking
 from ttt_cli.support.errors import DataError
 
 PGN = b'[Event "x"]\n[Date "1858.06.17"]\n[White "A"]\n[Black "B"]\n[Result "1-0"]\n\n1. e4 e5 1-0\n\n'
@@ -178,7 +177,7 @@ def test_other_methods_in_zip_archives_are_refused(method: int) -> None:
 
 
 def test_growth_and_number_of_members_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(unpacking, "_PLENTY", 1 << 17)
+    monkeypatch.setattr(unpacking, "_SMALL", 1 << 17)
     stored, deflated = (zipped({"a.pgn": PGN + b"\n" * 1_000_000}, method) for method in (0, 8))
     assert len(read_games([io.BytesIO(stored)])) == 1
     with pytest.raises(DataError, match="more than 250 times its size"):

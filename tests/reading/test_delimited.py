@@ -20,12 +20,12 @@ from tests.reference.tables import PlainTableReader
 from tests.support.batches import rows_of
 from tests.support.cases import each
 from ttt_cli.config.schema import DataConfig
-from ttt_cli.reading import delimited
-from ttt_cli.reading import input as text
+from ttt_cli.reading import delimited, text
 from ttt_cli.reading.batches import Layout, Note, Table
 from ttt_cli.reading.delimited import ROW_LINES, TableReader, find_delimiter, read_delimited
-from ttt_cli.reading.input import HEAD, DamagedInputError, plain_blocks
 from ttt_cli.reading.results import match_result, match_scores
+from ttt_cli.reading.text import HEAD, plain_blocks
+from ttt_cli.reading.unpacking import DamagedInputError
 from ttt_cli.support.errors import DataError
 
 HEADER = "date,white,black,result\n"

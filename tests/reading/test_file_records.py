@@ -15,8 +15,8 @@ from ttt_cli.api import fit, read_games, update
 from ttt_cli.reading import batches as file_records
 from ttt_cli.reading.batches import USUAL, Batch, FileRecords, Layout, Note, Table, TextRecords, text_table
 from ttt_cli.reading.columns import Strings
-from ttt_cli.reading.input import decode
 from ttt_cli.reading.reports import REJECT_CODE, RecordPlaces, place_text
+from ttt_cli.reading.text import decode
 
 NAMES = ("dates", "whites", "blacks", "results", "event")
 Rows = Sequence[tuple[str, ...]]

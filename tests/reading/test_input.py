@@ -19,8 +19,10 @@ from hypothesis import strategies as st
 
 from tests.support.cases import each
 from ttt_cli.games.read import read_games
-from ttt_cli.reading import input as unpacking
-from ttt_cli.reading.input import HEAD, UNPACKERS, DamagedInputError, Expansion, Input, peek, plain_blocks
+from ttt_cli.reading import unpacking
+from ttt_cli.reading.input import Input
+from ttt_cli.reading.text import HEAD, plain_blocks
+from ttt_cli.reading.unpacking import UNPACKERS, DamagedInputError, Expansion, peek
 from ttt_cli.support.errors import ConfigError, DataError
 from ttt_cli.support.progress import SILENT
 
@@ -65,7 +67,7 @@ def test_pieces_and_growth_are_bounded(
     pieces = pieces_of(pack(bytes(12_000_000)), 1 << 18)
     assert sum(map(len, pieces)) == 12_000_000
     assert max(map(len, pieces)) <= unpacking.STEP
-    monkeypatch.setattr(unpacking, "_PLENTY", 1 << 20)
+    monkeypatch.setattr(unpacking, "_SMALL", 1 << 20)
     with pytest.raises(DataError, match="more than 250 times its size"):
         pieces_of(pack(GAME * 30_000), 1 << 18, Expansion("x"))
     assert len(pieces_of(pack(GAME * 100), 1 << 18, Expansion("x"))) >= 1

@@ -13,12 +13,11 @@ from hypothesis import strategies as st
 from tests.support.batches import rows_of
 from tests.support.cases import each
 from ttt_cli.config.schema import DataConfig
-from ttt_cli.reading import delimited, jsonl, reports
-from ttt_cli.reading import input as text
+from ttt_cli.reading import delimited, jsonl, reports, text
 from ttt_cli.reading.batches import Note, Table
-from ttt_cli.reading.input import DamagedInputError
 from ttt_cli.reading.jsonl import Object, as_text, one_after_the_other, one_per_line, read_jsonl
 from ttt_cli.reading.reports import place_text
+from ttt_cli.reading.unpacking import DamagedInputError
 from ttt_cli.support.errors import ConfigError, DataError
 
 GAME = '{"date": "1858.06.??", "white": "Morphy", "black": "Löwenthal", "result": "1-0", "round": 3}\n'

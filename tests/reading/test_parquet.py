@@ -15,8 +15,8 @@ from tests.support.batches import Rows, rows_of
 from tests.support.cases import each
 from ttt_cli.config.schema import DataConfig
 from ttt_cli.reading.batches import Table
-from ttt_cli.reading.input import DamagedInputError
 from ttt_cli.reading.parquet import read_parquet
+from ttt_cli.reading.unpacking import DamagedInputError
 from ttt_cli.support.errors import ConfigError, DataError
 
 

@@ -23,8 +23,9 @@ from ttt_cli.config.schema import DataConfig
 from ttt_cli.games.read import read_games
 from ttt_cli.reading import pgn as pgn_compiled
 from ttt_cli.reading.batches import Batch
-from ttt_cli.reading.input import DamagedInputError, plain_blocks
 from ttt_cli.reading.pgn import Scanner
+from ttt_cli.reading.text import plain_blocks
+from ttt_cli.reading.unpacking import DamagedInputError
 from ttt_cli.support.errors import DataError
 
 PIECES = [

@@ -15,17 +15,8 @@ from tests.support.recorder import Recorder
 from ttt_cli.config.schema import DataConfig
 from ttt_cli.reading import sources as reading
 from ttt_cli.reading.input import Input
-from ttt_cli.reading.sources import (
-    APART,
-    FileRead,
-    Source,
-    find_sources,
-    format_by_start,
-    jobs_for,
-    read_sources,
-    recognise,
-    refuse_foreign,
-)
+from ttt_cli.reading.recognition import format_by_start, recognise, refuse_foreign
+from ttt_cli.reading.sources import APART, FileRead, Source, find_sources, jobs_for, read_sources
 from ttt_cli.support.errors import ConfigError, DataError
 
 FILES = (

@@ -53,7 +53,7 @@ def command(
     from ttt_cli.games.aliases import Decision, Decisions
     from ttt_cli.games.read import read_games
     from ttt_cli.games.suspects import find_suspects
-    from ttt_cli.reading.input import decode
+    from ttt_cli.reading.text import decode
 
     decisions = Decisions(decode(_earlier_answers(out)), out)
     data = configure(config, overrides).config.data

@@ -45,7 +45,7 @@ def misplaced(path: str, args: Sequence[str], commands: Sequence[str]) -> str | 
             if arg.endswith(ENDING):
                 return f"a run is named with -r {arg}"
             if path == "compare":
-                from ttt_cli.reading.sources import named_as_games
+                from ttt_cli.reading.recognition import named_as_games
 
                 if named_as_games(arg):
                     return f"games are named with --games {arg}"

@@ -16,8 +16,9 @@ from typing import Final, Literal, NamedTuple
 
 from ttt_cli.config.schema import year_range
 from ttt_cli.games.names import clean_name
-from ttt_cli.reading.input import Input, decode
+from ttt_cli.reading.input import Input
 from ttt_cli.reading.reports import InputFile
+from ttt_cli.reading.text import decode
 from ttt_cli.support.errors import DataError
 from ttt_cli.support.folding import fold
 

@@ -14,9 +14,10 @@ from ttt_cli.games.selection import needs_all
 from ttt_cli.games.table import Games, Records
 from ttt_cli.parallel.cluster import cluster_asked, local_workers
 from ttt_cli.reading import reports as reasons
+from ttt_cli.reading.archives import OTHER_FILE
 from ttt_cli.reading.input import Input
 from ttt_cli.reading.reports import FileReport, Problem, ReadReport
-from ttt_cli.reading.sources import OTHER_FILE, Named, find_sources, read_sources
+from ttt_cli.reading.sources import Named, find_sources, read_sources
 from ttt_cli.room import MEMORY, FileRoom, Room, folder_of_files
 from ttt_cli.support.errors import DataError
 from ttt_cli.support.progress import SILENT, Progress

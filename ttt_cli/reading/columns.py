@@ -51,7 +51,7 @@ class Strings:
 
     def texts(self, numbers: Codes) -> list[str]:
         """The strings of these numbers as texts (see `decode`), many at once if they are UTF-8."""
-        from ttt_cli.reading.input import decode
+        from ttt_cli.reading.text import decode
 
         texts: list[str] = []
         for first in range(0, len(numbers), _AT_ONCE):

@@ -12,9 +12,10 @@ import pyarrow.csv
 from ttt_cli.config.schema import DataConfig
 from ttt_cli.reading.batches import Batch, Layout, Note, Table
 from ttt_cli.reading.columns import Strings
-from ttt_cli.reading.input import HEAD, DamagedInputError, peek, pieces
 from ttt_cli.reading.layout import find_layout
 from ttt_cli.reading.reports import BAD_ROW, DROPPED, TOO_LONG
+from ttt_cli.reading.text import HEAD, pieces
+from ttt_cli.reading.unpacking import DamagedInputError, peek
 from ttt_cli.support.arrays import Mask, Places
 from ttt_cli.support.errors import DataError
 

@@ -15,9 +15,10 @@ from ttt_cli.config.schema import DataConfig
 from ttt_cli.reading.batches import Batch, Note, Table
 from ttt_cli.reading.columns import Dictionary, Strings
 from ttt_cli.reading.delimited import long_line, whole_lines
-from ttt_cli.reading.input import HEAD, peek
 from ttt_cli.reading.layout import find_layout
 from ttt_cli.reading.reports import BAD_ROW, DROPPED, RecordPlaces, place_text
+from ttt_cli.reading.text import HEAD
+from ttt_cli.reading.unpacking import peek
 from ttt_cli.support.arrays import Ids
 from ttt_cli.support.errors import DataError
 

@@ -10,7 +10,7 @@ import numpy as np
 from ttt_cli.config.schema import DataConfig, Period
 from ttt_cli.reading.batches import BLACKS, DATES, RESULTS, WEIGHTS, WHITES, Layout, ResultKind
 from ttt_cli.reading.dates import joined_date, known_date, parse_dates
-from ttt_cli.reading.input import is_rating_list, rating_list
+from ttt_cli.reading.recognition import is_rating_list, rating_list
 from ttt_cli.reading.results import is_score, match_result, match_scores
 from ttt_cli.support.errors import ConfigError, DataError, suggested
 

@@ -13,8 +13,8 @@ import pyarrow.parquet as pq
 from ttt_cli.config.schema import DataConfig
 from ttt_cli.reading.batches import Batch, Table
 from ttt_cli.reading.columns import Strings
-from ttt_cli.reading.input import Expansion
 from ttt_cli.reading.layout import column_of, find_layout
+from ttt_cli.reading.unpacking import Expansion
 from ttt_cli.support.arrays import Ids
 from ttt_cli.support.errors import DataError
 

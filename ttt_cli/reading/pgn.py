@@ -16,8 +16,9 @@ from ttt_cli.reading import reports as reasons
 from ttt_cli.reading.batches import Batch, Layout, Note, Table
 from ttt_cli.reading.columns import Strings
 from ttt_cli.reading.dates import known_date
-from ttt_cli.reading.input import DamagedInputError, decode, pieces
 from ttt_cli.reading.results import parse_result
+from ttt_cli.reading.text import decode, pieces
+from ttt_cli.reading.unpacking import DamagedInputError
 
 GAME_LIMIT: Final = 1 << 24  # bytes that one game may take
 _USUAL: Final = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq -"  # the initial position, as in FEN

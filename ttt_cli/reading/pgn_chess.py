@@ -14,7 +14,7 @@ import chess.pgn
 from ttt_cli.kernels.pgn import NAMES
 from ttt_cli.reading.batches import Batch
 from ttt_cli.reading.columns import Strings
-from ttt_cli.reading.input import BlockReader
+from ttt_cli.reading.unpacking import BlockReader
 
 _GAMES_PER_BATCH: Final = 4096
 _Game = tuple[int, dict[str, str]]  # the first line and the tags, the first of each name

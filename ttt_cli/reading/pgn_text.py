@@ -12,8 +12,8 @@ from itertools import pairwise
 from typing import Final, NamedTuple
 
 from ttt_cli.kernels.pgn import MOVES_LIMIT, NAMES, TAG_LIMIT
-from ttt_cli.reading.input import decode
 from ttt_cli.reading.reports import UNCLOSED_COMMENT
+from ttt_cli.reading.text import decode
 
 READ: Final = frozenset(NAMES)
 _PLAYERS: Final = frozenset((b"White", b"Black"))
