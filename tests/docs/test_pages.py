@@ -25,8 +25,8 @@ from ttt_cli.cli.main import COMMANDS
 from ttt_cli.config.schema import DataConfig, FilterConfig, SolverConfig
 from ttt_cli.games.aliases import read_aliases
 from ttt_cli.games.odds import POINTS, odds_points
+from ttt_cli.reading import archives, sources
 from ttt_cli.reading import reports as reasons
-from ttt_cli.reading import archives
 from ttt_cli.reading.dates import parse_dates
 from ttt_cli.reading.layout import SYNONYMS
 from ttt_cli.reading.results import parse_result
@@ -111,7 +111,7 @@ def test_the_reasons_are_those_of_the_readers_in_their_order() -> None:
     reported = words(first_cells(section(page, "## What else is reported")))
     every = {
         value
-        for module in (reasons, sources)
+        for module in (reasons, archives, sources)
         for name, value in vars(module).items()
         if name.isupper() and not name.startswith("_") and isinstance(value, str)
     }
