@@ -19,8 +19,8 @@ from ttt_cli.games.names import (
 )
 from ttt_cli.games.teams_and_engines import is_engine, is_team, teams_and_engines
 from ttt_cli.reading.columns import Strings
-from ttt_cli.reading.text import decode
 from ttt_cli.reading.reports import DROP_REASONS
+from ttt_cli.reading.text import decode
 
 
 @each(

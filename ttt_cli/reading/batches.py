@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ttt_cli.reading.columns import Codes, Strings, narrow, narrowest, spread
-from ttt_cli.reading.unpacking import DamagedInputError
 from ttt_cli.reading.reports import BAD_ROW, DROPPED, FURTHER_NOTES, KEPT, REJECT_CODE, RecordPlaces
+from ttt_cli.reading.unpacking import DamagedInputError
 from ttt_cli.support.errors import DataError
 
 if TYPE_CHECKING:
