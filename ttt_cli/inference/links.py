@@ -8,8 +8,8 @@ from typing import Final
 
 import numpy as np
 
-from ttt_cli.kernels.ep.structures import Pairings
-from ttt_cli.support.arrays import Array, Ids, Mask
+from ttt_cli.kernels.ep.structures import LinkRows, Pairings
+from ttt_cli.support.arrays import Array, Ids, Mask, Places
 from ttt_cli.timeline import KNOWN, NEUTRAL, Timeline
 from ttt_cli.timeline import UNKNOWN as UNKNOWN_SIDES
 
@@ -95,3 +95,72 @@ def distinct_handicaps(offset: Array, neutral: Mask | bool) -> tuple[Array, Ids]
 def points_given(handicap: Array, unit: float, advantage: float) -> Array:
     """What is added to `first`'s skill besides White's `advantage`, points, with so many to an Elo point (`unit`)."""
     return np.asarray(unit * handicap[:, 0] + advantage * handicap[:, 1])
+
+
+@dataclass(frozen=True)
+class ExtraVariables:
+    """Variables beside those of nodes: quantities with chains of their own, and performances.
+
+    A chain is as that of a player: its first variable has a prior, the others a step from the one before. Performances
+    have neither: each is defined by a link that is an exact observation of the sum of its members less the performance.
+
+    | name | shape | unit | |
+    |---|---|---|---|
+    | chained | (periods + 1,) | | the first chained variable of each period, and the end of the last |
+    | previous, following | (chained,) | | neighbours in the chain, -1 at its ends |
+    | mean | (chained,) | points | of the change since the variable before; at the first of a chain, of the prior |
+    | variance | (chained,) | points^2 | of the same |
+    | performances | (periods + 1,) | | the first performance of each period, and the end of the last |
+    """
+
+    chained: Places
+    previous: Ids
+    following: Ids
+    mean: Array
+    variance: Array
+    performances: Places
+
+    def __len__(self) -> int:
+        return len(self.previous) + int(self.performances[-1])
+
+
+@dataclass(frozen=True)
+class LinkedGames:
+    """Games as links of any number of variables, which stand beside the games of two players of a timeline.
+
+    Variables are the skills of the timeline's nodes, then the extra ones: those with chains, then performances. A link
+    has variables of its own period only.
+    """
+
+    rows: LinkRows
+    extra: ExtraVariables
+
+    def __len__(self) -> int:
+        return len(self.rows.weight)
+
+
+def no_extra_variables(periods: int) -> ExtraVariables:
+    """No variables but those of nodes."""
+    start = np.zeros(periods + 1, np.int64)
+    return ExtraVariables(
+        start, np.empty(0, np.int32), np.empty(0, np.int32), np.empty(0), np.empty(0), start
+    )
+
+
+def links_by_period(period: Ids, periods: int, rows: LinkRows) -> LinkRows:
+    """Sort links by the index of their period, (links,), and keep their order within it; `rows.start` is not used."""
+    order = np.argsort(period, kind="stable")
+    length = np.diff(rows.row)
+    row = np.append(0, np.cumsum(length[order])).astype(np.int64)
+    entry = np.arange(row[-1]) + np.repeat(rows.row[:-1][order] - row[:-1], length[order])
+    return LinkRows(
+        start=np.append(0, np.cumsum(np.bincount(period, minlength=periods))).astype(np.int64),
+        row=row,
+        variable=rows.variable[entry],
+        coefficient=rows.coefficient[entry],
+        offset=rows.offset[order],
+        noise=rows.noise[order],
+        low=rows.low[order],
+        high=rows.high[order],
+        weight=rows.weight[order],
+    )

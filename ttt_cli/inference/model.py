@@ -5,7 +5,7 @@ from typing import Final, NamedTuple
 
 from ttt_cli.inference.links import points_given
 from ttt_cli.inference.solver import LEAST_RATE
-from ttt_cli.kernels.ep.structures import Rule
+from ttt_cli.kernels.ep.structures import LinkSlopes, Rule
 from ttt_cli.support.arrays import Array
 
 
@@ -60,13 +60,6 @@ class GamesGradient(NamedTuple):
     elo_unit: float
 
 
-class EvidenceGradient(NamedTuple):
-    """Gradient of the log-evidence: `params` in parameters of priors and of moving margins by name, `games`."""
-
-    params: dict[str, float]
-    games: GamesGradient
-
-
 class SweepRates(NamedTuple):
     """What the error estimate of `iterate` assumes of a system: the smallest rate at which changes shrink from sweep to
     sweep, and how many rates after the first do not suffice.
@@ -84,6 +77,32 @@ class ChainSlopes(NamedTuple):
 
     by_mean: Array
     by_variance: Array
+
+
+class LinksGradient(NamedTuple):
+    """Gradient of the log-evidence in games as links.
+
+    | name | |
+    |---|---|
+    | links | in the numbers of each link |
+    | extra | in the steps of extra variables with chains |
+    | origin | in the origin of skills, which matters where coefficients of skills do not add up to 0 |
+    """
+
+    links: LinkSlopes
+    extra: ChainSlopes
+    origin: float
+
+
+class EvidenceGradient(NamedTuple):
+    """Gradient of the log-evidence: `params` in parameters of priors and of moving margins by name, `games`, `links`.
+
+    Without games as links of any number of variables the last one is None.
+    """
+
+    params: dict[str, float]
+    games: GamesGradient
+    links: LinksGradient | None = None
 
 
 class Evidence(NamedTuple):

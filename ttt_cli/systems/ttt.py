@@ -51,7 +51,7 @@ def through_time(timeline: Timeline, params: Params, margin: float) -> ThroughTi
 def gradient(timeline: Timeline, params: Params, fit: Fit) -> dict[str, float]:
     """Gradient of the log-evidence in numeric parameters at a converged fit; an `auto` margin follows beta."""
     margin = fit.params["draw_margin"]
-    of_params, of_games = through_time(timeline, params, margin).posterior(fit).gradient()
+    of_params, of_games, _ = through_time(timeline, params, margin).posterior(fit).gradient()
     unit_by_beta, unit_by_margin = normal_unit_growth(params.beta, margin)
     by_margin = of_games.margin + of_games.elo_unit * unit_by_margin
     by_beta = 4.0 * params.beta * of_games.noise + of_games.elo_unit * unit_by_beta

@@ -103,7 +103,7 @@ def gradient(timeline: Timeline, params: Params, fit: Fit) -> dict[str, float]:
 
 def _gradient(params: Params, inference: Inference | JointInference) -> dict[str, float]:
     """Gradient of log Z, positivity included, in each parameter alone."""
-    of_params, of_games = inference.gradient()
+    of_params, of_games, _ = inference.gradient()
     typical, typical_by_mean, typical_by_sd = typical_margin(*params.margin)
     unit_by_beta, unit_by_margin = normal_unit_growth(params.beta, typical)
     by_typical = of_games.elo_unit * unit_by_margin

@@ -12,8 +12,15 @@ from tests.reference.links_dense import FactorisedTwin, JointTwin, performances,
 from tests.support.cases import each
 from ttt_cli.kernels.ep import links as kernels
 from ttt_cli.kernels.ep.chains import chain_evidence, smooth
-from ttt_cli.kernels.ep.links import LinkRows, LinkSites, LinkSlopes
-from ttt_cli.kernels.ep.structures import Chains, Messages
+from ttt_cli.kernels.ep.structures import (
+    Chains,
+    ExtraStarts,
+    LinkRows,
+    LinkSites,
+    LinkSlopes,
+    Messages,
+    Part,
+)
 
 SEEDS = range(6)
 
@@ -60,6 +67,19 @@ class Laid:
             np.append(variance, none + math.inf),
         )  # fmt: skip
         self.rows = self.laid_rows()
+        periods = len(self.periods)
+        self.part = Part(0, periods, 0, history.size, 0, 0)
+        ends = np.zeros(periods + 1, np.int64)
+        of_performances = [self.period_of_sum(members) for members in history.sums]
+        free = (
+            np.append(0, np.bincount(of_performances, minlength=periods).cumsum())
+            if of_performances
+            else ends
+        )
+        self.extra = ExtraStarts(ends + history.size, history.size + free.astype(np.int64))
+
+    def period_of_sum(self, members) -> int:
+        return self.period_of[int(self.number[next(iter(members))])]
 
     def period(self, link) -> int:
         variable = next(int(self.number[v]) for v in link.coefficients if v < self.history.size)
@@ -114,21 +134,21 @@ class Swept:
         self.laid, rows = laid, laid.rows
         self.sites = LinkSites(np.zeros((len(rows.variable), 2)), np.zeros((len(rows.weight), 2)))
         self.messages = Messages(*np.zeros((3, laid.size, 2)))
-        self.extra = np.zeros(len(laid.periods) + 1, np.int64)
         self.smoothed()
         for _ in range(2000):
             before = self.messages.marginal.copy()
             for back in (False, True):
                 self.skipped = kernels.sweep(
-                    back, 50, laid.size, self.extra, laid.chains, rows, self.messages, self.sites
+                    laid.part, back, 50, laid.chains, laid.extra, rows, self.messages, self.sites
                 )
             if np.allclose(before, self.messages.marginal, rtol=1e-14, atol=1e-18):
                 break
         self.smoothed()
 
     def smoothed(self) -> None:
+        laid = self.laid
         self.messages.marginal[:] = 0.0
-        kernels.gather(self.laid.rows, self.messages.marginal, self.sites)
+        kernels.gather(laid.part, laid.extra, laid.rows, self.sites, self.messages.marginal)
         smooth(0, self.laid.size, self.laid.chains, self.messages)
 
     def beliefs(self):
@@ -136,10 +156,11 @@ class Swept:
         return weighted / precision, precision**-0.5
 
     def log_z(self) -> float:
-        total, self.predicted = kernels.evidence(self.laid.rows, self.messages.marginal, self.sites)
-        size = self.laid.history.size
-        total += chain_evidence(0, size, self.messages)
-        return total + kernels.free_evidence(size, self.laid.size, self.messages.marginal)
+        laid = self.laid
+        total, self.predicted = kernels.evidence(
+            laid.part, laid.extra, laid.rows, self.messages.marginal, self.sites
+        )
+        return total + chain_evidence(0, laid.history.size, self.messages)
 
     def cavities(self):
         cavity = np.empty((len(self.laid.rows.weight), 2))
@@ -288,15 +309,15 @@ def test_couplings_are_those_of_the_dense_matrix(seed):
     means, z = rng.normal(0.0, 300.0, (2, laid.size))
     coupling = np.empty(links)
     diagonal, out, az = np.zeros((3, laid.size))
-    kernels.residual(rows, sites, means, coupling, diagonal, out)
+    kernels.add_residual(laid.part, rows, sites, means, coupling, diagonal, out)
     assert diagonal == pytest.approx(np.diag(matrix))
     assert out == pytest.approx(dense.T @ h - matrix @ means)
-    product = kernels.add_couplings(rows, coupling, z, az)
+    product = kernels.add_couplings(laid.part, rows, coupling, z, az)
     assert az == pytest.approx(matrix @ z - np.diag(matrix) * z)
     assert product == pytest.approx(z @ az)
-    kernels.spread(rows, sites, means)
+    kernels.move_sites(laid.part, rows, sites, means)
     marginal = np.zeros((laid.size, 2))
-    kernels.gather(rows, marginal, sites)
+    kernels.gather(laid.part, laid.extra, rows, sites, marginal)
     assert marginal[:, 1] == pytest.approx(marginal[:, 0] * means + dense.T @ h - matrix @ means)
     pulled, noise = np.zeros(laid.size), rng.standard_normal(links)
     kernels.pull(rows, sites.site, means, noise, pulled)

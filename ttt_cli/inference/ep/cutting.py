@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ttt_cli.inference.ep.newcomers import NewcomersInput, StepsElsewhere
-from ttt_cli.inference.links import MergedGames, merge_games
+from ttt_cli.inference.links import LinkedGames, MergedGames, merge_games
 from ttt_cli.inference.prior import RandomWalk
-from ttt_cli.kernels.ep.structures import Chains, Pairings
+from ttt_cli.kernels.ep.structures import Chains, LinkSites, Pairings
 from ttt_cli.support.arrays import Array, Ids, Mask, Places
 from ttt_cli.timeline import Timeline, calendar
 
@@ -37,10 +37,11 @@ class Segments(NamedTuple):
 
 
 class StartSites(NamedTuple):
-    """Initial sites of a slice, as in `Sites`."""
+    """Initial sites of a slice, as in `Sites`, and of links, if there are any."""
 
     message: Array
     positivity: Array
+    links: LinkSites | None = None
 
 
 @dataclass(frozen=True)
@@ -62,6 +63,7 @@ class SliceInput:
     | guess | (variables, 2) | | initial beliefs, as messages, or None |
     | sites | | | initial sites, or None |
     | newcomers | | | of newcomers, if their mean moves |
+    | links | | | games of other kinds, or None; then `chains` and `widest` have their extra variables at the end |
     """
 
     number: int
@@ -76,6 +78,7 @@ class SliceInput:
     guess: Array | None = None
     sites: StartSites | None = None
     newcomers: NewcomersInput | None = None
+    links: LinkedGames | None = None
 
 
 class Neighbours(NamedTuple):

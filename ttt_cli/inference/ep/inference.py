@@ -13,12 +13,13 @@ from ttt_cli.inference.ep import results
 from ttt_cli.inference.ep.cutting import Cutter, StartSites
 from ttt_cli.inference.ep.joint_means import prepare
 from ttt_cli.inference.ep.joint_solution import CoupledChains, JointSolver
+from ttt_cli.inference.ep.link_games import link_state, links_gradient, started_link_sites, with_links
 from ttt_cli.inference.ep.moving_margins import MovingMargins, SliceMargins
 from ttt_cli.inference.ep.start import beliefs_of_start, sites_name, sites_of_start
 from ttt_cli.inference.ep.state import SliceState, make_state
 from ttt_cli.inference.ep.sweep import Propagation
 from ttt_cli.inference.ep.transport import Recovery, SliceHere, Slices
-from ttt_cli.inference.links import MergedGames
+from ttt_cli.inference.links import LinkedGames, MergedGames
 from ttt_cli.inference.model import Evidence, EvidenceGradient, Play
 from ttt_cli.inference.newcomers import Newcomers
 from ttt_cli.inference.prior import RandomWalk, histories, prior_slopes
@@ -44,9 +45,10 @@ class SlicedInference:
         priors: Mapping[str, RandomWalk],
         play: Play,
         start: Fit | None = None,
+        links: LinkedGames | None = None,
     ) -> None:
         self.priors = priors
-        propagation = Propagation(slices, pieces, play, priors["skill"].newcomers, start)
+        propagation = Propagation(slices, pieces, play, priors["skill"].newcomers, start, links)
         self.propagation = propagation
         self._timeline = pieces.timeline
         self._cuts = pieces.cuts
@@ -128,16 +130,20 @@ class Inference(SlicedInference):
         play: Play,
         start: Fit | None = None,
         threads: int | None = None,
+        links: LinkedGames | None = None,
     ) -> None:
         self.merged = merged
         self.threads = threads or available_cores()
-        sites = _start_sites(timeline, merged, len(priors), start)
+        sites = _start_sites(timeline, merged, len(priors), start, links)
         guess = None
         if sites is None or not sites.message.any():
             guess = beliefs_of_start(start, priors, timeline)
         cutter = Cutter(timeline, None, [*priors.values()], colours=merged.colours, guess=guess)
-        self.slice = make_state(replace(cutter.as_one_slice(merged), sites=sites), play, threads=self.threads)
-        super().__init__(SliceHere(self.slice), cutter, priors, play, start)
+        slice_input = replace(cutter.as_one_slice(merged), sites=sites)
+        if links:
+            slice_input = with_links(slice_input, links, priors["skill"].origin)
+        self.slice = make_state(slice_input, play, threads=self.threads)
+        super().__init__(SliceHere(self.slice), cutter, priors, play, start, links)
 
     @property
     def chains(self) -> Chains:
@@ -165,6 +171,8 @@ class Inference(SlicedInference):
         state = {sites_name(self.merged.colours): self.sites.message}
         if len(self.sites.positivity):
             state["positivity"] = self.sites.positivity
+        if self.slice.links:
+            state |= link_state(self.slice.links.sites)
         return state | super().state
 
     def gradient(self) -> EvidenceGradient:
@@ -173,16 +181,29 @@ class Inference(SlicedInference):
             self.slice, self.merged, self.slice.pairs.kernels.gradient
         )
         slopes = self.slice.chain_slopes()
-        of_priors = prior_slopes(self.priors, slopes.by_mean, slopes.by_variance)
+        nodes = self.slice.parts.quantities[-1].end
+        of_priors = prior_slopes(self.priors, slopes.by_mean[:nodes], slopes.by_variance[:nodes])
         if self.newcomers:
             of_priors |= self.newcomers.gradient(self.newcomers.posterior.squares)
         of_priors["draw_margin_strength"] = by_strength
         by_origin = results.positive_evidence(self.slice).by_origin
-        return EvidenceGradient(of_priors, of_games._replace(margin=of_games.margin + by_origin))
+        of_links = None
+        if self.slice.links:
+            cavities = self.slice.links.cavities(self.slice.messages.marginal)
+            of_links = links_gradient(self.slice.links, cavities, slopes)
+        return EvidenceGradient(of_priors, of_games._replace(margin=of_games.margin + by_origin), of_links)
+
+    def extra_beliefs(self) -> Array:
+        """Mean, sd, and covariance with the variable before, (3, extra variables), of those of links, points."""
+        return results.extra_beliefs(self.slice)
 
 
 def _start_sites(
-    timeline: Timeline, merged: MergedGames, quantities: int, start: Fit | None
+    timeline: Timeline,
+    merged: MergedGames,
+    quantities: int,
+    start: Fit | None,
+    links: LinkedGames | None,
 ) -> StartSites | None:
     """Sites of an earlier fit of the timeline or of its first periods, None where it has none."""
     name = sites_name(merged.colours)
@@ -192,6 +213,7 @@ def _start_sites(
     return StartSites(
         sites_of_start((len(merged), 4 * quantities), start, name),
         sites_of_start((nodes, 2), start, "positivity"),
+        started_link_sites(links, start) if links else None,
     )
 
 

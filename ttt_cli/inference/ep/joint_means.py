@@ -77,12 +77,16 @@ def prepare(state: SliceState) -> Prepared:
         residual_of_chains(
             part, state.messages, state.pairs.sites.positivity, work.means, work.diagonal, work.residual
         )
+        if state.links:
+            state.links.add_chain_residual(part, state.messages, work.means, work.diagonal, work.residual)
         for games in state.games:
             games.add_residual(part, work.means, work.diagonal, work.residual)
 
     state.parts.run(fill, state.parts.parts)
     sums = work.row_sums
     np.multiply(work.diagonal, state.widest, out=sums)
+    if state.links:
+        state.links.share_row_sums(sums)
     chain_kernels.accumulate(state.chains.previous, sums)
     maps = maps_of(state, work.diagonal, work.diagonal)
     return Prepared(maps, float(sums.max(initial=0.0)), sums[state.segments.last])
@@ -99,7 +103,7 @@ def factor(state: SliceState, precision: Array) -> None:
             *variables, state.chains, work.diagonal, work.filtered, work.scale, work.gain, work.gain_away
         )
 
-    state.parts.run(factor_chains, state.parts.quantities)
+    state.parts.run(factor_chains, state.parts.ranges)
     if len(state.segments.number):
         _fill_column(state, work.from_first, state.segments.first)
         _fill_column(state, work.from_last, state.segments.last)
@@ -145,7 +149,7 @@ def solve_chains(state: SliceState, beta: float, alpha: float, descent: Descent)
             )
         )  # fmt: skip
 
-    work.product = math.fsum(state.parts.run(solve, state.parts.quantities))
+    work.product = math.fsum(state.parts.run(solve, state.parts.ranges))
 
 
 def ascend(state: SliceState, arrived: Array) -> Products:
@@ -181,7 +185,7 @@ def finish(
     def finish_chains(variables: VariableRange) -> None:
         joint_means.finish(*variables, beta, alpha, work.z, work.direction, work.correction)
 
-    state.parts.run(finish_chains, state.parts.quantities)
+    state.parts.run(finish_chains, state.parts.ranges)
     if not np.isfinite(alpha):  # clear what a further solution multiplies by zero
         for vector in (work.z, work.image, work.direction, work.direction_image):
             vector[:] = 0.0

@@ -185,7 +185,7 @@ def smooth(state: SliceState, arrived: Array) -> None:
     def smooth_chains(variables: VariableRange) -> None:
         chain_kernels.smooth(*variables, state.chains, state.messages)
 
-    state.parts.run(smooth_chains, state.parts.quantities)
+    state.parts.run(smooth_chains, state.parts.ranges)
     for end in ends:
         end.messages[end.variables] = end.arrived
 

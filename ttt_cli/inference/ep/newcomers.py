@@ -66,6 +66,7 @@ class SliceNewcomers:
     """First nodes in a timeline or slice of it, and the levels of years there.
 
     `nodes`: the variables that are skills; `node_year` (nodes,): index of each node's year among `years`, ascending.
+    `levels`: whether all games compare skills, so that none tells the level of a year.
     """
 
     def __init__(
@@ -77,6 +78,8 @@ class SliceNewcomers:
         chains: Chains,
         messages: Messages,
         room: Room = MEMORY,
+        *,
+        levels: bool = True,
     ) -> None:
         self._nodes = nodes
         self._sd = newcomers.sd
@@ -88,7 +91,7 @@ class SliceNewcomers:
         self._year = node_year[first]
         self._count = np.bincount(node_year, minlength=years)
         self._start = np.cumsum(self._count) - self._count
-        self._levels = self._level_rows(node_year, newcomers.elsewhere, room)
+        self._levels = self._level_rows(node_year, newcomers.elsewhere, room) if levels else None
 
     def _level_rows(
         self, node_year: Ids, elsewhere: Sequence[StepsElsewhere], room: Room

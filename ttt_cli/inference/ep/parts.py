@@ -34,8 +34,9 @@ class SliceParts:
     |---|---|
     | parts | ranges of periods of about as many games |
     | quantities | variables of each quantity of nodes: skills, and draw margins if players have their own |
-    | variables | of each quantity in each part |
+    | variables | of each quantity in each part, then extra ones |
     | between | variables that follow one of an earlier part |
+    | extra | extra variables of links: those with chains, then performances; none without links |
     | threads | how many work at the same time |
     """
 
@@ -44,6 +45,17 @@ class SliceParts:
     variables: list[VariableRange]
     between: Ids
     threads: int
+    extra: tuple[VariableRange, ...] = ()
+
+    @property
+    def ranges(self) -> list[VariableRange]:
+        """All variables: of quantities, and extra ones."""
+        return [*self.quantities, *self.extra]
+
+    @property
+    def with_prior(self) -> list[VariableRange]:
+        """All variables but performances."""
+        return [*self.quantities, *self.extra[:1]]
 
     def run(self, task: Callable[[Item], Result], items: Sequence[Item]) -> list[Result]:
         """Do a task for each item, in threads if they share the slice."""
@@ -80,6 +92,11 @@ def divide(
             later = np.flatnonzero((previous >= first) & (previous < low))
             between.append((low + later).astype(np.int32))
     return SliceParts(parts, quantities, variables, np.concatenate(between), len(parts))
+
+
+def with_extra(parts: SliceParts, extra: tuple[VariableRange, ...]) -> SliceParts:
+    """The only part of a slice, with extra variables."""
+    return replace(parts, variables=[*parts.variables, *extra], extra=extra)
 
 
 @cache

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -45,7 +46,7 @@ def evidence(state: SliceState) -> Evidence:
 
     shares = [share for of_games in state.parts.run(of_part, state.parts.parts) for share in of_games]
     total = math.fsum(share.log_evidence for share in shares)
-    total += math.fsum(state.parts.run(of_chains, state.parts.quantities))
+    total += math.fsum(state.parts.run(of_chains, state.parts.with_prior))
     total += positive_evidence(state).log_evidence
     return Evidence(total, math.fsum(share.leave_one_out for share in shares))
 
@@ -65,14 +66,26 @@ def positive_evidence(state: SliceState) -> PositiveEvidence:
 
 def node_beliefs(state: SliceState) -> Array:
     """Mean, sd, and covariance with the node before, (3, quantities, nodes), means from the origin."""
-    beliefs = np.zeros((3, len(state.widest)))
-    for begin, end in state.parts.quantities:
-        chain_kernels.smoothed(begin, state.chains, state.messages, *beliefs[:, begin:end])
+    quantities = state.parts.quantities
+    beliefs = _variable_beliefs(state, quantities)
     first = state.segments.first[state.segments.past]
     shrink = 1.0 - state.chains.variance[first] * state.messages.forward[first, 0]
     beliefs[2, first] = shrink * beliefs[1, first] ** 2
-    quantities = state.parts.quantities
     return beliefs.reshape(3, len(quantities), -1)[:, :, quantities[0].begin :]
+
+
+def extra_beliefs(state: SliceState) -> Array:
+    """Mean, sd, and covariance with the variable before, (3, extra variables), of a whole timeline."""
+    first = state.parts.quantities[-1].end
+    return _variable_beliefs(state, state.parts.ranges)[:, first:]
+
+
+def _variable_beliefs(state: SliceState, ranges: Sequence[VariableRange]) -> Array:
+    """Mean, sd, and covariance with the variable before, (3, variables), from the first variable to the last range."""
+    beliefs = np.zeros((3, ranges[-1].end))
+    for begin, end in ranges:
+        chain_kernels.smoothed(begin, state.chains, state.messages, *beliefs[:, begin:end])
+    return beliefs
 
 
 def write_node_beliefs(state: SliceState, into: Shared[Array]) -> None:
@@ -106,7 +119,7 @@ def chain_variances(state: SliceState) -> ChainVariances:
     def smooth(variables: VariableRange) -> None:
         chain_kernels.smooth(*variables, state.chains, messages)
 
-    state.parts.run(smooth, state.parts.quantities)
+    state.parts.run(smooth, state.parts.ranges)
     mean, sd, covariance = np.empty((3, len(state.widest)))
     chain_kernels.smoothed(0, state.chains, messages, mean, sd, covariance)
     return ChainVariances(sd**2, covariance)

@@ -11,10 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ttt_cli.inference.ep.cutting import Segments, SliceInput
+from ttt_cli.inference.ep.link_games import LinkGames, link_games
 from ttt_cli.inference.ep.moving_margins import Debuts, SliceMargins, YearScores, YearStrengths
 from ttt_cli.inference.ep.newcomers import SliceNewcomers
 from ttt_cli.inference.ep.pairs import PairGames, SliceGames, pair_games
-from ttt_cli.inference.ep.parts import SliceParts, VariableRange, divide
+from ttt_cli.inference.ep.parts import SliceParts, VariableRange, divide, with_extra
 from ttt_cli.inference.ep.start import load_sites
 from ttt_cli.inference.ep.workspace import Workspace, workspace_for
 from ttt_cli.inference.model import ChainSlopes, Play
@@ -40,7 +41,7 @@ class SliceState:
     | segments | | its chains that continue in other slices |
     | widest | (variables,) | prior variance of each, without any game, points^2 |
     | pairs | | games between two players |
-    | links | | games of other kinds |
+    | links | | games of other kinds, if there are any |
     | margins | | draw margins of games, if they move |
     | newcomers | | newcomers, if their mean moves |
     | workspace | | buffers of the joint means |
@@ -65,12 +66,12 @@ class SliceState:
     guess: Array | None
     folder: Path | None
     frees_beliefs: bool
-    links: tuple[SliceGames, ...] = ()
+    links: LinkGames | None = None
 
     @property
     def games(self) -> tuple[SliceGames, ...]:
         """Games of all kinds."""
-        return (self.pairs, *self.links)
+        return (self.pairs, self.links) if self.links else (self.pairs,)
 
     @property
     def own_margins(self) -> bool:
@@ -121,7 +122,7 @@ class SliceState:
         def fill(variables: VariableRange) -> None:
             chain_kernels.chain_gradient(*variables, self.messages, slopes.by_mean, slopes.by_variance)
 
-        self.parts.run(fill, self.parts.quantities)
+        self.parts.run(fill, self.parts.ranges)
         return slopes
 
     def apply_margins(self, by_year: Array) -> float:
@@ -161,11 +162,17 @@ def make_state(
     if not in_memory:
         chains = Chains(*(stored(name, values) for name, values in chains._asdict().items()))
         pairings = Pairings(*(stored(name, values) for name, values in pairings._asdict().items()))
-    quantities = _quantities(chains, len(slice_input.widest), own_margins=play.own_margins)
-    parts = divide(chains, slice_input.game_start, pairings.start, quantities, threads)
+    quantities = _quantities(chains, own_margins=play.own_margins)
+    parts = divide(
+        chains, slice_input.game_start, pairings.start, quantities, 1 if slice_input.links else threads
+    )
     segments = slice_input.segments._replace(number=stored("segment", slice_input.segments.number))
     variables = len(slice_input.widest)
-    pairs = pair_games(pairings, slice_input.handicap, play, variables // len(quantities), room)
+    pairs = pair_games(pairings, slice_input.handicap, play, int(chains.node_start[-1]), room)
+    links = None
+    if slice_input.links:
+        links = link_games(slice_input.links, chains, slice_input.widest)
+        parts = with_extra(parts, links.extra)
     messages = Messages(
         room.empty("forward", (variables, 2), np.float64),
         room.empty("backward", (variables, 2), np.float64),
@@ -176,8 +183,9 @@ def make_state(
     newcomers = None
     if slice_input.newcomers:
         newcomers = SliceNewcomers(
-            slice(*quantities[0]), node_year, slice_input.years, slice_input.newcomers, chains, messages, room
-        )
+            slice(*quantities[0]), node_year, slice_input.years, slice_input.newcomers, chains, messages, room,
+            levels=slice_input.links is None,
+        )  # fmt: skip
     state = SliceState(
         number=slice_input.number,
         chains=chains,
@@ -196,16 +204,17 @@ def make_state(
         guess=None,
         folder=folder,
         frees_beliefs=in_memory,
+        links=links,
     )
     if not _start_sites(state, slice_input):
         state.guess = slice_input.guess
     return state
 
 
-def _quantities(chains: Chains, variables: int, *, own_margins: bool) -> list[VariableRange]:
-    """Ranges of the variables of each quantity."""
+def _quantities(chains: Chains, *, own_margins: bool) -> list[VariableRange]:
+    """Ranges of the variables of each quantity of nodes."""
     count = 2 if own_margins else 1
-    stride = variables // count
+    stride = int(chains.node_start[-1])
     first = int(chains.node_start[0])
     return [VariableRange(number * stride + first, (number + 1) * stride) for number in range(count)]
 
@@ -226,4 +235,7 @@ def _start_sites(state: SliceState, slice_input: SliceInput) -> bool:
         return False
     sites.message[:] = slice_input.sites.message
     sites.positivity[:] = slice_input.sites.positivity
-    return state.pairs.have_sites
+    if state.links and slice_input.sites.links:
+        state.links.sites.message[:] = slice_input.sites.links.message
+        state.links.sites.site[:] = slice_input.sites.links.site
+    return any(games.have_sites for games in state.games)

@@ -23,6 +23,7 @@ from ttt_cli.inference.ep.messages import Moves, Swept
 from ttt_cli.inference.ep.moving_margins import MarginsMove, MovingMargins, YearScores, YearStrengths
 from ttt_cli.inference.ep.state import SliceState
 from ttt_cli.inference.ep.transport import Exchange, Slices
+from ttt_cli.inference.links import LinkedGames
 from ttt_cli.inference.model import Play
 from ttt_cli.inference.newcomers import NewcomerMessages, Newcomers
 from ttt_cli.inference.solver import Pace, Sweep
@@ -93,7 +94,13 @@ class Propagation:
     """
 
     def __init__(
-        self, slices: Slices, pieces: Cutter, play: Play, newcomers: Newcomers | None, start: Fit | None
+        self,
+        slices: Slices,
+        pieces: Cutter,
+        play: Play,
+        newcomers: Newcomers | None,
+        start: Fit | None,
+        links: LinkedGames | None = None,
     ) -> None:
         self.exchange = Exchange(slices, pieces.borders)
         self.newcomers = newcomers
@@ -102,7 +109,7 @@ class Propagation:
         self.solver = JointSolver(self.exchange, newcomers, pieces.widest)
         self._advantage = play.advantage
         self._rounding = ROUNDING * pieces.widest
-        self._with_games = pieces.timeline.n_games > 0
+        self._with_games = pieces.timeline.n_games > 0 or links is not None
         self._sweeps = 0
         self._last_move = 0.0
         self._decay = 0.0

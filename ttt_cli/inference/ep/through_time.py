@@ -16,7 +16,7 @@ from ttt_cli.inference.ep.start import Checkpoint, beliefs_of_start
 from ttt_cli.inference.ep.transport import Placement, SitesLost
 from ttt_cli.inference.joint.choose import at_fit, fit_factorised, infer
 from ttt_cli.inference.joint.sites import JointInference
-from ttt_cli.inference.links import MergedGames, merge_games
+from ttt_cli.inference.links import LinkedGames, MergedGames, merge_games
 from ttt_cli.inference.model import USUAL, Play, SweepRates
 from ttt_cli.inference.params import DrawsMove, NewcomersMove, PlayParams
 from ttt_cli.inference.prior import RandomWalk
@@ -45,12 +45,16 @@ class ThroughTimeParams(NewcomersMove, DrawsMove, PlayParams):
 
 @dataclass(frozen=True)
 class ThroughTime:
-    """A timeline, what a system believes of its quantities, made anew for each inference, and how games are played."""
+    """A timeline, what a system believes of its quantities, made anew for each inference, and how games are played.
+
+    `links`: games of other kinds than two players, if there are any.
+    """
 
     timeline: Timeline
     params: ThroughTimeParams
     priors: Callable[[], Mapping[str, RandomWalk]]
     play: Play
+    links: LinkedGames | None = None
 
     @property
     def colours(self) -> bool:
@@ -65,7 +69,7 @@ class ThroughTime:
     def inference(self, advantage: float, start: Fit | None = None, threads: int | None = None) -> Inference:
         """The inference with White's advantage, points."""
         play = replace(self.play, advantage=advantage)
-        return Inference(self.timeline, self.merged, self.priors(), play, start, threads)
+        return Inference(self.timeline, self.merged, self.priors(), play, start, threads, self.links)
 
     def posterior(self, fit: Fit) -> Inference | JointInference:
         """What a fit of the timeline believes, from its sites."""
@@ -101,6 +105,8 @@ class ThroughTime:
                 "the joint posterior is not fitted over a cluster yet",
                 hint="solver.posterior=factorised; without a cluster and --memory it is",
             )
+        if self.links and (placement or self.play.own_margins):
+            raise ConfigError("links of any number of variables need TTT and one slice of time in memory")
         make_fit = partial(make_fit, elo_unit=self.play.elo_unit)
         without_games = 0.0
         if self.play.own_margins and placement:

@@ -14,12 +14,14 @@ from ttt_cli.config.schema import SolverConfig
 from ttt_cli.fitted import Fit, Links, Status
 from ttt_cli.gaussian.factor import affordable
 from ttt_cli.inference.ep.inference import Inference, SlicedInference
+from ttt_cli.inference.ep.link_games import JOINT_SITE, SITE
 from ttt_cli.inference.ep.moving_margins import INITIAL
 from ttt_cli.inference.ep.start import sites_name
 from ttt_cli.inference.ep.transport import SitesLost
+from ttt_cli.inference.joint.links import NO_SITES
 from ttt_cli.inference.joint.samples import SAMPLES, sampled_histories, solved_deviations
 from ttt_cli.inference.joint.shape import Shape, beginnings, joint_chains, shape_of
-from ttt_cli.inference.joint.sites import JointInference, JointSites
+from ttt_cli.inference.joint.sites import JointInference, JointSites, factorised_sites
 from ttt_cli.inference.model import Evidence, SweepRates
 from ttt_cli.inference.solver import Given, OnSweep, iterate
 from ttt_cli.kernels.ep.structures import Chains
@@ -157,8 +159,7 @@ def _fit_sampled(
     error = f"{100 * sampled.error:.2g} %"
     note = f"sds are those of the joint posterior by {SAMPLES} samples: standard error {error}"
     notes = notes_of(partial(solved_deviations, inference)) if notes_of else ()
-    sites = JointSites(inference.sites.link, inference.sites.positivity)
-    links = _links_of(inference, joint_chains(inference), sites)
+    links = _links_of(inference, joint_chains(inference), factorised_sites(inference))
     draws = inference.draws()
     return make_fit(
         posterior=Kind.JOINT_SDS.value,
@@ -208,9 +209,11 @@ def at_fit(inference: Inference, fit: Fit) -> Inference | JointInference:
 def choose(inference: Inference, solver: SolverConfig) -> Choice:
     """The kind of posterior that `solver.posterior` asks for, as far as it can be afforded."""
     wanted = solver.posterior
-    if wanted == "factorised" or not len(inference.merged):
+    links = inference.slice.links
+    games = len(inference.merged) + (len(links.coupling) if links else 0)
+    if wanted == "factorised" or not games:
         return Choice(Kind.FACTORISED, None)
-    size = len(inference.merged) + len(inference.chains.previous)
+    size = games + len(inference.chains.previous)
     sampling = SAMPLES * SAMPLE_COST * size  # seconds
     if size <= (HUGE if wanted == "joint" else LARGE):
         shape = shape_of(inference)
@@ -231,10 +234,11 @@ def _sites_near(inference: Inference, start: Fit | None) -> JointSites | None:
     if start is None or joint is None or factorised is None:
         return None
     inference.moving.extrapolate(inference.propagation.margins, start)
-    present = inference.sites
+    present = factorised_sites(inference)
     return JointSites(
         _shifted(present.link, joint.link, factorised.link),
         _shifted(present.positivity, joint.positivity, factorised.positivity),
+        _shifted(present.sums, joint.sums, factorised.sums),
     )
 
 
@@ -258,16 +262,23 @@ def _joint_sites(inference: Inference, start: Fit | None, kind: str = "joint") -
     state = start.state if start else {}
     link = state.get(f"{kind} {name}")
     positivity = state.get(f"{kind} positivity")
-    present = inference.sites
+    sums = state.get(JOINT_SITE if kind == "joint" else SITE, NO_SITES)
     if link is None or positivity is None:
         return None
-    if link.shape != present.link.shape or positivity.shape != present.positivity.shape:
+    sites = JointSites(link, positivity, sums)
+    present = factorised_sites(inference)
+    if any(then.shape != now.shape for then, now in zip(sites, present, strict=True)):
         return None
-    return JointSites(link, positivity)
+    return sites
 
 
-def _links_of(inference: Inference, chains: Chains, sites: JointSites) -> Links:
-    """Precisions of sites by pairs of nodes, with the steps of chains."""
+def _links_of(inference: Inference, chains: Chains, sites: JointSites) -> Links | None:
+    """Precisions of sites by pairs of nodes, with the steps of chains.
+
+    None where games are links of any number of variables: a run stores pairs only.
+    """
+    if inference.slice.links:
+        return None
     games = inference.merged.games
     previous = inference.chains.previous
     variance = chains.variance

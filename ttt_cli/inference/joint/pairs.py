@@ -80,7 +80,7 @@ def site_sums(inference: Inference) -> SiteSums:
     """The sums in the sites of the games of a fit."""
     games = inference.merged.games
     own_margins = "draw_margin" in inference.priors
-    first_margin = len(inference.chains.previous) // 2 if own_margins else 0
+    first_margin = inference.slice.parts.quantities[0].end if own_margins else 0
     return SiteSums(*sums_of_games(games.first, games.second, first_margin))
 
 

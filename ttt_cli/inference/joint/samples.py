@@ -15,6 +15,7 @@ from ttt_cli.inference.ep.results import chain_variances
 from ttt_cli.inference.joint.shape import joint_chains
 from ttt_cli.kernels import joint as kernels
 from ttt_cli.kernels.ep.chains import accumulate
+from ttt_cli.kernels.ep.links import pull as pull_sums
 from ttt_cli.support.arrays import Array
 
 Item = TypeVar("Item")
@@ -69,7 +70,7 @@ def sampled_histories(inference: Inference, samples: int = SAMPLES) -> SampledHi
     previous = inference.chains.previous
     chains = inference.histories()
     newcomers = inference.newcomers
-    nodes = slice(len(previous))
+    nodes = slice(len(previous))  # and extra variables
     system = factor_joint(inference)
     of_chains = chain_variances(inference.slice)
     waves = _waves(inference, system)
@@ -100,7 +101,8 @@ def sampled_histories(inference: Inference, samples: int = SAMPLES) -> SampledHi
     error = np.sqrt(np.mean(share**2) / (2.0 * samples))
     sd = np.sqrt(variance)
     curve = newcomers.curve(np.array([newcomers.posterior.mean, sd[len(previous) :]])) if newcomers else None
-    return SampledHistories(_with_sds(chains, sd[nodes], covariance), curve, float(error))
+    of_nodes = slice(inference.slice.parts.quantities[-1].end)
+    return SampledHistories(_with_sds(chains, sd[of_nodes], covariance[of_nodes]), curve, float(error))
 
 
 def _with_sds(chains: dict[str, Chain], sd: Array, covariance: Array) -> dict[str, Chain]:
@@ -133,9 +135,11 @@ def _samples(inference: Inference, samples: int) -> Iterator[RightSide[Array]]:
     previous = inference.chains.previous
     newcomers = inference.newcomers
     variance = joint_chains(inference).variance[: len(previous)]
+    variance = np.where(np.isfinite(variance), variance, 0.0)  # performances have no prior: any value will do
     link = inference.sites.link
     positivity = inference.sites.positivity
     own_margins = len(positivity) > 0
+    links = inference.slice.links
     pull = kernels.pull_sides if own_margins else kernels.pull_skills
     rng = np.random.default_rng(SEED)
     for _ in range(samples):
@@ -146,6 +150,9 @@ def _samples(inference: Inference, samples: int) -> Iterator[RightSide[Array]]:
         x *= np.sqrt(variance)
         accumulate(previous, x)
         pull(games, link, x, rng.standard_normal((len(link), 1 + own_margins)), b)
+        if links:
+            noise = rng.standard_normal(len(links.coupling))
+            pull_sums(links.rows, links.sites.site, x, noise, b)
         if own_margins:
             margins = slice(len(positivity), None)
             noise = np.sqrt(np.maximum(positivity[:, 0], 0.0)) * rng.standard_normal(len(positivity))

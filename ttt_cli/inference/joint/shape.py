@@ -8,6 +8,7 @@ import numpy as np
 from ttt_cli.gaussian.factor import Pattern, pattern_of
 from ttt_cli.gaussian.precision import first_of
 from ttt_cli.inference.ep.inference import Inference
+from ttt_cli.inference.joint.links import pairs_of_links
 from ttt_cli.inference.joint.pairs import SiteSums, VariablePairs, site_sums
 from ttt_cli.kernels.ep.structures import Chains
 from ttt_cli.support.arrays import Array, Ids, Mask, Places
@@ -52,6 +53,8 @@ def shape_of(inference: Inference) -> Shape:
     later = np.flatnonzero(begins & (previous >= 0))
     sums = site_sums(inference)
     pairs = [*sums.pairs, VariablePairs(previous[later], later)]
+    if inference.slice.links:
+        pairs.insert(-1, pairs_of_links(inference.slice.links.rows).variables)
     first_groups = np.concatenate([group[pair.first] for pair in pairs])
     second_groups = np.concatenate([group[pair.second] for pair in pairs])
     return Shape(group, offset, later, sums, pattern_of(first_groups, second_groups, len(firsts)))
@@ -60,7 +63,12 @@ def shape_of(inference: Inference) -> Shape:
 def beginnings(previous: Ids, variance: Array) -> Mask:
     """Mask of variables that start a group: without a previous one, or after a step of positive `variance`."""
     first = previous < 0
-    return np.asarray(first | (variance > STIFF * variance.max(initial=0.0)))
+    return np.asarray(first | (variance > STIFF * largest_variance(variance)))
+
+
+def largest_variance(variance: Array) -> float:
+    """The largest variance of a step or prior; performances have none."""
+    return float(variance.max(initial=0.0, where=np.isfinite(variance)))
 
 
 def joint_chains(inference: Inference) -> Chains:

@@ -13,12 +13,14 @@ from ttt_cli.fitted import Chain, DrawCurve, NewcomerCurve, Status
 from ttt_cli.gaussian.factor import Factor
 from ttt_cli.gaussian.precision import Entries, Precision
 from ttt_cli.inference.ep.inference import Inference
+from ttt_cli.inference.ep.link_games import JOINT_SITE, links_gradient
 from ttt_cli.inference.ep.moving_margins import SliceMargins, YearScores, YearStrengths
 from ttt_cli.inference.ep.results import marginals
 from ttt_cli.inference.ep.start import sites_name
 from ttt_cli.inference.joint.damping import Damping
+from ttt_cli.inference.joint.links import NO_SITES, joint_links, link_sites
 from ttt_cli.inference.joint.pairs import JointGames, joint_pairs
-from ttt_cli.inference.joint.shape import Shape, joint_chains
+from ttt_cli.inference.joint.shape import Shape, joint_chains, largest_variance
 from ttt_cli.inference.model import ChainSlopes, Evidence, EvidenceGradient
 from ttt_cli.inference.prior import histories, prior_slopes
 from ttt_cli.inference.solver import OnSweep
@@ -26,6 +28,7 @@ from ttt_cli.kernels.ep import ttt_d
 from ttt_cli.kernels.ep.structures import Rule
 from ttt_cli.support.arrays import Array
 
+LOG_SQRT_2PI: Final = 0.5 * math.log(2.0 * math.pi)
 POSITIVE: Final = 0.85  # largest step of positivity sites: full ones overshoot
 ROUNDING: Final = 3e-12  # moves below this part of the widest prior are rounding
 
@@ -37,10 +40,17 @@ class JointSites(NamedTuple):
     |---|---|---|
     | link | (games, 2 or 5) | of games |
     | positivity | (nodes, 2) | of draw margins, none without |
+    | sums | (links, 2) | of links of any number of variables, none without |
     """
 
     link: Array
     positivity: Array
+    sums: Array
+
+
+def factorised_sites(inference: Inference) -> JointSites:
+    """The sites that factorised propagation has found."""
+    return JointSites(inference.sites.link, inference.sites.positivity, link_sites(inference))
 
 
 class JointFactor(NamedTuple):
@@ -84,9 +94,10 @@ class JointInference:
 
     def __init__(self, inference: Inference, shape: Shape, sites: JointSites | None = None) -> None:
         self.inference = inference
-        link, positivity = sites or JointSites(inference.sites.link, inference.sites.positivity)
+        link, positivity, sums = sites or factorised_sites(inference)
         self.pairs = joint_pairs(inference, shape.sums, link.copy())
-        self.links: tuple[JointGames, ...] = ()
+        links = inference.slice.links
+        self.links = joint_links(links.rows, sums.copy()) if links else None
         self._positivity = positivity.copy()
         self.chains = joint_chains(inference)
         self._shape = shape
@@ -102,21 +113,31 @@ class JointInference:
     @property
     def games(self) -> tuple[JointGames, ...]:
         """Games of all kinds."""
-        return (self.pairs, *self.links)
+        return (self.pairs, self.links) if self.links else (self.pairs,)
 
     @property
     def sites(self) -> JointSites:
-        """Sites of pairs and of draw margins."""
-        return JointSites(self.pairs.link, self._positivity)
+        """Sites of pairs, of draw margins and of links."""
+        return JointSites(self.pairs.link, self._positivity, self.links.site if self.links else NO_SITES)
 
     @property
     def _own_margins(self) -> bool:
         return "draw_margin" in self.inference.priors
 
     @property
+    def _variables(self) -> int:
+        """Number of variables but newcomers' means."""
+        return len(self.inference.chains.previous)
+
+    @property
     def _size(self) -> int:
         """Number of variables of nodes."""
-        return len(self.inference.chains.previous)
+        return self.inference.slice.parts.quantities[-1].end
+
+    @property
+    def _performances(self) -> int:
+        """Number of variables without a prior."""
+        return self.inference.slice.links.performances if self.inference.slice.links else 0
 
     @property
     def _nodes(self) -> int:
@@ -127,12 +148,13 @@ class JointInference:
         """State for a warm start: joint and factorised sites."""
         name = sites_name(self.inference.merged.colours)
         factorised = self.inference.sites
-        return {
+        state = {
             f"joint {name}": self.sites.link,
             "joint positivity": self.sites.positivity,
             f"links of {name}": factorised.link,
             "links of positivity": factorised.positivity,
         }
+        return state | {JOINT_SITE: self.links.site} if self.links else state
 
     def solve(
         self,
@@ -147,7 +169,7 @@ class JointInference:
 
         With `evidence_only` there is no confirming round (`Damping`). `trace` counts towards `solver.max_sweeps`.
         """
-        least = ROUNDING * math.sqrt(self.chains.variance.max(initial=0.0))
+        least = ROUNDING * math.sqrt(largest_variance(self.chains.variance))
         rows = list(trace)
         damping = Damping(least, evidence_only=evidence_only)
         skipped = 0
@@ -175,6 +197,7 @@ class JointInference:
         group_mean = factor.solve(b)
         of_prior = precision @ self.chains.mean**2 - np.log(precision[precision > 0.0]).sum()
         self._log_integral = 0.5 * float(b @ group_mean - of_prior - factor.log_determinant) + from_offsets
+        self._log_integral += self._performances * LOG_SQRT_2PI
         mean = group_mean[shape.group] + shape.offset
         variance = factor.variances[shape.group]
         joined = factor.joined
@@ -212,8 +235,8 @@ class JointInference:
         entries.append(Entries(margins, margins, self._positivity[:, 0]))
         stepped = np.where(self._step_precision > 0.0, previous, -1)
         b = self.pairs.pulls(size)
-        for games in self.links:
-            b += games.pulls(size)
+        if self.links:
+            b += self.links.pulls(size)
         b[margins] += self._positivity[:, 1]
         weighted = self._step_precision * self.chains.mean
         later = shape.later
@@ -249,14 +272,18 @@ class JointInference:
         inference = self.inference
         kernel = inference.slice.pairs.kernels.gradient
         by_strength, of_games = inference.moving.gradient(self, inference.merged, kernel)
-        by_mean, by_variance = self.chain_slopes()
+        slopes = self.chain_slopes()
+        by_mean, by_variance = slopes
         of_priors = prior_slopes(inference.priors, by_mean[: self._size], by_variance[: self._size])
         if inference.newcomers:
-            squares = 1.0 + 2.0 * (by_variance * self.chains.variance)[self._size :]
+            squares = 1.0 + 2.0 * (by_variance * self.chains.variance)[self._variables :]
             of_priors |= inference.newcomers.gradient(squares)
         of_priors["draw_margin_strength"] = by_strength
         by_origin = self._keep_positive(0.0).by_origin
-        return EvidenceGradient(of_priors, of_games._replace(margin=of_games.margin + by_origin))
+        of_links = None
+        if inference.slice.links and self.links:
+            of_links = links_gradient(inference.slice.links, self.links.cavity, slopes)
+        return EvidenceGradient(of_priors, of_games._replace(margin=of_games.margin + by_origin), of_links)
 
     # What draw margins follow (`moving_margins.WholePosterior`)
 
@@ -286,7 +313,7 @@ class JointInference:
         if len(steps) < len(mean):  # within groups: the force on all later variables there
             matrix, b = self._assembled()
             force = b - matrix.times(mean)
-            for variable in np.flatnonzero(self._step_precision == 0.0)[::-1]:
+            for variable in np.flatnonzero((self._step_precision == 0.0) & (previous >= 0))[::-1]:
                 by_mean[variable] += force[variable]
                 if self._step_precision[previous[variable]] == 0.0:
                     by_mean[previous[variable]] += by_mean[variable]
@@ -330,11 +357,16 @@ class JointInference:
     def newcomer_curve(self) -> NewcomerCurve | None:
         """Curve of newcomers' mean, if it moves."""
         newcomers = self.inference.newcomers
-        return newcomers.curve(self.beliefs[:, self._size :]) if newcomers else None
+        return newcomers.curve(self.beliefs[:, self._variables :]) if newcomers else None
 
     def histories(self) -> dict[str, Chain]:
         """Chains of all quantities, points."""
         priors = self.inference.priors
-        covariance = np.where(self.chains.previous < self._size, self._covariance, 0.0)
+        covariance = np.where(self.chains.previous < self._variables, self._covariance, 0.0)
         beliefs = np.array([*self.beliefs, covariance])[:, : self._size]
         return histories(priors, beliefs.reshape(3, len(priors), -1))
+
+    def extra_beliefs(self) -> Array:
+        """Mean, sd, and covariance with the variable before, (3, extra variables), of those of links, points."""
+        beliefs = np.array([*self.beliefs, self._covariance])
+        return beliefs[:, self._size : self._variables]

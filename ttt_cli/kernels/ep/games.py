@@ -182,7 +182,7 @@ def sum_gradient(of_game, variance, games, balance, rule, cavity, by_margin, by_
 
 
 @flat
-def _chain_residual(v, messages, means, diagonal, residual):
+def chain_residual(v, messages, means, diagonal, residual):
     """b - A s of the chains alone: T s = h - S s at the means s of smoothed sites (S, h), so T is not needed."""
     forward, backward, marginal = messages
     means[v] = marginal[v, 1] / marginal[v, 0]
@@ -201,10 +201,10 @@ def residual_of_chains(
     """
     n = at(len(positivity))
     for i in span(part.node, part.node_end):
-        _chain_residual(i, messages, means, diagonal, residual)
+        chain_residual(i, messages, means, diagonal, residual)
         if n > 0:
             e = n + i
-            _chain_residual(e, messages, means, diagonal, residual)
+            chain_residual(e, messages, means, diagonal, residual)
             residual[e] += positivity[i, 1] - positivity[i, 0] * means[e]
             diagonal[e] = positivity[i, 0]
 

@@ -9,66 +9,25 @@ Two players with coefficients 1 and -1 have kernels of their own, `ttt`. Arrays 
 """
 
 import math
-from typing import NamedTuple
 
-from ttt_cli.kernels.arrays import Index, Places, Rows, Vector
+from ttt_cli.kernels.arrays import Rows, Vector
 from ttt_cli.kernels.compile import at, flat, inner, kernel, span
 from ttt_cli.kernels.ep.chains import log_integral, update_message
-from ttt_cli.kernels.ep.games import SETTLED, SLOW, STUCK
-from ttt_cli.kernels.ep.structures import Chains, Messages
+from ttt_cli.kernels.ep.games import SETTLED, SLOW, STUCK, chain_residual
+from ttt_cli.kernels.ep.structures import (
+    Chains,
+    ExtraStarts,
+    LinkRows,
+    LinkSites,
+    LinkSlopes,
+    Messages,
+    Part,
+)
 from ttt_cli.kernels.outcomes import interval_log_normaliser, interval_moments, interval_slopes
 
 AGREED = 1e-10  # relative change of a joint site that equal games share
 REPEATS = 50  # of its update, at most
 TINY = 1e-300
-
-
-class LinkRows(NamedTuple):
-    """Links by period, in compressed rows; a variable occurs once in a row.
-
-    | name | shape | unit | |
-    |---|---|---|---|
-    | start | (periods + 1,) | | first link of each period, and the end of the last |
-    | row | (links + 1,) | | first entry of each link, and the end of the last |
-    | variable | (entries,) | | |
-    | coefficient | (entries,) | | |
-    | offset | (links,) | points | added to the sum |
-    | noise | (links,) | points^2 | variance that is added to that of the sum |
-    | low, high | (links,) | points | ends of the interval, perhaps infinite; equal for an exact observation |
-    | weight | (links,) | games | number of equal games that share one site |
-    """
-
-    start: Places
-    row: Places
-    variable: Index
-    coefficient: Vector
-    offset: Vector
-    noise: Vector
-    low: Vector
-    high: Vector
-    weight: Vector
-
-
-class LinkSites(NamedTuple):
-    """Gaussian factors of links; q precisions, h precisions times mean.
-
-    | name | shape | |
-    |---|---|---|
-    | message | (entries, 2) | to each variable, from each link |
-    | site | (links, 2) | q and h of the sum y |
-    """
-
-    message: Rows
-    site: Rows
-
-
-class LinkSlopes(NamedTuple):
-    """Gradient of the log-evidence in the numbers of each link, (links,), all equal games together."""
-
-    offset: Vector
-    noise: Vector
-    low: Vector
-    high: Vector
 
 
 @inner
@@ -216,32 +175,22 @@ def _update_range(begin, end, back, source, mean, variance, messages):
 
 @kernel
 def sweep(
-    back: bool, repeats: int, base: int, extra: Places, chains: Chains, rows: LinkRows, messages: Messages,
+    part: Part, back: bool, repeats: int, chains: Chains, extra: ExtraStarts, rows: LinkRows, messages: Messages,
     sites: LinkSites,
 ) -> int:  # fmt: skip
-    """One pass through all periods, or `back`; returns the number of skipped sites.
+    """One pass through a part, or `back`; returns the number of skipped sites.
 
-    Besides its nodes each period has the variables from `base` + `extra[p]` to before `base` + `extra[p + 1]`. Sites of
-    equal games that converge slowly are updated up to `repeats` times more.
+    Sites of equal games that converge slowly are updated up to `repeats` times more.
     """
     skipped = 0
-    periods = len(rows.start) - 1
     source = chains.following if back else chains.previous
     marginal = messages.marginal
-    for count in range(periods):
-        p = periods - 1 - count if back else count
-        _update_range(
-            chains.node_start[p],
-            chains.node_start[p + 1],
-            back,
-            source,
-            chains.mean,
-            chains.variance,
-            messages,
-        )
-        _update_range(
-            base + extra[p], base + extra[p + 1], back, source, chains.mean, chains.variance, messages
-        )
+    mean = chains.mean
+    variance = chains.variance
+    for count in range(part.period_end - part.period):
+        p = part.period_end - 1 - count if back else part.period + count
+        _update_range(chains.node_start[p], chains.node_start[p + 1], back, source, mean, variance, messages)
+        _update_range(extra.chained[p], extra.chained[p + 1], back, source, mean, variance, messages)
         for g in span(rows.start[p], rows.start[p + 1]):
             change, _ = _play(g, rows, 1.0, marginal, sites.message, sites.site)
             if change > SETTLED:
@@ -251,10 +200,22 @@ def sweep(
     return skipped
 
 
+@flat
+def _links_of(part, rows):
+    """The links of a part."""
+    return span(rows.start[part.period], rows.start[part.period_end])
+
+
 @kernel
-def gather(rows: LinkRows, marginal: Rows, sites: LinkSites) -> None:
-    """Add the messages of all links to `marginal`."""
-    for g in span(0, len(rows.weight)):
+def gather(part: Part, extra: ExtraStarts, rows: LinkRows, sites: LinkSites, marginal: Rows) -> None:
+    """Add the messages of a part's links to `marginal`, which is filled for extra variables."""
+    for v in span(extra.chained[part.period], extra.chained[part.period_end]):
+        marginal[v, 0] = 0.0
+        marginal[v, 1] = 0.0
+    for v in span(extra.free[part.period], extra.free[part.period_end]):
+        marginal[v, 0] = 0.0
+        marginal[v, 1] = 0.0
+    for g in _links_of(part, rows):
         times = rows.weight[g]
         for e in span(rows.row[g], rows.row[g + 1]):
             v = at(rows.variable[e])
@@ -270,14 +231,20 @@ def cavities(rows: LinkRows, marginal: Rows, sites: LinkSites, cavity: Rows) -> 
 
 
 @kernel
-def evidence(rows: LinkRows, marginal: Rows, sites: LinkSites) -> tuple[float, float]:
-    """The sites' contribution to log Z, and the log probabilities of links, each without its site.
+def evidence(
+    part: Part, extra: ExtraStarts, rows: LinkRows, marginal: Rows, sites: LinkSites
+) -> tuple[float, float]:
+    """The sites' contribution to log Z in a part, and the log probabilities of its links, each without its site.
 
-    Exact observations are no forecasts, and left out of the latter.
+    That of performances, which have no prior, is part of the former. Exact observations are no forecasts, and left out
+    of the latter.
     """
     total = 0.0
     predicted = 0.0
-    for g in span(0, len(rows.weight)):
+    for v in span(extra.free[part.period], extra.free[part.period_end]):
+        precision = marginal[v, 0]
+        total += 0.5 * (marginal[v, 1] * marginal[v, 1] / precision + math.log(2.0 * math.pi / precision))
+    for g in _links_of(part, rows):
         mean, variance = _cavity_sum(g, rows, marginal, sites.message)
         if variance < 0.0:
             continue
@@ -294,16 +261,6 @@ def evidence(rows: LinkRows, marginal: Rows, sites: LinkSites) -> tuple[float, f
             predicted += rows.weight[g] * log_p
         total += rows.weight[g] * (log_p - absorbed)
     return total, predicted
-
-
-@kernel
-def free_evidence(begin: int, end: int, marginal: Rows) -> float:
-    """Log of the integral of the sites of variables without a prior."""
-    total = 0.0
-    for v in span(begin, end):
-        precision = marginal[v, 0]
-        total += 0.5 * (marginal[v, 1] * marginal[v, 1] / precision + math.log(2.0 * math.pi / precision))
-    return total
 
 
 @kernel
@@ -353,11 +310,28 @@ def _sum_of(g, rows, x):
 
 
 @kernel
-def residual(
-    rows: LinkRows, sites: LinkSites, means: Vector, coupling: Vector, diagonal: Vector, out: Vector
+def residual_of_chains(
+    part: Part, extra: ExtraStarts, messages: Messages, means: Vector, diagonal: Vector, residual: Vector
 ) -> None:
-    """Fill `coupling` (links,); add the scores of all links at `means` to `out`, and their precisions to `diagonal`."""
-    for g in span(0, len(rows.weight)):
+    """As `games.residual_of_chains`, of extra variables."""
+    for v in span(extra.chained[part.period], extra.chained[part.period_end]):
+        chain_residual(v, messages, means, diagonal, residual)
+    for v in span(extra.free[part.period], extra.free[part.period_end]):
+        chain_residual(v, messages, means, diagonal, residual)
+
+
+@kernel
+def add_residual(
+    part: Part,
+    rows: LinkRows,
+    sites: LinkSites,
+    means: Vector,
+    coupling: Vector,
+    diagonal: Vector,
+    residual: Vector,
+) -> None:
+    """Fill `coupling`; add scores at `means` to `residual`, and precisions to `diagonal`, of a part's links."""
+    for g in _links_of(part, rows):
         times = rows.weight[g]
         coupling[g] = times * sites.site[g, 0]
         score = times * sites.site[g, 1] - coupling[g] * _sum_of(g, rows, means)
@@ -365,14 +339,14 @@ def residual(
             v = at(rows.variable[e])
             coefficient = rows.coefficient[e]
             diagonal[v] += coefficient * coefficient * coupling[g]
-            out[v] += coefficient * score
+            residual[v] += coefficient * score
 
 
 @kernel
-def add_couplings(rows: LinkRows, coupling: Vector, z: Vector, az: Vector) -> float:
-    """Add (L - diag(L)) z of all links to `az`; returns the product of z and what was added."""
+def add_couplings(part: Part, rows: LinkRows, coupling: Vector, z: Vector, az: Vector) -> float:
+    """Add (L - diag(L)) z of a part's links to `az`; returns the product of z and what was added."""
     product = 0.0
-    for g in span(0, len(rows.weight)):
+    for g in _links_of(part, rows):
         total = _sum_of(g, rows, z)
         for e in span(rows.row[g], rows.row[g + 1]):
             v = at(rows.variable[e])
@@ -384,9 +358,9 @@ def add_couplings(rows: LinkRows, coupling: Vector, z: Vector, az: Vector) -> fl
 
 
 @kernel
-def spread(rows: LinkRows, sites: LinkSites, means: Vector) -> None:
+def move_sites(part: Part, rows: LinkRows, sites: LinkSites, means: Vector) -> None:
     """Set every message so that smoothing gives these means: (p, p x_v + c_v score), p as it is."""
-    for g in span(0, len(rows.weight)):
+    for g in _links_of(part, rows):
         score = sites.site[g, 1] - sites.site[g, 0] * _sum_of(g, rows, means)
         for e in span(rows.row[g], rows.row[g + 1]):
             v = at(rows.variable[e])

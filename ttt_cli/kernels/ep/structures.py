@@ -105,6 +105,64 @@ class Sites(NamedTuple):
     positivity: Rows
 
 
+class LinkRows(NamedTuple):
+    """Links by period, in compressed rows; a variable occurs once in a row.
+
+    | name | shape | unit | |
+    |---|---|---|---|
+    | start | (periods + 1,) | | first link of each period, and the end of the last |
+    | row | (links + 1,) | | first entry of each link, and the end of the last |
+    | variable | (entries,) | | |
+    | coefficient | (entries,) | | |
+    | offset | (links,) | points | added to the sum |
+    | noise | (links,) | points^2 | variance that is added to that of the sum |
+    | low, high | (links,) | points | ends of the interval, perhaps infinite; equal for an exact observation |
+    | weight | (links,) | games | number of equal games that share one site |
+    """
+
+    start: Places
+    row: Places
+    variable: Index
+    coefficient: Vector
+    offset: Vector
+    noise: Vector
+    low: Vector
+    high: Vector
+    weight: Vector
+
+
+class ExtraStarts(NamedTuple):
+    """Variables beside those of nodes, by period: first those with chains, then performances, without a prior.
+
+    `chained` and `free` (periods + 1,) have the first such variable of each period, and the end of the last.
+    """
+
+    chained: Places
+    free: Places
+
+
+class LinkSites(NamedTuple):
+    """Gaussian factors of links; q precisions, h precisions times mean.
+
+    | name | shape | |
+    |---|---|---|
+    | message | (entries, 2) | to each variable, from each link |
+    | site | (links, 2) | q and h of the sum y |
+    """
+
+    message: Rows
+    site: Rows
+
+
+class LinkSlopes(NamedTuple):
+    """Gradient of the log-evidence in the numbers of each link, (links,), all equal games together."""
+
+    offset: Vector
+    noise: Vector
+    low: Vector
+    high: Vector
+
+
 class CountedGames(NamedTuple):
     """The games that still count, k of them.
 

@@ -1,0 +1,262 @@
+"""Games as links of any number of variables in a slice, with their sites: what the steps of a sweep do with them."""
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Final, NamedTuple
+
+import numpy as np
+
+from ttt_cli.fitted import Fit
+from ttt_cli.inference.ep.cutting import SliceInput
+from ttt_cli.inference.ep.parts import VariableRange
+from ttt_cli.inference.links import LinkedGames
+from ttt_cli.inference.model import ChainSlopes, Evidence, LinksGradient
+from ttt_cli.kernels.arrays import Rows, Vector
+from ttt_cli.kernels.ep import links as kernels
+from ttt_cli.kernels.ep.chains import accumulate
+from ttt_cli.kernels.ep.structures import Chains, ExtraStarts, LinkRows, LinkSites, LinkSlopes, Messages, Part
+from ttt_cli.support.arrays import Array, Ids, Places
+
+
+class DefiningLinks(NamedTuple):
+    """The links that define performances.
+
+    | name | shape | |
+    |---|---|---|
+    | performance | (entries,) | the performance that each entry belongs to, among performances |
+    | variable | (entries,) | variables of the links, but for the performances |
+    | coefficient | (entries,) | of the variable in the sum, relative to the performance |
+    | own | (performances,) | the entry of the performance itself in its link |
+    | constant | (performances,) | added to the sum, points |
+    | noise | (performances,) | variance of the performance around the sum, points^2 |
+    """
+
+    performance: Places
+    variable: Ids
+    coefficient: Array
+    own: Places
+    constant: Array
+    noise: Array
+
+
+@dataclass
+class LinkGames:
+    """Games as links (`pairs.SliceGames`) of a whole timeline.
+
+    | name | shape | unit | |
+    |---|---|---|---|
+    | rows | | | the links |
+    | starts | | | extra variables by period |
+    | extra | | | ranges of the extra variables: those with chains, then performances |
+    | sites | | | their sites |
+    | coupling | (links,) | 1/points^2 | precision of each sum, all equal games together |
+    | defining | | | the links that define performances |
+    """
+
+    rows: LinkRows
+    starts: ExtraStarts
+    extra: tuple[VariableRange, VariableRange]
+    sites: LinkSites
+    coupling: Array
+    defining: DefiningLinks
+
+    @property
+    def performances(self) -> int:
+        """Number of performances."""
+        return len(self.defining.own)
+
+    @property
+    def have_sites(self) -> bool:
+        """Whether any site is more than nothing, but for exact observations."""
+        return bool(self.sites.site[self.rows.low < self.rows.high].any())
+
+    def set_advantage(self, advantage: float) -> None:
+        """Leave the links as they are: their offsets include the advantage."""
+
+    def sweep(self, part: Part, back: bool, repeats: int, chains: Chains, messages: Messages) -> int:
+        """Pass through a part."""
+        return int(kernels.sweep(part, back, repeats, chains, self.starts, self.rows, messages, self.sites))
+
+    def believe(self, part: Part, chains: Chains, messages: Messages) -> None:
+        """Make the sites of links as the marginals believe: a pass in which nothing is passed on."""
+        apart = chains._replace(following=np.full_like(chains.following, -1))
+        weightless = self.rows._replace(weight=np.zeros_like(self.rows.weight))
+        kernels.sweep(part, True, 0, apart, self.starts, weightless, messages, self.sites)
+
+    def add_sites(self, part: Part, marginal: Rows) -> None:
+        """Add all sites of links, after clearing the extra variables."""
+        kernels.gather(part, self.starts, self.rows, self.sites, marginal)
+
+    def add_chain_residual(
+        self, part: Part, messages: Messages, means: Vector, diagonal: Vector, residual: Vector
+    ) -> None:
+        """Fill means, diagonal and residual of extra variables, as `games.residual_of_chains` does of nodes."""
+        kernels.residual_of_chains(part, self.starts, messages, means, diagonal, residual)
+
+    def add_residual(self, part: Part, means: Vector, diagonal: Vector, residual: Vector) -> None:
+        """Add scores and precisions."""
+        kernels.add_residual(part, self.rows, self.sites, means, self.coupling, diagonal, residual)
+
+    def add_couplings(self, part: Part, z: Vector, az: Vector) -> float:
+        """Add (L - diag(L)) z."""
+        return float(kernels.add_couplings(part, self.rows, self.coupling, z, az))
+
+    def move_sites(self, part: Part, means: Vector) -> None:
+        """Set sites for these means."""
+        kernels.move_sites(part, self.rows, self.sites, means)
+
+    def evidence(self, part: Part, marginal: Rows) -> Evidence:
+        """Evidence of a part."""
+        return Evidence(*kernels.evidence(part, self.starts, self.rows, marginal, self.sites))
+
+    def cavities(self, marginal: Rows) -> Array:
+        """Means and variances of the sums without one such game, (links, 2)."""
+        cavity = np.empty((len(self.rows.weight), 2))
+        kernels.cavities(self.rows, marginal, self.sites, cavity)
+        return cavity
+
+    def share_row_sums(self, sums: Vector) -> None:
+        """Add diag(L) times the variance of performances, in `sums`, to the variables that they are sums of.
+
+        Performances have no precision in T; but with the links that define them, t^2 <= V (x'T x + e^2 / noise) for t =
+        sum of c x + e, where V is the variance of t before games.
+        """
+        of_performances = sums[self.extra[1].begin : self.extra[1].end]
+        np.add.at(sums, self.defining.variable, of_performances[self.defining.performance])
+
+    def save(self, folder: Path, number: int) -> None:
+        """Save nothing: a timeline in one slice is not saved on the way."""
+
+
+def with_links(slice_input: SliceInput, links: LinkedGames, origin: float) -> SliceInput:
+    """The whole timeline as one slice, with links and their extra variables, which follow those of nodes.
+
+    Skills are counted from `origin`, points, which the offsets of links then include. Raises ValueError where a
+    performance is not defined.
+    """
+    chains = slice_input.chains
+    rows = links.rows
+    nodes = np.int32(len(chains.previous))
+    rows = rows._replace(offset=rows.offset + origin * sums_of_skills(rows, len(slice_input.widest)))
+    extra = links.extra
+    performances = int(extra.performances[-1])
+    none = np.full(performances, -1, np.int32)
+    joined = Chains(
+        chains.node_start,
+        np.concatenate([chains.previous, _shifted(extra.previous, nodes), none]),
+        np.concatenate([chains.following, _shifted(extra.following, nodes), none]),
+        np.concatenate([chains.mean, extra.mean, np.zeros(performances)]),
+        np.concatenate([chains.variance, extra.variance, np.full(performances, np.inf)]),
+    )
+    defining = defining_links(rows, len(joined.previous) - performances, performances)
+    widest = np.concatenate([slice_input.widest, extra.variance, np.zeros(performances)])
+    chained = widest[nodes : nodes + len(extra.previous)]
+    accumulate(extra.previous.copy(), chained)
+    widest[len(widest) - performances :] = _variances(defining, widest)
+    mean = _prior_means(joined, defining)
+    guess = slice_input.guess
+    if guess is not None:
+        precision = 1.0 / widest[nodes:]
+        beliefs = np.stack([precision, precision * mean[nodes:]], axis=1)
+        guess = np.concatenate([guess, beliefs])
+    links = replace(links, rows=rows)
+    return replace(slice_input, chains=joined, widest=widest, guess=guess, links=links)
+
+
+def sums_of_skills(rows: LinkRows, nodes: int) -> Array:
+    """Sums of the coefficients of skills, (links,)."""
+    link = np.repeat(np.arange(len(rows.weight)), np.diff(rows.row))
+    of_skills = np.where(rows.variable < nodes, rows.coefficient, 0.0)
+    return np.asarray(np.bincount(link, of_skills, len(rows.weight)), np.float64)
+
+
+def _prior_means(chains: Chains, defining: DefiningLinks) -> Array:
+    """Means (variables,) of all variables before any game."""
+    mean = chains.mean.copy()
+    accumulate(chains.previous.copy(), mean)
+    of_members = defining.coefficient * mean[defining.variable]
+    performances = len(defining.own)
+    mean[len(mean) - performances :] = defining.constant
+    mean[len(mean) - performances :] += np.bincount(defining.performance, of_members, performances)
+    return mean
+
+
+def _shifted(variables: Ids, first: np.int32) -> Ids:
+    return np.where(variables < 0, np.int32(-1), variables + first).astype(np.int32)
+
+
+def _variances(defining: DefiningLinks, widest: Array) -> Array:
+    """Bounds on the variances of performances before games: those of their members, were these independent."""
+    of_members = defining.coefficient**2 * widest[defining.variable]
+    return defining.noise + np.bincount(defining.performance, of_members, len(defining.noise))
+
+
+def defining_links(rows: LinkRows, first: int, performances: int) -> DefiningLinks:
+    """The first exact observation of each performance; these are the variables from `first` on.
+
+    Raises ValueError where a performance has none.
+    """
+    link = np.repeat(np.arange(len(rows.weight)), np.diff(rows.row))
+    exact = (rows.low == rows.high)[link]
+    entries = np.flatnonzero(exact & (rows.variable >= first))
+    number, index = np.unique(rows.variable[entries] - first, return_index=True)
+    if len(number) < performances:
+        raise ValueError("a performance is not defined by an exact observation")
+    own = entries[index]
+    of_link = np.full(len(rows.weight), -1)
+    of_link[link[own]] = number
+    members = np.flatnonzero((of_link[link] >= 0) & (rows.variable < first))
+    performance = of_link[link[members]]
+    coefficient = -rows.coefficient[members] / rows.coefficient[own][performance]
+    constant = (rows.low - rows.offset)[link[own]] / rows.coefficient[own]
+    noise = rows.noise[link[own]] / rows.coefficient[own] ** 2
+    return DefiningLinks(performance, rows.variable[members], coefficient, own, constant, noise)
+
+
+def link_games(links: LinkedGames, chains: Chains, widest: Array) -> LinkGames:
+    """Links of a whole timeline, without sites but for what performances are before any game."""
+    rows = links.rows
+    variables = len(chains.previous)
+    nodes = variables - len(links.extra)
+    free = variables - int(links.extra.performances[-1])
+    starts = ExtraStarts(nodes + links.extra.chained, free + links.extra.performances)
+    sites = LinkSites(np.zeros((len(rows.variable), 2)), np.zeros((len(rows.weight), 2)))
+    defining = defining_links(rows, free, variables - free)
+    sites.message[defining.own, 0] = 1.0 / widest[free:]
+    sites.message[defining.own, 1] = _prior_means(chains, defining)[free:] / widest[free:]
+    ranges = VariableRange(nodes, free), VariableRange(free, variables)
+    return LinkGames(rows, starts, ranges, sites, np.zeros(len(rows.weight)), defining)
+
+
+def links_gradient(games: LinkGames, cavity: Array, slopes: ChainSlopes) -> LinksGradient:
+    """Gradient of log Z in the numbers of links and in the steps of extra variables.
+
+    `cavity` (links, 2): as `LinkGames.cavities`; `slopes`: of all variables.
+    """
+    of_links = LinkSlopes(*np.empty((4, len(games.rows.weight))))
+    kernels.gradient(games.rows, cavity, of_links)
+    begin, end = games.extra[0]
+    of_extra = ChainSlopes(slopes.by_mean[begin:end], slopes.by_variance[begin:end])
+    by_origin = float(sums_of_skills(games.rows, begin) @ of_links.offset)
+    return LinksGradient(of_links, of_extra, by_origin)
+
+
+MESSAGE: Final = "messages of links"  # names of the state of a fit
+SITE: Final = "sites of links"
+JOINT_SITE: Final = "joint sites of links"
+
+
+def link_state(sites: LinkSites) -> dict[str, Array]:
+    """State for a warm start."""
+    return {MESSAGE: sites.message, SITE: sites.site}
+
+
+def started_link_sites(links: LinkedGames, start: Fit) -> LinkSites | None:
+    """Sites of an earlier fit of the same links, None where it has none."""
+    message = start.state.get(MESSAGE)
+    site = start.state.get(SITE)
+    if message is None or site is None:
+        return None
+    if len(message) != len(links.rows.variable) or len(site) != len(links):
+        return None
+    return LinkSites(message, site)
