@@ -5,7 +5,7 @@ import stat
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 
 import pytest
@@ -185,6 +185,26 @@ def test_folders_without_a_lock_and_locks_of_nobody_are_swept(tmp_path: Path) ->
     with locked(tmp_path / ".c.ttt.lock"):
         sweep(tmp_path)
         assert [path.name for path in tmp_path.iterdir()] == [".c.ttt.lock"]
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("backwards", [False, True], ids=["folder first", "lock first"])
+def test_all_leftovers_are_swept_in_any_order_of_the_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, backwards: bool
+) -> None:
+    """The lock of a folder is removed with it, and is then not where the list of the folder has it."""
+    (tmp_path / ".b.0123abcd.ttt-part").mkdir()
+    for name in (".a.ttt.lock", ".b.0123abcd.ttt.lock", ".c.ttt.lock"):
+        (tmp_path / name).touch()
+    read_folder = os.scandir
+
+    def in_order(folder: Path) -> nullcontext[list[os.DirEntry[str]]]:
+        with read_folder(folder) as entries:
+            return nullcontext(sorted(entries, key=lambda entry: entry.name, reverse=backwards))
+
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "scandir", in_order)
+        sweep(tmp_path)
     assert not list(tmp_path.iterdir())
 
 

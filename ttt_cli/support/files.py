@@ -154,13 +154,20 @@ def sweep(folder: Path) -> None:
     """Remove folders and locks of killed processes, unlocked and owned by this user; put back what they set aside."""
     with suppress(OSError), os.scandir(folder) as entries:
         for entry in [*entries]:
-            name = _SWEPT.fullmatch(entry.name)
-            if name and _is_ours(entry.stat(follow_symlinks=False), is_folder=bool(name[1])):
-                path = Path(entry.path)
-                lock = folder / f"{name[1]}{_LOCK}" if name[1] else path
-                with suppress(OSError), locked(lock, wait=False):
-                    if name[1]:
-                        _sweep_part(path)
+            with suppress(OSError):  # the lock of a folder is gone when the folder is
+                _sweep_entry(entry)
+
+
+def _sweep_entry(entry: os.DirEntry[str]) -> None:
+    """Remove a folder or lock if it is one of a killed process. Raises OSError."""
+    name = _SWEPT.fullmatch(entry.name)
+    if name is None or not _is_ours(entry.stat(follow_symlinks=False), is_folder=bool(name[1])):
+        return
+    path = Path(entry.path)
+    lock = path.with_name(f"{name[1]}{_LOCK}") if name[1] else path
+    with locked(lock, wait=False):
+        if name[1]:
+            _sweep_part(path)
 
 
 def _is_ours(status: os.stat_result, *, is_folder: bool) -> bool:
