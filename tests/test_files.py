@@ -10,8 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from ttt_cli.support import files
-from ttt_cli.support.files import locked, real_place, replacing, sweep
+from ttt_cli.support import replacing as replacing_files
+from ttt_cli.support.locks import locked
+from ttt_cli.support.replacing import real_path, replacing, sweep
 
 
 def test_the_file_appears_when_the_block_ends(tmp_path: Path) -> None:
@@ -81,7 +82,7 @@ def test_a_group_that_cannot_be_kept_loses_what_only_it_might_do(
         raise PermissionError
 
     monkeypatch.setattr(os, "chown", refused)
-    monkeypatch.setattr(files, "_owner", lambda found: (1, 1) if found.st_size == 3 else (2, 2))
+    monkeypatch.setattr(replacing_files, "_owner", lambda status: (1, 1) if status.st_size == 3 else (2, 2))
     with replacing(place) as temporary:
         temporary.write_text("newer")
     assert stat.S_IMODE(place.stat().st_mode) == 0o644
@@ -98,7 +99,7 @@ def test_a_write_protected_file_is_not_replaced(tmp_path: Path) -> None:
 
 
 KILLED = (
-    "import os, sys; from pathlib import Path; from ttt_cli.support.files import replacing\n"
+    "import os, sys; from pathlib import Path; from ttt_cli.support.replacing import replacing\n"
     "with replacing(Path(sys.argv[1])) as temporary:\n temporary.write_text('half')\n"
     " (temporary.parent / 'more').mkdir()\n os.kill(os.getpid(), 9)"
 )
@@ -123,11 +124,11 @@ def test_links_that_lead_to_themselves_are_left_to_the_system(tmp_path: Path) ->
         (tmp_path / "loop").symlink_to("loop")
     except OSError:
         pytest.skip("no links here")
-    assert real_place(tmp_path / "loop").name == "loop"
+    assert real_path(tmp_path / "loop").name == "loop"
 
 
 HOLD = (
-    "import sys; from pathlib import Path; from ttt_cli.support.files import locked\n"
+    "import sys; from pathlib import Path; from ttt_cli.support.locks import locked\n"
     "with locked(Path(sys.argv[1])):\n print('held', flush=True)\n sys.stdin.readline()"
 )
 

@@ -20,7 +20,7 @@ from ttt_cli.cli import streams
 from ttt_cli.cli.streams import unwinding
 from ttt_cli.kernels import compile as compiling
 from ttt_cli.parallel import processes
-from ttt_cli.support import files
+from ttt_cli.support.replacing import replacing
 
 ROOT = Path(__file__).parents[1]
 POSIX_MODULES = {"fcntl", "pty", "termios", "tty", "pwd", "grp", "resource", "crypt", "syslog"}
@@ -52,7 +52,7 @@ def test_a_file_is_replaced_and_nothing_stays_beside_it(
 
     monkeypatch.setattr(os, "fsync", synchronised)
     place.write_text("old")
-    with files.replacing(place) as temporary:
+    with replacing(place) as temporary:
         temporary.write_text("new")
     assert place.read_text() == "new"
     assert list(tmp_path.iterdir()) == [place]

@@ -21,8 +21,8 @@ from ttt_cli.runs.lookup import POINTS
 from ttt_cli.runs.run import Run, open_run, run_place
 from ttt_cli.runs.write import check_destination, check_space, memory_run, write_run, writing
 from ttt_cli.support.errors import DataError
-from ttt_cli.support.files import real_place
 from ttt_cli.support.progress import SILENT, Bar, Progress, waiting
+from ttt_cli.support.replacing import real_path
 from ttt_cli.systems import registry
 from ttt_cli.systems.resolve import Resolved, for_games, resolve
 from ttt_cli.timeline import build_timeline
@@ -131,7 +131,7 @@ def update(
         extended = add_games(old_run, sources, data, again=again, progress=progress)
         if on_read:
             on_read(extended, data)
-        replaces = destination and old_run.path and real_place(destination) == real_place(old_run.path)
+        replaces = destination and old_run.path and real_path(destination) == real_path(old_run.path)
         ready = old_run.refuse_replaced if replaces else None
         return _fitted(extended.games, resolved, old_run, destination, progress, ready)
 

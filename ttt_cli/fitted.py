@@ -303,7 +303,7 @@ def parts_by_player(timeline: Timeline) -> list[slice]:
     """Slices of the nodes in order of player, each of whole players."""
     count = np.bincount(timeline.node_player)
     end = np.cumsum(count)
-    inner = np.flatnonzero(np.diff((end - count) // (timeline.room.rows or max(timeline.n_nodes, 1)))) + 1
+    inner = np.flatnonzero(np.diff((end - count) // (timeline.storage.rows or max(timeline.n_nodes, 1)))) + 1
     bounds = np.unique([0, *end[inner - 1], timeline.n_nodes]).tolist()
     return [slice(begin, stop) for begin, stop in pairwise(bounds)]
 

@@ -11,7 +11,7 @@ from ttt_cli.config.schema import Colours, Period
 from ttt_cli.games.table import Games
 from ttt_cli.periods import STEPS_PER_YEAR, calendar_year, label, period_of
 from ttt_cli.reading.reports import WINNER_FIRST
-from ttt_cli.room import MEMORY, Room
+from ttt_cli.storage import MEMORY, ArrayStorage
 from ttt_cli.support.arrays import Array, Ids, Mask, Places
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ class Timeline:
     | sides | (games,) | who has White's advantage: KNOWN, UNKNOWN, NEUTRAL; may have stride 0 |
     | joined | (games,) | whether a row continues the match of the previous row; None: no row does |
 
-    `notes` are on the games; `room` stores the arrays.
+    `notes` are on the games; `storage` stores the arrays.
     """
 
     players: tuple[str, ...]
@@ -67,7 +67,7 @@ class Timeline:
     sides: NDArray[np.int8]
     joined: Mask | None = None
     notes: tuple[str, ...] = ()
-    room: Room = MEMORY
+    storage: ArrayStorage = MEMORY
 
     @property
     def n_nodes(self) -> int:
@@ -159,11 +159,11 @@ class Timeline:
 
 def build_timeline(games: Games, period: Period = "year", colours: Colours = "known") -> Timeline:
     """Lay out games in time. `auto`: colours are unknown in files that name the winner first."""
-    room = games.room
+    storage = games.storage
     periods = _find_periods(games, period)
-    room.let_go()
+    storage.release()
     # pieces with about as many games as may be in memory
-    starts = _starts(periods.game_start[:-1] // (room.rows or max(len(games), 1))).tolist()
+    starts = _starts(periods.game_start[:-1] // (storage.rows or max(len(games), 1))).tolist()
     pieces = [slice(begin, end) for begin, end in pairwise([*starts, len(periods.number)])]
     nodes = _find_nodes(games, periods, pieces)
     laid_out = _lay_out(games, STEPS_PER_YEAR[period], periods, nodes, pieces)
@@ -172,7 +172,7 @@ def build_timeline(games: Games, period: Period = "year", colours: Colours = "kn
     columns = laid_out.nodes
     for array in (*periods, *nodes, *columns, laid_out.white, laid_out.black, sides.sides):
         array.flags.writeable = False
-    room.let_go()
+    storage.release()
     return Timeline(
         players=games.players,
         period=period,
@@ -193,7 +193,7 @@ def build_timeline(games: Games, period: Period = "year", colours: Colours = "kn
         sides=sides.sides,
         joined=joined,
         notes=sides.notes,
-        room=room,
+        storage=storage,
     )
 
 
@@ -239,9 +239,9 @@ def _find_nodes(games: Games, periods: _Periods, pieces: list[slice]) -> _NodePl
         sort_nodes(start, unsorted, np.zeros(n_players, np.int32), spare, player)
         node_start[piece.start : piece.stop + 1] = node_start[piece.start] + start
         players_of_pieces.append(player)
-        games.room.let_go()
+        games.storage.release()
     node_player = np.concatenate(players_of_pieces)
-    stored = games.room.empty("node-player", node_player.shape, np.int32)
+    stored = games.storage.empty("node-player", node_player.shape, np.int32)
     stored[:] = node_player
     return _NodePlayers(node_start, stored)
 
@@ -260,18 +260,18 @@ def _lay_out(
     """Fill the columns of nodes, and find the nodes of games; `pieces` are consecutive periods."""
     from ttt_cli.kernels.layout import Nodes, lay_out
 
-    room = games.room
+    storage = games.storage
     shape = (len(nodes.player),)
     columns = Nodes(
         player=nodes.player,
-        period=room.empty("node-period", shape, np.int32),
-        games=room.empty("node-games", shape, np.float64),
-        previous=room.empty("node-previous", shape, np.int32),
-        next=room.empty("node-next", shape, np.int32),
-        gap_years=room.empty("node-gap_years", shape, np.float64),
+        period=storage.empty("node-period", shape, np.int32),
+        games=storage.empty("node-games", shape, np.float64),
+        previous=storage.empty("node-previous", shape, np.int32),
+        next=storage.empty("node-next", shape, np.int32),
+        gap_years=storage.empty("node-gap_years", shape, np.float64),
     )
-    white = room.empty("game-white", (len(games),), np.int32)
-    black = room.empty("game-black", (len(games),), np.int32)
+    white = storage.empty("game-white", (len(games),), np.int32)
+    black = storage.empty("game-black", (len(games),), np.int32)
     last_node = np.full(len(games.players), -1, np.int32)
     for piece in pieces:
         with_end = slice(piece.start, piece.stop + 1)
@@ -279,7 +279,7 @@ def _lay_out(
             periods.number[piece], steps_per_year, periods.game_start[with_end], games.white, games.black,
             games.weight, nodes.start[with_end], last_node, columns, white, black,
         )  # fmt: skip
-        room.let_go()
+        storage.release()
     return _LaidOut(columns, white, black)
 
 

@@ -21,7 +21,7 @@ from typing import Any, Final, Self
 
 from ttt_cli.runs.run import open_run
 from ttt_cli.runs.schema import TABLES
-from ttt_cli.support.files import sweep
+from ttt_cli.support.replacing import sweep
 
 Digest = dict[str, list[tuple[Any, ...]]]
 HERE: Final = Path(__file__).parent

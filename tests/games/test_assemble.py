@@ -14,7 +14,7 @@ from ttt_cli.games.assemble import YearSpan, account, find_spans, load, select_r
 from ttt_cli.games.collect import Collected, Collector
 from ttt_cli.reading.batches import FileRecords, text_table
 from ttt_cli.reading.reports import DROP_REASONS
-from ttt_cli.room import FileRoom
+from ttt_cli.storage import ArrayFiles
 
 ROWS = [
     game("Paul Morphy", "Anderssen", date="1858.01.01"),
@@ -57,8 +57,8 @@ def test_a_selection_counts_what_it_drops_and_nothing_that_was_rejected_before()
     assert [problem.line for problem in report.problems] == [2, 3]
 
 
-def in_files(folder: FileRoom, *years: int) -> Collected:
-    collector = Collector(room=folder)
+def in_files(folder: ArrayFiles, *years: int) -> Collected:
+    collector = Collector(storage=folder)
     columns = {
         "dates": [str(year) for year in years],
         "whites": ["A"] * len(years),
@@ -73,7 +73,7 @@ def in_files(folder: FileRoom, *years: int) -> Collected:
 def test_spans_have_as_many_records_as_are_looked_at_at_once(
     tmp_path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    collected = in_files(FileRoom(tmp_path), 1850, 1852, 1851, 1850, 1852, 1852, 1852, 1853)
+    collected = in_files(ArrayFiles(tmp_path), 1850, 1852, 1851, 1850, 1852, 1852, 1852, 1853)
     monkeypatch.setattr(assemble, "AT_ONCE", 3)
     assert find_spans(collected) == [YearSpan(1850, 1851), YearSpan(1852, 1852), YearSpan(1853, 1853)]
     shared = share_names(collected)

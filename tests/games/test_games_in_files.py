@@ -15,7 +15,7 @@ from ttt_cli.games.groups import careers_of, find_groups
 from ttt_cli.games.read import games_for, read_games
 from ttt_cli.games.table import GAME_COLUMNS
 from ttt_cli.reading.reports import TEXT_COLUMNS
-from ttt_cli.room import MEMORY, FileRoom
+from ttt_cli.storage import MEMORY, ArrayFiles
 from ttt_cli.support.errors import ConfigError, DataError
 from ttt_cli.views.ingest import warning_lines
 
@@ -115,7 +115,7 @@ def folder(tmp_path, monkeypatch):
 def test_games_in_files_are_the_same(tmp_path, folder, config, jobs):
     data = DataConfig.model_validate(CONFIGS[config])
     whole = read_games([folder], data)
-    same(whole, read_games([folder], data, room=FileRoom(tmp_path / "room"), jobs=jobs))
+    same(whole, read_games([folder], data, storage=ArrayFiles(tmp_path / "room"), jobs=jobs))
     assert {place.name for place in (tmp_path / "room").iterdir()} <= {*GAME_COLUMNS, *TEXT_COLUMNS}
 
 
@@ -132,9 +132,9 @@ def test_games_in_files_are_the_same(tmp_path, folder, config, jobs):
 def test_errors_are_the_same(tmp_path, folder, config):
     data = DataConfig.model_validate(config)
     found = []
-    for room in (MEMORY, FileRoom(tmp_path / "room")):
+    for storage in (MEMORY, ArrayFiles(tmp_path / "room")):
         with pytest.raises((DataError, ConfigError)) as caught:
-            read_games([folder], data, room=room)
+            read_games([folder], data, storage=storage)
         found.append((type(caught.value), caught.value.message, caught.value.hint, caught.value.where))
     assert found[0] == found[1]
 
@@ -144,14 +144,14 @@ def test_games_are_in_files_of_the_scratch_folder_while_they_are_used(tmp_path, 
     scratch = tmp_path / "scratch"
     with games_for([folder], DATA, SolverConfig(**keys, scratch=str(scratch))) as games:
         same(read_games([folder]), games)
-        assert games.room is not MEMORY
+        assert games.storage is not MEMORY
         assert list(scratch.iterdir())
     assert not list(scratch.iterdir())
 
 
 def test_filters_of_all_games_are_applied_in_memory(folder):
     with games_for([folder], DATA, SolverConfig(cluster="10.0.0.5:8786")) as games:
-        assert games.room is MEMORY  # other machines need not find what is written here
+        assert games.storage is MEMORY  # other machines need not find what is written here
     told = []
     data = DataConfig.model_validate({"filter": {"min_games": 3}})
     with games_for([folder], data, SolverConfig(memory="1GB"), tell=told.append) as games:
@@ -177,7 +177,7 @@ def test_a_fit_of_games_in_files_is_that_of_games_in_memory(tmp_path, folder):
 
 def test_reports_on_games_in_files_are_those_in_memory(tmp_path, folder):
     with games_for([folder], DATA, SolverConfig(memory="1GB")) as games:
-        whole, parts = read_games([folder]), replace(games, room=FileRoom(tmp_path, rows=7))
+        whole, parts = read_games([folder]), replace(games, storage=ArrayFiles(tmp_path, rows=7))
         for lines in (
             find_groups,
             careers_of,

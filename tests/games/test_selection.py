@@ -20,7 +20,7 @@ from ttt_cli.games.read import read_games
 from ttt_cli.games.selection import matching_players
 from ttt_cli.games.table import Records
 from ttt_cli.reading.reports import EVENT_SETS
-from ttt_cli.room import MEMORY, FileRoom
+from ttt_cli.storage import MEMORY, ArrayFiles
 from ttt_cli.support.errors import ConfigError, DataError
 from ttt_cli.support.folding import fold
 
@@ -155,8 +155,8 @@ def test_computers_of_some_years_are_those_of_all(tmp_path: Path) -> None:
     """Whether a collection is of people is found out from all its years, also where games are sorted in files."""
     rows = ["1990,A,B,1-0"] * 9 + ["1997,A,Deep Blue,1-0"]
     (tmp_path / "a.csv").write_text("\n".join(["date,white,black,result", *rows, ""]))
-    for room in (MEMORY, FileRoom(tmp_path)):
-        assert read_games([tmp_path / "a.csv"], room=room).report.dropped == {"engine": 1}
+    for storage in (MEMORY, ArrayFiles(tmp_path)):
+        assert read_games([tmp_path / "a.csv"], storage=storage).report.dropped == {"engine": 1}
 
 
 def test_nothing_is_left_but_games_with_computers(tmp_path: Path) -> None:

@@ -32,7 +32,7 @@ from ttt_cli.runs.points import EvidencePoint, points_file, read_points
 from ttt_cli.runs.run import Run, open_run
 from ttt_cli.runs.write import write_run
 from ttt_cli.support.errors import LookupFailed, RunError
-from ttt_cli.support.files import waiting
+from ttt_cli.support.locks import waiting
 from ttt_cli.timeline import build_timeline
 
 HELD = "import duckdb, sys; c = duckdb.connect(sys.argv[1]{}); print('held', flush=True); input()"

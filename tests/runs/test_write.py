@@ -24,12 +24,12 @@ from ttt_cli.config.schema import SolverConfig
 from ttt_cli.fitted import Line
 from ttt_cli.games.table import Games
 from ttt_cli.reading.columns import Column
-from ttt_cli.room import MEMORY, FileRoom
 from ttt_cli.runs.meta import WHERE, RunMeta
 from ttt_cli.runs.run import open_run
 from ttt_cli.runs.write import check_destination, check_space, write_run, writing
+from ttt_cli.storage import MEMORY, ArrayFiles
 from ttt_cli.support.errors import RunError
-from ttt_cli.support.files import waiting
+from ttt_cli.support.locks import waiting
 from ttt_cli.systems import ttt
 from ttt_cli.timeline import build_timeline
 
@@ -195,10 +195,10 @@ def test_what_lies_in_files_is_written_part_by_part_and_is_the_same(tmp_path: Pa
     written = Column(rng.integers(0, 5, 80).astype(np.int32), ("", *"abcd"))
     games = replace(games, event=written, spellings=(("p1", "P. 1"),))
     runs = []
-    for name, room in (("whole", MEMORY), ("parts", FileRoom(tmp_path, rows=7))):
-        timeline = build_timeline(replace(games, room=room))
+    for name, storage in (("whole", MEMORY), ("parts", ArrayFiles(tmp_path, rows=7))):
+        timeline = build_timeline(replace(games, storage=storage))
         fit = ttt.fit(timeline, ttt.Params(), SolverConfig())
-        write_run(place := tmp_path / f"{name}.ttt", replace(games, room=room), timeline, fit, CONFIG)
+        write_run(place := tmp_path / f"{name}.ttt", replace(games, storage=storage), timeline, fit, CONFIG)
         runs.append(place)
     with duckdb.connect() as connection:
         for run in runs:

@@ -18,7 +18,7 @@ from ttt_cli.cli import streams
 from ttt_cli.cli.bars import WaitBar
 from ttt_cli.cli.messages import NORMAL, QUIET, VERBOSE, report_run, say, session
 from ttt_cli.support.errors import LookupFailed, OutputError, RunError, TttError
-from ttt_cli.support.files import waiting
+from ttt_cli.support.locks import waiting
 from ttt_cli.support.opening import command_files
 from ttt_cli.support.progress import listening
 

@@ -173,7 +173,7 @@ def opened_run(path: str | None, scale: tuple[str, ...] = (), *, titled: bool = 
 
 
 def _waiting(values: dict[str, Any]) -> dict[str, Any]:
-    from ttt_cli.support.files import waiting
+    from ttt_cli.support.locks import waiting
 
     click.get_current_context().with_resource(waiting(say, wait=not values.pop("no_wait")))
     return values

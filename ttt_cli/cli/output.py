@@ -17,9 +17,9 @@ from ttt_cli.cli import streams
 from ttt_cli.cli.messages import say, session
 from ttt_cli.cli.tables import print_table
 from ttt_cli.support.errors import RunError
-from ttt_cli.support.files import replacing
 from ttt_cli.support.opening import open_stream
 from ttt_cli.support.outputs import PAGE, PICTURE, TABLE, Purpose, check_output, marked_picture, table_of
+from ttt_cli.support.replacing import replacing
 from ttt_cli.views.figures import FIGURE_FORMATS
 from ttt_cli.views.rows import Rows, write_parquet, write_text
 

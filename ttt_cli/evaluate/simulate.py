@@ -1,6 +1,8 @@
 """Artificial histories with known skills, for calibration and benchmarks; and their files."""
 
+import errno
 import math
+import os
 import re
 import shutil
 import tempfile
@@ -21,10 +23,10 @@ from ttt_cli.inference.outcome import STRENGTH_REACH, STRENGTH_UNIT, margin_for
 from ttt_cli.reading.dates import YEARS
 from ttt_cli.support.arrays import Array, Ids, Places
 from ttt_cli.support.errors import ConfigError, OutputError
-from ttt_cli.support.files import database_writing, real_place, replacing
 from ttt_cli.support.opening import open_stream
 from ttt_cli.support.outputs import Purpose, check_output, table_of
 from ttt_cli.support.progress import SILENT, Progress
+from ttt_cli.support.replacing import real_path, replacing
 from ttt_cli.systems import ttt
 
 
@@ -332,7 +334,7 @@ def check_places(games: Path | BinaryIO, truth: Path | None = None, years: Path 
         raise ConfigError("games are written as CSV, or as PGN by the name", where=str(games), hint=hint)
     outputs = (games, SIMULATED_GAMES), (truth, TRUE_SKILLS), (years, TRUE_YEARS)
     places = [(place, purpose) for place, purpose in outputs if isinstance(place, Path)]
-    if len({real_place(place) for place, _ in places}) < len(places):
+    if len({real_path(place) for place, _ in places}) < len(places):
         raise ConfigError(
             "games and true skills would go to one file", where=str(truth), hint="name other files"
         )
@@ -402,11 +404,25 @@ def _sql_name(column: str, simulated: Simulated) -> str:
     return f"'Player ' || lpad(({column} + 1)::VARCHAR, {simulated.name_width}, '0')"
 
 
+@contextmanager
+def _database_errors(path: Path) -> Iterator[None]:
+    """Turn IO errors of the database inside the block into OSErrors."""
+    import duckdb
+
+    try:
+        yield
+    except duckdb.IOException as error:
+        for number in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EACCES):
+            if os.strerror(number) in str(error):
+                raise OSError(number, os.strerror(number), str(path)) from error
+        raise OSError(errno.EIO, os.strerror(errno.EIO), str(path)) from error
+
+
 def _copy(simulated: Simulated, arrays: tuple[str, ...], columns: list[str], path: Path, form: str) -> None:
     import duckdb
 
     place = str(path).replace("'", "''")
-    with database_writing(path), duckdb.connect() as database:
+    with _database_errors(path), duckdb.connect() as database:
         database.register("simulated", {name: getattr(simulated, name) for name in arrays})
         database.execute(
             f"COPY (SELECT {', '.join(columns)} FROM simulated) TO '{place}' (FORMAT csv, {form})"

@@ -31,7 +31,7 @@ from ttt_cli.games.table import (
 from ttt_cli.reading import reports as reasons
 from ttt_cli.reading.columns import Codes, Column, alike, concatenated, counts_of, spread
 from ttt_cli.reading.reports import FileReport, Problem, ReadReport
-from ttt_cli.room import MEMORY, Room
+from ttt_cli.storage import MEMORY, ArrayStorage
 from ttt_cli.support.arrays import Array, Ids, Mask, Places
 from ttt_cli.support.progress import SILENT, Progress
 
@@ -90,15 +90,15 @@ def make_games(collected: Collected, progress: Progress = SILENT) -> Games:
             dropped += selection.dropped
             noticed += selection.noticed
             same_player += selection.same_player
-            pieces.append(_store(game_columns(selection.records), collected.room, len(pieces)))
+            pieces.append(_store(game_columns(selection.records), collected.storage, len(pieces)))
             del selection
             bar.advance()
     for file in collected.files:
         file.columns.clear()
-    columns = _join(pieces, shared.texts, collected.room)
+    columns = _join(pieces, shared.texts, collected.storage)
     report = account(collected, dropped, noticed, same_player)
     identified = shared.identified
-    return table_of(columns, identified.players, report, identified.spellings, collected.room)
+    return table_of(columns, identified.players, report, identified.spellings, collected.storage)
 
 
 def share_names(collected: Collected) -> SharedByRecords:
@@ -312,22 +312,22 @@ def _idle_aliases(collected: Collected) -> list[Problem]:
     return [Problem(aliases.source.path, line, reasons.IDLE_ALIAS, detail, reasons.KEPT)]
 
 
-def _store(columns: GameColumns, room: Room, number: int) -> dict[str, StoredColumn]:
+def _store(columns: GameColumns, storage: ArrayStorage, number: int) -> dict[str, StoredColumn]:
     """Store the columns of games of some years, of texts their codes."""
     stored = {}
     for name, column in columns._asdict().items():
         values = column.codes if isinstance(column, Column) else column
-        stored[name] = room.keep(f"{name}-{number}", values)
+        stored[name] = storage.store(f"{name}-{number}", values)
     return stored
 
 
 def _join(
-    pieces: Sequence[dict[str, StoredColumn]], texts: Mapping[str, Sequence[str]], room: Room
+    pieces: Sequence[dict[str, StoredColumn]], texts: Mapping[str, Sequence[str]], storage: ArrayStorage
 ) -> GameColumns:
-    """The columns of all games, in the room. Empties the pieces."""
+    """The columns of all games, in the storage. Empties the pieces."""
 
     def column(name: str) -> NDArray[Any]:
-        return _join_column(name, [piece.pop(name) for piece in pieces], room)
+        return _join_column(name, [piece.pop(name) for piece in pieces], storage)
 
     def text_column(name: str) -> Column[str]:
         codes = column(name)
@@ -350,15 +350,15 @@ def _join(
     )
 
 
-def _join_column(name: str, parts: list[StoredColumn], room: Room) -> NDArray[Any]:
+def _join_column(name: str, parts: list[StoredColumn], storage: ArrayStorage) -> NDArray[Any]:
     """A column of all games; of one entry where all entries are equal."""
     arrays = [part for part in parts if isinstance(part, np.ndarray)]
-    if room is MEMORY or len(arrays) == len(parts):
+    if storage is MEMORY or len(arrays) == len(parts):
         return concatenated(arrays)
-    joined = room.empty(name, (sum(len(part) for part in parts),), GAME_KINDS.get(name, np.int32))
+    joined = storage.empty(name, (sum(len(part) for part in parts),), GAME_KINDS.get(name, np.int32))
     first = 0
     for part in parts:
         joined[first : first + len(part)] = part[:]
         first += len(part)
-        room.let_go()
+        storage.release()
     return joined

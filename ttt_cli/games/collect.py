@@ -18,13 +18,13 @@ from ttt_cli.reading import reports as reasons
 from ttt_cli.reading.batches import FileRecords
 from ttt_cli.reading.columns import Codes, alike, chosen, counts_of
 from ttt_cli.reading.reports import TEXT_COLUMNS, FileReport, Problem
-from ttt_cli.room import MEMORY, Kept, Room
+from ttt_cli.storage import MEMORY, ArrayStorage, StoredArray
 from ttt_cli.support.arrays import Ids, Places
 
 _DEFAULT: Final = DataConfig()
 _EMPTY: Final = np.uint8(0)  # the number of the empty text
 
-StoredColumn = NDArray[Any] | Kept
+StoredColumn = NDArray[Any] | StoredArray
 
 
 @dataclass(frozen=True)
@@ -46,7 +46,7 @@ class Collected:
     data: DataConfig
     everything: bool  # whether all records and texts are there
     by_year: bool  # whether the records of files are sorted by year
-    room: Room
+    storage: ArrayStorage
     aliases: Aliases
     dictionaries: Dictionaries
     files: tuple[CollectedFile, ...]
@@ -59,15 +59,17 @@ class Collected:
 class Collector:
     """Takes the records of one file after the other.
 
-    With `everything`, it keeps all records and texts, else those that games are made of. The columns are in `room`;
+    With `everything`, it keeps all records and texts, else those that games are made of. The columns are in `storage`;
     in files, the records are sorted by year. Raises DataError when the alias file of `data` cannot be used.
     """
 
-    def __init__(self, data: DataConfig = _DEFAULT, *, everything: bool = False, room: Room = MEMORY) -> None:
+    def __init__(
+        self, data: DataConfig = _DEFAULT, *, everything: bool = False, storage: ArrayStorage = MEMORY
+    ) -> None:
         self._data = data
         self._everything = everything
-        self._by_year = room is not MEMORY and not needs_all(data)
-        self._room = room
+        self._by_year = storage is not MEMORY and not needs_all(data)
+        self._storage = storage
         self._aliases = Aliases() if data.aliases is None else read_aliases(data.aliases)
         self._dictionaries = _dictionaries_for(data, self._aliases, everything=everything)
         self._files: list[CollectedFile] = []
@@ -114,7 +116,7 @@ class Collector:
             data=self._data,
             everything=self._everything,
             by_year=self._by_year,
-            room=self._room,
+            storage=self._storage,
             aliases=self._aliases,
             dictionaries=self._dictionaries,
             files=tuple(self._files),
@@ -146,14 +148,14 @@ class Collector:
         self._n_mentions += len(distinct.mentions.times)
 
     def _store(self, columns: dict[str, NDArray[Any]], report: FileReport) -> CollectedFile:
-        """Store the records that are kept in the room. Empties `columns`."""
+        """Store the records that are kept in the storage. Empties `columns`."""
         order = self._order(columns)
         prefix = len(self._files)
         stored = {}
         for name in list(columns):
             column = columns.pop(name)
             column = column if order.rows is None else chosen(column, order.rows)
-            stored[name] = self._room.keep(f"{name}-of-{prefix}", column)
+            stored[name] = self._storage.store(f"{name}-of-{prefix}", column)
         return CollectedFile(report, stored, order.years, order.starts)
 
     def _order(self, columns: Mapping[str, NDArray[Any]]) -> "_Order":

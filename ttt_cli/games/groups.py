@@ -12,7 +12,7 @@ import numpy as np
 from ttt_cli.games.names import name_keys
 from ttt_cli.games.table import Games, years_of
 from ttt_cli.reading.columns import Dictionary
-from ttt_cli.room import MEMORY, Room
+from ttt_cli.storage import MEMORY, ArrayStorage
 from ttt_cli.support.arrays import Ids, Mask, Places
 
 LIFETIME: Final = 60  # years of a long career
@@ -57,21 +57,21 @@ class Groups:
         )
 
 
-def label_groups(white: Ids, black: Ids, n_players: int, room: Room = MEMORY) -> Ids:
+def label_groups(white: Ids, black: Ids, n_players: int, storage: ArrayStorage = MEMORY) -> Ids:
     """The group of each player, shape (n_players,), numbered from 0 by the number of players, then of games.
 
-    Players without games are groups of their own, the last ones. The games are in `room`. Takes O(n log n) time.
+    Players without games are groups of their own, the last ones. The games are in `storage`. Takes O(n log n) time.
     """
     from ttt_cli.kernels.layout import join_pairs
 
     first_of_group = np.arange(n_players, dtype=np.int32)
-    for rows in room.parts(len(white)):
+    for rows in storage.parts(len(white)):
         join_pairs(white[rows], black[rows], first_of_group)
     is_first = first_of_group == np.arange(n_players)
     group = (np.cumsum(is_first, dtype=np.int32) - 1)[first_of_group]
     players = np.bincount(group)
     games = np.zeros(len(players), np.int64)
-    for rows in room.parts(len(white)):
+    for rows in storage.parts(len(white)):
         games += np.bincount(group[white[rows]], minlength=len(players))
     order = np.lexsort((np.arange(len(players)), -games, -players))
     rank = np.empty(len(players), np.int32)
@@ -82,7 +82,7 @@ def label_groups(white: Ids, black: Ids, n_players: int, room: Room = MEMORY) ->
 def find_groups(games: Games) -> Groups:
     """The groups of the players of these games."""
     careers = careers_of(games)
-    label = label_groups(games.white, games.black, len(games.players), games.room)
+    label = label_groups(games.white, games.black, len(games.players), games.storage)
     by_games = np.lexsort((-careers.games, label))
     n_players = np.bincount(label)
     start = np.cumsum(n_players) - n_players
@@ -224,7 +224,7 @@ def careers_of(games: Games) -> Careers:
     first_day = np.full(n, _AFTER_ALL_DAYS, np.int32)
     last_day = np.full(n, -_AFTER_ALL_DAYS, np.int32)
     n_games = np.zeros(n, np.int64)
-    for rows in games.room.parts(len(games)):
+    for rows in games.storage.parts(len(games)):
         date = games.date[rows]
         for player in (games.white[rows], games.black[rows]):
             first_here = np.full(n, _AFTER_ALL_DAYS, np.int32)

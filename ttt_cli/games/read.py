@@ -18,7 +18,7 @@ from ttt_cli.reading.archives import OTHER_FILE
 from ttt_cli.reading.input import Input
 from ttt_cli.reading.reports import FileReport, Problem, ReadReport
 from ttt_cli.reading.sources import Named, find_sources, read_sources
-from ttt_cli.room import MEMORY, FileRoom, Room, folder_of_files
+from ttt_cli.storage import MEMORY, ArrayFiles, ArrayStorage, folder_of_files
 from ttt_cli.support.errors import DataError
 from ttt_cli.support.progress import SILENT, Progress
 
@@ -30,18 +30,18 @@ def read_games(
     data: DataConfig = _DEFAULT,
     *,
     progress: Progress = SILENT,
-    room: Room = MEMORY,
+    storage: ArrayStorage = MEMORY,
     jobs: int | None = None,
 ) -> Games:
-    """Read files (`-` is standard input, streams give bytes), folders and patterns into one table of games in `room`.
+    """Read files (`-` is standard input, streams give bytes), folders and patterns into one table of games.
 
-    Records that cannot be used, or that the filters of `data` do not want, are left out, counted and reported in
-    `Games.report`. `jobs` processes read, None: as many as pay off. Raises DataError when a file cannot be read, when
-    what was named has no record that could be a game, when filters leave none, and for what `data.strict` and
-    `data.max_errors` do not let pass; ConfigError when configured columns, players or an encoding do not exist;
-    SetupError when there is no room.
+    The columns are in `storage`. Records that cannot be used, or that the filters of `data` do not want, are left
+    out, counted and reported in `Games.report`. `jobs` processes read, None: as many as pay off. Raises DataError when
+    a file cannot be read, when what was named has no record that could be a game, when filters leave none, and for what
+    `data.strict` and `data.max_errors` do not let pass; ConfigError when configured columns, players or an encoding do
+    not exist; SetupError when the disk is full.
     """
-    collector = Collector(data, room=room)
+    collector = Collector(data, storage=storage)
     games = make_games(_collect(sources, collector, data, progress, jobs=jobs), progress)
     if data.strict:
         _refuse_problems(games.report.problems)
@@ -77,7 +77,7 @@ def games_for(
     scratch = None if solver.scratch is None else Path(solver.scratch)
     with folder_of_files(scratch, "games") as folder:
         jobs = 1 if solver.memory else None
-        yield read_games(named, data, progress=progress, room=FileRoom(folder), jobs=jobs)
+        yield read_games(named, data, progress=progress, storage=ArrayFiles(folder), jobs=jobs)
 
 
 def read_records(

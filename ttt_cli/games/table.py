@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from ttt_cli.reading.columns import Codes, Column, Dictionary, alike, chosen, spread
 from ttt_cli.reading.reports import TEXT_COLUMNS, FileReport, InputFile, Problem, ReadReport, place_text
-from ttt_cli.room import MEMORY, Room
+from ttt_cli.storage import MEMORY, ArrayStorage
 from ttt_cli.support.arrays import Mask, Places
 
 LOSS: Final = 0
@@ -97,7 +97,7 @@ class Games:
     White gave odds. On `neutral` ground (empty: none is) no side has an advantage. These may have stride 0 where all
     are equal. `source_file` indexes `report.files`, `source_line` is the record's place there (see
     `reading.reports`). `event`, `site` and `round` are texts as written. `spellings` are sorted pairs of a player and
-    another spelling. The columns are in `room`.
+    another spelling. The columns are in `storage`.
 
     Raises ValueError for a wrong length, or an index or code out of range.
     """
@@ -118,7 +118,7 @@ class Games:
     round: Column[str] = field(default=_UNKNOWN, repr=False)
     spellings: tuple[tuple[str, str], ...] = field(default=(), repr=False)
     neutral: NDArray[np.bool_] = field(default_factory=lambda: np.zeros(0, np.bool_), repr=False)
-    room: Room = field(default=MEMORY, repr=False, compare=False)
+    storage: ArrayStorage = field(default=MEMORY, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         n = len(self.date)
@@ -390,22 +390,26 @@ def table_of(
     players: Sequence[str],
     report: ReadReport,
     spellings: Sequence[tuple[str, str]],
-    room: Room = MEMORY,
+    storage: ArrayStorage = MEMORY,
 ) -> Games:
-    """Games of `game_columns`, which lie in `room` and are changed, with those of all `players` who have games."""
+    """Games of `game_columns`, which lie in `storage` and are changed, with those of all `players` who have games."""
     white = columns.white
     black = columns.black
     has_games = np.zeros(len(players), np.bool_)
-    for rows in room.parts(len(white)):
+    for rows in storage.parts(len(white)):
         has_games[white[rows]] = True
         has_games[black[rows]] = True
     new_number = (np.cumsum(has_games) - 1).astype(np.int32)
-    for rows in room.parts(len(white)):
+    for rows in storage.parts(len(white)):
         white[rows] = new_number[white[rows]]
         black[rows] = new_number[black[rows]]
     names = tuple(compress(players, has_games.tolist()))
     present = frozenset(names)
     spellings_here = {(player, spelling) for player, spelling in spellings if player in present}
     return Games(
-        **columns._asdict(), players=names, report=report, spellings=tuple(sorted(spellings_here)), room=room
+        **columns._asdict(),
+        players=names,
+        report=report,
+        spellings=tuple(sorted(spellings_here)),
+        storage=storage,
     )

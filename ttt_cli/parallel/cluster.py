@@ -41,8 +41,8 @@ from ttt_cli.parallel.processes import (
 )
 from ttt_cli.support import VERSION
 from ttt_cli.support.errors import ConfigError, SetupError
-from ttt_cli.support.files import temporary_folder
 from ttt_cli.support.progress import waiting
+from ttt_cli.support.replacing import temporary_folder
 
 if TYPE_CHECKING:
     from distributed import Client, Future, Scheduler

@@ -74,13 +74,13 @@ def _insert_games(connection: DuckDBPyConnection, games: Games, timeline: Timeli
     texts: list[str] = []
     for name, column in text_columns.items():
         occurs = np.zeros(len(column.values), np.bool_)
-        for part in games.room.parts(1 if alike(column.codes) else len(games)):
+        for part in games.storage.parts(1 if alike(column.codes) else len(games)):
             occurs[column.codes[part]] = True
         numbers[name] = len(texts) - 1 + np.cumsum(occurs, dtype=np.int32)
         texts += [column.values[code] for code in np.flatnonzero(occurs).tolist()]
     if not any(texts):
         texts = []
-    for part in games.room.parts(len(games)):
+    for part in games.storage.parts(len(games)):
         days = games.date[part]
         game_rows: Columns = {
             "period_number": period_of(days, timeline.period),
@@ -105,13 +105,13 @@ def _insert_games(connection: DuckDBPyConnection, games: Games, timeline: Timeli
 
 def _insert_spans(connection: DuckDBPyConnection, games: Games, timeline: Timeline, fit: Fit) -> Places:
     """Insert the spans of all players; return their nodes, in the order of the rows."""
-    nodes = timeline.room.empty("by player", (timeline.n_nodes,), np.int64)
+    nodes = timeline.storage.empty("by player", (timeline.n_nodes,), np.int64)
     nodes[:] = by_player(timeline)
     names = np.array(games.players, object)
     for part in parts_by_player(timeline):
         columns = spans(timeline, fit, nodes[part])
         _insert(connection, "spans", {**columns, "player": names[columns["player"]]})
-        timeline.room.let_go()
+        timeline.storage.release()
     return nodes
 
 
@@ -203,7 +203,7 @@ def player_columns(games: Games) -> Columns:
     """Names of the players and their weighted records, by columns of the table `players`."""
     n = len(games.players)
     results = np.zeros((3, n))  # losses, draws, wins
-    for part in games.room.parts(len(games)):
+    for part in games.storage.parts(len(games)):
         by_outcome = n * games.outcome[part].astype(np.int32)
         weight = games.weight[part]
         results += np.bincount(games.white[part] + by_outcome, weight, 3 * n).reshape(3, n)

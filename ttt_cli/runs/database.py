@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from ttt_cli.runs.checks import CHECKED, Catalog, NotARun, Signature, check_catalog
 from ttt_cli.runs.schema import DATABASE
 from ttt_cli.support.errors import RunError
-from ttt_cli.support.files import real_place
 from ttt_cli.support.opening import check_special
+from ttt_cli.support.replacing import real_path
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
@@ -48,10 +48,10 @@ def connect(path: Path, may_write: Path | None = None) -> Opened:
 
     check_name(path)
     check_file(path)
-    file = real_place(path)
+    file = real_path(path)
     allowed = [f"{file}", f"{file}.wal", f"{file}.wal.checkpoint", f"{file}.wal.recovery"]
     if may_write:
-        allowed.append(str(real_place(may_write)))
+        allowed.append(str(real_path(may_write)))
     connection = duckdb.connect(":memory:", config={**_SETTINGS, "temp_directory": f"{file}.tmp"})
     try:
         connection.execute("SET allowed_paths = ?", [allowed])
@@ -83,7 +83,7 @@ def connect(path: Path, may_write: Path | None = None) -> Opened:
 
 def signature(path: Path) -> Signature:
     """Numbers that change when a file, or its log, is replaced or written to."""
-    database = real_place(path)
+    database = real_path(path)
     numbers: list[int] = []
     for file in (database, log_of(database)):
         if file.exists():

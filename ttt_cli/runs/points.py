@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, Final
 from ttt_cli.runs.meta import parse_integer, to_json
 from ttt_cli.runs.schema import LARGEST, LONGEST_NAME
 from ttt_cli.support.errors import RunError
-from ttt_cli.support.files import real_place
+from ttt_cli.support.replacing import real_path
 
 if TYPE_CHECKING:
     from ttt_cli.fitted import Fit
@@ -129,7 +129,7 @@ def evidence_table(points: list[EvidencePoint]) -> tuple[tuple[str, ...], list[R
 
 def points_file(path: Path) -> Path:
     """Path of the points of a run."""
-    place = real_place(path)
+    place = real_path(path)
     return place.with_name(f"{place.name}.points")
 
 

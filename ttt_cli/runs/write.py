@@ -21,7 +21,8 @@ from ttt_cli.runs.points import basis_of, drop_stale_points
 from ttt_cli.runs.run import ENDING, Run
 from ttt_cli.runs.schema import ALIASES, DATABASE, RUN
 from ttt_cli.support.errors import RunError
-from ttt_cli.support.files import WRITER, is_protected, locked, real_place, replacing, workplace
+from ttt_cli.support.locks import WRITER, locked
+from ttt_cli.support.replacing import is_protected, real_path, replacing, working_folder
 from ttt_cli.timeline import Timeline
 
 # The oldest format that every version of DuckDB we allow can write, and the first in which a log knows its database: a
@@ -47,8 +48,8 @@ def writing(path: str | os.PathLike[str] | None) -> Iterator[None]:
         yield
         return
     database.check_name(Path(path))
-    file = real_place(Path(path))
-    if file in WRITER.held:
+    file = real_path(Path(path))
+    if file in WRITER.locked_runs:
         yield
         return
     _check_writable(Path(path))
@@ -62,8 +63,8 @@ def writing(path: str | os.PathLike[str] | None) -> Iterator[None]:
             raise RunError("another process writes this run", where=str(path), hint=hint) from None
         except OSError as error:
             raise _not_written(path, error) from error
-        WRITER.held.add(file)
-        stack.callback(WRITER.held.discard, file)
+        WRITER.locked_runs.add(file)
+        stack.callback(WRITER.locked_runs.discard, file)
         yield
 
 
@@ -73,7 +74,7 @@ def check_destination(path: str | os.PathLike[str]) -> str | None:
     _check_writable(file)
     description = None
     try:
-        with workplace(real_place(file)):
+        with working_folder(real_path(file)):
             if file.exists() and file.stat().st_size:
                 description = _describe_run(file)
     except OSError as error:
@@ -125,13 +126,13 @@ def _is_from(name: str, source: str) -> bool:
     """Whether an input is a source, in its folder, or matches its pattern."""
     if has_magic(source) and Path(name).match(source):
         return True
-    return real_place(Path(name)).is_relative_to(real_place(Path(source)))
+    return real_path(Path(name)).is_relative_to(real_path(Path(source)))
 
 
 def check_space(path: str | os.PathLike[str], timeline: Timeline) -> None:
     """Raise RunError when the disk has not enough room for a run beside the one that it replaces."""
     needed = _BYTES_WITHOUT_GAMES + _BYTES_PER_GAME * timeline.n_games + _BYTES_PER_NODE * timeline.n_nodes
-    if (free := shutil.disk_usage(real_place(Path(path)).parent).free) < needed:
+    if (free := shutil.disk_usage(real_path(Path(path)).parent).free) < needed:
         raise RunError(
             f"the run needs about {needed / 1e6:,.0f} MB, and the disk has {free / 1e6:,.1f} MB left",
             where=str(path),
@@ -146,7 +147,7 @@ def write_run(
     import duckdb
 
     target = Path(path)
-    file = real_place(target)
+    file = real_path(target)
     with writing(target):
         check_destination(target)
         try:

@@ -197,16 +197,16 @@ class Cutter:
         self._colours = colours
         self._guess = guess
         self._newcomers = priors[0].newcomers
-        room = timeline.room
+        storage = timeline.storage
         shape = (len(priors), timeline.n_nodes)
-        self._mean = room.empty("step-mean", shape, np.float64)
-        self._variance = room.empty("step-variance", shape, np.float64)
-        self._widest = room.empty("step-widest", shape, np.float64)
+        self._mean = storage.empty("step-mean", shape, np.float64)
+        self._variance = storage.empty("step-variance", shape, np.float64)
+        self._widest = storage.empty("step-widest", shape, np.float64)
         for quantity, prior in enumerate(priors):
             self._mean[quantity], self._variance[quantity] = prior.steps()
             self._widest[quantity] = self._variance[quantity]  # of variables before a game is seen
             accumulate(timeline.previous.copy(), self._widest[quantity])
-            room.let_go()
+            storage.release()
         self.widest = float(np.sqrt(self._widest.max(initial=0.0)))
         _, self._period_year = calendar(timeline)
         self._border_steps: list[BorderSteps] = []
@@ -328,7 +328,7 @@ class Cutter:
                 self._steps_elsewhere(future, ends.following[future], ends.following[future]),
             )
             slice_input = replace(slice_input, newcomers=NewcomersInput(self._newcomers.sd, steps))
-        timeline.room.let_go()
+        timeline.storage.release()
         return Piece(slice_input, ends.players)
 
     def _steps_elsewhere(self, nodes: Ids, elsewhere: Ids, later: Ids) -> StepsElsewhere:

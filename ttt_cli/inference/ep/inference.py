@@ -26,7 +26,7 @@ from ttt_cli.inference.prior import RandomWalk, histories, prior_slopes
 from ttt_cli.inference.solver import Pace, Sweep
 from ttt_cli.kernels.ep.structures import Chains, Rule, Sites
 from ttt_cli.parallel.processes import available_cores
-from ttt_cli.room import Shared
+from ttt_cli.storage import Shared
 from ttt_cli.support.arrays import Array
 from ttt_cli.timeline import Timeline
 
@@ -101,11 +101,11 @@ class SlicedInference:
 
     def node_beliefs(self) -> Array:
         """Mean from the origin, sd, and covariance with the node before, (3, quantities, nodes), of all nodes."""
-        room = self._timeline.room
-        if not self._slices.can_write(room):
+        storage = self._timeline.storage
+        if not self._slices.can_write(storage):
             parts = self._recovery.run_with_sites(lambda: self.propagation.exchange.all(results.node_beliefs))
             return np.concatenate(parts, axis=2) if len(parts) > 1 else parts[0]  # a copy takes memory
-        beliefs = room.empty("beliefs", (3, len(self.priors), self._timeline.n_nodes), np.float64)
+        beliefs = storage.empty("beliefs", (3, len(self.priors), self._timeline.n_nodes), np.float64)
         borders = self._timeline.node_start[self._cuts[1:-1]]
         shares = [(Shared[Array](part),) for part in np.split(beliefs, borders, axis=2)]
         self._recovery.run_with_sites(lambda: self._slices.run(results.write_node_beliefs, shares))

@@ -22,7 +22,7 @@ from ttt_cli.inference.newcomers import GaussianWalk
 from ttt_cli.inference.outcome import STRENGTH_REACH, STRENGTH_UNIT
 from ttt_cli.inference.solver import largest
 from ttt_cli.kernels.ep.structures import Chains, Pairings, Rule
-from ttt_cli.room import MEMORY, Room
+from ttt_cli.storage import MEMORY, ArrayStorage
 from ttt_cli.support.arrays import Array, Ids
 from ttt_cli.timeline import Timeline, calendar
 
@@ -158,7 +158,7 @@ class SliceMargins:
         period_year: Ids,
         years: int,
         debuts: Debuts | None,
-        room: Room = MEMORY,
+        storage: ArrayStorage = MEMORY,
     ) -> None:
         self.margin = margin
         self.debuts = debuts
@@ -170,10 +170,10 @@ class SliceMargins:
         )  # games of years in order
         self._count = count
         self._start = np.cumsum(count) - count
-        self._wider = room.empty("wider", (len(margin) if play.margin_strength else 0,), np.float64)
+        self._wider = storage.empty("wider", (len(margin) if play.margin_strength else 0,), np.float64)
         self._wider[:] = 1.0
         scored = len(margin) if play.margin_drift and debuts is None else 0
-        self._scores = YearScores(*room.empty("scores", (2, scored), np.float64))  # of games
+        self._scores = YearScores(*storage.empty("scores", (2, scored), np.float64))  # of games
 
     def _summed(self, values: Array) -> Array:
         """Sums over the games of each year."""

@@ -12,7 +12,7 @@ import numpy as np
 
 from ttt_cli.inference.newcomers import Correction, MeanBeliefs, NewcomerMessages, SliceLevels, YearSums
 from ttt_cli.kernels.ep.structures import Chains, Messages
-from ttt_cli.room import MEMORY, Room
+from ttt_cli.storage import MEMORY, ArrayStorage
 from ttt_cli.support.arrays import Array, Ids
 
 STIFF: Final = 1e-10  # of the widest prior's variance: where steps are smaller, levels of years are not free
@@ -77,7 +77,7 @@ class SliceNewcomers:
         newcomers: NewcomersInput,
         chains: Chains,
         messages: Messages,
-        room: Room = MEMORY,
+        storage: ArrayStorage = MEMORY,
         *,
         levels: bool = True,
     ) -> None:
@@ -91,10 +91,10 @@ class SliceNewcomers:
         self._year = node_year[first]
         self._count = np.bincount(node_year, minlength=years)
         self._start = np.cumsum(self._count) - self._count
-        self._levels = self._level_rows(node_year, newcomers.elsewhere, room) if levels else None
+        self._levels = self._level_rows(node_year, newcomers.elsewhere, storage) if levels else None
 
     def _level_rows(
-        self, node_year: Ids, elsewhere: Sequence[StepsElsewhere], room: Room
+        self, node_year: Ids, elsewhere: Sequence[StepsElsewhere], storage: ArrayStorage
     ) -> LevelRows | None:
         """Rows of A W, None where a step is so small that levels are not free."""
         begin = self._nodes.start
@@ -105,8 +105,8 @@ class SliceNewcomers:
         if not (steps > STIFF * self._sd**2).all():
             return None
         before = previous[later] - begin
-        weight = room.empty("levels", (len(node_year), 3), np.float64)
-        year = room.empty("years of levels", (len(node_year), 3), np.int32)
+        weight = storage.empty("levels", (len(node_year), 3), np.float64)
+        year = storage.empty("years of levels", (len(node_year), 3), np.int32)
         year[:] = node_year[:, np.newaxis]
         weight[later, 1] = -1.0 / variance[later]
         weight[before, 2] = -1.0 / variance[later]

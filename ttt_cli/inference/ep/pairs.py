@@ -12,7 +12,7 @@ from ttt_cli.kernels.arrays import Rows, Vector
 from ttt_cli.kernels.ep import ttt, ttt_d
 from ttt_cli.kernels.ep.games import gather_games
 from ttt_cli.kernels.ep.structures import Chains, Messages, Pairings, Part, Rule, Sites
-from ttt_cli.room import Room
+from ttt_cli.storage import ArrayStorage
 from ttt_cli.support.arrays import Array
 
 
@@ -180,16 +180,18 @@ class PairGames:
         save_sites(folder, number, self.sites)
 
 
-def pair_games(pairings: Pairings, handicap: Array, play: Play, nodes: int, room: Room) -> PairGames:
+def pair_games(
+    pairings: Pairings, handicap: Array, play: Play, nodes: int, storage: ArrayStorage
+) -> PairGames:
     """Games of a slice with so many nodes, without sites."""
     games = len(pairings.first)
     own_margins = play.own_margins
-    margin = room.empty("margin", (games,), np.float64)
+    margin = storage.empty("margin", (games,), np.float64)
     margin[:] = play.margin
     sites = Sites(
-        room.empty("message", (games, 8 if own_margins else 4), np.float64),
-        room.empty("link", (games, 5 if own_margins else 2), np.float64),
-        room.empty("positivity", (nodes if own_margins else 0, 2), np.float64),
+        storage.empty("message", (games, 8 if own_margins else 4), np.float64),
+        storage.empty("link", (games, 5 if own_margins else 2), np.float64),
+        storage.empty("positivity", (nodes if own_margins else 0, 2), np.float64),
     )
-    coupling = room.empty("coupling", (0 if own_margins else games,), np.float64)
+    coupling = storage.empty("coupling", (0 if own_margins else games,), np.float64)
     return PairGames(pairings, play, handicap, play.rule(margin, handicap), sites, coupling)

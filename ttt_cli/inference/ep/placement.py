@@ -12,7 +12,7 @@ from ttt_cli.inference.ep.slices_on_cluster import Cluster
 from ttt_cli.inference.ep.transport import Placement
 from ttt_cli.parallel.cluster import cluster_asked, cluster_client, local_workers
 from ttt_cli.support.errors import ConfigError
-from ttt_cli.support.files import temporary_folder
+from ttt_cli.support.replacing import temporary_folder
 from ttt_cli.timeline import Timeline
 
 

@@ -16,7 +16,7 @@ from ttt_cli.inference.newcomers import Newcomers
 from ttt_cli.kernels.ep import chains as chain_kernels
 from ttt_cli.kernels.ep import ttt_d
 from ttt_cli.kernels.ep.structures import Messages, Part
-from ttt_cli.room import Shared
+from ttt_cli.storage import Shared
 from ttt_cli.support.arrays import Array
 
 

@@ -17,7 +17,7 @@ from ttt_cli.inference.ep.state import SliceState, make_state
 from ttt_cli.inference.ep.transport import Slices
 from ttt_cli.inference.model import Play
 from ttt_cli.parallel.processes import available_cores
-from ttt_cli.room import FileRoom, Room, folder_of_files
+from ttt_cli.storage import ArrayFiles, ArrayStorage, folder_of_files
 from ttt_cli.support.arrays import Places
 from ttt_cli.support.errors import ConfigError
 from ttt_cli.timeline import Timeline
@@ -88,13 +88,13 @@ class FileStorage:
     def hold(self, pieces: Cutter, play: Play, folder: Path | None) -> Iterator[Slices]:
         """Slices in files, which are removed after the block. Raises SetupError when there is no room for them."""
         with self._folder, ThreadPoolExecutor(self._threads, thread_name_prefix="ttt") as pool:
-            storage = self._folder.enter_context(folder_of_files(self.scratch, "slices"))
+            parent = self._folder.enter_context(folder_of_files(self.scratch, "slices"))
             slices = SlicesInFiles(pool, self._memory, self._threads)
             try:
                 for slice_input in pieces:
-                    room = FileRoom(storage / str(slice_input.number))
-                    room.folder.mkdir()
-                    slices.add(make_state(slice_input, play, folder, room), room)
+                    storage = ArrayFiles(parent / str(slice_input.number))
+                    storage.folder.mkdir()
+                    slices.add(make_state(slice_input, play, folder, storage), storage)
                 yield slices
             finally:
                 slices.clear()
@@ -112,39 +112,39 @@ class SlicesInFiles(Slices):
         self._memory = memory
         self._threads = threads
         self._states: list[SliceState] = []
-        self._rooms: list[FileRoom] = []
+        self._storages: list[ArrayFiles] = []
 
-    def add(self, state: SliceState, room: FileRoom) -> None:
-        """Add a slice whose arrays are in this room."""
+    def add(self, state: SliceState, storage: ArrayFiles) -> None:
+        """Add a slice whose arrays are in this storage."""
         self._states.append(state)
-        self._rooms.append(room)
-        self._unload(room)
+        self._storages.append(storage)
+        self._unload(storage)
 
     def clear(self) -> None:
         """Forget all slices."""
         self._states.clear()
-        self._rooms.clear()
+        self._storages.clear()
 
     def run(
         self, step: Callable[[SliceState, *Arguments], Result], arguments: Sequence[tuple[*Arguments]]
     ) -> list[Result]:
         """Do a step in some slices at a time."""
 
-        def run_in(state: SliceState, room: FileRoom, arguments: tuple[*Arguments]) -> Result:
+        def run_in(state: SliceState, storage: ArrayFiles, arguments: tuple[*Arguments]) -> Result:
             result = step(state, *arguments)
-            self._unload(room)
+            self._unload(storage)
             return result
 
-        return list(self._pool.map(run_in, self._states, self._rooms, arguments))
+        return list(self._pool.map(run_in, self._states, self._storages, arguments))
 
-    def can_write(self, room: Room) -> bool:  # noqa: ARG002
+    def can_write(self, storage: ArrayStorage) -> bool:  # noqa: ARG002
         """Slices are in this process."""
         return True
 
-    def _unload(self, room: FileRoom) -> None:
+    def _unload(self, storage: ArrayFiles) -> None:
         """Release memory if the next slices have no room; the system itself may do so, too."""
-        if not 0 < resident() <= self._memory - self._threads * room.size:
-            room.let_go()
+        if not 0 < resident() <= self._memory - self._threads * storage.size:
+            storage.release()
 
 
 def count_segments(timeline: Timeline, cuts: Places) -> int:
@@ -152,7 +152,7 @@ def count_segments(timeline: Timeline, cuts: Places) -> int:
     inner = timeline.node_start[cuts[1:-1]]
     later_segments = 0
     crosses = np.zeros(len(timeline.players), np.bool_)
-    for part in timeline.room.parts(timeline.n_nodes):
+    for part in timeline.storage.parts(timeline.n_nodes):
         index = np.searchsorted(inner, np.arange(part.start, part.stop), side="right")
         first = np.append(0, inner)[index]
         previous = timeline.previous[part]

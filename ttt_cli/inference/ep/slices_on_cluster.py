@@ -15,7 +15,7 @@ from ttt_cli.inference.ep.state import SliceState, make_state
 from ttt_cli.inference.ep.transport import SliceLost, Slices
 from ttt_cli.inference.model import Play
 from ttt_cli.parallel.cluster import losses
-from ttt_cli.room import FileRoom, Room
+from ttt_cli.storage import ArrayFiles, ArrayStorage
 from ttt_cli.support.arrays import Places
 from ttt_cli.support.errors import SetupError
 from ttt_cli.timeline import Timeline
@@ -139,9 +139,9 @@ class SlicesOnCluster(Slices):
         if None in self._actors:
             raise SliceLost("a worker was lost while it received a slice")
 
-    def can_write(self, room: Room) -> bool:
+    def can_write(self, storage: ArrayStorage) -> bool:
         """Where all workers find a folder, files are there."""
-        return self._shares_files and isinstance(room, FileRoom)
+        return self._shares_files and isinstance(storage, ArrayFiles)
 
 
 def _actor_of(future: Future[Actor] | None) -> Actor | None:

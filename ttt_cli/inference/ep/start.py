@@ -15,7 +15,7 @@ from ttt_cli.inference.prior import RandomWalk
 from ttt_cli.kernels.ep.structures import Sites
 from ttt_cli.support.arrays import Array, Places
 from ttt_cli.support.errors import SetupError
-from ttt_cli.support.files import open_own, write_own
+from ttt_cli.support.private_files import open_private, write_private
 from ttt_cli.timeline import Timeline
 
 FRESH: Final = "delete the folder, or name another with --scratch"
@@ -95,11 +95,11 @@ def _digest(timeline: Timeline, priors: Sequence[RandomWalk], play: Play) -> str
     for column in columns:
         # a column of equal entries as one
         digest.update(np.ascontiguousarray(column if column.strides[0] else column[:1]).data)
-        timeline.room.let_go()
+        timeline.storage.release()
     for prior in priors:
         for column in prior.steps():
             digest.update(np.ascontiguousarray(column).data)
-            timeline.room.let_go()
+            timeline.storage.release()
     return digest.hexdigest()
 
 
@@ -131,7 +131,7 @@ def _load_like(path: Path, pattern: Array) -> NDArray[Any] | None:
 def _load(path: Path) -> NDArray[Any] | None:
     """The array in a file of one's own, None where there is no file. Raises SetupError."""
     try:
-        with open_own(path) as file:
+        with open_private(path) as file:
             return np.asarray(np.load(file, allow_pickle=False))
     except FileNotFoundError:
         return None
@@ -147,7 +147,7 @@ def _damaged(path: Path) -> SetupError:
 
 def _save(path: Path, values: Array | Places) -> None:
     try:
-        write_own(path, lambda file: np.save(file, values))
+        write_private(path, lambda file: np.save(file, values))
     except OSError as error:
         raise _unwritten(path, error) from error
 

@@ -21,7 +21,7 @@ from ttt_cli.inference.ep.workspace import Workspace, workspace_for
 from ttt_cli.inference.model import ChainSlopes, Play
 from ttt_cli.kernels.ep import chains as chain_kernels
 from ttt_cli.kernels.ep.structures import Chains, Messages, Pairings, Part, Rule
-from ttt_cli.room import MEMORY, Room
+from ttt_cli.storage import MEMORY, ArrayStorage
 from ttt_cli.support.arrays import Array, Ids
 
 
@@ -144,16 +144,20 @@ class SliceState:
 
 
 def make_state(
-    slice_input: SliceInput, play: Play, folder: Path | None = None, room: Room = MEMORY, threads: int = 1
+    slice_input: SliceInput,
+    play: Play,
+    folder: Path | None = None,
+    storage: ArrayStorage = MEMORY,
+    threads: int = 1,
 ) -> SliceState:
     """A slice at its beginning: with the sites of its folder, else those given, else none.
 
-    `threads` share it by parts; `room` makes its arrays. Raises SetupError where the folder is not of this fit.
+    `threads` share it by parts; `storage` makes its arrays. Raises SetupError where the folder is not of this fit.
     """
-    in_memory = room is MEMORY
+    in_memory = storage is MEMORY
 
     def stored(name: str, values: NDArray[Any]) -> NDArray[Any]:
-        array = room.empty(name, values.shape, values.dtype)
+        array = storage.empty(name, values.shape, values.dtype)
         array[:] = values
         return array
 
@@ -168,22 +172,22 @@ def make_state(
     )
     segments = slice_input.segments._replace(number=stored("segment", slice_input.segments.number))
     variables = len(slice_input.widest)
-    pairs = pair_games(pairings, slice_input.handicap, play, int(chains.node_start[-1]), room)
+    pairs = pair_games(pairings, slice_input.handicap, play, int(chains.node_start[-1]), storage)
     links = None
     if slice_input.links:
         links = link_games(slice_input.links, chains, slice_input.widest)
         parts = with_extra(parts, links.extra)
     messages = Messages(
-        room.empty("forward", (variables, 2), np.float64),
-        room.empty("backward", (variables, 2), np.float64),
-        room.empty("marginal", (variables, 2), np.float64),
+        storage.empty("forward", (variables, 2), np.float64),
+        storage.empty("backward", (variables, 2), np.float64),
+        storage.empty("marginal", (variables, 2), np.float64),
     )
     node_year = np.repeat(slice_input.period_year, np.diff(chains.node_start))
     debuts = _debuts(chains, quantities, node_year) if play.own_margins else None
     newcomers = None
     if slice_input.newcomers:
         newcomers = SliceNewcomers(
-            slice(*quantities[0]), node_year, slice_input.years, slice_input.newcomers, chains, messages, room,
+            slice(*quantities[0]), node_year, slice_input.years, slice_input.newcomers, chains, messages, storage,
             levels=slice_input.links is None,
         )  # fmt: skip
     state = SliceState(
@@ -195,12 +199,12 @@ def make_state(
         widest=stored("widest", slice_input.widest),
         pairs=pairs,
         margins=SliceMargins(
-            pairings, pairs.rule.margin, play, slice_input.period_year, slice_input.years, debuts, room
+            pairings, pairs.rule.margin, play, slice_input.period_year, slice_input.years, debuts, storage
         ),
         newcomers=newcomers,
-        workspace=workspace_for(variables, len(segments.number), room),
-        beliefs=room.empty("beliefs", (variables, 2), np.float64),
-        moves=room.empty("moves", (variables, 2), np.float32),
+        workspace=workspace_for(variables, len(segments.number), storage),
+        beliefs=storage.empty("beliefs", (variables, 2), np.float64),
+        moves=storage.empty("moves", (variables, 2), np.float32),
         guess=None,
         folder=folder,
         frees_beliefs=in_memory,

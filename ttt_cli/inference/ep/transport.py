@@ -14,7 +14,7 @@ import numpy as np
 from ttt_cli.inference.ep.cutting import Borders, Cutter
 from ttt_cli.inference.ep.state import SliceState
 from ttt_cli.inference.model import Play
-from ttt_cli.room import Room
+from ttt_cli.storage import ArrayStorage
 from ttt_cli.support.arrays import Array, Places
 from ttt_cli.support.errors import TttError
 from ttt_cli.timeline import Timeline
@@ -49,8 +49,8 @@ class Slices(ABC):
     def recover(self) -> None:  # noqa: B027
         """Make slices that were lost again, with the sites that were saved or none. May raise SliceLost."""
 
-    def can_write(self, room: Room) -> bool:  # noqa: ARG002
-        """Whether slices can write into arrays of this room."""
+    def can_write(self, storage: ArrayStorage) -> bool:  # noqa: ARG002
+        """Whether slices can write into arrays of this storage."""
         return False
 
 

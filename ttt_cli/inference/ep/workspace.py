@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ttt_cli.kernels.ep.structures import Descent
-from ttt_cli.room import Room
+from ttt_cli.storage import ArrayStorage
 from ttt_cli.support.arrays import Array
 
 
@@ -80,11 +80,11 @@ class Workspace:
         )
 
 
-def workspace_for(variables: int, crossing: int, room: Room) -> Workspace:
+def workspace_for(variables: int, crossing: int, storage: ArrayStorage) -> Workspace:
     """Buffers for so many variables; `crossing`: as many, or 0 where no chain crosses a border."""
-    vectors = room.empty("vectors", (10, variables), np.float64)
+    vectors = storage.empty("vectors", (10, variables), np.float64)
     z, image, direction, direction_image, residual, correction, scale, gain, gain_away, means = vectors
-    from_first, from_last = room.empty("columns of the inverse", (2, crossing), np.float64)
+    from_first, from_last = storage.empty("columns of the inverse", (2, crossing), np.float64)
     return Workspace(
         means, residual, correction, z, image, direction, direction_image, scale, gain, gain_away,
         from_first, from_last,

@@ -7,7 +7,7 @@ from pathlib import Path, PurePosixPath
 from typing import Final
 
 from ttt_cli.support.errors import RunError
-from ttt_cli.support.files import real_place, replacing_folder, sweep
+from ttt_cli.support.replacing import real_path, replacing_folder, sweep
 
 MANIFEST: Final = "made-by-ttt.txt"
 _HEADING: Final = "`ttt report` wrote this folder. It replaces and deletes these files, and no others:\n"
@@ -23,7 +23,7 @@ def new_folder(path: Path) -> Iterator[WriteFile]:
     folder is unchanged then.
     """
     try:
-        folder = real_place(path)
+        folder = real_path(path)
         if folder.parent.is_dir():
             sweep(folder.parent)  # which may put back an older site
         _check_folder(folder)

@@ -12,7 +12,8 @@ import pytest
 
 from ttt_cli.cli.messages import say
 from ttt_cli.support.errors import RunError
-from ttt_cli.support.files import replacing, sweep, waiting
+from ttt_cli.support.locks import waiting
+from ttt_cli.support.replacing import replacing, sweep
 from ttt_cli.views.report.folder import new_folder
 
 _WRITER = """

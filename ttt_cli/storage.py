@@ -15,14 +15,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ttt_cli.support.errors import SetupError
-from ttt_cli.support.files import temporary_folder, workplace
+from ttt_cli.support.replacing import temporary_folder, working_folder
 
 T = TypeVar("T")
-AT_ONCE: Final = 1 << 19  # rows of arrays in files that are looked at before they are let go
+_ROWS_AT_ONCE: Final = 1 << 19  # of arrays in files, before they are released
 
 
-class Room:
-    """Memory. `rows`: number of rows of arrays to process before they are released; None: all."""
+class ArrayStorage:
+    """Arrays in memory. `rows`: number of rows of arrays to process before they are released; None: all."""
 
     rows: int | None = None
 
@@ -30,24 +30,24 @@ class Room:
         """An array of zeros with a unique name."""
         return np.zeros(shape, dtype)
 
-    def keep(self, name: str, array: NDArray[Any]) -> "NDArray[Any] | Kept":  # noqa: ARG002
+    def store(self, name: str, array: NDArray[Any]) -> "NDArray[Any] | StoredArray":  # noqa: ARG002
         """Store an array that is later read in slices."""
         return array
 
-    def let_go(self) -> None:
+    def release(self) -> None:
         """Release memory of arrays in files."""
 
     def parts(self, count: int) -> Iterator[slice]:
         """Yield slices of rows; each is released before the next."""
         for start in range(0, count, self.rows or max(count, 1)):
             yield slice(start, min(start + (self.rows or count), count))
-            self.let_go()
+            self.release()
 
 
-MEMORY: Final = Room()
+MEMORY: Final = ArrayStorage()
 
 
-class Kept:
+class StoredArray:
     """An array in its own file, removed with this object."""
 
     def __init__(self, file: Path, array: NDArray[Any]) -> None:
@@ -60,58 +60,58 @@ class Kept:
         return self._length
 
     def __getitem__(self, rows: slice) -> NDArray[Any]:
-        found: NDArray[Any] = np.array(np.load(self._file, mmap_mode="r")[rows])
-        return found
+        part: NDArray[Any] = np.array(np.load(self._file, mmap_mode="r")[rows])
+        return part
 
 
-class FileRoom(Room):
+class ArrayFiles(ArrayStorage):
     """Arrays in files of a folder, initially zero; a file exists as long as its array."""
 
     def __init__(self, folder: Path, rows: int | None = None) -> None:
-        self.rows = rows or AT_ONCE
+        self.rows = rows or _ROWS_AT_ONCE
         self.folder = folder
         self._files: WeakSet[mmap.mmap] = WeakSet()
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return FileRoom, (self.folder, self.rows)
+        return ArrayFiles, (self.folder, self.rows)
 
     @property
     def size(self) -> int:
         """Bytes of all arrays in use."""
-        return sum(map(len, self._files))
+        return sum(len(file) for file in self._files)
 
     def empty(self, name: str, shape: tuple[int, ...], dtype: Any) -> NDArray[Any]:
-        """Zeros in a file of that name. Raises SetupError when there is no room for it."""
+        """Zeros in a file of that name. Raises SetupError when the disk is full."""
         size = int(np.prod(shape)) * np.dtype(dtype).itemsize
         if not size:
             return np.zeros(shape, dtype)
-        place = self.folder / name
-        for before in self._files:
-            if _homes.get(before) == (self, name):  # an array of that name may still be in use
-                del _homes[before]
+        path = self.folder / name
+        for file in self._files:
+            if _origins.get(file) == (self, name):  # an array of that name may still be in use
+                del _origins[file]
         try:
-            place.unlink(missing_ok=True)
-            with place.open("wb+") as file:
-                if hasattr(os, "posix_fallocate"):  # without the room, a full disk would kill the process
-                    os.posix_fallocate(file.fileno(), 0, size)
+            path.unlink(missing_ok=True)
+            with path.open("wb+") as opened:
+                if hasattr(os, "posix_fallocate"):  # without the space, a full disk would kill the process
+                    os.posix_fallocate(opened.fileno(), 0, size)
                 else:
-                    os.truncate(file.fileno(), size)
-                mapped = mmap.mmap(file.fileno(), size)
+                    os.truncate(opened.fileno(), size)
+                mapped = mmap.mmap(opened.fileno(), size)
         except OSError as error:
-            raise no_room(self.folder, error) from error
+            raise no_space(self.folder, error) from error
         self._add(mapped, name)
         return np.ndarray(shape, dtype, mapped)
 
-    def keep(self, name: str, array: NDArray[Any]) -> NDArray[Any] | Kept:
+    def store(self, name: str, array: NDArray[Any]) -> NDArray[Any] | StoredArray:
         """Store the array in an unmapped file, unless all entries are equal. Raises SetupError without space."""
         if not any(array.strides):
             return array
         try:
-            return Kept(self.folder / f"{name}.npy", array)
+            return StoredArray(self.folder / f"{name}.npy", array)
         except OSError as error:
-            raise no_room(self.folder, error) from error
+            raise no_space(self.folder, error) from error
 
-    def found(self, name: str, writable: bool, *layout: Any) -> NDArray[Any]:
+    def map_file(self, name: str, writable: bool, *layout: Any) -> NDArray[Any]:
         """Map the file of another process's array; `layout`: dtype, shape, offset, strides."""
         dtype, shape, offset, strides = layout
         with (self.folder / name).open("rb+" if writable else "rb") as file:
@@ -121,16 +121,17 @@ class FileRoom(Room):
 
     def _add(self, file: mmap.mmap, name: str) -> None:
         self._files.add(file)
-        _homes[file] = self, name
+        _origins[file] = self, name
 
-    def let_go(self) -> None:
+    def release(self) -> None:
         """Release the memory; the system writes changes to the files."""
         if hasattr(mmap, "MADV_DONTNEED"):
             for file in self._files:
                 file.madvise(mmap.MADV_DONTNEED)
 
 
-_homes: Final[WeakKeyDictionary[mmap.mmap, tuple[FileRoom, str]]] = WeakKeyDictionary()
+# The storage and the name of the array in each mapped file
+_origins: Final[WeakKeyDictionary[mmap.mmap, tuple[ArrayFiles, str]]] = WeakKeyDictionary()
 
 
 class Shared(Generic[T]):
@@ -141,7 +142,7 @@ class Shared(Generic[T]):
 
     def __reduce__(self) -> tuple[Any, ...]:
         content = BytesIO()
-        _ByPlace(content, pickle.HIGHEST_PROTOCOL).dump(self.what)
+        _ByPath(content, pickle.HIGHEST_PROTOCOL).dump(self.what)
         return _unpacked, (content.getvalue(),)
 
 
@@ -149,7 +150,7 @@ def _unpacked(content: bytes) -> Shared[Any]:
     return Shared(pickle.loads(content))
 
 
-class _ByPlace(pickle.Pickler):
+class _ByPath(pickle.Pickler):
     """Pickle arrays in files by path; arrays of equal entries as one number."""
 
     def reducer_override(self, value: Any) -> Any:
@@ -160,12 +161,12 @@ class _ByPlace(pickle.Pickler):
         file: Any = value
         while isinstance(file, np.ndarray):
             file = file.base
-        if not isinstance(file, mmap.mmap) or file not in _homes:
+        if not isinstance(file, mmap.mmap) or file not in _origins:
             return NotImplemented
-        room, name = _homes[file]
+        storage, name = _origins[file]
         offset = value.ctypes.data - np.frombuffer(file, np.uint8).ctypes.data
         layout = value.dtype, value.shape, offset, value.strides
-        return FileRoom.found, (room, name, value.flags.writeable, *layout)
+        return ArrayFiles.map_file, (storage, name, value.flags.writeable, *layout)
 
 
 @contextmanager
@@ -177,13 +178,13 @@ def folder_of_files(scratch: Path | None, name: str) -> Iterator[Path]:
                 folder = stack.enter_context(temporary_folder(name))
             else:
                 scratch.absolute().mkdir(mode=0o700, parents=True, exist_ok=True)
-                folder = stack.enter_context(workplace(scratch.absolute() / name))
+                folder = stack.enter_context(working_folder(scratch.absolute() / name))
         except OSError as error:
-            raise no_room(scratch or Path(gettempdir()), error) from error
+            raise no_space(scratch or Path(gettempdir()), error) from error
         yield folder
 
 
-def no_room(folder: Path, error: OSError) -> SetupError:
+def no_space(folder: Path, error: OSError) -> SetupError:
     """The error for a full folder."""
     return SetupError(
         f"what does not fit into memory cannot be stored in {folder}: {error.strerror}",

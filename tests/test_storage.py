@@ -12,45 +12,45 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from ttt_cli.room import MEMORY, FileRoom, Shared
+from ttt_cli.storage import MEMORY, ArrayFiles, Shared
 from ttt_cli.support.errors import SetupError
 
 
 def test_arrays_in_files_keep_what_is_written(tmp_path):
-    room = FileRoom(tmp_path, rows=3)
-    one, other = room.empty("one", (7,), np.int32), room.empty("other", (2, 2), np.float64)
+    storage = ArrayFiles(tmp_path, rows=3)
+    one, other = storage.empty("one", (7,), np.int32), storage.empty("other", (2, 2), np.float64)
     assert not one.any()
-    for part in room.parts(7):
+    for part in storage.parts(7):
         assert part.stop - part.start <= 3
         one[part] = np.arange(7)[part]
     other[:] = 1.5
-    room.let_go()
+    storage.release()
     assert one.tolist() == list(range(7))
     assert (other == 1.5).all()
-    assert room.size == 7 * 4 + 4 * 8
+    assert storage.size == 7 * 4 + 4 * 8
     assert {place.name for place in tmp_path.iterdir()} == {"one", "other"}
 
 
 def test_an_array_outlives_another_of_its_name_and_no_longer_than_it_is_used(tmp_path):
-    room = FileRoom(tmp_path)
-    old = room.empty("one", (4,), np.int32)
+    storage = ArrayFiles(tmp_path)
+    old = storage.empty("one", (4,), np.int32)
     old[:] = 3
-    new = room.empty("one", (4,), np.int32)
+    new = storage.empty("one", (4,), np.int32)
     assert old.tolist() == [3] * 4
     assert new.tolist() == [0] * 4
     del old
-    assert room.size == 4 * 4
+    assert storage.size == 4 * 4
 
 
 def test_what_is_shared_stays_in_its_files(tmp_path):
     """Views of them, too; others are sent, arrays of equal entries as one."""
-    room = FileRoom(tmp_path, rows=5)
-    array = room.empty("one", (3, 4, 1000), np.float64)
+    storage = ArrayFiles(tmp_path, rows=5)
+    array = storage.empty("one", (3, 4, 1000), np.float64)
     array[:] = np.arange(array.size).reshape(array.shape)
     fixed = array[1, 2].view()
     fixed.flags.writeable = False
     alike, other = np.broadcast_to(2.5, 100_000), np.arange(3)
-    sent = pickle.dumps(Shared([array[:, 1:3, ::2], fixed, alike, other, room]))
+    sent = pickle.dumps(Shared([array[:, 1:3, ::2], fixed, alike, other, storage]))
     assert len(sent) < 1500
     part, same, equal, copy, there = pickle.loads(sent).what
     assert np.array_equal(part, array[:, 1:3, ::2])
@@ -65,33 +65,33 @@ def test_what_is_shared_stays_in_its_files(tmp_path):
 
 
 def test_what_is_shared_is_sent_where_another_array_has_its_name(tmp_path):
-    room = FileRoom(tmp_path)
-    old = room.empty("one", (4,), np.int32)
+    storage = ArrayFiles(tmp_path)
+    old = storage.empty("one", (4,), np.int32)
     old[:] = 3
-    room.empty("one", (4,), np.int32)
+    storage.empty("one", (4,), np.int32)
     assert pickle.loads(pickle.dumps(Shared(old))).what.tolist() == [3] * 4
 
 
 def test_nothing_needs_no_file_and_memory_is_one_part(tmp_path):
-    assert FileRoom(tmp_path).empty("none", (0, 3), np.int8).shape == (0, 3)
+    assert ArrayFiles(tmp_path).empty("none", (0, 3), np.int8).shape == (0, 3)
     assert not list(tmp_path.iterdir())
     assert list(MEMORY.parts(5)) == [slice(0, 5)]
     assert list(MEMORY.parts(0)) == []
 
 
-@pytest.mark.skipif(not hasattr(os, "posix_fallocate"), reason="room is not reserved here")
+@pytest.mark.skipif(not hasattr(os, "posix_fallocate"), reason="space is not reserved here")
 def test_a_full_disk_is_said(tmp_path, monkeypatch):
     def full(*_: object) -> None:
         raise OSError(errno.ENOSPC, "No space left on device")
 
     monkeypatch.setattr(os, "posix_fallocate", full)
     with pytest.raises(SetupError, match=r"cannot be stored in .*No space left on device"):
-        FileRoom(tmp_path).empty("one", (1,), np.int32)
+        ArrayFiles(tmp_path).empty("one", (1,), np.int32)
 
 
 LEAVING = """
 import os, signal, sys
-from ttt_cli.room import folder_of_files
+from ttt_cli.storage import folder_of_files
 with folder_of_files(None, "games") as folder:
     (folder / "column").write_bytes(b"1")
     if sys.argv[1] == "die":
