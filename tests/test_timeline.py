@@ -1,6 +1,7 @@
 """Games laid out in time, and time steps."""
 
 import datetime as dt
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -14,6 +15,7 @@ from ttt_cli import api
 from ttt_cli.config.schema import Colours
 from ttt_cli.games.read import read_games
 from ttt_cli.periods import DAYS_PER_YEAR, STEPS_PER_YEAR, label, period_of
+from ttt_cli.reading.reports import FileReport, Problem, ReadReport
 from ttt_cli.timeline import KNOWN, UNKNOWN, build_timeline
 
 EPOCH = dt.date(1970, 1, 1)
@@ -126,6 +128,8 @@ def test_of_a_file_that_names_the_winner_first_among_others_colours_are_unknown(
     assert [(one.reason, one.detail) for one in games.report.problems] == [
         ("winner named first", "in all 30 decisive records")
     ]
+    reworded = [replace(problem, reason="winners come first") for problem in games.report.problems]
+    games = replace(games, report=replace(games.report, problems=tuple(reworded)))
     timeline = build_timeline(games, colours=colours)
     named_first = np.array(
         [games.report.files[file].path.endswith("lists.csv") for file in games.source_file]
@@ -135,6 +139,18 @@ def test_of_a_file_that_names_the_winner_first_among_others_colours_are_unknown(
     assert [note.partition(": colours")[0] for note in timeline.notes] == (
         [f"{tmp_path / 'lists.csv'}: the winner is always named first"] if colours == "auto" else []
     )
+
+
+def test_two_files_of_one_name_differ_in_their_sides(tmp_path: Path) -> None:
+    """The file of an update may have the name of an earlier one."""
+    rows = [(1900, "a", "b", 2), (1901, "b", "a", 0)]
+    games = make_games(rows)
+    first = FileReport("games.csv", "csv", "00", 1, 1, 1, {}, winner_first=True)
+    second = FileReport("games.csv", "csv", "11", 1, 1, 1, {})
+    note = Problem("games.csv", 2, "winner named first", "by its columns", "kept")
+    report = ReadReport((first, second), (note,))
+    games = replace(games, source_file=np.array([0, 1], np.int32), report=report)
+    assert build_timeline(games, colours="auto").sides.tolist() == [UNKNOWN, KNOWN]
 
 
 def test_columns_of_winners_say_nothing_of_sides_however_few_their_games(tmp_path: Path) -> None:

@@ -10,16 +10,16 @@ from numpy.typing import NDArray
 from ttt_cli.config.schema import Colours, Period
 from ttt_cli.games.table import Games
 from ttt_cli.periods import STEPS_PER_YEAR, calendar_year, label, period_of
-from ttt_cli.reading.reports import WINNER_FIRST
 from ttt_cli.storage import MEMORY, ArrayStorage
 from ttt_cli.support.arrays import Array, Ids, Mask, Places
 
 if TYPE_CHECKING:
     from ttt_cli.kernels.layout import Nodes
 
-UNKNOWN: Final = -1  # sides of a game: an unknown one of the two has White's advantage
-NEUTRAL: Final = 0  # neither has it
-KNOWN: Final = 1  # the player named first has it
+# Sides of a game: who has White's advantage
+UNKNOWN: Final = -1  # one of the two, it is unknown which
+NEUTRAL: Final = 0  # neither
+KNOWN: Final = 1  # the player named first
 _COLOURS_UNKNOWN: Final = (
     "the winner is always named first: colours are taken as unknown; data.colours: known says otherwise"
 )
@@ -298,12 +298,12 @@ def _find_sides(games: Games, colours: Colours) -> _AdvantageOwners:
         is_unknown = True
         notes = (_COLOURS_UNKNOWN,)
     elif colours == "auto":
-        problems = games.report.problems
-        paths = [problem.file for problem in problems if problem.reason == WINNER_FIRST]
-        if paths:
-            numbers = [number for number, file in enumerate(games.report.files) if file.path in paths]
+        files = games.report.files
+        numbers = [number for number, file in enumerate(files) if file.winner_first]
+        if numbers:
             is_unknown = np.isin(games.source_file, numbers)
-            notes = (f"{', '.join(paths)}: {_COLOURS_UNKNOWN}",)
+            paths = ", ".join(files[number].path for number in numbers)
+            notes = (f"{paths}: {_COLOURS_UNKNOWN}",)
     is_neutral = games.neutral if games.neutral.any() else False
     sides = np.where(is_neutral, NEUTRAL, np.where(is_unknown, UNKNOWN, KNOWN)).astype(np.int8)
     return _AdvantageOwners(sides if sides.ndim else np.broadcast_to(sides, len(games)), notes)

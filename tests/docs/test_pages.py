@@ -151,8 +151,8 @@ def test_the_tables_of_a_run_are_all_described(run_of_classics: Path) -> None:
     for table in ("skills", "players", "games", "spans", "evidence"):
         described = words(first_cells(section(page, f"### {table}")))
         assert described == list(run.select(f"FROM {table} LIMIT 0")[0])
-    report = section(page, "### inputs, dropped, noticed, problems")
-    for table in ("inputs", "dropped", "noticed", "problems"):
+    report = section(page, "### inputs, file_traits, dropped, noticed, problems")
+    for table in ("inputs", "file_traits", "dropped", "noticed", "problems"):
         rows = re.findall(rf"^\| `{table}` \| (.*?) \|", report, flags=re.MULTILINE)
         assert words(rows) == list(run.select(f"FROM {table} LIMIT 0")[0])
     keys = [key for (key,) in run.select("SELECT key FROM meta")[1]]
@@ -171,7 +171,8 @@ def test_the_tables_of_a_run_are_all_described(run_of_classics: Path) -> None:
             )
             assert words(rows) == list(run.select(f"FROM run.main.{table} LIMIT 0")[0])
     described = (
-        "skills players games spans evidence inputs dropped noticed problems meta game_rows names periods"
+        "skills players games spans evidence inputs file_traits dropped noticed problems meta game_rows names"
+        " periods"
     )
     joint = "links steps draws newcomers game_texts texts spellings neutral_games"
     assert tables == {*described.split(), *joint.split()} - {"skills", "games"}

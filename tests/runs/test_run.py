@@ -68,7 +68,9 @@ def test_a_run_without_texts_or_of_before_there_were_any_is_whole(run: Run) -> N
     assert not run.has_rows("texts")
     run.close()
     with duckdb.connect(str(run.path)) as database:
-        database.execute("DROP TABLE game_texts; DROP TABLE texts; DROP TABLE spellings")
+        database.execute(
+            "DROP TABLE game_texts; DROP TABLE texts; DROP TABLE spellings; DROP TABLE file_traits"
+        )
     older = open_run(run.path)
     assert not older.has_rows("texts")
     assert same_games(older.stored_games(), games_of(RECORDS, report=REPORT))
@@ -108,6 +110,16 @@ def test_two_inputs_of_one_name_stay_apart() -> None:
     report = replace(REPORT, files=(REPORT.files[0], replace(REPORT.files[1], path="a.pgn")))
     games = games_of(RECORDS, report=report)
     assert same_games(run_of(games).stored_games(), games)
+
+
+def test_what_files_say_of_sports_and_sides_comes_back() -> None:
+    """After an update, files of football counted as chess, and the side named first no longer played at home."""
+    football = replace(REPORT.files[0], chess=False, home=True)
+    winners = replace(REPORT.files[1], chess=False, winner_first=True)
+    report = replace(REPORT, files=(football, winners))
+    stored = run_of(games_of(RECORDS, report=report)).stored_games().report
+    assert stored == report
+    assert not stored.chess
 
 
 def test_files_that_are_no_runs_say_so(tmp_path: Path) -> None:

@@ -90,6 +90,7 @@ class Collector:
             Problem(records.path, note.line, note.reason, note.detail, note.action) for note in notes
         ]
         columns = _as_dict(validated.columns, records.rejected)
+        winner_first = validated.winner_first
         del validated  # columns are freed one by one when they are stored
         for name in self._dictionaries.columns:
             if name not in IDS:
@@ -106,6 +107,7 @@ class Collector:
             dropped=_count_reasons(columns["reject_code"]),
             chess=records.layout.chess,
             home=records.layout.home,
+            winner_first=winner_first,
         )
         self._files.append(self._store(columns, report))
         return report

@@ -88,6 +88,7 @@ class Validated:
 
     columns: RecordColumns
     notes: list[Note]
+    winner_first: bool  # as in FileReport
 
 
 def validate(records: FileRecords, dictionaries: Dictionaries, data: DataConfig) -> Validated:
@@ -108,9 +109,10 @@ def validate(records: FileRecords, dictionaries: Dictionaries, data: DataConfig)
     _reject_unlikely_weights(dictionaries.tallies, results.number, weight, findings)
     sides = read_names(records, dictionaries, names, findings)
     reject_code = findings.reject_code
+    winner_first = False
     if data.colours == "auto":
         tallies = _tally_of_records(dictionaries.tallies, results.number[reject_code == 0])
-        _note_winner_first(tallies, findings, by_columns=records.layout.winners)
+        winner_first = find_winner_first(tallies, findings, by_columns=records.layout.winners)
     columns = RecordColumns(
         line=records.lines,
         date=dates.number,
@@ -129,7 +131,7 @@ def validate(records: FileRecords, dictionaries: Dictionaries, data: DataConfig)
         *_notes_on_records(columns, dates.repaired, dictionaries),
         *findings.notes_on_columns(records.lines, reject_code == 0),
     ]
-    return Validated(columns, notes)
+    return Validated(columns, notes, winner_first)
 
 
 def _or_throughout(column: NDArray[Any] | None, value: np.generic, count: int) -> NDArray[Any]:
@@ -537,13 +539,16 @@ def _tally_of_records(tallies: Array, results: Codes) -> Places:
     return n_records
 
 
-def _note_winner_first(n_records: Places, findings: Findings, *, by_columns: bool) -> None:
-    """Note that the winner is always named first, by the columns of the file or by all its results."""
+def find_winner_first(n_records: Places, findings: Findings, *, by_columns: bool) -> bool:
+    """Whether the winner is always named first, by the columns of the file or by all its results."""
     lost, _, won = n_records.tolist()
     if by_columns:
         findings.note_file(reasons.WINNER_FIRST, "by its columns")
-    elif winner_named_first(lost, won):
+        return True
+    if winner_named_first(lost, won):
         findings.note_file(reasons.WINNER_FIRST, f"in all {won:,} decisive records")
+        return True
+    return False
 
 
 def read_texts(records: FileRecords, dictionaries: Dictionaries, *, keep_odds: bool) -> dict[str, Codes]:

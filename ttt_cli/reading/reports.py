@@ -117,6 +117,9 @@ class FileReport:
     noticed: dict[str, int] = field(default_factory=dict)  # remark on used rows -> rows
     chess: bool = True  # no columns of another sport: players are people
     home: bool = False  # columns named home and away: the side named first plays at home
+    winner_first: bool = (
+        False  # the winner is always named first: who had White is unknown under data.colours: auto
+    )
 
     def __post_init__(self) -> None:
         if self.rows != self.used + sum(self.dropped.values()):

@@ -209,6 +209,7 @@ _RULES: Final = {
     "texts": "bool_and(id = rowid)",
     "game_texts": "count(*) = {meta.games}",
     "neutral_games": 'count(DISTINCT "row") = count(*)',
+    "file_traits": "count(DISTINCT file_number) = count(*)",
     **dict.fromkeys(("draws", "newcomers"), 'count(DISTINCT "year") = count(*)'),
     **dict.fromkeys(("inputs", "dropped", "noticed", "evidence"), f"count(*) <= {MOST_FILES}"),
 }

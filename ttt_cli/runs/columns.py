@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Final
 
@@ -184,10 +184,12 @@ def describe(games: Games, timeline: Timeline, fit: Fit, config: Config) -> RunM
 def report_rows(report: ReadReport) -> dict[str, Sequence[tuple[Any, ...]]]:
     """Rows of the tables of the ingest report."""
     inputs: list[tuple[Any, ...]] = []
+    traits: list[tuple[Any, ...]] = []
     dropped: list[tuple[Any, ...]] = []
     noticed: list[tuple[Any, ...]] = []
     for number, file in enumerate(report.files):
         inputs.append((file.path, file.kind, file.digest, file.size, file.rows, file.used))
+        traits.append((file.chess, file.home, file.winner_first, number))
         dropped += [(file.path, reason, count, number) for reason, count in file.dropped.items()]
         noticed += [(file.path, oddity, count, number) for oddity, count in file.noticed.items()]
     if alias := report.aliases:
@@ -196,7 +198,13 @@ def report_rows(report: ReadReport) -> dict[str, Sequence[tuple[Any, ...]]]:
         (problem.file, problem.line, problem.reason, problem.detail, problem.action)
         for problem in report.problems
     ]
-    return {"inputs": inputs, "dropped": dropped, "noticed": noticed, "problems": problems}
+    return {
+        "inputs": inputs,
+        "file_traits": traits,
+        "dropped": dropped,
+        "noticed": noticed,
+        "problems": problems,
+    }
 
 
 def player_columns(games: Games) -> Columns:
@@ -300,12 +308,30 @@ def _rebuild_report(run: _Reader) -> ReadReport:
     noticed = run.counts("noticed", "what")
     files: list[FileReport] = []
     aliases: InputFile | None = None
+    traits = {
+        file_number: (chess, home, winner_first)
+        for file_number, chess, home, winner_first in run.rows(
+            "SELECT file_number, chess, home, winner_first FROM file_traits"
+        )
+    }
     inputs = run.rows("SELECT path, kind, digest, size, rows, used FROM inputs")
     for number, (path, kind, digest, size, rows, used) in enumerate(inputs):
         if kind == ALIASES:
             aliases = aliases or InputFile(path, digest, size)
-        else:
-            counts = dropped.get(number, {}), noticed.get(number, {})
-            files.append(FileReport(path, kind, digest, size, rows, used, *counts))
+            continue
+        file = FileReport(
+            path=path,
+            kind=kind,
+            digest=digest,
+            size=size,
+            rows=rows,
+            used=used,
+            dropped=dropped.get(number, {}),
+            noticed=noticed.get(number, {}),
+        )
+        if number in traits:  # not in runs of earlier versions
+            chess, home, winner_first = traits[number]
+            file = replace(file, chess=chess, home=home, winner_first=winner_first)
+        files.append(file)
     problems = tuple(Problem(*row) for row in run.rows("FROM problems"))
     return ReadReport(files=tuple(files), problems=problems, aliases=aliases)

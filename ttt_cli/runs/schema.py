@@ -86,6 +86,7 @@ TABLES: Final[Mapping[str, str]] = MappingProxyType(
         "game_rows": """period_number PERIOD, date_days DAY, date_precision CODE, white_id PLAYER, black_id PLAYER,
             outcome CODE, weight GAMES, offset NUMBER, line LINE, file_number FILE""",
         "inputs": "path TEXT, kind TEXT, digest TEXT, size COUNT, rows COUNT, used COUNT",
+        "file_traits": "chess FLAG, home FLAG, winner_first FLAG, file_number INPUT",
         "dropped": "file TEXT, reason TEXT, rows COUNT, file_number INPUT",
         "noticed": "file TEXT, what TEXT, rows COUNT, file_number INPUT",
         "problems": "file TEXT, line LINE, reason TEXT, detail TEXT, action TEXT",
@@ -112,6 +113,7 @@ ADDED: Final = (
     frozenset({"draws"}),
     frozenset({"newcomers"}),
     frozenset({"neutral_games"}),
+    frozenset({"file_traits"}),
 )
 OPTIONAL: Final = frozenset().union(*ADDED)
 _PIECE: Final = 1000  # periods of a span that are made at once: a list takes the memory of its longest rows
