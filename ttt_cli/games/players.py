@@ -150,19 +150,13 @@ def identify(
     """
     counts = np.bincount(mentions.name, mentions.times, len(dictionary.values))
     groups = group_names(dictionary, counts, matching, aliases)
-    group_of_mention = groups.number[mentions.name]
+    group_of_mention = groups.of_spelling[mentions.name]
     if mentions.id.any():
         people = join_ids(groups.names, group_of_mention, mentions, ids)
     else:
         people = NumberedPeople(groups.names, np.arange(len(groups.names)), group_of_mention)
-    for line in _limited_lines(mentions, aliases, statuses):
-        group = groups.find(line.synonym)
-        main_group = groups.find(line.main)
-        if group is not None and main_group is not None:
-            applies = line.mentions & (people.of_mention == people.of_group[group])
-            of_mention = np.where(applies, people.of_group[main_group], people.of_mention)
-            people = people._replace(of_mention=of_mention)
-    return _sort_players(dictionary, mentions, people)
+    person_of_mention = _apply_limited_lines(_limited_lines(mentions, aliases, statuses), groups, people)
+    return _sort_players(dictionary, mentions, people.names, person_of_mention)
 
 
 class _LimitedLine(NamedTuple):
@@ -186,20 +180,36 @@ def _limited_lines(mentions: Mentions, aliases: Aliases, statuses: Sequence[str]
     return lines
 
 
-def _sort_players(dictionary: NameDictionary, mentions: Mentions, people: "NumberedPeople") -> Identified:
-    """Number the people who are mentioned by name."""
-    mentioned = np.unique(people.of_mention[people.of_mention != NOBODY]).tolist()
-    mentioned.sort(key=lambda number: people.names[number])
-    # the last one is of nobody
-    player_of_person = np.full(len(people.names) + 1, NOBODY, np.min_scalar_type(-len(mentioned) - 1))
+def _apply_limited_lines(
+    lines: Sequence[_LimitedLine], groups: "NameGroups", people: "NumberedPeople"
+) -> Ids:
+    """The person of each mention, (mentions,), after one line of the alias file has been applied after the other."""
+    person_of_mention = people.of_mention
+    for line in lines:
+        group = groups.find(line.synonym)
+        main_group = groups.find(line.main)
+        if group is not None and main_group is not None:
+            applies = line.mentions & (person_of_mention == people.of_group[group])
+            person_of_mention = np.where(applies, people.of_group[main_group], person_of_mention)
+    return person_of_mention
+
+
+def _sort_players(
+    dictionary: NameDictionary, mentions: Mentions, names: Sequence[str], person_of_mention: Ids
+) -> Identified:
+    """Number the people who are mentioned by their names, (people,): the players."""
+    mentioned = np.unique(person_of_mention[person_of_mention != NOBODY]).tolist()
+    mentioned.sort(key=lambda person: names[person])
+    # one entry more than people, the last, which NOBODY, -1, selects
+    player_of_person = np.full(len(names) + 1, NOBODY, np.min_scalar_type(-len(mentioned) - 1))
     player_of_person[mentioned] = np.arange(len(mentioned))
-    players = tuple(people.names[number] for number in mentioned)
-    player = player_of_person[people.of_mention]
+    players = tuple(names[person] for person in mentioned)
+    player_of_mention = player_of_person[person_of_mention]
     spellings = set()
-    for number, name in zip(player.tolist(), mentions.name.tolist(), strict=True):
-        if number != NOBODY and players[number] != dictionary.values[name]:
-            spellings.add((players[number], dictionary.values[name]))
-    return Identified(players, player, tuple(sorted(spellings)))
+    for player, spelling in zip(player_of_mention.tolist(), mentions.name.tolist(), strict=True):
+        if player != NOBODY and players[player] != dictionary.values[spelling]:
+            spellings.add((players[player], dictionary.values[spelling]))
+    return Identified(players, player_of_mention, tuple(sorted(spellings)))
 
 
 def unmatched(dictionary: NameDictionary, matching: NameMatching, aliases: Aliases) -> list[str]:
@@ -226,8 +236,8 @@ class _Keys:
         """The key of a name (see `name_key`)."""
         return name_key(name, self.matching)
 
-    def of_player(self, name: str, key: str) -> str:
-        """The key of the player of a spelling with this key, empty for nobody."""
+    def key_of_player(self, name: str, key: str) -> str:
+        """The key of the player whose spelling is `name`, with this key of its own; empty for nobody."""
         if key and name in self.aliases.names:
             return self.key(self.aliases.names[name])
         if self.with_comma and key not in self.of_synonyms and "," not in key:
@@ -260,14 +270,14 @@ def _find_keys(own_keys: Sequence[str], matching: NameMatching, aliases: Aliases
 class NameGroups:
     """Spellings grouped by name."""
 
-    number: Ids  # (spellings,), the group of each, NOBODY where it names nobody
-    names: list[str]  # of the groups
+    of_spelling: Ids  # (spellings,), the group of each, NOBODY where it names nobody
+    names: list[str]  # (groups,)
     _keys: _Keys
-    _number_of_key: Mapping[str, int]
+    _group_of_key: Mapping[str, int]
 
     def find(self, name: str) -> int | None:
         """The group of a name in the alias file, None when nobody has it."""
-        return self._number_of_key.get(self._keys.of_player(name, self._keys.key(name)))
+        return self._group_of_key.get(self._keys.key_of_player(name, self._keys.key(name)))
 
 
 def group_names(
@@ -282,69 +292,128 @@ def group_names(
         own_keys[spelling] = ""
     keys = _find_keys(own_keys, matching, aliases)
     player_keys = _player_keys(dictionary.cleaned, own_keys, keys)
-    key_numbers = Dictionary("")  # the first is nobody's, whose number is -1
-    number = key_numbers.ids(player_keys) + np.int32(NOBODY)
-    key_numbers.ids(keys.mains)
-    number_of_key = {key: index + NOBODY for index, key in enumerate(key_numbers.values)}
-    names = [""] * (len(number_of_key) - 1)
-    most = [-1] * len(names)
+    numbered = _number_groups(player_keys, keys.mains)
+    names = [""] * numbered.n_groups
+    most = [-1] * numbered.n_groups
     has_own_key = [key == own_key for key, own_key in zip(player_keys, own_keys, strict=True)]
-    spellings = zip(dictionary.cleaned, counts.tolist(), number.tolist(), has_own_key, strict=True)
+    spellings = zip(
+        dictionary.cleaned, counts.tolist(), numbered.of_spelling.tolist(), has_own_key, strict=True
+    )
     for name, count, group, may_be_shown in spellings:
         if may_be_shown and group != NOBODY and (count, name) >= (most[group], names[group]):
             names[group] = name
             most[group] = count
     for key, main in keys.mains.items():
-        names[number_of_key[key]] = main
-    return NameGroups(number, names, keys, number_of_key)
+        names[numbered.of_key[key]] = main
+    return NameGroups(numbered.of_spelling, names, keys, numbered.of_key)
+
+
+class _NumberedGroups(NamedTuple):
+    """Groups of spellings, numbered by their keys."""
+
+    of_spelling: Ids  # (spellings,), the group of each, NOBODY where the key is empty
+    of_key: Mapping[str, int]  # the group of each key, the empty one is NOBODY's
+
+    @property
+    def n_groups(self) -> int:
+        """The number of keys that are not empty."""
+        return len(self.of_key) - 1
+
+
+def _number_groups(player_keys: Sequence[str], main_keys: Iterable[str]) -> _NumberedGroups:
+    """Number the keys of players, (spellings,), in the order of their first spellings, then those of the alias file."""
+    keys = Dictionary("")
+    number_of_spelling = keys.ids(player_keys)
+    keys.ids(main_keys)
+    # the number 0 is of the empty key, whose group is NOBODY, -1
+    group_of_key = {key: number - 1 for number, key in enumerate(keys.values)}
+    return _NumberedGroups(number_of_spelling - np.int32(1), group_of_key)
 
 
 def _player_keys(names: Sequence[str], own_keys: list[str], keys: _Keys) -> list[str]:
     """The key of each name's player; a name keeps its own key if no player has the other one."""
     if not keys.aliases.names and not keys.with_comma:
         return own_keys
-    player_keys = [keys.of_player(name, key) for name, key in zip(names, own_keys, strict=True)]
+    player_keys = [keys.key_of_player(name, key) for name, key in zip(names, own_keys, strict=True)]
     of_players = {key for key, own_key in zip(player_keys, own_keys, strict=True) if key == own_key}
     of_players.update(keys.mains)
     return [key if key in of_players else own_key for key, own_key in zip(player_keys, own_keys, strict=True)]
 
 
 class NumberedPeople(NamedTuple):
-    """People, some of whom have an id."""
+    """People: first the groups of spellings, in their order, then the ids, so that person = number of groups + id.
 
-    names: list[str]
-    of_group: Places  # (groups,), the person of each group of spellings, where there is no id
+    The people of groups that are united with an id are nobody's.
+    """
+
+    names: list[str]  # (people,)
+    of_group: Places  # (groups,), the person of the mentions of each group that have no id
     of_mention: Ids  # (mentions,), NOBODY where nobody is named
 
 
-def join_ids(names: list[str], group: Ids, mentions: Mentions, ids: Sequence[str]) -> NumberedPeople:
-    """Number people by their ids; `group` (mentions,) are numbers in `names`, the names of groups (-1: nobody).
+def join_ids(
+    names_of_groups: Sequence[str], group_of_mention: Ids, mentions: Mentions, id_texts: Sequence[str]
+) -> NumberedPeople:
+    """Number people by their ids; `group_of_mention` (mentions,) is NOBODY where nobody is named.
 
     Each id is one person, shown by its most frequent name; the id is added where several people share that name. A
-    mention without an id belongs to the id of its name if there is only one, else to a separate person.
+    mention without an id belongs to the id of its group if there is only one, else to a separate person. Numbers of
+    `mentions.id` are indices of `id_texts`, some of which say that there is no id.
     """
-    is_id = [text.casefold() not in _NO_ID for text in ids]
-    id_of_mention = np.where(is_id, np.cumsum(is_id) - 1, -1)[mentions.id]
-    ids = [text for text, valid in zip(ids, is_id, strict=True) if valid]
-    has_id = (group >= 0) & (id_of_mention >= 0)
-    pair_numbers = group[has_id] * np.int64(len(ids)) + id_of_mention[has_id]
-    pairs, pair = np.unique(pair_numbers, return_inverse=True)
-    times = np.bincount(pair, mentions.times[has_id], len(pairs)).astype(np.int64)
-    group_of_pair = pairs // max(len(ids), 1)
-    id_of_pair = pairs % max(len(ids), 1)
-    of_group = np.arange(len(names))
-    has_one_id = np.bincount(group_of_pair, minlength=len(names))[group_of_pair] == 1
-    of_group[group_of_pair[has_one_id]] = len(names) + id_of_pair[has_one_id]
-    most_frequent = [(-1, "")] * len(ids)
-    for name, number, count in zip(group_of_pair.tolist(), id_of_pair.tolist(), times.tolist(), strict=True):
-        most_frequent[number] = max(most_frequent[number], (count, names[name]))
-    n_people = Counter(name for _, name in most_frequent)
-    without_id = np.flatnonzero(of_group == np.arange(len(names))).tolist()
-    n_people.update(names[number] for number in without_id)
-    names_of_ids = [
-        f"{name} ({ids[number]})" if n_people[name] > 1 else name
-        for number, (_, name) in enumerate(most_frequent)
+    is_id = np.array([text.casefold() not in _NO_ID for text in id_texts], np.bool_)
+    ids = [text for text, valid in zip(id_texts, is_id.tolist(), strict=True) if valid]
+    id_of_text = np.where(is_id, np.cumsum(is_id) - 1, -1)
+    id_of_mention = id_of_text[mentions.id]
+    has_id = (group_of_mention != NOBODY) & (id_of_mention >= 0)
+    pairs = _groups_with_ids(
+        group_of_mention[has_id], id_of_mention[has_id], mentions.times[has_id], len(ids)
+    )
+    n_groups = len(names_of_groups)
+    person_of_group = np.arange(n_groups)
+    n_ids_of_group = np.bincount(pairs.group, minlength=n_groups)
+    has_one_id = n_ids_of_group[pairs.group] == 1
+    person_of_group[pairs.group[has_one_id]] = n_groups + pairs.id[has_one_id]
+    separate_groups = np.flatnonzero(person_of_group == np.arange(n_groups))
+    names_of_separate = [names_of_groups[group] for group in separate_groups.tolist()]
+    names_of_ids = _names_of_ids(names_of_groups, ids, pairs, names_of_separate)
+    # NOBODY, -1, selects the last entry
+    person_without_id = np.append(person_of_group, NOBODY)[group_of_mention]
+    person_of_mention = np.where(has_id, n_groups + id_of_mention, person_without_id)
+    return NumberedPeople([*names_of_groups, *names_of_ids], person_of_group, person_of_mention)
+
+
+class _GroupsWithIds(NamedTuple):
+    """Distinct pairs of a group and an id that occur together, (pairs,) each, sorted."""
+
+    group: Places
+    id: Places
+    times: Places  # how often they occur
+
+
+def _groups_with_ids(group: Ids, person_id: Places, times: Codes, n_ids: int) -> _GroupsWithIds:
+    """The distinct pairs in mentions that have both; `times` (mentions,) is how often each occurs."""
+    pair_numbers = group * np.int64(n_ids) + person_id
+    distinct, pair_of_mention = np.unique(pair_numbers, return_inverse=True)
+    times_of_pair = np.bincount(pair_of_mention, times, len(distinct)).astype(np.int64)
+    divisor = max(n_ids, 1)
+    return _GroupsWithIds(distinct // divisor, distinct % divisor, times_of_pair)
+
+
+def _names_of_ids(
+    names_of_groups: Sequence[str],
+    ids: Sequence[str],
+    pairs: _GroupsWithIds,
+    names_of_separate: Sequence[str],
+) -> list[str]:
+    """The most frequent name of each id, with the id where other people, also those without an id, have that name."""
+    most_frequent = [(-1, "")] * len(ids)  # times and name
+    for group, person_id, times in zip(
+        pairs.group.tolist(), pairs.id.tolist(), pairs.times.tolist(), strict=True
+    ):
+        most_frequent[person_id] = max(most_frequent[person_id], (times, names_of_groups[group]))
+    names = [name for _, name in most_frequent]
+    n_people = Counter([*names, *names_of_separate])
+    return [
+        f"{name} ({id_text})" if n_people[name] > 1 else name
+        for name, id_text in zip(names, ids, strict=True)
     ]
-    by_name = np.append(of_group, NOBODY)[group]
-    of_mention = np.where(has_id, len(names) + id_of_mention, by_name)
-    return NumberedPeople([*names, *names_of_ids], of_group, of_mention)
