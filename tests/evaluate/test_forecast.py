@@ -154,13 +154,13 @@ def test_a_filter_that_learns_the_same_whatever_is_made_of_draws_is_fitted_once(
 def test_fits_begin_at_those_with_other_parameters_of_the_same_period() -> None:
     timeline = build_timeline(make_games(history(5, games=40)))
     ttt = registry.load("ttt")
-    near: dict[int, Any] = {}
+    starts: dict[int, Any] = {}
     sweeps = []
     for _ in range(2):
-        forecaster = Forecaster(timeline, ttt, ttt.Params(draw_margin=100.0), SOLVER, near=near)
+        forecaster = Forecaster(timeline, ttt, ttt.Params(draw_margin=100.0), SOLVER, starts=starts)
         found = [forecaster.predict(step, stop) for step, stop in blocks(timeline, 1, 1)]
-        sweeps.append(sum(fit.status.sweeps for fit in near.values()))
-    assert sorted(near) == [1, 2, 3]
+        sweeps.append(sum(fit.status.sweeps for fit in starts.values()))
+    assert sorted(starts) == [1, 2, 3]
     assert sweeps[1] < sweeps[0]
     plain = forecast(timeline, ttt, ttt.Params(draw_margin=100.0), SOLVER, first=1).model
     assert np.concatenate(found) == pytest.approx(plain, abs=1e-6)

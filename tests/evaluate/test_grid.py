@@ -94,17 +94,17 @@ def test_overrides_change_the_model_and_nothing_else(run: Run) -> None:
 
 def test_what_the_run_holds_is_not_computed_again(run: Run, fits: list[Params]) -> None:
     first = evidence_grid(run, SPEC)
-    assert (first.known, len(fits)) == (0, 12)
+    assert (first.stored, len(fits)) == (0, 12)
     again = evidence_grid(open_run(run.path), SPEC)
-    assert (again.known, len(fits)) == (12, 12)
+    assert (again.stored, len(fits)) == (12, 12)
     assert results(again) == results(first)
     wider = evidence_grid(run, "beta=200:1000:5,tau=20:100:3")
-    assert (wider.known, len(fits)) == (12, 15)
+    assert (wider.stored, len(fits)) == (12, 15)
 
 
 def test_the_point_of_the_fit_itself_is_known(run: Run, fits: list[Params]) -> None:
     grid = evidence_grid(run, "beta=480/500")
-    assert (grid.known, len(fits)) == (1, 1)
+    assert (grid.stored, len(fits)) == (1, 1)
     assert grid.points[0].log_evidence == run.meta.log_evidence
 
 
@@ -145,7 +145,7 @@ def test_an_interrupt_keeps_every_finished_point_and_the_rest_is_done_later(
     assert len(kept) == 7
     rest = watch(monkeypatch, lambda _: None)
     grid = evidence_grid(open_run(run.path), SPEC)
-    assert (grid.known, len(rest)) == (7, 5)
+    assert (grid.stored, len(rest)) == (7, 5)
     assert {params_key(params) for params in rest}.isdisjoint(p.point for p in kept)
     assert len(grid.points) == 12
 
@@ -228,7 +228,7 @@ def test_processes_give_the_same_to_the_last_digit_also_when_they_resume(
         with pytest.raises(KeyboardInterrupt):
             evidence_grid(shared, spec, jobs=1)
     there = evidence_grid(shared, spec, jobs=2)
-    assert there.known == 6
+    assert there.stored == 6
     assert results(there) == results(here)
     assert [p.point for p in there.points] == [p.point for p in here.points]
     assert len(open_run(tmp_path / "b.ttt").evidence_points()) == 25

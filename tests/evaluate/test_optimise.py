@@ -251,7 +251,7 @@ def test_coordinates_lead_there_and_back_with_the_slope_they_say(
     place = low + share * (high - low)
     value = one.value(place)
     assert one.low - 1e-9 * abs(one.low) <= value <= one.high + 1e-9 * abs(one.high)
-    assert one.place(value) == pytest.approx(place, abs=1e-7 * max(1.0, high - low))
+    assert one.position(value) == pytest.approx(place, abs=1e-7 * max(1.0, high - low))
     step = 1e-4
     difference = (one.value(place + step) - one.value(place - step)) / (2 * step)
     assert one.slope(value) == pytest.approx(difference, rel=1e-5, abs=1e-9 * one.unit)
@@ -287,12 +287,12 @@ def test_numbers_with_a_fraction_are_free() -> None:
     values = {**Some().model_dump(), "k": 12.0, "unused": 12.0}
     found = {one.key: one for one in free_coordinates(Some(), values)}
     assert list(found) == ["k", "ceiling", "share", "level"]
-    assert (found["k"].form, found["k"].place(12.0)) == ("log", math.log(12))
+    assert (found["k"].form, found["k"].position(12.0)) == ("log", math.log(12))
     assert (found["ceiling"].form, found["ceiling"].high) == ("log", 50)
     assert found["share"].form == "logit"
-    assert 0.99 < found["share"].value(found["share"].place(1.0)) < 1
+    assert 0.99 < found["share"].value(found["share"].position(1.0)) < 1
     assert found["level"].form == "linear"
-    assert found["level"].place(2300.0) == 23
+    assert found["level"].position(2300.0) == 23
 
 
 def test_one_length_sets_the_scale_and_the_margin_stands_for_the_share_of_draws() -> None:

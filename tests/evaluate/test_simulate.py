@@ -22,7 +22,7 @@ from tests.support.cases import each
 from tests.support.strategies import examples
 from ttt_cli.config.documents import Document
 from ttt_cli.config.validation import validate
-from ttt_cli.evaluate.simulate import Plan, Simulated, check_places, pairs, save, simulate
+from ttt_cli.evaluate.simulate import Plan, Simulated, check_targets, pairs, save, simulate
 from ttt_cli.games.table import DRAW, WIN
 from ttt_cli.support.errors import ConfigError, OutputError
 
@@ -319,10 +319,10 @@ def test_an_interrupt_leaves_files_as_they_were(tmp_path: Path, monkeypatch: pyt
 
 def test_places_are_checked_without_a_trace_and_those_to_be_replaced_are_named(tmp_path: Path) -> None:
     games, truth = tmp_path / "games.csv", tmp_path / "truth.csv"
-    assert check_places(games, truth) == []
+    assert check_targets(games, truth) == []
     truth.write_text("player,period,skill\n")
-    assert check_places(games, truth) == [truth]
-    assert check_places(io.BytesIO(), None) == []
+    assert check_targets(games, truth) == [truth]
+    assert check_targets(io.BytesIO(), None) == []
     assert [path.name for path in tmp_path.iterdir()] == ["truth.csv"]
     assert truth.read_text() == "player,period,skill\n"
 
@@ -331,7 +331,7 @@ def test_a_link_is_the_file_it_points_to(tmp_path: Path) -> None:
     (tmp_path / "games.csv").write_text("before")
     (tmp_path / "link.csv").symlink_to("games.csv")
     with pytest.raises(ConfigError, match="one file"):
-        check_places(tmp_path / "games.csv", tmp_path / "link.csv")
+        check_targets(tmp_path / "games.csv", tmp_path / "link.csv")
 
 
 N = 200_000

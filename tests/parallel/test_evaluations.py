@@ -96,7 +96,7 @@ def test_a_grid_that_goes_on_is_the_same_when_workers_die(on_it: Path, tmp_path:
         fit(games_of(RECORDS), output=place)
         evidence_grid(open_run(place), "beta=200:800:4,tau=20", jobs=1)
         found.append(evidence_grid(open_run(place), "beta=200:800:4,tau=20:120:6", jobs=jobs))
-        assert found[-1].known == 4
+        assert found[-1].stored == 4
         assert len(open_run(place).evidence_points()) == 25
     assert killed(on_it) == MOST
     assert results(found[0]) == results(found[1])

@@ -39,7 +39,7 @@ def command(
     from ttt_cli.config.load import read_document
     from ttt_cli.config.schema import year_range
     from ttt_cli.config.validation import validate
-    from ttt_cli.evaluate.simulate import Plan, check_places, save, simulate
+    from ttt_cli.evaluate.simulate import Plan, check_targets, save, simulate
     from ttt_cli.systems.resolve import resolve
 
     own = [text for text in overrides if text.strip().startswith(_OWN)]
@@ -72,7 +72,7 @@ def command(
         truth = truth or games.with_suffix(".skills.csv")
         years_of_truth = years_of_truth or games.with_suffix(".years.csv")
     outputs = games, truth, years_of_truth or None
-    replaced = check_places(*outputs)
+    replaced = check_targets(*outputs)
     save(simulate(plan, progress()), *outputs)
     say(*(f"{place} replaced" for place in replaced))
     written = ("stdout" if output == "-" else output, *outputs[1:])

@@ -134,10 +134,10 @@ def calibrate(predicted: Array, observed: Array, weight: Array, bins: int) -> tu
     squares = np.bincount(number, weight**2, bins)
     expected = np.bincount(number, weight * predicted, bins)
     results = np.bincount(number, weight * observed, bins)
-    found = []
+    filled = []
     for i in np.flatnonzero(games).tolist():
         mean = float(expected[i] / games[i])
         error = math.sqrt(max(mean * (1.0 - mean), 0.0) * squares[i]) / games[i]
         share = float(results[i] / games[i])
-        found.append(CalibrationBin(i / bins, (i + 1) / bins, float(games[i]), mean, share, float(error)))
-    return tuple(found)
+        filled.append(CalibrationBin(i / bins, (i + 1) / bins, float(games[i]), mean, share, float(error)))
+    return tuple(filled)

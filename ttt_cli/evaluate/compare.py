@@ -8,7 +8,6 @@ from collections.abc import Callable, Sequence
 from contextlib import ExitStack, closing
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import product
 from pathlib import Path
 from time import process_time
 from typing import Any, Final, Literal, NamedTuple
@@ -17,7 +16,6 @@ import numpy as np
 
 from ttt_cli.config.documents import Document, override, refuse_overrides
 from ttt_cli.config.load import read_document, shipped_configs
-from ttt_cli.config.schema import DataConfig
 from ttt_cli.evaluate.calibration import (
     CalibrationBin,
     CalibrationSlope,
@@ -200,8 +198,7 @@ def compare(
     steps = tuple(blocks(timeline, first, every))
     units = len(timeline.periods) - first + 1 + (plan.evaluations if plan else 0)
     work = timeline.n_games * units * len(systems)
-    clusters = [system.config.solver.cluster for system in systems if system.config.solver.cluster]
-    cluster = None if jobs else cluster_asked(clusters[0] if clusters else None)
+    cluster = None if jobs else _cluster_of(systems)
     jobs = jobs or (1 if work < SMALL else available_cores())
     threads = threads_each(cluster, min(jobs, len(systems)), None, available_cores())
     evaluation = Evaluation(timeline, tuple(systems), steps, plan, threads)
@@ -243,6 +240,12 @@ def compare(
     )
     entries = tuple(results[number] for number in sorted(results))
     return Comparison(timeline, first, every, plan, entries, lost, interrupted, replaced)
+
+
+def _cluster_of(systems: Sequence[Resolved]) -> str | None:
+    """Address of the cluster of the first config that names one, or of $TTT_CLUSTER."""
+    named = [system.config.solver.cluster for system in systems if system.config.solver.cluster]
+    return cluster_asked(named[0] if named else None)
 
 
 def _plan(timeline: Timeline, first: int, every: int | None, options: TuneOptions) -> TunePlan:
@@ -434,12 +437,13 @@ def games_of_files(
 ) -> GamesToPredict:
     """Games of files by the systems' common data section. Raises ConfigError when sections differ, DataError."""
     data = systems[0].config.data
-    for key, other in product(DataConfig.model_fields, systems[1:]):
-        if getattr(data, key) != getattr(other.config.data, key):
-            raise ConfigError(
-                f"{systems[0].name} and {other.name} differ in data.{key}, but are to predict the same games",
-                hint=f"set it for all with -s data.{key}=...",
-            )
+    for key, value in data:
+        for system in systems[1:]:
+            if dict(system.config.data)[key] != value:
+                raise ConfigError(
+                    f"{systems[0].name} and {system.name} differ in data.{key}, but are to predict the same games",
+                    hint=f"set it for all with -s data.{key}=...",
+                )
     games = read_games(files, data, progress=progress)
     timeline = build_timeline(games, data.period, data.colours)
     return GamesToPredict(timeline, games.report.home or names_home(data))

@@ -160,20 +160,22 @@ def find_step(timeline: Timeline, since: str) -> int:
 
 @dataclass
 class Forecaster:
-    """Predict the games of a timeline, forwards in time; a fit starts from that of its step in `near`, or the last."""
+    """Predict the games of a timeline, forwards in time; a fit starts from its step's in `starts`, or the last."""
 
     timeline: Timeline
     model: Model
     params: Params
     solver: SolverConfig
-    near: dict[int, Fit] | None = field(default=None, repr=False)
+    starts: dict[int, Fit] | None = field(default=None, repr=False)
     converged: bool = field(default=True, init=False)
     _last: Fit | None = field(default=None, init=False, repr=False)
-    _whole: Fit | None = field(default=None, init=False, repr=False)
-    _whole_from: int = field(default=0, init=False)  # index of the first period that it predicts
-    _whole_params: Params | None = field(default=None, init=False, repr=False)
+    _full_fit: Fit | None = field(default=None, init=False, repr=False)
+    _full_fit_from: int = field(default=0, init=False)  # index of the first period that it predicts
+    _full_fit_params: Params | None = field(default=None, init=False, repr=False)
     _advantage: float = field(default=0.0, init=False)
-    _enough: float = field(default=ESTIMATED_FROM, init=False)  # games for the next estimate of the advantage
+    _next_estimate_at: float = field(
+        default=ESTIMATED_FROM, init=False
+    )  # games for the next estimate of the advantage
 
     def __post_init__(self) -> None:
         self._traits = self.model.TRAITS
@@ -220,11 +222,11 @@ class Forecaster:
         elif "draw_probability" in resolved and not self._traits.draws_apart:  # other for every step
             fit = self._fit(self.timeline.until(stop), params, step)
         else:
-            if self._whole is None or step < self._whole_from or params != self._whole_params:
-                self._whole = self._fit(self.timeline, params, step)
-                self._whole_from = step
-                self._whole_params = params
-            fit = self._whole
+            if self._full_fit is None or step < self._full_fit_from or params != self._full_fit_params:
+                self._full_fit = self._fit(self.timeline, params, step)
+                self._full_fit_from = step
+                self._full_fit_params = params
+            fit = self._full_fit
         return fit, {**fit.params, **prediction_only}
 
     def _resolve_open(self, step: int) -> tuple[dict[str, float], dict[str, float]]:
@@ -247,16 +249,16 @@ class Forecaster:
         """Estimate White's advantage anew if enough games have been played since the last time."""
         games = float(seen.weight.sum())
         decided_both_ways = bool(np.any(seen.outcome == WIN) and np.any(seen.outcome == LOSS))
-        if decided_both_ways and games >= self._enough:
+        if decided_both_ways and games >= self._next_estimate_at:
             fit = self._fit(seen, self.params.model_copy(update=resolved))
             self._advantage = fit.params["white_advantage"]
-            self._enough = GROWTH * games
+            self._next_estimate_at = GROWTH * games
 
     def _fit(self, timeline: Timeline, params: Params, step: int | None = None) -> Fit:
         """Fit a timeline, to predict from the period at index `step` on; None: to estimate parameters."""
         start = self._last
-        if self.near is not None and step is not None:
-            start = self.near.get(step, start)
+        if self.starts is not None and step is not None:
+            start = self.starts.get(step, start)
         coloured = params.given_advantage != 0.0
         if start and bool(start.params.get("white_advantage")) != coloured:
             start = None  # sites are laid out by colours
@@ -264,8 +266,8 @@ class Forecaster:
             self._last = self.model.fit_before(timeline, params, self._loose, step, start)
         else:
             self._last = registry.fit(self.model, timeline, params, self._loose, start=start)
-        if self.near is not None and step is not None:
-            self.near[step] = self._last
+        if self.starts is not None and step is not None:
+            self.starts[step] = self._last
         self.converged &= self._last.status.converged
         return self._last
 

@@ -59,7 +59,7 @@ def parse_axes(
     axes: dict[str, Axis] = {}
     unit = params.get("prior_sd")
     for part in spec.split(","):
-        word, given, steps = (piece.strip() for piece in part.partition("="))
+        word, equals, steps = (piece.strip() for piece in part.partition("="))
         key = (symbols or {}).get(word, word)
         if key not in params:
             hint = suggested(word, params, f"parameters are {', '.join(params)}", "{}")
@@ -67,7 +67,7 @@ def parse_axes(
         if key in axes:
             raise refused(f"{key} is given twice", "one axis for each parameter")
         try:
-            if given or key not in PAPER_AXES or not isinstance(unit, (int, float)):
+            if equals or key not in PAPER_AXES or not isinstance(unit, (int, float)):
                 values = _values(steps)
             else:
                 values = [rounded(ratio * unit, DIGITS) for ratio in PAPER_AXES[key]]
@@ -109,11 +109,11 @@ PAUSE: Final = 0.5  # seconds at least between two times that points are stored
 
 @dataclass(frozen=True)
 class EvidenceGrid:
-    """Evidence at every combination of the values of `keys`; `known`: number of points that were already stored."""
+    """Evidence at every combination of the values of `keys`; `stored`: number of points that were already stored."""
 
     keys: tuple[str, ...]
     points: tuple[EvidencePoint, ...]
-    known: int
+    stored: int
 
 
 @dataclass

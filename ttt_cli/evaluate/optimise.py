@@ -100,11 +100,11 @@ def maximise(function: Function, begin: Array, low: Array, high: Array) -> Optim
         if reached or not ended:
             break
         if upwards:  # along the most convex direction, doubling the step while the value rises
-            way = np.zeros(n)
-            way[free] = np.linalg.eigh(curvature)[1][:, 0]
-            way *= math.copysign(LEAP, way @ search.best.gradient)
-            while (point := search.evaluate(search.best.at + way)) and point is search.best:
-                way *= 2.0
+            step = np.zeros(n)
+            step[free] = np.linalg.eigh(curvature)[1][:, 0]
+            step *= math.copysign(LEAP, step @ search.best.gradient)
+            while (point := search.evaluate(search.best.at + step)) and point is search.best:
+                step *= 2.0
         if not search.best.value > before + GAIN:
             break
     return Optimum(start, search.best, reached, side, covariance, distance, flat)
@@ -179,11 +179,11 @@ class _Search:
 
     def correct(self, free: NDArray[np.intp], inverse: Array) -> float:
         """Take Newton steps from the best point; return the remaining distance, standard errors."""
-        for left in range(CORRECTIONS, -1, -1):
+        for remaining in range(CORRECTIONS, -1, -1):
             before = self.best
             gradient = self.best.gradient[free]
             distance = math.sqrt(gradient @ inverse @ gradient)
-            if distance < CLOSE or not left:
+            if distance < CLOSE or not remaining:
                 break
             at = before.at.copy()
             at[free] += inverse @ gradient
@@ -218,13 +218,13 @@ class Coordinate:
     unit: float = 1.0
     least: float = -math.inf
 
-    def place(self, value: float) -> float:
+    def position(self, value: float) -> float:
         """Coordinate of a value, clipped to the bounds."""
         return FORMS[self.form][0](min(max(value, self.low), self.high)) / self.unit
 
-    def value(self, place: float) -> float:
+    def value(self, position: float) -> float:
         """Parameter at a coordinate, rounded to DIGITS digits so that conversions both ways agree."""
-        return rounded(FORMS[self.form][1](place * self.unit), DIGITS)
+        return rounded(FORMS[self.form][1](position * self.unit), DIGITS)
 
     def slope(self, value: float) -> float:
         """Derivative of the parameter by its coordinate."""
@@ -233,7 +233,7 @@ class Coordinate:
     @property
     def bounds(self) -> tuple[float, float]:
         """Coordinates of the bounds."""
-        return self.place(self.low), self.place(self.high)
+        return self.position(self.low), self.position(self.high)
 
 
 def coordinates(

@@ -6,7 +6,7 @@ import os
 import re
 import shutil
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager, nullcontext
 from dataclasses import dataclass
 from functools import cached_property
@@ -89,32 +89,32 @@ _LOGISTIC: Final = 1.702  # times as steep, a logistic curve is nearly a normal 
 def pairs(
     plan: Plan, cluster: Places, activity: Array, skill: Array, n: int, rng: np.random.Generator
 ) -> tuple[Places, Places]:
-    """Places of both opponents of n games among the active players, who are sorted by cluster; never the same.
+    """Indices of both opponents of n games among the active players, who are sorted by cluster; never the same.
 
     Both are drawn in proportion to activity, Black within White's cluster or from all, and for the skill, if it counts.
     """
-    everyone = len(cluster)
+    n_players = len(cluster)
     bound = np.concatenate(([0.0], np.cumsum(activity)))
-    first = _place(bound, rng.random(n) * bound[-1], 0, everyone)
+    first = _interval_of(bound, rng.random(n) * bound[-1], 0, n_players)
     left = np.searchsorted(cluster, cluster, "left")[first]
     right = np.searchsorted(cluster, cluster, "right")[first]
     abroad = (rng.random(n) < plan.mixing) | (right - left < 2)
     left[abroad] = 0
-    right[abroad] = everyone
-    second = _others(bound, activity, first, left, right, rng)
+    right[abroad] = n_players
+    second = _draw_opponents(bound, activity, first, left, right, rng)
     if plan.opponents_sd is None:
         return first, second
     nearest = second.copy()
-    asking = np.arange(n)
+    undecided = np.arange(n)
     for _ in range(_REFUSALS):
-        apart = (skill[second[asking]] - skill[first[asking]]) / plan.opponents_sd
-        asking = asking[rng.random(len(asking)) >= np.exp(-0.5 * apart**2)]
-        one = first[asking]
-        other = _others(bound, activity, one, left[asking], right[asking], rng)
-        nearer = np.abs(skill[other] - skill[one]) < np.abs(skill[nearest[asking]] - skill[one])
-        nearest[asking[nearer]] = other[nearer]
-        second[asking] = other
-    second[asking] = nearest[asking]
+        difference = (skill[second[undecided]] - skill[first[undecided]]) / plan.opponents_sd
+        undecided = undecided[rng.random(len(undecided)) >= np.exp(-0.5 * difference**2)]
+        player = first[undecided]
+        opponent = _draw_opponents(bound, activity, player, left[undecided], right[undecided], rng)
+        nearer = np.abs(skill[opponent] - skill[player]) < np.abs(skill[nearest[undecided]] - skill[player])
+        nearest[undecided[nearer]] = opponent[nearer]
+        second[undecided] = opponent
+    second[undecided] = nearest[undecided]
     return first, second
 
 
@@ -129,23 +129,23 @@ def learn(plan: Plan, rating: Array, white: Ids, black: Ids, outcome: NDArray[np
     def total(values: Array, of_black: Array) -> Array:
         return np.asarray(np.bincount(white, values, n) + np.bincount(black, of_black, n), np.float64)
 
-    own = 1.0 / (_LEARNED * plan.prior_sd) ** 2
-    rating += total(residual, -residual) / (own + 2.0 * total(information, information))
+    prior_precision = 1.0 / (_LEARNED * plan.prior_sd) ** 2
+    rating += total(residual, -residual) / (prior_precision + 2.0 * total(information, information))
 
 
-def _others(
-    bound: Array, activity: Array, one: Places, left: Places, right: Places, rng: np.random.Generator
+def _draw_opponents(
+    bound: Array, activity: Array, player: Places, left: Places, right: Places, rng: np.random.Generator
 ) -> Places:
     """Opponents within [left, right), drawn in proportion to activity."""
-    point = bound[left] + rng.random(len(one)) * (bound[right] - bound[left] - activity[one])
-    point += np.where(point >= bound[one], activity[one], 0.0)
-    other = _place(bound, point, left, right)
-    same = other == one  # by rounding only
-    other[same] += np.where(other[same] + 1 < right[same], 1, -1)
-    return other
+    point = bound[left] + rng.random(len(player)) * (bound[right] - bound[left] - activity[player])
+    point += np.where(point >= bound[player], activity[player], 0.0)
+    opponent = _interval_of(bound, point, left, right)
+    same = opponent == player  # by rounding only
+    opponent[same] += np.where(opponent[same] + 1 < right[same], 1, -1)
+    return opponent
 
 
-def _place(bound: Array, point: Array, left: Places | int, right: Places | int) -> Places:
+def _interval_of(bound: Array, point: Array, left: Places | int, right: Places | int) -> Places:
     """The interval of each point between the bounds, kept within [left, right)."""
     return np.asarray(np.clip(np.searchsorted(bound, point, "right") - 1, left, right - 1), np.int64)
 
@@ -305,10 +305,11 @@ def _outcomes(
     return np.where(difference > wide, WIN, np.where(difference < -wide, LOSS, DRAW)).astype(np.int8)
 
 
+_Arrays = Mapping[str, NDArray[Any]]
 _TEXT: Final = "HEADER false, QUOTE '', ESCAPE '', DELIMITER '\t'"  # lines as they are
 _SQL_RESULT: Final = f"CASE outcome WHEN {LOSS} THEN '0-1' WHEN {DRAW} THEN '1/2-1/2' ELSE '1-0' END"
 _SQL_DATE: Final = "DATE '1970-01-01' + date"
-_OTHERS: Final = ".tsv .json .jsonl .parquet .ttt .xlsx .xls .ods .html .yaml .gz .bz2 .xz .zst .zip"
+_OTHER_FORMATS: Final = ".tsv .json .jsonl .parquet .ttt .xlsx .xls .ods .html .yaml .gz .bz2 .xz .zst .zip"
 
 
 _SIMULATED: Final = re.compile(
@@ -327,18 +328,18 @@ TRUE_SKILLS: Final = table_of(("player", "period", "skill"))
 TRUE_YEARS: Final = table_of(("period", "draw_margin", "newcomers_mean"))
 
 
-def check_places(games: Path | BinaryIO, truth: Path | None = None, years: Path | None = None) -> list[Path]:
-    """The files that `save` would replace. Raises ConfigError for other formats and equal places, OutputError."""
-    if isinstance(games, Path) and games.suffix.lower() in _OTHERS.split():
+def check_targets(games: Path | BinaryIO, truth: Path | None = None, years: Path | None = None) -> list[Path]:
+    """The files that `save` would replace. Raises ConfigError for other formats and equal paths, OutputError."""
+    if isinstance(games, Path) and games.suffix.lower() in _OTHER_FORMATS.split():
         hint = f"name it {games.stem}.csv or {games.stem}.pgn"
         raise ConfigError("games are written as CSV, or as PGN by the name", where=str(games), hint=hint)
     outputs = (games, SIMULATED_GAMES), (truth, TRUE_SKILLS), (years, TRUE_YEARS)
-    places = [(place, purpose) for place, purpose in outputs if isinstance(place, Path)]
-    if len({real_path(place) for place, _ in places}) < len(places):
+    paths = [(path, purpose) for path, purpose in outputs if isinstance(path, Path)]
+    if len({real_path(path) for path, _ in paths}) < len(paths):
         raise ConfigError(
             "games and true skills would go to one file", where=str(truth), hint="name other files"
         )
-    return [place for place, purpose in places if check_output(str(place), purpose)]
+    return [path for path, purpose in paths if check_output(str(path), purpose)]
 
 
 def save(
@@ -346,9 +347,9 @@ def save(
 ) -> None:
     """Write the games, as PGN when the name ends in .pgn, else as CSV, and the truth as CSV; whole or not at all.
 
-    Truth: `player,period,skill`; years: `period,draw_margin,newcomers_mean`. Raises as `check_places`.
+    Truth: `player,period,skill`; years: `period,draw_margin,newcomers_mean`. Raises as `check_targets`.
     """
-    check_places(games, truth, years)
+    check_targets(games, truth, years)
     if isinstance(games, Path) and games.suffix.lower() == ".pgn":
         day = "%Y.%m.%d" if simulated.plan.dates == "day" else "%Y.??.??"
         tags = {
@@ -362,22 +363,34 @@ def save(
         }
         lines = "".join(f"'[{tag} \"' || {value} || '\"]' || chr(10) || " for tag, value in tags.items())
         columns = [f"{lines} chr(10) || {_SQL_RESULT} || chr(10)"]
-        form = _TEXT
+        game_options = _TEXT
     else:
         date = _SQL_DATE if simulated.plan.dates == "day" else f"year({_SQL_DATE})"
         names = [f"{_sql_name(side, simulated)} AS {side}" for side in ("white", "black")]
         columns = [f"{date} AS date", *names, f"{_SQL_RESULT} AS result"]
-        form = "HEADER"
+        game_options = "HEADER"
     skills = [f"{_sql_name('player', simulated)} AS player", "year AS period", "skill"]
     by_year = ["years AS period", "margin AS draw_margin", "newcomers AS newcomers_mean"]
+    game_arrays: _Arrays = {
+        "date": simulated.date,
+        "white": simulated.white,
+        "black": simulated.black,
+        "outcome": simulated.outcome,
+    }
+    skill_arrays: _Arrays = {"player": simulated.player, "year": simulated.year, "skill": simulated.skill}
+    year_arrays: _Arrays = {
+        "years": simulated.years,
+        "margin": simulated.margin,
+        "newcomers": simulated.newcomers,
+    }
     with ExitStack() as files:
-        for target, arrays, selected, written in (
-            (games, ("date", "white", "black", "outcome"), columns, form),
-            (truth, ("player", "year", "skill"), skills, "HEADER"),
-            (years, ("years", "margin", "newcomers"), by_year, "HEADER"),
+        for target, arrays, selected, options in (
+            (games, game_arrays, columns, game_options),
+            (truth, skill_arrays, skills, "HEADER"),
+            (years, year_arrays, by_year, "HEADER"),
         ):
             if target is not None:
-                _copy(simulated, arrays, selected, files.enter_context(_filled(target)), written)
+                _copy(arrays, selected, files.enter_context(_filled(target)), options)
 
 
 @contextmanager
@@ -418,12 +431,13 @@ def _database_errors(path: Path) -> Iterator[None]:
         raise OSError(errno.EIO, os.strerror(errno.EIO), str(path)) from error
 
 
-def _copy(simulated: Simulated, arrays: tuple[str, ...], columns: list[str], path: Path, form: str) -> None:
+def _copy(arrays: _Arrays, columns: list[str], path: Path, options: str) -> None:
+    """Write columns, as SQL of the arrays, to a file with these options of DuckDB's CSV."""
     import duckdb
 
-    place = str(path).replace("'", "''")
+    quoted_path = str(path).replace("'", "''")
     with _database_errors(path), duckdb.connect() as database:
-        database.register("simulated", {name: getattr(simulated, name) for name in arrays})
+        database.register("simulated", dict(arrays))
         database.execute(
-            f"COPY (SELECT {', '.join(columns)} FROM simulated) TO '{place}' (FORMAT csv, {form})"
+            f"COPY (SELECT {', '.join(columns)} FROM simulated) TO '{quoted_path}' (FORMAT csv, {options})"
         )

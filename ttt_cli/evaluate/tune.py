@@ -97,7 +97,7 @@ def tune(
             )
         data = resolved.config.data
         timeline = build_timeline(run.stored_games(), data.period, data.colours)
-        search = Search(timeline, parse_keys(keys, resolved, colours=timeline.colours))
+        search = EvidenceSearch(timeline, parse_keys(keys, resolved, colours=timeline.colours))
         with (
             chain_workers(cluster_asked(resolved.config.solver.cluster), 1) as workers,
             progress.task("tuning", unit="fits") as bar,
@@ -115,7 +115,7 @@ def tune(
 
 
 @dataclass
-class Search:
+class EvidenceSearch:
     """Maximises the evidence in a worker and reports every point and fit."""
 
     timeline: Timeline
@@ -197,7 +197,7 @@ class Objective:
         begin = []
         for coordinate in self.coordinates:
             value = max(self.configured[coordinate.key], coordinate.least)
-            begin.append(coordinate.place(value))
+            begin.append(coordinate.position(value))
         self.begin = np.array(begin)
         with_overrides(resolved, self.values(self.begin))  # what the first point cannot be, is refused
 
@@ -265,7 +265,7 @@ class Objective:
     def values(self, at: Array) -> dict[str, float]:
         """Parameters at a point."""
         pairs = zip(self.coordinates, at.tolist(), strict=True)
-        return {coordinate.key: coordinate.value(place) for coordinate, place in pairs}
+        return {coordinate.key: coordinate.value(position) for coordinate, position in pairs}
 
     def _numbers(self, keys: Sequence[str]) -> dict[str, float]:
         """Configured parameters; `auto` and null are resolved by the model."""
@@ -283,8 +283,10 @@ class Objective:
             self._last = fit
         if math.isfinite(fit.log_evidence):
             self._store(EvidencePoint.of(fit, params.model_dump()))
-        words = ", ".join(f"{axis.key} {fit.params[axis.key]:.4g}" for axis in self.coordinates)
-        self._bar.advance(1, f"log-evidence {fit.log_evidence:.2f}, {words}")
+        parameters = ", ".join(
+            f"{coordinate.key} {fit.params[coordinate.key]:.4g}" for coordinate in self.coordinates
+        )
+        self._bar.advance(1, f"log-evidence {fit.log_evidence:.2f}, {parameters}")
         return fit
 
     def _fitted(self, params: Params, start: Fit | None) -> Fit:
@@ -403,16 +405,17 @@ def tune_system(
         keys: list[str] = []
         if plan.by == "evidence" and tunable:
             fit = registry.fit(resolved.model, past, resolved.params, resolved.config.solver)
-            keys = [one.key for one in _free(past, resolved, fit.params) if one.key != "prior_mean"]
+            free = _free(past, resolved, fit.params)
+            keys = [coordinate.key for coordinate in free if coordinate.key != "prior_mean"]
         if not keys or not set(keys) <= set(tunable):
             return replace(_by_score(past, resolved, plan, bar), seconds=process_time() - began)
         objective = Objective(resolved, past, keys, bar)
         optimum = objective.maximise()
-    found = objective.values(optimum.point.at)
+    tuned = objective.values(optimum.point.at)
     return TunedSystem(
         by="evidence",
         start=objective.configured,
-        values={key: rounded(value, FEW_DIGITS) for key, value in found.items()},
+        values={key: rounded(value, FEW_DIGITS) for key, value in tuned.items()},
         before=objective.log_evidence(optimum.start),
         after=objective.log_evidence(optimum.point),
         evaluations=objective.fits,
@@ -425,13 +428,13 @@ def _by_score(past: Timeline, resolved: Resolved, plan: TunePlan, bar: Bar) -> T
     """Minimise the log-loss without a gradient (COBYQA: T. M. Ragonneau, Z. Zhang 2022)."""
     from scipy.optimize import Bounds, minimize
 
-    near: dict[int, Fit] = {}
+    starts: dict[int, Fit] = {}
     scored = slice(int(past.game_start[plan.since]), None)
     # By what was replaced in the config, first nothing
     losses: dict[tuple[tuple[str, float], ...], float] = {}
 
     def forecaster(params: Params) -> Forecaster:
-        return Forecaster(past, resolved.model, params, resolved.config.solver, near=near)
+        return Forecaster(past, resolved.model, params, resolved.config.solver, starts=starts)
 
     def loss(values: dict[str, float]) -> float:
         """Loss with these parameters, nats per game; at most WORST above the start."""
@@ -439,19 +442,21 @@ def _by_score(past: Timeline, resolved: Resolved, plan: TunePlan, bar: Bar) -> T
             try:
                 predicting = forecaster(with_overrides(resolved, values).params)
                 steps = blocks(past, plan.since, plan.every)
-                found = np.concatenate([predicting.predict(step, stop) for step, stop in steps])
+                probabilities = np.concatenate([predicting.predict(step, stop) for step, stop in steps])
             except TttError:
                 losses[key] = math.inf
                 bar.advance(1, "tuning")
             else:
-                losses[key] = -score(found, past.outcome[scored], past.weight[scored]).per_game
+                losses[key] = -score(probabilities, past.outcome[scored], past.weight[scored]).per_game
                 bar.advance(1, f"tuning: log-loss {losses[key]:.4f}")
         worst = losses[()] + WORST
-        return losses[key] if losses[key] < worst else worst
+        return min(worst, losses[key])
 
-    def at(place: Array) -> float:
-        pairs = zip(free, place.tolist(), strict=True)
-        return loss({one.key: rounded(one.value(there), FEW_DIGITS) for one, there in pairs})
+    def loss_at(positions: Array) -> float:
+        values = {}
+        for coordinate, position in zip(free, positions.tolist(), strict=True):
+            values[coordinate.key] = rounded(coordinate.value(position), FEW_DIGITS)
+        return loss(values)
 
     loss({})
     start = losses[()]
@@ -459,30 +464,34 @@ def _by_score(past: Timeline, resolved: Resolved, plan: TunePlan, bar: Bar) -> T
     free = _free(past, resolved, numbers)
     reached = True
     inert = set[str]()
-    given = {one.key: rounded(numbers[one.key], FEW_DIGITS) for one in free}
-    for one in free:
-        place = one.place(given[one.key])
-        step = one.value(place + STEP if place + STEP <= one.bounds[1] else place - STEP)
-        if not abs(loss({**given, one.key: rounded(step, FEW_DIGITS)}) - loss(given)) > INERT:
-            inert.add(one.key)
-    if free := tuple(one for one in free if one.key not in inert):
-        begin = np.array([one.place(numbers[one.key]) for one in free])
-        low, high = np.array([one.bounds for one in free]).T
+    initial = {coordinate.key: rounded(numbers[coordinate.key], FEW_DIGITS) for coordinate in free}
+    for coordinate in free:
+        position = coordinate.position(initial[coordinate.key])
+        moved = position + STEP
+        if moved > coordinate.bounds[1]:
+            moved = position - STEP
+        value = rounded(coordinate.value(moved), FEW_DIGITS)
+        if not abs(loss({**initial, coordinate.key: value}) - loss(initial)) > INERT:
+            inert.add(coordinate.key)
+    free = tuple(coordinate for coordinate in free if coordinate.key not in inert)
+    if free:
+        begin = np.array([coordinate.position(numbers[coordinate.key]) for coordinate in free])
+        low, high = np.array([coordinate.bounds for coordinate in free]).T
         options: Any = {"maxfev": plan.evaluations, "initial_tr_radius": STEP, "final_tr_radius": CLOSE}
-        found = minimize(at, begin, method="COBYQA", bounds=Bounds(low, high), options=options)
-        reached = bool(found.success)
-    least = min(losses, key=lambda key: losses[key] if losses[key] < start else start)
+        search = minimize(loss_at, begin, method="COBYQA", bounds=Bounds(low, high), options=options)
+        reached = bool(search.success)
+    best = min(losses, key=lambda values: min(start, losses[values]))
     return TunedSystem(
         by="score",
-        start={one.key: float(numbers[one.key]) for one in free},
-        values=dict(least) if losses[least] < start else {},
+        start={coordinate.key: float(numbers[coordinate.key]) for coordinate in free},
+        values=dict(best) if losses[best] < start else {},
         before=-start,
-        after=-min(start, losses[least]),
+        after=-min(start, losses[best]),
         evaluations=len(losses),
         reached=reached,
     )
 
 
-def _free(past: Timeline, resolved: Resolved, numbers: Mapping[str, Any]) -> tuple[Coordinate, ...]:
-    free = free_coordinates(resolved.params, numbers, resolved.model.TRAITS.tunable)
-    return tuple(one for one in free if past.colours or one.key != "white_advantage")
+def _free(past: Timeline, resolved: Resolved, values: Mapping[str, Any]) -> tuple[Coordinate, ...]:
+    free = free_coordinates(resolved.params, values, resolved.model.TRAITS.tunable)
+    return tuple(coordinate for coordinate in free if past.colours or coordinate.key != "white_advantage")
