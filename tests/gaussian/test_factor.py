@@ -104,11 +104,11 @@ def test_what_is_out_of_reach_is_refused_with_its_numbers(monkeypatch):
     require_affordable(pattern, "sds", "try less")
 
 
-def eliminated(place, first, second):
+def eliminated(column_of, first, second):
     """Which entries below the diagonal the factor of a matrix has, by elimination one by one."""
-    n = len(place)
+    n = len(column_of)
     joined = np.eye(n, dtype=bool)
-    joined[place[first], place[second]] = joined[place[second], place[first]] = True
+    joined[column_of[first], column_of[second]] = joined[column_of[second], column_of[first]] = True
     for k in range(n):
         below = np.flatnonzero(joined[k + 1 :, k]) + k + 1
         joined[np.ix_(below, below)] = True
@@ -136,16 +136,16 @@ def test_panels_hold_the_factor(seed, n, density):
     first, second = rng.integers(0, n, (2, int(density * n)))
     first, second = first[first != second], second[first != second]
     found = Pattern(first, second, n)
-    needed, held = eliminated(found.place, first, second), stored(found.tree)
+    needed, held = eliminated(found.column_of, first, second), stored(found.tree)
     assert not (needed & ~held).any()
     assert found.entries == held.sum()
-    assert sorted(found.place.tolist()) == list(range(n))
+    assert sorted(found.column_of.tolist()) == list(range(n))
 
 
 def test_a_star_is_eliminated_from_its_leaves():
     """The centre goes with the last of them, and the factor has hardly more than an entry a leaf."""
     found = Pattern(np.zeros(3000, int), np.arange(1, 3001), 3001)
-    assert found.place[0] > 2900
+    assert found.column_of[0] > 2900
     assert found.entries < 4 * 3001
 
 
@@ -155,5 +155,5 @@ def test_the_pattern_asked_for_last_is_given_again(monkeypatch):
     found = factor.pattern_of(first, second, 5)
     assert factor.pattern_of(first.copy(), second.copy(), 5) is found
     others = [factor.pattern_of(first, second, 4), factor.pattern_of(first, np.array([1, 2, 0]), 4)]
-    assert [len(other.place) for other in others] == [4, 4]
+    assert [len(other.column_of) for other in others] == [4, 4]
     assert stored(others[1].tree).sum() != stored(others[0].tree).sum()

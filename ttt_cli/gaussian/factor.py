@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import cache, cached_property
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,7 +27,7 @@ class Pattern:
 
     | name | shape | |
     |---|---|---|
-    | place | (n,) | column of each variable |
+    | column_of | (n,) | column of each variable |
     | pair | (pairs,) | index of the distinct pair |
     | front, broad | | sizes of work space (`kernels/factor.py`) |
     """
@@ -36,16 +36,19 @@ class Pattern:
         keys = np.minimum(first, second).astype(np.int64) * n + np.maximum(first, second)
         distinct, self.pair = np.unique(keys, return_inverse=True)
         low, high = np.array(np.divmod(distinct, max(n, 1)), np.int32)
-        place = _dissected(low, high, n)
+        column = _dissected(low, high, n)
         parent, count, order = np.empty((3, n), np.int32)
-        kernels.elimination_tree(*_neighbours(place[low], place[high], n), parent, count)
+        kernels.elimination_tree(*_neighbours(column[low], column[high], n), parent, count)
         kernels.postorder(parent, np.arange(n, dtype=np.int32), order)
-        turned = _inverse(order)
+        postordered = _inverse(order)
         above = parent[order]
-        place = turned[place]
-        parent = np.where(above < 0, -1, turned[above]).astype(np.int32)
-        columns, self._begins, self._below, self._above = _gathered(parent, count[order])
-        self.place = _inverse(columns)[place]
+        column = postordered[column]
+        parent = np.where(above < 0, -1, postordered[above]).astype(np.int32)
+        supernodes = _gathered(parent, count[order])
+        self._begins = supernodes.begins
+        self._below = supernodes.below
+        self._above = supernodes.above
+        self.column_of = _inverse(supernodes.columns)[column]
         self._low = low
         self._high = high
         width = np.diff(self._begins).astype(np.int64)
@@ -58,7 +61,7 @@ class Pattern:
     @cached_property
     def tree(self) -> Tree:
         """Rows of all supernodes; computed when a factor is made."""
-        graph = _neighbours(self.place[self._low], self.place[self._high], len(self.place))
+        graph = _neighbours(self.column_of[self._low], self.column_of[self._high], len(self.column_of))
         first = self._begins
         below = self._below
         above = self._above
@@ -67,18 +70,20 @@ class Pattern:
         of = np.repeat(number, columns)
         row_start = np.append(0, np.cumsum(below))
         row = np.empty(row_start[-1], np.int32)
-        kept = np.full(len(below), -1, np.int64)
+        square_start = np.full(len(below), -1, np.int64)
         kernels.supernode_rows(*graph, first, above, row_start, row)
-        kernels.stacked(above, below, kept)
+        kernels.stacked(above, below, square_start)
         panel = np.append(0, np.cumsum(columns * (columns + below)))
         self._rows = np.sort(_row_keys(np.repeat(number, below), row))  # sorted inside each supernode
-        return Tree(first, of, above, row_start, self._rows.astype(np.int32), panel, kept)  # the low half
+        return Tree(
+            first, of, above, row_start, self._rows.astype(np.int32), panel, square_start
+        )  # the low half
 
     @cached_property
     def squares(self) -> int:
         """Size of the stack of an inversion."""
-        kept = self.tree.kept >= 0
-        return int((self.tree.kept + self._below**2)[kept].max(initial=0))
+        stacked = self.tree.square_start >= 0
+        return int((self.tree.square_start + self._below**2)[stacked].max(initial=0))
 
     @cached_property
     def triangles(self) -> int:
@@ -93,20 +98,21 @@ class Pattern:
     @cached_property
     def entry(self) -> Places:
         """Panel positions of the distinct pairs."""
-        return self.places(self._low, self._high)
+        return self.panel_positions(self._low, self._high)
 
     @cached_property
     def diagonal(self) -> Places:
         """Panel positions of the diagonal."""
-        return self.places(*[np.arange(len(self.place), dtype=np.int32)] * 2)
+        variables = np.arange(len(self.column_of), dtype=np.int32)
+        return self.panel_positions(variables, variables)
 
-    def places(self, first: Ends, second: Ends) -> Places:
+    def panel_positions(self, first: Ends, second: Ends) -> Places:
         """Panel positions of joined pairs."""
         tree = self.tree
-        one = self.place[first]
-        other = self.place[second]
-        low = np.minimum(one, other)
-        high = np.maximum(one, other)
+        first_column = self.column_of[first]
+        second_column = self.column_of[second]
+        low = np.minimum(first_column, second_column)
+        high = np.maximum(first_column, second_column)
         node = tree.of[low]
         below = np.searchsorted(self._rows, _row_keys(node, high)) - tree.row_start[node]
         width = np.diff(tree.first)[node]
@@ -121,8 +127,11 @@ _last: tuple[Ends, Ends, Pattern] | None = None
 def pattern_of(first: Ends, second: Ends, n: int) -> Pattern:
     """Pattern of pairs; the last one is cached for fits of the same games."""
     global _last  # noqa: PLW0603
-    if _last and n == len(_last[2].place) and all(map(np.array_equal, _last[:2], (first, second))):
-        return _last[2]
+    if _last is not None:
+        last_first, last_second, pattern = _last
+        same_size = n == len(pattern.column_of)
+        if same_size and np.array_equal(last_first, first) and np.array_equal(last_second, second):
+            return pattern
     pattern = Pattern(first, second, n)
     _last = first, second, pattern
     return pattern
@@ -158,13 +167,30 @@ def _dissected(low: Ids, high: Ids, n: int) -> Ids:
 
 
 def _inverse(order: Ids) -> Ids:
-    place = np.empty_like(order)
-    place[order] = np.arange(len(order), dtype=order.dtype)
-    return place
+    position = np.empty_like(order)
+    position[order] = np.arange(len(order), dtype=order.dtype)
+    return position
 
 
-def _gathered(parent: Ids, count: Ids) -> tuple[Ids, Ids, Places, Ids]:
-    """Order of columns, which are in postorder, by supernode; first column, rows below and parent of each supernode."""
+class _Supernodes(NamedTuple):
+    """Supernodes in postorder.
+
+    | name | shape | |
+    |---|---|---|
+    | columns | (n,) | the columns by supernode |
+    | begins | (supernodes + 1,) | first column |
+    | below | (supernodes,) | number of rows below |
+    | above | (supernodes,) | parent, -1 at roots |
+    """
+
+    columns: Ids
+    begins: Ids
+    below: Places
+    above: Ids
+
+
+def _gathered(parent: Ids, count: Ids) -> _Supernodes:
+    """Supernodes of columns that are in postorder."""
     goes_on = (parent[:-1] == np.arange(1, len(parent))) & (count[:-1] == count[1:] + 1)
     of = np.append(0, np.cumsum(~goes_on)).astype(np.int32)[: len(parent)]  # fundamental supernodes
     last = np.flatnonzero(np.append(~goes_on, True)[: len(parent)])
@@ -179,10 +205,10 @@ def _gathered(parent: Ids, count: Ids) -> tuple[Ids, Ids, Places, Ids]:
     order = np.empty(len(joined), np.int32)
     parents = number[above[joined]]
     kernels.postorder(parents, _ascending(below[joined]), order)
-    place = np.append(_inverse(order), np.int32(-1))
-    columns = _ascending(place[number[into[of]]])
+    position = np.append(_inverse(order), np.int32(-1))
+    columns = _ascending(position[number[into[of]]])
     begins = np.append(0, np.cumsum(width[joined][order]))
-    return columns, begins.astype(np.int32), below[joined][order], place[parents[order]]
+    return _Supernodes(columns, begins.astype(np.int32), below[joined][order], position[parents[order]])
 
 
 def _row_keys(supernode: Ids, row: Ids) -> Places:
@@ -204,7 +230,7 @@ def require_affordable(pattern: Pattern, what: str, hint: str) -> None:
     """Raise ConfigError where a factor is not affordable."""
     if not affordable(pattern):
         raise ConfigError(
-            f"{what} of {len(pattern.place):,} skills need a factor of {pattern.entries:,} numbers and "
+            f"{what} of {len(pattern.column_of):,} skills need a factor of {pattern.entries:,} numbers and "
             f"{pattern.flops:.1e} operations: at most {MOST_ENTRIES:,} and {MOST_FLOPS:.0e} are taken",
             hint=hint,
         )
@@ -236,12 +262,12 @@ class Factor:
 
         Without `forward` L^-T b, which has covariance A^-1 where b is standard normal.
         """
-        place = self._pattern.place
+        column_of = self._pattern.column_of
         x = np.empty((len(b), 1) if b.ndim == 1 else b.shape)
-        x[place] = b.reshape(x.shape)
+        x[column_of] = b.reshape(x.shape)
         with _one_thread():
             kernels.solve(_blas()[0], self._pattern.tree, self._panels, x, forward)
-        return x[place].reshape(b.shape)
+        return x[column_of].reshape(b.shape)
 
     @property
     def variances(self) -> Array:
@@ -255,7 +281,7 @@ class Factor:
 
     def covariances(self, first: NDArray[np.integer], second: NDArray[np.integer]) -> Array:
         """Entries of A^-1 at pairs of variables that `pattern` joins."""
-        return self._inverse[self._pattern.places(first, second)]
+        return self._inverse[self._pattern.panel_positions(first, second)]
 
     @cached_property
     def _inverse(self) -> Array:

@@ -119,10 +119,10 @@ class Precision:
 
     def solve(self, b: Array, *, residual: float = 0.0, energy: float = 0.0) -> tuple[Array, Array]:
         """x and b - A x by `conjugate_gradients`, preconditioned with the chains and the whole diagonal."""
-        x, r, reached = conjugate_gradients(self.times, self._chains, b, residual=residual, energy=energy)
-        if not reached:
+        result = conjugate_gradients(self.times, self._chains, b, residual=residual, energy=energy)
+        if not result.converged:
             raise ValueError("conjugate gradients do not converge")
-        return x, r
+        return result.x, result.residual
 
     def factor(self, first: Places = NOWHERE, second: Places = NOWHERE, *, once: bool = False) -> Factor:
         """Factor of A; its selected inverse includes the given further pairs.
@@ -220,6 +220,14 @@ def reduce_tridiagonal(diagonal: Array, with_previous: Array) -> CyclicReduction
     return CyclicReduction(levels, pivots)
 
 
+class CgResult(NamedTuple):
+    """Result of conjugate gradients: x, the residual b - A x, and whether they converged within the steps allowed."""
+
+    x: Array
+    residual: Array
+    converged: bool
+
+
 def conjugate_gradients(
     times: Solver,
     precondition: Solver,
@@ -228,8 +236,8 @@ def conjugate_gradients(
     residual: float = 0.0,
     energy: float = 0.0,
     most: int = MOST_STEPS,
-) -> tuple[Array, Array, bool]:
-    """x of A x = b, b - A x, and whether it converged in `most` steps.
+) -> CgResult:
+    """Solve A x = b by conjugate gradients.
 
     It ends when the residual is `residual` times b in the norm of the preconditioner's inverse, or the error about
     `energy` times x in the norm of A, estimated over the last steps (Hestenes and Stiefel 1952). Raises ValueError
@@ -243,7 +251,7 @@ def conjugate_gradients(
     total = 0.0
     for _ in range(most):
         if rz <= residual**2 * first:
-            return x, r, True
+            return CgResult(x, r, True)
         ap = times(p)
         curvature = dot(p, ap)
         if not curvature > 0.0:
@@ -254,12 +262,12 @@ def conjugate_gradients(
         recent.append(alpha * rz)
         total += alpha * rz
         if len(recent) == DELAY and sum(recent) < energy**2 * total:
-            return x, r, True
+            return CgResult(x, r, True)
         z = precondition(r)
         before = rz
         rz = dot(r, z)
         p = z + (rz / before) * p
-    return x, r, rz <= residual**2 * first
+    return CgResult(x, r, rz <= residual**2 * first)
 
 
 def dot(x: Array, y: Array) -> float:

@@ -106,7 +106,8 @@ ROUNDING: Final = 1e-9  # of a log density
 FARTHEST: Final = 5.0  # of a step, in units of the logistic scale
 SAFETY: Final = 1.1  # factor on the length of a step, computed to 1 %
 
-# (rating, gradient, link_precision, own) -> log density of each player's history; adds to or fills the others
+# (rating, gradient, link_precision, node_precision) -> log density of each player's history. Adds to the gradient and
+# fills the precisions.
 Histories = Callable[[Array, Array, Array, Array], float]
 
 
@@ -122,7 +123,7 @@ class LogDensity:
         self._margin = margin
         self.comparisons = comparisons
         self.previous = previous
-        self.gradient, self.diagonal, self.link_precision, self._own = np.zeros((4, n))
+        self.gradient, self.diagonal, self.link_precision, self._node_precision = np.zeros((4, n))
         self.coupling = np.zeros(len(comparisons.first))
 
     def at(self, rating: Array) -> float:
@@ -132,8 +133,8 @@ class LogDensity:
         value = self._kernels.compare(
             *self.comparisons, self._margin, rating, self.gradient, self.coupling, self.diagonal
         )
-        value += self._histories(rating, self.gradient, self.link_precision, self._own)
-        self.diagonal += self._own
+        value += self._histories(rating, self.gradient, self.link_precision, self._node_precision)
+        self.diagonal += self._node_precision
         return float(value)
 
     def step(self, relative: float) -> Array:

@@ -3,7 +3,7 @@
 import math
 from collections.abc import Callable, Mapping
 from functools import wraps
-from typing import Annotated, Any, Final, Literal, TypeVar, Unpack
+from typing import Annotated, Any, Final, Literal, NamedTuple, TypeVar, Unpack
 
 import numpy as np
 from pydantic import Field
@@ -37,12 +37,12 @@ def one_pass(filtered: Callable[[Timeline, Any, float], Fit]) -> Callable[..., F
     """
 
     @wraps(filtered)
-    def fit(timeline: Timeline, params: Any, solver: SolverConfig, **given: Unpack[Given]) -> Fit:
+    def fit(timeline: Timeline, params: Any, solver: SolverConfig, **options: Unpack[Given]) -> Fit:
         def fit_at(advantage: float, *_: Any, **_options: Any) -> Fit:
             return filtered(timeline, params, advantage)
 
         fitted = fit_with_advantage(fit_at, params, None, solver, colours=timeline.colours)
-        if on_sweep := given.get("on_sweep"):
+        if on_sweep := options.get("on_sweep"):
             on_sweep(1, 0.0, 0.0)
         return fitted
 
@@ -175,20 +175,28 @@ def rating_fit(
     )
 
 
+class FilteredNodes(NamedTuple):
+    """Means, sds (points) and volatilities, (nodes,), after each node's games."""
+
+    mean: Array
+    sd: Array
+    volatility: Array
+
+
 def filter_games(
     timeline: Timeline, params: DeviationParams, prior: RandomWalk, idle: Array, volatility: float = 0.0,
     change: float = 0.0, *, advantage: float,
-) -> tuple[Array, Array, Array]:  # fmt: skip
-    """Means, sds (points) and volatilities (nodes,) after each node's games.
+) -> FilteredNodes:  # fmt: skip
+    """Pass all games once.
 
     `volatility` is that of newcomers, with its `change`; `idle` periods passed before each node.
     """
     from ttt_cli.kernels.glicko import Volatility, filter_periods
 
-    mean, variance, known = np.empty((3, timeline.n_nodes))
-    volatilities = Volatility(known, volatility, ELO_SCALE, change, params.prior_sd**2)
+    mean, variance, sigma = np.empty((3, timeline.n_nodes))
+    volatilities = Volatility(sigma, volatility, ELO_SCALE, change, params.prior_sd**2)
     slopes = Slopes(*np.zeros((2, timeline.n_nodes)))
     steps = Steps(timeline.previous.copy(), *prior.steps())
     periods, games = rows_of(timeline, advantage)
     filter_periods(periods, steps, idle, volatilities, games, Beliefs(mean, variance), slopes)
-    return prior.origin + mean, np.sqrt(variance), known
+    return FilteredNodes(prior.origin + mean, np.sqrt(variance), sigma)

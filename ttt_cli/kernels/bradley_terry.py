@@ -57,17 +57,17 @@ def compare(
 @kernel
 def drawn_matches(
     previous: Index, steps: Vector, ties: float, ground: Vector, rating: Vector, gradient: Vector,
-    link_precision: Vector, own: Vector,
+    link_precision: Vector, node_precision: Vector,
 ) -> float:  # fmt: skip
     """Add the gradient of the drawn matches to `gradient`; returns their log-likelihood.
 
     Nodes are `steps` periods apart, with one match of `ties` games for each; ratings between nodes are on a straight
     line at the maximum and omitted. Fills `link_precision` with the curvature between neighbouring nodes. `ground`
-    fixes the level of a connected group at one node, and is copied to `own`.
+    fixes the level of a connected group at one node, and is copied to `node_precision`.
     """
     value = 0.0
     for i in range(len(previous)):
-        own[i] = ground[i]
+        node_precision[i] = ground[i]
         value -= 0.5 * ground[i] * rating[i] * rating[i]
         gradient[i] -= ground[i] * rating[i]
         before = previous[i]
@@ -87,24 +87,24 @@ def drawn_matches(
 @kernel
 def wiener(
     previous: Index, mean: Vector, variance: Vector, virtual: float, rating: Vector, gradient: Vector,
-    link_precision: Vector, own: Vector,
+    link_precision: Vector, node_precision: Vector,
 ) -> float:  # fmt: skip
     """Add the gradient of the histories' log density to `gradient`; returns the density, unnormalised at first nodes.
 
     First nodes have `virtual` comparisons won and as many lost against a rating of 0; `mean` and `variance` are those
-    of the change since the previous node. Fills `link_precision` with the curvature of steps, `own` with that of
-    virtual games.
+    of the change since the previous node. Fills `link_precision` with the curvature of steps, `node_precision` with
+    that of virtual games.
     """
     value = 0.0
     for i in range(len(previous)):
-        own[i] = 0.0
+        node_precision[i] = 0.0
         link_precision[i] = 0.0
         before = previous[i]
         if before < 0:
             score = logistic(rating[i])
             value += virtual * (log_logistic(rating[i]) + log_logistic(-rating[i]))
             gradient[i] += virtual * (1.0 - 2.0 * score)
-            own[i] = 2.0 * virtual * score * (1.0 - score)
+            node_precision[i] = 2.0 * virtual * score * (1.0 - score)
         else:
             change = rating[i] - rating[before] - mean[i]
             value -= 0.5 * (change * change / variance[i] + math.log(2.0 * math.pi * variance[i]))

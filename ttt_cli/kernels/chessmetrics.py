@@ -2,11 +2,12 @@
 
 With n the weighted games of a player, o the mean rating of the opponents and s the score per game, a list solves
 
-    r = (n * (o + points * (s - 1/2)) + near * o + far * reference) / (n + near + far)
+    r = (n * (o + points * (s - 1/2)) + a * o + b * reference) / (n + a + b)
 
-for all players at once. Multiplied by d = n * (n + near + far) / (n + near), the deviations x from the reference
-satisfy D x - W x = right, with D the d and W the weighted games between players. It is symmetric with an excess of
-the rows of d - n = n * far / (n + near), so conjugate gradients solve it; with no residual above tol times its row's
+for all players at once, with a padding games at the opponents' mean (`opponents_games`) and b at the reference
+(`reference_games`). Multiplied by d = n * (n + a + b) / (n + a), the deviations x from the reference satisfy
+D x - W x = right, with D the d and W the weighted games between players. It is symmetric with an excess of the rows
+of d - n = n * b / (n + a), so conjugate gradients solve it; with no residual above tol times its row's
 excess, no x is further than tol from the solution.
 """
 
@@ -63,7 +64,7 @@ def _gather(now, oldest, newest, periods, game_start, games, left, window):
 
 
 @inner
-def _meet(ends, share, x, product, sign):
+def _add_couplings(ends, share, x, product, sign):
     """Add W x, times `sign`, to `product`."""
     for e in range(len(share)):
         i = ends[e, 0]
@@ -78,35 +79,35 @@ def _solve(tally, ends, share, formula, tol, most, system, x):
 
     Rows of `system` are work space: d, excess, right-hand side, and two more.
     """
-    diagonal, excess, rest, direction, product = system
-    points, near, far = formula
+    diagonal, excess, residual, direction, product = system
+    points, opponents_games, reference_games = formula
     for k in range(len(x)):
         played = tally[k, PLAYED]
-        counted = played / (played + near)
-        diagonal[k] = counted * (played + near + far)
-        excess[k] = counted * far
-        rest[k] = counted * points * tally[k, SCORED] - tally[k, AHEAD] - diagonal[k] * x[k]
+        counted = played / (played + opponents_games)
+        diagonal[k] = counted * (played + opponents_games + reference_games)
+        excess[k] = counted * reference_games
+        residual[k] = counted * points * tally[k, SCORED] - tally[k, AHEAD] - diagonal[k] * x[k]
         direction[k] = 0.0
-    _meet(ends, share, x, rest, 1.0)
+    _add_couplings(ends, share, x, residual, 1.0)
     last = 1.0
     for step in range(most + 1):
         bound = 0.0
         size = 0.0
         for k in range(len(x)):
-            bound = max(bound, abs(rest[k]) / excess[k])
-            size += rest[k] * rest[k] / diagonal[k]
+            bound = max(bound, abs(residual[k]) / excess[k])
+            size += residual[k] * residual[k] / diagonal[k]
         if bound <= tol or step == most:
             break
         for k in range(len(x)):
-            direction[k] = rest[k] / diagonal[k] + size / last * direction[k]
+            direction[k] = residual[k] / diagonal[k] + size / last * direction[k]
             product[k] = diagonal[k] * direction[k]
-        _meet(ends, share, direction, product, -1.0)
+        _add_couplings(ends, share, direction, product, -1.0)
         steepness = 0.0
         for k in range(len(x)):
             steepness += direction[k] * product[k]
         for k in range(len(x)):
             x[k] += size / steepness * direction[k]
-            rest[k] -= size / steepness * product[k]
+            residual[k] -= size / steepness * product[k]
         last = size
     return step, bound
 
@@ -119,7 +120,8 @@ def rate_periods(
     """Fill `before` and `after` per node with the deviations from the reference on the lists around its period.
 
     Players without games in the window have 0. `games` are between players, not nodes. `left` (above 0) as in
-    `_gather`; `formula`: points, near and far. Returns the largest number of steps and error bound of a list.
+    `_gather`; `formula`: points, opponents_games, reference_games. Returns the largest number of steps and error bound
+    of a list.
     """
     node_start, game_start = piece
     slot = np.full(n_players, -1, np.int32)
@@ -150,8 +152,8 @@ def rate_periods(
                     guess[member[k]] = x[k]
                 steps = max(steps, taken)
                 worst = max(worst, bound)
-            found = after if ahead else before
+            rating = after if ahead else before
             for i in range(node_start[p], node_start[p + 1]):
-                place = slot[node_player[i]]
-                found[i] = x[place] if place >= 0 else 0.0
+                position = slot[node_player[i]]
+                rating[i] = x[position] if position >= 0 else 0.0
     return steps, worst

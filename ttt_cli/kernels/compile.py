@@ -42,13 +42,13 @@ def cache_folder(name: str) -> str:
     """Create the folder of this name in the first private root; empty if there is none."""
     for root in _roots():
         with suppress(OSError):
-            return str(_made(root, name))
+            return str(_create(root, name))
     return ""
 
 
 def _roots() -> Iterator[Path]:
-    if given := os.environ.get("NUMBA_CACHE_DIR"):
-        yield Path(given)
+    if configured := os.environ.get("NUMBA_CACHE_DIR"):
+        yield Path(configured)
     yield _HERE / "__pycache__"
     base = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")  # noqa: PTH111 - a user may have no home
     if Path(base).is_absolute():
@@ -57,7 +57,7 @@ def _roots() -> Iterator[Path]:
         yield Path(tempfile.gettempdir(), f"ttt-{_user()}")
 
 
-def _made(root: Path, name: str) -> Path:
+def _create(root: Path, name: str) -> Path:
     """Create the folder in a root. Raises OSError unless it is writable, by the user only."""
     beside_code = root.parent == _HERE
     root.parent.mkdir(parents=True, exist_ok=True)
@@ -78,9 +78,9 @@ def _is_private(folder: Path) -> bool:
     """
     if sys.platform == "win32":
         return True
-    found = folder.lstat()
+    status = folder.lstat()
     above = [parent.stat() for parent in folder.parents]
-    if found.st_uid != _user() or found.st_mode & _OTHERS_WRITE:
+    if status.st_uid != _user() or status.st_mode & _OTHERS_WRITE:
         return False
     open_to_all = any(of.st_mode & stat.S_IWOTH and not of.st_mode & stat.S_ISVTX for of in above)
     return not open_to_all and {of.st_uid for of in above} <= {0, _user()}
@@ -224,7 +224,7 @@ class Kernel:
                 dispatcher = numba.njit(**_OPTIONS)(self._function)
                 dispatcher._cache = KernelCache(self._function)
                 with _interrupts_heard():
-                    dispatcher.compile(result(*map(_numba_type, hints.values())))
+                    dispatcher.compile(result(*[_numba_type(hint) for hint in hints.values()]))
                 dispatcher.disable_compile()
                 self._compiled = dispatcher
             return self._compiled
@@ -240,9 +240,9 @@ def _numba_type(hint: Any) -> Any:
     if get_origin(hint) is Annotated:
         return eval(hint.__metadata__[0], vars(types))
     if get_origin(hint) is tuple:
-        return types.BaseTuple.from_types(tuple(map(_numba_type, get_args(hint))))
+        return types.BaseTuple.from_types(tuple(_numba_type(item) for item in get_args(hint)))
     fields = get_type_hints(hint, include_extras=True).values()
-    return types.BaseTuple.from_types(tuple(map(_numba_type, fields)), hint)
+    return types.BaseTuple.from_types(tuple(_numba_type(field) for field in fields), hint)
 
 
 @flat

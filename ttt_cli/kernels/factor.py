@@ -35,28 +35,28 @@ class Blas(NamedTuple):
 
 
 @inner
-def pointer(array, place):
+def pointer(array, index):
     """Address of an array entry."""
-    return np.uintp(array.ctypes.data) + np.uintp(8) * np.uintp(place)
+    return np.uintp(array.ctypes.data) + np.uintp(8) * np.uintp(index)
 
 
 def _called(typing: Any, address: Any, arguments: Any) -> Any:
     """Call the routine at `address`: arguments by reference, integers as C's, addresses (uintp) unchanged."""
 
-    def code(context: Any, builder: Any, _: Any, given: Any) -> Any:
+    def code(context: Any, builder: Any, _: Any, values: Any) -> Any:
         passed = []
-        for place, kind in enumerate(arguments.types):
-            value = builder.extract_value(given[1], place)
-            if kind == types.uintp:
+        for index, argument_type in enumerate(arguments.types):
+            value = builder.extract_value(values[1], index)
+            if argument_type == types.uintp:
                 passed.append(builder.inttoptr(value, BYTES))
                 continue
-            if kind == types.int64:
+            if argument_type == types.int64:
                 value = builder.trunc(value, ir.IntType(32))
-            room = cgutils.alloca_once(builder, value.type)
-            builder.store(value, room)
-            passed.append(builder.bitcast(room, BYTES))
+            slot = cgutils.alloca_once(builder, value.type)
+            builder.store(value, slot)
+            passed.append(builder.bitcast(slot, BYTES))
         routine = ir.FunctionType(ir.VoidType(), [BYTES] * len(passed))
-        builder.call(builder.inttoptr(given[0], routine.as_pointer()), passed)
+        builder.call(builder.inttoptr(values[0], routine.as_pointer()), passed)
         return context.get_dummy_value()
 
     return types.void(address, arguments), code
@@ -76,7 +76,7 @@ class Tree(NamedTuple):
     | row_start | (supernodes + 1,) | start of its rows below |
     | row | (rows,) | these rows, ascending |
     | panel | (supernodes + 1,) | start of its panel |
-    | kept | (supernodes,) | position of its square of rows below on a stack, from the roots on; -1: not needed |
+    | square_start | (supernodes,) | position on a stack of its square of rows below, from the roots on; -1: unused |
     """
 
     first: Index
@@ -85,7 +85,7 @@ class Tree(NamedTuple):
     row_start: Places
     row: Index
     panel: Places
-    kept: Places
+    square_start: Places
 
 
 MOVE = 20.0  # operations in the time that it takes to hand a number on
@@ -171,8 +171,8 @@ def gather(above: Index, by_below: Index, width: Places, below: Places, into: In
         into[p] = p
         c = child[p]
         while c >= 0:
-            apart = _work(width[c], below[c]) + _work(width[p], below[p])
-            if _work(width[c] + width[p], below[p]) < apart:
+            separate_cost = _work(width[c], below[c]) + _work(width[p], below[p])
+            if _work(width[c] + width[p], below[p]) < separate_cost:
                 width[p] += width[c]
                 into[c] = p
             c = sibling[c]
@@ -218,8 +218,8 @@ def supernode_rows(
 
 
 @kernel
-def stacked(above: Index, below: Places, kept: Places) -> None:
-    """Fill `kept` with positions on a stack, from the roots on; the last child reuses its parent's."""
+def stacked(above: Index, below: Places, square_start: Places) -> None:
+    """Fill `square_start` with positions on a stack, from the roots on; the last child reuses its parent's."""
     count = len(above)
     first = np.full(count, -1, np.int32)
     for s in range(count - 1, -1, -1):
@@ -228,9 +228,13 @@ def stacked(above: Index, below: Places, kept: Places) -> None:
     for s in range(count - 1, -1, -1):
         if first[s] >= 0:
             p = above[s]
-            kept[s] = 0 if p < 0 else kept[p] + (0 if first[p] == s else below[p] * below[p])
+            square_start[s] = 0
+            if p >= 0:
+                square_start[s] = square_start[p]
+                if first[p] != s:
+                    square_start[s] += below[p] * below[p]
         else:
-            kept[s] = -1
+            square_start[s] = -1
 
 
 @inner
@@ -299,15 +303,18 @@ def factorise(blas: Blas, tree: Tree, panels: Vector, stack: Vector, front: Vect
                         front[column + local[b]] += stack[source + b - a]
                 source += size - a
             c = before[c]
-        own = pointer(panels, at)
-        call(blas.potrf, (LOWER, width, own, rows, pointer(info, 0)))
+        diagonal_block = pointer(panels, at)
+        call(blas.potrf, (LOWER, width, diagonal_block, rows, pointer(info, 0)))
         if info[0] != 0:
             return s
         if below:
-            others = pointer(panels, at + width)
+            lower_block = pointer(panels, at + width)
             square = pointer(front, 0)
-            call(blas.trsm, (RIGHT, LOWER, TURNED, FULL, below, width, 1.0, own, rows, others, rows))
-            call(blas.syrk, (LOWER, PLAIN, below, width, -1.0, others, rows, 1.0, square, below))
+            call(
+                blas.trsm,
+                (RIGHT, LOWER, TURNED, FULL, below, width, 1.0, diagonal_block, rows, lower_block, rows),
+            )
+            call(blas.syrk, (LOWER, PLAIN, below, width, -1.0, lower_block, rows, 1.0, square, below))
             for a in range(below):
                 _copy(below - a, front, a * below + a, stack, top)
                 top += below - a
@@ -327,16 +334,16 @@ def solve(blas: Blas, tree: Tree, panels: Vector, x: Rows, forward: bool) -> Non
     for turn in range(count if forward else 0):
         width, below, at, begin = _shape(tree, turn)
         rows = width + below
-        own = pointer(x, tree.first[turn] * columns)
+        x_block = pointer(x, tree.first[turn] * columns)
         call(
             blas.trsm,
-            (RIGHT, LOWER, TURNED, FULL, columns, width, 1.0, pointer(panels, at), rows, own, columns),
+            (RIGHT, LOWER, TURNED, FULL, columns, width, 1.0, pointer(panels, at), rows, x_block, columns),
         )
         if below:
             call(
                 blas.gemm,
                 (
-                    PLAIN, TURNED, columns, below, width, 1.0, own, columns,
+                    PLAIN, TURNED, columns, below, width, 1.0, x_block, columns,
                     pointer(panels, at + width), rows, 0.0, pointer(part, 0), columns,
                 ),
             )  # fmt: skip
@@ -347,7 +354,7 @@ def solve(blas: Blas, tree: Tree, panels: Vector, x: Rows, forward: bool) -> Non
         s = count - 1 - turn
         width, below, at, begin = _shape(tree, s)
         rows = width + below
-        own = pointer(x, tree.first[s] * columns)
+        x_block = pointer(x, tree.first[s] * columns)
         if below:
             for k in range(below):
                 for c in range(columns):
@@ -356,25 +363,25 @@ def solve(blas: Blas, tree: Tree, panels: Vector, x: Rows, forward: bool) -> Non
                 blas.gemm,
                 (
                     PLAIN, PLAIN, columns, width, below, -1.0, pointer(part, 0), columns,
-                    pointer(panels, at + width), rows, 1.0, own, columns,
+                    pointer(panels, at + width), rows, 1.0, x_block, columns,
                 ),
             )  # fmt: skip
         call(
             blas.trsm,
-            (RIGHT, LOWER, PLAIN, FULL, columns, width, 1.0, pointer(panels, at), rows, own, columns),
+            (RIGHT, LOWER, PLAIN, FULL, columns, width, 1.0, pointer(panels, at), rows, x_block, columns),
         )
 
 
 @kernel
 def invert(blas: Blas, tree: Tree, panels: Vector, stack: Vector, front: Vector, y: Vector) -> None:
-    """Turn L in `panels` into the entries of A^-1 there; the rest is work space, `stack` as in `tree.kept`."""
+    """Turn L in `panels` into the entries of A^-1 there; the rest is work space, `stack` as in `tree.square_start`."""
     local = np.empty(len(tree.row) + 1, np.int64)
     info = np.zeros(1, np.int64)
     for turn in range(len(tree.above)):
         s = len(tree.above) - 1 - turn
         width, below, at, _ = _shape(tree, s)
         rows = width + below
-        own = pointer(panels, at)
+        diagonal_block = pointer(panels, at)
         if below:
             p = np.int64(tree.above[s])
             width_p, below_p, at_p, _ = _shape(tree, p)
@@ -387,15 +394,18 @@ def invert(blas: Blas, tree: Tree, panels: Vector, stack: Vector, front: Vector,
                     for b in range(a, below):
                         front[a * below + b] = panels[column + local[b]]
                 else:
-                    column = tree.kept[p] + (source - width_p) * below_p - width_p
+                    column = tree.square_start[p] + (source - width_p) * below_p - width_p
                     for b in range(a, below):
                         front[a * below + b] = stack[column + local[b]]
-            kept = tree.kept[s]
-            if kept >= 0:
-                _copy(below * below, front, 0, stack, kept)
+            square_start = tree.square_start[s]
+            if square_start >= 0:
+                _copy(below * below, front, 0, stack, square_start)
             for j in range(width):
                 _copy(below, panels, at + j * rows + width, y, j * below)
-            call(blas.trsm, (RIGHT, LOWER, PLAIN, FULL, below, width, 1.0, own, rows, pointer(y, 0), below))
+            call(
+                blas.trsm,
+                (RIGHT, LOWER, PLAIN, FULL, below, width, 1.0, diagonal_block, rows, pointer(y, 0), below),
+            )
             call(
                 blas.symm,
                 (
@@ -403,12 +413,12 @@ def invert(blas: Blas, tree: Tree, panels: Vector, stack: Vector, front: Vector,
                     pointer(y, 0), below, 0.0, pointer(panels, at + width), rows,
                 ),
             )  # fmt: skip
-        call(blas.potri, (LOWER, width, own, rows, pointer(info, 0)))
+        call(blas.potri, (LOWER, width, diagonal_block, rows, pointer(info, 0)))
         if below:
             call(
                 blas.gemm,
                 (
                     TURNED, PLAIN, width, width, below, -1.0, pointer(y, 0), below,
-                    pointer(panels, at + width), rows, 1.0, own, rows,
+                    pointer(panels, at + width), rows, 1.0, diagonal_block, rows,
                 ),
             )  # fmt: skip

@@ -73,7 +73,7 @@ class Volatility(NamedTuple):
     `change`: how freely they change; `most`: largest variance of a rating before its games, points^2.
     """
 
-    known: Vector
+    sigma: Vector
     first: float
     unit: float
     change: float
@@ -130,7 +130,7 @@ def _rate(i, volatility, beliefs, slopes):
     by at most LONGEST sds. The update is one Newton step from the rating before the games, right where the games'
     information hardly changes along it; far from there, where the information vanishes, it has no limit.
     """
-    known = volatility.known
+    sigma = volatility.sigma
     unit = volatility.unit
     most = volatility.most
     mean, variance = beliefs
@@ -139,11 +139,11 @@ def _rate(i, volatility, beliefs, slopes):
         inverse = 1.0 / (unit * unit)
         improvement = min((gradient[i] / information[i]) ** 2 * inverse, HUGE)
         spread = min((1.0 / information[i] + variance[i]) * inverse, HUGE)
-        new = new_volatility(known[i], improvement, spread, volatility.change)
-        known[i] = min(new, math.sqrt(most * inverse))
-        grown = variance[i] + (unit * known[i]) ** 2
+        new = new_volatility(sigma[i], improvement, spread, volatility.change)
+        sigma[i] = min(new, math.sqrt(most * inverse))
+        grown = variance[i] + (unit * sigma[i]) ** 2
     else:
-        grown = min(variance[i] + (unit * known[i]) ** 2, most)
+        grown = min(variance[i] + (unit * sigma[i]) ** 2, most)
     variance[i] = 1.0 / (1.0 / grown + information[i])
     limit = LONGEST * math.sqrt(grown)
     mean[i] += min(max(variance[i] * gradient[i], -limit), limit)
@@ -159,17 +159,17 @@ def filter_periods(
     Before them a variance grows by that of `steps`, and by the squared volatility in each of `idle` periods.
     """
     mean, variance = beliefs
-    known = volatility.known
+    sigma = volatility.sigma
     for p in range(len(piece.node_start) - 1):
         for i in range(piece.node_start[p], piece.node_start[p + 1]):
             last = steps.previous[i]
             mean[i] = steps.mean[i]
             variance[i] = steps.variance[i]
-            known[i] = volatility.first
+            sigma[i] = volatility.first
             if last >= 0:
-                known[i] = known[last]
+                sigma[i] = sigma[last]
                 mean[i] += mean[last]
-                grown = variance[last] + variance[i] + idle[i] * (volatility.unit * known[i]) ** 2
+                grown = variance[last] + variance[i] + idle[i] * (volatility.unit * sigma[i]) ** 2
                 variance[i] = min(grown, volatility.most)
         weigh_games(piece.game_start[p], piece.game_start[p + 1], games, beliefs, slopes)
         for i in range(piece.node_start[p], piece.node_start[p + 1]):

@@ -47,36 +47,36 @@ def skill_cavities(
 
 
 @flat
-def _skill_agreed(g, games, rule, cavity, others, site):
-    """Turn `site` (q, h) into the one that a game and `others` equal ones share; returns whether there is one."""
+def _skill_agreed(g, games, rule, cavity, copies, site):
+    """Turn `site` (q, h) into the one that a game and `copies` equal ones share; returns whether there is one."""
     outcome = games.code[g]
     margin = rule.margin[g]
-    given = handicap_of(g, rule.handicap)
+    handicap = handicap_of(g, rule.handicap)
     q = site[0]
     h = site[1]
-    precision = 1.0 / cavity[1] - others * q
-    weighted = cavity[0] / cavity[1] - others * h
-    last = math.inf
-    way = 1.0
-    for _ in range(REPEATS if others > 0.0 else 1):
-        seen = precision + others * q
-        if not seen > 0.0:
+    base_precision = 1.0 / cavity[1] - copies * q
+    base_weighted = cavity[0] / cavity[1] - copies * h
+    last_change = math.inf
+    damping = 1.0
+    for _ in range(REPEATS if copies > 0.0 else 1):
+        cavity_precision = base_precision + copies * q
+        if not cavity_precision > 0.0:
             return False
-        mean = (weighted + others * h) / seen
-        scale = 1.0 / math.sqrt(rule.noise + 1.0 / seen)
-        v, w = game_moments((mean + given) * scale, rule.advantage * scale, margin * scale, outcome)
+        mean = (base_weighted + copies * h) / cavity_precision
+        scale = 1.0 / math.sqrt(rule.noise + 1.0 / cavity_precision)
+        v, w = game_moments((mean + handicap) * scale, rule.advantage * scale, margin * scale, outcome)
         shrink = w * scale * scale
         if shrink < 0.0:  # two peaks, of unknown colours
             return False
-        rest = 1.0 / (1.0 - shrink / seen)
-        new_q = shrink * rest
-        new_h = (v * scale + mean * shrink) * rest
+        inflation = 1.0 / (1.0 - shrink / cavity_precision)
+        new_q = shrink * inflation
+        new_h = (v * scale + mean * shrink) * inflation
         change = abs(new_q - q) / max(new_q, TINY)
-        if change > last:
-            way *= 0.5
-        q += way * (new_q - q)
-        h += way * (new_h - h)
-        last = change
+        if change > last_change:
+            damping *= 0.5
+        q += damping * (new_q - q)
+        h += damping * (new_h - h)
+        last_change = change
         if change < SETTLED:
             break
     site[0] = q
@@ -94,8 +94,8 @@ def _update(agreed, variance, games, rule, cavity, share, link):
     site = np.empty(link.shape[1])
     for g in span(0, len(games.first)):
         site[:] = link[g]
-        others = max(games.weight[g] - 1.0, 0.0)
-        if cavity[g, variance] < 0.0 or not agreed(g, games, rule, cavity[g], others, site):
+        copies = max(games.weight[g] - 1.0, 0.0)
+        if cavity[g, variance] < 0.0 or not agreed(g, games, rule, cavity[g], copies, site):
             skipped += 1
             continue
         for k in range(len(site)):
@@ -126,16 +126,16 @@ def skill_evidence(games: Pairings, rule: Rule, cavity: Rows, link: Rows) -> tup
 
 
 @inner
-def _turned(g, rule, cavity):
+def _noisy_sides(g, rule, cavity):
     """Means of x1 and x2, with outcomes, and their covariances, noise included."""
-    given = handicap_of(g, rule.handicap)
+    handicap = handicap_of(g, rule.handicap)
     margin = rule.margin[g]
     spread = covariance_of_sides(rule.noise, cavity[2], cavity[3], cavity[4])
-    return cavity[0] + given + margin, cavity[1] - given + margin, spread
+    return cavity[0] + handicap + margin, cavity[1] - handicap + margin, spread
 
 
 @inner
-def _without(cavity, times, site):
+def _divided(cavity, times, site):
     """Divide a Gaussian, as in `cavity`, by `times` equal sites; also whether the result is proper.
 
     Of (x1, x1 + x2), with the site's P and b there: covariance C (I - P C)^-1, mean (I - C P)^-1 (m - C b).
@@ -163,9 +163,9 @@ def _without(cavity, times, site):
     new_11 = (c11 * m22 - shared * m21) / det
     new_12 = (shared * m11 - c11 * m12) / det
     new_22 = (both * m11 - shared * m12) / det
-    one = (m22 * r1 - m21 * r2) / det
-    total = (m11 * r2 - m12 * r1) / det
-    return det > 0.0 and new_11 > 0.0 and new_22 > 0.0, (one, total - one, new_11, new_12, new_22)
+    mean_1 = (m22 * r1 - m21 * r2) / det
+    mean_sum = (m11 * r2 - m12 * r1) / det
+    return det > 0.0 and new_11 > 0.0 and new_22 > 0.0, (mean_1, mean_sum - mean_1, new_11, new_12, new_22)
 
 
 @kernel
@@ -184,37 +184,37 @@ def margin_cavities(
         shared = with_i + variance[n + i] + with_j + covariance[5, g]
         both = variance[n + i] + variance[n + j] + 2.0 * covariance[5, g]
         difference = mean[i] - mean[j]
-        whole = difference + mean[n + i], mean[n + j] - difference, c11, shared, both
-        proper, rest = _without(whole, min(games.weight[g], 1.0), link[g])
-        cavity[g, 0] = rest[0]
-        cavity[g, 1] = rest[1]
-        cavity[g, 2] = rest[2] if proper else -1.0
-        cavity[g, 3] = rest[3]
-        cavity[g, 4] = rest[4]
+        marginal = difference + mean[n + i], mean[n + j] - difference, c11, shared, both
+        proper, game_cavity = _divided(marginal, min(games.weight[g], 1.0), link[g])
+        cavity[g, 0] = game_cavity[0]
+        cavity[g, 1] = game_cavity[1]
+        cavity[g, 2] = game_cavity[2] if proper else -1.0
+        cavity[g, 3] = game_cavity[3]
+        cavity[g, 4] = game_cavity[4]
 
 
 @flat
-def _margin_agreed(g, games, rule, cavity, others, site):
-    """Turn `site` (5,) into the one that a game and `others` equal ones share; returns whether there is one."""
-    proper, rest = _without(cavity, others, site)
+def _margin_agreed(g, games, rule, cavity, copies, site):
+    """Turn `site` (5,) into the one that a game and `copies` equal ones share; returns whether there is one."""
+    proper, without_copies = _divided(cavity, copies, site)
     outcome = games.code[g]
-    last = math.inf
-    way = 1.0
-    repeats = REPEATS if others > 0.0 else 1
+    last_change = math.inf
+    damping = 1.0
+    repeats = REPEATS if copies > 0.0 else 1
     for _ in range(repeats if proper else 0):
-        proper, seen = _without(rest, -others, site)
-        mean_1, mean_2, spread = _turned(g, rule, seen)
+        proper, game_cavity = _divided(without_copies, -copies, site)
+        mean_1, mean_2, spread = _noisy_sides(g, rule, game_cavity)
         slopes = game_sides(outcome, mean_1, mean_2, rule.advantage, spread)
         if not proper or (outcome >= UNKNOWN and not has_one_peak(slopes)):
             return False
-        c11, c12, c22, _ = covariance_of_sides(0.0, seen[2], seen[3], seen[4])
-        new = gaussian_site(slopes, seen[0], seen[1], c11, c12, c22)
+        c11, c12, c22, _ = covariance_of_sides(0.0, game_cavity[2], game_cavity[3], game_cavity[4])
+        new = gaussian_site(slopes, game_cavity[0], game_cavity[1], c11, c12, c22)
         change = (abs(new[0] - site[0]) + abs(new[2] - site[2])) / max(new[0] + new[2], TINY)
-        if change > last:
-            way *= 0.5
+        if change > last_change:
+            damping *= 0.5
         for k in range(5):
-            site[k] += way * (new[k] - site[k])
-        last = change
+            site[k] += damping * (new[k] - site[k])
+        last_change = change
         if change < SETTLED:
             break
     return proper
@@ -234,7 +234,7 @@ def _margin_evidence(g, games, rule, cavity, link):
     """
     if cavity[g, 2] < 0.0:
         return False, 0.0, 0.0
-    x1, x2, spread = _turned(g, rule, cavity[g])
+    x1, x2, spread = _noisy_sides(g, rule, cavity[g])
     log_p = game_log_probability(games.code[g], x1, x2, rule.advantage, spread)
     c11, c12, c22, _ = covariance_of_sides(0.0, cavity[g, 2], cavity[g, 3], cavity[g, 4])
     x1 = cavity[g, 0]
@@ -286,13 +286,13 @@ def pull_sides(games: Pairings, link: Rows, x: Vector, z: Rows, out: Vector) -> 
         q11 = times * link[g, 0]
         q12 = times * link[g, 1]
         q22 = times * link[g, 2]
-        root = math.sqrt(max(q11, 0.0))
-        across = q12 / root if root > 0.0 else 0.0
-        rest = math.sqrt(max(q22 - across * across, 0.0))
+        root_11 = math.sqrt(max(q11, 0.0))
+        root_21 = q12 / root_11 if root_11 > 0.0 else 0.0
+        root_22 = math.sqrt(max(q22 - root_21 * root_21, 0.0))
         x1 = x[i] - x[j] + x[n + i]
         x2 = x[n + j] - x[i] + x[j]
-        pull_1 = root * z[g, 0] - q11 * x1 - q12 * x2
-        pull_2 = across * z[g, 0] + rest * z[g, 1] - q12 * x1 - q22 * x2
+        pull_1 = root_11 * z[g, 0] - q11 * x1 - q12 * x2
+        pull_2 = root_21 * z[g, 0] + root_22 * z[g, 1] - q12 * x1 - q22 * x2
         out[i] += pull_1 - pull_2
         out[j] -= pull_1 - pull_2
         out[n + i] += pull_1

@@ -10,7 +10,7 @@ from ttt_cli.kernels.ep.structures import Pairings
 
 _STRIDE: Final = 2654435761  # prime
 _CODES: Final = 6  # of games: three outcomes, with colours known and unknown
-_APART: Final = 8192  # games among which neighbours are set apart: their players fit into the cache
+_BLOCK: Final = 8192  # games among which neighbours are set apart: their players fit into the cache
 
 
 class Nodes(NamedTuple):
@@ -27,9 +27,9 @@ class Nodes(NamedTuple):
 @kernel
 def find_nodes(
     game_start: FixedPlaces, white: FixedIndex, black: FixedIndex, seen: Index, node_start: Places,
-    found: Index,
+    unsorted_player: Index,
 ) -> None:  # fmt: skip
-    """Fill `node_start` (periods + 1,), and the front of `found` (2 games,) with the player of each node.
+    """Fill `node_start` (periods + 1,), and the front of `unsorted_player` (2 games,) with the player of each node.
 
     Players of a period are in the order of its games. `seen` (players,) is work space, -1 at first.
     """
@@ -42,35 +42,40 @@ def find_nodes(
                 player = at(side[g])
                 if seen[player] != p:
                     seen[player] = p
-                    found[at(nodes)] = player
+                    unsorted_player[at(nodes)] = player
                     nodes += 1
         node_start[p + 1] = nodes
 
 
 @kernel
-def sort_nodes(node_start: Places, found: Index, places: Index, spare: Index, node_player: Index) -> None:
-    """Sort `found` inside periods by player into `node_player`; `places` (players,), 0, and `spare` are work space."""
+def sort_nodes(
+    node_start: Places, unsorted_player: Index, positions: Index, periods_by_player: Index, node_player: Index
+) -> None:
+    """Sort the players of nodes inside periods into `node_player`, from `unsorted_player` (`find_nodes`).
+
+    `positions` (players,), 0 at first, and `periods_by_player` are work space.
+    """
     nodes = len(node_player)
     for k in span(0, nodes):
-        places[at(found[k])] += 1
-    place = 0
-    for player in span(0, len(places)):
-        count = places[player]
-        places[player] = place
-        place += count
+        positions[at(unsorted_player[k])] += 1
+    position = 0
+    for player in span(0, len(positions)):
+        count = positions[player]
+        positions[player] = position
+        position += count
     for p in range(len(node_start) - 1):
         for k in span(node_start[p], node_start[p + 1]):
-            player = at(found[k])
-            spare[at(places[player])] = p
-            places[player] += 1
+            player = at(unsorted_player[k])
+            periods_by_player[at(positions[player])] = p
+            positions[player] += 1
     cursor = node_start.copy()
     begin = 0
-    for player in span(0, len(places)):
-        for k in span(begin, places[player]):
-            p = at(spare[k])
+    for player in span(0, len(positions)):
+        for k in span(begin, positions[player]):
+            p = at(periods_by_player[k])
             node_player[at(cursor[p])] = player
             cursor[p] += 1
-        begin = places[player]
+        begin = positions[player]
 
 
 @kernel
@@ -110,11 +115,11 @@ def _counting_pass(begin, end, keys, base, counts, order, sorted_order):
     counts[:] = 0
     for k in span(begin, end):
         counts[at(keys[k] - base)] += 1
-    place = begin
+    position = begin
     for key in span(0, len(counts)):
         count = counts[key]
-        counts[key] = place
-        place += count
+        counts[key] = position
+        position += count
     for k in span(begin, end):
         key = at(keys[at(order[k])] - base)
         sorted_order[at(counts[key])] = order[k]
@@ -180,7 +185,7 @@ def merge_pairs(
     any (`sort_pairs`). Games remain near others of their first player, but not
     adjacent: successive updates of one player would wait.
     """
-    places = np.empty(_APART, np.int32)
+    scattered = np.empty(_BLOCK, np.int32)
     for p in range(len(game_start) - 1):
         start = pairs.start[p]
         size = pairs.start[p + 1] - start
@@ -188,11 +193,11 @@ def merge_pairs(
         pair = 0
         end = game_start[p + 1]
         while k < end:
-            among = pair % _APART
-            if among == 0:
-                here = min(_APART, size - pair)
-                for other in range(here):
-                    places[other * _STRIDE % here] = other
+            in_block = pair % _BLOCK
+            if in_block == 0:
+                block_size = min(_BLOCK, size - pair)
+                for index in range(block_size):
+                    scattered[index * _STRIDE % block_size] = index
             g = at(order[at(k)])
             i = first[g]
             j = second[g]
@@ -208,15 +213,15 @@ def merge_pairs(
                 if k == end:
                     break
                 g = at(order[at(k)])
-            place = at(start + pair - among + places[among])
+            position = at(start + pair - in_block + scattered[in_block])
             pair += 1
-            pairs.first[place] = i
-            pairs.second[place] = j
-            pairs.code[place] = kind
-            pairs.weight[place] = total
-            of_pairs[place] = difference
+            pairs.first[position] = i
+            pairs.second[position] = j
+            pairs.code[position] = kind
+            pairs.weight[position] = total
+            of_pairs[position] = difference
             if len(offset) > 0:
-                offset_of_pairs[place] = level
+                offset_of_pairs[position] = level
 
 
 @kernel
@@ -273,11 +278,11 @@ def _find(above, v):
 
 
 @kernel
-def join_pairs(one: FixedIndex, other: FixedIndex, first: Index) -> None:
+def join_pairs(player: FixedIndex, opponent: FixedIndex, first: Index) -> None:
     """Fill `first`, initially the players' own numbers, with the first player of each player's group."""
-    for k in range(len(one)):
-        a = first[one[k]]
-        b = first[other[k]]
+    for k in range(len(player)):
+        a = first[player[k]]
+        b = first[opponent[k]]
         if a != b:
             a = _find(first, a)
             b = _find(first, b)

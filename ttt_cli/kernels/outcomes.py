@@ -97,9 +97,9 @@ def win_moments(x: float) -> tuple[float, float]:
         v = 1.0 / mills(-x)
         return v, v * (v + x)
     y = 1.0 / (x * x)  # series of 1 / R(z) for large z = -x
-    rest = 1.0 + y * (-2.0 + y * (10.0 + y * (-74.0 + y * (706.0 - 8162.0 * y))))
-    ratio = 1.0 + y * rest
-    return -x * ratio, ratio * rest
+    correction = 1.0 + y * (-2.0 + y * (10.0 + y * (-74.0 + y * (706.0 - 8162.0 * y))))
+    ratio = 1.0 + y * correction
+    return -x * ratio, ratio * correction
 
 
 @inner
@@ -257,13 +257,13 @@ def game_moments(t: float, advantage: float, margin: float, outcome: int) -> tup
     """(v, w) of a game, all in units of the difference's sd; t is its mean without the advantage."""
     if outcome < UNKNOWN:
         return outcome_moments(t + advantage, margin, outcome)
-    known = outcome - UNKNOWN
-    v1, w1 = outcome_moments(t + advantage, margin, known)
-    v2, w2 = outcome_moments(t - advantage, margin, known)
-    log_1 = outcome_log_normaliser(t + advantage, margin, known)
-    share = first_share(log_1, outcome_log_normaliser(t - advantage, margin, known))
-    rest = 1.0 - share
-    return share * v1 + rest * v2, share * w1 + rest * w2 - share * rest * (v1 - v2) ** 2
+    result = outcome - UNKNOWN
+    v1, w1 = outcome_moments(t + advantage, margin, result)
+    v2, w2 = outcome_moments(t - advantage, margin, result)
+    log_1 = outcome_log_normaliser(t + advantage, margin, result)
+    share_1 = first_share(log_1, outcome_log_normaliser(t - advantage, margin, result))
+    share_2 = 1.0 - share_1
+    return share_1 * v1 + share_2 * v2, share_1 * w1 + share_2 * w2 - share_1 * share_2 * (v1 - v2) ** 2
 
 
 @inner

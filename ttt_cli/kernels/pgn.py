@@ -170,7 +170,7 @@ def _key(name):
     return (key + (1 << 63)) % (1 << 64) - (1 << 63)
 
 
-_KEYS: Final = np.array(list(map(_key, NAMES)))
+_KEYS: Final = np.array([_key(name) for name in NAMES])
 _SLOTS: Final = next(count for count in range(COLUMNS, 1000) if len(set(_KEYS % count)) == COLUMNS)
 _ROWS: Final = np.full(_SLOTS, -1)  # by the remainder of the key, which differs for all tags
 _ROWS[_KEYS % _SLOTS] = np.arange(COLUMNS)
@@ -470,9 +470,9 @@ def read_moves(data, marks, start, end, letters):
             if depth == 0 and _castles(data, i, gap):
                 letters[count] = character
                 count += 1
-            found = _result_at(data, i, gap)
-            if found != _NONE:
-                result = found
+            code = _result_at(data, i, gap)
+            if code != _NONE:
+                result = code
                 decided = min(decided, i)
             depth = max(0, depth + (character == _LEFT) - (character == _RIGHT))
             gap = i + 1 if character == _PERCENT else gap
@@ -487,29 +487,29 @@ POSITION, LINE, ROWS, UNSETTLED, STRINGS = range(5)  # of `state`
 NO_TAG: Final = 8  # added to the code of a result when there was no Result tag
 
 _RESULT_BYTES: Final = np.frombuffer(b"".join(RESULTS), np.uint8)
-_RESULT_STARTS: Final = np.cumsum([0, *map(len, RESULTS)])
+_RESULT_STARTS: Final = np.cumsum([0, *(len(result) for result in RESULTS)])
 
 
 @flat
-def _number_values(data, spans, known, codes, row, count, slots, starts, characters):
+def _number_values(data, spans, last_values, codes, row, count, slots, starts, characters):
     """Fill row `row` of `codes` with the numbers of a game's values; returns how many strings there are then.
 
-    `known` (COLUMNS, 3) are start, end and number of the last value of each column, which is often the next one too.
+    `last_values` (COLUMNS, 3) are start, end and number of each column's last value, which is often the next one too.
     """
     for column in range(COLUMNS):
         start = spans[column, 0]
         stop = spans[column, 1]
         code = np.int32(0)
         if start < stop:
-            if same_bytes(data, start, stop, data, known[column, 0], known[column, 1]):
-                code = np.int32(known[column, 2])
+            if same_bytes(data, start, stop, data, last_values[column, 0], last_values[column, 1]):
+                code = np.int32(last_values[column, 2])
             else:
                 word = hash_of(data, start, stop)
                 code = number_of(data, start, stop, word, count, slots, starts, characters)
                 count += code == count
-                known[column, 0] = start
-                known[column, 1] = stop
-                known[column, 2] = code
+                last_values[column, 0] = start
+                last_values[column, 1] = stop
+                last_values[column, 2] = code
         codes[row, column] = code
     return count
 
@@ -531,7 +531,7 @@ def scan_games(
     end = len(data)
     spans = np.empty((COLUMNS, 2), np.int64)
     ahead = np.empty((COLUMNS, 2), np.int64)
-    known = np.zeros((COLUMNS, 3), np.int64)
+    last_values = np.zeros((COLUMNS, 3), np.int64)
     stop = tag_lines = next_stop = next_lines = 0
     more = next_more = known_tags = False
     while True:
@@ -557,7 +557,9 @@ def scan_games(
             return STRINGS_FULL
         lines[row] = state[LINE]
         moves[row] = code
-        state[STRINGS] = _number_values(data, spans, known, codes, row, count, slots, starts, characters)
+        state[STRINGS] = _number_values(
+            data, spans, last_values, codes, row, count, slots, starts, characters
+        )
         start = spans[RESULT, 0]
         first = _RESULT_STARTS[result]
         last = _RESULT_STARTS[result + 1]

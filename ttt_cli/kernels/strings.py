@@ -60,13 +60,13 @@ def hash_of(data, start, stop):
 
 
 @flat
-def same_bytes(data, start, stop, other, first, last):
-    """Whether `data[start:stop]` and `other[first:last]` are equal."""
+def same_bytes(data, start, stop, characters, first, last):
+    """Whether `data[start:stop]` and `characters[first:last]` are equal."""
     length = stop - start
     if last - first != length:
         return False
     k = 0
-    while k < length and _word_at(data, start + k, stop) == _word_at(other, first + k, last):
+    while k < length and _word_at(data, start + k, stop) == _word_at(characters, first + k, last):
         k += _WORD
     return k >= length
 
@@ -96,7 +96,7 @@ def _entry(code, number):
 
 
 @flat
-def _known(data, bounds, hashes, numbers, slots, starts, characters):
+def _look_up(data, bounds, hashes, numbers, slots, starts, characters):
     """Fill `hashes` and `numbers` (n,) with those of strings, -1 for what is new; memory is asked for many at once."""
     mask = len(slots) - 1
     for k in range(len(numbers)):
@@ -125,7 +125,7 @@ def number_strings(
     for first in range(0, len(numbers), _AT_ONCE):
         last = min(first + _AT_ONCE, len(numbers))
         at_once = bounds[first : last + 1]
-        _known(data, at_once, hashes, numbers[first:last], slots, starts, characters)
+        _look_up(data, at_once, hashes, numbers[first:last], slots, starts, characters)
         for k in range(first, last):
             if numbers[k] < 0:
                 code = hashes[k - first]

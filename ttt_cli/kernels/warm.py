@@ -33,13 +33,13 @@ DEFAULT: Final[tuple[Chain, ...]] = (  # kernels of a fit by the default model, 
 def every_kernel() -> tuple[Chain, ...]:
     """All kernels by module, largest modules first."""
     prefix = f"{ttt_cli.kernels.__name__}."
-    modules = [found for found in walk_packages(ttt_cli.kernels.__path__, prefix) if not found.ispkg]
-    found = {
-        name: sorted(_kernels(name)) for name in (module.name.removeprefix(prefix) for module in modules)
-    }
-    return tuple(
-        {name: names} for name, names in sorted(found.items(), key=lambda item: -len(item[1])) if names
-    )
+    kernels_of = {}
+    for module in walk_packages(ttt_cli.kernels.__path__, prefix):
+        if not module.ispkg:
+            name = module.name.removeprefix(prefix)
+            kernels_of[name] = sorted(_kernels(name))
+    largest_first = sorted(kernels_of, key=lambda name: -len(kernels_of[name]))
+    return tuple({name: kernels_of[name]} for name in largest_first if kernels_of[name])
 
 
 def warm(chains: Sequence[Chain], progress: Progress, *, jobs: int | None = None, least: int = 1) -> int:
@@ -74,9 +74,9 @@ class _Compiler:
     def step(self, item: tuple[str, Sequence[str]], *, fresh: bool) -> None:  # noqa: ARG002
         """Compile the kernels of these names."""
         module, names = item
-        found = _kernels(module)
+        kernels = _kernels(module)
         for name in names:
-            found[name].compile()
+            kernels[name].compile()
             report(name)
 
 

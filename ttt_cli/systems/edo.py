@@ -5,7 +5,6 @@ difference, not a 100-game match against a ghost; the maximum is found by Newton
 """
 
 from dataclasses import dataclass
-from functools import partial
 from typing import Final, Unpack
 
 import numpy as np
@@ -70,7 +69,7 @@ class Adjusted(Line):
         return idle_walk(self.idle_drift, last, prior=self.prior_sd, centre=self.prior_mean)
 
 
-def fit(timeline: Timeline, params: Params, solver: SolverConfig, **given: Unpack[Given]) -> Fit:
+def fit(timeline: Timeline, params: Params, solver: SolverConfig, **options: Unpack[Given]) -> Fit:
     """Find the most probable ratings of all player-years with deviations, then combine them with the prior.
 
     Unrated players get the prior; `notes` names them. Raises ConfigError for an `auto` draw margin when all games are
@@ -81,8 +80,8 @@ def fit(timeline: Timeline, params: Params, solver: SolverConfig, **given: Unpac
     posterior = _posterior(rated, timeline, params)
     if params.deviations == "exact":
         posterior.require_information()
-    initial = ratings.initial_ratings(timeline, given.get("start"))[rated.nodes]
-    maximum = maximise(posterior, initial, solver.tol, solver.max_sweeps, given.get("on_sweep"))
+    initial = ratings.initial_ratings(timeline, options.get("start"))[rated.nodes]
+    maximum = maximise(posterior, initial, solver.tol, solver.max_sweeps, options.get("on_sweep"))
     variance, covariance = _deviations(rated, posterior, params)
     rating = maximum.rating * ELO_SCALE
     rating += params.raw_mean - rated.group_sums(rated.mean_weights() * rating)
@@ -145,8 +144,15 @@ def _posterior(rated: PlayerYears, timeline: Timeline, params: Params) -> LogDen
     steps = timeline.gap_years[rated.nodes] * steps_per_year
     ground = np.zeros(len(rated.nodes))
     ground[rated.firsts()] = GROUND
-    matches = partial(drawn_matches, rated.previous, steps, params.ties * steps_per_year, ground)
-    return LogDensity(games, 0.0, rated.previous, matches)
+    ties = params.ties * steps_per_year
+
+    def add_matches(rating: Array, gradient: Array, link_precision: Array, node_precision: Array) -> float:
+        density: float = drawn_matches(
+            rated.previous, steps, ties, ground, rating, gradient, link_precision, node_precision
+        )
+        return density
+
+    return LogDensity(games, 0.0, rated.previous, add_matches)
 
 
 def _deviations(rated: PlayerYears, posterior: LogDensity, params: Params) -> tuple[Array, Array]:

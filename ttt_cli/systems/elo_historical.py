@@ -55,11 +55,11 @@ class PlayerPeriods:
     group: Ids
 
 
-def fit(timeline: Timeline, params: Params, solver: SolverConfig, **given: Unpack[Given]) -> Fit:
+def fit(timeline: Timeline, params: Params, solver: SolverConfig, **options: Unpack[Given]) -> Fit:
     """Compute performances within periods, then the levels of groups, then curves."""
     time = middles(timeline)
     entries = lay_out(timeline, time, params.span)
-    within = performances(timeline, entries, params, solver, given.get("on_sweep"))
+    within = performances(timeline, entries, params, solver, options.get("on_sweep"))
     levelled, on_level = on_one_level(entries, within.rating * ELO_SCALE)
     converged = within.status.converged and on_level
     rating = params.prior_mean + curves(timeline, time, entries, levelled, params.smoothing)
@@ -136,8 +136,8 @@ def balance(
         return residual / scale - (np.bincount(group, residual) / group_scale)[group]
 
     centred = score - scale * (np.bincount(group, score) / group_scale)[group]
-    rating, _, reached = conjugate_gradients(laplacian, jacobi_step, centred, residual=accuracy)
-    return rating, reached
+    result = conjugate_gradients(laplacian, jacobi_step, centred, residual=accuracy)
+    return result.x, result.converged
 
 
 class GroupDensity(LogDensity):

@@ -55,8 +55,9 @@ class Smoothed(Filter):
 def fit(timeline: Timeline, params: Params, advantage: float) -> Fit:
     """Filter the games once and smooth if configured; the log-evidence is the filter's."""
     prior = params.skill_prior(timeline)
-    mean, sd, _ = filter_games(timeline, params, prior, np.zeros(timeline.n_nodes), advantage=advantage)
-    chain = prior.filtered(mean, sd)
+    idle = np.zeros(timeline.n_nodes)
+    after_games = filter_games(timeline, params, prior, idle, advantage=advantage)
+    chain = prior.filtered(after_games.mean, after_games.sd)
     fitted = ratings.rated(NAME, timeline, params, advantage, {"skill": chain}, predict)
     if not params.smooth:
         return fitted

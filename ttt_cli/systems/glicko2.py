@@ -41,11 +41,12 @@ def fit(timeline: Timeline, params: Params, advantage: float) -> Fit:
     steps = STEPS_PER_YEAR[timeline.period]
     still = RandomWalk(timeline, params.prior_mean, params.prior_sd, 0.0)
     idle = np.rint(timeline.gap_years * steps) - 1.0
-    volatility = params.volatility, params.volatility_change
-    mean, sd, known = filter_games(timeline, params, still, idle, *volatility, advantage=advantage)
-    drift = ELO_SCALE * math.sqrt(steps) * known
+    mean, sd, volatility = filter_games(
+        timeline, params, still, idle, params.volatility, params.volatility_change, advantage=advantage
+    )
+    drift = ELO_SCALE * math.sqrt(steps) * volatility
     skill = RandomWalk(timeline, params.prior_mean, params.prior_sd, drift, ceiling=params.prior_sd)
     level = RandomWalk(timeline, params.volatility, math.nan, 0.0)
-    volatilities = level.filtered(known, ratings.unknown_sd(len(known)))
+    volatilities = level.filtered(volatility, ratings.unknown_sd(len(volatility)))
     chains = {"skill": skill.filtered(mean, sd), "volatility": volatilities}
     return ratings.rated(NAME, timeline, params, advantage, chains, predict)

@@ -5,7 +5,6 @@ once; deviations are from the inverse of the whole information.
 """
 
 import math
-from functools import partial
 from typing import Any, Final, Unpack
 
 import numpy as np
@@ -64,7 +63,7 @@ class Params(ModelParams):
         return RandomWalk(timeline, self.prior_mean, math.nan, self.tau)
 
 
-def fit(timeline: Timeline, params: Params, solver: SolverConfig, **given: Unpack[Given]) -> Fit:
+def fit(timeline: Timeline, params: Params, solver: SolverConfig, **options: Unpack[Given]) -> Fit:
     """Find the most probable histories and their deviations.
 
     The log-evidence is Laplace's approximation; NaN for draws as halves and for `own` deviations. Raises ConfigError
@@ -78,9 +77,9 @@ def fit(timeline: Timeline, params: Params, solver: SolverConfig, **given: Unpac
         )
 
     def fit_at(advantage: float, start: Fit | None, solver: SolverConfig, **_options: object) -> Fit:
-        return fit_histories(timeline, params, solver, advantage, start, given.get("on_sweep"))
+        return fit_histories(timeline, params, solver, advantage, start, options.get("on_sweep"))
 
-    return fit_with_advantage(fit_at, params, given.get("start"), solver, colours=timeline.colours)
+    return fit_with_advantage(fit_at, params, options.get("start"), solver, colours=timeline.colours)
 
 
 def fit_histories(
@@ -105,10 +104,18 @@ def fit_histories(
     virtual = params.virtual_draws
     prior = params.skill_prior(points)
     mean, variance = prior.steps()
-    histories = partial(wiener, previous, mean / ELO_SCALE, variance / ELO_SCALE**2, virtual)
+    step_mean = mean / ELO_SCALE
+    step_variance = variance / ELO_SCALE**2
+
+    def add_histories(rating: Array, gradient: Array, link_precision: Array, node_precision: Array) -> float:
+        density: float = wiener(
+            previous, step_mean, step_variance, virtual, rating, gradient, link_precision, node_precision
+        )
+        return density
+
     comparisons = ratings.compare_games(points, advantage, params.draws)
     posterior = ratings.LogDensity(
-        comparisons, margin / ELO_SCALE if own_outcome else 0.0, previous, histories
+        comparisons, margin / ELO_SCALE if own_outcome else 0.0, previous, add_histories
     )
     if params.deviations == "exact":
         posterior.require_information()

@@ -58,10 +58,10 @@ def positive_evidence(state: SliceState) -> PositiveEvidence:
     skills, margins = state.parts.quantities
     precision, weighted = state.messages.marginal[margins.begin : margins.end].T
     positivity = state.pairs.sites.positivity[skills.begin :]
-    _, log_evidence, by_origin = ttt_d.positive_evidence(
+    unmoved = ttt_d.positive_evidence(
         state.rule.origin, weighted / precision, 1.0 / precision, 0.0, positivity
     )
-    return PositiveEvidence(log_evidence, by_origin)
+    return PositiveEvidence(unmoved.log_evidence, unmoved.by_origin)
 
 
 def node_beliefs(state: SliceState) -> Array:

@@ -5,7 +5,6 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
 from enum import StrEnum
-from functools import partial
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -40,7 +39,7 @@ Trace = tuple[tuple[float, float], ...]
 MakeFit = Callable[..., Fit]
 
 
-class Kind(StrEnum):
+class PosteriorKind(StrEnum):
     """Kinds of posteriors, as a Fit calls them."""
 
     FACTORISED = "factorised"
@@ -51,7 +50,7 @@ class Kind(StrEnum):
 class Choice(NamedTuple):
     """A kind of posterior, and the shape of its factor, None where it has none: then sds are sampled."""
 
-    kind: Kind
+    kind: PosteriorKind
     shape: Shape | None
 
 
@@ -71,10 +70,10 @@ def infer(
     choice = choose(inference, solver)
     evidence_only = options.get("evidence_only", False)
     on_sweep = options.get("on_sweep")
-    if choice.kind is Kind.FACTORISED or (choice.kind is Kind.JOINT_SDS and evidence_only):
+    if choice.kind is PosteriorKind.FACTORISED or (choice.kind is PosteriorKind.JOINT_SDS and evidence_only):
         return fit_factorised(inference, solver, on_sweep, make_fit, rates)
     factorised = solver
-    if choice.kind is Kind.JOINT:
+    if choice.kind is PosteriorKind.JOINT:
         factorised = solver.model_copy(update={"tol": max(solver.tol, ROUGH)})
     status, trace = _iterate_sweeps(inference, factorised, on_sweep, rates)
     notes_of = options.get("notes")
@@ -82,7 +81,7 @@ def infer(
         return _fit_sampled(inference, status, trace, notes_of, make_fit)
     moving = inference.moving
     initial = {f"{INITIAL} {name}": value for name, value in moving.state.items()}
-    if choice.kind is Kind.JOINT_SDS:
+    if choice.kind is PosteriorKind.JOINT_SDS:
         joint = JointInference(inference, choice.shape)
         joint.believe()
     else:
@@ -91,7 +90,7 @@ def infer(
     notes = notes_of(joint.deviations) if notes_of else ()
     links = _links_of(inference, joint.chains, joint.sites)
     draws = joint.draws()
-    evidence = joint.log_evidence() if choice.kind is Kind.JOINT else inference.log_evidence()
+    evidence = joint.log_evidence() if choice.kind is PosteriorKind.JOINT else inference.log_evidence()
     return make_fit(
         posterior=choice.kind.value,
         **_evidence_fields(evidence),
@@ -135,7 +134,7 @@ def _factorised_fit(inference: SlicedInference, status: Status, trace: Trace, ma
     newcomers = inference.newcomer_curve()
     draws = inference.draws()
     return make_fit(
-        posterior=Kind.FACTORISED.value,
+        posterior=PosteriorKind.FACTORISED.value,
         **_evidence_fields(inference.log_evidence()),
         status=status,
         trace=trace,
@@ -158,11 +157,11 @@ def _fit_sampled(
     sampled = sampled_histories(inference)
     error = f"{100 * sampled.error:.2g} %"
     note = f"sds are those of the joint posterior by {SAMPLES} samples: standard error {error}"
-    notes = notes_of(partial(solved_deviations, inference)) if notes_of else ()
+    notes = notes_of(lambda contrasts: solved_deviations(inference, contrasts)) if notes_of else ()
     links = _links_of(inference, joint_chains(inference), factorised_sites(inference))
     draws = inference.draws()
     return make_fit(
-        posterior=Kind.JOINT_SDS.value,
+        posterior=PosteriorKind.JOINT_SDS.value,
         **_evidence_fields(inference.log_evidence()),
         status=status,
         trace=trace,
@@ -198,7 +197,7 @@ def _iterate_joint(
 
 def at_fit(inference: Inference, fit: Fit) -> Inference | JointInference:
     """Rebuild the posterior of a fit from its sites."""
-    if fit.posterior != Kind.JOINT:
+    if fit.posterior != PosteriorKind.JOINT:
         return inference
     joint = JointInference(inference, shape_of(inference), _joint_sites(inference, fit))
     joint.believe()
@@ -212,19 +211,19 @@ def choose(inference: Inference, solver: SolverConfig) -> Choice:
     links = inference.slice.links
     games = len(inference.merged) + (len(links.coupling) if links else 0)
     if wanted == "factorised" or not games:
-        return Choice(Kind.FACTORISED, None)
+        return Choice(PosteriorKind.FACTORISED, None)
     size = games + len(inference.chains.previous)
     sampling = SAMPLES * SAMPLE_COST * size  # seconds
     if size <= (HUGE if wanted == "joint" else LARGE):
         shape = shape_of(inference)
         round_time = shape.pattern.flops / SPEED
         if affordable(shape.pattern) and (wanted == "joint" or ROUNDS * round_time <= PATIENCE):
-            return Choice(Kind.JOINT, shape)
+            return Choice(PosteriorKind.JOINT, shape)
         if wanted == "auto" and round_time <= min(sampling, PATIENCE):
-            return Choice(Kind.JOINT_SDS, shape)
+            return Choice(PosteriorKind.JOINT_SDS, shape)
     if wanted == "joint" or sampling <= PATIENCE:
-        return Choice(Kind.JOINT_SDS, None)
-    return Choice(Kind.FACTORISED, None)
+        return Choice(PosteriorKind.JOINT_SDS, None)
+    return Choice(PosteriorKind.FACTORISED, None)
 
 
 def _sites_near(inference: Inference, start: Fit | None) -> JointSites | None:

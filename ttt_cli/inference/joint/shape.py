@@ -39,7 +39,7 @@ class Shape:
 
     def total(self, values: Array) -> Array:
         """Sums of values (variables,) over groups."""
-        return np.bincount(self.group, values, len(self.pattern.place)).astype(np.float64)
+        return np.bincount(self.group, values, len(self.pattern.column_of)).astype(np.float64)
 
 
 def shape_of(inference: Inference) -> Shape:

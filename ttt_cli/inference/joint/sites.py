@@ -25,7 +25,7 @@ from ttt_cli.inference.model import ChainSlopes, Evidence, EvidenceGradient
 from ttt_cli.inference.prior import histories, prior_slopes
 from ttt_cli.inference.solver import OnSweep
 from ttt_cli.kernels.ep import ttt_d
-from ttt_cli.kernels.ep.structures import Rule
+from ttt_cli.kernels.ep.structures import PositivityStep, Rule
 from ttt_cli.support.arrays import Array
 
 LOG_SQRT_2PI: Final = 0.5 * math.log(2.0 * math.pi)
@@ -69,14 +69,6 @@ class JointPrecision(NamedTuple):
 
     matrix: Precision
     b: Array
-
-
-class PositivityStep(NamedTuple):
-    """Sites that keep margins positive: how many did not move, their part of log Z, its gradient in the origin."""
-
-    skipped: int
-    log_evidence: float
-    by_origin: float
 
 
 class JointInference:
@@ -245,7 +237,7 @@ class JointInference:
 
     def deviations(self, contrasts: Array) -> Array:
         """Sds (sums,) of sums of skills with weights (nodes, sums), points."""
-        weights = np.zeros((len(self._shape.pattern.place), contrasts.shape[1]))
+        weights = np.zeros((len(self._shape.pattern.column_of), contrasts.shape[1]))
         np.add.at(weights, self._shape.group[: len(contrasts)], contrasts)
         variance: Array = np.einsum("ij,ij->j", weights, self.factor().factor.solve(weights))
         return np.sqrt(variance)
@@ -255,9 +247,8 @@ class JointInference:
         if not self._own_margins:
             return PositivityStep(0, 0.0, 0.0)
         mean, sd = np.ascontiguousarray(self.beliefs[:, self._nodes : self._size])
-        return PositivityStep(
-            *ttt_d.positive_evidence(self.rule.origin, mean, sd**2, share, self._positivity)
-        )
+        step: PositivityStep = ttt_d.positive_evidence(self.rule.origin, mean, sd**2, share, self._positivity)
+        return step
 
     def log_evidence(self) -> Evidence:
         """log Z of the current sites, and the leave-one-out log probability of all games."""

@@ -69,14 +69,14 @@ def _cavity_sum(g, rows, marginal, message):
 @flat
 def _move(e, v, times, share, precision, weighted, marginal, message):
     """Move a message by `share` of the way to a new one; returns its relative distance and that of its precision."""
-    away = precision - message[e, 0]
-    step = share * away
+    precision_change = precision - message[e, 0]
+    step = share * precision_change
     weighted_step = share * (weighted - message[e, 1])
     marginal[v, 0] += times * step
     marginal[v, 1] += times * weighted_step
     message[e, 0] += step
     message[e, 1] += weighted_step
-    return abs(away) / max(precision, TINY), away
+    return abs(precision_change) / max(precision, TINY), precision_change
 
 
 @flat
@@ -130,7 +130,7 @@ def _play(g, rows, share, marginal, message, site):
     site[g, 1] += share * ((shift + mean * shrink) / left - site[g, 1])
     times = rows.weight[g]
     change = 0.0
-    first = 0.0
+    first_change = 0.0
     for e in span(rows.row[g], rows.row[g + 1]):
         v = at(rows.variable[e])
         coefficient = rows.coefficient[e]
@@ -140,27 +140,28 @@ def _play(g, rows, share, marginal, message, site):
         alone = left + (variance - part) * shrink  # as `left`, of this variable
         precision = coefficient * coefficient * shrink / alone
         weighted = (cavity_mean * coefficient * shrink + shift) * coefficient / alone
-        distance, away = _move(e, v, times, share, precision, weighted, marginal, message)
+        distance, precision_change = _move(e, v, times, share, precision, weighted, marginal, message)
         change = max(change, distance)
         if e == rows.row[g]:
-            first = away
-    return (change if times > 1.0 and shrink > 0.0 else 0.0), first
+            first_change = precision_change
+    return (change if times > 1.0 and shrink > 0.0 else 0.0), first_change
 
 
 @flat
 def _repeat(g, rows, repeats, change, marginal, message, site):
     """Update the sites of equal games while they converge slowly, as `games` does; returns the last change."""
     share = 1.0
-    away = 0.0
+    precision_change = 0.0
     for _ in range(repeats):
-        before = change
-        back = away
-        change, away = _play(g, rows, share, marginal, message, site)
+        last_change = change
+        last_precision_change = precision_change
+        change, precision_change = _play(g, rows, share, marginal, message, site)
         if change <= SETTLED:
             break
-        if away * back < 0.0 and abs(away) > STUCK * abs(back):
+        turned_back = precision_change * last_precision_change < 0.0
+        if turned_back and abs(precision_change) > STUCK * abs(last_precision_change):
             share *= 0.5
-        elif share == 1.0 and change < SLOW * before:
+        elif share == 1.0 and change < SLOW * last_change:
             break
     return change
 
@@ -396,27 +397,27 @@ def joint_cavities(
 @flat
 def _agreed(g, rows, cavity, q, h):
     """Whether a joint site exists, and q and h of that which equal games share, from those before."""
-    others = max(rows.weight[g] - 1.0, 0.0)
-    precision = 1.0 / cavity[g, 1] - others * q
-    weighted = cavity[g, 0] / cavity[g, 1] - others * h
-    last = math.inf
-    way = 1.0
-    for _ in range(REPEATS if others > 0.0 else 1):
-        seen = precision + others * q
-        if not seen > 0.0:
+    copies = max(rows.weight[g] - 1.0, 0.0)
+    base_precision = 1.0 / cavity[g, 1] - copies * q
+    base_weighted = cavity[g, 0] / cavity[g, 1] - copies * h
+    last_change = math.inf
+    damping = 1.0
+    for _ in range(REPEATS if copies > 0.0 else 1):
+        cavity_precision = base_precision + copies * q
+        if not cavity_precision > 0.0:
             return False, q, h
-        mean = (weighted + others * h) / seen
+        mean = (base_weighted + copies * h) / cavity_precision
         shift, shrink, left = _tilt(
-            mean + rows.offset[g], 1.0 / seen, rows.noise[g], rows.low[g], rows.high[g]
+            mean + rows.offset[g], 1.0 / cavity_precision, rows.noise[g], rows.low[g], rows.high[g]
         )
         new_q = shrink / left
         new_h = (shift + mean * shrink) / left
         change = abs(new_q - q) / max(new_q, TINY)
-        if change > last:
-            way *= 0.5
-        q += way * (new_q - q)
-        h += way * (new_h - h)
-        last = change
+        if change > last_change:
+            damping *= 0.5
+        q += damping * (new_q - q)
+        h += damping * (new_h - h)
+        last_change = change
         if change < AGREED:
             break
     return True, q, h

@@ -47,6 +47,16 @@ class Descent(NamedTuple):
     residual: Vector
 
 
+class PositivityStep(NamedTuple):
+    """A move of the sites that keep margins positive: how many did not move, their part of log Z before it, and its
+    gradient in the origin.
+    """
+
+    skipped: int
+    log_evidence: float
+    by_origin: float
+
+
 class Pairings(NamedTuple):
     """Distinct games by period.
 

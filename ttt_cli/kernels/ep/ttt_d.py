@@ -16,7 +16,7 @@ from ttt_cli.kernels.compile import at, flat, inner, kernel, span
 from ttt_cli.kernels.ep.bivariate import quadrant_log_probability, quadrant_moments
 from ttt_cli.kernels.ep.chains import log_integral, update_message
 from ttt_cli.kernels.ep.games import keep_positive, pass_through, sum_evidence, sum_gradient, sum_residual
-from ttt_cli.kernels.ep.structures import Chains, Messages, Pairings, Part, Rule, Sites
+from ttt_cli.kernels.ep.structures import Chains, Messages, Pairings, Part, PositivityStep, Rule, Sites
 from ttt_cli.kernels.outcomes import (
     UNKNOWN,
     first_share,
@@ -266,12 +266,8 @@ def evidence(part: Part, games: Pairings, rule: Rule, marginal: Rows, sites: Sit
 @kernel
 def positive_evidence(
     origin: float, mean: Vector, variance: Vector, share: float, positivity: Rows
-) -> tuple[int, float, float]:
-    """Move the sites that keep margins with `mean` and `variance` (nodes,) positive by `share`.
-
-    Returns the number of sites not moved, their contribution to log Z before the move, and its gradient in the
-    origin.
-    """
+) -> PositivityStep:
+    """Move the sites that keep margins with `mean` and `variance` (nodes,) positive by `share`."""
     skipped = 0
     total = 0.0
     slope = 0.0
@@ -289,7 +285,7 @@ def positive_evidence(
         inverse = 1.0 / (1.0 - w)
         positivity[i, 0] += share * (w * precision * inverse - positivity[i, 0])
         positivity[i, 1] += share * ((v * scale + w * weighted) * inverse - positivity[i, 1])
-    return skipped, total, slope
+    return PositivityStep(skipped, total, slope)
 
 
 @kernel
