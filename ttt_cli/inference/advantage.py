@@ -146,8 +146,8 @@ class AdvantageSearch:
     def refine(self, advantage: float) -> float:
         """The vertex of the parabola through three points around the most probable advantage, points."""
         step = REFINING_STEP * self._prior.sd
-        places = [advantage, advantage - step, advantage + step]
-        return vertex_of([(place, -self._cost(place)) for place in places])
+        points = [advantage, advantage - step, advantage + step]
+        return vertex_of([(point, -self._cost(point)) for point in points])
 
     def standard_error(self, advantage: float) -> float:
         """Sd of the posterior at its maximum, points, from the fall of the log posterior beside it."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from statistics import NormalDist
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from ttt_cli.support.errors import ConfigError
 
@@ -26,9 +26,17 @@ def is_gaussian(params: Mapping[str, Any]) -> bool:
     return "beta" in params
 
 
+class OutcomeProbabilities(NamedTuple):
+    """Probabilities for White, numbers or arrays."""
+
+    loss: Any
+    draw: Any
+    win: Any
+
+
 def outcomes(
     params: Mapping[str, Any], white: Mapping[str, Any], black: Mapping[str, Any], cdf: Callable[[Any], Any]
-) -> tuple[Any, Any, Any]:
+) -> OutcomeProbabilities:
     """Probabilities of loss, draw and win for White; `cdf` is the normal distribution function.
 
     `white` and `black` have `mean` and `sd`, and without a common margin in `params` also `draw_margin` and
@@ -46,7 +54,7 @@ def outcomes(
     remaining = 1.0 - loss - win
     draw = 0.5 * (remaining + abs(remaining))
     total = loss + draw + win
-    return loss / total, draw / total, win / total
+    return OutcomeProbabilities(loss / total, draw / total, win / total)
 
 
 def in_year(params: Mapping[str, Any], draws: Mapping[str, float] | None) -> dict[str, Any]:
@@ -66,12 +74,14 @@ def _grown(params: Mapping[str, Any], white: Mapping[str, Any], black: Mapping[s
     return math.e ** (strength * within)
 
 
-def by_margin(difference: Any, variance: Any, margin: Any, cdf: Callable[[Any], Any]) -> tuple[Any, Any, Any]:
+def by_margin(difference: Any, variance: Any, margin: Any, cdf: Callable[[Any], Any]) -> OutcomeProbabilities:
     """Outcome probabilities when performances differ by N(difference, variance) and a draw is within `margin`."""
     scale = variance**-0.5
     distance = abs(difference)
+    loss = cdf((-margin - difference) * scale)
     draw = cdf((margin - distance) * scale) - cdf((-margin - distance) * scale)
-    return cdf((-margin - difference) * scale), draw, cdf((difference - margin) * scale)
+    win = cdf((difference - margin) * scale)
+    return OutcomeProbabilities(loss, draw, win)
 
 
 Side = Mapping[str, Any]
@@ -276,10 +286,18 @@ def resolve_logistic_margin(
     return margin_of(share if params.draw_probability is None else params.draw_probability)
 
 
-def typical_margin(mean: float, sd: float) -> tuple[float, float, float]:
-    """Mean of a positive draw margin N(mean, sd^2), points, and its derivatives in `mean` and `sd`."""
+class TypicalMargin(NamedTuple):
+    """Mean of positive draw margins, points, and its derivatives in the mean and sd of their normal distribution."""
+
+    mean: float
+    by_mean: float
+    by_sd: float
+
+
+def typical_margin(mean: float, sd: float) -> TypicalMargin:
+    """Mean of a positive draw margin N(mean, sd^2), points."""
     normal = NormalDist()
     x = mean / sd
     v = normal.pdf(x) / normal.cdf(x)
     w = v * (v + x)
-    return mean + sd * v, 1.0 - w, v + w * x
+    return TypicalMargin(mean + sd * v, 1.0 - w, v + w * x)

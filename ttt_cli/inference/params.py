@@ -67,8 +67,8 @@ class Params(ConfigSection):
     @property
     def draws_open(self) -> bool:
         """Whether the draw margin follows the share of draws among the games."""
-        given = getattr(self, "draw_margin", None), getattr(self, "draw_probability", None)
-        return given == ("auto", None)
+        settings = getattr(self, "draw_margin", None), getattr(self, "draw_probability", None)
+        return settings == ("auto", None)
 
 
 PriorMean = Annotated[float, Field(description="mean skill at the first appearance, points")]

@@ -81,20 +81,20 @@ class RandomWalk:
 
 def prior_slopes(priors: Mapping[str, RandomWalk], by_mean: Array, by_variance: Array) -> dict[str, float]:
     """Gradient in the parameters of all priors, from the gradient in the steps of all variables."""
-    found: dict[str, float] = {}
+    gradient: dict[str, float] = {}
     parts = np.split(np.array([by_mean, by_variance]), len(priors), axis=1)
     for prior, part in zip(priors.values(), parts, strict=True):
-        found |= prior.gradient(*part)
-    return found
+        gradient |= prior.gradient(*part)
+    return gradient
 
 
 def histories(priors: Mapping[str, RandomWalk], beliefs: Array) -> dict[str, Chain]:
     """Chains of mean (from the origin, which is added here), sd and covariance, (3, quantities, nodes), points."""
-    found = {}
+    chains = {}
     for (name, prior), (mean, sd, covariance) in zip(priors.items(), beliefs.swapaxes(0, 1), strict=True):
         np.add(mean, prior.origin, out=mean)
-        found[name] = prior.history(mean, sd, covariance)
-    return found
+        chains[name] = prior.history(mean, sd, covariance)
+    return chains
 
 
 class CareerWalk(RandomWalk):
@@ -124,11 +124,11 @@ class CareerWalk(RandomWalk):
         """Means and variances (nodes,) of steps along the curve."""
         if self.curve is STEADY:
             return super().steps()
-        rest = self._career.after(ages(self._timeline) - self._years)
-        variance = np.where(self._previous < 0, self._sd**2, self._tau**2 * rest.clock(self._years))
+        remaining = self._career.after(ages(self._timeline) - self._years)
+        variance = np.where(self._previous < 0, self._sd**2, self._tau**2 * remaining.clock(self._years))
         if self.newcomers:
             variance[self.newcomers.first] = self.newcomers.prior_variance
-        return rest.change(self._years), variance
+        return remaining.change(self._years), variance
 
     def gradient(self, by_mean: Array, by_variance: Array) -> dict[str, float]:
         """Gradient in the walk's and the curve's parameters."""
@@ -138,7 +138,7 @@ class CareerWalk(RandomWalk):
         before = after - years
         _, growth_years, decline, decline_after, early, early_years = self._career
         grown = -np.expm1(-years / growth_years)
-        rest = self._career.after(before)
+        remaining = self._career.after(before)
         slower = (before * grown - years * (1.0 - grown)) / growth_years**2
         passed = -np.expm1(-years / early_years)
         young = np.exp(-before / early_years)
@@ -148,9 +148,9 @@ class CareerWalk(RandomWalk):
         by_clock = np.where(first, 0.0, self._tau**2 * by_variance)
         return super().gradient(by_mean, by_variance) | {
             "prior_mean_drift": 0.0,
-            "tau": 2.0 * self._tau * float(rest.clock(years) @ by_variance),
+            "tau": 2.0 * self._tau * float(remaining.clock(years) @ by_variance),
             "growth": float(np.exp(-before / growth_years) * grown @ by_mean),
-            "growth_years": float(rest.growth * slower @ by_mean),
+            "growth_years": float(remaining.growth * slower @ by_mean),
             "decline": -float(declining @ by_mean),
             "decline_after": float(decline * started @ by_mean),
             "early": float(early_years * young * passed @ by_clock),

@@ -110,8 +110,8 @@ def iterate(
         skipped = result.skipped
         if trace:
             rates.append(result.change / last if last > 0.0 else 0.0)
-        known = rates if warm else rates[1:]
-        remaining = _remaining(result, known, least_rate, None if warm else settling)
+        usable_rates = rates if warm else rates[1:]
+        remaining = _remaining(result, usable_rates, least_rate, None if warm else settling)
         trace.append((result.change, remaining))
         if on_sweep:
             on_sweep(len(trace), result.change, remaining)

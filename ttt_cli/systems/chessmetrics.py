@@ -34,14 +34,14 @@ class Params(EstimatedParams):
     bonus: float = key(43.0, "added to every rating in the end, points; shifts the whole scale")
 
 
-def fit(timeline: Timeline, params: Params, solver: SolverConfig, **given: Unpack[Given]) -> Fit:
+def fit(timeline: Timeline, params: Params, solver: SolverConfig, **options: Unpack[Given]) -> Fit:
     """Compute the lists at both ends of each period; the evidence is that of games predicted by the lists before."""
 
     def fit_at(advantage: float, *_: object, **_options: object) -> Fit:
         return fit_lists(timeline, params, solver, advantage)
 
     fitted = fit_with_advantage(fit_at, params, None, solver, colours=timeline.colours)
-    if on_sweep := given.get("on_sweep"):
+    if on_sweep := options.get("on_sweep"):
         on_sweep(fitted.status.sweeps, 0.0, fitted.status.remaining_error)
     return fitted
 

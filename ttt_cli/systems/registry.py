@@ -45,7 +45,7 @@ class Model(Protocol):
     TRAITS: Traits
     Params: type[Params]
 
-    def fit(self, timeline: Timeline, params: Any, solver: SolverConfig, **given: Unpack[Given]) -> Fit:
+    def fit(self, timeline: Timeline, params: Any, solver: SolverConfig, **options: Unpack[Given]) -> Fit:
         """Infer the skills of every node; nodes without games get the predictions of a smoothed model."""
 
     def fit_before(
@@ -73,11 +73,11 @@ class Model(Protocol):
 
 
 def fit(
-    model: Model, timeline: Timeline, params: Params, solver: SolverConfig, **given: Unpack[Given]
+    model: Model, timeline: Timeline, params: Params, solver: SolverConfig, **options: Unpack[Given]
 ) -> Fit:
     """Run `model.fit` with signals handled immediately."""
     if timeline.n_games < LARGE:
-        return model.fit(timeline, params, solver, **given)
+        return model.fit(timeline, params, solver, **options)
     from ttt_cli.parallel.processes import end_if_unwanted, interruptible
 
     interrupted = Event()
@@ -86,13 +86,13 @@ def fit(
         if interrupted.is_set():
             raise KeyboardInterrupt
         end_if_unwanted()
-        if callback := given.get("on_sweep"):
+        if callback := options.get("on_sweep"):
             callback(sweep, change, remaining)
 
-    options: Given = {**given, "on_sweep": on_sweep}
+    with_signals: Given = {**options, "on_sweep": on_sweep}
 
     def run() -> Fit:
-        return model.fit(timeline, params, solver, **options)
+        return model.fit(timeline, params, solver, **with_signals)
 
     try:
         return interruptible(run)

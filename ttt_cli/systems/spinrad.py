@@ -30,7 +30,7 @@ def fit(
     timeline: Timeline,
     params: Params,
     solver: SolverConfig,  # noqa: ARG001
-    **given: Unpack[Given],
+    **options: Unpack[Given],
 ) -> Fit:
     """Run `rounds` times forwards and backwards; a rating is the mean of the last two runs."""
     from ttt_cli.kernels.elo import by_game
@@ -48,6 +48,6 @@ def fit(
         mean = runs.mean(axis=0)
         trace.append((largest(mean - rating), 0.0))
         rating = mean
-        if on_sweep := given.get("on_sweep"):
+        if on_sweep := options.get("on_sweep"):
             on_sweep(number + 1, *trace[-1])
     return rating_fit(NAME, timeline, params, rating, Status(True, params.rounds, 0.0), tuple(trace))

@@ -45,8 +45,8 @@ def fit(timeline: Timeline, params: Params, advantage: float) -> Fit:
     if params.order == "shuffled":  # inside periods; matches stay together
         period = np.repeat(np.arange(len(timeline.periods)), np.diff(timeline.game_start))
         joined = np.zeros(timeline.n_games, np.bool_) if timeline.joined is None else timeline.joined
-        place = np.random.default_rng(params.seed).random(timeline.n_games - np.count_nonzero(joined))
-        order = np.lexsort((place[np.cumsum(~joined) - 1], period))
+        shuffle_key = np.random.default_rng(params.seed).random(timeline.n_games - np.count_nonzero(joined))
+        order = np.lexsort((shuffle_key[np.cumsum(~joined) - 1], period))
 
     periods, rows = rows_of(timeline.in_points(unit), advantage)
     games = GameRows._make(column[order] for column in rows)

@@ -4,8 +4,7 @@ Departure: after each sweep the means of all skills are set to those of the join
 (`kernels/ep/joint_means.py`), which reaches the same fixed point in a few sweeps instead of hundreds.
 """
 
-from functools import partial
-from typing import Final, Unpack
+from typing import Any, Final, Unpack
 
 from ttt_cli.config.schema import SolverConfig
 from ttt_cli.fitted import Fit
@@ -31,15 +30,18 @@ class Params(ThroughTimeParams, SkillParams):
     """Parameters of TTT."""
 
 
-def fit(timeline: Timeline, params: Params, solver: SolverConfig, **given: Unpack[Given]) -> Fit:
+def fit(timeline: Timeline, params: Params, solver: SolverConfig, **options: Unpack[Given]) -> Fit:
     """Find the fixed point of expectation propagation and its log-evidence.
 
     `start` is a fit of the same timeline for a warm start. Raises ConfigError when the draw margin and the games
     exclude each other, and for features that slices do not support.
     """
     margin = resolve_margin(params, timeline)
-    made = partial(Fit, NAME, TRAITS.kind, {"draw_margin": margin})
-    return through_time(timeline, params, margin).fit(made, solver, given)
+
+    def make_fit(**fields: Any) -> Fit:
+        return Fit(NAME, TRAITS.kind, {"draw_margin": margin}, **fields)
+
+    return through_time(timeline, params, margin).fit(make_fit, solver, options)
 
 
 def through_time(timeline: Timeline, params: Params, margin: float) -> ThroughTime:

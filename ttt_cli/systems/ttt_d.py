@@ -6,8 +6,7 @@ one-sided factors, and after each sweep all means are set to those of the joint 
 
 from __future__ import annotations
 
-from functools import partial
-from typing import Final, Unpack
+from typing import Any, Final, Unpack
 
 from ttt_cli.config.schema import SolverConfig, key
 from ttt_cli.fitted import Fit
@@ -66,10 +65,13 @@ class Params(ThroughTimeParams):
         return float(self.draw_margin_mean or 0.0), float(self.draw_margin_sd or 0.0)
 
 
-def fit(timeline: Timeline, params: Params, solver: SolverConfig, **given: Unpack[Given]) -> Fit:
+def fit(timeline: Timeline, params: Params, solver: SolverConfig, **options: Unpack[Given]) -> Fit:
     """Find the fixed point of expectation propagation, and the log-evidence normalised by that without games."""
-    made = partial(Fit, NAME, TRAITS.kind, {})
-    return through_time(timeline, params.resolved()).fit(made, solver, given, RATES)
+
+    def make_fit(**fields: Any) -> Fit:
+        return Fit(NAME, TRAITS.kind, {}, **fields)
+
+    return through_time(timeline, params.resolved()).fit(make_fit, solver, options, RATES)
 
 
 def through_time(timeline: Timeline, params: Params) -> ThroughTime:

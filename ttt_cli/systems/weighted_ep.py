@@ -294,7 +294,7 @@ TRAITS: Final = Traits(kind="filtered", has_evidence=True, fits_periods=True, tu
 predict = outcome.predict
 
 
-def fit(timeline: Timeline, params: Params, solver: SolverConfig, **given: Unpack[Given]) -> Fit:
+def fit(timeline: Timeline, params: Params, solver: SolverConfig, **options: Unpack[Given]) -> Fit:
     """Fit the games so far before and after each period.
 
     The first fit starts from the sites of `start`, a fit of the same timeline or its first periods. The status has
@@ -303,8 +303,8 @@ def fit(timeline: Timeline, params: Params, solver: SolverConfig, **given: Unpac
     """
     history = History.of(timeline, params)
     margin = resolve_margin(params, timeline)
-    fits = StaticFits(history, params, solver, margin, given.get("start"))
-    beliefs = fit_periods(history, params, fits, on_sweep=given.get("on_sweep"))
+    fits = StaticFits(history, params, solver, margin, options.get("start"))
+    beliefs = fit_periods(history, params, fits, on_sweep=options.get("on_sweep"))
     chain = Filter(
         params.prior_mean + beliefs.mean,
         beliefs.sd,

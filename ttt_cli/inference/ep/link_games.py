@@ -26,7 +26,7 @@ class DefiningLinks(NamedTuple):
     | performance | (entries,) | the performance that each entry belongs to, among performances |
     | variable | (entries,) | variables of the links, but for the performances |
     | coefficient | (entries,) | of the variable in the sum, relative to the performance |
-    | own | (performances,) | the entry of the performance itself in its link |
+    | performance_entry | (performances,) | the entry of the performance itself in its link |
     | constant | (performances,) | added to the sum, points |
     | noise | (performances,) | variance of the performance around the sum, points^2 |
     """
@@ -34,7 +34,7 @@ class DefiningLinks(NamedTuple):
     performance: Places
     variable: Ids
     coefficient: Array
-    own: Places
+    performance_entry: Places
     constant: Array
     noise: Array
 
@@ -63,7 +63,7 @@ class LinkGames:
     @property
     def performances(self) -> int:
         """Number of performances."""
-        return len(self.defining.own)
+        return len(self.defining.performance_entry)
 
     @property
     def have_sites(self) -> bool:
@@ -79,9 +79,9 @@ class LinkGames:
 
     def believe(self, part: Part, chains: Chains, messages: Messages) -> None:
         """Make the sites of links as the marginals believe: a pass in which nothing is passed on."""
-        apart = chains._replace(following=np.full_like(chains.following, -1))
+        unchained = chains._replace(following=np.full_like(chains.following, -1))
         weightless = self.rows._replace(weight=np.zeros_like(self.rows.weight))
-        kernels.sweep(part, True, 0, apart, self.starts, weightless, messages, self.sites)
+        kernels.sweep(part, True, 0, unchained, self.starts, weightless, messages, self.sites)
 
     def add_sites(self, part: Part, marginal: Rows) -> None:
         """Add all sites of links, after clearing the extra variables."""
@@ -175,7 +175,7 @@ def _prior_means(chains: Chains, defining: DefiningLinks) -> Array:
     mean = chains.mean.copy()
     accumulate(chains.previous.copy(), mean)
     of_members = defining.coefficient * mean[defining.variable]
-    performances = len(defining.own)
+    performances = len(defining.performance_entry)
     mean[len(mean) - performances :] = defining.constant
     mean[len(mean) - performances :] += np.bincount(defining.performance, of_members, performances)
     return mean
@@ -202,15 +202,15 @@ def defining_links(rows: LinkRows, first: int, performances: int) -> DefiningLin
     number, index = np.unique(rows.variable[entries] - first, return_index=True)
     if len(number) < performances:
         raise ValueError("a performance is not defined by an exact observation")
-    own = entries[index]
+    performance_entry = entries[index]
     of_link = np.full(len(rows.weight), -1)
-    of_link[link[own]] = number
+    of_link[link[performance_entry]] = number
     members = np.flatnonzero((of_link[link] >= 0) & (rows.variable < first))
     performance = of_link[link[members]]
-    coefficient = -rows.coefficient[members] / rows.coefficient[own][performance]
-    constant = (rows.low - rows.offset)[link[own]] / rows.coefficient[own]
-    noise = rows.noise[link[own]] / rows.coefficient[own] ** 2
-    return DefiningLinks(performance, rows.variable[members], coefficient, own, constant, noise)
+    coefficient = -rows.coefficient[members] / rows.coefficient[performance_entry][performance]
+    constant = (rows.low - rows.offset)[link[performance_entry]] / rows.coefficient[performance_entry]
+    noise = rows.noise[link[performance_entry]] / rows.coefficient[performance_entry] ** 2
+    return DefiningLinks(performance, rows.variable[members], coefficient, performance_entry, constant, noise)
 
 
 def link_games(links: LinkedGames, chains: Chains, widest: Array) -> LinkGames:
@@ -222,8 +222,8 @@ def link_games(links: LinkedGames, chains: Chains, widest: Array) -> LinkGames:
     starts = ExtraStarts(nodes + links.extra.chained, free + links.extra.performances)
     sites = LinkSites(np.zeros((len(rows.variable), 2)), np.zeros((len(rows.weight), 2)))
     defining = defining_links(rows, free, variables - free)
-    sites.message[defining.own, 0] = 1.0 / widest[free:]
-    sites.message[defining.own, 1] = _prior_means(chains, defining)[free:] / widest[free:]
+    sites.message[defining.performance_entry, 0] = 1.0 / widest[free:]
+    sites.message[defining.performance_entry, 1] = _prior_means(chains, defining)[free:] / widest[free:]
     ranges = VariableRange(nodes, free), VariableRange(free, variables)
     return LinkGames(rows, starts, ranges, sites, np.zeros(len(rows.weight)), defining)
 
