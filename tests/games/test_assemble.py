@@ -29,7 +29,7 @@ def test_names_are_united_before_filters_are_applied() -> None:
     collected = collected_of(ROWS, data=DATA)
     shared = share_names(collected)
     assert shared.identified.players == ("Anderssen", "Harrwitz", "Morphy, Paul")
-    records = load(collected, shared, None)
+    records = load(collected, shared, None).records
     assert [records.players[player] for player in records.white.tolist()] == [
         *("Morphy, Paul", "Morphy, Paul", "Anderssen", "Anderssen")
     ]
@@ -77,14 +77,14 @@ def test_spans_have_as_many_records_as_are_looked_at_at_once(
     monkeypatch.setattr(assemble, "AT_ONCE", 3)
     assert find_spans(collected) == [YearSpan(1850, 1851), YearSpan(1852, 1852), YearSpan(1853, 1853)]
     shared = share_names(collected)
-    lines = [load(collected, shared, span).line.tolist() for span in find_spans(collected)]
+    lines = [load(collected, shared, span).records.line.tolist() for span in find_spans(collected)]
     assert lines == [[1, 4, 3], [2, 5, 6, 7], [8]]
     assert find_spans(replace(collected, by_year=False)) == [None]
 
 
 def test_columns_are_taken_out_when_all_records_are_loaded() -> None:
     collected = collected_of(ROWS, data=DATA)
-    records = load(collected, share_names(collected), None)
+    records = load(collected, share_names(collected), None).records
     assert len(records) == len(ROWS)
     assert "date" not in collected.files[0].columns
     assert np.all(records.weight == 1.0)

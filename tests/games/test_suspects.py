@@ -48,7 +48,9 @@ def test_suggestions_with_their_evidence(
     careers: list[tuple[str, int, int]], found: list[tuple[object, ...]]
 ) -> None:
     pairs = find_suspects(history(*careers))
-    assert [(one.main.name, one.synonym.name, one.kind, one.alternatives, one.gap) for one in pairs] == found
+    assert [
+        (one.main.name, one.synonym.name, one.kind, one.n_other_candidates, one.gap) for one in pairs
+    ] == found
 
 
 @given(
@@ -68,7 +70,7 @@ def test_no_pair_is_missed(names: list[str]) -> None:
     found = find_suspects(games)
     parts = {name: parts_of_key(name_key(name)) for name in names}
     similar = [pair for pair in combinations(names, 2) if likeness(parts[pair[0]], parts[pair[1]])]
-    assert sum(1 + suspect.alternatives for suspect in found) == len(similar)
+    assert sum(1 + suspect.n_other_candidates for suspect in found) == len(similar)
     assert count_suspects(games) == (len(found), 0)
 
 
@@ -300,7 +302,9 @@ def test_whatever_the_names_the_file_is_accepted(
     careers = [(name, 1900 + data.draw(st.integers(0, 50)), 1950) for name in names]
     games = history(*careers)
     pairs = [
-        Suspect(one.main, one.synonym, one.kind, one.alternatives, one.shared, sure=data.draw(st.booleans()))
+        Suspect(
+            one.main, one.synonym, one.kind, one.n_other_candidates, one.shared, sure=data.draw(st.booleans())
+        )
         for one in find_suspects(games)
     ]
     further = data.draw(st.lists(st.tuples(st.sampled_from(names), st.sampled_from(names)), max_size=4))

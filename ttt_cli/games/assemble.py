@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ttt_cli.games.collect import Collected, CollectedFile, StoredColumn
-from ttt_cli.games.players import NOBODY, Identified, identify, unmatched
+from ttt_cli.games.players import NOBODY, Identified, SideColumns, identify, unmatched
 from ttt_cli.games.selection import NOTICED, People, classify_people, select
 from ttt_cli.games.table import (
     GAME_KINDS,
@@ -134,51 +134,60 @@ def share_names(collected: Collected) -> SharedByRecords:
     )
 
 
-def find_spans(collected: Collected) -> list[YearSpan | None]:
+def find_spans(collected: Collected) -> Sequence[YearSpan | None]:
     """Years whose records are looked at together, at most AT_ONCE or those of one year; None: all records."""
     if not collected.by_year:
         return [None]
     n_records: Counter[int] = Counter()
     for file in collected.files:
         n_records.update(dict(zip(file.years.tolist(), np.diff(file.starts).tolist(), strict=True)))
-    spans: list[YearSpan | None] = []
-    first = 0
-    n_in_span = AT_ONCE
+    spans: list[YearSpan] = []
+    n_in_span = 0
     for year in sorted(n_records):
-        if n_in_span + n_records[year] > AT_ONCE:
-            first = year
-            n_in_span = 0
-            spans.append(None)
-        spans[-1] = YearSpan(first, year)
-        n_in_span += n_records[year]
+        if spans and n_in_span + n_records[year] <= AT_ONCE:
+            spans[-1] = YearSpan(spans[-1].first, year)
+            n_in_span += n_records[year]
+        else:
+            spans.append(YearSpan(year, year))
+            n_in_span = n_records[year]
     return spans
 
 
-def load(collected: Collected, shared: SharedByRecords, span: YearSpan | None) -> Records:
+class LoadedRecords(NamedTuple):
+    """Records before filters, and whom they mention."""
+
+    records: Records
+    mentions: SideColumns  # (records,), numbers of mentions
+
+
+def load(collected: Collected, shared: SharedByRecords, span: YearSpan | None) -> LoadedRecords:
     """The records of some years, or all, before filters; of all, takes the columns out of `collected`."""
-    rows = [_rows_of(file, span) for file in collected.files]
+    rows = [_rows_of_years(file, span) for file in collected.files]
+    take_out = span is None  # records of one span after the other are in the same columns
 
     def column(name: str) -> NDArray[Any]:
         parts = []
         for file, file_rows in zip(collected.files, rows, strict=True):
-            stored = file.columns.pop(name) if span is None else file.columns[name]
+            stored = file.columns.pop(name) if take_out else file.columns[name]
             parts.append(stored[file_rows])
         return concatenated(parts)
 
     line = column("line")
-    white_mention = column("white")
-    black_mention = column("black")
+    mentions = SideColumns(column("white_mention"), column("black_mention"))
+    nothing_written = no_texts(len(line))
     texts = {
-        name: Column(column(name), shared.texts[name]) if name in shared.texts else no_texts(len(line))
+        name: Column(column(name), shared.texts[name]) if name in shared.texts else nothing_written
         for name in RECORD_TEXTS
     }
-    return Records(
+    white_written = Column(mentions.white, shared.written) if collected.everything else nothing_written
+    black_written = Column(mentions.black, shared.written) if collected.everything else nothing_written
+    records = Records(
         files=tuple(file.report for file in collected.files),
         starts=np.cumsum([0, *(file_rows.stop - file_rows.start for file_rows in rows)]),
         line=line,
         date=Column(column("date"), shared.texts["date"]),
-        white_written=Column(white_mention, shared.written),
-        black_written=Column(black_mention, shared.written),
+        white_written=white_written,
+        black_written=black_written,
         result=Column(column("result"), shared.texts["result"]),
         event=texts["event"],
         site=texts["site"],
@@ -191,8 +200,8 @@ def load(collected: Collected, shared: SharedByRecords, span: YearSpan | None) -
         date_precision=shared.date_precision,
         tally=shared.tally,
         players=shared.identified.players,
-        white=spread(shared.identified.player, white_mention),
-        black=spread(shared.identified.player, black_mention),
+        white=spread(shared.identified.player, mentions.white),
+        black=spread(shared.identified.player, mentions.black),
         weight=column("weight"),
         offset=column("offset"),
         neutral=column("neutral"),
@@ -202,9 +211,10 @@ def load(collected: Collected, shared: SharedByRecords, span: YearSpan | None) -
         aliases=collected.aliases.source,
         spellings=shared.identified.spellings,
     )
+    return LoadedRecords(records, mentions)
 
 
-def _rows_of(file: CollectedFile, span: YearSpan | None) -> slice:
+def _rows_of_years(file: CollectedFile, span: YearSpan | None) -> slice:
     """The records of a file from the first to the last year of a span, or all."""
     if span is None:
         return slice(int(file.starts[0]), int(file.starts[-1]))
@@ -214,17 +224,13 @@ def _rows_of(file: CollectedFile, span: YearSpan | None) -> slice:
 
 def select_records(collected: Collected, shared: SharedByRecords, span: YearSpan | None) -> Selection:
     """The records of some years, or all, with filters applied; of all, takes the columns out of `collected`."""
-    records = load(collected, shared, span)
+    loaded = load(collected, shared, span)
+    records = loaded.records
     was_used = records.reject_code == 0
     is_same_player = was_used & (records.white == records.black)
-    problems = _same_player_problems(collected, shared, records, is_same_player)
-    if not collected.everything:
-        records = replace(records, white_written=no_texts(len(records)), black_written=no_texts(len(records)))
-    same_player_code = np.int8(reasons.REJECT_CODE[reasons.SAME_PLAYER])
-    candidates = replace(
-        records if span is None else _with_compact_texts(records),
-        reject_code=np.where(is_same_player, same_player_code, records.reject_code),
-    )
+    problems = _same_player_problems(collected, shared, loaded, is_same_player)
+    del loaded  # and the mentions
+    candidates = _candidates(records, is_same_player, compact_texts=span is not None)
     selected = select(candidates, collected.data, shared.people)
     newly_dropped = np.where(was_used, selected.reject_code, 0)
     n_codes = len(reasons.DROP_REASONS) + 1
@@ -236,6 +242,15 @@ def select_records(collected: Collected, shared: SharedByRecords, span: YearSpan
     return Selection(
         replace(records, reject_code=selected.reject_code), np.array(dropped), np.array(noticed), problems
     )
+
+
+def _candidates(records: Records, is_same_player: Mask, *, compact_texts: bool) -> Records:
+    """The records as filters look at them: those of one player against himself are rejected."""
+    same_player_code = np.int8(reasons.REJECT_CODE[reasons.SAME_PLAYER])
+    reject_code = np.where(is_same_player, same_player_code, records.reject_code)
+    if compact_texts:
+        records = _with_compact_texts(records)
+    return replace(records, reject_code=reject_code)
 
 
 def _with_compact_texts(records: Records) -> Records:
@@ -253,15 +268,16 @@ def _with_compact_texts(records: Records) -> Records:
 
 
 def _same_player_problems(
-    collected: Collected, shared: SharedByRecords, records: Records, is_same_player: Mask
+    collected: Collected, shared: SharedByRecords, loaded: LoadedRecords, is_same_player: Mask
 ) -> list[Problem]:
     """The problems of records whose two names are one player's."""
+    records = loaded.records
     problems = []
     for row in np.flatnonzero(is_same_player).tolist():
         words = collected.dictionaries.record_words(
             records.date.codes[row],
-            shared.name_of_mention[records.white_written.codes[row]],
-            shared.name_of_mention[records.black_written.codes[row]],
+            shared.name_of_mention[loaded.mentions.white[row]],
+            shared.name_of_mention[loaded.mentions.black[row]],
             records.result.codes[row],
         )
         file = int(np.searchsorted(records.starts, row, side="right")) - 1

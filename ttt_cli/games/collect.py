@@ -29,14 +29,18 @@ StoredColumn = NDArray[Any] | StoredArray
 
 @dataclass(frozen=True)
 class CollectedFile:
-    """The records of a file: all of them, or those that were not rejected, sorted by year where `years` has any."""
+    """The records of a file: all of them, or those that were not rejected.
+
+    They are in the order of the file, or sorted by year: then those of `years[i]` are `starts[i]` to `starts[i + 1]`.
+    In the order of the file `years` is empty and `starts` is 0 and the number of records.
+    """
 
     report: FileReport  # after validation, before filters
-    columns: dict[str, StoredColumn]  # of RecordColumns with its texts; `white` and `black` are mentions
-    years: Ids  # distinct years of the records
-    starts: (
-        Places  # records of `years[i]` are `starts[i]` up to `starts[i + 1]`; of all records without years
-    )
+    columns: dict[
+        str, StoredColumn
+    ]  # of RecordColumns with its texts, but the mentions of players for their names
+    years: Ids  # distinct years, or none
+    starts: Places  # (years + 1,), or (2,) without years
 
 
 @dataclass(frozen=True)
@@ -129,7 +133,7 @@ class Collector:
         )
 
     def _find_mentions(self, columns: dict[str, NDArray[Any]]) -> None:
-        """Replace names by mentions, numbered through all files; removes the columns of ids."""
+        """Replace names by `white_mention` and `black_mention`, numbered through all files; removes columns of ids."""
         n_records = len(columns["line"])
         no_id = np.broadcast_to(_EMPTY, n_records)
         ids = SideColumns(columns.pop("white_id", no_id), columns.pop("black_id", no_id))
@@ -144,8 +148,8 @@ class Collector:
             years=years,
             first=self._n_mentions,
         )
-        columns["white"] = distinct.sides.white
-        columns["black"] = distinct.sides.black
+        columns["white_mention"] = distinct.sides.white
+        columns["black_mention"] = distinct.sides.black
         self._mentions.append(distinct.mentions)
         self._n_mentions += len(distinct.mentions.times)
 

@@ -118,36 +118,59 @@ def _find_better(compared: _Compared) -> Places:
     )
     better = np.arange(n)
     for rule in rules:
-        for level, date in compared.dates.items():
-            rows = np.flatnonzero(rule.compared & (compared.precision >= level))
+        for compared_precision, date in compared.dates.items():
+            rows = np.flatnonzero(rule.compared & (compared.precision >= compared_precision))
             keys = np.stack([*rule.keys, date])[:, rows]
-            best = rows[_best_of_equal(keys, without_moves[rows], compared.precision[rows], level)]
-            is_open = rule.may_repeat[rows] & (better[rows] == rows)
-            better[rows] = np.where(is_open, best, better[rows])
+            best_of_row = _best_of_equal(
+                keys, without_moves[rows], compared.precision[rows], compared_precision
+            )
+            # a record that repeats another by an earlier rule or a more exact date goes on doing so
+            may_change = rule.may_repeat[rows] & (better[rows] == rows)
+            better[rows] = np.where(may_change, rows[best_of_row], better[rows])
+    # the better record of a record may itself have a better one
     while np.any(better[better] != better):
         better = better[better]
     return better
 
 
-def _best_of_equal(keys: Places, without_moves: Mask, precision: NDArray[np.int8], level: int) -> Places:
-    """The index of the best record with equal keys, for each, if the less exact of both has the precision `level`."""
+def _best_of_equal(
+    keys: Places, without_moves: Mask, precision: NDArray[np.int8], compared_precision: int
+) -> Places:
+    """The index of the best record with equal keys, for each, if the less exact of both has the compared precision.
+
+    Keys have the shape (keys, rows). The best record has moves, then the more exact date, then is the first. Three
+    records whose keys are equal where months are compared, the best one first:
+
+    | record | date | moves | best | why |
+    |---|---|---|---|---|
+    | A | 1900-05 | yes | A | |
+    | B | 1900-05-01 | no | A | repeats the first one with moves whose date is a month |
+    | C | 1900-05 | no | A | repeats the first one: all others are at least as exact |
+
+    If A had no moves, it would be the second: B, without any to repeat, would be its own best, and that of A and C.
+    """
     order = np.lexsort([-precision, without_moves, *keys])
     position = np.arange(len(order))
     is_first = np.ones(len(order), np.bool_)
     is_first[1:] = np.any(np.diff(keys[:, order], axis=1), axis=0)
-    start = np.maximum.accumulate(np.where(is_first, position, 0))
-    is_at_level = precision[order] == level
+    start_of_group = np.maximum.accumulate(np.where(is_first, position, 0))
+    is_less_exact = precision[order] == compared_precision
     without_moves = without_moves[order]
-    at_level_with_moves = np.flatnonzero(is_at_level & ~without_moves)[::-1]
-    first_with_moves = np.full(len(order), -1)
-    first_with_moves[start[at_level_with_moves]] = at_level_with_moves
-    first_with_moves = first_with_moves[start]
-    # a more exact record without moves repeats one with moves that is as exact as the level
-    otherwise = np.where(without_moves & (first_with_moves >= 0), first_with_moves, position)
-    best = np.where(is_at_level, start, otherwise)
+    first_with_moves = _first_in_group(start_of_group, np.flatnonzero(is_less_exact & ~without_moves))
+    repeats_less_exact = without_moves & (first_with_moves >= 0)
+    best_of_more_exact = np.where(repeats_less_exact, first_with_moves, position)
+    best = np.where(is_less_exact, start_of_group, best_of_more_exact)
     best_of_row = np.empty_like(order)
     best_of_row[order] = order[best]
     return best_of_row
+
+
+def _first_in_group(start_of_group: Places, positions: Places) -> Places:
+    """The first of some sorted positions in the group of each row, shape (rows,), -1 where there is none."""
+    first_of_start = np.full(len(start_of_group), -1)
+    backwards = positions[::-1]  # the last assignment counts: of the first position
+    first_of_start[start_of_group[backwards]] = backwards
+    return first_of_start[start_of_group]
 
 
 def _key_numbers(texts: Column[str], key: Callable[[str], str]) -> Ids:

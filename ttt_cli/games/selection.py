@@ -85,10 +85,12 @@ class _Drops:
         """Records that are not dropped so far."""
         return np.equal(self.reject_code, 0)
 
-    def drop(self, reason: str, rows: Mask | Places) -> None:
-        """Drop used records of a mask, or with these indices."""
-        if rows.dtype == np.bool_:
-            rows = np.flatnonzero(self.used & rows)
+    def drop_where(self, reason: str, is_dropped: Mask) -> None:
+        """Drop records of a mask that are used so far."""
+        self.drop_rows(reason, np.flatnonzero(self.used & is_dropped))
+
+    def drop_rows(self, reason: str, rows: Places) -> None:
+        """Drop records, all of which are used so far."""
         self.reject_code[rows] = reasons.REJECT_CODE[reason]
 
 
@@ -102,33 +104,35 @@ def select(records: Records, data: DataConfig, people: People) -> Selected:
         chess=np.repeat([file.chess for file in records.files], np.diff(records.starts)),
     )
     if data.drop is not None and "teams" in data.drop:
-        drops.drop(reasons.TEAM, kinds.with_team)
+        drops.drop_where(reasons.TEAM, kinds.with_team)
     if people.drop_engines:
         anywhere = people.drop_engines_anywhere
-        drops.drop(reasons.ENGINE, kinds.with_engine if anywhere else kinds.with_engine & kinds.chess)
+        drops.drop_where(reasons.ENGINE, kinds.with_engine if anywhere else kinds.with_engine & kinds.chess)
     _apply_filters(drops, records, filters, people, kinds)
     if filters.exclude is None and kinds.chess.any():
         _leave_out_exhibitions(drops, records, kinds)
     is_duplicate = np.zeros(len(records), np.bool_)
     is_duplicate[find_duplicates(records, drops.used)[:, 0]] = True
     if filters.dedupe:
-        drops.drop(reasons.DUPLICATE, is_duplicate)
+        drops.drop_where(reasons.DUPLICATE, is_duplicate)
     if filters.min_games > 1:
         _drop_few_games(drops, records, filters.min_games)
     if filters.largest_group:
         _drop_small_groups(drops, records)
     used = drops.used
-    used_chess = used & records.report.chess
-    noticed = {
-        reasons.DUPLICATE: is_duplicate & used,
-        reasons.TEAM: kinds.with_team & used_chess,
-        reasons.ENGINE: kinds.with_engine & used_chess,
-    }
+    noticed = {reason: np.zeros(len(records), np.bool_) for reason in NOTICED}
+    noticed[reasons.DUPLICATE] = is_duplicate & used
+    if records.report.chess:  # any of the files: beside these the others are looked through, too
+        noticed[reasons.TEAM] = kinds.with_team & used
+        noticed[reasons.ENGINE] = kinds.with_engine & used
     return Selected(drops.reject_code, noticed)
 
 
 def _with_side_of(players: Mask, records: Records) -> Mask:
-    """Mask of records with a side of these players, (players,)."""
+    """Mask of records with a side of these players, (players,).
+
+    Where nobody is named, -1, it is that of the last player; such records are rejected already.
+    """
     if not players.any():
         return np.zeros(len(records), np.bool_)
     return players[records.white] | players[records.black]
@@ -140,21 +144,21 @@ def _apply_filters(
     """Drop records by years, players and events."""
     if filters.years is not None:
         first, last = year_range(filters.years)
-        drops.drop(reasons.OTHER_YEARS, (records.year < first) | (records.year > last))
+        drops.drop_where(reasons.OTHER_YEARS, (records.year < first) | (records.year > last))
     if filters.players:
         white_is_listed = people.listed[records.white]
         black_is_listed = people.listed[records.black]
         if filters.among:
-            drops.drop(reasons.OTHER_PLAYERS, ~(white_is_listed & black_is_listed))
+            drops.drop_where(reasons.OTHER_PLAYERS, ~(white_is_listed & black_is_listed))
         else:
-            drops.drop(reasons.OTHER_PLAYERS, ~(white_is_listed | black_is_listed))
+            drops.drop_where(reasons.OTHER_PLAYERS, ~(white_is_listed | black_is_listed))
     if filters.events:
-        drops.drop(reasons.OTHER_EVENT, ~of_events(records, filters.events))
+        drops.drop_where(reasons.OTHER_EVENT, ~of_events(records, filters.events))
     if filters.exclude_events:
-        drops.drop(reasons.EXCLUDED_EVENT, of_events(records, filters.exclude_events))
+        drops.drop_where(reasons.EXCLUDED_EVENT, of_events(records, filters.exclude_events))
     for name in filters.exclude or ():
         rows = in_set(records, name)
-        drops.drop(name, rows | kinds.with_team if name == "consultation" else rows)
+        drops.drop_where(name, rows | kinds.with_team if name == "consultation" else rows)
 
 
 def _leave_out_exhibitions(drops: _Drops, records: Records, kinds: _Kinds) -> None:
@@ -165,7 +169,7 @@ def _leave_out_exhibitions(drops: _Drops, records: Records, kinds: _Kinds) -> No
     sets["variants"] = variants_but_chess960(records)
     for name, rows in sets.items():
         of_chess = rows & kinds.chess & drops.used
-        drops.drop(name, one_against_many(records, of_chess) if name == "blindfold" else of_chess)
+        drops.drop_where(name, one_against_many(records, of_chess) if name == "blindfold" else of_chess)
 
 
 def _drop_few_games(drops: _Drops, records: Records, min_games: int) -> None:
@@ -180,7 +184,7 @@ def _drop_few_games(drops: _Drops, records: Records, min_games: int) -> None:
         has_few = (n_played > 0) & (n_played < min_games)
         if not has_few.any():
             return
-        drops.drop(reasons.FEW_GAMES, rows[has_few[white] | has_few[black]])
+        drops.drop_rows(reasons.FEW_GAMES, rows[has_few[white] | has_few[black]])
 
 
 def _drop_small_groups(drops: _Drops, records: Records) -> None:
@@ -189,7 +193,7 @@ def _drop_small_groups(drops: _Drops, records: Records) -> None:
     white = records.white[rows].astype(np.int32)
     black = records.black[rows].astype(np.int32)
     label = label_groups(white, black, len(records.players))
-    drops.drop(reasons.OTHER_GROUP, rows[label[white] > 0])
+    drops.drop_rows(reasons.OTHER_GROUP, rows[label[white] > 0])
 
 
 def matching_players(players: Sequence[str], texts: Sequence[str]) -> Mask:

@@ -155,13 +155,13 @@ class SimilarNames(NamedTuple):
     """All pairs of similar names."""
 
     pairs: list[SimilarPair]
-    parts: Mapping[int, NameParts]  # of the names in `pairs`, by their indices
+    parts: Mapping[int, NameParts]  # of the names in `pairs`, by player
     by_surname: Mapping[str, NamesByInitial]
     not_compared: int  # number of names whose surnames are too frequent for a comparison of all pairs
 
-    def n_namesakes(self, name: int) -> int:
-        """The number of names of the same surname with another initial."""
-        parts = self.parts[name]
+    def n_namesakes(self, player: int) -> int:
+        """The number of names with the surname of a player and another initial."""
+        parts = self.parts[player]
         same_initial = {"", _initial(parts)}
         by_initial = self.by_surname[parts.surname]
         return sum(len(names) for initial, names in by_initial.items() if initial not in same_initial)
@@ -246,9 +246,9 @@ def _comparisons(by_surname: Mapping[str, NamesByInitial]) -> Iterator[_NamesToC
 
 
 def neighbour_words(words: Sequence[str]) -> Ids:
-    """Sorted pairs of indices, shape (pairs, 2), of distinct words that are equal without at most one letter of each.
+    """Sorted pairs of indices, shape (pairs, 2), of words that share a string left by deleting at most one letter.
 
-    This includes all pairs of words that are one letter apart.
+    The words are distinct. All pairs of words that are one letter apart are among them.
     """
     n_remainders = np.array([len(word) + 1 for word in words], np.int64)
     word_of = np.repeat(np.arange(len(words), dtype=np.int32), n_remainders)

@@ -46,7 +46,7 @@ class Suspect:
     main: Career
     synonym: Career
     kind: Kind
-    alternatives: int  # number of other names that `synonym` may stand for
+    n_other_candidates: int  # number of other names that `synonym` may stand for
     shared: int = 0  # common opponents
     sure: bool = False  # whether the suggestion is unambiguous
 
@@ -60,7 +60,8 @@ class Suspect:
         """The evidence in words."""
         years = f"{self.gap} year{'' if self.gap == 1 else 's'} apart" if self.gap else "overlapping years"
         common = f", {self.shared} opponents in common" if self.shared > 1 else ""
-        alternatives = f", or one of {self.alternatives} others" if self.alternatives else ""
+        n_others = self.n_other_candidates
+        alternatives = f", or one of {n_others} others" if n_others else ""
         return f"{self.kind}, {years}{common}{alternatives}"
 
     @property
@@ -79,11 +80,15 @@ def find_suspects(games: Games) -> list[Suspect]:
     careers = careers_of(games)
     candidates = _find_candidates(games, similar, careers)
     by_synonym = _with_shared_opponents(games, candidates)
-    compatible = {frozenset((pair.main, pair.synonym)) for pair in candidates if pair.kind == INITIALS}
+    compatible = {
+        frozenset((candidate.main, candidate.synonym))
+        for candidate in candidates
+        if candidate.kind == INITIALS
+    }
 
     def judge(synonym: int, people: _UnitedCareers) -> Suspect:
-        pairs = [people.with_gap(pair) for pair in by_synonym[synonym]]
-        return _judge(pairs, people.person, compatible, careers, similar)
+        candidates_of_synonym = [people.with_gap(candidate) for candidate in by_synonym[synonym]]
+        return _judge(candidates_of_synonym, people.person, compatible, careers, similar)
 
     separate = _UnitedCareers(careers.first, careers.last, {})
     suspects = {synonym: judge(synonym, separate) for synonym in by_synonym}
@@ -98,7 +103,7 @@ def count_suspects(games: Games) -> tuple[int, int]:
     """The number of pairs of `find_suspects`, faster, and of the names that it does not compare with all others."""
     similar = find_similar_names(games.players)
     candidates = _find_candidates(games, similar, careers_of(games))
-    return len({pair.synonym for pair in candidates}), similar.not_compared
+    return len({candidate.synonym for candidate in candidates}), similar.not_compared
 
 
 class _Doubt(NamedTuple):
@@ -108,23 +113,23 @@ class _Doubt(NamedTuple):
     has_alternatives: bool
     kind: int
     long_gap: bool
-    games_of_synonym: int  # negative
+    minus_games_of_synonym: int
     synonym: str
 
 
 def _doubt(suspect: Suspect) -> _Doubt:
     return _Doubt(
-        not suspect.sure,
-        suspect.alternatives > 0,
-        (INITIALS, SPELLING, SURNAME_ONLY).index(suspect.kind),
-        suspect.gap > _LONG_GAP,
-        -suspect.synonym.games,
-        suspect.synonym.name,
+        unsure=not suspect.sure,
+        has_alternatives=suspect.n_other_candidates > 0,
+        kind=(INITIALS, SPELLING, SURNAME_ONLY).index(suspect.kind),
+        long_gap=suspect.gap > _LONG_GAP,
+        minus_games_of_synonym=-suspect.synonym.games,
+        synonym=suspect.synonym.name,
     )
 
 
-class _MainName(NamedTuple):
-    """A main name that a synonym may stand for, both as numbers of players."""
+class _Candidate(NamedTuple):
+    """A main name that a synonym may stand for, both as players."""
 
     main: int
     synonym: int
@@ -133,7 +138,7 @@ class _MainName(NamedTuple):
     gap: int = 0  # years between the careers
 
 
-def _find_candidates(games: Games, similar: SimilarNames, careers: Careers) -> list[_MainName]:
+def _find_candidates(games: Games, similar: SimilarNames, careers: Careers) -> list[_Candidate]:
     """Pairs of similar names that never played each other and together span at most a lifetime.
 
     Outside chess bare surnames and misspellings are ignored: Yemen is not South Yemen.
@@ -148,9 +153,9 @@ def _find_candidates(games: Games, similar: SimilarNames, careers: Careers) -> l
     for row in np.flatnonzero(plausible).tolist():
         pair = pairs[row]
         if second_is_main[row]:
-            candidates.append(_MainName(pair.second, pair.first, pair.kind))
+            candidates.append(_Candidate(pair.second, pair.first, pair.kind))
         else:
-            candidates.append(_MainName(pair.first, pair.second, pair.kind))
+            candidates.append(_Candidate(pair.first, pair.second, pair.kind))
     return candidates
 
 
@@ -172,12 +177,13 @@ def _second_is_main(ends: Places, similar: SimilarNames, careers: Careers) -> li
     return is_second
 
 
-def _with_shared_opponents(games: Games, candidates: Sequence[_MainName]) -> dict[int, list[_MainName]]:
+def _with_shared_opponents(games: Games, candidates: Sequence[_Candidate]) -> dict[int, list[_Candidate]]:
     """The candidates of each synonym, with their numbers of common opponents."""
-    ends = np.array([(pair.main, pair.synonym) for pair in candidates], np.int64).reshape(-1, 2)
-    by_synonym: dict[int, list[_MainName]] = defaultdict(list)
-    for pair, shared in zip(candidates, shared_opponents(games, ends).tolist(), strict=True):
-        by_synonym[pair.synonym].append(pair._replace(shared=shared))
+    pairs = [(candidate.main, candidate.synonym) for candidate in candidates]
+    ends = np.array(pairs, np.int64).reshape(-1, 2)
+    by_synonym: dict[int, list[_Candidate]] = defaultdict(list)
+    for candidate, shared in zip(candidates, shared_opponents(games, ends).tolist(), strict=True):
+        by_synonym[candidate.synonym].append(candidate._replace(shared=shared))
     return by_synonym
 
 
@@ -188,30 +194,35 @@ class _UnitedCareers(NamedTuple):
     last: Ids
     person: Mapping[int, int]  # the last main name of each sure synonym, both as players
 
-    def with_gap(self, pair: _MainName) -> _MainName:
+    def with_gap(self, candidate: _Candidate) -> _Candidate:
         """The candidate with the years between the careers."""
-        before = self.first[pair.synonym] - self.last[pair.main]
-        after = self.first[pair.main] - self.last[pair.synonym]
-        return pair._replace(gap=max(int(before), int(after), 0))
+        before = self.first[candidate.synonym] - self.last[candidate.main]
+        after = self.first[candidate.main] - self.last[candidate.synonym]
+        return candidate._replace(gap=max(int(before), int(after), 0))
 
 
 def _unite(suspects: Iterable[Suspect], careers: Careers) -> _UnitedCareers:
-    """Unite the sure suspects; a main name may itself be a synonym."""
-    number = {name: player for player, name in enumerate(careers.names)}
+    """Unite the sure suspects.
+
+    Where A is a synonym of B and B of C, the person of A and B is C. The years of A are added to those of B only,
+    as those of B are to C: each pair was judged by itself.
+    """
+    player_of = {name: player for player, name in enumerate(careers.names)}
     mains = {suspect.synonym.name: suspect.main.name for suspect in suspects if suspect.sure}
     first = careers.first.copy()
     last = careers.last.copy()
+    person: dict[int, int] = {}
     for synonym_name, main_name in mains.items():
-        main = number[main_name]
-        synonym = number[synonym_name]
+        main = player_of[main_name]
+        synonym = player_of[synonym_name]
         first[main] = min(first[main], careers.first[synonym])
         last[main] = max(last[main], careers.last[synonym])
-    person = {number[name]: number[last_main(mains, main, never=name)] for name, main in mains.items()}
+        person[synonym] = player_of[last_main(mains, main_name, never=synonym_name)]
     return _UnitedCareers(first, last, person)
 
 
 def _judge(
-    pairs: Sequence[_MainName],
+    candidates: Sequence[_Candidate],
     person: Mapping[int, int],
     compatible: Set[frozenset[int]],
     careers: Careers,
@@ -222,27 +233,45 @@ def _judge(
     `person` maps sure synonyms to their main names; names united with the best one are no rivals. Candidates that
     are `compatible` with all others (they differ by initials) are no rivals either, but count as namesakes.
     """
-    best = max(pairs, key=lambda pair: _preference(pair, careers))
+    best = max(candidates, key=lambda candidate: _preference(candidate, careers))
     best_person = person.get(best.main, best.main)
     spellings = {best_person}
-    spellings.update(pair.main for pair in pairs if person.get(pair.main, pair.main) == best_person)
-    alternatives = _alternatives(best, [pair for pair in pairs if pair.main not in spellings])
-    contradicting = _contradicting(best, alternatives, compatible)
-    rivals = [pair for pair in contradicting if pair.gap <= _LONG_GAP or best.gap > 1]
+    for candidate in candidates:
+        if person.get(candidate.main, candidate.main) == best_person:
+            spellings.add(candidate.main)
+    of_others = _of_other_people(
+        best, [candidate for candidate in candidates if candidate.main not in spellings]
+    )
+    contradicting = _contradicting(best, of_others, compatible)
+    rivals = [candidate for candidate in contradicting if candidate.gap <= _LONG_GAP or best.gap > 1]
     synonym = similar.parts[best.synonym]
     fullest = _fullest([similar.parts[spelling] for spelling in spellings], synonym)
     needed = needed_opponents(best.kind, fullest, synonym, best.gap, alone=not contradicting)
-    namesakes = _expected_namesakes(synonym, similar.n_namesakes(best.synonym), best.gap)
-    namesakes += len(alternatives) - len(contradicting)
-    suspect = Suspect(careers[best.main], careers[best.synonym], best.kind, len(pairs) - 1, best.shared)
-    sure = (
+    n_compatible = len(of_others) - len(contradicting)
+    namesakes = n_compatible + _expected_namesakes(synonym, similar.n_namesakes(best.synonym), best.gap)
+    suspect = Suspect(
+        main=careers[best.main],
+        synonym=careers[best.synonym],
+        kind=best.kind,
+        n_other_candidates=len(candidates) - 1,
+        shared=best.shared,
+    )
+    is_one_life = suspect.span <= lifetime(best.shared)
+    return replace(suspect, sure=is_one_life and _is_sure(best, rivals, namesakes, needed))
+
+
+def _is_sure(best: _Candidate, rivals: Sequence[_Candidate], namesakes: float, needed: float) -> bool:
+    """Whether the common opponents of the best candidate leave no doubt.
+
+    There are as many as are `needed` for such names, more than those of all rivals, and enough for the expected number
+    of `namesakes`.
+    """
+    return (
         best.shared >= needed
         and best.gap <= _LONG_GAP
-        and suspect.span <= lifetime(best.shared)
         and _is_ahead(best, rivals)
         and namesakes <= _FEW_NAMESAKES * _EXCUSED_BY_OPPONENT**best.shared
     )
-    return replace(suspect, sure=sure)
 
 
 class _Preference(NamedTuple):
@@ -250,41 +279,47 @@ class _Preference(NamedTuple):
 
     short_gap: bool
     shared: int
-    gap: int  # negative
+    minus_gap: int
     games: int
     main: int
 
 
-def _preference(pair: _MainName, careers: Careers) -> _Preference:
+def _preference(candidate: _Candidate, careers: Careers) -> _Preference:
     return _Preference(
-        pair.gap <= _LONG_GAP, pair.shared, -pair.gap, int(careers.games[pair.main]), pair.main
+        short_gap=candidate.gap <= _LONG_GAP,
+        shared=candidate.shared,
+        minus_gap=-candidate.gap,
+        games=int(careers.games[candidate.main]),
+        main=candidate.main,
     )
 
 
-def _alternatives(best: _MainName, pairs: Sequence[_MainName]) -> list[_MainName]:
+def _of_other_people(best: _Candidate, candidates: Sequence[_Candidate]) -> list[_Candidate]:
     """Candidates for another person; where surnames are equal, misspellings need more common opponents."""
     if best.kind == SPELLING:
-        return list(pairs)
-    return [pair for pair in pairs if pair.kind != SPELLING or pair.shared > best.shared]
-
-
-def _contradicting(
-    best: _MainName, alternatives: Sequence[_MainName], compatible: Set[frozenset[int]]
-) -> list[_MainName]:
-    """Alternatives whose main name is not compatible with that of the best candidate or of another alternative."""
-    mains = {best.main, *(pair.main for pair in alternatives)}
+        return list(candidates)
     return [
-        pair
-        for pair in alternatives
-        if any(main != pair.main and {main, pair.main} not in compatible for main in mains)
+        candidate for candidate in candidates if candidate.kind != SPELLING or candidate.shared > best.shared
     ]
 
 
-def _is_ahead(best: _MainName, rivals: Sequence[_MainName]) -> bool:
+def _contradicting(
+    best: _Candidate, of_others: Sequence[_Candidate], compatible: Set[frozenset[int]]
+) -> list[_Candidate]:
+    """Candidates whose main name is not compatible with the best one or with another of these candidates."""
+    mains = {best.main, *(candidate.main for candidate in of_others)}
+    return [
+        candidate
+        for candidate in of_others
+        if any(main != candidate.main and {main, candidate.main} not in compatible for main in mains)
+    ]
+
+
+def _is_ahead(best: _Candidate, rivals: Sequence[_Candidate]) -> bool:
     """Whether the best candidate has clearly more common opponents than its rivals."""
     if not rivals:
         return True
-    most = max(pair.shared for pair in rivals)
+    most = max(rival.shared for rival in rivals)
     return best.shared > max(_CLEARLY_MORE * most, 1)
 
 
@@ -309,7 +344,20 @@ def needed_opponents(kind: Kind, main: NameParts, synonym: NameParts, gap: int, 
 
     `alone`: no other main name is possible; `gap`: years between the careers, united names included. A name with a
     country, and a main name with fewer given names, may distinguish namesakes. First names of three letters may be
-    complete, those of one or two are abbreviated.
+    complete, those of one or two are abbreviated. The least number of the rules that apply:
+
+    | rule | needed |
+    |---|---|
+    | the names differ in blanks alone | 0 |
+    | a name has a country; alone, names differ by initials: equal first names of three or more letters | 1 |
+    | the same, other first names than initials | 3 |
+    | a main name with as many given names, the first of three or more letters: the synonym has only initials | 0 |
+    | the same: the synonym has more, or is a bare surname | 3 |
+    | a main name with as many given names, the first shorter; alone | 6 |
+    | alone, names differ by initials: equal first names of three or more letters, then only initials | 0 |
+    | alone; the synonym has up to two letters of a first name and no others: the name has more than three | 0 |
+    | the same, it has three letters | 1 |
+    | the same, it has fewer, and there is no second one | 0, after more than three years 1 |
     """
     if _differ_in_blanks_alone(main, synonym):
         return 0

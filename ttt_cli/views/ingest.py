@@ -289,7 +289,7 @@ def _suspects(report: IngestReport) -> Iterator[Row]:
     for one in report.suspects:
         main = one.main
         synonym = one.synonym
-        evidence = one.kind, one.gap, one.alternatives, one.shared, one.sure
+        evidence = one.kind, one.gap, one.n_other_candidates, one.shared, one.sure
         careers = main.games, main.first, main.last, synonym.games, synonym.first, synonym.last
         yield synonym.name, main.name, *evidence, *careers
 
