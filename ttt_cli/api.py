@@ -18,7 +18,7 @@ from ttt_cli.games.read import games_for
 from ttt_cli.games.read import read_games as read_sources
 from ttt_cli.games.table import Games
 from ttt_cli.runs.lookup import POINTS
-from ttt_cli.runs.run import Run, open_run, run_place
+from ttt_cli.runs.run import Run, open_run, run_path
 from ttt_cli.runs.write import check_destination, check_space, memory_run, write_run, writing
 from ttt_cli.support.errors import DataError
 from ttt_cli.support.progress import SILENT, Bar, Progress, waiting
@@ -89,7 +89,7 @@ def fit(
     if isinstance(config, Resolved) and overrides:
         raise TypeError("give overrides to configure(), not beside its result")
     resolved = config if isinstance(config, Resolved) else configure(config, **overrides)
-    output = None if output is None else run_place(output)
+    output = None if output is None else run_path(output)
     with writing(output):
         if output is not None:
             check_destination(output)
@@ -121,7 +121,7 @@ def update(
     of the run, too, unless `again`) and RunError.
     """
     old_run = _opened(run, [POINTS])
-    destination = old_run.path if output is None else run_place(output)
+    destination = old_run.path if output is None else run_path(output)
     with writing(destination):
         old_run = _opened(run, [POINTS])  # another process may have replaced it until now
         if destination is not None:

@@ -176,8 +176,8 @@ def test_a_grid_beyond_reason_is_refused_at_once(run: Run) -> None:
 def test_whole_numbers_stay_whole(tmp_path: Path) -> None:
     run = fit(games_of(ODD), model="trueskill", order="shuffled", output=tmp_path / "b.ttt")
     grid = evidence_grid(run, "seed=0:3:4")
-    assert sorted(point.asked["seed"] for point in grid.points) == [0, 1, 2, 3]
-    assert all(isinstance(point.asked["seed"], int) for point in grid.points[1:])
+    assert sorted(point.requested["seed"] for point in grid.points) == [0, 1, 2, 3]
+    assert all(isinstance(point.requested["seed"], int) for point in grid.points[1:])
     with pytest.raises(ConfigError, match="seed"):
         evidence_grid(run, "seed=0.5/1")
 

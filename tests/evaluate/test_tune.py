@@ -170,7 +170,7 @@ def test_every_fit_is_kept_and_the_run_stays_as_it_is(run: Run) -> None:
     assert max(point.log_evidence for point in points) == pytest.approx(found.log_evidence, abs=1e-3)
     assert len(points) == found.evaluations  # the first is the run's own
     assert all(point.converged for point in points)
-    assert points[0].asked["beta"] == 480
+    assert points[0].requested["beta"] == 480
     assert {point.params["prior_sd"] for point in points} == {400}
 
 

@@ -18,7 +18,7 @@ from tests.support.cases import each
 from tests.support.handmade import RECORDS, games_of
 from ttt_cli.api import configure, fit, open_run
 from ttt_cli.evaluate.grid import run_config
-from ttt_cli.parallel.cluster import check_place, cluster_asked, cluster_client, local_workers
+from ttt_cli.parallel.cluster import check_address, cluster_asked, cluster_client, local_workers
 from ttt_cli.support.errors import ConfigError, SetupError
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ needs_signals = pytest.mark.skipif(os.name != "posix", reason="needs the signals
 
 @each("where", ["local:2", "host:8786", "tcp://10.0.0.1:8786", "tls://[::1]:8786", "/shared/scheduler.json"])
 def test_places(where: str) -> None:
-    assert check_place(where) == where
+    assert check_address(where) == where
     assert configure(cluster=where).config.solver.cluster == where
     assert local_workers(where) == (2 if where == "local:2" else None)
 

@@ -15,7 +15,7 @@ from ttt_cli.api import fit, read_games, update
 from ttt_cli.reading import batches as file_records
 from ttt_cli.reading.batches import USUAL, Batch, FileRecords, Layout, Note, Table, TextRecords, text_table
 from ttt_cli.reading.columns import Strings
-from ttt_cli.reading.reports import REJECT_CODE, RecordPlaces, place_text
+from ttt_cli.reading.reports import REJECT_CODE, RecordPositions, position_text
 from ttt_cli.reading.text import decode
 
 NAMES = ("dates", "whites", "blacks", "results", "event")
@@ -54,11 +54,12 @@ def test_several_columns_become_one(most: int, monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setattr(file_records, "_MOST_PAIRS", most)
     dates = [("1858", "6", "1"), ("1858", "7", ""), ("1859", "6", "1"), ("1858", "6", "1")]
     columns = {"dates": dates, "whites": ["A"] * 4, "blacks": ["B"] * 4, "results": ["1"] * 4}
-    made: list[tuple[str, ...]] = []
-    read = text_table(range(4), columns, made={"dates": lambda *parts: made.append(parts) or "-".join(parts)})
+    combined: list[tuple[str, ...]] = []
+    combiners = {"dates": lambda *parts: combined.append(parts) or "-".join(parts)}
+    read = text_table(range(4), columns, combiners=combiners)
     records = FileRecords("x", read)
     assert told(records, "dates") == ["-".join(date) for date in dates]
-    assert len(made) == 3
+    assert len(combined) == 3
 
 
 def test_all_rejects_are_counted_and_the_first_described(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -118,12 +119,12 @@ GAMES = [
 @given(st.lists(st.integers(0, 2), max_size=12), st.lists(st.integers(0, 12), max_size=3))
 def test_records_have_places_of_their_own_which_grow(steps: list[int], cuts: list[int]) -> None:
     """However the records come in parts."""
-    lines, places = np.cumsum([1, *steps]), RecordPlaces()
+    lines, places = np.cumsum([1, *steps]), RecordPositions()
     found = np.concatenate([places.several(part) for part in np.split(lines, sorted(cuts))]).tolist()
     assert found == sorted(set(found))
     repeated = steps.index(0) + 1 if 0 in steps else len(lines)
     records = [f" record {number}" if number > repeated else "" for number in range(1, len(lines) + 1)]
-    assert [place_text("x", place) for place in found] == [
+    assert [position_text("x", place) for place in found] == [
         f"x:{line}{record}" for line, record in zip(lines.tolist(), records, strict=True)
     ]
 

@@ -16,7 +16,7 @@ from ttt_cli.config.schema import DataConfig
 from ttt_cli.reading import delimited, jsonl, reports, text
 from ttt_cli.reading.batches import Note, Table
 from ttt_cli.reading.jsonl import Object, as_text, one_after_the_other, one_per_line, read_jsonl
-from ttt_cli.reading.reports import place_text
+from ttt_cli.reading.reports import position_text
 from ttt_cli.reading.unpacking import DamagedInputError
 from ttt_cli.support.errors import ConfigError, DataError
 
@@ -96,7 +96,7 @@ def streamed(content: str, cuts: list[int] | None = None) -> tuple[list[tuple[in
     data = content.encode()
     ends = [0, *sorted(cuts or []), len(data)]
     pieces = list(one_after_the_other((data[a:b] for a, b in pairwise(ends)), "x"))
-    found = [one for piece in pieces for one in zip(piece.places, piece.found, strict=True)]
+    found = [record for piece in pieces for record in zip(piece.positions, piece.values, strict=True)]
     return found, [note for piece in pieces for note in piece.rejects]
 
 
@@ -133,9 +133,9 @@ PRETTY = '[\n  {\n    "white": "Ä [1], {",\n    "n": 12.5\n  },\n  {"white": "B
 
 def test_an_array_over_many_lines() -> None:
     found, rejects = streamed(PRETTY)
-    assert [place_text("x", place) for place, _ in found] == ["x:2", "x:6", "x:6 record 3", "x:7 record 5"]
+    assert [position_text("x", place) for place, _ in found] == ["x:2", "x:6", "x:6 record 3", "x:7 record 5"]
     assert [one for _, one in found] == [one for one in json.loads(PRETTY, parse_float=str) if one != 7]
-    assert [(place_text("x", note.line), note.detail) for note in rejects] == [
+    assert [(position_text("x", note.line), note.detail) for note in rejects] == [
         ("x:7 record 4", "not an object: 7")
     ]
     assert streamed('{\n"a": 1}\n{"b":\n2}{}')[0] == [(1, {"a": 1}), (3, {"b": 2}), (4, {})]

@@ -20,7 +20,7 @@ def told(found: Layout) -> str:
     named = dict(found.columns)
     columns = ["+".join(map(str, named.pop(name))) for name in ("dates", "whites", "blacks", "results")]
     columns += [f"{name}={index}" for name, (index,) in named.items()]
-    more = [found.kind, found.unit, *found.constants, *(read.__name__ for read in found.made.values())]
+    more = [found.kind, found.unit, *found.constants, *(read.__name__ for read in found.combiners.values())]
     more += [
         "" if found.chess else "no chess",
         "winners" * found.winners,

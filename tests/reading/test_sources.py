@@ -48,7 +48,7 @@ def names(sources: list[Source], folder: Path) -> list[str]:
 def test_a_folder_stands_for_its_games_files_and_archives(folder: Path) -> None:
     sources, skipped = find_sources([folder])
     assert names(sources, folder) == ["a.PGN", "b.pgn", "sub/c.csv.gz", "sub/deep/d.tar.xz", "sub/e.parquet"]
-    assert all(source.found for source in sources)
+    assert all(source.unnamed for source in sources)
     assert {(Path(problem.file).relative_to(folder).as_posix(), problem.action) for problem in skipped} == {
         ("README.txt", "skipped"),
         ("sub/base.cbh", "skipped"),
@@ -80,7 +80,7 @@ def test_a_file_whose_name_looks_like_a_pattern_is_that_file(tmp_path: Path) -> 
 def test_other_names_stay_in_their_order(folder: Path) -> None:
     stream = io.BytesIO()
     sources, _ = find_sources(["-", folder / "sub" / "deep", stream, "missing.pgn"])
-    assert [(source.what, source.origin, source.found) for source in sources] == [
+    assert [(source.what, source.origin, source.unnamed) for source in sources] == [
         ("-", 0, False),
         (str(folder / "sub" / "deep" / "d.tar.xz"), 1, True),
         (stream, 2, False),

@@ -79,7 +79,7 @@ def good_line(beta: int) -> str:
 
 
 def betas(run: Run) -> list[float]:
-    return [point.asked["beta"] for point in run.evidence_points()[1:]]
+    return [point.requested["beta"] for point in run.evidence_points()[1:]]
 
 
 @each("name", BAD_LINES)

@@ -25,7 +25,7 @@ from tests.support.joint_runs import run_of as joint_run
 from tests.support.processes import holding
 from tests.support.strategies import examples
 from ttt_cli.games.table import GAME_COLUMNS, Games
-from ttt_cli.reading.columns import Column
+from ttt_cli.reading.columns import CodedColumn
 from ttt_cli.reading.reports import TEXT_COLUMNS
 from ttt_cli.runs import database
 from ttt_cli.runs.points import EvidencePoint, points_file, read_points
@@ -53,7 +53,7 @@ def same_games(one: Games, other: Games) -> bool:
 
 
 def test_what_was_written_of_games_comes_back() -> None:
-    rounds = Column(np.array([3, 1, 2, 0, 0, 1, 3], np.uint8), ("", "1", "2", "London", "unused"))
+    rounds = CodedColumn(np.array([3, 1, 2, 0, 0, 1, 3], np.uint8), ("", "1", "2", "London", "unused"))
     spellings = (("Morphy, Paul", "Morphy, P."), ("Morphy, Paul", "Paul Morphy"))
     games = replace(games_of(RECORDS, report=REPORT), round=rounds, event=rounds, spellings=spellings)
     run = run_of(games)
@@ -255,7 +255,7 @@ def point(beta: float) -> EvidencePoint:
 
 def betas(run: Run) -> list[float]:
     """Of all points but the run's own."""
-    return [point.asked["beta"] for point in run.evidence_points()[1:]]
+    return [point.requested["beta"] for point in run.evidence_points()[1:]]
 
 
 def test_broken_lines_and_those_of_other_runs_are_ignored(place: Path) -> None:
@@ -288,7 +288,7 @@ def test_points_are_in_every_view_of_the_run_at_once(place: Path) -> None:
     run, other = open_run(place), open_run(place)
     assert len(other.query("FROM evidence")) == 1
     run.store_evidence([point(300), point(400)])
-    run.store_evidence([replace(point(300), asked={"beta": 300.0}, log_evidence=-1.0)])
+    run.store_evidence([replace(point(300), requested={"beta": 300.0}, log_evidence=-1.0)])
     for reader in (run, other, open_run(place)):
         assert betas(reader) == [300, 400]
         assert reader.query("SELECT log_evidence FROM evidence").log_evidence.tolist()[1:] == [-1.0, -400.0]

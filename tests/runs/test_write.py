@@ -23,7 +23,7 @@ from ttt_cli.cli.main import run as run_command
 from ttt_cli.config.schema import SolverConfig
 from ttt_cli.fitted import Line
 from ttt_cli.games.table import Games
-from ttt_cli.reading.columns import Column
+from ttt_cli.reading.columns import CodedColumn
 from ttt_cli.runs.meta import WHERE, RunMeta
 from ttt_cli.runs.run import open_run
 from ttt_cli.runs.write import check_destination, check_space, write_run, writing
@@ -130,7 +130,7 @@ def test_the_report_and_the_fit_itself_are_kept(tmp_path: Path) -> None:
     assert {name: getattr(run.meta, name) for name in expected} == expected
     (point,) = run.evidence_points()
     assert (point.log_evidence, point.params) == (run.meta.log_evidence, run.meta.params)
-    assert point.asked == {"beta": 480.0, "tau": 60.0, "draw_margin": "auto"}
+    assert point.requested == {"beta": 480.0, "tau": 60.0, "draw_margin": "auto"}
 
 
 def test_a_run_may_be_replaced_and_nothing_else(tmp_path: Path) -> None:
@@ -192,7 +192,7 @@ def test_what_lies_in_files_is_written_part_by_part_and_is_the_same(tmp_path: Pa
         (1900 + int(rng.integers(9)), f"p{i}", f"p{j}", int(rng.integers(3)), 1.0 + k % 2)
         for k, (i, j) in enumerate(sides)
     )
-    written = Column(rng.integers(0, 5, 80).astype(np.int32), ("", *"abcd"))
+    written = CodedColumn(rng.integers(0, 5, 80).astype(np.int32), ("", *"abcd"))
     games = replace(games, event=written, spellings=(("p1", "P. 1"),))
     runs = []
     for name, storage in (("whole", MEMORY), ("parts", ArrayFiles(tmp_path, rows=7))):

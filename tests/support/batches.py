@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from ttt_cli.kernels.pgn import COLUMNS
 from ttt_cli.reading.batches import FileRecords, Note, Table
-from ttt_cli.reading.pgn import MADE, TAG_COLUMNS, Scanner
+from ttt_cli.reading.pgn import COMBINERS, TAG_COLUMNS, Scanner
 from ttt_cli.reading.pgn_chess import read_pgn_chess
 
 Rows = list[tuple[object, ...]]
@@ -36,7 +36,7 @@ def scanned(
         assert len(batch.codes) == COLUMNS
         tags = [scanner.strings.texts(codes) for codes in batch.codes]
         columns = [
-            list(map(MADE.get(name, str), *(tags[row] for row in of_name)))
+            list(map(COMBINERS.get(name, str), *(tags[row] for row in of_name)))
             for name, of_name in TAG_COLUMNS.items()
         ]
         moves = [0] * len(batch.lines) if batch.moves is None else batch.moves.tolist()

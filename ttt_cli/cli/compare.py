@@ -10,7 +10,7 @@ import click
 from ttt_cli.cli import options
 from ttt_cli.cli.bars import progress
 from ttt_cli.cli.messages import QUIET, say
-from ttt_cli.cli.output import check_place, write
+from ttt_cli.cli.output import check_output_path, write
 from ttt_cli.support.outputs import CONFIG
 
 if TYPE_CHECKING:
@@ -85,8 +85,8 @@ def command(
     converge. After Ctrl-C the finished systems are shown.
     """
     chosen = {"by": tune_by, "since": tune_from, "evaluations": evaluations}
-    given = {key: value for key, value in chosen.items() if value is not None}
-    if not tune and (given or tuned_to is not None):
+    tune_options = {key: value for key, value in chosen.items() if value is not None}
+    if not tune and (tune_options or tuned_to is not None):
         raise click.UsageError("--tune-by, --tune-from, --evaluations and --tuned-to go with --tune")
     if files and query.run is not None:
         raise click.UsageError("games come from --games or from -r, not from both")
@@ -108,7 +108,7 @@ def command(
         except OSError as error:
             raise click.UsageError(f"{folder} cannot be used: {error.strerror or error}") from error
         for system in systems:
-            check_place(str(folder / tuned_name(system)), CONFIG)
+            check_output_path(str(folder / tuned_name(system)), CONFIG)
 
     def keep(system: Resolved, begin: str) -> None:
         """Write a tuned config at once: what is found so far survives an interrupt."""
@@ -122,15 +122,15 @@ def command(
     systems = [for_sides(system, home=games.home) for system in systems]
     timeline = games.timeline
     say(*timeline.notes)
-    tuning = TuneOptions(**given) if tune else None  # type: ignore[arg-type]
-    found = compare(
+    tuning = TuneOptions(**tune_options) if tune else None  # type: ignore[arg-type]
+    comparison = compare(
         timeline, systems, since, every, tuning=tuning, jobs=jobs, progress=progress(), on_tuned=keep
     )  # fmt: skip
-    say(*tuning_lines(found))
-    say(*note_lines(found), level=QUIET)
-    query.show(*shown_rows(found, bys, calibration, apart=query.titled))
+    say(*tuning_lines(comparison))
+    say(*note_lines(comparison), level=QUIET)
+    query.show(*shown_rows(comparison, bys, calibration, apart=query.titled))
     if folder:
         say(f"tuned configs written to {folder}")
-    if found.interrupted:
+    if comparison.interrupted:
         raise KeyboardInterrupt
-    return 0 if found.whole else options.NOT_CONVERGED
+    return 0 if comparison.whole else options.NOT_CONVERGED

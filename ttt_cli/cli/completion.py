@@ -162,8 +162,8 @@ class _Zsh(ZshComplete):
     source_template = text_of("completion.zsh")
 
     def format_completion(self, item: CompletionItem) -> str:
-        shown = f"{item.value}  -- {' '.join(item.help.split())}" if item.help else item.value
-        return f"{item.type}\n{item.value}\n{shown}"
+        line = f"{item.value}  -- {' '.join(item.help.split())}" if item.help else item.value
+        return f"{item.type}\n{item.value}\n{line}"
 
 
 class _Fish(FishComplete):
@@ -186,6 +186,6 @@ for _name, (_shell, _) in SHELLS.items():  # click answers these shells in these
 @click.pass_context
 def command(context: click.Context, shell: str) -> None:
     """Print the completion script of SHELL; standard error explains how to install it."""
-    complete, place = SHELLS[shell]
+    complete, script = SHELLS[shell]
     click.echo(complete(context.find_root().command, {}, "ttt", "_TTT_COMPLETE").source(), nl=False)
-    say(f"to install it: ttt completion {shell} > {place}, then start a new {shell}")
+    say(f"to install it: ttt completion {shell} > {script}, then start a new {shell}")

@@ -78,13 +78,13 @@ def command(
         say(best, *surface.remarks, *run.points_remarks())
         return options.NOT_CONVERGED if surface.missed else 0
 
-    found = None
+    forecast = None
     if scores:
         from ttt_cli.evaluate.forecast import predict_run
 
-        found = predict_run(run, since, every or 1, progress=progress())
-    query.show(evidence_report(run.meta, found))
-    return 0 if run.meta.converged and (found is None or found.converged) else options.NOT_CONVERGED
+        forecast = predict_run(run, since, every or 1, progress=progress())
+    query.show(evidence_report(run.meta, forecast))
+    return 0 if run.meta.converged and (forecast is None or forecast.converged) else options.NOT_CONVERGED
 
 
 def surface_map(surface: Surface) -> Table | None:

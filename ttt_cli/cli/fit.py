@@ -55,33 +55,33 @@ def command(
         )
     from ttt_cli.api import configure, fit
     from ttt_cli.games.read import games_for
-    from ttt_cli.runs.run import ENDING, open_run, run_place
+    from ttt_cli.runs.run import ENDING, open_run, run_path
     from ttt_cli.runs.write import check_destination, check_sources, writing
     from ttt_cli.views.ingest import found_lines, reading_lines, warning_lines
     from ttt_cli.views.run import table_rows
 
     resolved = configure(config, overrides)
-    place = None if output == "-" else run_place(output or default_output(files[0]))
+    path = None if output == "-" else run_path(output or default_output(files[0]))
     data = resolved.config.data
-    with writing(place):
-        if place and not output:
-            check_sources(place, files)
-        standing = check_destination(place) if place else None
-        near = None if start is None else open_run(start, scale=["points"])
+    with writing(path):
+        if path and not output:
+            check_sources(path, files)
+        replaced = check_destination(path) if path else None
+        start_run = None if start is None else open_run(start, scale=["points"])
         with games_for(files, data, resolved.config.solver, progress=progress(), tell=say) as games:
             if session.verbosity >= NORMAL:
                 say(
                     *reading_lines(games, data.period, everything=session.verbosity >= VERBOSE),
                     *warning_lines(games, suspects=not no_suspects),
                 )
-            run = fit(games, resolved, output=place, start=near, progress=progress())
+            run = fit(games, resolved, output=path, start=start_run, progress=progress())
     say(*found_lines(run.meta, everything=session.verbosity >= VERBOSE))
-    if place:
+    if path:
+        replaces = f"; it replaces {replaced}" if replaced else ""
         unasked = (
-            "" if place.suffix == ENDING else f"; only *{ENDING} are found unasked, this one by -r {place}"
+            "" if path.suffix == ENDING else f"; only *{ENDING} are found unasked, this one by -r {path}"
         )
-        replaced = f"; it replaces {standing}" if standing else ""
-        say(f"{place} written{replaced}{unasked}")
+        say(f"{path} written{replaces}{unasked}")
     else:
         emit(table_rows(run, "skills"), fmt)
     return 0 if run.meta.converged else options.NOT_CONVERGED
@@ -89,7 +89,8 @@ def command(
 
 def default_output(source: str) -> str:
     """The name of the run made from a file: the file's own without folder and suffixes, `.ttt`."""
-    place = Path("stdin" if source == "-" else source)
+    path = Path("stdin" if source == "-" else source)
     for suffixes in _SUFFIXES:
-        place = place.with_suffix("") if place.suffix.lower() in suffixes else place
-    return f"{place.name}.ttt"
+        if path.suffix.lower() in suffixes:
+            path = path.with_suffix("")
+    return f"{path.name}.ttt"

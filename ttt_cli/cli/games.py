@@ -7,7 +7,7 @@ import click
 from ttt_cli.cli import options
 from ttt_cli.cli.bars import progress
 from ttt_cli.cli.messages import say
-from ttt_cli.cli.output import check_place, default_format, emit, write
+from ttt_cli.cli.output import check_output_path, default_format, emit, write
 from ttt_cli.support.outputs import SUGGESTIONS, sealed
 
 SECTIONS: Final = (  # those of views.ingest, which is not loaded for --help
@@ -71,8 +71,8 @@ def command(
             fmt == "table" and out != "-" and not (listed or only),
         ),
     )
-    check_place(out)
-    check_place(suggest or "-", SUGGESTIONS)
+    check_output_path(out)
+    check_output_path(suggest or "-", SUGGESTIONS)
     from ttt_cli.api import configure
     from ttt_cli.games.read import read_records
     from ttt_cli.views.ingest import IngestReport, record_rows

@@ -7,7 +7,6 @@ import traceback
 from collections.abc import Sequence
 from functools import partial
 from importlib import import_module
-from itertools import filterfalse
 from typing import Any, Final
 
 import click
@@ -61,13 +60,13 @@ class LazyGroup(click.Group):
         command = import_module(f"ttt_cli.cli.{cmd_name}").command
         assert isinstance(command, click.Command)
         commands = {"": command, **(command.commands if isinstance(command, click.Group) else {})}
-        for name, one in commands.items():
+        for name, subcommand in commands.items():
             path = f"{cmd_name} {name}".strip()
-            one.format_epilog = partial(_write_examples, path)  # type: ignore[method-assign]
+            subcommand.format_epilog = partial(_write_examples, path)  # type: ignore[method-assign]
             if COMPLETING in os.environ:
                 from ttt_cli.cli.completion import attach
 
-                attach(one)
+                attach(subcommand)
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
@@ -77,10 +76,10 @@ class LazyGroup(click.Group):
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
         """Names and helps of commands, without importing any."""
-        found = [
+        completions = [
             CompletionItem(name, help=text) for name, text in COMMANDS.items() if name.startswith(incomplete)
         ]
-        return found or super().shell_complete(ctx, incomplete)
+        return completions or super().shell_complete(ctx, incomplete)
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command. A closed pipe ends it quietly."""
@@ -144,8 +143,8 @@ def run(args: Sequence[str] | None = None) -> int:
         ):
             args = [*(sys.argv[1:] if args is None else args)]
             end = args.index("--") if "--" in args else len(args)
-            common = [*filter(_COMMON.__contains__, args[:end])]
-            args = [*filterfalse(_COMMON.__contains__, args[:end]), *args[end:]]
+            common = [arg for arg in args[:end] if arg in _COMMON]
+            args = [*(arg for arg in args[:end] if arg not in _COMMON), *args[end:]]
             if args[:1] == ["help"]:
                 args = [*args[1:2], "--help"]
             code = group.main([*common, *args], prog_name="ttt", standalone_mode=False)

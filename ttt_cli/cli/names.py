@@ -11,7 +11,7 @@ import click
 from ttt_cli.cli.bars import progress
 from ttt_cli.cli.messages import say
 from ttt_cli.cli.options import reading_options
-from ttt_cli.cli.output import check_place, write
+from ttt_cli.cli.output import check_output_path, write
 from ttt_cli.support.errors import OutputError
 from ttt_cli.support.outputs import ANSWERS
 
@@ -44,7 +44,7 @@ def command(
     `date` assigns the games of some years only: 1890-1900, -1900 or 1901-. Each answer is stored at once and
     not asked again, so you can quit at any time. Other lines of the file are kept.
     """
-    check_place(out, ANSWERS)
+    check_output_path(out, ANSWERS)
     if not sure and not sys.stdin.isatty():
         raise click.UsageError(
             "answers come from a terminal; `ttt games FILE... --suggest FILE` writes suggestions"
@@ -57,15 +57,17 @@ def command(
 
     decisions = Decisions(decode(_earlier_answers(out)), out)
     data = configure(config, overrides).config.data
-    found = find_suspects(read_games(files, data, progress=progress()))
-    for one in found if sure else ():
-        if one.sure and not decisions.answered(one.main.name, one.synonym.name):
-            decisions.add(Decision("yes", one.main.name, one.synonym.name))
+    suspects = find_suspects(read_games(files, data, progress=progress()))
     if sure:
+        for suspect in suspects:
+            if suspect.sure and not decisions.answered(suspect.main.name, suspect.synonym.name):
+                decisions.add(Decision("yes", suspect.main.name, suspect.synonym.name))
         write(decisions.text(), out, ANSWERS)
-    left = [one for one in found if not decisions.answered(one.main.name, one.synonym.name)]
     if sys.stdin.isatty():
-        _ask_all(left, decisions, out)
+        unanswered = [
+            suspect for suspect in suspects if not decisions.answered(suspect.main.name, suspect.synonym.name)
+        ]
+        _ask_all(unanswered, decisions, out)
     say(f"{len(decisions):,} answers in {out}: --aliases {out} uses them")
 
 
@@ -86,11 +88,12 @@ def _ask_all(suspects: list[Suspect], decisions: Decisions, out: str) -> None:
     """Ask about each pair, and store each answer at once."""
     from ttt_cli.games.aliases import Decision
 
-    for number, one in enumerate(suspects, 1):
-        if decisions.answered(one.main.name, one.synonym.name):
+    for number, suspect in enumerate(suspects, 1):
+        if decisions.answered(suspect.main.name, suspect.synonym.name):
             continue
-        click.echo(f"\n{number:,} of {len(suspects):,}{' (sure)' if one.sure else ''}: {one.evidence}")
-        click.echo(f"  {one.main}\n  {one.synonym}")
+        sure = " (sure)" if suspect.sure else ""
+        click.echo(f"\n{number:,} of {len(suspects):,}{sure}: {suspect.evidence}")
+        click.echo(f"  {suspect.main}\n  {suspect.synonym}")
         choices = click.Choice(list("ynsdq"), case_sensitive=False)
         try:
             answer = click.prompt(_ASKED, type=choices, show_choices=False)
@@ -103,7 +106,7 @@ def _ask_all(suspects: list[Suspect], decisions: Decisions, out: str) -> None:
         if answer != "s":
             years = _years() if answer == "d" else ""
             words = {"y": "yes", "n": "no", "d": "years"}
-            decisions.add(Decision(words[answer], one.main.name, one.synonym.name, years))
+            decisions.add(Decision(words[answer], suspect.main.name, suspect.synonym.name, years))
             write(decisions.text(), out, ANSWERS)
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 import click
 
 from ttt_cli.cli.messages import report_run, say, session
-from ttt_cli.cli.output import FORMATS, check_place, default_format, emit
+from ttt_cli.cli.output import FORMATS, check_output_path, default_format, emit
 from ttt_cli.reading.reports import EVENT_SETS
 from ttt_cli.support.errors import OutputError
 
@@ -24,14 +24,16 @@ Decorator = Callable[[Command], Command]
 NOT_CONVERGED: Final = 4  # the exit code of a command with a result less exact than configured
 
 
-def _one(context: click.Context, parameter: click.Parameter, value: tuple[str, ...]) -> str | None:  # noqa: ARG001
+def _only_value(context: click.Context, parameter: click.Parameter, value: tuple[str, ...]) -> str | None:  # noqa: ARG001
     """The only value of an option. Raises BadParameter when there are several."""
     if len(value) > 1:
         raise click.BadParameter(f"one config at a time, not {' and '.join(value)}; -s sets single keys")
     return value[0] if value else None
 
 
-def given(change: Callable[[dict[str, Any]], dict[str, Any]], *options: Decorator[Any]) -> Decorator[Any]:
+def with_options(
+    change: Callable[[dict[str, Any]], dict[str, Any]], *options: Decorator[Any]
+) -> Decorator[Any]:
     """A decorator that adds options to a command; `change` converts their values before the command gets them."""
 
     def decorate(command: Command) -> Command:
@@ -68,7 +70,7 @@ output_option: Decorator[Any] = click.option(
     "-o", "--output", "out", metavar="FILE", default="-", help="Where to write; default - (standard output)."
 )
 config_option: Decorator[Any] = click.option(
-    "-c", "--config", metavar="CONFIG", multiple=True, callback=_one,
+    "-c", "--config", metavar="CONFIG", multiple=True, callback=_only_value,
     help="A path, - for stdin, or the name of a shipped config.",
 )  # fmt: skip
 set_option: Decorator[Any] = click.option(
@@ -107,7 +109,7 @@ def _as_limits(values: dict[str, Any]) -> dict[str, Any]:
 
 
 # Who is eligible: the command sees what was given as `limits`, for `ttt_cli.views.rankings.eligible.eligible`
-eligible_options = given(
+eligible_options = with_options(
     _as_limits,
     *(click.option(f"--{name.replace('_', '-')}", **settings) for name, settings in _LIMITS.items()),
 )
@@ -121,7 +123,7 @@ class RunQuery:
         self._scale = scale
         self.fmt = fmt
         self.out = out
-        check_place(out)
+        check_output_path(out)
         self.titled = (fmt or default_format(out)) == "table" and out == "-"
 
     def open(self, *, titled: bool = True) -> Run:
@@ -154,8 +156,8 @@ def _as_query(values: dict[str, Any]) -> dict[str, Any]:
 
 
 # -r, --scale (or not), -f and -o: the command sees them as `query`
-query_options = given(_as_query, run_option, scale_option, format_option, output_option)
-query_options_in_points = given(_as_query, run_option, format_option, output_option)
+query_options = with_options(_as_query, run_option, scale_option, format_option, output_option)
+query_options_in_points = with_options(_as_query, run_option, format_option, output_option)
 
 
 def opened_run(path: str | None, scale: tuple[str, ...] = (), *, titled: bool = False) -> Run:
@@ -180,7 +182,7 @@ def _waiting(values: dict[str, Any]) -> dict[str, Any]:
 
 
 # Whether a command waits for another that writes the same run; the command does not see it
-waiting_option = given(
+waiting_option = with_options(
     _waiting,
     click.option(
         "--no-wait", is_flag=True, help="Fail instead of waiting when another process writes the run."
@@ -213,7 +215,7 @@ def _as_overrides(values: dict[str, Any]) -> dict[str, Any]:
     return values
 
 
-reading_options = given(
+reading_options = with_options(
     _as_overrides, config_option, set_option,
     click.option("--years", metavar="RANGE", help="Only games of 1850-1900, 1850- or -1900."),
     click.option("--players", metavar="NAME", multiple=True,
@@ -224,7 +226,7 @@ reading_options = given(
                  help=f"Leave out {', '.join(EVENT_SETS)}."),
     click.option("--aliases", metavar="FILE", help="File of spellings: main,synonym,... in each line."),
 )  # fmt: skip
-cluster_option = given(
+cluster_option = with_options(
     _as_overrides,
     click.option(
         "--cluster", metavar="WHERE",
@@ -232,7 +234,7 @@ cluster_option = given(
         "default $TTT_CLUSTER, else this machine.",
     ),
 )  # fmt: skip
-storage_options = given(
+storage_options = with_options(
     _as_overrides,
     click.option(
         "--memory", metavar="SIZE",

@@ -34,7 +34,7 @@ _FOREIGN_ENDINGS: Final = (
 )
 
 
-def check_place(out: str, purpose: Purpose = TABLE) -> None:
+def check_output_path(out: str, purpose: Purpose = TABLE) -> None:
     """Raise OutputError, before any work, if a command may not write `out`, or reads it later on."""
     if out != "-":
         check_output(out, purpose)
@@ -57,8 +57,8 @@ def emit(rows: Rows, fmt: str | None = None, *, out: str = "-") -> None:
 
 
 def _write_file(rows: Rows, fmt: str, out: str) -> None:
-    shown = [column for column in rows.columns if column not in rows.hidden]
-    purpose = table_of(rows.columns, shown, listed=rows.single)
+    visible = [column for column in rows.columns if column not in rows.hidden]
+    purpose = table_of(rows.columns, visible, listed=rows.single)
     if fmt == "parquet":
         with _output_path(out, purpose) as path:
             write_parquet(rows, path)
@@ -175,7 +175,7 @@ def figure_format(out: str | None, fmt: str | None = None) -> str:
     fmt = fmt or Path(out).suffix.removeprefix(".").lower()
     if fmt not in FIGURE_FORMATS:
         raise click.UsageError(f"{out!r}: figures are {', '.join(FIGURE_FORMATS)}, by the file's name or -f")
-    check_place(out, PAGE if fmt == "html" else PICTURE)
+    check_output_path(out, PAGE if fmt == "html" else PICTURE)
     return fmt
 
 

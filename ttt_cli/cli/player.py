@@ -43,11 +43,10 @@ def command(query: RunQuery, name: tuple[str, ...], record: bool, upsets: bool, 
         view = player_view(run, " ".join(name))
     except LookupFailed as error:
         with suppress(LookupFailed):
-            found = {run.find_player(part).player for part in name}
-            if len(name) > 1 and len(found) == len(name):
-                error.hint = (
-                    f"one player at a time; two together: `ttt versus {' '.join(map(quote, name[:2]))}`"
-                )
+            players = {run.find_player(part).player for part in name}
+            if len(name) > 1 and len(players) == len(name):
+                pair = " ".join(quote(part) for part in name[:2])
+                error.hint = f"one player at a time; two together: `ttt versus {pair}`"
         raise
     if view.note:
         say(view.note)

@@ -34,7 +34,7 @@ def _kinds_help() -> str:
     show_default=True,
     help="Curves of skill, or of the lead over the ten best others (skills).",
 )
-@click.option("--with", "other", metavar="RUN", help="A second run, dotted, for comparison (skills).")
+@click.option("--with", "other_run", metavar="RUN", help="A second run, dotted, for comparison (skills).")
 @options.beside_option
 @click.option(
     "-n",
@@ -64,7 +64,7 @@ def command(
     names: tuple[str, ...],
     kind: str,
     by: str,
-    other: str | None,
+    other_run: str | None,
     published: str | None,
     number: int,
     limits: dict[str, Any],
@@ -81,12 +81,12 @@ def command(
     in most periods. The limits on eligible players are those of `ttt top`. Thin lines are periods without
     games; dashed lines are draw margins of TTT-D.
     """
-    dotted = other or published
+    dotted = other_run or published
     accepted = KINDS[kind].options
     options.refuse(
         ("--by dominance goes with --kind skills, and not with --with or --beside",
          by != "mean" and ("by" not in accepted or dotted)),
-        ("--with and --beside exclude each other: both are dotted", other and published),
+        ("--with and --beside exclude each other: both are dotted", other_run and published),
         ("--kind difference takes two names", kind == "difference" and len(names) != 2),
         (f"names, --with and --beside go with --kind skills, not {kind}",
          (names and "names" not in accepted) or (dotted and "with" not in accepted)),
@@ -102,7 +102,7 @@ def command(
     opened = options.opened_run(run, scale)
     figure_options = FigureOptions(
         names, by=by, count=number, since=since, every=every, progress=progress(),
-        other=open_run(other, scale) if other else None,
+        other=open_run(other_run, scale) if other_run else None,
         beside=read_beside(published, opened) if published else None,
         limits=eligible(opened, **limits),
     )  # fmt: skip

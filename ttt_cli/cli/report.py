@@ -8,7 +8,7 @@ import click
 from ttt_cli.cli import options
 from ttt_cli.cli.bars import progress
 from ttt_cli.cli.messages import say
-from ttt_cli.cli.output import check_place, write
+from ttt_cli.cli.output import check_output_path, write
 from ttt_cli.support.errors import RunError
 from ttt_cli.support.outputs import PAGE
 
@@ -17,7 +17,7 @@ _FIGURES = (".pdf", ".png", ".svg")
 
 
 @click.command("report")
-@click.argument("place", metavar="[PAGE.html|SITE/]", required=False)
+@click.argument("destination", metavar="[PAGE.html|SITE/]", required=False)
 @click.option(
     "-o", "--output", "out", metavar="PLACE", default="report.html", show_default=True,
     help="The same as the argument; - is stdout.",
@@ -33,7 +33,7 @@ _FIGURES = (".pdf", ".png", ".svg")
 @options.scale_option
 @click.pass_context
 def command(
-    context: click.Context, place: str | None, out: str, title: str | None, most: int, published: str | None,
+    context: click.Context, destination: str | None, out: str, title: str | None, most: int, published: str | None,
     limits: dict[str, Any], run: str | None, scale: tuple[str, ...],
 ) -> None:  # fmt: skip
     """Write one HTML page that works offline, or a site: a folder of pages of players, years and events.
@@ -44,25 +44,30 @@ def command(
     SITE/, any name without .html, becomes a folder of linked pages: open its index.html. An older site there is
     replaced once the new one is complete; other files are never touched.
     """
-    if place is not None and context.get_parameter_source("out") is not click.core.ParameterSource.DEFAULT:
+    if (
+        destination is not None
+        and context.get_parameter_source("out") is not click.core.ParameterSource.DEFAULT
+    ):
         raise click.UsageError("name the page or folder once: as the argument or with -o")
-    out = place or out
+    out = destination or out
     if out.lower().endswith(_FIGURES):
         hint = f"`ttt plot --kind top -o {out}` draws one, and a browser prints the page as PDF"
         raise click.UsageError(f"{out!r}: a report is an HTML page, not a figure; {hint}")
     if not _is_folder(out):
-        check_place(out, PAGE)
+        check_output_path(out, PAGE)
     from ttt_cli.views.beside import read_beside
     from ttt_cli.views.rankings.eligible import eligible
     from ttt_cli.views.report.page import report_page
 
     opened = options.opened_run(run, scale)
     chosen = eligible(opened, **limits)
-    beside = read_beside(published, opened) if published else None
-    if beside:
-        say(*beside.words())
+    published_ratings = read_beside(published, opened) if published else None
+    if published_ratings:
+        say(*published_ratings.words())
     if not _is_folder(out):
-        if write(report_page(opened, chosen, beside=beside, progress=progress()).encode(), out, PAGE):
+        if write(
+            report_page(opened, chosen, beside=published_ratings, progress=progress()).encode(), out, PAGE
+        ):
             say(f"{out} written")
         return
     from ttt_cli.views.report.site import write_site
@@ -70,7 +75,9 @@ def command(
     if Path(out).is_file():
         hint = "name a page PAGE.html, or a folder that is not there yet"
         raise RunError("is a file, not a folder", where=out, hint=hint)
-    done = write_site(opened, Path(out), chosen, title=title, most=most, beside=beside, progress=progress())
+    done = write_site(
+        opened, Path(out), chosen, title=title, most=most, beside=published_ratings, progress=progress()
+    )
     say(f"{Path(out) / 'index.html'} written: {done.files:,} files, {done.size / 1e6:,.1f} MB")
     for count, what in ((done.players_left_out, "players"), (done.events_left_out, "events")):
         if count:
@@ -79,7 +86,7 @@ def command(
 
 def _is_folder(out: str) -> bool:
     """Whether to write a site: a folder, or what is neither a page by its name nor a pipe or device."""
-    place = Path(out)
-    if out == "-" or (place.exists() and not (place.is_file() or place.is_dir())):
+    path = Path(out)
+    if out == "-" or (path.exists() and not (path.is_file() or path.is_dir())):
         return False
-    return out.endswith("/") or place.is_dir() or place.suffix.lower() not in _PAGE
+    return out.endswith("/") or path.is_dir() or path.suffix.lower() not in _PAGE

@@ -11,7 +11,7 @@ from ttt_cli.cli.messages import say
 from ttt_cli.cli.options import config_option, set_option
 from ttt_cli.support.errors import ConfigError, OutputError
 
-_OWN = "simulate."  # keys of the plan that have no option
+_PLAN_PREFIX = "simulate."  # keys of the plan that have no option
 
 
 @click.command("simulate")
@@ -28,7 +28,7 @@ _OWN = "simulate."  # keys of the plan that have no option
 )
 def command(
     config: str | None, overrides: tuple[str, ...], years: str | None, output: str | None, truth: Path | None,
-    **given: Any,
+    **plan_options: Any,
 ) -> None:  # fmt: skip
     """Write an artificial history drawn from TrueSkill Through Time, and the true skills in a second file.
 
@@ -42,23 +42,24 @@ def command(
     from ttt_cli.evaluate.simulate import Plan, check_targets, save, simulate
     from ttt_cli.systems.resolve import resolve
 
-    own = [text for text in overrides if text.strip().startswith(_OWN)]
-    resolved = resolve(read_document(config or "ttt", [text for text in overrides if text not in own]))
+    plan_overrides = [text for text in overrides if text.strip().startswith(_PLAN_PREFIX)]
+    model_overrides = [text for text in overrides if text not in plan_overrides]
+    resolved = resolve(read_document(config or "ttt", model_overrides))
     if resolved.config.model.name != "ttt":
         raise ConfigError(
             f"histories are drawn from the model ttt, not {resolved.config.model.name}",
             hint="-c ttt or -c ttt-career",
         )
-    document = read_document(None, own)
+    document = read_document(None, plan_overrides)
     if years is not None and years.isdecimal():
-        given["years"] = int(years)
+        plan_options["years"] = int(years)
     elif years is not None:
         try:
             first, last = year_range(years)
         except ValueError as error:
             raise click.BadParameter(str(error), param_hint="--years") from error
-        given |= {"first_year": first, "years": last - first + 1}
-    for key, value in given.items():
+        plan_options |= {"first_year": first, "years": last - first + 1}
+    for key, value in plan_options.items():
         if value is not None:
             document = document.assign(("simulate", key), value, f"--{key} {value}")
     keys = resolved.params.model_dump() | document.values.get("simulate", {})
@@ -74,6 +75,7 @@ def command(
     outputs = games, truth, years_of_truth or None
     replaced = check_targets(*outputs)
     save(simulate(plan, progress()), *outputs)
-    say(*(f"{place} replaced" for place in replaced))
+    say(*(f"{path} replaced" for path in replaced))
     written = ("stdout" if output == "-" else output, *outputs[1:])
-    say(f"{plan.games:,} games of {plan.players:,} players: {', '.join(str(one) for one in written if one)}")
+    names = ", ".join(str(name) for name in written if name)
+    say(f"{plan.games:,} games of {plan.players:,} players: {names}")

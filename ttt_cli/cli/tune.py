@@ -7,7 +7,7 @@ import click
 from ttt_cli.cli import options
 from ttt_cli.cli.bars import progress
 from ttt_cli.cli.messages import say
-from ttt_cli.cli.output import FORMATS, check_place, emit, write
+from ttt_cli.cli.output import FORMATS, check_output_path, emit, write
 from ttt_cli.support.outputs import CONFIG
 
 
@@ -40,19 +40,19 @@ def command(keys: str, overrides: tuple[str, ...], run: str | None, fmt: str | N
         ),
     )
     if out is not None:
-        check_place(out, CONFIG)
+        check_output_path(out, CONFIG)
     from ttt_cli.evaluate.tune import tune
     from ttt_cli.runs.run import open_run
     from ttt_cli.runs.write import writing
     from ttt_cli.views.evidence import tuned_config, tuning_lines, tuning_rows
 
-    place = options.opened_run(run).path
-    with writing(place):
-        opened = open_run(place)
-        found = tune(opened, keys, overrides, progress=progress())
-    say(*tuning_lines(found))
-    if out and write(tuned_config(found, opened.meta), out, CONFIG):
+    path = options.opened_run(run).path
+    with writing(path):
+        opened = open_run(path)
+        tuned = tune(opened, keys, overrides, progress=progress())
+    say(*tuning_lines(tuned))
+    if out and write(tuned_config(tuned, opened.meta), out, CONFIG):
         say(f"{out} written: use it with -c {out}")
     if out != "-":
-        emit(tuning_rows(found, opened.meta), fmt)
-    return 0 if found.converged else options.NOT_CONVERGED
+        emit(tuning_rows(tuned, opened.meta), fmt)
+    return 0 if tuned.converged else options.NOT_CONVERGED

@@ -42,15 +42,15 @@ def command(
     if output == "-":
         raise click.UsageError("a run is a file and cannot be streamed: name one with -o, or leave it out")
     from ttt_cli import api
-    from ttt_cli.runs.run import open_run, run_place
+    from ttt_cli.runs.run import open_run, run_path
     from ttt_cli.runs.write import writing
     from ttt_cli.views.ingest import found_lines, reading_lines
 
-    place = open_run(run).path
+    run_file = open_run(run).path
     if dedupe:
         overrides = (*overrides, "data.filter.dedupe=true")
-    with writing(run_place(output) if output else place):
-        before = open_run(place, scale=["points"])
+    with writing(run_path(output) if output else run_file):
+        before = open_run(run_file, scale=["points"])
 
         def show(extended: Extended, data: DataConfig) -> None:
             say(f"{run}: {before.meta.describe()}")

@@ -17,11 +17,11 @@ def explained(
     message = error.format_message()
     more = f"`{path} --help` shows all options"
     command = path.removeprefix("ttt").strip()
-    if found := misplaced(command, args, commands):
-        return message, found
+    if hint := misplaced(command, args, commands):
+        return message, hint
     if isinstance(error, click.NoSuchOption):
-        found = next(_for_option(error, command, args, commands), None)
-        return (error.message, found) if found else (message, more)  # without the guesses of click
+        hint = next(_for_option(error, command, args, commands), None)
+        return (error.message, hint) if hint else (message, more)  # without the guesses of click
     if isinstance(error, click.BadParameter) and not isinstance(error, click.MissingParameter):
         return message, more
     examples = " or ".join(f"`{typed}`" for typed, _ in examples_of(command)[:2])
@@ -56,10 +56,7 @@ def _for_option(
     error: click.NoSuchOption, path: str, args: Sequence[str], commands: Sequence[str]
 ) -> Iterator[str]:
     name = error.option_name
-    given = iter(args)
-    value = next(
-        (arg.partition("=")[2] or next(given, "...") for arg in given if arg.split("=")[0] == name), "..."
-    )
+    value = _value_after(name, args)
     if file := next((arg for arg in args if arg.startswith(name) and os.path.lexists(arg)), None):
         yield f"a file whose name begins with a hyphen is named ./{file}"
     if name == "--resume":
@@ -77,6 +74,15 @@ def _for_option(
     elsewhere = [command for command in commands if command != path and name in _options(command)]
     if elsewhere and name.startswith("--"):
         yield f"it is an option of {', '.join(f'`ttt {command}`' for command in elsewhere)}"
+
+
+def _value_after(option: str, args: Sequence[str]) -> str:
+    """The value of an option as typed, `...` without one."""
+    for position, arg in enumerate(args):
+        name, _, value = arg.partition("=")
+        if name == option:
+            return value or next(iter(args[position + 1 :]), "...")
+    return "..."
 
 
 def _options(command: str) -> set[str]:
@@ -110,5 +116,9 @@ def text_of(name: str) -> str:
 
 def examples_of(path: str) -> list[tuple[str, str]]:
     """Examples of a command, `top` or `config show`: what is typed, and what it does."""
-    found = (tuple(line.split("  # ")) for line in text_of("examples.txt").splitlines())
-    return [(typed, does) for typed, does in found if path and re.search(rf"^[^|&]*\bttt {path}\b", typed)]
+    examples: list[tuple[str, str]] = []
+    for line in text_of("examples.txt").splitlines():
+        typed, does = line.split("  # ")
+        if path and re.search(rf"^[^|&]*\bttt {path}\b", typed):
+            examples.append((typed, does))
+    return examples

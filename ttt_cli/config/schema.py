@@ -21,7 +21,7 @@ from ruamel.yaml.comments import CommentedMap, CommentedSeq
 from ruamel.yaml.scalarstring import DoubleQuotedScalarString
 
 from ttt_cli.formats import FORMATS
-from ttt_cli.parallel.cluster import check_place
+from ttt_cli.parallel.cluster import check_address
 
 
 class ConfigSection(BaseModel):
@@ -43,12 +43,12 @@ def section_of(info: FieldInfo | None) -> type[BaseModel] | None:
 
 def aliases(schema: type[BaseModel]) -> dict[str, str]:
     """Other spellings of the schema's keys, e.g. `mu0`, mapped to the keys."""
-    found: dict[str, str] = {}
+    spellings: dict[str, str] = {}
     for name, info in schema.model_fields.items():
         if isinstance(info.validation_alias, AliasChoices):
-            found |= dict.fromkeys(map(str, info.validation_alias.choices), name)
-            found.pop(name, None)
-    return found
+            spellings |= {str(choice): name for choice in info.validation_alias.choices}
+            spellings.pop(name, None)
+    return spellings
 
 
 Period = Literal["year", "quarter", "month", "week", "day"]
@@ -194,10 +194,10 @@ def drops_unplayed(data: DataConfig) -> bool:
 
 def size_of(text: str) -> int:
     """Bytes, of a size as 4GB or 500 MB. Raises ValueError for what is none."""
-    found = re.fullmatch(r"(\d{1,9}(\.\d{1,3})?) ?([KMGT])I?B?", text.strip().upper())
-    if not found:
+    match = re.fullmatch(r"(\d{1,9}(\.\d{1,3})?) ?([KMGT])I?B?", text.strip().upper())
+    if not match:
         raise ValueError(f"{text!r} is not a size: write it as 4GB or 500MB")
-    return int(float(found[1]) * 1000 ** ("KMGT".index(found[3]) + 1))
+    return int(float(match[1]) * 1000 ** ("KMGT".index(match[3]) + 1))
 
 
 class SolverConfig(ConfigSection):
@@ -214,7 +214,7 @@ class SolverConfig(ConfigSection):
         "independent, as in the paper; auto: joint where that takes seconds",
     )
     accelerate: bool = key(True, "mix sweeps to reach the fixed point sooner")
-    cluster: Annotated[str, AfterValidator(check_place)] | None = key(
+    cluster: Annotated[str, AfterValidator(check_address)] | None = key(
         None,
         "where to work: local:N, the address of a Dask scheduler or its file; null: $TTT_CLUSTER, "
         "else this machine. A run does not keep it",
@@ -282,28 +282,30 @@ DIALECT = "https://json-schema.org/draft/2020-12/schema"
 
 def render(config: Config, params: type[BaseModel]) -> str:
     """YAML of a resolved config with a description of every key; `params` is the model's schema."""
-    whole = CommentedMap()
+    document = CommentedMap()
     for name in Config.model_fields:
         section = getattr(config, name)
-        values = section.model_dump()
-        whole[name] = _commented(
-            values, type(section).model_fields | (params.model_fields if name == "model" else {})
-        )
+        fields = dict(type(section).model_fields)
+        if name == "model":
+            fields |= params.model_fields
+        document[name] = _commented(section.model_dump(), fields)
         heading = (type(section).__doc__ or name).splitlines()[0]
-        whole.yaml_set_comment_before_after_key(name, before=f"\n{heading}" if len(whole) > 1 else heading)
-    return _dumped(whole)
+        document.yaml_set_comment_before_after_key(
+            name, before=f"\n{heading}" if len(document) > 1 else heading
+        )
+    return _dumped(document)
 
 
 def _commented(values: dict[str, Any], fields: dict[str, FieldInfo]) -> CommentedMap:
     """Keys with their descriptions as comments; sections in blocks, other collections on one line."""
-    found = CommentedMap()
+    section = CommentedMap()
     for key, value in values.items():
         info = fields.get(key)
         inner = section_of(info)
-        found[key] = _on_one_line(value) if inner is None else _commented(value, inner.model_fields)
+        section[key] = _on_one_line(value) if inner is None else _commented(value, inner.model_fields)
         if info and info.description:
-            found.yaml_add_eol_comment(info.description, key, column=_COMMENT_COLUMN)
-    return found
+            section.yaml_add_eol_comment(info.description, key, column=_COMMENT_COLUMN)
+    return section
 
 
 def flow(value: Any) -> str:
@@ -313,17 +315,18 @@ def flow(value: Any) -> str:
 
 def _on_one_line(value: Any) -> Any:
     """The value with whole floats as integers and collections in flow style."""
-    if isinstance(value, dict):
-        found: Any = CommentedMap((_on_one_line(key), _on_one_line(item)) for key, item in value.items())
-    elif isinstance(value, (list, tuple)):
-        found = CommentedSeq(map(_on_one_line, value))
-    elif isinstance(value, str):
+    if isinstance(value, str):
         return value if _WORD.fullmatch(value) else DoubleQuotedScalarString(value)
+    if isinstance(value, dict):
+        collection: Any = CommentedMap((_on_one_line(key), _on_one_line(item)) for key, item in value.items())
+    elif isinstance(value, (list, tuple)):
+        collection = CommentedSeq([_on_one_line(item) for item in value])
+    elif isinstance(value, float) and value.is_integer() and abs(value) < 1e15:
+        return int(value)
     else:
-        whole = isinstance(value, float) and value.is_integer() and abs(value) < 1e15
-        return int(value) if whole else value
-    found.fa.set_flow_style()
-    return found
+        return value
+    collection.fa.set_flow_style()
+    return collection
 
 
 def _dumped(value: Any) -> str:
@@ -344,10 +347,10 @@ def json_schema(models: Mapping[str, type[BaseModel]]) -> dict[str, Any]:
     for name, params in models.items():
         variant = _untitled(params.model_json_schema())
         required = [] if name == about.default else ["name"]
-        known = variant.get("properties", {})
-        symbols = {symbol: known[key] for symbol, key in aliases(params).items() if key in known}
+        parameters = variant.get("properties", {})
+        symbols = {symbol: parameters[key] for symbol, key in aliases(params).items() if key in parameters}
         named = {"name": {"const": name, "description": about.description}}
-        variant["properties"] = {**named, **known, **symbols}
+        variant["properties"] = {**named, **parameters, **symbols}
         variant["required"] = [*variant.get("required", []), *required]
         condition = {"properties": {"name": {"const": name}}, "required": required}
         branches.append({"if": condition, "then": variant})

@@ -45,7 +45,7 @@ def check(
     """As `validate`, but with the problems instead of an error; `siblings` are further keys to suggest."""
     keys = (*siblings, *schema.model_fields)
     if not isinstance(values, Mapping):
-        message = f"{dotted(prefix)} must be a map of keys, not {shown(values)}"
+        message = f"{dotted(prefix)} must be a map of keys, not {value_text(values)}"
         hint = f"its keys are {', '.join(keys)}"
         return None, [ConfigError(message, where=document.where(prefix), hint=hint)]
     spelling, problems = _spellings(schema, values, document, prefix)
@@ -188,7 +188,7 @@ def complaint(findings: Sequence[ErrorDetails]) -> str:
     verb = wanted[0].partition(" ")[0]
     alternatives = [text.removeprefix(f"{verb} ") for text in wanted[1:]]
     distinct = dict.fromkeys([wanted[0], *alternatives])
-    return f" must {' or '.join(distinct)}, not {shown(first['input'])}"
+    return f" must {' or '.join(distinct)}, not {value_text(first['input'])}"
 
 
 def _wanted(finding: ErrorDetails) -> str:
@@ -213,7 +213,7 @@ def meaning(schema: type[BaseModel], path: KeyPath) -> str | None:
     return f"{info.description}; default {flow(info.default)}"
 
 
-def shown(value: object) -> str:
+def value_text(value: object) -> str:
     """A value as written in a config, cut to a line."""
     text = repr(value) if isinstance(value, str) else flow(value)
     return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 3]}..."

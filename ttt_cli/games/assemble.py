@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from ttt_cli.games.collect import Collected, CollectedFile, StoredColumn
 from ttt_cli.games.players import NOBODY, Identified, SideColumns, identify, unmatched
-from ttt_cli.games.selection import NOTICED, People, classify_people, select
+from ttt_cli.games.selection import NOTICED, PlayerClasses, classify_players, select
 from ttt_cli.games.table import (
     GAME_KINDS,
     RECORD_TEXTS,
@@ -29,7 +29,7 @@ from ttt_cli.games.table import (
     table_of,
 )
 from ttt_cli.reading import reports as reasons
-from ttt_cli.reading.columns import Codes, Column, alike, concatenated, counts_of, spread
+from ttt_cli.reading.columns import Codes, CodedColumn, alike, concatenated, counts_of, spread
 from ttt_cli.reading.reports import FileReport, Problem, ReadReport
 from ttt_cli.storage import MEMORY, ArrayStorage
 from ttt_cli.support.arrays import Array, Ids, Mask, Places
@@ -49,7 +49,7 @@ class SharedByRecords(NamedTuple):
     """Who is who, and what the records of all files share."""
 
     identified: Identified
-    people: People
+    player_classes: PlayerClasses
     name_of_mention: Codes  # (mentions,), numbers of names as written
     written: tuple[str, ...]  # the name of each mention
     texts: Mapping[str, Sequence[str]]  # distinct texts of each column
@@ -124,7 +124,7 @@ def share_names(collected: Collected) -> SharedByRecords:
     texts["result"] = tuple(text for text, _ in dictionaries.results.values)
     return SharedByRecords(
         identified=identified,
-        people=classify_people(identified.players, collected.data, n_records, collected.n_computers),
+        player_classes=classify_players(identified.players, collected.data, n_records, collected.n_computers),
         name_of_mention=mentions.name,
         written=tuple(dictionaries.names.values[name] for name in mentions.name.tolist()),
         texts=texts,
@@ -176,19 +176,19 @@ def load(collected: Collected, shared: SharedByRecords, span: YearSpan | None) -
     mentions = SideColumns(column("white_mention"), column("black_mention"))
     nothing_written = no_texts(len(line))
     texts = {
-        name: Column(column(name), shared.texts[name]) if name in shared.texts else nothing_written
+        name: CodedColumn(column(name), shared.texts[name]) if name in shared.texts else nothing_written
         for name in RECORD_TEXTS
     }
-    white_written = Column(mentions.white, shared.written) if collected.everything else nothing_written
-    black_written = Column(mentions.black, shared.written) if collected.everything else nothing_written
+    white_written = CodedColumn(mentions.white, shared.written) if collected.everything else nothing_written
+    black_written = CodedColumn(mentions.black, shared.written) if collected.everything else nothing_written
     records = Records(
         files=tuple(file.report for file in collected.files),
         starts=np.cumsum([0, *(file_rows.stop - file_rows.start for file_rows in rows)]),
         line=line,
-        date=Column(column("date"), shared.texts["date"]),
+        date=CodedColumn(column("date"), shared.texts["date"]),
         white_written=white_written,
         black_written=black_written,
-        result=Column(column("result"), shared.texts["result"]),
+        result=CodedColumn(column("result"), shared.texts["result"]),
         event=texts["event"],
         site=texts["site"],
         round=texts["round"],
@@ -231,7 +231,7 @@ def select_records(collected: Collected, shared: SharedByRecords, span: YearSpan
     problems = _same_player_problems(collected, shared, loaded, is_same_player)
     del loaded  # and the mentions
     candidates = _candidates(records, is_same_player, compact_texts=span is not None)
-    selected = select(candidates, collected.data, shared.people)
+    selected = select(candidates, collected.data, shared.player_classes)
     newly_dropped = np.where(was_used, selected.reject_code, 0)
     n_codes = len(reasons.DROP_REASONS) + 1
     dropped = []
@@ -332,7 +332,7 @@ def _store(columns: GameColumns, storage: ArrayStorage, number: int) -> dict[str
     """Store the columns of games of some years, of texts their codes."""
     stored = {}
     for name, column in columns._asdict().items():
-        values = column.codes if isinstance(column, Column) else column
+        values = column.codes if isinstance(column, CodedColumn) else column
         stored[name] = storage.store(f"{name}-{number}", values)
     return stored
 
@@ -345,9 +345,9 @@ def _join(
     def column(name: str) -> NDArray[Any]:
         return _join_column(name, [piece.pop(name) for piece in pieces], storage)
 
-    def text_column(name: str) -> Column[str]:
+    def text_column(name: str) -> CodedColumn[str]:
         codes = column(name)
-        return no_texts(len(codes)) if alike(codes) else Column(codes, texts[name])
+        return no_texts(len(codes)) if alike(codes) else CodedColumn(codes, texts[name])
 
     return GameColumns(
         date=column("date"),

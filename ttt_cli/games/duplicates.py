@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ttt_cli.games.table import PRECISION_DAY, PRECISION_MONTH, PRECISION_YEAR, Records
-from ttt_cli.reading.columns import Column, Dictionary, spread
+from ttt_cli.reading.columns import CodedColumn, Dictionary, spread
 from ttt_cli.support.arrays import Ids, Mask, Places
 from ttt_cli.support.folding import fold
 
@@ -173,7 +173,7 @@ def _first_in_group(start_of_group: Places, positions: Places) -> Places:
     return first_of_start[start_of_group]
 
 
-def _key_numbers(texts: Column[str], key: Callable[[str], str]) -> Ids:
+def _key_numbers(texts: CodedColumn[str], key: Callable[[str], str]) -> Ids:
     """Numbers of the keys of the distinct texts; 0 where the key is empty."""
     return Dictionary("").ids([key(text) for text in texts.values])
 

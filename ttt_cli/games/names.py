@@ -44,15 +44,16 @@ def preselect(pattern: str, names: Sequence[str]) -> list[int]:
     return numbers
 
 
-_INVISIBLE: Final = dict.fromkeys(map(ord, "\ufeff\u200b\u200c\u200d\u200e\u200f\u2060\u00ad"))
+_INVISIBLE: Final = {ord(character): None for character in "\ufeff\u200b\u200c\u200d\u200e\u200f\u2060\u00ad"}
 _NOBODY: Final = re.compile(r"[\s?.,*_\-–—]*")
 _UNNAMED: Final = re.compile(r"n[\s.,]*n[\s.]*|unknown|anonymous|unnamed", re.IGNORECASE)
 _NO_OPPONENT: Final = (
     *("bye", "half point bye", "full point bye", "freilos", "spielfrei", "exempt", "exempté", "exempte"),
     *("descansa", "not paired", "nicht ausgelost", "no opponent", "unpaired"),
 )
+_NO_OPPONENT_PATTERN: Final = "|".join(re.escape(word) for word in _NO_OPPONENT)
 _BYE: Final = re.compile(
-    rf"\W*(?:{'|'.join(map(re.escape, _NO_OPPONENT))})(?:, *(?:bye|freilos|spielfrei|exempt))?\W*\d{{0,4}}",
+    rf"\W*(?:{_NO_OPPONENT_PATTERN})(?:, *(?:bye|freilos|spielfrei|exempt))?\W*\d{{0,4}}",
     re.IGNORECASE,
 )
 BYES: Final = frozenset(  # the usual spellings

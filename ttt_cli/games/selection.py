@@ -29,7 +29,7 @@ NOTICED: Final = (reasons.DUPLICATE, reasons.TEAM, reasons.ENGINE)  # reported o
 _MOSTLY_ENGINES: Final = 0.25  # the share of sides from which on games are of computers
 
 
-class People(NamedTuple):
+class PlayerClasses(NamedTuple):
     """What the names of players tell, masks of shape (players,), and whether games with engines are left out."""
 
     teams: Mask
@@ -39,7 +39,7 @@ class People(NamedTuple):
     drop_engines_anywhere: bool  # in other games than chess too
 
 
-def classify_people(players: Sequence[str], data: DataConfig, n_records: Places, n_computers: int) -> People:
+def classify_players(players: Sequence[str], data: DataConfig, n_records: Places, n_computers: int) -> PlayerClasses:
     """Classify players by name. Raises ConfigError for a player of the filter who does not exist.
 
     `n_records` (players,) are their records, `n_computers` is the number of records with an engine by type or title. By
@@ -51,7 +51,7 @@ def classify_people(players: Sequence[str], data: DataConfig, n_records: Places,
     n_sides_of_engines = max(int(n_records[engines].sum()), n_computers)
     mostly_engines = n_sides_of_engines >= _MOSTLY_ENGINES * int(n_records.sum())
     drop_engines = not mostly_engines if data.drop is None else "engines" in data.drop
-    return People(teams, engines, listed, drop_engines, drop_engines_anywhere=data.drop is not None)
+    return PlayerClasses(teams, engines, listed, drop_engines, drop_engines_anywhere=data.drop is not None)
 
 
 def needs_all(data: DataConfig) -> bool:
@@ -94,21 +94,21 @@ class _Drops:
         self.reject_code[rows] = reasons.REJECT_CODE[reason]
 
 
-def select(records: Records, data: DataConfig, people: People) -> Selected:
-    """Apply all filters of `data` in the order of DROP_REASONS; `people` are those of the records' players."""
+def select(records: Records, data: DataConfig, player_classes: PlayerClasses) -> Selected:
+    """Apply all filters of `data` in the order of DROP_REASONS; `player_classes` are those of the records' players."""
     filters = data.filter
     drops = _Drops(records.reject_code)
     kinds = _Kinds(
-        with_team=_with_side_of(people.teams, records),
-        with_engine=_with_side_of(people.engines, records) | records.computer,
+        with_team=_with_side_of(player_classes.teams, records),
+        with_engine=_with_side_of(player_classes.engines, records) | records.computer,
         chess=np.repeat([file.chess for file in records.files], np.diff(records.starts)),
     )
     if data.drop is not None and "teams" in data.drop:
         drops.drop_where(reasons.TEAM, kinds.with_team)
-    if people.drop_engines:
-        anywhere = people.drop_engines_anywhere
+    if player_classes.drop_engines:
+        anywhere = player_classes.drop_engines_anywhere
         drops.drop_where(reasons.ENGINE, kinds.with_engine if anywhere else kinds.with_engine & kinds.chess)
-    _apply_filters(drops, records, filters, people, kinds)
+    _apply_filters(drops, records, filters, player_classes, kinds)
     if filters.exclude is None and kinds.chess.any():
         _leave_out_exhibitions(drops, records, kinds)
     is_duplicate = np.zeros(len(records), np.bool_)
@@ -139,15 +139,15 @@ def _with_side_of(players: Mask, records: Records) -> Mask:
 
 
 def _apply_filters(
-    drops: _Drops, records: Records, filters: FilterConfig, people: People, kinds: _Kinds
+    drops: _Drops, records: Records, filters: FilterConfig, player_classes: PlayerClasses, kinds: _Kinds
 ) -> None:
     """Drop records by years, players and events."""
     if filters.years is not None:
         first, last = year_range(filters.years)
         drops.drop_where(reasons.OTHER_YEARS, (records.year < first) | (records.year > last))
     if filters.players:
-        white_is_listed = people.listed[records.white]
-        black_is_listed = people.listed[records.black]
+        white_is_listed = player_classes.listed[records.white]
+        black_is_listed = player_classes.listed[records.black]
         if filters.among:
             drops.drop_where(reasons.OTHER_PLAYERS, ~(white_is_listed & black_is_listed))
         else:

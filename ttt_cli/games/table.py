@@ -8,8 +8,8 @@ from typing import Any, Final, NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from ttt_cli.reading.columns import Codes, Column, Dictionary, alike, chosen, spread
-from ttt_cli.reading.reports import TEXT_COLUMNS, FileReport, InputFile, Problem, ReadReport, place_text
+from ttt_cli.reading.columns import CodedColumn, Codes, Dictionary, alike, chosen, spread
+from ttt_cli.reading.reports import TEXT_COLUMNS, FileReport, InputFile, Problem, ReadReport, position_text
 from ttt_cli.storage import MEMORY, ArrayStorage
 from ttt_cli.support.arrays import Mask, Places
 
@@ -37,9 +37,9 @@ GAME_COLUMNS: Final = tuple(GAME_KINDS)
 RECORD_TEXTS: Final = (*TEXT_COLUMNS, "variant", "time_control", "status", "odds")  # columns of `Records`
 
 
-def no_texts(count: int) -> Column[str]:
+def no_texts(count: int) -> CodedColumn[str]:
     """A column of empty texts."""
-    return Column(np.broadcast_to(np.uint8(0), count), ("",))
+    return CodedColumn(np.broadcast_to(np.uint8(0), count), ("",))
 
 
 class GameColumns(NamedTuple):
@@ -55,9 +55,9 @@ class GameColumns(NamedTuple):
     source_file: NDArray[np.int32]
     source_line: NDArray[np.int64]
     neutral: NDArray[np.bool_]
-    event: Column[str]
-    site: Column[str]
-    round: Column[str]
+    event: CodedColumn[str]
+    site: CodedColumn[str]
+    round: CodedColumn[str]
 
     def take(self, rows: Places | Mask) -> Self:
         """Some rows, by indices or a mask."""
@@ -113,9 +113,9 @@ class Games:
     source_line: NDArray[np.int64]
     players: tuple[str, ...]
     report: ReadReport = field(default_factory=ReadReport)
-    event: Column[str] = field(default=_UNKNOWN, repr=False)
-    site: Column[str] = field(default=_UNKNOWN, repr=False)
-    round: Column[str] = field(default=_UNKNOWN, repr=False)
+    event: CodedColumn[str] = field(default=_UNKNOWN, repr=False)
+    site: CodedColumn[str] = field(default=_UNKNOWN, repr=False)
+    round: CodedColumn[str] = field(default=_UNKNOWN, repr=False)
     spellings: tuple[tuple[str, str], ...] = field(default=(), repr=False)
     neutral: NDArray[np.bool_] = field(default_factory=lambda: np.zeros(0, np.bool_), repr=False)
     storage: ArrayStorage = field(default=MEMORY, repr=False, compare=False)
@@ -216,27 +216,27 @@ def _require(holds: bool | np.bool_, what: str) -> None:
         raise ValueError(f"games: {what}")
 
 
-def picked(column: Column[str], rows: NDArray[Any]) -> Column[str]:
+def picked(column: CodedColumn[str], rows: NDArray[Any]) -> CodedColumn[str]:
     """The texts of some rows, by indices or a mask."""
     if alike(column.codes):
         return no_texts(int(np.count_nonzero(rows)) if rows.dtype == np.bool_ else len(rows))
-    return Column(column.codes[rows], column.values)
+    return CodedColumn(column.codes[rows], column.values)
 
 
-def compact(column: Column[str]) -> Column[str]:
+def compact(column: CodedColumn[str]) -> CodedColumn[str]:
     """The column with those of its texts only that occur."""
     present = np.zeros(len(column.values), np.bool_)
     present[column.codes] = True
     number = (np.cumsum(present) - 1).astype(np.int32)
-    return Column(spread(number, column.codes), tuple(compress(column.values, present.tolist())))
+    return CodedColumn(spread(number, column.codes), tuple(compress(column.values, present.tolist())))
 
 
-def joined(first: Column[str], second: Column[str]) -> Column[str]:
+def joined(first: CodedColumn[str], second: CodedColumn[str]) -> CodedColumn[str]:
     """Two columns of texts, one after the other."""
     dictionary = Dictionary("")
     parts = [compact(column) for column in (first, second)]
     codes = [dictionary.ids(part.values)[part.codes] for part in parts]
-    return Column(np.concatenate(codes), tuple(dictionary.values))
+    return CodedColumn(np.concatenate(codes), tuple(dictionary.values))
 
 
 @dataclass(frozen=True)
@@ -255,17 +255,17 @@ class Records:
     files: tuple[FileReport, ...]
     starts: NDArray[np.int64]
     line: Codes
-    date: Column[str]
-    white_written: Column[str]
-    black_written: Column[str]
-    result: Column[str]
-    event: Column[str]
-    site: Column[str]
-    round: Column[str]
-    variant: Column[str]
-    time_control: Column[str]
-    status: Column[str]
-    odds: Column[str]
+    date: CodedColumn[str]
+    white_written: CodedColumn[str]
+    black_written: CodedColumn[str]
+    result: CodedColumn[str]
+    event: CodedColumn[str]
+    site: CodedColumn[str]
+    round: CodedColumn[str]
+    variant: CodedColumn[str]
+    time_control: CodedColumn[str]
+    status: CodedColumn[str]
+    odds: CodedColumn[str]
     date_day: NDArray[np.int32]
     date_precision: NDArray[np.int8]
     tally: NDArray[np.float64]
@@ -323,7 +323,7 @@ class Records:
     def place(self, row: int) -> str:
         """`file:line` of a record, with its number where several share the line."""
         file = int(np.searchsorted(self.starts, row, side="right")) - 1
-        return place_text(self.files[file].path, int(self.line[row]))
+        return position_text(self.files[file].path, int(self.line[row]))
 
 
 def years_of(days: NDArray[np.int32]) -> NDArray[np.int16]:

@@ -59,7 +59,7 @@ def cluster_asked(configured: str | None) -> str | None:
     return configured or os.environ.get("TTT_CLUSTER") or None
 
 
-def check_place(where: str) -> str:
+def check_address(where: str) -> str:
     """Check an address. Raises ValueError if it is malformed."""
     if not (_LOCAL.fullmatch(where) or _ADDRESS.fullmatch(where) or where.endswith(".json")):
         raise ValueError(f"{where!r} is no cluster: it is given as {_FORMS}")
@@ -81,7 +81,7 @@ def cluster_client(where: str) -> Iterator[Client]:
     Raises ConfigError for what is no place, SetupError without Dask or when no scheduler answers.
     """
     try:
-        check_place(where)
+        check_address(where)
     except ValueError as error:
         raise ConfigError(str(error), hint="--cluster, solver.cluster or $TTT_CLUSTER says where") from error
     workers = local_workers(where)
@@ -185,11 +185,11 @@ def serve(workers: int) -> None:
         os.environ["DASK_TEMPORARY_DIRECTORY"] = str(scratch)
         for name in _IMPORTED:
             import_module(name)
-        addresses, found = _begin.Pipe(duplex=False)
-        scheduler = _begun(_schedule, found)
-        found.close()
+        receiver, sender = _begin.Pipe(duplex=False)
+        scheduler = _begun(_schedule, sender)
+        sender.close()
         try:
-            address = addresses.recv()
+            address = receiver.recv()
         except EOFError:
             scheduler.join()
             sys.exit(1)
@@ -239,13 +239,13 @@ def _answer_no_http(server: Any) -> None:
     server.start_http_server = lambda *_, **__: None
 
 
-async def _schedule(found: Connection) -> None:
+async def _schedule(sender: Connection) -> None:
     from distributed import Scheduler
 
     _answer_no_http(Scheduler)
     async with Scheduler(host=HERE, port=0, dashboard=False) as scheduler:
-        found.send(scheduler.address)
-        found.close()
+        sender.send(scheduler.address)
+        sender.close()
         await scheduler.finished()
 
 
@@ -360,25 +360,25 @@ def work_on(client: Client, worker: Worker[Any, Any], chains: Iterable[Sequence[
                 client.run_on_scheduler(_forget_events, keys)
 
 
-class _Delivery(NamedTuple):
+class _DeliveredStep(NamedTuple):
     """An outcome of the item at a position of its chain."""
 
     position: int
     outcome: Any
 
 
-def _delivery(chain: _Chain, message: bytes | None, task: Future[bytes]) -> _Delivery | None:
+def _delivery(chain: _Chain, message: bytes | None, task: Future[bytes]) -> _DeliveredStep | None:
     """What a message or, without one, the task's result delivers; None if the task is to be repeated."""
     from distributed.scheduler import KilledWorker
 
     try:
-        return _Delivery(*pickle.loads(message or task.result()))
+        return _DeliveredStep(*pickle.loads(message or task.result()))
     except KilledWorker:  # Dask repeats a task only so often by itself
         chain.deaths += 1
         if chain.deaths <= DEATHS:
             return None
         sentence = "several workers of the cluster ended on the same task"
-        return _Delivery(chain.done, WorkerLost(sentence, hint="perhaps they ran out of memory"))
+        return _DeliveredStep(chain.done, WorkerLost(sentence, hint="perhaps they ran out of memory"))
     except (OSError, CancelledError):
         raise
     except Exception as error:

@@ -9,7 +9,7 @@ from collections.abc import Generator, Iterator
 from pathlib import Path, PurePath
 from typing import IO, Any, BinaryIO, Final, cast
 
-from ttt_cli.reading.input import Input, shown
+from ttt_cli.reading.input import Input, printable_path
 from ttt_cli.reading.recognition import (
     ARCHIVE_SUFFIXES,
     GAMES_SUFFIXES,
@@ -32,7 +32,7 @@ Member = Input | Problem  # a file to be read before the next is requested, or a
 
 def skipped(name: str, reason: str, why: str) -> Problem:
     """The note on a file that is not read."""
-    return Problem(shown(name), 1, reason, why, SKIPPED)
+    return Problem(printable_path(name), 1, reason, why, SKIPPED)
 
 
 def why_not_games(name: str) -> str | None:

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
-from itertools import chain, filterfalse, starmap
-from operator import attrgetter
+from itertools import chain
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ttt_cli.reading.columns import Codes, Strings, narrow, narrowest, spread
-from ttt_cli.reading.reports import BAD_ROW, DROPPED, FURTHER_NOTES, KEPT, REJECT_CODE, RecordPlaces
+from ttt_cli.reading.reports import BAD_ROW, DROPPED, FURTHER_NOTES, KEPT, REJECT_CODE, RecordPositions
 from ttt_cli.reading.unpacking import DamagedInputError
 from ttt_cli.support.errors import DataError
 
@@ -44,7 +43,7 @@ class Note(NamedTuple):
 
 
 class Batch(NamedTuple):
-    """Consecutive records: their places in the file, and `codes` (columns, n), the numbers of their strings.
+    """Consecutive records: their lines in the file, and `codes` (columns, n), the numbers of their strings.
 
     `rejects` are additional records that could not be split into columns. `notes` are problems of other records.
     `moves` (n,) are hashes of the games' moves, 0 for games without moves.
@@ -61,7 +60,7 @@ class Layout(NamedTuple):
     """The meaning of the columns of a file.
 
     `columns`: the fields of each column by name (DATES to WEIGHTS, and others such as `event`). The field -1 - k is not
-    in the file: its value is `constants[k]` in all rows. `kind`: how results are written. `made`: functions that
+    in the file: its value is `constants[k]` in all rows. `kind`: how results are written. `combiners`: functions that
     combine the values of several fields into one. `unit`: the period that dates count, None for calendar dates.
     `chess`: whether the games are chess. `winners`: whether the two players of a row are winner and loser. `width` and
     `header`: the number of fields in a row of a table, and whether the first row is a header. `home`: whether the
@@ -70,7 +69,7 @@ class Layout(NamedTuple):
 
     columns: Mapping[str, tuple[int, ...]] = USUAL
     kind: ResultKind = "text"
-    made: Mapping[str, Callable[..., Hashable]] = {}
+    combiners: Mapping[str, Callable[..., Hashable]] = {}
     unit: Period | None = None
     chess: bool = True
     winners: bool = False
@@ -107,9 +106,9 @@ def text_table(
     parts: list[Sequence[str]] = []
     for name, values in columns.items():
         rows = (value if isinstance(value, tuple) else (value,) for value in values)
-        several = list(zip(*rows, strict=True)) or [()]
-        fields[name] = tuple(range(len(parts), len(parts) + len(several)))
-        parts += several
+        value_parts = list(zip(*rows, strict=True)) or [()]
+        fields[name] = tuple(range(len(parts), len(parts) + len(value_parts)))
+        parts += value_parts
     codes = [strings.ids([text.encode("utf-8", "surrogateescape") for text in part]) for part in parts]
     batch = Batch(lines, np.array(codes), rejects, moves=moves)
     return Table(Layout(fields, **layout), strings, iter([batch]))
@@ -151,7 +150,7 @@ class FileRecords:
     def __init__(self, path: str, table: Table) -> None:
         self.path = path
         self.layout = table.layout
-        self.further = tuple(filterfalse(USUAL.__contains__, table.layout.columns))
+        self.further = tuple(name for name in table.layout.columns if name not in USUAL)
         self.rejects: list[Note] = []
         self.notes: list[Note] = []
         self._count = 0
@@ -159,7 +158,7 @@ class FileRecords:
         lines: list[Codes] = []
         moves: list[Codes] = []
         codes: list[list[Codes]] = [[] for _ in table.layout.used]
-        places = RecordPlaces()
+        positions = RecordPositions()
         try:
             for batch in table.batches:
                 self._add_notes(batch)
@@ -167,7 +166,7 @@ class FileRecords:
                     continue
                 for column, values in zip(codes, batch.codes, strict=True):
                     column.append(narrow(values, copy=True))
-                lines.append(narrow(places.several(np.asarray(batch.lines, np.int64))))
+                lines.append(narrow(positions.several(np.asarray(batch.lines, np.int64))))
                 if batch.moves is not None and not moves:
                     moves.append(np.zeros(self._count, np.int64))
                 if moves or batch.moves is not None:
@@ -176,24 +175,14 @@ class FileRecords:
         except DamagedInputError as error:
             message = f"{error.message}; {self.rows:,} records came before that"
             raise DataError(message, where=error.where or path, hint=error.hint) from error
-        self.lines = _whole(lines)  # the place of each record (see `reports.RecordPlaces`)
-        self.moves = _whole(moves) if moves else None
-        fields = dict(zip(table.layout.used, map(_whole, codes), strict=True))
+        self.lines = _joined_parts(lines)  # the position of each record (see `reports.RecordPositions`)
+        self.moves = _joined_parts(moves) if moves else None
+        fields = {index: _joined_parts(parts) for index, parts in zip(table.layout.used, codes, strict=True)}
         for number, text in enumerate(table.layout.constants):
-            same = np.int32(table.strings.number(text.encode()))
-            fields[-1 - number] = np.broadcast_to(same, self._count)
+            code = np.int32(table.strings.number(text.encode()))
+            fields[-1 - number] = np.broadcast_to(code, self._count)
         self._strings = table.strings
-        size = len(table.strings)
-        self._columns: dict[str, _Coded] = {}
-        for name, several in table.layout.columns.items():
-            own = list(map(fields.__getitem__, several))
-            if name == WHITES:
-                sides = [*own, fields[table.layout.columns[BLACKS][0]]]
-                self._columns |= zip((WHITES, BLACKS), _distinct(sides, size), strict=True)
-            elif len(own) > 1:
-                self._columns[name] = _joined(table, name, own)
-            elif name != BLACKS:
-                (self._columns[name],) = _distinct(own, size)
+        self._columns = _coded_columns(table, fields)
 
     def __len__(self) -> int:
         return self._count
@@ -213,16 +202,16 @@ class FileRecords:
         for note in batch.rejects:
             self.rejected.append((note.line, REJECT_CODE[note.reason]))
         self.rejects += batch.rejects[: max(0, MOST_NOTES - bad)]
-        room = MOST_NOTES - len(self.notes)
-        if len(batch.notes) > room >= 0:
-            first = batch.notes[room]
+        left = MOST_NOTES - len(self.notes)
+        if len(batch.notes) > left >= 0:
+            first = batch.notes[left]
             detail = f"only the first {MOST_NOTES:,} notes are kept"
-            self.notes += [*batch.notes[:room], Note(first.line, FURTHER_NOTES, detail, KEPT)]
+            self.notes += [*batch.notes[:left], Note(first.line, FURTHER_NOTES, detail, KEPT)]
         else:
-            self.notes += batch.notes if room >= 0 else ()
+            self.notes += batch.notes if left >= 0 else ()
 
     def distinct(self, column: str) -> list[Any]:
-        """The distinct values of a column in the order of their first occurrence: texts, or what `made` makes."""
+        """The distinct values of a column in the order of their first occurrence: texts, or what combiners give."""
         values = self._columns[column][1]
         return self._strings.texts(values) if isinstance(values, np.ndarray) else values
 
@@ -235,57 +224,78 @@ class FileRecords:
         return spread(narrow(numbers), self._columns.pop(column)[0])
 
 
-def _whole(parts: list[Codes]) -> Codes:
+def _joined_parts(parts: list[Codes]) -> Codes:
     """The parts concatenated; frees each part once it is copied."""
-    if len(parts) < 2:
-        return parts.pop() if parts else np.zeros(0, np.uint8)
-    found = np.empty(sum(map(len, parts)), np.result_type(*set(map(attrgetter("dtype"), parts))))
-    stop = len(found)
+    if not parts:
+        return np.zeros(0, np.uint8)
+    if len(parts) == 1:
+        return parts.pop()
+    joined = np.empty(sum(len(part) for part in parts), np.result_type(*{part.dtype for part in parts}))
+    stop = len(joined)
     while parts:
         part = parts.pop()
-        found[stop - len(part) : stop] = part
+        joined[stop - len(part) : stop] = part
         stop -= len(part)
-    return found
+    return joined
+
+
+def _coded_columns(table: Table, fields: Mapping[int, Codes]) -> dict[str, _Coded]:
+    """The columns of a table by name, of the numbers of the strings in each field, shape (records,)."""
+    size = len(table.strings)
+    columns: dict[str, _Coded] = {}
+    for name, indices in table.layout.columns.items():
+        numbers = [fields[index] for index in indices]
+        if name == WHITES:
+            blacks = fields[table.layout.columns[BLACKS][0]]
+            columns[WHITES], columns[BLACKS] = _distinct([*numbers, blacks], size)
+        elif len(numbers) > 1:
+            columns[name] = _combined(table, name, numbers)
+        elif name != BLACKS:
+            (columns[name],) = _distinct(numbers, size)
+    return columns
 
 
 def _distinct(columns: Sequence[Codes], size: int) -> list[tuple[Codes, Codes]]:
     """Codes of numbers below `size`, and the distinct numbers in the order of occurrence, alike for all columns."""
     if len(columns) == 1 and len(columns[0]) and not columns[0].any():  # empty throughout, as most tags are
         return [(np.broadcast_to(np.uint8(0), len(columns[0])), np.zeros(1, np.uint8))]
-    place = np.full(size, -1, np.int64)
-    after = sum(map(len, columns))
+    first_row = np.full(size, -1, np.int64)  # of each number, counted through all columns
+    after = sum(len(codes) for codes in columns)
     for codes in reversed(columns):
         for stop in range(len(codes), 0, -_PIECE):
             piece = codes[max(0, stop - _PIECE) : stop]
             # Of equal codes the last counts.
-            place[piece[::-1]] = np.arange(after - 1, after - 1 - len(piece), -1)
+            first_row[piece[::-1]] = np.arange(after - 1, after - 1 - len(piece), -1)
             after -= len(piece)
-    present = np.flatnonzero(place >= 0)
-    numbers = narrow(present[np.argsort(place[present])])
+    present = np.flatnonzero(first_row >= 0)
+    numbers = narrow(present[np.argsort(first_row[present])])
     code = np.zeros(size, narrowest(len(numbers) - 1))
     code[numbers] = np.arange(len(numbers))
     return [(spread(code, codes), numbers) for codes in columns]
 
 
-def _joined(table: Table, name: str, fields: Sequence[Codes]) -> _Coded:
-    """A column of several fields: what `made` makes, by default tuples, of each combination of values that occurs."""
+def _combined(table: Table, name: str, fields: Sequence[Codes]) -> _Coded:
+    """A column of several fields: each combination of values that occurs, as its combiner gives it, or as a tuple."""
     combinations = np.zeros((1, 0), np.int64)  # of numbers of strings
     joint: Codes = np.zeros(0, np.uint8)
     for codes in fields:
-        ((own, numbers),) = _distinct([codes], len(table.strings))
+        ((field_codes, numbers),) = _distinct([codes], len(table.strings))
         present: Codes
         if len(combinations) == 1:
             present = np.arange(len(numbers))
-            joint = own
+            joint = field_codes
         elif len(numbers) > 1:
-            present, joint = pairs_in(joint, own, len(combinations), len(numbers))
+            present, joint = pairs_in(joint, field_codes, len(combinations), len(numbers))
         else:
             present = np.arange(len(combinations))
         count = max(len(numbers), 1)
         combinations = np.column_stack([combinations[present // count], numbers[present % count]])
-    values = zip(*map(table.strings.texts, combinations.T), strict=True)
-    make = table.layout.made.get(name)
-    return narrow(joint), list(starmap(make, values)) if make else list(values)
+    texts = [table.strings.texts(numbers) for numbers in combinations.T]
+    values = zip(*texts, strict=True)
+    combine = table.layout.combiners.get(name)
+    if combine is None:
+        return narrow(joint), list(values)
+    return narrow(joint), [combine(*parts) for parts in values]
 
 
 def pairs_in(left: Codes, right: Codes, lefts: int, rights: int) -> tuple[Codes, Codes]:

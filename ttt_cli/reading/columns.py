@@ -3,7 +3,7 @@
 from collections import defaultdict
 from collections.abc import Hashable, Iterable, Iterator, Sequence
 from itertools import count, islice
-from typing import Any, Final, Generic, TypeVar, overload
+from typing import Any, Final, Generic, NamedTuple, TypeVar, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,10 +20,18 @@ _COUNT: Final = 1 << 14  # the initial capacity in strings
 _CHARACTERS: Final = 1 << 18  # the same in bytes
 
 
+class StringArrays(NamedTuple):
+    """The arrays of `Strings` as in `kernels.strings`."""
+
+    slots: Places  # hash table of the numbers of strings, -1 where empty
+    starts: Places  # of each string among the characters, and the end of the last
+    characters: NDArray[np.uint8]
+
+
 class Strings:
     """Distinct byte strings of a file, numbered by compiled code in order of first occurrence; number 0 is empty.
 
-    `arrays` are slots, starts and characters as in `kernels.strings`. A copy in another process cannot grow.
+    A copy in another process cannot grow.
     """
 
     def __init__(self) -> None:
@@ -45,26 +53,28 @@ class Strings:
         }
 
     @property
-    def arrays(self) -> tuple[Places, Places, NDArray[np.uint8]]:
-        """Slots, starts and characters."""
-        return self._slots, self._starts, self._characters
+    def arrays(self) -> StringArrays:
+        """The arrays that compiled code reads and fills."""
+        return StringArrays(self._slots, self._starts, self._characters)
 
     def texts(self, numbers: Codes) -> list[str]:
         """The strings of these numbers as texts (see `decode`), many at once if they are UTF-8."""
         from ttt_cli.reading.text import decode
 
         texts: list[str] = []
+        characters = self._characters.data
         for first in range(0, len(numbers), _AT_ONCE):
-            some = numbers[first : first + _AT_ONCE]
-            bounds = map(slice, self._starts[some].tolist(), self._starts[some + 1].tolist())
-            strings = list(map(self._characters.data.__getitem__, bounds))
+            chosen = numbers[first : first + _AT_ONCE]
+            starts = self._starts[chosen].tolist()
+            stops = self._starts[chosen + 1].tolist()
+            strings = [characters[start:stop] for start, stop in zip(starts, stops, strict=True)]
             try:
-                found = b"\n".join(strings).decode().split("\n")
+                decoded = b"\n".join(strings).decode().split("\n")
             except UnicodeDecodeError:
-                found = []
-            if len(found) != len(some):  # or one contains LF
-                found = [decode(bytes(string)) for string in strings]
-            texts += found
+                decoded = []
+            if len(decoded) != len(chosen):  # or one contains LF
+                decoded = [decode(bytes(string)) for string in strings]
+            texts += decoded
         return texts
 
     def ids(self, strings: Any) -> Ids:
@@ -72,7 +82,7 @@ class Strings:
         from ttt_cli.kernels.strings import number_strings
 
         if isinstance(strings, list):
-            starts = np.cumsum([0, *map(len, strings)], dtype=np.int64)
+            starts = np.cumsum([0, *(len(string) for string in strings)], dtype=np.int64)
             characters = np.frombuffer(b"".join(strings), np.uint8)
         else:
             _, bounds, data = strings.buffers()  # to_numpy() would load pandas; nulls are empty
@@ -96,18 +106,18 @@ class Strings:
         """Make room for twice as many strings and characters."""
         from ttt_cli.kernels.strings import fill_slots
 
-        room = 2 * (len(self._starts) - 1)
+        capacity = 2 * (len(self._starts) - 1)
         starts = self._starts
         characters = self._characters
-        self._starts = np.empty(room + 1, np.int64)
+        self._starts = np.empty(capacity + 1, np.int64)
         self._characters = np.empty(2 * len(characters), np.uint8)
         self._starts[: len(starts)] = starts
         self._characters[: len(characters)] = characters
-        self._slots = np.full(2 * room, -1, np.int64)
+        self._slots = np.full(2 * capacity, -1, np.int64)
         fill_slots(self.size, *self.arrays)
 
 
-class Column(Sequence[V_co]):
+class CodedColumn(Sequence[V_co]):
     """A column of values: `codes`, shape (n,), are indices of `values`."""
 
     def __init__(self, codes: Codes, values: Sequence[V_co]) -> None:
@@ -120,10 +130,10 @@ class Column(Sequence[V_co]):
     @overload
     def __getitem__(self, index: int) -> V_co: ...
     @overload
-    def __getitem__(self, index: slice) -> "Column[V_co]": ...
-    def __getitem__(self, index: int | slice) -> "V_co | Column[V_co]":
+    def __getitem__(self, index: slice) -> "CodedColumn[V_co]": ...
+    def __getitem__(self, index: int | slice) -> "V_co | CodedColumn[V_co]":
         if isinstance(index, slice):
-            return Column(self.codes[index], self.values)
+            return CodedColumn(self.codes[index], self.values)
         return self.values[int(self.codes[index])]
 
     def __iter__(self) -> Iterator[V_co]:
@@ -150,10 +160,10 @@ def spread(values: NDArray[Value], codes: Codes) -> NDArray[Value]:
     """`values[codes]`, shape (n,), with stride 0 if the codes have it."""
     if alike(codes) and len(codes):
         return np.broadcast_to(values[codes[0]], len(codes))
-    found = np.empty(len(codes), values.dtype)
+    entries = np.empty(len(codes), values.dtype)
     for start in range(0, len(codes), _PIECE):  # numpy would make all codes larger at once
-        found[start : start + _PIECE] = values[codes[start : start + _PIECE]]
-    return found
+        entries[start : start + _PIECE] = values[codes[start : start + _PIECE]]
+    return entries
 
 
 def narrowest(largest: int) -> np.dtype[np.integer[Any]]:
@@ -180,11 +190,11 @@ def chosen(column: NDArray[Value], rows: NDArray[Any]) -> NDArray[Value]:
 
 def concatenated(parts: Sequence[NDArray[Any]]) -> NDArray[Any]:
     """Columns concatenated, with stride 0 if all repeat the same entry."""
-    parts = list(filter(len, parts)) or parts[:1]
+    parts = [part for part in parts if len(part)] or parts[:1]
     if len(parts) == 1:
         return parts[0]
     if all(alike(part) and part[0] == parts[0][0] for part in parts):
-        return np.broadcast_to(parts[0][0], sum(map(len, parts)))
+        return np.broadcast_to(parts[0][0], sum(len(part) for part in parts))
     return np.concatenate(parts)
 
 
@@ -193,5 +203,4 @@ def counts_of(codes: Codes, kinds: int) -> list[int]:
     counts = np.zeros(kinds, np.int64)
     for start in range(0, len(codes), _PIECE):  # numpy would make all of them larger at once
         counts += np.bincount(codes[start : start + _PIECE], minlength=kinds)
-    found: list[int] = counts.tolist()
-    return found
+    return [int(count) for count in counts]

@@ -61,7 +61,7 @@ _SEPARATORS: Final = ("/", "-", ".")
 _CACHED: Final = 1 << 16
 
 
-class _Kind(IntEnum):
+class _DateForm(IntEnum):
     """What is odd about how a date is written."""
 
     PLAIN = 0  # nothing
@@ -77,7 +77,7 @@ class _Parts(NamedTuple):
     year: int = 0
     month: int = 0
     day: int = 0
-    kind: _Kind = _Kind.PLAIN
+    kind: _DateForm = _DateForm.PLAIN
 
 
 _NONE: Final = _Parts()
@@ -210,11 +210,11 @@ def _dates_of(parts: NDArray[np.int64], orders: _Orders, unit: Period | None) ->
     months = np.array([first, first + np.where(in_month, 1, 12)]).astype("datetime64[M]")
     start, end = months.astype("datetime64[D]").astype(np.int32)
     in_days = in_month & (day >= 1) & (day <= end - start)
-    odd = (kind == _Kind.ONLY_YEAR) | (day != 0) | (month != 0) & ~in_month
+    odd = (kind == _DateForm.ONLY_YEAR) | (day != 0) | (month != 0) & ~in_month
     no_date = reasons.REJECT_CODE[reasons.NO_DATE]
     bad_date = reasons.REJECT_CODE[reasons.BAD_DATE]
     middle = start + np.where(in_days, day - 1, (end - start - 1) // 2)
-    is_ambiguous = usable & (kind == _Kind.AMBIGUOUS)
+    is_ambiguous = usable & (kind == _DateForm.AMBIGUOUS)
     return Dates(
         day=np.where(usable, middle, 0).astype(np.int32),
         precision=np.where(usable, in_month.astype(np.int8) + in_days, 0).astype(np.int8),
@@ -223,8 +223,8 @@ def _dates_of(parts: NDArray[np.int64], orders: _Orders, unit: Period | None) ->
         unread=is_ambiguous | (usable & (month > 12)),
         odd={
             reasons.AMBIGUOUS_DATE: is_ambiguous,
-            reasons.TWO_DIGIT_YEAR: kind == _Kind.SHORT,
-            reasons.NUMBERED_DATE: kind == _Kind.COUNT,
+            reasons.TWO_DIGIT_YEAR: kind == _DateForm.SHORT,
+            reasons.NUMBERED_DATE: kind == _DateForm.COUNT,
             reasons.MIXED_ORDERS: orders.month_first,
         },
         unit=unit,
@@ -239,7 +239,8 @@ def known_date(written: str, utc: str) -> str:
 
 def joined_date(*parts: str) -> str:
     """A date from its year, month and day."""
-    return "-".join(filter(None, map(str.strip, parts)))
+    stripped = [part.strip() for part in parts]
+    return "-".join(part for part in stripped if part)
 
 
 def _numbered(text: str, unit: Period) -> _Parts:
@@ -302,14 +303,14 @@ def _n_parts(parts: _Parts) -> int:
         date(parts.year, parts.month or 1, parts.day or 1)
     except ValueError:
         return 0
-    if parts.kind != _Kind.PLAIN or (parts.day and not parts.month):
+    if parts.kind != _DateForm.PLAIN or (parts.day and not parts.month):
         return 0
     return 1 + (parts.month > 0) + (parts.day > 0)
 
 
 def _with_numbers(text: str) -> str:
     """A date with the name of a month as numbers, year first where possible; other text unchanged."""
-    words = list(map(fold, _WORD.findall(text)))
+    words = [fold(word) for word in _WORD.findall(text)]
     months = {_MONTHS[word] for word in words if word in _MONTHS}
     if len(months) != 1 or not all(word in _MONTHS or _BESIDE_MONTHS.fullmatch(word) for word in words):
         return text
@@ -347,7 +348,7 @@ def _with_year_last(year: int, first: str, second: str, order: DateOrder | None)
     second_number = _number(second)
     if order in (None, "ymd") and _NUMBER.fullmatch(first) and _NUMBER.fullmatch(second):
         if max(number, second_number) <= 12 and number != second_number:
-            return _Parts(year, kind=_Kind.AMBIGUOUS)
+            return _Parts(year, kind=_DateForm.AMBIGUOUS)
         if second_number > 12:
             order = "mdy"
     if order == "mdy":
@@ -359,13 +360,13 @@ def _only_year(text: str) -> _Parts:
     """The only year in a text that is no date, or why there is none."""
     years = set(_FOUR_DIGITS.findall(text)) - {"0000"}
     if len(years) == 1:
-        return _Parts(int(years.pop()), kind=_Kind.ONLY_YEAR)
+        return _Parts(int(years.pop()), kind=_DateForm.ONLY_YEAR)
     if "?" in text or not text.strip(".-/ 0x*"):
         return _NONE
     if _OF_PERIOD.fullmatch(text):
-        return _Parts(-1, kind=_Kind.COUNT)
+        return _Parts(-1, kind=_DateForm.COUNT)
     if _TWO_DIGITS.fullmatch(text):
-        return _Parts(-1, kind=_Kind.SHORT)
+        return _Parts(-1, kind=_DateForm.SHORT)
     return _BAD
 
 

@@ -53,8 +53,9 @@ def find_delimiter(lines: Sequence[str]) -> str:
     """The delimiter that splits the first line, and most lines into equally many fields; of equals, the most fields."""
     merits = []
     for delimiter in DELIMITERS:
-        first, *others = map(len, csv.reader(lines, delimiter=delimiter))
-        merits.append((first > 1, round((1 + others.count(first)) / (1 + len(others)), 1), first))
+        widths = [len(row) for row in csv.reader(lines, delimiter=delimiter)]
+        share = widths.count(widths[0]) / len(widths)
+        merits.append((widths[0] > 1, round(share, 1), widths[0]))
     return DELIMITERS[merits.index(max(merits))]
 
 
@@ -63,22 +64,23 @@ def whole_lines(blocks: Iterable[bytes], most: int) -> Iterator[bytes]:
 
     A line beyond LINE_LIMIT is replaced by a NUL, which is in no other line.
     """
-    rest = b""
+    incomplete = b""
     long = False
     waiting: list[bytes] = []
-    size = count = 0
+    size = 0
+    count = 0
     try:
         for block in pieces(blocks):
             end = block.find(b"\n")
-            if long or len(rest) + (end if end >= 0 else len(block)) > LINE_LIMIT:
-                rest = b""
+            if long or len(incomplete) + (end if end >= 0 else len(block)) > LINE_LIMIT:
+                incomplete = b""
                 long = end < 0
                 if long:
                     continue
                 block = b"\0" + block[end:]  # noqa: PLW2901
-            data = rest + block
+            data = incomplete + block
             cut = data.rfind(b"\n") + 1
-            rest = data[cut:]
+            incomplete = data[cut:]
             waiting.append(data[:cut])
             size += cut
             count += int(np.count_nonzero(np.frombuffer(data, np.uint8) == _LF))
@@ -90,8 +92,10 @@ def whole_lines(blocks: Iterable[bytes], most: int) -> Iterator[bytes]:
     except DamagedInputError:
         yield b"".join(waiting)
         raise
-    if rest := b"\0" if long else rest:
-        waiting.append(rest + b"\n")
+    if long:
+        incomplete = b"\0"
+    if incomplete:
+        waiting.append(incomplete + b"\n")
     yield b"".join(waiting)
 
 
@@ -143,7 +147,7 @@ class TableReader:
         header = int(self._layout.header)  # rows that are no records
         for plain, columns, rows, rejects in self._parsed(blocks):
             lines = np.concatenate([plain, np.array([line for line, _ in rows], np.int64)])
-            codes = np.array(list(map(self.strings.ids, columns)))
+            codes = np.array([self.strings.ids(column) for column in columns])
             if rows:
                 texts = [text.encode("utf-8", "surrogateescape") for _, row in rows for text in row]
                 more = self.strings.ids(texts).reshape(len(rows), len(codes)).T
@@ -176,8 +180,9 @@ class TableReader:
     def _parse(self, data: bytes, *, final: bool = False) -> Parsed:
         """The rows in complete lines; an incomplete row is kept until there are more."""
         data = self._open + data
-        for place in np.flatnonzero(np.frombuffer(data, np.uint8) == 0).tolist() if b"\0" in data else ():
-            self._rejects.append(long_line(self._line + data.count(b"\n", 0, place)))
+        if b"\0" in data:
+            for offset in np.flatnonzero(np.frombuffer(data, np.uint8) == 0).tolist():
+                self._rejects.append(long_line(self._line + data.count(b"\n", 0, offset)))
         block = LineBlock(data.replace(b"\0", b""))
         plain = self._plain(block)
         columns = self._cut(block, plain)
@@ -207,9 +212,9 @@ class TableReader:
             closing = quotes[1::2]
             before = block.bytes[opening - 1]
             after = block.bytes[closing + 1]
-            apart = self._beside_quotes[before] & self._beside_quotes[after]
+            encloses_field = self._beside_quotes[before] & self._beside_quotes[after]
             plain[uneven] = False
-            plain[np.searchsorted(block.ends, opening[~apart])] = False
+            plain[np.searchsorted(block.ends, opening[~encloses_field])] = False
         plain &= self._one_byte
         return plain
 

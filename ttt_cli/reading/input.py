@@ -45,7 +45,7 @@ class Input:
             remember_stream(self._handle, self.name, kind)
         else:
             self._path = Path(source)
-            self.name = shown(os.fspath(source))
+            self.name = printable_path(os.fspath(source))
             self.size = _size_of(self._path, kind)
 
     @property
@@ -98,14 +98,14 @@ class Input:
         return decode(strip_mark(bytes(content)))
 
 
-def shown(path: str) -> str:
+def printable_path(path: str) -> str:
     """A path as printable text: bytes that are not UTF-8 are escaped."""
     return path.encode("utf-8", "backslashreplace").decode()
 
 
 def _size_of(path: Path, kind: str) -> int | None:
     """Size of a regular file, None for pipes and the like; the command remembers the file as an input."""
-    where = shown(str(path))
+    where = printable_path(str(path))
     try:
         if path.is_dir():
             raise DataError("is a directory", where=where, hint=f"name the files in it: {path}/*.pgn")
@@ -122,9 +122,9 @@ def _missing(path: Path) -> DataError:
     """The error for a file that does not exist, with the most similar name in its folder as a hint."""
     address = _ADDRESS.match(str(path))
     if address:
-        url = shown(f"{address[1]}://{address[2]}")
+        url = printable_path(f"{address[1]}://{address[2]}")
         return DataError("is an address, not a file", where=url, hint=f"download it first: curl -LO {url}")
     names = [entry.name for entry in path.parent.iterdir()] if path.parent.is_dir() else []
     similar = nearest(path.name, [name for name in names if not name.startswith(".")])
     hint = f"did you mean {str(path.parent / similar)!r}?" if similar else None
-    return DataError("there is no such file", where=shown(str(path)), hint=hint)
+    return DataError("there is no such file", where=printable_path(str(path)), hint=hint)

@@ -16,7 +16,7 @@ from ttt_cli.reading.batches import Batch, Note, Table
 from ttt_cli.reading.columns import Dictionary, Strings
 from ttt_cli.reading.delimited import long_line, whole_lines
 from ttt_cli.reading.layout import find_layout
-from ttt_cli.reading.reports import BAD_ROW, DROPPED, RecordPlaces, place_text
+from ttt_cli.reading.reports import BAD_ROW, DROPPED, RecordPositions, position_text
 from ttt_cli.reading.text import HEAD
 from ttt_cli.reading.unpacking import peek
 from ttt_cli.support.arrays import Ids
@@ -35,10 +35,10 @@ Object = dict[str, Any]
 
 
 class Objects(NamedTuple):
-    """Objects with their places, and values that are not objects."""
+    """Objects with their positions in the file (see `RecordPositions`), and values that are not objects."""
 
-    places: list[int]
-    found: list[Object]
+    positions: list[int]
+    values: list[Object]
     rejects: list[Note]
 
 
@@ -47,11 +47,11 @@ def one_per_line(first: int, lines: Iterable[str]) -> Objects:
     numbered = [(number, text) for number, line in enumerate(lines, first) if (text := line.strip())]
     objects = Objects([], [], [])
     for start in range(0, len(numbered), _AT_ONCE):
-        some = numbered[start : start + _AT_ONCE]
-        for (number, text), value in zip(some, objects_in([text for _, text in some]), strict=True):
+        batch = numbered[start : start + _AT_ONCE]
+        for (number, text), value in zip(batch, objects_in([text for _, text in batch]), strict=True):
             if isinstance(value, dict):
-                objects.places.append(number)
-                objects.found.append(value)
+                objects.positions.append(number)
+                objects.values.append(value)
             else:
                 note = long_line(number) if text == "\0" else Note(number, BAD_ROW, value, DROPPED)
                 objects.rejects.append(note)
@@ -65,7 +65,7 @@ def objects_in(texts: Sequence[str]) -> list[Object | str]:
         pairs = [(text, value) for text, [value] in zip(texts, values, strict=True)]
     except (ValueError, RecursionError):
         if len(texts) > 1:
-            return [one for text in texts for one in objects_in([text])]
+            return [value for text in texts for value in objects_in([text])]
         return [f"not JSON: {texts[0][:80]}"]
     return [value if isinstance(value, dict) else f"not an object: {text[:80]}" for text, value in pairs]
 
@@ -76,7 +76,7 @@ def one_after_the_other(blocks: Iterable[bytes], name: str) -> Iterator[Objects]
     Raises DataError for a value that is not JSON, and for an array that does not end.
     """
     decoder = codecs.getincrementaldecoder("utf-8")("surrogateescape")
-    places = RecordPlaces()
+    positions = RecordPositions()
     line = 1
     depth = 0
     # characters before the next attempt
@@ -99,17 +99,17 @@ def one_after_the_other(blocks: Iterable[bytes], name: str) -> Iterator[Objects]
                 value, end = _DECODER.raw_decode(text, at)
             except (ValueError, RecursionError) as error:
                 if final or len(text) - at > VALUE_LIMIT:
-                    near = text[at : at + 80].partition("\n")[0]
+                    beginning = text[at : at + 80].partition("\n")[0]
                     hint = "one object per line lets the others be read when one is damaged"
-                    where = place_text(name, places.next(line))
-                    raise DataError(f"not JSON: {near}", where=where, hint=hint) from error
+                    where = position_text(name, positions.next(line))
+                    raise DataError(f"not JSON: {beginning}", where=where, hint=hint) from error
                 break
             if isinstance(value, dict):
-                objects.places.append(places.next(line))
-                objects.found.append(value)
+                objects.positions.append(positions.next(line))
+                objects.values.append(value)
             elif end < len(text) or final:
                 why = f"not an object: {text[at:end][:80]}"
-                objects.rejects.append(Note(places.next(line), BAD_ROW, why, DROPPED))
+                objects.rejects.append(Note(positions.next(line), BAD_ROW, why, DROPPED))
             else:
                 break  # a number may go on
             line += text.count("\n", at, end)
@@ -146,29 +146,29 @@ def read_jsonl(blocks: Iterator[bytes], data: DataConfig, name: str) -> Table:
     head, blocks = peek(blocks, KEYS_SAMPLE)
     stream = _in_lines(blocks) if is_lined(head[:HEAD]) else one_after_the_other(blocks, name)
     first = next(stream)
-    if not first.found:
+    if not first.values:
         deque(stream, maxlen=0)  # raise the error for the first value, if any
         hint = 'a game is {"date": ..., "white": ..., ...}'
         raise DataError("holds no JSON objects", where=name, hint=hint)
-    keys = list(dict.fromkeys(key for one in first.found for key in one))
+    keys = list(dict.fromkeys(key for record in first.values for key in record))
     if len(keys) > _MOST_KEYS:
         hint = "a game has a few, such as date, white, black and result"
         raise DataError(f"its objects have more than {_MOST_KEYS:,} different keys", where=name, hint=hint)
-    rows = [[as_text(one.get(key)) for key in keys] for one in first.found[:_SAMPLE]]
+    rows = [[as_text(record.get(key)) for key in keys] for record in first.values[:_SAMPLE]]
     layout = find_layout([keys, *rows], data, name, named=True)
     used = [keys[index] for index in layout.used]
     strings = Strings()
 
     def codes_of(key: str, objects: Sequence[Object]) -> Ids:
-        values = (one.get(key) for one in objects)
+        values = (record.get(key) for record in objects)
         texts = Dictionary[str]()
         numbers = texts.ids(value if type(value) is str else as_text(value) for value in values)
-        known = [as_text(text).encode("utf-8", "surrogateescape") for text in texts.values]
-        return strings.ids(known)[numbers]
+        encoded = [as_text(text).encode("utf-8", "surrogateescape") for text in texts.values]
+        return strings.ids(encoded)[numbers]
 
     batches = (
-        Batch(places, np.array([codes_of(key, found) for key in used]), rejects)
-        for places, found, rejects in chain([first], stream)
+        Batch(objects.positions, np.array([codes_of(key, objects.values) for key in used]), objects.rejects)
+        for objects in chain([first], stream)
     )
     return Table(layout, strings, batches)
 
@@ -185,4 +185,4 @@ def _in_lines(blocks: Iterable[bytes]) -> Iterator[Objects]:
 def is_lined(head: bytes) -> bool:
     """Whether one of the first lines is an object, and there is no array around them."""
     lines = head.decode("utf-8", "surrogateescape").lstrip().split("\n", _PROBED)
-    return not lines[0].startswith("[") and bool(one_per_line(1, lines[:_PROBED]).found)
+    return not lines[0].startswith("[") and bool(one_per_line(1, lines[:_PROBED]).values)

@@ -130,7 +130,7 @@ def find_layout(
         columns = _by_names(words, _configured(configured or {}, first, name), sample[1:])
     elif is_rating_list(" ".join(first)):
         raise rating_list(name)
-    elif sum(map(bool, map(_PLAIN_ROW.fullmatch, plain))) >= 0.9 * len(sample):
+    elif len([row for row in plain if _PLAIN_ROW.fullmatch(row)]) >= 0.9 * len(sample):
         columns = {ours: index for index, ours in enumerate(_PLAIN_LAYOUT)}
     else:
         raise DataError(f"its columns are not known; the first line is {said}"[:300], where=name, hint=_HINT)
@@ -152,17 +152,17 @@ def _complete(
 ) -> Layout:
     """The layout of these columns; `words` are the names of all fields. Raises DataError when one is missing."""
     constants = [f"{value:g}" if isinstance(value, float) else value for value in data.constant.values()]
-    for ours, other in _IN_PLACE_OF.items():
-        if ours not in columns and other in columns:
-            columns[ours] = columns.pop(other)
+    for ours, substitute in _IN_PLACE_OF.items():
+        if ours not in columns and substitute in columns:
+            columns[ours] = columns.pop(substitute)
     named = {ours: words[index] for ours, index in columns.items() if 0 <= index < len(words)}
     won = named.get("white", "")
     lost = named.get("black", "")
     sport = bool(_SPORT.search(won) or _SPORT.search(lost))
     winners = won in (*WINNER, "winnerid") and lost in (*LOSER, "loserid")
     if winners:
-        for other in ("score", "games", "white_score", "black_score", "white_goals", "black_goals"):
-            columns.pop(other, None)
+        for column in ("score", "games", "white_score", "black_score", "white_goals", "black_goals"):
+            columns.pop(column, None)
         if "result" not in columns:
             columns["result"] = -1 - len(constants)
             constants.append("1-0")
@@ -182,12 +182,12 @@ def _complete(
     names: dict[str, tuple[str, ...]] = {DATES: tuple(date), WHITES: ("white",), BLACKS: ("black",)}
     names[RESULTS] = (*result, score, "games") if score else result
     names |= {ours: (ours,) for ours in FURTHER if ours in columns}
-    made: dict[str, Callable[..., Hashable]] = {DATES: joined_date} if len(date) > 1 else {}
+    combiners: dict[str, Callable[..., Hashable]] = {DATES: joined_date} if len(date) > 1 else {}
     if "utc_date" in columns:
         names[DATES] = (*date, "utc_date")
-        made[DATES] = known_date
+        combiners[DATES] = known_date
     if score:
-        made[RESULTS] = match_result if result else match_scores
+        combiners[RESULTS] = match_result if result else match_scores
     if "weight" in columns:
         names[WEIGHTS] = ("weight",)
     if winners and named.get("result") in SYNONYMS["score"]:
@@ -197,11 +197,12 @@ def _complete(
     indices = {name: tuple(columns[ours] for ours in several) for name, several in names.items()}
     unit = units[counted[0]] if counted else None
     home = won in HOME and lost in VISITOR
-    return Layout(indices, kind, made, unit, not sport, winners, width, header, tuple(constants), home)
+    return Layout(indices, kind, combiners, unit, not sport, winners, width, header, tuple(constants), home)
 
 
 def _usual_width(sample: Sequence[Sequence[str]]) -> int:
-    return Counter(sorted(map(len, sample))).most_common(1)[0][0]
+    widths = sorted(len(row) for row in sample)
+    return Counter(widths).most_common(1)[0][0]
 
 
 def _words(cells: Sequence[str]) -> list[str]:
@@ -213,20 +214,22 @@ def _words(cells: Sequence[str]) -> list[str]:
 
 def _looks_like_header(first: Sequence[str], configured: list[str] | dict[str, str] | None) -> bool:
     if isinstance(configured, dict):
-        known = any(cell in configured.values() for cell in first)
+        if any(cell in configured.values() for cell in first):
+            return True
         dates = parse_dates(first, DataConfig())
-        return known or bool(np.all(dates.repaired | (dates.reject_code > 0)))
+        return bool(np.all(dates.repaired | (dates.reject_code > 0)))
     words = _words(first)
     if configured is not None and words == _words(configured):
         return True
-    found = {_WORDS.get(word) for word in words}
-    return all(side in found or f"{side}_id" in found for side in ("white", "black"))
+    columns = {_WORDS.get(word) for word in words}
+    return all(side in columns or f"{side}_id" in columns for side in ("white", "black"))
 
 
 def _check_names(names: Sequence[str], words: Sequence[str]) -> None:
     """Raise ConfigError where names of all columns in order are unknown or have the same meaning."""
     seen: set[str] = set()
-    for written, ours in zip(names, map(_WORDS.get, words), strict=True):
+    for written, word in zip(names, words, strict=True):
+        ours = _WORDS.get(word)
         if ours is None and written not in IGNORED and not written.startswith("_"):
             raise _unknown(written, (*SYNONYMS, *IGNORED), ", and _ for the others")
         if ours in seen:
@@ -259,23 +262,24 @@ def _by_names(
     free = {word: index for index, word in reversed(list(enumerate(words))) if index not in taken}
     columns = dict(configured)
     for ours, synonyms in SYNONYMS.items():
-        found = next((free[word] for word in synonyms if word in free), None)
-        if ours not in columns and found is not None:
-            columns[ours] = found
+        free_synonyms = [word for word in synonyms if word in free]
+        if ours not in columns and free_synonyms:
+            columns[ours] = free[free_synonyms[0]]
     index = columns.get("score", -1)
     cells = [row[index] for row in rows if len(row) > index and row[index].strip()]
-    if index >= 0 and ("games" not in columns or 2 * sum(map(is_score, cells)) < len(cells)):
+    scores = [cell for cell in cells if is_score(cell)]
+    if index >= 0 and ("games" not in columns or 2 * len(scores) < len(cells)):
         del columns["score"]
         if not ("result" in configured or ("result" in free and "score" not in configured)):
             columns["result"] = index
-    for ours, others in _RIVALS.items():
-        if ours not in configured and not configured.keys().isdisjoint(others):
+    for ours, rivals in _RIVALS.items():
+        if ours not in configured and not configured.keys().isdisjoint(rivals):
             columns.pop(ours, None)
     return columns
 
 
 def _unknown(
-    written: str, known: Sequence[str] | Mapping[str, object], more: str = "", where: str = "data.columns"
+    written: str, names: Sequence[str] | Mapping[str, object], more: str = "", where: str = "data.columns"
 ) -> ConfigError:
-    hint = suggested(written, known, f"names are {', '.join(SYNONYMS)}{more}")
+    hint = suggested(written, names, f"names are {', '.join(SYNONYMS)}{more}")
     return ConfigError(f"{where}: unknown column name {written!r}", hint=hint)

@@ -1,7 +1,7 @@
 """Parquet files of games as records: typed columns as the texts of a CSV."""
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from tempfile import TemporaryFile, gettempdir
 from typing import Any, Final
@@ -33,7 +33,7 @@ def read_parquet(blocks: Iterator[bytes], data: DataConfig, name: str) -> Table:
     with ExitStack() as stack:
         file = stack.enter_context(TemporaryFile(prefix="ttt-"))
         try:
-            size = sum(map(file.write, blocks))
+            size = sum(file.write(block) for block in blocks)
         except OSError as error:
             hint = f"it is copied to {gettempdir()} while it is read; TMPDIR names another folder"
             raise DataError(f"cannot be copied: {error.strerror}", where=name, hint=hint) from error
@@ -42,32 +42,52 @@ def read_parquet(blocks: Iterator[bytes], data: DataConfig, name: str) -> Table:
             texts = [str(field.name) for field in schema if _is_text(field.type)]
             opened = pq.ParquetFile(file, read_dictionary=texts)
             names = [str(column) for column in schema.names]
-            words = data.columns if isinstance(data.columns, list) else names
-            own = data.columns.values() if isinstance(data.columns, dict) else ()
-            known = set(map(str.casefold, own))
-            named = zip(names, words, strict=False)
-            wanted = [one for one, word in named if column_of(word) is not None or one.casefold() in known]
-            metadata = opened.metadata
-            Expansion(name, size).add(metadata.num_rows * len(wanted))  # at least a byte each
-            for group in map(metadata.row_group, range(metadata.num_row_groups)):
-                for chunk in map(group.column, range(group.num_columns)):
-                    path = chunk.path_in_schema
-                    if path.split(".")[0] in wanted and chunk.total_uncompressed_size > _MOST_MEMORY:
-                        message = f"the column {path} takes more than {_MOST_MEMORY >> 20} MB of memory"
-                        hint = "write the file again, in row groups of a million rows or less"
-                        raise DataError(message, where=name, hint=hint)
-            sample: Any = next(opened.iter_batches(_SAMPLE, columns=wanted, use_threads=False), None)
-            count = 0 if sample is None else sample.num_rows
-            cells = dict.fromkeys(names, [""] * count)
-            for column in wanted if count else ():
-                values, numbers = _texts(sample.column(column))
-                texts = [value.decode("utf-8", "replace") for value in values]
-                cells[column] = list(map(texts.__getitem__, numbers.tolist()))
-        rows = zip(*map(cells.__getitem__, names), strict=True)
+            wanted = _wanted_columns(names, data)
+            Expansion(name, size).add(opened.metadata.num_rows * len(wanted))  # at least a byte each
+            _check_memory(opened.metadata, wanted, name)
+            rows = _sample_rows(opened, names, wanted)
         layout = find_layout([names, *rows], data, name, named=True)
         strings = Strings()
         used = [names[index] for index in layout.used]
         return Table(layout, strings, _batches(opened, used, strings, name, stack.pop_all()))
+
+
+def _wanted_columns(names: Sequence[str], data: DataConfig) -> list[str]:
+    """The columns of a file that may be used: those with a name that is known, or named in the config."""
+    words = data.columns if isinstance(data.columns, list) else names
+    configured = data.columns.values() if isinstance(data.columns, dict) else ()
+    configured_names = {column.casefold() for column in configured}
+    return [
+        column
+        for column, word in zip(names, words, strict=False)
+        if column_of(word) is not None or column.casefold() in configured_names
+    ]
+
+
+def _check_memory(metadata: pq.FileMetaData, wanted: Sequence[str], name: str) -> None:
+    """Raise DataError where a wanted column of one row group takes too much memory."""
+    for number in range(metadata.num_row_groups):
+        group = metadata.row_group(number)
+        for index in range(group.num_columns):
+            chunk = group.column(index)
+            path = chunk.path_in_schema
+            if path.split(".")[0] in wanted and chunk.total_uncompressed_size > _MOST_MEMORY:
+                message = f"the column {path} takes more than {_MOST_MEMORY >> 20} MB of memory"
+                hint = "write the file again, in row groups of a million rows or less"
+                raise DataError(message, where=name, hint=hint)
+
+
+def _sample_rows(opened: Any, names: Sequence[str], wanted: Sequence[str]) -> list[tuple[str, ...]]:
+    """The first rows as texts; cells of columns that are not wanted are empty."""
+    sample: Any = next(opened.iter_batches(_SAMPLE, columns=wanted, use_threads=False), None)
+    if sample is None or not sample.num_rows:
+        return []
+    cells = dict.fromkeys(names, [""] * sample.num_rows)
+    for column in wanted:
+        values, numbers = _texts(sample.column(column))
+        texts = [value.decode("utf-8", "replace") for value in values]
+        cells[column] = [texts[number] for number in numbers.tolist()]
+    return list(zip(*(cells[column] for column in names), strict=True))
 
 
 @contextmanager
@@ -87,8 +107,8 @@ def _batches(
     start = 1
     with stack, _errors(name):
         for batch in opened.iter_batches(_ROWS, columns=columns, use_threads=False):
-            found = [_texts(batch.column(column)) for column in columns]
-            codes = [strings.ids(values)[numbers] for values, numbers in found]
+            texts = [_texts(batch.column(column)) for column in columns]
+            codes = [strings.ids(values)[numbers] for values, numbers in texts]
             yield Batch(np.arange(start, start + batch.num_rows), np.array(codes))
             start += batch.num_rows
 

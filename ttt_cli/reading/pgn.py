@@ -52,7 +52,7 @@ _TAGS: Final = {  # by column
 TAG_COLUMNS: Final[dict[str, tuple[int, ...]]] = {}
 for _column, _tags in _TAGS.items():
     TAG_COLUMNS[_column] = tuple(NAMES.index(_tag) for _tag in _tags)
-MADE: Final[Mapping[str, Callable[..., Hashable]]] = {"dates": known_date, "variant": variant_of}
+COMBINERS: Final[Mapping[str, Callable[..., Hashable]]] = {"dates": known_date, "variant": variant_of}
 
 _KEPT: Final = 1 << 10  # bytes kept of a game that is too long: a tag may begin in them
 _SECTION: Final = re.compile(rb'\n[ \t]*(?:\xef\xbb\xbf)?(\[[ \t]*[A-Za-z]\w*[ \t]*")')
@@ -104,7 +104,7 @@ class _LineCounter:
         return self.line + data.count(b"\n", self.offset, offset)
 
 
-class _Rows:
+class _RowBuffer:
     """Rows that the kernel fills, as many as fit into a batch.
 
     `state` is that of `kernel.scan_games`: `state[ROWS]` rows are filled, `state[UNSETTLED]` games have contradictory
@@ -151,7 +151,7 @@ class Scanner:
         self._tagged = False  # whether tags have been read
         self._doubtful = False  # whether the next tags may be of a rejected game
         self._skipping = False  # whether a game that is too long continues
-        self._rows = _Rows()
+        self._rows = _RowBuffer()
         self._notes: list[Note] = []
         self._rejects: list[Note] = []
         self._batches: list[Batch] = []
@@ -326,8 +326,8 @@ class Scanner:
         for game in moves.more:
             self._add_row(self._lines.at(data, game.offset), {b"Result": game.terminator}, game.text)
         if moves.stray:
-            shown = decode(data[: moves.end].strip()[:_SHOWN])
-            self._notes.append(Note(self._lines.line, reasons.STRAY_TEXT, shown, reasons.KEPT))
+            text = decode(data[: moves.end].strip()[:_SHOWN])
+            self._notes.append(Note(self._lines.line, reasons.STRAY_TEXT, text, reasons.KEPT))
 
     def _run(self, marked: _MarkedText, position: int) -> tuple[int, int]:
         """Run the compiled code from a game on; returns the status and the offset of the next game."""
@@ -349,16 +349,24 @@ class Scanner:
         return status, self._lines.offset
 
 
+class _SettledResult(NamedTuple):
+    """The result to use where tag and movetext differ, and the reason and action of its note, empty without one."""
+
+    result: bytes
+    reason: str
+    action: str
+
+
 @lru_cache(maxsize=4096)
-def _settle_result(tag: bytes, terminator: bytes) -> tuple[bytes, str, str]:
-    """The result to use when tag and movetext differ, and the reason and action of its note."""
+def _settle_result(tag: bytes, terminator: bytes) -> _SettledResult:
+    """The result of a game whose tag and movetext differ."""
     by_tag = parse_result(decode(tag))
     by_moves = parse_result(decode(terminator))
     if isinstance(by_moves, str) or by_tag in (by_moves, reasons.FORFEIT):
-        return tag, "", ""
+        return _SettledResult(tag, "", "")
     if by_tag in (reasons.NO_RESULT, reasons.UNKNOWN_RESULT):
-        return terminator, reasons.RESULT_FROM_MOVETEXT, reasons.REPAIRED
-    return tag, reasons.CONTRADICTING_RESULT, reasons.KEPT
+        return _SettledResult(terminator, reasons.RESULT_FROM_MOVETEXT, reasons.REPAIRED)
+    return _SettledResult(tag, reasons.CONTRADICTING_RESULT, reasons.KEPT)
 
 
 def read_pgn(blocks: Iterator[bytes], data: DataConfig, name: str) -> Table:  # noqa: ARG001
@@ -372,4 +380,4 @@ def read_pgn(blocks: Iterator[bytes], data: DataConfig, name: str) -> Table:  # 
         scanner = Scanner()
         strings = scanner.strings
         batches = scanner.scan(pieces(blocks))
-    return Table(Layout(TAG_COLUMNS, made=MADE), strings, batches)
+    return Table(Layout(TAG_COLUMNS, combiners=COMBINERS), strings, batches)

@@ -452,8 +452,8 @@ def _read_comment(text: PgnText, brace: int, oddities: list[Oddity]) -> _Comment
     needed = _SHOWN if opened_again else COMMENT_LIMIT  # bytes that may change the decision or the note
     if not text.final and len(data) < brace + needed:
         return None
-    shown = data[brace : brace + _SHOWN].decode("utf-8", "replace")
-    oddities.append(Oddity(brace, UNCLOSED_COMMENT, shown))
+    detail = data[brace : brace + _SHOWN].decode("utf-8", "replace")
+    oddities.append(Oddity(brace, UNCLOSED_COMMENT, detail))
     return _Comment(tag.start(1) if tag else limit, closed=False)
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from operator import attrgetter
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
@@ -92,7 +91,7 @@ class Problem:
     """One record, or a part of one, that was not as it should be."""
 
     file: str
-    line: int  # its place (see `RecordPlaces`)
+    line: int  # its position (see `RecordPositions`)
     reason: str  # a word or two from a fixed vocabulary, counted in reports: "no result", "bad date"
     detail: str  # the text in question
     action: str  # "dropped", "repaired" or "kept"
@@ -100,7 +99,7 @@ class Problem:
     @property
     def place(self) -> str:
         """`file:line`, with the number of the record where several share the line."""
-        return place_text(self.file, self.line)
+        return position_text(self.file, self.line)
 
 
 @dataclass(frozen=True)
@@ -166,7 +165,7 @@ class ReadReport:
     @property
     def chess(self) -> bool:
         """Whether any file may be of chess."""
-        return not self.files or any(map(attrgetter("chess"), self.files))
+        return not self.files or any(file.chess for file in self.files)
 
     @property
     def home(self) -> bool:
@@ -180,18 +179,23 @@ class ReadReport:
 
 
 def _total(counts: Iterable[dict[str, int]]) -> dict[str, int]:
-    total = sum(map(Counter, counts), Counter[str]())
+    total: Counter[str] = Counter()
+    for count in counts:
+        total += Counter(count)
     return dict(sorted(total.items(), key=lambda item: (-item[1], item[0])))
 
 
-def place_text(path: str, place: int) -> str:
+def position_text(path: str, position: int) -> str:
     """`file:line`, with the number of the record in the file where several share the line."""
-    record, line = divmod(place, LINES)
+    record, line = divmod(position, LINES)
     return f"{path}:{line} record {record}" if record else f"{path}:{line}"
 
 
-class RecordPlaces:
-    """Computes the places of the records of a file from their first lines, in order."""
+class RecordPositions:
+    """Computes the positions of the records of a file from their first lines, in order.
+
+    A position is the line, plus LINES times the number of the record where several share the line.
+    """
 
     def __init__(self) -> None:
         self._count = 0
@@ -199,14 +203,14 @@ class RecordPlaces:
         self._shared = False
 
     def next(self, line: int) -> int:
-        """The place of the next record."""
+        """The position of the next record."""
         self._count += 1
         self._shared = self._shared or line == self._last
         self._last = line
         return line + LINES * self._count * self._shared
 
     def several(self, lines: NDArray[np.int64]) -> NDArray[np.int64]:
-        """The places of the next records, shape (n,)."""
+        """The positions of the next records, shape (n,)."""
         import numpy as np
 
         if not len(lines):

@@ -53,7 +53,7 @@ _SCORES: Final = re.compile(r"([\d./]+)-([\d./]+)", re.ASCII)
 _SPELLING: Final = str.maketrans({"½": "1/2", ":": "-", ",": ".", **dict.fromkeys("‐‑‒–—―−", "-")})
 Tally = tuple[float, float, float]  # games lost, drawn and won by White
 
-_ONE: Final[tuple[Tally, ...]] = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
+_SINGLE_GAME: Final[tuple[Tally, ...]] = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
 _HALF: Final = re.compile(r"(\d)\s?½")
 NO_TALLY: Final[Tally] = (0.0, 0.0, 0.0)
 
@@ -71,22 +71,25 @@ def parse_results(
     if kind == "winners":
         return [FORFEIT if _FORFEIT.search(str(value).casefold()) else _WIN for value in values]
     goals = kind in ("goals", "sport")
-    found = []
+    results: list[Outcome | _Score] = []
     times: Counter[_Score] = Counter()
     for value, count in zip(values, counts, strict=True):
-        one = _read_text(value, goals=goals) if isinstance(value, str) else _read_pair(value)
-        if goals and isinstance(one, tuple) and len(one) == 2:
-            one = _DRAW + (one[0] > one[1]) - (one[0] < one[1])
-        if isinstance(one, tuple):
-            times[one] += count
-        found.append(one)
-    known: dict[_Score, Outcome] = {("-",): NO_RESULT}
+        result = _read_text(value, goals=goals) if isinstance(value, str) else _read_pair(value)
+        if goals and isinstance(result, tuple) and len(result) == 2:
+            white, black = result
+            result = _DRAW + (white > black) - (white < black)
+        if isinstance(result, tuple):
+            times[result] += count
+        results.append(result)
+    outcomes: dict[_Score, Outcome] = {("-",): NO_RESULT}
     if _PLUS in times:  # wins and losses if all results are signs, else points without a game
-        known = {_PLUS: _WIN, ("-",): _LOSS} if times.keys() <= _SIGNS else dict.fromkeys(_SIGNS, FORFEIT)
+        outcomes = {_PLUS: _WIN, ("-",): _LOSS} if times.keys() <= _SIGNS else dict.fromkeys(_SIGNS, FORFEIT)
     for conventions in _CONVENTIONS:  # that explains most scores, of equals the first
-        explained = [sum(map(times.__getitem__, convention)) for convention in conventions]
-        known |= conventions[explained.index(max(explained))]
-    return [known.get(one, UNKNOWN_RESULT) if isinstance(one, tuple) else one for one in found]
+        explained = [sum(times[score] for score in convention) for convention in conventions]
+        outcomes |= conventions[explained.index(max(explained))]
+    return [
+        outcomes.get(result, UNKNOWN_RESULT) if isinstance(result, tuple) else result for result in results
+    ]
 
 
 def parse_result(text: str) -> Outcome:
@@ -113,7 +116,7 @@ def score_pair(value: Written) -> tuple[float, float] | None:
     if isinstance(value, str):
         match = _SCORES.fullmatch(_spelled(value))
         value = match.groups() if match else ()
-    scores = list(map(_score, map(_spelled, value)))
+    scores = [_score(_spelled(text)) for text in value]
     if len(scores) == 2 and scores[0] is not None and scores[1] is not None:
         return scores[0], scores[1]
     return None
@@ -164,7 +167,7 @@ def _read_pair(value: tuple[str, ...]) -> Outcome | _Score:
     """Both scores, or the reason why they are none."""
     if pair := score_pair(value):
         return pair
-    texts = list(map(_spelled, value))
+    texts = [_spelled(text) for text in value]
     joined = "".join(texts)
     if joined.strip("?*") and (not joined.strip("+-") or _FORFEIT.search(joined)):
         return FORFEIT
@@ -193,7 +196,7 @@ def tally_of(value: Written, games: str, outcome: Outcome) -> tuple[Tally, int]:
     plain text such as `1-0` counts n times.
     """
     if not games:
-        return (NO_TALLY, REJECT_CODE[outcome]) if isinstance(outcome, str) else (_ONE[outcome], 0)
+        return (NO_TALLY, REJECT_CODE[outcome]) if isinstance(outcome, str) else (_SINGLE_GAME[outcome], 0)
     bad = NO_TALLY, REJECT_CODE[BAD_SCORE]
     try:
         count = float(games)
@@ -208,7 +211,7 @@ def tally_of(value: Written, games: str, outcome: Outcome) -> tuple[Tally, int]:
         drawn = float(math.ceil(half))
         return ((count - won - drawn, drawn, won), 0) if half in (0.0, 0.5) else bad
     if isinstance(outcome, int):
-        lost, drawn, won = _ONE[outcome]
+        lost, drawn, won = _SINGLE_GAME[outcome]
         return ((lost * count, drawn * count, won * count), 0) if isinstance(value, str) else bad
     return (NO_TALLY, REJECT_CODE[outcome]) if outcome in (NO_RESULT, FORFEIT) and pair is None else bad
 

@@ -44,11 +44,11 @@ _MOST_MEMBERS: Final = 500_000
 
 
 class Source(NamedTuple):
-    """One file or stream to read. `origin`: index of the user's argument; `found`: in a folder or by a pattern."""
+    """One file or stream to read."""
 
     what: Named
-    origin: int
-    found: bool = False
+    origin: int  # index of the user's argument
+    unnamed: bool = False  # in a folder or matching a pattern, instead of named by the user
 
 
 def find_sources(named: Sequence[Named]) -> tuple[list[Source], list[Problem]]:
@@ -67,7 +67,7 @@ def find_sources(named: Sequence[Named]) -> tuple[list[Source], list[Problem]]:
             continue
         for match in [path] if path.is_dir() else _matches(path):
             files, skipped_files = _files_at(match)
-            sources += [Source(str(file), origin, found=True) for file in files]
+            sources += [Source(str(file), origin, unnamed=True) for file in files]
             problems += skipped_files
     return sources, problems
 
@@ -127,7 +127,7 @@ def read_source(source: Source, data: DataConfig, bar: Bar) -> Generator[FileRea
         head, blocks = peek(content, HEAD)
         members = members_of(file, head, blocks, bar)
         if members is None:
-            yield _read_file(file, head, blocks, data, found=source.found)
+            yield _read_file(file, head, blocks, data, unnamed=source.unnamed)
             return
         count = 0
         with closing(members):
@@ -140,18 +140,18 @@ def read_source(source: Source, data: DataConfig, bar: Bar) -> Generator[FileRea
                     yield member
                     continue
                 with closing(member.blocks(SILENT)) as unpacked:
-                    yield _read_file(member, *peek(unpacked, HEAD), data, found=True)
+                    yield _read_file(member, *peek(unpacked, HEAD), data, unnamed=True)
         if not count:
             yield skipped(file.name, NO_GAMES, "is empty")
 
 
 def _read_file(
-    file: Input, head: bytes, blocks: Iterator[bytes], data: DataConfig, *, found: bool
+    file: Input, head: bytes, blocks: Iterator[bytes], data: DataConfig, *, unnamed: bool
 ) -> FileRead | Problem:
     try:
         refuse_foreign(head, file.name, encoding=data.encoding or marked_encoding(head))
     except DataError as error:
-        if found:
+        if unnamed:
             return skipped(file.name, NO_GAMES, error.message)
         raise
     form = format_by_name(data.format) or format_by_start(head, binary=True)

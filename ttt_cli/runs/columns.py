@@ -14,7 +14,7 @@ from ttt_cli.config.schema import Config
 from ttt_cli.fitted import Fit, Links, by_player, parts_by_player, periods_of_histories, spans
 from ttt_cli.games.table import Games
 from ttt_cli.periods import period_of
-from ttt_cli.reading.columns import Column, alike, spread
+from ttt_cli.reading.columns import CodedColumn, alike, spread
 from ttt_cli.reading.reports import TEXT_COLUMNS, FileReport, InputFile, Problem, ReadReport
 from ttt_cli.runs.database import insert_rows
 from ttt_cli.runs.meta import WHERE, RunMeta
@@ -69,7 +69,11 @@ def fill(
 
 def _insert_games(connection: DuckDBPyConnection, games: Games, timeline: Timeline) -> list[str]:
     """Insert the games, and the numbers of their texts; return the texts, none if all are empty."""
-    text_columns: dict[str, Column[str]] = {"event": games.event, "site": games.site, "round": games.round}
+    text_columns: dict[str, CodedColumn[str]] = {
+        "event": games.event,
+        "site": games.site,
+        "round": games.round,
+    }
     numbers: dict[str, Ids] = {}  # of each value of a column, its number among all texts
     texts: list[str] = []
     for name, column in text_columns.items():
@@ -291,7 +295,7 @@ def rebuild_games(connection: DuckDBPyConnection) -> Games:
     )
     if texts := [text for (text,) in run.rows("SELECT text FROM texts ORDER BY id")]:
         codes = run.arrays(f"SELECT {', '.join(TEXT_COLUMNS)} FROM game_texts")
-        columns |= {name: Column(codes[name], texts) for name in TEXT_COLUMNS}
+        columns |= {name: CodedColumn(codes[name], texts) for name in TEXT_COLUMNS}
     neutral = np.zeros(len(columns["date"]), np.bool_)
     neutral[run.arrays('SELECT "row" FROM neutral_games')["row"]] = True
     return Games(

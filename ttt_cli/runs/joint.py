@@ -94,18 +94,18 @@ class RunPrecision(Precision):
         return link_entries([self.group[end] for end in ends], u, q)
 
 
-class _Newcomers(NamedTuple):
+class _NewcomersMean(NamedTuple):
     """The mean of newcomers as further variables."""
 
     step: Array  # (years,), points^2: variances of the steps from year to year
     entries: list[Entries]  # with first nodes, by nodes and years
 
 
-def _newcomers(arrays: Arrays, meta: RunMeta, debut: Mask, period: Places, step: Array) -> _Newcomers:
+def _newcomers(arrays: Arrays, meta: RunMeta, debut: Mask, period: Places, step: Array) -> _NewcomersMean:
     """The mean of newcomers, without years if it does not move. Raises ValueError."""
     years = arrays('SELECT "year" FROM newcomers ORDER BY "year"')["year"].astype(np.int64)
     if not len(years):
-        return _Newcomers(np.empty(0), [])
+        return _NewcomersMean(np.empty(0), [])
     drift = meta.params.get("prior_mean_drift")
     first = np.flatnonzero(debut)
     year = calendar_year(period[first].astype(np.int64), cast("Period", meta.period))
@@ -115,7 +115,7 @@ def _newcomers(arrays: Arrays, meta: RunMeta, debut: Mask, period: Places, step:
     mean = len(step) + np.searchsorted(years, year)
     precision = 1.0 / step[first]
     entries = [Entries(mean, mean, precision), Entries(first, mean, -precision)]
-    return _Newcomers(np.where(variance > STIFF, variance, 0.0), entries)
+    return _NewcomersMean(np.where(variance > STIFF, variance, 0.0), entries)
 
 
 class _Points(NamedTuple):

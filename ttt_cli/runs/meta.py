@@ -6,7 +6,6 @@ import json
 from collections.abc import Iterable, Mapping
 from dataclasses import MISSING, asdict, dataclass, field, fields
 from datetime import datetime
-from itertools import chain
 from typing import Any, Final
 
 from ttt_cli.periods import STEPS_PER_YEAR
@@ -121,12 +120,18 @@ def _read(kind: str, text: str) -> Any:
         return None
     if kind in _TYPES:
         return value if type(value) in _TYPES[kind] else None
-    pairs = "float" in kind  # a tuple of pairs of numbers, or of texts
-    if not isinstance(value, list) or {*map(type, value)} - {list if pairs else str}:
+    if not isinstance(value, list):
         return None
-    if pairs and ({*map(len, value)} - {2} or {*map(type, chain.from_iterable(value))} - _TYPES["float"]):
-        return None
-    return tuple(map(tuple, value) if pairs else value)
+    if "float" in kind:
+        return tuple(tuple(pair) for pair in value) if all(_is_pair(pair) for pair in value) else None
+    return tuple(value) if all(type(text) is str for text in value) else None
+
+
+def _is_pair(value: Any) -> bool:
+    """Whether a value is a list of two numbers."""
+    return (
+        type(value) is list and len(value) == 2 and all(type(number) in _TYPES["float"] for number in value)
+    )
 
 
 _TYPES: Final[dict[str, set[type]]] = {
@@ -151,7 +156,8 @@ def to_json(value: Any) -> str:
 
 def in_use(params: Mapping[str, Any]) -> dict[str, Any]:
     """Parameters of a model that have an effect: without null ones and those switched off."""
-    idle = {
-        key for switch, others in SWITCHES.items() if params.get(switch) == 0 for key in (switch, *others)
-    }
+    idle: set[str] = set()
+    for switch, dependent in SWITCHES.items():
+        if params.get(switch) == 0:
+            idle |= {switch, *dependent}
     return {key: value for key, value in params.items() if value is not None and key not in idle}

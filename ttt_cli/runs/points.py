@@ -45,13 +45,13 @@ def canonical(params: Mapping[str, Any]) -> str:
 
 @dataclass(frozen=True)
 class EvidencePoint:
-    """The evidence of one fit. `asked`: parameters as in the config; `params`: resolved to numbers.
+    """The evidence of one fit. `requested`: parameters as in the config; `params`: resolved to numbers.
 
-    A later point with equal `asked` replaces an earlier one. Unknown numbers are NaN or infinite here, NULL in the
+    A later point with equal `requested` replaces an earlier one. Unknown numbers are NaN or infinite here, NULL in the
     table.
     """
 
-    asked: Mapping[str, Any]
+    requested: Mapping[str, Any]
     params: Mapping[str, Any]
     log_evidence: float
     converged: bool
@@ -59,17 +59,17 @@ class EvidencePoint:
     remaining_error: float
 
     @classmethod
-    def of(cls, fit: Fit, asked: Mapping[str, Any]) -> EvidencePoint:
+    def of(cls, fit: Fit, requested: Mapping[str, Any]) -> EvidencePoint:
         """The point of a fit with these parameters in its config."""
         status = fit.status
         evidence = float(fit.log_evidence)
         error = float(status.remaining_error)
-        return cls(asked, fit.params, evidence, status.converged, status.sweeps, error)
+        return cls(requested, fit.params, evidence, status.converged, status.sweeps, error)
 
     @property
     def point(self) -> str:
-        """The key: `asked` in canonical JSON."""
-        return canonical(self.asked)
+        """The key: `requested` in canonical JSON."""
+        return canonical(self.requested)
 
     def to_row(self) -> Row:
         """Row of the table `evidence`."""
@@ -85,14 +85,14 @@ class EvidencePoint:
     def from_row(cls, row: Row) -> EvidencePoint:
         """The inverse of `to_row`. Raises ValueError for what the table cannot hold, RecursionError."""
         point, params, evidence, converged, sweeps, error = row
-        asked = _mapping(point)
+        requested = _mapping(point)
         resolved = _mapping(params)
         if any(isinstance(value, dict | list) for value in resolved.values()):
             raise ValueError("parameters are numbers")
         if type(converged) is not bool or type(sweeps) is not int or not 0 <= sweeps <= _MOST_SWEEPS:
             raise ValueError("no convergence or sweeps")
         return cls(
-            asked=asked,
+            requested=requested,
             params=resolved,
             log_evidence=math.nan if evidence is None else _number(evidence, -LARGEST),
             converged=converged,
@@ -129,8 +129,8 @@ def evidence_table(points: list[EvidencePoint]) -> tuple[tuple[str, ...], list[R
 
 def points_file(path: Path) -> Path:
     """Path of the points of a run."""
-    place = real_path(path)
-    return place.with_name(f"{place.name}.points")
+    file = real_path(path)
+    return file.with_name(f"{file.name}.points")
 
 
 def basis_of(meta: RunMeta, digests: Sequence[str]) -> str:

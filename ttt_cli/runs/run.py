@@ -67,7 +67,7 @@ def open_run(path: str | os.PathLike[str] | None = None, scale: Sequence[str] = 
     process writes it, or it was not named and belongs to another user.
     """
     if named := path or os.environ.get("TTT_RUN"):
-        return Run(run_place(named), scale)
+        return Run(run_path(named), scale)
     here = [file for file in Path().glob(f"*{ENDING}") if file.is_file() and not file.name.startswith(".")]
     best: Run | None = None
     error = RunError(
@@ -95,7 +95,7 @@ def open_run(path: str | os.PathLike[str] | None = None, scale: Sequence[str] = 
     return best
 
 
-def run_place(name: str | os.PathLike[str]) -> Path:
+def run_path(name: str | os.PathLike[str]) -> Path:
     """Path of a named run: `a` is `a.ttt`, unless `a` exists."""
     path = Path(name)
     return path if path.suffix or not path.name or os.path.lexists(path) else path.with_suffix(ENDING)
@@ -490,10 +490,10 @@ class Run:
     def _points_beside(self) -> StoredPoints:
         return read_points(self.path, self._basis) if self.path else StoredPoints()
 
-    def _evidence_rows(self, connection: DuckDBPyConnection, beside: StoredPoints) -> list[Row]:
+    def _evidence_rows(self, connection: DuckDBPyConnection, stored: StoredPoints) -> list[Row]:
         """Rows of the run's own table and of those beside it; the last of equal keys counts."""
         rows = connection.execute(_SELECT_POINTS.format(table=f"{RUN}.evidence")).fetchall()
-        return list({row[0]: row for row in (*rows, *beside.rows)}.values())
+        return list({row[0]: row for row in (*rows, *stored.rows)}.values())
 
     @cached_property
     def _basis(self) -> str:

@@ -168,14 +168,14 @@ def write_run(
             WRITER.report(f"{path}: {dropped:,} evidence points of other games or settings are dropped")
 
 
-class _Written(NamedTuple):
+class _StoredRun(NamedTuple):
     """What a new database stores."""
 
     meta: RunMeta
     catalog: Catalog
 
 
-def _write_database(file: Path, games: Games, timeline: Timeline, fit: Fit, config: Config) -> _Written:
+def _write_database(file: Path, games: Games, timeline: Timeline, fit: Fit, config: Config) -> _StoredRun:
     """Write a new database. Raises OSError, duckdb.Error."""
     import duckdb
 
@@ -188,7 +188,7 @@ def _write_database(file: Path, games: Games, timeline: Timeline, fit: Fit, conf
         connection.execute(f"COMMIT; CHECKPOINT {DATABASE}; USE memory; DETACH {DATABASE}")
     if database.log_of(file).exists():  # DuckDB does not report this
         raise OSError("the database was not written out")
-    return _Written(meta, catalog)
+    return _StoredRun(meta, catalog)
 
 
 def memory_run(games: Games, timeline: Timeline, fit: Fit, config: Config, scale: Sequence[str] = ()) -> Run:

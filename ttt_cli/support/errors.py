@@ -57,12 +57,13 @@ class SetupError(TttError):
     exit_code = 2
 
 
-def nearest(word: str, known: Iterable[str]) -> str | None:
-    """The most similar known word, for suggestions only."""
-    return next(iter(difflib.get_close_matches(word, list(known), n=1)), None)
+def nearest(word: str, words: Iterable[str]) -> str | None:
+    """The most similar of the words, for suggestions only."""
+    matches = difflib.get_close_matches(word, list(words), n=1)
+    return matches[0] if matches else None
 
 
-def suggested(word: str, known: Collection[str], otherwise: str, shown: str = "{!r}") -> str:
-    """A hint for an unknown word: the most similar one, else `otherwise`."""
-    near = nearest(word, known)
-    return f"did you mean {shown.format(near)}?" if near else otherwise
+def suggested(word: str, words: Collection[str], otherwise: str, form: str = "{!r}") -> str:
+    """A hint for an unknown word: the most similar of `words` in this `form`, else `otherwise`."""
+    similar = nearest(word, words)
+    return f"did you mean {form.format(similar)}?" if similar else otherwise

@@ -16,7 +16,7 @@ _LETTERS: Final = str.maketrans(
 )
 _APOSTROPHES: Final = re.compile("['’‘ʼ`´]")
 _OTHER: Final = re.compile(r"[\W_]+")
-_SIGNS: Final = dict.fromkeys(set(range(128)).difference(map(ord, ascii_letters + digits)), " ")
+_SIGNS: Final = {code: " " for code in range(128) if chr(code) not in ascii_letters + digits}
 _IN_LINES: Final = _SIGNS | {ord("\n"): "\n", ord("'"): None, ord("`"): None}  # of ASCII text
 
 
@@ -51,8 +51,8 @@ def fold_surname(name: str) -> str:
 
 def fold_surnames(names: Sequence[str], folded: Sequence[str]) -> list[str]:
     """`fold_surname` of each name, given `fold_all` of them."""
-    before = fold_all([name.partition(",")[0] if "," in name else "" for name in names])
-    return [surname or _last_word(whole) for surname, whole in zip(before, folded, strict=True)]
+    surnames = fold_all([name.partition(",")[0] if "," in name else "" for name in names])
+    return [surname or _last_word(full_name) for surname, full_name in zip(surnames, folded, strict=True)]
 
 
 def _last_word(folded: str) -> str:

@@ -161,12 +161,12 @@ def _is_any_table(path: Path) -> bool:
 TABLE: Final = Purpose("table", _is_any_table)  # before the columns are known
 
 
-def table_of(columns: Sequence[str], shown: Sequence[str] = (), *, listed: bool = False) -> Purpose:
-    """A table with these columns; `shown`: those of a table for reading, `listed` one below the other."""
+def table_of(columns: Sequence[str], visible: Sequence[str] = (), *, listed: bool = False) -> Purpose:
+    """A table with these columns; `visible`: those of a table for reading, `listed` one below the other."""
     names = tuple(columns)
 
     def is_earlier(path: Path) -> bool:
-        return _has_columns(path, names) or _shows_columns(path, tuple(shown), listed=listed)
+        return _has_columns(path, names) or _shows_columns(path, tuple(visible), listed=listed)
 
     kind = _kind_of_columns(names)
     return Purpose(kind, is_earlier, f"with other columns than these: {', '.join(names)}")

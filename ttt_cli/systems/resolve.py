@@ -10,7 +10,7 @@ from pydantic import BaseModel
 from ttt_cli.config.documents import Document
 from ttt_cli.config.load import read_document
 from ttt_cli.config.schema import Config, DataConfig, ModelConfig, ScaleConfig, SolverConfig, aliases
-from ttt_cli.config.validation import check, joined, shown, unknown_key, validate
+from ttt_cli.config.validation import check, joined, unknown_key, validate, value_text
 from ttt_cli.inference.params import AUTO, ESTIMATE, Params
 from ttt_cli.reading.reports import ReadReport
 from ttt_cli.support.errors import ConfigError
@@ -53,7 +53,7 @@ def resolve(document: Document) -> Resolved:
         hint = "for instance name: ttt"
         if isinstance(model_section, str):
             hint = f"did you mean model.name={model_section}?"
-        message = f"model must be a map of its name and parameters, not {shown(model_section)}"
+        message = f"model must be a map of its name and parameters, not {value_text(model_section)}"
         raise ConfigError(message, where=document.where(("model",)), hint=hint)
     try:
         model = load(validate(ModelConfig, model_section, document, ("model",)).name)

@@ -203,14 +203,14 @@ def stored_surface(points: Sequence[EvidencePoint]) -> Surface | None:
     """
     found: Surface | None = None
     numbers = [
-        {key: float(value) for key, value in point.asked.items() if type(value) in (int, float)}
+        {key: float(value) for key, value in point.requested.items() if type(value) in (int, float)}
         for point in points
     ]
     for pair in combinations(dict.fromkeys(key for one in numbers for key in one), 2):
         groups: dict[str, dict[Place, EvidencePoint]] = {}
         for point, one in zip(points, numbers, strict=True):
             if all(key in one for key in pair):
-                rest = {key: value for key, value in sorted(point.asked.items()) if key not in pair}
+                rest = {key: value for key, value in sorted(point.requested.items()) if key not in pair}
                 groups.setdefault(repr(rest), {})[one[pair[0]], one[pair[1]]] = point
         for group in groups.values():
             # The run's own point, which shares its values with no other, is not of the grid.

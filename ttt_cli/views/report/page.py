@@ -8,7 +8,7 @@ from typing import Any, Final
 import numpy as np
 
 from ttt_cli.periods import STEPS_PER_YEAR, label, year_of
-from ttt_cli.reading.reports import place_text
+from ttt_cli.reading.reports import position_text
 from ttt_cli.runs.meta import in_use
 from ttt_cli.runs.run import CURVES, Row, Run
 from ttt_cli.support.progress import SILENT, Progress
@@ -122,7 +122,9 @@ def report_page(
             "config": json.dumps(meta.config, indent=2, ensure_ascii=False),
             "inputs": run.select("SELECT path, kind, rows, used, digest FROM inputs")[1],
             "dropped": run.select("SELECT file, reason, rows FROM dropped ORDER BY rows DESC, reason")[1],
-            "problems": [(place_text(path, place), *what) for path, place, *what in run.select(_LISTED)[1]],
+            "problems": [
+                (position_text(path, place), *what) for path, place, *what in run.select(_LISTED)[1]
+            ],
             "found": run.select("SELECT count(*) FROM problems")[1][0][0],
             "meta": meta,
             "style": assets("style.css"),

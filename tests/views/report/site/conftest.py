@@ -9,7 +9,7 @@ import pytest
 
 from tests.support.handmade import CONFIG, fit_of, games_of
 from ttt_cli.config.schema import Period
-from ttt_cli.reading.columns import Column
+from ttt_cli.reading.columns import CodedColumn
 from ttt_cli.runs.run import Run
 from ttt_cli.runs.write import memory_run
 from ttt_cli.timeline import build_timeline
@@ -41,7 +41,7 @@ def run_of(
     columns = {}
     for place, name in enumerate(("event", "site", "round"), 4):
         values, codes = np.unique([row[place] for row in told], return_inverse=True)
-        columns[name] = Column(codes.astype(np.int32), values.tolist())
+        columns[name] = CodedColumn(codes.astype(np.int32), values.tolist())
     games = replace(games_of([row[:4] for row in told]), spellings=spellings, **columns)  # type: ignore[arg-type]
     timeline = build_timeline(games, period)
     return memory_run(games, timeline, fit_of(timeline), CONFIG, scale)
