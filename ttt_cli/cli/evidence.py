@@ -106,7 +106,8 @@ def surface_map(surface: Surface) -> Table | None:
         cells = [Text(f"{row:g} ")]
         for column in columns:
             drop = surface.drop((row, column))
-            number = "best" if (row, column) == surface.best else f"{drop:,.{1 if drop < 10 else 0}f}"
+            digits = 1 if drop < 10 else 0
+            number = "best" if (row, column) == surface.best else f"{drop:,.{digits}f}"
             mark = "" if surface.points[row, column].converged else "!"
             shade = bisect_left(DROPS, drop)
             letters = "black" if shade < _DARK else "white"

@@ -121,7 +121,10 @@ def group(quiet: bool, verbose: bool, safe_csv: bool) -> None:
     Data goes to standard output, everything else to standard error. `ttt help COMMAND` shows the options of a command;
     those below may follow it.
     """
-    session.verbosity = VERBOSE if verbose else QUIET if quiet else NORMAL
+    if verbose:
+        session.verbosity = VERBOSE
+    else:
+        session.verbosity = QUIET if quiet else NORMAL
     session.safe_csv = safe_csv
 
 

@@ -44,10 +44,8 @@ def command(
     SITE/, any name without .html, becomes a folder of linked pages: open its index.html. An older site there is
     replaced once the new one is complete; other files are never touched.
     """
-    if (
-        destination is not None
-        and context.get_parameter_source("out") is not click.core.ParameterSource.DEFAULT
-    ):
+    named_by_option = context.get_parameter_source("out") is not click.core.ParameterSource.DEFAULT
+    if destination is not None and named_by_option:
         raise click.UsageError("name the page or folder once: as the argument or with -o")
     out = destination or out
     if out.lower().endswith(_FIGURES):
@@ -65,9 +63,8 @@ def command(
     if published_ratings:
         say(*published_ratings.words())
     if not _is_folder(out):
-        if write(
-            report_page(opened, chosen, beside=published_ratings, progress=progress()).encode(), out, PAGE
-        ):
+        page = report_page(opened, chosen, beside=published_ratings, progress=progress())
+        if write(page.encode(), out, PAGE):
             say(f"{out} written")
         return
     from ttt_cli.views.report.site import write_site
@@ -75,11 +72,11 @@ def command(
     if Path(out).is_file():
         hint = "name a page PAGE.html, or a folder that is not there yet"
         raise RunError("is a file, not a folder", where=out, hint=hint)
-    done = write_site(
+    site = write_site(
         opened, Path(out), chosen, title=title, most=most, beside=published_ratings, progress=progress()
     )
-    say(f"{Path(out) / 'index.html'} written: {done.files:,} files, {done.size / 1e6:,.1f} MB")
-    for count, what in ((done.players_left_out, "players"), (done.events_left_out, "events")):
+    say(f"{Path(out) / 'index.html'} written: {site.files:,} files, {site.size / 1e6:,.1f} MB")
+    for count, what in ((site.players_left_out, "players"), (site.events_left_out, "events")):
         if count:
             say(f"{count:,} {what} of fewer games have no page of their own (--pages sets how many do)")
 

@@ -103,7 +103,9 @@ def control_is(text: str, name: str) -> bool:
     seconds = base / moves * _MOVES if moves else base + _MOVES * increment
     if name == "correspondence":
         return seconds >= _MOVES * _DAY
-    return name == ("blitz" if seconds < _BLITZ else "rapid" if seconds < _RAPID else "")
+    if name == "blitz":
+        return seconds < _BLITZ
+    return name == "rapid" and _BLITZ <= seconds < _RAPID
 
 
 def of_events(records: Records, texts: Sequence[str]) -> Mask:

@@ -58,7 +58,12 @@ class Suspect:
     @property
     def evidence(self) -> str:
         """The evidence in words."""
-        years = f"{self.gap} year{'' if self.gap == 1 else 's'} apart" if self.gap else "overlapping years"
+        if self.gap == 0:
+            years = "overlapping years"
+        elif self.gap == 1:
+            years = "1 year apart"
+        else:
+            years = f"{self.gap} years apart"
         common = f", {self.shared} opponents in common" if self.shared > 1 else ""
         n_others = self.n_other_candidates
         alternatives = f", or one of {n_others} others" if n_others else ""

@@ -138,6 +138,14 @@ class TextRecords:
         return text_table(self._lines, columns, self._rejects)
 
 
+class _Parts(NamedTuple):
+    """The arrays of the batches read so far, one after the other."""
+
+    lines: list[Codes]  # positions of the records
+    moves: list[Codes]  # hashes of moves, empty while there are none
+    codes: list[list[Codes]]  # of each field that is used: numbers of strings
+
+
 class FileRecords:
     """All records of one file, up to tens of millions; they are validated after the whole file has been read.
 
@@ -155,34 +163,40 @@ class FileRecords:
         self.notes: list[Note] = []
         self._count = 0
         self.rejected: list[tuple[int, int]] = []  # line and reject code of all that could not be split
-        lines: list[Codes] = []
-        moves: list[Codes] = []
-        codes: list[list[Codes]] = [[] for _ in table.layout.used]
-        positions = RecordPositions()
-        try:
-            for batch in table.batches:
-                self._add_notes(batch)
-                if not (count := len(batch.lines)):
-                    continue
-                for column, values in zip(codes, batch.codes, strict=True):
-                    column.append(narrow(values, copy=True))
-                lines.append(narrow(positions.several(np.asarray(batch.lines, np.int64))))
-                if batch.moves is not None and not moves:
-                    moves.append(np.zeros(self._count, np.int64))
-                if moves or batch.moves is not None:
-                    moves.append(np.zeros(count, np.int64) if batch.moves is None else batch.moves)
-                self._count += count
-        except DamagedInputError as error:
-            message = f"{error.message}; {self.rows:,} records came before that"
-            raise DataError(message, where=error.where or path, hint=error.hint) from error
-        self.lines = _joined_parts(lines)  # the position of each record (see `reports.RecordPositions`)
-        self.moves = _joined_parts(moves) if moves else None
-        fields = {index: _joined_parts(parts) for index, parts in zip(table.layout.used, codes, strict=True)}
+        parts = self._read_parts(table)
+        self.lines = _joined_parts(parts.lines)  # the position of each record (see `reports.RecordPositions`)
+        self.moves = _joined_parts(parts.moves) if parts.moves else None
+        fields = {
+            index: _joined_parts(codes) for index, codes in zip(table.layout.used, parts.codes, strict=True)
+        }
         for number, text in enumerate(table.layout.constants):
             code = np.int32(table.strings.number(text.encode()))
             fields[-1 - number] = np.broadcast_to(code, self._count)
         self._strings = table.strings
         self._columns = _coded_columns(table, fields)
+
+    def _read_parts(self, table: Table) -> _Parts:
+        """Read all batches of a table. Raises DataError for a damaged file, and if most records are unreadable."""
+        parts = _Parts([], [], [[] for _ in table.layout.used])
+        positions = RecordPositions()
+        try:
+            for batch in table.batches:
+                self._add_notes(batch)
+                count = len(batch.lines)
+                if not count:
+                    continue
+                for column, values in zip(parts.codes, batch.codes, strict=True):
+                    column.append(narrow(values, copy=True))
+                parts.lines.append(narrow(positions.several(np.asarray(batch.lines, np.int64))))
+                if batch.moves is not None and not parts.moves:
+                    parts.moves.append(np.zeros(self._count, np.int64))
+                if parts.moves or batch.moves is not None:
+                    parts.moves.append(np.zeros(count, np.int64) if batch.moves is None else batch.moves)
+                self._count += count
+        except DamagedInputError as error:
+            message = f"{error.message}; {self.rows:,} records came before that"
+            raise DataError(message, where=error.where or self.path, hint=error.hint) from error
+        return parts
 
     def __len__(self) -> int:
         return self._count

@@ -3,7 +3,7 @@
 import re
 from collections import Counter
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from typing import Final
+from typing import Final, NamedTuple
 
 import numpy as np
 
@@ -115,10 +115,11 @@ def find_layout(
     configured = data.columns
     header = named or (_looks_like_header(first, configured) if data.header is None else data.header)
     width = len(first) if header else _usual_width(sample)
-    words = _words(configured if isinstance(configured, list) else first if header else [])
+    words = _column_words(configured, first if header else [])
     plain = [",".join(cell.strip().replace(",", " ") for cell in row) for row in sample]
     if isinstance(configured, list):
-        if len(configured) != (expected := len(first) if named else _usual_width(sample)):
+        expected = len(first) if named else _usual_width(sample)
+        if len(configured) != expected:
             message = f"data.columns names {len(configured)} columns, rows have {expected}"
             raise ConfigError(message, where=name, hint=f"the first line is {said}")
         _check_names(configured, words)
@@ -166,25 +167,28 @@ def _complete(
         if "result" not in columns:
             columns["result"] = -1 - len(constants)
             constants.append("1-0")
-    units: dict[str, Period] = {"period": data.period, "day": "day", "week": "week", "month": "month"}
-    counted = [ours for ours in units if ours in columns and columns.keys().isdisjoint(("date", "year"))][:1]
-    date = ["date"] if "date" in columns else counted or [p for p in ("year", "month", "day") if p in columns]
-    result, kind = next(((r, k) for r, k in _RESULTS if columns.keys() >= set(r)), ((), "scores"))
+    dates = _date_columns(columns, data.period)
+    result, kind = _result_columns(columns)
     score = "score" if "score" in columns and len(result) < 2 else None
     if result == ("white_score",) and "games" in columns:
         result = ()
         kind = "scores"
         score = score or "white_score"
-    missing = [ours for ours in ("white", "black") if ours not in columns]
-    missing += ["date"] * (not date) + ["result"] * (not result and score is None)
+    required = {
+        "white": "white" in columns,
+        "black": "black" in columns,
+        "date": bool(dates.names),
+        "result": bool(result) or score is not None,
+    }
+    missing = [ours for ours, is_there in required.items() if not is_there]
     if missing:
         raise DataError(f"no column for {' and '.join(missing)}")
-    names: dict[str, tuple[str, ...]] = {DATES: tuple(date), WHITES: ("white",), BLACKS: ("black",)}
+    names: dict[str, tuple[str, ...]] = {DATES: dates.names, WHITES: ("white",), BLACKS: ("black",)}
     names[RESULTS] = (*result, score, "games") if score else result
     names |= {ours: (ours,) for ours in FURTHER if ours in columns}
-    combiners: dict[str, Callable[..., Hashable]] = {DATES: joined_date} if len(date) > 1 else {}
+    combiners: dict[str, Callable[..., Hashable]] = {DATES: joined_date} if len(dates.names) > 1 else {}
     if "utc_date" in columns:
-        names[DATES] = (*date, "utc_date")
+        names[DATES] = (*dates.names, "utc_date")
         combiners[DATES] = known_date
     if score:
         combiners[RESULTS] = match_result if result else match_scores
@@ -195,14 +199,47 @@ def _complete(
     elif sport:
         kind = "sport" if kind == "text" else "goals"
     indices = {name: tuple(columns[ours] for ours in several) for name, several in names.items()}
-    unit = units[counted[0]] if counted else None
     home = won in HOME and lost in VISITOR
-    return Layout(indices, kind, combiners, unit, not sport, winners, width, header, tuple(constants), home)
+    return Layout(
+        indices, kind, combiners, dates.unit, not sport, winners, width, header, tuple(constants), home
+    )
+
+
+class _DateColumns(NamedTuple):
+    """The columns of the date, and the period that they count, None for calendar dates."""
+
+    names: tuple[str, ...]
+    unit: Period | None = None
+
+
+def _date_columns(columns: Mapping[str, int], period: Period) -> _DateColumns:
+    """The columns of the date: a date, else without a year numbers of periods, else the parts of a date."""
+    if "date" in columns:
+        return _DateColumns(("date",))
+    if "year" not in columns:
+        units: dict[str, Period] = {"period": period, "day": "day", "week": "week", "month": "month"}
+        for ours, unit in units.items():
+            if ours in columns:
+                return _DateColumns((ours,), unit)
+    return _DateColumns(tuple(part for part in ("year", "month", "day") if part in columns))
+
+
+def _result_columns(columns: Mapping[str, int]) -> tuple[tuple[str, ...], ResultKind]:
+    """The first columns of results that a table has, and how results are written in them; none without any."""
+    for names, kind in _RESULTS:
+        if columns.keys() >= set(names):
+            return names, kind
+    return (), "scores"
 
 
 def _usual_width(sample: Sequence[Sequence[str]]) -> int:
     widths = sorted(len(row) for row in sample)
     return Counter(widths).most_common(1)[0][0]
+
+
+def _column_words(configured: list[str] | dict[str, str] | None, header: Sequence[str]) -> list[str]:
+    """The names of all columns, from a config that lists them, else from the header; none without either."""
+    return _words(configured if isinstance(configured, list) else header)
 
 
 def _words(cells: Sequence[str]) -> list[str]:

@@ -252,12 +252,14 @@ class Scale:
         """A row of displayed skills (`mean`, `sd`, further columns), in points."""
         if not self.anchors:
             return dict(strength)
-        return {
-            key: (value - (self.shift if key == "mean" else 0.0)) / self.slope
-            if isinstance(value, float) and key != "games"
-            else value
-            for key, value in strength.items()
-        }
+        in_points: dict[str, Any] = {}
+        for key, value in strength.items():
+            if not isinstance(value, float) or key == "games":
+                in_points[key] = value
+            else:
+                shift = self.shift if key == "mean" else 0.0
+                in_points[key] = (value - shift) / self.slope
+        return in_points
 
 
 def parse_anchor(text: str) -> Anchor:
