@@ -29,7 +29,7 @@ from ttt_cli.games.table import (
     table_of,
 )
 from ttt_cli.reading import reports as reasons
-from ttt_cli.reading.columns import Codes, CodedColumn, alike, concatenated, counts_of, spread
+from ttt_cli.reading.columns import CodedColumn, Codes, alike, concatenated, counts_of, spread
 from ttt_cli.reading.reports import FileReport, Problem, ReadReport
 from ttt_cli.storage import MEMORY, ArrayStorage
 from ttt_cli.support.arrays import Array, Ids, Mask, Places

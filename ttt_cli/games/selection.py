@@ -39,7 +39,9 @@ class PlayerClasses(NamedTuple):
     drop_engines_anywhere: bool  # in other games than chess too
 
 
-def classify_players(players: Sequence[str], data: DataConfig, n_records: Places, n_computers: int) -> PlayerClasses:
+def classify_players(
+    players: Sequence[str], data: DataConfig, n_records: Places, n_computers: int
+) -> PlayerClasses:
     """Classify players by name. Raises ConfigError for a player of the filter who does not exist.
 
     `n_records` (players,) are their records, `n_computers` is the number of records with an engine by type or title. By
