@@ -10,7 +10,7 @@ from ttt_cli import api
 from ttt_cli.config.schema import DataConfig
 from ttt_cli.evaluate.compare import games_of_files, games_of_run, read_systems
 from ttt_cli.systems.resolve import for_sides
-from ttt_cli.views.ingest import found_lines
+from ttt_cli.views.ingest import fit_lines
 
 HEADERS = [
     "date,home_team,away_team,home_score,away_score",
@@ -43,7 +43,7 @@ def test_the_home_advantage_is_estimated_and_named(system):
     run = api.fit(table(), system)
     error = run.meta.standard_errors["white_advantage"]
     assert run.meta.params["white_advantage"] > error > 5.0
-    (line,) = [line for line in found_lines(run.meta) if line.startswith("home advantage")]
+    (line,) = [line for line in fit_lines(run.meta) if line.startswith("home advantage")]
     assert line == f"home advantage: {run.meta.params['white_advantage']:.1f} +- {error:.1f} points"
 
 

@@ -88,7 +88,7 @@ def test_groups_and_bins() -> None:
 
 
 def test_one_table_for_other_programs() -> None:
-    (rows,) = shown_rows(PAIR, ["decade"], calibrated=True, apart=False)
+    (rows,) = shown_rows(PAIR, ["decade"], calibrated=True, separate=False)
     found = dicts(rows)
     assert rows.columns[:4] == ("system", "kind", "by", "group")
     assert [(row["by"], row["group"]) for row in found[:3]] == [
@@ -139,7 +139,7 @@ def test_predictions_tuned_by_evidence_are_checked() -> None:
 def test_a_lost_system_has_a_row_that_says_so() -> None:
     lost = Lost(entry("gone", 0.5).system, "too large", "try less")
     found = replace(comparison(entry("a", 0.5, note="no log-evidence: why")), lost=(lost,))
-    for rows in (overall_rows(found), *shown_rows(found, ["decade"], calibrated=True, apart=False)):
+    for rows in (overall_rows(found), *shown_rows(found, ["decade"], calibrated=True, separate=False)):
         gone = [row for row in dicts(rows) if row["system"] == "gone"]
         assert len(gone) == 1
         assert gone[0].pop("note") == "too large"

@@ -20,7 +20,7 @@ from ttt_cli.runs.points import EvidencePoint
 from ttt_cli.timeline import build_timeline
 from ttt_cli.views.evidence import (
     SHADES,
-    Place,
+    AxisValues,
     Surface,
     evidence_report,
     naive_log_evidence,
@@ -119,7 +119,7 @@ def test_a_map_has_the_nats_below_the_best_and_marks_what_did_not_converge() -> 
 
 @given(st.lists(st.floats(-1e6, 0), min_size=9, max_size=9), st.sets(st.sampled_from(sorted(HILL))))
 def test_the_best_is_the_highest_that_converged_unless_none_has(
-    values: list[float], failed: set[Place]
+    values: list[float], failed: set[AxisValues]
 ) -> None:
     surface = surface_of(AXES, dict(zip(HILL, values, strict=True)), failed=failed)
     counted = [point.log_evidence for place, point in surface.points.items() if place not in failed] or values
@@ -170,7 +170,7 @@ def grid(evidence: dict[tuple[float, float], float], **others: object) -> list[E
 SMALL = {(100.0, 10.0): -9.0, (100.0, 20.0): -8.0, (200.0, 10.0): -7.0, (200.0, 20.0): -7.5}
 
 
-def values_of(surface: Surface) -> dict[Place, float]:
+def values_of(surface: Surface) -> dict[AxisValues, float]:
     return {place: point.log_evidence for place, point in surface.points.items()}
 
 

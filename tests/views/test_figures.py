@@ -37,8 +37,8 @@ from ttt_cli.views.figures.labels import (
     LINE,
     Label,
     last_year,
-    place,
     shorten,
+    spread_labels,
     text_width,
     upright,
 )
@@ -133,12 +133,12 @@ def test_a_draw_margin_is_dashed_and_another_run_is_dotted(run: Run, margins: Ru
         1002.0 + 100.2
     )
     assert "dashed: skill + draw margin" in json.dumps(spec["title"])
-    spec = make_figure(run, "skills", FigureOptions(["Anderssen"], other=margins)).spec
+    spec = make_figure(run, "skills", FigureOptions(["Anderssen"], second_run=margins)).spec
     assert {row["player"] for row in drawn_with(spec, [2, 3])} == {"Anderssen, Adolf"}
     assert "dotted: skill by d.ttt" in json.dumps(spec["title"])
     put_small_run(tmp_path / "b.ttt", [("1858", "Anderssen, Adolf", "Nobody", "1-0")])
     figure = make_figure(
-        run, "skills", FigureOptions(["Anderssen", "Morphy"], other=open_run(tmp_path / "b.ttt"))
+        run, "skills", FigureOptions(["Anderssen", "Morphy"], second_run=open_run(tmp_path / "b.ttt"))
     )
     assert figure.notes == ("b.ttt does not have Morphy, Paul",)
 
@@ -240,7 +240,7 @@ def test_number_ones_are_as_high_as_they_are_certain() -> None:
         assert one.p_best is not None
         expected.append((one.period, one.player, 0.0, one.p_best))
         edge = 0.0
-        for player, chance in one.others:
+        for player, chance in one.rivals:
             if chance >= 0.2:
                 expected.append((one.period, player, edge - chance, edge))
                 edge -= chance
@@ -429,7 +429,7 @@ LABELS = st.lists(
 
 @given(LABELS)
 def test_twelve_names_never_cover_each_other_and_stay_inside(labels: list[Label]) -> None:
-    placed = place(labels, FIGURE)
+    placed = spread_labels(labels, FIGURE)
     assert [label.text for label in placed] == [label.text for label in labels]
     assert [label.x for label in placed] == [label.x for label in labels]
     for i, one in enumerate(placed):
@@ -438,7 +438,7 @@ def test_twelve_names_never_cover_each_other_and_stay_inside(labels: list[Label]
 
 
 def test_a_name_alone_stays_at_its_line() -> None:
-    assert place([Label("Morphy", 10.0, 100.0)], FIGURE) == [Label("Morphy", 10.0, 100.0)]
+    assert spread_labels([Label("Morphy", 10.0, 100.0)], FIGURE) == [Label("Morphy", 10.0, 100.0)]
 
 
 @given(st.lists(st.tuples(st.floats(1800.0, 2020.0), st.text("ab", max_size=30)), min_size=1))

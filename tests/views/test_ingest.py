@@ -33,7 +33,7 @@ from ttt_cli.views.ingest import (
     COLUMNS,
     SECTIONS,
     IngestReport,
-    found_lines,
+    fit_lines,
     reading_lines,
     record_rows,
     warning_lines,
@@ -122,10 +122,10 @@ def test_years_and_decades_with_the_empty_ones() -> None:
     assert list(report(rows).section("years").rows)[:4] == [
         (1858, 3, 3, 1.0), (1859, 0, 0, None), (1860, 1, 0, 0.0), (1861, 0, 0, None),
     ]  # fmt: skip
-    (years,) = report(rows).shown("table", "years")
+    (years,) = report(rows).tables("table", "years")
     assert [row[0] for row in years.rows] == list(range(1858, 1882))
     assert "draws" in years.hidden
-    (many,) = report([*rows, game("A, a", "B, b", date="1890")]).shown("table", "years")
+    (many,) = report([*rows, game("A, a", "B, b", date="1890")]).tables("table", "years")
     assert [row[:4] for row in many.rows] == [
         (1850, 3, 3, 1.0), (1860, 1, 0, 0.0), (1870, 0, 0, None), (1880, 1, 0, 0.0), (1890, 1, 0, 0.0),
     ]  # fmt: skip
@@ -160,9 +160,9 @@ def test_long_sections_are_cut_and_say_so_but_not_those_that_run_through_time() 
 def shown(found: IngestReport) -> list[str]:
     headings = [
         rows.title[0].partition(":")[0].partition(" in ")[0].replace("decade", "year")
-        for rows in found.shown("table", None)
+        for rows in found.tables("table", None)
     ]
-    return [name for name, (heading, *_) in SECTIONS.items() if heading in headings]
+    return [name for name, section in SECTIONS.items() if section.heading in headings]
 
 
 def test_the_eye_sees_only_what_has_something_to_tell() -> None:
@@ -177,8 +177,8 @@ def test_no_games_left_is_an_account_too() -> None:
     (total,) = objects(found, "total")
     assert (total["rows"], total["used"], total["groups"], total["first"]) == (7, 0, 0, None)
     assert shown(found) == ["total", "files", "dropped", "odd"]
-    assert len(found.whole().columns) == len(SECTIONS)
-    empty = [name for name in SECTIONS if name not in {row[0] for row in found.long().rows}]
+    assert len(found.as_object().columns) == len(SECTIONS)
+    empty = [name for name in SECTIONS if name not in {row[0] for row in found.as_long_rows().rows}]
     assert empty == ["excluded", "years", "players", "groups", "duplicates", "not_persons", "suspects"]
 
 
@@ -332,7 +332,7 @@ def test_games_dated_less_exactly_than_the_period_are_counted(period: str, vague
 
 
 def test_what_was_found(meta: RunMeta) -> None:
-    assert list(found_lines(meta)) == [
+    assert list(fit_lines(meta)) == [
         "ttt: TrueSkill Through Time: skills smoothed over all periods",
         "3 players, 7 games, 1857 to 1862, 8 player-years, 28.6 % drawn",
         "parameters: beta 480, tau 60, draw_margin 123.25",
@@ -343,18 +343,18 @@ def test_what_was_found(meta: RunMeta) -> None:
 
 
 def test_not_converged_is_loud_and_an_unknown_error_is_called_so(meta: RunMeta) -> None:
-    lines = list(found_lines(replace(meta, converged=False, remaining_error=math.inf, sweeps=1)))
+    lines = list(fit_lines(replace(meta, converged=False, remaining_error=math.inf, sweeps=1)))
     assert "NOT CONVERGED after 1 sweep: skills may be off by an unknown amount" in lines
 
 
 def test_notes_of_the_model_come_last_and_long_ones_are_cut(meta: RunMeta) -> None:
     long = "48 players left out: " + "; ".join(f"Player {i}" for i in range(48))
-    lines = list(found_lines(replace(meta, notes=("a short one", long))))
+    lines = list(fit_lines(replace(meta, notes=("a short one", long))))
     assert lines[-2] == "a short one"
     assert lines[-1].endswith(" ...")
     assert 200 < len(lines[-1]) <= 244
     assert long.startswith(lines[-1].removesuffix(" ..."))
-    assert list(found_lines(replace(meta, notes=(long,)), everything=True))[-1] == long
+    assert list(fit_lines(replace(meta, notes=(long,)), everything=True))[-1] == long
 
 
 PLAIN = [(1857, "Morphy, Paul", "Paulsen, Louis", 2), (1858, "Anderssen, Adolf", "Morphy, Paul", 0)]

@@ -128,7 +128,7 @@ def command(
     )  # fmt: skip
     say(*tuning_lines(comparison))
     say(*note_lines(comparison), level=QUIET)
-    query.show(*shown_rows(comparison, bys, calibration, apart=query.titled))
+    query.show(*shown_rows(comparison, bys, calibration, separate=query.titled))
     if folder:
         say(f"tuned configs written to {folder}")
     if comparison.interrupted:

@@ -57,7 +57,7 @@ def command(
     from ttt_cli.games.read import games_for
     from ttt_cli.runs.run import ENDING, open_run, run_path
     from ttt_cli.runs.write import check_destination, check_sources, writing
-    from ttt_cli.views.ingest import found_lines, reading_lines, warning_lines
+    from ttt_cli.views.ingest import fit_lines, reading_lines, warning_lines
     from ttt_cli.views.run import table_rows
 
     resolved = configure(config, overrides)
@@ -75,7 +75,7 @@ def command(
                     *warning_lines(games, suspects=not no_suspects),
                 )
             run = fit(games, resolved, output=path, start=start_run, progress=progress())
-    say(*found_lines(run.meta, everything=session.verbosity >= VERBOSE))
+    say(*fit_lines(run.meta, everything=session.verbosity >= VERBOSE))
     if path:
         replaces = f"; it replaces {replaced}" if replaced else ""
         unasked = (

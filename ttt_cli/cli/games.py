@@ -89,7 +89,7 @@ def command(
         records, top if top or only else MOST, short=form == "table", suspects=not no_suspects
     )
     if suggest != "-" and asked_for:
-        for number, rows in enumerate(report.shown(form, only)):
+        for number, rows in enumerate(report.tables(form, only)):
             if number:
                 click.echo()
             emit(rows, form, out=out)

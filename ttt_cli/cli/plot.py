@@ -95,15 +95,15 @@ def command(
     )  # fmt: skip
     fmt = figure_format(out, fmt)
     from ttt_cli.runs.run import open_run
-    from ttt_cli.views.beside import read_beside
     from ttt_cli.views.figures.figure import FigureOptions, make_figure
+    from ttt_cli.views.published_ratings import read_published_ratings
     from ttt_cli.views.rankings.eligible import eligible
 
     opened = options.opened_run(run, scale)
     figure_options = FigureOptions(
         names, by=by, count=number, since=since, every=every, progress=progress(),
-        other=open_run(other_run, scale) if other_run else None,
-        beside=read_beside(published, opened) if published else None,
+        second_run=open_run(other_run, scale) if other_run else None,
+        published=read_published_ratings(published, opened) if published else None,
         limits=eligible(opened, **limits),
     )  # fmt: skip
     figure = make_figure(opened, kind, figure_options)

@@ -53,17 +53,17 @@ def command(
         raise click.UsageError(f"{out!r}: a report is an HTML page, not a figure; {hint}")
     if not _is_folder(out):
         check_output_path(out, PAGE)
-    from ttt_cli.views.beside import read_beside
+    from ttt_cli.views.published_ratings import read_published_ratings
     from ttt_cli.views.rankings.eligible import eligible
     from ttt_cli.views.report.page import report_page
 
     opened = options.opened_run(run, scale)
     chosen = eligible(opened, **limits)
-    published_ratings = read_beside(published, opened) if published else None
+    published_ratings = read_published_ratings(published, opened) if published else None
     if published_ratings:
         say(*published_ratings.words())
     if not _is_folder(out):
-        page = report_page(opened, chosen, beside=published_ratings, progress=progress())
+        page = report_page(opened, chosen, published=published_ratings, progress=progress())
         if write(page.encode(), out, PAGE):
             say(f"{out} written")
         return
@@ -73,7 +73,7 @@ def command(
         hint = "name a page PAGE.html, or a folder that is not there yet"
         raise RunError("is a file, not a folder", where=out, hint=hint)
     site = write_site(
-        opened, Path(out), chosen, title=title, most=most, beside=published_ratings, progress=progress()
+        opened, Path(out), chosen, title=title, most=most, published=published_ratings, progress=progress()
     )
     say(f"{Path(out) / 'index.html'} written: {site.files:,} files, {site.size / 1e6:,.1f} MB")
     for count, what in ((site.players_left_out, "players"), (site.events_left_out, "events")):

@@ -44,7 +44,7 @@ def command(
     from ttt_cli import api
     from ttt_cli.runs.run import open_run, run_path
     from ttt_cli.runs.write import writing
-    from ttt_cli.views.ingest import found_lines, reading_lines
+    from ttt_cli.views.ingest import fit_lines, reading_lines
 
     run_file = open_run(run).path
     if dedupe:
@@ -65,5 +65,5 @@ def command(
         after = api.update(
             before, *files, output=output, overrides=overrides, again=again, on_read=show, progress=progress()
         )
-    say(*found_lines(after.meta), f"{after.path} written")
+    say(*fit_lines(after.meta), f"{after.path} written")
     return 0 if after.meta.converged else NOT_CONVERGED

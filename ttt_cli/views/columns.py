@@ -44,12 +44,12 @@ def build_rows(
     run: Run, columns: Sequence[Column[Row]], rows: Sequence[Row], title: tuple[str, ...], by: str = ""
 ) -> Rows:
     """A table of the columns that belong to an order."""
-    shown = [column for column in columns if column.by in ("", by)]
-    cells = [column.values(run, rows) for column in shown]
+    in_order = [column for column in columns if column.by in ("", by)]
+    cells = [column.values(run, rows) for column in in_order]
     return Rows(
-        tuple(column.name for column in shown),
+        tuple(column.name for column in in_order),
         list(zip(*cells, strict=True)),
         title,
-        decimals={column.name: column.decimals for column in shown if column.decimals is not None},
-        hidden=frozenset(column.name for column in shown if column.hidden),
+        decimals={column.name: column.decimals for column in in_order if column.decimals is not None},
+        hidden=frozenset(column.name for column in in_order if column.hidden),
     )

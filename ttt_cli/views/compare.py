@@ -27,18 +27,18 @@ _DECIMALS: Final = {
 _UNSEEN: Final = frozenset({"games", *FACTS[2:]})  # stands above the table, below it, or too wide for it
 
 
-def shown_rows(comparison: Comparison, bys: Sequence[By], calibrated: bool, *, apart: bool) -> list[Rows]:
-    """The table of the systems and those by group, several if `apart`.
+def shown_rows(comparison: Comparison, bys: Sequence[By], calibrated: bool, *, separate: bool) -> list[Rows]:
+    """The table of the systems and those by group, several if `separate`.
 
     Else they are one for other programs, with columns `by` (`all`, decade, ...) and `group`; others may be empty.
     """
     parts = [("all", overall_rows(comparison)), *((by, group_rows(comparison, by)) for by in bys)]
     if calibrated:
         parts.append(("calibration", calibration_rows(comparison)))
-    if apart or len(parts) == 1:
+    if separate or len(parts) == 1:
         return [part for _, part in parts]
     columns = ("system", "kind", "by", "group", *SCORES, *BINS, *FACTS)
-    kinds: dict[str, str | None] = {one.system.name: None for one in comparison.lost}
+    kinds: dict[str, str | None] = {lost.system.name: None for lost in comparison.lost}
     kinds |= {entry.system.name: entry.kind for entry in comparison.entries}
     rows = []
     for by, part in parts:
@@ -57,32 +57,38 @@ def overall_rows(comparison: Comparison) -> Rows:
     with their name and the reason as `note`.
     """
     rows = []
-    for one in comparison.overall():
-        entry = one.entry
-        tuned = one.entry.tuned
+    for standing in comparison.overall():
+        entry = standing.entry
+        tuned = entry.tuned
         used = in_use(entry.system.params.model_dump())
         refitted = comparison.every if entry.kind == "smoothed" else None
         tuning = (tuned.by, tuned.evaluations, tuned.seconds) if tuned else (None, None, None)
         parameters = " ".join(f"{key}={flow(value)}" for key, value in used.items())
-        facts = _known(entry.log_evidence), entry.seconds, refitted, entry.converged
-        rows.append((*_scores(one), *facts, *tuning, parameters, entry.note))
+        facts = (_not_nan(entry.log_evidence), entry.seconds, refitted, entry.converged)
+        rows.append((*_scores(standing), *facts, *tuning, parameters, entry.note))
     nothing = (None,) * (len(SCORES) + len(FACTS))
-    rows += [(one.system.name, *nothing, one.reason) for one in comparison.lost]
+    rows += [(lost.system.name, *nothing, lost.reason) for lost in comparison.lost]
     return Rows(("system", "kind", *SCORES, *FACTS), rows, tuple(title(comparison)), _DECIMALS, _UNSEEN)
 
 
 def group_rows(comparison: Comparison, by: By) -> Rows:
     """A row per group and system: `group,system,kind` and SCORES."""
-    rows = [(group, *_scores(one)) for group, found in comparison.by(by) for one in found]
+    rows = [(group, *_scores(standing)) for group, standings in comparison.by(by) for standing in standings]
     return Rows(("group", "system", "kind", *SCORES), rows, (f"by {by}",), _DECIMALS)
 
 
 def calibration_rows(comparison: Comparison) -> Rows:
     """A row per system and bin of White's expected score: `system,expected,games,foreseen,observed`."""
     rows = [
-        (entry.system.name, f"{one.low:.1f}-{one.high:.1f}", _whole(one.games), one.predicted, one.observed)
+        (
+            entry.system.name,
+            f"{bin_.low:.1f}-{bin_.high:.1f}",
+            _integral(bin_.games),
+            bin_.predicted,
+            bin_.observed,
+        )
         for entry, bins in comparison.calibration()
-        for one in bins
+        for bin_ in bins
     ]
     return Rows(("system", "expected", "games", *BINS), rows, ("calibration of White's score",), _DECIMALS)
 
@@ -108,15 +114,15 @@ def tuning_lines(comparison: Comparison) -> Iterator[str]:
     every = f", smoothed systems refitted every {plan.every} {comparison.timeline.period}s"
     yield f"tuned on the games of {span}{every if plan.every > 1 else ''}:"
     for entry in comparison.entries:
-        found = entry.tuned
-        assert found is not None
-        values = ", ".join(f"{key} {value:g}" for key, value in found.values.items()) or "as they were"
-        if found.by == "score":
-            gain = f"log-loss {-found.before:.5f} to {-found.after:.5f}"
+        tuned = entry.tuned
+        assert tuned is not None
+        values = ", ".join(f"{key} {value:g}" for key, value in tuned.values.items()) or "as they were"
+        if tuned.by == "score":
+            gain = f"log-loss {-tuned.before:.5f} to {-tuned.after:.5f}"
         else:
-            gain = f"log-evidence {found.before:.1f} to {found.after:.1f}"
-        short = "" if found.reached else ", NOT at its best yet"
-        yield f"  {entry.system.name}: {values} ({gain}, {found.evaluations} fits{short})"
+            gain = f"log-evidence {tuned.before:.1f} to {tuned.after:.1f}"
+        warning = "" if tuned.reached else ", NOT at its best yet"
+        yield f"  {entry.system.name}: {values} ({gain}, {tuned.evaluations} fits{warning})"
 
 
 def note_lines(comparison: Comparison) -> Iterator[str]:
@@ -158,7 +164,7 @@ def tuned_config(system: Resolved, until: str) -> str:
 
 def tuned_name(system: Resolved) -> str:
     """Name of the file of a tuned config, after the system's."""
-    path = PurePath(system.name)  # which may be a whole one
+    path = PurePath(system.name)  # which may be an absolute one
     stem = "-".join(part for part in path.with_suffix("").parts if part != path.anchor)
     return f"{stem}.yaml"
 
@@ -168,16 +174,27 @@ def _label(comparison: Comparison, step: int) -> str:
     return timeline.label(int(timeline.periods[step]))
 
 
-def _scores(one: Standing) -> tuple[Any, ...]:
-    behind, error = one.behind or (None, None)
-    losses = (_known(value) for value in (-one.scores.per_game, behind, error, *one.calibration))
-    games = _whole(one.scores.games)
-    return one.entry.system.name, one.entry.kind, games, *losses, one.scores.brier, one.scores.accuracy
+def _scores(standing: Standing) -> tuple[Any, ...]:
+    """The cells `system,kind` and SCORES."""
+    entry = standing.entry
+    scores = standing.scores
+    behind, error = standing.behind or (None, None)
+    numbers = (-scores.per_game, behind, error, *standing.calibration)
+    return (
+        entry.system.name,
+        entry.kind,
+        _integral(scores.games),
+        *(_not_nan(number) for number in numbers),
+        scores.brier,
+        scores.accuracy,
+    )
 
 
-def _whole(games: float) -> float | int:
+def _integral(games: float) -> float | int:
+    """A number of games, as an integer where it is one."""
     return int(games) if games.is_integer() else games
 
 
-def _known(value: float | None) -> float | None:
+def _not_nan(value: float | None) -> float | None:
+    """The value; None for NaN."""
     return None if value is None or math.isnan(value) else value

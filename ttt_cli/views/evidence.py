@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations
-from operator import itemgetter
 from typing import TYPE_CHECKING, Any, Final
 
 from ttt_cli.runs.meta import RunMeta, in_use
@@ -18,7 +17,7 @@ from ttt_cli.views.rows import Rows, finite, short, shown_notes
 
 if TYPE_CHECKING:
     from ttt_cli.evaluate.forecast import Forecast
-    from ttt_cli.evaluate.tune import Tuning
+    from ttt_cli.evaluate.tune import TunedParameter, Tuning
     from ttt_cli.runs.run import Run
     from ttt_cli.support.progress import Progress
 
@@ -97,7 +96,7 @@ def evidence_report(meta: RunMeta, scored: Forecast | None = None) -> Rows:
     return Rows(tuple(facts), [tuple(facts.values())], title, EVIDENCE_DECIMALS, single=True)
 
 
-Place = tuple[float, ...]
+AxisValues = tuple[float, ...]  # of one point of a grid, by axis
 # Nats below the best, and colours from bright to dark in equal steps of lightness (after viridis)
 DROPS: Final = (0.5, 2.0, 10.0, 30.0, 100.0, 300.0, 1000.0, 3000.0, 10_000.0, math.inf)
 SHADES: Final = (
@@ -110,32 +109,35 @@ class Surface:
     """The evidence over a grid: `points` by their values on the axes, in order."""
 
     keys: tuple[str, ...]
-    points: Mapping[Place, EvidencePoint]
+    points: Mapping[AxisValues, EvidencePoint]
 
     @cached_property
     def ticks(self) -> tuple[tuple[float, ...], ...]:
         """The values, by axis."""
-        return tuple(tuple(sorted({place[axis] for place in self.points})) for axis in range(len(self.keys)))
+        return tuple(
+            tuple(sorted({values[axis] for values in self.points})) for axis in range(len(self.keys))
+        )
 
     @cached_property
-    def best(self) -> Place:
-        """The place of the highest evidence among the converged points, or among all when none has converged."""
+    def best(self) -> AxisValues:
+        """The values of the highest evidence among the converged points, or among all when none has converged."""
 
-        def rank(place: Place) -> tuple[bool, float]:
-            point = self.points[place]
-            finite = math.isfinite(point.log_evidence)
-            return point.converged and finite, point.log_evidence if finite else -math.inf
+        def rank(values: AxisValues) -> tuple[bool, float]:
+            point = self.points[values]
+            if not math.isfinite(point.log_evidence):
+                return False, -math.inf
+            return point.converged, point.log_evidence
 
         return max(self.points, key=rank)
 
-    def drop(self, place: Place) -> float:
+    def drop(self, values: AxisValues) -> float:
         """Nats below the best point, infinite without evidence."""
-        below = self.points[self.best].log_evidence - self.points[place].log_evidence
+        below = self.points[self.best].log_evidence - self.points[values].log_evidence
         return below if math.isfinite(below) else math.inf
 
     @property
     def best_words(self) -> str:
-        """The best place in words: `beta 480, tau 60`."""
+        """The best point in words: `beta 480, tau 60`."""
         return ", ".join(f"{key} {value:g}" for key, value in zip(self.keys, self.best, strict=True))
 
     @property
@@ -146,8 +148,11 @@ class Surface:
     @property
     def remarks(self) -> Iterator[str]:
         """Warnings: the best point is on an edge, or points did not converge."""
-        ends = zip(self.keys, self.ticks, self.best, strict=True)
-        edges = [f"{key} {at:g}" for key, ticks, at in ends if len(ticks) > 1 and at in (ticks[0], ticks[-1])]
+        edges = [
+            f"{key} {value:g}"
+            for key, ticks, value in zip(self.keys, self.ticks, self.best, strict=True)
+            if len(ticks) > 1 and value in (ticks[0], ticks[-1])
+        ]
         if edges:
             yield f"the best point lies on the edge of the grid: {', '.join(edges)}"
         if self.missed:
@@ -167,11 +172,11 @@ def computed_surface(
     if math.isnan(run.meta.log_evidence):
         raise ConfigError(f"{run.meta.model} has no evidence to make a surface of", hint=SCORED)
     try:
-        found = evidence_grid(run, grid, overrides, jobs=jobs, progress=progress)
+        computed = evidence_grid(run, grid, overrides, jobs=jobs, progress=progress)
     except RunReplaced:  # by the process that was waited for
-        found = evidence_grid(open_run(run.path), grid, overrides, jobs=jobs, progress=progress)
-    points = {tuple(point.params[key] for key in found.keys): point for point in found.points}
-    return Surface(found.keys, dict(sorted(points.items(), key=itemgetter(0))))
+        computed = evidence_grid(open_run(run.path), grid, overrides, jobs=jobs, progress=progress)
+    points = {tuple(point.params[key] for key in computed.keys): point for point in computed.points}
+    return Surface(computed.keys, {values: points[values] for values in sorted(points)})
 
 
 def surface_rows(surface: Surface) -> Rows:
@@ -182,17 +187,15 @@ def surface_rows(surface: Surface) -> Rows:
     points = surface.points
     best = surface.best
     used = dict.fromkeys(key for point in points.values() for key in in_use(point.params))
-    others = [key for key in used if key not in surface.keys]
-    fixed = {key for key in others if len({point.params.get(key) for point in points.values()}) == 1}
-    rows = [
-        (
-            *(*place, finite(point.log_evidence), point.converged, point.sweeps, place == best),
-            *(point.params.get(key) for key in others),
-        )
-        for place, point in points.items()
-    ]
-    columns = (*surface.keys, "log_evidence", "converged", "sweeps", "best", *others)
-    title = ", ".join(f"{key} {short(points[best].params[key])}" for key in others if key in fixed)
+    dependent = [key for key in used if key not in surface.keys]
+    fixed = {key for key in dependent if len({point.params.get(key) for point in points.values()}) == 1}
+    rows = []
+    for values, point in points.items():
+        result = (finite(point.log_evidence), point.converged, point.sweeps, values == best)
+        parameters = [point.params.get(key) for key in dependent]
+        rows.append((*values, *result, *parameters))
+    columns = (*surface.keys, "log_evidence", "converged", "sweeps", "best", *dependent)
+    title = ", ".join(f"{key} {short(points[best].params[key])}" for key in dependent if key in fixed)
     return Rows(columns, rows, (title,) if title else (), EVIDENCE_DECIMALS, frozenset(fixed))
 
 
@@ -201,29 +204,44 @@ def stored_surface(points: Sequence[EvidencePoint]) -> Surface | None:
 
     None when no two parameters vary together. A parameter that follows from others (an `auto`) may vary with them.
     """
-    found: Surface | None = None
-    numbers = [
-        {key: float(value) for key, value in point.requested.items() if type(value) in (int, float)}
-        for point in points
-    ]
-    for pair in combinations(dict.fromkeys(key for one in numbers for key in one), 2):
-        groups: dict[str, dict[Place, EvidencePoint]] = {}
-        for point, one in zip(points, numbers, strict=True):
-            if all(key in one for key in pair):
-                rest = {key: value for key, value in sorted(point.requested.items()) if key not in pair}
-                groups.setdefault(repr(rest), {})[one[pair[0]], one[pair[1]]] = point
-        for group in groups.values():
-            # The run's own point, which shares its values with no other, is not of the grid.
-            shared = [Counter(values) for values in zip(*group, strict=True)]
-            kept = [
-                place
-                for place in sorted(group)
-                if all(count[value] > 1 for count, value in zip(shared, place, strict=True))
-            ]
-            surface = Surface(pair, {place: group[place] for place in kept})
-            if min(map(len, surface.ticks)) > 1 and len(kept) > (len(found.points) if found else 0):
-                found = surface
-    return found
+    largest: Surface | None = None
+    numbers = [_numbers(point) for point in points]
+    keys = dict.fromkeys(key for values in numbers for key in values)
+    for pair in combinations(keys, 2):
+        for grid in _grids(points, numbers, pair):
+            surface = Surface(pair, _without_singles(grid))
+            is_grid = min(len(ticks) for ticks in surface.ticks) > 1
+            if is_grid and (largest is None or len(surface.points) > len(largest.points)):
+                largest = surface
+    return largest
+
+
+def _numbers(point: EvidencePoint) -> dict[str, float]:
+    """The parameters of the config that are numbers."""
+    return {key: float(value) for key, value in point.requested.items() if type(value) in (int, float)}
+
+
+def _grids(
+    points: Sequence[EvidencePoint], numbers: Sequence[Mapping[str, float]], pair: tuple[str, str]
+) -> Iterable[Mapping[AxisValues, EvidencePoint]]:
+    """The points that have `numbers` for two parameters, in groups that have all other parameters in common."""
+    grids: dict[str, dict[AxisValues, EvidencePoint]] = {}
+    first, second = pair
+    for point, values in zip(points, numbers, strict=True):
+        if first in values and second in values:
+            common = {key: value for key, value in sorted(point.requested.items()) if key not in pair}
+            grids.setdefault(repr(common), {})[values[first], values[second]] = point
+    return grids.values()
+
+
+def _without_singles(grid: Mapping[AxisValues, EvidencePoint]) -> dict[AxisValues, EvidencePoint]:
+    """The points, by their values, that share each value with another; the run's own point may not."""
+    uses = [Counter(axis) for axis in zip(*grid, strict=True)]
+    return {
+        values: grid[values]
+        for values in sorted(grid)
+        if all(count[value] > 1 for count, value in zip(uses, values, strict=True))
+    }
 
 
 _FINE: Final = 1.0  # standard errors below this want more decimals
@@ -236,18 +254,23 @@ def tuning_rows(tuning: Tuning, meta: RunMeta) -> Rows:
     a column `corr_KEY` for each; empty where the curvature does not give them.
     """
     parameters = tuning.parameters
-    further = tuple(f"corr_{one.key}" for one in parameters) if len(parameters) > 1 else ()
-    rows: list[tuple[Any, ...]] = [
-        (one.key, one.start, one.value, one.standard_error, one.bound, *map(finite, line[: len(further)]))
-        for one, line in zip(parameters, tuning.correlations.tolist(), strict=True)
-    ]
-    nothing = [None] * (2 + len(further))
+    correlated = tuple(f"corr_{parameter.key}" for parameter in parameters) if len(parameters) > 1 else ()
+    rows: list[tuple[Any, ...]] = []
+    for parameter, line in zip(parameters, tuning.correlations.tolist(), strict=True):
+        correlations = [finite(correlation) for correlation in line[: len(correlated)]]
+        estimate = (parameter.start, parameter.value, parameter.standard_error, parameter.bound)
+        rows.append((parameter.key, *estimate, *correlations))
+    nothing = [None] * (2 + len(correlated))
     rows.append(("log_evidence", tuning.start_log_evidence, tuning.log_evidence, *nothing))
-    columns = ("parameter", "start", "tuned", "standard_error", "bound", *further)
-    fine = any((one.standard_error or _FINE) < _FINE for one in parameters)
-    decimals = dict.fromkeys(columns[1:4], 4 if fine else 2) | dict.fromkeys(further, 2)
-    plain = frozenset[str]() if any(one.bound for one in parameters) else frozenset({"bound"})
-    return Rows(columns, rows, (meta.describe(),), decimals, plain)
+    columns = ("parameter", "start", "tuned", "standard_error", "bound", *correlated)
+    fine = any((parameter.standard_error or _FINE) < _FINE for parameter in parameters)
+    decimals = {
+        **dict.fromkeys(("start", "tuned", "standard_error"), 4 if fine else 2),
+        **dict.fromkeys(correlated, 2),
+    }
+    has_bounds = any(parameter.bound for parameter in parameters)
+    hidden = frozenset[str]() if has_bounds else frozenset({"bound"})
+    return Rows(columns, rows, (meta.describe(),), decimals, hidden)
 
 
 def tuning_lines(tuning: Tuning) -> Iterator[str]:
@@ -262,14 +285,16 @@ def tuned_config(tuning: Tuning, meta: RunMeta) -> str:
     """The tuned config as YAML; comments on top give the origin of the values."""
     from ttt_cli.config.schema import render
 
-    parameters = [
-        f"  {one.key} {one.value:.6g}{'' if one.standard_error is None else f' +- {one.standard_error:.3g}'}"
-        f"{f', its {one.bound} bound' if one.bound else ''} (from {one.start:.6g})"
-        for one in tuning.parameters
-    ]
     lines = [
         f"Tuned by `ttt tune` on {meta.games:,} games, {meta.first} to {meta.last}:",
-        *parameters,
+        *(f"  {_tuned_text(parameter)}" for parameter in tuning.parameters),
         *tuning_lines(tuning),
     ]
     return "".join(f"# {line}\n" for line in lines) + "\n" + render(tuning.config, tuning.schema)
+
+
+def _tuned_text(parameter: TunedParameter) -> str:
+    """A tuned parameter in words: `beta 480 +- 12 (from 500)`."""
+    error = "" if parameter.standard_error is None else f" +- {parameter.standard_error:.3g}"
+    bound = f", its {parameter.bound} bound" if parameter.bound else ""
+    return f"{parameter.key} {parameter.value:.6g}{error}{bound} (from {parameter.start:.6g})"

@@ -10,7 +10,7 @@ from dataclasses import replace
 from functools import cached_property
 from os.path import commonpath
 from pathlib import Path, PurePath
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,7 +22,7 @@ from ttt_cli.games.suspects import Suspect, alias_lines, count_suspects, find_su
 from ttt_cli.games.table import Games, Records, games_of
 from ttt_cli.games.teams_and_engines import teams_and_engines
 from ttt_cli.reading import reports as reasons
-from ttt_cli.reading.reports import Problem
+from ttt_cli.reading.reports import Problem, ReadReport
 from ttt_cli.runs.meta import RunMeta, in_use
 from ttt_cli.support.arrays import Places
 from ttt_cli.views.rows import Rows, counted, shown_notes
@@ -62,31 +62,41 @@ class IngestReport:
 
     def section(self, name: str) -> Rows:
         """The rows of a section, with its heading as the title."""
-        heading, columns, read = SECTIONS[name]
+        section = SECTIONS[name]
+        heading = section.heading
         if name == "files" and self.folder:
             heading += f" in {self.folder}"
-        found = list(read(self))
-        most = len(found) if self._most is None or name in ("total", "years") else self._most
-        if len(found) > most:
-            heading += f": {most:,} of {len(found):,}"
+        rows = list(section.rows(self))
+        most = len(rows) if self._most is None or name in ("total", "years") else self._most
+        if len(rows) > most:
+            heading += f": {most:,} of {len(rows):,}"
+        columns = tuple(section.columns.split())
         hidden = _HIDDEN.get(name, frozenset())
-        return Rows(tuple(columns.split()), found[:most], (heading,), _SHARES, hidden, single=name == "total")
+        return Rows(columns, rows[:most], (heading,), _SHARES, hidden, single=name == "total")
 
-    def shown(self, form: str, only: str | None) -> Iterator[Rows]:
+    def tables(self, form: str, only: str | None) -> Iterator[Rows]:
         """One section or all of them: tables, those that are empty left out, one object, or rows of key and value."""
-        if form != "table":
-            yield self.section(only) if only else self.whole() if form == "json" else self.long()
-            return
-        for name in [only] if only else SECTIONS:
-            rows = self.section(name)
-            other = not self.records.report.chess
-            hidden = (name == "groups" and len(self.groups) < 2) or (name == "not_persons" and other)
-            if name == "years" and len(list(rows.rows)) > _NARROW:
-                columns = ("decade", *rows.columns[1:])
-                decades = _over_time(self, 10)
-                rows = replace(rows, columns=columns, rows=decades, title=("Games by decade",))
-            if only or (rows.rows and not hidden):
-                yield rows
+        if form == "table":
+            for name in [only] if only else SECTIONS:
+                rows = self.section(name)
+                if name == "years" and len(list(rows.rows)) > _NARROW:
+                    columns = ("decade", *rows.columns[1:])
+                    decades = _over_time(self, 10)
+                    rows = replace(rows, columns=columns, rows=decades, title=("Games by decade",))
+                if only or (rows.rows and not self._is_irrelevant(name)):
+                    yield rows
+        elif only:
+            yield self.section(only)
+        elif form == "json":
+            yield self.as_object()
+        else:
+            yield self.as_long_rows()
+
+    def _is_irrelevant(self, name: str) -> bool:
+        """Whether a section says nothing: a single group, or persons in other games than chess."""
+        if name == "groups":
+            return len(self.groups) < 2
+        return name == "not_persons" and not self.records.report.chess
 
     def path(self, path: str) -> str:
         """A path as it is shown."""
@@ -105,25 +115,24 @@ class IngestReport:
         text = "".join(f"{line}\n" for line in lines)
         return text, f"{counted(count, 'suggestion')} written to {{}}{comments}"
 
-    def whole(self) -> Rows:
+    def as_object(self) -> Rows:
         """Everything as one row of an object and lists of objects, for JSON."""
-        values = [found[0] if name == "total" else found for name, found in self._objects()]
+        values = [objects[0] if name == "total" else objects for name, objects in self._objects()]
         return Rows(tuple(SECTIONS), [tuple(values)], single=True)
 
-    def long(self) -> Rows:
+    def as_long_rows(self) -> Rows:
         """Everything as rows `section,row,key,value`; rows are numbered from 1, values are texts."""
         rows = (
             (name, number, key, None if value is None else str(value))
-            for name, found in self._objects()
-            for number, record in enumerate(found, 1)
+            for name, objects in self._objects()
+            for number, record in enumerate(objects, 1)
             for key, value in record.items()
         )
         return Rows(("section", "row", "key", "value"), rows)
 
     def _objects(self) -> Iterator[tuple[str, list[dict[str, Any]]]]:
         for name in SECTIONS:
-            rows = self.section(name)
-            yield name, [dict(zip(rows.columns, record, strict=True)) for record in rows.rows]
+            yield name, list(self.section(name).records())
 
     @cached_property
     def games(self) -> Games:
@@ -143,8 +152,9 @@ class IngestReport:
     @cached_property
     def duplicates(self) -> Places:
         """Records that repeat others, used or left out for it, and the others; shape (duplicates, 2)."""
-        found = find_duplicates(self.records, np.isin(self.records.reject_code, _AFTER_DUPLICATES))
-        return found[np.isin(self.records.reject_code[found[:, 0]], _AFTER_DUPLICATES[:2])]
+        reject_code = self.records.reject_code
+        pairs = find_duplicates(self.records, np.isin(reject_code, _AFTER_DUPLICATES))
+        return pairs[np.isin(reject_code[pairs[:, 0]], _AFTER_DUPLICATES[:2])]
 
 
 Row = tuple[Any, ...]
@@ -154,7 +164,7 @@ def _total(report: IngestReport) -> list[Row]:
     account = report.records.report
     groups = report.groups.groups
     games = int(report.played.sum())
-    known = len(report.year) > 0
+    has_games = len(report.year) > 0
     return [
         (
             len(account.files),
@@ -165,8 +175,8 @@ def _total(report: IngestReport) -> list[Row]:
             float(report.drawn.sum() / games) if games else None,
             names_written(report.games),
             len(report.games.players),
-            int(report.year.min()) if known else None,
-            int(report.year.max()) if known else None,
+            int(report.year.min()) if has_games else None,
+            int(report.year.max()) if has_games else None,
             len(groups),
             groups[0].players if groups else 0,
             len(report.duplicates),
@@ -183,7 +193,7 @@ def names_written(games: Games) -> int:
 def _files(report: IngestReport) -> Iterator[Row]:
     for file in report.records.files:
         repeats = file.noticed.get(reasons.DUPLICATE, 0) + file.dropped.get(reasons.DUPLICATE, 0)
-        counts = file.rows, file.used, file.rows - file.used, repeats, file.size
+        counts = (file.rows, file.used, file.rows - file.used, repeats, file.size)
         yield report.path(file.path), file.kind, *counts
 
 
@@ -199,25 +209,28 @@ def _excluded(report: IngestReport) -> list[Row]:
     records = report.records
     codes = reasons.codes_of((reasons.EXCLUDED_EVENT, *reasons.EVENT_SETS))
     rows = np.flatnonzero(np.isin(records.reject_code, codes))
-    columns = records.event.codes[rows], records.reject_code[rows], records.year[rows]
-    years: dict[tuple[int, int], list[int]] = defaultdict(list)
-    for event, code, year in zip(*(column.tolist() for column in columns), strict=True):
+    events = records.event.codes[rows].tolist()
+    reject_codes = records.reject_code[rows].tolist()
+    years: dict[tuple[int, int], list[int]] = defaultdict(list)  # by event and reason, a year a row
+    for event, code, year in zip(events, reject_codes, records.year[rows].tolist(), strict=True):
         years[event, code].append(year)
-    listed = [
-        (records.event.values[event], reasons.DROP_REASONS[code - 1], len(played), min(played), max(played))
-        for (event, code), played in years.items()
-    ]
-    return sorted(listed, key=lambda row: (-row[2], row[0], row[1]))
+    excluded = []
+    for (event, code), of_event in years.items():
+        name = records.event.values[event]
+        reason = reasons.DROP_REASONS[code - 1]
+        excluded.append((name, reason, len(of_event), min(of_event), max(of_event)))
+    return sorted(excluded, key=lambda row: (-row[2], row[0], row[1]))
 
 
 def _odd(report: IngestReport) -> Iterator[Row]:
     """Oddities of records that are used all the same, by action, with the place of the first of each."""
-    found: dict[tuple[str, str], list[Problem]] = defaultdict(list)
+    oddities: dict[tuple[str, str], list[Problem]] = defaultdict(list)
     for problem in report.records.problems:
         if problem.action != reasons.DROPPED:
-            found[problem.action, problem.reason].append(problem)
-    for key, problems in sorted(found.items(), key=lambda item: (-len(item[1]), item[0])):
-        yield *key, len(problems), report.path(problems[0].place), problems[0].detail
+            oddities[problem.action, problem.reason].append(problem)
+    for (action, reason), problems in sorted(oddities.items(), key=lambda item: (-len(item[1]), item[0])):
+        first = problems[0]
+        yield action, reason, len(problems), report.path(first.place), first.detail
 
 
 def _over_time(report: IngestReport, step: int = 1) -> list[Row]:
@@ -226,10 +239,11 @@ def _over_time(report: IngestReport, step: int = 1) -> list[Row]:
         return []
     first = int(report.year.min()) // step
     number = report.year // step - first
-    games, draws = (np.bincount(number, count).astype(int) for count in (report.played, report.drawn))
+    games = np.bincount(number, report.played).astype(int).tolist()
+    draws = np.bincount(number, report.drawn).astype(int).tolist()
     return [
-        ((first + i) * step, n, drawn, drawn / n if n else None)
-        for i, (n, drawn) in enumerate(zip(games.tolist(), draws.tolist(), strict=True))
+        ((first + index) * step, played, drawn, drawn / played if played else None)
+        for index, (played, drawn) in enumerate(zip(games, draws, strict=True))
     ]
 
 
@@ -237,11 +251,14 @@ def _players(report: IngestReport) -> Iterator[Row]:
     records = report.records
     rows = report.rows
     careers = careers_of(report.games)
-    ends = np.concatenate([records.white[rows], records.black[rows]])
-    played = np.bincount(ends, np.tile(report.played, 2))[np.bincount(ends) > 0].astype(int)
+    players = np.concatenate([records.white[rows], records.black[rows]])
+    has_games = np.bincount(players) > 0
+    played = np.bincount(players, np.tile(report.played, 2))[has_games].astype(int)
     order = np.argsort(-played, kind="stable")
-    columns = (column[order].tolist() for column in (played, careers.first, careers.last))
-    return zip(map(careers.names.__getitem__, order.tolist()), *columns, strict=True)
+    names = [careers.names[index] for index in order.tolist()]
+    first = careers.first[order].tolist()
+    last = careers.last[order].tolist()
+    return zip(names, played[order].tolist(), first, last, strict=True)
 
 
 def _groups(report: IngestReport) -> Iterator[Row]:
@@ -252,9 +269,11 @@ def _groups(report: IngestReport) -> Iterator[Row]:
 def _duplicates(report: IngestReport) -> Iterator[Row]:
     records = report.records
     for row, original in report.duplicates.tolist():
-        white, black = (records.players[side[row]] for side in (records.white, records.black))
-        game = records.date[row], white, black, records.result[row]
-        yield report.place(row), report.place(original), *game, bool(records.reject_code[row] == 0)
+        white = records.players[records.white[row]]
+        black = records.players[records.black[row]]
+        game = (records.date[row], white, black, records.result[row])
+        used = bool(records.reject_code[row] == 0)
+        yield report.place(row), report.place(original), *game, used
 
 
 def _not_persons(report: IngestReport) -> list[Row]:
@@ -263,22 +282,26 @@ def _not_persons(report: IngestReport) -> list[Row]:
     `rows` are those in which a name occurs, used or left out as a team or engine.
     """
     records = report.records
-    n = len(records.players)
-    kinds = reasons.TEAM, reasons.ENGINE
-    with_others = np.flatnonzero(np.isin(records.reject_code, reasons.codes_of((None, *kinds))))
-    counts, used = (
-        np.bincount(np.concatenate([records.white[rows], records.black[rows]]), minlength=n)
-        for rows in (with_others, report.rows)
-    )
-    rows: list[Row] = [
-        (records.players[i], kind, int(counts[i]), int(used[i]), None, None)
-        for kind, is_one in zip(kinds, teams_and_engines(records.players), strict=True)
-        for i in np.flatnonzero(is_one).tolist()
-        if counts[i]
-    ]
+    kinds = (reasons.TEAM, reasons.ENGINE)
+    codes = reasons.codes_of((None, *kinds))  # of records that are used, or left out for a team or engine
+    counts = _rows_of_players(records, np.flatnonzero(np.isin(records.reject_code, codes)))
+    used = _rows_of_players(records, report.rows)
+    rows: list[Row] = []
+    for kind, is_of_kind in zip(kinds, teams_and_engines(records.players), strict=True):
+        for player in np.flatnonzero(is_of_kind).tolist():
+            if counts[player]:
+                rows.append((records.players[player], kind, counts[player], used[player], None, None))
     rows.sort(key=lambda row: (-row[2], row[0]))
-    long = long_careers(report.games)
-    return rows + [(c.name, "two people", c.games, c.games, c.first, c.last) for c in long]
+    for career in long_careers(report.games):
+        rows.append((career.name, "two people", career.games, career.games, career.first, career.last))
+    return rows
+
+
+def _rows_of_players(records: Records, rows: NDArray[np.int64]) -> list[int]:
+    """The number of these rows of each player."""
+    players = np.concatenate([records.white[rows], records.black[rows]])
+    counts: list[int] = np.bincount(players, minlength=len(records.players)).tolist()
+    return counts
 
 
 def _suspects(report: IngestReport) -> Iterator[Row]:
@@ -286,12 +309,13 @@ def _suspects(report: IngestReport) -> Iterator[Row]:
 
     `shared` counts common opponents, `sure` marks those that `--suggest` unites.
     """
-    for one in report.suspects:
-        main = one.main
-        synonym = one.synonym
-        evidence = one.kind, one.gap, one.n_other_candidates, one.shared, one.sure
-        careers = main.games, main.first, main.last, synonym.games, synonym.first, synonym.last
-        yield synonym.name, main.name, *evidence, *careers
+    for suspect in report.suspects:
+        main = suspect.main
+        synonym = suspect.synonym
+        evidence = (suspect.kind, suspect.gap, suspect.n_other_candidates, suspect.shared, suspect.sure)
+        main_career = (main.games, main.first, main.last)
+        synonym_career = (synonym.games, synonym.first, synonym.last)
+        yield synonym.name, main.name, *evidence, *main_career, *synonym_career
 
 
 _CAREERS: Final = "main_games main_first main_last synonym_games synonym_first synonym_last"
@@ -303,19 +327,32 @@ _HIDDEN: Final = {
     "duplicates": frozenset({"used"}),
     "suspects": frozenset(_CAREERS.split()),
 }
-# The heading, the columns and the rows of each section.
-SECTIONS: Final[dict[str, tuple[str, str, Callable[[IngestReport], Iterable[Row]]]]] = {
-    "total": ("All files", f"{_NUMBERS} groups largest_group duplicates suspects", _total),
-    "files": ("Files", "file kind rows used dropped duplicates bytes", _files),
-    "dropped": ("Rows that are not used", "reason rows first", _dropped),
-    "excluded": ("Events that are left out", "event reason rows first last", _excluded),
-    "odd": ("What else was odd", "action reason times first detail", _odd),
-    "years": ("Games by year", "year games draws draw_share", _over_time),
-    "players": ("Players with the most games", "player games first last", _players),
-    "groups": ("Groups of players without games between them", _GROUP, _groups),
-    "duplicates": ("Rows that repeat another", "record repeats date white black result used", _duplicates),
-    "not_persons": ("Names that may not be one person's", "name kind rows used first last", _not_persons),
-    "suspects": ("Names that may be one person's", _SUSPECT, _suspects),
+
+
+class Section(NamedTuple):
+    """A section of the report: its heading, its columns, separated by blanks, and the function of its rows."""
+
+    heading: str
+    columns: str
+    rows: Callable[[IngestReport], Iterable[Row]]
+
+
+SECTIONS: Final = {
+    "total": Section("All files", f"{_NUMBERS} groups largest_group duplicates suspects", _total),
+    "files": Section("Files", "file kind rows used dropped duplicates bytes", _files),
+    "dropped": Section("Rows that are not used", "reason rows first", _dropped),
+    "excluded": Section("Events that are left out", "event reason rows first last", _excluded),
+    "odd": Section("What else was odd", "action reason times first detail", _odd),
+    "years": Section("Games by year", "year games draws draw_share", _over_time),
+    "players": Section("Players with the most games", "player games first last", _players),
+    "groups": Section("Groups of players without games between them", _GROUP, _groups),
+    "duplicates": Section(
+        "Rows that repeat another", "record repeats date white black result used", _duplicates
+    ),
+    "not_persons": Section(
+        "Names that may not be one person's", "name kind rows used first last", _not_persons
+    ),
+    "suspects": Section("Names that may be one person's", _SUSPECT, _suspects),
 }
 
 
@@ -325,30 +362,31 @@ def record_rows(records: Records, *, everything: bool = False) -> Rows:
     `white` and `black` are the players identified by the names, else the names as written; so are `date`, `result` and
     the other texts. `problem`: why a record is not used, or what was repaired (`bad date (repaired)`). Rows are lazy.
     """
-    chosen = np.arange(len(records)) if everything else np.flatnonzero(records.used)
+    listed = np.arange(len(records)) if everything else np.flatnonzero(records.used)
     paths = tuple(file.path for file in records.files)
     files = records.file
     names = (*records.players, *records.white_written.values)
     oddities = _oddities(records)
 
-    def named(rows: NDArray[np.int64], side: str) -> list[str]:
-        player: NDArray[np.signedinteger] = getattr(records, side)[rows]
-        written = getattr(records, f"{side}_written").codes[rows].astype(np.int64)
-        return _picked(names, np.where(player >= 0, player, written + len(records.players)))
+    def named(players: NDArray[Any], written: NDArray[Any]) -> list[str]:
+        """Names of players by their numbers, of others by the codes of the names as written."""
+        codes = np.where(players >= 0, players, written.astype(np.int64) + len(records.players))
+        return _picked(names, codes)
 
     def problems(rows: NDArray[np.int64]) -> list[str | None]:
-        why_not: list[str | None] = _picked((None, *reasons.DROP_REASONS), records.reject_code[rows])
-        return [why or oddities.get(row) for row, why in zip(rows.tolist(), why_not, strict=True)]
+        drop_reasons: list[str | None] = _picked((None, *reasons.DROP_REASONS), records.reject_code[rows])
+        return [reason or oddities.get(row) for row, reason in zip(rows.tolist(), drop_reasons, strict=True)]
 
     def pieces(size: int) -> Iterator[list[list[Any]]]:
         texts = (records.result, records.event, records.site, records.round)
-        for start in range(0, len(chosen), size):
-            rows = chosen[start : start + size]
+        for start in range(0, len(listed), size):
+            rows = listed[start : start + size]
             yield [
                 _picked(paths, files[rows]),
                 (records.line[rows].astype(np.int64) % reasons.LINES).tolist(),
                 _picked(records.date.values, records.date.codes[rows]),
-                *(named(rows, side) for side in ("white", "black")),
+                named(records.white[rows], records.white_written.codes[rows]),
+                named(records.black[rows], records.black_written.codes[rows]),
                 *(_picked(column.values, column.codes[rows]) for column in texts),
                 problems(rows),
             ]
@@ -367,7 +405,7 @@ def record_rows(records: Records, *, everything: bool = False) -> Rows:
 
 
 def _picked(values: Sequence[Any], codes: NDArray[Any]) -> list[Any]:
-    return list(map(values.__getitem__, codes.tolist()))
+    return [values[code] for code in codes.tolist()]
 
 
 def _oddities(records: Records) -> dict[int, str]:
@@ -393,22 +431,7 @@ def reading_lines(games: Games, period: str, *, everything: bool = False) -> Ite
         dropped = file.rows - file.used
         tail = f", {counted(dropped, 'row')} dropped" if dropped else ""
         yield f"{file.path}: {counted(file.rows, 'row')}, {counted(file.used, 'game')}{tail}"
-    found: dict[tuple[str, str], list[Problem]] = {
-        ("dropped", reason): [] for reason in report.dropped if reason not in (*LEFT_OUT, reasons.ENGINE)
-    }
-    for problem in report.problems:
-        found.setdefault((problem.action, problem.reason), []).append(problem)
-    for (action, reason), problems in found.items():
-        if reason in reasons.OF_COLUMNS:
-            yield from (f"  {action}: {reason} ({problem.place}): {problem.detail}" for problem in problems)
-            continue
-        count = report.dropped[reason] if action == "dropped" and reason in report.dropped else len(problems)
-        examples = ", ".join(problem.place for problem in problems[:_EXAMPLES]) if not everything else ""
-        more = ", ..." if count > _EXAMPLES else ""
-        keep = "; data.drop: [] keeps those with a result" if reason == reasons.FORFEIT else ""
-        yield f"  {action}: {reason}, {count:,}" + (f" ({examples}{more})" if examples else "") + keep
-        if everything:
-            yield from (f"    {problem.place} {problem.detail}".rstrip() for problem in problems)
+    yield from _problem_lines(report, everything=everything)
     if left_out := [f"{name} {report.dropped[name]:,}" for name in report.dropped if name in EXHIBITIONS]:
         yield f"exhibitions and games at odds left out: {', '.join(left_out)}; data.filter.exclude: [] keeps them"
     if variants := report.dropped.get("variants"):
@@ -417,23 +440,45 @@ def reading_lines(games: Games, period: str, *, everything: bool = False) -> Ite
         yield f"games with computers left out: {with_engines:,}; data.drop: [] keeps them"
     if (written := names_written(games)) > len(games.players):
         pairs = [f"{spelling} = {player}" for player, spelling in games.spellings]
-        yield f"{written:,} names became {counted(len(games.players), 'player')}: {_some(pairs)}"
+        yield f"{written:,} names became {counted(len(games.players), 'player')}: {_first_examples(pairs)}"
     needed = {"year": 0, "quarter": 1, "month": 1}.get(period, 2)
     if vague := int((games.date_precision < needed).sum()):
         yield f"{counted(vague, 'game')} dated less exactly than the {period}: in the middle of what is known"
 
 
-def found_lines(meta: RunMeta, *, everything: bool = False) -> Iterator[str]:
+def _problem_lines(report: ReadReport, *, everything: bool) -> Iterator[str]:
+    """What was dropped, repaired or odd, by reason, with the first examples or all of them."""
+    by_reason: dict[tuple[str, str], list[Problem]] = {
+        ("dropped", reason): [] for reason in report.dropped if reason not in (*LEFT_OUT, reasons.ENGINE)
+    }
+    for problem in report.problems:
+        by_reason.setdefault((problem.action, problem.reason), []).append(problem)
+    for (action, reason), problems in by_reason.items():
+        if reason in reasons.OF_COLUMNS:
+            yield from (f"  {action}: {reason} ({problem.place}): {problem.detail}" for problem in problems)
+            continue
+        is_counted = action == "dropped" and reason in report.dropped
+        count = report.dropped[reason] if is_counted else len(problems)
+        places = "" if everything else ", ".join(problem.place for problem in problems[:_EXAMPLES])
+        more = ", ..." if count > _EXAMPLES else ""
+        examples = f" ({places}{more})" if places else ""
+        hint = "; data.drop: [] keeps those with a result" if reason == reasons.FORFEIT else ""
+        yield f"  {action}: {reason}, {count:,}{examples}{hint}"
+        if everything:
+            yield from (f"    {problem.place} {problem.detail}".rstrip() for problem in problems)
+
+
+def fit_lines(meta: RunMeta, *, everything: bool = False) -> Iterator[str]:
     """Model, players and periods, parameters, evidence, how inference ended, and the notes of the model."""
     from ttt_cli.views.run import model_line
 
     yield model_line(meta)
     span = meta.first if meta.first == meta.last else f"{meta.first} to {meta.last}"
     draws = f"{100 * meta.draw_share:.1f} % drawn"
-    per = f"{meta.nodes:,} player-{meta.period}s"
-    yield f"{counted(meta.players, 'player')}, {counted(meta.games, 'game')}, {span}, {per}, {draws}"
-    values = (f"{key} {short_text(value)}" for key, value in in_use(meta.params).items())
-    yield f"parameters: {', '.join(values)}"
+    nodes = f"{meta.nodes:,} player-{meta.period}s"
+    yield f"{counted(meta.players, 'player')}, {counted(meta.games, 'game')}, {span}, {nodes}, {draws}"
+    parameters = [f"{key} {short_text(value)}" for key, value in in_use(meta.params).items()]
+    yield f"parameters: {', '.join(parameters)}"
     if error := meta.standard_errors.get("white_advantage"):
         name = advantage_name(meta.config.get("data", {}).get("sides"))
         yield f"{name}: {meta.params['white_advantage']:.1f} +- {error:.1f} points"
@@ -442,8 +487,8 @@ def found_lines(meta: RunMeta, *, everything: bool = False) -> Iterator[str]:
     else:
         gain = f" ({meta.log_evidence / meta.weight:.5f} a game)" if meta.weight else ""
         yield f"log-evidence {meta.log_evidence:.6f}{gain}"
-    known = math.isfinite(meta.remaining_error)
-    error = f"{meta.remaining_error:.2g} points" if known else "an unknown amount"
+    has_error = math.isfinite(meta.remaining_error)
+    error = f"{meta.remaining_error:.2g} points" if has_error else "an unknown amount"
     error += f" ({meta.posterior} posterior)" if meta.posterior else ""
     sweeps = counted(meta.sweeps, "sweep")
     if meta.converged:
@@ -474,7 +519,8 @@ def warning_lines(games: Games, *, suspects: bool = True) -> Iterator[str]:
     if several := noticed.get(reasons.TEAM, 0) + noticed.get(reasons.ENGINE, 0):
         yield f"{counted(several, 'row')} of teams or computers: data.drop can leave them out"
     if games.report.chess and (long := [career.name for career in long_careers(games)]):
-        yield f"{counted(len(long), 'name')} with games over 60 years apart, perhaps two people: {_some(long)}"
+        names = counted(len(long), "name")
+        yield f"{names} with games over 60 years apart, perhaps two people: {_first_examples(long)}"
     if not suspects:
         return
     pairs, left_out = count_suspects(games)
@@ -484,5 +530,5 @@ def warning_lines(games: Games, *, suspects: bool = True) -> Iterator[str]:
         yield f"{counted(left_out, 'name')} of frequent surnames not compared with all of their like"
 
 
-def _some(names: Sequence[str]) -> str:
-    return "; ".join(names[:_EXAMPLES]) + ("; ..." if len(names) > _EXAMPLES else "")
+def _first_examples(texts: Sequence[str]) -> str:
+    return "; ".join(texts[:_EXAMPLES]) + ("; ..." if len(texts) > _EXAMPLES else "")

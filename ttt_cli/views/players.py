@@ -28,10 +28,11 @@ WITH of AS (
            "offset", neutral
     FROM games WHERE (white_id = {player} OR black_id = {player}) AND {among})
 SELECT of.period_number, "offset", of.period, date, is_white, opponent,
-       CASE WHEN is_white THEN for_white ELSE 2 - for_white END, weight, file, line, own, their, neutral
-FROM of JOIN nodes own ON own.player = ? AND own.period_number = of.period_number
-JOIN nodes their ON their.player = opponent AND their.player = coalesce(?, opponent)
-    AND their.period_number = of.period_number
+       CASE WHEN is_white THEN for_white ELSE 2 - for_white END, weight, file, line, strength, opponent_strength,
+       neutral
+FROM of JOIN nodes strength ON strength.player = ? AND strength.period_number = of.period_number
+JOIN nodes opponent_strength ON opponent_strength.player = opponent
+    AND opponent_strength.player = coalesce(?, opponent) AND opponent_strength.period_number = of.period_number
 ORDER BY of.period_number, date, file, line
 """
 
@@ -39,7 +40,7 @@ ORDER BY of.period_number, date, file, line
 class Played(NamedTuple):
     """One game from a player's side. `result`: 0 lost, 1 drawn, 2 won; `chance`: the model's probabilities.
 
-    `own` and `their` are the players' rows of skills in the game's period.
+    `strength` and `opponent_strength` are the players' rows of skills in the game's period.
     """
 
     period: str
@@ -50,14 +51,37 @@ class Played(NamedTuple):
     weight: float
     file: str | None
     line: int | None
-    own: dict[str, Any]
-    their: dict[str, Any]
+    strength: dict[str, Any]
+    opponent_strength: dict[str, Any]
     neutral: bool
     chance: Outcome
 
     def side(self, sides: Sides) -> str:
         """The player's side."""
-        return NEUTRAL if self.neutral else sides[0] if self.is_white else sides[1]
+        if self.neutral:
+            return NEUTRAL
+        return sides[0] if self.is_white else sides[1]
+
+
+class _GameRow(NamedTuple):
+    """A row of `_SELECT`; as in `Played`, with what the model needs: the period's number and the handicap.
+
+    `offset`: Elo points added to White's strength.
+    """
+
+    period_number: int
+    offset: float
+    period: str
+    date: str
+    is_white: bool
+    opponent: str
+    result: int
+    weight: float
+    file: str | None
+    line: int | None
+    strength: dict[str, Any]
+    opponent_strength: dict[str, Any]
+    neutral: bool
 
 
 def games_of(run: Run, player: str, opponent: str | None = None) -> list[Played]:
@@ -70,34 +94,58 @@ def games_of(run: Run, player: str, opponent: str | None = None) -> list[Played]
     against = ids.get(opponent, -1)
     among = "true" if opponent is None else f"(white_id = {against} OR black_id = {against})"
     query = _SELECT.format(player=ids.get(player, -1), among=among)
-    rows = run.select(query, [player, opponent])[1]
-    covariance: dict[tuple[str, int], float] = {}  # by opponent and period
-    if rows and run.has_joint:
-        pairs = dict.fromkeys((row[5], row[0]) for row in rows)
-        met = [[*of_period] for _, of_period in groupby(pairs, key=lambda pair: pair[1])]
-        shared = run.joint.shared([(player, of_period[0][1]) for of_period in met], met, _EXACT)
-        values = (x for found in shared for x in found.tolist())
-        covariance = dict(zip(pairs, values, strict=True))
+    rows = [_GameRow(*row) for row in run.select(query, [player, opponent])[1]]
+    covariances = _covariances(run, player, rows) if rows and run.has_joint else {}
     played = []
-    for (period, neutral), games in groupby(rows, key=lambda row: (row[2], row[-1])):
-        some = list(games)
+    for (period, neutral), group in groupby(rows, key=lambda row: (row.period, row.neutral)):
+        games = list(group)
         white = []
         black = []
-        for number, offset, *_, is_white, name, _, _, _, _, own, their, _ in some:
-            one = run.scale.points(own)
-            other = run.scale.points(their)
-            if covariance:  # independent skills with this sd have the joint sd of the difference
-                variance = 0.5 * (one["sd"] ** 2 + other["sd"] ** 2) - covariance[name, number]
-                one["sd"] = other["sd"] = math.sqrt(max(variance, 0.0))
-            ahead = 0.5 * run.meta.elo_unit * offset * (1 if is_white else -1)
-            one["mean"] = one["mean"] + ahead
-            other["mean"] = other["mean"] - ahead
-            white.append(one if is_white else other)
-            black.append(other if is_white else one)
-        params = params_in(run, period) | ({"white_advantage": 0.0} if neutral else {})
-        for row, chance in zip(some, outcomes(run.meta.model, params, white, black), strict=True):
-            played.append(Played._make((*row[2:], chance if row[4] else chance.turned())))
+        for game in games:
+            covariance = covariances.get((game.opponent, game.period_number))
+            strength, opponent_strength = _strengths(run, game, covariance)
+            white.append(strength if game.is_white else opponent_strength)
+            black.append(opponent_strength if game.is_white else strength)
+        params = params_in(run, period)
+        if neutral:
+            params = {**params, "white_advantage": 0.0}
+        for game, as_white in zip(games, outcomes(run.meta.model, params, white, black), strict=True):
+            chance = as_white if game.is_white else as_white.turned()
+            played.append(
+                Played(
+                    game.period, game.date, game.is_white, game.opponent, game.result, game.weight, game.file,
+                    game.line, game.strength, game.opponent_strength, game.neutral, chance,
+                )
+            )  # fmt: skip
     return played
+
+
+def _covariances(run: Run, player: str, games: Sequence[_GameRow]) -> dict[tuple[str, int], float]:
+    """Covariances of a player's skill with those of opponents, in points, by opponent and number of the period."""
+    pairs = dict.fromkeys((game.opponent, game.period_number) for game in games)
+    opponents = [list(group) for _, group in groupby(pairs, key=lambda pair: pair[1])]  # by period
+    players = [(player, of_period[0][1]) for of_period in opponents]
+    shared = run.joint.shared(players, opponents, _EXACT)
+    covariances = [covariance for of_period in shared for covariance in of_period.tolist()]
+    return dict(zip(pairs, covariances, strict=True))
+
+
+def _strengths(run: Run, game: _GameRow, covariance: float | None) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The strengths of player and opponent in a game, handicap included.
+
+    With their covariance both have the sd of which independent skills have the joint sd of the difference.
+    """
+    strength = run.scale.points(game.strength)
+    opponent_strength = run.scale.points(game.opponent_strength)
+    if covariance is not None:
+        variance = 0.5 * (strength["sd"] ** 2 + opponent_strength["sd"] ** 2) - covariance
+        sd = math.sqrt(max(variance, 0.0))
+        strength["sd"] = sd
+        opponent_strength["sd"] = sd
+    advantage = 0.5 * run.meta.elo_unit * game.offset * (1 if game.is_white else -1)
+    strength["mean"] += advantage
+    opponent_strength["mean"] -= advantage
+    return strength, opponent_strength
 
 
 class Tally(NamedTuple):
@@ -114,17 +162,20 @@ class Tally(NamedTuple):
     @property
     def words(self) -> str:
         """The record as `+wins =draws -losses`."""
-        return record_words(*self[1:4]) if self.games else "no games"
+        return record_words(self.wins, self.draws, self.losses) if self.games else "no games"
 
 
 def tally(games: Iterable[Played]) -> Tally:
     """Add up games."""
     games = list(games)
-    losses, draws, wins = (sum(g.weight for g in games if g.result == result) for result in (0, 1, 2))
+    losses, draws, wins = (
+        sum(game.weight for game in games if game.result == result) for result in (0, 1, 2)
+    )
     total = wins + draws + losses
-    strength = sum(g.weight * g.their["mean"] for g in games)
-    expected = sum(g.weight * g.chance.expected for g in games)
-    return Tally(total, wins, draws, losses, wins + draws / 2, expected, strength / total if total else None)
+    expected = sum(game.weight * game.chance.expected for game in games)
+    strength_sum = sum(game.weight * game.opponent_strength["mean"] for game in games)
+    opponents_mean = strength_sum / total if total else None
+    return Tally(total, wins, draws, losses, wins + draws / 2, expected, opponents_mean)
 
 
 def record_rows(
@@ -136,15 +187,17 @@ def record_rows(
     per game, `colour` is both, one of `sides`, or neutral.
     """
     rows = []
-    for period, of_period in groupby(games, lambda game: game.period):
-        played = list(of_period)
-        shares = {"both": played}
-        shares |= {side: [g for g in played if g.side(sides) == side] for side in (*sides, NEUTRAL)}
-        for colour, some in shares.items():
-            if some:
-                sums = tally(some)
-                means = sums.points / sums.games, sums.expected / sums.games, sums.opponents_mean
-                rows.append((player, period, colour, *sums[:4], *means))
+    for period, group in groupby(games, lambda game: game.period):
+        played = list(group)
+        by_colour = {"both": played}
+        for side in (*sides, NEUTRAL):
+            by_colour[side] = [game for game in played if game.side(sides) == side]
+        for colour, of_colour in by_colour.items():
+            if of_colour:
+                sums = tally(of_colour)
+                counts = (sums.games, sums.wins, sums.draws, sums.losses)
+                means = (sums.points / sums.games, sums.expected / sums.games, sums.opponents_mean)
+                rows.append((player, period, colour, *counts, *means))
     counted = ("games", "wins", "draws", "losses", "score", "expected", "opponents_mean")
     return Rows(("player", "period", "colour", *counted), rows, title, _DECIMALS, frozenset({"player"}))
 
@@ -161,19 +214,33 @@ def upset_rows(
 
     Columns `player,date,opponent,p_win,colour,mean,opponent_mean,file,line`; skills of the game's period.
     """
-    won = [game for game in games if game.result == 2 and game.chance.expected < 0.5]
+    upsets = [game for game in games if game.result == 2 and game.chance.expected < 0.5]
     rows = []
-    for game in sorted(won, key=lambda game: (game.chance.win, game.date)):
-        found = game.date, game.opponent, game.chance.win, game.side(sides)
-        rows.append((player, *found, game.own["mean"], game.their["mean"], game.file, game.line))
+    for game in sorted(upsets, key=lambda game: (game.chance.win, game.date)):
+        win = (game.date, game.opponent, game.chance.win, game.side(sides))
+        means = (game.strength["mean"], game.opponent_strength["mean"])
+        rows.append((player, *win, *means, game.file, game.line))
     columns = ("player", "date", "opponent", "p_win", "colour", "mean", "opponent_mean", "file", "line")
     return Rows(columns, rows, title, _DECIMALS, frozenset({"player"}))
 
 
-def best_period(games: Sequence[Played]) -> tuple[str, Tally] | None:
+class PeriodTally(NamedTuple):
+    """A period, and the sums over its games."""
+
+    period: str
+    sums: Tally
+
+    @property
+    def gain(self) -> float:
+        """Points above expectation."""
+        return self.sums.points - self.sums.expected
+
+
+def best_period(games: Sequence[Played]) -> PeriodTally | None:
     """The period with the most points above expectation; None without games."""
-    sums = [(period, tally(played)) for period, played in groupby(games, lambda game: game.period)]
-    return max(sums, key=lambda one: one[1].points - one[1].expected, default=None)
+    by_period = groupby(games, lambda game: game.period)
+    tallies = [PeriodTally(period, tally(played)) for period, played in by_period]
+    return max(tallies, key=lambda period_tally: period_tally.gain, default=None)
 
 
 _SKILL_DECIMALS: Final = dict.fromkeys(
@@ -194,13 +261,13 @@ class PlayerView(NamedTuple):
 def player_view(run: Run, name: str) -> PlayerView:
     """The history of a player by name: `player,period,mean,sd,games` and further columns. Raises LookupFailed."""
     with run:
-        found = run.find_player(name)
-        columns, rows = run.select(_SKILLS, [found.player])
-        keys, records = run.select("SELECT * FROM players WHERE player = ?", [found.player])
+        match = run.find_player(name)
+        columns, rows = run.select(_SKILLS, [match.player])
+        keys, records = run.select("SELECT * FROM players WHERE player = ?", [match.player])
     facts = dict(zip(keys, records[0], strict=True))
-    title = found.player, facts_line(facts), run_line(run)
+    title = (match.player, facts_line(facts), run_line(run))
     table = Rows(columns, rows, title, _SKILL_DECIMALS, frozenset({"player"}))
-    return PlayerView(found.player, table, found.note)
+    return PlayerView(match.player, table, match.note)
 
 
 def player_games(run: Run, player: str, *, short: bool = False, most: int | None = None) -> tuple[Rows, Rows]:
@@ -215,37 +282,45 @@ def player_games(run: Run, player: str, *, short: bool = False, most: int | None
     best = best_period(games)
     title = [f"{player}: {sums.words}"]
     if best is not None:
-        period, won = best
-        share = f"{won.points:g} of {won.games:g}, {won.points - won.expected:+.1f} on expectation"
-        title.append(f"opponents' mean {sums.opponents_mean:.0f}; best {run.meta.period} {period}: {share}")
+        score = f"{best.sums.points:g} of {best.sums.games:g}, {best.gain:+.1f} on expectation"
+        opponents_mean = f"opponents' mean {sums.opponents_mean:.0f}"
+        title.append(f"{opponents_mean}; best {run.meta.period} {best.period}: {score}")
     record = record_rows(player, games, tuple(title), sides)
     upsets = upset_rows(player, games, ("Wins against the odds",), sides)
     if most is not None:
         upsets = replace(upsets, rows=[*upsets.rows][:most], hidden=upsets.hidden | {"file", "line"})
-    if not short:
-        return record, upsets
-    records = {(row[1], row[2]): record_words(*row[4:7]) for row in record.rows}
-    shown = (*sides, NEUTRAL) if any(colour == NEUTRAL for _, colour in records) else sides
+    return (_short_record(record, sides) if short else record), upsets
+
+
+def _short_record(record: Rows, sides: Sides) -> Rows:
+    """A row per period of a table of `record_rows`, with the records by side as `+wins =draws -losses`."""
+    cells = list(record.records())
+    words = {
+        (row["period"], row["colour"]): record_words(row["wins"], row["draws"], row["losses"])
+        for row in cells
+    }
+    has_neutral = any(colour == NEUTRAL for _, colour in words)
+    colours = (*sides, NEUTRAL) if has_neutral else sides
     rows = []
-    for _, at, colour, _, _, _, _, *means in record.rows:
-        if colour == "both":
-            rows.append(
-                (player, at, records[at, "both"], *means, *(records.get((at, side), "") for side in shown))
-            )
-    colours = (side if side == NEUTRAL else f"as_{side}" for side in shown)
-    columns = ("player", "period", "record", "score", "expected", "opponents_mean", *colours)
-    return replace(record, columns=columns, rows=rows), upsets
+    for row in cells:
+        if row["colour"] == "both":
+            period = row["period"]
+            means = (row["score"], row["expected"], row["opponents_mean"])
+            by_side = [words.get((period, colour), "") for colour in colours]
+            rows.append((row["player"], period, words[period, "both"], *means, *by_side))
+    heads = [colour if colour == NEUTRAL else f"as_{colour}" for colour in colours]
+    columns = ("player", "period", "record", "score", "expected", "opponents_mean", *heads)
+    return replace(record, columns=columns, rows=rows)
 
 
 def player_chart(rows: Rows, *, width: int) -> list[str]:
     """The history as a line with its band of one sd, in lines of text; empty when there is no room for it."""
-    period, mean, sd = (rows.columns.index(key) for key in ("period", "mean", "sd"))
-    history = list(rows.rows)
+    history = list(rows.records())
     if not history:
         return []
-    ends = history[0][period], history[-1][period]
-    means = [row[mean] for row in history]
-    sds = [row[sd] or 0.0 for row in history]
+    ends = (history[0]["period"], history[-1]["period"])
+    means = [row["mean"] for row in history]
+    sds = [row["sd"] or 0.0 for row in history]
     return chart(means, sds, ends, width=width)
 
 
@@ -275,18 +350,21 @@ def players_rows(
     `pattern`: words that are parts of the name, accents, case and order aside. `since`, `until`: years between which
     the player's first to last period lies at least in part. `number` None: all.
     """
-    given = [
-        ("games >= ?", min_games),
-        ('CAST(substr("last", 1, 4) AS INTEGER) >= ?', since),
-        ('CAST(substr("first", 1, 4) AS INTEGER) <= ?', until),
-        *(("contains(folded, ?)", word) for word in fold(pattern).split() or pattern.split()),
-    ]
-    given = [one for one in given if one[1] is not None]
-    where = " AND ".join(condition for condition, _ in given)
-    values = [value for _, value in given]
-    (count,), *_ = run.select(f"SELECT count(*) FROM players WHERE {where}", values)[1]
-    shown = count if number is None else min(count, number)
-    sql = f"{_LISTED} WHERE {where} ORDER BY games DESC, player LIMIT ?"
-    columns, rows = run.stream(sql, [*values, number])
-    title = (f"{shown:,} of {run.meta.players:,} players", run_line(run))
+    conditions = ["games >= ?"]
+    values: list[Any] = [min_games]
+    if since is not None:
+        conditions.append('CAST(substr("last", 1, 4) AS INTEGER) >= ?')
+        values.append(since)
+    if until is not None:
+        conditions.append('CAST(substr("first", 1, 4) AS INTEGER) <= ?')
+        values.append(until)
+    for word in fold(pattern).split() or pattern.split():
+        conditions.append("contains(folded, ?)")
+        values.append(word)
+    where = " AND ".join(conditions)
+    ((matching,),) = run.select(f"SELECT count(*) FROM players WHERE {where}", values)[1]
+    count = matching if number is None else min(matching, number)
+    query = f"{_LISTED} WHERE {where} ORDER BY games DESC, player LIMIT ?"
+    columns, rows = run.stream(query, [*values, number])
+    title = (f"{count:,} of {run.meta.players:,} players", run_line(run))
     return Rows(columns, rows, title, _SKILL_DECIMALS)

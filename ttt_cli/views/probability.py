@@ -65,8 +65,8 @@ def outcomes(
     if not white:
         return []
     if is_gaussian(params):
-        found = (gaussian_outcomes(params, *sides, normal_cdf) for sides in zip(white, black, strict=True))
-        return [Outcome(win, draw, loss) for loss, draw, win in found]
+        chances = [gaussian_outcomes(params, *sides, normal_cdf) for sides in zip(white, black, strict=True)]
+        return [Outcome(win, draw, loss) for loss, draw, win in chances]
     import numpy as np
 
     from ttt_cli.systems.registry import load
@@ -126,27 +126,34 @@ def match(model: str, params: Mapping[str, Any], a: Strength, b: Strength, games
         spread *= not load(model).TRAITS.predicts_by_means
     steps = [_REACH * (2 * k / _STEPS - 1) for k in range(_STEPS + 1)] if spread else [0.0]
     density = [math.exp(-0.5 * z * z) for z in steps]
-    firsts, seconds = (
-        [{**side, "mean": side["mean"] + 0.5 * way * spread * z, "sd": 0.0} for z in steps]
-        for side, way in ((a, 1.0), (b, -1.0))
-    )
-    chances = outcomes(model, params, firsts, seconds), outcomes(model, params, seconds, firsts)
+    strengths_a = [{**a, "mean": a["mean"] + 0.5 * spread * z, "sd": 0.0} for z in steps]
+    strengths_b = [{**b, "mean": b["mean"] - 0.5 * spread * z, "sd": 0.0} for z in steps]
+    a_as_white = outcomes(model, params, strengths_a, strengths_b)
+    b_as_white = outcomes(model, params, strengths_b, strengths_a)
     scores = [0.0] * (2 * games + 1)
-    for weight, as_white, turned in zip(density, *chances, strict=True):
-        # losses, draws, wins of A
-        white = list(as_white[::-1])
-        black = list(turned)
-        # of half points
-        pair = _product(white, black)
-        found = [1.0]
-        for digit in f"{games // 2:b}":  # a power by squaring
-            found = _product(found, found)
-            found = _product(found, pair) if digit == "1" else found
-        if games % 2:
-            found = _product(found, [(w + b) / 2.0 for w, b in zip(white, black, strict=True)])
-        for half, probability in enumerate(found):
+    for weight, as_white, turned in zip(density, a_as_white, b_as_white, strict=True):
+        for half, probability in enumerate(_scores(as_white, turned.turned(), games)):
             scores[half] += weight / sum(density) * probability
     return Match(games, sum(scores[games + 1 :]), scores[games], sum(scores[:games]), scores)
+
+
+def _scores(as_white: Outcome, as_black: Outcome, games: int) -> list[float]:
+    """The probability of every score in half points of a match, by A's outcomes with both colours.
+
+    Those of one game are the coefficients of a polynomial, and those of a match its product over the games.
+    """
+    white = [as_white.loss, as_white.draw, as_white.win]
+    black = [as_black.loss, as_black.draw, as_black.win]
+    pair = _product(white, black)
+    scores = [1.0]
+    for digit in f"{games // 2:b}":  # a power by squaring
+        scores = _product(scores, scores)
+        if digit == "1":
+            scores = _product(scores, pair)
+    if games % 2:
+        by_lot = [(w + b) / 2.0 for w, b in zip(white, black, strict=True)]
+        scores = _product(scores, by_lot)
+    return scores
 
 
 def _product(p: list[float], q: list[float]) -> list[float]:

@@ -45,17 +45,17 @@ def write_text(rows: Rows, fmt: str, stream: TextIO, *, safe: bool = False) -> N
             [f"'{value}" if isinstance(value, str) and value.startswith(_FORMULA) else value for value in row]
             for row in rows.rows
         )
-        rows = replace(rows, rows=map(tuple, marked))
+        rows = replace(rows, rows=(tuple(row) for row in marked))
     match fmt:
         case "csv":
             import csv
 
             writer = csv.writer(stream, lineterminator="\n")
             writer.writerow(rows.columns)
-            writer.writerows(map(_texts, rows.rows))
+            writer.writerows(_texts(row) for row in rows.rows)
         case "tsv":
             stream.write("\t".join(rows.columns) + "\n")
-            stream.writelines("\t".join(map(_tsv, row)) + "\n" for row in rows.rows)
+            stream.writelines("\t".join([_tsv(value) for value in row]) + "\n" for row in rows.rows)
         case "json" if not rows.single:
             before = "[\n  "
             for line in _objects(rows, speaks_unicode(stream)):
@@ -85,7 +85,7 @@ def write_parquet(rows: Rows, path: Path) -> None:
         return pa.array([None if value is None else str(value) for value in values], pa.string())
 
     columns = list(zip(*rows.rows, strict=True)) or [()] * len(rows.columns)
-    write_table(pa.Table.from_arrays(list(map(array, columns)), list(rows.columns)), path)
+    write_table(pa.Table.from_arrays([array(column) for column in columns], list(rows.columns)), path)
 
 
 def speaks_unicode(stream: TextIO) -> bool:
@@ -113,7 +113,7 @@ def _objects(rows: Rows, unicode: bool) -> Iterator[str]:
     import json
 
     for row in rows.rows:
-        values = dict(zip(rows.columns, map(finite, row), strict=True))
+        values = {column: finite(value) for column, value in zip(rows.columns, row, strict=True)}
         yield json.dumps(values, ensure_ascii=not unicode, allow_nan=False)
 
 
@@ -136,6 +136,7 @@ def short(value: object) -> str:
     return f"{value:.6g}" if isinstance(value, float) else str(value)
 
 
-def counted(number: int, one: str, many: str = "") -> str:
+def counted(number: int, singular: str, plural: str = "") -> str:
     """A number with its noun: 1 game, 2,000 games."""
-    return f"{number:,} {one if number == 1 else many or f'{one}s'}"
+    noun = singular if number == 1 else plural or f"{singular}s"
+    return f"{number:,} {noun}"

@@ -14,14 +14,20 @@ from ttt_cli.views.rows import Rows
 def load_numpy_meanwhile(run: Run) -> None:
     """Import numpy in a thread, while the first queries run, if the run has a joint posterior."""
     if run.meta.posterior.startswith("joint"):
-        Thread(target=lambda: [*map(import_module, ("numpy.ma", "numpy.random"))], daemon=True).start()
+        Thread(target=_load_numpy, daemon=True).start()
+
+
+def _load_numpy() -> None:
+    for module in ("numpy.ma", "numpy.random"):
+        import_module(module)
 
 
 def scale_note(run: Run) -> str:
     """The unit of all skills of a run."""
     if run.scale.anchors:
         slope = "slope by the anchors" if run.scale.matched else "200 points are 76 %"
-        return f"Elo scale ({'; '.join(map(str, run.scale.anchors))}; {slope})"
+        anchors = "; ".join([str(anchor) for anchor in run.scale.anchors])
+        return f"Elo scale ({anchors}; {slope})"
     prior = run.meta.params.get("prior_mean")
     newcomers = f" (newcomers {prior:g})" if isinstance(prior, int | float) else ""
     return f"points of this run{newcomers}"
@@ -54,15 +60,15 @@ def table_rows(run: Run, table: str) -> Rows:
     if table in CURVES:
         return Rows(CURVES[table], run.curve(table))
     query = PUBLIC[table]
-    columns, found = run.stream(query)
-    return Rows(columns, found, parquet=lambda path: run.write_parquet(path, query))
+    columns, rows = run.stream(query)
+    return Rows(columns, rows, parquet=lambda path: run.write_parquet(path, query))
 
 
 def curve_title(run: Run, name: CurveName) -> str:
     """Title of a curve."""
-    own = "draw_margin" not in run.meta.params
+    by_player = "draw_margin" not in run.meta.params
     return {
-        "draws": "mean draw margin of newcomers" if own else "draw margin",
+        "draws": "mean draw margin of newcomers" if by_player else "draw margin",
         "newcomers": "newcomers above the prior mean",
         "career": "gain since the debut",
     }[name]

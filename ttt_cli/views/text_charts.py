@@ -22,7 +22,7 @@ def chart(
     high = max(m + s for m, s in zip(mean, sd, strict=True))
     high = high if high > low else low + 1.0
     labels = [f"{high - row * (high - low) / (height - 1):.0f}" for row in range(height)]
-    margin = max(map(len, labels))
+    margin = max(len(label) for label in labels)
     across = min(width - margin - 2, max(len(mean) * 3, LEAST_WIDTH // 2))
 
     def row_of(value: float, rows: int) -> int:

@@ -1,12 +1,21 @@
 """Two players against each other: in one game, in a match, and in the games they played."""
 
 import math
+from collections.abc import Mapping
 from typing import Any, Final, NamedTuple
 
 from ttt_cli.runs.run import Run
 from ttt_cli.support.errors import LookupFailed
 from ttt_cli.views.players import games_of, record_rows, tally
-from ttt_cli.views.probability import colour_blind, match, outcomes, params_in, stronger
+from ttt_cli.views.probability import (
+    Match,
+    Strength,
+    colour_blind,
+    match,
+    outcomes,
+    params_in,
+    stronger,
+)
 from ttt_cli.views.rows import Rows
 from ttt_cli.views.run import load_numpy_meanwhile, run_line, side_names
 
@@ -22,6 +31,10 @@ SELECT sum(weight), sum(weight) FILTER (won > 0), sum(weight) FILTER (won = 0), 
 FROM (SELECT weight, CASE result WHEN '1/2-1/2' THEN 0 WHEN '1-0' THEN 1 ELSE -1 END
              * CASE white WHEN $1 THEN 1 ELSE -1 END AS won
       FROM games WHERE (white = $1 AND black = $2) OR (white = $2 AND black = $1))
+"""
+_LAST_COMMON: Final = """
+SELECT max(period_number) FROM skills
+WHERE player = ? AND period_number IN (SELECT period_number FROM skills WHERE player = ?)
 """
 _SKILL: Final = "SELECT skill FROM skills_within({0}, {0}, NULL) AS skill WHERE player = ?"  # as a dict
 EXACT: Final = 1e-4  # the variance of a difference to the square of it
@@ -48,62 +61,114 @@ def versus_view(
     """
     load_numpy_meanwhile(run)
     with run:
-        found = [run.find_player(name) for name in (a, b)]
-        first, second = (one.player for one in found)
+        lookups = [run.find_player(name) for name in (a, b)]
+        first, second = (lookup.player for lookup in lookups)
         if first == second:
             raise LookupFailed(f"{a!r} and {b!r} both match {first}", hint="give more of the names")
-        chosen, why = _periods(run, first, second, at, at_b)
-        own, their = (
-            run.select(_SKILL.format(n), [player])[1][0][0]
-            for player, n in zip((first, second), chosen, strict=True)
-        )
+        periods = _periods(run, first, second, at, at_b)
+        skill_a = _skill(run, first, periods.first)
+        skill_b = _skill(run, second, periods.second)
         played = run.select(_PLAYED, [first, second])[1][0]
-        sides = [run.scale.points(one) for one in (own, their)]
-        sd = None
-        how = None
-        if own["sd"] is not None and their["sd"] is not None:
-            sd = math.hypot(own["sd"], their["sd"])
-            how = "independent"
-            if run.has_joint:
-                import numpy as np
-
-                pair = list(zip((first, second), chosen, strict=True))
-                (sd,) = run.joint.deviations([pair], [np.array([1.0, -1.0])], EXACT)
-                how = "joint"  # independent skills with these sds have the joint sd of the difference
-                sides = [one | {"sd": math.sqrt(0.5) * sd / run.scale.slope} for one in sides]
-        params = params_in(run, max(own["period"], their["period"]))
+        difference = _difference(run, skill_a, skill_b, [(first, periods.first), (second, periods.second)])
+        params = params_in(run, max(skill_a["period"], skill_b["period"]))
     model = run.meta.model
+    strength_a = difference.a
+    strength_b = difference.b
     facts = dict[str, Any]()
-    for side, strength in (("a", own), ("b", their)):
-        facts |= {f"{key}_{side}": strength[key] for key in ("player", "period", "mean", "sd", "games")}
-    either = colour_blind(model, params, *sides)
-    facts["lead"] = own["mean"] - their["mean"]
-    facts |= dict(zip(_PROBABILITIES, (stronger(*sides), *either, either.expected), strict=True))
-    as_white, turned = outcomes(model, params, sides, sides[::-1])
-    if abs(as_white.expected - turned.turned().expected) > 1e-9:
-        ways = {"white": as_white, "black": turned.turned()}
-        if run.has_rows("neutral_games"):
-            (ways["neutral"],) = outcomes(model, {**params, "white_advantage": 0.0}, sides[:1], sides[1:])
-        for colour, outcome in ways.items():
-            values = (*outcome, outcome.expected)
-            facts |= {f"{key}_{colour}": value for key, value in zip(_PROBABILITIES[1:], values, strict=True)}
-    facts |= {"sd_lead": sd, "skills": how}
+    for side, skill in (("a", skill_a), ("b", skill_b)):
+        facts |= {f"{key}_{side}": skill[key] for key in ("player", "period", "mean", "sd", "games")}
+    facts["lead"] = skill_a["mean"] - skill_b["mean"]
+    either = colour_blind(model, params, strength_a, strength_b)
+    probabilities = (stronger(strength_a, strength_b), *either, either.expected)
+    facts |= dict(zip(_PROBABILITIES, probabilities, strict=True))
+    facts |= _by_colour(run, params, strength_a, strength_b)
+    facts |= {"sd_lead": difference.sd, "skills": difference.method}
     if games is not None:
-        promised = match(model, params, sides[0], sides[1], games)
-        results = promised.games, promised.win, promised.tie, promised.loss, promised.expected
-        facts |= zip(
-            (f"match_{key}" for key in ("games", "win", "draw", "loss", "points")), results, strict=True
-        )
-        for level in _LEVELS:
-            facts[f"match_low_{level}"], facts[f"match_high_{level}"] = promised.interval(level / 100)
-    facts |= {key: n or 0 for key, n in zip(("played", "wins", "draws", "losses"), played, strict=True)}
+        facts |= _match_facts(match(model, params, strength_a, strength_b, games))
+    record = [count or 0 for count in played]
+    facts |= dict(zip(("played", "wins", "draws", "losses"), record, strict=True))
     decimals = {key: 1 if key.startswith(("mean", "sd", "lead")) else 3 for key in facts}
-    title = (f"{first} against {second}", *([TAKEN[how]] if how else []), run_line(run))
-    chosen_words = f"{first} in {own['period']}, {second} in {their['period']}: {why}"
+    method = [TAKEN[difference.method]] if difference.method else []
+    title = (f"{first} against {second}", *method, run_line(run))
     report = Rows(tuple(facts), [tuple(facts.values())], title, decimals, single=True)
-    caution = [CAUTION.format(own["period"], their["period"])] if own["period"] != their["period"] else []
-    notes = (*(one.note for one in found if one.note), chosen_words, *caution)
-    return VersusView((first, second), report, notes)
+    notes = [lookup.note for lookup in lookups if lookup.note]
+    notes.append(f"{first} in {skill_a['period']}, {second} in {skill_b['period']}: {periods.reason}")
+    if skill_a["period"] != skill_b["period"]:
+        notes.append(CAUTION.format(skill_a["period"], skill_b["period"]))
+    return VersusView((first, second), report, tuple(notes))
+
+
+def _skill(run: Run, player: str, number: int) -> dict[str, Any]:
+    """The row of skills of a player in a period, by its number."""
+    ((skill,),) = run.select(_SKILL.format(number), [player])[1]
+    row: dict[str, Any] = skill
+    return row
+
+
+class _Difference(NamedTuple):
+    """Strengths of both in points, the sd of the difference, and how it was computed, a key of TAKEN; None without sds.
+
+    The strengths have sds of which independent skills have that sd of the difference.
+    """
+
+    a: Strength
+    b: Strength
+    sd: float | None
+    method: str | None
+
+
+def _difference(run: Run, skill_a: Strength, skill_b: Strength, skills: list[tuple[str, int]]) -> _Difference:
+    """The difference of two skills, from the joint posterior if the run has one.
+
+    `skills`: player and period number of each.
+    """
+    a = run.scale.points(skill_a)
+    b = run.scale.points(skill_b)
+    if skill_a["sd"] is None or skill_b["sd"] is None:
+        return _Difference(a, b, None, None)
+    if not run.has_joint:
+        return _Difference(a, b, math.hypot(skill_a["sd"], skill_b["sd"]), "independent")
+    import numpy as np
+
+    (sd,) = run.joint.deviations([skills], [np.array([1.0, -1.0])], EXACT)
+    equal_sd = math.sqrt(0.5) * sd / run.scale.slope
+    return _Difference({**a, "sd": equal_sd}, {**b, "sd": equal_sd}, sd, "joint")
+
+
+def _by_colour(run: Run, params: Mapping[str, Any], a: Strength, b: Strength) -> dict[str, float]:
+    """A's probabilities with each colour, and on neutral ground if games were played there.
+
+    Nothing where the colour does not matter.
+    """
+    model = run.meta.model
+    as_white, b_as_white = outcomes(model, params, [a, b], [b, a])
+    as_black = b_as_white.turned()
+    if abs(as_white.expected - as_black.expected) <= 1e-9:
+        return {}
+    by_colour = {"white": as_white, "black": as_black}
+    if run.has_rows("neutral_games"):
+        (by_colour["neutral"],) = outcomes(model, {**params, "white_advantage": 0.0}, [a], [b])
+    facts = {}
+    for colour, outcome in by_colour.items():
+        facts[f"win_{colour}"] = outcome.win
+        facts[f"draw_{colour}"] = outcome.draw
+        facts[f"loss_{colour}"] = outcome.loss
+        facts[f"expected_{colour}"] = outcome.expected
+    return facts
+
+
+def _match_facts(match: Match) -> dict[str, float]:
+    """The result of a match that is to be expected, and intervals of A's points."""
+    facts: dict[str, float] = {
+        "match_games": match.games,
+        "match_win": match.win,
+        "match_draw": match.tie,
+        "match_loss": match.loss,
+        "match_points": match.expected,
+    }
+    for level in _LEVELS:
+        facts[f"match_low_{level}"], facts[f"match_high_{level}"] = match.interval(level / 100)
+    return facts
 
 
 def versus_record(run: Run, players: tuple[str, str]) -> Rows:
@@ -114,20 +179,31 @@ def versus_record(run: Run, players: tuple[str, str]) -> Rows:
     return record_rows(players[0], played, (title,), side_names(run))
 
 
-def _periods(run: Run, a: str, b: str, at: str | None, at_b: str | None) -> tuple[tuple[int, int], str]:
+class _Periods(NamedTuple):
     """Numbers of both periods, and how they were chosen."""
+
+    first: int
+    second: int
+    reason: str
+
+
+def _periods(run: Run, a: str, b: str, at: str | None, at_b: str | None) -> _Periods:
+    """The periods in which A and B are compared."""
     if at is None and at_b is None:
-        common = "SELECT max(period_number) FROM skills WHERE player = ? AND period_number IN"
-        (last,), *_ = run.select(f"{common} (SELECT period_number FROM skills WHERE player = ?)", [a, b])[1]
+        ((last,),) = run.select(_LAST_COMMON, [a, b])[1]
         if last is not None:
-            return (last, last), "the last period of both"
-        return (_period(run, a, PEAK), _period(run, b, PEAK)), "each at the peak, for they share no period"
-    chosen = _period(run, a, at or PEAK), _period(run, b, at_b or at or PEAK)
-    return chosen, "as requested" if at else "the first at the peak"
+            return _Periods(last, last, "the last period of both")
+        reason = "each at the peak, for they share no period"
+        return _Periods(_period(run, a, PEAK), _period(run, b, PEAK), reason)
+    reason = "as requested" if at else "the first at the peak"
+    return _Periods(_period(run, a, at or PEAK), _period(run, b, at_b or at or PEAK), reason)
 
 
 def _period(run: Run, player: str, at: str) -> int:
+    """The number of a period of a player, by label or `peak`."""
     if at.lower() != PEAK:
-        return run.find_period(at, player)[1]
-    (peak,), *_ = run.select("SELECT peak_period FROM players WHERE player = ?", [player])[1]
-    return run.find_period(peak, player)[1]
+        _, number = run.find_period(at, player)
+        return number
+    ((peak,),) = run.select("SELECT peak_period FROM players WHERE player = ?", [player])[1]
+    _, number = run.find_period(peak, player)
+    return number

@@ -55,12 +55,12 @@ def test_games_are_seen_from_the_players_side(run: Run) -> None:
         ("1857", True, "Paulsen", 2), ("1857", True, "Paulsen", 1), ("1858", False, "Anderssen", 2),
         ("1858-12", True, "Anderssen", 2), ("1858-12-27", False, "Anderssen", 0),
     ]  # fmt: skip
-    assert [(g.own["mean"], g.their["mean"]) for g in games[:1] + games[2:3]] == [
+    assert [(g.strength["mean"], g.opponent_strength["mean"]) for g in games[:1] + games[2:3]] == [
         (1000.0, 1001.0),
         (1003.0, 1002.0),
     ]
     assert (games[0].file, games[0].line) == ("a.pgn", 10)
-    (chance,) = outcomes("ttt", run.meta.params, [games[2].their], [games[2].own])
+    (chance,) = outcomes("ttt", run.meta.params, [games[2].opponent_strength], [games[2].strength])
     assert games[2].chance == chance.turned()
     assert games_of(run, MORPHY, "Paulsen, Louis") == games[:2]
     assert [g.result for g in games_of(run, "Paulsen, Louis", MORPHY)] == [0, 1]
@@ -92,10 +92,10 @@ def test_expectations_know_odds_and_neutral_ground() -> None:
     facts = dict(zip(report.columns, values, strict=True))
     assert facts["win_white"] > facts["win_neutral"] > facts["win_black"]
     level = {**params, "white_advantage": 0.0}
-    ahead = {**one.own, "mean": one.own["mean"] + 200.0 * unit}
+    ahead = {**one.strength, "mean": one.strength["mean"] + 200.0 * unit}
     assert sorted((g.result, g.chance.expected) for g in found) == [
-        (result, pytest.approx(outcomes("ttt", given, [own], [one.their])[0].expected, abs=1e-12))
-        for result, given, own in ((0, params, ahead), (1, level, one.own), (2, params, one.own))
+        (result, pytest.approx(outcomes("ttt", given, [own], [one.opponent_strength])[0].expected, abs=1e-12))
+        for result, given, own in ((0, params, ahead), (1, level, one.strength), (2, params, one.strength))
     ]
 
 
@@ -135,7 +135,7 @@ def test_expectations_are_joint_where_the_run_is() -> None:
         facts = dict(zip(report.columns, next(iter(report.rows)), strict=True))
         assert facts["skills"] == "joint"
         assert game.chance.expected == pytest.approx(facts["expected"], abs=1e-5)
-    (alone,) = outcomes("ttt", run.meta.params, [games[0].own], [games[0].their])
+    (alone,) = outcomes("ttt", run.meta.params, [games[0].strength], [games[0].opponent_strength])
     assert abs(games[0].chance.expected - alone.expected) > 1e-3
 
 

@@ -199,9 +199,9 @@ def test_number_ones_follow_from_the_joint_posterior(monkeypatch: pytest.MonkeyP
         names = [timeline.players[player] for player in timeline.node_player[here]]
         shares = np.bincount(drawn[:, here].argmax(axis=1), minlength=len(here)) / len(drawn)
         expected = dict(zip(names, shares, strict=True))
-        assert dict([(one.player, one.p_best), *one.others]) == pytest.approx(expected, abs=error)
+        assert dict([(one.player, one.p_best), *one.rivals]) == pytest.approx(expected, abs=error)
         ranked = {row[1]: row[6] for row in ranking(run, one.period, Eligible(), None).rows}
-        assert ranked == pytest.approx(dict([(one.player, one.p_best), *one.others]), abs=1e-9)
+        assert ranked == pytest.approx(dict([(one.player, one.p_best), *one.rivals]), abs=1e-9)
         alone = best_probabilities(mean[here], np.sqrt(covariance.diagonal()[here]), np.arange(len(here)))
         apart.append(np.abs(alone - shares).max())
     assert max(apart) > 5 * error

@@ -6,7 +6,7 @@ FIGURE_FORMATS: Final = ("png", "svg", "pdf", "html")
 _KINDS: Final = "ttt_cli.views.figures.kinds"
 
 
-class Kind(NamedTuple):
+class FigureKind(NamedTuple):
     """A kind of figure.
 
     `draw`: module and name of its function, of a run and its `FigureOptions`. `summary`: its help. `options`: which of
@@ -19,18 +19,20 @@ class Kind(NamedTuple):
 
 
 KINDS: Final = {
-    "skills": Kind(f"{_KINDS}.skills:draw_skills", "curves of players", frozenset({"names", "by", "with"})),
-    "difference": Kind(
+    "skills": FigureKind(
+        f"{_KINDS}.skills:draw_skills", "curves of players", frozenset({"names", "by", "with"})
+    ),
+    "difference": FigureKind(
         f"{_KINDS}.difference:draw_difference", "lead of one player over another", frozenset({"names"})
     ),
-    "leaders": Kind(f"{_KINDS}.leaders:draw_leaders", "number ones"),
-    "games": Kind(f"{_KINDS}.games:draw_games", "per year"),
-    "evidence": Kind(f"{_KINDS}.evidence:draw_evidence", "the stored grid"),
-    "top": Kind(f"{_KINDS}.top:draw_top", "mean of the best"),
-    "calibration": Kind(
+    "leaders": FigureKind(f"{_KINDS}.leaders:draw_leaders", "number ones"),
+    "games": FigureKind(f"{_KINDS}.games:draw_games", "per year"),
+    "evidence": FigureKind(f"{_KINDS}.evidence:draw_evidence", "the stored grid"),
+    "top": FigureKind(f"{_KINDS}.top:draw_top", "mean of the best"),
+    "calibration": FigureKind(
         f"{_KINDS}.calibration:draw_calibration", "expected and actual scores", frozenset({"from"})
     ),
-    "draws": Kind(f"{_KINDS}.model_curves:draw_margins", "by year"),
-    "newcomers": Kind(f"{_KINDS}.model_curves:draw_newcomers", "by year"),
-    "career": Kind(f"{_KINDS}.model_curves:draw_career", "change of skill since the debut"),
+    "draws": FigureKind(f"{_KINDS}.model_curves:draw_margins", "by year"),
+    "newcomers": FigureKind(f"{_KINDS}.model_curves:draw_newcomers", "by year"),
+    "career": FigureKind(f"{_KINDS}.model_curves:draw_career", "change of skill since the debut"),
 }

@@ -6,7 +6,7 @@ from itertools import groupby, pairwise
 from typing import Any, Final, NamedTuple
 
 from ttt_cli.runs.run import Run
-from ttt_cli.views.figures.labels import GAP, Label, last_year, place, shorten
+from ttt_cli.views.figures.labels import GAP, Label, last_year, shorten, spread_labels
 from ttt_cli.views.figures.spec import (
     HEIGHT,
     PALE,
@@ -108,14 +108,15 @@ class Axes:
 
 def curves_figure(
     run: Run, curves: Curves, title: str, axis: str, line: str, *,
-    other: Curves | None = None, dotted: str = "", zero: bool = True, by: str = "",
+    dotted_curves: Curves | None = None, dotted_legend: str = "", zero: bool = True, by: str = "",
 ) -> Spec:  # fmt: skip
-    """Means with bands of one sd, and TTT-D's skill + draw margin dashed; `other` curves, named `dotted`, are dotted.
+    """Means with bands of one sd, and TTT-D's skill + draw margin dashed; others dotted.
 
-    Steps without games at both ends are thin and pale. `curves` must not be empty. `line`: the curves in the legend;
-    `zero`: whether a line is drawn there; `by`: the horizontal axis, where it is not the years of players' careers.
+    Steps without games at both ends are thin and pale. `curves` must not be empty. `line`, `dotted_legend`: the curves
+    and the dotted curves in the legend; `zero`: whether a line is drawn there; `by`: the horizontal axis, where it is
+    not the years of players' careers.
     """
-    dotted_curves = other or {}
+    dotted_curves = dotted_curves or {}
     points = [point for curve in curves.values() for point in curve]
     axes = _axes(curves, dotted_curves, zero=zero)
     labels, strokes = _labels(curves, axes)
@@ -133,7 +134,7 @@ def curves_figure(
     if margins:
         legend.append("dashed: skill + draw margin")
     if dotted_curves:
-        legend.append(f"dotted: {dotted}")
+        legend.append(f"dotted: {dotted_legend}")
     if not by:
         legend.append(f"thin: {run.meta.period}s without games")
     x = years([axes.first, axes.last], by or "year")
@@ -173,7 +174,7 @@ def _labels(curves: Curves, axes: Axes) -> tuple[Records, Records]:
         wanted.append(Label(shorten(player), x + GAP, y))
     labels: Records = []
     strokes: Records = []
-    for player, label, moved in zip(curves, wanted, place(wanted, HEIGHT), strict=True):
+    for player, label, moved in zip(curves, wanted, spread_labels(wanted, HEIGHT), strict=True):
         record = {"player": player, "text": label.text}
         labels.append(record | axes.point(moved.x, moved.y))
         if abs(moved.y - label.y) > _MOVED:

@@ -7,9 +7,9 @@ from typing import Final, NamedTuple
 
 from ttt_cli.runs.run import Run
 from ttt_cli.support.progress import SILENT, Progress
-from ttt_cli.views.beside import Beside
 from ttt_cli.views.figures import KINDS
 from ttt_cli.views.figures.spec import Spec
+from ttt_cli.views.published_ratings import PublishedRatings
 from ttt_cli.views.rankings.eligible import Eligible, eligible
 
 
@@ -25,16 +25,16 @@ class Figure(NamedTuple):
 class FigureOptions:
     """What the user chooses of a figure.
 
-    `names`: players as users type them. `by`: `dominance` draws the leads of players over the best others. `other`: a
-    second run, `beside`: published ratings, to compare skills with. `limits`: who is eligible (None: by default).
-    `count`: of how many players the mean is `top`. `since`, `every`: first period predicted for `calibration`, and
-    periods between refits.
+    `names`: players as users type them. `by`: `dominance` draws the leads of players over the best others.
+    `second_run`, `published`: another run, or published ratings, to compare skills with. `limits`: who is eligible
+    (None: by default). `count`: of how many players the mean is `top`. `since`, `every`: first period predicted for
+    `calibration`, and periods between refits.
     """
 
     names: Sequence[str] = ()
     by: str = "mean"
-    other: Run | None = None
-    beside: Beside | None = None
+    second_run: Run | None = None
+    published: PublishedRatings | None = None
     limits: Eligible | None = None
     count: int = 10
     since: str | None = None

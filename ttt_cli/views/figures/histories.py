@@ -50,6 +50,6 @@ def title_of(players: Sequence[str]) -> str:
 def stem_of(players: Sequence[str]) -> str:
     """A name for the file: the first surnames, safe for every file system."""
     surnames = ["-".join(fold_surname(player).split()) or "player" for player in players]
-    shown = [surname[:_LONGEST_WORD] for surname in surnames[:_IN_FILE_NAME]]
+    words = [surname[:_LONGEST_WORD] for surname in surnames[:_IN_FILE_NAME]]
     more = len(surnames) - _IN_FILE_NAME
-    return "-".join(shown) + (f"-and-{more}" if more > 0 else "")
+    return "-".join(words) + (f"-and-{more}" if more > 0 else "")

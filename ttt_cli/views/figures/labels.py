@@ -33,7 +33,7 @@ def shorten(text: str) -> str:
     return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"
 
 
-def place(labels: Sequence[Label], height: float) -> list[Label]:
+def spread_labels(labels: Sequence[Label], height: float) -> list[Label]:
     """Move each label to the nearest free height between 0 and `height`, the highest labels first.
 
     A label without free height is not moved.

@@ -39,7 +39,7 @@ class Event(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Entries:
+class EventEntries:
     """What everybody scored in every event: by event, most points first; arrays of shape (entries,).
 
     | field | content |
@@ -79,7 +79,7 @@ class Events:
     of_game: Places
     games: Places
     starts: Places
-    entries: Entries
+    entries: EventEntries
 
     def games_of(self, event: int) -> Places:
         """The games of an event."""
@@ -150,7 +150,7 @@ def _exhibition(folded: str, played: Array, *, has_handicaps: bool) -> str:
     return ""
 
 
-def _entries(run: Run, played: PlayedGames, of_game: Places, n_events: int) -> Entries:
+def _entries(run: Run, played: PlayedGames, of_game: Places, n_events: int) -> EventEntries:
     """What everybody scored in every event."""
     codes = played.by_player.order
     in_event = np.flatnonzero(of_game[codes // 2] >= 0)
@@ -167,7 +167,7 @@ def _entries(run: Run, played: PlayedGames, of_game: Places, n_events: int) -> E
     starts = np.searchsorted(event, np.arange(n_events + 1))
     is_first = (np.diff(event, prepend=-1) != 0) | (np.diff(points, prepend=-1.0) != 0)
     first_of_equals = np.maximum.accumulate(np.where(is_first, np.arange(len(order)), 0))
-    return Entries(
+    return EventEntries(
         player[order], totals.games[order], points, totals.expected[order],
         performance=_performances(run, played, sides, totals)[order],
         rank=first_of_equals - starts[event] + 1, starts=starts, of_side=of_side,

@@ -89,8 +89,8 @@ def lead_of(
     """
     if len(means) <= LEAST:
         return None
-    best_others = [other for other in range(min(OTHERS + 1, len(means))) if other != index][:OTHERS]
-    group = [index, *best_others]
+    best = [rival for rival in range(min(OTHERS + 1, len(means))) if rival != index][:OTHERS]
+    group = [index, *best]
     value = float(_weights(len(group)) @ [means[member] for member in group])
     return Lead(value, [(players[member], number) for member in group], [sds[member] for member in group])
 
@@ -150,15 +150,17 @@ def _leads(run: Run, limits: Eligible, query: str, values: list[Any], **parts: s
     leads: list[Lead | None] = []
     for player, number, _, _, mean, sd, top in rows:
         group = [(player, mean, sd)]
-        group += [(other["player"], other["mean"], other["sd"]) for other in top if other["player"] != player]
+        for rival in top:
+            if rival["player"] != player:
+                group.append((rival["player"], rival["mean"], rival["sd"]))
         players, means, sds = zip(*group, strict=True)
         leads.append(lead_of(number, 0, players, means, sds))
     lead_deviations, method = lead_sds(run, leads)
-    found = [
+    in_periods = [
         LeadInPeriod(player, number, period, games, mean, mean_sd, lead.value, lead_sd)
         for (player, number, period, games, mean, mean_sd, _), lead, lead_sd in zip(
             rows, leads, lead_deviations, strict=True
         )
         if lead
     ]
-    return Leads(found, method)
+    return Leads(in_periods, method)

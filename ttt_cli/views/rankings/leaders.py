@@ -58,32 +58,34 @@ def leaders(run: Run, limits: Eligible, seed: int = SEED) -> Leaders:
     from ttt_cli.views.rankings.strongest import settled
 
     with run:
-        fields = _fields(run, limits)
-        if not fields:
+        period_leaders = _period_leaders(run, limits)
+        if not period_leaders:
             few = "nobody is" if limits.fewest <= 1 else f"fewer than {limits.fewest} players are"
             raise LookupFailed(f"{few} eligible in any period", hint=WIDER)
-        if any(field.leader.sd is None for field in fields):
-            return Leaders([field.leader for field in fields], ())
-        contests = [field.contest for field in fields if field.contest]
-        groups = [field.lead.skills if field.lead else [] for field in fields]
+        if any(period_leader.leader.sd is None for period_leader in period_leaders):
+            return Leaders([period_leader.leader for period_leader in period_leaders], ())
+        leads = [period_leader.lead for period_leader in period_leaders]
+        contests = [period_leader.contest for period_leader in period_leaders if period_leader.contest]
+        groups = [lead.skills if lead else [] for lead in leads]
         decided, p_best_remark, covariances = settled(run, contests, seed, groups)
-    sds, method = lead_sds_from([field.lead for field in fields], covariances)
+    sds, method = lead_sds_from(leads, covariances)
     by_number = {contest.number: contest for contest in decided}
-    found = []
-    for field, sd in zip(fields, sds, strict=True):
-        leader = field.leader._replace(sd_dominance=sd)
+    complete = []
+    for period_leader, sd in zip(period_leaders, sds, strict=True):
+        leader = period_leader.leader._replace(sd_dominance=sd)
         if leader.number in by_number:
             contest = by_number[leader.number]
-            first, *others = contest.p.tolist()
-            others_named = zip(contest.players[1:], others, strict=True)
-            leader = leader._replace(p_best=first, others=tuple(others_named))
-        found.append(leader)
-    alone = [] if len(contests) == len(fields) else [ALONE]
-    return Leaders(found, (p_best_remark, DOMINANCE_REMARK.format(method), *alone))
+            p_best, *chances = contest.p.tolist()
+            rivals = tuple(zip(contest.players[1:], chances, strict=True))
+            leader = leader._replace(p_best=p_best, rivals=rivals)
+        complete.append(leader)
+    has_single = len(contests) < len(period_leaders)
+    remarks = (p_best_remark, DOMINANCE_REMARK.format(method))
+    return Leaders(complete, (*remarks, ALONE) if has_single else remarks)
 
 
 @dataclass(frozen=True)
-class _Field:
+class _PeriodLeader:
     """A period's leader, without probabilities; the lead, if there are enough others; the contest, if any."""
 
     leader: Leader
@@ -91,12 +93,12 @@ class _Field:
     contest: Contest | None
 
 
-def _fields(run: Run, limits: Eligible) -> list[_Field]:
-    """The eligible players of every period that has enough of them."""
+def _period_leaders(run: Run, limits: Eligible) -> list[_PeriodLeader]:
+    """The leaders of every period that has enough eligible players."""
     from ttt_cli.views.rankings.dominance import lead_of
     from ttt_cli.views.rankings.strongest import NAMED, contest
 
-    fields = []
+    period_leaders = []
     numbers = [
         number for (number,) in run.select("SELECT period_number FROM periods ORDER BY period_number")[1]
     ]
@@ -113,10 +115,9 @@ def _fields(run: Run, limits: Eligible) -> list[_Field]:
                 p_best=None, field=len(means), dominance=lead and lead.value,
             )  # fmt: skip
             undecided = has_sds and len(means) > 1
-            fields.append(
-                _Field(leader, lead, contest(number, players, means, sds, 1) if undecided else None)
-            )
-    return fields
+            period_contest = contest(number, players, means, sds, 1) if undecided else None
+            period_leaders.append(_PeriodLeader(leader, lead, period_contest))
+    return period_leaders
 
 
 def number_ones(run: Run, limits: Eligible, where: str = "true") -> list[NumberOne]:
@@ -131,24 +132,25 @@ def number_ones(run: Run, limits: Eligible, where: str = "true") -> list[NumberO
 def leader_rows(run: Run, limits: Eligible, seed: int = SEED) -> Rows:
     """One row per period, with `LEADER_COLUMNS`."""
     with run:
-        found, remarks = leaders(run, limits, seed)
+        all_leaders, remarks = leaders(run, limits, seed)
         title = title_lines(run, limits, f"The number one of every {run.meta.period}", *remarks)
-        return build_rows(run, LEADER_COLUMNS, found, title)
+        return build_rows(run, LEADER_COLUMNS, all_leaders, title)
 
 
 def reign_rows(run: Run, limits: Eligible, seed: int = SEED) -> Rows:
     """One row per reign, with `REIGN_COLUMNS`; the column of its length is named after the periods: `years`."""
     with run:
-        found, remarks = leaders(run, limits, seed)
+        all_leaders, remarks = leaders(run, limits, seed)
         length = replace(REIGN_PERIODS, name=f"{run.meta.period}s")
         columns = [length if column is REIGN_PERIODS else column for column in REIGN_COLUMNS]
-        return build_rows(run, columns, reigns(found), title_lines(run, limits, "The number ones", *remarks))
+        title = title_lines(run, limits, "The number ones", *remarks)
+        return build_rows(run, columns, reigns(all_leaders), title)
 
 
-def reigns(found: Sequence[Leader]) -> list[Reign]:
+def reigns(leaders: Sequence[Leader]) -> list[Reign]:
     """Consecutive periods with one leader."""
     merged: list[list[Leader]] = []
-    for leader in found:
+    for leader in leaders:
         before = merged[-1][-1] if merged else None
         if before and (before.player, before.number) == (leader.player, leader.number - 1):
             merged[-1].append(leader)

@@ -42,8 +42,8 @@ def peaks(run: Run, limits: Eligible, number: int | None, by: str = "mean") -> R
     """The table of `find_peaks`, with `PEAK_COLUMNS`."""
     heading = "The highest peaks by mean - 2 sd" if by == "lower" else "The highest peaks"
     with run:
-        found = find_peaks(run, limits, number, by)
-        return build_rows(run, PEAK_COLUMNS, found, title_lines(run, limits, heading), by)
+        highest = find_peaks(run, limits, number, by)
+        return build_rows(run, PEAK_COLUMNS, highest, title_lines(run, limits, heading), by)
 
 
 def most_dominant(run: Run, limits: Eligible, number: int | None) -> Rows:
@@ -52,7 +52,7 @@ def most_dominant(run: Run, limits: Eligible, number: int | None) -> Rows:
 
     with run:
         leads, method = largest_leads(run, limits, number)
-        found = [
+        dominant = [
             Peak(
                 rank, lead.player, lead.period, None, lead.mean, lead.mean_sd, lead.games,
                 dominance=lead.lead, sd_dominance=lead.sd,
@@ -60,7 +60,7 @@ def most_dominant(run: Run, limits: Eligible, number: int | None) -> Rows:
             for rank, lead in enumerate(leads, 1)
         ]  # fmt: skip
         title = title_lines(run, limits, "The most dominant", DOMINANCE_REMARK.format(method))
-        return build_rows(run, PEAK_COLUMNS, found, title, "dominance")
+        return build_rows(run, PEAK_COLUMNS, dominant, title, "dominance")
 
 
 def best_years(run: Run, limits: Eligible, years: int, number: int | None) -> Rows:
@@ -71,7 +71,7 @@ def best_years(run: Run, limits: Eligible, years: int, number: int | None) -> Ro
     """
     with run:
         query = _BEST_YEARS.format(span=periods_of(run, years), rules=limits.rules())
-        found = [BestYears(rank, *row) for rank, row in enumerate(run.select(query, [number])[1], 1)]
+        best = [BestYears(rank, *row) for rank, row in enumerate(run.select(query, [number])[1], 1)]
         heading = f"The highest means over {years} consecutive years"
         title = title_lines(run, replace(limits, active=None), heading)
-        return build_rows(run, BEST_YEARS_COLUMNS, found, title)
+        return build_rows(run, BEST_YEARS_COLUMNS, best, title)

@@ -67,7 +67,7 @@ class BestYears(NamedTuple):
 class Leader(NamedTuple):
     """The player with the highest mean among the `field` eligible players of a period.
 
-    `others`: other candidates with their `p_best`. Without sds, `p_best` and all sds are None. `p_best` is also None
+    `rivals`: other candidates with their `p_best`. Without sds, `p_best` and all sds are None. `p_best` is also None
     for a single player, dominance if there are too few others.
     """
 
@@ -81,7 +81,7 @@ class Leader(NamedTuple):
     field: int
     dominance: float | None = None
     sd_dominance: float | None = None
-    others: tuple[tuple[str, float], ...] = ()
+    rivals: tuple[tuple[str, float], ...] = ()
 
 
 @dataclass(frozen=True)

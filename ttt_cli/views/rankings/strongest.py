@@ -89,7 +89,7 @@ def contest(number: int, players: Sequence[str], mean: Array, sd: Array, first: 
     named = slice(min(len(players), NAMED))
     # Independence gives the largest sd of a difference, since nobody's skill falls as another one's rises.
     likely = np.flatnonzero(mean[named] - mean[0] >= _UNLIKELY * np.hypot(sd[named], sd[0]))
-    shown = np.union1d(np.arange(min(first, len(mean))), likely)
+    members = np.union1d(np.arange(min(first, len(mean))), likely)
     # From a value that the strongest skill exceeds, except with probability `_NEVER`
     nearest = np.argpartition(-mean, min(_NEAREST, len(mean)) - 1)[:_NEAREST]
     x = np.linspace(float((mean - _REACH * sd).max()), float(mean.max()), _CHOICES)
@@ -109,9 +109,9 @@ def contest(number: int, players: Sequence[str], mean: Array, sd: Array, first: 
     x = np.linspace(low, low + step * steps, 3 * (steps + 1))  # close enough for cubics between them
     matters[likely] = False
     below = _log_below(x, mean[matters], sd[matters])
-    candidates = np.searchsorted(shown, likely)
-    names = [players[index] for index in shown]
-    return Contest(number, names, mean[shown], sd[shown], candidates, x, below, np.empty(0))
+    candidates = np.searchsorted(members, likely)
+    names = [players[index] for index in members]
+    return Contest(number, names, mean[members], sd[members], candidates, x, below, np.empty(0))
 
 
 def settled(
@@ -284,20 +284,28 @@ def _sum_log_cdfs(x: Array, mean: Array, sd: Array) -> Array:
 
 def log_cdf(z: Array) -> Array:
     """log Phi(z) from a table with slopes and curvatures; relative error below 1e-7, constant beyond 9 sds."""
-    value, slope, curvature = _table()
+    table = _log_cdf_table()
     cells = np.clip(z, -_TABLE_REACH, _TABLE_REACH) * _CELLS
     nearest = np.rint(cells)
     index = nearest.astype(np.intp) + _TABLE_REACH * _CELLS
     off = (cells - nearest) / _CELLS
-    result: Array = value[index] + off * (slope[index] + off * curvature[index])
+    result: Array = table.value[index] + off * (table.slope[index] + off * table.half_curvature[index])
     return result
 
 
+class _LogCdfTable(NamedTuple):
+    """log Phi, its slope, and half its curvature on the table's points, shape (points,) each."""
+
+    value: Array
+    slope: Array
+    half_curvature: Array
+
+
 @cache
-def _table() -> tuple[Array, Array, Array]:
-    """log Phi, its slope, and half its curvature on the table's points."""
+def _log_cdf_table() -> _LogCdfTable:
+    """The table, `_CELLS` points per sd from `-_TABLE_REACH` to `_TABLE_REACH`."""
     z = np.arange(-_TABLE_REACH * _CELLS, _TABLE_REACH * _CELLS + 1) / _CELLS
     tail = np.array([0.5 * math.erfc(x * math.sqrt(0.5)) for x in np.abs(z).tolist()])
     value = np.where(z < 0.0, np.log(tail), np.log1p(-tail))
     slope = np.exp(-0.5 * z * z - value) / math.sqrt(2.0 * math.pi)
-    return value, slope, -0.5 * slope * (z + slope)
+    return _LogCdfTable(value, slope, -0.5 * slope * (z + slope))

@@ -8,12 +8,12 @@ from typing import Final
 import numpy as np
 
 from ttt_cli.runs.run import Run
-from ttt_cli.views.beside import Beside
 from ttt_cli.views.history.events import Events, find_events
 from ttt_cli.views.history.people import People, read_people
 from ttt_cli.views.history.played import PlayedGames, played_games
 from ttt_cli.views.history.years import YearRankings, YearSkills, year_rankings, year_skills
 from ttt_cli.views.players import NEUTRAL as NEUTRAL_SIDE
+from ttt_cli.views.published_ratings import PublishedRatings
 from ttt_cli.views.rankings.eligible import Eligible
 from ttt_cli.views.report.links import PageLinks, event_links, player_links
 from ttt_cli.views.report.markup import text
@@ -26,16 +26,16 @@ FEW_GAMES: Final = 3  # of a player need no tables
 class Book:
     """The data of a site; players are numbers in the run's names, events are those of `events.rows`.
 
-    `limits`: who is eligible. `beside`: published ratings, if any. `skills`: skills by year. `rankings`: of every year.
-    `players`, `event_pages`: addresses and links. `event_names`: as HTML; last, a dash for no event. `events_in`: the
-    events of a year. `years`: those that have a page, from the first game to the last period of the run. `sides`:
-    labels of the first side, the second side and neutral ground.
+    `limits`: who is eligible. `published`: published ratings, if any. `skills`: skills by year. `rankings`: of every
+    year. `players`, `event_pages`: addresses and links. `event_names`: as HTML; last, a dash for no event.
+    `events_in`: the events of a year. `years`: those that have a page, from the first game to the last period of the
+    run. `sides`: labels of the first side, the second side and neutral ground.
     """
 
     run: Run
     title: str
     limits: Eligible
-    beside: Beside | None
+    published: PublishedRatings | None
     people: People
     played: PlayedGames
     skills: YearSkills
@@ -49,7 +49,9 @@ class Book:
     sides: list[str]
 
 
-def make_book(run: Run, limits: Eligible, title: str, most: int, beside: Beside | None = None) -> Book:
+def make_book(
+    run: Run, limits: Eligible, title: str, most: int, published: PublishedRatings | None = None
+) -> Book:
     """Read all data of a site from a run. The `most` players of the most games have a page, and as many events."""
     people = read_people(run)
     played = played_games(run)
@@ -60,7 +62,7 @@ def make_book(run: Run, limits: Eligible, title: str, most: int, beside: Beside 
     for index, event in enumerate(events.rows):
         events_in.setdefault(event.year, []).append(index)
     return Book(
-        run, title, limits, beside, people, played, skills, rankings, events,
+        run, title, limits, published, people, played, skills, rankings, events,
         players=player_links(people.rows, np.diff(played.by_player.starts), most),
         event_pages=event_links(events.rows, most),
         event_names=[*(text(event.name) for event in events.rows), "–"],

@@ -34,9 +34,9 @@ def compare_page(book: Book) -> str:
         "hasSd": book.skills.has_sd,
         "together": _TOGETHER,
         "chances": _chances(book),
-        "beside": book.beside is not None,
+        "beside": book.published is not None,
     }
-    parts = {"data": embedded(data), "has_joint": book.run.has_joint, "dotted": html.dotted(book.beside)}
+    parts = {"data": embedded(data), "has_joint": book.run.has_joint, "dotted": html.dotted(book.published)}
     return html.page(book.title, "Compare", html.filled("compare.html", parts), up="")
 
 
@@ -69,8 +69,8 @@ def _history(book: Book, player: int) -> list[Any]:
         [html.short(games) for games in skills.games.tolist()],
         opponents,
     ]
-    if book.beside:
-        ratings = book.beside.by_year(book.people.rows[player].name, book.run.meta.period)
+    if book.published:
+        ratings = book.published.by_year(book.people.rows[player].name, book.run.meta.period)
         if ratings:
             first = book.years[0]
             history.append([[year - first, html.short(rating)] for year, rating in ratings.items()])

@@ -92,10 +92,10 @@ def _crosstable(book: Book, index: int, games: list[int]) -> dict[str, list[str]
     if len(results) < _COMPLETE * pairs:
         return {}
     return {
-        str(place): [
+        str(number): [
             "·" if player == opponent else _grouped(results.get((player, opponent), [])) for player in players
         ]
-        for place, opponent in enumerate(players, 1)
+        for number, opponent in enumerate(players, 1)
     }
 
 

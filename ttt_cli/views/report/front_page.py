@@ -40,7 +40,7 @@ def front_page(book: Book) -> str:
     return html.page(
         book.title, book.title, late, games, number_ones, *greatest,
         *(html.section(title.capitalize(), drawn) for title, drawn in pictures(run)),
-        html.section("Published ratings", html.part("published", book.beside) if book.beside else ""),
+        html.section("Published ratings", html.part("published_ratings", book.published) if book.published else ""),
         html.section("Years", f'<ul class="years">{years}</ul>'),
         html.section("About the model", model, *notes),
         up="", facts=f"{run.meta.describe()}; {scale_note(run)}", named=book.title,
@@ -58,17 +58,17 @@ def _number_ones(book: Book) -> str:
         for year, ranking in sorted(book.rankings.by_year.items())
         if len(ranking.id) >= book.limits.fewest
     ]
-    found = reigns(leaders)
-    best = [reign.best for reign in found]
+    all_reigns = reigns(leaders)
+    best = [reign.best for reign in all_reigns]
     chances = {
-        "#p best": [_chance(reign.mean_p_best) for reign in found],
-        "#least": [_chance(reign.least_p_best) for reign in found],
+        "#p best": [_chance(reign.mean_p_best) for reign in all_reigns],
+        "#least": [_chance(reign.least_p_best) for reign in all_reigns],
     }
     table = {
-        "from": [reign.first.period for reign in found],
-        "to": [reign.last.period for reign in found],
+        "from": [reign.first.period for reign in all_reigns],
+        "to": [reign.last.period for reign in all_reigns],
         "player": [links[book.people.number[leader.player]] for leader in best],
-        "#years": [str(len(reign.leaders)) for reign in found],
+        "#years": [str(len(reign.leaders)) for reign in all_reigns],
         **(chances if book.rankings.remark else {}),
         "#highest skill": [html.skill(leader.mean, leader.sd) for leader in best],
         "in": [html.link(f"years/{leader.period}.html", leader.period) for leader in best],
@@ -79,7 +79,7 @@ def _number_ones(book: Book) -> str:
     if len(leaders) < 2:
         return listed
     span = f"{leaders[0].period} to {leaders[-1].period}"
-    longest = max(found, key=lambda reign: len(reign.leaders)).first.player
+    longest = max(all_reigns, key=lambda reign: len(reign.leaders)).first.player
     spec = reigns_figure(leaders, "year", [f"{span}; the longest reign is that of {longest}"])
     figure = html.figure(spec, "reigns", height=420, width=1000)
     return f"<div class=scroll>{figure}</div>{html.note(BELOW if book.rankings.remark else '')}{listed}"
@@ -87,13 +87,13 @@ def _number_ones(book: Book) -> str:
 
 def _leader(book: Book, year: int, ranking: YearRanking) -> Leader:
     """The number one of a year, and the others with a probability."""
-    shown = ranking.id[: max(len(ranking.best), 1)].tolist()
-    first, *others = [book.people.rows[player].name for player in shown]
+    players = ranking.id[: max(len(ranking.best), 1)].tolist()
+    first, *rivals = [book.people.rows[player].name for player in players]
     chances = [round(p, 4) for p in ranking.best]
     return Leader(
         year, str(year), first, ranking.mean[0].item(), ranking.sd[0].item(), ranking.games[0].item(),
         p_best=chances[0] if chances else None, field=len(ranking.id),
-        others=tuple(zip(others, chances[1:], strict=True)),
+        rivals=tuple(zip(rivals, chances[1:], strict=True)),
     )  # fmt: skip
 
 

@@ -11,10 +11,10 @@ from jinja2 import Environment, PackageLoader
 
 from ttt_cli.histories import javascript_later_on
 from ttt_cli.runs.run import Run
-from ttt_cli.views.beside import Beside
 from ttt_cli.views.figures.curves import curve_layers
 from ttt_cli.views.figures.spec import Spec, embedded, showable
 from ttt_cli.views.figures.spec import number as number_of_field
+from ttt_cli.views.published_ratings import PublishedRatings
 from ttt_cli.views.run import axis_title
 
 _WHOLE: Final = 1e15  # larger numbers are not written as integers
@@ -46,10 +46,12 @@ def part(name: str, *arguments: Any) -> str:
 def figure(spec: Spec, kind: str = "", **sizes: int) -> str:
     """A figure that the script of the page draws. `sizes`: height and width in pixels; as wide as the page without."""
     title = spec["title"]
-    label = f"{title['text']}: {title['subtitle'] if isinstance(title['subtitle'], str) else title['subtitle'][0]}"
+    subtitle = title["subtitle"]
+    first_line = subtitle if isinstance(subtitle, str) else subtitle[0]
+    label = f"{title['text']}: {first_line}"
     data = embedded({"label": label, "layer": spec["layer"], "datasets": spec["datasets"]})
-    given = "".join(f" data-{name}={size}" for name, size in sizes.items())
-    return f'<div class="chart {kind}"{given}><script type="application/json">{data}</script></div>'
+    attributes = "".join(f" data-{name}={size}" for name, size in sizes.items())
+    return f'<div class="chart {kind}"{attributes}><script type="application/json">{data}</script></div>'
 
 
 def curves_frame(run: Run) -> Spec:
@@ -121,9 +123,9 @@ def note(words: str) -> str:
     return f"<p class=help>{text(words)}</p>" if words else ""
 
 
-def dotted(beside: Beside | None) -> str:
+def dotted(published: PublishedRatings | None) -> str:
     """The note on published ratings in a figure and a table; nothing without ratings."""
-    return note(f"Dotted line and rating: {beside.name}, scaled" if beside else "")
+    return note(f"Dotted line and rating: {published.name}, scaled" if published else "")
 
 
 def more(count: int, where: str = "") -> str:

@@ -2,6 +2,7 @@
 
 import json
 import math
+from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any, Final
 
@@ -12,11 +13,11 @@ from ttt_cli.reading.reports import position_text
 from ttt_cli.runs.meta import in_use
 from ttt_cli.runs.run import CURVES, Row, Run
 from ttt_cli.support.progress import SILENT, Progress
-from ttt_cli.views.beside import Beside
 from ttt_cli.views.evidence import gain_per_game, naive_log_evidence, stored_surface
 from ttt_cli.views.figures.kinds.evidence import surface_figure, surface_note
 from ttt_cli.views.figures.kinds.model_curves import model_curve_figure
 from ttt_cli.views.figures.spec import embedded
+from ttt_cli.views.published_ratings import PublishedRatings
 from ttt_cli.views.rankings.eligible import Eligible, eligible
 from ttt_cli.views.report.markup import assets, curves_frame, figure, filled, short
 from ttt_cli.views.rows import finite
@@ -80,23 +81,25 @@ def report_page(
     limits: Eligible | None = None,
     *,
     budget: int = BUDGET,
-    beside: Beside | None = None,
+    published: PublishedRatings | None = None,
     progress: Progress = SILENT,
 ) -> str:
     """A run as one HTML page that needs nothing else: style, script and data are inside.
 
     `limits`: who is eligible until the reader changes it (None: by default). `budget`: bytes that players' histories
-    may take; of a larger run, those who played most are carried. `beside`: published ratings to show, too.
+    may take; of a larger run, those who played most are carried. `published`: published ratings to show, too.
     """
     with run:
         meta = run.meta
         data = report_data(run, limits, budget, progress)
         carried = {player[0] for player in data["players"]}
-        data["beside"] = beside and {
-            "name": beside.name,
+        data["beside"] = published and {
+            "name": published.name,
             "ratings": {
-                player: [[number - data["base"], short(value)] for number, value in sorted(some.items())]
-                for player, some in beside.ratings.items()
+                player: [
+                    [number - data["base"], short(rating)] for number, rating in sorted(by_period.items())
+                ]
+                for player, by_period in published.ratings.items()
                 if player in carried
             },
         }
@@ -114,7 +117,7 @@ def report_page(
             "gain": finite(gain_per_game(meta)),
             "naive": naive_log_evidence(meta.weight, meta.draw_share),
             "notes": (*notes, *meta.notes),
-            "beside": beside,
+            "published": published,
             "pictures": pictures(run),
             "surface_note": surface and surface_note(surface),
             "surface": surface and figure(surface_figure(run, surface), "surface", height=height),
@@ -123,7 +126,7 @@ def report_page(
             "inputs": run.select("SELECT path, kind, rows, used, digest FROM inputs")[1],
             "dropped": run.select("SELECT file, reason, rows FROM dropped ORDER BY rows DESC, reason")[1],
             "problems": [
-                (position_text(path, place), *what) for path, place, *what in run.select(_LISTED)[1]
+                (position_text(path, line), *words) for path, line, *words in run.select(_LISTED)[1]
             ],
             "found": run.select("SELECT count(*) FROM problems")[1][0][0],
             "meta": meta,
@@ -175,7 +178,7 @@ def report_data(
     first = min((player[7] for player in players), default=0)
     surface = stored_surface(run.evidence_points())
     points = surface.points.items() if surface else ()
-    tiles = [[*place, finite(round(point.log_evidence, 4))] for place, point in points]
+    tiles = [[*values, finite(round(point.log_evidence, 4))] for values, point in points]
     return {
         "period": period,
         "base": first,
@@ -197,13 +200,19 @@ def _packed(row: Row, slope: float, *, careers: bool) -> list[Any]:
     name, *record, (rise, growth, after, early), numbers, means, sds, games, margins = row
     onward = [float(f"{value:.4g}") for value in (rise * slope**2, growth * slope, after, early)]
     start = numbers[0]
-    length = len(numbers)
+    has_gaps = numbers[-1] - start + 1 != len(numbers)
     return [
         name,
-        *map(short, record),
+        *_shortened(record),
         onward if careers else onward[0],
         start,
-        0 if numbers[-1] - start + 1 == length else [number - start for number in numbers],
-        *(list(map(short, column)) for column in (means, sds, games)),
-        list(map(short, margins)) if margins else 0,
+        [number - start for number in numbers] if has_gaps else 0,
+        _shortened(means),
+        _shortened(sds),
+        _shortened(games),
+        _shortened(margins) if margins else 0,
     ]
+
+
+def _shortened(values: Sequence[float]) -> list[float | int]:
+    return [short(value) for value in values]

@@ -49,7 +49,7 @@ def _career(book: Book, player: int, sides: Sides) -> list[str]:
     if len(sides.game) <= FEW_GAMES and not any(ranks):
         return []
     name = book.people.rows[player].name
-    ratings = book.beside.by_year(name, book.run.meta.period) if book.beside else {}
+    ratings = book.published.by_year(name, book.run.meta.period) if book.published else {}
     totals = _year_totals(sides)
     heads = ["year", "#rank", "#skill", "#games", "#points", "#expected"]
     if ratings:
@@ -74,7 +74,7 @@ def _career(book: Book, player: int, sides: Sides) -> list[str]:
             f'<div class="chart career" data-height=270 data-name="{html.text(name)}" data-of={data}></div>'
         )
     return [
-        curve, html.dotted(book.beside if ratings else None), html.section("Years", html.table("years", table)),
+        curve, html.dotted(book.published if ratings else None), html.section("Years", html.table("years", table)),
     ]  # fmt: skip
 
 

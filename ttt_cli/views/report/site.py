@@ -1,14 +1,13 @@
 """A site: a folder of linked pages of players, years and events."""
 
 from collections.abc import Iterator
-from functools import partial
 from pathlib import Path
 from typing import Final, NamedTuple
 
 from ttt_cli.runs.run import Run
 from ttt_cli.support.progress import SILENT, Progress
-from ttt_cli.views.beside import Beside
 from ttt_cli.views.figures.spec import embedded
+from ttt_cli.views.published_ratings import PublishedRatings
 from ttt_cli.views.rankings.eligible import Eligible, eligible
 from ttt_cli.views.report import links
 from ttt_cli.views.report import markup as html
@@ -19,7 +18,7 @@ from ttt_cli.views.report.folder import new_folder
 from ttt_cli.views.report.front_page import front_page
 from ttt_cli.views.report.lists import event_lists, player_lists, year_list
 from ttt_cli.views.report.player_pages import player_subject
-from ttt_cli.views.report.subjects import subject_pages
+from ttt_cli.views.report.subjects import Subject, subject_pages
 from ttt_cli.views.report.year_pages import year_page
 
 MOST: Final = 30_000  # players with pages of their own, and events
@@ -27,7 +26,7 @@ _SCRIPTS: Final = ("base.js", "element.js", "fold.js", "combobox.js", "lines.js"
 _COMPARE: Final = ("periods.js", "dom.js", "table.js", "curves.js", "hover.js", "compare.js")
 
 
-class Written(NamedTuple):
+class WrittenSite(NamedTuple):
     """Files and bytes of a site, and the numbers of players and events without a page."""
 
     files: int
@@ -38,30 +37,32 @@ class Written(NamedTuple):
 
 def write_site(
     run: Run,
-    place: Path,
+    folder: Path,
     limits: Eligible | None = None,
     *,
     title: str | None = None,
     most: int = MOST,
-    beside: Beside | None = None,
+    published: PublishedRatings | None = None,
     progress: Progress = SILENT,
-) -> Written:
+) -> WrittenSite:
     """Write a folder of pages about a run, complete or not at all; equal runs give equal bytes.
 
     `limits`: who is eligible for rankings (None: by default). `most`: players with a page of their own, those of the
-    most games, and events likewise. `beside`: published ratings to show, too. Raises RunError when it cannot be
+    most games, and events likewise. `published`: published ratings to show, too. Raises RunError when it cannot be
     written.
     """
     files = 0
     size = 0
-    with run, new_folder(place) as write:
-        book = make_book(run, limits or eligible(run), title or f"{run.name}: skill histories", most, beside)
+    with run, new_folder(folder) as write:
+        book = make_book(
+            run, limits or eligible(run), title or f"{run.name}: skill histories", most, published
+        )
         with progress.task("writing pages", None, "pages") as bar:
             for path, text in site_files(book):
                 files += 1
                 size += write(path, text)
                 bar.advance(1)
-    return Written(files, size, book.players.without_page, book.event_pages.without_page)
+    return WrittenSite(files, size, book.players.without_page, book.event_pages.without_page)
 
 
 def site_files(book: Book) -> Iterator[tuple[str, str]]:
@@ -81,13 +82,25 @@ def site_files(book: Book) -> Iterator[tuple[str, str]]:
     yield from event_lists(book)
     for year in book.years:
         yield f"years/{year}.html", year_page(book, year)
+    yield from _event_pages(book)
+    yield from _player_pages(book)
+
+
+def _event_pages(book: Book) -> Iterator[tuple[str, str]]:
+    def subject(event: int) -> Subject:
+        return event_subject(book, event)
+
     few = "Events of a few games"
-    for name, text in subject_pages(
-        book.title, few, book.event_pages.addresses, partial(event_subject, book)
-    ):
+    for name, text in subject_pages(book.title, few, book.event_pages.addresses, subject):
         yield f"events/{name}", text
+
+
+def _player_pages(book: Book) -> Iterator[tuple[str, str]]:
+    def subject(player: int) -> Subject:
+        return player_subject(book, player)
+
     few = "Players of a few games"
-    for name, text in subject_pages(book.title, few, book.players.addresses, partial(player_subject, book)):
+    for name, text in subject_pages(book.title, few, book.players.addresses, subject):
         yield f"players/{name}", text
 
 

@@ -76,15 +76,15 @@ def _newcomers(book: Book, year: int) -> str:
     links = book.players.links("../players/")
     rows = np.flatnonzero(skills.year == year)
     new = rows[[book.people.rows[player].first == year for player in skills.id[rows]]]
-    shown = new[np.argsort(-skills.mean[new], kind="stable")][:_NEW]
-    means = skills.mean[shown].tolist()
-    sds = skills.sd[shown].tolist()
+    listed = new[np.argsort(-skills.mean[new], kind="stable")][:_NEW]
+    means = skills.mean[listed].tolist()
+    sds = skills.sd[listed].tolist()
     table = {
-        "player": [links[player] for player in skills.id[shown]],
+        "player": [links[player] for player in skills.id[listed]],
         "#skill": [html.skill(mean, sd) for mean, sd in zip(means, sds, strict=True)],
-        "#games": [html.number(games) for games in skills.games[shown].tolist()],
+        "#games": [html.number(games) for games in skills.games[listed].tolist()],
     }
-    return html.table("newcomers", table) + html.more(len(new) - len(shown))
+    return html.table("newcomers", table) + html.more(len(new) - len(listed))
 
 
 def _events(book: Book, year: int) -> str:
@@ -114,12 +114,12 @@ def _winners(book: Book, rows: slice) -> str:
 def _games(book: Book, games: list[int]) -> str:
     played = book.played
     links = book.players.links("../players/")
-    shown = games[:_MOST_GAMES]
+    listed = games[:_MOST_GAMES]
     table = {
-        "date": [played.dates[game] for game in shown],
-        "white": [links[played.white[game]] for game in shown],
-        "black": [links[played.black[game]] for game in shown],
-        "#result": [html.result(played.outcome[game]) for game in shown],
-        "#expected": [html.chance(played.expected(game)) for game in shown],
+        "date": [played.dates[game] for game in listed],
+        "white": [links[played.white[game]] for game in listed],
+        "black": [links[played.black[game]] for game in listed],
+        "#result": [html.result(played.outcome[game]) for game in listed],
+        "#expected": [html.chance(played.expected(game)) for game in listed],
     }
-    return html.table("games", table) + html.more(len(games) - len(shown), ", on the pages of their players")
+    return html.table("games", table) + html.more(len(games) - len(listed), ", on the pages of their players")

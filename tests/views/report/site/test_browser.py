@@ -16,8 +16,8 @@ import pytest
 from tests.support.browser import Browser
 from tests.views.report.site.conftest import TOLD, run_of
 from tests.views.test_hostile_names import NAMES
-from ttt_cli.views.beside import read_beside
 from ttt_cli.views.probability import colour_blind, stronger
+from ttt_cli.views.published_ratings import read_published_ratings
 from ttt_cli.views.report import links
 from ttt_cli.views.report.site import write_site
 
@@ -114,15 +114,15 @@ def test_published_ratings_are_beside_the_curves_compared(browser: Browser, tmp_
     run, ratings = run_of(TOLD), tmp_path / "edo.csv"
     rows = ["player,year,rating", '"Morphy, Paul",1858,2600', '"Anderssen, Adolf",1858,2500']
     ratings.write_text("\n".join([*rows, '"Anderssen, Adolf",1861,2450']), encoding="utf-8")
-    beside = read_beside(str(ratings), run)
-    write_site(run, tmp_path / "site", beside=beside)
+    published = read_published_ratings(str(ratings), run)
+    write_site(run, tmp_path / "site", published=published)
     driven = with_scripts(tmp_path / "site")
     found = told(driven, "compare.html#p=morphy-paul:1858,anderssen-adolf:1861,kolisch-ignaz", browser)
     assert found["errors"] == []
     assert found["dotted"] == "Dotted line and rating: edo.csv, scaled"
     assert found["rated"] == 2
     morphy, anderssen = (
-        [f"{rating:.0f}" for _, rating in sorted(beside.ratings[name].items())]
+        [f"{rating:.0f}" for _, rating in sorted(published.ratings[name].items())]
         for name in ("Morphy, Paul", "Anderssen, Adolf")
     )
     assert [row[3] for row in found["cells"]] == [morphy[0], anderssen[1], ""]
@@ -215,7 +215,7 @@ def test_no_name_is_obeyed_on_any_kind_of_page(
         csv.writer(file).writerows([("player", "year", "rating"), *rows])
     run = run_of(told_, spellings=((NAMES[0], NAMES[1]),))
     place = tmp_path / "site"
-    write_site(run, place, title=NAMES[0], beside=read_beside(str(ratings), run))
+    write_site(run, place, title=NAMES[0], published=read_published_ratings(str(ratings), run))
     pages = [
         *("index.html", "players.html", "events.html", "years.html", "compare.html", "years/1851.html"),
         *(path.relative_to(place).as_posix() for path in sorted(place.glob("players/*"))),

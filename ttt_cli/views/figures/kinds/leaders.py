@@ -22,22 +22,23 @@ _CHALLENGERS: Final = f"others with at least a {100 * CHALLENGES:.0f} % chance, 
 def draw_leaders(run: Run, options: FigureOptions) -> Figure:
     """The number ones of all periods. Raises LookupFailed when there is none."""
     limits = options.eligible(run)
-    found, remarks = leaders(run, limits)
+    all_leaders, remarks = leaders(run, limits)
     eligible = f" · eligible: {limits.words()}" if limits.words() else ""
     subtitle = f"{run.name} · above: the number one, below: {_CHALLENGERS}{eligible}"
-    return Figure(reigns_figure(found, run.meta.period, [subtitle, *remarks[:1]]), "leaders")
+    spec = reigns_figure(all_leaders, run.meta.period, [subtitle, *remarks[:1]])
+    return Figure(spec, "leaders")
 
 
-def reigns_figure(found: Sequence[Leader], period: Any, subtitle: list[str]) -> Spec:
+def reigns_figure(leaders: Sequence[Leader], period: Any, subtitle: list[str]) -> Spec:
     """A bar for each leader, as high as the probability of being the strongest (1 without sds), names above reigns.
 
     Below zero are those of the challengers, the most probable first. Of many days only the first of each month.
     """
-    players = list(dict.fromkeys(leader.player for leader in found))  # neighbours have different colours
-    by_month = period == "day" and len(found) > MANY_DAYS
+    players = list(dict.fromkeys(leader.player for leader in leaders))  # neighbours have different colours
+    by_month = period == "day" and len(leaders) > MANY_DAYS
     width = _MONTH if by_month else 1.0 / STEPS_PER_YEAR[period]
     bars: Records = []
-    for leader in found:
+    for leader in leaders:
         if not by_month or leader.period.endswith("-01"):
             bars += _bars(leader, year_of(leader.number, period), width, players)
     first = bars[0]["year"]
@@ -80,7 +81,7 @@ def _bars(leader: Leader, year: float, width: float, leading: Sequence[str]) -> 
         }
     ]  # fmt: skip
     high = 0.0
-    for player, p in sorted(leader.others, key=lambda challenger: -challenger[1]):
+    for player, p in sorted(leader.rivals, key=lambda rival: -rival[1]):
         if p >= CHALLENGES:
             colour_of = player if player in leading else ""
             bars.append(

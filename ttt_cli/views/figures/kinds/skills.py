@@ -9,11 +9,11 @@ from ttt_cli.periods import label, year_of
 from ttt_cli.runs.lookup import EXAMPLE
 from ttt_cli.runs.run import Run
 from ttt_cli.support.errors import ConfigError, LookupFailed
-from ttt_cli.views.beside import Beside
 from ttt_cli.views.figures.curves import CurvePoint, Curves, curves_figure
 from ttt_cli.views.figures.figure import Figure, FigureOptions
 from ttt_cli.views.figures.histories import drawn_when_idle, histories, stem_of, title_of
 from ttt_cli.views.figures.spec import Spec
+from ttt_cli.views.published_ratings import PublishedRatings
 from ttt_cli.views.rankings.dominance import LEAST, OTHERS, leads_of
 from ttt_cli.views.rankings.eligible import Eligible
 from ttt_cli.views.rankings.leaders import number_ones
@@ -24,8 +24,8 @@ _LEADERS: Final = 8  # players shown when none are named
 _SIMILAR: Final = 0.1  # difference of logarithms of what an Elo point is
 
 
-class Comparison(NamedTuple):
-    """Dotted curves: of whom, as a legend, the source, and notes on it."""
+class DottedCurves(NamedTuple):
+    """Dotted curves to compare with: of whom, as a legend, the source, and notes on it."""
 
     curves: Curves
     legend: str
@@ -55,59 +55,61 @@ def draw_skills(run: Run, options: FigureOptions) -> Figure:
     curves = histories(run, players)
     if not curves:
         raise LookupFailed("no player asked for has a game")
-    comparison = _comparison(run, players, options)
+    dotted = _dotted_curves(run, players, options)
     title = f"Skill of {title_of([*curves])}"
     spec = curves_figure(
         run, curves, title, axis_title(run.scale), "skill",
-        other=comparison.curves, dotted=comparison.legend, zero=False,
+        dotted_curves=dotted.curves, dotted_legend=dotted.legend, zero=False,
     )  # fmt: skip
-    return Figure(spec, stem_of(players), (*notes, *comparison.notes))
+    return Figure(spec, stem_of(players), (*notes, *dotted.notes))
 
 
-def _comparison(run: Run, players: Sequence[str], options: FigureOptions) -> Comparison:
+def _dotted_curves(run: Run, players: Sequence[str], options: FigureOptions) -> DottedCurves:
     """The dotted curves of players: those of another run, or published ratings; none without both."""
-    if options.other:
-        comparison = _of_run(run, options.other, players)
-    elif options.beside:
-        comparison = _of_ratings(run, options.beside, players)
+    if options.second_run:
+        dotted = _of_run(run, options.second_run, players)
+    elif options.published:
+        dotted = _of_ratings(run, options.published, players)
     else:
-        return Comparison({}, "", "", [])
-    missing = [player for player in players if player not in comparison.curves]
-    comparison.notes.extend(f"{comparison.source} does not have {player}" for player in missing)
-    return comparison
+        return DottedCurves({}, "", "", [])
+    missing = [player for player in players if player not in dotted.curves]
+    dotted.notes.extend(f"{dotted.source} does not have {player}" for player in missing)
+    return dotted
 
 
-def _of_run(run: Run, other: Run, players: Sequence[str]) -> Comparison:
+def _of_run(run: Run, second_run: Run, players: Sequence[str]) -> DottedCurves:
     """The skills of players in another run. Raises ConfigError if its unit is another."""
     hint = f"--scale '{EXAMPLE}'"
-    if run.scale.unit != other.scale.unit:
-        units = f"{run.name} is in {run.scale.unit}, {other.name} in {other.scale.unit}"
+    if run.scale.unit != second_run.scale.unit:
+        units = f"{run.name} is in {run.scale.unit}, {second_run.name} in {second_run.scale.unit}"
         raise ConfigError(
             f"{units}: one axis cannot show both", hint=f"give both one scale: {hint}, or --scale points"
         )
     size = 200 * run.meta.elo_unit
-    other_size = 200 * other.meta.elo_unit
-    different = abs(math.log(size / other_size)) > _SIMILAR and not run.scale.anchors
+    second_size = 200 * second_run.meta.elo_unit
+    different = abs(math.log(size / second_size)) > _SIMILAR and not run.scale.anchors
     notes = []
-    if different or run.scale.anchors != other.scale.anchors:
-        measures = f"200 Elo points are {size:.0f} and {other_size:.0f} points"
-        runs = f"{run.name} and {other.name} are measured differently"
+    if different or run.scale.anchors != second_run.scale.anchors:
+        measures = f"200 Elo points are {size:.0f} and {second_size:.0f} points"
+        runs = f"{run.name} and {second_run.name} are measured differently"
         notes.append(f"{runs} ({measures}): {hint} gives both one scale")
-    return Comparison(histories(other, players), f"skill by {other.name}", other.name, notes)
+    curves = histories(second_run, players)
+    return DottedCurves(curves, f"skill by {second_run.name}", second_run.name, notes)
 
 
-def _of_ratings(run: Run, beside: Beside, players: Sequence[str]) -> Comparison:
+def _of_ratings(run: Run, published: PublishedRatings, players: Sequence[str]) -> DottedCurves:
     """The published ratings of players on the run's scale."""
     period: Any = run.meta.period
     curves = {
         player: [
             CurvePoint(label(number, period), year_of(number, period), rating, 0.0, 1.0)
-            for number, rating in sorted(beside.ratings[player].items())
+            for number, rating in sorted(published.ratings[player].items())
         ]
         for player in players
-        if player in beside.ratings
+        if player in published.ratings
     }
-    return Comparison(curves, f"ratings of {beside.name}, scaled", beside.name, beside.words())
+    legend = f"ratings of {published.name}, scaled"
+    return DottedCurves(curves, legend, published.name, published.words())
 
 
 def dominance_figure(run: Run, players: Sequence[str], limits: Eligible) -> Spec:

@@ -12,8 +12,8 @@ from tests.views.report.site.conftest import TOLD, run_of
 from tests.views.report.site.pages import Page, broken
 from ttt_cli.runs.run import Run
 from ttt_cli.support.errors import ConfigError, DataError, LookupFailed
-from ttt_cli.views.beside import read_beside
 from ttt_cli.views.figures.figure import FigureOptions, make_figure
+from ttt_cli.views.published_ratings import read_published_ratings
 from ttt_cli.views.report.page import report_data, report_page
 from ttt_cli.views.report.site import write_site
 
@@ -50,7 +50,7 @@ def skill(run: Run, player: str, period: str) -> tuple[int, float]:
 
 
 def test_ratings_are_matched_scaled_and_compared_as_by_hand(run: Run, table: str) -> None:
-    found = read_beside(table, run)
+    found = read_published_ratings(table, run)
     of = {
         ("Morphy, Paul", "1858"): 2600,
         ("Anderssen, Adolf", "1861"): 2500,
@@ -80,9 +80,9 @@ def test_ratings_are_matched_scaled_and_compared_as_by_hand(run: Run, table: str
 def test_several_ratings_of_one_period_count_by_their_mean(run: Run, tmp_path: Path) -> None:
     place = tmp_path / "a.csv"
     place.write_text(RATINGS + 'x,1858-06,"Morphy, Paul",2700\n', encoding="utf-8")
-    many = read_beside(str(place), run)
+    many = read_published_ratings(str(place), run)
     place.write_text(RATINGS.replace(",2600", ",2650"), encoding="utf-8")
-    assert many.ratings == read_beside(str(place), run).ratings
+    assert many.ratings == read_published_ratings(str(place), run).ratings
     assert many.several == 1
     assert "means of several" in many.words()[0]
 
@@ -106,22 +106,22 @@ def test_what_is_no_table_of_ratings_is_refused(
     place = tmp_path / "a.csv"
     place.write_text(text, encoding="utf-8")
     with pytest.raises(error, match=words):
-        read_beside(str(place), run)
+        read_published_ratings(str(place), run)
 
 
 def test_they_are_dotted_in_figures_and_pages(run: Run, table: str, tmp_path: Path) -> None:
-    found = read_beside(table, run)
-    figure = make_figure(run, "skills", FigureOptions(["Anderssen", "Kolisch"], beside=found))
+    found = read_published_ratings(table, run)
+    figure = make_figure(run, "skills", FigureOptions(["Anderssen", "Kolisch"], published=found))
     assert "dotted: ratings of edo.csv.gz, scaled" in str(figure.spec)
     assert figure.notes[-2:] == tuple(found.words())
     dotted = [layer for layer in figure.spec["layer"] if layer["mark"].get("strokeDash") == [2, 3]]
     assert dotted
-    page = report_page(run, beside=found)
+    page = report_page(run, published=found)
     number, rating = next(iter(found.ratings["Kolisch, Ignaz"].items()))
     base = report_data(run)["base"]
     assert f'"Kolisch, Ignaz":[[{number - base},{rating:.1f}'.removesuffix(".0") in page
     assert "Dotted: ratings of edo.csv.gz, scaled." in page
-    write_site(run, tmp_path / "s", beside=found)
+    write_site(run, tmp_path / "s", published=found)
     assert broken(tmp_path / "s") == []
     years = Page(tmp_path / "s" / "players" / "anderssen-adolf.html").tables["years"]
     assert years[0][-1] == "rating"
@@ -138,9 +138,12 @@ def test_two_runs_in_different_units_are_not_drawn_on_one_axis() -> None:
     anchor = ["Morphy @ 1858 = 2600"]
     points, elo = run_of(TOLD), run_of(TOLD, scale=anchor)
     with pytest.raises(ConfigError, match="one axis cannot show both") as refused:
-        make_figure(points, "skills", FigureOptions(["Morphy"], other=elo))
+        make_figure(points, "skills", FigureOptions(["Morphy"], second_run=elo))
     assert "--scale" in (refused.value.hint or "")
-    assert make_figure(elo, "skills", FigureOptions(["Morphy"], other=run_of(TOLD, scale=anchor))).notes == ()
+    assert (
+        make_figure(elo, "skills", FigureOptions(["Morphy"], second_run=run_of(TOLD, scale=anchor))).notes
+        == ()
+    )
     assert "rating, Elo (Morphy in 1858 = 2600)" in str(
         make_figure(elo, "skills", FigureOptions(["Morphy"])).spec
     )

@@ -2,6 +2,7 @@
 
 import csv
 import io
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import PurePath
 from typing import Any, Final, NamedTuple
@@ -24,12 +25,12 @@ _PAIRED: Final = """
 WITH rated AS (SELECT unnest(?::VARCHAR[]) AS player, unnest(?::VARCHAR[]) AS period, unnest(?::DOUBLE[]) AS rating),
      yearly AS (SELECT player, substr(period, 1, 4) AS "year", max(period_number) AS period_number,
                        arg_max(mean, period_number) AS mean FROM skills GROUP BY ALL),
-     found AS (SELECT player, rating, coalesce(one.period_number, yearly.period_number) AS number,
-                      CAST(substr(period, 1, 4) AS INTEGER) AS "year", coalesce(one.mean, yearly.mean) AS skill
-               FROM rated LEFT JOIN skills one USING (player, period)
+     pairs AS (SELECT player, rating, coalesce(same.period_number, yearly.period_number) AS number,
+                      CAST(substr(period, 1, 4) AS INTEGER) AS "year", coalesce(same.mean, yearly.mean) AS skill
+               FROM rated LEFT JOIN skills same USING (player, period)
                LEFT JOIN yearly ON yearly.player = rated.player AND yearly."year" = substr(rated.period, 1, 4))
 SELECT player, number, "year", avg(rating) AS rating, skill, count(*) > 1 AS several
-FROM found WHERE skill IS NOT NULL GROUP BY ALL ORDER BY player, number
+FROM pairs WHERE skill IS NOT NULL GROUP BY ALL ORDER BY player, number
 """
 _NAMES: Final = "SELECT folded, any_value(player) FROM players GROUP BY folded HAVING count(*) = 1"
 
@@ -43,11 +44,12 @@ class Agreement(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Beside:
+class PublishedRatings:
     """Published ratings on the scale of a run: `slope` * rating + `shift`.
 
-    `ratings`: by player and number of the period. `unknown`: names that match no player of the run. `years`: agreement
-    in each year with at least three rated players.
+    `name`: of the file. `ratings`: by player and number of the period. `unknown`: names that match no player of the
+    run. `several`: ratings that are means of several. `correlation`: with the skills of the run. `years`: agreement in
+    each year with at least three rated players.
     """
 
     name: str
@@ -66,14 +68,14 @@ class Beside:
 
     def words(self) -> list[str]:
         """Lines of text: matched names, scale and correlation."""
-        count = sum(map(len, self.ratings.values()))
+        count = sum(len(of_player) for of_player in self.ratings.values())
         unknown = len(self.unknown)
-        named = "; ".join(self.unknown[:_LISTED]) + ("; …" if unknown > _LISTED else "")
-        lost = f"; {counted(unknown, 'name is', 'names are')} not in the run ({named})" if unknown else ""
+        examples = "; ".join(self.unknown[:_LISTED]) + ("; …" if unknown > _LISTED else "")
+        lost = f"; {counted(unknown, 'name is', 'names are')} not in the run ({examples})" if unknown else ""
         means = f", {self.several:,} of them means of several" if self.several else ""
         scaled = f"scaled to the same mean and spread (rating × {self.slope:.3g} {self.shift:+.0f})"
         spread = ""
-        if ordered := sorted(self.years, key=lambda one: one.correlation):
+        if ordered := sorted(self.years, key=lambda agreement: agreement.correlation):
             low = ordered[0]
             middle = ordered[len(ordered) // 2]
             high = ordered[-1]
@@ -88,10 +90,21 @@ class Beside:
 
     def year_rows(self) -> list[tuple[str, int, str]]:
         """By year: players rated, and the correlation."""
-        return [(str(one.year), one.players, f"{one.correlation:.2f}") for one in self.years]
+        return [
+            (str(agreement.year), agreement.players, f"{agreement.correlation:.2f}")
+            for agreement in self.years
+        ]
 
 
-def read_beside(path: str, run: Run) -> Beside:
+class _PublishedRow(NamedTuple):
+    """A row of a table of ratings, as written but for the number."""
+
+    name: str
+    period: str
+    rating: float
+
+
+def read_published_ratings(path: str, run: Run) -> PublishedRatings:
     """Read a table of `player,period,rating`, plain or packed.
 
     The columns may also be called `name` and `year`; others are ignored. Accents, case and punctuation of names are
@@ -99,18 +112,18 @@ def read_beside(path: str, run: Run) -> Beside:
     a file without these columns, LookupFailed when too few of the ratings are in the run.
     """
     source = Input(path, kind="ratings")
-    published = _published(source.text("a table of ratings"), source.name)
+    published = _published_rows(source.text("a table of ratings"), source.name)
     with run:
-        by_folded: dict[str, str] = dict(run.select(_NAMES)[1])
-        united = run.select("SELECT spelling, player FROM spellings")[1]
-        spelled = fold_all([spelling for spelling, _ in united])
-        by_folded = {key: player for key, (_, player) in zip(spelled, united, strict=True)} | by_folded
-        names = sorted({name for name, *_ in published})
-        keys = zip(names, fold_all(names), strict=True)
-        players = {name: by_folded[key] for name, key in keys if key in by_folded}
+        names = sorted({row.name for row in published})
+        players = _players(run, names)
         unknown = tuple(name for name in names if name not in players)
-        rated = [(players[name], period, rating) for name, period, rating in published if name in players]
-        pairs = run.arrays(_PAIRED, [list(column) for column in zip(*rated, strict=True)] or [[], [], []])
+        rated = [row for row in published if row.name in players]
+        columns = [
+            [players[row.name] for row in rated],
+            [row.period for row in rated],
+            [row.rating for row in rated],
+        ]
+        pairs = run.arrays(_PAIRED, columns)
     rating = pairs["rating"]
     skill = pairs["skill"]
     year = pairs["year"]
@@ -121,38 +134,71 @@ def read_beside(path: str, run: Run) -> Beside:
         )  # fmt: skip
     slope = float(skill.std() / rating.std())
     shift = float(skill.mean() - slope * rating.mean())
-    ratings: dict[str, dict[int, float]] = {}
+    scaled: dict[str, dict[int, float]] = {}
     for player, number, value in zip(pairs["player"], pairs["number"].tolist(), rating.tolist(), strict=True):
-        ratings.setdefault(player, {})[number] = slope * value + shift
-    of_years = ((one, rating[year == one], skill[year == one]) for one in np.unique(year).tolist())
-    return Beside(
-        PurePath(source.name).name, ratings, unknown, int(pairs["several"].sum()), slope, shift,
-        float(np.corrcoef(rating, skill)[0, 1]),
-        tuple(Agreement(one, len(x), float(np.corrcoef(x, y)[0, 1])) for one, x, y in of_years if _comparable(x, y)),
+        scaled.setdefault(player, {})[number] = slope * value + shift
+    return PublishedRatings(
+        PurePath(source.name).name, scaled, unknown, int(pairs["several"].sum()), slope, shift,
+        correlation=_correlation(rating, skill), years=_agreements(year, rating, skill),
     )  # fmt: skip
 
 
+def _players(run: Run, names: Sequence[str]) -> dict[str, str]:
+    """The players of these names and other spellings, by name; unknown names are left out."""
+    spellings = run.select("SELECT spelling, player FROM spellings")[1]
+    folded_spellings = fold_all([spelling for spelling, _ in spellings])
+    by_folded = {folded: player for folded, (_, player) in zip(folded_spellings, spellings, strict=True)}
+    by_folded |= dict(run.select(_NAMES)[1])  # names go before spellings
+    return {
+        name: by_folded[folded]
+        for name, folded in zip(names, fold_all(names), strict=True)
+        if folded in by_folded
+    }
+
+
+def _agreements(year: Array, rating: Array, skill: Array) -> tuple[Agreement, ...]:
+    """The agreement in each year where a correlation can be computed."""
+    agreements = []
+    for number in np.unique(year).tolist():
+        in_year = year == number
+        if _comparable(rating[in_year], skill[in_year]):
+            correlation = _correlation(rating[in_year], skill[in_year])
+            agreements.append(Agreement(number, int(np.count_nonzero(in_year)), correlation))
+    return tuple(agreements)
+
+
+def _correlation(rating: Array, skill: Array) -> float:
+    return float(np.corrcoef(rating, skill)[0, 1])
+
+
 def _comparable(rating: Array, skill: Array) -> bool:
+    """Whether a correlation can be computed."""
     return bool(len(rating) >= LEAST and rating.std() > 0.0 and skill.std() > 0.0)
 
 
-def _published(text: str, where: str) -> list[tuple[str, str, float]]:
-    """Name, period and rating in the rows of a table that have all three."""
-    rows = csv.reader(io.StringIO(text))
-    heads = [head.strip().casefold() for head in next(rows, [])]
-    places = [[heads.index(name) for name in names if name in heads] for names in _COLUMNS]
-    if not all(places):
+def _published_rows(text: str, where: str) -> list[_PublishedRow]:
+    """The rows of a table that have name, period and rating."""
+    reader = csv.reader(io.StringIO(text))
+    heads = [head.strip().casefold() for head in next(reader, [])]
+    columns = [[heads.index(name) for name in names if name in heads] for names in _COLUMNS]
+    if not all(columns):
         hint = "they are named in its first line"
         raise DataError("has no columns player, period and rating", where=where, hint=hint)
-    found = []
-    for row in rows:
-        written = dict(enumerate(map(str.strip, row)))
-        cells = [next(filter(None, map(written.get, some)), "") for some in places]
-        name, period, rating = cells
-        if not all(cells):
+    rows = []
+    for cells in reader:
+        name, period, rating = (_first_text(cells, indices) for indices in columns)
+        if not (name and period and rating):
             continue
         try:
-            found.append((name, period, float(rating)))
+            rows.append(_PublishedRow(name, period, float(rating)))
         except ValueError:
-            raise DataError(f"{rating!r} is no rating", where=f"{where}:{rows.line_num}") from None
-    return found
+            raise DataError(f"{rating!r} is no rating", where=f"{where}:{reader.line_num}") from None
+    return rows
+
+
+def _first_text(cells: Sequence[str], indices: Sequence[int]) -> str:
+    """The first of these cells with a text; empty without one. Rows may be short."""
+    for index in indices:
+        if index < len(cells) and cells[index].strip():
+            return cells[index].strip()
+    return ""
