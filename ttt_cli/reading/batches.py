@@ -138,7 +138,7 @@ class TextRecords:
         return text_table(self._lines, columns, self._rejects)
 
 
-class _Parts(NamedTuple):
+class _BatchArrays(NamedTuple):
     """The arrays of the batches read so far, one after the other."""
 
     lines: list[Codes]  # positions of the records
@@ -175,9 +175,9 @@ class FileRecords:
         self._strings = table.strings
         self._columns = _coded_columns(table, fields)
 
-    def _read_parts(self, table: Table) -> _Parts:
+    def _read_parts(self, table: Table) -> _BatchArrays:
         """Read all batches of a table. Raises DataError for a damaged file, and if most records are unreadable."""
-        parts = _Parts([], [], [[] for _ in table.layout.used])
+        parts = _BatchArrays([], [], [[] for _ in table.layout.used])
         positions = RecordPositions()
         try:
             for batch in table.batches:
