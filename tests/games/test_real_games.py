@@ -24,7 +24,7 @@ from ttt_cli.reading.text import decode, plain_blocks
 pytestmark = pytest.mark.slow
 
 Record = tuple[str, ...]
-WHOLE = DataConfig(filter=FilterConfig(exclude=[]))
+WHOLE = DataConfig(drop=[], filter=FilterConfig(exclude=[]))
 TAG = re.compile(rb'\[(\w+) "(.*)"\]\s*$')
 
 
@@ -96,7 +96,7 @@ def test_a_blank_line_before_every_result(pgn: dict[str, Path]) -> None:
 
 def test_a_file_joined_from_many_conventions(pgn: dict[str, Path]) -> None:
     path = pgn["chessmaster.pgn"]
-    games = read_games([path], DataConfig(names="clean", filter=FilterConfig(exclude=[])))
+    games = read_games([path], DataConfig(names="clean", drop=[], filter=FilterConfig(exclude=[])))
     found = list(by_reader(path))
     assert len(found) == path.read_bytes().count(b"\n[Event ") + 1 == 32233
     assert (
@@ -139,7 +139,7 @@ def test_the_first_published_sample(data: Path) -> None:
 
 def test_historical_games(data: Path) -> None:
     path = data / "historical_pre1942.csv.gz"
-    games = read_games([path], DataConfig(names="clean", filter=FilterConfig(exclude=[])))
+    games = read_games([path], DataConfig(names="clean", drop=[], filter=FilterConfig(exclude=[])))
     with gzip.open(path, "rt", encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file))
     assert (games.report.rows, games.report.used, len(games.players)) == (19197, 19197, 2303)

@@ -14,7 +14,7 @@ from ttt_cli.kernels import compile as compiling
 from ttt_cli.kernels import warm
 from ttt_cli.support.progress import SILENT
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 ONE = ({"layout": ("join_pairs",)},)
 
 
