@@ -179,7 +179,7 @@ def versus_record(run: Run, players: tuple[str, str]) -> Rows:
     return record_rows(players[0], played, (title,), side_names(run))
 
 
-class _Periods(NamedTuple):
+class _ComparedPeriods(NamedTuple):
     """Numbers of both periods, and how they were chosen."""
 
     first: int
@@ -187,16 +187,16 @@ class _Periods(NamedTuple):
     reason: str
 
 
-def _periods(run: Run, a: str, b: str, at: str | None, at_b: str | None) -> _Periods:
+def _periods(run: Run, a: str, b: str, at: str | None, at_b: str | None) -> _ComparedPeriods:
     """The periods in which A and B are compared."""
     if at is None and at_b is None:
         ((last,),) = run.select(_LAST_COMMON, [a, b])[1]
         if last is not None:
-            return _Periods(last, last, "the last period of both")
+            return _ComparedPeriods(last, last, "the last period of both")
         reason = "each at the peak, for they share no period"
-        return _Periods(_period(run, a, PEAK), _period(run, b, PEAK), reason)
+        return _ComparedPeriods(_period(run, a, PEAK), _period(run, b, PEAK), reason)
     reason = "as requested" if at else "the first at the peak"
-    return _Periods(_period(run, a, at or PEAK), _period(run, b, at_b or at or PEAK), reason)
+    return _ComparedPeriods(_period(run, a, at or PEAK), _period(run, b, at_b or at or PEAK), reason)
 
 
 def _period(run: Run, player: str, at: str) -> int:
