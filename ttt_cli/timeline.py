@@ -41,7 +41,7 @@ class Timeline:
     | gap_years | (nodes,) | years since the previous node, 0 at the first |
     | game_white, game_black | (games,) | nodes; White is the player named first where colours are unknown |
     | outcome, weight | (games,) | as in `Games`, in its order |
-    | offset | (games,) | Elo points added to White's strength |
+    | offset | (games,) | added to White's strength, Elo points; model points after `in_points` |
     | sides | (games,) | who has White's advantage: KNOWN, UNKNOWN, NEUTRAL; may have stride 0 |
     | joined | (games,) | whether a row continues the match of the previous row; None: no row does |
 
@@ -95,7 +95,7 @@ class Timeline:
         return ahead
 
     def in_points(self, unit: float) -> "Timeline":
-        """The timeline with handicaps in a model's points, `unit` per Elo point."""
+        """The timeline with `offset` in model points, `unit` per Elo point."""
         return self if unit == 1.0 else replace(self, offset=unit * self.offset)
 
     def label(self, number: int) -> str:

@@ -34,12 +34,16 @@ class NameDictionary(Dictionary[str]):
     def ids(self, values: Iterable[str]) -> Ids:
         """The numbers of names, new ones after the old."""
         numbers = super().ids(values)
+        self._judge(self.values[len(self.cleaned) :])
+        return numbers
+
+    def _judge(self, new_names: list[str]) -> None:
+        """Clean names that are new, and find those that are not players."""
         n_before = len(self.cleaned)
-        new_names = self.values[n_before:]
         self.cleaned += new_names
         self.reject_code.frombytes(bytes(len(new_names)))
         if self._clean:
-            return numbers
+            return
         too_long = [index for index, name in enumerate(new_names) if len(name) > _LONGEST_NAME]
         for index in too_long:
             new_names[index] = new_names[index][:_LONGEST_NAME]
@@ -55,7 +59,6 @@ class NameDictionary(Dictionary[str]):
                 self.reject_code[self._numbers[bye]] = reasons.REJECT_CODE[reasons.FORFEIT]
         for index in too_long:
             self.reject_code[n_before + index] = reasons.REJECT_CODE[reasons.TOO_LONG]
-        return numbers
 
 
 class Dictionaries:

@@ -154,12 +154,15 @@ class JoinedRows(NamedTuple):
 
     @classmethod
     def of(cls, columns: GameColumns, *, n_old: int, n_old_files: int) -> "JoinedRows":
-        """Number the records."""
+        """Number the records: those of the old and of the new games of each file by their lines.
+
+        Old games that were made without files have the number of the first new file; `is_new` tells them apart.
+        """
         is_new = np.arange(len(columns.date)) >= n_old
         lines = columns.source_line
         if lines.max(initial=0) > LINES:
             lines = np.unique(lines, return_inverse=True)[1]
-        file = 2 * columns.source_file.astype(np.int64) + is_new  # old games without file are in no new one
+        file = 2 * columns.source_file.astype(np.int64) + is_new
         record: Places = file * (lines.max(initial=0) + 1) + lines
         return cls(columns, is_new, is_new | (n_old_files > 0), record)
 
@@ -194,9 +197,10 @@ def find_repeats(rows: JoinedRows) -> Mask:
     is_first[1:] = np.any(differs, axis=0)
     group = np.cumsum(is_first) - 1
     is_new = rows.is_new[candidates[order]]
-    n_old = np.bincount(group, ~is_new)
+    n_old = np.bincount(group, ~is_new)[group]
     position_in_group = np.arange(len(order)) - np.flatnonzero(is_first)[group]
-    repeats = is_new & (position_in_group < 2 * n_old[group])
+    position_among_new = position_in_group - n_old
+    repeats = is_new & (position_among_new < n_old)
     repeated = np.zeros(len(rows.is_new), np.bool_)
     repeated[candidates[order[repeats]]] = True
     return repeated

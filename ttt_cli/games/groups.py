@@ -147,6 +147,7 @@ def find_loose_parts(games: Games, *, players: int = 5, at_most: int = 10) -> li
     parts = []
     for head in heads.tolist():
         parent = tree.parent[head]
+        # a subtree is visited without interruption: it is a range of numbers
         first = tree.number[head]
         end = first + tree.size[head]
         row = slice(start[parent], start[parent + 1])
@@ -227,16 +228,30 @@ def careers_of(games: Games) -> Careers:
     for rows in games.storage.parts(len(games)):
         date = games.date[rows]
         for player in (games.white[rows], games.black[rows]):
-            first_here = np.full(n, _AFTER_ALL_DAYS, np.int32)
-            last_here = np.full(n, -_AFTER_ALL_DAYS, np.int32)
-            first_here[player[::-1]] = date[::-1]  # sorted: of several assignments the last one counts
-            last_here[player] = date
-            first_day = np.minimum(first_day, first_here)
-            last_day = np.maximum(last_day, last_here)
+            days = _first_and_last(player, date, n)
+            first_day = np.minimum(first_day, days.first)
+            last_day = np.maximum(last_day, days.last)
             n_games += np.bincount(player, minlength=n)
     first_year = years_of(first_day).astype(np.int32)
     last_year = years_of(last_day).astype(np.int32)
     return Careers(games.players, n_games, first_year, last_year)
+
+
+class _Days(NamedTuple):
+    """Days of players, (players,); without games the first is after all days, the last before."""
+
+    first: Ids
+    last: Ids
+
+
+def _first_and_last(player: Ids, date: Ids, n_players: int) -> _Days:
+    """The first and the last day of each player in rows that are sorted by date."""
+    first = np.full(n_players, _AFTER_ALL_DAYS, np.int32)
+    last = np.full(n_players, -_AFTER_ALL_DAYS, np.int32)
+    # of several assignments to a player the last one counts
+    first[player[::-1]] = date[::-1]
+    last[player] = date
+    return _Days(first, last)
 
 
 def long_careers(games: Games, years: int = LIFETIME) -> tuple[Career, ...]:

@@ -68,8 +68,7 @@ def games_for(
     They are in files with `solver.memory`, and on a cluster whose workers find these files, else in memory. Raises as
     `read_games`.
     """
-    where = cluster_asked(solver.cluster)
-    if not (solver.memory or (where and (solver.scratch or local_workers(where)))):
+    if not needs_files(solver):
         yield read_games(named, data, progress=progress)
         return
     if needs_all(data):
@@ -78,6 +77,16 @@ def games_for(
     with folder_of_files(scratch, "games") as folder:
         jobs = 1 if solver.memory else None
         yield read_games(named, data, progress=progress, storage=ArrayFiles(folder), jobs=jobs)
+
+
+def needs_files(solver: SolverConfig) -> bool:
+    """Whether the games of a fit are in files: in bounded memory, or for workers of a cluster that find these."""
+    address = cluster_asked(solver.cluster)
+    if solver.memory:
+        return True
+    if not address:
+        return False
+    return bool(solver.scratch) or local_workers(address) is not None
 
 
 def read_records(

@@ -341,32 +341,14 @@ def game_columns(records: Records) -> GameColumns:
 
     A match is up to three rows of one source line, for the games that White lost, drew and won.
     """
-    rows: Codes = np.flatnonzero(records.used)
-    if len(records) < 1 << 31:
-        rows = rows.astype(np.int32)
-    codes = records.result.codes[rows]
-    played = records.tally > 0
-    met = np.zeros(len(played), np.bool_)
-    met[codes] = True
-    if np.all(played[met].sum(axis=1) == 1) and np.all(records.tally[met].max(axis=1, initial=0) == 1):
-        outcome = (played @ np.array([0, 1, 2], np.int8)).astype(np.int8)[codes]
-        count = np.broadcast_to(1.0, len(rows))
-    else:
-        which, kind = np.nonzero(played[codes])
-        rows = rows[which]
-        outcome = kind.astype(np.int8)
-        count = records.tally[codes[which], kind]
-    days = records.date_day[records.date.codes[rows]]
-    first = days.min(initial=np.iinfo(np.int32).max)
-    if int(days.max(initial=first)) - int(first) < 1 << 16:  # 179 years, which are sorted by counting
-        days = (days - first).astype(np.uint16)
-    order = np.argsort(days, kind="stable")
-    rows = rows[order]
-    outcome = outcome[order]
-    count = chosen(count, order)
-    del codes, days, order
+    unordered = _rows_of_games(records)
+    order = _order_by_day(records.date_day[records.date.codes[unordered.record]])
+    rows = unordered.record[order]
+    outcome = unordered.outcome[order]
+    n_games = chosen(unordered.n_games, order)
+    del unordered, order
     weight = chosen(records.weight, rows)
-    factors = slice(1 if alike(count) and alike(weight) else None)  # the same for all games
+    factors = slice(1 if alike(n_games) and alike(weight) else None)  # the same for all games
     dates = records.date.codes[rows]
     return GameColumns(
         date=records.date_day[dates],
@@ -374,7 +356,7 @@ def game_columns(records: Records) -> GameColumns:
         white=records.white[rows].astype(np.int32, copy=False),
         black=records.black[rows].astype(np.int32, copy=False),
         outcome=outcome,
-        weight=np.broadcast_to(count[factors] * weight[factors], len(rows)),
+        weight=np.broadcast_to(n_games[factors] * weight[factors], len(rows)),
         offset=chosen(records.offset, rows),
         source_file=records.file[rows] if len(records.files) > 1 else np.zeros(len(rows), np.int32),
         source_line=records.line[rows].astype(np.int64),
@@ -383,6 +365,40 @@ def game_columns(records: Records) -> GameColumns:
         site=picked(records.site, rows),
         round=picked(records.round, rows),
     )
+
+
+class _GameRows(NamedTuple):
+    """Rows of games in the order of their records, (games,) each."""
+
+    record: Codes
+    outcome: NDArray[np.int8]
+    n_games: NDArray[np.float64]  # how many games of the record ended so
+
+
+def _rows_of_games(records: Records) -> _GameRows:
+    """The rows of the records that are used: one each, or those of a match."""
+    record: Codes = np.flatnonzero(records.used)
+    if len(records) < 1 << 31:
+        record = record.astype(np.int32)
+    result = records.result.codes[record]
+    is_played = records.tally > 0  # (results, 3)
+    occurs = np.zeros(len(is_played), np.bool_)
+    occurs[result] = True
+    has_one_outcome = np.all(is_played[occurs].sum(axis=1) == 1)
+    if has_one_outcome and np.all(records.tally[occurs].max(axis=1, initial=0) == 1):
+        outcome_of_result = (is_played @ np.array([0, 1, 2], np.int8)).astype(np.int8)
+        return _GameRows(record, outcome_of_result[result], np.broadcast_to(1.0, len(record)))
+    position, outcome = np.nonzero(is_played[result])
+    n_games = records.tally[result[position], outcome]
+    return _GameRows(record[position], outcome.astype(np.int8), n_games)
+
+
+def _order_by_day(days: NDArray[np.int32]) -> NDArray[np.int64]:
+    """The order of rows by day; rows of one day stay in theirs."""
+    first = days.min(initial=np.iinfo(np.int32).max)
+    if int(days.max(initial=first)) - int(first) < 1 << 16:  # 179 years, which are sorted by counting
+        return np.argsort((days - first).astype(np.uint16), kind="stable")
+    return np.argsort(days, kind="stable")
 
 
 def table_of(

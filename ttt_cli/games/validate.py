@@ -22,7 +22,7 @@ from ttt_cli.games.odds import odds_points, odds_words
 from ttt_cli.games.table import DRAW, winner_named_first
 from ttt_cli.periods import label, period_of
 from ttt_cli.reading import reports as reasons
-from ttt_cli.reading.batches import MOST_NOTES, FileRecords, Note
+from ttt_cli.reading.batches import MOST_NOTES, FileRecords, Note, pairs_in
 from ttt_cli.reading.columns import Codes, Dictionary, counts_of, narrow, spread
 from ttt_cli.reading.dates import parse_dates
 from ttt_cli.reading.results import (
@@ -45,16 +45,40 @@ _NEUTRAL: Final = {
     **dict.fromkeys(("true", "t", "yes", "y", "1"), 1.0),
     **dict.fromkeys(("false", "f", "no", "n", "0", ""), 0.0),
 }
-_GIVERS: Final = {"white": -1.0, "w": -1.0, "black": 1.0, "b": 1.0}  # the sign of the points
+_SIGN_OF_GIVER: Final = {"white": -1.0, "w": -1.0, "black": 1.0, "b": 1.0}  # of the points that White gets
 _PROGRAMS: Final = frozenset({"program", "computer", "engine", "bot"})  # types and titles of players
 _USUAL_FACTORS: Final = {"formal": 1.0, "casual": 1.0, "soft": 1.0}  # of statuses
 _NO_REASON: Final = np.uint8(255)
-_REMEDIES: Final = {
-    reasons.AMBIGUOUS_DATE: "only the year is certain, data.dates: dmy or mdy tells the order",
-    reasons.TWO_DIGIT_YEAR: "data.dates: dmy, mdy or ymd tells the order, data.century the century: 1900",
-    reasons.FUTURE_DATE: "they are used as they are, --years leaves them out",
-    reasons.MIXED_ORDERS: "the month is first, in {day_first} the day; data.dates: dmy or mdy allows one order only",
-    reasons.NUMBERED_DATE: "data.dates: number takes them as numbers of periods",
+
+
+class _OddDates(NamedTuple):
+    """What is said of dates that are odd for a reason, and whether they are used."""
+
+    remedy: str
+    used: bool  # in periods of any length
+    used_by_year: bool  # in periods of years
+
+
+_ODD_DATES: Final = {
+    reasons.AMBIGUOUS_DATE: _OddDates(
+        "only the year is certain, data.dates: dmy or mdy tells the order", used=False, used_by_year=True
+    ),
+    reasons.TWO_DIGIT_YEAR: _OddDates(
+        "data.dates: dmy, mdy or ymd tells the order, data.century the century: 1900",
+        used=False,
+        used_by_year=False,
+    ),
+    reasons.FUTURE_DATE: _OddDates(
+        "they are used as they are, --years leaves them out", used=True, used_by_year=True
+    ),
+    reasons.MIXED_ORDERS: _OddDates(
+        "the month is first, in {day_first} the day; data.dates: dmy or mdy allows one order only",
+        used=True,
+        used_by_year=True,
+    ),
+    reasons.NUMBERED_DATE: _OddDates(
+        "data.dates: number takes them as numbers of periods", used=False, used_by_year=False
+    ),
 }
 
 
@@ -92,7 +116,12 @@ class Validated:
 
 
 def validate(records: FileRecords, dictionaries: Dictionaries, data: DataConfig) -> Validated:
-    """Validate all columns of a file, and number their values in the dictionaries. Releases the columns read."""
+    """Validate all columns of a file, and number their values in the dictionaries. Releases the columns read.
+
+    The order counts. `read_dates`, `read_results`, `read_names` and `read_texts` take their columns out of `records`,
+    so that each is freed when its numbers exist: odds look at names and come before these, texts come last. And notes
+    on columns of one line are reported in the order in which they are found.
+    """
     findings = Findings(len(records))
     names = dictionaries.names.ids([text.strip() for text in records.distinct("whites")])
     dates = read_dates(records, dictionaries, data, findings)
@@ -164,20 +193,24 @@ class Findings:
 
     def __init__(self, n_records: int) -> None:
         self._n_records = n_records
-        self._reason = np.full(n_records, _NO_REASON)  # the reject code - 1
+        self._reason = np.full(
+            n_records, _NO_REASON
+        )  # (records,), indices in DROP_REASONS: the reject codes - 1
         self._odd_values: list[_OddValues] = []
 
     @property
     def reject_code(self) -> NDArray[np.int8]:
         """The reject codes of records (records,), 0 where nothing is wrong."""
-        return (self._reason + np.uint8(1)).view(np.int8)
+        return (self._reason + np.uint8(1)).view(np.int8)  # _NO_REASON, the largest of its type, becomes 0
 
     def reject(self, reject_code: Sequence[int] | Codes, codes: Codes | None = None) -> None:
         """Reject records with reject codes, 0 is none, of the values that have `codes`, or of each record.
 
         Of several reasons the first of DROP_REASONS counts.
         """
-        reason = np.asarray(reject_code, np.uint8) - np.uint8(1)  # none becomes the largest
+        reason = np.asarray(reject_code, np.uint8) - np.uint8(
+            1
+        )  # 0 becomes _NO_REASON, the largest of its type
         if np.any(reason != _NO_REASON):
             np.minimum(self._reason, reason if codes is None else spread(reason, codes), out=self._reason)
 
@@ -267,11 +300,10 @@ def read_dates(
     else:
         odd[reasons.FUTURE_DATE] = dates.day > np.datetime64("today", "D").astype(np.int64)
     for reason, is_odd in odd.items():
-        is_used = reason in (reasons.FUTURE_DATE, reasons.MIXED_ORDERS) or (
-            reason == reasons.AMBIGUOUS_DATE and year_is_enough
-        )
+        odd_dates = _ODD_DATES[reason]
+        is_used = odd_dates.used_by_year if year_is_enough else odd_dates.used
         action = reasons.KEPT if is_used else reasons.DROPPED
-        meaning = _REMEDIES[reason].format(day_first=dates.day_first)
+        meaning = odd_dates.remedy.format(day_first=dates.day_first)
         findings.note(reason, is_odd, texts, codes, meaning, action)
     repaired = spread(dates.repaired, codes)
     numbers = dictionaries.dates.ids(zip(texts, dates.day.tolist(), dates.precision.tolist(), strict=True))
@@ -323,22 +355,27 @@ def _written_results(records: FileRecords) -> _WrittenResults:
     """The distinct pairs of a result and a number of games."""
     values = records.distinct("results")
     codes = records.codes("results")
-    if "games" not in records.further:
-        outcomes = parse_results(values, counts_of(codes, len(values)), records.layout.kind)
-        return _WrittenResults(values, [""] * len(values), codes, outcomes)
+    if "games" in records.further:
+        return _written_matches(records, values, codes)
+    outcomes = parse_results(values, counts_of(codes, len(values)), records.layout.kind)
+    return _WrittenResults(values, games=[""] * len(values), codes=codes, outcomes=outcomes)
+
+
+def _written_matches(records: FileRecords, values: Sequence[Written], value_codes: Codes) -> _WrittenResults:
+    """The same of a file with a column of numbers of games, by which scores may be those of matches."""
     games = [games_text(text) for text in records.distinct("games")]
     games_codes = records.codes("games")
     is_single = np.array([text == "" for text in games], np.bool_)[games_codes]
-    outcomes = parse_results(values, counts_of(codes[is_single], len(values)), records.layout.kind)
-    pair_numbers = codes.astype(np.int64) * len(games) + games_codes
-    pairs, pair_codes = np.unique(pair_numbers, return_inverse=True)
+    counts_of_single = counts_of(value_codes[is_single], len(values))
+    outcome_of_value = parse_results(values, counts_of_single, records.layout.kind)
+    pairs, pair_codes = pairs_in(value_codes, games_codes, len(values), len(games))
     value_of_pair = (pairs // len(games)).tolist()
     games_of_pair = (pairs % len(games)).tolist()
     return _WrittenResults(
-        [values[value] for value in value_of_pair],
-        [games[number] for number in games_of_pair],
-        pair_codes,
-        [outcomes[value] for value in value_of_pair],
+        values=[values[value] for value in value_of_pair],
+        games=[games[number] for number in games_of_pair],
+        codes=pair_codes,
+        outcomes=[outcome_of_value[value] for value in value_of_pair],
     )
 
 
@@ -360,7 +397,10 @@ def read_numbers(
     usual: float,
     findings: Findings,
 ) -> Array | None:
-    """The numbers in a further column, None where all are `usual`; records are rejected where there is none."""
+    """The numbers in a further column, None where all are `usual`; records are rejected where there is none.
+
+    There is none where `parse` of a text in lower case, without blanks around it, is NaN or None.
+    """
     if column not in records.further:
         return None
     texts = records.distinct(column)
@@ -409,16 +449,22 @@ def read_odds(
     offset = points[codes]
     if "odds_giver" in records.further:
         _apply_givers(offset, records, dictionaries, names)
-    findings.reject_where(np.isnan(offset), reasons.UNKNOWN_ODDS)
+    findings.reject_where(
+        np.isnan(offset), reasons.UNKNOWN_ODDS
+    )  # of unknown odds, or given by a third person
     return OddsColumn(are_understood=True, offset=np.nan_to_num(offset, copy=False))
 
 
 def _apply_givers(offset: Array, records: FileRecords, dictionaries: Dictionaries, names: Ids) -> None:
-    """Set the sign of handicaps by who gave them, a side or a name, where that is known."""
+    """Set the sign of handicaps by who gave them, a side or a name.
+
+    Where nobody is named, they keep the sign that the text of the odds has (see `odds_points`). They become NaN where
+    the name is that of neither player.
+    """
     givers = [text.strip() for text in records.distinct("odds_giver")]
     words = [fold(giver) for giver in givers]
     # 0: nobody is named, NaN: a name
-    sign_of_giver = np.array([_GIVERS.get(word, math.nan if word else 0.0) for word in words])
+    sign_of_giver = np.array([_SIGN_OF_GIVER.get(word, math.nan if word else 0.0) for word in words])
     keys = Dictionary("")
     name_of = dictionaries.names.cleaned
     key_of_name = keys.ids([name_key(name_of[name]) for name in names.tolist()])

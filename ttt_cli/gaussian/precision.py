@@ -92,18 +92,18 @@ class Precision:
     | low, high, above | (entries,) | rows, columns and values off the diagonal, steps last |
     """
 
-    def __init__(self, previous: Index, step: Array, entries: Sequence[Entries]) -> None:
-        """`step` is the precision of the change since the variable `previous`, or of a first one (-1) itself."""
+    def __init__(self, previous: Index, step_precision: Array, entries: Sequence[Entries]) -> None:
+        """`step_precision` is that of the change since the variable `previous`, or of a first one (-1) itself."""
         size = len(previous)
         later = np.flatnonzero(previous >= 0)
         before = previous[later]
-        self.diagonal: Array = step + np.bincount(before, step[later], size)
+        self.diagonal: Array = step_precision + np.bincount(before, step_precision[later], size)
         off_diagonal = []
         for row, column, value in entries:
             diagonal = row == column
             self.diagonal += np.bincount(row[diagonal], value[diagonal], size)
             off_diagonal.append(Entries(row[~diagonal], column[~diagonal], value[~diagonal]))
-        off_diagonal.append(Entries(before, later, -step[later]))
+        off_diagonal.append(Entries(before, later, -step_precision[later]))
         self.low = np.concatenate([part.row for part in off_diagonal])
         self.high = np.concatenate([part.column for part in off_diagonal])
         self.above = np.concatenate([part.value for part in off_diagonal])

@@ -195,15 +195,16 @@ def serve(workers: int) -> None:
             sys.exit(1)
         os.write(answers, f"{address}\n".encode())
         os.close(answers)
-        unwanted, told = _begin.Pipe(duplex=False)
-        Thread(target=lambda: told.send(os.read(0, 1)), daemon=True).start()
+        # the standard input ends when the parent closes it or ends: then this pipe has a message
+        parent_gone, end_of_input = _begin.Pipe(duplex=False)
+        Thread(target=lambda: end_of_input.send(os.read(0, 1)), daemon=True).start()
         working: list[BaseProcess] = []
         ready: Sequence[object] = ()
-        while not {unwanted, scheduler.sentinel}.intersection(ready):
+        while not {parent_gone, scheduler.sentinel}.intersection(ready):
             working = [process for process in working if process.is_alive()]
             working += [_begun(_work, address) for _ in range(workers - len(working))]
             ready = connection.wait(
-                [unwanted, scheduler.sentinel, *(process.sentinel for process in working)]
+                [parent_gone, scheduler.sentinel, *(process.sentinel for process in working)]
             )
         for process in working:  # at once, whatever they do
             process.kill()
@@ -286,9 +287,11 @@ def chain_workers(where: str | None, jobs: int) -> Iterator[int | Engine]:
 
 
 def threads_each(where: str | None, jobs: int, threads: int | None, cores: int) -> int:
-    """Number of threads for one chain."""
+    """Number of threads for one chain; `threads` of all chains, or of each on the workers of an existing cluster."""
     workers = jobs if where is None else local_workers(where)
-    return threads or 1 if workers is None else max(1, (threads or cores) // workers)
+    if workers is None:
+        return threads or 1
+    return max(1, (threads or cores) // workers)
 
 
 DEATHS: Final = 4  # times that Dask gives up an item of a chain before it is given up here
@@ -306,8 +309,15 @@ class _Chain:
 def work_on(client: Client, worker: Worker[Any, Any], chains: Iterable[Sequence[Any]]) -> Outcomes:
     """Run chains on a cluster, each as a task that Dask repeats when its worker is lost; cancel all at the end.
 
-    A task returns its last outcome; what comes before are events that the scheduler keeps under the task's key.
-    Raises SetupError when the scheduler is lost or a worker cannot do the work.
+    Outcomes arrive in two ways, and both put a message with the task's key into one queue:
+
+    1. Reports and the outcomes of all items but the last are events, which the scheduler keeps under the key: the
+       message is the pickled position and outcome.
+    2. The last outcome, or the error of the chain, is the result of the task: the message is None when it has ended.
+
+    A task that Dask repeats begins with the first item, so positions that have been delivered are passed over. One
+    that Dask has given up is repeated here, `DEATHS` times. Raises SetupError when the scheduler is lost or a worker
+    cannot do the work.
     """
     unfinished = {f"chain-{uuid4().hex}": _Chain(chain) for chain in chains if chain}
     if not (keys := list(unfinished)):

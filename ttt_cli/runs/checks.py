@@ -37,6 +37,7 @@ Limits = Mapping[float | str, int]  # by name: the first and the last period, an
 MOST_FILES: Final = 1_000_000
 _MOST_META: Final = 16_000_000  # bytes of settings and trace
 _NEARLY: Final = 1.0 - 1e-9  # for numbers that rounding separates
+# Chains besides the skill, named as their sds: `draw` in "sd double, draw double, draw_sd double" of the table `spans`
 _CHAIN_SD: Final = re.compile(r"\b([a-z]+(?:_[a-z]+)*)_sd double")
 
 

@@ -53,10 +53,9 @@ def fill(
         tables["draws"] = vars(fit.draws)
     if fit.newcomers is not None:
         tables["newcomers"] = vars(fit.newcomers)
-    for table, rows in {**report_rows(games.report), "spellings": games.spellings}.items():
-        if rows:
-            columns = enumerate(zip(*rows, strict=True))
-            tables[table] = {f"c{number}": np.array(column, object) for number, column in columns}
+    tables |= report_columns(games.report)
+    if games.spellings:
+        tables["spellings"] = _columns_of_rows(("player", "spelling"), games.spellings)
     for table, incoming in tables.items():
         _insert(connection, table, incoming)
     connection.execute("COMMIT; BEGIN")  # queries of committed rows take less memory
@@ -88,15 +87,15 @@ def _insert_games(connection: DuckDBPyConnection, games: Games, timeline: Timeli
         days = games.date[part]
         game_rows: Columns = {
             "period_number": period_of(days, timeline.period),
-            "date": days,
+            "date_days": days,
             "date_precision": games.date_precision[part],
-            "white": games.white[part],
-            "black": games.black[part],
+            "white_id": games.white[part],
+            "black_id": games.black[part],
             "outcome": games.outcome[part],
             "weight": games.weight[part],
             "offset": games.offset[part],
-            "source_line": games.source_line[part],
-            "source_file": games.source_file[part],
+            "line": games.source_line[part],
+            "file_number": games.source_file[part],
         }
         _insert(connection, "game_rows", game_rows)
         if texts:
@@ -122,13 +121,13 @@ def _insert_spans(connection: DuckDBPyConnection, games: Games, timeline: Timeli
 def _period_columns(timeline: Timeline) -> Columns:
     numbers = periods_of_histories(timeline)
     labels = [timeline.label(number) for number in numbers.tolist()]
-    return {"number": numbers, "label": np.array(labels, object)}
+    return {"period_number": numbers, "period": np.array(labels, object)}
 
 
 # Of equal highest means the first
 _PLAYERS: Final = """
-SELECT named.player, folded, surname, begun.period, ended.period, games, wins, draws, losses,
-       best.period, peak.mean, peak.sd, coalesce(opponents, 0)
+SELECT named.player, folded, surname, begun.period AS "first", ended.period AS "last", games, wins, draws, losses,
+       best.period AS peak_period, peak.mean AS peak_mean, peak.sd AS peak_sd, coalesce(opponents, 0) AS opponents
 FROM incoming AS named LEFT JOIN (
     SELECT player, min(period_number) AS first, max(period_number) AS last,
            max({'mean': mean, 'period': -period_number, 'sd': sd}) FILTER (games > 0 AND mean IS NOT NULL) AS peak
@@ -144,13 +143,17 @@ ORDER BY named.id"""
 
 
 def _insert(connection: DuckDBPyConnection, table: str, incoming: Columns, sql: str = "") -> None:
-    """Insert columns in the order of the table, or rows that SQL makes of `incoming`; NaN becomes NULL."""
+    """Insert columns by their names, or rows that SQL makes of a table `incoming`; NaN becomes NULL."""
     values = [
-        f"nullif(\"{name}\", 'nan')" if column.dtype == np.float64 else f'"{name}"'
+        f'nullif("{name}", \'nan\') AS "{name}"' if column.dtype == np.float64 else f'"{name}"'
         for name, column in incoming.items()
     ]
     rows = sql or f"SELECT {', '.join(values)} FROM incoming"
-    connection.execute(f"INSERT INTO {table} {rows}")
+    connection.register("incoming", incoming)
+    try:
+        connection.execute(f"INSERT INTO {table} BY NAME {rows}")
+    finally:
+        connection.unregister("incoming")
 
 
 def describe(games: Games, timeline: Timeline, fit: Fit, config: Config) -> RunMeta:
@@ -185,8 +188,8 @@ def describe(games: Games, timeline: Timeline, fit: Fit, config: Config) -> RunM
     )
 
 
-def report_rows(report: ReadReport) -> dict[str, Sequence[tuple[Any, ...]]]:
-    """Rows of the tables of the ingest report."""
+def report_columns(report: ReadReport) -> dict[str, Columns]:
+    """The tables of the ingest report that have rows."""
     inputs: list[tuple[Any, ...]] = []
     traits: list[tuple[Any, ...]] = []
     dropped: list[tuple[Any, ...]] = []
@@ -195,20 +198,29 @@ def report_rows(report: ReadReport) -> dict[str, Sequence[tuple[Any, ...]]]:
         inputs.append((file.path, file.kind, file.digest, file.size, file.rows, file.used))
         traits.append((file.chess, file.home, file.winner_first, number))
         dropped += [(file.path, reason, count, number) for reason, count in file.dropped.items()]
-        noticed += [(file.path, oddity, count, number) for oddity, count in file.noticed.items()]
+        noticed += [(file.path, remark, count, number) for remark, count in file.noticed.items()]
     if alias := report.aliases:
         inputs.append((alias.path, ALIASES, alias.digest, alias.size, 0, 0))
     problems = [
         (problem.file, problem.line, problem.reason, problem.detail, problem.action)
         for problem in report.problems
     ]
-    return {
-        "inputs": inputs,
-        "file_traits": traits,
-        "dropped": dropped,
-        "noticed": noticed,
-        "problems": problems,
+    tables = {
+        "inputs": _columns_of_rows(("path", "kind", "digest", "size", "rows", "used"), inputs),
+        "file_traits": _columns_of_rows(("chess", "home", "winner_first", "file_number"), traits),
+        "dropped": _columns_of_rows(("file", "reason", "rows", "file_number"), dropped),
+        "noticed": _columns_of_rows(("file", "what", "rows", "file_number"), noticed),
+        "problems": _columns_of_rows(("file", "line", "reason", "detail", "action"), problems),
     }
+    return {table: columns for table, columns in tables.items() if columns}
+
+
+def _columns_of_rows(names: Sequence[str], rows: Sequence[tuple[Any, ...]]) -> Columns:
+    """Rows as columns with these names, none without rows."""
+    if not rows:
+        return {}
+    columns = zip(*rows, strict=True)
+    return {name: np.array(column, object) for name, column in zip(names, columns, strict=True)}
 
 
 def player_columns(games: Games) -> Columns:

@@ -54,7 +54,7 @@ class RunPrecision(Precision):
     | name | shape | unit | |
     |---|---|---|---|
     | group | (nodes + nodes of margins + years,) | | the variable of each node or year |
-    | step | as group | points^2 | variance of the step from the previous one; for the first, of the prior |
+    | step_variance | as group | points^2 | of the step from the previous one; for the first, of the prior |
     """
 
     def __init__(self, arrays: Arrays, meta: RunMeta) -> None:
@@ -65,14 +65,14 @@ class RunPrecision(Precision):
         has_margins = nodes > 0 and not np.isnan(steps["draw_margin_variance"]).any()
         quantities = ("variance", "draw_margin_variance") if has_margins else ("variance",)
         debut = np.append(True, last[:-1])[:nodes]
-        step_of_nodes = np.concatenate([steps[name] for name in quantities])
-        newcomers = _newcomers(arrays, meta, debut, spans["period_number"], step_of_nodes)
-        years = len(newcomers.step)
-        self.step = np.append(step_of_nodes, newcomers.step)
+        variance_of_nodes = np.concatenate([steps[name] for name in quantities])
+        newcomers = _newcomers(arrays, meta, debut, spans["period_number"], variance_of_nodes)
+        years = len(newcomers.step_variance)
+        self.step_variance = np.append(variance_of_nodes, newcomers.step_variance)
         first = np.append(np.tile(debut, len(quantities)), np.arange(years) == 0)
-        begins_variable = first | (self.step > 0.0)
+        begins_variable = first | (self.step_variance > 0.0)
         self.group: Places = np.cumsum(begins_variable) - 1
-        variance = self.step[begins_variable]
+        variance = self.step_variance[begins_variable]
         if not (variance > 0.0).all():
             raise ValueError("a first step without variance")
         previous = np.where(first[begins_variable], -1, np.arange(len(variance)) - 1)
@@ -83,7 +83,7 @@ class RunPrecision(Precision):
         if has_margins:
             margins = self.group[nodes : 2 * nodes]
             entries.append(Entries(margins, margins, steps["draw_margin_precision"]))
-        super().__init__(previous, 1.0 / variance, entries)
+        super().__init__(previous, step_precision=1.0 / variance, entries=entries)
 
     def _link_entries(self, arrays: Arrays, margins: int) -> list[Entries]:
         """Entries of the games; `margins`: index of the first margin, 0 without."""
@@ -97,11 +97,13 @@ class RunPrecision(Precision):
 class _NewcomersMean(NamedTuple):
     """The mean of newcomers as further variables."""
 
-    step: Array  # (years,), points^2: variances of the steps from year to year
+    step_variance: Array  # (years,), points^2: of the steps from year to year
     entries: list[Entries]  # with first nodes, by nodes and years
 
 
-def _newcomers(arrays: Arrays, meta: RunMeta, debut: Mask, period: Places, step: Array) -> _NewcomersMean:
+def _newcomers(
+    arrays: Arrays, meta: RunMeta, debut: Mask, period: Places, step_variance: Array
+) -> _NewcomersMean:
     """The mean of newcomers, without years if it does not move. Raises ValueError."""
     years = arrays('SELECT "year" FROM newcomers ORDER BY "year"')["year"].astype(np.int64)
     if not len(years):
@@ -109,41 +111,47 @@ def _newcomers(arrays: Arrays, meta: RunMeta, debut: Mask, period: Places, step:
     drift = meta.params.get("prior_mean_drift")
     first = np.flatnonzero(debut)
     year = calendar_year(period[first].astype(np.int64), cast("Period", meta.period))
-    if not (isinstance(drift, float) and np.isin(year, years).all() and (step[first] > 0.0).all()):
+    if not (isinstance(drift, float) and np.isin(year, years).all() and (step_variance[first] > 0.0).all()):
         raise ValueError("newcomers without a mean, or as certain as it is")
     variance = np.append(1.0, drift**2 * np.diff(years))
-    mean = len(step) + np.searchsorted(years, year)
-    precision = 1.0 / step[first]
-    entries = [Entries(mean, mean, precision), Entries(first, mean, -precision)]
+    first_year_row = len(step_variance)  # after the nodes
+    row_of_mean = first_year_row + np.searchsorted(years, year)
+    precision = 1.0 / step_variance[first]
+    entries = [Entries(row_of_mean, row_of_mean, precision), Entries(first, row_of_mean, -precision)]
     return _NewcomersMean(np.where(variance > STIFF, variance, 0.0), entries)
 
 
-class _Points(NamedTuple):
+class _SkillsAtPeriods(NamedTuple):
     """Skills in some periods, arrays of shape (skills,): between a node and the next, or after the last.
 
-    A skill is `ahead` periods after `node`, and the next node is `way` periods after it (NaN: none). Both are counted
-    by the clock of the player's career. `rise`: variance of the walk in one period, after the last node.
+    Periods are counted by the clock of the player's career (see `histories.Curve`).
     """
 
     node: Places
-    ahead: Array
-    way: Array
-    rise: Array
-    mean: Array
+    clock_ahead: Array  # periods from the node to the skill
+    clock_way: Array  # periods from the node to the next one, NaN after the last
+    rise: Array  # model points^2: variance of the walk in one period after the last node
+    mean: Array  # model points
 
-    def take(self, indices: Any) -> _Points:
+    def take(self, indices: Any) -> _SkillsAtPeriods:
         """The skills at some indices."""
-        return _Points(*(column[indices] for column in self))
+        return _SkillsAtPeriods(*(column[indices] for column in self))
 
     @property
     def between(self) -> Mask:
         """Whether there is a next node."""
-        return ~np.isnan(self.way)
+        return ~np.isnan(self.clock_way)
+
+    @property
+    def next_node(self) -> Places:
+        """The next node, which is in the row after; after the last node this one."""
+        return self.node + self.between
 
     @property
     def share(self) -> Array:
         """Interpolation weight of the next node; 0 after the last node."""
-        return np.where(self.between, self.ahead / np.where(self.between, self.way, 1.0), 0.0)
+        way = np.where(self.between, self.clock_way, 1.0)
+        return np.where(self.between, self.clock_ahead / way, 0.0)
 
 
 class _Interpolation(NamedTuple):
@@ -169,7 +177,7 @@ class JointSkills:
 
     def covariance(self, skills: Sequence[Skill]) -> Array:
         """The covariance matrix of skills, (skills, skills), points^2. Raises LookupFailed, RunError."""
-        return self._covariance(self._points(skills), EXACT, few=len(skills) <= FEW)
+        return self._covariance(self._skills_at(skills), EXACT, few=len(skills) <= FEW)
 
     def shared(
         self, skills: Sequence[Skill], groups: Sequence[Sequence[Skill]], exact: float = EXACT
@@ -185,7 +193,7 @@ class JointSkills:
     def deviations(
         self, groups: Sequence[Sequence[Skill]], weights: Sequence[Array], exact: float = EXACT
     ) -> list[float]:
-        """The sd of the weighted sum of each group of skills, on the scale of the run. Raises as `within`."""
+        """The sd of the weighted sum of each group of skills, on the shown scale. Raises as `within`."""
         variances = []
         if len(groups) > FEW:
             covariances = self.within(groups, exact)
@@ -204,47 +212,47 @@ class JointSkills:
         factorisation and entries of the inverse; so do few skills after several calls. Raises LookupFailed, RunError,
         and ConfigError when many skills need a factorisation that is too large.
         """
-        points, parts = self._groups(groups)
-        if len(points.node) <= FEW:
-            self._few_so_far += len(points.node)
+        at_periods, parts = self._groups(groups)
+        if len(at_periods.node) <= FEW:
+            self._few_so_far += len(at_periods.node)
             few = self._few_so_far <= FEW or not self._affordable
             return [self._covariance(part, exact, few=few) for part in parts]
         sizes = np.array([len(group) for group in groups])
         pairs = [np.indices((size, size)).reshape(2, size * size) for size in sizes]
         first, second = np.concatenate(pairs, axis=1) + np.repeat(np.cumsum(sizes) - sizes, sizes**2)
-        entries = self._selected(points.take(first), points.take(second))
+        entries = self._selected(at_periods.take(first), at_periods.take(second))
         matrices = np.split(entries, np.cumsum(sizes**2)[:-1])
         return [matrix.reshape(size, size) for matrix, size in zip(matrices, sizes, strict=True)]
 
     def samples(self, skills: Sequence[Skill], n: int, seed: int) -> Array:
         """Samples of skills, (n, skills), points; equal seeds give equal ones. Raises as `within`."""
-        points = self._points(skills)
+        at_periods = self._skills_at(skills)
         rng = np.random.default_rng(seed)
         if len(skills) <= MOST_TOGETHER:
-            return _drawn(rng, self.covariance(skills), n) + points.mean
-        samples = np.empty((n, len(points.node)))
+            return _drawn(rng, self.covariance(skills), n) + at_periods.mean
+        samples = np.empty((n, len(at_periods.node)))
         for begin in range(0, n, AT_ONCE):
             z = rng.standard_normal((min(AT_ONCE, n - begin), len(self._a.diagonal)))
             variables = self._factor.solve(z.T, forward=False)
-            samples[begin : begin + AT_ONCE] = self._interpolate(points, variables).T
-        noisy = np.flatnonzero(self._own_noise(points, points))
-        for node in np.unique(points.node[noisy]):
-            after_node = noisy[points.node[noisy] == node]
-            noise = self._own_noise(points.take(after_node[:, None]), points.take(after_node))
+            samples[begin : begin + AT_ONCE] = self._interpolate(at_periods, variables).T
+        noisy = np.flatnonzero(self._own_noise(at_periods, at_periods))
+        for node in np.unique(at_periods.node[noisy]):
+            after_node = noisy[at_periods.node[noisy] == node]
+            noise = self._own_noise(at_periods.take(after_node[:, None]), at_periods.take(after_node))
             samples[:, after_node] += _drawn(rng, noise, n)
-        return samples + points.mean
+        return samples + at_periods.mean
 
-    def _groups(self, groups: Sequence[Sequence[Skill]]) -> tuple[_Points, list[_Points]]:
+    def _groups(self, groups: Sequence[Sequence[Skill]]) -> tuple[_SkillsAtPeriods, list[_SkillsAtPeriods]]:
         """The skills of all groups, and of each."""
-        points = self._points([skill for group in groups for skill in group])
+        at_periods = self._skills_at([skill for group in groups for skill in group])
         parts = []
         begin = 0
         for group in groups:
-            parts.append(points.take(slice(begin, begin + len(group))))
+            parts.append(at_periods.take(slice(begin, begin + len(group))))
             begin += len(group)
-        return points, parts
+        return at_periods, parts
 
-    def _points(self, skills: Sequence[Skill]) -> _Points:
+    def _skills_at(self, skills: Sequence[Skill]) -> _SkillsAtPeriods:
         players = [player for player, _ in skills]
         numbers = [number for _, number in skills]
         spans = self._arrays(_SPANS, [players, numbers, len(skills)])
@@ -254,28 +262,34 @@ class JointSkills:
         mean, _ = later_on(spans, "skill", spans["ahead"], STEPS_PER_YEAR[self._period])
         clock = Curve(*(spans[name] for name in curve_columns("skill"))).clock
         node = spans["node"].astype(np.int64)
-        return _Points(node, clock(spans["ahead"]), clock(spans["way"]), spans["sd_rise"], mean)
+        return _SkillsAtPeriods(
+            node=node,
+            clock_ahead=clock(spans["ahead"]),
+            clock_way=clock(spans["way"]),
+            rise=spans["sd_rise"],
+            mean=mean,
+        )
 
-    def _interpolation(self, points: _Points) -> _Interpolation:
+    def _interpolation(self, skills: _SkillsAtPeriods) -> _Interpolation:
         group = self._a.group
-        share = points.share
-        return _Interpolation(group[points.node], group[points.node + points.between], 1.0 - share, share)
+        share = skills.share
+        return _Interpolation(group[skills.node], group[skills.next_node], 1.0 - share, share)
 
-    def _interpolate(self, points: _Points, x: Array) -> Array:
+    def _interpolate(self, skills: _SkillsAtPeriods, x: Array) -> Array:
         """W' x: variables x, (variables, ...), interpolated at skills, (skills, ...); without their own noise.
 
         scipy's sparse products are faster by less than its import takes.
         """
-        at = self._interpolation(points)
+        at = self._interpolation(skills)
         return np.asarray((at.before_weight * x[at.before].T + at.after_weight * x[at.after].T).T)
 
-    def _columns(self, points: _Points) -> Array:
+    def _columns(self, skills: _SkillsAtPeriods) -> Array:
         """Interpolation weights W of skills, (variables, skills)."""
-        at = self._interpolation(points)
-        skills = np.arange(len(at.before))
-        weights = np.zeros((len(self._a.diagonal), len(skills)))
-        np.add.at(weights, (at.before, skills), at.before_weight)
-        np.add.at(weights, (at.after, skills), at.after_weight)
+        at = self._interpolation(skills)
+        column = np.arange(len(at.before))
+        weights = np.zeros((len(self._a.diagonal), len(column)))
+        np.add.at(weights, (at.before, column), at.before_weight)
+        np.add.at(weights, (at.after, column), at.after_weight)
         return weights
 
     def _solved(self, b: Array, exact: float) -> tuple[Array, Array]:
@@ -283,41 +297,41 @@ class JointSkills:
         with self._checked():
             return self._a.solve(b, residual=exact)
 
-    def _own_noise(self, first: _Points, second: _Points) -> Array:
+    def _own_noise(self, first: _SkillsAtPeriods, second: _SkillsAtPeriods) -> Array:
         """Covariances of the noise of bridges and of walks after a last node, for skills from the same nodes."""
-        step = np.where(first.between, self._a.step[first.node + first.between], 0.0)
+        step_variance = np.where(first.between, self._a.step_variance[first.next_node], 0.0)
         low = np.minimum(first.share, second.share)
         high = np.maximum(first.share, second.share)
-        of_bridge = step * low * (1.0 - high)
-        of_walk = np.where(first.between, 0.0, first.rise) * np.minimum(first.ahead, second.ahead)
+        of_bridge = step_variance * low * (1.0 - high)
+        of_walk = np.where(first.between, 0.0, first.rise) * np.minimum(first.clock_ahead, second.clock_ahead)
         return np.where(first.node == second.node, of_bridge + of_walk, 0.0)
 
-    def _covariance(self, points: _Points, exact: float, *, few: bool) -> Array:
+    def _covariance(self, skills: _SkillsAtPeriods, exact: float, *, few: bool) -> Array:
         """W' A^-1 W for the weights W of skills, and their own noise."""
-        covariance = self._covariance_of_few(points, exact) if few else self._covariance_of_many(points)
-        covariance += self._own_noise(points.take(np.s_[:, None]), points)
+        covariance = self._covariance_of_few(skills, exact) if few else self._covariance_of_many(skills)
+        covariance += self._own_noise(skills.take(np.s_[:, None]), skills)
         return np.asarray(0.5 * (covariance + covariance.T))
 
-    def _covariance_of_few(self, points: _Points, exact: float) -> Array:
+    def _covariance_of_few(self, skills: _SkillsAtPeriods, exact: float) -> Array:
         """W' A^-1 W from approximate solutions X with residuals R: W'X + X'R + R'A^-1 R without the last term."""
-        columns = self._columns(points)
+        columns = self._columns(skills)
         solved = [self._solved(column, exact) for column in columns.T]
         x = np.array([solution for solution, _ in solved]).reshape(columns.T.shape).T
         r = np.array([residual for _, residual in solved]).reshape(columns.T.shape).T
-        return np.asarray(self._interpolate(points, x) + x.T @ r)
+        return np.asarray(self._interpolate(skills, x) + x.T @ r)
 
-    def _covariance_of_many(self, points: _Points) -> Array:
+    def _covariance_of_many(self, skills: _SkillsAtPeriods) -> Array:
         """W' A^-1 W by the factor of A, or nearly exact solutions where there is none."""
-        count = len(points.node)
+        count = len(skills.node)
         covariance = np.empty((count, count))
         for begin in range(0, count, AT_ONCE):
             part = slice(begin, begin + AT_ONCE)
-            columns = self._columns(points.take(part))
+            columns = self._columns(skills.take(part))
             if self._affordable:
                 x = self._factor.solve(columns)
             else:
                 x = np.array([self._solved(column, EXACT**2)[0] for column in columns.T]).T
-            covariance[:, part] = self._interpolate(points, x)
+            covariance[:, part] = self._interpolate(skills, x)
         return covariance
 
     @cached_property
@@ -329,7 +343,7 @@ class JointSkills:
             return False
         return True
 
-    def _selected(self, first: _Points, second: _Points) -> Array:
+    def _selected(self, first: _SkillsAtPeriods, second: _SkillsAtPeriods) -> Array:
         """Covariances of pairs of skills, from the entries of the inverse that they need."""
         of_first = self._interpolation(first)
         of_second = self._interpolation(second)

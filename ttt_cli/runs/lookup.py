@@ -23,7 +23,7 @@ from ttt_cli.support.folding import fold, fold_surname
 
 Query = Callable[[str, Sequence[Any]], list[tuple[Any, ...]]]
 DOMINANCE: Final = 10  # times the games of the next player of the name
-POINTS: Final = "points"  # the scale of the run itself
+POINTS: Final = "points"  # in place of anchors: skills are shown in model points
 EXAMPLE: Final = "Lasker, Emanuel @ 1900 = 2720"  # an anchor for the sample
 MATCHED: Final = "matched"  # the slope that fits the anchors best
 _EXACT: Final = "="  # before a name that is meant as it is spelled
@@ -236,7 +236,7 @@ class Anchor:
 
 @dataclass(frozen=True)
 class Scale:
-    """Displayed value = `slope` * points + `shift`; points without `anchors`."""
+    """The shown scale: value = `slope` * model points + `shift`; model points without `anchors`."""
 
     slope: float = 1.0
     shift: float = 0.0
@@ -249,7 +249,7 @@ class Scale:
         return "Elo" if self.anchors else POINTS
 
     def points(self, strength: Mapping[str, Any]) -> dict[str, Any]:
-        """A row of displayed skills (`mean`, `sd`, further columns), in points."""
+        """A row of shown skills (`mean`, `sd`, further columns), in model points."""
         if not self.anchors:
             return dict(strength)
         in_points: dict[str, Any] = {}
@@ -277,8 +277,11 @@ def find_scale(meta: RunMeta, query: Query, scale: Sequence[str] = ()) -> Scale:
     texts = list(section.get("anchors", ()))
     if POINTS in scale and len(scale) > 1:
         raise ConfigError("give points or anchors, not both")
-    if {*scale} - {MATCHED}:
-        texts = [text for text in scale if text not in (POINTS, MATCHED)]
+    if POINTS in scale:
+        return Scale()
+    anchors_in_scale = [text for text in scale if text != MATCHED]
+    if anchors_in_scale:
+        texts = anchors_in_scale
     matched = MATCHED in scale if scale else section.get("slope") == MATCHED
     if MATCHED in scale and not texts:
         hint = f"add two or more: --scale '{EXAMPLE}'"

@@ -39,7 +39,8 @@ if TYPE_CHECKING:
 
 Row = tuple[Any, ...]
 Columns = tuple[str, ...]
-CurveName = Literal["draws", "newcomers", "career"]
+YearTable = Literal["draws", "newcomers"]
+CurveName = Literal[YearTable, "career"]
 ENDING: Final = ".ttt"  # of the runs that are found unless one is named
 CURVES: Final[dict[CurveName, Columns]] = {
     "draws": ("year", "margin", "sd", "level"),
@@ -101,6 +102,11 @@ def run_path(name: str | os.PathLike[str]) -> Path:
     return path if path.suffix or not path.name or os.path.lexists(path) else path.with_suffix(ENDING)
 
 
+def _may_read_evidence(sql: str) -> bool:
+    """Whether a query may be of the view `evidence`, whose name it contains then."""
+    return "evidence" in sql.lower()
+
+
 class Run:
     """One run: its tables, players, skills and evidence points.
 
@@ -112,7 +118,7 @@ class Run:
         self,
         path: Path | None,
         scale: Sequence[str] = (),
-        opened: tuple[DuckDBPyConnection, Catalog] | None = None,
+        opened: database.Opened | None = None,
         may_write: Path | None = None,
     ) -> None:
         self.path = path
@@ -120,9 +126,11 @@ class Run:
         self._may_write = may_write
         self._lock = threading.RLock()
         self._depth = 0
-        self._connection: DuckDBPyConnection | None
-        self._connection, self._catalog = opened or (None, Catalog((), frozenset()))
+        self._connection: DuckDBPyConnection | None = None
+        self._catalog = Catalog((), frozenset())
         self._signature: Signature = ()
+        if opened is not None:
+            self._use(opened)
         self._scale_of_views: tuple[float, float] | None = None
         self._points_status: tuple[int, ...] | None = None
         rows = self._connected().execute(_SELECT_META).fetchall()
@@ -168,12 +176,12 @@ class Run:
 
     def query(self, sql: str, parameters: Sequence[Any] = ()) -> DataFrame:
         """Result of a SQL query over the run's tables (docs/runs.md), a pandas DataFrame."""
-        with self._cursor(sql) as cursor:
+        with self._cursor(with_points=_may_read_evidence(sql)) as cursor:
             return cursor.execute(sql, list(parameters)).df()
 
     def select(self, sql: str, parameters: Sequence[Any] = ()) -> tuple[Columns, list[Row]]:
         """As `query`, but column names and rows as tuples."""
-        with self._cursor(sql) as cursor:
+        with self._cursor(with_points=_may_read_evidence(sql)) as cursor:
             result = cursor.execute(sql, list(parameters))
             return tuple(str(column[0]) for column in result.description or ()), result.fetchall()
 
@@ -181,7 +189,7 @@ class Run:
         """As `query`, but numpy arrays by column; NULL of type DOUBLE is NaN."""
         import numpy as np
 
-        with self._cursor(sql) as cursor:
+        with self._cursor(with_points=_may_read_evidence(sql)) as cursor:
             columns: dict[str, Any] = cursor.execute(sql, list(parameters)).fetchnumpy()
         return {
             name: np.ma.filled(column, np.nan) if column.dtype == np.float64 else np.ma.getdata(column)
@@ -192,7 +200,7 @@ class Run:
         """As `select`, but rows are fetched in batches."""
 
         def rows() -> Iterator[Row]:
-            with self._cursor(sql) as cursor:
+            with self._cursor(with_points=_may_read_evidence(sql)) as cursor:
                 cursor.execute(sql, list(parameters))
                 while batch := cursor.fetchmany(_BATCH):
                     yield from batch
@@ -202,14 +210,20 @@ class Run:
     def write_parquet(self, path: Path, sql: str) -> None:
         """Write the rows of a SQL query to a Parquet file. Raises RunError."""
         run = self if self.path is None else Run(self.path, self._anchors, may_write=path)
-        with run, run._cursor(sql) as cursor, database.translated(self.path, path):
+        with (
+            run,
+            run._cursor(with_points=_may_read_evidence(sql)) as cursor,
+            database.translated(self.path, path),
+        ):
             cursor.execute(f"COPY ({sql}) TO {database.quoted(path)} (FORMAT parquet, USE_TMP_FILE false)")
 
     @contextmanager
-    def _cursor(self, sql: str = "", scale: Scale | None = None) -> Iterator[DuckDBPyConnection]:
+    def _cursor(
+        self, *, with_points: bool = False, scale: Scale | None = None
+    ) -> Iterator[DuckDBPyConnection]:
         """A cursor over our views of the run's tables, on a scale. Raises RunError for impossible numbers.
 
-        The points beside the run are read only for `sql` that names their table.
+        `with_points`: the view `evidence` has the points that are stored beside the run, too; this reads their file.
         """
         scale = scale or self.scale
         with self._lock:
@@ -222,7 +236,7 @@ class Run:
                     connection.execute(session_views(*self._catalog, period, scale.slope, scale.shift))
                     self._scale_of_views = (scale.slope, scale.shift)
                     self._points_status = None
-                if self.path is not None and "evidence" in sql.lower():
+                if self.path is not None and with_points:
                     self._show_points(connection, self.path)
             cursor = connection.cursor()
         with database.translated(self.path), closing(cursor):
@@ -238,6 +252,12 @@ class Run:
             connection.execute("CREATE OR REPLACE VIEW evidence AS FROM all_points")
             self._points_status = status
 
+    def _use(self, opened: database.Opened) -> None:
+        """Query this database from now on."""
+        self._connection = opened.connection
+        self._catalog = opened.catalog
+        self._signature = opened.signature
+
     def _connected(self) -> DuckDBPyConnection:
         """The database with the run attached. Raises RunReplaced if the file, opened again, has another run."""
         with self._lock:
@@ -245,14 +265,13 @@ class Run:
                 if self.path is None:
                     raise RunError("the run in memory was closed", where=self.name)
                 opened = database.connect(self.path, self._may_write)
-                self._catalog = opened.catalog
-                self._signature = opened.signature
                 if meta_before := vars(self).get("meta"):
                     meta_now = dict(opened.connection.execute(_SELECT_META).fetchall())
                     if meta_now.get("created") != meta_before.created:
                         opened.connection.close()
                         raise self._replaced()
-                self._connection = opened.connection
+                self._use(opened)
+                return opened.connection
             return self._connection
 
     def _replaced(self) -> RunReplaced:
@@ -282,7 +301,7 @@ class Run:
         return find_period(self._fetch, self.meta, at, player)
 
     def _fetch(self, sql: str, parameters: Sequence[Any], scale: Scale | None = None) -> list[Row]:
-        with self._cursor(sql, scale) as cursor:
+        with self._cursor(with_points=_may_read_evidence(sql), scale=scale) as cursor:
             return cursor.execute(sql, list(parameters)).fetchall()
 
     def skills(self, player: str | int | None = None) -> DataFrame:
@@ -340,7 +359,7 @@ class Run:
         return self._curve_frame("career")
 
     def curve(self, name: CurveName) -> list[tuple[float, ...]]:
-        """Rows of a curve on the scale of the run; none if it has no such curve."""
+        """Rows of a curve on the shown scale; none if the run has no such curve."""
         slope = self.scale.slope
         shift = self.scale.shift
         params = self.meta.params
@@ -363,10 +382,15 @@ class Run:
 
     def draws_in(self, year: int) -> dict[str, float] | None:
         """Parameters of draws in a year, points: of the last year with games up to it; None if they are constant."""
-        if not self._draws:
+        if not self.has_moving_draws:
             return None
         _, margin, _, level = max((row for row in self._draws if row[0] <= year), default=self._draws[0])
         return {"draw_margin": margin, "draw_margin_level": level}
+
+    @property
+    def has_moving_draws(self) -> bool:
+        """Whether the draw margin changes from year to year."""
+        return bool(self._draws)
 
     @cached_property
     def _draws(self) -> list[Row]:
@@ -377,8 +401,8 @@ class Run:
 
         return DataFrame(self.curve(name), columns=list(CURVES[name]))
 
-    def by_year(self, table: CurveName) -> list[Row]:
-        """Rows of the table of a curve, in points."""
+    def by_year(self, table: YearTable) -> list[Row]:
+        """Rows of the table of a curve by calendar year, in model points."""
         columns = ", ".join(f'"{name}"' for name in CURVES[table])
         return self.select(f'SELECT {columns} FROM {table} ORDER BY "year"')[1]
 

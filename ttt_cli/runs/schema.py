@@ -40,7 +40,6 @@ LABELS: Final[Mapping[Period, str]] = MappingProxyType(
 RANGES: Final[Mapping[Period, tuple[int, int]]] = {  # numbers of the periods of 0001-01-01 and 9999-12-31
     period: (number_of(date.min, period), number_of(date.max, period)) for period in LABELS
 }
-Limits = Mapping[float | str, int]  # by name: the first and the last period, and the last row of each table
 # SQL type of each kind of column, and the range of its values, or of the bytes of texts: numbers, or names of limits
 _KINDS: Final[Mapping[str, tuple[str, float | str, float | str]]] = {
     "TEXT": ("VARCHAR", 0, LONGEST_NAME),

@@ -15,7 +15,7 @@ from ttt_cli.fitted import Fit
 from ttt_cli.games.table import Games
 from ttt_cli.runs import database
 from ttt_cli.runs.checks import CHECKED, Catalog, NotARun, check_catalog
-from ttt_cli.runs.columns import fill, report_rows
+from ttt_cli.runs.columns import fill
 from ttt_cli.runs.meta import RunMeta
 from ttt_cli.runs.points import basis_of, drop_stale_points
 from ttt_cli.runs.run import ENDING, Run
@@ -163,7 +163,9 @@ def write_run(
             reason = sentence.replace(str(temporary), file.name)
             raise RunError(f"cannot be written: {reason}", where=str(path)) from error
         CHECKED[database.signature(target)] = written.catalog, True
-        digests = [digest for _, _, digest, *_ in report_rows(games.report)["inputs"]]
+        digests = [file.digest for file in games.report.files]
+        if games.report.aliases is not None:
+            digests.append(games.report.aliases.digest)
         if dropped := drop_stale_points(target, basis_of(written.meta, digests)):
             WRITER.report(f"{path}: {dropped:,} evidence points of other games or settings are dropped")
 
@@ -201,7 +203,7 @@ def memory_run(games: Games, timeline: Timeline, fit: Fit, config: Config, scale
         fill(connection, games, timeline, fit, config)
         connection.execute("COMMIT; USE memory")
         catalog = check_catalog(connection, Path("memory"))
-    return Run(None, scale, (connection, catalog))
+    return Run(None, scale, database.Opened(connection, catalog, signature=()))
 
 
 def _check_writable(path: Path) -> None:

@@ -11,7 +11,7 @@ from ttt_cli.games.event_sets import EXHIBITIONS, names_set
 from ttt_cli.runs.run import Run
 from ttt_cli.support.arrays import Array, Ids, Places
 from ttt_cli.support.folding import fold_all
-from ttt_cli.views.history.played import PlayedGames, Sides, Totals
+from ttt_cli.views.history.played import PlayedGames, Sides, Totals, game_of
 from ttt_cli.views.history.prediction import predicted, take
 from ttt_cli.views.history.slices import rows_of
 
@@ -47,7 +47,7 @@ class EventEntries:
     | `player` | number in the run's names |
     | `played`, `points` | games and points |
     | `expected` | points expected by the model |
-    | `performance` | skill at which the points would be those expected, points of the run; NaN where there is none |
+    | `performance` | skill at which the points would be those expected, on the shown scale; NaN where there is none |
     | `rank` | equal points share one |
     | `starts` | (events + 1,): the first entry of each event |
     | `of_side` | (sides,): the entry of each side in `PlayedGames.by_player`, -1 for none |
@@ -153,15 +153,17 @@ def _exhibition(folded: str, played: Array, *, has_handicaps: bool) -> str:
 def _entries(run: Run, played: PlayedGames, of_game: Places, n_events: int) -> EventEntries:
     """What everybody scored in every event."""
     codes = played.by_player.order
-    in_event = np.flatnonzero(of_game[codes // 2] >= 0)
+    in_event = np.flatnonzero(of_game[game_of(codes)] >= 0)
     sides = played.sides(codes[in_event])
     width = int(sides.player.max(initial=0)) + 1
     totals = sides.totals(of_game[sides.game] * np.int64(width) + sides.player)
     event = totals.keys // width
     player = totals.keys % width
     order = np.lexsort((player, -totals.points, event))
+    entry_of_group = np.empty_like(order)
+    entry_of_group[order] = np.arange(len(order))
     of_side = np.full(len(codes), -1, np.int32)
-    of_side[in_event] = np.argsort(order)[totals.group]
+    of_side[in_event] = entry_of_group[totals.group]
     event = event[order]
     points = totals.points[order]
     starts = np.searchsorted(event, np.arange(n_events + 1))
@@ -178,6 +180,7 @@ def _performances(run: Run, played: PlayedGames, sides: Sides, totals: Totals) -
     """The skill at which the points of each group would be those expected, by halving an interval.
 
     The own skill is certain, the opponents' are as the model has them. NaN if all games were won or all lost.
+    Computed in model points, returned on the shown scale.
     """
     game = sides.game
     is_white = played.white[game] == sides.player
@@ -194,8 +197,9 @@ def _performances(run: Run, played: PlayedGames, sides: Sides, totals: Totals) -
 
     opponents = mean(np.where(is_white, black["mean"], white["mean"]))
     score = totals.points / totals.games
-    low = opponents - _FURTHEST * run.meta.elo_unit
-    high = opponents + _FURTHEST * run.meta.elo_unit
+    furthest = _FURTHEST * run.meta.elo_unit
+    low = opponents - furthest
+    high = opponents + furthest
     for _ in range(_HALVINGS):
         middle = (low + high) / 2.0
         own_skill = middle[totals.group]

@@ -19,7 +19,7 @@ class Person(NamedTuple):
 
     `folded`: the name without accents and case. `games`, `wins`, `draws`, `losses`: by weight. `opponents`: different
     ones. `first`, `last`: years of the first and last period with games. `peak_mean`, `peak_sd`: the highest mean, and
-    its sd (None in a system without), points of the run.
+    its sd (None in a system without), on the shown scale.
     """
 
     name: str

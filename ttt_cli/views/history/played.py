@@ -160,8 +160,8 @@ class PlayedGames:
 
     def sides(self, codes: Places) -> Sides:
         """Sides of games by their codes in `SidesByPlayer`."""
-        game = codes // 2
-        is_second = codes % 2
+        game = game_of(codes)
+        is_second = is_second_side(codes)
         white = self.white[game]
         black = self.black[game]
         chance = self.chance[game]
@@ -183,12 +183,22 @@ class PlayedGames:
 class SidesByPlayer(NamedTuple):
     """Both sides of all games, sorted by player.
 
-    `order`, shape (2 games,): codes of sides, twice the game, and 1 more for Black's. `starts`, shape (players + 1,):
-    the first of each player.
+    `order`, shape (2 games,): codes of sides (see `game_of`, `is_second_side`). `starts`, shape (players + 1,): the
+    first of each player.
     """
 
     order: Places
     starts: Places
+
+
+def game_of(codes: Places) -> Places:
+    """The games of sides by their codes, which are twice the game, and 1 more for Black's side."""
+    return codes // 2
+
+
+def is_second_side(codes: Places) -> Places:
+    """1 where the code is that of Black's side, else 0."""
+    return codes % 2
 
 
 def played_games(run: Run) -> PlayedGames:

@@ -23,7 +23,7 @@ def predicted(
     offset: Array | float = 0.0,
     neutral: Mask | bool = False,
 ) -> Array:
-    """Probabilities of White's loss, draw and win at these strengths (points), shape (games, 3).
+    """Probabilities of White's loss, draw and win at these strengths (model points), shape (games, 3).
 
     `year`, shape (games,): draw margins that move are those of the year. `offset`, `neutral`: as in `PlayedGames`.
     """
@@ -34,8 +34,8 @@ def predicted(
     half_offset = 0.5 * run.meta.elo_unit * offset
     white = {**white, "mean": white["mean"] + half_offset}
     black = {**black, "mean": black["mean"] - half_offset}
-    if not run.draws_in(0):  # one draw margin for all years
-        return by_sides(predict, in_year(run.meta.params, run.draws_in(0)), white, black, sides)
+    if not run.has_moving_draws:
+        return by_sides(predict, in_year(run.meta.params, None), white, black, sides)
     probabilities = np.empty((len(year), 3))
     order = np.argsort(year, kind="stable")
     years, starts = np.unique(year[order], return_index=True)

@@ -40,7 +40,7 @@ class YearSkills:
     |---|---|
     | `id` | players, numbers in the run's names |
     | `year` | year |
-    | `mean`, `sd` | skill and its uncertainty in the last period, points of the run; NaN sds where there are none |
+    | `mean`, `sd` | skill and its uncertainty in the last period, on the shown scale; NaN sds where there are none |
     | `games` | games in the year |
     | `starts` | (players + 1,): the first row of each player |
     """
@@ -121,12 +121,18 @@ def year_rankings(run: Run, limits: Eligible, people: People) -> YearRankings:
         )  # fmt: skip
     if np.isnan(columns["sd"]).any() or not rankings:
         return YearRankings(rankings, "")
+    return _with_chances(run, rankings, people)
+
+
+def _with_chances(run: Run, rankings: dict[int, YearRanking], people: People) -> YearRankings:
+    """The rankings with the probabilities of being the strongest; a single player has none."""
     contests = []
     for ranking in rankings.values():
         names = [people.rows[player].name for player in ranking.id[:NAMED]]
         contests.append(contest(ranking.number, names, ranking.mean, ranking.sd, CHANCES))
     decided, remark, _ = settled(run, contests, SEED)
-    for (year, ranking), result in zip(list(rankings.items()), decided, strict=True):
+    by_year = dict(rankings)
+    for (year, ranking), result in zip(rankings.items(), decided, strict=True):
         if len(ranking.id) > 1:
-            rankings[year] = replace(ranking, best=result.p[:CHANCES].tolist())
-    return YearRankings(rankings, remark)
+            by_year[year] = replace(ranking, best=result.p[:CHANCES].tolist())
+    return YearRankings(by_year, remark)
