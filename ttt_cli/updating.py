@@ -90,7 +90,7 @@ def start_from(run: Run, timeline: Timeline) -> Fit:
     nearest = _nearest_spans(run, timeline, begin=spans["period_number"], until=spans["until"])
     columns = {name: column[nearest.span] for name, column in spans.items()}
     chains: dict[str, Chain] = {}
-    for name in ("skill", *(name for name in spans if f"{name}_sd" in spans)):
+    for name in run.chains:
         moments = later_on(columns, name, nearest.steps, STEPS_PER_YEAR[run.meta.period])
         mean = np.full(timeline.n_nodes, np.nan)
         sd = np.full(timeline.n_nodes, np.nan)
@@ -127,11 +127,19 @@ def _nearest_spans(run: Run, timeline: Timeline, begin: Places, until: Places) -
     first_span = (end_of_player - n_spans)[player]
     last_span = end_of_player[player] - 1
     period = np.clip(period, begin[first_span], until[last_span] - 1)
-    lowest = int(begin.min(initial=0))
-    width = int(until.max(initial=0)) - lowest
-    sorted_begins = np.repeat(np.arange(len(rows)), n_spans) * width + (begin - lowest)
-    span = np.searchsorted(sorted_begins, player * width + (period - lowest), side="right") - 1
+    player_of_span = np.repeat(np.arange(len(rows)), n_spans)
+    span = _last_at_or_before(player_of_span, begin, player, period)
     return _NearestSpans(nodes, span, period - begin[span])
+
+
+def _last_at_or_before(player_of_span: Places, begin: Places, player: Places, period: Places) -> Places:
+    """The last span of each player that begins in a period or before, which each has; spans by player, then begin."""
+    lowest = int(begin.min(initial=0))
+    width = 1 + int(max(begin.max(initial=lowest), period.max(initial=lowest))) - lowest
+    # players and periods in one number each, sorted as the spans
+    start_of_span = player_of_span * width + (begin - lowest)
+    wanted = player * width + (period - lowest)
+    return np.searchsorted(start_of_span, wanted, side="right") - 1
 
 
 def _periods_of_run(run: Run, timeline: Timeline, nodes: Places) -> Places:

@@ -31,7 +31,7 @@ from ttt_cli.evaluate.grid import (
     parse_axes,
 )
 from ttt_cli.inference.params import Params
-from ttt_cli.runs.points import EvidencePoint
+from ttt_cli.runs.evidence_points import EvidencePoint
 from ttt_cli.runs.run import Run, open_run
 from ttt_cli.support.errors import ConfigError, RunError
 from ttt_cli.systems import ttt

@@ -144,7 +144,7 @@ def test_teams_and_engines_among_names(names: list[str]) -> None:
 @given(st.lists(NAME.map(lambda name: name.encode("utf-8", "replace")) | st.binary(max_size=4)))
 def test_texts_of_values(raws: list[bytes]) -> None:
     strings = Strings()
-    assert strings.texts(strings.ids(raws)) == list(map(decode, raws))
+    assert strings.texts(strings.numbers_of(raws)) == list(map(decode, raws))
 
 
 @pytest.mark.slow
@@ -154,7 +154,7 @@ def test_a_pool_of_names(batches: list[list[str]], many: bool) -> None:
     known = {"": 0}
     for batch in batches:
         names = MANY + batch if many else batch
-        assert dictionary.ids(names).tolist() == [known.setdefault(name, len(known)) for name in names]
+        assert dictionary.numbers_of(names).tolist() == [known.setdefault(name, len(known)) for name in names]
     assert dictionary.values == list(known)
     assert dictionary.cleaned == [clean_name(name) for name in known]
     assert [reject_code > 0 for reject_code in dictionary.reject_code] == [
@@ -207,7 +207,7 @@ def test_who_is_a_player(names: list[str], reason: str | None) -> None:
 def test_names_as_long_as_books_are_not_searched() -> None:
     dictionary = NameDictionary()
     names = ["x" * 100_000, "Tal, Mihail", "GM " * 1000, "y" * 1000]
-    numbers = dictionary.ids(names).tolist()
+    numbers = dictionary.numbers_of(names).tolist()
     assert [DROP_REASONS[dictionary.reject_code[number] - 1] for number in (numbers[0], numbers[2])] == [
         "too long"
     ] * 2

@@ -60,8 +60,8 @@ def test_a_longer_stream_takes_no_more_memory(counted: Callable[[], int]) -> Non
 def gathered() -> FileRecords:
     """Records as the compiled scanner returns them, in batches."""
     strings = Strings()
-    usual = strings.ids([b"1-0", b"1858", b"x"])
-    numbers = strings.ids([b"player %d" % n for n in range(PLAYERS)])
+    usual = strings.numbers_of([b"1-0", b"1858", b"x"])
+    numbers = strings.numbers_of([b"player %d" % n for n in range(PLAYERS)])
     chance = np.random.default_rng(1)
 
     def batches() -> Iterator[Batch]:

@@ -92,7 +92,7 @@ def test_no_scheduler_answers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
 
 @pytest.mark.slow
 def test_a_local_cluster_that_does_not_start_says_why(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("ttt_cli.parallel.cluster._START", "raise RuntimeError('no room')")
+    monkeypatch.setattr("ttt_cli.parallel.cluster._SCHEDULER_PROGRAM", "raise RuntimeError('no room')")
     with pytest.raises(SetupError, match="did not start") as caught, cluster_client("local:1"):
         pass
     assert caught.value.hint == "RuntimeError: no room"

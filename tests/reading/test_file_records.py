@@ -26,7 +26,11 @@ def table(*batches: Rows, rejects: Sequence[Sequence[Note]] = ()) -> Table:
     strings = Strings()
     found = []
     for number, rows in enumerate(batches):
-        codes = strings.ids([text.encode() for row in rows for text in row]).reshape(len(rows), len(NAMES)).T
+        codes = (
+            strings.numbers_of([text.encode() for row in rows for text in row])
+            .reshape(len(rows), len(NAMES))
+            .T
+        )
         found.append(Batch(range(len(rows)), codes, rejects[number] if rejects else ()))
     return Table(Layout({**USUAL, "event": (4,)}), strings, iter(found))
 
@@ -106,7 +110,7 @@ def test_strings_are_numbered_as_they_are_met(batches: list[list[bytes]]) -> Non
     strings, known = Strings(), [b""]
     for batch in batches:
         known += dict.fromkeys(one for one in batch if one not in known)
-        assert strings.ids(batch).tolist() == [known.index(one) for one in batch]
+        assert strings.numbers_of(batch).tolist() == [known.index(one) for one in batch]
     assert strings.texts(np.arange(len(strings))) == list(map(decode, known))
 
 

@@ -28,7 +28,7 @@ from ttt_cli.games.table import GAME_COLUMNS, Games
 from ttt_cli.reading.columns import CodedColumn
 from ttt_cli.reading.reports import TEXT_COLUMNS
 from ttt_cli.runs import database
-from ttt_cli.runs.points import EvidencePoint, points_file, read_points
+from ttt_cli.runs.evidence_points import EvidencePoint, points_file, read_points
 from ttt_cli.runs.run import Run, open_run
 from ttt_cli.runs.write import write_run
 from ttt_cli.support.errors import LookupFailed, RunError

@@ -15,8 +15,8 @@ from tests.support.cases import each
 from tests.support.handmade import CONFIG, RECORDS, fit_of, games_of
 from ttt_cli.cli.evidence import surface_map
 from ttt_cli.runs.columns import describe
+from ttt_cli.runs.evidence_points import EvidencePoint
 from ttt_cli.runs.meta import RunMeta
-from ttt_cli.runs.points import EvidencePoint
 from ttt_cli.timeline import build_timeline
 from ttt_cli.views.evidence import (
     SHADES,

@@ -21,7 +21,7 @@ from ttt_cli.config.documents import Document
 from ttt_cli.config.schema import SolverConfig
 from ttt_cli.evaluate.forecast import CalibrationBin
 from ttt_cli.periods import year_of
-from ttt_cli.runs.points import EvidencePoint
+from ttt_cli.runs.evidence_points import EvidencePoint
 from ttt_cli.runs.run import Run, open_run
 from ttt_cli.runs.write import memory_run
 from ttt_cli.support.errors import LookupFailed

@@ -17,7 +17,7 @@ from ttt_cli.inference.params import Params
 from ttt_cli.inference.solver import rough_enough
 from ttt_cli.parallel.cluster import chain_workers, cluster_asked, threads_each
 from ttt_cli.parallel.processes import available_cores, run_chains
-from ttt_cli.runs.points import EvidencePoint, canonical
+from ttt_cli.runs.evidence_points import EvidencePoint, canonical
 from ttt_cli.runs.run import Run
 from ttt_cli.runs.write import writing
 from ttt_cli.support.arrays import rounded

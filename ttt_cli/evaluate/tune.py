@@ -29,7 +29,7 @@ from ttt_cli.inference.outcome import draw_share
 from ttt_cli.inference.params import Params
 from ttt_cli.parallel.cluster import chain_workers, cluster_asked
 from ttt_cli.parallel.processes import Reporting, report, run_chains
-from ttt_cli.runs.points import EvidencePoint
+from ttt_cli.runs.evidence_points import EvidencePoint
 from ttt_cli.runs.run import Run
 from ttt_cli.runs.write import writing
 from ttt_cli.support.arrays import Array, rounded

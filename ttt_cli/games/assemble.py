@@ -90,7 +90,7 @@ def make_games(collected: Collected, progress: Progress = SILENT) -> Games:
             dropped += selection.dropped
             noticed += selection.noticed
             same_player += selection.same_player
-            pieces.append(_store(game_columns(selection.records), collected.storage, len(pieces)))
+            pieces.append(_store_games(game_columns(selection.records), collected.storage, len(pieces)))
             del selection
             bar.advance()
     for file in collected.files:
@@ -328,7 +328,7 @@ def _idle_aliases(collected: Collected) -> list[Problem]:
     return [Problem(aliases.source.path, line, reasons.IDLE_ALIAS, detail, reasons.KEPT)]
 
 
-def _store(columns: GameColumns, storage: ArrayStorage, number: int) -> dict[str, StoredColumn]:
+def _store_games(columns: GameColumns, storage: ArrayStorage, number: int) -> dict[str, StoredColumn]:
     """Store the columns of games of some years, of texts their codes."""
     stored = {}
     for name, column in columns._asdict().items():

@@ -31,9 +31,9 @@ class NameDictionary(Dictionary[str]):
         self.reject_code = array("b")
         super().__init__("")
 
-    def ids(self, values: Iterable[str]) -> Ids:
+    def numbers_of(self, values: Iterable[str]) -> Ids:
         """The numbers of names, new ones after the old."""
-        numbers = super().ids(values)
+        numbers = super().numbers_of(values)
         self._judge(self.values[len(self.cleaned) :])
         return numbers
 

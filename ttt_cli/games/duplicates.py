@@ -175,7 +175,7 @@ def _first_in_group(start_of_group: Places, positions: Places) -> Places:
 
 def _key_numbers(texts: CodedColumn[str], key: Callable[[str], str]) -> Ids:
     """Numbers of the keys of the distinct texts; 0 where the key is empty."""
-    return Dictionary("").ids([key(text) for text in texts.values])
+    return Dictionary("").numbers_of([key(text) for text in texts.values])
 
 
 def round_key(text: str) -> str:

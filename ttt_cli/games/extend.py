@@ -97,8 +97,8 @@ class United(NamedTuple):
 def unite(old: Games, new: Games, data: DataConfig) -> United:
     """Unite names by `data.names` and `data.aliases`. Raises DataError when the alias file cannot be used."""
     dictionary = NameDictionary(clean=True)
-    old_names = dictionary.ids(old.players)
-    new_names = dictionary.ids(new.players)
+    old_names = dictionary.numbers_of(old.players)
+    new_names = dictionary.numbers_of(new.players)
     date = np.concatenate([old.date, new.date])
     names = SideColumns(
         white=np.concatenate([old_names[old.white], new_names[new.white]]),

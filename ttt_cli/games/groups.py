@@ -284,7 +284,7 @@ def shared_opponents(games: Games, pairs: Places) -> Places:
     from scipy.sparse import csr_array
 
     keys = (key.partition(", ") for key in name_keys(games.players))
-    identity = Dictionary[str]().ids(
+    identity = Dictionary[str]().numbers_of(
         f"{surname} {given_names[:1]}".rstrip() for surname, _, given_names in keys
     )
     in_a_pair = np.zeros(len(games.players), np.bool_)

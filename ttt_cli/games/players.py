@@ -67,22 +67,22 @@ def find_mentions(
     sides = names
     if ids is not None:
         combined = _combine(sides, len(mentions.name), np.concatenate(ids))
-        mentions = _rows_of(mentions, combined.mention)._replace(id=combined.value)
+        mentions = _mentions_at(mentions, combined.mention)._replace(id=combined.value)
         sides = combined.sides
     if status is not None:
         combined = _combine(sides, len(mentions.name), np.tile(status, 2))
-        mentions = _rows_of(mentions, combined.mention)._replace(status=combined.value)
+        mentions = _mentions_at(mentions, combined.mention)._replace(status=combined.value)
         sides = combined.sides
     if years is not None:
         combined = _combine(sides, len(mentions.name), np.tile(years, 2))
-        mentions = _rows_of(mentions, combined.mention)._replace(year=combined.value)
+        mentions = _mentions_at(mentions, combined.mention)._replace(year=combined.value)
         sides = combined.sides
     n_mentions = len(mentions.name)
     times = np.add(counts_of(sides.white, n_mentions), counts_of(sides.black, n_mentions))
     occurs = times > 0
     number = narrow(first + np.maximum(np.cumsum(occurs) - 1, 0))
     return FoundMentions(
-        _rows_of(mentions._replace(times=times), occurs),
+        _mentions_at(mentions._replace(times=times), occurs),
         SideColumns(spread(number, sides.white), spread(number, sides.black)),
     )
 
@@ -103,7 +103,8 @@ def _combine(sides: SideColumns, n_mentions: int, values: Codes) -> _Combined:
     return _Combined(pairs // n_values, pairs % n_values, SideColumns(white, black))
 
 
-def _rows_of(mentions: Mentions, rows: Codes | Mask) -> Mentions:
+def _mentions_at(mentions: Mentions, rows: Codes | Mask) -> Mentions:
+    """Some mentions, by indices or a mask."""
     return Mentions(
         mentions.name[rows],
         mentions.id[rows],
@@ -323,8 +324,8 @@ class _NumberedGroups(NamedTuple):
 def _number_groups(player_keys: Sequence[str], main_keys: Iterable[str]) -> _NumberedGroups:
     """Number the keys of players, (spellings,), in the order of their first spellings, then those of the alias file."""
     keys = Dictionary("")
-    number_of_spelling = keys.ids(player_keys)
-    keys.ids(main_keys)
+    number_of_spelling = keys.numbers_of(player_keys)
+    keys.numbers_of(main_keys)
     # the number 0 is of the empty key, whose group is NOBODY, -1
     group_of_key = {key: number - 1 for number, key in enumerate(keys.values)}
     return _NumberedGroups(number_of_spelling - np.int32(1), group_of_key)

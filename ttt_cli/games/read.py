@@ -129,13 +129,14 @@ def _collect(
         progress.task("reading games", total, "B") as bar,
         closing(read_sources(sources, data, bar, jobs=jobs)) as parts,
     ):
-        for origin, parts_of_origin in groupby(parts, lambda part: part[0].origin):
+        for origin, parts_of_origin in groupby(parts, lambda part: part.source.origin):
             reports = []
-            for _, part in parts_of_origin:
-                if isinstance(part, Problem):
-                    skipped.append(part)
+            for part in parts_of_origin:
+                file = part.file
+                if isinstance(file, Problem):
+                    skipped.append(file)
                     continue
-                report = collector.add(part.records, part.kind, digest=part.digest, size=part.size)
+                report = collector.add(file.records, file.kind, digest=file.digest, size=file.size)
                 reports.append(report)
                 n_dropped += sum(report.dropped.values())
                 if data.max_errors is not None and n_dropped > data.max_errors:

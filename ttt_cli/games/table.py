@@ -235,7 +235,7 @@ def joined(first: CodedColumn[str], second: CodedColumn[str]) -> CodedColumn[str
     """Two columns of texts, one after the other."""
     dictionary = Dictionary("")
     parts = [compact(column) for column in (first, second)]
-    codes = [dictionary.ids(part.values)[part.codes] for part in parts]
+    codes = [dictionary.numbers_of(part.values)[part.codes] for part in parts]
     return CodedColumn(np.concatenate(codes), tuple(dictionary.values))
 
 

@@ -6,7 +6,6 @@ files, and adds what it finds wrong or odd to the `Findings`.
 
 import math
 import sys
-from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -17,6 +16,7 @@ from numpy.typing import NDArray
 
 from ttt_cli.config.schema import DataConfig, drops_unplayed
 from ttt_cli.games.dictionaries import Dictionaries
+from ttt_cli.games.findings import Findings
 from ttt_cli.games.names import clean_name, name_key
 from ttt_cli.games.odds import odds_points, odds_words
 from ttt_cli.games.table import DRAW, winner_named_first
@@ -40,7 +40,6 @@ from ttt_cli.support.folding import fold
 MOST_GAMES: Final = 1e9  # as which one record may count
 LEAST_GAMES: Final = 1e-9
 
-_LISTED: Final = 10  # words of a column
 _NEUTRAL: Final = {
     **dict.fromkeys(("true", "t", "yes", "y", "1"), 1.0),
     **dict.fromkeys(("false", "f", "no", "n", "0", ""), 0.0),
@@ -48,7 +47,6 @@ _NEUTRAL: Final = {
 _SIGN_OF_GIVER: Final = {"white": -1.0, "w": -1.0, "black": 1.0, "b": 1.0}  # of the points that White gets
 _PROGRAMS: Final = frozenset({"program", "computer", "engine", "bot"})  # types and titles of players
 _USUAL_FACTORS: Final = {"formal": 1.0, "casual": 1.0, "soft": 1.0}  # of statuses
-_NO_REASON: Final = np.uint8(255)
 
 
 class _OddDates(NamedTuple):
@@ -123,7 +121,7 @@ def validate(records: FileRecords, dictionaries: Dictionaries, data: DataConfig)
     on columns of one line are reported in the order in which they are found.
     """
     findings = Findings(len(records))
-    names = dictionaries.names.ids([text.strip() for text in records.distinct("whites")])
+    names = dictionaries.names.numbers_of([text.strip() for text in records.distinct("whites")])
     dates = read_dates(records, dictionaries, data, findings)
     results = read_results(records, dictionaries, data.match_cap, findings)
     weights = read_numbers(records, "weights", _positive, reasons.BAD_WEIGHT, 1.0, findings)
@@ -177,89 +175,6 @@ def _product(factors: Sequence[Array | None]) -> Array | None:
     return product
 
 
-class _OddValues(NamedTuple):
-    """Values of a column that are odd."""
-
-    reason: str
-    rows: Mask  # records with such a value
-    values: Sequence[str]  # distinct ones, empty for a note on all records
-    codes: Codes  # of the records
-    meaning: str
-    action: str
-
-
-class Findings:
-    """What is wrong or odd with the records of a file, as the columns are read."""
-
-    def __init__(self, n_records: int) -> None:
-        self._n_records = n_records
-        self._reason = np.full(
-            n_records, _NO_REASON
-        )  # (records,), indices in DROP_REASONS: the reject codes - 1
-        self._odd_values: list[_OddValues] = []
-
-    @property
-    def reject_code(self) -> NDArray[np.int8]:
-        """The reject codes of records (records,), 0 where nothing is wrong."""
-        return (self._reason + np.uint8(1)).view(np.int8)  # _NO_REASON, the largest of its type, becomes 0
-
-    def reject(self, reject_code: Sequence[int] | Codes, codes: Codes | None = None) -> None:
-        """Reject records with reject codes, 0 is none, of the values that have `codes`, or of each record.
-
-        Of several reasons the first of DROP_REASONS counts.
-        """
-        reason = np.asarray(reject_code, np.uint8) - np.uint8(
-            1
-        )  # 0 becomes _NO_REASON, the largest of its type
-        if np.any(reason != _NO_REASON):
-            np.minimum(self._reason, reason if codes is None else spread(reason, codes), out=self._reason)
-
-    def reject_where(self, is_bad: Mask, reason: str, codes: Codes | None = None) -> None:
-        """Reject the values that have `codes`, or records, of a mask."""
-        self.reject(is_bad * np.uint8(reasons.REJECT_CODE[reason]), codes)
-
-    def note(
-        self,
-        reason: str,
-        is_odd: Sequence[bool] | Mask,
-        values: Sequence[str],
-        codes: Codes,
-        meaning: str,
-        action: str,
-    ) -> None:
-        """Note that some of the values of a column are odd."""
-        if np.any(is_odd):
-            rows = spread(np.asarray(is_odd), codes)
-            self._odd_values.append(_OddValues(reason, rows, values, codes, meaning, action))
-
-    def note_file(self, reason: str, meaning: str) -> None:
-        """Note what holds for all records."""
-        codes = np.broadcast_to(np.uint8(0), self._n_records)
-        self.note(reason, [True], (), codes, meaning, reasons.KEPT)
-
-    def notes_on_columns(self, lines: Codes, is_used: Mask) -> Iterator[Note]:
-        """Yield a note for each way in which values of a column are odd, of used records unless they are dropped."""
-        for odd in self._odd_values:
-            rows = np.flatnonzero(odd.rows & is_used if odd.action == reasons.KEPT else odd.rows)
-            if len(rows):
-                listing = f": {_listing(odd.values, odd.codes[rows])}" if odd.values else ""
-                yield Note(int(lines[rows[0]]), odd.reason, f"{odd.meaning}{listing}", odd.action)
-
-
-def _listing(values: Sequence[str], codes: Codes) -> str:
-    """The values that occur with their counts, the most frequent first; spellings of a word are counted together."""
-    spelling: dict[str, str] = {}
-    total: Counter[str] = Counter()
-    for code, count in Counter(codes.tolist()).items():
-        text = " ".join(values[code].split())
-        total[fold(text)] += count
-        spelling.setdefault(fold(text), text)
-    listed = total.most_common(_LISTED)
-    n_more = total.total() - sum(count for _, count in listed)
-    words = ", ".join(f"{spelling[word]} {count:,}" for word, count in listed)
-    return f"{words}, and {n_more:,} more" if n_more else words
-
-
 def _notes_on_records(columns: RecordColumns, repaired: Mask, dictionaries: Dictionaries) -> Iterator[Note]:
     """Yield notes on dropped records and on repaired ones, the first MOST_NOTES of each."""
     is_used = columns.reject_code == 0
@@ -306,7 +221,9 @@ def read_dates(
         meaning = odd_dates.remedy.format(day_first=dates.day_first)
         findings.note(reason, is_odd, texts, codes, meaning, action)
     repaired = spread(dates.repaired, codes)
-    numbers = dictionaries.dates.ids(zip(texts, dates.day.tolist(), dates.precision.tolist(), strict=True))
+    numbers = dictionaries.dates.numbers_of(
+        zip(texts, dates.day.tolist(), dates.precision.tolist(), strict=True)
+    )
     return DateColumn(records.take("dates", numbers), repaired)
 
 
@@ -345,7 +262,7 @@ def read_results(
     n_games = np.array(tallies, np.float64).reshape(-1, 3).sum(axis=1)
     if match_cap is not None and np.any(n_games > match_cap):
         factor = (match_cap / np.maximum(n_games, match_cap))[written.codes]
-    numbers = narrow(dictionaries.results.ids(zip(texts, tallies, strict=True)))
+    numbers = narrow(dictionaries.results.numbers_of(zip(texts, tallies, strict=True)))
     if "games" in records.further:
         return ResultColumn(spread(numbers, written.codes), factor)
     return ResultColumn(records.take("results", numbers), factor)
@@ -467,8 +384,8 @@ def _apply_givers(offset: Array, records: FileRecords, dictionaries: Dictionarie
     sign_of_giver = np.array([_SIGN_OF_GIVER.get(word, math.nan if word else 0.0) for word in words])
     keys = Dictionary("")
     name_of = dictionaries.names.cleaned
-    key_of_name = keys.ids([name_key(name_of[name]) for name in names.tolist()])
-    key_of_giver = keys.ids([name_key(clean_name(giver)) for giver in givers])
+    key_of_name = keys.numbers_of([name_key(name_of[name]) for name in names.tolist()])
+    key_of_giver = keys.numbers_of([name_key(clean_name(giver)) for giver in givers])
     giver = records.codes("odds_giver")
     rows = np.flatnonzero((offset != 0) & (sign_of_giver != 0)[giver])
     sign = sign_of_giver[giver[rows]]
@@ -566,7 +483,7 @@ def read_names(
     dictionary = dictionaries.names
     cleaned = names
     if dictionary.cleaned != dictionary.values:
-        cleaned = Dictionary[str]().ids([dictionary.cleaned[name] for name in names.tolist()])
+        cleaned = Dictionary[str]().numbers_of([dictionary.cleaned[name] for name in names.tolist()])
     narrow_cleaned = narrow(cleaned)
     white = spread(narrow_cleaned, records.codes("whites"))
     black = spread(narrow_cleaned, records.codes("blacks"))
@@ -606,7 +523,7 @@ def read_texts(records: FileRecords, dictionaries: Dictionaries, *, keep_odds: b
         texts = [" ".join(text.split()) for text in records.distinct(name)]
         if name == "site" and not dictionaries.links:
             texts = ["" if "://" in text else text for text in texts]
-        numbers = records.take(name, dictionary.ids(texts))
+        numbers = records.take(name, dictionary.numbers_of(texts))
         if numbers.any():
             columns[name] = numbers
     return columns

@@ -126,7 +126,9 @@ def _quiet() -> Iterator[None]:
 
 
 HERE: Final = "127.0.0.1"
-_START: Final = "import sys; sys.path[:] = {}; from ttt_cli.parallel.cluster import serve; serve({})"
+_SCHEDULER_PROGRAM: Final = (
+    "import sys; sys.path[:] = {}; from ttt_cli.parallel.cluster import serve_cluster; serve_cluster({})"
+)
 _SETTINGS: Final = {
     "DASK_LOGGING__DISTRIBUTED": "critical",
     # Dask looks at every thread a hundred times a second, at every loop fifty times and at the system twice
@@ -145,7 +147,7 @@ def local_scheduler(workers: int) -> Iterator[str]:
     with (
         TemporaryFile() as errors,
         subprocess.Popen(
-            [sys.executable, "-c", _START.format(sys.path, workers)],
+            [sys.executable, "-c", _SCHEDULER_PROGRAM.format(sys.path, workers)],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=errors,
@@ -176,7 +178,7 @@ def import_dask() -> None:
         ) from error
 
 
-def serve(workers: int) -> None:
+def serve_cluster(workers: int) -> None:
     """Main function of a scheduler process: run it and its workers until the pipe is closed."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     answers = os.dup(1)

@@ -25,7 +25,9 @@ Result = TypeVar("Result")
 Item_contra = TypeVar("Item_contra", contravariant=True)
 Result_co = TypeVar("Result_co", covariant=True)
 
-_START: Final = "import sys; sys.path[:] = {}; from ttt_cli.parallel.processes import serve; serve()"
+_WORKER_PROGRAM: Final = (
+    "import sys; sys.path[:] = {}; from ttt_cli.parallel.processes import serve_orders; serve_orders()"
+)
 BESIDE_OTHERS: Final = dict.fromkeys(("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS"), "1")
 HEARD: Final = 0.2  # seconds: on Windows a thread that waits hears of Ctrl-C only between waits
 
@@ -213,7 +215,7 @@ class _Process:
 
     def __init__(self) -> None:
         self.process = subprocess.Popen(
-            [sys.executable, "-c", _START.format(sys.path)],
+            [sys.executable, "-c", _WORKER_PROGRAM.format(sys.path)],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             start_new_session=True,
@@ -254,7 +256,7 @@ def available_cores() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def serve() -> None:
+def serve_orders() -> None:
     """Main loop of a worker process: execute orders until the pipe is closed."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     answers = os.fdopen(os.dup(1), "wb")

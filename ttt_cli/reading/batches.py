@@ -109,7 +109,7 @@ def text_table(
         value_parts = list(zip(*rows, strict=True)) or [()]
         fields[name] = tuple(range(len(parts), len(parts) + len(value_parts)))
         parts += value_parts
-    codes = [strings.ids([text.encode("utf-8", "surrogateescape") for text in part]) for part in parts]
+    codes = [strings.numbers_of([text.encode("utf-8", "surrogateescape") for text in part]) for part in parts]
     batch = Batch(lines, np.array(codes), rejects, moves=moves)
     return Table(Layout(fields, **layout), strings, iter([batch]))
 

@@ -1,4 +1,8 @@
-"""Dictionary-encoded columns: codes of distinct values, and dictionaries that number these."""
+"""Dictionary-encoded columns: codes of distinct values, and dictionaries that number these.
+
+A *code* is an index in the distinct values of a file (`Strings`, `CodedColumn`), a *number* an index in a `Dictionary`,
+which is of all files of a reading. Ids of players, as of FIDE, are texts in the files and numbered like others.
+"""
 
 from collections import defaultdict
 from collections.abc import Hashable, Iterable, Iterator, Sequence
@@ -39,7 +43,7 @@ class Strings:
         self._characters = np.empty(_CHARACTERS, np.uint8)
         self._slots: Places = np.full(2 * _COUNT, -1, np.int64)
         self.size = 0  # also set after kernels that add strings
-        self.ids([b""])
+        self.numbers_of([b""])
 
     def __len__(self) -> int:
         return self.size
@@ -77,7 +81,7 @@ class Strings:
             texts += decoded
         return texts
 
-    def ids(self, strings: Any) -> Ids:
+    def numbers_of(self, strings: Any) -> Ids:
         """Numbers of strings, old or new, shape (n,): of a list, or of a binary Arrow array without offset."""
         from ttt_cli.kernels.strings import number_strings
 
@@ -100,7 +104,7 @@ class Strings:
 
     def number(self, string: bytes) -> int:
         """The number of a string, old or new."""
-        return int(self.ids([string])[0])
+        return int(self.numbers_of([string])[0])
 
     def grow(self) -> None:
         """Make room for twice as many strings and characters."""
@@ -146,9 +150,9 @@ class Dictionary(Generic[V]):
     def __init__(self, *values: V) -> None:
         self.values: list[V] = []
         self._numbers: dict[V, int] = defaultdict(count().__next__)
-        self.ids(values)
+        self.numbers_of(values)
 
-    def ids(self, values: Iterable[V]) -> Ids:
+    def numbers_of(self, values: Iterable[V]) -> Ids:
         """The numbers of values, new ones after the old."""
         numbers = np.fromiter(map(self._numbers.__getitem__, values), np.int32)
         new = list(islice(reversed(self._numbers), len(self._numbers) - len(self.values)))

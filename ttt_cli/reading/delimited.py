@@ -147,10 +147,10 @@ class TableReader:
         header = int(self._layout.header)  # rows that are no records
         for plain, columns, rows, rejects in self._parsed(blocks):
             lines = np.concatenate([plain, np.array([line for line, _ in rows], np.int64)])
-            codes = np.array([self.strings.ids(column) for column in columns])
+            codes = np.array([self.strings.numbers_of(column) for column in columns])
             if rows:
                 texts = [text.encode("utf-8", "surrogateescape") for _, row in rows for text in row]
-                more = self.strings.ids(texts).reshape(len(rows), len(codes)).T
+                more = self.strings.numbers_of(texts).reshape(len(rows), len(codes)).T
                 codes = np.concatenate([codes, more], axis=1)
                 order = np.argsort(lines, kind="stable")
                 lines = lines[order]

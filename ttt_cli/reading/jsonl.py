@@ -162,9 +162,9 @@ def read_jsonl(blocks: Iterator[bytes], data: DataConfig, name: str) -> Table:
     def codes_of(key: str, objects: Sequence[Object]) -> Ids:
         values = (record.get(key) for record in objects)
         texts = Dictionary[str]()
-        numbers = texts.ids(value if type(value) is str else as_text(value) for value in values)
+        numbers = texts.numbers_of(value if type(value) is str else as_text(value) for value in values)
         encoded = [as_text(text).encode("utf-8", "surrogateescape") for text in texts.values]
-        return strings.ids(encoded)[numbers]
+        return strings.numbers_of(encoded)[numbers]
 
     batches = (
         Batch(objects.positions, np.array([codes_of(key, objects.values) for key in used]), objects.rejects)

@@ -108,7 +108,7 @@ def _batches(
     with stack, _errors(name):
         for batch in opened.iter_batches(_ROWS, columns=columns, use_threads=False):
             texts = [_texts(batch.column(column)) for column in columns]
-            codes = [strings.ids(values)[numbers] for values, numbers in texts]
+            codes = [strings.numbers_of(values)[numbers] for values, numbers in texts]
             yield Batch(np.arange(start, start + batch.num_rows), np.array(codes))
             start += batch.num_rows
 

@@ -304,7 +304,7 @@ class Scanner:
     def _add_row(self, line: int, tags: Mapping[bytes, bytes], movetext: bytes) -> None:
         if len(self._rows) == _ROWS_AT_ONCE:
             self._end_batch()
-        codes = self.strings.ids([tags.get(name, b"") for name in NAMES])
+        codes = self.strings.numbers_of([tags.get(name, b"") for name in NAMES])
         self._rows.add(line, hash_moves(pgn_text.main_line(movetext)), codes)
 
     def _settled(self, line: int, tag: bytes | None, terminator: bytes) -> bytes:

@@ -113,7 +113,11 @@ class FileRead(NamedTuple):
     size: int
 
 
-SourcePart = tuple[Source, FileRead | Problem]
+class SourcePart(NamedTuple):
+    """A file of a source, or why it was skipped."""
+
+    source: Source
+    file: FileRead | Problem
 
 
 def read_source(source: Source, data: DataConfig, bar: Bar) -> Generator[FileRead | Problem, None, None]:
@@ -180,7 +184,7 @@ def read_sources(
         for source in sources:
             with closing(read_source(source, data, bar)) as parts:
                 for part in parts:
-                    yield source, part
+                    yield SourcePart(source, part)
         return
     yield from _read_apart(sources, data, bar, jobs)
 
@@ -221,7 +225,7 @@ def _read_apart(
                 if isinstance(part, _SourceEnd):
                     current += 1
                 else:
-                    yield sources[current], part
+                    yield SourcePart(sources[current], part)
 
 
 def jobs_for(inputs: Sequence[Input]) -> int:

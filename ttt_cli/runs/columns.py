@@ -17,8 +17,8 @@ from ttt_cli.periods import period_of
 from ttt_cli.reading.columns import CodedColumn, alike, spread
 from ttt_cli.reading.reports import TEXT_COLUMNS, FileReport, InputFile, Problem, ReadReport
 from ttt_cli.runs.database import insert_rows
+from ttt_cli.runs.evidence_points import INSERT, EvidencePoint
 from ttt_cli.runs.meta import WHERE, RunMeta
-from ttt_cli.runs.points import INSERT, EvidencePoint
 from ttt_cli.runs.schema import ALIASES, FORMAT, definitions
 from ttt_cli.support import VERSION
 from ttt_cli.support.arrays import Ids, Places

@@ -13,9 +13,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, Self
 
 from ttt_cli.runs import database
 from ttt_cli.runs.checks import Catalog, NotARun, Signature, check_numbers
-from ttt_cli.runs.lookup import Found, Scale, find_period, find_player, find_scale
-from ttt_cli.runs.meta import RunMeta
-from ttt_cli.runs.points import (
+from ttt_cli.runs.evidence_points import (
     INSERT,
     EvidencePoint,
     StoredPoints,
@@ -25,6 +23,8 @@ from ttt_cli.runs.points import (
     read_points,
     store_points,
 )
+from ttt_cli.runs.lookup import Found, Scale, find_period, find_player, find_scale
+from ttt_cli.runs.meta import RunMeta
 from ttt_cli.runs.schema import PUBLIC, RUN, session_views
 from ttt_cli.support.errors import LookupFailed, RunError
 
@@ -171,6 +171,12 @@ class Run:
     def scale(self) -> Scale:
         """The scale of all skills that methods and queries return. Raises ConfigError, LookupFailed."""
         return find_scale(self.meta, partial(self._fetch, scale=Scale()), self._anchors)
+
+    @property
+    def chains(self) -> tuple[str, ...]:
+        """The chains of the run, the skill first."""
+        self._connected()
+        return self._catalog.chains
 
     # Queries
 

@@ -115,7 +115,9 @@ ADDED: Final = (
     frozenset({"file_traits"}),
 )
 OPTIONAL: Final = frozenset().union(*ADDED)
-_PIECE: Final = 1000  # periods of a span that are made at once: a list takes the memory of its longest rows
+_PIECE_LENGTH: Final = (
+    1000  # periods of a span that are made at once: a list takes the memory of its longest rows
+)
 # The line of a game is its place without the record (`reading.reports.LINES`), in words that older versions know.
 _VIEWS: Final = """
 CREATE OR REPLACE VIEW games AS
@@ -135,12 +137,16 @@ LEFT JOIN {texts} AS of_event ON of_event.id = game_texts.event
 LEFT JOIN {texts} AS of_site ON of_site.id = game_texts.site
 LEFT JOIN {texts} AS of_round ON of_round.id = game_texts.round
 ORDER BY game_rows.rowid;
+-- Skills in periods from low to high, until the one `last` after a player's last games, at most idle periods after games
 CREATE OR REPLACE MACRO skills_of(low, high, last, idle) AS TABLE
 SELECT player, {label} AS period, number AS period_number, {skill},
        CASE WHEN ahead = 0 THEN games ELSE 0 END AS games{further}
 FROM (SELECT *, number - period_number AS ahead FROM (
-    SELECT *, CAST(unnest(range(piece, least(piece + {piece}, beyond))) AS INTEGER) AS number FROM (
-        SELECT *, unnest(range(greatest(period_number, low), beyond, {piece})) AS piece
+    -- a row for each period of a piece of a span
+    SELECT *, CAST(unnest(range(piece_start, least(piece_start + {piece_length}, beyond))) AS INTEGER) AS number FROM (
+        -- a row for each piece of a span
+        SELECT *, unnest(range(greatest(period_number, low), beyond, {piece_length})) AS piece_start
+        -- spans with the period that is the first beyond their end and the limits
         FROM (SELECT *, least("end", high + 1, period_number + idle + 1) AS beyond
             FROM (SELECT *, coalesce("until", last + 1, period_number + 1) AS "end" FROM {spans})
             WHERE period_number <= coalesce(high, period_number) AND "end" > coalesce(low, period_number)
@@ -241,7 +247,7 @@ def _views(
     skill, *further_chains = chains
     return _VIEWS.format(
         **names,
-        piece=_PIECE,
+        piece_length=_PIECE_LENGTH,
         results=list(RESULTS),
         label=LABELS[period],
         skill=_ahead(skill, period, slope, shift),

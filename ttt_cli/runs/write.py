@@ -16,8 +16,8 @@ from ttt_cli.games.table import Games
 from ttt_cli.runs import database
 from ttt_cli.runs.checks import CHECKED, Catalog, NotARun, check_catalog
 from ttt_cli.runs.columns import fill
+from ttt_cli.runs.evidence_points import basis_of, drop_stale_points
 from ttt_cli.runs.meta import RunMeta
-from ttt_cli.runs.points import basis_of, drop_stale_points
 from ttt_cli.runs.run import ENDING, Run
 from ttt_cli.runs.schema import ALIASES, DATABASE, RUN
 from ttt_cli.support.errors import RunError

@@ -10,8 +10,8 @@ from functools import cached_property
 from itertools import combinations
 from typing import TYPE_CHECKING, Any, Final
 
+from ttt_cli.runs.evidence_points import EvidencePoint
 from ttt_cli.runs.meta import RunMeta, in_use
-from ttt_cli.runs.points import EvidencePoint
 from ttt_cli.support.errors import ConfigError
 from ttt_cli.views.rows import Rows, finite, short, shown_notes
 

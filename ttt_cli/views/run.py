@@ -3,9 +3,9 @@
 from importlib import import_module
 from threading import Thread
 
+from ttt_cli.runs.evidence_points import evidence_table
 from ttt_cli.runs.lookup import Scale
 from ttt_cli.runs.meta import RunMeta
-from ttt_cli.runs.points import evidence_table
 from ttt_cli.runs.run import CURVES, CurveName, Run
 from ttt_cli.runs.schema import PUBLIC
 from ttt_cli.views.rows import Rows

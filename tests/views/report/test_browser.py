@@ -9,7 +9,7 @@ import pytest
 from tests.support.browser import Browser
 from tests.support.handmade import games_of, put_small_run, run_of
 from tests.views.report.site.test_browser import WATCH
-from ttt_cli.runs.points import EvidencePoint
+from ttt_cli.runs.evidence_points import EvidencePoint
 from ttt_cli.runs.run import Run, open_run
 from ttt_cli.views.report.page import report_page
 

@@ -18,7 +18,7 @@ from tests.support.cases import each
 from tests.support.handmade import CONFIG, games_of, put_small_run, run_of
 from tests.support.recorder import Recorder
 from tests.views.report.site.pages import Page
-from ttt_cli.runs.points import EvidencePoint
+from ttt_cli.runs.evidence_points import EvidencePoint
 from ttt_cli.runs.run import Run, open_run
 from ttt_cli.runs.write import memory_run
 from ttt_cli.views.figures.spec import embedded

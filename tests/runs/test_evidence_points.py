@@ -11,9 +11,9 @@ import pytest
 from tests.support.cases import each
 from tests.support.handmade import put_small_run
 from ttt_cli.cli.main import run as ttt
-from ttt_cli.runs import points
+from ttt_cli.runs import evidence_points
 from ttt_cli.runs import run as runs
-from ttt_cli.runs.points import EvidencePoint, drop_stale_points, points_file, read_points
+from ttt_cli.runs.evidence_points import EvidencePoint, drop_stale_points, points_file, read_points
 from ttt_cli.runs.run import Run, open_run
 
 PARAMS = '{"beta":300.0}'
@@ -114,7 +114,7 @@ def test_of_a_file_that_is_too_long_the_end_is_read(
     run: Run, monkeypatch: pytest.MonkeyPatch, limit: str, value: int
 ) -> None:
     write_lines(run, *(good_line(beta) for beta in range(100, 900, 100)))
-    monkeypatch.setattr(points, limit, value)
+    monkeypatch.setattr(evidence_points, limit, value)
     assert betas(run) == [600, 700, 800]
     (remark,) = run.points_remarks()
     assert remark.startswith("a.ttt.points is too long")
@@ -154,7 +154,7 @@ def test_a_file_that_was_not_read_to_its_beginning_is_not_removed(
 ) -> None:
     assert run.path is not None
     file = write_lines(run, *map(good_line, (300, 400, 500)))
-    monkeypatch.setattr(points, "MOST_LINES", 2)
+    monkeypatch.setattr(evidence_points, "MOST_LINES", 2)
     assert drop_stale_points(run.path, "another basis") == 0
     assert file.exists()
 
