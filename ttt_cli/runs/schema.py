@@ -137,7 +137,7 @@ LEFT JOIN {texts} AS of_event ON of_event.id = game_texts.event
 LEFT JOIN {texts} AS of_site ON of_site.id = game_texts.site
 LEFT JOIN {texts} AS of_round ON of_round.id = game_texts.round
 ORDER BY game_rows.rowid;
--- Skills in periods from low to high, until the one `last` after a player's last games, at most idle periods after games
+-- Skills in periods from low to high, up to last where no games follow, and at most idle periods after games
 CREATE OR REPLACE MACRO skills_of(low, high, last, idle) AS TABLE
 SELECT player, {label} AS period, number AS period_number, {skill},
        CASE WHEN ahead = 0 THEN games ELSE 0 END AS games{further}
