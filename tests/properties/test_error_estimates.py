@@ -71,7 +71,7 @@ def errors_and_estimates(model, rows, given):
     beliefs = []
 
     def note(*_):
-        beliefs.append(marginals(inference.slice).ravel())
+        beliefs.append(marginals(inference.slice_state).ravel())
 
     pace = {"least_rate": ttt_d.RATES.least, "settling": ttt_d.RATES.settling} if model is ttt_d else {}
     status, trace = iterate(inference.sweep, SolverConfig(tol=1e-9, max_sweeps=300), note, **pace)

@@ -220,10 +220,12 @@ class Newcomers:
         by_year[self.calendar_index] = values
         return by_year
 
-    def condition(self, chains: Chains) -> None:
-        """Set the variance of first nodes given all other skills, for the joint precision matrix."""
+    def conditioned(self, chains: Chains) -> Chains:
+        """Chains with the variance of first nodes given all other skills, for the joint precision matrix."""
         by_mean = np.diag(self.given_skills)[self.year]
-        chains.variance[self.first] = 1.0 / (self.sd**-2 - by_mean)
+        variance = chains.variance.copy()
+        variance[self.first] = 1.0 / (self.sd**-2 - by_mean)
+        return chains._replace(variance=variance)
 
     @property
     def conditional_variance(self) -> Array:

@@ -15,7 +15,6 @@ from tests.support.apart import Apart, agree, history
 from tests.support.builders import EXACT, make_games
 from tests.support.strategies import examples, game_rows
 from ttt_cli.inference.ep import through_time
-from ttt_cli.inference.ep.through_time import evidence_without_games
 from ttt_cli.systems import ttt, ttt_d
 from ttt_cli.timeline import build_timeline
 
@@ -143,7 +142,11 @@ def test_joint_means_take_the_steps_of_the_whole(monkeypatch, cuts, others):
     made = []
     for name in ("Inference", "SlicedInference"):
         real = getattr(through_time, name)
-        monkeypatch.setattr(through_time, name, lambda *of, real=real: made.append(real(*of)) or made[-1])
+        monkeypatch.setattr(
+            through_time,
+            name,
+            lambda *of, real=real, **options: made.append(real(*of, **options)) or made[-1],
+        )
     timeline, params = history(7, players=30, games=300), ttt.Params(beta=300, **others)
     whole, apart = (ttt.fit(timeline, params, EXACT, placement=where) for where in (None, Apart(cuts)))
     steps = [one.steps / fit.status.sweeps for one, fit in zip(made, (whole, apart), strict=True)]
@@ -178,7 +181,7 @@ def test_the_evidence_without_games_is_that_of_the_whole(seed, inner, others):
     timeline, params = history(seed), ttt_d.Params(beta=300, **others).resolved()
     cuts = sorted({0, *(cut for cut in inner if cut < len(timeline.periods)), len(timeline.periods)})
     shared = ttt_d.through_time(timeline, params)
-    found, inference = evidence_without_games(shared, Apart(cuts), TOL), shared.without_games(TOL)
+    found, inference = shared.empty_evidence(Apart(cuts), None, TOL), shared.without_games(TOL)
     assert found == pytest.approx(inference.log_evidence().log_evidence, abs=1e-9)
 
 

@@ -14,7 +14,7 @@ from tests.support.builders import make_games, random_rows
 from tests.support.strategies import examples
 from ttt_cli.config.schema import SolverConfig
 from ttt_cli.inference.ep import joint_means, messages, parts
-from ttt_cli.inference.ep.cutting import Borders
+from ttt_cli.inference.ep.borders import Borders
 from ttt_cli.inference.ep.joint_solution import JointSolver
 from ttt_cli.inference.ep.parts import period_cuts
 from ttt_cli.inference.ep.results import marginals
@@ -204,12 +204,12 @@ def test_the_models_move_to_the_means_that_they_solved_for(model, tau):
     """After a move nothing is left to move, and only means have moved."""
     inference = inference_of(model, history(1, games=40), tau)
     inference.sweep(Pace.PLAIN)
-    before = marginals(inference.slice)
-    distance_of(inference.slice, move=True)
-    after = marginals(inference.slice)
+    before = marginals(inference.slice_state)
+    distance_of(inference.slice_state, move=True)
+    after = marginals(inference.slice_state)
     assert np.array_equal(before[1], after[1])
     assert np.abs(before[0] - after[0]).max() > 1
-    assert distance_of(inference.slice) < 1e-8
+    assert distance_of(inference.slice_state) < 1e-8
 
 
 @pytest.mark.slow
@@ -220,9 +220,9 @@ def test_a_fixed_point_of_the_messages_is_one_of_the_joint_means(model, tau):
     inference = inference_of(model, history(2, games=40), tau)
     for _ in range(400):
         inference.sweep(Pace.PLAIN)
-    before = marginals(inference.slice)
+    before = marginals(inference.slice_state)
     inference.sweep(Pace.JOINT)
-    assert marginals(inference.slice) == pytest.approx(before, abs=1e-7)
+    assert marginals(inference.slice_state) == pytest.approx(before, abs=1e-7)
 
 
 @pytest.mark.parametrize("first", ["a", "c"])

@@ -83,6 +83,13 @@ def test_slices_in_files_and_on_workers_come_to_what_the_whole_comes_to(
     assert not list(tmp_path.iterdir())
 
 
+def test_there_are_no_borders_before_all_slices_have_been_made(timeline):
+    pieces = Cutter(timeline, np.array([0, 5, 14]), [PARAMS.skill_prior(timeline)], colours=False)
+    with pytest.raises(ValueError, match="once all slices have been made"):
+        _ = pieces.borders
+    assert len(list(pieces)) == len(pieces.borders.start) - 1
+
+
 @pytest.mark.slow
 def test_workers_hold_nothing_after_a_fit(client, over, timeline):
     gc.disable()

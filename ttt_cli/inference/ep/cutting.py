@@ -1,14 +1,13 @@
-"""Cut a timeline into slices of time, each with its own nodes and games; what crosses the borders between them."""
+"""Cut a timeline into slices of time, each with its own nodes and games."""
 
 from collections.abc import Iterator, Sequence
-from copy import copy
 from dataclasses import dataclass, replace
-from functools import cached_property
-from typing import NamedTuple, TypeVar
+from typing import Final, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ttt_cli.inference.ep.borders import Borders, BorderSteps, borders_of, no_borders
 from ttt_cli.inference.ep.newcomers import NewcomersInput, StepsElsewhere
 from ttt_cli.inference.links import LinkedGames, MergedGames, merge_games
 from ttt_cli.inference.prior import RandomWalk
@@ -17,6 +16,8 @@ from ttt_cli.support.arrays import Array, Ids, Mask, Places
 from ttt_cli.timeline import Timeline, calendar
 
 Number = TypeVar("Number", bound=np.generic)
+
+PAST_NODE: Final = 0  # of a slice: it stands for all nodes of earlier slices
 
 
 class Segments(NamedTuple):
@@ -48,8 +49,10 @@ class StartSites(NamedTuple):
 class SliceInput:
     """The input of a slice: a range of periods with its own numbers of nodes and games.
 
-    The first node is `chains.node_start[0]`: 0 if the slice is the whole timeline, else 1. Then node 0 represents all
-    nodes of earlier slices. The number after a quantity's last node represents those of later slices.
+    The first node is `chains.node_start[0]`: 0 if the slice is the whole timeline, else 1. Then node 0 stands for all
+    nodes of earlier slices, and the number after a quantity's last node for all of later ones. The latter is also the
+    variable of node 0 of the next quantity, and after the last quantity in no array. So whoever follows `chains` looks
+    a neighbour up only if its number is within the range of the quantity (`begin <= s < end` in kernels).
 
     | name | shape | unit | |
     |---|---|---|---|
@@ -81,85 +84,6 @@ class SliceInput:
     links: LinkedGames | None = None
 
 
-class Neighbours(NamedTuple):
-    """Segments of a slice with one before, and the latter."""
-
-    later: Places
-    earlier: Ids
-
-
-@dataclass(frozen=True)
-class Borders:
-    """Segments with a neighbour, in the order of their slices.
-
-    | name | shape | unit | |
-    |---|---|---|---|
-    | start | (slices + 1,) | | first segment of each slice, and the end of the last |
-    | before | (segments,) | | the player's segment before, -1 at the first |
-    | mean, variance | (segments,) | points, points^2 | of the step from that one's last node to this one's first |
-
-    Messages that arrive at segments have the columns precision and precision times mean from the past, then from the
-    future.
-    """
-
-    start: Ids
-    before: Ids
-    mean: Array
-    variance: Array
-
-    @cached_property
-    def neighbours(self) -> list[Neighbours]:
-        """Of each slice the segments with one before."""
-        later = np.flatnonzero(self.before >= 0)
-        of_slices = np.split(later, np.searchsorted(later, self.start[1:-1]))
-        return [Neighbours(segments, self.before[segments]) for segments in of_slices]
-
-    def exchanged(self, sent: Array) -> Array:
-        """What arrives from the neighbours; `sent`: of first nodes to the past, of last ones to the future."""
-        arrived = np.zeros_like(sent)
-        later = np.flatnonzero(self.before >= 0)
-        earlier = self.before[later]
-        mean = self.mean[later]
-        variance = self.variance[later]
-        arrived[later, :2] = _stepped(sent[earlier, 2], sent[earlier, 3], mean, variance)
-        arrived[earlier, 2:] = _stepped(sent[later, 0], sent[later, 1], -mean, variance)
-        return arrived
-
-    def smoothed(self, maps: Array) -> Array:
-        """What arrives from all of the past and all of the future, exactly."""
-        arrived = np.zeros((len(maps), 4))
-        for later, earlier in self.neighbours:
-            a, b, c, k, e, f, _, _ = maps[earlier].T
-            p, h = arrived[earlier, :2].T
-            scale = 1.0 / (c * p + 1.0)
-            mean = self.mean[later]
-            variance = self.variance[later]
-            arrived[later, :2] = _stepped((a * p + b) * scale, (k * h + e * p + f) * scale, mean, variance)
-        for later, earlier in reversed(self.neighbours):
-            a, b, c, k, _, _, e, f = maps[later].T
-            p, h = arrived[later, 2:].T
-            scale = 1.0 / (c * p + a)
-            mean = -self.mean[later]
-            variance = self.variance[later]
-            arrived[earlier, 2:] = _stepped((p + b) * scale, (k * h + e * p + f) * scale, mean, variance)
-        return arrived
-
-    def sums(self, values: Array) -> Array:
-        """Sums over the segments of a player so far."""
-        total = values.copy()
-        for later, earlier in self.neighbours:
-            total[later] += total[earlier]
-        return total
-
-
-class BorderSteps(NamedTuple):
-    """Steps to the segments of a slice: fields of `Borders`."""
-
-    before: Ids
-    mean: Array
-    variance: Array
-
-
 class Piece(NamedTuple):
     """A slice, and the players of its segments."""
 
@@ -167,14 +91,135 @@ class Piece(NamedTuple):
     players: Ids
 
 
-NO_IDS = np.empty(0, np.int32)
-NO_MASK = np.empty(0, np.bool_)
-NO_SEGMENTS = Segments(NO_IDS, NO_IDS, NO_IDS, NO_MASK, NO_MASK)
-NO_STEPS = BorderSteps(NO_IDS, np.empty(0), np.empty(0))
+NO_IDS: Final = np.empty(0, np.int32)
+NO_MASK: Final = np.empty(0, np.bool_)
+NO_SEGMENTS: Final = Segments(NO_IDS, NO_IDS, NO_IDS, NO_MASK, NO_MASK)
+
+
+class Pieces(Protocol):
+    """The slices of a timeline, made one by one.
+
+    | name | unit | |
+    |---|---|---|
+    | timeline | | all nodes and games |
+    | cuts | | the first period of each slice of time, and the end of the last |
+    | widest | points | the largest sd of a variable before any game |
+    """
+
+    timeline: Timeline
+    cuts: list[int]
+    widest: float
+
+    @property
+    def borders(self) -> Borders:
+        """The borders between the slices, once all have been made. Raises ValueError before."""
+
+    def __len__(self) -> int: ...
+
+    def __iter__(self) -> Iterator[SliceInput]: ...
+
+    def __getitem__(self, number: int) -> SliceInput: ...
+
+
+@dataclass(frozen=True)
+class PriorSteps:
+    """Steps to the nodes of a timeline, (quantities, nodes) each.
+
+    | name | unit | |
+    |---|---|---|
+    | mean | points | of the change since the node before; at the first of a player, of the prior |
+    | variance | points^2 | of the same |
+    | widest | points^2 | variance before any game |
+    """
+
+    mean: Array
+    variance: Array
+    widest: Array
+
+    @property
+    def largest_sd(self) -> float:
+        """The largest sd before any game, points."""
+        return float(np.sqrt(self.widest.max(initial=0.0)))
+
+    def of_nodes(self, nodes: Places) -> "PriorSteps":
+        """Steps to some nodes."""
+        return PriorSteps(self.mean[:, nodes], self.variance[:, nodes], self.widest[:, nodes])
+
+
+def prior_steps(timeline: Timeline, priors: Sequence[RandomWalk]) -> PriorSteps:
+    """Steps of all quantities, by the prior of each."""
+    from ttt_cli.kernels.ep.chains import accumulate
+
+    storage = timeline.storage
+    shape = (len(priors), timeline.n_nodes)
+    steps = PriorSteps(
+        storage.empty("step-mean", shape, np.float64),
+        storage.empty("step-variance", shape, np.float64),
+        storage.empty("step-widest", shape, np.float64),
+    )
+    for quantity, prior in enumerate(priors):
+        steps.mean[quantity], steps.variance[quantity] = prior.steps()
+        steps.widest[quantity] = steps.variance[quantity]
+        accumulate(timeline.previous.copy(), steps.widest[quantity])
+        storage.release()
+    return steps
+
+
+def one_slice(timeline: Timeline, steps: PriorSteps, period_year: Ids, merged: MergedGames) -> SliceInput:
+    """A whole timeline as one slice, with these games; `period_year` as in `SliceInput`."""
+    offset = _first_variables(timeline.n_nodes, len(steps.mean))
+    return SliceInput(
+        number=0,
+        period_year=period_year,
+        years=_number_of_years(period_year),
+        chains=Chains(
+            timeline.node_start.copy(),
+            _of_quantities(timeline.previous, offset).ravel(),
+            _of_quantities(timeline.next, offset).ravel(),
+            steps.mean.ravel(),
+            steps.variance.ravel(),
+        ),
+        games=merged.games,
+        handicap=merged.handicap,
+        game_start=timeline.game_start,
+        widest=steps.widest.ravel(),
+        segments=NO_SEGMENTS,
+    )
+
+
+class SliceRange(NamedTuple):
+    """The periods of a slice, and its nodes in the timeline, each from the first to before the end."""
+
+    period: int
+    period_end: int
+    node: int
+    node_end: int
+
+    @property
+    def nodes(self) -> slice:
+        """Nodes in the timeline."""
+        return slice(self.node, self.node_end)
+
+    @property
+    def before(self) -> np.int32:
+        """Numbers of nodes in the timeline less those in the slice, where node 0 stands for all before."""
+        return np.int32(self.node - 1)
+
+    @property
+    def stride(self) -> int:
+        """Number of variables of a quantity, with that of node 0."""
+        return 1 + self.node_end - self.node
+
+
+class PeriodGames(NamedTuple):
+    """Games of a slice: distinct ones, with its numbers of nodes, and the first of each period before merging."""
+
+    merged: MergedGames
+    start: Places
 
 
 class Cutter:
-    """Iterate over the slices of a `timeline`; afterwards `borders` are those between them.
+    """Slices of time (`Pieces`).
 
     `cuts`: the first period of each slice, and the end of the last; None: a single slice. `priors`: one for each
     quantity of a node (skill, draw margin). `guess` (quantities, nodes, 2): initial beliefs, as messages.
@@ -189,25 +234,14 @@ class Cutter:
         colours: bool,
         guess: Array | None = None,
     ) -> None:
-        from ttt_cli.kernels.ep.chains import accumulate
-
         cuts = np.array([0, len(timeline.periods)]) if cuts is None else cuts
         self.timeline = timeline
         self.cuts = cuts.tolist()
         self._colours = colours
         self._guess = guess
         self._newcomers = priors[0].newcomers
-        storage = timeline.storage
-        shape = (len(priors), timeline.n_nodes)
-        self._mean = storage.empty("step-mean", shape, np.float64)
-        self._variance = storage.empty("step-variance", shape, np.float64)
-        self._widest = storage.empty("step-widest", shape, np.float64)
-        for quantity, prior in enumerate(priors):
-            self._mean[quantity], self._variance[quantity] = prior.steps()
-            self._widest[quantity] = self._variance[quantity]  # of variables before a game is seen
-            accumulate(timeline.previous.copy(), self._widest[quantity])
-            storage.release()
-        self.widest = float(np.sqrt(self._widest.max(initial=0.0)))
+        self._steps = prior_steps(timeline, priors)
+        self.widest = self._steps.largest_sd
         _, self._period_year = calendar(timeline)
         self._border_steps: list[BorderSteps] = []
 
@@ -216,19 +250,16 @@ class Cutter:
 
     @property
     def borders(self) -> Borders:
-        """The borders between the slices made so far."""
-        steps = self._border_steps or [NO_STEPS] * len(self)
-        start = np.cumsum([0, *(len(step.before) for step in steps)]).astype(np.int32)
-        return Borders(
-            start,
-            np.concatenate([step.before for step in steps]),
-            np.concatenate([step.mean for step in steps]),
-            np.concatenate([step.variance for step in steps]),
-        )
+        """The borders between the slices, once all have been made. Raises ValueError before."""
+        if len(self) == 1:
+            return no_borders(1)
+        if len(self._border_steps) < len(self):
+            raise ValueError("borders are there once all slices have been made")
+        return borders_of(self._border_steps)
 
     def __iter__(self) -> Iterator[SliceInput]:
         self._border_steps = []
-        quantities = len(self._mean)
+        quantities = len(self._steps.mean)
         latest = np.full((quantities, len(self.timeline.players)), -1, np.int32)  # segment of each player
         total = 0
         for number in range(len(self)):
@@ -248,95 +279,91 @@ class Cutter:
 
     def as_one_slice(self, merged: MergedGames) -> SliceInput:
         """The whole timeline as one slice, with these games."""
-        timeline = self.timeline
-        return SliceInput(
-            number=0,
-            period_year=self._period_year,
-            years=self._years,
-            chains=Chains(
-                timeline.node_start.copy(),
-                self._of_quantities(timeline.previous),
-                self._of_quantities(timeline.next),
-                self._mean.ravel(),
-                self._variance.ravel(),
-            ),
-            games=merged.games,
-            handicap=merged.handicap,
-            game_start=timeline.game_start,
-            widest=self._widest.ravel(),
-            segments=NO_SEGMENTS,
+        slice_input = one_slice(self.timeline, self._steps, self._period_year, merged)
+        return replace(
+            slice_input,
             guess=None if self._guess is None else self._guess.reshape(-1, 2),
             newcomers=NewcomersInput(self._newcomers.sd) if self._newcomers else None,
         )
 
-    @property
-    def _years(self) -> int:
-        return int(self._period_year.max(initial=-1)) + 1
-
-    def _of_quantities(self, nodes: Ids) -> Ids:
-        """Variables of all quantities, given the nodes they belong to; -1 stays."""
-        first = self.timeline.n_nodes * np.arange(len(self._mean), dtype=np.int32)[:, np.newaxis]
-        variables: Ids = np.where(nodes < 0, np.int32(-1), nodes + first).ravel()
-        return variables
-
     def _piece(self, number: int) -> Piece:
         timeline = self.timeline
-        begin = self.cuts[number]
-        end = self.cuts[number + 1]
         if len(self) == 1:
             return Piece(self.as_one_slice(merge_games(timeline, colours=self._colours)), NO_IDS)
-        first = int(timeline.node_start[begin])
-        last = int(timeline.node_start[end])
-        nodes = slice(first, last)
-        quantities = len(self._mean)
-        ends = ChainEnds(timeline, first, last)
-        stride = 1 + last - first
-        offset = stride * np.arange(quantities)[:, np.newaxis]
-        games = slice(*timeline.game_start[[begin, end]].tolist())
-        periods = slice(begin, end + 1)
+        begin = self.cuts[number]
+        end = self.cuts[number + 1]
+        where = SliceRange(begin, end, int(timeline.node_start[begin]), int(timeline.node_start[end]))
+        ends = chain_ends(timeline, where)
+        games = self._games_of(where)
+        slice_input = SliceInput(
+            number=number,
+            period_year=self._period_year[begin:end],
+            years=_number_of_years(self._period_year),
+            chains=self._chains_of(where, ends),
+            games=games.merged.games,
+            handicap=games.merged.handicap,
+            game_start=games.start,
+            widest=_flat(self._steps.widest[:, where.nodes]),
+            segments=ends.segments(self._offset(where)),
+            guess=None if self._guess is None else _flat(self._guess[:, where.nodes]),
+            newcomers=self._newcomers_of(where, ends),
+        )
+        timeline.storage.release()
+        return Piece(slice_input, ends.players)
+
+    def _offset(self, where: SliceRange) -> Ids:
+        """The variable of node 0 of each quantity, (quantities, 1)."""
+        return _first_variables(where.stride, len(self._steps.mean))
+
+    def _chains_of(self, where: SliceRange, ends: "ChainEnds") -> Chains:
+        """The variables of a slice, 0 for those of node 0."""
+        offset = self._offset(where)
+        future_node = where.stride
+        previous = _numbered(ends.previous, where, ends.crosses_past, PAST_NODE)
+        following = _numbered(ends.following, where, ends.crosses_future, future_node)
+        return Chains(
+            self.timeline.node_start[where.period : where.period_end + 1] - where.before,
+            _flat(_of_quantities(previous, offset)),
+            _flat(_of_quantities(following, offset)),
+            _flat(self._steps.mean[:, where.nodes]),
+            _flat(self._steps.variance[:, where.nodes]),
+        )
+
+    def _games_of(self, where: SliceRange) -> PeriodGames:
+        """The games of a slice."""
+        timeline = self.timeline
+        games = slice(*timeline.game_start[[where.period, where.period_end]].tolist())
+        periods = slice(where.period, where.period_end + 1)
         part = replace(
             timeline.with_games(games, timeline.game_start[periods] - games.start),
             node_start=timeline.node_start[periods],
         )
         merged = merge_games(part, colours=self._colours)
-        before = np.int32(first - 1)  # subtracted from numbers of nodes in the timeline
-        slice_input = SliceInput(
-            number=number,
-            period_year=self._period_year[begin:end],
-            years=self._years,
-            chains=Chains(
-                part.node_start - before,
-                _neighbours(ends.previous, first, ends.crosses_past, 0, offset),
-                _neighbours(ends.following, first, ends.crosses_future, stride, offset),
-                _flat(self._mean[:, nodes]),
-                _flat(self._variance[:, nodes]),
-            ),
-            games=merged.games._replace(
-                first=merged.games.first - before, second=merged.games.second - before
-            ),
-            handicap=merged.handicap,
-            game_start=part.game_start,
-            widest=_flat(self._widest[:, nodes]),
-            segments=ends.segments(offset),
-            guess=None if self._guess is None else _flat(self._guess[:, nodes]),
+        pairings = merged.games._replace(
+            first=merged.games.first - where.before, second=merged.games.second - where.before
         )
-        if self._newcomers:
-            past = ends.first[ends.crosses_past[ends.first]]
-            future = ends.last[ends.crosses_future[ends.last]]
-            steps = (
-                self._steps_elsewhere(past, ends.previous[past], past + np.int32(first)),
-                self._steps_elsewhere(future, ends.following[future], ends.following[future]),
-            )
-            slice_input = replace(slice_input, newcomers=NewcomersInput(self._newcomers.sd, steps))
-        timeline.storage.release()
-        return Piece(slice_input, ends.players)
+        return PeriodGames(replace(merged, games=pairings), part.game_start)
 
-    def _steps_elsewhere(self, nodes: Ids, elsewhere: Ids, later: Ids) -> StepsElsewhere:
-        """Steps of skills between nodes of a slice and nodes of the timeline; `later`: the later one of each."""
+    def _newcomers_of(self, where: SliceRange, ends: "ChainEnds") -> NewcomersInput | None:
+        """Newcomers of a slice, if their mean moves."""
+        if not self._newcomers:
+            return None
+        first = ends.first[ends.crosses_past[ends.first]]
+        last = ends.last[ends.crosses_future[ends.last]]
+        return NewcomersInput(
+            self._newcomers.sd,
+            past=self._steps_elsewhere(where, first, ends.previous[first]),
+            future=self._steps_elsewhere(where, last, ends.following[last]),
+        )
+
+    def _steps_elsewhere(self, where: SliceRange, nodes: Ids, elsewhere: Ids) -> StepsElsewhere:
+        """Steps of skills between nodes of a slice, counted from 0, and nodes of the timeline in other slices."""
         period = np.searchsorted(self.timeline.node_start, elsewhere, side="right") - 1
-        return StepsElsewhere(nodes + np.int32(1), self._period_year[period], self._variance[0, later])
+        later = np.maximum(nodes + np.int32(where.node), elsewhere)  # has the variance of the step
+        return StepsElsewhere(nodes + np.int32(1), self._period_year[period], self._steps.variance[0, later])
 
 
+@dataclass(frozen=True)
 class ChainEnds:
     """Nodes of a slice, numbered from 0, and where their chains leave it.
 
@@ -349,29 +376,16 @@ class ChainEnds:
     | first, last | (segments,) | nodes at the ends of segments |
     """
 
-    def __init__(self, timeline: Timeline, begin: int, end: int) -> None:
-        nodes = slice(begin, end)
-        self.previous = timeline.previous[nodes]
-        self.following = timeline.next[nodes]
-        self.crosses_past = (self.previous >= 0) & (self.previous < begin)
-        self.crosses_future = self.following >= end
-        players, index = np.unique(timeline.node_player[nodes], return_inverse=True)
-        crossing = np.zeros(len(players), np.bool_)
-        crossing[index[self.crosses_past | self.crosses_future]] = True
-        order = np.argsort(~crossing, kind="stable")
-        rank = np.empty(len(players), np.int32)
-        rank[order] = np.arange(len(players), dtype=np.int32)
-        self.number = rank[index]
-        self.players = players[order][: int(crossing.sum())].astype(np.int32)
-        self.first = self._ends((self.previous < 0) | self.crosses_past)
-        self.last = self._ends((self.following < 0) | self.crosses_future)
+    previous: Ids
+    following: Ids
+    crosses_past: Mask
+    crosses_future: Mask
+    players: Ids
+    number: Ids
+    first: Ids
+    last: Ids
 
-    def _ends(self, is_end: Mask) -> Ids:
-        """Of the nodes at one end of chains in the slice those of segments, in their order."""
-        nodes = np.flatnonzero(is_end)
-        return nodes[np.argsort(self.number[nodes])][: len(self.players)].astype(np.int32)
-
-    def segments(self, offset: Places) -> Segments:
+    def segments(self, offset: Ids) -> Segments:
         """Segments of all quantities; `offset` (quantities, 1): the variable of node 0 of each."""
         quantities = len(offset)
         segments = len(self.players)
@@ -390,12 +404,65 @@ class ChainEnds:
         )
 
 
-class Unplayed(Cutter):
-    """Slices of players instead of time, without games: the players are then independent."""
+def chain_ends(timeline: Timeline, where: SliceRange) -> ChainEnds:
+    """The nodes of a slice, and where their chains leave it."""
+    previous = timeline.previous[where.nodes]
+    following = timeline.next[where.nodes]
+    crosses_past = (previous >= 0) & (previous < where.node)
+    crosses_future = following >= where.node_end
+    ranks = _crossing_first(timeline.node_player[where.nodes], crosses_past | crosses_future)
+    return ChainEnds(
+        previous,
+        following,
+        crosses_past,
+        crosses_future,
+        ranks.crossing,
+        ranks.number,
+        first=_ends_of_segments((previous < 0) | crosses_past, ranks),
+        last=_ends_of_segments((following < 0) | crosses_future, ranks),
+    )
+
+
+class PlayerRanks(NamedTuple):
+    """Players of a slice in order: those whose chains leave it, (segments,), and the rank of each node's player."""
+
+    crossing: Ids
+    number: Ids
+
+
+def _crossing_first(player: Ids, crosses: Mask) -> PlayerRanks:
+    """Rank the players of nodes: first those with a node that `crosses`, then the others, each in their order."""
+    players, index = np.unique(player, return_inverse=True)
+    crossing = np.zeros(len(players), np.bool_)
+    crossing[index[crosses]] = True
+    order = np.argsort(~crossing, kind="stable")
+    rank = np.empty(len(players), np.int32)
+    rank[order] = np.arange(len(players), dtype=np.int32)
+    return PlayerRanks(players[order][: int(crossing.sum())].astype(np.int32), rank[index])
+
+
+def _ends_of_segments(is_end: Mask, ranks: PlayerRanks) -> Ids:
+    """Of the nodes at one end of chains in the slice those of segments, in their order."""
+    nodes = np.flatnonzero(is_end)
+    return nodes[np.argsort(ranks.number[nodes])][: len(ranks.crossing)].astype(np.int32)
+
+
+class Unplayed:
+    """Slices of players instead of time (`Pieces`), without games: the players are then independent."""
 
     def __init__(self, timeline: Timeline, count: int, priors: Sequence[RandomWalk]) -> None:
-        super().__init__(timeline.without_games(), None, priors, colours=False)
+        self.timeline = timeline.without_games()
+        self.cuts = [0, len(timeline.periods)]
         self._count = max(1, min(count, len(timeline.players)))
+        self._newcomers = priors[0].newcomers
+        self._steps = prior_steps(self.timeline, priors)
+        self.widest = self._steps.largest_sd
+        _, self._period_year = calendar(self.timeline)
+
+    @property
+    def borders(self) -> Borders:
+        """Nothing crosses borders between players."""
+        return no_borders(self._count)
 
     def __len__(self) -> int:
         return self._count
@@ -405,60 +472,33 @@ class Unplayed(Cutter):
 
     def __getitem__(self, number: int) -> SliceInput:
         nodes = np.flatnonzero(self.timeline.node_player % self._count == number)
-        part = copy(self)
-        part.timeline = self.timeline.unplayed(nodes)
-        part._mean = self._mean[:, nodes]
-        part._variance = self._variance[:, nodes]
-        part._widest = self._widest[:, nodes]
-        return replace(part.as_one_slice(merge_games(part.timeline, colours=False)), number=number)
+        timeline = self.timeline.unplayed(nodes)
+        merged = merge_games(timeline, colours=False)
+        return replace(
+            one_slice(timeline, self._steps.of_nodes(nodes), self._period_year, merged),
+            number=number,
+            newcomers=NewcomersInput(self._newcomers.sd) if self._newcomers else None,
+        )
 
 
-class Coupling:
-    """The inverse of the chains across borders, given the `maps` of their factors.
-
-    `precision` (segments, 2): what arrives at the first and last variable of each segment.
-    """
-
-    def __init__(self, borders: Borders, maps: Array) -> None:
-        self._neighbours = borders.neighbours
-        self.precision = borders.smoothed(maps)[:, ::2]
-        a, b, c, k = maps[:, :4].T
-        past, future = self.precision.T
-        onward = 1.0 / (c * past + 1.0)
-        back = 1.0 / (c * future + a)
-        self._onward = k * onward
-        self._back = k * back
-        self._kept = np.ones(len(maps))
-        self._kept_back = np.ones(len(maps))
-        for later, earlier in self._neighbours:
-            variance = borders.variance[later]
-            self._kept[later] = 1.0 / (1.0 + variance * ((a * past + b) * onward)[earlier])
-            self._kept_back[later] = 1.0 / (1.0 + variance * ((future + b) * back)[later])
-
-    def arrived(self, sent: Array) -> Array:
-        """What arrives at both ends (segments, 2), given what leaves each by itself."""
-        arrived = np.zeros_like(sent)
-        for later, earlier in self._neighbours:
-            arrived[later, 0] = self._kept[later] * (
-                sent[earlier, 1] + self._onward[earlier] * arrived[earlier, 0]
-            )
-        for later, earlier in reversed(self._neighbours):
-            arrived[earlier, 1] = self._kept_back[later] * (
-                sent[later, 0] + self._back[later] * arrived[later, 1]
-            )
-        return arrived
+def _number_of_years(period_year: Ids) -> int:
+    return int(period_year.max(initial=-1)) + 1
 
 
-def _neighbours(nodes: Ids, first: int, crosses: Mask, elsewhere: int, offset: Places) -> Ids:
-    """Variables of `nodes` of the timeline in a slice from the node `first` on; `elsewhere` where it `crosses`."""
-    variables = np.where(crosses, elsewhere, nodes - first + 1) + offset
-    return _flat(np.where(nodes < 0, -1, variables).astype(np.int32))
+def _first_variables(stride: int, quantities: int) -> Ids:
+    """The variable of node 0 of each quantity, (quantities, 1), where a quantity has `stride` variables."""
+    return np.int32(stride) * np.arange(quantities, dtype=np.int32)[:, np.newaxis]
 
 
-def _stepped(precision: Array, weighted: Array, mean: Array, variance: Array) -> Array:
-    """Messages after Gaussian steps, (segments, 2)."""
-    shrink = 1.0 / (1.0 + variance * precision)
-    return np.stack([precision * shrink, (weighted + precision * mean) * shrink], axis=1)
+def _of_quantities(nodes: Ids, offset: Ids) -> Ids:
+    """Variables of nodes, (quantities, nodes); `offset` (quantities, 1): that of node 0 of each; -1 stays."""
+    return np.where(nodes < 0, np.int32(-1), nodes + offset)
+
+
+def _numbered(nodes: Ids, where: SliceRange, crosses: Mask, elsewhere: int) -> Ids:
+    """Numbers in a slice of nodes of the timeline, `elsewhere` where they are in another one; -1 stays."""
+    numbers = np.where(crosses, np.int32(elsewhere), nodes - where.before)
+    return np.where(nodes < 0, np.int32(-1), numbers)
 
 
 def _flat(values: NDArray[Number]) -> NDArray[Number]:

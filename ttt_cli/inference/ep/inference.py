@@ -10,7 +10,7 @@ import numpy as np
 
 from ttt_cli.fitted import Chain, DrawCurve, Fit, NewcomerCurve
 from ttt_cli.inference.ep import results
-from ttt_cli.inference.ep.cutting import Cutter, StartSites
+from ttt_cli.inference.ep.cutting import Cutter, Pieces, StartSites
 from ttt_cli.inference.ep.joint_means import prepare
 from ttt_cli.inference.ep.joint_solution import CoupledChains, JointSolver
 from ttt_cli.inference.ep.link_games import link_state, links_gradient, started_link_sites, with_links
@@ -34,28 +34,32 @@ from ttt_cli.timeline import Timeline
 class SlicedInference:
     """Sweeps over slices, repeated where slices are lost, and their results.
 
-    `priors`: of each quantity of a node, `skill` and perhaps `draw_margin`. `start`: a fit of the same timeline for a
-    warm start; `warm`: whether there was any.
+    `priors`: of each quantity of a node, `skill` and perhaps `draw_margin`. `margins_from`: a fit of the same timeline,
+    whose moving margins are the first ones here; the first sites are those that the slices have. `warm`: whether they
+    have any, unless the sites are said to be `cold` all the same.
     """
 
     def __init__(
         self,
         slices: Slices,
-        pieces: Cutter,
+        pieces: Pieces,
         priors: Mapping[str, RandomWalk],
         play: Play,
-        start: Fit | None = None,
+        margins_from: Fit | None = None,
         links: LinkedGames | None = None,
+        *,
+        cold: bool = False,
     ) -> None:
         self.priors = priors
-        propagation = Propagation(slices, pieces, play, priors["skill"].newcomers, start, links)
+        propagation = Propagation(slices, pieces, play, priors["skill"].newcomers, margins_from, links)
         self.propagation = propagation
         self._timeline = pieces.timeline
         self._cuts = pieces.cuts
         self._slices = slices
         # holds the propagation and not the inference, so that this is freed without the garbage collector
         self._recovery = Recovery(slices, lambda: all(propagation.begin()))
-        self.warm = any(self._recovery.run(self.propagation.begin))
+        have_sites = self._recovery.run(self.propagation.begin)
+        self.warm = any(have_sites) and not cold
         self._recovery.run(self.propagation.solver.prepare_levels)
 
     @property
@@ -74,12 +78,12 @@ class SlicedInference:
         return self.propagation.solver.steps
 
     def sweep(self, pace: Pace) -> Sweep:
-        """Every slice forward and backward; then the joint means unless the pace is PLAIN."""
+        """Every slice forward and backward; then the joint means, to which slices move unless the pace is PLAIN."""
         return self._recovery.run(lambda: self.propagation.sweep(pace))
 
     def log_evidence(self) -> Evidence:
         """log Z of the sites, and the log probability of games without their own. Raises SitesLost, as all below."""
-        shares = self._recovery.run_with_sites(lambda: self.propagation.exchange.all(results.evidence))
+        shares = self._recovery.run_with_sites(lambda: self.propagation.exchange.broadcast(results.evidence))
         total = math.fsum(share.log_evidence for share in shares)
         total += self._recovery.run_with_sites(lambda: self.moving.log_evidence(self.propagation.margins))
         total += self.newcomers.log_evidence if self.newcomers else 0.0
@@ -95,7 +99,7 @@ class SlicedInference:
         return self.newcomers.curve(self.newcomers.beliefs) if self.newcomers else None
 
     @property
-    def state(self) -> dict[str, Array]:
+    def saved_state(self) -> dict[str, Array]:
         """What a later fit may start from."""
         return self.moving.state
 
@@ -103,7 +107,9 @@ class SlicedInference:
         """Mean from the origin, sd, and covariance with the node before, (3, quantities, nodes), of all nodes."""
         storage = self._timeline.storage
         if not self._slices.can_write(storage):
-            parts = self._recovery.run_with_sites(lambda: self.propagation.exchange.all(results.node_beliefs))
+            parts = self._recovery.run_with_sites(
+                lambda: self.propagation.exchange.broadcast(results.node_beliefs)
+            )
             return np.concatenate(parts, axis=2) if len(parts) > 1 else parts[0]  # a copy takes memory
         beliefs = storage.empty("beliefs", (3, len(self.priors), self._timeline.n_nodes), np.float64)
         borders = self._timeline.node_start[self._cuts[1:-1]]
@@ -134,7 +140,7 @@ class Inference(SlicedInference):
     ) -> None:
         self.merged = merged
         self.threads = threads or available_cores()
-        sites = _start_sites(timeline, merged, len(priors), start, links)
+        sites = sites_of_fit(timeline, merged, len(priors), start, links)
         guess = None
         if sites is None or not sites.message.any():
             guess = beliefs_of_start(start, priors, timeline)
@@ -142,63 +148,64 @@ class Inference(SlicedInference):
         slice_input = replace(cutter.as_one_slice(merged), sites=sites)
         if links:
             slice_input = with_links(slice_input, links, priors["skill"].origin)
-        self.slice = make_state(slice_input, play, threads=self.threads)
-        super().__init__(SliceHere(self.slice), cutter, priors, play, start, links)
+        self.slice_state = make_state(slice_input, play, threads=self.threads)
+        super().__init__(SliceHere(self.slice_state), cutter, priors, play, start, links)
 
     @property
     def chains(self) -> Chains:
         """Chains of all variables."""
-        return self.slice.chains
+        return self.slice_state.chains
 
     @property
     def sites(self) -> Sites:
         """Sites of all games, and those that keep draw margins positive."""
-        return self.slice.pairs.sites
+        return self.slice_state.pairs.sites
 
     @property
     def rule(self) -> Rule:
         """How games are played."""
-        return self.slice.rule
+        return self.slice_state.rule
 
     @property
     def margins(self) -> SliceMargins:
         """Draw margins of all games."""
-        return self.slice.margins
+        return self.slice_state.margins
 
     @property
-    def state(self) -> dict[str, Array]:
+    def saved_state(self) -> dict[str, Array]:
         """What a later fit may start from."""
         state = {sites_name(self.merged.colours): self.sites.message}
         if len(self.sites.positivity):
             state["positivity"] = self.sites.positivity
-        if self.slice.links:
-            state |= link_state(self.slice.links.sites)
-        return state | super().state
+        if self.slice_state.links:
+            state |= link_state(self.slice_state.links.sites)
+        return state | super().saved_state
 
     def gradient(self) -> EvidenceGradient:
         """Gradient of log Z at the fixed point."""
         by_strength, of_games = self.moving.gradient(
-            self.slice, self.merged, self.slice.pairs.kernels.gradient
+            self.slice_state, self.merged, self.slice_state.pairs.kernels.gradient
         )
-        slopes = self.slice.chain_slopes()
-        nodes = self.slice.parts.quantities[-1].end
+        slopes = self.slice_state.chain_slopes()
+        nodes = self.slice_state.parts.quantities[-1].end
         of_priors = prior_slopes(self.priors, slopes.by_mean[:nodes], slopes.by_variance[:nodes])
         if self.newcomers:
             of_priors |= self.newcomers.gradient(self.newcomers.posterior.squares)
         of_priors["draw_margin_strength"] = by_strength
-        by_origin = results.positive_evidence(self.slice).by_origin
+        by_margin_origin = results.positive_evidence(self.slice_state).by_origin
         of_links = None
-        if self.slice.links:
-            cavities = self.slice.links.cavities(self.slice.messages.marginal)
-            of_links = links_gradient(self.slice.links, cavities, slopes)
-        return EvidenceGradient(of_priors, of_games._replace(margin=of_games.margin + by_origin), of_links)
+        if self.slice_state.links:
+            cavities = self.slice_state.links.cavities(self.slice_state.messages.marginal)
+            of_links = links_gradient(self.slice_state.links, cavities, slopes)
+        of_games = of_games._replace(margin=of_games.margin + by_margin_origin)
+        return EvidenceGradient(of_priors, of_games, of_links)
 
     def extra_beliefs(self) -> Array:
         """Mean, sd, and covariance with the variable before, (3, extra variables), of those of links, points."""
-        return results.extra_beliefs(self.slice)
+        return results.extra_beliefs(self.slice_state)
 
 
-def _start_sites(
+def sites_of_fit(
     timeline: Timeline,
     merged: MergedGames,
     quantities: int,
@@ -250,10 +257,15 @@ class JointSystem:
         return JointSystem(state, self._newcomers, self._solver.for_slices(SliceHere(state)), self._chains)
 
 
-def factor_joint(inference: Inference) -> JointSystem:
-    """Factor the joint precision; the chains of `inference` are conditioned on newcomers' mean from now on."""
-    if inference.newcomers:
-        inference.newcomers.condition(inference.chains)
-    solver = inference.propagation.solver
-    chains = solver.couple([prepare(inference.slice)])
-    return JointSystem(inference.slice, inference.newcomers, solver, chains)
+def given_skills_of_others(inference: Inference) -> SliceState:
+    """The slice of `inference` with the variances of newcomers' skills given all other skills, in the same buffers."""
+    if not inference.newcomers:
+        return inference.slice_state
+    return inference.slice_state.with_chains(inference.newcomers.conditioned(inference.chains))
+
+
+def factor_joint(inference: Inference, state: SliceState) -> JointSystem:
+    """Factor the joint precision of `given_skills_of_others`; from then on the buffers of `state` are in use."""
+    solver = inference.propagation.solver.for_slices(SliceHere(state))
+    chains = solver.couple([prepare(state)])
+    return JointSystem(state, inference.newcomers, solver, chains)

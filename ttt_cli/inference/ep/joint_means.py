@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ttt_cli.inference.ep.messages import gather, maps_of, smooth_and_compare
+from ttt_cli.inference.ep.messages import gather_sites, precision_maps, smooth_and_compare
 from ttt_cli.inference.ep.newcomers import DebutSums
 from ttt_cli.inference.ep.parts import VariableRange
 from ttt_cli.inference.ep.state import SliceState
@@ -88,12 +88,15 @@ def prepare(state: SliceState) -> Prepared:
     if state.links:
         state.links.share_row_sums(sums)
     chain_kernels.accumulate(state.chains.previous, sums)
-    maps = maps_of(state, work.diagonal, work.diagonal)
+    maps = precision_maps(state, work.diagonal)
     return Prepared(maps, float(sums.max(initial=0.0)), sums[state.segments.last])
 
 
 def factor(state: SliceState, precision: Array) -> None:
-    """Factor the chains, given the precisions that arrive at the ends of segments, (segments, 2)."""
+    """Factor the chains, given the precisions that arrive at the ends of segments, (segments, 2).
+
+    The columns of the inverse come last, since solving overwrites the buffers of `diagonal` and `filtered`.
+    """
     work = state.workspace
     np.add.at(work.diagonal, state.segments.first, precision[:, 0])
     np.add.at(work.diagonal, state.segments.last, precision[:, 1])
@@ -111,7 +114,10 @@ def factor(state: SliceState, precision: Array) -> None:
 
 
 def _fill_column(state: SliceState, column: Array, ends: Ids) -> None:
-    """Solve for the columns of the inverse of variables at ends of segments, which chains keep apart."""
+    """Solve for the columns of the inverse of variables at ends of segments, which chains keep apart.
+
+    Solving overwrites z, A z, p, A p and x.
+    """
     work = state.workspace
     column[:] = 0.0
     column[ends] = 1.0
@@ -119,17 +125,20 @@ def _fill_column(state: SliceState, column: Array, ends: Ids) -> None:
     column[:] = work.z
 
 
-def descend(state: SliceState, beta: float, alpha: float, correction: Correction | None) -> Array:
-    """Move by `alpha` along the next direction, corrected, and solve for the chains of this slice alone.
+def solve_own_chains(state: SliceState, beta: float, alpha: float, correction: Correction | None) -> Array:
+    """Move by `alpha` along the next direction, corrected, and solve M z = r for the chains of this slice alone.
 
-    Returns the values that leave segments, (segments, 2).
+    Returns what leaves the first and the last variable of segments, (segments, 2), as `Coupling.arrived` takes it. The
+    diagonal of M^-1 has the variances, so z over them is precision times mean.
     """
     _correct(state, correction)
     work = state.workspace
     solve_chains(state, beta, alpha, work.descent)
     first = state.segments.first
     last = state.segments.last
-    return np.stack([work.z[first] / work.from_first[first], work.z[last] / work.from_last[last]], axis=1)
+    variance_of_first = work.from_first[first]
+    variance_of_last = work.from_last[last]
+    return np.stack([work.z[first] / variance_of_first, work.z[last] / variance_of_last], axis=1)
 
 
 def _correct(state: SliceState, correction: Correction | None) -> None:
@@ -138,7 +147,7 @@ def _correct(state: SliceState, correction: Correction | None) -> None:
 
 
 def solve_chains(state: SliceState, beta: float, alpha: float, descent: Descent) -> None:
-    """z = M^-1 r, after going `alpha` along the next direction."""
+    """z = M^-1 r and its r'z in `work.product`, after going `alpha` along the next direction."""
     work = state.workspace
 
     def solve(variables: VariableRange) -> float:
@@ -152,10 +161,10 @@ def solve_chains(state: SliceState, beta: float, alpha: float, descent: Descent)
     work.product = math.fsum(state.parts.run(solve, state.parts.ranges))
 
 
-def ascend(state: SliceState, arrived: Array) -> Products:
-    """z = M^-1 r with what arrived at the ends of segments, and A z."""
+def add_what_crosses(state: SliceState, arrived: Array) -> Products:
+    """Add to z of this slice alone what follows from what has arrived at the ends of segments; then A z."""
     work = state.workspace
-    product = work.product
+    product = work.product  # without anything that arrives
     if len(state.segments.number):
         product = chain_kernels.answer(
             state.segments.number, work.from_first, work.from_last, np.ascontiguousarray(arrived),
@@ -186,7 +195,9 @@ def finish(
         joint_means.finish(*variables, beta, alpha, work.z, work.direction, work.correction)
 
     state.parts.run(finish_chains, state.parts.ranges)
-    if not np.isfinite(alpha):  # clear what a further solution multiplies by zero
+    if not np.isfinite(
+        alpha
+    ):  # after an overflow: a further solution multiplies these by 0, which would leave nan
         for vector in (work.z, work.image, work.direction, work.direction_image):
             vector[:] = 0.0
     if not move:
@@ -198,7 +209,7 @@ def finish(
             games.move_sites(part, work.means)
 
     state.parts.run(move_sites, state.parts.parts)
-    return Finished(0.0, gather(state))
+    return Finished(0.0, gather_sites(state))
 
 
 def newcomer_levels(state: SliceState) -> SliceLevels:

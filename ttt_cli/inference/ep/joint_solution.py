@@ -9,15 +9,15 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from ttt_cli.inference.ep.cutting import Coupling
+from ttt_cli.inference.ep.borders import Coupling, couple_chains
 from ttt_cli.inference.ep.joint_means import (
     Prepared,
     Products,
-    ascend,
-    descend,
+    add_what_crosses,
     factor,
     finish,
     newcomer_levels,
+    solve_own_chains,
 )
 from ttt_cli.inference.ep.transport import Exchange, Slices
 from ttt_cli.inference.newcomers import Correction, Newcomers, YearSums
@@ -82,15 +82,19 @@ class JointSolver:
     def prepare_levels(self) -> None:
         """Learn the levels of years of all slices, if newcomers' mean moves."""
         if self._newcomers:
-            self._newcomers.collect(self._exchange.all(newcomer_levels))
+            self._newcomers.collect(self._exchange.broadcast(newcomer_levels))
 
     def couple(self, prepared: Sequence[Prepared]) -> CoupledChains:
-        """Factor M. A >= T, and diag(L) <= k T, k the largest row sum of T^-1 diag(L)."""
+        """Factor M in all slices; returns how they are coupled, and a bound below all eigenvalues of M^-1 A.
+
+        The latter is 1 / (1 + k), where k is the largest row sum of T^-1 diag(L), since A >= T and diag(L) <= k T; less
+        where the skills' precision given newcomers' mean is more than that without.
+        """
         maps = np.concatenate([part.maps for part in prepared])
         sums = np.concatenate([part.sums for part in prepared])
         crossing = float(self._exchange.borders.sums(sums).max(initial=0.0))
-        coupling = Coupling(self._exchange.borders, maps)
-        self._exchange.each(factor, coupling.precision)
+        coupling = couple_chains(self._exchange.borders, maps)
+        self._exchange.scatter(factor, coupling.precision)
         most = max(*(part.largest_sum for part in prepared), crossing)
         shared = self._newcomers.most_shared if self._newcomers else 1.0
         return CoupledChains(coupling, 1.0 / (shared * (1.0 + most)))
@@ -107,8 +111,8 @@ class JointSolver:
         def precondition(beta: float, alpha: float) -> StepProducts:
             nonlocal correction
             self.steps += 1
-            sent = np.concatenate(self._exchange.all(descend, beta, alpha, correction))
-            products = self._exchange.each(ascend, coupled.coupling.arrived(sent))
+            sent = np.concatenate(self._exchange.broadcast(solve_own_chains, beta, alpha, correction))
+            products = self._exchange.scatter(add_what_crosses, coupled.coupling.arrived(sent))
             total = StepProducts(
                 math.fsum(part.residual for part in products), math.fsum(part.coupling for part in products)
             )
@@ -119,7 +123,7 @@ class JointSolver:
             return StepProducts(total.residual + solution.product, total.coupling + solution.coupling)
 
         last = conjugate_gradients(precondition, coupled.least, self._widest, tol, relative)
-        finished = self._exchange.all(finish, last.beta, last.alpha, correction, move)
+        finished = self._exchange.broadcast(finish, last.beta, last.alpha, correction, move)
         if move:
             return JointSolution(last.bound, [part.maps for part in finished])
         return JointSolution(last.bound + max(part.largest for part in finished), None)
@@ -138,10 +142,33 @@ def _newcomer_sums(products: Sequence[Products]) -> NewcomerSums:
     return NewcomerSums(by_year, math.fsum(part.product for part in parts))
 
 
+class _Radau:
+    """The Gauss-Radau bound: `factor` times r^T z is no less than e^T A e, the squared error in the norm of A.
+
+    `least`: no eigenvalue of M^-1 A is below it, so that 1 / `least` is a bound before the first step.
+    """
+
+    def __init__(self, least: float) -> None:
+        self._least = least
+        self.factor = 1.0 / least
+
+    def restart(self) -> None:
+        """Forget the steps so far."""
+        self.factor = 1.0 / self._least
+
+    def after_step(self, beta: float, alpha: float) -> None:
+        """Follow a step by `alpha`, after which r^T z is `beta` times what it was."""
+        remainder = self.factor - alpha
+        if remainder > 0.0:
+            self.factor = remainder / (self._least * remainder + beta)
+        else:
+            self.restart()
+
+
 def conjugate_gradients(
     precondition: Precondition, least: float, widest: float, tol: float, relative: float
 ) -> LastStep:
-    """Step towards the solution of A x = b from 0.
+    """Step towards the solution of A x = b from 0; returns the last step, which is found but not taken yet.
 
     `precondition(beta, alpha)` moves by `alpha` along the direction z + `beta` p, for the residual r left finds z =
     M^-1 r and A z, and returns r^T z and z^T (A - M) z. No eigenvalue of M^-1 A is below `least`, no root of an entry
@@ -154,33 +181,31 @@ def conjugate_gradients(
     """
     recent: deque[float] = deque(maxlen=DELAY)
     energy = 0.0
-    before = math.inf
+    last_rz = math.inf  # so that the first step has beta = 0
+    lowest_rz = math.inf
     bound = math.inf
     curvature = 0.0
     beta = 0.0
     alpha = 0.0
-    # `radau` times `rz`: no less than e^T A e
-    lowest = math.inf
-    radau = 1.0 / least
+    radau = _Radau(least)
     for _ in range(STEPS):
         rz, coupling = precondition(beta, alpha)
         if rz <= 0.0:
             return LastStep(0.0, 0.0, 0.0)
-        lowest = min(lowest, rz)
-        beta = rz / before
-        left = radau - alpha
-        if before < math.inf:
-            radau = left / (least * left + beta) if left > 0.0 else 1.0 / least
-        bound = widest * math.sqrt(radau * rz)
+        lowest_rz = min(lowest_rz, rz)
+        beta = rz / last_rz
+        if last_rz < math.inf:
+            radau.after_step(beta, alpha)
+        bound = widest * math.sqrt(radau.factor * rz)
         curvature = rz + coupling - beta * beta * curvature
         if curvature < LOST * (rz + coupling):  # nothing but rounding is left of it: restart
             beta = 0.0
             curvature = rz + coupling
-            radau = 1.0 / least
-        if curvature <= 0.0 or rz > GROWN * lowest:  # the residual itself is rounding
+            radau.restart()
+        if curvature <= 0.0 or rz > GROWN * lowest_rz:  # the residual itself is rounding
             alpha = 0.0
             break
-        before = rz
+        last_rz = rz
         alpha = rz / curvature
         recent.append(alpha * rz)
         energy += alpha * rz

@@ -77,8 +77,8 @@ class LinkGames:
         """Pass through a part."""
         return int(kernels.sweep(part, back, repeats, chains, self.starts, self.rows, messages, self.sites))
 
-    def believe(self, part: Part, chains: Chains, messages: Messages) -> None:
-        """Make the sites of links as the marginals believe: a pass in which nothing is passed on."""
+    def fill_sites_from_marginals(self, part: Part, chains: Chains, messages: Messages) -> None:
+        """Make the sites of links as the marginals believe, as `PairGames` does."""
         unchained = chains._replace(following=np.full_like(chains.following, -1))
         weightless = self.rows._replace(weight=np.zeros_like(self.rows.weight))
         kernels.sweep(part, True, 0, unchained, self.starts, weightless, messages, self.sites)

@@ -11,6 +11,7 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
+from ttt_cli.inference.ep.borders import FUTURE, PAST
 from ttt_cli.inference.ep.parts import VariableRange
 from ttt_cli.inference.ep.state import SliceState
 from ttt_cli.inference.newcomers import MeanBeliefs, NewcomerMessages
@@ -63,16 +64,20 @@ def begin(state: SliceState, advantage: float) -> Begun:
         state.messages.backward[:] = 0.0
         state.guess = None
 
-        def believe(part: Part) -> None:
+        def make_sites(part: Part) -> None:
             for games in state.games:
-                games.believe(part, state.chains, state.messages)
+                games.fill_sites_from_marginals(part, state.chains, state.messages)
 
-        state.parts.run(believe, state.parts.parts)
-    return Begun(any(games.have_sites for games in state.games), gather(state))
+        state.parts.run(make_sites, state.parts.parts)
+    return Begun(any(games.have_sites for games in state.games), gather_sites(state))
 
 
 def half_sweep(state: SliceState, pace: Pace) -> Array:
-    """The first half of a sweep; returns the messages that leave the ends of segments, (segments, 4)."""
+    """The first half of a sweep; returns the messages that leave the ends of segments, (segments, 4).
+
+    What leaves is what a variable at the end believes, but for what came from there: that of first variables goes to
+    the past, that of last ones to the future.
+    """
     _remember_beliefs(state)
     _pass_through(state, 0, pace)
     if len(state.parts.between):
@@ -92,7 +97,7 @@ def other_half(state: SliceState, arrived: Array, pace: Pace) -> Swept:
     skipped = _pass_through(state, 1, pace)
     if state.own_margins and pace is not Pace.PLAIN:
         _settle_margins(state)
-    return Swept(skipped, gather(state))
+    return Swept(skipped, gather_sites(state))
 
 
 def _remember_beliefs(state: SliceState) -> None:
@@ -113,15 +118,9 @@ class _Pass(NamedTuple):
 
 
 def _pass_through(state: SliceState, half: int, pace: Pace) -> int:
-    """The first or second pass of a sweep; returns how many sites had to be skipped.
-
-    Neighbouring parts go in opposite directions, but not with draw margins of players, where it is not as good.
-    """
+    """The first (`half` 0) or second (1) pass of a sweep; returns how many sites had to be skipped."""
     repeats = REPEATS if pace is Pace.FAST else 0
-    passes = []
-    for number, part in enumerate(state.parts.parts):
-        alternate = 0 if state.own_margins else state.number + number
-        passes.append(_Pass(part, (half + alternate) % 2 == 1))
+    passes = [_Pass(part, _goes_back(state, half, number)) for number, part in enumerate(state.parts.parts)]
 
     def sweep(way: _Pass) -> int:
         return sum(
@@ -129,6 +128,17 @@ def _pass_through(state: SliceState, half: int, pace: Pace) -> int:
         )
 
     return sum(state.parts.run(sweep, passes))
+
+
+def _goes_back(state: SliceState, half: int, number: int) -> bool:
+    """Whether the pass through the part of this number goes back in time in this half of a sweep.
+
+    Neighbouring parts, also of different slices, go in opposite directions; but with draw margins of players, where
+    that is not as good, all go forward and then back.
+    """
+    if state.own_margins:
+        return half == 1
+    return (half + state.number + number) % 2 == 1
 
 
 def _settle_margins(state: SliceState) -> None:
@@ -149,25 +159,31 @@ def _ends(state: SliceState, arrived: Array) -> tuple[Arrival, Arrival]:
     past = state.segments.past
     future = state.segments.future
     return (
-        Arrival(state.messages.forward, state.segments.first[past], arrived[past, :2]),
-        Arrival(state.messages.backward, state.segments.last[future], arrived[future, 2:]),
+        Arrival(state.messages.forward, state.segments.first[past], arrived[past, PAST]),
+        Arrival(state.messages.backward, state.segments.last[future], arrived[future, FUTURE]),
     )
 
 
-def gather(state: SliceState) -> Array:
-    """Fill marginals with the sites; their maps of messages."""
+def gather_sites(state: SliceState) -> Array:
+    """Fill marginals with the sites alone, until `smooth` adds the messages; their maps of messages, (segments, 8)."""
     marginal = state.messages.marginal
 
     def fill(part: Part) -> None:
-        gather_positivity(part, state.pairs.sites.positivity, marginal)
+        gather_positivity(part, state.pairs.sites.positivity, marginal)  # overwrites, so it comes first
         for games in state.games:
             games.add_sites(part, marginal)
 
     state.parts.run(fill, state.parts.parts)
-    return maps_of(state, *marginal.T)
+    return _segment_maps(state, *marginal.T)
 
 
-def maps_of(state: SliceState, precision: Array, weighted: Array) -> Array:
+def precision_maps(state: SliceState, precision: Array) -> Array:
+    """Maps of precisions, with these ones of sites, (segments, 8): only A, B, C and K have a meaning."""
+    any_means = precision  # which the kernel must have; those four columns do not depend on them
+    return _segment_maps(state, precision, any_means)
+
+
+def _segment_maps(state: SliceState, precision: Array, weighted: Array) -> Array:
     """Maps of messages through segments with these sites of variables, (segments, 8)."""
     maps = np.empty((len(state.segments.first), 8))
     if len(maps):
@@ -176,7 +192,10 @@ def maps_of(state: SliceState, precision: Array, weighted: Array) -> Array:
 
 
 def smooth(state: SliceState, arrived: Array) -> None:
-    """All messages along the chains, exactly; what arrives counts as sites until they are complete."""
+    """All messages along the chains, exactly, from marginals that have the sites alone (`gather_sites`).
+
+    What arrives counts as sites until the messages are complete.
+    """
     marginal = state.messages.marginal
     ends = _ends(state, arrived)
     for end in ends:
@@ -203,7 +222,7 @@ def smooth_and_compare(state: SliceState, arrived: Array) -> float:
 def end_sweep(state: SliceState, arrived: Array | None, least: float, decay: float) -> Moves:
     """Smooth what has arrived, if anything moved; save the sites. Raises SetupError.
 
-    `least` and `decay` are what earlier moves count at least (`chains.moves_to_come`).
+    `least` (points) and `decay` are what earlier moves count at least (`chains.moves_to_come`).
     """
     if arrived is not None:
         smooth(state, arrived)
@@ -231,6 +250,6 @@ def newcomer_messages(state: SliceState) -> NewcomerMessages:
 
 
 def receive_newcomers(state: SliceState, beliefs: MeanBeliefs) -> float:
-    """Set the priors of newcomers by their mean; -2 times the evidence of it."""
+    """Set the priors of newcomers by their mean; -2 times their share of log Z."""
     assert state.newcomers is not None
-    return state.newcomers.receive(beliefs)
+    return state.newcomers.set_priors(beliefs)

@@ -8,6 +8,7 @@ F|/2.
 from __future__ import annotations
 
 import math
+from collections import deque
 from collections.abc import Callable
 from itertools import pairwise
 from typing import TYPE_CHECKING, Final, NamedTuple, Protocol
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
     from ttt_cli.fitted import Fit
 
 FARTHEST: Final = 0.5  # of a step of the walk
-EARLIER: Final = 3  # steps that accelerate the next
+EARLIER: Final = 3  # steps that accelerate one
 REGULAR: Final = 1e-6  # of the largest singular value of earlier moves: smaller ones do not accelerate
 
 
@@ -53,7 +54,7 @@ class YearWalk(GaussianWalk):
             theta[common:] = start[common - 1]
         scale = np.where(self.variances > 0.0, np.sqrt(self.variances), 1.0)
         self._u = np.diff(theta, prepend=0.0) / scale
-        self._earlier: list[Step] = []
+        self._earlier: deque[Step] = deque(maxlen=EARLIER)
 
     @property
     def theta(self) -> Array:
@@ -71,17 +72,22 @@ class YearWalk(GaussianWalk):
         return largest(self.root @ move)
 
     def _accelerate(self, step: Step, scale: Array) -> None:
-        """Go where the moves of this and earlier steps, combined, are smallest in the norm of `scale`."""
+        """Go to the combination of this and earlier goals whose combined move is smallest in the norm of `scale`.
+
+        Least squares find the shares x_j of earlier steps that minimise |m - sum x_j (m - m_j)|, where m is the move of
+        this step and m_j theirs; the combination is g - sum x_j (g - g_j) for goals g and g_j. A move that is larger
+        than the last one ends the combination with earlier steps.
+        """
         size = np.linalg.norm(step.move @ scale)
         if self._earlier and size > np.linalg.norm(self._earlier[-1].move @ scale):
-            self._earlier = []
+            self._earlier.clear()
         if self._earlier:
             moves = np.stack([earlier.move for earlier in self._earlier])
             goals = np.stack([earlier.goal for earlier in self._earlier])
             changes = ((step.move - moves) @ scale).T
             share = np.linalg.lstsq(changes, step.move @ scale, rcond=REGULAR)[0]
             self._u = step.goal - self._limited(share @ (step.goal - goals))
-        self._earlier = [*self._earlier[1 - EARLIER :], step]
+        self._earlier.append(step)
 
     def _limited(self, move: Array) -> Array:
         most = max(largest(self.root @ move), FARTHEST)
@@ -146,6 +152,8 @@ class Posterior(Protocol):
 class SliceMargins:
     """Draw margins of the games of a slice, `margin` (games,), points, which is filled here.
 
+    That is the array in the rule of the games (`pairs.PairGames.rule`), whose margins so are set here.
+
     `period_year` (periods,) is the index of each period's year among `years`. With margins per player, counted from
     `play.margin`, the means of newcomers (`debuts`) follow the years instead.
     """
@@ -167,7 +175,7 @@ class SliceMargins:
         self._years = years
         count = np.bincount(period_year, np.diff(games.start), years).astype(
             np.int64
-        )  # games of years in order
+        )  # of games, which are in order
         self._count = count
         self._start = np.cumsum(count) - count
         self._wider = storage.empty("wider", (len(margin) if play.margin_strength else 0,), np.float64)
@@ -217,7 +225,7 @@ class SliceMargins:
             margin = np.full(len(self.margin), self._play.margin)
         if self._play.margin_strength:
             margin *= self._wider
-        self.margin -= margin
+        self.margin -= margin  # the move, in the place of the margins before: another array would take memory
         moved = largest(self.margin)
         self.margin[:] = margin
         if self.debuts is not None:
@@ -233,7 +241,10 @@ class SliceMargins:
         by_mean = slopes.by_mean[self.debuts.variable]
         by_variance = slopes.by_variance[self.debuts.variable]
         margin = by_year[year]
-        information = margin**2 * np.maximum(by_mean**2 - 2.0 * by_variance, 0.0)
+        curvature = (
+            by_mean**2 - 2.0 * by_variance
+        )  # minus the second derivative in the mean, by the heat equation
+        information = margin**2 * np.maximum(curvature, 0.0)
         return YearScores(
             np.asarray(np.bincount(year, margin * by_mean, self._years), np.float64),
             np.asarray(np.bincount(year, information, self._years), np.float64),
@@ -323,7 +334,8 @@ class MovingMargins:
         theta = self.walk.theta
         if self.still or joint is None or initial is None or len(joint) != len(theta):
             return
-        self.walk = YearWalk(self._years, self._drift, theta + (joint - initial))
+        moved_in_joint_propagation = joint - initial
+        self.walk = YearWalk(self._years, self._drift, theta + moved_in_joint_propagation)
         self.apply(margins)
 
     @property
@@ -410,10 +422,10 @@ class MovingMargins:
             slope += float(by_mean[debuts.variable] @ np.expm1(self.walk.theta[debuts.year]))
         points = rule.handicap - points_given(merged.handicap, 0.0, rule.advantage)
         by_elo_unit = float(points @ by_offset[: len(points)])  # no handicap: no points
-        above = rule.margin
+        by_strength = 0.0
         if len(by_margin):
             above = posterior.margins.above(posterior, self._level(posterior))
-        by_strength = float((by_margin * rule.margin) @ above)
+            by_strength = float((by_margin * rule.margin) @ above)
         return by_strength, GamesGradient(by_noise, slope, by_advantage, by_elo_unit)
 
     def _first_steps(self) -> None:
@@ -442,6 +454,7 @@ class MovingMargins:
             self.walk.step(score, games * slope**2 / (draw * (1.0 - draw)))
 
     def _first_steps_of_newcomers(self) -> None:
+        """Towards the maximum of the newcomers' log Phi(margin / sd): their margins are positive."""
         from scipy.special import log_ndtr
 
         timeline = self._timeline

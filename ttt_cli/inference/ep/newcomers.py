@@ -5,7 +5,7 @@ The mathematics is in `inference/newcomers.py`.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from copy import copy
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -26,15 +26,22 @@ class StepsElsewhere(NamedTuple):
     variance: Array
 
 
+NO_STEPS: Final = StepsElsewhere(np.empty(0, np.int32), np.empty(0, np.int32), np.empty(0))
+
+
 class NewcomersInput(NamedTuple):
     """Of newcomers in a slice: the sd of skills around their mean, and steps to earlier and to later slices."""
 
     sd: float
-    elsewhere: tuple[StepsElsewhere, ...] = ()
+    past: StepsElsewhere = NO_STEPS
+    future: StepsElsewhere = NO_STEPS
 
 
 class LevelRows(NamedTuple):
     """Rows of A W of the nodes of a slice, in compressed form: at most three years of each node.
+
+    A is the joint precision given newcomers' mean, W (nodes, years) has a 1 in the year of each node: a column of W
+    lifts all skills of a year.
 
     | name | shape | |
     |---|---|---|
@@ -91,17 +98,21 @@ class SliceNewcomers:
         self._year = node_year[first]
         self._count = np.bincount(node_year, minlength=years)
         self._start = np.cumsum(self._count) - self._count
-        self._levels = self._level_rows(node_year, newcomers.elsewhere, storage) if levels else None
+        self._levels = self._level_rows(node_year, newcomers, storage) if levels else None
 
-    def _level_rows(
-        self, node_year: Ids, elsewhere: Sequence[StepsElsewhere], storage: ArrayStorage
-    ) -> LevelRows | None:
+    def with_chains(self, chains: Chains) -> SliceNewcomers:
+        """The same newcomers in other chains, with other variances of first nodes."""
+        newcomers = copy(self)
+        newcomers._chains = chains
+        return newcomers
+
+    def _level_rows(self, node_year: Ids, newcomers: NewcomersInput, storage: ArrayStorage) -> LevelRows | None:
         """Rows of A W, None where a step is so small that levels are not free."""
         begin = self._nodes.start
         previous = self._chains.previous[self._nodes]
         variance = self._chains.variance[self._nodes]
         later = np.flatnonzero(previous >= begin)
-        steps = np.concatenate([variance[later], *(step.variance for step in elsewhere)])
+        steps = np.concatenate([variance[later], newcomers.past.variance, newcomers.future.variance])
         if not (steps > STIFF * self._sd**2).all():
             return None
         before = previous[later] - begin
@@ -112,21 +123,26 @@ class SliceNewcomers:
         weight[before, 2] = -1.0 / variance[later]
         year[later, 1] = node_year[before]
         year[before, 2] = node_year[later]
-        for column, step in enumerate(elsewhere, 1):
-            weight[step.node - begin, column] = -1.0 / step.variance
-            year[step.node - begin, column] = step.year
+        for column, across in ((1, newcomers.past), (2, newcomers.future)):
+            weight[across.node - begin, column] = -1.0 / across.variance
+            year[across.node - begin, column] = across.year
         weight[:, 0] = -weight.sum(axis=1)
         weight[self._first - begin, 0] += self._sd**-2
         return LevelRows(weight, year, np.arange(0, weight.size + 1, 3, dtype=np.int32))
 
     def messages(self) -> NewcomerMessages:
         """The smoothed messages on m, summed by year."""
-        messages = self._each()
+        messages = self._debut_messages()
         return NewcomerMessages(self._by_year(messages.precision), self._by_year(messages.weighted))
 
-    def receive(self, beliefs: MeanBeliefs) -> float:
-        """Set the prior of each first node from m without its own message; returns -2 times the evidence."""
-        precision, weighted = self._each()
+    def set_priors(self, beliefs: MeanBeliefs) -> float:
+        """Set the prior of each first node from m without its own message; returns -2 times their share of log Z.
+
+        That of a first node is minus the log integral of N(m; c, u) exp(-p m^2 / 2 + h m), where its message on m has
+        precision p and precision times mean h, and m without it has mean c and variance u. With the variance v of m
+        that is log(1 - v p) / 2 + (1 - v p) (h^2 u + 2 h c - p c^2) / 2.
+        """
+        precision, weighted = self._debut_messages()
         mean = beliefs.mean[self._year]
         variance = beliefs.variance[self._year]
         left = 1.0 - variance * precision
@@ -134,12 +150,12 @@ class SliceNewcomers:
         variance = variance / left
         self._chains.mean[self._first] = mean
         self._chains.variance[self._first] = self._sd**2 + variance
-        deviance = np.log(left) + left * (
-            weighted**2 * variance + 2.0 * weighted * mean - precision * mean**2
-        )
+        twice_exponent = weighted**2 * variance + 2.0 * weighted * mean - precision * mean**2
+        deviance = np.log(left) + left * twice_exponent
         return float(deviance.sum())
 
-    def _each(self) -> DebutMessages:
+    def _debut_messages(self) -> DebutMessages:
+        """Messages of first nodes on m: what is known of their skills without the prior, after the step of sd `sd`."""
         difference = self._messages.marginal[self._first] - self._messages.forward[self._first]
         precision, weighted = difference.T
         shrink = 1.0 + self._sd**2 * precision

@@ -36,7 +36,7 @@ class SliceGames(Protocol):
         Equal games are repeated up to so many times until they agree with themselves.
         """
 
-    def believe(self, part: Part, chains: Chains, messages: Messages) -> None:
+    def fill_sites_from_marginals(self, part: Part, chains: Chains, messages: Messages) -> None:
         """Make the sites of games between players as the marginals believe them, each as if it were the only one."""
 
     def add_sites(self, part: Part, marginal: Rows) -> None:
@@ -143,8 +143,12 @@ class PairGames:
         """Pass through a part."""
         return self.kernels.sweep(part, back, repeats, chains, self.pairings, self.rule, messages, self.sites)
 
-    def believe(self, part: Part, chains: Chains, messages: Messages) -> None:
-        """Make the sites of games as the marginals believe: a pass in which nothing is passed on."""
+    def fill_sites_from_marginals(self, part: Part, chains: Chains, messages: Messages) -> None:
+        """Make the sites of games as the marginals believe, by a pass that passes nothing on.
+
+        It goes back, and no variable has a following one: so no messages go along the chains. Games have the weight 0:
+        so nothing of their new sites is added to the marginals.
+        """
         unlinked = chains._replace(following=np.full_like(chains.following, -1))
         weightless = self.pairings._replace(weight=np.zeros_like(self.pairings.weight))
         self.kernels.sweep(part, True, 0, unlinked, weightless, self.rule, messages, self.sites)

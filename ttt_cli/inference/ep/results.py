@@ -68,9 +68,11 @@ def node_beliefs(state: SliceState) -> Array:
     """Mean, sd, and covariance with the node before, (3, quantities, nodes), means from the origin."""
     quantities = state.parts.quantities
     beliefs = _variable_beliefs(state, quantities)
+    # The node before is in another slice. With the variances v here, q of the step and u there without this node and
+    # what follows, the covariance is v u / (u + q); and as forward is the message after the step, 1 / (u + q):
     first = state.segments.first[state.segments.past]
-    shrink = 1.0 - state.chains.variance[first] * state.messages.forward[first, 0]
-    beliefs[2, first] = shrink * beliefs[1, first] ** 2
+    share = 1.0 - state.chains.variance[first] * state.messages.forward[first, 0]
+    beliefs[2, first] = share * beliefs[1, first] ** 2
     return beliefs.reshape(3, len(quantities), -1)[:, :, quantities[0].begin :]
 
 
@@ -100,7 +102,10 @@ def marginals(state: SliceState) -> Array:
 
 
 def conditional_means(state: SliceState, x: Array, newcomers: Newcomers | None) -> Array:
-    """M^-1 (M - A) x by the last factor of a whole timeline, A being without newcomers' mean."""
+    """M^-1 (M - A) x by the last factor of a whole timeline, A being without newcomers' mean.
+
+    Overwrites the residual of a solution.
+    """
     image = np.zeros_like(x)
     add_couplings(state, x, image)
     if newcomers and state.newcomers:
@@ -111,7 +116,10 @@ def conditional_means(state: SliceState, x: Array, newcomers: Newcomers | None) 
 
 
 def chain_variances(state: SliceState) -> ChainVariances:
-    """Variances and covariances by the chains with diag(L) alone, of a whole timeline."""
+    """Variances and covariances by the chains with diag(L) alone, of a whole timeline.
+
+    It takes the buffers of the joint means of `state`, so a factor of these must come later.
+    """
     prepare(state)
     messages = Messages(*np.zeros((3, len(state.widest), 2)))
     messages.marginal[:, 0] = state.workspace.diagonal

@@ -11,7 +11,7 @@ from typing import Final, TypeVar, TypeVarTuple
 
 import numpy as np
 
-from ttt_cli.inference.ep.cutting import Cutter
+from ttt_cli.inference.ep.cutting import Pieces
 from ttt_cli.inference.ep.parts import period_cuts
 from ttt_cli.inference.ep.state import SliceState, make_state
 from ttt_cli.inference.ep.transport import Slices
@@ -85,7 +85,7 @@ class FileStorage:
         return self._node_bytes * timeline.n_nodes + game_bytes * timeline.n_games
 
     @contextmanager
-    def hold(self, pieces: Cutter, play: Play, folder: Path | None) -> Iterator[Slices]:
+    def hold(self, pieces: Pieces, play: Play, folder: Path | None) -> Iterator[Slices]:
         """Slices in files, which are removed after the block. Raises SetupError when there is no room for them."""
         with self._folder, ThreadPoolExecutor(self._threads, thread_name_prefix="ttt") as pool:
             parent = self._folder.enter_context(folder_of_files(self.scratch, "slices"))
@@ -142,13 +142,19 @@ class SlicesInFiles(Slices):
         return True
 
     def _unload(self, storage: ArrayFiles) -> None:
-        """Release memory if the next slices have no room; the system itself may do so, too."""
-        if not 0 < resident() <= self._memory - self._threads * storage.size:
+        """Release memory if the next slices have no room, or may have none; the system itself may do so, too."""
+        taken = resident()
+        unknown = taken == 0
+        if unknown or taken > self._memory - self._threads * storage.size:
             storage.release()
 
 
 def count_segments(timeline: Timeline, cuts: Places) -> int:
-    """How many players in slices there are who also play in others."""
+    """How many segments slices have: of each player who plays in several slices one in each of these.
+
+    A segment that is not the player's first is counted at its first node, where the chain comes from an earlier slice;
+    the first ones are as many as players whose chains cross a border.
+    """
     inner = timeline.node_start[cuts[1:-1]]
     later_segments = 0
     crosses = np.zeros(len(timeline.players), np.bool_)

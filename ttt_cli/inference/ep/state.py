@@ -78,6 +78,11 @@ class SliceState:
         """Whether players have draw margins of their own."""
         return self.pairs.play.own_margins
 
+    def with_chains(self, chains: Chains) -> SliceState:
+        """The same slice with other chains, whose buffers and messages are the same."""
+        newcomers = self.newcomers.with_chains(chains) if self.newcomers else None
+        return replace(self, chains=chains, newcomers=newcomers)
+
     def for_another_solution(self) -> SliceState:
         """The same slice, whose joint means are solved for at the same time, in one thread."""
         return replace(
@@ -110,10 +115,13 @@ class SliceState:
         return cavity
 
     def mean_skills(self) -> Array:
-        """Means of the skills of all nodes, from the origin, points; 0 before the first variable."""
-        begin, end = self.parts.quantities[0]
-        precision, weighted = self.messages.marginal[begin:end].T
-        return np.append(np.zeros(begin), weighted / precision)
+        """Means of the skills of all nodes, from the origin, points.
+
+        0 for node 0 where that stands for nodes of earlier slices (`SliceInput`).
+        """
+        first_node, end = self.parts.quantities[0]
+        precision, weighted = self.messages.marginal[first_node:end].T
+        return np.append(np.zeros(first_node), weighted / precision)
 
     def chain_slopes(self) -> ChainSlopes:
         """Gradient of log Z in the means and variances of the steps of all variables."""
@@ -210,17 +218,20 @@ def make_state(
         frees_beliefs=in_memory,
         links=links,
     )
-    if not _start_sites(state, slice_input):
+    if not fill_sites(state, slice_input):
         state.guess = slice_input.guess
     return state
 
 
 def _quantities(chains: Chains, *, own_margins: bool) -> list[VariableRange]:
-    """Ranges of the variables of each quantity of nodes."""
+    """Ranges of the variables of each quantity of nodes.
+
+    They begin with that of the first node, which is 1 where node 0 stands for nodes of earlier slices (`SliceInput`).
+    """
     count = 2 if own_margins else 1
     stride = int(chains.node_start[-1])
-    first = int(chains.node_start[0])
-    return [VariableRange(number * stride + first, (number + 1) * stride) for number in range(count)]
+    first_node = int(chains.node_start[0])
+    return [VariableRange(number * stride + first_node, (number + 1) * stride) for number in range(count)]
 
 
 def _debuts(chains: Chains, quantities: list[VariableRange], node_year: Ids) -> Debuts:
@@ -230,7 +241,7 @@ def _debuts(chains: Chains, quantities: list[VariableRange], node_year: Ids) -> 
     return Debuts(begin + first, node_year[first])
 
 
-def _start_sites(state: SliceState, slice_input: SliceInput) -> bool:
+def fill_sites(state: SliceState, slice_input: SliceInput) -> bool:
     """Fill in the sites of the folder, else those given; whether there are any."""
     sites = state.pairs.sites
     if state.folder is not None and load_sites(state.folder, state.number, sites):

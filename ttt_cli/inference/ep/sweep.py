@@ -16,7 +16,7 @@ import numpy as np
 
 from ttt_cli.fitted import Fit
 from ttt_cli.inference.ep import messages
-from ttt_cli.inference.ep.cutting import Cutter
+from ttt_cli.inference.ep.cutting import Pieces
 from ttt_cli.inference.ep.joint_means import linearise
 from ttt_cli.inference.ep.joint_solution import JointSolver
 from ttt_cli.inference.ep.messages import Moves, Swept
@@ -42,22 +42,22 @@ class MeansMove(NamedTuple):
     |---|---|---|
     | largest | points | largest move of a mean or sd in the sweep |
     | distance | points | bound on the distance of the means from the joint ones |
-    | maps | | maps of the sites that were moved to the joint means; None: not moved |
+    | unsmoothed | | as in `MarginsStep` |
     """
 
     largest: float
     distance: float
-    maps: list[Array] | None
+    unsmoothed: list[Array] | None
 
 
 class MarginsStep(NamedTuple):
-    """How far margins have moved, and maps of the sites that are still to be smoothed; None: smoothed."""
+    """How far margins have moved, and maps of the sites if these have moved and are not smoothed yet, else None."""
 
     move: MarginsMove
-    maps: list[Array] | None
+    unsmoothed: list[Array] | None
 
 
-class SlicedMargins:
+class MarginsOfAllSlices:
     """Draw margins of all slices, as `MovingMargins` moves them."""
 
     def __init__(self, exchange: Exchange) -> None:
@@ -65,25 +65,25 @@ class SlicedMargins:
 
     def apply_margins(self, by_year: Array) -> float:
         """Set the draw margins; the largest move, points."""
-        return max(self._exchange.all(SliceState.apply_margins, by_year))
+        return max(self._exchange.broadcast(SliceState.apply_margins, by_year))
 
     def follow_strength(self, level: Array, by_year: Array) -> float:
         """Update the strengths of games; the largest move of a margin, points."""
-        return max(self._exchange.all(SliceState.follow_strength, level, by_year))
+        return max(self._exchange.broadcast(SliceState.follow_strength, level, by_year))
 
     def strengths(self) -> YearStrengths:
         """Strengths of all games."""
-        return YearStrengths(*np.sum(self._exchange.all(SliceState.strengths), axis=0))
+        return YearStrengths(*np.sum(self._exchange.broadcast(SliceState.strengths), axis=0))
 
     def margin_scores(self, by_year: Array) -> YearScores:
         """Scores of all games or newcomers."""
-        return YearScores(*np.sum(self._exchange.all(SliceState.margin_scores, by_year), axis=0))
+        return YearScores(*np.sum(self._exchange.broadcast(SliceState.margin_scores, by_year), axis=0))
 
 
 class Propagation:
     """Sweeps over slices of a timeline, from the sites there are.
 
-    `start`: a fit of the same timeline, whose moving margins are the first ones here.
+    `margins_from`: a fit of the same timeline, whose moving margins are the first ones here.
 
     | name | |
     |---|---|
@@ -96,16 +96,16 @@ class Propagation:
     def __init__(
         self,
         slices: Slices,
-        pieces: Cutter,
+        pieces: Pieces,
         play: Play,
         newcomers: Newcomers | None,
-        start: Fit | None,
+        margins_from: Fit | None,
         links: LinkedGames | None = None,
     ) -> None:
         self.exchange = Exchange(slices, pieces.borders)
         self.newcomers = newcomers
-        self.margins = SlicedMargins(self.exchange)
-        self.moving = MovingMargins(pieces.timeline, play, start)
+        self.margins = MarginsOfAllSlices(self.exchange)
+        self.moving = MovingMargins(pieces.timeline, play, margins_from)
         self.solver = JointSolver(self.exchange, newcomers, pieces.widest)
         self._advantage = play.advantage
         self._rounding = ROUNDING * pieces.widest
@@ -117,7 +117,7 @@ class Propagation:
     def begin(self) -> list[bool]:
         """Smooth the sites as they are, with the margins as they are; which slices had any."""
         self.moving.apply(self.margins)
-        begun = self.exchange.all(messages.begin, self._advantage)
+        begun = self.exchange.broadcast(messages.begin, self._advantage)
         self._smooth([part.maps for part in begun])
         have_sites = [part.have_sites for part in begun]
         if any(have_sites):
@@ -125,12 +125,12 @@ class Propagation:
         return have_sites
 
     def sweep(self, pace: Pace) -> Sweep:
-        """Every slice forward and backward; then the joint means unless the pace is PLAIN."""
+        """Every slice forward and backward; then the joint means, to which slices move unless the pace is PLAIN."""
         swept = self._pass_messages(pace)
         arrived = self._smoothed([part.maps for part in swept])
         means = self._move_to_joint_means(arrived, pace)
-        margins = self._follow_margins(means.maps)
-        ends = self._end(margins.maps)
+        margins = self._follow_margins(means.unsmoothed)
+        ends = self._end(margins.unsmoothed)
         moved = max(*(end.largest for end in ends), margins.move.largest)
         ahead = max(*(end.ahead for end in ends), margins.move.ahead)
         self._decay = 0.0 if self._last_move == 0.0 else DECAY
@@ -145,49 +145,54 @@ class Propagation:
 
     def _pass_messages(self, pace: Pace) -> list[Swept]:
         """Both halves of a sweep, with an exchange between them."""
-        sent = np.concatenate(self.exchange.all(messages.half_sweep, pace))
+        sent = np.concatenate(self.exchange.broadcast(messages.half_sweep, pace))
         if self._sweeps < EARLY and not self.moving.of_newcomers:
             self.moving.update(self.margins)
         self._sweeps += 1
-        return self.exchange.each(messages.other_half, self.exchange.borders.exchanged(sent), pace)
+        return self.exchange.scatter(messages.other_half, self.exchange.borders.exchanged(sent), pace)
 
     def _smoothed(self, maps: Sequence[Array]) -> Array:
         """What arrives at segments with these maps, once newcomers have received the messages about their mean."""
         if self.newcomers:
-            self.exchange.each(messages.smooth, self.exchange.borders.smoothed(np.concatenate(maps)))
+            self.exchange.scatter(messages.smooth, self.exchange.borders.smoothed(np.concatenate(maps)))
             self._update_newcomers(self.newcomers)
-            maps = self.exchange.all(messages.gather)
+            maps = self.exchange.broadcast(messages.gather_sites)
         return self.exchange.borders.smoothed(np.concatenate(maps))
 
     def _update_newcomers(self, newcomers: Newcomers) -> None:
-        reported = np.sum(self.exchange.all(messages.newcomer_messages), axis=0)
+        reported = np.sum(self.exchange.broadcast(messages.newcomer_messages), axis=0)
         beliefs = newcomers.update(NewcomerMessages(*reported))
-        newcomers.received(math.fsum(self.exchange.all(messages.receive_newcomers, beliefs)))
+        newcomers.received(math.fsum(self.exchange.broadcast(messages.receive_newcomers, beliefs)))
 
     def _smooth(self, maps: Sequence[Array]) -> None:
-        self.exchange.each(messages.smooth, self._smoothed(maps))
+        self.exchange.scatter(messages.smooth, self._smoothed(maps))
 
     def _move_to_joint_means(self, arrived: Array, pace: Pace) -> MeansMove:
-        """Smooth, and move to the joint means unless the pace is PLAIN; without games they are the smoothed ones."""
+        """Smooth, and solve for the joint means; move there unless the pace is PLAIN, which only wants the distance.
+
+        Without games they are the smoothed ones.
+        """
         if not self._with_games:
-            return MeansMove(max(self.exchange.each(messages.smooth_and_compare, arrived)), 0.0, None)
-        linearised = self.exchange.each(linearise, arrived)
+            return MeansMove(max(self.exchange.scatter(messages.smooth_and_compare, arrived)), 0.0, None)
+        linearised = self.exchange.scatter(linearise, arrived)
         coupled = self.solver.couple([part.prepared for part in linearised])
         solution = self.solver.solve(coupled, move=pace is not Pace.PLAIN)
         return MeansMove(max(part.move for part in linearised), solution.distance, solution.maps)
 
-    def _follow_margins(self, maps: list[Array] | None) -> MarginsStep:
+    def _follow_margins(self, unsmoothed: list[Array] | None) -> MarginsStep:
         """Move the draw margins of games or newcomers, if they move, by the smoothed messages."""
         if self.moving.still:
-            return MarginsStep(MarginsMove(0.0, 0.0), maps)
-        if maps:
-            self._smooth(maps)
+            return MarginsStep(MarginsMove(0.0, 0.0), unsmoothed)
+        if unsmoothed:
+            self._smooth(unsmoothed)
         move = self.moving.update(self.margins)
-        return MarginsStep(move, self.exchange.all(messages.gather) if self.moving.of_newcomers else None)
+        if not self.moving.of_newcomers:  # margins of games move no site
+            return MarginsStep(move, None)
+        return MarginsStep(move, self.exchange.broadcast(messages.gather_sites))
 
-    def _end(self, maps: list[Array] | None) -> list[Moves]:
+    def _end(self, unsmoothed: list[Array] | None) -> list[Moves]:
         """Smooth what is left to be smoothed; how far all slices have moved."""
         least = SMALL * self._last_move
-        if maps is None:
-            return self.exchange.all(messages.end_sweep, None, least, self._decay)
-        return self.exchange.each(messages.end_sweep, self._smoothed(maps), least, self._decay)
+        if unsmoothed is None:
+            return self.exchange.broadcast(messages.end_sweep, None, least, self._decay)
+        return self.exchange.scatter(messages.end_sweep, self._smoothed(unsmoothed), least, self._decay)

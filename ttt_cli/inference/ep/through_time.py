@@ -5,22 +5,23 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
+from pathlib import Path
 from typing import Any, Unpack
 
 from ttt_cli.config.schema import SolverConfig
 from ttt_cli.fitted import Fit
 from ttt_cli.inference.advantage import fit_with_advantage
-from ttt_cli.inference.ep.cutting import Cutter, Unplayed
+from ttt_cli.inference.ep.cutting import Cutter, Pieces, Unplayed
 from ttt_cli.inference.ep.inference import Inference, SlicedInference
 from ttt_cli.inference.ep.start import Checkpoint, beliefs_of_start
-from ttt_cli.inference.ep.transport import Placement, SitesLost
+from ttt_cli.inference.ep.transport import Placement, SitesLost, Slices
 from ttt_cli.inference.joint.choose import at_fit, fit_factorised, infer
 from ttt_cli.inference.joint.sites import JointInference
 from ttt_cli.inference.links import LinkedGames, MergedGames, merge_games
 from ttt_cli.inference.model import USUAL, Play, SweepRates
 from ttt_cli.inference.params import DrawsMove, NewcomersMove, PlayParams
 from ttt_cli.inference.prior import RandomWalk
-from ttt_cli.inference.solver import Given, iterate
+from ttt_cli.inference.solver import Given, OnSweep, iterate
 from ttt_cli.support.errors import ConfigError
 from ttt_cli.timeline import Timeline
 
@@ -58,8 +59,10 @@ class ThroughTime:
 
     @property
     def colours(self) -> bool:
-        """Whether colours count: with White's advantage."""
-        return self.params.given_advantage != 0.0
+        """Whether colours count: with White's advantage, be it given or estimated."""
+        advantage = self.params.given_advantage
+        is_estimated = advantage is None
+        return is_estimated or advantage != 0.0
 
     @cached_property
     def merged(self) -> MergedGames:
@@ -76,15 +79,20 @@ class ThroughTime:
         return at_fit(self.inference(fit.params["white_advantage"], fit), fit)
 
     def without_games(self, tol: float, threads: int | None = None) -> Inference:
-        """The fixed point without games, of the factors that keep draw margins positive."""
+        """The fixed point without games, of the factors that keep draw margins positive, in memory."""
         timeline = self.timeline.without_games()
         merged = merge_games(timeline, colours=False)
         inference = Inference(timeline, merged, self.priors(), self.play, threads=threads)
         iterate(inference.sweep, SolverConfig(tol=tol), None)
         return inference
 
-    def _evidence_without_games(self, threads: int | None) -> float:
-        return self.without_games(NOTHING_TOL, threads).log_evidence().log_evidence
+    def empty_evidence(
+        self, placement: Placement | None, threads: int | None, tol: float = NOTHING_TOL
+    ) -> float:
+        """The log-evidence if nobody had played a game: of the factors that keep draw margins positive."""
+        if placement:
+            return _empty_evidence_in_slices(self, placement, tol)
+        return self.without_games(tol, threads).log_evidence().log_evidence
 
     def fit(
         self,
@@ -93,12 +101,15 @@ class ThroughTime:
         options: Given,
         rates: SweepRates = USUAL,
     ) -> Fit:
-        """The fixed point, as the Fit that `make_fit` makes of it; with draw margins of players its evidence is over
-        that without games.
+        """The fixed point, as the Fit that `make_fit` makes of it.
+
+        With draw margins of players, its log-evidence is that above the one without any games.
 
         Raises ConfigError for features that slices do not support.
         """
         params = self.params
+        options = options.copy()
+        start = options.pop("start", None)  # of the first fit; further ones start from another
         placement: Placement | None = options.get("placement")
         if placement and solver.posterior == "joint":
             raise ConfigError(
@@ -108,11 +119,9 @@ class ThroughTime:
         if self.links and (placement or self.play.own_margins):
             raise ConfigError("links of any number of variables need TTT and one slice of time in memory")
         make_fit = partial(make_fit, elo_unit=self.play.elo_unit)
-        without_games = 0.0
-        if self.play.own_margins and placement:
-            without_games = evidence_without_games(self, placement, NOTHING_TOL)
-        elif self.play.own_margins:
-            without_games = self._evidence_without_games(solver.threads)
+        empty_evidence = 0.0
+        if self.play.own_margins:
+            empty_evidence = self.empty_evidence(placement, solver.threads)
 
         def fit_in_memory(
             advantage: float, warm: Fit | None, solver: SolverConfig, **changes: Unpack[Given]
@@ -122,7 +131,7 @@ class ThroughTime:
 
         fits: AbstractContextManager[Callable[..., Fit]] = nullcontext(fit_in_memory)
         if placement:
-            fits = _sliced_fits(self, placement, options, make_fit, rates)
+            fits = _sliced_fits(self, placement, options, start, make_fit, rates)
         with fits as fit_at:
 
             def fit_over_nothing(
@@ -130,11 +139,51 @@ class ThroughTime:
             ) -> Fit:
                 fit = fit_at(advantage, warm, solver, **changes)
                 resolved = {**params.model_dump(), **fit.params, "white_advantage": advantage}
-                return replace(fit, params=resolved, log_evidence=fit.log_evidence - without_games)
+                return replace(fit, params=resolved, log_evidence=fit.log_evidence - empty_evidence)
 
-            return fit_with_advantage(
-                fit_over_nothing, params, options.get("start"), solver, colours=self.timeline.colours
-            )
+            return fit_with_advantage(fit_over_nothing, params, start, solver, colours=self.timeline.colours)
+
+
+class _SlicedFits:
+    """Factorised fits in slices that are cut once, each from the sites of the one before.
+
+    `cold`: whether the first one starts from no beliefs. `converged`: whether the last one has.
+    """
+
+    def __init__(
+        self,
+        shared: ThroughTime,
+        slices: Slices,
+        pieces: Pieces,
+        priors: Mapping[str, RandomWalk],
+        on_sweep: OnSweep | None,
+        make_fit: Callable[..., Fit],
+        rates: SweepRates,
+        note: str,
+        *,
+        cold: bool,
+    ) -> None:
+        self.converged = False
+        self._shared = shared
+        self._slices = slices
+        self._pieces = pieces
+        self._priors = priors
+        self._on_sweep = on_sweep
+        self._make_fit = make_fit
+        self._rates = rates
+        self._note = note
+        self._cold = cold
+
+    def fit(self, advantage: float, start: Fit | None, solver: SolverConfig, **_: Any) -> Fit:
+        """The fit with White's advantage, points; `start` is the one before."""
+        play = replace(self._shared.play, advantage=advantage)
+        inference = SlicedInference(
+            self._slices, self._pieces, self._priors, play, margins_from=start, cold=self._cold
+        )
+        fit = fit_factorised(inference, solver, self._on_sweep, self._make_fit, self._rates)
+        self._cold = False
+        self.converged = fit.status.converged
+        return replace(fit, notes=(*fit.notes, self._note))
 
 
 @contextmanager
@@ -142,48 +191,44 @@ def _sliced_fits(
     shared: ThroughTime,
     placement: Placement,
     options: Given,
+    start: Fit | None,
     make_fit: Callable[..., Fit],
     rates: SweepRates,
 ) -> Iterator[Callable[..., Fit]]:
-    """Factorised fits in slices that are cut once: (advantage, fit before, solver) -> Fit.
+    """Fits in slices where they are placed: (advantage, fit before, solver) -> Fit.
 
-    Each starts from the sites of the one before. The skills of `options["start"]` are the first guess.
-    An interrupted fit continues from the sites saved in the same `placement.scratch`.
+    The skills of `start` are the first guess. An interrupted fit continues from the sites saved in the same
+    `placement.scratch`.
     """
     timeline = shared.timeline
     priors = shared.priors()
-    guess = beliefs_of_start(options.get("start"), priors, timeline)
-    warm = guess is not None
+    guess = beliefs_of_start(start, priors, timeline)
     cuts = placement.cuts(timeline)
     checkpoint = None
-    converged = False
     if placement.scratch:
-        advantage = shared.params.given_advantage
-        play = replace(shared.play, advantage=math.nan if advantage is None else advantage)
-        checkpoint = Checkpoint(placement.scratch, timeline, list(priors.values()), play)
+        checkpoint = _checkpoint(shared, placement.scratch, priors)
         cuts = checkpoint.cuts(cuts)
     pieces = Cutter(timeline, cuts, list(priors.values()), colours=shared.colours, guess=guess)
     count = "1 slice" if len(pieces) == 1 else f"{len(pieces)} slices"
     note = f"the posterior is factorised, from {count} of time {placement.name}"
-
-    def fit_at(advantage: float, start: Fit | None, solver: SolverConfig, **_: Any) -> Fit:
-        nonlocal warm, converged
-        play = replace(shared.play, advantage=advantage)
-        inference = SlicedInference(slices, pieces, priors, play, start)
-        inference.warm &= warm
-        fit = fit_factorised(inference, solver, options.get("on_sweep"), make_fit, rates)
-        warm = True
-        converged = fit.status.converged
-        return replace(fit, notes=(*fit.notes, note))
-
     with placement.hold(pieces, shared.play, checkpoint.folder if checkpoint else None) as slices:
-        yield fit_at
-    if checkpoint and converged:
+        fits = _SlicedFits(
+            shared, slices, pieces, priors, options.get("on_sweep"), make_fit, rates, note, cold=guess is None
+        )
+        yield fits.fit
+    if checkpoint and fits.converged:
         checkpoint.clear()
 
 
-def evidence_without_games(shared: ThroughTime, placement: Placement, tol: float) -> float:
-    """The log-evidence of the same nodes if nobody had played a game, in slices."""
+def _checkpoint(shared: ThroughTime, scratch: Path, priors: Mapping[str, RandomWalk]) -> Checkpoint:
+    """The saved sites of a fit; those of one that estimates White's advantage are of any advantage, named by nan."""
+    advantage = shared.params.given_advantage
+    play = replace(shared.play, advantage=math.nan if advantage is None else advantage)
+    return Checkpoint(scratch, shared.timeline, list(priors.values()), play)
+
+
+def _empty_evidence_in_slices(shared: ThroughTime, placement: Placement, tol: float) -> float:
+    """`ThroughTime.empty_evidence` where slices are placed; where sites are lost, sweeps find them again."""
     priors = shared.priors()
     timeline = shared.timeline
     pieces = Unplayed(timeline, len(placement.cuts(timeline)) - 1, list(priors.values()))

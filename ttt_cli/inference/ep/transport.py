@@ -11,7 +11,8 @@ from typing import Final, Protocol, TypeVar, TypeVarTuple
 
 import numpy as np
 
-from ttt_cli.inference.ep.cutting import Borders, Cutter
+from ttt_cli.inference.ep.borders import Borders
+from ttt_cli.inference.ep.cutting import Pieces
 from ttt_cli.inference.ep.state import SliceState
 from ttt_cli.inference.model import Play
 from ttt_cli.storage import ArrayStorage
@@ -84,7 +85,7 @@ class Placement(Protocol):
     def cuts(self, timeline: Timeline) -> Places:
         """The first period of each slice, and the end of the last. Raises ConfigError where none has room."""
 
-    def hold(self, pieces: Cutter, play: Play, folder: Path | None) -> AbstractContextManager[Slices]:
+    def hold(self, pieces: Pieces, play: Play, folder: Path | None) -> AbstractContextManager[Slices]:
         """Make slices, which end with the block; they save their sites in `folder`. Raises SetupError."""
 
 
@@ -95,14 +96,16 @@ class Exchange:
     slices: Slices
     borders: Borders
 
-    def all(self, step: Callable[[SliceState, *Arguments], Result], *common: *Arguments) -> list[Result]:
+    def broadcast(
+        self, step: Callable[[SliceState, *Arguments], Result], *common: *Arguments
+    ) -> list[Result]:
         """Do a step in every slice with the same arguments."""
         return self.slices.run(step, [common] * (len(self.borders.start) - 1))
 
-    def each(
+    def scatter(
         self, step: Callable[[SliceState, Array, *Arguments], Result], arrived: Array, *common: *Arguments
     ) -> list[Result]:
-        """Do a step in every slice with its rows of what has arrived at segments, and the same further arguments."""
+        """Do a step in every slice with its rows of what has arrived at segments, then arguments that all have."""
         rows = np.split(arrived, self.borders.start[1:-1])
         return self.slices.run(step, [(row, *common) for row in rows])
 

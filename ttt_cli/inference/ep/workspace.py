@@ -15,8 +15,18 @@ from ttt_cli.support.arrays import Array
 class Workspace:
     """Vectors of the solution of A x = b for the joint means, each (variables,); see `kernels/ep/joint_means.py`.
 
-    Memory bandwidth takes the time, and there are as many variables as players in periods: some buffers hold
-    something else before the first direction is there, and have another name for it below.
+    Memory bandwidth takes the time, and there are as many variables as players in periods: three buffers hold
+    something else before the first direction is there, and have another name for it below. The steps come in the order
+    `prepare`, `factor`, solution, `finish` (`joint_means.py`).
+
+    | other name | buffer | valid |
+    |---|---|---|
+    | row_sums | correction | in `prepare` |
+    | diagonal | direction_image | from `prepare` until `factor` has eliminated |
+    | filtered | direction | in `factor`, until it solves for columns of the inverse |
+
+    `for_another_solution` shares the factor and the means, but has other buffers for all the rest: there none of the
+    other names has a meaning.
 
     | name | unit | |
     |---|---|---|
@@ -48,17 +58,17 @@ class Workspace:
 
     @property
     def diagonal(self) -> Array:
-        """diag(L), where L is the precision of games, then also what arrives at segments; in the buffer of A p."""
+        """diag(L), where L is the precision of games; from `factor` on with what arrives at segments."""
         return self.direction_image
 
     @property
     def filtered(self) -> Array:
-        """Precisions of variables after the elimination of those before; in the buffer of p."""
+        """Precisions of variables after the elimination of those before."""
         return self.direction
 
     @property
     def row_sums(self) -> Array:
-        """Row sums of T^-1 diag(L), where T is the precision of the chains; in the buffer of x."""
+        """Row sums of T^-1 diag(L), where T is the precision of the chains."""
         return self.correction
 
     @property

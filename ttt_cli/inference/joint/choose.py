@@ -20,7 +20,13 @@ from ttt_cli.inference.ep.transport import SitesLost
 from ttt_cli.inference.joint.links import NO_SITES
 from ttt_cli.inference.joint.samples import SAMPLES, sampled_histories, solved_deviations
 from ttt_cli.inference.joint.shape import Shape, beginnings, joint_chains, shape_of
-from ttt_cli.inference.joint.sites import JointInference, JointSites, factorised_sites
+from ttt_cli.inference.joint.sites import (
+    FACTORISED_PREFIX,
+    JOINT_PREFIX,
+    JointInference,
+    JointSites,
+    factorised_sites,
+)
 from ttt_cli.inference.model import Evidence, SweepRates
 from ttt_cli.inference.solver import Given, OnSweep, iterate
 from ttt_cli.kernels.ep.structures import Chains
@@ -48,7 +54,10 @@ class PosteriorKind(StrEnum):
 
 
 class Choice(NamedTuple):
-    """A kind of posterior, and the shape of its factor, None where it has none: then sds are sampled."""
+    """A kind of posterior, and the shape of its factor.
+
+    Joint sds without a shape are sampled, as no factor can be afforded.
+    """
 
     kind: PosteriorKind
     shape: Shape | None
@@ -72,10 +81,10 @@ def infer(
     on_sweep = options.get("on_sweep")
     if choice.kind is PosteriorKind.FACTORISED or (choice.kind is PosteriorKind.JOINT_SDS and evidence_only):
         return fit_factorised(inference, solver, on_sweep, make_fit, rates)
-    factorised = solver
+    factorised_solver = solver
     if choice.kind is PosteriorKind.JOINT:
-        factorised = solver.model_copy(update={"tol": max(solver.tol, ROUGH)})
-    status, trace = _iterate_sweeps(inference, factorised, on_sweep, rates)
+        factorised_solver = solver.model_copy(update={"tol": max(solver.tol, ROUGH)})
+    status, trace = _iterate_sweeps(inference, factorised_solver, on_sweep, rates)
     notes_of = options.get("notes")
     if choice.shape is None:
         return _fit_sampled(inference, status, trace, notes_of, make_fit)
@@ -97,7 +106,7 @@ def infer(
         status=status,
         trace=trace,
         notes=(*moving.notes, *notes),
-        state=inference.state | joint.state | initial,
+        state=inference.saved_state | joint.saved_state | initial,
         chains=joint.histories(),
         newcomers=joint.newcomer_curve(),
         draws=draws,
@@ -139,7 +148,7 @@ def _factorised_fit(inference: SlicedInference, status: Status, trace: Trace, ma
         status=status,
         trace=trace,
         notes=inference.moving.notes,
-        state=inference.state,
+        state=inference.saved_state,
         chains=chains,
         newcomers=newcomers,
         draws=draws,
@@ -166,7 +175,7 @@ def _fit_sampled(
         status=status,
         trace=trace,
         notes=(*inference.moving.notes, note, *notes),
-        state=inference.state,
+        state=inference.saved_state,
         chains=sampled.chains,
         newcomers=sampled.newcomers,
         draws=draws,
@@ -199,16 +208,20 @@ def at_fit(inference: Inference, fit: Fit) -> Inference | JointInference:
     """Rebuild the posterior of a fit from its sites."""
     if fit.posterior != PosteriorKind.JOINT:
         return inference
-    joint = JointInference(inference, shape_of(inference), _joint_sites(inference, fit))
+    sites = _stored_sites(inference, fit, JOINT_PREFIX, JOINT_SITE)
+    joint = JointInference(inference, shape_of(inference), sites)
     joint.believe()
     inference.moving.follow_strength(joint)
     return joint
 
 
 def choose(inference: Inference, solver: SolverConfig) -> Choice:
-    """The kind of posterior that `solver.posterior` asks for, as far as it can be afforded."""
+    """The kind of posterior that `solver.posterior` asks for, as far as it can be afforded.
+
+    `joint` where it cannot becomes joint sds by samples, so that it never is factorised with games.
+    """
     wanted = solver.posterior
-    links = inference.slice.links
+    links = inference.slice_state.links
     games = len(inference.merged) + (len(links.coupling) if links else 0)
     if wanted == "factorised" or not games:
         return Choice(PosteriorKind.FACTORISED, None)
@@ -228,8 +241,8 @@ def choose(inference: Inference, solver: SolverConfig) -> Choice:
 
 def _sites_near(inference: Inference, start: Fit | None) -> JointSites | None:
     """Initial joint sites: the factorised ones shifted as in an earlier fit."""
-    joint = _joint_sites(inference, start)
-    factorised = _joint_sites(inference, start, "links of")
+    joint = _stored_sites(inference, start, JOINT_PREFIX, JOINT_SITE)
+    factorised = _stored_sites(inference, start, FACTORISED_PREFIX, SITE)
     if start is None or joint is None or factorised is None:
         return None
     inference.moving.extrapolate(inference.propagation.margins, start)
@@ -255,13 +268,16 @@ def _definite(sites: Array) -> Mask:
     return definite
 
 
-def _joint_sites(inference: Inference, start: Fit | None, kind: str = "joint") -> JointSites | None:
-    """Sites of games and of draw margins in an earlier fit of the same games."""
+def _stored_sites(inference: Inference, start: Fit | None, prefix: str, of_links: str) -> JointSites | None:
+    """Sites in the state of an earlier fit of the same games, None where it has none.
+
+    `prefix` of their names: JOINT_PREFIX or FACTORISED_PREFIX; `of_links`: the name of those of links.
+    """
     name = sites_name(inference.merged.colours)
     state = start.state if start else {}
-    link = state.get(f"{kind} {name}")
-    positivity = state.get(f"{kind} positivity")
-    sums = state.get(JOINT_SITE if kind == "joint" else SITE, NO_SITES)
+    link = state.get(f"{prefix} {name}")
+    positivity = state.get(f"{prefix} positivity")
+    sums = state.get(of_links, NO_SITES)
     if link is None or positivity is None:
         return None
     sites = JointSites(link, positivity, sums)
@@ -276,7 +292,7 @@ def _links_of(inference: Inference, chains: Chains, sites: JointSites) -> Links 
 
     None where games are links of any number of variables: a run stores pairs only.
     """
-    if inference.slice.links:
+    if inference.slice_state.links:
         return None
     games = inference.merged.games
     previous = inference.chains.previous
@@ -286,7 +302,8 @@ def _links_of(inference: Inference, chains: Chains, sites: JointSites) -> Links 
     kinds = 3 if len(positivity) else 1
     of_pair = sites.link[:, :kinds].T
     turned = games.first > games.second
-    precision = games.weight * np.where(turned, of_pair[::-1], of_pair)
+    of_pair_turned = of_pair[::-1]  # q22, q12, q11: x1 and x2 change places
+    precision = games.weight * np.where(turned, of_pair_turned, of_pair)
     low = np.minimum(games.first, games.second)
     high = np.maximum(games.first, games.second)
     distinct, pair = np.unique(low.astype(np.int64) * nodes + high, return_inverse=True)

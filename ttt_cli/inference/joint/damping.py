@@ -66,17 +66,19 @@ class Damping:
         if len(self._changes) < 3:
             return math.inf
         changes = np.array(self._changes[-RECENT - 2 :])
-        pairs = np.maximum(changes[:-1], changes[1:])
+        pairs = np.maximum(changes[:-1], changes[1:])  # of moves in turn: the larger one
         if pairs[-1] == 0.0:
             return 0.0
         rates = pairs[1:] / pairs[:-1]
         rate = rates.max()
         if rate >= 1.0:
             return math.inf
-        reliable = len(rates) == RECENT and (len(self._changes) >= LONG or rate < SMALL)
-        ahead = (DOUBT if reliable else EARLY_DOUBT) * rate / (1.0 - rate)
-        least = DOUBT * self.change if self._evidence_only else pairs[-1]
-        return float(max(least, pairs[-1] * ahead, DOUBT * self._extrapolated()))
+        is_reliable = len(rates) == RECENT and (len(self._changes) >= LONG or rate < SMALL)
+        doubt = DOUBT if is_reliable else EARLY_DOUBT
+        by_recent_moves = DOUBT * self.change if self._evidence_only else pairs[-1]
+        by_further_moves = pairs[-1] * (doubt * rate / (1.0 - rate))
+        by_extrapolation = DOUBT * self._extrapolated()
+        return float(max(by_recent_moves, by_further_moves, by_extrapolation))
 
     def _extrapolated(self) -> float:
         """How far the marginals are from what they are extrapolated to, by Eddy's method (1979)."""

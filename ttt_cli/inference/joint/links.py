@@ -32,7 +32,7 @@ class LinkPairs(NamedTuple):
 
 
 def pairs_of_links(rows: LinkRows) -> LinkPairs:
-    """All pairs of variables of each link."""
+    """All pairs of variables of each link: of a link with entries 4, 5 and 6 the entries (4, 5), (4, 6) and (5, 6)."""
     entries = len(rows.variable)
     length = np.diff(rows.row)
     end = np.repeat(rows.row[1:], length)  # of the link of each entry
@@ -50,7 +50,7 @@ NO_SITES: Final = np.empty((0, 2))
 
 def link_sites(inference: Inference) -> Array:
     """The sites of sums that factorised propagation has found, (links, 2)."""
-    links = inference.slice.links
+    links = inference.slice_state.links
     return links.sites.site if links else NO_SITES
 
 

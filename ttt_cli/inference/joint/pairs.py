@@ -80,7 +80,7 @@ def site_sums(inference: Inference) -> SiteSums:
     """The sums in the sites of the games of a fit."""
     games = inference.merged.games
     own_margins = "draw_margin" in inference.priors
-    first_margin = inference.slice.parts.quantities[0].end if own_margins else 0
+    first_margin = inference.slice_state.parts.quantities[0].end if own_margins else 0
     return SiteSums(*sums_of_games(games.first, games.second, first_margin))
 
 
@@ -112,14 +112,22 @@ class JointPairs:
 
     def entries(self) -> list[Entries]:
         """Entries of the precision matrix."""
-        return link_entries(self.sums.ends, self.sums.u, self._weighted()[: -len(self.sums.u)])
+        return link_entries(self.sums.ends, self.sums.u, self._precisions())
 
     def pulls(self, variables: int) -> Array:
         """Precisions times means."""
-        return link_pulls(self.sums.ends, self.sums.u, self._weighted()[-len(self.sums.u) :], variables)
+        return link_pulls(self.sums.ends, self.sums.u, self._precise_means(), variables)
 
-    def _weighted(self) -> Array:
-        """Sites of all equal games together, (2 or 5, games)."""
+    def _precisions(self) -> Array:
+        """q, or q11, q12 and q22, of all equal games together, (1 or 3, games)."""
+        return self._of_equal_games()[: -len(self.sums.u)]
+
+    def _precise_means(self) -> Array:
+        """b, or b1 and b2, of all equal games together, (1 or 2, games)."""
+        return self._of_equal_games()[-len(self.sums.u) :]
+
+    def _of_equal_games(self) -> Array:
+        """Sites of all equal games together, (2 or 5, games): precisions, then a b of each sum."""
         weighted: Array = self.link.T * self.inference.merged.games.weight
         return weighted
 

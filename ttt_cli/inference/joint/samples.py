@@ -9,16 +9,21 @@ from typing import Final, Generic, NamedTuple, TypeVar
 import numpy as np
 
 from ttt_cli.fitted import Chain, NewcomerCurve, Walk
-from ttt_cli.inference.ep.inference import Inference, JointSystem, factor_joint
+from ttt_cli.inference.ep.inference import (
+    Inference,
+    JointSystem,
+    factor_joint,
+    given_skills_of_others,
+)
 from ttt_cli.inference.ep.parts import MOST
-from ttt_cli.inference.ep.results import chain_variances
+from ttt_cli.inference.ep.results import ChainVariances, chain_variances
 from ttt_cli.inference.joint.shape import joint_chains
 from ttt_cli.kernels import joint as kernels
 from ttt_cli.kernels.ep.chains import accumulate
 from ttt_cli.kernels.ep.links import pull as pull_sums
-from ttt_cli.support.arrays import Array
+from ttt_cli.support.arrays import Array, Places
 
-Item = TypeVar("Item")
+Key = TypeVar("Key")
 
 SAMPLES: Final = 100
 SEED: Final = 20070
@@ -51,58 +56,99 @@ class WaveResponses(NamedTuple):
     response: Array
 
 
-class RightSide(NamedTuple, Generic[Item]):
-    """What A x = b is solved for, and its b."""
+class RightSide(NamedTuple, Generic[Key]):
+    """The b of A x = b, and a key by which its solution is known."""
 
-    item: Item
+    key: Key
     b: Array
 
 
-class Solution(NamedTuple, Generic[Item]):
-    """What A x = b was solved for, and its x."""
+class Solution(NamedTuple, Generic[Key]):
+    """The x of A x = b, and the key of b."""
 
-    item: Item
+    key: Key
     x: Array
 
 
+class Spread(NamedTuple):
+    """Variances, or a part of them, points^2.
+
+    | name | shape | |
+    |---|---|---|
+    | variance | (variables and years,) | of all variables, and of newcomers' means by year |
+    | covariance | (variables,) | with the variable before; without one it has no meaning |
+    """
+
+    variance: Array
+    covariance: Array
+
+
 def sampled_histories(inference: Inference, samples: int = SAMPLES) -> SampledHistories:
-    """Sampled sds; the means are those of the fit."""
+    """Sampled sds; the means are those of the fit.
+
+    The law of total variance: a variance is what is left of it given the other players, which chains tell exactly, and
+    that of the conditional mean, which waves of newcomers' means and then samples tell.
+    """
     previous = inference.chains.previous
-    chains = inference.histories()
+    size = len(previous)
     newcomers = inference.newcomers
-    nodes = slice(len(previous))  # and extra variables
-    system = factor_joint(inference)
-    of_chains = chain_variances(inference.slice)
+    state = given_skills_of_others(inference)
+    of_chains = chain_variances(state)
+    system = factor_joint(inference, state)
     waves = _waves(inference, system)
-    of_years = newcomers.conditional_variance if newcomers else np.empty(0)
-    # known exactly: variances given other players, and what the waves add
-    exact = np.append(of_chains.variance, of_years) + (waves.response**2).sum(axis=0)
-    exact_covariance = of_chains.covariance + np.einsum(
-        "ki,ki->i", waves.response[:, nodes], waves.response[:, previous]
-    )
-    squares = np.zeros(len(exact))
-    products = np.zeros(len(previous))
-    for sample, solved in _solve(inference, system, _samples(inference, samples)):
-        means = system.conditional_means(sample + solved)
-        means -= (waves.weights @ means[len(previous) :]) @ waves.response
-        squares += means * means
-        products += means[nodes] * means[previous]
-    variance = exact + squares / samples
-    covariance = exact_covariance + products / samples
-    share = (1.0 - exact / variance)[nodes]  # of variances by samples
-    vague = np.argsort(-share, kind="stable")[:samples]
-    vague = vague[share[vague] > SAMPLED]
-    share[vague] = 0.0
-    unit_vectors = (RightSide(node, np.eye(1, len(previous), node)[0]) for node in vague)
-    for node, column in _solve(inference, system, unit_vectors):
-        variance[node] = column[node]
-        covariance[node] = column[previous[node]]
+    exact = _exact_part(inference, of_chains, waves)
+    sampled = _sampled_part(inference, system, waves, samples)
+    variance = exact.variance + sampled.variance
+    covariance = exact.covariance + sampled.covariance
+    sampled_share = (1.0 - exact.variance / variance)[:size]
+    vague = _vague_variables(sampled_share, samples)
+    for variable, column in _solve(inference, system, _unit_vectors(vague, size)):
+        variance[variable] = column[variable]
+        covariance[variable] = column[previous[variable]]
+    sampled_share[vague] = 0.0
     covariance[previous < 0] = 0.0
-    error = np.sqrt(np.mean(share**2) / (2.0 * samples))
+    error = np.sqrt(np.mean(sampled_share**2) / (2.0 * samples))
     sd = np.sqrt(variance)
-    curve = newcomers.curve(np.array([newcomers.posterior.mean, sd[len(previous) :]])) if newcomers else None
-    of_nodes = slice(inference.slice.parts.quantities[-1].end)
-    return SampledHistories(_with_sds(chains, sd[of_nodes], covariance[of_nodes]), curve, float(error))
+    curve = newcomers.curve(np.array([newcomers.posterior.mean, sd[size:]])) if newcomers else None
+    of_nodes = slice(inference.slice_state.parts.quantities[-1].end)
+    chains = _with_sds(inference.histories(), sd[of_nodes], covariance[of_nodes])
+    return SampledHistories(chains, curve, float(error))
+
+
+def _exact_part(inference: Inference, of_chains: ChainVariances, waves: WaveResponses) -> Spread:
+    """Variances given other players, and what the waves add."""
+    previous = inference.chains.previous
+    newcomers = inference.newcomers
+    of_years = newcomers.conditional_variance if newcomers else np.empty(0)
+    variance = np.append(of_chains.variance, of_years) + (waves.response**2).sum(axis=0)
+    of_waves = np.einsum("ki,ki->i", waves.response[:, : len(previous)], waves.response[:, previous])
+    return Spread(variance, of_chains.covariance + of_waves)
+
+
+def _sampled_part(inference: Inference, system: JointSystem, waves: WaveResponses, samples: int) -> Spread:
+    """What conditional means add that the waves do not tell, by samples of the joint Gaussian."""
+    previous = inference.chains.previous
+    size = len(previous)
+    squares = np.zeros(waves.response.shape[1])
+    products = np.zeros(size)
+    for prior_sample, solved in _solve(inference, system, _samples(inference, samples)):
+        means = system.conditional_means(prior_sample + solved)
+        means -= (waves.weights @ means[size:]) @ waves.response
+        squares += means * means
+        products += means[:size] * means[previous]
+    return Spread(squares / samples, products / samples)
+
+
+def _vague_variables(sampled_share: Array, most: int) -> Places:
+    """The variables with the largest shares of variance by samples, where these are large; `most` of them."""
+    variables = np.argsort(-sampled_share, kind="stable")[:most]
+    return variables[sampled_share[variables] > SAMPLED]
+
+
+def _unit_vectors(variables: Places, size: int) -> Iterator[RightSide[int]]:
+    """Yield the right sides whose solutions are the columns of the covariance matrix of these variables."""
+    for variable in variables.tolist():
+        yield RightSide(variable, np.eye(1, size, variable)[0])
 
 
 def _with_sds(chains: dict[str, Chain], sd: Array, covariance: Array) -> dict[str, Chain]:
@@ -130,7 +176,10 @@ def _waves(inference: Inference, system: JointSystem) -> WaveResponses:
 
 
 def _samples(inference: Inference, samples: int) -> Iterator[RightSide[Array]]:
-    """Yield samples of all chains, with noise of the sites added."""
+    """Yield a sample x of the prior, and b = (noise of the sites) - L x: x + A^-1 b is a sample of the posterior.
+
+    L is the precision of the sites, and the covariance of their noise.
+    """
     games = inference.merged.games
     previous = inference.chains.previous
     newcomers = inference.newcomers
@@ -139,14 +188,14 @@ def _samples(inference: Inference, samples: int) -> Iterator[RightSide[Array]]:
     link = inference.sites.link
     positivity = inference.sites.positivity
     own_margins = len(positivity) > 0
-    links = inference.slice.links
+    links = inference.slice_state.links
     pull = kernels.pull_sides if own_margins else kernels.pull_skills
     rng = np.random.default_rng(SEED)
     for _ in range(samples):
         x = rng.standard_normal(len(previous))
         b = np.zeros(len(previous))
         if newcomers:
-            x[newcomers.first] += newcomers.sample(rng) / newcomers.sd
+            x[newcomers.first] += newcomers.sample(rng) / newcomers.sd  # in sds, as all of x is at first
         x *= np.sqrt(variance)
         accumulate(previous, x)
         pull(games, link, x, rng.standard_normal((len(link), 1 + own_margins)), b)
@@ -161,16 +210,16 @@ def _samples(inference: Inference, samples: int) -> Iterator[RightSide[Array]]:
 
 
 def _solve(
-    inference: Inference, system: JointSystem, right_sides: Iterator[RightSide[Item]]
-) -> Iterator[Solution[Item]]:
+    inference: Inference, system: JointSystem, right_sides: Iterator[RightSide[Key]]
+) -> Iterator[Solution[Key]]:
     """Yield A^-1 b of each b: one is solved in each thread, while the next are computed."""
     systems = [system.for_another_solution() for _ in range(min(inference.threads, MOST))]
 
-    def next_batch() -> list[RightSide[Item]]:
+    def next_batch() -> list[RightSide[Key]]:
         return [*islice(right_sides, len(systems))]
 
-    def solve(system: JointSystem, right: RightSide[Item]) -> Solution[Item]:
-        return Solution(right.item, system.solve(right.b, EXACT))
+    def solve(system: JointSystem, right: RightSide[Key]) -> Solution[Key]:
+        return Solution(right.key, system.solve(right.b, EXACT))
 
     with ThreadPoolExecutor(1 + len(systems)) as threads:
         coming = threads.submit(next_batch)
@@ -183,6 +232,6 @@ def solved_deviations(inference: Inference, contrasts: Array) -> Array:
     """Joint sds (sums,) of sums of skills with weights (nodes, sums), points."""
     weights = np.zeros((len(inference.chains.previous), contrasts.shape[1]))
     weights[: len(contrasts)] = contrasts
-    system = factor_joint(inference)
+    system = factor_joint(inference, given_skills_of_others(inference))
     right_sides = (RightSide(column, column) for column in weights.T)
     return np.sqrt([column @ x for column, x in _solve(inference, system, right_sides)])

@@ -53,8 +53,8 @@ def shape_of(inference: Inference) -> Shape:
     later = np.flatnonzero(begins & (previous >= 0))
     sums = site_sums(inference)
     pairs = [*sums.pairs, VariablePairs(previous[later], later)]
-    if inference.slice.links:
-        pairs.insert(-1, pairs_of_links(inference.slice.links.rows).variables)
+    if inference.slice_state.links:
+        pairs.insert(-1, pairs_of_links(inference.slice_state.links.rows).variables)
     first_groups = np.concatenate([group[pair.first] for pair in pairs])
     second_groups = np.concatenate([group[pair.second] for pair in pairs])
     return Shape(group, offset, later, sums, pattern_of(first_groups, second_groups, len(firsts)))

@@ -31,6 +31,8 @@ from ttt_cli.support.arrays import Array
 LOG_SQRT_2PI: Final = 0.5 * math.log(2.0 * math.pi)
 POSITIVE: Final = 0.85  # largest step of positivity sites: full ones overshoot
 ROUNDING: Final = 3e-12  # moves below this part of the widest prior are rounding
+JOINT_PREFIX: Final = "joint"  # of names in the state of a fit: sites of joint propagation
+FACTORISED_PREFIX: Final = "links of"  # and those of the factorised one that it began with
 
 
 class JointSites(NamedTuple):
@@ -88,7 +90,7 @@ class JointInference:
         self.inference = inference
         link, positivity, sums = sites or factorised_sites(inference)
         self.pairs = joint_pairs(inference, shape.sums, link.copy())
-        links = inference.slice.links
+        links = inference.slice_state.links
         self.links = joint_links(links.rows, sums.copy()) if links else None
         self._positivity = positivity.copy()
         self.chains = joint_chains(inference)
@@ -97,7 +99,7 @@ class JointInference:
         self._step_precision = np.zeros(len(self.chains.previous))  # 0 within a group
         self._step_precision[steps] = 1.0 / self.chains.variance[steps]
         newcomers = inference.newcomers
-        beliefs = [marginals(inference.slice)] + ([newcomers.beliefs] if newcomers else [])
+        beliefs = [marginals(inference.slice_state)] + ([newcomers.beliefs] if newcomers else [])
         self.beliefs = np.concatenate(beliefs, axis=1)
         self._covariance = np.zeros(len(self.chains.previous))  # with the variable before; 0 without
         self._log_integral = math.nan
@@ -117,34 +119,34 @@ class JointInference:
         return "draw_margin" in self.inference.priors
 
     @property
-    def _variables(self) -> int:
-        """Number of variables but newcomers' means."""
+    def _in_chains(self) -> int:
+        """Number of variables but newcomers' means: of nodes, then extra ones of links."""
         return len(self.inference.chains.previous)
 
     @property
-    def _size(self) -> int:
+    def _of_nodes(self) -> int:
         """Number of variables of nodes."""
-        return self.inference.slice.parts.quantities[-1].end
+        return self.inference.slice_state.parts.quantities[-1].end
 
     @property
     def _performances(self) -> int:
         """Number of variables without a prior."""
-        return self.inference.slice.links.performances if self.inference.slice.links else 0
+        return self.inference.slice_state.links.performances if self.inference.slice_state.links else 0
 
     @property
     def _nodes(self) -> int:
-        return self._size // len(self.inference.priors)
+        return self._of_nodes // len(self.inference.priors)
 
     @property
-    def state(self) -> dict[str, Array]:
+    def saved_state(self) -> dict[str, Array]:
         """State for a warm start: joint and factorised sites."""
         name = sites_name(self.inference.merged.colours)
         factorised = self.inference.sites
         state = {
-            f"joint {name}": self.sites.link,
-            "joint positivity": self.sites.positivity,
-            f"links of {name}": factorised.link,
-            "links of positivity": factorised.positivity,
+            f"{JOINT_PREFIX} {name}": self.sites.link,
+            f"{JOINT_PREFIX} positivity": self.sites.positivity,
+            f"{FACTORISED_PREFIX} {name}": factorised.link,
+            f"{FACTORISED_PREFIX} positivity": factorised.positivity,
         }
         return state | {JOINT_SITE: self.links.site} if self.links else state
 
@@ -184,23 +186,28 @@ class JointInference:
     def believe(self) -> None:
         """Compute the joint Gaussian of the current sites and its cavities."""
         shape = self._shape
-        precision = self._step_precision
-        factor, b, from_offsets = self.factor(once=True)
-        group_mean = factor.solve(b)
-        of_prior = precision @ self.chains.mean**2 - np.log(precision[precision > 0.0]).sum()
-        self._log_integral = 0.5 * float(b @ group_mean - of_prior - factor.log_determinant) + from_offsets
-        self._log_integral += self._performances * LOG_SQRT_2PI
+        joint_factor = self.factor(once=True)
+        factor = joint_factor.factor
+        group_mean = factor.solve(joint_factor.b)
+        self._log_integral = self._log_integral_of(joint_factor, group_mean)
         mean = group_mean[shape.group] + shape.offset
         variance = factor.variances[shape.group]
         joined = factor.joined
         self.beliefs = np.array([mean, np.sqrt(variance)])
-        begin = 0  # of the covariances of these games
-        for games in self.games:
-            end = begin + games.pair_count
-            games.fill_cavities(mean, variance, joined[begin:end])
-            begin = end
-        self._covariance = np.where(self.chains.previous < 0, 0.0, variance)
-        self._covariance[shape.later] = joined[begin:]
+        ends = np.cumsum([games.pair_count for games in self.games])
+        *of_games, of_steps = np.split(joined, ends)
+        for games, covariance in zip(self.games, of_games, strict=True):
+            games.fill_cavities(mean, variance, covariance)
+        self._covariance = np.where(self.chains.previous < 0, 0.0, variance)  # within a group all are one
+        self._covariance[shape.later] = of_steps
+
+    def _log_integral_of(self, joint_factor: JointFactor, group_mean: Array) -> float:
+        """Log of the integral of the prior times the sites; a performance without a prior counts as a flat factor."""
+        precision = self._step_precision
+        of_prior = precision @ self.chains.mean**2 - np.log(precision[precision > 0.0]).sum()
+        of_groups = joint_factor.b @ group_mean - of_prior - joint_factor.factor.log_determinant
+        log_integral = 0.5 * float(of_groups) + joint_factor.from_offsets
+        return log_integral + self._performances * LOG_SQRT_2PI
 
     def _move_sites(self, share: float) -> int:
         """Move all sites by `share` towards their targets; returns the number of sites not moved."""
@@ -223,7 +230,7 @@ class JointInference:
         previous = self.chains.previous
         size = len(previous)
         entries = [entry for games in self.games for entry in games.entries()]
-        margins = np.arange(self._size - len(self._positivity), self._size)
+        margins = np.arange(self._of_nodes - len(self._positivity), self._of_nodes)
         entries.append(Entries(margins, margins, self._positivity[:, 0]))
         stepped = np.where(self._step_precision > 0.0, previous, -1)
         b = self.pairs.pulls(size)
@@ -246,7 +253,7 @@ class JointInference:
         """Move the sites that keep margins positive by `share`; 0 leaves them."""
         if not self._own_margins:
             return PositivityStep(0, 0.0, 0.0)
-        mean, sd = np.ascontiguousarray(self.beliefs[:, self._nodes : self._size])
+        mean, sd = np.ascontiguousarray(self.beliefs[:, self._nodes : self._of_nodes])
         step: PositivityStep = ttt_d.positive_evidence(self.rule.origin, mean, sd**2, share, self._positivity)
         return step
 
@@ -261,20 +268,21 @@ class JointInference:
     def gradient(self) -> EvidenceGradient:
         """Gradient of log Z at the fixed point."""
         inference = self.inference
-        kernel = inference.slice.pairs.kernels.gradient
+        kernel = inference.slice_state.pairs.kernels.gradient
         by_strength, of_games = inference.moving.gradient(self, inference.merged, kernel)
         slopes = self.chain_slopes()
         by_mean, by_variance = slopes
-        of_priors = prior_slopes(inference.priors, by_mean[: self._size], by_variance[: self._size])
+        of_priors = prior_slopes(inference.priors, by_mean[: self._of_nodes], by_variance[: self._of_nodes])
         if inference.newcomers:
-            squares = 1.0 + 2.0 * (by_variance * self.chains.variance)[self._variables :]
+            squares = 1.0 + 2.0 * (by_variance * self.chains.variance)[self._in_chains :]
             of_priors |= inference.newcomers.gradient(squares)
         of_priors["draw_margin_strength"] = by_strength
-        by_origin = self._keep_positive(0.0).by_origin
+        by_margin_origin = self._keep_positive(0.0).by_origin
         of_links = None
-        if inference.slice.links and self.links:
-            of_links = links_gradient(inference.slice.links, self.links.cavity, slopes)
-        return EvidenceGradient(of_priors, of_games._replace(margin=of_games.margin + by_origin), of_links)
+        if inference.slice_state.links and self.links:
+            of_links = links_gradient(inference.slice_state.links, self.links.cavity, slopes)
+        of_games = of_games._replace(margin=of_games.margin + by_margin_origin)
+        return EvidenceGradient(of_priors, of_games, of_links)
 
     # What draw margins follow (`moving_margins.WholePosterior`)
 
@@ -301,9 +309,10 @@ class JointInference:
         by_variance = np.zeros(len(mean))
         by_mean[steps] = change / variance[steps]
         by_variance[steps] = 0.5 * (moved / variance[steps] - 1.0) / variance[steps]
-        if len(steps) < len(mean):  # within groups: the force on all later variables there
+        if len(steps) < len(mean):  # within groups: the force on this and all later variables there
             matrix, b = self._assembled()
             force = b - matrix.times(mean)
+            # within a group each variable has a larger number than the one before, so that it comes first here
             for variable in np.flatnonzero((self._step_precision == 0.0) & (previous >= 0))[::-1]:
                 by_mean[variable] += force[variable]
                 if self._step_precision[previous[variable]] == 0.0:
@@ -348,16 +357,17 @@ class JointInference:
     def newcomer_curve(self) -> NewcomerCurve | None:
         """Curve of newcomers' mean, if it moves."""
         newcomers = self.inference.newcomers
-        return newcomers.curve(self.beliefs[:, self._variables :]) if newcomers else None
+        return newcomers.curve(self.beliefs[:, self._in_chains :]) if newcomers else None
 
     def histories(self) -> dict[str, Chain]:
         """Chains of all quantities, points."""
         priors = self.inference.priors
-        covariance = np.where(self.chains.previous < self._variables, self._covariance, 0.0)
-        beliefs = np.array([*self.beliefs, covariance])[:, : self._size]
+        is_in_chain = self.chains.previous < self._in_chains  # else what comes before is a newcomers' mean
+        covariance = np.where(is_in_chain, self._covariance, 0.0)
+        beliefs = np.array([*self.beliefs, covariance])[:, : self._of_nodes]
         return histories(priors, beliefs.reshape(3, len(priors), -1))
 
     def extra_beliefs(self) -> Array:
         """Mean, sd, and covariance with the variable before, (3, extra variables), of those of links, points."""
         beliefs = np.array([*self.beliefs, self._covariance])
-        return beliefs[:, self._size : self._variables]
+        return beliefs[:, self._of_nodes : self._in_chains]
