@@ -18,7 +18,7 @@ from ttt_cli.support.errors import SetupError
 
 def test_arrays_in_files_keep_what_is_written(tmp_path):
     storage = ArrayFiles(tmp_path, rows=3)
-    one, other = storage.empty("one", (7,), np.int32), storage.empty("other", (2, 2), np.float64)
+    one, other = storage.zeros("one", (7,), np.int32), storage.zeros("other", (2, 2), np.float64)
     assert not one.any()
     for part in storage.parts(7):
         assert part.stop - part.start <= 3
@@ -33,9 +33,9 @@ def test_arrays_in_files_keep_what_is_written(tmp_path):
 
 def test_an_array_outlives_another_of_its_name_and_no_longer_than_it_is_used(tmp_path):
     storage = ArrayFiles(tmp_path)
-    old = storage.empty("one", (4,), np.int32)
+    old = storage.zeros("one", (4,), np.int32)
     old[:] = 3
-    new = storage.empty("one", (4,), np.int32)
+    new = storage.zeros("one", (4,), np.int32)
     assert old.tolist() == [3] * 4
     assert new.tolist() == [0] * 4
     del old
@@ -45,7 +45,7 @@ def test_an_array_outlives_another_of_its_name_and_no_longer_than_it_is_used(tmp
 def test_what_is_shared_stays_in_its_files(tmp_path):
     """Views of them, too; others are sent, arrays of equal entries as one."""
     storage = ArrayFiles(tmp_path, rows=5)
-    array = storage.empty("one", (3, 4, 1000), np.float64)
+    array = storage.zeros("one", (3, 4, 1000), np.float64)
     array[:] = np.arange(array.size).reshape(array.shape)
     fixed = array[1, 2].view()
     fixed.flags.writeable = False
@@ -66,14 +66,14 @@ def test_what_is_shared_stays_in_its_files(tmp_path):
 
 def test_what_is_shared_is_sent_where_another_array_has_its_name(tmp_path):
     storage = ArrayFiles(tmp_path)
-    old = storage.empty("one", (4,), np.int32)
+    old = storage.zeros("one", (4,), np.int32)
     old[:] = 3
-    storage.empty("one", (4,), np.int32)
+    storage.zeros("one", (4,), np.int32)
     assert pickle.loads(pickle.dumps(Shared(old))).what.tolist() == [3] * 4
 
 
 def test_nothing_needs_no_file_and_memory_is_one_part(tmp_path):
-    assert ArrayFiles(tmp_path).empty("none", (0, 3), np.int8).shape == (0, 3)
+    assert ArrayFiles(tmp_path).zeros("none", (0, 3), np.int8).shape == (0, 3)
     assert not list(tmp_path.iterdir())
     assert list(MEMORY.parts(5)) == [slice(0, 5)]
     assert list(MEMORY.parts(0)) == []
@@ -86,7 +86,7 @@ def test_a_full_disk_is_said(tmp_path, monkeypatch):
 
     monkeypatch.setattr(os, "posix_fallocate", full)
     with pytest.raises(SetupError, match=r"cannot be stored in .*No space left on device"):
-        ArrayFiles(tmp_path).empty("one", (1,), np.int32)
+        ArrayFiles(tmp_path).zeros("one", (1,), np.int32)
 
 
 LEAVING = """

@@ -26,7 +26,7 @@ class ArrayStorage:
 
     rows: int | None = None
 
-    def empty(self, name: str, shape: tuple[int, ...], dtype: Any) -> NDArray[Any]:  # noqa: ARG002
+    def zeros(self, name: str, shape: tuple[int, ...], dtype: Any) -> NDArray[Any]:  # noqa: ARG002
         """An array of zeros with a unique name."""
         return np.zeros(shape, dtype)
 
@@ -80,7 +80,7 @@ class ArrayFiles(ArrayStorage):
         """Bytes of all arrays in use."""
         return sum(len(file) for file in self._files)
 
-    def empty(self, name: str, shape: tuple[int, ...], dtype: Any) -> NDArray[Any]:
+    def zeros(self, name: str, shape: tuple[int, ...], dtype: Any) -> NDArray[Any]:
         """Zeros in a file of that name. Raises SetupError when the disk is full."""
         size = int(np.prod(shape)) * np.dtype(dtype).itemsize
         if not size:

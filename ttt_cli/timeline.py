@@ -241,7 +241,7 @@ def _find_nodes(games: Games, periods: _Periods, pieces: list[slice]) -> _NodePl
         players_of_pieces.append(player)
         games.storage.release()
     node_player = np.concatenate(players_of_pieces)
-    stored = games.storage.empty("node-player", node_player.shape, np.int32)
+    stored = games.storage.zeros("node-player", node_player.shape, np.int32)
     stored[:] = node_player
     return _NodePlayers(node_start, stored)
 
@@ -264,14 +264,14 @@ def _lay_out(
     shape = (len(nodes.player),)
     columns = Nodes(
         player=nodes.player,
-        period=storage.empty("node-period", shape, np.int32),
-        games=storage.empty("node-games", shape, np.float64),
-        previous=storage.empty("node-previous", shape, np.int32),
-        next=storage.empty("node-next", shape, np.int32),
-        gap_years=storage.empty("node-gap_years", shape, np.float64),
+        period=storage.zeros("node-period", shape, np.int32),
+        games=storage.zeros("node-games", shape, np.float64),
+        previous=storage.zeros("node-previous", shape, np.int32),
+        next=storage.zeros("node-next", shape, np.int32),
+        gap_years=storage.zeros("node-gap_years", shape, np.float64),
     )
-    white = storage.empty("game-white", (len(games),), np.int32)
-    black = storage.empty("game-black", (len(games),), np.int32)
+    white = storage.zeros("game-white", (len(games),), np.int32)
+    black = storage.zeros("game-black", (len(games),), np.int32)
     last_node = np.full(len(games.players), -1, np.int32)
     for piece in pieces:
         with_end = slice(piece.start, piece.stop + 1)

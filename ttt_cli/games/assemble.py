@@ -371,7 +371,7 @@ def _join_column(name: str, parts: list[StoredColumn], storage: ArrayStorage) ->
     arrays = [part for part in parts if isinstance(part, np.ndarray)]
     if storage is MEMORY or len(arrays) == len(parts):
         return concatenated(arrays)
-    joined = storage.empty(name, (sum(len(part) for part in parts),), GAME_KINDS.get(name, np.int32))
+    joined = storage.zeros(name, (sum(len(part) for part in parts),), GAME_KINDS.get(name, np.int32))
     first = 0
     for part in parts:
         joined[first : first + len(part)] = part[:]

@@ -108,7 +108,7 @@ def _insert_games(connection: DuckDBPyConnection, games: Games, timeline: Timeli
 
 def _insert_spans(connection: DuckDBPyConnection, games: Games, timeline: Timeline, fit: Fit) -> Places:
     """Insert the spans of all players; return their nodes, in the order of the rows."""
-    nodes = timeline.storage.empty("by player", (timeline.n_nodes,), np.int64)
+    nodes = timeline.storage.zeros("by player", (timeline.n_nodes,), np.int64)
     nodes[:] = by_player(timeline)
     names = np.array(games.players, object)
     for part in parts_by_player(timeline):

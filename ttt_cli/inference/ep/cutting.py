@@ -153,9 +153,9 @@ def prior_steps(timeline: Timeline, priors: Sequence[RandomWalk]) -> PriorSteps:
     storage = timeline.storage
     shape = (len(priors), timeline.n_nodes)
     steps = PriorSteps(
-        storage.empty("step-mean", shape, np.float64),
-        storage.empty("step-variance", shape, np.float64),
-        storage.empty("step-widest", shape, np.float64),
+        storage.zeros("step-mean", shape, np.float64),
+        storage.zeros("step-variance", shape, np.float64),
+        storage.zeros("step-widest", shape, np.float64),
     )
     for quantity, prior in enumerate(priors):
         steps.mean[quantity], steps.variance[quantity] = prior.steps()

@@ -111,7 +111,7 @@ class SlicedInference:
                 lambda: self.propagation.exchange.broadcast(results.node_beliefs)
             )
             return np.concatenate(parts, axis=2) if len(parts) > 1 else parts[0]  # a copy takes memory
-        beliefs = storage.empty("beliefs", (3, len(self.priors), self._timeline.n_nodes), np.float64)
+        beliefs = storage.zeros("beliefs", (3, len(self.priors), self._timeline.n_nodes), np.float64)
         borders = self._timeline.node_start[self._cuts[1:-1]]
         shares = [(Shared[Array](part),) for part in np.split(beliefs, borders, axis=2)]
         self._recovery.run_with_sites(lambda: self._slices.run(results.write_node_beliefs, shares))

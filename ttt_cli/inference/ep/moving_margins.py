@@ -178,10 +178,10 @@ class SliceMargins:
         )  # of games, which are in order
         self._count = count
         self._start = np.cumsum(count) - count
-        self._wider = storage.empty("wider", (len(margin) if play.margin_strength else 0,), np.float64)
+        self._wider = storage.zeros("wider", (len(margin) if play.margin_strength else 0,), np.float64)
         self._wider[:] = 1.0
         scored = len(margin) if play.margin_drift and debuts is None else 0
-        self._scores = YearScores(*storage.empty("scores", (2, scored), np.float64))  # of games
+        self._scores = YearScores(*storage.zeros("scores", (2, scored), np.float64))  # of games
 
     def _summed(self, values: Array) -> Array:
         """Sums over the games of each year."""

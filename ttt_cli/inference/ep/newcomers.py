@@ -106,7 +106,9 @@ class SliceNewcomers:
         newcomers._chains = chains
         return newcomers
 
-    def _level_rows(self, node_year: Ids, newcomers: NewcomersInput, storage: ArrayStorage) -> LevelRows | None:
+    def _level_rows(
+        self, node_year: Ids, newcomers: NewcomersInput, storage: ArrayStorage
+    ) -> LevelRows | None:
         """Rows of A W, None where a step is so small that levels are not free."""
         begin = self._nodes.start
         previous = self._chains.previous[self._nodes]
@@ -116,8 +118,8 @@ class SliceNewcomers:
         if not (steps > STIFF * self._sd**2).all():
             return None
         before = previous[later] - begin
-        weight = storage.empty("levels", (len(node_year), 3), np.float64)
-        year = storage.empty("years of levels", (len(node_year), 3), np.int32)
+        weight = storage.zeros("levels", (len(node_year), 3), np.float64)
+        year = storage.zeros("years of levels", (len(node_year), 3), np.int32)
         year[:] = node_year[:, np.newaxis]
         weight[later, 1] = -1.0 / variance[later]
         weight[before, 2] = -1.0 / variance[later]

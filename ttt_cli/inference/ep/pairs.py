@@ -190,12 +190,12 @@ def pair_games(
     """Games of a slice with so many nodes, without sites."""
     games = len(pairings.first)
     own_margins = play.own_margins
-    margin = storage.empty("margin", (games,), np.float64)
+    margin = storage.zeros("margin", (games,), np.float64)
     margin[:] = play.margin
     sites = Sites(
-        storage.empty("message", (games, 8 if own_margins else 4), np.float64),
-        storage.empty("link", (games, 5 if own_margins else 2), np.float64),
-        storage.empty("positivity", (nodes if own_margins else 0, 2), np.float64),
+        storage.zeros("message", (games, 8 if own_margins else 4), np.float64),
+        storage.zeros("link", (games, 5 if own_margins else 2), np.float64),
+        storage.zeros("positivity", (nodes if own_margins else 0, 2), np.float64),
     )
-    coupling = storage.empty("coupling", (0 if own_margins else games,), np.float64)
+    coupling = storage.zeros("coupling", (0 if own_margins else games,), np.float64)
     return PairGames(pairings, play, handicap, play.rule(margin, handicap), sites, coupling)

@@ -165,7 +165,7 @@ def make_state(
     in_memory = storage is MEMORY
 
     def stored(name: str, values: NDArray[Any]) -> NDArray[Any]:
-        array = storage.empty(name, values.shape, values.dtype)
+        array = storage.zeros(name, values.shape, values.dtype)
         array[:] = values
         return array
 
@@ -186,9 +186,9 @@ def make_state(
         links = link_games(slice_input.links, chains, slice_input.widest)
         parts = with_extra(parts, links.extra)
     messages = Messages(
-        storage.empty("forward", (variables, 2), np.float64),
-        storage.empty("backward", (variables, 2), np.float64),
-        storage.empty("marginal", (variables, 2), np.float64),
+        storage.zeros("forward", (variables, 2), np.float64),
+        storage.zeros("backward", (variables, 2), np.float64),
+        storage.zeros("marginal", (variables, 2), np.float64),
     )
     node_year = np.repeat(slice_input.period_year, np.diff(chains.node_start))
     debuts = _debuts(chains, quantities, node_year) if play.own_margins else None
@@ -211,8 +211,8 @@ def make_state(
         ),
         newcomers=newcomers,
         workspace=workspace_for(variables, len(segments.number), storage),
-        beliefs=storage.empty("beliefs", (variables, 2), np.float64),
-        moves=storage.empty("moves", (variables, 2), np.float32),
+        beliefs=storage.zeros("beliefs", (variables, 2), np.float64),
+        moves=storage.zeros("moves", (variables, 2), np.float32),
         guess=None,
         folder=folder,
         frees_beliefs=in_memory,
