@@ -18,7 +18,7 @@ Chain = Mapping[str, Sequence[str]]
 FEW: Final = 6  # kernels that compile faster than processes start
 DEFAULT: Final[tuple[Chain, ...]] = (  # kernels of a fit by the default model, similar ones together
     {"ep.ttt": ("add_couplings", "add_residual", "cavities", "move_sites", "sweep"),
-     "ep.games": ("gather_games", "gather_positivity", "residual_of_chains"),
+     "ep.games": ("fill_with_positivity", "gather_games", "residual_of_chains"),
      "joint": ("skill_cavities", "skill_evidence", "skill_update")},
     {"factor": ("factorise", "invert", "solve")},
     {"layout": ("find_nodes", "join_pairs", "lay_out", "merge_pairs", "sort_nodes", "sort_pairs",

@@ -192,7 +192,7 @@ class Inference(SlicedInference):
         if self.newcomers:
             of_priors |= self.newcomers.gradient(self.newcomers.posterior.squares)
         of_priors["draw_margin_strength"] = by_strength
-        by_margin_origin = results.positive_evidence(self.slice_state).by_origin
+        by_margin_origin = results.positivity_evidence(self.slice_state).by_origin
         of_links = None
         if self.slice_state.links:
             cavities = self.slice_state.links.cavities(self.slice_state.messages.marginal)

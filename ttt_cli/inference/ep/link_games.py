@@ -9,7 +9,7 @@ import numpy as np
 from ttt_cli.fitted import Fit
 from ttt_cli.inference.ep.cutting import SliceInput
 from ttt_cli.inference.ep.parts import VariableRange
-from ttt_cli.inference.links import LinkedGames
+from ttt_cli.inference.links import ExtraVariables, LinkedGames
 from ttt_cli.inference.model import ChainSlopes, Evidence, LinksGradient
 from ttt_cli.kernels.arrays import Rows, Vector
 from ttt_cli.kernels.ep import links as kernels
@@ -23,15 +23,15 @@ class DefiningLinks(NamedTuple):
 
     | name | shape | |
     |---|---|---|
-    | performance | (entries,) | the performance that each entry belongs to, among performances |
-    | variable | (entries,) | variables of the links, but for the performances |
-    | coefficient | (entries,) | of the variable in the sum, relative to the performance |
+    | performance_of | (members,) | the performance that each member belongs to, among performances |
+    | variable | (members,) | the other variables of the links |
+    | coefficient | (members,) | of the variable in the sum, relative to the performance |
     | performance_entry | (performances,) | the entry of the performance itself in its link |
     | constant | (performances,) | added to the sum, points |
     | noise | (performances,) | variance of the performance around the sum, points^2 |
     """
 
-    performance: Places
+    performance_of: Places
     variable: Ids
     coefficient: Array
     performance_entry: Places
@@ -118,11 +118,13 @@ class LinkGames:
     def share_row_sums(self, sums: Vector) -> None:
         """Add diag(L) times the variance of performances, in `sums`, to the variables that they are sums of.
 
-        Performances have no precision in T; but with the links that define them, t^2 <= V (x'T x + e^2 / noise) for t =
-        sum of c x + e, where V is the variance of t before games.
+        `JointSolver.couple` needs diag(L) <= k T, where performances have no precision in T. But a performance is t =
+        sum of c x + e, with members x and an e of variance `noise`; x'T x of the chains and e^2 / noise of the link
+        that defines t bound it: t^2 <= V (x'T x + e^2 / noise), with the variance V of t before games (Cauchy and
+        Schwarz). So q t^2 counts as q V in the row sum of each member.
         """
         of_performances = sums[self.extra[1].begin : self.extra[1].end]
-        np.add.at(sums, self.defining.variable, of_performances[self.defining.performance])
+        np.add.at(sums, self.defining.variable, of_performances[self.defining.performance_of])
 
     def save(self, folder: Path, number: int) -> None:
         """Save nothing: a timeline in one slice is not saved on the way."""
@@ -134,33 +136,42 @@ def with_links(slice_input: SliceInput, links: LinkedGames, origin: float) -> Sl
     Skills are counted from `origin`, points, which the offsets of links then include. Raises ValueError where a
     performance is not defined.
     """
-    chains = slice_input.chains
-    rows = links.rows
+    nodes = len(slice_input.widest)
+    skill_offset = origin * sums_of_skills(links.rows, nodes)
+    rows = links.rows._replace(offset=links.rows.offset + skill_offset)
+    performances = int(links.extra.performances[-1])
+    chains = _joined_chains(slice_input.chains, links.extra)
+    defining = defining_links(rows, len(chains.previous) - performances, performances)
+    widest = _joined_widest(slice_input.widest, links.extra, defining)
+    guess = slice_input.guess
+    if guess is not None:
+        mean = _prior_means(chains, defining)
+        precision = 1.0 / widest[nodes:]
+        prior_beliefs = np.stack([precision, precision * mean[nodes:]], axis=1)
+        guess = np.concatenate([guess, prior_beliefs])
+    return replace(slice_input, chains=chains, widest=widest, guess=guess, links=replace(links, rows=rows))
+
+
+def _joined_chains(chains: Chains, extra: ExtraVariables) -> Chains:
+    """Chains of all variables: of nodes, then of extra ones, whose numbers begin there, then performances alone."""
     nodes = np.int32(len(chains.previous))
-    rows = rows._replace(offset=rows.offset + origin * sums_of_skills(rows, len(slice_input.widest)))
-    extra = links.extra
     performances = int(extra.performances[-1])
     none = np.full(performances, -1, np.int32)
-    joined = Chains(
+    return Chains(
         chains.node_start,
         np.concatenate([chains.previous, _shifted(extra.previous, nodes), none]),
         np.concatenate([chains.following, _shifted(extra.following, nodes), none]),
         np.concatenate([chains.mean, extra.mean, np.zeros(performances)]),
         np.concatenate([chains.variance, extra.variance, np.full(performances, np.inf)]),
     )
-    defining = defining_links(rows, len(joined.previous) - performances, performances)
-    widest = np.concatenate([slice_input.widest, extra.variance, np.zeros(performances)])
-    chained = widest[nodes : nodes + len(extra.previous)]
-    accumulate(extra.previous.copy(), chained)
-    widest[len(widest) - performances :] = _variances(defining, widest)
-    mean = _prior_means(joined, defining)
-    guess = slice_input.guess
-    if guess is not None:
-        precision = 1.0 / widest[nodes:]
-        beliefs = np.stack([precision, precision * mean[nodes:]], axis=1)
-        guess = np.concatenate([guess, beliefs])
-    links = replace(links, rows=rows)
-    return replace(slice_input, chains=joined, widest=widest, guess=guess, links=links)
+
+
+def _joined_widest(of_nodes: Array, extra: ExtraVariables, defining: DefiningLinks) -> Array:
+    """Variances of all variables before any game, (variables,), those of performances as bounds."""
+    of_chained = extra.variance.copy()
+    accumulate(extra.previous.copy(), of_chained)
+    of_members = np.concatenate([of_nodes, of_chained])
+    return np.concatenate([of_members, _variances(defining, of_members)])
 
 
 def sums_of_skills(rows: LinkRows, nodes: int) -> Array:
@@ -177,7 +188,7 @@ def _prior_means(chains: Chains, defining: DefiningLinks) -> Array:
     of_members = defining.coefficient * mean[defining.variable]
     performances = len(defining.performance_entry)
     mean[len(mean) - performances :] = defining.constant
-    mean[len(mean) - performances :] += np.bincount(defining.performance, of_members, performances)
+    mean[len(mean) - performances :] += np.bincount(defining.performance_of, of_members, performances)
     return mean
 
 
@@ -186,9 +197,12 @@ def _shifted(variables: Ids, first: np.int32) -> Ids:
 
 
 def _variances(defining: DefiningLinks, widest: Array) -> Array:
-    """Bounds on the variances of performances before games: those of their members, were these independent."""
+    """Bounds on the variances of performances before games: those of their members, were these independent.
+
+    `widest`: variances of all variables that may be members.
+    """
     of_members = defining.coefficient**2 * widest[defining.variable]
-    return defining.noise + np.bincount(defining.performance, of_members, len(defining.noise))
+    return defining.noise + np.bincount(defining.performance_of, of_members, len(defining.noise))
 
 
 def defining_links(rows: LinkRows, first: int, performances: int) -> DefiningLinks:

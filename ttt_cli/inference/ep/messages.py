@@ -19,7 +19,7 @@ from ttt_cli.inference.solver import Pace
 from ttt_cli.kernels.arrays import Rows
 from ttt_cli.kernels.ep import chains as chain_kernels
 from ttt_cli.kernels.ep import ttt_d
-from ttt_cli.kernels.ep.games import gather_positivity
+from ttt_cli.kernels.ep.games import fill_with_positivity
 from ttt_cli.kernels.ep.structures import Part
 from ttt_cli.support.arrays import Array, Ids
 
@@ -169,7 +169,7 @@ def gather_sites(state: SliceState) -> Array:
     marginal = state.messages.marginal
 
     def fill(part: Part) -> None:
-        gather_positivity(part, state.pairs.sites.positivity, marginal)  # overwrites, so it comes first
+        fill_with_positivity(part, state.pairs.sites.positivity, marginal)  # overwrites, so it comes first
         for games in state.games:
             games.add_sites(part, marginal)
 

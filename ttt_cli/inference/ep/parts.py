@@ -32,7 +32,7 @@ class SliceParts:
 
     | name | |
     |---|---|
-    | parts | ranges of periods of about as many games |
+    | parts | ranges of periods with about as many games each |
     | quantities | variables of each quantity of nodes: skills, and draw margins if players have their own |
     | variables | of each quantity in each part, then extra ones |
     | between | variables that follow one of an earlier part |

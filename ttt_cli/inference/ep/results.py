@@ -15,16 +15,9 @@ from ttt_cli.inference.model import Evidence
 from ttt_cli.inference.newcomers import Newcomers
 from ttt_cli.kernels.ep import chains as chain_kernels
 from ttt_cli.kernels.ep import ttt_d
-from ttt_cli.kernels.ep.structures import Messages, Part
+from ttt_cli.kernels.ep.structures import Messages, Part, PositivityEvidence
 from ttt_cli.storage import Shared
 from ttt_cli.support.arrays import Array
-
-
-class PositiveEvidence(NamedTuple):
-    """log Z of the factors that keep draw margins positive, and its gradient in the origin of the margins."""
-
-    log_evidence: float
-    by_origin: float
 
 
 class ChainVariances(NamedTuple):
@@ -47,21 +40,21 @@ def evidence(state: SliceState) -> Evidence:
     shares = [share for of_games in state.parts.run(of_part, state.parts.parts) for share in of_games]
     total = math.fsum(share.log_evidence for share in shares)
     total += math.fsum(state.parts.run(of_chains, state.parts.with_prior))
-    total += positive_evidence(state).log_evidence
+    total += positivity_evidence(state).log_evidence
     return Evidence(total, math.fsum(share.leave_one_out for share in shares))
 
 
-def positive_evidence(state: SliceState) -> PositiveEvidence:
+def positivity_evidence(state: SliceState) -> PositivityEvidence:
     """The share of log Z that keeps draw margins positive."""
     if not state.own_margins:
-        return PositiveEvidence(0.0, 0.0)
+        return PositivityEvidence(0.0, 0.0)
     skills, margins = state.parts.quantities
     precision, weighted = state.messages.marginal[margins.begin : margins.end].T
     positivity = state.pairs.sites.positivity[skills.begin :]
-    unmoved = ttt_d.positive_evidence(
-        state.rule.origin, weighted / precision, 1.0 / precision, 0.0, positivity
+    share: PositivityEvidence = ttt_d.positivity_evidence(
+        state.rule.origin, weighted / precision, 1.0 / precision, positivity
     )
-    return PositiveEvidence(unmoved.log_evidence, unmoved.by_origin)
+    return share
 
 
 def node_beliefs(state: SliceState) -> Array:

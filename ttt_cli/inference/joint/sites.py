@@ -25,7 +25,7 @@ from ttt_cli.inference.model import ChainSlopes, Evidence, EvidenceGradient
 from ttt_cli.inference.prior import histories, prior_slopes
 from ttt_cli.inference.solver import OnSweep
 from ttt_cli.kernels.ep import ttt_d
-from ttt_cli.kernels.ep.structures import PositivityStep, Rule
+from ttt_cli.kernels.ep.structures import PositivityEvidence, Rule
 from ttt_cli.support.arrays import Array
 
 LOG_SQRT_2PI: Final = 0.5 * math.log(2.0 * math.pi)
@@ -212,7 +212,7 @@ class JointInference:
     def _move_sites(self, share: float) -> int:
         """Move all sites by `share` towards their targets; returns the number of sites not moved."""
         skipped = sum(games.update(share) for games in self.games)
-        return skipped + self._keep_positive(min(share, POSITIVE)).skipped
+        return skipped + self._move_positivity(min(share, POSITIVE))
 
     def factor(self, *, once: bool = False) -> JointFactor:
         """Factor of the precision matrix of groups; `once`: of a single use."""
@@ -249,19 +249,30 @@ class JointInference:
         variance: Array = np.einsum("ij,ij->j", weights, self.factor().factor.solve(weights))
         return np.sqrt(variance)
 
-    def _keep_positive(self, share: float) -> PositivityStep:
-        """Move the sites that keep margins positive by `share`; 0 leaves them."""
+    def _move_positivity(self, share: float) -> int:
+        """Move the sites that keep margins positive by `share`; the number of sites not moved."""
         if not self._own_margins:
-            return PositivityStep(0, 0.0, 0.0)
-        mean, sd = np.ascontiguousarray(self.beliefs[:, self._nodes : self._of_nodes])
-        step: PositivityStep = ttt_d.positive_evidence(self.rule.origin, mean, sd**2, share, self._positivity)
-        return step
+            return 0
+        mean, sd = self._margin_beliefs()
+        return int(ttt_d.move_positivity(self.rule.origin, mean, sd**2, share, self._positivity))
+
+    def _positivity_evidence(self) -> PositivityEvidence:
+        """The part of log Z that keeps margins positive."""
+        if not self._own_margins:
+            return PositivityEvidence(0.0, 0.0)
+        mean, sd = self._margin_beliefs()
+        share: PositivityEvidence = ttt_d.positivity_evidence(self.rule.origin, mean, sd**2, self._positivity)
+        return share
+
+    def _margin_beliefs(self) -> Array:
+        """Means and sds of draw margins, (2, nodes)."""
+        return np.ascontiguousarray(self.beliefs[:, self._nodes : self._of_nodes])
 
     def log_evidence(self) -> Evidence:
         """log Z of the current sites, and the leave-one-out log probability of all games."""
         shares = [games.evidence() for games in self.games]
         total = math.fsum(share.log_evidence for share in shares)
-        positive = self._keep_positive(0.0).log_evidence
+        positive = self._positivity_evidence().log_evidence
         total += self._log_integral + positive + self.inference.moving.log_evidence(self)
         return Evidence(total, math.fsum(share.leave_one_out for share in shares))
 
@@ -277,7 +288,7 @@ class JointInference:
             squares = 1.0 + 2.0 * (by_variance * self.chains.variance)[self._in_chains :]
             of_priors |= inference.newcomers.gradient(squares)
         of_priors["draw_margin_strength"] = by_strength
-        by_margin_origin = self._keep_positive(0.0).by_origin
+        by_margin_origin = self._positivity_evidence().by_origin
         of_links = None
         if inference.slice_state.links and self.links:
             of_links = links_gradient(inference.slice_state.links, self.links.cavity, slopes)

@@ -214,8 +214,8 @@ def moves_to_come(
 ) -> tuple[float, float]:
     """The largest move of a mean or sd from `beliefs`, and the estimated remaining move of the slowest.
 
-    That is d r / (1 - r) for a move d and its ratio r to the one before. `moves` (variables, 2) are the earlier
-    moves, which are updated: at least `least`, and at least `decay` times the earlier ones.
+    That is d r / (1 - r) for a move d and its ratio r to the one before, which counts as `least` if it was smaller.
+    `moves` (variables, 2) are the earlier moves; they become the present ones, but at least `decay` times the earlier.
     """
     largest = 0.0
     ahead = 0.0

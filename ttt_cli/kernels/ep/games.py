@@ -102,8 +102,8 @@ def pass_through(play, part, back, repeats, chains, games, rule, messages, sites
 
 
 @kernel
-def gather_positivity(part: Part, positivity: Rows, marginal: Rows) -> None:
-    """Fill `marginal` of the variables of a part with the sites that keep margins positive, of skills with nothing."""
+def fill_with_positivity(part: Part, positivity: Rows, marginal: Rows) -> None:
+    """Set `marginal` of the nodes of a part to nothing for skills, and to the sites that keep margins positive."""
     n = at(len(positivity))
     for i in span(part.node, part.node_end):
         for c in range(2):

@@ -68,7 +68,10 @@ def _cavity_sum(g, rows, marginal, message):
 
 @flat
 def _move(e, v, times, share, precision, weighted, marginal, message):
-    """Move a message by `share` of the way to a new one; returns its relative distance and that of its precision."""
+    """Move a message by `share` of the way to a new one.
+
+    Returns the whole way of its precision, relative to the new one, and the same in 1/points^2 with its sign.
+    """
     precision_change = precision - message[e, 0]
     step = share * precision_change
     weighted_step = share * (weighted - message[e, 1])
@@ -386,17 +389,22 @@ def joint_cavities(
                 total += 2.0 * coefficient * rows.coefficient[f] * covariance[pair]
                 pair += at(1)
         precision = 1.0 / total
-        times = min(rows.weight[g], 1.0)
-        left = precision - times * site[g, 0]
+        times = min(rows.weight[g], 1.0)  # of a fraction of a game there is no more to leave out
+        cavity_precision = precision - times * site[g, 0]
         cavity[g, 1] = -1.0
-        if left > 0.0:
-            cavity[g, 0] = (_sum_of(g, rows, mean) * precision - times * site[g, 1]) / left
-            cavity[g, 1] = 1.0 / left
+        if cavity_precision > 0.0:
+            weighted = _sum_of(g, rows, mean) * precision - times * site[g, 1]
+            cavity[g, 0] = weighted / cavity_precision
+            cavity[g, 1] = 1.0 / cavity_precision
 
 
 @flat
 def _agreed(g, rows, cavity, q, h):
-    """Whether a joint site exists, and q and h of that which equal games share, from those before."""
+    """Whether a joint site exists, and q and h of that which equal games share, from those before.
+
+    The cavity of one such game has the sites of its copies. So these are taken out, as they were when the cavity was
+    computed, and put back as they are now, until the site of a game is that of its copies.
+    """
     copies = max(rows.weight[g] - 1.0, 0.0)
     base_precision = 1.0 / cavity[g, 1] - copies * q
     base_weighted = cavity[g, 0] / cavity[g, 1] - copies * h

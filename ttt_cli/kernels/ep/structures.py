@@ -10,7 +10,7 @@ from ttt_cli.kernels.arrays import Codes, Index, IndexRows, Places, Rows, Vector
 
 
 class Part(NamedTuple):
-    """A slice of time: its periods, nodes and games, each from the first to before the end."""
+    """A range of periods of a slice: these, their nodes and games, each from the first to before the end."""
 
     period: int
     period_end: int
@@ -47,12 +47,9 @@ class Descent(NamedTuple):
     residual: Vector
 
 
-class PositivityStep(NamedTuple):
-    """A move of the sites that keep margins positive: how many did not move, their part of log Z before it, and its
-    gradient in the origin.
-    """
+class PositivityEvidence(NamedTuple):
+    """log Z of the factors that keep draw margins positive, and its gradient in the origin of the margins."""
 
-    skipped: int
     log_evidence: float
     by_origin: float
 
@@ -91,7 +88,10 @@ class Rule(NamedTuple):
 
 
 class Messages(NamedTuple):
-    """`forward` from the past, `backward` from the future, `marginal` both and all sites; shape (variables, 2)."""
+    """Messages along chains: `forward` from the past, `backward` from the future; shape (variables, 2).
+
+    `marginal` is both and all sites. Only before chains are smoothed it has the sites alone.
+    """
 
     forward: Rows
     backward: Rows

@@ -16,7 +16,7 @@ from ttt_cli.kernels.compile import at, flat, inner, kernel, span
 from ttt_cli.kernels.ep.bivariate import quadrant_log_probability, quadrant_moments
 from ttt_cli.kernels.ep.chains import log_integral, update_message
 from ttt_cli.kernels.ep.games import keep_positive, pass_through, sum_evidence, sum_gradient, sum_residual
-from ttt_cli.kernels.ep.structures import Chains, Messages, Pairings, Part, PositivityStep, Rule, Sites
+from ttt_cli.kernels.ep.structures import Chains, Messages, Pairings, Part, PositivityEvidence, Rule, Sites
 from ttt_cli.kernels.outcomes import (
     UNKNOWN,
     first_share,
@@ -264,13 +264,32 @@ def evidence(part: Part, games: Pairings, rule: Rule, marginal: Rows, sites: Sit
 
 
 @kernel
-def positive_evidence(
-    origin: float, mean: Vector, variance: Vector, share: float, positivity: Rows
-) -> PositivityStep:
-    """Move the sites that keep margins with `mean` and `variance` (nodes,) positive by `share`."""
-    skipped = 0
+def positivity_evidence(
+    origin: float, mean: Vector, variance: Vector, positivity: Rows
+) -> PositivityEvidence:
+    """log Z of the sites that keep margins with `mean` and `variance` (nodes,) positive; 0 for improper cavities."""
     total = 0.0
     slope = 0.0
+    for i in span(0, len(mean)):
+        precision = 1.0 / variance[i] - positivity[i, 0]
+        if not precision > 0.0:
+            continue
+        weighted = mean[i] / variance[i] - positivity[i, 1]
+        scale = math.sqrt(precision)
+        t = (weighted / precision + origin) * scale
+        v, _ = win_moments(t)
+        total += log_cdf(t) - log_integral(precision, weighted, positivity[i, 0], positivity[i, 1])
+        slope += v * scale
+    return PositivityEvidence(total, slope)
+
+
+@kernel
+def move_positivity(origin: float, mean: Vector, variance: Vector, share: float, positivity: Rows) -> int:
+    """Move the sites that keep margins with `mean` and `variance` (nodes,) positive by `share` of the way.
+
+    Returns the number of sites not moved, whose cavities are improper.
+    """
+    skipped = 0
     for i in span(0, len(mean)):
         precision = 1.0 / variance[i] - positivity[i, 0]
         if not precision > 0.0:
@@ -278,14 +297,11 @@ def positive_evidence(
             continue
         weighted = mean[i] / variance[i] - positivity[i, 1]
         scale = math.sqrt(precision)
-        t = (weighted / precision + origin) * scale
-        v, w = win_moments(t)
-        total += log_cdf(t) - log_integral(precision, weighted, positivity[i, 0], positivity[i, 1])
-        slope += v * scale
+        v, w = win_moments((weighted / precision + origin) * scale)
         inverse = 1.0 / (1.0 - w)
         positivity[i, 0] += share * (w * precision * inverse - positivity[i, 0])
         positivity[i, 1] += share * ((v * scale + w * weighted) * inverse - positivity[i, 1])
-    return PositivityStep(skipped, total, slope)
+    return skipped
 
 
 @kernel
