@@ -179,7 +179,7 @@ def _fitted(
 ) -> Run:
     """The run of games; `ready` is called before writing."""
     from ttt_cli.inference.ep.placement import placement_of
-    from ttt_cli.inference.joint.levels import level_notes
+    from ttt_cli.inference.joint.loose_groups import level_notes
 
     data = resolved.config.data
     solver = resolved.config.solver

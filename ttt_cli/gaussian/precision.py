@@ -71,16 +71,33 @@ def link_pulls(variables: Sequence[Index], u: Array, h: Array, size: int) -> Arr
     return pulls
 
 
-def first_of(before: Index, *since: Array) -> Index:
-    """Turn `before`, the variable before each or, at the first of a chain, itself, into the first one of its chain.
+class ChainSums(NamedTuple):
+    """Of each variable the first one of its chain, and the sum of values from there, (variables,)."""
 
-    Each of `since` becomes its sum from the first variable, which has 0, on.
+    first: Index
+    total: Array
+
+
+def first_variables(before: Index) -> Index:
+    """The first variable of the chain of each; `before`: the one before or, at the first, itself."""
+    first = before.copy()
+    while (unfinished := first[first] != first).any():
+        first[unfinished] = first[first[unfinished]]
+    return first
+
+
+def sums_from_first(before: Index, values: Array) -> ChainSums:
+    """Sums of values along chains, where first variables have 0; `before` as in `first_variables`.
+
+    Each step doubles the part of its chain that a variable has the sum of, and that it jumps over.
     """
-    while (unfinished := before[before] != before).any():
-        for values in since:
-            values[unfinished] += values[before[unfinished]]
-        before[unfinished] = before[before[unfinished]]
-    return before
+    first = before.copy()
+    total = values.copy()
+    while (unfinished := first[first] != first).any():
+        jump = first[unfinished]
+        total[unfinished] += total[jump]
+        first[unfinished] = first[jump]
+    return ChainSums(first, total)
 
 
 class Precision:
@@ -144,7 +161,7 @@ class Precision:
     def _chains(self) -> Solver:
         """Solution for the chains and the whole diagonal. Raises ValueError unless positive definite."""
         variables = np.arange(len(self.diagonal))
-        root = first_of(np.where(self._previous < 0, variables, self._previous))
+        root = first_variables(np.where(self._previous < 0, variables, self._previous))
         order = np.argsort(root, kind="stable")
         with_previous = np.zeros(len(variables))
         with_previous[self._previous >= 0] = self.above[len(self.above) - self._steps :]

@@ -183,7 +183,7 @@ class FilteredNodes(NamedTuple):
     volatility: Array
 
 
-def filter_games(
+def rate_with_deviations(
     timeline: Timeline, params: DeviationParams, prior: RandomWalk, idle: Array, volatility: float = 0.0,
     change: float = 0.0, *, advantage: float,
 ) -> FilteredNodes:  # fmt: skip

@@ -4,9 +4,10 @@ This is the form in which the smoothing models process a timeline (`docs/archite
 """
 
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ttt_cli.kernels.ep.structures import LinkRows, Pairings
 from ttt_cli.support.arrays import Array, Ids, Mask, Places
@@ -39,41 +40,78 @@ class MergedGames:
         return len(self.games.first)
 
 
+class OrientedGames(NamedTuple):
+    """Games before merging, (games,) each: of those that count as equal to their mirror image one of the two.
+
+    | name | unit | |
+    |---|---|---|
+    | first, second | | nodes |
+    | outcome | | of `first` |
+    | offset | Elo points | added to the skill of `first` |
+    | balance | games | weight with the sign of White's advantage for `first`, as in `MergedGames` |
+    """
+
+    first: Ids
+    second: Ids
+    outcome: NDArray[np.integer]
+    offset: Array
+    balance: Array
+
+
 def merge_games(timeline: Timeline, *, colours: bool) -> MergedGames:
     """Merge equal games; without `colours`, or if all are unknown, a game and its mirror image are equal too."""
     from ttt_cli.kernels.layout import merge_pairs, sort_pairs
 
+    sides = timeline.distinct_sides
+    oriented = _oriented(timeline, sides, colours=colours)
+    handicaps, level = distinct_handicaps(oriented.offset, (sides == NEUTRAL) & colours)
+    unknown = np.where((sides == UNKNOWN_SIDES) & colours, np.uint8(UNKNOWN), np.uint8(0))
+    code = (oriented.outcome + unknown).astype(np.uint8)
+    games = oriented.first, oriented.second, code, level
+    order = _order(timeline, code, level)
+    spare = np.empty(timeline.n_games, np.int32)
+    start = np.empty_like(timeline.game_start)
+    distinct = sort_pairs(timeline.node_start, timeline.game_start, *games, order, spare, start)
+    pairs = Pairings(
+        start,
+        first=np.empty(distinct, np.int32),
+        second=np.empty(distinct, np.int32),
+        code=np.empty(distinct, np.uint8),
+        weight=np.empty(distinct),
+    )
+    balance = np.empty(distinct)
+    levels = np.empty(distinct if len(level) else 0, np.int32)
+    merge_pairs(timeline.game_start, *games, timeline.weight, oriented.balance, order, pairs, balance, levels)
+    return MergedGames(pairs, balance, handicaps[levels], colours)
+
+
+def _oriented(timeline: Timeline, sides: NDArray[np.int8], *, colours: bool) -> OrientedGames:
+    """Games with the smaller node first where colours do not count or are unknown, else with White first."""
     first = timeline.game_white
     second = timeline.game_black
     outcome = timeline.outcome
     offset = timeline.offset
-    sides = timeline.distinct_sides
     counted = np.abs(sides) if colours else np.maximum(sides, 0)
     balance = timeline.weight if counted.all() else counted * timeline.weight
-    if not colours or np.any(sides != KNOWN):
-        swap = (first > second) & ((sides != KNOWN) | (not colours))
-        balance = np.where(swap & (sides == KNOWN), -1.0, 1.0) * balance
-        first, second = np.where(swap, second, first), np.where(swap, first, second)
-        outcome = np.where(swap, 2 - outcome, outcome)
-        offset = np.where(swap, -offset, offset) if offset.any() else offset
-    handicaps, level = distinct_handicaps(offset, (sides == NEUTRAL) & colours)
-    unknown = np.where((sides == UNKNOWN_SIDES) & colours, np.uint8(UNKNOWN), np.uint8(0))
-    code = (outcome + unknown).astype(np.uint8)
-    games = first, second, code, level
-    order = np.arange(timeline.n_games, dtype=np.int32)
-    if len(level):
-        games_of_periods = np.diff(timeline.game_start)  # a slice has those of its own periods alone
-        period = np.repeat(np.arange(len(games_of_periods)), games_of_periods)
-        order = np.lexsort((code, level, period)).astype(np.int32)
-    spare = np.empty(timeline.n_games, np.int32)
-    start = np.empty_like(timeline.game_start)
-    distinct = sort_pairs(timeline.node_start, timeline.game_start, *games, order, spare, start)
-    ends = np.empty((2, distinct), np.int32)
-    numbers = np.empty((2, distinct))
-    levels = np.empty(distinct if len(level) else 0, np.int32)
-    pairs = Pairings(start, ends[0], ends[1], np.empty(distinct, np.uint8), numbers[0])
-    merge_pairs(timeline.game_start, *games, timeline.weight, balance, order, pairs, numbers[1], levels)
-    return MergedGames(pairs, numbers[1], handicaps[levels], colours)
+    if colours and np.all(sides == KNOWN):
+        return OrientedGames(first, second, outcome, offset, balance)
+    swap = (first > second) & ((sides != KNOWN) | (not colours))
+    return OrientedGames(
+        first=np.where(swap, second, first),
+        second=np.where(swap, first, second),
+        outcome=np.where(swap, 2 - outcome, outcome),
+        offset=np.where(swap, -offset, offset) if offset.any() else offset,
+        balance=np.where(swap & (sides == KNOWN), -1.0, 1.0) * balance,
+    )
+
+
+def _order(timeline: Timeline, code: NDArray[np.uint8], level: Ids) -> Ids:
+    """Games in the order from which `sort_pairs` sorts on: by level and code within periods, if there are levels."""
+    if not len(level):
+        return np.arange(timeline.n_games, dtype=np.int32)
+    games_of_periods = np.diff(timeline.game_start)  # a slice has those of its own periods alone
+    period = np.repeat(np.arange(len(games_of_periods)), games_of_periods)
+    return np.lexsort((code, level, period)).astype(np.int32)
 
 
 def distinct_handicaps(offset: Array, neutral: Mask | bool) -> tuple[Array, Ids]:
@@ -83,13 +121,14 @@ def distinct_handicaps(offset: Array, neutral: Mask | bool) -> tuple[Array, Ids]
     """
     if not (offset.any() or np.any(neutral)):
         return np.zeros((0, 2)), np.empty(0, np.int32)
-    points, point = np.unique(np.append(0.0, offset), return_inverse=True)
+    offsets, index = np.unique(np.append(0.0, offset), return_inverse=True)
+    has_none = index == index[0]
     on_neutral_ground = np.append(False, np.broadcast_to(neutral, len(offset)))
-    kinds, level = np.unique(
-        np.where(point == point[0], -2, 2 * point) + on_neutral_ground, return_inverse=True
-    )
-    handicaps = np.stack([np.where(kinds < 0, 0.0, points[kinds // 2]), -1.0 * (kinds % 2)], axis=1)
-    return handicaps, level[1:].astype(np.int32)
+    # a code for each handicap: twice the index of its offset, or -2 to come first, and 1 more on neutral ground
+    codes, level = np.unique(np.where(has_none, -2, 2 * index) + on_neutral_ground, return_inverse=True)
+    points = np.where(codes < 0, 0.0, offsets[codes // 2])
+    by_advantage = -1.0 * (codes % 2)
+    return np.stack([points, by_advantage], axis=1), level[1:].astype(np.int32)
 
 
 def points_given(handicap: Array, unit: float, advantage: float) -> Array:

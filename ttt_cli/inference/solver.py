@@ -55,8 +55,8 @@ def rough_enough(solver: SolverConfig) -> SolverConfig:
 class Pace(IntEnum):
     """Work of a sweep beyond messages; faster paces cycle sooner."""
 
-    PLAIN = 0  # messages only, each once
-    JOINT = 1  # then the joint means
+    PLAIN = 0  # messages only, each once: the joint means are found for the error estimate alone
+    JOINT = 1  # then messages move to the joint means
     FAST = 2  # and equal games repeated until they agree with themselves
 
 
@@ -96,53 +96,97 @@ def iterate(
     tenth of the distance. Returns the status and (change, remaining error) per sweep.
     """
     trace: list[tuple[float, float]] = []
-    rates: list[float] = []
-    plain: list[float] = []
-    last = math.nan
-    pace = Pace.FAST if solver.accelerate else Pace.PLAIN
-    since = 0
+    stopping = Stopping(solver, least_rate, None if warm else settling)
     skipped = 0
-    remaining = math.inf
-    while len(trace) < solver.max_sweeps and (remaining >= solver.tol or skipped):
-        result = sweep(pace)
-        if result.change < FAINT * solver.tol:
-            result = replace(result, ahead=0.0)
+    while len(trace) < solver.max_sweeps and (stopping.remaining >= solver.tol or skipped):
+        result = sweep(stopping.pace)
         skipped = result.skipped
-        if trace:
-            rates.append(result.change / last if last > 0.0 else 0.0)
-        usable_rates = rates if warm else rates[1:]
-        remaining = _remaining(result, usable_rates, least_rate, None if warm else settling)
-        trace.append((result.change, remaining))
+        stopping.follow(result)
+        trace.append((result.change, stopping.remaining))
         if on_sweep:
-            on_sweep(len(trace), result.change, remaining)
-        since += 1
-        if pace and since > PATIENCE + 1 and math.prod(rates[-PATIENCE:]) > STALLED**PATIENCE:
-            pace = Pace(pace - 1)
-            since = 0
-        last = result.change
-        plain.append(result.change if pace is Pace.PLAIN else math.inf)
-        within_reach = result.change * (solver.max_sweeps - len(trace))
-        if min(plain[-CIRCLES:]) > 0.99 * min(plain[:-CIRCLES], default=math.inf):
+            on_sweep(len(trace), result.change, stopping.remaining)
+        if stopping.is_circling or stopping.is_out_of_reach(result):
             break
-        if len(plain) > CIRCLES and within_reach < 0.1 * result.distance:
-            break
-    converged = remaining < solver.tol and skipped == 0
-    return Status(converged, len(trace), remaining, skipped), tuple(trace)
+    converged = stopping.remaining < solver.tol and skipped == 0
+    return Status(converged, len(trace), stopping.remaining, skipped), tuple(trace)
 
 
-def _remaining(sweep: Sweep, rates: list[float], least_rate: float, settling: int | None) -> float:
-    """Error estimate of `iterate`; `settling` is None for a warm fit."""
-    if sweep.change == 0.0:
-        return sweep.distance
-    if len(rates) <= (settling or 0):
-        return math.inf
-    last = rates[-3:]
-    seen = max(rates[-RECENT:])
-    steady = settling is None or (len(last) == 3 and max(last) <= SPREAD * min(last))
-    doubt = FIRST_DOUBT if settling is not None and len(rates) == settling + 1 else DOUBT
-    rate = max(least_rate, seen, doubt * math.sqrt(seen))
-    ahead = sweep.change * rate / (1.0 - rate) if rate < 1.0 else math.inf
-    return (SAFETY if steady and max(rates) < 1.0 else UNSTEADY) * max(ahead, sweep.ahead) + sweep.distance
+class Stopping:
+    """What the changes of sweeps tell: the remaining error, the pace of the next sweep, and whether more are of use.
+
+    `settling`: how many rates after the first do not suffice for an estimate; None for a warm fit, whose first rate
+    counts, too.
+
+    | name | unit | |
+    |---|---|---|
+    | pace | | of the next sweep |
+    | remaining | points | estimated remaining error |
+    """
+
+    def __init__(self, solver: SolverConfig, least_rate: float, settling: int | None) -> None:
+        self.pace = Pace.FAST if solver.accelerate else Pace.PLAIN
+        self.remaining = math.inf
+        self._solver = solver
+        self._least_rate = least_rate
+        self._settling = settling
+        self._sweeps = 0
+        self._sweeps_at_pace = 0
+        self._last_change = math.nan
+        self._rates: list[float] = []
+        self._plain_changes: list[
+            float
+        ] = []  # of the sweep that ended all faster paces, and those at the slowest
+
+    def follow(self, result: Sweep) -> None:
+        """Estimate the remaining error after a sweep, and choose the pace of the next one."""
+        if self._sweeps:
+            self._rates.append(result.change / self._last_change if self._last_change > 0.0 else 0.0)
+        if result.change < FAINT * self._solver.tol:
+            result = replace(result, ahead=0.0)
+        self.remaining = self._remaining_error(result)
+        self._last_change = result.change
+        self._sweeps += 1
+        self._sweeps_at_pace += 1
+        if self.pace is not Pace.PLAIN and self._is_stalled:
+            self.pace = Pace(self.pace - 1)
+            self._sweeps_at_pace = 0
+        if self.pace is Pace.PLAIN:
+            self._plain_changes.append(result.change)
+
+    @property
+    def _is_stalled(self) -> bool:
+        """Whether the last few sweeps, all at this pace, have hardly shrunk the change."""
+        is_long_at_pace = self._sweeps_at_pace > PATIENCE + 1
+        return is_long_at_pace and math.prod(self._rates[-PATIENCE:]) > STALLED**PATIENCE
+
+    @property
+    def is_circling(self) -> bool:
+        """Whether no recent sweep at the slowest pace changed less than all before it there."""
+        before = min(self._plain_changes[:-CIRCLES], default=math.inf)
+        return min(self._plain_changes[-CIRCLES:], default=math.inf) > 0.99 * before
+
+    def is_out_of_reach(self, result: Sweep) -> bool:
+        """Whether all sweeps that are left, at the change of this one, do not reach a tenth of the distance."""
+        within_reach = result.change * (self._solver.max_sweeps - self._sweeps)
+        return self._sweeps > CIRCLES and within_reach < 0.1 * result.distance
+
+    def _remaining_error(self, sweep: Sweep) -> float:
+        """Error estimate of `iterate`."""
+        if sweep.change == 0.0:
+            return sweep.distance
+        settling = self._settling
+        is_warm = settling is None
+        rates = self._rates if is_warm else self._rates[1:]
+        if len(rates) <= (settling or 0):
+            return math.inf
+        last = rates[-3:]
+        largest_recent = max(rates[-RECENT:])
+        is_steady = is_warm or (len(last) == 3 and max(last) <= SPREAD * min(last))
+        doubt = FIRST_DOUBT if settling is not None and len(rates) == settling + 1 else DOUBT
+        rate = max(self._least_rate, largest_recent, doubt * math.sqrt(largest_recent))
+        ahead = sweep.change * rate / (1.0 - rate) if rate < 1.0 else math.inf
+        safety = SAFETY if is_steady and max(rates) < 1.0 else UNSTEADY
+        return safety * max(ahead, sweep.ahead) + sweep.distance
 
 
 def largest(values: Array) -> float:

@@ -10,7 +10,7 @@ from pydantic import AliasChoices
 from ttt_cli.config.schema import key
 from ttt_cli.fitted import Bridge, Filter, Fit, Nodes, Walk
 from ttt_cli.inference import filters as ratings
-from ttt_cli.inference.filters import filter_games, one_pass
+from ttt_cli.inference.filters import one_pass, rate_with_deviations
 from ttt_cli.inference.params import Traits
 from ttt_cli.inference.prior import RandomWalk
 from ttt_cli.kernels.elo import Beliefs
@@ -56,7 +56,7 @@ def fit(timeline: Timeline, params: Params, advantage: float) -> Fit:
     """Filter the games once and smooth if configured; the log-evidence is the filter's."""
     prior = params.skill_prior(timeline)
     idle = np.zeros(timeline.n_nodes)
-    after_games = filter_games(timeline, params, prior, idle, advantage=advantage)
+    after_games = rate_with_deviations(timeline, params, prior, idle, advantage=advantage)
     chain = prior.filtered(after_games.mean, after_games.sd)
     fitted = ratings.rated(NAME, timeline, params, advantage, {"skill": chain}, predict)
     if not params.smooth:

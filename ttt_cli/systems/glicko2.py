@@ -8,7 +8,7 @@ import numpy as np
 from ttt_cli.config.schema import key
 from ttt_cli.fitted import Fit
 from ttt_cli.inference import filters as ratings
-from ttt_cli.inference.filters import filter_games, one_pass
+from ttt_cli.inference.filters import one_pass, rate_with_deviations
 from ttt_cli.inference.outcome import ELO_SCALE
 from ttt_cli.inference.params import Traits
 from ttt_cli.inference.prior import RandomWalk
@@ -41,7 +41,7 @@ def fit(timeline: Timeline, params: Params, advantage: float) -> Fit:
     steps = STEPS_PER_YEAR[timeline.period]
     still = RandomWalk(timeline, params.prior_mean, params.prior_sd, 0.0)
     idle = np.rint(timeline.gap_years * steps) - 1.0
-    mean, sd, volatility = filter_games(
+    mean, sd, volatility = rate_with_deviations(
         timeline, params, still, idle, params.volatility, params.volatility_change, advantage=advantage
     )
     drift = ELO_SCALE * math.sqrt(steps) * volatility

@@ -8,7 +8,7 @@ import numpy as np
 
 from ttt_cli.fitted import Fit
 from ttt_cli.inference.ep.cutting import SliceInput
-from ttt_cli.inference.ep.parts import VariableRange
+from ttt_cli.inference.ep.parts import ExtraRanges, VariableRange
 from ttt_cli.inference.links import ExtraVariables, LinkedGames
 from ttt_cli.inference.model import ChainSlopes, Evidence, LinksGradient
 from ttt_cli.kernels.arrays import Rows, Vector
@@ -47,7 +47,7 @@ class LinkGames:
     |---|---|---|---|
     | rows | | | the links |
     | starts | | | extra variables by period |
-    | extra | | | ranges of the extra variables: those with chains, then performances |
+    | extra | | | ranges of the extra variables |
     | sites | | | their sites |
     | coupling | (links,) | 1/points^2 | precision of each sum, all equal games together |
     | defining | | | the links that define performances |
@@ -55,7 +55,7 @@ class LinkGames:
 
     rows: LinkRows
     starts: ExtraStarts
-    extra: tuple[VariableRange, VariableRange]
+    extra: ExtraRanges
     sites: LinkSites
     coupling: Array
     defining: DefiningLinks
@@ -123,7 +123,8 @@ class LinkGames:
         that defines t bound it: t^2 <= V (x'T x + e^2 / noise), with the variance V of t before games (Cauchy and
         Schwarz). So q t^2 counts as q V in the row sum of each member.
         """
-        of_performances = sums[self.extra[1].begin : self.extra[1].end]
+        begin, end = self.extra.performances
+        of_performances = sums[begin:end]
         np.add.at(sums, self.defining.variable, of_performances[self.defining.performance_of])
 
     def save(self, folder: Path, number: int) -> None:
@@ -232,13 +233,13 @@ def link_games(links: LinkedGames, chains: Chains, widest: Array) -> LinkGames:
     rows = links.rows
     variables = len(chains.previous)
     nodes = variables - len(links.extra)
-    free = variables - int(links.extra.performances[-1])
-    starts = ExtraStarts(nodes + links.extra.chained, free + links.extra.performances)
+    first = variables - int(links.extra.performances[-1])  # performance
+    starts = ExtraStarts(nodes + links.extra.chained, first + links.extra.performances)
     sites = LinkSites(np.zeros((len(rows.variable), 2)), np.zeros((len(rows.weight), 2)))
-    defining = defining_links(rows, free, variables - free)
-    sites.message[defining.performance_entry, 0] = 1.0 / widest[free:]
-    sites.message[defining.performance_entry, 1] = _prior_means(chains, defining)[free:] / widest[free:]
-    ranges = VariableRange(nodes, free), VariableRange(free, variables)
+    defining = defining_links(rows, first, variables - first)
+    sites.message[defining.performance_entry, 0] = 1.0 / widest[first:]
+    sites.message[defining.performance_entry, 1] = _prior_means(chains, defining)[first:] / widest[first:]
+    ranges = ExtraRanges(VariableRange(nodes, first), VariableRange(first, variables))
     return LinkGames(rows, starts, ranges, sites, np.zeros(len(rows.weight)), defining)
 
 
@@ -249,7 +250,7 @@ def links_gradient(games: LinkGames, cavity: Array, slopes: ChainSlopes) -> Link
     """
     of_links = LinkSlopes(*np.empty((4, len(games.rows.weight))))
     kernels.gradient(games.rows, cavity, of_links)
-    begin, end = games.extra[0]
+    begin, end = games.extra.chained
     of_extra = ChainSlopes(slopes.by_mean[begin:end], slopes.by_variance[begin:end])
     by_origin = float(sums_of_skills(games.rows, begin) @ of_links.offset)
     return LinksGradient(of_links, of_extra, by_origin)

@@ -26,6 +26,13 @@ class VariableRange(NamedTuple):
     end: int
 
 
+class ExtraRanges(NamedTuple):
+    """Extra variables of links: those with chains, then performances."""
+
+    chained: VariableRange
+    performances: VariableRange
+
+
 @dataclass(frozen=True)
 class SliceParts:
     """How a slice is divided.
@@ -36,7 +43,7 @@ class SliceParts:
     | quantities | variables of each quantity of nodes: skills, and draw margins if players have their own |
     | variables | of each quantity in each part, then extra ones |
     | between | variables that follow one of an earlier part |
-    | extra | extra variables of links: those with chains, then performances; none without links |
+    | extra | extra variables of links, None without links |
     | threads | how many work at the same time |
     """
 
@@ -45,17 +52,17 @@ class SliceParts:
     variables: list[VariableRange]
     between: Ids
     threads: int
-    extra: tuple[VariableRange, ...] = ()
+    extra: ExtraRanges | None = None
 
     @property
     def ranges(self) -> list[VariableRange]:
         """All variables: of quantities, and extra ones."""
-        return [*self.quantities, *self.extra]
+        return [*self.quantities, *(self.extra or ())]
 
     @property
     def with_prior(self) -> list[VariableRange]:
         """All variables but performances."""
-        return [*self.quantities, *self.extra[:1]]
+        return [*self.quantities, self.extra.chained] if self.extra else self.quantities
 
     def run(self, task: Callable[[Item], Result], items: Sequence[Item]) -> list[Result]:
         """Do a task for each item, in threads if they share the slice."""
@@ -94,7 +101,7 @@ def divide(
     return SliceParts(parts, quantities, variables, np.concatenate(between), len(parts))
 
 
-def with_extra(parts: SliceParts, extra: tuple[VariableRange, ...]) -> SliceParts:
+def with_extra(parts: SliceParts, extra: ExtraRanges) -> SliceParts:
     """The only part of a slice, with extra variables."""
     return replace(parts, variables=[*parts.variables, *extra], extra=extra)
 

@@ -22,7 +22,8 @@ def placement_of(
 ) -> Iterator[Placement | None]:
     """Files or a cluster; None: in this process, as one slice.
 
-    `quantities` is how many a node has of the system of that name. Raises ConfigError where it has no slices.
+    `quantities`: how many a node has in the system of that name, 0 if this is not fitted in slices. Raises ConfigError
+    then, where the fit does not fit into memory.
     """
     address = cluster_asked(solver.cluster)
     scratch = None if solver.scratch is None else Path(solver.scratch)

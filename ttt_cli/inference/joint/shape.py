@@ -6,7 +6,7 @@ from typing import Final
 import numpy as np
 
 from ttt_cli.gaussian.factor import Pattern, pattern_of
-from ttt_cli.gaussian.precision import first_of
+from ttt_cli.gaussian.precision import sums_from_first
 from ttt_cli.inference.ep.inference import Inference
 from ttt_cli.inference.joint.links import pairs_of_links
 from ttt_cli.inference.joint.pairs import SiteSums, VariablePairs, site_sums
@@ -47,8 +47,9 @@ def shape_of(inference: Inference) -> Shape:
     chains = joint_chains(inference)
     previous = chains.previous
     begins = beginnings(previous, chains.variance)
-    offset = np.where(begins, 0.0, chains.mean)
-    first = first_of(np.where(begins, np.arange(len(previous)), previous), offset)
+    step_in_group = np.where(begins, 0.0, chains.mean)
+    before = np.where(begins, np.arange(len(previous)), previous)
+    first, offset = sums_from_first(before, step_in_group)
     firsts, group = np.unique(first, return_inverse=True)
     later = np.flatnonzero(begins & (previous >= 0))
     sums = site_sums(inference)

@@ -216,7 +216,7 @@ def gather(part: Part, extra: ExtraStarts, rows: LinkRows, sites: LinkSites, mar
     for v in span(extra.chained[part.period], extra.chained[part.period_end]):
         marginal[v, 0] = 0.0
         marginal[v, 1] = 0.0
-    for v in span(extra.free[part.period], extra.free[part.period_end]):
+    for v in span(extra.performances[part.period], extra.performances[part.period_end]):
         marginal[v, 0] = 0.0
         marginal[v, 1] = 0.0
     for g in _links_of(part, rows):
@@ -245,7 +245,7 @@ def evidence(
     """
     total = 0.0
     predicted = 0.0
-    for v in span(extra.free[part.period], extra.free[part.period_end]):
+    for v in span(extra.performances[part.period], extra.performances[part.period_end]):
         precision = marginal[v, 0]
         total += 0.5 * (marginal[v, 1] * marginal[v, 1] / precision + math.log(2.0 * math.pi / precision))
     for g in _links_of(part, rows):
@@ -320,7 +320,7 @@ def residual_of_chains(
     """As `games.residual_of_chains`, of extra variables."""
     for v in span(extra.chained[part.period], extra.chained[part.period_end]):
         chain_residual(v, messages, means, diagonal, residual)
-    for v in span(extra.free[part.period], extra.free[part.period_end]):
+    for v in span(extra.performances[part.period], extra.performances[part.period_end]):
         chain_residual(v, messages, means, diagonal, residual)
 
 

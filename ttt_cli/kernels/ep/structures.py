@@ -144,11 +144,11 @@ class LinkRows(NamedTuple):
 class ExtraStarts(NamedTuple):
     """Variables beside those of nodes, by period: first those with chains, then performances, without a prior.
 
-    `chained` and `free` (periods + 1,) have the first such variable of each period, and the end of the last.
+    `chained` and `performances` (periods + 1,) have the first such variable of each period, and the end of the last.
     """
 
     chained: Places
-    free: Places
+    performances: Places
 
 
 class LinkSites(NamedTuple):

@@ -10,7 +10,7 @@ from tests.support.builders import make_games
 from ttt_cli import fit
 from ttt_cli.gaussian import factor
 from ttt_cli.inference.joint import choose
-from ttt_cli.inference.joint.levels import level_notes
+from ttt_cli.inference.joint.loose_groups import level_notes
 from ttt_cli.systems import ttt
 from ttt_cli.timeline import build_timeline
 

@@ -7,7 +7,7 @@ import numpy as np
 
 from ttt_cli.games.groups import find_groups, find_loose_parts
 from ttt_cli.games.table import Games
-from ttt_cli.support.arrays import Array, Mask
+from ttt_cli.support.arrays import Array, Mask, Places
 from ttt_cli.timeline import Timeline
 
 LEAST_PLAYERS: Final = 5  # players of a reported group
@@ -38,11 +38,9 @@ def level_notes(games: Games, timeline: Timeline, deviations: Callable[[Array], 
 
 def _contrast(timeline: Timeline, group: LooseGroup) -> Array:
     """Weights (nodes,) of the difference of the mean skills of both sides, in common periods if there are any."""
-    period = np.repeat(np.arange(len(timeline.periods)), np.diff(timeline.node_start))
     of_players = group.players[timeline.node_player]
     of_opponents = group.opponents[timeline.node_player]
-    if not np.any(np.bincount(period, of_players) * np.bincount(period, of_opponents)):
-        period = np.zeros_like(period)
+    period = _compared_periods(timeline, of_players, of_opponents)
     players = np.bincount(period, of_players)
     opponents = np.bincount(period, of_opponents)
     both = (players > 0) & (opponents > 0)
@@ -50,6 +48,14 @@ def _contrast(timeline: Timeline, group: LooseGroup) -> Array:
     mean_of_players = of_players / np.maximum(players, 1.0)[period]
     mean_of_opponents = of_opponents / np.maximum(opponents, 1.0)[period]
     return np.asarray(share[period] * (mean_of_players - mean_of_opponents))
+
+
+def _compared_periods(timeline: Timeline, of_players: Mask, of_opponents: Mask) -> Places:
+    """The period of each node; where no period has both sides the same for all nodes, as if all had played at once."""
+    period = np.repeat(np.arange(len(timeline.periods)), np.diff(timeline.node_start))
+    if not np.any(np.bincount(period, of_players) * np.bincount(period, of_opponents)):
+        return np.zeros_like(period)
+    return period
 
 
 def _loose_groups(games: Games) -> list[LooseGroup]:
