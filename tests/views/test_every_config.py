@@ -59,6 +59,15 @@ EXPORTS: Final = {  # too long for tables on a terminal
     "export evidence": "export evidence",
 }
 MAY_BE_EMPTY: Final = {"upsets"}
+RELATED: Final = {  # views of their runs are those of another config: elo, glicko2, ttt, ttt-d-career
+    "elo-historical",
+    "glicko",
+    "spinrad",
+    "trueskill",
+    "ttt-career",
+    "ttt-d",
+    "ttt-white",
+}
 OF_ALL: Final = {"top", "years", "reigns", "leaders", "evidence"}  # they name no player: as a table only
 
 
@@ -84,7 +93,10 @@ def opened(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("config", shipped_configs())
+@pytest.mark.parametrize(
+    "config",
+    [pytest.param(name, marks=[pytest.mark.large] * (name in RELATED)) for name in shipped_configs()],
+)
 @pytest.mark.usefixtures("opened")
 def test_every_view(
     config: str,

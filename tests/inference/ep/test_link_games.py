@@ -172,7 +172,7 @@ def test_sds_by_samples_are_those_of_the_factor():
     exact = JointInference(inference, shape_of(inference))
     exact.believe()
     wanted = exact.histories()["skill"].sd
-    sampled = sampled_histories(inference, 4000)
+    sampled = sampled_histories(inference, 1000)
     assert sampled.chains["skill"].sd == pytest.approx(wanted, rel=4.0 * sampled.error + 1e-3)
 
 
