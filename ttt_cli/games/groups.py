@@ -237,21 +237,21 @@ def careers_of(games: Games) -> Careers:
     return Careers(games.players, n_games, first_year, last_year)
 
 
-class _Days(NamedTuple):
+class _FirstAndLastDay(NamedTuple):
     """Days of players, (players,); without games the first is after all days, the last before."""
 
     first: Ids
     last: Ids
 
 
-def _first_and_last(player: Ids, date: Ids, n_players: int) -> _Days:
+def _first_and_last(player: Ids, date: Ids, n_players: int) -> _FirstAndLastDay:
     """The first and the last day of each player in rows that are sorted by date."""
     first = np.full(n_players, _AFTER_ALL_DAYS, np.int32)
     last = np.full(n_players, -_AFTER_ALL_DAYS, np.int32)
     # of several assignments to a player the last one counts
     first[player[::-1]] = date[::-1]
     last[player] = date
-    return _Days(first, last)
+    return _FirstAndLastDay(first, last)
 
 
 def long_careers(games: Games, years: int = LIFETIME) -> tuple[Career, ...]:

@@ -133,7 +133,7 @@ def _doubt(suspect: Suspect) -> _Doubt:
     )
 
 
-class _Candidate(NamedTuple):
+class _CandidateName(NamedTuple):
     """A main name that a synonym may stand for, both as players."""
 
     main: int
@@ -143,7 +143,7 @@ class _Candidate(NamedTuple):
     gap: int = 0  # years between the careers
 
 
-def _find_candidates(games: Games, similar: SimilarNames, careers: Careers) -> list[_Candidate]:
+def _find_candidates(games: Games, similar: SimilarNames, careers: Careers) -> list[_CandidateName]:
     """Pairs of similar names that never played each other and together span at most a lifetime.
 
     Outside chess bare surnames and misspellings are ignored: Yemen is not South Yemen.
@@ -158,9 +158,9 @@ def _find_candidates(games: Games, similar: SimilarNames, careers: Careers) -> l
     for row in np.flatnonzero(plausible).tolist():
         pair = pairs[row]
         if second_is_main[row]:
-            candidates.append(_Candidate(pair.second, pair.first, pair.kind))
+            candidates.append(_CandidateName(pair.second, pair.first, pair.kind))
         else:
-            candidates.append(_Candidate(pair.first, pair.second, pair.kind))
+            candidates.append(_CandidateName(pair.first, pair.second, pair.kind))
     return candidates
 
 
@@ -182,11 +182,13 @@ def _second_is_main(ends: Places, similar: SimilarNames, careers: Careers) -> li
     return is_second
 
 
-def _with_shared_opponents(games: Games, candidates: Sequence[_Candidate]) -> dict[int, list[_Candidate]]:
+def _with_shared_opponents(
+    games: Games, candidates: Sequence[_CandidateName]
+) -> dict[int, list[_CandidateName]]:
     """The candidates of each synonym, with their numbers of common opponents."""
     pairs = [(candidate.main, candidate.synonym) for candidate in candidates]
     ends = np.array(pairs, np.int64).reshape(-1, 2)
-    by_synonym: dict[int, list[_Candidate]] = defaultdict(list)
+    by_synonym: dict[int, list[_CandidateName]] = defaultdict(list)
     for candidate, shared in zip(candidates, shared_opponents(games, ends).tolist(), strict=True):
         by_synonym[candidate.synonym].append(candidate._replace(shared=shared))
     return by_synonym
@@ -199,7 +201,7 @@ class _UnitedCareers(NamedTuple):
     last: Ids
     person: Mapping[int, int]  # the last main name of each sure synonym, both as players
 
-    def with_gap(self, candidate: _Candidate) -> _Candidate:
+    def with_gap(self, candidate: _CandidateName) -> _CandidateName:
         """The candidate with the years between the careers."""
         before = self.first[candidate.synonym] - self.last[candidate.main]
         after = self.first[candidate.main] - self.last[candidate.synonym]
@@ -227,7 +229,7 @@ def _unite(suspects: Iterable[Suspect], careers: Careers) -> _UnitedCareers:
 
 
 def _judge(
-    candidates: Sequence[_Candidate],
+    candidates: Sequence[_CandidateName],
     person: Mapping[int, int],
     compatible: Set[frozenset[int]],
     careers: Careers,
@@ -265,7 +267,7 @@ def _judge(
     return replace(suspect, sure=is_one_life and _is_sure(best, rivals, namesakes, needed))
 
 
-def _is_sure(best: _Candidate, rivals: Sequence[_Candidate], namesakes: float, needed: float) -> bool:
+def _is_sure(best: _CandidateName, rivals: Sequence[_CandidateName], namesakes: float, needed: float) -> bool:
     """Whether the common opponents of the best candidate leave no doubt.
 
     There are as many as are `needed` for such names, more than those of all rivals, and enough for the expected number
@@ -289,7 +291,7 @@ class _Preference(NamedTuple):
     main: int
 
 
-def _preference(candidate: _Candidate, careers: Careers) -> _Preference:
+def _preference(candidate: _CandidateName, careers: Careers) -> _Preference:
     return _Preference(
         short_gap=candidate.gap <= _LONG_GAP,
         shared=candidate.shared,
@@ -299,7 +301,7 @@ def _preference(candidate: _Candidate, careers: Careers) -> _Preference:
     )
 
 
-def _of_other_people(best: _Candidate, candidates: Sequence[_Candidate]) -> list[_Candidate]:
+def _of_other_people(best: _CandidateName, candidates: Sequence[_CandidateName]) -> list[_CandidateName]:
     """Candidates for another person; where surnames are equal, misspellings need more common opponents."""
     if best.kind == SPELLING:
         return list(candidates)
@@ -309,8 +311,8 @@ def _of_other_people(best: _Candidate, candidates: Sequence[_Candidate]) -> list
 
 
 def _contradicting(
-    best: _Candidate, of_others: Sequence[_Candidate], compatible: Set[frozenset[int]]
-) -> list[_Candidate]:
+    best: _CandidateName, of_others: Sequence[_CandidateName], compatible: Set[frozenset[int]]
+) -> list[_CandidateName]:
     """Candidates whose main name is not compatible with the best one or with another of these candidates."""
     mains = {best.main, *(candidate.main for candidate in of_others)}
     return [
@@ -320,7 +322,7 @@ def _contradicting(
     ]
 
 
-def _is_ahead(best: _Candidate, rivals: Sequence[_Candidate]) -> bool:
+def _is_ahead(best: _CandidateName, rivals: Sequence[_CandidateName]) -> bool:
     """Whether the best candidate has clearly more common opponents than its rivals."""
     if not rivals:
         return True

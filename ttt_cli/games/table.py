@@ -367,7 +367,7 @@ def game_columns(records: Records) -> GameColumns:
     )
 
 
-class _GameRows(NamedTuple):
+class _UnorderedGames(NamedTuple):
     """Rows of games in the order of their records, (games,) each."""
 
     record: Codes
@@ -375,7 +375,7 @@ class _GameRows(NamedTuple):
     n_games: NDArray[np.float64]  # how many games of the record ended so
 
 
-def _rows_of_games(records: Records) -> _GameRows:
+def _rows_of_games(records: Records) -> _UnorderedGames:
     """The rows of the records that are used: one each, or those of a match."""
     record: Codes = np.flatnonzero(records.used)
     if len(records) < 1 << 31:
@@ -387,10 +387,10 @@ def _rows_of_games(records: Records) -> _GameRows:
     has_one_outcome = np.all(is_played[occurs].sum(axis=1) == 1)
     if has_one_outcome and np.all(records.tally[occurs].max(axis=1, initial=0) == 1):
         outcome_of_result = (is_played @ np.array([0, 1, 2], np.int8)).astype(np.int8)
-        return _GameRows(record, outcome_of_result[result], np.broadcast_to(1.0, len(record)))
+        return _UnorderedGames(record, outcome_of_result[result], np.broadcast_to(1.0, len(record)))
     position, outcome = np.nonzero(is_played[result])
     n_games = records.tally[result[position], outcome]
-    return _GameRows(record[position], outcome.astype(np.int8), n_games)
+    return _UnorderedGames(record[position], outcome.astype(np.int8), n_games)
 
 
 def _order_by_day(days: NDArray[np.int32]) -> NDArray[np.int64]:
