@@ -178,6 +178,7 @@ def _fitted(
     ready: Callable[[], object] | None = None,
 ) -> Run:
     """The run of games; `ready` is called before writing."""
+    from ttt_cli.inference.covariates import explain_covariates
     from ttt_cli.inference.ep.placement import placement_of
     from ttt_cli.inference.joint.loose_groups import level_notes
 
@@ -208,6 +209,8 @@ def _fitted(
             fitted = registry.fit(model, timeline, resolved.params, solver, **options)
             bar.advance(1.0 - on_sweep.share)
         fitted = replace(fitted, notes=(*fitted.notes, *timeline.notes), state={})  # a run holds no state
+        if timeline.covariates:
+            fitted = explain_covariates(fitted, timeline)
         if ready:
             ready()
         if output is None:

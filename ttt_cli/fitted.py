@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
@@ -10,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from ttt_cli.config.covariates import points_by_term
 from ttt_cli.histories import STEADY, Curve, bridge_columns, chain_columns
 from ttt_cli.periods import STEPS_PER_YEAR
 from ttt_cli.support.arrays import Array, Ids, Places
@@ -211,6 +213,7 @@ class Fit:
     - `log_evidence`: NaN where the model has none; of a filter, the sum of the predictions' log probabilities
     - `leave_one_out`: the same sum, each game given all others (a filter: the earlier ones), or NaN
     - `standard_errors`: of parameters that were estimated from the games, by their keys
+    - `explained`: of covariates that count, the share that follows from who plays, by key
     - `notes`: sentences for the user about data that the model ignored or could not use
     - `posterior`: kind of posterior, where a system has several (`inference/joint/choose.py`)
     - `elo_unit`: points per Elo point, for handicaps and skills shown (`inference/outcome.py`)
@@ -228,6 +231,7 @@ class Fit:
     elo_unit: float = 1.0
     trace: tuple[tuple[float, float], ...] = ()
     standard_errors: dict[str, float] = field(default_factory=dict)
+    explained: dict[str, float] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
     posterior: str = ""
     draws: DrawCurve | None = field(default=None, repr=False, compare=False)
@@ -244,6 +248,13 @@ class Fit:
     def sd(self) -> Array:
         """Standard deviation of skill per node, points."""
         return self.chains["skill"].sd
+
+
+def points_added(params: Mapping[str, Any], timeline: Timeline) -> Array:
+    """Points (games,) that covariates add to the strength of the side named first."""
+    points = points_by_term(params)
+    added: Array = timeline.covariate_columns([*points]) @ np.array([*points.values()], np.float64)
+    return added
 
 
 def by_player(timeline: Timeline) -> Places:

@@ -1,5 +1,6 @@
 """Games laid out in time: nodes of players in periods, and the games of each period."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import TYPE_CHECKING, Final, NamedTuple
@@ -8,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ttt_cli.config.schema import Colours, Period
+from ttt_cli.games.covariates import Covariate, make_covariate
 from ttt_cli.games.table import Games
 from ttt_cli.periods import STEPS_PER_YEAR, calendar_year, label, period_of
 from ttt_cli.storage import MEMORY, ArrayStorage
@@ -45,7 +47,7 @@ class Timeline:
     | sides | (games,) | who has White's advantage: KNOWN, UNKNOWN, NEUTRAL; may have stride 0 |
     | joined | (games,) | whether a row continues the match of the previous row; None: no row does |
 
-    `notes` are on the games; `storage` stores the arrays.
+    `covariates` are of the games; `notes` are on these; `storage` stores the arrays.
     """
 
     players: tuple[str, ...]
@@ -66,6 +68,7 @@ class Timeline:
     offset: Array
     sides: NDArray[np.int8]
     joined: Mask | None = None
+    covariates: tuple[Covariate, ...] = ()
     notes: tuple[str, ...] = ()
     storage: ArrayStorage = MEMORY
 
@@ -97,6 +100,14 @@ class Timeline:
     def in_points(self, unit: float) -> "Timeline":
         """The timeline with `offset` in model points, `unit` per Elo point."""
         return self if unit == 1.0 else replace(self, offset=unit * self.offset)
+
+    def covariate_columns(self, terms: Sequence[str]) -> Array:
+        """Values (games, terms) of covariates, of the side named first minus the other, by names of coefficients."""
+        columns = np.empty((self.n_games, len(terms)))
+        of_term = {term: covariate for covariate in self.covariates for term in covariate.terms}
+        for number, term in enumerate(terms):
+            columns[:, number] = of_term[term].column(term, self.sides == KNOWN)
+        return columns
 
     def label(self, number: int) -> str:
         """Label of a period number, e.g. 1858."""
@@ -131,6 +142,7 @@ class Timeline:
             offset=self.offset[games],
             sides=self.sides[games],
             joined=None if self.joined is None else self.joined[games],
+            covariates=tuple(covariate.take(games) for covariate in self.covariates),
         )
 
     def unplayed(self, nodes: Places) -> "Timeline":
@@ -192,6 +204,7 @@ def build_timeline(games: Games, period: Period = "year", colours: Colours = "kn
         offset=games.offset,
         sides=sides.sides,
         joined=joined,
+        covariates=tuple(make_covariate(texts) for texts in games.covariates),
         notes=sides.notes,
         storage=storage,
     )

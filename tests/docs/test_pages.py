@@ -164,7 +164,12 @@ def test_the_tables_of_a_run_are_all_described(run_of_classics: Path) -> None:
     for table in ("draws", "newcomers"):
         described = words(first_cells(section(page, f"### {table}")))
         assert described == list(run.select(f"FROM run.main.{table} LIMIT 0")[0])
-    for heading in ("links, steps", "game_texts, texts, spellings, neutral_games"):
+    headings = (
+        "links, steps",
+        "game_texts, texts, spellings, neutral_games",
+        "covariates, game_covariates, covariate_texts, covariate_points",
+    )
+    for heading in headings:
         for table in heading.split(", "):
             rows = re.findall(
                 rf"^\| `{table}` \| (.*?) \|", section(page, f"### {heading}"), flags=re.MULTILINE
@@ -175,7 +180,8 @@ def test_the_tables_of_a_run_are_all_described(run_of_classics: Path) -> None:
         " periods"
     )
     joint = "links steps draws newcomers game_texts texts spellings neutral_games"
-    assert tables == {*described.split(), *joint.split()} - {"skills", "games"}
+    of_covariates = "covariates game_covariates covariate_texts covariate_points"
+    assert tables == {*described.split(), *joint.split(), *of_covariates.split()} - {"skills", "games"}
 
 
 def test_what_export_leaves_out_is_in_italics(run_of_classics: Path) -> None:

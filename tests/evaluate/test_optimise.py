@@ -14,15 +14,8 @@ from pydantic import Field
 from tests.support.builders import fit_rows
 from tests.support.cases import each
 from ttt_cli.api import configure
-from ttt_cli.evaluate import optimise as module
-from ttt_cli.evaluate.optimise import (
-    Coordinate,
-    FunctionValue,
-    coordinates,
-    free_coordinates,
-    maximise,
-    parse_keys,
-)
+from ttt_cli.evaluate.optimise import Coordinate, coordinates, free_coordinates, parse_keys
+from ttt_cli.inference.maximise import CLOSE, MOST, REACHED, FunctionValue, maximise
 from ttt_cli.inference.params import Params
 from ttt_cli.support.errors import ConfigError
 from ttt_cli.systems import registry, ttt, ttt_d
@@ -50,7 +43,7 @@ def test_the_top_of_a_hill_and_its_curvature_are_found(top, begin):
     found = maximise(function, np.array(begin), -FAR, FAR)
     assert found.reached
     error = found.point.at - top
-    assert math.sqrt(error @ CURVATURE @ error) < module.CLOSE + 1e-6
+    assert math.sqrt(error @ CURVATURE @ error) < CLOSE + 1e-6
     assert found.covariance == pytest.approx(np.linalg.inv(CURVATURE), rel=1e-6)
     assert found.start.at == pytest.approx(begin)
     assert len(seen) < 40
@@ -65,7 +58,7 @@ def test_a_bent_ridge_is_followed_to_its_end():
     found = maximise(ridge, np.array([-1.2, 1.0]), -FAR, FAR)
     assert found.reached
     assert found.point.at == pytest.approx([1.0, 1.0], abs=0.02)
-    assert found.distance < module.REACHED
+    assert found.distance < REACHED
 
 
 @pytest.mark.parametrize(("low", "side"), [(-0.5, -1), (-9.0, 0)])
@@ -117,7 +110,7 @@ def test_a_top_behind_a_cliff_is_not_reached():
     found = maximise(with_cliff, np.zeros(2), -FAR, FAR)
     assert not found.reached
     assert found.point.at[0] == pytest.approx(0.5, abs=0.02)
-    assert len(seen) < module.MOST
+    assert len(seen) < MOST
 
 
 def test_a_flat_direction_has_no_standard_errors():
@@ -152,7 +145,7 @@ def test_the_bottom_of_a_valley_is_left_for_its_rim():
 
 
 def test_a_search_takes_no_more_steps_than_it_may(monkeypatch):
-    monkeypatch.setattr(module, "MOST", 4)
+    monkeypatch.setattr("ttt_cli.inference.maximise.MOST", 4)
     seen = []
 
     def waves(at):
@@ -175,7 +168,7 @@ def test_noise_below_the_gain_does_no_harm(scale, shift):
 
     found = maximise(noisy, np.array([-1.0, -1.0]), -FAR, FAR)
     assert found.reached
-    assert found.distance < module.REACHED
+    assert found.distance < REACHED
     assert len(seen) < 60
 
 

@@ -62,7 +62,7 @@ def inference_of(model, timeline, **given):
         if model is ttt
         else ttt_d.through_time(timeline, params.resolved())
     )
-    return shared.inference(params.given_advantage)
+    return shared.inference(shared.given_offsets)
 
 
 def errors_and_estimates(model, rows, given):

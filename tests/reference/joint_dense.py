@@ -74,6 +74,7 @@ class Problem:
             chains=chains,
             games=games,
             handicap=np.zeros((0, 2)),
+            balance=np.empty(0),
             game_start=self.game_start,
             widest=widest,
             segments=NO_SEGMENTS,

@@ -14,7 +14,7 @@ from ttt_cli.fitted import Fit
 from ttt_cli.inference.ep.through_time import ThroughTime
 from ttt_cli.inference.joint.choose import infer
 from ttt_cli.inference.links import ExtraVariables, LinkedGames, links_by_period
-from ttt_cli.inference.model import USUAL
+from ttt_cli.inference.model import NO_OFFSETS, USUAL
 from ttt_cli.kernels.ep.structures import LinkRows
 from ttt_cli.systems.ttt import Params, through_time
 from ttt_cli.timeline import Timeline, build_timeline
@@ -161,7 +161,7 @@ class Linked:
     def fit(self, solver, start=None, **changes) -> tuple[Fit, object]:
         """The fit, and its posterior."""
         shared = self.through_time(**changes)
-        fit = infer(shared.inference(0.0, start, 1), solver, {}, start, as_fit, USUAL)
+        fit = infer(shared.inference(NO_OFFSETS, start, 1), solver, {}, start, as_fit, USUAL)
         return fit, shared.posterior(fit)
 
     def beliefs(self, fit, posterior) -> np.ndarray:

@@ -12,10 +12,24 @@ from ttt_cli.cli.options import RunQuery, query_options
 @click.option("--at", metavar="PERIOD", help="A's period, or peak; also B's without --at-b.")
 @click.option("--at-b", metavar="PERIOD", help="B's period, or peak.")
 @click.option("--games", type=click.IntRange(1, 500), metavar="N", help="Also a match of N games.")
+@click.option(
+    "--with",
+    "conditions",
+    metavar="NAME=VALUE",
+    multiple=True,
+    help="A covariate of the game: A's value minus B's, A:B, or the category of the game; repeatable.",
+)
 @click.option("--record", is_flag=True, help="Show the record of their games by period and colour instead.")
 @query_options
 def command(
-    query: RunQuery, a: str, b: str, at: str | None, at_b: str | None, games: int | None, record: bool
+    query: RunQuery,
+    a: str,
+    b: str,
+    at: str | None,
+    at_b: str | None,
+    games: int | None,
+    conditions: tuple[str, ...],
+    record: bool,
 ) -> None:
     """Show who would win a game between A and B, and the record of their games.
 
@@ -26,7 +40,7 @@ def command(
     from ttt_cli.views.versus import versus_record, versus_view
 
     run = query.open()
-    view = versus_view(run, a, b, at=at, at_b=at_b, games=games)
+    view = versus_view(run, a, b, at=at, at_b=at_b, games=games, conditions=conditions)
     say(*view.notes)
     tables = [] if record else [view.report]
     if record or query.titled:

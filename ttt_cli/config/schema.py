@@ -58,12 +58,23 @@ Droppable = Literal["teams", "engines", "unplayed"]
 EventSet = Literal[
     "simul", "blindfold", "correspondence", "consultation", "odds", "rapid", "blitz", "variants", "set-up"
 ]
+_COVARIATE = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
 _YEARS = re.compile(r"\s*(\d{1,4})?\s*(?:(-)\s*(\d{1,4})?)?\s*", re.ASCII)
 
 
 def _check_sides(sides: list[str]) -> None:
     if len({side.strip().casefold() for side in sides} - {""}) < 2:
         raise ValueError("the two sides need different names")
+
+
+def _check_covariates(columns: dict[str, str]) -> None:
+    for name, column in columns.items():
+        if not _COVARIATE.fullmatch(name):
+            raise ValueError(
+                f"{name!r} is not a name of a covariate: letters, digits and _, for instance rest"
+            )
+        if not column.strip():
+            raise ValueError(f"the covariate {name} needs the name of a column")
 
 
 def year_range(years: str | int | list[int]) -> tuple[int, int]:
@@ -182,9 +193,28 @@ class DataConfig(ConfigSection):
         {"formal": 1.0, "casual": 1.0, "soft": 1.0}, "weight of the records of each status; 0: not used"
     )
     odds: dict[str, float] = key({}, "Elo points of further odds, or instead of the usual ones")
+    covariates: Annotated[dict[str, str], _valid(_check_covariates)] = key(
+        {},
+        "columns of what else bears on games, numbers or categories, by name: {rest: rest_days}; a difference, or "
+        "COLUMN_white and COLUMN_black",
+    )
+    categories: list[str] = key([], "covariates that are categories although all their values are numbers")
+    missing: Literal["reference", "drop"] = key(
+        "reference",
+        "records without the value of a covariate; reference: as 0, or the most frequent category; drop: not used",
+    )
     strict: bool = key(False, "whether any problem with a file or record is an error")
     max_errors: int | None = key(None, "most records that may be unusable; null: any number", ge=0)
     filter: FilterConfig = key(FilterConfig(), "which records are used")
+
+    @field_validator("categories")
+    @classmethod
+    def _are_covariates(cls, categories: list[str], info: ValidationInfo) -> list[str]:
+        covariates = info.data.get("covariates", categories)
+        unknown = [name for name in categories if name not in covariates]
+        if unknown:
+            raise ValueError(f"{unknown[0]} is not one of data.covariates")
+        return categories
 
 
 def drops_unplayed(data: DataConfig) -> bool:

@@ -1,7 +1,7 @@
 """Predict games from earlier games only, and score the predictions.
 
 A smoothed model is refitted to the earlier periods; a filter is fitted once. Parameters that are estimated from the
-games (`draw_margin: auto`, `white_advantage: estimate`) are estimated from the earlier ones. Scores: log, Brier,
+games (`draw_margin: auto`, `estimate`) are estimated from the earlier ones. Scores: log, Brier,
 accuracy (prequential: Dawid 1984), calibration.
 """
 
@@ -12,12 +12,15 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from ttt_cli.config.covariates import points_by_key, points_by_term
 from ttt_cli.config.documents import Document
 from ttt_cli.config.schema import SolverConfig
 from ttt_cli.evaluate.calibration import CalibrationBin, calibrate
-from ttt_cli.fitted import LAST, Filter, Fit
+from ttt_cli.fitted import LAST, Filter, Fit, points_added
 from ttt_cli.games.table import DRAW, LOSS, WIN
 from ttt_cli.histories import chain_columns
+from ttt_cli.inference.advantage import NAME as ADVANTAGE
+from ttt_cli.inference.covariates import find_terms, with_points
 from ttt_cli.inference.outcome import by_sides, in_year, logistic_margin
 from ttt_cli.inference.params import Params
 from ttt_cli.inference.solver import rough_enough
@@ -31,8 +34,8 @@ from ttt_cli.systems.registry import Model
 from ttt_cli.systems.resolve import resolve
 from ttt_cli.timeline import Timeline, build_timeline
 
-ESTIMATED_FROM: Final = 100  # games: with fewer White's advantage counts as 0
-GROWTH: Final = 1.25  # of the games seen, after which White's advantage is re-estimated
+ESTIMATED_FROM: Final = 100  # games: with fewer White's advantage and covariates count as 0
+GROWTH: Final = 1.25  # of the games seen, after which White's advantage and covariates are re-estimated
 ANY_SHARE: Final = 1.0 / 3.0  # of draws, where it does not matter
 
 
@@ -172,10 +175,8 @@ class Forecaster:
     _full_fit: Fit | None = field(default=None, init=False, repr=False)
     _full_fit_from: int = field(default=0, init=False)  # index of the first period that it predicts
     _full_fit_params: Params | None = field(default=None, init=False, repr=False)
-    _advantage: float = field(default=0.0, init=False)
-    _next_estimate_at: float = field(
-        default=ESTIMATED_FROM, init=False
-    )  # games for the next estimate of the advantage
+    _estimates: dict[str, float] = field(default_factory=dict, init=False)  # of offsets, by key
+    _next_estimate_at: float = field(default=ESTIMATED_FROM, init=False)  # games for the next estimates
 
     def __post_init__(self) -> None:
         self._traits = self.model.TRAITS
@@ -193,6 +194,9 @@ class Forecaster:
         white = {name: column[white_node] for name, column in beliefs.items()}
         black = {name: column[black_node] for name, column in beliefs.items()}
         half_handicap = 0.5 * fit.elo_unit * self.timeline.offset[games]
+        if points_by_term(params):
+            of_games = self.timeline.with_games(games, np.zeros_like(self.timeline.game_start))
+            half_handicap = half_handicap + 0.5 * points_added(params, of_games)
         white["mean"] = white["mean"] + half_handicap
         black["mean"] = black["mean"] - half_handicap
         probabilities = by_sides(self.model.predict, params, white, black, self.timeline.sides[games])
@@ -229,10 +233,10 @@ class Forecaster:
             fit = self._full_fit
         return fit, {**fit.params, **prediction_only}
 
-    def _resolve_open(self, step: int) -> tuple[dict[str, float], dict[str, float]]:
+    def _resolve_open(self, step: int) -> tuple[dict[str, Any], dict[str, float]]:
         """Open parameters from the games before the period at index `step`: for fits, and for predictions only."""
         seen = self.timeline.until(step)
-        resolved: dict[str, float] = {}
+        resolved: dict[str, Any] = {}
         prediction_only: dict[str, float] = {}
         if self.params.draws_open:
             share = float(naive_probabilities(seen)[DRAW])
@@ -240,18 +244,28 @@ class Forecaster:
             if self._traits.draws_apart:
                 resolved["draw_probability"] = ANY_SHARE
                 prediction_only = {"draw_probability": share, "draw_margin": logistic_margin(share)}
+        if self.params.estimates_advantage or self.params.estimates_covariates:
+            self._estimate_offsets(seen, resolved)
         if self.params.estimates_advantage:
-            self._estimate_advantage(seen, resolved)
-            resolved["white_advantage"] = self._advantage
+            resolved[ADVANTAGE] = self._estimates.get(ADVANTAGE, 0.0)
+        if self.params.estimates_covariates:
+            resolved["covariates"] = self._covariates_before(seen)
         return resolved, prediction_only
 
-    def _estimate_advantage(self, seen: Timeline, resolved: dict[str, float]) -> None:
-        """Estimate White's advantage anew if enough games have been played since the last time."""
+    def _covariates_before(self, seen: Timeline) -> dict[str, Any]:
+        """Points per unit of covariates as numbers, by the games before."""
+        points = {}
+        for term in find_terms(self.params, seen):
+            points[term.name] = self._estimates.get(term.key, 0.0) if term.points is None else term.points
+        return with_points({}, points)
+
+    def _estimate_offsets(self, seen: Timeline, resolved: dict[str, Any]) -> None:
+        """Estimate White's advantage and covariates anew if enough games have been played since the last time."""
         games = float(seen.weight.sum())
         decided_both_ways = bool(np.any(seen.outcome == WIN) and np.any(seen.outcome == LOSS))
         if decided_both_ways and games >= self._next_estimate_at:
             fit = self._fit(seen, self.params.model_copy(update=resolved))
-            self._advantage = fit.params["white_advantage"]
+            self._estimates = {ADVANTAGE: fit.params[ADVANTAGE], **points_by_key(fit.params)}
             self._next_estimate_at = GROWTH * games
 
     def _fit(self, timeline: Timeline, params: Params, step: int | None = None) -> Fit:

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from ttt_cli.config.documents import Document, override, refuse_overrides
+from ttt_cli.config.documents import Document, KeyPath, override, refuse_overrides
 from ttt_cli.config.schema import SolverConfig, aliases
 from ttt_cli.fitted import Fit
 from ttt_cli.inference.params import Params
@@ -24,7 +24,14 @@ from ttt_cli.support.arrays import rounded
 from ttt_cli.support.errors import ConfigError, suggested
 from ttt_cli.support.progress import SILENT, Progress
 from ttt_cli.systems import registry
-from ttt_cli.systems.resolve import Resolved, numeric_params, resolve, with_overrides
+from ttt_cli.systems.resolve import (
+    Resolved,
+    configured_numbers,
+    covariate_params,
+    numeric_params,
+    resolve,
+    with_overrides,
+)
 from ttt_cli.timeline import Timeline, build_timeline
 
 MAX_COUNT: Final = 10_000
@@ -137,7 +144,7 @@ class Fitter:
                 model, self.timeline, params, self.solver, start=start, evidence_only=True
             )
         except ConfigError as error:
-            values = params.model_dump(include=set(self.axes))
+            values = configured_numbers(params)
             point = ", ".join(f"{key}={values[key]:g}" for key in self.axes)
             raise ConfigError(error.message, where=f"--grid at {point}", hint=error.hint) from error
         return EvidencePoint.of(self.last, params.model_dump())
@@ -159,9 +166,13 @@ def evidence_grid(
     """
     resolved = run_config(run, overrides)
     symbols = aliases(resolved.model.Params)
-    axes = parse_axes(spec, numeric_params(resolved), symbols)
+    data = resolved.config.data
+    covariates: dict[str, float | None] = {}
+    if data.covariates:
+        covariates = covariate_params(resolved, build_timeline(run.stored_games(), data.period, data.colours))
+    axes = parse_axes(spec, {**numeric_params(resolved), **covariates}, symbols)
     document = override(Document(), overrides)
-    fixed = {symbols.get(str(path[-1]), path[-1]): path for path in document.overridden if path[0] == "model"}
+    fixed = {_axis_of(path, symbols): path for path in document.overridden if path[0] == "model"}
     for axis in axes:
         if axis.key in fixed:
             raise ConfigError(
@@ -171,7 +182,6 @@ def evidence_grid(
             )
     points = grid_points(resolved, axes)
     keys = tuple(axis.key for axis in axes)
-    data = resolved.config.data
     solver = resolved.config.solver
     if resolved.model.TRAITS.quantities:
         solver = rough_enough(solver)  # the tolerance that the evidence needs
@@ -210,6 +220,12 @@ def evidence_grid(
     return EvidenceGrid(keys, tuple(by_key[params_key(params)] for params in points), n_stored)
 
 
+def _axis_of(path: KeyPath, symbols: Mapping[str, str]) -> str:
+    """The axis that would vary a key of the config."""
+    _, key, *inner = map(str, path)
+    return ".".join([symbols.get(key, key), *inner])
+
+
 def grid_points(resolved: Resolved, axes: Sequence[Axis]) -> list[Params]:
     """Parameters at every point, neighbours in succession. Raises ConfigError for rejected values and too many."""
     size = math.prod(len(axis.values) for axis in axes)
@@ -221,7 +237,8 @@ def grid_points(resolved: Resolved, axes: Sequence[Axis]) -> list[Params]:
     for number, outer in enumerate(product(*(axis.values for axis in axes[:-1]))):
         for last in lines[number % 2]:
             values: dict[str, Any] = dict(zip((axis.key for axis in axes), (*outer, last), strict=True))
-            integers = [key for key in values if fields[key].annotation is int and values[key].is_integer()]
+            whole = [key for key in fields.keys() & values if fields[key].annotation is int]
+            integers = [key for key in whole if values[key].is_integer()]
             values |= {key: int(values[key]) for key in integers}
             points.append(with_overrides(resolved, values).params)
     return points

@@ -9,22 +9,17 @@ from typing import Any, Final, Literal
 
 import numpy as np
 
+from ttt_cli.config.covariates import PREFIX
 from ttt_cli.config.schema import Config
 from ttt_cli.evaluate.calibration import CalibrationSlope, calibration_slope
 from ttt_cli.evaluate.forecast import Forecaster, blocks, later_half, score
 from ttt_cli.evaluate.grid import run_config, storing_points
-from ttt_cli.evaluate.optimise import (
-    Coordinate,
-    FunctionValue,
-    Optimum,
-    coordinates,
-    free_coordinates,
-    maximise,
-    parse_keys,
-)
+from ttt_cli.evaluate.optimise import Coordinate, coordinates, free_coordinates, parse_keys
 from ttt_cli.fitted import Fit
 from ttt_cli.inference.advantage import NAME as ADVANTAGE
 from ttt_cli.inference.advantage import NONE, AdvantagePrior
+from ttt_cli.inference.covariates import find_terms, typical_size
+from ttt_cli.inference.maximise import FunctionValue, Optimum, maximise
 from ttt_cli.inference.outcome import draw_share
 from ttt_cli.inference.params import Params
 from ttt_cli.parallel.cluster import chain_workers, cluster_asked
@@ -36,7 +31,7 @@ from ttt_cli.support.arrays import Array, rounded
 from ttt_cli.support.errors import ConfigError, TttError
 from ttt_cli.support.progress import SILENT, Bar, Progress
 from ttt_cli.systems import registry
-from ttt_cli.systems.resolve import Resolved, accepted, with_overrides
+from ttt_cli.systems.resolve import Resolved, accepted, covariate_params, with_overrides
 from ttt_cli.timeline import Timeline, build_timeline
 
 DEFAULT_KEYS: Final = "beta,tau"
@@ -84,8 +79,9 @@ def tune(
     """Maximise the log-evidence of a run's games over the parameters `keys`, from the values of its config.
 
     `overrides` change model and solver of the config; for a tuned parameter they set the start. Every fit is stored in
-    the run as an evidence point, also after an interrupt. Parameters that are `auto` or null become numbers; an
-    estimated white_advantage is tuned too. Raises ConfigError, RunError; on a cluster WorkerLost and SetupError.
+    the run as an evidence point, also after an interrupt. Parameters that are `auto` or null become numbers; those that
+    are estimated (white_advantage, covariates) are tuned too. Raises ConfigError, RunError; on a cluster WorkerLost and
+    SetupError.
     """
     with writing(run.path):
         run.refuse_replaced()
@@ -97,7 +93,8 @@ def tune(
             )
         data = resolved.config.data
         timeline = build_timeline(run.stored_games(), data.period, data.colours)
-        search = EvidenceSearch(timeline, parse_keys(keys, resolved, colours=timeline.colours))
+        covariates = covariate_params(resolved, timeline)
+        search = EvidenceSearch(timeline, parse_keys(keys, resolved, covariates, colours=timeline.colours))
         with (
             chain_workers(cluster_asked(resolved.config.solver.cluster), 1) as workers,
             progress.task("tuning", unit="fits") as bar,
@@ -162,7 +159,7 @@ class EvidenceSearch:
 
 
 class Objective:
-    """Log-evidence over the coordinates of tuned parameters, with the prior of White's advantage if it is one.
+    """Log-evidence over the coordinates of tuned parameters, with the priors of White's advantage and of covariates.
 
     `bar` shows the fits, `store` receives their points.
 
@@ -178,9 +175,13 @@ class Objective:
         bar: Bar,
         store: Callable[[EvidencePoint], None] = lambda _: None,
     ) -> None:
-        self._tunes_advantage = ADVANTAGE in keys
-        if self._tunes_advantage and not resolved.params.given_advantage:
+        self._priors = _priors(keys, timeline)
+        if ADVANTAGE in keys and not resolved.params.given_advantage:
             resolved = with_overrides(resolved, {ADVANTAGE: NONE})
+        configured = covariate_params(resolved, timeline)
+        resolved = with_overrides(
+            resolved, {key: NONE for key in configured if key in keys and not configured[key]}
+        )
         self.resolved = resolved
         self._timeline = timeline
         self._store = store
@@ -189,9 +190,14 @@ class Objective:
         self.sweeps = 0
         self.failed = 0
         self._last: Fit | None = None
+        self._covariates = covariate_params(resolved, timeline)
         lengths = resolved.params.model_dump(include={"prior_sd", "beta"})
         self.coordinates = coordinates(
-            keys, resolved.model.TRAITS.tunable, float(lengths["prior_sd"]), float(lengths["beta"])
+            keys,
+            resolved.model.TRAITS.tunable,
+            float(lengths["prior_sd"]),
+            float(lengths["beta"]),
+            {prior.key: prior.size for prior in self._priors if prior.key != ADVANTAGE},
         )
         self.configured = self._numbers(keys)
         begin = []
@@ -244,23 +250,25 @@ class Objective:
         return np.array(gradient)
 
     def log_evidence(self, point: FunctionValue) -> float:
-        """Log-evidence at a point, without the prior of White's advantage."""
+        """Log-evidence at a point, without priors of White's advantage and of covariates."""
         return point.value - self.log_prior(point.at)
 
     def log_prior(self, at: Array) -> float:
-        """Log density of the prior of White's advantage at a point, relative to no advantage; 0 where it is fixed."""
-        if not self._tunes_advantage:
+        """Log density of the priors of White's advantage and of covariates that are tuned, relative to 0 of each."""
+        if not self._priors:
             return 0.0
         values = self.values(at)
-        params = with_overrides(self.resolved, values).params
-        return AdvantagePrior(params.performance_sd).log_density(values[ADVANTAGE])
+        beta = with_overrides(self.resolved, values).params.performance_sd
+        priors = [replace(prior, performance_sd=beta) for prior in self._priors]
+        return math.fsum(prior.log_density(values[prior.key]) for prior in priors)
 
     def _prior_gradient(self, values: dict[str, float], params: Params) -> Array:
         """Gradient of `log_prior` in the coordinates."""
-        if not self._tunes_advantage:
-            return np.zeros(len(self.coordinates))
-        prior = AdvantagePrior(params.performance_sd)
-        return self._in_coordinates(prior.gradient(values[ADVANTAGE]), values)
+        total = np.zeros(len(self.coordinates))
+        for prior in self._priors:
+            gradient = replace(prior, performance_sd=params.performance_sd).gradient(values[prior.key])
+            total += self._in_coordinates(gradient, values)
+        return total
 
     def values(self, at: Array) -> dict[str, float]:
         """Parameters at a point."""
@@ -270,6 +278,7 @@ class Objective:
     def _numbers(self, keys: Sequence[str]) -> dict[str, float]:
         """Configured parameters; `auto` and null are resolved by the model."""
         configured = self.resolved.params.model_dump(include=set(keys))
+        configured |= {key: points for key, points in self._covariates.items() if key in keys}
         if configured.get("draw_probability", 0.0) is None:
             configured["draw_probability"] = draw_share(self._timeline)
         if not all(isinstance(value, float) for value in configured.values()):
@@ -296,6 +305,13 @@ class Objective:
         self.fits += 1
         self.sweeps += fit.status.sweeps
         return fit
+
+
+def _priors(keys: Sequence[str], timeline: Timeline) -> list[AdvantagePrior]:
+    """Priors of White's advantage and of covariates among these parameters, for performances of sd 1."""
+    priors = [AdvantagePrior(1.0)] if ADVANTAGE in keys else []
+    terms = [key.removeprefix(PREFIX) for key in keys if key.startswith(PREFIX)]
+    return priors + [AdvantagePrior(1.0, PREFIX + term, typical_size(timeline, term)) for term in terms]
 
 
 def check_calibration(timeline: Timeline, system: Resolved) -> CalibrationSlope:
@@ -407,7 +423,7 @@ def tune_system(
             fit = registry.fit(resolved.model, past, resolved.params, resolved.config.solver)
             free = _free(past, resolved, fit.params)
             keys = [coordinate.key for coordinate in free if coordinate.key != "prior_mean"]
-        if not keys or not set(keys) <= set(tunable):
+        if not keys or not {key for key in keys if not key.startswith(PREFIX)} <= set(tunable):
             return replace(_by_score(past, resolved, plan, bar), seconds=process_time() - began)
         objective = Objective(resolved, past, keys, bar)
         optimum = objective.maximise()
@@ -493,5 +509,6 @@ def _by_score(past: Timeline, resolved: Resolved, plan: TunePlan, bar: Bar) -> T
 
 
 def _free(past: Timeline, resolved: Resolved, values: Mapping[str, Any]) -> tuple[Coordinate, ...]:
-    free = free_coordinates(resolved.params, values, resolved.model.TRAITS.tunable)
+    sizes = {term.key: typical_size(past, term.name) for term in find_terms(resolved.params, past)}
+    free = free_coordinates(resolved.params, values, resolved.model.TRAITS.tunable, sizes)
     return tuple(coordinate for coordinate in free if past.colours or coordinate.key != "white_advantage")

@@ -6,7 +6,7 @@ Games in files are made of the records of some years at a time, so that all thes
 """
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from itertools import pairwise
 from typing import Any, Final, NamedTuple
@@ -14,7 +14,9 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from ttt_cli.config.schema import DataConfig
 from ttt_cli.games.collect import Collected, CollectedFile, StoredColumn
+from ttt_cli.games.covariates import CovariateTexts
 from ttt_cli.games.players import NOBODY, Identified, SideColumns, identify, unmatched
 from ttt_cli.games.selection import NOTICED, PlayerClasses, classify_players, select
 from ttt_cli.games.table import (
@@ -30,6 +32,7 @@ from ttt_cli.games.table import (
 )
 from ttt_cli.reading import reports as reasons
 from ttt_cli.reading.columns import CodedColumn, Codes, alike, concatenated, counts_of, spread
+from ttt_cli.reading.covariates import covariate_fields
 from ttt_cli.reading.reports import FileReport, Problem, ReadReport
 from ttt_cli.storage import MEMORY, ArrayStorage
 from ttt_cli.support.arrays import Array, Ids, Mask, Places
@@ -95,7 +98,7 @@ def make_games(collected: Collected, progress: Progress = SILENT) -> Games:
             bar.advance()
     for file in collected.files:
         file.columns.clear()
-    columns = _join(pieces, shared.texts, collected.storage)
+    columns = _join(pieces, shared.texts, collected.data, collected.storage)
     report = account(collected, dropped, noticed, same_player)
     identified = shared.identified
     return table_of(columns, identified.players, report, identified.spellings, collected.storage)
@@ -181,6 +184,10 @@ def load(collected: Collected, shared: SharedByRecords, span: YearSpan | None) -
     }
     white_written = CodedColumn(mentions.white, shared.written) if collected.everything else nothing_written
     black_written = CodedColumn(mentions.black, shared.written) if collected.everything else nothing_written
+
+    def text_column(name: str) -> CodedColumn[str]:
+        return CodedColumn(column(name), shared.texts[name])
+
     records = Records(
         files=tuple(file.report for file in collected.files),
         starts=np.cumsum([0, *(file_rows.stop - file_rows.start for file_rows in rows)]),
@@ -210,8 +217,28 @@ def load(collected: Collected, shared: SharedByRecords, span: YearSpan | None) -
         reject_code=column("reject_code"),
         aliases=collected.aliases.source,
         spellings=shared.identified.spellings,
+        covariates=_covariates_of(collected.data, text_column),
     )
     return LoadedRecords(records, mentions)
+
+
+def _covariates_of(
+    data: DataConfig, text_column: Callable[[str], CodedColumn[str]]
+) -> tuple[CovariateTexts, ...]:
+    """The covariates of records or games, given the columns by our names."""
+    covariates = []
+    for name in data.covariates:
+        fields = covariate_fields(name)
+        covariates.append(
+            CovariateTexts(
+                name,
+                is_category=name in data.categories,
+                single=text_column(fields.single),
+                white=text_column(fields.white),
+                black=text_column(fields.black),
+            )
+        )
+    return tuple(covariates)
 
 
 def _rows_of_years(file: CollectedFile, span: YearSpan | None) -> slice:
@@ -331,14 +358,21 @@ def _idle_aliases(collected: Collected) -> list[Problem]:
 def _store_games(columns: GameColumns, storage: ArrayStorage, number: int) -> dict[str, StoredColumn]:
     """Store the columns of games of some years, of texts their codes."""
     stored = {}
-    for name, column in columns._asdict().items():
+    named: dict[str, NDArray[Any] | CodedColumn[str]] = {**columns._asdict()}
+    del named["covariates"]
+    for covariate in columns.covariates:
+        named |= zip(covariate_fields(covariate.name), covariate.columns.values(), strict=True)
+    for name, column in named.items():
         values = column.codes if isinstance(column, CodedColumn) else column
         stored[name] = storage.store(f"{name}-{number}", values)
     return stored
 
 
 def _join(
-    pieces: Sequence[dict[str, StoredColumn]], texts: Mapping[str, Sequence[str]], storage: ArrayStorage
+    pieces: Sequence[dict[str, StoredColumn]],
+    texts: Mapping[str, Sequence[str]],
+    data: DataConfig,
+    storage: ArrayStorage,
 ) -> GameColumns:
     """The columns of all games, in the storage. Empties the pieces."""
 
@@ -347,7 +381,9 @@ def _join(
 
     def text_column(name: str) -> CodedColumn[str]:
         codes = column(name)
-        return no_texts(len(codes)) if alike(codes) else CodedColumn(codes, texts[name])
+        if alike(codes) and not codes[:1].any():
+            return no_texts(len(codes))
+        return CodedColumn(codes, texts[name])
 
     return GameColumns(
         date=column("date"),
@@ -363,6 +399,7 @@ def _join(
         event=text_column("event"),
         site=text_column("site"),
         round=text_column("round"),
+        covariates=_covariates_of(data, text_column),
     )
 
 

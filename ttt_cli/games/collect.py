@@ -17,6 +17,7 @@ from ttt_cli.games.validate import RecordColumns, validate
 from ttt_cli.reading import reports as reasons
 from ttt_cli.reading.batches import FileRecords
 from ttt_cli.reading.columns import Codes, alike, chosen, counts_of
+from ttt_cli.reading.covariates import covariate_fields
 from ttt_cli.reading.reports import TEXT_COLUMNS, FileReport, Problem
 from ttt_cli.storage import MEMORY, ArrayStorage, StoredArray
 from ttt_cli.support.arrays import Ids, Places
@@ -197,6 +198,7 @@ def _dictionaries_for(data: DataConfig, aliases: Aliases, *, everything: bool) -
     if everything or aliases.by_status:
         texts.append("status")
     links = everything or by_event
+    texts += [field for name in data.covariates for field in covariate_fields(name)]
     return Dictionaries([*texts, *IDS], links=links, keep_byes=not drops_unplayed(data))
 
 

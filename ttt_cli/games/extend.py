@@ -11,7 +11,15 @@ from ttt_cli.config.schema import DataConfig
 from ttt_cli.games.aliases import Aliases, read_aliases
 from ttt_cli.games.dictionaries import NameDictionary
 from ttt_cli.games.players import SideColumns, find_mentions, identify
-from ttt_cli.games.table import PRECISION_DAY, GameColumns, Games, joined, table_of, years_of
+from ttt_cli.games.table import (
+    PRECISION_DAY,
+    GameColumns,
+    Games,
+    joined,
+    joined_covariates,
+    table_of,
+    years_of,
+)
 from ttt_cli.reading.reports import (
     DROPPED,
     DUPLICATE,
@@ -123,6 +131,7 @@ def unite(old: Games, new: Games, data: DataConfig) -> United:
         event=joined(old.event, new.event),
         site=joined(old.site, new.site),
         round=joined(old.round, new.round),
+        covariates=joined_covariates(old.covariates, new.covariates),
     )
     player_of = {spelling: player for player, spelling in identified.spellings}
     return United(

@@ -8,6 +8,7 @@ from typing import Any, Final, NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from ttt_cli.games.covariates import CovariateTexts
 from ttt_cli.reading.columns import CodedColumn, Codes, Dictionary, alike, chosen, spread
 from ttt_cli.reading.reports import TEXT_COLUMNS, FileReport, InputFile, Problem, ReadReport, position_text
 from ttt_cli.storage import MEMORY, ArrayStorage
@@ -58,6 +59,7 @@ class GameColumns(NamedTuple):
     event: CodedColumn[str]
     site: CodedColumn[str]
     round: CodedColumn[str]
+    covariates: tuple[CovariateTexts, ...] = ()
 
     def take(self, rows: Places | Mask) -> Self:
         """Some rows, by indices or a mask."""
@@ -75,6 +77,7 @@ class GameColumns(NamedTuple):
             event=picked(self.event, rows),
             site=picked(self.site, rows),
             round=picked(self.round, rows),
+            covariates=picked_covariates(self.covariates, rows),
         )
 
 
@@ -97,7 +100,7 @@ class Games:
     White gave odds. On `neutral` ground (empty: none is) no side has an advantage. These may have stride 0 where all
     are equal. `source_file` indexes `report.files`, `source_line` is the record's place there (see
     `reading.reports`). `event`, `site` and `round` are texts as written. `spellings` are sorted pairs of a player and
-    another spelling. The columns are in `storage`.
+    another spelling. `covariates` are texts as written, too. The columns are in `storage`.
 
     Raises ValueError for a wrong length, or an index or code out of range.
     """
@@ -118,13 +121,19 @@ class Games:
     round: CodedColumn[str] = field(default=_UNKNOWN, repr=False)
     spellings: tuple[tuple[str, str], ...] = field(default=(), repr=False)
     neutral: NDArray[np.bool_] = field(default_factory=lambda: np.zeros(0, np.bool_), repr=False)
+    covariates: tuple[CovariateTexts, ...] = field(default=(), repr=False)
     storage: ArrayStorage = field(default=MEMORY, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         n = len(self.date)
         if not len(self.neutral):
             object.__setattr__(self, "neutral", np.broadcast_to(np.False_, n))
+        for covariate in self.covariates:
+            lengths = {len(column) for column in covariate.columns.values()}
+            _require(lengths == {n}, f"the covariate {covariate.name} has as many texts as there are games")
         for name, column in self.columns._asdict().items():
+            if name == "covariates":
+                continue
             if name in TEXT_COLUMNS:
                 texts = no_texts(n) if column is _UNKNOWN else column
                 if len(texts) != n:
@@ -165,6 +174,7 @@ class Games:
             event=self.event,
             site=self.site,
             round=self.round,
+            covariates=self.covariates,
         )
 
     def _repr_html_(self) -> str:
@@ -218,9 +228,42 @@ def _require(holds: bool | np.bool_, what: str) -> None:
 
 def picked(column: CodedColumn[str], rows: NDArray[Any]) -> CodedColumn[str]:
     """The texts of some rows, by indices or a mask."""
-    if alike(column.codes):
-        return no_texts(int(np.count_nonzero(rows)) if rows.dtype == np.bool_ else len(rows))
-    return CodedColumn(column.codes[rows], column.values)
+    if not alike(column.codes):
+        return CodedColumn(column.codes[rows], column.values)
+    count = int(np.count_nonzero(rows)) if rows.dtype == np.bool_ else len(rows)
+    if not column.codes[:1].any():
+        return no_texts(count)
+    return CodedColumn(np.broadcast_to(column.codes[:1], count), column.values)
+
+
+def picked_covariates(
+    covariates: tuple[CovariateTexts, ...], rows: NDArray[Any]
+) -> tuple[CovariateTexts, ...]:
+    """The covariates of some rows, by indices or a mask."""
+    return tuple(
+        covariate._replace(
+            single=picked(covariate.single, rows),
+            white=picked(covariate.white, rows),
+            black=picked(covariate.black, rows),
+        )
+        for covariate in covariates
+    )
+
+
+def joined_covariates(
+    first: Sequence[CovariateTexts], second: Sequence[CovariateTexts]
+) -> tuple[CovariateTexts, ...]:
+    """The covariates of two tables of games, of the same names, one after the other."""
+    return tuple(
+        CovariateTexts(
+            before.name,
+            before.is_category,
+            single=joined(before.single, after.single),
+            white=joined(before.white, after.white),
+            black=joined(before.black, after.black),
+        )
+        for before, after in zip(first, second, strict=True)
+    )
 
 
 def compact(column: CodedColumn[str]) -> CodedColumn[str]:
@@ -281,6 +324,7 @@ class Records:
     problems: tuple[Problem, ...] = ()
     aliases: InputFile | None = None
     spellings: tuple[tuple[str, str], ...] = ()
+    covariates: tuple[CovariateTexts, ...] = ()
 
     def __post_init__(self) -> None:
         for column in vars(self).values():
@@ -364,6 +408,7 @@ def game_columns(records: Records) -> GameColumns:
         event=picked(records.event, rows),
         site=picked(records.site, rows),
         round=picked(records.round, rows),
+        covariates=picked_covariates(records.covariates, rows),
     )
 
 

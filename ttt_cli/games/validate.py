@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from ttt_cli.config.schema import DataConfig, drops_unplayed
 from ttt_cli.games.dictionaries import Dictionaries
 from ttt_cli.games.findings import Findings
+from ttt_cli.games.missing import find_missing, missing_words
 from ttt_cli.games.names import clean_name, name_key
 from ttt_cli.games.odds import odds_points, odds_words
 from ttt_cli.games.table import DRAW, winner_named_first
@@ -135,6 +136,17 @@ def validate(records: FileRecords, dictionaries: Dictionaries, data: DataConfig)
     weight = _product([results.factor, weights, status_factors])
     _reject_unlikely_weights(dictionaries.tallies, results.number, weight, findings)
     sides = read_names(records, dictionaries, names, findings)
+    texts = read_texts(records, dictionaries, keep_odds=odds.are_understood)
+    for name in data.covariates:
+        is_missing = find_missing(records, dictionaries, texts, name)
+        if data.missing == "drop":
+            findings.reject_where(is_missing, reasons.NO_COVARIATE)
+        else:
+            detail = missing_words(name, int(np.count_nonzero(is_missing)))
+            values = [False, True]
+            findings.note(
+                reasons.UNKNOWN_COVARIATE, values, (), is_missing.astype(np.uint8), detail, reasons.KEPT
+            )
     reject_code = findings.reject_code
     winner_first = False
     if data.colours == "auto":
@@ -152,7 +164,7 @@ def validate(records: FileRecords, dictionaries: Dictionaries, data: DataConfig)
         neutral=_or_throughout(None if neutral is None else neutral != 0, np.False_, len(records)),
         computer=_or_throughout(computer, np.False_, len(records)),
         moves=_or_throughout(moves, np.int64(0), len(records)),
-        texts=read_texts(records, dictionaries, keep_odds=odds.are_understood),
+        texts=texts,
     )
     notes = [
         *_notes_on_records(columns, dates.repaired, dictionaries),

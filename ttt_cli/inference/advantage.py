@@ -35,17 +35,21 @@ NAME: Final = "white_advantage"
 
 @dataclass(frozen=True)
 class AdvantagePrior:
-    """Prior of White's advantage where it is estimated.
+    """Prior of White's advantage where it is estimated, or of the points per unit of a covariate.
 
     - `performance_sd`: beta, points
+    - `key`: of the parameter
+    - `size`: typical size of a covariate, in its unit
     """
 
     performance_sd: float
+    key: str = NAME
+    size: float = 1.0
 
     @property
     def sd(self) -> float:
-        """Sd of the prior, points."""
-        return PRIOR_SD * self.performance_sd
+        """Sd of the prior, points per unit."""
+        return PRIOR_SD * self.performance_sd / self.size
 
     def log_density(self, advantage: float) -> float:
         """Log density at an advantage (points) relative to that of no advantage, nats."""
@@ -54,7 +58,7 @@ class AdvantagePrior:
     def gradient(self, advantage: float) -> dict[str, float]:
         """Derivatives of `log_density` in the advantage and in beta, nats per point."""
         return {
-            NAME: -advantage / self.sd**2,
+            self.key: -advantage / self.sd**2,
             "beta": (advantage / self.sd) ** 2 / self.performance_sd,
         }
 

@@ -3,6 +3,7 @@
 This is the form in which the smoothing models process a timeline (`docs/architecture.md`).
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
@@ -26,15 +27,22 @@ class MergedGames:
     | games | | | as kernels take them; a weight w means w equal games |
     | balance | (games,) | games | the weight of those in which `first` had White less that of the others |
     | | | | where colours are unknown their weight, 0 if these do not count and on neutral ground |
-    | handicap | (games, 2) | Elo points, 1 | of `first`, and -1 on neutral ground |
-    | | (0, 2) | | the same where no game has any |
+    | handicap | (games, 2 + terms) | Elo points, 1, ... | of `first`, -1 on neutral ground, values of covariates |
+    | | (0, 2 + terms) | | the same where no game has any |
     | colours | | | whether games that differ in colours alone are kept apart |
+    | terms | | | covariates that count |
     """
 
     games: Pairings
     balance: Array
     handicap: Array
     colours: bool
+    terms: tuple[str, ...] = ()
+
+    @property
+    def balance_for_slopes(self) -> Array:
+        """The balance where covariates are estimated together with White's advantage, else nothing."""
+        return self.balance if self.terms else np.empty(0)
 
     def __len__(self) -> int:
         return len(self.games.first)
@@ -49,6 +57,7 @@ class OrientedGames(NamedTuple):
     | outcome | | of `first` |
     | offset | Elo points | added to the skill of `first` |
     | balance | games | weight with the sign of White's advantage for `first`, as in `MergedGames` |
+    | covariates | | of `first`, (games, terms) |
     """
 
     first: Ids
@@ -56,15 +65,19 @@ class OrientedGames(NamedTuple):
     outcome: NDArray[np.integer]
     offset: Array
     balance: Array
+    covariates: Array
 
 
-def merge_games(timeline: Timeline, *, colours: bool) -> MergedGames:
-    """Merge equal games; without `colours`, or if all are unknown, a game and its mirror image are equal too."""
+def merge_games(timeline: Timeline, *, colours: bool, terms: tuple[str, ...] = ()) -> MergedGames:
+    """Merge equal games; without `colours`, or if all are unknown, a game and its mirror image are equal too.
+
+    Games with different values of the covariates `terms` are different.
+    """
     from ttt_cli.kernels.layout import merge_pairs, sort_pairs
 
     sides = timeline.distinct_sides
-    oriented = _oriented(timeline, sides, colours=colours)
-    handicaps, level = distinct_handicaps(oriented.offset, (sides == NEUTRAL) & colours)
+    oriented = _oriented(timeline, sides, timeline.covariate_columns(terms), colours=colours)
+    handicaps, level = distinct_handicaps(oriented.offset, (sides == NEUTRAL) & colours, oriented.covariates)
     unknown = np.where((sides == UNKNOWN_SIDES) & colours, np.uint8(UNKNOWN), np.uint8(0))
     code = (oriented.outcome + unknown).astype(np.uint8)
     games = oriented.first, oriented.second, code, level
@@ -82,10 +95,12 @@ def merge_games(timeline: Timeline, *, colours: bool) -> MergedGames:
     balance = np.empty(distinct)
     levels = np.empty(distinct if len(level) else 0, np.int32)
     merge_pairs(timeline.game_start, *games, timeline.weight, oriented.balance, order, pairs, balance, levels)
-    return MergedGames(pairs, balance, handicaps[levels], colours)
+    return MergedGames(pairs, balance, handicaps[levels], colours, terms)
 
 
-def _oriented(timeline: Timeline, sides: NDArray[np.int8], *, colours: bool) -> OrientedGames:
+def _oriented(
+    timeline: Timeline, sides: NDArray[np.int8], covariates: Array, *, colours: bool
+) -> OrientedGames:
     """Games with the smaller node first where colours do not count or are unknown, else with White first."""
     first = timeline.game_white
     second = timeline.game_black
@@ -94,7 +109,7 @@ def _oriented(timeline: Timeline, sides: NDArray[np.int8], *, colours: bool) -> 
     counted = np.abs(sides) if colours else np.maximum(sides, 0)
     balance = timeline.weight if counted.all() else counted * timeline.weight
     if colours and np.all(sides == KNOWN):
-        return OrientedGames(first, second, outcome, offset, balance)
+        return OrientedGames(first, second, outcome, offset, balance, covariates)
     swap = (first > second) & ((sides != KNOWN) | (not colours))
     return OrientedGames(
         first=np.where(swap, second, first),
@@ -102,6 +117,7 @@ def _oriented(timeline: Timeline, sides: NDArray[np.int8], *, colours: bool) -> 
         outcome=np.where(swap, 2 - outcome, outcome),
         offset=np.where(swap, -offset, offset) if offset.any() else offset,
         balance=np.where(swap & (sides == KNOWN), -1.0, 1.0) * balance,
+        covariates=np.where(swap[:, np.newaxis], -covariates, covariates),
     )
 
 
@@ -114,7 +130,25 @@ def _order(timeline: Timeline, code: NDArray[np.uint8], level: Ids) -> Ids:
     return np.lexsort((code, level, period)).astype(np.int32)
 
 
-def distinct_handicaps(offset: Array, neutral: Mask | bool) -> tuple[Array, Ids]:
+def distinct_handicaps(offset: Array, neutral: Mask | bool, covariates: Array) -> tuple[Array, Ids]:
+    """The distinct handicaps (levels, 2 + terms), as in `MergedGames`, and the level (games,) of each game.
+
+    `covariates`: (games, terms). There are no levels where no game has a handicap.
+    """
+    if not covariates.any():
+        handicaps, level = _distinct_without_covariates(offset, neutral)
+        return np.hstack([handicaps, np.zeros((len(handicaps), covariates.shape[1]))]), level
+    by_advantage = np.broadcast_to(-1.0 * np.asarray(neutral), len(offset))
+    handicaps = np.column_stack([offset, by_advantage, covariates]) + 0.0  # -0 is 0
+    number = np.zeros(len(offset), np.int64)
+    first = np.zeros(1, np.int64)
+    for column in handicaps.T:
+        values, value = np.unique(column, return_inverse=True)
+        _, first, number = np.unique(number * len(values) + value, return_index=True, return_inverse=True)
+    return handicaps[first], number.astype(np.int32)
+
+
+def _distinct_without_covariates(offset: Array, neutral: Mask | bool) -> tuple[Array, Ids]:
     """The distinct handicaps (levels, 2), as in `MergedGames`, none first, and the level (games,) of each game.
 
     There are no levels where no game has a handicap.
@@ -131,9 +165,15 @@ def distinct_handicaps(offset: Array, neutral: Mask | bool) -> tuple[Array, Ids]
     return np.stack([points, by_advantage], axis=1), level[1:].astype(np.int32)
 
 
-def points_given(handicap: Array, unit: float, advantage: float) -> Array:
-    """What is added to `first`'s skill besides White's `advantage`, points, with so many to an Elo point (`unit`)."""
-    return np.asarray(unit * handicap[:, 0] + advantage * handicap[:, 1])
+def points_given(handicap: Array, unit: float, advantage: float, covariates: Sequence[float] = ()) -> Array:
+    """What is added to `first`'s skill besides White's `advantage`, points, with so many to an Elo point (`unit`).
+
+    `covariates`: points per unit of each.
+    """
+    points: Array = unit * handicap[:, 0] + advantage * handicap[:, 1]
+    for number, points_per_unit in enumerate(covariates, 2):
+        points += points_per_unit * handicap[:, number]
+    return points
 
 
 @dataclass(frozen=True)

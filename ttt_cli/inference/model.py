@@ -9,6 +9,19 @@ from ttt_cli.kernels.ep.structures import LinkSlopes, Rule
 from ttt_cli.support.arrays import Array
 
 
+class Offsets(NamedTuple):
+    """What is added to the skill of the side named first: White's advantage, points, and points per unit of covariates.
+
+    `covariates` are in the order of `MergedGames.terms`.
+    """
+
+    advantage: float = 0.0
+    covariates: tuple[float, ...] = ()
+
+
+NO_OFFSETS: Final = Offsets()
+
+
 @dataclass(frozen=True)
 class Play:
     """How differences of skill become outcomes.
@@ -18,7 +31,7 @@ class Play:
     | noise | points^2 | 2 beta^2, the variance of the difference of two performances |
     | margin | points | the draw margin, or the one from which the players' own are counted |
     | elo_unit | points | one Elo point |
-    | advantage | points | White's advantage |
+    | offsets | points | White's advantage, and points per unit of covariates |
     | own_margin_sd | points | sd of newcomers' own draw margins; 0 with a common margin |
     | margin_drift | | sd of the change of the draw margin's logarithm over one year |
     | margin_strength | | rise of its logarithm with the strength of both players |
@@ -27,7 +40,7 @@ class Play:
     noise: float
     margin: float
     elo_unit: float
-    advantage: float = 0.0
+    offsets: Offsets = NO_OFFSETS
     own_margin_sd: float = 0.0
     margin_drift: float = 0.0
     margin_strength: float = 0.0
@@ -39,8 +52,8 @@ class Play:
 
     def rule(self, margin: Array, handicap: Array) -> Rule:
         """The rule of kernels, with the draw margins of games and the handicaps of `MergedGames`."""
-        points = points_given(handicap, self.elo_unit, self.advantage)
-        return Rule(self.noise, margin, self.margin, self.advantage, points)
+        points = points_given(handicap, self.elo_unit, *self.offsets)
+        return Rule(self.noise, margin, self.margin, self.offsets.advantage, points)
 
 
 class GamesGradient(NamedTuple):
@@ -52,12 +65,14 @@ class GamesGradient(NamedTuple):
     | margin | in the draw margin, or the origin of the players' own |
     | advantage | in White's advantage |
     | elo_unit | in the logarithm of an Elo point, by the handicaps |
+    | covariates | in the points per unit of covariates |
     """
 
     noise: float
     margin: float
     advantage: float
     elo_unit: float
+    covariates: tuple[float, ...]
 
 
 class SweepRates(NamedTuple):

@@ -55,6 +55,20 @@ class Params(ConfigSection):
         return 0.0 if setting == AUTO else float(setting)
 
     @property
+    def covariate_settings(self) -> Mapping[str, CovariateSetting]:
+        """Points per unit of covariates as configured, by name, or by name and value."""
+        return getattr(self, "covariates", {})
+
+    @property
+    def estimates_covariates(self) -> bool:
+        """Whether points per unit of any covariate are estimated by the evidence."""
+        settings = self.covariate_settings.values()
+        of_values = [
+            points for setting in settings if isinstance(setting, dict) for points in setting.values()
+        ]
+        return ESTIMATE in (*settings, *of_values)
+
+    @property
     def has_evidence(self) -> bool:
         """Whether fits have a log-evidence, in systems that have any."""
         return True
@@ -71,6 +85,8 @@ class Params(ConfigSection):
         return settings == ("auto", None)
 
 
+Points = Literal["estimate"] | float
+CovariateSetting = Points | dict[str, Points]
 PriorMean = Annotated[float, Field(description="mean skill at the first appearance, points")]
 PriorSd = Annotated[float, Field(gt=0, description="sd of skill at the first appearance, points")]
 Beta = Annotated[float, Field(gt=0, description="sd of one performance around skill, points")]

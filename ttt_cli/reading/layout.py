@@ -2,13 +2,14 @@
 
 import re
 from collections import Counter
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from typing import Final, NamedTuple
 
 import numpy as np
 
 from ttt_cli.config.schema import DataConfig, Period
 from ttt_cli.reading.batches import BLACKS, DATES, RESULTS, WEIGHTS, WHITES, Layout, ResultKind
+from ttt_cli.reading.covariates import find_covariates, sided_names
 from ttt_cli.reading.dates import joined_date, known_date, parse_dates
 from ttt_cli.reading.recognition import is_rating_list, rating_list
 from ttt_cli.reading.results import is_score, match_result, match_scores
@@ -122,7 +123,7 @@ def find_layout(
         if len(configured) != expected:
             message = f"data.columns names {len(configured)} columns, rows have {expected}"
             raise ConfigError(message, where=name, hint=f"the first line is {said}")
-        _check_names(configured, words)
+        _check_names(configured, words, data.covariates.values())
         columns = _by_names(words, {}, sample)
     elif configured is not None and not header:
         hint = f"the first line is {said}; without names, -s 'data.columns=[date, white, ...]'"
@@ -139,13 +140,27 @@ def find_layout(
         if ours not in SYNONYMS:
             raise _unknown(ours, SYNONYMS, where="data.constant")
         columns[ours] = -1 - number
+    covariates: dict[str, int] = {}
+    if data.covariates:
+        covariates = _covariate_columns(data, first if header else [], name)
     try:
-        return _complete(columns, words, width, data, header=header)
+        layout = _complete(columns, words, width, data, header=header)
     except DataError as error:
         if is_rating_list(" ".join(first)):
             raise rating_list(name) from None
         among = f" among {said}" if header else ""
         raise DataError(error.message + among, where=name, hint=_HINT) from None
+    fields = {ours: (index,) for ours, index in covariates.items()}
+    return layout._replace(columns={**layout.columns, **fields})
+
+
+def _covariate_columns(data: DataConfig, header: Sequence[str], name: str) -> dict[str, int]:
+    """Indices of the columns of covariates; `header` is empty where the file has none. Raises ConfigError."""
+    names = data.columns if isinstance(data.columns, list) else header
+    if not names:
+        hint = "name all columns in order: -s 'data.columns=[date, white, black, result, NAME]'"
+        raise ConfigError("data.covariates names columns, which the file does not", where=name, hint=hint)
+    return find_covariates(data.covariates, names, word_of, name)
 
 
 def _complete(
@@ -262,12 +277,17 @@ def _looks_like_header(first: Sequence[str], configured: list[str] | dict[str, s
     return all(side in columns or f"{side}_id" in columns for side in ("white", "black"))
 
 
-def _check_names(names: Sequence[str], words: Sequence[str]) -> None:
+def _check_names(names: Sequence[str], words: Sequence[str], covariates: Iterable[str]) -> None:
     """Raise ConfigError where names of all columns in order are unknown or have the same meaning."""
     seen: set[str] = set()
+    of_covariates = {word_of(column) for column in covariates}
+    for column in tuple(of_covariates):
+        for names_of_sides in sided_names(column):
+            of_covariates.update(names_of_sides)
     for written, word in zip(names, words, strict=True):
         ours = _WORDS.get(word)
-        if ours is None and written not in IGNORED and not written.startswith("_"):
+        is_ignored = written in IGNORED or written.startswith("_") or word_of(written) in of_covariates
+        if ours is None and not is_ignored:
             raise _unknown(written, (*SYNONYMS, *IGNORED), ", and _ for the others")
         if ours in seen:
             raise ConfigError(f"data.columns names {ours} twice")

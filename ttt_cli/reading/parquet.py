@@ -13,7 +13,8 @@ import pyarrow.parquet as pq
 from ttt_cli.config.schema import DataConfig
 from ttt_cli.reading.batches import Batch, Table
 from ttt_cli.reading.columns import Strings
-from ttt_cli.reading.layout import column_of, find_layout
+from ttt_cli.reading.covariates import sided_names
+from ttt_cli.reading.layout import column_of, find_layout, word_of
 from ttt_cli.reading.unpacking import Expansion
 from ttt_cli.support.arrays import Ids
 from ttt_cli.support.errors import DataError
@@ -56,11 +57,14 @@ def _wanted_columns(names: Sequence[str], data: DataConfig) -> list[str]:
     """The columns of a file that may be used: those with a name that is known, or named in the config."""
     words = data.columns if isinstance(data.columns, list) else names
     configured = data.columns.values() if isinstance(data.columns, dict) else ()
-    configured_names = {column.casefold() for column in configured}
+    configured_names = {column.casefold() for column in (*configured, *data.covariates.values())}
+    of_covariates = _covariate_words(data)
     return [
         column
         for column, word in zip(names, words, strict=False)
-        if column_of(word) is not None or column.casefold() in configured_names
+        if column_of(word) is not None
+        or column.casefold() in configured_names
+        or word_of(word) in of_covariates
     ]
 
 
@@ -88,6 +92,12 @@ def _sample_rows(opened: Any, names: Sequence[str], wanted: Sequence[str]) -> li
         texts = [value.decode("utf-8", "replace") for value in values]
         cells[column] = [texts[number] for number in numbers.tolist()]
     return list(zip(*(cells[column] for column in names), strict=True))
+
+
+def _covariate_words(data: DataConfig) -> set[str]:
+    """Words of the columns that may hold covariates."""
+    words = {word_of(column) for column in data.covariates.values()}
+    return words | {name for word in words for names in sided_names(word) for name in names}
 
 
 @contextmanager

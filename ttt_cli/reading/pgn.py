@@ -15,6 +15,7 @@ from ttt_cli.reading import pgn_text
 from ttt_cli.reading import reports as reasons
 from ttt_cli.reading.batches import Batch, Layout, Note, Table
 from ttt_cli.reading.columns import Strings
+from ttt_cli.reading.covariates import covariate_tags
 from ttt_cli.reading.dates import known_date
 from ttt_cli.reading.results import parse_result
 from ttt_cli.reading.text import decode, pieces
@@ -111,11 +112,11 @@ class _RowBuffer:
     results.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, columns: int = COLUMNS) -> None:
         self.state = np.zeros(5, np.int64)
         self.lines = np.empty(_ROWS_AT_ONCE, np.int64)
         self.moves = np.empty(_ROWS_AT_ONCE, np.int64)
-        self.codes = np.empty((_ROWS_AT_ONCE, COLUMNS), np.int32)
+        self.codes = np.empty((_ROWS_AT_ONCE, columns), np.int32)
         self.unsettled = np.empty((_ROWS_AT_ONCE, 2), np.int64)
 
     def __len__(self) -> int:
@@ -139,10 +140,15 @@ class _RowBuffer:
 
 
 class Scanner:
-    """Reads the blocks of one file: compiled code the common games, Python the `slow` others."""
+    """Reads the blocks of one file: compiled code the common games, Python the `slow` others.
 
-    def __init__(self) -> None:
+    With `further` tags Python reads all games, for compiled code knows the usual tags only.
+    """
+
+    def __init__(self, further: tuple[bytes, ...] = ()) -> None:
         self.slow = 0
+        self._tag_names = (*NAMES, *further)
+        self._is_compiled = not further
         self.strings = Strings()
         self._waiting: list[bytes] = []  # blocks of games that are not complete
         self._size = 0  # of these, bytes
@@ -151,7 +157,7 @@ class Scanner:
         self._tagged = False  # whether tags have been read
         self._doubtful = False  # whether the next tags may be of a rejected game
         self._skipping = False  # whether a game that is too long continues
-        self._rows = _RowBuffer()
+        self._rows = _RowBuffer(len(self._tag_names))
         self._notes: list[Note] = []
         self._rejects: list[Note] = []
         self._batches: list[Batch] = []
@@ -231,7 +237,7 @@ class Scanner:
         marked = _marked(data + _ANOTHER if final else data)
         while position < len(data):
             status = kernel.SLOW_PATH
-            if not self._doubtful:
+            if self._is_compiled and not self._doubtful:
                 status, position = self._run(marked, position)
             if status == kernel.STRINGS_FULL:
                 self.strings.grow()
@@ -304,7 +310,7 @@ class Scanner:
     def _add_row(self, line: int, tags: Mapping[bytes, bytes], movetext: bytes) -> None:
         if len(self._rows) == _ROWS_AT_ONCE:
             self._end_batch()
-        codes = self.strings.numbers_of([tags.get(name, b"") for name in NAMES])
+        codes = self.strings.numbers_of([tags.get(name, b"") for name in self._tag_names])
         self._rows.add(line, hash_moves(pgn_text.main_line(movetext)), codes)
 
     def _settled(self, line: int, tag: bytes | None, terminator: bytes) -> bytes:
@@ -371,13 +377,17 @@ def _settle_result(tag: bytes, terminator: bytes) -> _SettledResult:
 
 def read_pgn(blocks: Iterator[bytes], data: DataConfig, name: str) -> Table:  # noqa: ARG001
     """Open a PGN file given as blocks with LF line ends."""
+    covariates = covariate_tags(data.covariates)
+    columns = {**TAG_COLUMNS}
+    for column, index in covariates.columns.items():
+        columns[column] = (COLUMNS + index,)
     if data.reader == "chess":
         from ttt_cli.reading.pgn_chess import read_pgn_chess
 
         strings = Strings()
-        batches = read_pgn_chess(blocks, strings)
+        batches = read_pgn_chess(blocks, strings, covariates.tags)
     else:
-        scanner = Scanner()
+        scanner = Scanner(covariates.tags)
         strings = scanner.strings
         batches = scanner.scan(pieces(blocks))
-    return Table(Layout(TAG_COLUMNS, combiners=COMBINERS), strings, batches)
+    return Table(Layout(columns, combiners=COMBINERS), strings, batches)

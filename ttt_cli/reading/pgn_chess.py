@@ -53,11 +53,16 @@ class _TagVisitor(chess.pgn.BaseVisitor[_Game]):
         return self._line, self._tags
 
 
-def read_pgn_chess(blocks: Iterable[bytes], strings: Strings) -> Iterator[Batch]:
-    """Records of a PGN file given as blocks with LF line ends, as `chess.pgn.read_game` parses them."""
+def read_pgn_chess(
+    blocks: Iterable[bytes], strings: Strings, further: tuple[bytes, ...] = ()
+) -> Iterator[Batch]:
+    """Records of a PGN file given as blocks with LF line ends, as `chess.pgn.read_game` parses them.
+
+    `further`: tags besides the usual ones.
+    """
     lines = _CountedLines(blocks)
     handle = cast(TextIO, lines)
-    names = [name.decode() for name in NAMES]
+    names = [name.decode() for name in (*NAMES, *further)]
     games = iter(lambda: chess.pgn.read_game(handle, Visitor=lambda: _TagVisitor(lines)), None)
     while batch := list(islice(games, _GAMES_PER_BATCH)):
         texts = [tags.get(name, "").encode("utf-8", "surrogateescape") for _, tags in batch for name in names]

@@ -28,6 +28,7 @@ BAD_SCORE: Final = "bad match score"
 BAD_WEIGHT: Final = "bad weight"
 UNKNOWN_ODDS: Final = "unknown odds"
 BAD_NEUTRAL: Final = "bad neutral"
+NO_COVARIATE: Final = "missing covariate"
 STATUS: Final = "status"
 TEAM: Final = "team"
 ENGINE: Final = "engine"
@@ -43,7 +44,7 @@ FEW_GAMES: Final = "too few games"
 OTHER_GROUP: Final = "outside the largest group"
 DROP_REASONS: Final = (
     *(BAD_ROW, AMBIGUOUS_TAGS, TOO_LONG, NO_PLAYER, UNNAMED_PLAYER, SAME_PLAYER, NO_DATE, BAD_DATE),
-    *(NO_RESULT, FORFEIT, UNKNOWN_RESULT, BAD_SCORE, BAD_WEIGHT, UNKNOWN_ODDS, BAD_NEUTRAL),
+    *(NO_RESULT, FORFEIT, UNKNOWN_RESULT, BAD_SCORE, BAD_WEIGHT, UNKNOWN_ODDS, BAD_NEUTRAL, NO_COVARIATE),
     *(STATUS, TEAM, ENGINE, OTHER_YEARS, OTHER_PLAYERS, OTHER_EVENT, EXCLUDED_EVENT, *EVENT_SETS),
     *(DUPLICATE, FEW_GAMES, OTHER_GROUP),
 )
@@ -59,6 +60,7 @@ STRAY_TEXT: Final = "stray text"
 FURTHER_NOTES: Final = "further notes"
 UNKNOWN_STATUS: Final = "unknown status"
 OTHER_ODDS: Final = "odds column ignored"
+UNKNOWN_COVARIATE: Final = "covariate not known"
 AMBIGUOUS_DATE: Final = "day or month first"
 TWO_DIGIT_YEAR: Final = "years of two digits"
 NUMBERED_DATE: Final = "numbers for dates"
@@ -70,7 +72,7 @@ WINNER_FIRST: Final = "winner named first"
 # Reported once of a file.
 OF_COLUMNS: Final = (
     *(AMBIGUOUS_DATE, TWO_DIGIT_YEAR, NUMBERED_DATE, FUTURE_DATE, MIXED_ORDERS, RESULT_WORDS),
-    *(UNKNOWN_STATUS, OTHER_ODDS, WINNER_FIRST, IDLE_ALIAS),
+    *(UNKNOWN_STATUS, OTHER_ODDS, UNKNOWN_COVARIATE, WINNER_FIRST, IDLE_ALIAS),
 )
 
 DROPPED: Final = "dropped"

@@ -11,10 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ttt_cli.config.schema import Config
-from ttt_cli.fitted import Fit, Links, by_player, parts_by_player, periods_of_histories, spans
-from ttt_cli.games.table import Games
+from ttt_cli.fitted import Fit, Links, by_player, parts_by_player, periods_of_histories, points_added, spans
+from ttt_cli.games.covariates import CovariateTexts
+from ttt_cli.games.table import Games, compact
 from ttt_cli.periods import period_of
-from ttt_cli.reading.columns import CodedColumn, alike, spread
+from ttt_cli.reading.columns import CodedColumn, Codes, Dictionary, alike, spread
 from ttt_cli.reading.reports import TEXT_COLUMNS, FileReport, InputFile, Problem, ReadReport
 from ttt_cli.runs.database import insert_rows
 from ttt_cli.runs.evidence_points import INSERT, EvidencePoint
@@ -47,6 +48,8 @@ def fill(
         "neutral_games": {"row": np.flatnonzero(games.neutral)},
         "texts": {"id": np.arange(len(texts), dtype=np.int32), "text": np.array(texts, object)},
     }
+    if games.covariates:
+        tables |= covariate_columns(games, timeline, fit)
     if fit.links is not None:
         tables |= link_columns(fit.links, nodes)
     if fit.draws is not None:
@@ -185,6 +188,7 @@ def describe(games: Games, timeline: Timeline, fit: Fit, config: Config) -> RunM
         posterior=fit.posterior,
         notes=fit.notes,
         standard_errors=fit.standard_errors,
+        explained=fit.explained,
     )
 
 
@@ -277,6 +281,35 @@ def link_columns(links: Links, nodes: Places) -> dict[str, Columns]:
     }
 
 
+def covariate_columns(games: Games, timeline: Timeline, fit: Fit) -> dict[str, Columns]:
+    """The tables of covariates."""
+    dictionary = Dictionary("")
+    parts: dict[str, list[Codes]] = {"single": [], "white": [], "black": []}
+    for covariate in games.covariates:
+        for side, column in covariate.columns.items():
+            texts = compact(column)
+            parts[side].append(dictionary.numbers_of(texts.values)[texts.codes])
+    count = len(games.covariates)
+    points = points_added(fit.params, timeline)
+    rows = np.flatnonzero(points)
+    return {
+        "covariates": {
+            "id": np.arange(count, dtype=np.int32),
+            "name": np.array([covariate.name for covariate in games.covariates], object),
+            "category": np.array([covariate.is_category for covariate in games.covariates], np.bool_),
+        },
+        "game_covariates": {
+            "covariate": np.repeat(np.arange(count, dtype=np.int32), len(games)),
+            **{side: np.concatenate(columns) for side, columns in parts.items()},
+        },
+        "covariate_texts": {
+            "id": np.arange(len(dictionary.values), dtype=np.int32),
+            "text": np.array(dictionary.values, object),
+        },
+        "covariate_points": {"row": rows, "points": points[rows]},
+    }
+
+
 @dataclass(frozen=True)
 class _Reader:
     """Reads the tables of a run back."""
@@ -313,10 +346,26 @@ def rebuild_games(connection: DuckDBPyConnection) -> Games:
     return Games(
         **columns,
         neutral=neutral,
+        covariates=rebuild_covariates(run, len(neutral)),
         players=tuple(player for (player,) in run.rows("SELECT player FROM names ORDER BY id")),
         spellings=tuple(run.rows("SELECT player, spelling FROM spellings")),
         report=_rebuild_report(run),
     )
+
+
+def rebuild_covariates(run: _Reader, games: int) -> tuple[CovariateTexts, ...]:
+    """The covariates of so many games."""
+    names = run.rows("SELECT name, category FROM covariates ORDER BY id")
+    if not names:
+        return ()
+    texts = tuple(text for (text,) in run.rows("SELECT text FROM covariate_texts ORDER BY id"))
+    codes = run.arrays("SELECT single, white, black FROM game_covariates")
+    covariates = []
+    for number, (name, is_category) in enumerate(names):
+        rows = slice(number * games, (number + 1) * games)
+        columns = {side: CodedColumn(column[rows], texts) for side, column in codes.items()}
+        covariates.append(CovariateTexts(name, is_category, **columns))
+    return tuple(covariates)
 
 
 def _rebuild_report(run: _Reader) -> ReadReport:

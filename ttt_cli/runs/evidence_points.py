@@ -39,8 +39,9 @@ _FLAGS: Final = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | ge
 
 
 def canonical(params: Mapping[str, Any]) -> str:
-    """Parameters as JSON, independent of the order of keys and of 600 or 600.0."""
-    return to_json(json.loads(to_json(dict(sorted(params.items()))), parse_int=float))
+    """Parameters as JSON, independent of the order of keys and of 600 or 600.0, without empty collections."""
+    sorted_params = {key: value for key, value in sorted(params.items()) if value != {}}
+    return to_json(json.loads(to_json(sorted_params), parse_int=float))
 
 
 @dataclass(frozen=True)

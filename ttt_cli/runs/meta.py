@@ -30,8 +30,8 @@ class RunMeta:
     """The facts of one run; `config` as given, `params` resolved to numbers.
 
     `games` and `nodes` count rows, `weight` weighted games, `draw_share` is weighted; `elo_unit`: points per Elo
-    point; `first`, `last`: labels of periods; `trace`, `posterior`, `standard_errors`, `notes` as in Fit; `created`
-    (UTC, ISO 8601) identifies the run.
+    point; `first`, `last`: labels of periods; `trace`, `posterior`, `standard_errors`, `explained`, `notes` as in Fit;
+    `created` (UTC, ISO 8601) identifies the run.
     """
 
     format: int
@@ -59,6 +59,7 @@ class RunMeta:
     last: str
     posterior: str = ""
     standard_errors: dict[str, Any] = field(default_factory=dict)
+    explained: dict[str, Any] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
 
     def describe(self) -> str:
@@ -155,9 +156,9 @@ def to_json(value: Any) -> str:
 
 
 def in_use(params: Mapping[str, Any]) -> dict[str, Any]:
-    """Parameters of a model that have an effect: without null ones and those switched off."""
+    """Parameters of a model that have an effect: without null and empty ones and those switched off."""
     idle: set[str] = set()
     for switch, dependent in SWITCHES.items():
         if params.get(switch) == 0:
             idle |= {switch, *dependent}
-    return {key: value for key, value in params.items() if value is not None and key not in idle}
+    return {key: value for key, value in params.items() if value not in (None, {}) and key not in idle}

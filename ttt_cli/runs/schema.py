@@ -51,6 +51,8 @@ _KINDS: Final[Mapping[str, tuple[str, float | str, float | str]]] = {
     "GAME": ("BIGINT", 0, "game_rows"),
     "INPUT": ("INTEGER", 0, "inputs"),
     "WORD": ("INTEGER", 0, "texts"),
+    "COVARIATE": ("INTEGER", 0, "covariates"),
+    "VALUE": ("INTEGER", 0, "covariate_texts"),
     "FILE": ("INTEGER", -(2**31), 2**31 - 1),
     "YEAR": ("INTEGER", *RANGES["year"]),
     "DAY": ("INTEGER", *RANGES["day"]),
@@ -102,6 +104,12 @@ TABLES: Final[Mapping[str, str]] = MappingProxyType(
         "texts": "id ID, text TEXT",
         "spellings": "player TEXT, spelling TEXT",
         "neutral_games": "row GAME",  # the rows of game_rows, counted from 0, of games on neutral ground
+        # Covariates; their values as written, all games of the first covariate, then those of the next: of the game or
+        # a difference, and of each side; and what they add to the strength of White
+        "covariates": "id ID, name TEXT, category FLAG",
+        "game_covariates": "covariate COVARIATE, single VALUE, white VALUE, black VALUE",
+        "covariate_texts": "id ID, text TEXT",
+        "covariate_points": "row GAME, points NUMBER",
     }
 )
 # Missing in runs of earlier versions, each group as a whole; a session has them without rows
@@ -113,6 +121,7 @@ ADDED: Final = (
     frozenset({"newcomers"}),
     frozenset({"neutral_games"}),
     frozenset({"file_traits"}),
+    frozenset({"covariates", "game_covariates", "covariate_texts", "covariate_points"}),
 )
 OPTIONAL: Final = frozenset().union(*ADDED)
 _PIECE_LENGTH: Final = (
@@ -127,11 +136,13 @@ SELECT periods.period, period_number,
        {results}[outcome + 1] AS result, weight, "offset", inputs.path AS file,
        line % (CAST(1000 AS BIGINT) * 1000 * 1000 * 10) AS line, coalesce(of_event.text, '') AS event,
        coalesce(of_site.text, '') AS site, coalesce(of_round.text, '') AS round, file_number,
-       white_id, black_id, neutral_games."row" IS NOT NULL AS neutral
+       white_id, black_id, neutral_games."row" IS NOT NULL AS neutral,
+       coalesce(covariate_points.points, 0) AS covariate_points
 FROM {game_rows} AS game_rows JOIN {periods} AS periods USING (period_number)
 JOIN {names} AS white ON white.id = white_id JOIN {names} AS black ON black.id = black_id
 LEFT JOIN {inputs} AS inputs ON inputs.rowid = file_number
 LEFT JOIN {neutral_games} AS neutral_games ON neutral_games."row" = game_rows.rowid
+LEFT JOIN {covariate_points} AS covariate_points ON covariate_points."row" = game_rows.rowid
 LEFT JOIN {game_texts} AS game_texts ON game_texts.rowid = game_rows.rowid
 LEFT JOIN {texts} AS of_event ON of_event.id = game_texts.event
 LEFT JOIN {texts} AS of_site ON of_site.id = game_texts.site

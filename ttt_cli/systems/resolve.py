@@ -7,14 +7,17 @@ from typing import Any, Final
 
 from pydantic import BaseModel
 
+from ttt_cli.config.covariates import PREFIX
 from ttt_cli.config.documents import Document
 from ttt_cli.config.load import read_document
 from ttt_cli.config.schema import Config, DataConfig, ModelConfig, ScaleConfig, SolverConfig, aliases
 from ttt_cli.config.validation import check, joined, unknown_key, validate, value_text
+from ttt_cli.inference.covariates import find_terms, with_points
 from ttt_cli.inference.params import AUTO, ESTIMATE, Params
 from ttt_cli.reading.reports import ReadReport
 from ttt_cli.support.errors import ConfigError
 from ttt_cli.systems.registry import Model, load
+from ttt_cli.timeline import Timeline
 
 SCHEMAS: Final[dict[str, type[BaseModel]]] = {
     "data": DataConfig, "solver": SolverConfig, "scale": ScaleConfig,
@@ -138,9 +141,13 @@ def _default_model(resolved: Resolved, report: ReadReport) -> Resolved:
 
 
 def with_overrides(resolved: Resolved, overrides: Mapping[str, object]) -> Resolved:
-    """Replace model parameters, e.g. `{"beta": 600}`; defaults follow. Raises ConfigError."""
+    """Replace model parameters, e.g. `{"beta": 600}`; defaults follow. Raises ConfigError.
+
+    A key `covariates.NAME`, or `covariates.NAME.VALUE` of a category, replaces the points per unit of a covariate.
+    """
     values = resolved.params.model_dump(exclude_unset=True)
     document = Document()
+    overrides = _with_covariates(resolved.params, overrides)
     for key, value in overrides.items():
         values.pop(key, None)
         values[key] = value
@@ -148,6 +155,15 @@ def with_overrides(resolved: Resolved, overrides: Mapping[str, object]) -> Resol
     params = validate(resolved.model.Params, values, document, ("model",))
     config = resolved.config.model_copy(update={"model": _model_config(resolved.model, params)})
     return replace(resolved, config=config, params=params)
+
+
+def _with_covariates(params: Params, overrides: Mapping[str, object]) -> dict[str, object]:
+    """The overrides with those of covariates in one key."""
+    common = {key: value for key, value in overrides.items() if not key.startswith(PREFIX)}
+    points = {key.removeprefix(PREFIX): value for key, value in overrides.items() if key.startswith(PREFIX)}
+    if points:
+        common["covariates"] = with_points(params.covariate_settings, points)
+    return common
 
 
 def accepted(resolved: Resolved, overrides: Mapping[str, object]) -> Resolved | None:
@@ -175,6 +191,31 @@ def numeric_params(resolved: Resolved) -> dict[str, Any]:
     """Numeric model parameters and their configured values: what a grid may vary."""
     numeric = number_bounds(type(resolved.params), "number", "integer")
     return resolved.params.model_dump(include=set(numeric))
+
+
+def covariate_params(resolved: Resolved, timeline: Timeline) -> dict[str, float | None]:
+    """Points per unit of all covariates of the games, by key: `covariates.NAME`, of a category `covariates.NAME.VALUE`.
+
+    None where they are estimated; no keys in systems without covariates. The reference of a category has none unless it
+    is configured. Raises ConfigError for configured covariates that the games do not have.
+    """
+    if "covariates" not in type(resolved.params).model_fields:
+        return {}
+    configured = {term.key: term.points for term in find_terms(resolved.params, timeline)}
+    references = [f"{covariate.name}.{covariate.reference}" for covariate in timeline.covariates]
+    terms = [term for covariate in timeline.covariates for term in covariate.terms if term not in references]
+    return {**{PREFIX + term: 0.0 for term in terms}, **configured}
+
+
+def configured_numbers(params: Params) -> dict[str, Any]:
+    """Parameters as configured, points per unit of covariates by key as in `covariate_params`."""
+    values = params.model_dump(exclude={"covariates"})
+    for name, setting in params.covariate_settings.items():
+        if isinstance(setting, dict):
+            values |= {f"{PREFIX}{name}.{value}": points for value, points in setting.items()}
+        else:
+            values[PREFIX + name] = setting
+    return values
 
 
 def _model_config(model: Model, params: Params) -> ModelConfig:

@@ -53,7 +53,8 @@ def through_time(timeline: Timeline, params: Params, margin: float) -> ThroughTi
 def gradient(timeline: Timeline, params: Params, fit: Fit) -> dict[str, float]:
     """Gradient of the log-evidence in numeric parameters at a converged fit; an `auto` margin follows beta."""
     margin = fit.params["draw_margin"]
-    of_params, of_games, _ = through_time(timeline, params, margin).posterior(fit).gradient()
+    shared = through_time(timeline, params, margin)
+    of_params, of_games, _ = shared.posterior(fit).gradient()
     unit_by_beta, unit_by_margin = normal_unit_growth(params.beta, margin)
     by_margin = of_games.margin + of_games.elo_unit * unit_by_margin
     by_beta = 4.0 * params.beta * of_games.noise + of_games.elo_unit * unit_by_beta
@@ -64,5 +65,6 @@ def gradient(timeline: Timeline, params: Params, fit: Fit) -> dict[str, float]:
         "draw_margin": by_margin,
         "draw_margin_drift": 0.0,
         "white_advantage": of_games.advantage,
+        **shared.covariate_slopes(of_games),
         "draw_probability": by_margin * margin_slope(params, timeline),
     }

@@ -92,9 +92,9 @@ def gradient(timeline: Timeline, params: Params, fit: Fit) -> dict[str, float]:
     """Gradient of the log-evidence in numeric parameters at a converged fit, with defaults that follow beta."""
     numbers = params.resolved()
     shared = through_time(timeline, numbers)
-    with_games = _gradient(numbers, shared.posterior(fit))
-    without_games = _gradient(numbers, shared.without_games(GRADIENT_TOL))
-    slopes = {key: slope - without_games[key] for key, slope in with_games.items()}
+    with_games = _gradient(numbers, shared, shared.posterior(fit))
+    without_games = _gradient(numbers, shared, shared.without_games(GRADIENT_TOL))
+    slopes = {key: slope - without_games.get(key, 0.0) for key, slope in with_games.items()}
     configured = params.model_dump()
     resolved = numbers.model_dump()
     for name in ("draw_margin_mean", "draw_margin_sd", "draw_margin_tau"):
@@ -103,7 +103,7 @@ def gradient(timeline: Timeline, params: Params, fit: Fit) -> dict[str, float]:
     return {**slopes, "draw_margin_drift": 0.0}
 
 
-def _gradient(params: Params, inference: Inference | JointInference) -> dict[str, float]:
+def _gradient(params: Params, shared: ThroughTime, inference: Inference | JointInference) -> dict[str, float]:
     """Gradient of log Z, positivity included, in each parameter alone."""
     of_params, of_games, _ = inference.gradient()
     typical, typical_by_mean, typical_by_sd = typical_margin(*params.margin)
@@ -114,6 +114,7 @@ def _gradient(params: Params, inference: Inference | JointInference) -> dict[str
         **of_params,
         "beta": 4.0 * params.beta * of_games.noise + of_games.elo_unit * unit_by_beta,
         "white_advantage": of_games.advantage,
+        **shared.covariate_slopes(of_games),
         "draw_margin_mean": of_games.margin + by_typical * typical_by_mean,
         "draw_margin_sd": of_params["draw_margin_sd"] + by_typical * typical_by_sd,
     }

@@ -21,7 +21,7 @@ from ttt_cli.inference import params as parameters
 from ttt_cli.inference.ep.start import sites_name, sites_of_start
 from ttt_cli.inference.filters import filter_fit, games_so_far, prediction_score
 from ttt_cli.inference.links import MergedGames, merge_games
-from ttt_cli.inference.model import Play
+from ttt_cli.inference.model import Offsets, Play
 from ttt_cli.inference.outcome import normal_unit, resolve_margin
 from ttt_cli.inference.params import COMMON_MARGIN, PLAY, Traits
 from ttt_cli.inference.solver import Given, OnSweep, Pace, Sweep, iterate, largest
@@ -140,11 +140,12 @@ class StaticFits:
     ) -> None:
         merged = history.merged
         n_games = len(merged)
-        play = Play(2.0 * params.beta**2, margin, normal_unit(params.beta, margin), params.white_advantage)
+        offsets = Offsets(params.white_advantage)
+        play = Play(2.0 * params.beta**2, margin, normal_unit(params.beta, margin), offsets)
         self._params = params
         self._solver = solver
         self._rule = play.rule(np.full(n_games, margin), merged.handicap)
-        self.sites = sites_of_start((n_games, 4), start, sites_name(merged.colours))
+        self.sites = sites_of_start((n_games, 4), start, sites_name(merged))
         self._all_games = AllGames(merged.games.code, merged.games.weight, self.sites, np.zeros((n_games, 4)))
         self._level = np.zeros(history.n_players)  # prior means of players, from the common prior mean
         self.statuses: list[Status] = []
@@ -339,7 +340,7 @@ def _as_fit(
     if is_scored:
         before = chain.before_mean, chain.before_sd
         evidence = prediction_score(predict, resolved, history.timeline, *before, unit)
-    state = {sites_name(history.merged.colours): fits.sites}  # also for a start with more games
+    state = {sites_name(history.merged): fits.sites}  # also for a start with more games
     fit_of_chain = filter_fit(NAME, params, resolved, {"skill": chain}, evidence, fits.status)
     return replace(fit_of_chain, elo_unit=unit, trace=tuple(fits.trace), state=state)
 

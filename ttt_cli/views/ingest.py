@@ -482,6 +482,7 @@ def fit_lines(meta: RunMeta, *, everything: bool = False) -> Iterator[str]:
     if error := meta.standard_errors.get("white_advantage"):
         name = advantage_name(meta.config.get("data", {}).get("sides"))
         yield f"{name}: {meta.params['white_advantage']:.1f} +- {error:.1f} points"
+    yield from covariate_lines(meta)
     if math.isnan(meta.log_evidence):
         yield "no log-evidence: this system has none"
     else:
@@ -498,6 +499,15 @@ def fit_lines(meta: RunMeta, *, everything: bool = False) -> Iterator[str]:
     if meta.skipped_sites:
         yield f"{counted(meta.skipped_sites, 'update')} left out for want of precision"
     yield from meta.notes if everything else shown_notes(meta.notes)
+
+
+def covariate_lines(meta: RunMeta) -> Iterator[str]:
+    """Points per unit of each covariate that counts, and the share of it that follows from who plays."""
+    for key, share in meta.explained.items():
+        error = meta.standard_errors.get(key)
+        uncertain = f" +- {error:.1f}" if error else ""
+        from_players = f"{100 * share:.0f} % of it follows from who plays"
+        yield f"{key}: {meta.params[key]:.1f}{uncertain} points per unit; {from_players}"
 
 
 def advantage_name(sides: Sequence[str] | None) -> str:

@@ -25,9 +25,9 @@ WITH of AS (
     SELECT period, period_number, date, white_id = {player} AS is_white,
            CASE WHEN white_id = {player} THEN black ELSE white END AS opponent,
            CASE result WHEN '1/2-1/2' THEN 1 WHEN '1-0' THEN 2 ELSE 0 END AS for_white, weight, file, line,
-           "offset", neutral
+           "offset" * {unit} + covariate_points AS given, neutral
     FROM games WHERE (white_id = {player} OR black_id = {player}) AND {among})
-SELECT of.period_number, "offset", of.period, date, is_white, opponent,
+SELECT of.period_number, given, of.period, date, is_white, opponent,
        CASE WHEN is_white THEN for_white ELSE 2 - for_white END, weight, file, line, strength, opponent_strength,
        neutral
 FROM of JOIN nodes strength ON strength.player = ? AND strength.period_number = of.period_number
@@ -64,13 +64,13 @@ class Played(NamedTuple):
 
 
 class _GameRow(NamedTuple):
-    """A row of `_SELECT`; as in `Played`, with what the model needs: the period's number and the handicap.
+    """A row of `_SELECT`; as in `Played`, with what the model needs.
 
-    `offset`: Elo points added to White's strength.
+    `given`: points added to White's strength, by handicaps and covariates.
     """
 
     period_number: int
-    offset: float
+    given: float
     period: str
     date: str
     is_white: bool
@@ -93,7 +93,7 @@ def games_of(run: Run, player: str, opponent: str | None = None) -> list[Played]
     ids: dict[str | None, int] = dict(run.select(_IDS, [player, opponent])[1])
     against = ids.get(opponent, -1)
     among = "true" if opponent is None else f"(white_id = {against} OR black_id = {against})"
-    query = _SELECT.format(player=ids.get(player, -1), among=among)
+    query = _SELECT.format(player=ids.get(player, -1), among=among, unit=repr(run.meta.elo_unit))
     rows = [_GameRow(*row) for row in run.select(query, [player, opponent])[1]]
     covariances = _covariances(run, player, rows) if rows and run.has_joint else {}
     played = []
@@ -142,7 +142,7 @@ def _strengths(run: Run, game: _GameRow, covariance: float | None) -> tuple[dict
         sd = math.sqrt(max(variance, 0.0))
         strength["sd"] = sd
         opponent_strength["sd"] = sd
-    advantage = 0.5 * run.meta.elo_unit * game.offset * (1 if game.is_white else -1)
+    advantage = 0.5 * game.given * (1 if game.is_white else -1)
     strength["mean"] += advantage
     opponent_strength["mean"] -= advantage
     return strength, opponent_strength

@@ -1,11 +1,13 @@
 """Two players against each other: in one game, in a match, and in the games they played."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
+from ttt_cli.config.covariates import points_by_term
 from ttt_cli.runs.run import Run
 from ttt_cli.support.errors import LookupFailed
+from ttt_cli.views.conditions import find_conditions
 from ttt_cli.views.players import games_of, record_rows, tally
 from ttt_cli.views.probability import (
     Match,
@@ -52,12 +54,20 @@ class VersusView(NamedTuple):
 
 
 def versus_view(
-    run: Run, a: str, b: str, *, at: str | None = None, at_b: str | None = None, games: int | None = None
+    run: Run,
+    a: str,
+    b: str,
+    *,
+    at: str | None = None,
+    at_b: str | None = None,
+    games: int | None = None,
+    conditions: Sequence[str] = (),
 ) -> VersusView:
     """Probabilities of a game, and of a match of `games`, between A and B, and sums of the games they played.
 
     `at`, `at_b`: periods of A and B, or `peak`; `at` alone applies to both. By default the last period of both, else
-    the peak of each. Probabilities are A's, joint where the run has a joint posterior. Raises LookupFailed.
+    the peak of each. Probabilities are A's, joint where the run has a joint posterior.
+    `conditions`: values of covariates (`find_conditions`), else 0. Raises LookupFailed.
     """
     load_numpy_meanwhile(run)
     with run:
@@ -71,6 +81,7 @@ def versus_view(
         played = run.select(_PLAYED, [first, second])[1][0]
         difference = _difference(run, skill_a, skill_b, [(first, periods.first), (second, periods.second)])
         params = params_in(run, max(skill_a["period"], skill_b["period"]))
+        added = find_conditions(run, conditions)
     model = run.meta.model
     strength_a = difference.a
     strength_b = difference.b
@@ -78,11 +89,19 @@ def versus_view(
     for side, skill in (("a", skill_a), ("b", skill_b)):
         facts |= {f"{key}_{side}": skill[key] for key in ("player", "period", "mean", "sd", "games")}
     facts["lead"] = skill_a["mean"] - skill_b["mean"]
+    is_stronger = stronger(strength_a, strength_b)
+    on_neutral_ground = {**params, "white_advantage": 0.0}
+    strength_a = {**strength_a, "mean": strength_a["mean"] + 0.5 * added.of_a}
+    strength_b = {**strength_b, "mean": strength_b["mean"] - 0.5 * added.of_a}
+    if added.advantage:
+        params = {**params, "white_advantage": params["white_advantage"] + added.advantage}
     either = colour_blind(model, params, strength_a, strength_b)
-    probabilities = (stronger(strength_a, strength_b), *either, either.expected)
+    probabilities = (is_stronger, *either, either.expected)
     facts |= dict(zip(_PROBABILITIES, probabilities, strict=True))
-    facts |= _by_colour(run, params, strength_a, strength_b)
+    facts |= _by_colour(run, params, on_neutral_ground, strength_a, strength_b)
     facts |= {"sd_lead": difference.sd, "skills": difference.method}
+    if conditions:
+        facts["with"] = ", ".join(conditions)
     if games is not None:
         facts |= _match_facts(match(model, params, strength_a, strength_b, games))
     record = [count or 0 for count in played]
@@ -95,6 +114,8 @@ def versus_view(
     notes.append(f"{first} in {skill_a['period']}, {second} in {skill_b['period']}: {periods.reason}")
     if skill_a["period"] != skill_b["period"]:
         notes.append(CAUTION.format(skill_a["period"], skill_b["period"]))
+    if not conditions and points_by_term(run.meta.params):
+        notes.append("covariates count as 0 or as their reference; --with NAME=VALUE sets one")
     return VersusView((first, second), report, tuple(notes))
 
 
@@ -135,7 +156,9 @@ def _difference(run: Run, skill_a: Strength, skill_b: Strength, skills: list[tup
     return _Difference({**a, "sd": equal_sd}, {**b, "sd": equal_sd}, sd, "joint")
 
 
-def _by_colour(run: Run, params: Mapping[str, Any], a: Strength, b: Strength) -> dict[str, float]:
+def _by_colour(
+    run: Run, params: Mapping[str, Any], on_neutral_ground: Mapping[str, Any], a: Strength, b: Strength
+) -> dict[str, float]:
     """A's probabilities with each colour, and on neutral ground if games were played there.
 
     Nothing where the colour does not matter.
@@ -147,7 +170,7 @@ def _by_colour(run: Run, params: Mapping[str, Any], a: Strength, b: Strength) ->
         return {}
     by_colour = {"white": as_white, "black": as_black}
     if run.has_rows("neutral_games"):
-        (by_colour["neutral"],) = outcomes(model, {**params, "white_advantage": 0.0}, [a], [b])
+        (by_colour["neutral"],) = outcomes(model, on_neutral_ground, [a], [b])
     facts = {}
     for colour, outcome in by_colour.items():
         facts[f"win_{colour}"] = outcome.win

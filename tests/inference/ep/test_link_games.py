@@ -15,6 +15,7 @@ from ttt_cli.config.schema import SolverConfig
 from ttt_cli.inference.joint.samples import sampled_histories
 from ttt_cli.inference.joint.shape import shape_of
 from ttt_cli.inference.joint.sites import JointInference
+from ttt_cli.inference.model import NO_OFFSETS
 from ttt_cli.inference.solver import iterate
 from ttt_cli.support.errors import ConfigError
 from ttt_cli.systems import ttt_d
@@ -167,7 +168,7 @@ def test_a_fit_starts_from_an_earlier_one_of_the_same_links(solver):
 @pytest.mark.slow
 def test_sds_by_samples_are_those_of_the_factor():
     linked = Linked(with_one_drift(3))
-    inference = linked.through_time().inference(0.0, None, 1)
+    inference = linked.through_time().inference(NO_OFFSETS, None, 1)
     iterate(inference.sweep, FACTORISED, None)
     exact = JointInference(inference, shape_of(inference))
     exact.believe()

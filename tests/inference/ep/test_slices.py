@@ -19,6 +19,7 @@ from ttt_cli.inference.ep.joint_solution import JointSolver
 from ttt_cli.inference.ep.parts import period_cuts
 from ttt_cli.inference.ep.results import marginals
 from ttt_cli.inference.ep.transport import Exchange, SliceHere
+from ttt_cli.inference.model import NO_OFFSETS, Offsets
 from ttt_cli.inference.solver import Pace
 from ttt_cli.systems import registry, ttt, ttt_d
 from ttt_cli.timeline import build_timeline
@@ -75,7 +76,7 @@ def solver_of(state):
 
 def begun(state):
     """A slice whose sites are smoothed."""
-    messages.begin(state, 0.0)
+    messages.begin(state, NO_OFFSETS)
     messages.smooth(state, NOTHING)
     return state
 
@@ -193,9 +194,9 @@ def test_any_number_of_threads_comes_to_the_same(timeline, model, accelerate):
 
 def inference_of(model, timeline, tau):
     if model is ttt:
-        return ttt.through_time(timeline, ttt.Params(tau=tau), 150.0).inference(40.0)
+        return ttt.through_time(timeline, ttt.Params(tau=tau), 150.0).inference(Offsets(40.0))
     params = ttt_d.Params(tau=tau, draw_margin_tau=tau / 10, white_advantage=40).resolved()
-    return ttt_d.through_time(timeline, params).inference(40.0)
+    return ttt_d.through_time(timeline, params).inference(Offsets(40.0))
 
 
 @pytest.mark.parametrize("tau", [0.0, 60.0])

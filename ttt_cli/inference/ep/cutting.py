@@ -60,6 +60,7 @@ class SliceInput:
     | period_year | (periods,) | | index of each period's calendar year; the timeline has `years` of them |
     | chains | | | its variables; -1 for no neighbour in any slice |
     | games, handicap | | | as in `MergedGames` |
+    | balance | (games,) | games | the same; none without covariates |
     | game_start | (periods + 1,) | | the first game of each period, and the end of the last; equal games not merged |
     | widest | (variables,) | points^2 | prior variance of each, without any game |
     | segments | | | its segments |
@@ -75,6 +76,7 @@ class SliceInput:
     chains: Chains
     games: Pairings
     handicap: Array
+    balance: Array
     game_start: Places
     widest: Array
     segments: Segments
@@ -181,6 +183,7 @@ def one_slice(timeline: Timeline, steps: PriorSteps, period_year: Ids, merged: M
         ),
         games=merged.games,
         handicap=merged.handicap,
+        balance=merged.balance_for_slopes,
         game_start=timeline.game_start,
         widest=steps.widest.ravel(),
         segments=NO_SEGMENTS,
@@ -223,6 +226,7 @@ class Cutter:
 
     `cuts`: the first period of each slice, and the end of the last; None: a single slice. `priors`: one for each
     quantity of a node (skill, draw margin). `guess` (quantities, nodes, 2): initial beliefs, as messages.
+    `terms`: covariates that count.
     """
 
     def __init__(
@@ -232,12 +236,14 @@ class Cutter:
         priors: Sequence[RandomWalk],
         *,
         colours: bool,
+        terms: tuple[str, ...] = (),
         guess: Array | None = None,
     ) -> None:
         cuts = np.array([0, len(timeline.periods)]) if cuts is None else cuts
         self.timeline = timeline
         self.cuts = cuts.tolist()
         self._colours = colours
+        self._terms = terms
         self._guess = guess
         self._newcomers = priors[0].newcomers
         self._steps = prior_steps(timeline, priors)
@@ -289,7 +295,7 @@ class Cutter:
     def _piece(self, number: int) -> Piece:
         timeline = self.timeline
         if len(self) == 1:
-            return Piece(self.as_one_slice(merge_games(timeline, colours=self._colours)), NO_IDS)
+            return Piece(self.as_one_slice(self._merged(timeline)), NO_IDS)
         begin = self.cuts[number]
         end = self.cuts[number + 1]
         where = SliceRange(begin, end, int(timeline.node_start[begin]), int(timeline.node_start[end]))
@@ -302,6 +308,7 @@ class Cutter:
             chains=self._chains_of(where, ends),
             games=games.merged.games,
             handicap=games.merged.handicap,
+            balance=games.merged.balance_for_slopes,
             game_start=games.start,
             widest=_flat(self._steps.widest[:, where.nodes]),
             segments=ends.segments(self._offset(where)),
@@ -338,11 +345,15 @@ class Cutter:
             timeline.with_games(games, timeline.game_start[periods] - games.start),
             node_start=timeline.node_start[periods],
         )
-        merged = merge_games(part, colours=self._colours)
+        merged = self._merged(part)
         pairings = merged.games._replace(
             first=merged.games.first - where.before, second=merged.games.second - where.before
         )
         return PeriodGames(replace(merged, games=pairings), part.game_start)
+
+    def _merged(self, part: Timeline) -> MergedGames:
+        """The games of the timeline or a part of it."""
+        return merge_games(part, colours=self._colours, terms=self._terms)
 
     def _newcomers_of(self, where: SliceRange, ends: "ChainEnds") -> NewcomersInput | None:
         """Newcomers of a slice, if their mean moves."""

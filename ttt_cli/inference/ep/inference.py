@@ -89,6 +89,13 @@ class SlicedInference:
         total += self.newcomers.log_evidence if self.newcomers else 0.0
         return Evidence(total, math.fsum(share.leave_one_out for share in shares))
 
+    def offset_slopes(self) -> Array:
+        """Slopes of log Z in White's advantage and in the points per unit of covariates, (1 + terms,)."""
+        slopes = self._recovery.run_with_sites(
+            lambda: self.propagation.exchange.broadcast(results.offset_slopes)
+        )
+        return np.asarray(np.sum(slopes, axis=0))
+
     def draws(self) -> DrawCurve | None:
         """Draw margins that move."""
         origin = self.priors["skill"].origin
@@ -144,7 +151,9 @@ class Inference(SlicedInference):
         guess = None
         if sites is None or not sites.message.any():
             guess = beliefs_of_start(start, priors, timeline)
-        cutter = Cutter(timeline, None, [*priors.values()], colours=merged.colours, guess=guess)
+        cutter = Cutter(
+            timeline, None, [*priors.values()], colours=merged.colours, terms=merged.terms, guess=guess
+        )
         slice_input = replace(cutter.as_one_slice(merged), sites=sites)
         if links:
             slice_input = with_links(slice_input, links, priors["skill"].origin)
@@ -174,7 +183,7 @@ class Inference(SlicedInference):
     @property
     def saved_state(self) -> dict[str, Array]:
         """What a later fit may start from."""
-        state = {sites_name(self.merged.colours): self.sites.message}
+        state = {sites_name(self.merged): self.sites.message}
         if len(self.sites.positivity):
             state["positivity"] = self.sites.positivity
         if self.slice_state.links:
@@ -213,7 +222,7 @@ def sites_of_fit(
     links: LinkedGames | None,
 ) -> StartSites | None:
     """Sites of an earlier fit of the timeline or of its first periods, None where it has none."""
-    name = sites_name(merged.colours)
+    name = sites_name(merged)
     if start is None or name not in start.state:
         return None
     nodes = timeline.n_nodes if quantities > 1 else 0

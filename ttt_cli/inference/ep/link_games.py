@@ -10,7 +10,7 @@ from ttt_cli.fitted import Fit
 from ttt_cli.inference.ep.cutting import SliceInput
 from ttt_cli.inference.ep.parts import ExtraRanges, VariableRange
 from ttt_cli.inference.links import ExtraVariables, LinkedGames
-from ttt_cli.inference.model import ChainSlopes, Evidence, LinksGradient
+from ttt_cli.inference.model import ChainSlopes, Evidence, LinksGradient, Offsets
 from ttt_cli.kernels.arrays import Rows, Vector
 from ttt_cli.kernels.ep import links as kernels
 from ttt_cli.kernels.ep.chains import accumulate
@@ -70,7 +70,7 @@ class LinkGames:
         """Whether any site is more than nothing, but for exact observations."""
         return bool(self.sites.site[self.rows.low < self.rows.high].any())
 
-    def set_advantage(self, advantage: float) -> None:
+    def set_offsets(self, offsets: Offsets) -> None:
         """Leave the links as they are: their offsets include the advantage."""
 
     def sweep(self, part: Part, back: bool, repeats: int, chains: Chains, messages: Messages) -> int:

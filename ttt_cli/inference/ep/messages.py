@@ -14,6 +14,7 @@ import numpy as np
 from ttt_cli.inference.ep.borders import FUTURE, PAST
 from ttt_cli.inference.ep.parts import VariableRange
 from ttt_cli.inference.ep.state import SliceState
+from ttt_cli.inference.model import Offsets
 from ttt_cli.inference.newcomers import MeanBeliefs, NewcomerMessages
 from ttt_cli.inference.solver import Pace
 from ttt_cli.kernels.arrays import Rows
@@ -55,10 +56,10 @@ class Arrival(NamedTuple):
     arrived: Array
 
 
-def begin(state: SliceState, advantage: float) -> Begun:
-    """Start with White's advantage, from the sites there are or from the sites of a guess."""
+def begin(state: SliceState, offsets: Offsets) -> Begun:
+    """Start with these offsets, from the sites there are or from the sites of a guess."""
     for games in state.games:
-        games.set_advantage(advantage)
+        games.set_offsets(offsets)
     if state.guess is not None:
         state.messages.marginal[:] = state.guess
         state.messages.backward[:] = 0.0

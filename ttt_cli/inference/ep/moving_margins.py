@@ -420,13 +420,14 @@ class MovingMargins:
         if self.of_newcomers and debuts is not None:
             by_mean = posterior.chain_slopes().by_mean
             slope += float(by_mean[debuts.variable] @ np.expm1(self.walk.theta[debuts.year]))
-        points = rule.handicap - points_given(merged.handicap, 0.0, rule.advantage)
-        by_elo_unit = float(points @ by_offset[: len(points)])  # no handicap: no points
+        of_handicaps = by_offset[: len(merged.handicap)]  # none where no game has any
+        by_elo_unit = float(points_given(merged.handicap, self._play.elo_unit, 0.0) @ of_handicaps)
+        by_covariate = tuple((of_handicaps @ merged.handicap[:, 2:]).tolist())
         by_strength = 0.0
         if len(by_margin):
             above = posterior.margins.above(posterior, self._level(posterior))
             by_strength = float((by_margin * rule.margin) @ above)
-        return by_strength, GamesGradient(by_noise, slope, by_advantage, by_elo_unit)
+        return by_strength, GamesGradient(by_noise, slope, by_advantage, by_elo_unit, by_covariate)
 
     def _first_steps(self) -> None:
         """Move as if all players were equal; without games, as if newcomers' margins were all there is."""

@@ -7,7 +7,7 @@ from typing import Protocol
 import numpy as np
 
 from ttt_cli.inference.ep.start import save_sites
-from ttt_cli.inference.model import Evidence, Play
+from ttt_cli.inference.model import Evidence, Offsets, Play
 from ttt_cli.kernels.arrays import Rows, Vector
 from ttt_cli.kernels.ep import ttt, ttt_d
 from ttt_cli.kernels.ep.games import gather_games
@@ -27,8 +27,8 @@ class SliceGames(Protocol):
     def have_sites(self) -> bool:
         """Whether any site is more than nothing."""
 
-    def set_advantage(self, advantage: float) -> None:
-        """Set White's advantage, points."""
+    def set_offsets(self, offsets: Offsets) -> None:
+        """Set White's advantage and the points per unit of covariates."""
 
     def sweep(self, part: Part, back: bool, repeats: int, chains: Chains, messages: Messages) -> int:
         """Pass through a part, or `back`: messages along chains and all sites once; the number of skipped sites.
@@ -111,8 +111,9 @@ class PairGames:
     | name | shape | unit | |
     |---|---|---|---|
     | pairings | | | the games |
-    | play | | | how they are played, White's advantage aside |
-    | handicap | (games, 2) | Elo points | as in `MergedGames` |
+    | play | | | how they are played, offsets aside |
+    | handicap | (games, 2 + terms) | | as in `MergedGames` |
+    | balance | (games,) | games | the same; none without covariates |
     | rule | | points | how they are played, as kernels take it |
     | sites | | | their sites, and those that keep margins positive |
     | coupling | (games,) | 1/points^2 | precision of each difference, all equal games together; none with own margins |
@@ -121,6 +122,7 @@ class PairGames:
     pairings: Pairings
     play: Play
     handicap: Array
+    balance: Array
     rule: Rule
     sites: Sites
     coupling: Array
@@ -135,9 +137,9 @@ class PairGames:
         """Whether any site is more than nothing."""
         return bool(self.sites.message.any())
 
-    def set_advantage(self, advantage: float) -> None:
-        """Set White's advantage, points."""
-        self.rule = replace(self.play, advantage=advantage).rule(self.rule.margin, self.handicap)
+    def set_offsets(self, offsets: Offsets) -> None:
+        """Set White's advantage and the points per unit of covariates."""
+        self.rule = replace(self.play, offsets=offsets).rule(self.rule.margin, self.handicap)
 
     def sweep(self, part: Part, back: bool, repeats: int, chains: Chains, messages: Messages) -> int:
         """Pass through a part."""
@@ -185,7 +187,7 @@ class PairGames:
 
 
 def pair_games(
-    pairings: Pairings, handicap: Array, play: Play, nodes: int, storage: ArrayStorage
+    pairings: Pairings, handicap: Array, balance: Array, play: Play, nodes: int, storage: ArrayStorage
 ) -> PairGames:
     """Games of a slice with so many nodes, without sites."""
     games = len(pairings.first)
@@ -198,4 +200,4 @@ def pair_games(
         storage.zeros("positivity", (nodes if own_margins else 0, 2), np.float64),
     )
     coupling = storage.zeros("coupling", (0 if own_margins else games,), np.float64)
-    return PairGames(pairings, play, handicap, play.rule(margin, handicap), sites, coupling)
+    return PairGames(pairings, play, handicap, balance, play.rule(margin, handicap), sites, coupling)

@@ -44,6 +44,19 @@ def evidence(state: SliceState) -> Evidence:
     return Evidence(total, math.fsum(share.leave_one_out for share in shares))
 
 
+def offset_slopes(state: SliceState) -> Array:
+    """Slopes of log Z in White's advantage and in the points per unit of covariates, (1 + terms,)."""
+    pairs = state.pairs
+    games = len(pairs.pairings.first)
+    by_margin = np.empty(games)
+    by_offset = np.empty(games)
+    _, by_advantage = pairs.kernels.gradient(
+        pairs.pairings, pairs.balance, pairs.rule, state.cavities(), by_margin, by_offset
+    )
+    by_covariate = by_offset[: len(pairs.handicap)] @ pairs.handicap[:, 2:]
+    return np.append(by_advantage, by_covariate)
+
+
 def positivity_evidence(state: SliceState) -> PositivityEvidence:
     """The share of log Z that keeps draw margins positive."""
     if not state.own_margins:

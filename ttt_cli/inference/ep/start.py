@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ttt_cli.fitted import Fit
+from ttt_cli.inference.links import MergedGames
 from ttt_cli.inference.model import Play
 from ttt_cli.inference.prior import RandomWalk
 from ttt_cli.kernels.ep.structures import Sites
@@ -21,9 +22,10 @@ from ttt_cli.timeline import Timeline
 FRESH: Final = "delete the folder, or name another with --scratch"
 
 
-def sites_name(colours: bool) -> str:
-    """What the state of a fit calls its sites: with colours kept apart they are others."""
-    return "sites by colour" if colours else "sites"
+def sites_name(merged: MergedGames) -> str:
+    """What the state of a fit calls its sites: with colours or values of covariates kept apart they are others."""
+    name = "sites by colour" if merged.colours else "sites"
+    return f"{name} and {', '.join(merged.terms)}" if merged.terms else name
 
 
 def sites_of_start(shape: tuple[int, int], start: Fit | None, name: str) -> Array:
@@ -60,8 +62,15 @@ def beliefs_of_start(start: Fit | None, priors: Mapping[str, RandomWalk], timeli
 class Checkpoint:
     """The sites of one fit, in a folder of `scratch` named after its games, prior and rule. Raises SetupError."""
 
-    def __init__(self, scratch: Path, timeline: Timeline, priors: Sequence[RandomWalk], play: Play) -> None:
-        self.folder = scratch.absolute() / f"ttt-fit-{_digest(timeline, priors, play)}"
+    def __init__(
+        self,
+        scratch: Path,
+        timeline: Timeline,
+        priors: Sequence[RandomWalk],
+        play: Play,
+        terms: tuple[str, ...] = (),
+    ) -> None:
+        self.folder = scratch.absolute() / f"ttt-fit-{_digest(timeline, priors, play, terms)}"
         self._periods = len(timeline.periods)
         try:
             self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -85,13 +94,15 @@ class Checkpoint:
         rmtree(self.folder, ignore_errors=True)
 
 
-def _digest(timeline: Timeline, priors: Sequence[RandomWalk], play: Play) -> str:
-    """A name for the games, prior and rule of a fit."""
-    digest = blake2b(repr(play).encode(), digest_size=8)
+def _digest(timeline: Timeline, priors: Sequence[RandomWalk], play: Play, terms: tuple[str, ...]) -> str:
+    """A name for the games, prior and rule of a fit; `terms` are the covariates of the rule."""
+    digest = blake2b(repr((play, terms)).encode(), digest_size=8)
     columns: list[NDArray[Any]] = [
         timeline.node_start, timeline.game_start, timeline.game_white, timeline.game_black, timeline.outcome,
         timeline.weight, timeline.offset, timeline.sides,
     ]  # fmt: skip
+    if terms:
+        columns += [array for covariate in timeline.covariates for array in covariate.arrays]
     for column in columns:
         # a column of equal entries as one
         digest.update(np.ascontiguousarray(column if column.strides[0] else column[:1]).data)

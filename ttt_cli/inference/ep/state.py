@@ -180,7 +180,10 @@ def make_state(
     )
     segments = slice_input.segments._replace(number=stored("segment", slice_input.segments.number))
     variables = len(slice_input.widest)
-    pairs = pair_games(pairings, slice_input.handicap, play, int(chains.node_start[-1]), storage)
+    balance = slice_input.balance
+    if not in_memory:
+        balance = stored("balance", balance)
+    pairs = pair_games(pairings, slice_input.handicap, balance, play, int(chains.node_start[-1]), storage)
     links = None
     if slice_input.links:
         links = link_games(slice_input.links, chains, slice_input.widest)

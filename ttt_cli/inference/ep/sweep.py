@@ -107,7 +107,7 @@ class Propagation:
         self.margins = MarginsOfAllSlices(self.exchange)
         self.moving = MovingMargins(pieces.timeline, play, margins_from)
         self.solver = JointSolver(self.exchange, newcomers, pieces.widest)
-        self._advantage = play.advantage
+        self._offsets = play.offsets
         self._rounding = ROUNDING * pieces.widest
         self._with_games = pieces.timeline.n_games > 0 or links is not None
         self._sweeps = 0
@@ -117,7 +117,7 @@ class Propagation:
     def begin(self) -> list[bool]:
         """Smooth the sites as they are, with the margins as they are; which slices had any."""
         self.moving.apply(self.margins)
-        begun = self.exchange.broadcast(messages.begin, self._advantage)
+        begun = self.exchange.broadcast(messages.begin, self._offsets)
         self._smooth([part.maps for part in begun])
         have_sites = [part.have_sites for part in begun]
         if any(have_sites):

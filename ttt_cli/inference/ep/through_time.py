@@ -6,11 +6,14 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext, supp
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from pathlib import Path
-from typing import Any, Unpack
+from typing import Any
 
-from ttt_cli.config.schema import SolverConfig
+import numpy as np
+
+from ttt_cli.config.schema import SolverConfig, key
 from ttt_cli.fitted import Fit
 from ttt_cli.inference.advantage import fit_with_advantage
+from ttt_cli.inference.covariates import OffsetFits, Term, find_terms, fit_with_covariates
 from ttt_cli.inference.ep.cutting import Cutter, Pieces, Unplayed
 from ttt_cli.inference.ep.inference import Inference, SlicedInference
 from ttt_cli.inference.ep.start import Checkpoint, beliefs_of_start
@@ -18,10 +21,11 @@ from ttt_cli.inference.ep.transport import Placement, SitesLost, Slices
 from ttt_cli.inference.joint.choose import at_fit, fit_factorised, infer
 from ttt_cli.inference.joint.sites import JointInference
 from ttt_cli.inference.links import LinkedGames, MergedGames, merge_games
-from ttt_cli.inference.model import USUAL, Play, SweepRates
-from ttt_cli.inference.params import DrawsMove, NewcomersMove, PlayParams
+from ttt_cli.inference.model import USUAL, GamesGradient, Offsets, Play, SweepRates
+from ttt_cli.inference.params import CovariateSetting, DrawsMove, NewcomersMove, PlayParams
 from ttt_cli.inference.prior import RandomWalk
 from ttt_cli.inference.solver import Given, OnSweep, iterate
+from ttt_cli.support.arrays import Array
 from ttt_cli.support.errors import ConfigError
 from ttt_cli.timeline import Timeline
 
@@ -31,6 +35,12 @@ NOTHING_TOL = 1e-3
 
 class ThroughTimeParams(NewcomersMove, DrawsMove, PlayParams):
     """Parameters of both systems."""
+
+    covariates: dict[str, CovariateSetting] = key(
+        {},
+        "points per unit of covariates (data.covariates), or estimate: the most probable with a weak prior; of a "
+        "category by value, {surface: {clay: 20}}",
+    )
 
     def play(self, margin: float, elo_unit: float, own_margin_sd: float = 0.0) -> Play:
         """How differences become outcomes, White's advantage aside."""
@@ -67,16 +77,54 @@ class ThroughTime:
     @cached_property
     def merged(self) -> MergedGames:
         """The games."""
-        return merge_games(self.timeline, colours=self.colours)
+        return merge_games(self.timeline, colours=self.colours, terms=self.term_names)
 
-    def inference(self, advantage: float, start: Fit | None = None, threads: int | None = None) -> Inference:
-        """The inference with White's advantage, points."""
-        play = replace(self.play, advantage=advantage)
+    @property
+    def term_names(self) -> tuple[str, ...]:
+        """Names of the covariates that count."""
+        return tuple(term.name for term in self.counting_terms)
+
+    @cached_property
+    def terms(self) -> tuple[Term, ...]:
+        """Coefficients of covariates. Raises ConfigError for covariates that the games do not have."""
+        return find_terms(self.params, self.timeline)
+
+    @property
+    def counting_terms(self) -> tuple[Term, ...]:
+        """Those of `terms` that are not 0."""
+        return tuple(term for term in self.terms if term.points != 0.0)
+
+    @property
+    def given_offsets(self) -> Offsets:
+        """Offsets as configured, NaN for those that are estimated."""
+        advantage = self.params.given_advantage
+        points = [math.nan if term.points is None else term.points for term in self.counting_terms]
+        return Offsets(math.nan if advantage is None else advantage, tuple(points))
+
+    def offsets_of(self, fit: Fit) -> Offsets:
+        """The offsets of a fit."""
+        points = tuple(fit.params[term.key] for term in self.counting_terms)
+        return Offsets(fit.params["white_advantage"], points)
+
+    def covariate_slopes(self, of_games: GamesGradient) -> dict[str, float]:
+        """Slopes of the log-evidence in points per unit of the covariates that count, by key."""
+        return dict(zip((term.key for term in self.counting_terms), of_games.covariates, strict=False))
+
+    def resolved(self, offsets: Offsets) -> dict[str, Any]:
+        """Parameters with these offsets as numbers."""
+        params = self.params.model_dump(exclude={"covariates"})
+        points = {term.key: 0.0 for term in self.terms}
+        points |= zip((term.key for term in self.counting_terms), offsets.covariates, strict=True)
+        return {**params, **points, "white_advantage": offsets.advantage}
+
+    def inference(self, offsets: Offsets, start: Fit | None = None, threads: int | None = None) -> Inference:
+        """The inference with these offsets."""
+        play = replace(self.play, offsets=offsets)
         return Inference(self.timeline, self.merged, self.priors(), play, start, threads, self.links)
 
     def posterior(self, fit: Fit) -> Inference | JointInference:
         """What a fit of the timeline believes, from its sites."""
-        return at_fit(self.inference(fit.params["white_advantage"], fit), fit)
+        return at_fit(self.inference(self.offsets_of(fit), fit), fit)
 
     def without_games(self, tol: float, threads: int | None = None) -> Inference:
         """The fixed point without games, of the factors that keep draw margins positive, in memory."""
@@ -107,7 +155,6 @@ class ThroughTime:
 
         Raises ConfigError for features that slices do not support.
         """
-        params = self.params
         options = options.copy()
         start = options.pop("start", None)  # of the first fit; further ones start from another
         placement: Placement | None = options.get("placement")
@@ -123,29 +170,74 @@ class ThroughTime:
         if self.play.own_margins:
             empty_evidence = self.empty_evidence(placement, solver.threads)
 
-        def fit_in_memory(
-            advantage: float, warm: Fit | None, solver: SolverConfig, **changes: Unpack[Given]
-        ) -> Fit:
-            inference = self.inference(advantage, warm, solver.threads)
-            return infer(inference, solver, {**options, **changes}, warm, make_fit, rates)
-
-        fits: AbstractContextManager[Callable[..., Fit]] = nullcontext(fit_in_memory)
+        fits: AbstractContextManager[OffsetFits] = nullcontext(FitsInMemory(self, options, make_fit, rates))
         if placement:
             fits = _sliced_fits(self, placement, options, start, make_fit, rates)
-        with fits as fit_at:
+        with fits as fits_of_games:
+            return self._fit_with_offsets(FitsOverNothing(self, fits_of_games, empty_evidence), start, solver)
 
-            def fit_over_nothing(
-                advantage: float, warm: Fit | None, solver: SolverConfig, **changes: Unpack[Given]
-            ) -> Fit:
-                fit = fit_at(advantage, warm, solver, **changes)
-                resolved = {**params.model_dump(), **fit.params, "white_advantage": advantage}
-                return replace(fit, params=resolved, log_evidence=fit.log_evidence - empty_evidence)
+    def _fit_with_offsets(self, fits: OffsetFits, start: Fit | None, solver: SolverConfig) -> Fit:
+        """The fit with configured or estimated offsets."""
+        terms = self.counting_terms
+        if any(term.points is None for term in terms):
+            return fit_with_covariates(fits, self.params, terms, self.timeline, start, solver)
+        covariates = self.given_offsets.covariates
 
-            return fit_with_advantage(fit_over_nothing, params, start, solver, colours=self.timeline.colours)
+        def fit_at(
+            advantage: float, warm: Fit | None, solver: SolverConfig, *, evidence_only: bool = False
+        ) -> Fit:
+            return fits.fit(Offsets(advantage, covariates), warm, solver, evidence_only=evidence_only)
+
+        return fit_with_advantage(fit_at, self.params, start, solver, colours=self.timeline.colours)
+
+
+@dataclass(frozen=True)
+class FitsInMemory:
+    """Fits of a timeline as one slice of time in memory (`OffsetFits`)."""
+
+    shared: ThroughTime
+    options: Given
+    make_fit: Callable[..., Fit]
+    rates: SweepRates
+
+    def fit(
+        self, offsets: Offsets, start: Fit | None, solver: SolverConfig, *, evidence_only: bool = False
+    ) -> Fit:
+        """Fit with these offsets."""
+        inference = self.shared.inference(offsets, start, solver.threads)
+        evidence_only |= self.options.get("evidence_only", False)
+        options: Given = {**self.options, "evidence_only": evidence_only}
+        return infer(inference, solver, options, start, self.make_fit, self.rates)
+
+    def slopes(self, offsets: Offsets, fit: Fit) -> Array:
+        """Slopes of the log-evidence at a fit."""
+        of_games = at_fit(self.shared.inference(offsets, fit), fit).gradient().games
+        return np.array([of_games.advantage, *of_games.covariates])
+
+
+@dataclass(frozen=True)
+class FitsOverNothing:
+    """The same fits, their parameters as numbers and their evidence over that without games, nats (`OffsetFits`)."""
+
+    shared: ThroughTime
+    fits: OffsetFits
+    empty_evidence: float
+
+    def fit(
+        self, offsets: Offsets, start: Fit | None, solver: SolverConfig, *, evidence_only: bool = False
+    ) -> Fit:
+        """Fit with these offsets."""
+        fit = self.fits.fit(offsets, start, solver, evidence_only=evidence_only)
+        resolved = {**self.shared.resolved(offsets), **fit.params}
+        return replace(fit, params=resolved, log_evidence=fit.log_evidence - self.empty_evidence)
+
+    def slopes(self, offsets: Offsets, fit: Fit) -> Array:
+        """Slopes of the log-evidence at the last fit."""
+        return self.fits.slopes(offsets, fit)
 
 
 class _SlicedFits:
-    """Factorised fits in slices that are cut once, each from the sites of the one before.
+    """Factorised fits in slices that are cut once (`OffsetFits`), each from the sites of the one before.
 
     `cold`: whether the first one starts from no beliefs. `converged`: whether the last one has.
     """
@@ -164,6 +256,7 @@ class _SlicedFits:
         cold: bool,
     ) -> None:
         self.converged = False
+        self._inference: SlicedInference | None = None
         self._shared = shared
         self._slices = slices
         self._pieces = pieces
@@ -174,16 +267,29 @@ class _SlicedFits:
         self._note = note
         self._cold = cold
 
-    def fit(self, advantage: float, start: Fit | None, solver: SolverConfig, **_: Any) -> Fit:
-        """The fit with White's advantage, points; `start` is the one before."""
-        play = replace(self._shared.play, advantage=advantage)
+    def fit(
+        self,
+        offsets: Offsets,
+        start: Fit | None,
+        solver: SolverConfig,
+        *,
+        evidence_only: bool = False,  # noqa: ARG002
+    ) -> Fit:
+        """The fit with these offsets; `start` is the one before."""
+        play = replace(self._shared.play, offsets=offsets)
         inference = SlicedInference(
             self._slices, self._pieces, self._priors, play, margins_from=start, cold=self._cold
         )
         fit = fit_factorised(inference, solver, self._on_sweep, self._make_fit, self._rates)
         self._cold = False
         self.converged = fit.status.converged
+        self._inference = inference
         return replace(fit, notes=(*fit.notes, self._note))
+
+    def slopes(self, offsets: Offsets, fit: Fit) -> Array:  # noqa: ARG002
+        """Slopes of the log-evidence at the last fit. Raises SitesLost."""
+        assert self._inference
+        return self._inference.offset_slopes()
 
 
 @contextmanager
@@ -194,8 +300,8 @@ def _sliced_fits(
     start: Fit | None,
     make_fit: Callable[..., Fit],
     rates: SweepRates,
-) -> Iterator[Callable[..., Fit]]:
-    """Fits in slices where they are placed: (advantage, fit before, solver) -> Fit.
+) -> Iterator[OffsetFits]:
+    """Fits in slices where they are placed.
 
     The skills of `start` are the first guess. An interrupted fit continues from the sites saved in the same
     `placement.scratch`.
@@ -208,23 +314,24 @@ def _sliced_fits(
     if placement.scratch:
         checkpoint = _checkpoint(shared, placement.scratch, priors)
         cuts = checkpoint.cuts(cuts)
-    pieces = Cutter(timeline, cuts, list(priors.values()), colours=shared.colours, guess=guess)
+    pieces = Cutter(
+        timeline, cuts, list(priors.values()), colours=shared.colours, terms=shared.term_names, guess=guess
+    )
     count = "1 slice" if len(pieces) == 1 else f"{len(pieces)} slices"
     note = f"the posterior is factorised, from {count} of time {placement.name}"
     with placement.hold(pieces, shared.play, checkpoint.folder if checkpoint else None) as slices:
         fits = _SlicedFits(
             shared, slices, pieces, priors, options.get("on_sweep"), make_fit, rates, note, cold=guess is None
         )
-        yield fits.fit
+        yield fits
     if checkpoint and fits.converged:
         checkpoint.clear()
 
 
 def _checkpoint(shared: ThroughTime, scratch: Path, priors: Mapping[str, RandomWalk]) -> Checkpoint:
-    """The saved sites of a fit; those of one that estimates White's advantage are of any advantage, named by nan."""
-    advantage = shared.params.given_advantage
-    play = replace(shared.play, advantage=math.nan if advantage is None else advantage)
-    return Checkpoint(scratch, shared.timeline, list(priors.values()), play)
+    """The saved sites of a fit; those of one that estimates offsets are of any, named by nan."""
+    play = replace(shared.play, offsets=shared.given_offsets)
+    return Checkpoint(scratch, shared.timeline, list(priors.values()), play, shared.term_names)
 
 
 def _empty_evidence_in_slices(shared: ThroughTime, placement: Placement, tol: float) -> float:

@@ -273,7 +273,7 @@ def _stored_sites(inference: Inference, start: Fit | None, prefix: str, of_links
 
     `prefix` of their names: JOINT_PREFIX or FACTORISED_PREFIX; `of_links`: the name of those of links.
     """
-    name = sites_name(inference.merged.colours)
+    name = sites_name(inference.merged)
     state = start.state if start else {}
     link = state.get(f"{prefix} {name}")
     positivity = state.get(f"{prefix} positivity")

@@ -140,7 +140,7 @@ class JointInference:
     @property
     def saved_state(self) -> dict[str, Array]:
         """State for a warm start: joint and factorised sites."""
-        name = sites_name(self.inference.merged.colours)
+        name = sites_name(self.inference.merged)
         factorised = self.inference.sites
         state = {
             f"{JOINT_PREFIX} {name}": self.sites.link,

@@ -188,7 +188,7 @@ def _performances(run: Run, played: PlayedGames, sides: Sides, totals: Totals) -
     white["sd"] = np.where(is_white, 0.0, white["sd"])
     black = take(played.nodes, played.black_node[game])
     black["sd"] = np.where(is_white, black["sd"], 0.0)
-    offset = played.offset[game]
+    given = run.meta.elo_unit * played.offset[game] + played.covariate_points[game]
     neutral = played.neutral[game]
 
     def mean(values: Array) -> Array:
@@ -205,7 +205,7 @@ def _performances(run: Run, played: PlayedGames, sides: Sides, totals: Totals) -
         own_skill = middle[totals.group]
         white_trial = {**white, "mean": np.where(is_white, own_skill, white["mean"])}
         black_trial = {**black, "mean": np.where(is_white, black["mean"], own_skill)}
-        chance = predicted(run, sides.year, white_trial, black_trial, offset, neutral)
+        chance = predicted(run, sides.year, white_trial, black_trial, given, neutral)
         expected = mean(np.where(is_white, chance[:, 2], chance[:, 0]) + chance[:, 1] / 2.0)
         below = expected < score
         low = np.where(below, middle, low)

@@ -24,10 +24,12 @@ WITH nodes AS (SELECT id, period_number, row_number() OVER (ORDER BY id, period_
                FROM {DATABASE}.main.spans JOIN {DATABASE}.main.names USING (player))
 SELECT CAST(substr(period, 1, 4) AS INTEGER) AS year, date_days AS days, date_precision AS "precision",
        white_id AS white, black_id AS black, outcome, CAST(weight AS DOUBLE) AS weight, "offset",
+       coalesce(added.points, 0) AS covariate_points,
        g.rowid IN (SELECT "row" FROM neutral_games) AS neutral, w.node AS white_node, b.node AS black_node
 FROM {DATABASE}.main.game_rows g JOIN periods p USING (period_number)
 JOIN nodes w ON w.id = white_id AND w.period_number = g.period_number
-JOIN nodes b ON b.id = black_id AND b.period_number = g.period_number ORDER BY g.rowid
+JOIN nodes b ON b.id = black_id AND b.period_number = g.period_number
+LEFT JOIN covariate_points added ON added."row" = g.rowid ORDER BY g.rowid
 """
 _DATE_LENGTHS: Final = np.array([4, 7, 10])  # letters of a date, by its precision
 _NO_NAMES: Final = frozenset({"", "?", "??", "-", "--", "???", "????", "unknown", "n/a", "none"})
@@ -110,6 +112,7 @@ class PlayedGames:
     | `outcome` | (games,) | White's, 0 loss, 1 draw, 2 win |
     | `weight` | (games,) | so many equal games |
     | `offset` | (games,) | Elo points added to White's strength |
+    | `covariate_points` | (games,) | points that covariates add to White's strength |
     | `neutral` | (games,) | nobody had White's advantage |
     | `chance` | (games, 3) | of White's loss, draw and win, by the skills of the game's period |
     | `white_node`, `black_node` | (games,) | rows of `nodes` |
@@ -125,6 +128,7 @@ class PlayedGames:
     outcome: Ids
     weight: Array
     offset: Array
+    covariate_points: Array
     neutral: Mask
     chance: Array
     white_node: Places
@@ -207,7 +211,8 @@ def played_games(run: Run) -> PlayedGames:
     nodes = run.arrays(_NODES)
     white = take(nodes, games["white_node"])
     black = take(nodes, games["black_node"])
-    chance = predicted(run, games["year"], white, black, games["offset"], games["neutral"])
+    given = run.meta.elo_unit * games["offset"] + games["covariate_points"]
+    chance = predicted(run, games["year"], white, black, given, games["neutral"])
     stored_texts = [text for (text,) in run.select("SELECT text FROM texts ORDER BY id")[1]]
     if stored_texts:
         is_name = np.array([text.strip().casefold() not in _NO_NAMES for text in stored_texts])

@@ -20,20 +20,21 @@ def predicted(
     year: Ids,
     white: Strengths,
     black: Strengths,
-    offset: Array | float = 0.0,
+    given: Array | float = 0.0,
     neutral: Mask | bool = False,
 ) -> Array:
     """Probabilities of White's loss, draw and win at these strengths (model points), shape (games, 3).
 
-    `year`, shape (games,): draw margins that move are those of the year. `offset`, `neutral`: as in `PlayedGames`.
+    `year`, shape (games,): draw margins that move are those of the year. `given`: points added to White's strength by
+    handicaps and covariates. `neutral`: as in `PlayedGames`.
     """
     from ttt_cli.systems.registry import load
 
     predict = load(run.meta.model).predict
     sides = np.broadcast_to(np.where(neutral, NEUTRAL, KNOWN), len(year))
-    half_offset = 0.5 * run.meta.elo_unit * offset
-    white = {**white, "mean": white["mean"] + half_offset}
-    black = {**black, "mean": black["mean"] - half_offset}
+    half_given = 0.5 * given
+    white = {**white, "mean": white["mean"] + half_given}
+    black = {**black, "mean": black["mean"] - half_given}
     if not run.has_moving_draws:
         return by_sides(predict, in_year(run.meta.params, None), white, black, sides)
     probabilities = np.empty((len(year), 3))

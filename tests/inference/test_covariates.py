@@ -1,0 +1,333 @@
+"""Covariates: against the slow twins, gradients, what repeats White's advantage, estimates, and errors."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from tests.inference.test_twins import OWN, PLAY, given
+from tests.reference.ttt_ep import Twin, assert_is_twin
+from tests.support.apart import Apart
+from tests.support.builders import EXACT, make_games, random_rows
+from ttt_cli.config.schema import SolverConfig
+from ttt_cli.fitted import points_added
+from ttt_cli.games.covariates import CovariateTexts
+from ttt_cli.games.table import no_texts
+from ttt_cli.inference.covariates import (
+    explain_covariates,
+    explained_share,
+    find_terms,
+    typical_size,
+    with_points,
+)
+from ttt_cli.reading.columns import CodedColumn
+from ttt_cli.support.errors import ConfigError
+from ttt_cli.systems import registry, ttt
+from ttt_cli.timeline import build_timeline
+
+JOINT = SolverConfig(tol=1e-8, posterior="joint")
+SURFACES = ("hard", "hard", "clay", "grass", "hard")
+
+
+def column(values):
+    """A column of texts."""
+    distinct = list(dict.fromkeys(["", *values]))
+    return CodedColumn(np.array([distinct.index(value) for value in values], np.int32), tuple(distinct))
+
+
+def single(name, values, *, is_category=False):
+    """A covariate of games, or of differences."""
+    nothing = no_texts(len(values))
+    return CovariateTexts(name, is_category, column([str(value) for value in values]), nothing, nothing)
+
+
+def sided(name, white, black):
+    """A covariate of the two sides."""
+    texts = [column([str(value) for value in values]) for values in (white, black)]
+    return CovariateTexts(name, False, no_texts(len(white)), *texts)
+
+
+def with_covariates(games, seed=0):
+    """The games with home -1 to 1, days of rest of both sides, and a surface."""
+    rng = np.random.default_rng(seed)
+    n = len(games)
+    covariates = (
+        single("home", rng.integers(-1, 2, n)),
+        sided("rest", rng.integers(1, 9, n), rng.integers(1, 9, n)),
+        single("surface", rng.choice(SURFACES, n)),
+    )
+    return replace(games, covariates=covariates)
+
+
+POINTS = {"home": 70.0, "rest": -12.5, "surface": {"clay": 45.0, "grass": -30.0}}
+TERMS = {"home": 70.0, "rest": -12.5, "surface.clay": 45.0, "surface.grass": -30.0}
+
+
+def params_of(model, **params):
+    return registry.load(model).Params(**(PLAY if model == "ttt" else OWN), **params)
+
+
+CASES = {
+    "plain": (random_rows(0, 20), {}, "known"),
+    "advantage, handicaps and neutral ground": (
+        given(random_rows(2, 20), offsets=(0.0, 0.0, 120.0), neutral=(1, 3)), {"white_advantage": 60.0}, "known"),
+    "unknown colours": (random_rows(6, 15), {"white_advantage": 60.0}, "unknown"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("case", "model", "solver"), [
+    ("plain", "ttt", EXACT),
+    ("plain", "ttt", JOINT),
+    ("advantage, handicaps and neutral ground", "ttt", EXACT),
+    ("unknown colours", "ttt", EXACT),
+    pytest.param("advantage, handicaps and neutral ground", "ttt", JOINT, marks=pytest.mark.slow),
+    pytest.param("unknown colours", "ttt", JOINT, marks=pytest.mark.slow),
+    pytest.param("plain", "ttt-d", EXACT, marks=pytest.mark.slow),
+    pytest.param("plain", "ttt-d", JOINT, marks=pytest.mark.slow),
+    pytest.param("advantage, handicaps and neutral ground", "ttt-d", EXACT, marks=pytest.mark.slow),
+])  # fmt: skip
+def test_beliefs_and_evidence_are_those_of_the_dense_twin(case, model, solver):
+    """The twin has the points of all covariates as handicaps, by hand."""
+    rows, params, colours = CASES[case]
+    timeline = build_timeline(with_covariates(make_games(rows)), colours=colours)
+    module = registry.load(model)
+    params = params_of(model, covariates=POINTS, **params)
+    fit = module.fit(timeline, params, solver)
+    home, rest, surface = with_covariates(make_games(rows)).covariates
+    points = 70.0 * np.array([float(home.single.values[code]) for code in home.single.codes])
+    for sign, side in ((-12.5, rest.white), (12.5, rest.black)):
+        points += sign * np.array([float(side.values[code]) for code in side.codes])
+    if colours == "known":  # the category of a game adds to White's advantage
+        of_surface = {"hard": 0.0, "clay": 45.0, "grass": -30.0}
+        not_neutral = timeline.sides != 0
+        points += not_neutral * np.array(
+            [of_surface[surface.single.values[code]] for code in surface.single.codes]
+        )
+    assert points_added(fit.params, timeline) == pytest.approx(points, abs=1e-12)
+    as_handicaps = replace(timeline, offset=timeline.offset + points / fit.elo_unit)
+    assert_is_twin(fit, Twin(as_handicaps, params, joint=solver is JOINT, unit=fit.elo_unit).run(), 1e-6)
+
+
+@pytest.mark.parametrize(("model", "solver"), [
+    ("ttt", EXACT),
+    ("ttt", JOINT),
+    pytest.param("ttt-d", EXACT, marks=pytest.mark.slow),
+    pytest.param("ttt-d", JOINT, marks=pytest.mark.slow),
+])  # fmt: skip
+def test_slopes_are_those_of_differences(model, solver):
+    rows = given(random_rows(4, 40), offsets=(0.0, 0.0, 120.0), neutral=(1, 3))
+    timeline = build_timeline(with_covariates(make_games(rows)))
+    module = registry.load(model)
+    params = params_of(model, covariates=POINTS, white_advantage=90.0)
+    slopes = module.gradient(timeline, params, module.fit(timeline, params, solver))
+    for term, points in TERMS.items():
+        ends = []
+        for step in (-0.1, 0.1):
+            changed = params.model_copy(update={"covariates": with_points(POINTS, {term: points + step})})
+            ends.append(module.fit(timeline, changed, solver).log_evidence)
+        expected = (ends[1] - ends[0]) / 0.2
+        assert slopes[f"covariates.{term}"] == pytest.approx(expected, rel=2e-4, abs=1e-8)
+
+
+@pytest.mark.parametrize("model", ["ttt", "ttt-d"])
+def test_without_points_a_covariate_changes_no_bit(model):
+    games = make_games(random_rows(1, 30))
+    module = registry.load(model)
+    zero = {"home": 0.0, "rest": 0.0, "surface": {"clay": 0.0}}
+    params = params_of(model, white_advantage=20.0)
+    plain = module.fit(build_timeline(games), params, EXACT)
+    timeline = build_timeline(with_covariates(games))
+    for covariates in ({}, zero):
+        fit = module.fit(timeline, params.model_copy(update={"covariates": covariates}), EXACT)
+        assert fit.mean.tolist() == plain.mean.tolist()
+        assert fit.sd.tolist() == plain.sd.tolist()
+        assert (fit.log_evidence, fit.leave_one_out) == (plain.log_evidence, plain.leave_one_out)
+        assert {key: fit.params[key] for key in plain.params} == plain.params
+    assert {key for key in fit.params if key not in plain.params} == {
+        "covariates.home", "covariates.rest", "covariates.surface.clay",
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("model", "posterior"), [("ttt", "joint"), ("ttt", "factorised"), ("ttt-d", "joint")]
+)
+def test_a_covariate_that_repeats_whites_advantage_gives_its_numbers(model, posterior):
+    games = make_games(given(random_rows(3, 60), offsets=(0.0, 50.0)))
+    ones = replace(games, covariates=(single("white", [1] * len(games)),))
+    module = registry.load(model)
+    solver = SolverConfig(tol=1e-6, posterior=posterior)
+    by_advantage = module.fit(build_timeline(games), params_of(model, white_advantage="estimate"), solver)
+    by_covariate = module.fit(
+        build_timeline(ones), params_of(model, covariates={"white": "estimate"}, white_advantage=0.0), solver
+    )
+    advantage = by_advantage.params["white_advantage"]
+    error = by_advantage.standard_errors["white_advantage"]
+    assert abs(advantage) > 1.0
+    assert by_covariate.params["covariates.white"] == pytest.approx(advantage, abs=1e-3 * error)
+    assert by_covariate.standard_errors["covariates.white"] == pytest.approx(error, rel=0.02)
+    assert by_covariate.mean == pytest.approx(by_advantage.mean, abs=2e-3 * error)
+    assert by_covariate.log_evidence == pytest.approx(by_advantage.log_evidence, abs=1e-3)
+    at = {"white_advantage": advantage}
+    given_advantage = module.fit(build_timeline(games), params_of(model, **at), solver)
+    given_points = module.fit(
+        build_timeline(ones), params_of(model, covariates={"white": advantage}, white_advantage=0.0), solver
+    )
+    assert given_points.mean == pytest.approx(given_advantage.mean, abs=1e-4)
+    assert given_points.log_evidence == pytest.approx(given_advantage.log_evidence, abs=1e-7)
+
+
+def test_estimates_are_the_top_of_the_posterior_whose_curvature_gives_their_errors():
+    """By differences of the evidence and the prior, for White's advantage and three covariates together."""
+    games = with_covariates(make_games(random_rows(7, 150, players=8)))
+    timeline = build_timeline(games)
+    settings = {"home": "estimate", "rest": "estimate", "surface": {"clay": "estimate", "grass": -30.0}}
+    params = params_of("ttt", covariates=settings, white_advantage="estimate")
+    fit = ttt.fit(timeline, params, JOINT)
+    keys = ["white_advantage", "covariates.home", "covariates.rest", "covariates.surface.clay"]
+    assert list(fit.standard_errors) == keys
+    assert fit.params["covariates.surface.grass"] == -30.0
+    sds = [100.0, *(100.0 / typical_size(timeline, key.removeprefix("covariates.")) for key in keys[1:])]
+    errors = np.array([fit.standard_errors[key] for key in keys])
+    at = np.array([fit.params[key] for key in keys])
+
+    def log_posterior(values):
+        advantage, *points = values
+        terms = with_points(settings, dict(zip(("home", "rest", "surface.clay"), points, strict=True)))
+        changed = params.model_copy(update={"covariates": terms, "white_advantage": float(advantage)})
+        density = -0.5 * float(((values / sds) ** 2).sum())
+        return ttt.fit(timeline, changed, JOINT, start=fit, evidence_only=True).log_evidence + density
+
+    steps = 0.2 * np.diag(errors)
+    top = log_posterior(at)
+    slopes = [(log_posterior(at + step) - log_posterior(at - step)) / 0.4 for step in steps]
+    assert np.abs(slopes).max() < 0.01  # standard errors from the top
+    curvature = np.empty((4, 4))
+    for i in range(4):
+        for j in range(4):
+            a, b = steps[i], steps[j]
+            corners = log_posterior(at + a + b) - log_posterior(at + a - b) - log_posterior(at - a + b)
+            curvature[i, j] = -(corners + log_posterior(at - a - b)) / 0.16
+    assert np.sqrt(np.diag(np.linalg.inv(curvature))) == pytest.approx(np.ones(4), rel=0.02)
+    assert top > log_posterior(at + steps[1])
+
+
+@pytest.mark.parametrize("model", ["ttt", pytest.param("ttt-d", marks=pytest.mark.slow)])
+def test_slices_of_time_give_the_same(model):
+    timeline = build_timeline(with_covariates(make_games(random_rows(5, 60, years=9))))
+    module = registry.load(model)
+    fixed = params_of(model, covariates=POINTS, white_advantage=30.0)
+    whole = module.fit(timeline, fixed, EXACT)
+    apart = module.fit(timeline, fixed, EXACT, placement=Apart([0, 3, 6, 9]))
+    assert apart.mean == pytest.approx(whole.mean, abs=1e-6)
+    assert apart.log_evidence == pytest.approx(whole.log_evidence, abs=1e-7)
+    estimated = params_of(
+        model, covariates={"home": "estimate", "rest": "estimate"}, white_advantage="estimate"
+    )
+    whole = module.fit(timeline, estimated, EXACT)
+    apart = module.fit(timeline, estimated, EXACT, placement=Apart([0, 3, 6, 9]))
+    for key, error in whole.standard_errors.items():
+        assert apart.params[key] == pytest.approx(whole.params[key], abs=0.01 * error)
+        assert apart.standard_errors[key] == pytest.approx(error, rel=0.01)
+
+
+def test_categories_of_both_sides_are_differences():
+    games = make_games([(1900, "a", "b", 2), (1900, "b", "c", 1), (1901, "c", "a", 0), (1901, "a", "c", 0)])
+    titles = sided("title", ["gm", "im", "gm", ""], ["im", "im", "fm", "gm"])
+    timeline = build_timeline(replace(games, covariates=(titles,)))
+    (covariate,) = timeline.covariates
+    assert covariate.values == ("gm", "im", "fm")
+    assert timeline.covariate_columns(["title.gm", "title.im", "title.fm"]).tolist() == [
+        [1, -1, 0], [0, 0, 0], [1, 0, -1], [0, 0, 0],
+    ]  # fmt: skip
+
+
+def test_numbers_may_be_missing_true_or_with_a_comma():
+    games = make_games([(1900, "a", "b", 2)] * 5)
+    timeline = build_timeline(replace(games, covariates=(single("x", ["yes", "", "2,5", "n/a", "-1"]),)))
+    assert timeline.covariate_columns(["x"])[:, 0].tolist() == [1.0, 0.0, 2.5, 0.0, -1.0]
+
+
+def test_numbers_that_are_categories_have_a_coefficient_each():
+    games = make_games([(1900, "a", "b", 2)] * 4)
+    timeline = build_timeline(replace(games, covariates=(single("kind", [3, 7, 7, ""], is_category=True),)))
+    assert timeline.covariates[0].terms == ("kind.7", "kind.3")
+    terms = find_terms(ttt.Params(covariates={"kind": "estimate"}), timeline)
+    assert [term.name for term in terms] == ["kind.3"]
+
+
+WRONG = {
+    "unknown": ({"rain": 1.0}, "the games have no covariate rain"),
+    "number by value": ({"home": {"a": 1.0}}, "home: the values are numbers"),
+    "category as a number": ({"surface": 3.0}, "surface is a category"),
+    "unknown value": ({"surface": {"carpet": 3.0}}, "no game has the value 'carpet'"),
+}
+
+
+@pytest.mark.parametrize("case", WRONG)
+def test_covariates_that_the_games_do_not_have_are_refused(case):
+    covariates, message = WRONG[case]
+    timeline = build_timeline(with_covariates(make_games(random_rows(0, 30))))
+    with pytest.raises(ConfigError, match=message):
+        ttt.fit(timeline, ttt.Params(covariates=covariates), EXACT)
+
+
+def test_the_share_of_a_covariate_that_follows_from_who_plays():
+    """By the definition: one minus the sum of squares that players leave, of dense least squares."""
+    rows = random_rows(3, 60, players=6, weights=(1.0, 2.0))
+    games = make_games(rows)
+    rng = np.random.default_rng(1)
+    strength = dict(zip(games.players, (1.0, 4.0, 2.0, 8.0, 5.0, 7.0), strict=True))
+    of_players = [strength[row[1]] - strength[row[2]] for row in sorted(rows, key=lambda row: row[0])]
+    noisy = (np.array(of_players) + rng.normal(0.0, 2.0, len(rows))).tolist()
+    timeline = build_timeline(replace(games, covariates=(single("sure", of_players), single("noisy", noisy))))
+    assert explained_share(timeline, "sure") == pytest.approx(1.0, abs=1e-6)
+    incidence = np.zeros((len(rows), len(games.players)))
+    incidence[np.arange(len(rows)), games.white] = 1.0
+    incidence[np.arange(len(rows)), games.black] -= 1.0
+    root = np.sqrt(games.weight)
+    of_player = np.linalg.lstsq(root[:, None] * incidence, root * noisy)[0]
+    left = root * (incidence @ of_player - noisy)
+    expected = 1.0 - left @ left / ((root * noisy) @ (root * noisy))
+    assert 0.3 < expected < 0.95
+    assert explained_share(timeline, "noisy") == pytest.approx(expected, abs=1e-6)
+    fit = ttt.fit(timeline, params_of("ttt", covariates={"sure": 5.0, "noisy": 5.0}), EXACT)
+    explained = explain_covariates(fit, timeline)
+    assert explained.explained == pytest.approx(
+        {"covariates.sure": 1.0, "covariates.noisy": expected}, abs=1e-6
+    )
+    (note,) = [note for note in explained.notes if "follows from who plays" in note]
+    assert note.startswith("100.0 % of covariates.sure")
+
+
+@pytest.mark.slow
+def test_simulated_points_are_found_again():
+    """Of 20 histories at least 90 % of the estimates of three coefficients lie within two standard errors."""
+    within = 0
+    truth = {"home": 60.0, "rest": -10.0, "surface.clay": 80.0, "surface.grass": 0.0}
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        skill = {f"p{number}": rng.normal(0.0, 300.0) for number in range(20)}
+        rows = [
+            (1900 + number // 100, *rng.choice(list(skill), 2, replace=False).tolist())
+            for number in range(500)
+        ]
+        games = with_covariates(make_games([(*row, 1) for row in rows]), seed)
+        points = build_timeline(games).covariate_columns([*truth]) @ np.array([*truth.values()])
+        lead = np.array(
+            [
+                skill[games.players[w]] - skill[games.players[b]]
+                for w, b in zip(games.white, games.black, strict=True)
+            ]
+        )
+        performance = lead + points + rng.normal(0.0, 480.0 * np.sqrt(2.0), len(rows))
+        outcome = (1 + (performance > 150.0) - (performance < -150.0)).astype(np.int8)
+        timeline = build_timeline(replace(games, outcome=outcome))
+        params = ttt.Params(
+            beta=480.0, tau=1.0, draw_margin=150.0, covariates=dict.fromkeys(("home", "rest", "surface"), "estimate"),
+            white_advantage="estimate",
+        )  # fmt: skip
+        fit = ttt.fit(timeline, params, SolverConfig(posterior="joint"))
+        for term, value in {**truth, None: 0.0}.items():
+            key = f"covariates.{term}" if term else "white_advantage"
+            within += abs(fit.params[key] - value) < 2.0 * fit.standard_errors[key]
+    assert within >= 90  # of 100; 95 are expected

@@ -1,0 +1,269 @@
+"""Points per unit of covariates: given, or the most probable by the evidence and a weak prior.
+
+The prior is that of White's advantage for a covariate of typical size: N(0, (beta / (3 r))^2), r the root mean square
+of the covariate over the games in which it is not 0. The search follows the gradient of the log-evidence; standard
+errors are from its curvature.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any, Final, NamedTuple, Protocol
+
+import numpy as np
+
+from ttt_cli.config.covariates import PREFIX, points_by_term
+from ttt_cli.config.schema import SolverConfig
+from ttt_cli.fitted import Fit
+from ttt_cli.inference.advantage import NAME as ADVANTAGE
+from ttt_cli.inference.advantage import UNINFORMATIVE, AdvantagePrior
+from ttt_cli.inference.maximise import FunctionValue, Optimum, maximise
+from ttt_cli.inference.model import Offsets
+from ttt_cli.inference.params import ESTIMATE, CovariateSetting, Params
+from ttt_cli.support.arrays import Array
+from ttt_cli.support.errors import ConfigError, suggested
+from ttt_cli.timeline import Timeline
+
+CLOSE: Final = 1e-4  # of the regression on players, relative
+MOST_STEPS: Final = 300  # of its solution
+MOST_EXPLAINED: Final = 0.95  # share of a covariate from which its effect is hardly that of the covariate
+FARTHEST: Final = 10.0  # beta, in games of typical size, at most
+_LIST: Final = 8  # values shown in a hint
+
+
+class Term(NamedTuple):
+    """A coefficient of a covariate: its name, as in `Timeline.covariate_columns`, and points per unit.
+
+    None: they are estimated.
+    """
+
+    name: str
+    points: float | None
+
+    @property
+    def key(self) -> str:
+        """The key of the parameter."""
+        return PREFIX + self.name
+
+
+def find_terms(params: Params, timeline: Timeline) -> tuple[Term, ...]:
+    """The coefficients of covariates as configured. Raises ConfigError for covariates that the games do not have."""
+    covariates = {covariate.name: covariate for covariate in timeline.covariates}
+    terms: list[Term] = []
+    for name, setting in params.covariate_settings.items():
+        if name not in covariates:
+            known = f"their covariates are {', '.join(covariates)}" if covariates else "they have none"
+            raise ConfigError(
+                f"model.covariates: the games have no covariate {name}",
+                hint=f"{known}; data.covariates: {{{name}: COLUMN}} reads one",
+            )
+        covariate = covariates[name]
+        if covariate.reference is None:
+            if isinstance(setting, dict):
+                raise ConfigError(
+                    f"model.covariates.{name}: the values are numbers, so it has one coefficient"
+                )
+            terms.append(_term(name, setting))
+            continue
+        if isinstance(setting, float):
+            raise ConfigError(
+                f"model.covariates.{name} is a category, which has points for each value",
+                hint=f"estimate, or {{{covariate.terms[-1].partition('.')[2]}: {setting:g}}}",
+            )
+        by_value = setting
+        if not isinstance(by_value, dict):
+            reference = f"{name}.{covariate.reference}"
+            by_value = {term.partition(".")[2]: ESTIMATE for term in covariate.terms if term != reference}
+        for value, points in by_value.items():
+            term = f"{name}.{value}"
+            if term not in covariate.terms:
+                values = [known.partition(".")[2] for known in covariate.terms]
+                hint = suggested(value, values, f"values are {', '.join(values[:_LIST])}")
+                raise ConfigError(f"model.covariates.{name}: no game has the value {value!r}", hint=hint)
+            terms.append(_term(term, points))
+    return tuple(terms)
+
+
+def _term(name: str, points: str | float) -> Term:
+    return Term(name, None if isinstance(points, str) else float(points))
+
+
+def with_points(settings: Mapping[str, CovariateSetting], points: Mapping[str, Any]) -> dict[str, Any]:
+    """Settings with points per unit by the names of coefficients (`Term.name`)."""
+    changed: dict[str, Any] = {**settings}
+    for term, value in points.items():
+        name, dot, category = term.partition(".")
+        if not dot:
+            changed[name] = value
+            continue
+        by_value = changed.get(name)
+        changed[name] = {**(by_value if isinstance(by_value, dict) else {}), category: value}
+    return changed
+
+
+def typical_size(timeline: Timeline, term: str) -> float:
+    """Root mean square of a covariate over the games in which it is not 0; 1 where it always is."""
+    column = timeline.covariate_columns([term])[:, 0]
+    counted = timeline.weight * (column != 0.0)
+    total = float(counted.sum())
+    return math.sqrt(float(counted @ column**2) / total) if total else 1.0
+
+
+def explained_share(timeline: Timeline, term: str) -> float:
+    """The share of a covariate that follows from who plays: R^2 of its regression on the players, by least squares.
+
+    One number a player, the difference of two for a game, games by their weight. NaN where the covariate is 0.
+    """
+    from scipy.sparse import csr_array
+    from scipy.sparse.linalg import lsmr
+
+    column = timeline.covariate_columns([term])[:, 0]
+    root = np.sqrt(timeline.weight)
+    total = float((root * column) @ (root * column))
+    if not total:
+        return math.nan
+    white = timeline.node_player[timeline.game_white]
+    black = timeline.node_player[timeline.game_black]
+    games = np.arange(timeline.n_games)
+    entries = np.concatenate([root, -root])
+    position = np.concatenate([games, games]), np.concatenate([white, black])
+    incidence = csr_array((entries, position), shape=(timeline.n_games, len(timeline.players)))
+    left = float(lsmr(incidence, root * column, atol=CLOSE, btol=CLOSE, maxiter=MOST_STEPS)[3])
+    return 1.0 - left**2 / total
+
+
+class OffsetFits(Protocol):
+    """Fits of one timeline at any offsets."""
+
+    def fit(
+        self, offsets: Offsets, start: Fit | None, solver: SolverConfig, *, evidence_only: bool = False
+    ) -> Fit:
+        """Fit with these offsets, perhaps from a warm start."""
+
+    def slopes(self, offsets: Offsets, fit: Fit) -> Array:
+        """Slopes of the log-evidence at the last fit, in White's advantage and in points per unit of covariates."""
+
+
+class OffsetSearch:
+    """The most probable offsets of a timeline, by trial fits that each start from the best one before.
+
+    - `keys`: parameters that are estimated
+    - `units`: points per unit of each in one unit of its coordinate
+    """
+
+    def __init__(
+        self,
+        fits: OffsetFits,
+        terms: Sequence[Term],
+        priors: Sequence[AdvantagePrior],
+        given: Offsets,
+        start: Fit | None,
+        solver: SolverConfig,
+    ) -> None:
+        self.keys = [prior.key for prior in priors]
+        self.units = np.array([prior.performance_sd / prior.size for prior in priors])
+        self.best_fit = start
+        self._fits = fits
+        self._priors = priors
+        self._given = given
+        self._solver = solver
+        self._best = -math.inf
+        all_keys = [ADVANTAGE, *(term.key for term in terms)]
+        self._indices = [all_keys.index(key) for key in self.keys]
+        self._begin = np.zeros(len(priors))
+        if start is not None:
+            values = np.array([float(start.params.get(key, 0.0)) for key in self.keys])
+            self._begin = np.clip(np.nan_to_num(values / self.units), -FARTHEST, FARTHEST)
+
+    def offsets(self, at: Array) -> Offsets:
+        """The offsets at these coordinates."""
+        values = np.array([self._given.advantage, *self._given.covariates])
+        values[self._indices] = at * self.units
+        advantage, *covariates = values.tolist()
+        return Offsets(advantage, tuple(covariates))
+
+    def maximise(self) -> Optimum:
+        """Find the highest log posterior, and its curvature there."""
+        low = np.full(len(self.keys), -FARTHEST)
+        return maximise(self._value, self._begin, low, -low)
+
+    def _value(self, at: Array) -> FunctionValue | None:
+        """Log posterior and its gradient; None where the fit fails."""
+        offsets = self.offsets(at)
+        fit = self._fits.fit(offsets, self.best_fit, self._solver, evidence_only=True)
+        if not (fit.status.converged and math.isfinite(fit.log_evidence)):
+            return None
+        points = at * self.units
+        value = fit.log_evidence
+        gradient = self._fits.slopes(offsets, fit)[self._indices]
+        for number, prior in enumerate(self._priors):
+            value += prior.log_density(points[number])
+            gradient[number] += prior.gradient(points[number])[prior.key]
+        if value > self._best:
+            self._best = value
+            self.best_fit = fit
+        return FunctionValue(at, value, gradient * self.units)
+
+
+def explain_covariates(fit: Fit, timeline: Timeline) -> Fit:
+    """The fit with the shares of its covariates that follow from who plays, and notes on the large ones."""
+    shares = {}
+    notes = [*fit.notes]
+    for term, points in points_by_term(fit.params).items():
+        if points:
+            share = explained_share(timeline, term)
+            shares[PREFIX + term] = share
+            if share > MOST_EXPLAINED:
+                notes.append(
+                    f"{100 * share:.1f} % of {PREFIX}{term} follows from who plays: its points can hardly be told from "
+                    "the skills of these players"
+                )
+    return replace(fit, explained=shares, notes=tuple(notes)) if shares else fit
+
+
+def fit_with_covariates(
+    fits: OffsetFits,
+    params: Params,
+    terms: Sequence[Term],
+    timeline: Timeline,
+    start: Fit | None,
+    solver: SolverConfig,
+) -> Fit:
+    """Fit with estimated points per unit of covariates, and White's advantage if it is estimated, too.
+
+    `terms`: the covariates that count.
+    """
+    priors = []
+    advantage = params.given_advantage
+    if advantage is None and timeline.colours:
+        priors.append(AdvantagePrior(params.performance_sd))
+    for term in terms:
+        if term.points is None:
+            priors.append(AdvantagePrior(params.performance_sd, term.key, typical_size(timeline, term.name)))
+    given = Offsets(advantage or 0.0, tuple(term.points or 0.0 for term in terms))
+    search = OffsetSearch(fits, terms, priors, given, start, solver)
+    optimum = search.maximise()
+    at = optimum.point.at
+    errors = np.sqrt(np.diag(optimum.covariance))
+    step = np.nan_to_num(optimum.covariance @ optimum.point.gradient)
+    if not np.isnan(errors).any():
+        at = at + step  # what is left to gain, less than the search looks at
+    fit = fits.fit(search.offsets(at), search.best_fit, solver)
+    standard_errors = dict(zip(search.keys, (errors * search.units).tolist(), strict=True))
+    known = {key: error for key, error in standard_errors.items() if math.isfinite(error)}
+    notes = [*fit.notes]
+    if not optimum.reached:
+        notes.append(
+            f"NOT CONVERGED: the search for {', '.join(search.keys)} ended before the maximum of the evidence"
+        )
+    for prior in priors:
+        error = standard_errors[prior.key]
+        if error > UNINFORMATIVE * prior.sd:
+            value = fit.params[prior.key]
+            notes.append(
+                f"too few games to estimate {prior.key}: {value:.1f} +- {error:.1f} points per unit, "
+                f"+-{prior.sd:.1f} before any game"
+            )
+    return replace(fit, notes=tuple(notes), standard_errors=known)
