@@ -298,56 +298,56 @@ class Cutter:
             return Piece(self.as_one_slice(self._merged(timeline)), NO_IDS)
         begin = self.cuts[number]
         end = self.cuts[number + 1]
-        where = SliceRange(begin, end, int(timeline.node_start[begin]), int(timeline.node_start[end]))
-        ends = chain_ends(timeline, where)
-        games = self._games_of(where)
+        bounds = SliceRange(begin, end, int(timeline.node_start[begin]), int(timeline.node_start[end]))
+        ends = chain_ends(timeline, bounds)
+        games = self._games_of(bounds)
         slice_input = SliceInput(
             number=number,
             period_year=self._period_year[begin:end],
             years=_number_of_years(self._period_year),
-            chains=self._chains_of(where, ends),
+            chains=self._chains_of(bounds, ends),
             games=games.merged.games,
             handicap=games.merged.handicap,
             balance=games.merged.balance_for_slopes,
             game_start=games.start,
-            widest=_flat(self._steps.widest[:, where.nodes]),
-            segments=ends.segments(self._offset(where)),
-            guess=None if self._guess is None else _flat(self._guess[:, where.nodes]),
-            newcomers=self._newcomers_of(where, ends),
+            widest=_flat(self._steps.widest[:, bounds.nodes]),
+            segments=ends.segments(self._offset(bounds)),
+            guess=None if self._guess is None else _flat(self._guess[:, bounds.nodes]),
+            newcomers=self._newcomers_of(bounds, ends),
         )
         timeline.storage.release()
         return Piece(slice_input, ends.players)
 
-    def _offset(self, where: SliceRange) -> Ids:
+    def _offset(self, bounds: SliceRange) -> Ids:
         """The variable of node 0 of each quantity, (quantities, 1)."""
-        return _first_variables(where.stride, len(self._steps.mean))
+        return _first_variables(bounds.stride, len(self._steps.mean))
 
-    def _chains_of(self, where: SliceRange, ends: "ChainEnds") -> Chains:
+    def _chains_of(self, bounds: SliceRange, ends: "ChainEnds") -> Chains:
         """The variables of a slice, 0 for those of node 0."""
-        offset = self._offset(where)
-        future_node = where.stride
-        previous = _numbered(ends.previous, where, ends.crosses_past, PAST_NODE)
-        following = _numbered(ends.following, where, ends.crosses_future, future_node)
+        offset = self._offset(bounds)
+        future_node = bounds.stride
+        previous = _numbered(ends.previous, bounds, ends.crosses_past, PAST_NODE)
+        following = _numbered(ends.following, bounds, ends.crosses_future, future_node)
         return Chains(
-            self.timeline.node_start[where.period : where.period_end + 1] - where.before,
+            self.timeline.node_start[bounds.period : bounds.period_end + 1] - bounds.before,
             _flat(_of_quantities(previous, offset)),
             _flat(_of_quantities(following, offset)),
-            _flat(self._steps.mean[:, where.nodes]),
-            _flat(self._steps.variance[:, where.nodes]),
+            _flat(self._steps.mean[:, bounds.nodes]),
+            _flat(self._steps.variance[:, bounds.nodes]),
         )
 
-    def _games_of(self, where: SliceRange) -> PeriodGames:
+    def _games_of(self, bounds: SliceRange) -> PeriodGames:
         """The games of a slice."""
         timeline = self.timeline
-        games = slice(*timeline.game_start[[where.period, where.period_end]].tolist())
-        periods = slice(where.period, where.period_end + 1)
+        games = slice(*timeline.game_start[[bounds.period, bounds.period_end]].tolist())
+        periods = slice(bounds.period, bounds.period_end + 1)
         part = replace(
             timeline.with_games(games, timeline.game_start[periods] - games.start),
             node_start=timeline.node_start[periods],
         )
         merged = self._merged(part)
         pairings = merged.games._replace(
-            first=merged.games.first - where.before, second=merged.games.second - where.before
+            first=merged.games.first - bounds.before, second=merged.games.second - bounds.before
         )
         return PeriodGames(replace(merged, games=pairings), part.game_start)
 
@@ -355,7 +355,7 @@ class Cutter:
         """The games of the timeline or a part of it."""
         return merge_games(part, colours=self._colours, terms=self._terms)
 
-    def _newcomers_of(self, where: SliceRange, ends: "ChainEnds") -> NewcomersInput | None:
+    def _newcomers_of(self, bounds: SliceRange, ends: "ChainEnds") -> NewcomersInput | None:
         """Newcomers of a slice, if their mean moves."""
         if not self._newcomers:
             return None
@@ -363,14 +363,14 @@ class Cutter:
         last = ends.last[ends.crosses_future[ends.last]]
         return NewcomersInput(
             self._newcomers.sd,
-            past=self._steps_elsewhere(where, first, ends.previous[first]),
-            future=self._steps_elsewhere(where, last, ends.following[last]),
+            past=self._steps_elsewhere(bounds, first, ends.previous[first]),
+            future=self._steps_elsewhere(bounds, last, ends.following[last]),
         )
 
-    def _steps_elsewhere(self, where: SliceRange, nodes: Ids, elsewhere: Ids) -> StepsElsewhere:
+    def _steps_elsewhere(self, bounds: SliceRange, nodes: Ids, elsewhere: Ids) -> StepsElsewhere:
         """Steps of skills between nodes of a slice, counted from 0, and nodes of the timeline in other slices."""
         period = np.searchsorted(self.timeline.node_start, elsewhere, side="right") - 1
-        later = np.maximum(nodes + np.int32(where.node), elsewhere)  # has the variance of the step
+        later = np.maximum(nodes + np.int32(bounds.node), elsewhere)  # has the variance of the step
         return StepsElsewhere(nodes + np.int32(1), self._period_year[period], self._steps.variance[0, later])
 
 
@@ -415,13 +415,13 @@ class ChainEnds:
         )
 
 
-def chain_ends(timeline: Timeline, where: SliceRange) -> ChainEnds:
+def chain_ends(timeline: Timeline, bounds: SliceRange) -> ChainEnds:
     """The nodes of a slice, and where their chains leave it."""
-    previous = timeline.previous[where.nodes]
-    following = timeline.next[where.nodes]
-    crosses_past = (previous >= 0) & (previous < where.node)
-    crosses_future = following >= where.node_end
-    ranks = _crossing_first(timeline.node_player[where.nodes], crosses_past | crosses_future)
+    previous = timeline.previous[bounds.nodes]
+    following = timeline.next[bounds.nodes]
+    crosses_past = (previous >= 0) & (previous < bounds.node)
+    crosses_future = following >= bounds.node_end
+    ranks = _crossing_first(timeline.node_player[bounds.nodes], crosses_past | crosses_future)
     return ChainEnds(
         previous,
         following,
@@ -506,9 +506,9 @@ def _of_quantities(nodes: Ids, offset: Ids) -> Ids:
     return np.where(nodes < 0, np.int32(-1), nodes + offset)
 
 
-def _numbered(nodes: Ids, where: SliceRange, crosses: Mask, elsewhere: int) -> Ids:
+def _numbered(nodes: Ids, bounds: SliceRange, crosses: Mask, elsewhere: int) -> Ids:
     """Numbers in a slice of nodes of the timeline, `elsewhere` where they are in another one; -1 stays."""
-    numbers = np.where(crosses, np.int32(elsewhere), nodes - where.before)
+    numbers = np.where(crosses, np.int32(elsewhere), nodes - bounds.before)
     return np.where(nodes < 0, np.int32(-1), numbers)
 
 

@@ -252,8 +252,8 @@ def links_gradient(games: LinkGames, cavity: Array, slopes: ChainSlopes) -> Link
     kernels.gradient(games.rows, cavity, of_links)
     begin, end = games.extra.chained
     of_extra = ChainSlopes(slopes.by_mean[begin:end], slopes.by_variance[begin:end])
-    by_origin = float(sums_of_skills(games.rows, begin) @ of_links.offset)
-    return LinksGradient(of_links, of_extra, by_origin)
+    by_skill_origin = float(sums_of_skills(games.rows, begin) @ of_links.offset)
+    return LinksGradient(of_links, of_extra, by_skill_origin)
 
 
 MESSAGE: Final = "messages of links"  # names of the state of a fit

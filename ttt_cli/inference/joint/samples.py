@@ -100,13 +100,13 @@ def sampled_histories(inference: Inference, samples: int = SAMPLES) -> SampledHi
     sampled = _sampled_part(inference, system, waves, samples)
     variance = exact.variance + sampled.variance
     covariance = exact.covariance + sampled.covariance
-    sampled_share = (1.0 - exact.variance / variance)[:size]
+    sampled_share = (1.0 - exact.variance / variance)[:size]  # of each variance, until it is solved for
     vague = _vague_variables(sampled_share, samples)
     for variable, column in _solve(inference, system, _unit_vectors(vague, size)):
         variance[variable] = column[variable]
         covariance[variable] = column[previous[variable]]
     sampled_share[vague] = 0.0
-    covariance[previous < 0] = 0.0
+    covariance[previous < 0] = 0.0  # so far with the last variable, which -1 is the index of
     error = np.sqrt(np.mean(sampled_share**2) / (2.0 * samples))
     sd = np.sqrt(variance)
     curve = newcomers.curve(np.array([newcomers.posterior.mean, sd[size:]])) if newcomers else None

@@ -119,12 +119,12 @@ class JointInference:
         return "draw_margin" in self.inference.priors
 
     @property
-    def _in_chains(self) -> int:
+    def _chain_variables(self) -> int:
         """Number of variables but newcomers' means: of nodes, then extra ones of links."""
         return len(self.inference.chains.previous)
 
     @property
-    def _of_nodes(self) -> int:
+    def _node_variables(self) -> int:
         """Number of variables of nodes."""
         return self.inference.slice_state.parts.quantities[-1].end
 
@@ -135,7 +135,7 @@ class JointInference:
 
     @property
     def _nodes(self) -> int:
-        return self._of_nodes // len(self.inference.priors)
+        return self._node_variables // len(self.inference.priors)
 
     @property
     def saved_state(self) -> dict[str, Array]:
@@ -230,7 +230,7 @@ class JointInference:
         previous = self.chains.previous
         size = len(previous)
         entries = [entry for games in self.games for entry in games.entries()]
-        margins = np.arange(self._of_nodes - len(self._positivity), self._of_nodes)
+        margins = np.arange(self._node_variables - len(self._positivity), self._node_variables)
         entries.append(Entries(margins, margins, self._positivity[:, 0]))
         stepped = np.where(self._step_precision > 0.0, previous, -1)
         b = self.pairs.pulls(size)
@@ -266,7 +266,7 @@ class JointInference:
 
     def _margin_beliefs(self) -> Array:
         """Means and sds of draw margins, (2, nodes)."""
-        return np.ascontiguousarray(self.beliefs[:, self._nodes : self._of_nodes])
+        return np.ascontiguousarray(self.beliefs[:, self._nodes : self._node_variables])
 
     def log_evidence(self) -> Evidence:
         """log Z of the current sites, and the leave-one-out log probability of all games."""
@@ -283,9 +283,11 @@ class JointInference:
         by_strength, of_games = inference.moving.gradient(self, inference.merged, kernel)
         slopes = self.chain_slopes()
         by_mean, by_variance = slopes
-        of_priors = prior_slopes(inference.priors, by_mean[: self._of_nodes], by_variance[: self._of_nodes])
+        of_priors = prior_slopes(
+            inference.priors, by_mean[: self._node_variables], by_variance[: self._node_variables]
+        )
         if inference.newcomers:
-            squares = 1.0 + 2.0 * (by_variance * self.chains.variance)[self._in_chains :]
+            squares = 1.0 + 2.0 * (by_variance * self.chains.variance)[self._chain_variables :]
             of_priors |= inference.newcomers.gradient(squares)
         of_priors["draw_margin_strength"] = by_strength
         by_margin_origin = self._positivity_evidence().by_origin
@@ -368,17 +370,19 @@ class JointInference:
     def newcomer_curve(self) -> NewcomerCurve | None:
         """Curve of newcomers' mean, if it moves."""
         newcomers = self.inference.newcomers
-        return newcomers.curve(self.beliefs[:, self._in_chains :]) if newcomers else None
+        return newcomers.curve(self.beliefs[:, self._chain_variables :]) if newcomers else None
 
     def histories(self) -> dict[str, Chain]:
         """Chains of all quantities, points."""
         priors = self.inference.priors
-        is_in_chain = self.chains.previous < self._in_chains  # else what comes before is a newcomers' mean
+        is_in_chain = (
+            self.chains.previous < self._chain_variables
+        )  # else what comes before is a newcomers' mean
         covariance = np.where(is_in_chain, self._covariance, 0.0)
-        beliefs = np.array([*self.beliefs, covariance])[:, : self._of_nodes]
+        beliefs = np.array([*self.beliefs, covariance])[:, : self._node_variables]
         return histories(priors, beliefs.reshape(3, len(priors), -1))
 
     def extra_beliefs(self) -> Array:
         """Mean, sd, and covariance with the variable before, (3, extra variables), of those of links, points."""
         beliefs = np.array([*self.beliefs, self._covariance])
-        return beliefs[:, self._of_nodes : self._in_chains]
+        return beliefs[:, self._node_variables : self._chain_variables]
