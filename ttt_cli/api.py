@@ -209,8 +209,7 @@ def _fitted(
             fitted = registry.fit(model, timeline, resolved.params, solver, **options)
             bar.advance(1.0 - on_sweep.share)
         fitted = replace(fitted, notes=(*fitted.notes, *timeline.notes), state={})  # a run holds no state
-        if timeline.covariates:
-            fitted = explain_covariates(fitted, timeline)
+        fitted = explain_covariates(fitted, timeline)
         if ready:
             ready()
         if output is None:

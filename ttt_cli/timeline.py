@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ttt_cli.config.schema import Colours, Period
-from ttt_cli.games.covariates import Covariate, make_covariate
+from ttt_cli.games.covariates import Covariate, NumberCovariate, make_covariate
 from ttt_cli.games.table import Games
 from ttt_cli.periods import STEPS_PER_YEAR, calendar_year, label, period_of
 from ttt_cli.storage import MEMORY, ArrayStorage
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 UNKNOWN: Final = -1  # one of the two, it is unknown which
 NEUTRAL: Final = 0  # neither
 KNOWN: Final = 1  # the player named first
+ACTIVITY: Final = "activity"  # the covariate that is computed
 _COLOURS_UNKNOWN: Final = (
     "the winner is always named first: colours are taken as unknown; data.colours: known says otherwise"
 )
@@ -103,11 +104,28 @@ class Timeline:
 
     def covariate_columns(self, terms: Sequence[str]) -> Array:
         """Values (games, terms) of covariates, of the side named first minus the other, by names of coefficients."""
+        if ACTIVITY in terms and not self._has_activity:
+            return self.with_activity().covariate_columns(terms)
         columns = np.empty((self.n_games, len(terms)))
         of_term = {term: covariate for covariate in self.covariates for term in covariate.terms}
         for number, term in enumerate(terms):
             columns[:, number] = of_term[term].column(term, self.sides == KNOWN)
         return columns
+
+    @property
+    def _has_activity(self) -> bool:
+        return any(covariate.name == ACTIVITY for covariate in self.covariates)
+
+    def with_activity(self) -> "Timeline":
+        """The timeline with the covariate of this name: log(1 + games in the year before the period) of both sides.
+
+        It has all games of earlier periods. One that was read from files stays.
+        """
+        if self._has_activity:
+            return self
+        log_games = np.log1p(games_in_year_before(self))
+        difference = log_games[self.game_white] - log_games[self.game_black]
+        return replace(self, covariates=(*self.covariates, NumberCovariate(ACTIVITY, difference)))
 
     def label(self, number: int) -> str:
         """Label of a period number, e.g. 1858."""
@@ -208,6 +226,21 @@ def build_timeline(games: Games, period: Period = "year", colours: Colours = "kn
         notes=sides.notes,
         storage=storage,
     )
+
+
+def games_in_year_before(timeline: Timeline) -> Array:
+    """Weighted games (nodes,) of each player in the periods of the year before the node's, without its own."""
+    steps = round(STEPS_PER_YEAR[timeline.period])
+    order = np.lexsort((timeline.node_period, timeline.node_player))
+    period = timeline.node_period[order].astype(np.int64)
+    since = period - period.min(initial=0) + steps
+    # ascending; a year before is still a number of the same player
+    number = timeline.node_player[order] * (since.max(initial=0) + 1) + since
+    games = np.append(0.0, np.cumsum(timeline.node_games[order]))
+    first = np.searchsorted(number, number - steps)
+    count = np.empty(timeline.n_nodes)
+    count[order] = games[np.arange(timeline.n_nodes)] - games[first]
+    return count
 
 
 class _Periods(NamedTuple):

@@ -109,3 +109,16 @@ def test_compare_predicts_with_covariates_known_before(here: Path, ran: Ran) -> 
     }
     assert found["with"] < found["ttt"]
     assert len(set(found.values())) == 3
+
+
+def test_activity_needs_no_column(here: Path, ran: Ran) -> None:
+    err = ran(["fit", "games.csv", "-c", "ttt", "-s", "model.covariates={activity: estimate}"]).err
+    (line,) = [line for line in err.splitlines() if line.startswith("covariates.activity")]
+    assert " +- " in line
+    assert ran("versus a b --with activity=1 -f json").out != ran("versus a b -f json").out
+    ran(["fit", "games.csv", "-c", "ttt", "-q", "-o", "plain"])
+    found = rows(ran("evidence --grid covariates.activity=0/20 -r plain.ttt -f tsv").out)
+    assert [row["covariates.activity"] for row in found] == ["0.0", "20.0"]
+    assert len({row["log_evidence"] for row in found}) == 2
+    tuned, _ = ran("tune covariates.activity -r plain.ttt -f json")
+    assert [row["parameter"] for row in json.loads(tuned)] == ["covariates.activity", "log_evidence"]

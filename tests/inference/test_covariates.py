@@ -10,6 +10,7 @@ from tests.reference.ttt_ep import Twin, assert_is_twin
 from tests.support.apart import Apart
 from tests.support.builders import EXACT, make_games, random_rows
 from ttt_cli.config.schema import SolverConfig
+from ttt_cli.evaluate.forecast import Forecaster
 from ttt_cli.fitted import points_added
 from ttt_cli.games.covariates import CovariateTexts
 from ttt_cli.games.table import no_texts
@@ -331,3 +332,60 @@ def test_simulated_points_are_found_again():
             key = f"covariates.{term}" if term else "white_advantage"
             within += abs(fit.params[key] - value) < 2.0 * fit.standard_errors[key]
     assert within >= 90  # of 100; 95 are expected
+
+
+ACTIVE = [
+    (1900, "a", "b", 2, 3.0), (1900, "c", "b", 1), (1901, "a", "c", 0), (1901, "b", "c", 2), (1903, "a", "b", 2),
+    (1904, "a", "c", 1, 2.0),
+]  # fmt: skip
+
+
+def test_activity_is_of_the_year_before_only():
+    """Games of a: 3 in 1900, 1 in 1901, 1 in 1903; of b: 4, 1, 1; of c: 1, 2, none in 1902 and 1903."""
+    timeline = build_timeline(make_games(ACTIVE))
+    by_hand = [0.0, 0.0, np.log(4 / 2), np.log(5 / 2), 0.0, np.log(2 / 1)]
+    assert timeline.covariate_columns(["activity"])[:, 0] == pytest.approx(by_hand)
+    monthly = build_timeline(make_games(ACTIVE), "month")
+    assert monthly.covariate_columns(["activity"])[:, 0] == pytest.approx(by_hand)
+
+
+def test_activity_is_the_covariate_with_its_values():
+    games = make_games(random_rows(8, 80, years=8))
+    values = build_timeline(games).covariate_columns(["activity"])[:, 0]
+    assert len(np.unique(values)) > 20
+    as_read = replace(games, covariates=(single("read", values.tolist()),))
+    params = params_of("ttt", covariates={"activity": 30.0})
+    computed = ttt.fit(build_timeline(games), params, JOINT)
+    read = ttt.fit(build_timeline(as_read), params_of("ttt", covariates={"read": 30.0}), JOINT)
+    assert computed.mean == pytest.approx(read.mean, abs=1e-9)
+    assert computed.log_evidence == pytest.approx(read.log_evidence, abs=1e-9)
+    apart = ttt.fit(build_timeline(games), params, EXACT, placement=Apart([0, 3, 6, 8]))
+    assert apart.mean == pytest.approx(ttt.fit(build_timeline(games), params, EXACT).mean, abs=1e-6)
+
+
+def test_no_forecast_moves_with_later_results():
+    games = make_games(random_rows(8, 160, years=8))
+    later = np.arange(len(games)) >= len(games) // 2
+    turned = replace(games, outcome=np.where(later, 2 - games.outcome, games.outcome).astype(np.int8))
+    params = params_of("ttt", covariates={"activity": 40.0})
+    forecasts = []
+    for played in (games, turned):
+        timeline = build_timeline(played)
+        step = int(np.searchsorted(timeline.game_start, len(games) // 2)) - 1
+        forecasts.append(Forecaster(timeline, ttt, params, SolverConfig()).predict(step, step + 1))
+    assert forecasts[0].tolist() == forecasts[1].tolist()
+    without = params_of("ttt", covariates={"activity": 0.0})
+    assert (
+        np.abs(
+            forecasts[0] - Forecaster(timeline, ttt, without, SolverConfig()).predict(step, step + 1)
+        ).max()
+        > 1e-3
+    )
+
+
+def test_without_points_activity_changes_no_bit():
+    timeline = build_timeline(make_games(random_rows(1, 30)))
+    plain = ttt.fit(timeline, params_of("ttt"), EXACT)
+    fit = ttt.fit(timeline, params_of("ttt", covariates={"activity": 0.0}), EXACT)
+    assert fit.mean.tolist() == plain.mean.tolist()
+    assert fit.log_evidence == plain.log_evidence

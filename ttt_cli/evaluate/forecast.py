@@ -20,7 +20,7 @@ from ttt_cli.fitted import LAST, Filter, Fit, points_added
 from ttt_cli.games.table import DRAW, LOSS, WIN
 from ttt_cli.histories import chain_columns
 from ttt_cli.inference.advantage import NAME as ADVANTAGE
-from ttt_cli.inference.covariates import find_terms, with_points
+from ttt_cli.inference.covariates import find_terms, with_computed, with_points
 from ttt_cli.inference.outcome import by_sides, in_year, logistic_margin
 from ttt_cli.inference.params import Params
 from ttt_cli.inference.solver import rough_enough
@@ -180,6 +180,7 @@ class Forecaster:
 
     def __post_init__(self) -> None:
         self._traits = self.model.TRAITS
+        self.timeline = with_computed(self.timeline, self.params)
         self._loose = rough_enough(self.solver).model_copy(update={"posterior": "factorised"})
 
     def predict(self, step: int, stop: int) -> Array:

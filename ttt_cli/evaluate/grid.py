@@ -10,6 +10,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from ttt_cli.config.covariates import PREFIX
 from ttt_cli.config.documents import Document, KeyPath, override, refuse_overrides
 from ttt_cli.config.schema import SolverConfig, aliases
 from ttt_cli.fitted import Fit
@@ -168,8 +169,10 @@ def evidence_grid(
     symbols = aliases(resolved.model.Params)
     data = resolved.config.data
     covariates: dict[str, float | None] = {}
-    if data.covariates:
-        covariates = covariate_params(resolved, build_timeline(run.stored_games(), data.period, data.colours))
+    if data.covariates or PREFIX in spec:
+        covariates = covariate_params(
+            resolved, build_timeline(run.stored_games(), data.period, data.colours), spec
+        )
     axes = parse_axes(spec, {**numeric_params(resolved), **covariates}, symbols)
     document = override(Document(), overrides)
     fixed = {_axis_of(path, symbols): path for path in document.overridden if path[0] == "model"}

@@ -93,7 +93,7 @@ def tune(
             )
         data = resolved.config.data
         timeline = build_timeline(run.stored_games(), data.period, data.colours)
-        covariates = covariate_params(resolved, timeline)
+        covariates = covariate_params(resolved, timeline, keys)
         search = EvidenceSearch(timeline, parse_keys(keys, resolved, covariates, colours=timeline.colours))
         with (
             chain_workers(cluster_asked(resolved.config.solver.cluster), 1) as workers,
@@ -178,7 +178,7 @@ class Objective:
         self._priors = _priors(keys, timeline)
         if ADVANTAGE in keys and not resolved.params.given_advantage:
             resolved = with_overrides(resolved, {ADVANTAGE: NONE})
-        configured = covariate_params(resolved, timeline)
+        configured = covariate_params(resolved, timeline, ",".join(keys))
         resolved = with_overrides(
             resolved, {key: NONE for key in configured if key in keys and not configured[key]}
         )
@@ -190,7 +190,7 @@ class Objective:
         self.sweeps = 0
         self.failed = 0
         self._last: Fit | None = None
-        self._covariates = covariate_params(resolved, timeline)
+        self._covariates = covariate_params(resolved, timeline, ",".join(keys))
         lengths = resolved.params.model_dump(include={"prior_sd", "beta"})
         self.coordinates = coordinates(
             keys,

@@ -24,7 +24,7 @@ from ttt_cli.inference.model import Offsets
 from ttt_cli.inference.params import ESTIMATE, CovariateSetting, Params
 from ttt_cli.support.arrays import Array
 from ttt_cli.support.errors import ConfigError, suggested
-from ttt_cli.timeline import Timeline
+from ttt_cli.timeline import ACTIVITY, Timeline
 
 CLOSE: Final = 1e-4  # of the regression on players, relative
 MOST_STEPS: Final = 300  # of its solution
@@ -53,6 +53,9 @@ def find_terms(params: Params, timeline: Timeline) -> tuple[Term, ...]:
     covariates = {covariate.name: covariate for covariate in timeline.covariates}
     terms: list[Term] = []
     for name, setting in params.covariate_settings.items():
+        if name == ACTIVITY and name not in covariates and not isinstance(setting, dict):
+            terms.append(_term(name, setting))
+            continue
         if name not in covariates:
             known = f"their covariates are {', '.join(covariates)}" if covariates else "they have none"
             raise ConfigError(
@@ -84,6 +87,11 @@ def find_terms(params: Params, timeline: Timeline) -> tuple[Term, ...]:
                 raise ConfigError(f"model.covariates.{name}: no game has the value {value!r}", hint=hint)
             terms.append(_term(term, points))
     return tuple(terms)
+
+
+def with_computed(timeline: Timeline, params: Params) -> Timeline:
+    """The timeline with the covariates that are computed, as far as they are configured."""
+    return timeline.with_activity() if ACTIVITY in params.covariate_settings else timeline
 
 
 def _term(name: str, points: str | float) -> Term:

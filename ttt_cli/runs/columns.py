@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
+from ttt_cli.config.covariates import points_by_term
 from ttt_cli.config.schema import Config
 from ttt_cli.fitted import Fit, Links, by_player, parts_by_player, periods_of_histories, points_added, spans
 from ttt_cli.games.covariates import CovariateTexts
@@ -49,7 +50,11 @@ def fill(
         "texts": {"id": np.arange(len(texts), dtype=np.int32), "text": np.array(texts, object)},
     }
     if games.covariates:
-        tables |= covariate_columns(games, timeline, fit)
+        tables |= covariate_columns(games)
+    if points_by_term(fit.params):
+        points = points_added(fit.params, timeline)
+        rows = np.flatnonzero(points)
+        tables["covariate_points"] = {"row": rows, "points": points[rows]}
     if fit.links is not None:
         tables |= link_columns(fit.links, nodes)
     if fit.draws is not None:
@@ -281,8 +286,8 @@ def link_columns(links: Links, nodes: Places) -> dict[str, Columns]:
     }
 
 
-def covariate_columns(games: Games, timeline: Timeline, fit: Fit) -> dict[str, Columns]:
-    """The tables of covariates."""
+def covariate_columns(games: Games) -> dict[str, Columns]:
+    """The tables of covariates that were read."""
     dictionary = Dictionary("")
     parts: dict[str, list[Codes]] = {"single": [], "white": [], "black": []}
     for covariate in games.covariates:
@@ -290,8 +295,6 @@ def covariate_columns(games: Games, timeline: Timeline, fit: Fit) -> dict[str, C
             texts = compact(column)
             parts[side].append(dictionary.numbers_of(texts.values)[texts.codes])
     count = len(games.covariates)
-    points = points_added(fit.params, timeline)
-    rows = np.flatnonzero(points)
     return {
         "covariates": {
             "id": np.arange(count, dtype=np.int32),
@@ -306,7 +309,6 @@ def covariate_columns(games: Games, timeline: Timeline, fit: Fit) -> dict[str, C
             "id": np.arange(len(dictionary.values), dtype=np.int32),
             "text": np.array(dictionary.values, object),
         },
-        "covariate_points": {"row": rows, "points": points[rows]},
     }
 
 

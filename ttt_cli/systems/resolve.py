@@ -17,7 +17,7 @@ from ttt_cli.inference.params import AUTO, ESTIMATE, Params
 from ttt_cli.reading.reports import ReadReport
 from ttt_cli.support.errors import ConfigError
 from ttt_cli.systems.registry import Model, load
-from ttt_cli.timeline import Timeline
+from ttt_cli.timeline import ACTIVITY, Timeline
 
 SCHEMAS: Final[dict[str, type[BaseModel]]] = {
     "data": DataConfig, "solver": SolverConfig, "scale": ScaleConfig,
@@ -193,17 +193,20 @@ def numeric_params(resolved: Resolved) -> dict[str, Any]:
     return resolved.params.model_dump(include=set(numeric))
 
 
-def covariate_params(resolved: Resolved, timeline: Timeline) -> dict[str, float | None]:
+def covariate_params(resolved: Resolved, timeline: Timeline, spec: str = "") -> dict[str, float | None]:
     """Points per unit of all covariates of the games, by key: `covariates.NAME`, of a category `covariates.NAME.VALUE`.
 
-    None where they are estimated; no keys in systems without covariates. The reference of a category has none unless it
-    is configured. Raises ConfigError for configured covariates that the games do not have.
+    Activity is one of them where it is configured or in the `spec` of keys. None where they are estimated; no keys in
+    systems without covariates. The reference of a category has none unless it is configured. Raises ConfigError for
+    configured covariates that the games do not have.
     """
     if "covariates" not in type(resolved.params).model_fields:
         return {}
     configured = {term.key: term.points for term in find_terms(resolved.params, timeline)}
     references = [f"{covariate.name}.{covariate.reference}" for covariate in timeline.covariates]
     terms = [term for covariate in timeline.covariates for term in covariate.terms if term not in references]
+    if PREFIX + ACTIVITY in spec:
+        terms.append(ACTIVITY)
     return {**{PREFIX + term: 0.0 for term in terms}, **configured}
 
 

@@ -9,6 +9,7 @@ from typing import Any, Final, Unpack
 from ttt_cli.config.schema import SolverConfig
 from ttt_cli.fitted import Fit
 from ttt_cli.inference import outcome
+from ttt_cli.inference.covariates import with_computed
 from ttt_cli.inference.ep.through_time import ThroughTime, ThroughTimeParams
 from ttt_cli.inference.outcome import margin_slope, normal_unit, normal_unit_growth, resolve_margin
 from ttt_cli.inference.params import CAREER, COMMON_MARGIN, DRIFT, MOVING_MARGINS, PLAY, SkillParams, Traits
@@ -46,6 +47,7 @@ def fit(timeline: Timeline, params: Params, solver: SolverConfig, **options: Unp
 
 def through_time(timeline: Timeline, params: Params, margin: float) -> ThroughTime:
     """Parameters of the engine shared with TTT-D, with this draw margin."""
+    timeline = with_computed(timeline, params)
     play = params.play(margin, normal_unit(params.beta, margin))
     return ThroughTime(timeline, params, lambda: {"skill": params.skill_prior(timeline)}, play)
 

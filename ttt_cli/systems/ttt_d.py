@@ -11,6 +11,7 @@ from typing import Any, Final, Unpack
 from ttt_cli.config.schema import SolverConfig, key
 from ttt_cli.fitted import Fit
 from ttt_cli.inference import outcome
+from ttt_cli.inference.covariates import with_computed
 from ttt_cli.inference.ep.inference import Inference
 from ttt_cli.inference.ep.through_time import ThroughTime, ThroughTimeParams
 from ttt_cli.inference.joint.sites import JointInference
@@ -76,6 +77,7 @@ def fit(timeline: Timeline, params: Params, solver: SolverConfig, **options: Unp
 
 def through_time(timeline: Timeline, params: Params) -> ThroughTime:
     """Parameters of the engine shared with TTT, from resolved parameters."""
+    timeline = with_computed(timeline, params)
     margin, sd = params.margin
     unit = normal_unit(params.beta, typical_margin(*params.margin)[0])
 
