@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.commands import Ran
+from ttt_cli.config.load import shipped_configs
 from ttt_cli.systems.registry import MODULES
 
 
@@ -16,6 +17,14 @@ def test_show_prints_every_key_and_can_be_read_again(
         assert line in first
     monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(first.encode())))
     assert ran("config show -c -").out == first
+
+
+def test_list_names_every_shipped_config_with_a_line(ran: Ran) -> None:
+    lines = ran("config list").out.splitlines()
+    assert [line.split()[0] for line in lines] == list(shipped_configs())
+    (career,) = [line for line in lines if line.startswith("ttt-career ")]
+    assert career.split(maxsplit=1)[1].startswith("TrueSkill Through Time with careers: skills rise")
+    assert all(line.endswith(".") and "#" not in line for line in lines)
 
 
 def test_check_reports_every_file_with_line_and_hint(folder: Path, ran: Ran) -> None:

@@ -24,7 +24,7 @@ from ttt_cli.support.errors import DataError, RunError, TttError
 from ttt_cli.views import run as run_views
 
 CONTEXT = click.Context(main.group, info_name="ttt", **main.group.context_settings)
-PATHS = (*main.COMMANDS, "config show", "config check", "config schema")
+PATHS = (*main.COMMANDS, "config list", "config show", "config check", "config schema")
 TYPED = [(path, typed) for path in PATHS for typed, _ in examples_of(path)]
 NUMBERS = tuple(getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name))
 needs_signals = pytest.mark.skipif(sys.platform == "win32", reason="signals end a process at once there")

@@ -27,6 +27,7 @@ TEXTS = {
     "games.csv": GAMES,
     "-x.csv": GAMES,
     "odd.csv": "when,one,two,who\n1900,Lasker,Steinitz,1-0\n",
+    "football.csv": "date,white,black,result\n1900,Ajax,Celtic,2-1\n1901,Celtic,Ajax,3-3\n",
     "empty.csv": "",
     "page.html": "<!doctype html><html><body>Not found</body></html>",
     "quote.yaml": "model:\n  name: 'ttt\n  beta: 480\n",

@@ -63,6 +63,15 @@ def test_the_report_is_one_row_with_the_keys_that_scripts_rely_on() -> None:
     assert evidence_report(noted).title == (meta_of().describe(), "2 players left out")
 
 
+def test_the_report_names_the_config_and_a_single_game() -> None:
+    meta = replace(meta_of(), params=meta_of().params | {"growth": 310.0, "decline": 11.0}, games=1)
+    rows = evidence_report(meta)
+    facts = dict(zip(rows.columns, next(iter(rows.rows)), strict=True))
+    assert facts["model"] == "ttt-career"
+    assert meta.extent == f"1 game {meta.first}-{meta.last}"
+    assert replace(meta, games=1200).extent.startswith("1,200 games ")
+
+
 def test_the_report_counts_weights_and_leaves_out_what_has_no_value() -> None:
     meta = replace(meta_of([0.5, 1, 1, 1, 1, 1, 1]), params={"beta": 480.0, "draw_probability": None})
     rows = evidence_report(meta)

@@ -91,7 +91,7 @@ NOBODY = [("Alekhine/Reilly", "team"), ("AlphaZero", "engine"), ("Stockfish 8", 
             ],
         ),
         ("excluded", BLITZ, [("Blitz", "blitz", 1, 2017, 2017)]),
-        ("odd", {}, [("repaired", "bad date", 1, "file1:2", "1931.02.31")]),
+        ("odd", {}, [("repaired", "bad date", 1, "file1:2", "1931.02.31 read as 1931-02")]),
         (
             "groups",
             {},
@@ -323,6 +323,13 @@ def test_files_rows_and_reasons_with_examples(
     assert sum(line.startswith("    ") for line in everything) == sum(
         "status" not in p.reason for p in problems
     )
+
+
+def test_a_repaired_date_says_what_it_became() -> None:
+    detail = "1931.02.31 read as 1931-02"
+    repaired = replace(PROBLEM, reason="bad date", action="repaired", detail=detail)
+    lines = list(reading_lines(games_of(RECORDS, report=replace(REPORT, problems=(repaired,))), "year"))
+    assert lines[-1] == f"  repaired: bad date, 1 (a.pgn:60: {detail})"
 
 
 @each("period, vague", [("year", 0), ("quarter", 5), ("month", 5), ("day", 6)])

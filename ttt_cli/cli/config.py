@@ -1,4 +1,4 @@
-"""`ttt config`: show, check and describe configs."""
+"""`ttt config`: list, show, check and describe configs."""
 
 import click
 
@@ -9,7 +9,19 @@ from ttt_cli.support.errors import TttError
 
 @click.group("config")
 def command() -> None:
-    """Show, check and describe configs."""
+    """List, show, check and describe configs."""
+
+
+@command.command("list")
+def list_() -> None:
+    """List the shipped configs, each with a line on what it is."""
+    from ttt_cli.config.load import shipped_configs
+
+    configs = shipped_configs()
+    width = max([len(name) for name in configs])
+    for name, file in configs.items():
+        first_line = file.read_text(encoding="utf-8").partition("\n")[0]
+        click.echo(f"{name:{width}}  {first_line.removeprefix('# ')}")
 
 
 @command.command("show")

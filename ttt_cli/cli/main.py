@@ -36,7 +36,7 @@ COMMANDS: Final = {
     "plot": "Draw figures: skills, number ones, games, evidence.",
     "report": "Write one page, or a site of linked pages.",
     "export": "Export the tables of a run.",
-    "config": "Show, check and describe configs.",
+    "config": "List, show, check and describe configs.",
     "simulate": "Simulate games with known skills.",
     "warm": "Compile all code beforehand.",
     "completion": "Print the completion script of a shell.",
@@ -193,13 +193,15 @@ def _failed(error: Exception, args: Sequence[str]) -> int:
             advice = None
             message = f"ttt: output cannot be written: {error.strerror}"
         case TttError():
-            from ttt_cli.cli.usage import misplaced
+            from ttt_cli.cli.usage import as_typed, misplaced
 
             report_run()
             code = error.exit_code
             advice = misplaced(args[0] if args else "", args, [*COMMANDS]) or error.hint
             name = session.run_name if isinstance(error, LookupFailed) else ""
-            message = str(error) if error.where else f"{name or 'ttt'}: {error}"
+            message = f"{name or 'ttt'}: {error}"
+            if error.where:
+                message = as_typed(error, f"ttt {args[0]}" if args else "ttt", args)
         case _:
             if session.verbosity >= VERBOSE or os.environ.get("TTT_DEBUG"):
                 say("".join(traceback.format_exception(error)).rstrip(), level=QUIET)

@@ -167,8 +167,7 @@ def opened_run(path: str | None, scale: tuple[str, ...] = (), *, titled: bool = 
     run = open_run(path, scale)
     session.run_name = run.name
     if path is None:
-        meta = run.meta
-        session.run_line = f"{run.name}: {meta.games:,} games {meta.first}-{meta.last}"
+        session.run_line = f"{run.name}: {run.meta.extent}"
         if not titled:
             report_run()
     return run
@@ -196,7 +195,7 @@ def _split(context: click.Context, parameter: click.Parameter, value: tuple[str,
 
 
 # Options that set a key of the config, by their parameter
-_KEYS: Final = {
+KEYS: Final = {
     "years": "data.filter.years", "players": "data.filter.players", "events": "data.filter.events",
     "exclude": "data.filter.exclude", "aliases": "data.aliases",
     "cluster": "solver.cluster", "memory": "solver.memory", "scratch": "solver.scratch",
@@ -207,7 +206,7 @@ def _as_overrides(values: dict[str, Any]) -> dict[str, Any]:
     """Convert options to `KEY=VALUE`, the last of the command's `overrides`: they win over -c and -s."""
     if values.get("cluster") is not None and values.get("jobs") is not None:
         raise click.UsageError("--jobs and --cluster are one or the other")
-    for name, key in _KEYS.items():
+    for name, key in KEYS.items():
         if (value := values.pop(name, None)) not in (None, (), []):
             from ttt_cli.config.schema import flow
 

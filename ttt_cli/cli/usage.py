@@ -6,8 +6,19 @@ from collections.abc import Iterator, Sequence
 from importlib import import_module
 from importlib.resources import files
 from itertools import pairwise
+from typing import Final
 
 import click
+
+from ttt_cli.support.errors import TttError, nearest
+
+_RANKINGS: Final = frozenset(
+    ("best", "leader", "leaders", "leaderboard", "number-ones", "rank", "ranking", "rankings", "ranks")
+)  # words for commands that there are not
+_SPREADSHEETS: Final = frozenset(("excel", "ods", "xls", "xlsx"))
+_NO_NUMBER: Final = re.compile(r"is not a valid (float|integer)(?: range)?\b")
+_NUMBERS: Final = {"float": "a number", "integer": "a whole number"}
+_NO_CHOICE: Final = re.compile(r"'(.*)' is not one of ", re.DOTALL)
 
 
 def explained(
@@ -23,10 +34,43 @@ def explained(
         hint = next(_for_option(error, command, args, commands), None)
         return (error.message, hint) if hint else (message, more)  # without the guesses of click
     if isinstance(error, click.BadParameter) and not isinstance(error, click.MissingParameter):
-        return message, more
+        in_words = _NO_NUMBER.sub(lambda match: f"is not {_NUMBERS[match[1]]}", message)
+        return in_words, _for_value(error) or more
+    word = args[0] if args else ""
+    if path == "ttt" and word.casefold() in _RANKINGS:
+        return f"no such command {word!r}", "`ttt top` ranks players, `ttt top --leaders` lists number ones"
     examples = " or ".join(f"`{typed}`" for typed, _ in examples_of(command)[:2])
     quotes = "put names of several words in quotes; " if command == "versus" else ""
     return message, f"{quotes}for instance {examples}; {more}" if examples else more
+
+
+def _for_value(error: click.BadParameter) -> str | None:
+    """A hint for a value that an option does not have: the most similar one."""
+    from ttt_cli.cli.output import FORMATS
+
+    match = _NO_CHOICE.search(error.message)
+    if error.param is None or match is None or not isinstance(error.param.type, click.Choice):
+        return None
+    choices = [str(choice) for choice in error.param.type.choices]
+    if match[1].casefold() in _SPREADSHEETS and "csv" in choices:
+        return "spreadsheets open CSV: -f csv"
+    is_table = match[1] in FORMATS and error.param.name == "fmt"
+    similar = None if is_table else nearest(match[1].casefold(), choices)
+    return f"did you mean {similar!r}?" if similar else None
+
+
+def as_typed(error: TttError, path: str, args: Sequence[str]) -> str:
+    """The message of an error; an option that was typed is named instead of the key of the config that it sets."""
+    from ttt_cli.cli.options import KEYS
+
+    options_typed = {arg.partition("=")[0] for arg in args}
+    where = error.where or ""
+    for parameter, key in KEYS.items():
+        option = f"--{parameter}"
+        if option in options_typed and (where == key or where.startswith(f"-s {key}=")):
+            problem = re.sub(rf"^{re.escape(key)}(\[\d+\])?:? ?", "", error.message)
+            return f"{path}: invalid value for '{option}': {problem}"
+    return str(error)
 
 
 def misplaced(path: str, args: Sequence[str], commands: Sequence[str]) -> str | None:

@@ -25,13 +25,14 @@ from ttt_cli.periods import label, period_of
 from ttt_cli.reading import reports as reasons
 from ttt_cli.reading.batches import MOST_NOTES, FileRecords, Note, pairs_in
 from ttt_cli.reading.columns import Codes, Dictionary, counts_of, narrow, spread
-from ttt_cli.reading.dates import parse_dates
+from ttt_cli.reading.dates import day_words, parse_dates
 from ttt_cli.reading.results import (
     Outcome,
     Written,
     games_text,
     is_result_word,
     is_unplayed,
+    may_be_goals,
     parse_results,
     tally_of,
 )
@@ -197,8 +198,9 @@ def _notes_on_records(columns: RecordColumns, repaired: Mask, dictionaries: Dict
         reason = reasons.DROP_REASONS[columns.reject_code[row] - 1]
         yield Note(int(columns.line[row]), reason, sys.intern(words), reasons.DROPPED)  # many may be equal
     for row in np.flatnonzero(repaired & is_used)[:MOST_NOTES].tolist():
-        text, *_ = dictionaries.dates.values[columns.date[row]]
-        yield Note(int(columns.line[row]), reasons.BAD_DATE, text, reasons.REPAIRED)
+        text, day, precision = dictionaries.dates.values[columns.date[row]]
+        words = f"{text} read as {day_words(day, precision)}"
+        yield Note(int(columns.line[row]), reasons.BAD_DATE, words, reasons.REPAIRED)
 
 
 class DateColumn(NamedTuple):
@@ -239,6 +241,12 @@ def read_dates(
     return DateColumn(records.take("dates", numbers), repaired)
 
 
+_GOALS_REMEDY: Final = (
+    "scores of matches need a column of games, goals need sides named home and away, in the file or in order by "
+    "-s 'data.columns=[date, home, away, result]' -s data.header=true"
+)
+
+
 class ResultColumn(NamedTuple):
     """Numbers of results (records,), and weights of matches that are capped, None where none is."""
 
@@ -270,6 +278,11 @@ def read_results(
     is_word = [is_result_word(value) for value in written.values]
     meaning = "read as those of the player named first"
     findings.note(reasons.RESULT_WORDS, is_word, texts, written.codes, meaning, reasons.KEPT)
+    is_goals = [
+        outcome == reasons.UNKNOWN_RESULT and not games and may_be_goals(value)
+        for value, games, outcome in zip(written.values, written.games, written.outcomes, strict=True)
+    ]
+    findings.note(reasons.GOALS, is_goals, texts, written.codes, _GOALS_REMEDY, reasons.DROPPED)
     factor = None
     n_games = np.array(tallies, np.float64).reshape(-1, 3).sum(axis=1)
     if match_cap is not None and np.any(n_games > match_cap):

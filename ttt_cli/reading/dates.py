@@ -59,6 +59,7 @@ _DAY_OF_MILLISECONDS: Final = 86_400_000
 DateOrder = Literal["ymd", "dmy", "mdy"]
 _SEPARATORS: Final = ("/", "-", ".")
 _CACHED: Final = 1 << 16
+_LENGTHS: Final = (4, 7, 10)  # characters of a date in ISO 8601, by precision
 
 
 class _DateForm(IntEnum):
@@ -230,6 +231,11 @@ def _dates_of(parts: NDArray[np.int64], orders: _Orders, unit: Period | None) ->
         unit=unit,
         day_first=orders.day_first,
     )
+
+
+def day_words(day: int, precision: int) -> str:
+    """A day since 1970-01-01 as far as it is known: `1858`, `1858-06` or `1858-06-15` by its `precision`."""
+    return str(np.datetime64(day, "D"))[: _LENGTHS[precision]]
 
 
 def known_date(written: str, utc: str) -> str:

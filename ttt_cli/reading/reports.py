@@ -67,11 +67,12 @@ NUMBERED_DATE: Final = "numbers for dates"
 FUTURE_DATE: Final = "dates in the future"
 MIXED_ORDERS: Final = "day first and month first"
 RESULT_WORDS: Final = "wins and losses as words"
+GOALS: Final = "goals without sides of a sport"
 IDLE_ALIAS: Final = "aliases of nobody"
 WINNER_FIRST: Final = "winner named first"
 # Reported once of a file.
 OF_COLUMNS: Final = (
-    *(AMBIGUOUS_DATE, TWO_DIGIT_YEAR, NUMBERED_DATE, FUTURE_DATE, MIXED_ORDERS, RESULT_WORDS),
+    *(AMBIGUOUS_DATE, TWO_DIGIT_YEAR, NUMBERED_DATE, FUTURE_DATE, MIXED_ORDERS, RESULT_WORDS, GOALS),
     *(UNKNOWN_STATUS, OTHER_ODDS, UNKNOWN_COVARIATE, WINNER_FIRST, IDLE_ALIAS),
 )
 

@@ -111,6 +111,12 @@ def is_result_word(value: Written) -> bool:
     return isinstance(value, str) and _spelled(value) in _SIDELESS
 
 
+def may_be_goals(value: Written) -> bool:
+    """Whether a result is a text of two whole numbers, like `2-1`."""
+    pair = score_pair(value) if isinstance(value, str) else None
+    return pair is not None and all(score.is_integer() for score in pair)
+
+
 def score_pair(value: Written) -> tuple[float, float] | None:
     """White's and Black's score of a pair, or of one text like `400-200`, with any sum."""
     if isinstance(value, str):

@@ -64,9 +64,14 @@ class RunMeta:
 
     def describe(self) -> str:
         """The run in one line."""
+        return f"{self.label}, {self.extent}, fitted {self.created[:16]} UTC"
+
+    @property
+    def extent(self) -> str:
+        """The number of games, and the first and the last period."""
         to = "-" if self.first.isdigit() else " to "  # parts of years have hyphens of their own
-        games = f"{self.games:,} games {self.first}{to}{self.last}"
-        return f"{self.label}, {games}, fitted {self.created[:16]} UTC"
+        noun = "game" if self.games == 1 else "games"
+        return f"{self.games:,} {noun} {self.first}{to}{self.last}"
 
     @property
     def label(self) -> str:

@@ -58,7 +58,7 @@ def evidence_report(meta: RunMeta, scored: Forecast | None = None) -> Rows:
     Parameters without a value are left out; the evidence of a system without one is empty.
     """
     facts: dict[str, Any] = {
-        "model": meta.model,
+        "model": meta.label,
         "games": meta.weight if meta.weight != meta.games else meta.games,
         "players": meta.players,
         "first": meta.first,

@@ -459,7 +459,12 @@ def _problem_lines(report: ReadReport, *, everything: bool) -> Iterator[str]:
             continue
         is_counted = action == "dropped" and reason in report.dropped
         count = report.dropped[reason] if is_counted else len(problems)
-        places = "" if everything else ", ".join(problem.place for problem in problems[:_EXAMPLES])
+        became = action == reasons.REPAIRED and reason == reasons.BAD_DATE
+        examples_of = [
+            f"{problem.place}: {problem.detail}" if became else problem.place
+            for problem in problems[:_EXAMPLES]
+        ]
+        places = "" if everything else ", ".join(examples_of)
         more = ", ..." if count > _EXAMPLES else ""
         examples = f" ({places}{more})" if places else ""
         hint = "; data.drop: [] keeps those with a result" if reason == reasons.FORFEIT else ""
