@@ -38,6 +38,7 @@ def outcomes(column: Mapping[Written, int], kind: ResultKind = "text") -> dict[W
         *[(text, DRAW) for text in ("1/2-1/2", "½-½", "1/2 - 1/2", "1/2", "½", "0.5-0.5", ".5-.5", "0,5", "0.5")],
         *[(text, DRAW) for text in ("0,5-0,5", "0.5:0.5", "=", "d", "Draw", "remis", "1/2:1/2")],
         *[(text, "no result") for text in ("", "*", "?", " ", "-", "--")],
+        *[(text, "forfeit") for text in ("---", "- : -", "+--", "--+")],
         *[(text, "forfeit") for text in ("1-0 forfeit", "1-0F", "1F-0F", "0-1 (ff)", "+/-", "-/+", "+:-", "+-", "-:-")],
         *[(text, "forfeit") for text in ("0-0", "1-0 by default", "w.o.", "bye")],
         *[(text, "unknown result") for text in ("won quickly", "7", "1/2-0", "3:2", "1--0", "½½½")],

@@ -35,7 +35,7 @@ _WORDS: Final[dict[str, Outcome]] = {
     **dict.fromkeys(("w", "white", "whitewins", "whitewon", "win", "won", "h", "home"), _WIN),
     **dict.fromkeys(("d", "draw", "drawn", "drew", "tie", "tied", "remis", "=", "1/2", "=-="), _DRAW),
     **dict.fromkeys(("b", "black", "blackwins", "blackwon", "loss", "lost", "lose", "l", "a", "away"), _LOSS),
-    **dict.fromkeys(("", "*", "?", "??", "-", "--", "---", "n/a", "unknown", "unfinished", "?-?"), NO_RESULT),
+    **dict.fromkeys(("", "*", "?", "??", "-", "--", "n/a", "unknown", "unfinished", "?-?"), NO_RESULT),
     **dict.fromkeys(("+--", "--+", "---", "+-", "-+", "+/-", "-/+", "-/-", "0-0"), FORFEIT),
 }
 _SIDELESS: Final = frozenset({"win", "won", "loss", "lost", "lose"})
