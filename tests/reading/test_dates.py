@@ -239,6 +239,15 @@ def test_a_file_with_both_orders() -> None:
     assert found.day_first == "25/02/1921"
 
 
+def test_each_separator_may_have_both_orders() -> None:
+    slashes = ("25/02/1921", "02/25/1921")
+    hyphens = ("26-02-1921", "02-26-1921")
+    found = columns("05/06/1921", "05-06-1921", *slashes, *hyphens)
+    assert found.unread.tolist() == [True, True, False, False, False, False]
+    assert found.odd["day first and month first"].tolist() == [False, False, False, True, False, True]
+    assert found.day_first in ("25/02/1921", "26-02-1921")
+
+
 def test_each_separator_has_its_order() -> None:
     asked = [f"03{sign}04{sign}1921" for sign in "-/."]
     found = columns(*asked, "1921-04-03", "02-25-1921", "25/02/1921", "01.02.1921", "1921-25-02")

@@ -178,8 +178,8 @@ def _find_orders(texts: Sequence[str], year_last: Sequence[int], data: DataConfi
     for separator in _SEPARATORS:
         days_first = dmy[separator]
         months_first = mdy[separator]
-        if days_first and months_first and not day_first:
-            day_first = texts[min(days_first)]
+        if days_first and months_first:
+            day_first = day_first or texts[min(days_first)]
             month_first[list(months_first - days_first)] = True
         elif days_first:
             by_separator[separator] = "dmy"
