@@ -12,6 +12,7 @@ from tests.support.commands import Ran
 from ttt_cli import api
 from ttt_cli.cli import main
 from ttt_cli.cli.fit import default_output
+from ttt_cli.formats import FORMATS
 from ttt_cli.inference.ep import slices_in_files
 from ttt_cli.runs.run import open_run
 from ttt_cli.systems import ttt
@@ -174,10 +175,17 @@ def test_the_same_command_with_the_same_scratch_continues_an_interrupted_fit(
         ("-", "stdin.ttt"),
         ("games", "games.ttt"),
         (".pgn", ".pgn.ttt"),
+        ("games.txt.bz2", "games.ttt"),
     ],
 )
 def test_the_run_is_named_after_the_first_file(source: str, output: str) -> None:
     assert default_output(source) == output
+
+
+@each("suffix", [suffix for form in FORMATS for suffix in form.suffixes])
+def test_the_name_of_the_run_has_no_suffix_of_any_format(suffix: str) -> None:
+    assert default_output(f"london{suffix}") == "london.ttt"
+    assert default_output(f"london{suffix}.xz") == "london.ttt"
 
 
 CHESS = "date,white,black,result\n1900,Lasker,Steinitz,1-0\n1901,Lasker,Steinitz,0-1\n"

@@ -9,8 +9,6 @@ from ttt_cli.cli.bars import progress
 from ttt_cli.cli.messages import NORMAL, VERBOSE, say, session
 from ttt_cli.cli.output import emit
 
-_SUFFIXES = (".gz", ".bz2", ".xz", ".zst"), (".pgn", ".csv", ".tsv", ".txt", ".parquet")
-
 
 @click.command("fit")
 @click.argument("files", metavar="FILE...", nargs=-1, required=True)
@@ -89,8 +87,10 @@ def command(
 
 def default_output(source: str) -> str:
     """The name of the run made from a file: the file's own without folder and suffixes, `.ttt`."""
+    from ttt_cli.reading.recognition import GAMES_SUFFIXES, PACKED_SUFFIXES
+
     path = Path("stdin" if source == "-" else source)
-    for suffixes in _SUFFIXES:
+    for suffixes in (PACKED_SUFFIXES, (*GAMES_SUFFIXES, ".txt")):
         if path.suffix.lower() in suffixes:
             path = path.with_suffix("")
     return f"{path.name}.ttt"

@@ -10,7 +10,7 @@ from ttt_cli.reading.text import strip_mark
 from ttt_cli.support.errors import DataError
 
 GAMES_SUFFIXES: Final = tuple(suffix for form in FORMATS for suffix in form.suffixes)
-_PACKED_SUFFIXES: Final = frozenset({".gz", ".bz2", ".xz", ".zst"})
+PACKED_SUFFIXES: Final = frozenset({".gz", ".bz2", ".xz", ".zst"})
 # Readable or not
 ARCHIVE_SUFFIXES: Final = frozenset({".zip", ".tar", ".tgz", ".tbz", ".tbz2", ".txz", ".tzst", ".7z", ".rar"})
 _READ_FORMATS: Final = (
@@ -59,7 +59,7 @@ _OF_GAMES: Final = {"white", "black", "result", "score", "opponent", "winner", "
 def suffix_of(name: str) -> str:
     """The suffix of a file once it is unpacked, in lower case."""
     path = PurePath(name.lower())
-    return (path.with_suffix("") if path.suffix in _PACKED_SUFFIXES else path).suffix
+    return (path.with_suffix("") if path.suffix in PACKED_SUFFIXES else path).suffix
 
 
 def named_as_games(name: str) -> bool:
