@@ -124,8 +124,8 @@ def explained_share(timeline: Timeline, term: str) -> float:
 
     One number a player, the difference of two for a game, games by their weight. NaN where the covariate is 0.
     """
-    from scipy.sparse import csr_array
-    from scipy.sparse.linalg import lsmr
+    from scipy.sparse import csr_array, diags
+    from scipy.sparse.linalg import cg
 
     column = timeline.covariate_columns([term])[:, 0]
     root = np.sqrt(timeline.weight)
@@ -138,8 +138,11 @@ def explained_share(timeline: Timeline, term: str) -> float:
     entries = np.concatenate([root, -root])
     position = np.concatenate([games, games]), np.concatenate([white, black])
     incidence = csr_array((entries, position), shape=(timeline.n_games, len(timeline.players)))
-    left = float(lsmr(incidence, root * column, atol=CLOSE, btol=CLOSE, maxiter=MOST_STEPS)[3])
-    return 1.0 - left**2 / total
+    products = (incidence.T @ incidence).tocsr()
+    right = incidence.T @ (root * column)
+    preconditioner = diags(1.0 / products.diagonal())
+    of_player, _ = cg(products, right, rtol=CLOSE, maxiter=MOST_STEPS, M=preconditioner)
+    return float(of_player @ (2.0 * right - products @ of_player)) / total
 
 
 class OffsetFits(Protocol):
