@@ -1,3 +1,4 @@
+import io
 import math
 import os
 import pickle
@@ -7,15 +8,31 @@ import traceback
 from dataclasses import fields
 from pathlib import Path
 from threading import Event, main_thread
+from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import ttt_cli
+from tests.support.cases import each
 from tests.support.handmade import RECORDS, games_of
 from tests.support.recorder import Recorder
 from ttt_cli import api
-from ttt_cli.api import _Sweeps, configure, fit, open_run, read_games
+from ttt_cli.api import (
+    _Sweeps,
+    configure,
+    evidence,
+    fit,
+    open_run,
+    plot,
+    read_games,
+    report,
+    top,
+    update,
+    versus,
+)
+from ttt_cli.games.table import Games
 from ttt_cli.inference.solver import OnSweep
 from ttt_cli.support.errors import ConfigError, DataError, RunError
 from ttt_cli.systems import registry, ttt
@@ -25,7 +42,8 @@ CSV = "1857,a,b,1-0\n1858,b,a,1/2-1/2\n"
 
 def test_the_python_face_is_what_dir_shows() -> None:
     assert dir(ttt_cli) == [
-        "__version__", "configure", "fit", "leaders", "open_run", "read_games", "top", "update",
+        "__version__", "configure", "evidence", "fit", "leaders", "open_run", "plot", "read_games", "report",
+        "top", "update", "versus",
     ]  # fmt: skip
     assert all(getattr(ttt_cli, name) is not None for name in dir(ttt_cli))
     assert ttt_cli.read_games is read_games
@@ -37,10 +55,119 @@ def test_the_python_face_is_what_dir_shows() -> None:
 
 def test_everything_that_the_page_offers_is_there() -> None:
     """A module of the same name, `ttt_cli.update`, would take the place of the function."""
-    page = (Path(__file__).parents[1] / "docs/api.md").read_text(encoding="utf-8")
+    page = (Path(__file__).parents[1] / "docs/reference.md").read_text(encoding="utf-8")
     offered = re.findall(r"^::: ttt_cli\.api\.(\w+)$", page, re.MULTILINE)
     assert len(offered) > 6
     assert [getattr(ttt_cli, name) for name in offered] == [getattr(api, name) for name in offered]
+
+
+def test_the_page_can_be_read_in_the_repository_and_has_every_function() -> None:
+    page = (Path(__file__).parents[1] / "docs/api.md").read_text(encoding="utf-8")
+    assert "\n:::" not in page
+    named = set(re.findall(r"^\| `(\w+)\(", page, re.MULTILINE))
+    assert named == {name for name in dir(ttt_cli) if name != "__version__"}
+
+
+FRAME = pd.DataFrame(
+    {
+        "Date": [1857, 1858, None, 1859, 1860, 1861],
+        "White": ["a", "b", "a", "c", "a", "b"],
+        "Black": ["b", "a", "b", "c", "c", "c"],
+        "Result": ["1-0", "1/2-1/2", "1-0", "0-1", "quickly", "0-1"],
+    }
+)
+
+
+def account(games: Games) -> tuple[object, ...]:
+    """What became of the records, by their numbers in the table."""
+    report = games.report
+    problems = [(problem.line, problem.reason, problem.action) for problem in report.problems]
+    return report.rows, report.used, report.dropped, problems
+
+
+def test_a_frame_is_read_as_the_file_with_its_columns(tmp_path: Path) -> None:
+    FRAME.to_parquet(tmp_path / "a.parquet")
+    from_file = read_games(tmp_path / "a.parquet")
+    games = read_games(FRAME)
+    assert account(games) == account(from_file)
+    assert games.report.dropped == {"no date": 1, "same player twice": 1, "unknown result": 1}
+    assert games.report.problems[0].place == "<DataFrame>:3"
+    for column in ("date", "white", "black", "outcome"):
+        assert np.array_equal(getattr(games, column), getattr(from_file, column)), column
+    run = fit(FRAME, model="elo")
+    assert run.skills().equals(fit(from_file, model="elo").skills())
+    new = pd.DataFrame({"date": ["1862"], "white": ["a"], "black": ["b"], "result": ["0-1"]})
+    assert update(run, new).meta.games == run.meta.games + 1
+
+
+@each(
+    "frame",
+    [
+        FRAME.set_index("Date"),
+        FRAME.assign(Date=pd.PeriodIndex(["1857", "1858", None, "1859", "1860", "1861"], freq="Y")),
+        FRAME.assign(Date=pd.to_datetime(["1857", "1858", None, "1859", "1860", "1861"], format="%Y")),
+        FRAME.assign(White=FRAME.White.astype("category"), note=None),
+        FRAME.assign(Result=pd.Series(["1-0", 0.5, "1-0", 0, "quickly", 0], dtype=object)),
+    ],
+)
+def test_frames_may_have_columns_of_any_type(frame: pd.DataFrame) -> None:
+    games = read_games(frame)
+    assert account(games)[:2] == (6, 3)
+    assert games.players == read_games(FRAME).players
+
+
+@each(
+    "source, named, hint",
+    [
+        (["a.csv", "b.csv"], "list", "read_games"),
+        ([("1858", "a", "b", "1-0")], "list", "DataFrame"),
+        ({"date": [1858]}, "dict", "DataFrame"),
+        (7, "int", "DataFrame"),
+        (io.StringIO(CSV), "StringIO", "rb"),
+    ],
+)
+def test_what_is_no_file_and_no_frame_is_refused_with_a_hint(source: Any, named: str, hint: str) -> None:
+    for read in (read_games, fit):
+        with pytest.raises(DataError, match=f"not {named}") as raised:
+            read(source)
+        assert hint in (raised.value.hint or "")
+
+
+def test_two_columns_of_a_frame_with_one_name_are_refused() -> None:
+    twice = pd.concat([FRAME, FRAME[["White"]]], axis=1)
+    with pytest.raises(DataError, match="two columns are named White"):
+        read_games(twice)
+
+
+def test_the_views_of_the_command_line_are_there_in_python(tmp_path: Path) -> None:
+    run = fit(games_of(RECORDS), output=tmp_path / "a.ttt")
+    last = int(run.meta.last)
+    a, b = run.skills().query("period == @run.meta.last").player[:2]
+    assert top(run, last, everyone=True).equals(top(run, str(last), everyone=True))
+    duel = versus(run, a, b, at=last)
+    assert duel.equals(versus(run, a, b, at=str(last)))
+    assert duel.loc[0, ["win", "draw", "loss"]].sum() == pytest.approx(1)
+    assert evidence(run).loc[0, "log_evidence"] == run.meta.log_evidence
+    assert plot(run, a, output=tmp_path / "a.svg").read_text(encoding="utf-8").startswith("<svg")
+    assert "<title>" in report(run, tmp_path / "a.html").read_text(encoding="utf-8")
+    assert report(run, tmp_path / "site", title="Masters").read_text(encoding="utf-8").count("Masters") > 0
+
+
+@each(
+    "names, settings, message, hint",
+    [
+        (["a"], {"output": "a.bmp"}, "figures are png", "skills.svg"),
+        ([], {"output": "a.svg", "kind": "leders"}, "leders", "leaders"),
+        (["a"], {"output": "a.svg", "kind": "games"}, "no names", "leave"),
+        (["a"], {"output": "a.svg", "kind": "difference"}, "two players", "both"),
+    ],
+)
+def test_a_figure_that_there_is_not_is_refused(
+    names: list[str], settings: dict[str, str], message: str, hint: str
+) -> None:
+    with pytest.raises(ConfigError, match=message) as raised:
+        plot("a.ttt", *names, **settings)
+    assert hint in (raised.value.hint or "")
 
 
 def test_games_are_read_with_the_keys_of_the_data_section(tmp_path: Path) -> None:

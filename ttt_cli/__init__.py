@@ -16,10 +16,25 @@ from typing import TYPE_CHECKING, Any
 from ttt_cli.support import VERSION
 
 if TYPE_CHECKING:
-    from ttt_cli.api import configure, fit, leaders, open_run, read_games, top, update
+    from ttt_cli.api import (
+        configure,
+        evidence,
+        fit,
+        leaders,
+        open_run,
+        plot,
+        read_games,
+        report,
+        top,
+        update,
+        versus,
+    )  # fmt: skip
 
 __version__ = VERSION
-__all__ = ["__version__", "configure", "fit", "leaders", "open_run", "read_games", "top", "update"]
+__all__ = [
+    "__version__", "configure", "evidence", "fit", "leaders", "open_run", "plot", "read_games", "report", "top",
+    "update", "versus",
+]  # fmt: skip
 
 
 def __dir__() -> list[str]:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import io
 import math
 import os
+import sys
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, BinaryIO, Final
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, BinaryIO, Final, Union
 
 from ttt_cli.config.documents import Document
 from ttt_cli.config.load import read_document
@@ -17,16 +20,20 @@ from ttt_cli.games.extend import Extended
 from ttt_cli.games.read import games_for
 from ttt_cli.games.read import read_games as read_sources
 from ttt_cli.games.table import Games
+from ttt_cli.reading.sources import Named
 from ttt_cli.runs.lookup import POINTS
 from ttt_cli.runs.run import Run, open_run, run_path
 from ttt_cli.runs.write import check_destination, check_space, memory_run, write_run, writing
-from ttt_cli.support.errors import DataError
+from ttt_cli.support.errors import ConfigError, DataError, suggested
+from ttt_cli.support.outputs import PAGE, PICTURE, check_output, marked_picture
 from ttt_cli.support.progress import SILENT, Bar, Progress, waiting
-from ttt_cli.support.replacing import real_path
+from ttt_cli.support.replacing import real_path, replacing
 from ttt_cli.systems import registry
 from ttt_cli.systems.resolve import Resolved, for_games, resolve
 from ttt_cli.timeline import build_timeline
 from ttt_cli.updating import add_games, start_from, update_config
+from ttt_cli.views.evidence import evidence_report
+from ttt_cli.views.figures import FIGURE_FORMATS, KINDS
 from ttt_cli.views.rankings.eligible import eligible
 from ttt_cli.views.rankings.leaders import leader_rows
 from ttt_cli.views.rankings.period import SEED, ranking
@@ -37,20 +44,25 @@ if TYPE_CHECKING:
     from ttt_cli.inference.solver import Given
     from ttt_cli.views.rows import Rows
 
-__all__ = ["Run", "configure", "fit", "leaders", "open_run", "read_games", "top", "update"]
+__all__ = [
+    "Run", "configure", "evidence", "fit", "leaders", "open_run", "plot", "read_games", "report", "top", "update",
+    "versus",
+]  # fmt: skip
 
-Source = str | os.PathLike[str] | BinaryIO
+Source = Union[str, os.PathLike[str], BinaryIO, "DataFrame"]
 _OF_SWEEPS: Final = 0.9  # share of the progress of inference; uncertainties and log-evidence are the rest
 _CONFIG_PATHS: Final = {"model": ("model", "name"), "period": ("data", "period")}  # of keywords
 
 
 def read_games(*sources: Source, progress: Progress = SILENT, **data: Any) -> Games:
-    """Read games from PGN or CSV files, plain or compressed; `-` is standard input.
+    """Read games from files, streams of bytes and DataFrames; `-` is standard input.
 
-    `data`: keys of the data section, e.g. `header=False, columns=[...]`. `report` of the result lists unused records.
+    A DataFrame has the columns of a file; its rows are numbered from 1. `data`: keys of the data section, e.g.
+    `header=False, columns=[...]`. `report` of the result lists unused records.
     Raises ConfigError for a wrong key or value, DataError for a file without games.
     """
-    return read_sources(sources, validate(DataConfig, data, Document(), ("data",)), progress=progress)
+    named = [_readable(source) for source in sources]
+    return read_sources(named, validate(DataConfig, data, Document(), ("data",)), progress=progress)
 
 
 def configure(
@@ -81,7 +93,8 @@ def fit(
 ) -> Run:
     """Infer every player's skill and store it as a run at `output`, or in memory.
 
-    `games` may be a file. `config` and `overrides` as in `configure`: `fit(games, model="ttt", beta=480, tau=60)`.
+    `games` may be a file or a DataFrame. `config` and `overrides` are as in `configure`:
+    `fit(games, model="ttt", beta=480, tau=60)`.
     `start`: a run as the first guess; the result does not depend on it. A fit that has not converged is stored, too
     (`run.meta.converged`). Raises RunError, before inference, when `output` cannot be written; ConfigError; DataError
     without games.
@@ -96,7 +109,7 @@ def fit(
         if not isinstance(games, Games):
             data = resolved.config.data
             solver = resolved.config.solver
-            with games_for([games], data, solver, progress=progress) as games_read:
+            with games_for([_readable(games)], data, solver, progress=progress) as games_read:
                 return fit(games_read, resolved, output=output, start=start, progress=progress)
         if not len(games):
             raise DataError("there are no games to fit")
@@ -128,7 +141,8 @@ def update(
             check_destination(destination)
         resolved = update_config(old_run, overrides)
         data = resolved.config.data
-        extended = add_games(old_run, sources, data, again=again, progress=progress)
+        named = [_readable(source) for source in sources]
+        extended = add_games(old_run, named, data, again=again, progress=progress)
         if on_read:
             on_read(extended, data)
         replaces = destination and old_run.path and real_path(destination) == real_path(old_run.path)
@@ -157,6 +171,123 @@ def leaders(run: Run | str | os.PathLike[str], *, seed: int = SEED, **limits: An
     """The number one of every period, as in `ttt top --leaders --each`: a pandas DataFrame; arguments as of `top`."""
     opened = _opened(run)
     return _frame(leader_rows(opened, eligible(opened, **limits), seed))
+
+
+def versus(
+    run: Run | str | os.PathLike[str],
+    a: str,
+    b: str,
+    *,
+    at: str | int | None = None,
+    at_b: str | int | None = None,
+    games: int | None = None,
+    conditions: Sequence[str] = (),
+) -> DataFrame:
+    """Two players against each other, as in `ttt versus`: a pandas DataFrame of one row; probabilities are A's.
+
+    `at`, `at_b`: periods of A and B, or `peak`; by default their last common one, else both peaks. `games`: also a
+    match of so many. `conditions`: covariates of the game, NAME=VALUE. Raises LookupFailed.
+    """
+    from ttt_cli.views.versus import versus_view
+
+    return _frame(
+        versus_view(_opened(run), a, b, at=at, at_b=at_b, games=games, conditions=conditions).report
+    )
+
+
+def evidence(run: Run | str | os.PathLike[str]) -> DataFrame:
+    """How well the games support the parameters, as in `ttt evidence`: a pandas DataFrame of one row."""
+    return _frame(evidence_report(_opened(run).meta))
+
+
+def plot(
+    run: Run | str | os.PathLike[str],
+    *names: str,
+    output: str | os.PathLike[str],
+    kind: str = "skills",
+    number: int = 10,
+    **limits: Any,
+) -> Path:
+    """Draw a figure into the file `output`, png, svg, pdf or html by its name, as `ttt plot` does; the path.
+
+    `names`: players of `skills` (none: those who led most) and `difference` (two). `number`: of players in the `top`.
+    `limits` as of `top`. Raises ConfigError for another kind or format, LookupFailed for unknown names and an empty
+    figure, OutputError where another file would be replaced.
+    """
+    from ttt_cli.views.figures.figure import FigureOptions, make_figure
+    from ttt_cli.views.figures.render import render
+
+    path = Path(output)
+    form = path.suffix.removeprefix(".").lower()
+    if form not in FIGURE_FORMATS:
+        message = f"figures are {', '.join(FIGURE_FORMATS)}, by the file's name"
+        raise ConfigError(message, where=str(path), hint="for instance skills.svg")
+    if kind not in KINDS:
+        raise ConfigError(
+            f"no kind of figures {kind!r}", hint=suggested(kind, KINDS, f"kinds are {', '.join(KINDS)}")
+        )
+    if names and "names" not in KINDS[kind].options:
+        raise ConfigError(f"a figure of the kind {kind} has no names of players", hint="leave them out")
+    if kind == "difference" and len(names) != 2:
+        raise ConfigError("a difference is of two players", hint="name both")
+    opened = _opened(run)
+    options = FigureOptions(names, count=number, limits=eligible(opened, **limits))
+    content = marked_picture(render(make_figure(opened, kind, options).spec, form), form)
+    check_output(str(path), PAGE if form == "html" else PICTURE)
+    with replacing(path) as temporary:
+        temporary.write_bytes(content)
+    return path
+
+
+def report(
+    run: Run | str | os.PathLike[str],
+    output: str | os.PathLike[str],
+    *,
+    title: str | None = None,
+    progress: Progress = SILENT,
+    **limits: Any,
+) -> Path:
+    """Write one page, `output` PAGE.html, or a site, any other name, as `ttt report` does; the path of its first page.
+
+    `title`: of a site. `limits` as of `top`. Raises RunError and OutputError where it cannot be written.
+    """
+    path = Path(output)
+    opened = _opened(run)
+    chosen = eligible(opened, **limits)
+    if path.suffix.lower() not in (".html", ".htm"):
+        from ttt_cli.views.report.site import write_site
+
+        write_site(opened, path, chosen, title=title, progress=progress)
+        return path / "index.html"
+    from ttt_cli.views.report.page import report_page
+
+    check_output(str(path), PAGE)
+    page = report_page(opened, chosen, progress=progress)
+    with replacing(path) as temporary:
+        temporary.write_text(page, encoding="utf-8")
+    return path
+
+
+def _readable(source: object) -> Named:
+    """The source as readers take it. Raises DataError for what is no file, stream of bytes or DataFrame."""
+    is_stream = hasattr(source, "read") and not isinstance(source, io.TextIOBase)
+    if isinstance(source, str | os.PathLike) or is_stream:
+        return source  # type: ignore[return-value]
+    pandas = sys.modules.get("pandas")
+    if pandas is not None and isinstance(source, pandas.DataFrame):
+        from ttt_cli.reading.frames import frame_as_file
+
+        return frame_as_file(source)
+    hint = "pandas.DataFrame(...) with columns such as date, white, black and result is read as a file"
+    if isinstance(source, io.TextIOBase):
+        hint = "open it for bytes: open(path, 'rb')"
+    elif isinstance(source, list | tuple) and all(isinstance(file, str | os.PathLike) for file in source):
+        hint = "fit(read_games(*files)) takes several files"
+    elif isinstance(source, Games):
+        hint = "fit(games) takes games that were read"
+    raise DataError(
+        f"games are a file, a stream of bytes or a DataFrame, not {type(source).__name__}", hint=hint
+    )
 
 
 def _frame(rows: Rows) -> DataFrame:

@@ -67,7 +67,7 @@ def test_every_page_is_built_and_loads_and_leads_to_what_is_there(site: Path) ->
 
 @pytest.mark.slow
 def test_the_reference_has_the_face_and_every_error(site: Path) -> None:
-    page = (site / "api.html").read_text(encoding="utf-8")
+    page = (site / "reference.html").read_text(encoding="utf-8")
     for name in ("skills", "players", "games", "evidence", "covariance", "samples", "query"):
         assert callable(getattr(Run, name))
         assert f'id="ttt_cli.runs.run.Run.{name}"' in page

@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 from ttt_cli.config.covariates import points_by_term
+from ttt_cli.periods import as_text
 from ttt_cli.runs.run import Run
 from ttt_cli.support.errors import LookupFailed
 from ttt_cli.views.conditions import find_conditions
@@ -58,8 +59,8 @@ def versus_view(
     a: str,
     b: str,
     *,
-    at: str | None = None,
-    at_b: str | None = None,
+    at: str | int | None = None,
+    at_b: str | int | None = None,
     games: int | None = None,
     conditions: Sequence[str] = (),
 ) -> VersusView:
@@ -210,7 +211,7 @@ class _ComparedPeriods(NamedTuple):
     reason: str
 
 
-def _periods(run: Run, a: str, b: str, at: str | None, at_b: str | None) -> _ComparedPeriods:
+def _periods(run: Run, a: str, b: str, at: str | int | None, at_b: str | int | None) -> _ComparedPeriods:
     """The periods in which A and B are compared."""
     if at is None and at_b is None:
         ((last,),) = run.select(_LAST_COMMON, [a, b])[1]
@@ -222,9 +223,9 @@ def _periods(run: Run, a: str, b: str, at: str | None, at_b: str | None) -> _Com
     return _ComparedPeriods(_period(run, a, at or PEAK), _period(run, b, at_b or at or PEAK), reason)
 
 
-def _period(run: Run, player: str, at: str) -> int:
+def _period(run: Run, player: str, at: str | int) -> int:
     """The number of a period of a player, by label or `peak`."""
-    if at.lower() != PEAK:
+    if as_text(at, "a period").lower() != PEAK:
         _, number = run.find_period(at, player)
         return number
     ((peak,),) = run.select("SELECT peak_period FROM players WHERE player = ?", [player])[1]
