@@ -150,13 +150,19 @@ class Timeline:
 
     def with_games(self, games: slice, game_start: Places) -> "Timeline":
         """The same nodes with some of their games; `game_start` as in `Timeline`, of these games."""
+        white = self.game_white[games]
+        black = self.game_black[games]
+        weight = self.weight[games]
+        node_games: Array = np.bincount(white, weight, self.n_nodes).astype(np.float64)
+        node_games += np.bincount(black, weight, self.n_nodes)
         return replace(
             self,
+            node_games=node_games,
             game_start=game_start,
-            game_white=self.game_white[games],
-            game_black=self.game_black[games],
+            game_white=white,
+            game_black=black,
             outcome=self.outcome[games],
-            weight=self.weight[games],
+            weight=weight,
             offset=self.offset[games],
             sides=self.sides[games],
             joined=None if self.joined is None else self.joined[games],

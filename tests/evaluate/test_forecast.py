@@ -94,6 +94,15 @@ def test_what_is_predicted_is_what_a_fit_of_the_past_alone_predicts(name: str) -
         assert found[games] == pytest.approx(model.predict(fit.params, white, black), abs=1e-4)
 
 
+def test_games_to_be_predicted_are_counted_by_no_node() -> None:
+    timeline = build_timeline(make_games(history(2)))
+    for step, stop in blocks(timeline, 1, 2):
+        known = known_before(timeline, step, stop)
+        counted = timeline.node_games[: known.n_nodes].copy()
+        counted[timeline.node_start[step] :] = 0.0
+        assert known.node_games == pytest.approx(counted, abs=1e-12)
+
+
 FILTERS = [name for name in registry.MODULES if registry.load(name).TRAITS.kind == "filtered"]
 
 
