@@ -72,12 +72,12 @@ def words(cells: list[str]) -> list[str]:
 def test_the_commands_are_as_their_help_says() -> None:
     fresh = "import make_cli; print(make_cli.page(), end='')"  # helps that other tests asked for are kept by click
     page = subprocess.run([sys.executable, "-c", fresh], cwd=DOCS, capture_output=True, text=True, check=True)
-    assert read("cli.md") == page.stdout, "run: python docs/make_cli.py"
+    assert read("cli.md") == page.stdout, "run: python docs/make_all.py --text"
 
 
 def test_the_keys_are_as_the_schema_says() -> None:
     page = read("configs.md")
-    assert page == make_configs.page(page), "run: python docs/make_configs.py"
+    assert page == make_configs.page(page), "run: python docs/make_all.py --text"
     for model in MODULES:
         for key in load(model).Params.model_fields:
             assert f"`model.{key}`" in page
@@ -266,7 +266,7 @@ def test_the_alias_file_of_the_page_is_one(tmp_path: Path) -> None:
 
 def test_the_man_pages_are_current() -> None:
     there = {file.name: file.read_text(encoding="utf-8") for file in make_man.FOLDER.glob("*")}
-    assert there == make_man.pages(), "run: python docs/make_cli.py"
+    assert there == make_man.pages(), "run: python docs/make_all.py --text"
     assert {f"ttt-{name}.1" for name in COMMANDS} | {"ttt.1"} <= there.keys()
 
 

@@ -4,19 +4,24 @@ from __future__ import annotations
 
 import math
 import random
+from functools import cache
 
 import numpy as np
 import pytest
 from pydantic import ValidationError
 
-from tests.support.builders import make_games
+from tests.support.builders import fit_rows, make_games
 from ttt_cli.config.schema import SolverConfig
 from ttt_cli.support.errors import TttError
 from ttt_cli.systems import registry
 from ttt_cli.timeline import build_timeline
 
-WITHOUT_SD = ("elo", "elo-historical", "spinrad", "chessmetrics", "naive")
-WITHOUT_EVIDENCE = ("edo", "spinrad", "elo-historical")
+
+@cache
+def has_sds(name: str) -> bool:
+    """Whether a system has sds: by its fit of two games at its default parameters."""
+    _, fit = fit_rows([(1850, "a", "b", 2), (1851, "b", "a", 1)], name)
+    return bool(np.isfinite(fit.sd).any())
 
 
 def random_rows(rng: random.Random) -> list[tuple]:
@@ -51,9 +56,9 @@ def random_params(rng: random.Random, module):
 def unfinished(name: str, module, timeline, params, fit) -> list[str]:
     """What of a fit is no number."""
     found = [] if np.isfinite(fit.mean).all() else ["mean"]
-    if name not in WITHOUT_SD and not np.isfinite(fit.sd).all():
+    if has_sds(name) and not np.isfinite(fit.sd).all():
         found.append("sd")
-    without = name in WITHOUT_EVIDENCE or "halves" in params.model_dump().values()
+    without = not module.TRAITS.has_evidence or "halves" in params.model_dump().values()
     if (
         not without
         and getattr(params, "deviations", "exact") == "exact"

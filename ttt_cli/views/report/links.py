@@ -85,30 +85,33 @@ def _field(name: str, folded: str, address: str | None, folder: str) -> str:
     return f"<i>{field_text(name)}</i>" if is_shared(address) else field_text(name)
 
 
-def player_links(people: Sequence[Person], sides: Places, most: int) -> PageLinks:
-    """Pages of the `most` players of the most games; `sides`, (players,): games of each, not weighted."""
-    by_games = sorted(range(len(people)), key=lambda index: (-people[index].games, index))
-    with_page = set(by_games[:most])
+def player_links(people: Sequence[Person], games: Places, most: int) -> PageLinks:
+    """Pages of the `most` players of the most games by weight; `games`, (players,): of each, not weighted."""
+    with_page = _of_most_games([person.games for person in people], most)
     names = [person.name for person in people]
     page_slugs = [slug if index in with_page else None for index, slug in enumerate(slugs(names))]
     folded = [person.folded for person in people]
-    return PageLinks(names, folded, addresses(page_slugs, sides), [""] * len(people))
+    return PageLinks(names, folded, addresses(page_slugs, games), [""] * len(people))
 
 
 def event_links(events: Sequence[Event], most: int) -> PageLinks:
     """Pages of the `most` events of the most games; exhibitions are marked by their kind."""
-    games = np.array([event.games for event in events], np.int64)
-    least = np.sort(games)[-most - 1] if len(games) > most else 0
+    games = [event.games for event in events]
+    with_page = _of_most_games(games, most)
     event_slugs = slugs([f"{event.year} {event.name}" for event in events])
-    page_slugs = [
-        slug if event.games > least else None for slug, event in zip(event_slugs, events, strict=True)
-    ]
+    page_slugs = [slug if index in with_page else None for index, slug in enumerate(event_slugs)]
     return PageLinks(
         [event.name for event in events],
         [event.folded for event in events],
-        addresses(page_slugs, games),
+        addresses(page_slugs, np.array(games, np.int64)),
         [f" ({event.kind})" if event.kind else "" for event in events],
     )
+
+
+def _of_most_games(games: Sequence[float], most: int) -> set[int]:
+    """Indices of the `most` players or events of the most games; of equals the first."""
+    by_games = sorted(range(len(games)), key=lambda index: (-games[index], index))
+    return set(by_games[:most])
 
 
 def addresses(slugs: Sequence[str | None], games: Places) -> list[str | None]:

@@ -17,6 +17,8 @@ from tests.views.report.site.pages import Page, all_pages, broken
 from ttt_cli.games.table import GAME_COLUMNS, Games
 from ttt_cli.runs.write import memory_run
 from ttt_cli.views import players
+from ttt_cli.views.history.events import Event
+from ttt_cli.views.history.people import Person
 from ttt_cli.views.history.played import played_games
 from ttt_cli.views.rankings.eligible import Eligible, eligible
 from ttt_cli.views.rankings.leaders import leaders, reign_rows
@@ -150,6 +152,17 @@ def test_fewer_pages_are_those_of_the_most_games(tmp_path: Path) -> None:
     assert own == {"anderssen-adolf", "morphy-paul"}
     assert broken(tmp_path / "s") == []
     assert "Kolisch, Ignaz" in Page(tmp_path / "s" / "players.html").text
+
+
+def test_of_events_and_players_with_equally_many_games_the_first_have_a_page() -> None:
+    events = [Event(f"Open {number}", 1900, f"1900 open {number}", 5) for number in range(4)]
+    people = [
+        Person(name, name.lower(), 5.0, 2.0, 1.0, 2.0, 3, 1900, 1900, "1900", 1500.0, None) for name in "ABCD"
+    ]
+    by_event = links.event_links(events, 2)
+    by_player = links.player_links(people, np.full(4, 5), 2)
+    assert by_event.addresses == ["1900-open-0.html", "1900-open-1.html", None, None]
+    assert by_player.addresses == ["a.html", "b.html", None, None]
 
 
 @pytest.fixture
