@@ -9,7 +9,7 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from ttt_cli.config.schema import Config, aliases, flow, section_of
+from ttt_cli.config.schema import Config, aliases, section_of, yaml_on_one_line
 from ttt_cli.systems.registry import MODULES, load
 
 PAGE = Path(__file__).with_name("configs.md")
@@ -68,7 +68,7 @@ def _row(section: str, schema: type[BaseModel], key: str) -> str:
         symbol for symbol, name in aliases(schema).items() if name == key and symbol != "gamma"
     ]  # refused
     also = f" (also `{'`, `'.join(symbols)}`)" if symbols else ""
-    default = "by other keys" if info.default_factory is not None else f"`{flow(info.default)}`"
+    default = "by other keys" if info.default_factory is not None else f"`{yaml_on_one_line(info.default)}`"
     values = _values(schema.model_json_schema(by_alias=False)["properties"][key])
     return f"| `{section}.{key}`{also} | {default} | {values} | {info.description} |"
 

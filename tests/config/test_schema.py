@@ -18,9 +18,9 @@ from ttt_cli.config.schema import (
     ModelConfig,
     ScaleConfig,
     SolverConfig,
-    flow,
     json_schema,
     render,
+    yaml_on_one_line,
 )
 from ttt_cli.config.validation import validate
 from ttt_cli.inference.params import SkillParams
@@ -112,7 +112,7 @@ def test_every_key_says_what_it_means() -> None:
     ],
 )
 def test_values_are_written_plainly(value: Any, text: str) -> None:
-    assert flow(value) == text
+    assert yaml_on_one_line(value) == text
 
 
 class One(BaseModel):

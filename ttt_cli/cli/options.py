@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 import click
 
 from ttt_cli.cli.messages import report_run, say, session
-from ttt_cli.cli.output import FORMATS, check_output_path, default_format, emit
+from ttt_cli.cli.output import OUTPUT_FORMATS, check_output_path, default_format, emit
 from ttt_cli.reading.reports import EVENT_SETS
 from ttt_cli.support.errors import OutputError
 
@@ -83,7 +83,7 @@ suspects_option: Decorator[Any] = click.option(
 
 
 format_option: Decorator[Any] = click.option(
-    "-f", "--format", "fmt", type=click.Choice(FORMATS, case_sensitive=False),
+    "-f", "--format", "fmt", type=click.Choice(OUTPUT_FORMATS, case_sensitive=False),
     help="Output format; default: table on a terminal, TSV in a pipe, else by file name.",
 )  # fmt: skip
 
@@ -208,9 +208,9 @@ def _as_overrides(values: dict[str, Any]) -> dict[str, Any]:
         raise click.UsageError("--jobs and --cluster are one or the other")
     for name, key in KEYS.items():
         if (value := values.pop(name, None)) not in (None, (), []):
-            from ttt_cli.config.schema import flow
+            from ttt_cli.config.schema import yaml_on_one_line
 
-            values["overrides"] += (f"{key}={flow(value)}",)
+            values["overrides"] += (f"{key}={yaml_on_one_line(value)}",)
     return values
 
 

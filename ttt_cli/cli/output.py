@@ -26,7 +26,7 @@ from ttt_cli.views.rows import Rows, write_parquet, write_text
 if TYPE_CHECKING:
     from ttt_cli.views.figures.figure import Figure
 
-FORMATS: Final = ("table", "csv", "tsv", "json", "jsonl", "parquet")
+OUTPUT_FORMATS: Final = ("table", "csv", "tsv", "json", "jsonl", "parquet")
 # Endings of formats that tables are not written in
 _FOREIGN_ENDINGS: Final = (
     *("xlsx", "xls", "ods", "arrow", "feather", "sql", "sqlite", "db", "duckdb", "ttt", "pgn", "html", "htm"),
@@ -142,9 +142,9 @@ def default_format(out: str) -> str:
     if suffix in _FOREIGN_ENDINGS:
         figures = "; `ttt plot` draws figures" if suffix in FIGURE_FORMATS else ""
         raise click.UsageError(
-            f"{out!r}: tables are {', '.join(FORMATS[1:])}, by the file's name or -f{figures}"
+            f"{out!r}: tables are {', '.join(OUTPUT_FORMATS[1:])}, by the file's name or -f{figures}"
         )
-    return suffix if suffix in FORMATS else "tsv"
+    return suffix if suffix in OUTPUT_FORMATS else "tsv"
 
 
 def _write_rows(rows: Rows, fmt: str, stream: TextIO) -> None:

@@ -7,7 +7,7 @@ import click
 from ttt_cli.cli import options
 from ttt_cli.cli.bars import progress
 from ttt_cli.cli.messages import say
-from ttt_cli.cli.output import FORMATS, check_output_path, emit, write
+from ttt_cli.cli.output import OUTPUT_FORMATS, check_output_path, emit, write
 from ttt_cli.support.outputs import CONFIG
 
 
@@ -36,7 +36,7 @@ def command(keys: str, overrides: tuple[str, ...], run: str | None, fmt: str | N
         ("-o - prints the config instead of the table: leave -f out", out == "-" and fmt),
         (
             "-o is for the config, NAME.yaml; the table goes to standard output: -f csv > FILE",
-            Path(out or "").suffix.removeprefix(".").lower() in FORMATS,
+            Path(out or "").suffix.removeprefix(".").lower() in OUTPUT_FORMATS,
         ),
     )
     if out is not None:

@@ -46,7 +46,7 @@ def explained(
 
 def _for_value(error: click.BadParameter) -> str | None:
     """A hint for a value that an option does not have: the most similar one."""
-    from ttt_cli.cli.output import FORMATS
+    from ttt_cli.cli.output import OUTPUT_FORMATS
 
     match = _NO_CHOICE.search(error.message)
     if error.param is None or match is None or not isinstance(error.param.type, click.Choice):
@@ -54,7 +54,7 @@ def _for_value(error: click.BadParameter) -> str | None:
     choices = [str(choice) for choice in error.param.type.choices]
     if match[1].casefold() in _SPREADSHEETS and "csv" in choices:
         return "spreadsheets open CSV: -f csv"
-    is_table = match[1] in FORMATS and error.param.name == "fmt"
+    is_table = match[1] in OUTPUT_FORMATS and error.param.name == "fmt"
     similar = None if is_table else nearest(match[1].casefold(), choices)
     return f"did you mean {similar!r}?" if similar else None
 

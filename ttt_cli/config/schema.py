@@ -291,6 +291,7 @@ class ScaleConfig(ConfigSection):
     @field_validator("slope")
     @classmethod
     def _has_anchors(cls, slope: str, info: ValidationInfo) -> str:
+        # Anchors that are wrong themselves are not in `info.data`.
         if slope == "matched" and not info.data.get("anchors", True):
             raise ValueError("slope matched needs anchors, and scale.anchors has none")
         return slope
@@ -338,7 +339,7 @@ def _commented(values: dict[str, Any], fields: dict[str, FieldInfo]) -> Commente
     return section
 
 
-def flow(value: Any) -> str:
+def yaml_on_one_line(value: Any) -> str:
     """A value as YAML on one line: a scalar, `[a, b]` or `{a: b}`."""
     return _dumped({"key": _on_one_line(value)}).removeprefix("key:").strip()
 
@@ -375,13 +376,15 @@ def json_schema(models: Mapping[str, type[BaseModel]]) -> dict[str, Any]:
     about = ModelConfig.model_fields["name"]
     branches: list[dict[str, Any]] = []
     for name, params in models.items():
-        variant = _untitled(params.model_json_schema())
+        variant = _inlined(params.model_json_schema())
+        # A config without a name is of the default model.
         required = [] if name == about.default else ["name"]
         parameters = variant.get("properties", {})
         symbols = {symbol: parameters[key] for symbol, key in aliases(params).items() if key in parameters}
         named = {"name": {"const": name, "description": about.description}}
         variant["properties"] = {**named, **parameters, **symbols}
         variant["required"] = [*variant.get("required", []), *required]
+        # Where the name is this one, the parameters of this model hold.
         condition = {"properties": {"name": {"const": name}}, "required": required}
         branches.append({"if": condition, "then": variant})
     choice = {"type": "object", "properties": {"name": {"enum": list(models)}}, "allOf": branches}
@@ -389,7 +392,7 @@ def json_schema(models: Mapping[str, type[BaseModel]]) -> dict[str, Any]:
     for name, info in Config.model_fields.items():
         section = section_of(info)
         if name != "model" and section is not None:
-            properties[name] = _untitled(section.model_json_schema())
+            properties[name] = _inlined(section.model_json_schema())
     return {
         "$schema": DIALECT,
         "title": "ttt config",
@@ -400,13 +403,13 @@ def json_schema(models: Mapping[str, type[BaseModel]]) -> dict[str, Any]:
     }
 
 
-def _untitled(schema: dict[str, Any]) -> dict[str, Any]:
-    """Remove pydantic's generated titles and inline the sections."""
+def _inlined(schema: dict[str, Any]) -> dict[str, Any]:
+    """Replace references to sections by these, and remove pydantic's generated titles."""
     definitions = schema.pop("$defs", {})
     properties = schema.setdefault("properties", {})
     for key, entry in properties.items():
         if "$ref" in entry:
-            inner = _untitled(definitions[entry.pop("$ref").rpartition("/")[2]])
+            inner = _inlined(definitions[entry.pop("$ref").rpartition("/")[2]])
             properties[key] = inner | {word: value for word, value in entry.items() if word != "default"}
         entry.pop("title", None)
     schema.pop("title", None)

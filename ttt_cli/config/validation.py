@@ -9,7 +9,7 @@ from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
 from ttt_cli.config.documents import Document, KeyPath, dotted
-from ttt_cli.config.schema import aliases, flow, section_of
+from ttt_cli.config.schema import aliases, section_of, yaml_on_one_line
 from ttt_cli.support.errors import ConfigError, nearest
 
 Schema = TypeVar("Schema", bound=BaseModel)
@@ -160,6 +160,7 @@ def _wrong_values(error: ValidationError, by_key: Mapping[str, Any]) -> Iterator
             key = str(detail["loc"][0]) if detail["loc"] else ""
             path = _path_within(by_key, detail["loc"])
             findings.setdefault(key, {}).setdefault(path, []).append(detail)
+    # Keys that the config lacks come last.
     for key in sorted(findings, key=lambda key: [*by_key, key].index(key)):
         deepest = max(findings[key], key=len)
         yield _WrongValue(deepest, findings[key][deepest])
@@ -210,10 +211,10 @@ def meaning(schema: type[BaseModel], path: KeyPath) -> str | None:
         return meaning(inner, path[1:]) or info.description
     if info.is_required() or info.default_factory is not None:
         return info.description
-    return f"{info.description}; default {flow(info.default)}"
+    return f"{info.description}; default {yaml_on_one_line(info.default)}"
 
 
 def value_text(value: object) -> str:
     """A value as written in a config, cut to a line."""
-    text = repr(value) if isinstance(value, str) else flow(value)
+    text = repr(value) if isinstance(value, str) else yaml_on_one_line(value)
     return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 3]}..."

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import PurePath
 from typing import Any, Final
 
-from ttt_cli.config.schema import flow, render
+from ttt_cli.config.schema import render, yaml_on_one_line
 from ttt_cli.evaluate.calibration import CalibrationSlope
 from ttt_cli.evaluate.compare import By, Comparison, Standing
 from ttt_cli.runs.meta import in_use
@@ -63,7 +63,7 @@ def overall_rows(comparison: Comparison) -> Rows:
         used = in_use(entry.system.params.model_dump())
         refitted = comparison.every if entry.kind == "smoothed" else None
         tuning = (tuned.by, tuned.evaluations, tuned.seconds) if tuned else (None, None, None)
-        parameters = " ".join(f"{key}={flow(value)}" for key, value in used.items())
+        parameters = " ".join(f"{key}={yaml_on_one_line(value)}" for key, value in used.items())
         facts = (_not_nan(entry.log_evidence), entry.seconds, refitted, entry.converged)
         rows.append((*_scores(standing), *facts, *tuning, parameters, entry.note))
     nothing = (None,) * (len(SCORES) + len(FACTS))
