@@ -56,7 +56,8 @@ class StepReport:
 
 OnReport = Callable[[Any, Any], object]  # (item, message)
 OnLost = Callable[[Any, Exception], object]  # (item, what ended it)
-# Pairs of an item and a StepReport, its result, or the error that ended its chain
+# Pairs of an item and a StepReport, its result, or the error that ended its chain. Steps in this process give no
+# StepReport: their messages reach OnReport while they run.
 Outcomes = Generator[tuple[Any, Any], None, None]
 Engine = Callable[[Worker[Any, Any], Iterable[Sequence[Any]]], Outcomes]  # does chains elsewhere
 
@@ -161,6 +162,8 @@ class _Delivery(NamedTuple):
 
 def work_in_processes(worker: Worker[Item, Result], chains: Iterable[Sequence[Item]], jobs: int) -> Outcomes:
     """Run chains in other processes: yield reports of each item, then its result or the error of its chain."""
+    # Pickled here, an error reaches the caller. `order` pickles these bytes again: so the thread of a worker process
+    # that receives them knows where they end, and leaves them to be loaded by the thread that works.
     content = pickle.dumps(worker)
     waiting = deque(
         [(item, pickle.dumps((item, position == 0))) for position, item in enumerate(chain)]

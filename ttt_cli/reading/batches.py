@@ -216,7 +216,7 @@ class FileRecords:
         for note in batch.rejects:
             self.rejected.append((note.line, REJECT_CODE[note.reason]))
         self.rejects += batch.rejects[: max(0, MOST_NOTES - bad)]
-        left = MOST_NOTES - len(self.notes)
+        left = MOST_NOTES - len(self.notes)  # -1 once the note FURTHER_NOTES is among them
         if len(batch.notes) > left >= 0:
             first = batch.notes[left]
             detail = f"only the first {MOST_NOTES:,} notes are kept"
@@ -288,28 +288,42 @@ def _distinct(columns: Sequence[Codes], size: int) -> list[tuple[Codes, Codes]]:
     return [(spread(code, codes), numbers) for codes in columns]
 
 
+class _Combinations(NamedTuple):
+    """The combinations of values that occur in several fields."""
+
+    codes: Codes  # (records,), the index of each record's combination
+    numbers: NDArray[np.int64]  # (combinations, fields), of strings
+
+
 def _combined(table: Table, name: str, fields: Sequence[Codes]) -> _Coded:
     """A column of several fields: each combination of values that occurs, as its combiner gives it, or as a tuple."""
-    combinations = np.zeros((1, 0), np.int64)  # of numbers of strings
-    joint: Codes = np.zeros(0, np.uint8)
-    for codes in fields:
-        ((field_codes, numbers),) = _distinct([codes], len(table.strings))
-        present: Codes
-        if len(combinations) == 1:
-            present = np.arange(len(numbers))
-            joint = field_codes
-        elif len(numbers) > 1:
-            present, joint = pairs_in(joint, field_codes, len(combinations), len(numbers))
-        else:
-            present = np.arange(len(combinations))
-        count = max(len(numbers), 1)
-        combinations = np.column_stack([combinations[present // count], numbers[present % count]])
-    texts = [table.strings.texts(numbers) for numbers in combinations.T]
+    combinations = _Combinations(np.zeros(0, np.uint8), np.zeros((1, 0), np.int64))
+    for field in fields:
+        ((codes, numbers),) = _distinct([field], len(table.strings))
+        combinations = _add_field(combinations, codes, numbers)
+    texts = [table.strings.texts(numbers) for numbers in combinations.numbers.T]
     values = zip(*texts, strict=True)
     combine = table.layout.combiners.get(name)
     if combine is None:
-        return narrow(joint), list(values)
-    return narrow(joint), [combine(*parts) for parts in values]
+        return narrow(combinations.codes), list(values)
+    return narrow(combinations.codes), [combine(*parts) for parts in values]
+
+
+def _add_field(combinations: _Combinations, codes: Codes, numbers: Codes) -> _Combinations:
+    """The combinations with another field: its distinct `numbers`, and `codes` (records,), indices in these."""
+    n_combinations = len(combinations.numbers)
+    n_numbers = max(len(numbers), 1)
+    pairs: Codes  # combination * n_numbers + index of the number
+    if n_combinations == 1:
+        pairs = np.arange(len(numbers))
+        pair_codes = codes
+    elif n_numbers == 1:
+        pairs = np.arange(n_combinations)
+        pair_codes = combinations.codes
+    else:
+        pairs, pair_codes = pairs_in(combinations.codes, codes, n_combinations, n_numbers)
+    before = combinations.numbers[pairs // n_numbers]
+    return _Combinations(pair_codes, np.column_stack([before, numbers[pairs % n_numbers]]))
 
 
 def pairs_in(left: Codes, right: Codes, lefts: int, rights: int) -> tuple[Codes, Codes]:

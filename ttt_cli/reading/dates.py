@@ -211,7 +211,7 @@ def _dates_of(parts: NDArray[np.int64], orders: _Orders, unit: Period | None) ->
     months = np.array([first, first + np.where(in_month, 1, 12)]).astype("datetime64[M]")
     start, end = months.astype("datetime64[D]").astype(np.int32)
     in_days = in_month & (day >= 1) & (day <= end - start)
-    odd = (kind == _DateForm.ONLY_YEAR) | (day != 0) | (month != 0) & ~in_month
+    in_part = (kind == _DateForm.ONLY_YEAR) | (day != 0) | (month != 0) & ~in_month
     no_date = reasons.REJECT_CODE[reasons.NO_DATE]
     bad_date = reasons.REJECT_CODE[reasons.BAD_DATE]
     middle = start + np.where(in_days, day - 1, (end - start - 1) // 2)
@@ -220,7 +220,7 @@ def _dates_of(parts: NDArray[np.int64], orders: _Orders, unit: Period | None) ->
         day=np.where(usable, middle, 0).astype(np.int32),
         precision=np.where(usable, in_month.astype(np.int8) + in_days, 0).astype(np.int8),
         reject_code=np.where(usable, 0, np.where(year == 0, no_date, bad_date)).astype(np.int8),
-        repaired=usable & odd & ~in_days,
+        repaired=usable & in_part & ~in_days,
         unread=is_ambiguous | (usable & (month > 12)),
         odd={
             reasons.AMBIGUOUS_DATE: is_ambiguous,

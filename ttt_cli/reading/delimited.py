@@ -186,11 +186,11 @@ class TableReader:
         block = LineBlock(data.replace(b"\0", b""))
         plain = self._plain(block)
         columns = self._cut(block, plain)
-        left = plain.copy()
-        rows, stop = self._read_slowly(block, left, final=final)
-        if not np.array_equal(left, plain):  # some belong to rows of several lines
-            columns = self._cut(block, left)
-        lines = self._line + np.flatnonzero(left)
+        by_arrow = plain.copy()
+        rows, stop = self._read_slowly(block, by_arrow, final=final)
+        if not np.array_equal(by_arrow, plain):  # some belong to rows of several lines
+            columns = self._cut(block, by_arrow)
+        lines = self._line + np.flatnonzero(by_arrow)
         rejects = self._rejects
         self._rejects = []
         self._line += stop
@@ -210,7 +210,7 @@ class TableReader:
             quotes = quotes[np.repeat(~uneven, counts)] if uneven.any() else quotes
             opening = quotes[::2]
             closing = quotes[1::2]
-            before = block.bytes[opening - 1]
+            before = block.bytes[opening - 1]  # at the start of the block that of index -1, the last LF
             after = block.bytes[closing + 1]
             encloses_field = self._beside_quotes[before] & self._beside_quotes[after]
             plain[uneven] = False
@@ -249,25 +249,25 @@ class TableReader:
         plain[np.flatnonzero(plain)[wrong]] = False
         return [column.combine_chunks() for column in table.columns]
 
-    def _read_slowly(self, block: LineBlock, left: Mask, *, final: bool) -> tuple[list[Row], int]:
-        """Parse lines outside the mask `left` by the csv module; clears `left` within rows of several lines.
+    def _read_slowly(self, block: LineBlock, by_arrow: Mask, *, final: bool) -> tuple[list[Row], int]:
+        """Parse the lines that are not `by_arrow` by the csv module; clears that mask within rows of several lines.
 
         Returns the lines and used fields of these rows, and the number of lines of complete rows.
         """
         rows: list[Row] = []
         reached = 0
-        for line in np.flatnonzero(~left & (block.lengths > 0)).tolist():
+        for line in np.flatnonzero(~by_arrow & (block.lengths > 0)).tolist():
             if line < reached:
                 continue
             taken, row = self._read_row(block, line, final=final)
             if not taken:
-                left[line:] = False
+                by_arrow[line:] = False
                 return rows, line
             self.slow += 1
             if row is not None:
                 rows.append((self._line + line, [row[index] for index in self._layout.used]))
             reached = line + taken
-            left[line:reached] = False
+            by_arrow[line:reached] = False
         return rows, len(block)
 
     def _read_row(self, block: LineBlock, line: int, *, final: bool) -> tuple[int, list[str] | None]:

@@ -79,9 +79,8 @@ def one_after_the_other(blocks: Iterable[bytes], name: str) -> Iterator[Objects]
     positions = RecordPositions()
     line = 1
     depth = 0
-    # characters before the next attempt
     text = ""
-    enough = 0
+    enough = 0  # characters before the next attempt
     for block in chain(blocks, [None]):
         final = block is None
         text += decoder.decode(block or b"", final=final)
@@ -163,6 +162,7 @@ def read_jsonl(blocks: Iterator[bytes], data: DataConfig, name: str) -> Table:
         values = (record.get(key) for record in objects)
         texts = Dictionary[str]()
         numbers = texts.numbers_of(value if type(value) is str else as_text(value) for value in values)
+        # Cleans strings, each distinct one once
         encoded = [as_text(text).encode("utf-8", "surrogateescape") for text in texts.values]
         return strings.numbers_of(encoded)[numbers]
 

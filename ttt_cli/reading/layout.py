@@ -69,7 +69,7 @@ FURTHER: Final = (
     *("games", "status", "odds", "odds_giver", "neutral"),
 )
 IGNORED: Final = ("id", "eco", "_")
-_WORDS: Final = {word: ours for ours, words in SYNONYMS.items() for word in words}
+_OURS_BY_WORD: Final = {word: ours for ours, words in SYNONYMS.items() for word in words}
 
 
 def word_of(cell: str) -> str:
@@ -79,7 +79,7 @@ def word_of(cell: str) -> str:
 
 def column_of(cell: str) -> str | None:
     """Our name of a column by its header, None for a column that is not used."""
-    return _WORDS.get(word_of(cell))
+    return _OURS_BY_WORD.get(word_of(cell))
 
 
 # of the sample of the first TTT program, which has no header
@@ -116,7 +116,8 @@ def find_layout(
     configured = data.columns
     header = named or (_looks_like_header(first, configured) if data.header is None else data.header)
     width = len(first) if header else _usual_width(sample)
-    words = _column_words(configured, first if header else [])
+    column_names = _column_names(configured, first if header else [])
+    words = _header_words(column_names)
     plain = [",".join(cell.strip().replace(",", " ") for cell in row) for row in sample]
     if isinstance(configured, list):
         expected = len(first) if named else _usual_width(sample)
@@ -142,7 +143,7 @@ def find_layout(
         columns[ours] = -1 - number
     covariates: dict[str, int] = {}
     if data.covariates:
-        covariates = _covariate_columns(data, first if header else [], name)
+        covariates = _covariate_columns(data, column_names, name)
     try:
         layout = _complete(columns, words, width, data, header=header)
     except DataError as error:
@@ -154,13 +155,12 @@ def find_layout(
     return layout._replace(columns={**layout.columns, **fields})
 
 
-def _covariate_columns(data: DataConfig, header: Sequence[str], name: str) -> dict[str, int]:
-    """Indices of the columns of covariates; `header` is empty where the file has none. Raises ConfigError."""
-    names = data.columns if isinstance(data.columns, list) else header
-    if not names:
+def _covariate_columns(data: DataConfig, column_names: Sequence[str], name: str) -> dict[str, int]:
+    """Indices of the columns of covariates. Raises ConfigError, also where the columns have no names."""
+    if not column_names:
         hint = "name all columns in order: -s 'data.columns=[date, white, black, result, NAME]'"
         raise ConfigError("data.covariates names columns, which the file does not", where=name, hint=hint)
-    return find_covariates(data.covariates, names, word_of, name)
+    return find_covariates(data.covariates, column_names, word_of, name)
 
 
 def _complete(
@@ -171,9 +171,9 @@ def _complete(
     for ours, substitute in _IN_PLACE_OF.items():
         if ours not in columns and substitute in columns:
             columns[ours] = columns.pop(substitute)
-    named = {ours: words[index] for ours, index in columns.items() if 0 <= index < len(words)}
-    won = named.get("white", "")
-    lost = named.get("black", "")
+    word_by_ours = {ours: words[index] for ours, index in columns.items() if 0 <= index < len(words)}
+    won = word_by_ours.get("white", "")
+    lost = word_by_ours.get("black", "")
     sport = bool(_SPORT.search(won) or _SPORT.search(lost))
     winners = won in (*WINNER, "winnerid") and lost in (*LOSER, "loserid")
     if winners:
@@ -198,25 +198,32 @@ def _complete(
     missing = [ours for ours, is_there in required.items() if not is_there]
     if missing:
         raise DataError(f"no column for {' and '.join(missing)}")
-    names: dict[str, tuple[str, ...]] = {DATES: dates.names, WHITES: ("white",), BLACKS: ("black",)}
-    names[RESULTS] = (*result, score, "games") if score else result
-    names |= {ours: (ours,) for ours in FURTHER if ours in columns}
+    fields: dict[str, tuple[str, ...]] = {DATES: dates.names, WHITES: ("white",), BLACKS: ("black",)}
+    fields[RESULTS] = (*result, score, "games") if score else result
+    fields |= {ours: (ours,) for ours in FURTHER if ours in columns}
     combiners: dict[str, Callable[..., Hashable]] = {DATES: joined_date} if len(dates.names) > 1 else {}
-    if "utc_date" in columns:
-        names[DATES] = (*dates.names, "utc_date")
+    if "utc_date" in columns:  # only beside a `date`, so that `known_date` gets two
+        fields[DATES] = (*dates.names, "utc_date")
         combiners[DATES] = known_date
     if score:
         combiners[RESULTS] = match_result if result else match_scores
     if "weight" in columns:
-        names[WEIGHTS] = ("weight",)
-    if winners and named.get("result") in SYNONYMS["score"]:
+        fields[WEIGHTS] = ("weight",)
+    if winners and word_by_ours.get("result") in SYNONYMS["score"]:
         kind = "winners"
     elif sport:
         kind = "sport" if kind == "text" else "goals"
-    indices = {name: tuple(columns[ours] for ours in several) for name, several in names.items()}
-    home = won in HOME and lost in VISITOR
     return Layout(
-        indices, kind, combiners, dates.unit, not sport, winners, width, header, tuple(constants), home
+        columns={name: tuple(columns[ours] for ours in names) for name, names in fields.items()},
+        kind=kind,
+        combiners=combiners,
+        unit=dates.unit,
+        chess=not sport,
+        winners=winners,
+        width=width,
+        header=header,
+        constants=tuple(constants),
+        home=won in HOME and lost in VISITOR,
     )
 
 
@@ -252,28 +259,33 @@ def _usual_width(sample: Sequence[Sequence[str]]) -> int:
     return Counter(widths).most_common(1)[0][0]
 
 
-def _column_words(configured: list[str] | dict[str, str] | None, header: Sequence[str]) -> list[str]:
+def _column_names(configured: list[str] | dict[str, str] | None, header: Sequence[str]) -> Sequence[str]:
     """The names of all columns, from a config that lists them, else from the header; none without either."""
-    return _words(configured if isinstance(configured, list) else header)
+    return configured if isinstance(configured, list) else header
 
 
-def _words(cells: Sequence[str]) -> list[str]:
-    """Header cells as words; `winner` is a player if the other one is the loser, else a result."""
+def _header_words(cells: Sequence[str]) -> list[str]:
+    """Names of columns as words; `winner` is a player if the other one is the loser, else a result."""
     words = [word_of(cell) for cell in cells]
     black = next((word for word in SYNONYMS["black"] if word in words), "")
     return [WINNER[0] if word == "winner" and black in LOSER else word for word in words]
 
 
 def _looks_like_header(first: Sequence[str], configured: list[str] | dict[str, str] | None) -> bool:
+    """Whether the first row names the columns.
+
+    A map of names needs a header. So with one the row is a header also where all names in the map are misspelt, as
+    long as no cell is a date, which every row of games has.
+    """
     if isinstance(configured, dict):
         if any(cell in configured.values() for cell in first):
             return True
         dates = parse_dates(first, DataConfig())
         return bool(np.all(dates.repaired | (dates.reject_code > 0)))
-    words = _words(first)
-    if configured is not None and words == _words(configured):
+    words = _header_words(first)
+    if configured is not None and words == _header_words(configured):
         return True
-    columns = {_WORDS.get(word) for word in words}
+    columns = {_OURS_BY_WORD.get(word) for word in words}
     return all(side in columns or f"{side}_id" in columns for side in ("white", "black"))
 
 
@@ -285,7 +297,7 @@ def _check_names(names: Sequence[str], words: Sequence[str], covariates: Iterabl
         for names_of_sides in sided_names(column):
             of_covariates.update(names_of_sides)
     for written, word in zip(names, words, strict=True):
-        ours = _WORDS.get(word)
+        ours = _OURS_BY_WORD.get(word)
         is_ignored = written in IGNORED or written.startswith("_") or word_of(written) in of_covariates
         if ours is None and not is_ignored:
             raise _unknown(written, (*SYNONYMS, *IGNORED), ", and _ for the others")
@@ -310,11 +322,7 @@ def _configured(names: Mapping[str, str], first: Sequence[str], name: str) -> di
 def _by_names(
     words: Sequence[str], configured: Mapping[str, int], rows: Sequence[Sequence[str]]
 ) -> dict[str, int]:
-    """The indices of columns: the configured ones, and others by their names.
-
-    A column `score` is White's score in a match if there is a number of games, else the result unless another column
-    is called that.
-    """
+    """The indices of columns: the configured ones, and others by their names."""
     taken = configured.values()
     free = {word: index for index, word in reversed(list(enumerate(words))) if index not in taken}
     columns = dict(configured)
@@ -322,17 +330,29 @@ def _by_names(
         free_synonyms = [word for word in synonyms if word in free]
         if ours not in columns and free_synonyms:
             columns[ours] = free[free_synonyms[0]]
-    index = columns.get("score", -1)
-    cells = [row[index] for row in rows if len(row) > index and row[index].strip()]
-    scores = [cell for cell in cells if is_score(cell)]
-    if index >= 0 and ("games" not in columns or 2 * len(scores) < len(cells)):
-        del columns["score"]
-        if not ("result" in configured or ("result" in free and "score" not in configured)):
-            columns["result"] = index
+    if "score" in columns:
+        named_result = "result" in configured or ("result" in free and "score" not in configured)
+        _settle_score_column(columns, rows, named_result=named_result)
     for ours, rivals in _RIVALS.items():
         if ours not in configured and not configured.keys().isdisjoint(rivals):
             columns.pop(ours, None)
     return columns
+
+
+def _settle_score_column(
+    columns: dict[str, int], rows: Sequence[Sequence[str]], *, named_result: bool
+) -> None:
+    """Keep `score` as White's score in a match if there is a number of games, and most cells are scores.
+
+    Else it becomes the result, unless another column is called that (`named_result`).
+    """
+    index = columns["score"]
+    cells = [row[index] for row in rows if len(row) > index and row[index].strip()]
+    scores = [cell for cell in cells if is_score(cell)]
+    if "games" not in columns or 2 * len(scores) < len(cells):
+        del columns["score"]
+        if not named_result:
+            columns["result"] = index
 
 
 def _unknown(

@@ -17,7 +17,7 @@ from ttt_cli.support.folding import fold
 Written = str | tuple[str, ...]  # a result, or both scores
 Outcome = int | str  # 0 loss, 1 draw, 2 win for White; or the reason for none
 
-_LOSS, _DRAW, _WIN = range(3)  # as in `table`
+_LOSS, _DRAW, _WIN = range(3)  # as in `games.table`
 _Score = tuple[float, ...] | tuple[str]  # White's, or both, or a sign
 
 _CONVENTIONS: Final[tuple[tuple[dict[_Score, Outcome], ...], ...]] = (
@@ -51,11 +51,6 @@ _FORFEITED: Final = re.compile(r"(?:(?:white|black|double|won|wins|lost|by) )*fo
 _ON_TIME: Final = re.compile(r"\(?\btime forfeit\b\)?", re.IGNORECASE)  # played, and lost by the clock
 _SCORES: Final = re.compile(r"([\d./]+)-([\d./]+)", re.ASCII)
 _SPELLING: Final = str.maketrans({"½": "1/2", ":": "-", ",": ".", **dict.fromkeys("‐‑‒–—―−", "-")})
-Tally = tuple[float, float, float]  # games lost, drawn and won by White
-
-_SINGLE_GAME: Final[tuple[Tally, ...]] = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
-_HALF: Final = re.compile(r"(\d)\s?½")
-NO_TALLY: Final[Tally] = (0.0, 0.0, 0.0)
 
 
 def parse_results(
@@ -192,6 +187,13 @@ def _score(text: str, *, signed: bool = False) -> float | None:
     if len(text) - len(digits) > 1 or not digits.replace(".", "", 1).isdigit() or not digits.isascii():
         return None
     return float(text)
+
+
+Tally = tuple[float, float, float]  # games lost, drawn and won by White
+
+NO_TALLY: Final[Tally] = (0.0, 0.0, 0.0)
+_SINGLE_GAME: Final[tuple[Tally, ...]] = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))  # by outcome
+_HALF: Final = re.compile(r"(\d)\s?½")
 
 
 def tally_of(value: Written, games: str, outcome: Outcome) -> tuple[Tally, int]:

@@ -229,7 +229,7 @@ def _read_apart(
 
 
 def jobs_for(inputs: Sequence[Input]) -> int:
-    """The number of processes that reads these fastest, limited by the time for the largest."""
+    """The number of processes to read these: one, unless the work beside the largest input exceeds APART."""
     work: list[float] = []
     for file in inputs:
         if file.size is None:
