@@ -92,7 +92,8 @@ class Session:
         _, err = process.communicate()
         reader.join()
         os.close(ours)
-        out = b"".join(chunks).decode().replace("\r\n", "\n")
+        # numba ends so on a terminal where colorama is installed
+        out = b"".join(chunks).decode().replace("\r\n", "\n").removesuffix("\x1b[0m")
         return Printed(out, err.decode(), process.returncode)
 
     def rows(self, sql: str) -> str:
