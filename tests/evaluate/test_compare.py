@@ -115,7 +115,7 @@ def test_groups_make_up_the_whole(timeline: Timeline) -> None:
                 total[one.entry.system.name] += one.scores.log_score
         for one in standings.overall():
             assert total[one.entry.system.name] == pytest.approx(one.scores.log_score)
-    for _, bins in standings.calibration():
+    for _, bins in standings.calibration_bins():
         assert sum(one.games for one in bins) == standings.overall()[0].scores.games
 
 

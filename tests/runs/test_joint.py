@@ -210,7 +210,7 @@ def test_many_are_asked_by_a_factor(monkeypatch, model, tau):
     skills, others, found = rows[:half], rows[half:], fresh(run)
     pairs = [list(pair) for pair in zip(skills, others, strict=True)]
     weights = [np.array([1.0, -1.0 - 0.1 * k]) for k in range(half)]
-    whole, deviations = found.covariance(rows), found.deviations(pairs, weights)
+    whole, deviations = found.covariance(rows), found.shown_sds(pairs, weights)
     groups = [matrix for pair in [*pairs, []] for matrix in found.within([pair])]
     for k, (w, deviation) in enumerate(zip(weights, deviations, strict=True)):
         variance = w @ whole[np.ix_([k, half + k], [k, half + k])] @ w
@@ -218,7 +218,7 @@ def test_many_are_asked_by_a_factor(monkeypatch, model, tau):
     monkeypatch.setattr(joint, "FEW", 1)
     monkeypatch.setattr(joint, "AT_ONCE", 7)
     assert found.covariance(rows) == pytest.approx(whole, rel=1e-9, abs=1e-6)
-    assert np.square(found.deviations(pairs, weights)) == pytest.approx(
+    assert np.square(found.shown_sds(pairs, weights)) == pytest.approx(
         np.square(deviations), rel=1e-9, abs=1e-6
     )
     for group, few in zip(found.within([*pairs, []]), groups, strict=True):

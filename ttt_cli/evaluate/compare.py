@@ -99,14 +99,14 @@ class Comparison:
         return slice(int(self.timeline.game_start[self.first]), None)
 
     def overall(self) -> list[Standing]:
-        """Scores over all games; the system with the least log-loss is first. None where all systems were lost."""
+        """Scores over all games; the system with the least log-loss is first. Empty where all systems were lost."""
         return self._over(slice(None)) if self.entries else []
 
     def by(self, by: By) -> list[tuple[str, list[Standing]]]:
         """Scores by group; the best system is that over all games."""
         return [(name, self._over(member)) for name, member in groups(self.timeline, self.first, by)]
 
-    def calibration(self) -> list[tuple[SystemResult, tuple[CalibrationBin, ...]]]:
+    def calibration_bins(self) -> list[tuple[SystemResult, tuple[CalibrationBin, ...]]]:
         """Expected and actual scores in bins, by system."""
         white_score = self.timeline.outcome[self.scored] / 2.0
         weight = self.timeline.weight[self.scored]
@@ -410,8 +410,11 @@ def read_systems(configs: Sequence[str], overrides: Sequence[str] = ()) -> list[
         raise ConfigError("is compared with itself", where=twice, hint="name every config once")
     stems = Counter(Path(name).stem for name in chosen)
     resolved = {name: resolve(read_document(name, overrides)) for name in chosen}
-    names = (stem if stems[stem := Path(name).stem] == 1 else name for name in chosen)
-    return [replace(system, name=name) for name, system in zip(names, resolved.values(), strict=True)]
+    systems = []
+    for config, system in resolved.items():
+        stem = Path(config).stem
+        systems.append(replace(system, name=stem if stems[stem] == 1 else config))
+    return systems
 
 
 class GamesToPredict(NamedTuple):

@@ -101,7 +101,7 @@ def tune(
             storing_points(run) as store,
         ):
 
-            def on_report(_: None, message: Any) -> None:
+            def on_report(_: Resolved, message: Any) -> None:
                 if isinstance(message, EvidencePoint):
                     store(message)
                 else:
@@ -446,7 +446,7 @@ def _by_score(past: Timeline, resolved: Resolved, plan: TunePlan, bar: Bar) -> T
 
     starts: dict[int, Fit] = {}
     scored = slice(int(past.game_start[plan.since]), None)
-    # By what was replaced in the config, first nothing
+    # By the parameters that were replaced; `()` is the config itself
     losses: dict[tuple[tuple[str, float], ...], float] = {}
 
     def forecaster(params: Params) -> Forecaster:
@@ -496,6 +496,7 @@ def _by_score(past: Timeline, resolved: Resolved, plan: TunePlan, bar: Bar) -> T
         options: Any = {"maxfev": plan.evaluations, "initial_tr_radius": STEP, "final_tr_radius": CLOSE}
         search = minimize(loss_at, begin, method="COBYQA", bounds=Bounds(low, high), options=options)
         reached = bool(search.success)
+    # A loss that is infinite, no number or above the start counts as the start, which is the first of equals.
     best = min(losses, key=lambda values: min(start, losses[values]))
     return TunedSystem(
         by="score",

@@ -190,7 +190,7 @@ class JointSkills:
             covariances.append(self._interpolate(group, x) + self._own_noise(single, group))
         return covariances
 
-    def deviations(
+    def shown_sds(
         self, groups: Sequence[Sequence[Skill]], weights: Sequence[Array], exact: float = EXACT
     ) -> list[float]:
         """The sd of the weighted sum of each group of skills, on the shown scale. Raises as `within`."""

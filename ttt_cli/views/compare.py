@@ -10,21 +10,23 @@ from ttt_cli.evaluate.calibration import CalibrationSlope
 from ttt_cli.evaluate.compare import By, Comparison, Standing
 from ttt_cli.runs.meta import in_use
 from ttt_cli.systems.resolve import Resolved
-from ttt_cli.views.rows import Rows
+from ttt_cli.views.rows import Rows, integral
 
 SCORES: Final = ("games", "log_loss", "behind", "standard_error", "slope", "slope_error", "brier", "accuracy")
 BINS: Final = ("foreseen", "observed")
-FACTS: Final = (
-    *("log_evidence", "seconds", "refitted_every", "converged"),
+# They stand below the table, or are too wide for it
+_HIDDEN_FACTS: Final = (
+    *("refitted_every", "converged"),
     *("tuned_by", "tuning_evaluations", "tuning_seconds", "parameters", "note"),
 )
+FACTS: Final = ("log_evidence", "seconds", *_HIDDEN_FACTS)
 _DECIMALS: Final = {
     **dict.fromkeys(("log_loss", "behind", "standard_error"), 5),
     **dict.fromkeys(("brier", "accuracy", *BINS), 4),
     **dict.fromkeys(("slope", "slope_error"), 3),
     **dict.fromkeys(("log_evidence", "games", "seconds", "tuning_seconds"), 1),
 }
-_UNSEEN: Final = frozenset({"games", *FACTS[2:]})  # stands above the table, below it, or too wide for it
+_UNSEEN: Final = frozenset({"games", *_HIDDEN_FACTS})  # the games stand above the table
 
 
 def shown_rows(comparison: Comparison, bys: Sequence[By], calibrated: bool, *, separate: bool) -> list[Rows]:
@@ -83,11 +85,11 @@ def calibration_rows(comparison: Comparison) -> Rows:
         (
             entry.system.name,
             f"{bin_.low:.1f}-{bin_.high:.1f}",
-            _integral(bin_.games),
+            integral(bin_.games),
             bin_.predicted,
             bin_.observed,
         )
-        for entry, bins in comparison.calibration()
+        for entry, bins in comparison.calibration_bins()
         for bin_ in bins
     ]
     return Rows(("system", "expected", "games", *BINS), rows, ("calibration of White's score",), _DECIMALS)
@@ -183,16 +185,11 @@ def _scores(standing: Standing) -> tuple[Any, ...]:
     return (
         entry.system.name,
         entry.kind,
-        _integral(scores.games),
+        integral(scores.games),
         *(_not_nan(number) for number in numbers),
         scores.brier,
         scores.accuracy,
     )
-
-
-def _integral(games: float) -> float | int:
-    """A number of games, as an integer where it is one."""
-    return int(games) if games.is_integer() else games
 
 
 def _not_nan(value: float | None) -> float | None:

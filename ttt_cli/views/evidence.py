@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 from ttt_cli.runs.evidence_points import EvidencePoint
 from ttt_cli.runs.meta import RunMeta, in_use
 from ttt_cli.support.errors import ConfigError
-from ttt_cli.views.rows import Rows, finite, short, shown_notes
+from ttt_cli.views.rows import Rows, finite, integral, short, shown_notes
 
 if TYPE_CHECKING:
     from ttt_cli.evaluate.forecast import Forecast
@@ -57,9 +57,10 @@ def evidence_report(meta: RunMeta, scored: Forecast | None = None) -> Rows:
     Evidence and log scores in nats; `gain_per_game` is over the naive model, `from` the first period scored.
     Parameters without a value are left out; the evidence of a system without one is empty.
     """
+    has_weights = meta.weight != meta.games
     facts: dict[str, Any] = {
         "model": meta.label,
-        "games": meta.weight if meta.weight != meta.games else meta.games,
+        "games": meta.weight if has_weights else meta.games,
         "players": meta.players,
         "first": meta.first,
         "last": meta.last,
@@ -86,7 +87,7 @@ def evidence_report(meta: RunMeta, scored: Forecast | None = None) -> Rows:
             "prequential_naive_brier": naive.brier,
             "prequential_accuracy": model.accuracy,
             "prequential_naive_accuracy": naive.accuracy,
-            "prequential_games": int(model.games) if model.games.is_integer() else model.games,
+            "prequential_games": integral(model.games),
             "prequential_converged": scored.converged,
             "from": scored.first,
             "every": scored.every,
@@ -180,9 +181,9 @@ def computed_surface(
 
 
 def surface_rows(surface: Surface) -> Rows:
-    """One row per point: the axes, `log_evidence,converged,sweeps,best`, then the parameters that do not vary.
+    """One row per point: the axes, `log_evidence,converged,sweeps,best`, then all parameters beside the axes.
 
-    `best` is true in one row.
+    `best` is true in one row. Parameters that are equal in all rows are in the title, and hidden in a printed table.
     """
     points = surface.points
     best = surface.best

@@ -122,8 +122,9 @@ def games_of(run: Run, player: str, opponent: str | None = None) -> list[Played]
 
 def _covariances(run: Run, player: str, games: Sequence[_GameRow]) -> dict[tuple[str, int], float]:
     """Covariances of a player's skill with those of opponents, in points, by opponent and number of the period."""
+    # Rows are in the order of the periods, so the pairs are, too.
     pairs = dict.fromkeys((game.opponent, game.period_number) for game in games)
-    opponents = [list(group) for _, group in groupby(pairs, key=lambda pair: pair[1])]  # by period
+    opponents = [list(group) for _, group in groupby(pairs, key=lambda pair: pair[1])]
     players = [(player, of_period[0][1]) for of_period in opponents]
     shared = run.joint.shared(players, opponents, _EXACT)
     covariances = [covariance for of_period in shared for covariance in of_period.tolist()]

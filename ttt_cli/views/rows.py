@@ -131,6 +131,11 @@ def finite(value: Any) -> Any:
     return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
+def integral(value: float) -> float | int:
+    """A number, as an integer where it is one."""
+    return int(value) if value.is_integer() else value
+
+
 def short(value: object) -> str:
     """A value of a parameter as text: floats with six digits."""
     return f"{value:.6g}" if isinstance(value, float) else str(value)

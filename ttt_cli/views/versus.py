@@ -128,9 +128,11 @@ def _skill(run: Run, player: str, number: int) -> dict[str, Any]:
 
 
 class _Difference(NamedTuple):
-    """Strengths of both in points, the sd of the difference, and how it was computed, a key of TAKEN; None without sds.
+    """Strengths of both and the sd of their difference; None without sds.
 
-    The strengths have sds of which independent skills have that sd of the difference.
+    - `a`, `b`: in points, with sds of which independent skills have that sd of the difference
+    - `sd`: on the shown scale
+    - `method`: how it was computed, a key of TAKEN
     """
 
     a: Strength
@@ -152,9 +154,9 @@ def _difference(run: Run, skill_a: Strength, skill_b: Strength, skills: list[tup
         return _Difference(a, b, math.hypot(skill_a["sd"], skill_b["sd"]), "independent")
     import numpy as np
 
-    (sd,) = run.joint.deviations([skills], [np.array([1.0, -1.0])], EXACT)
-    equal_sd = math.sqrt(0.5) * sd / run.scale.slope
-    return _Difference({**a, "sd": equal_sd}, {**b, "sd": equal_sd}, sd, "joint")
+    (shown_sd,) = run.joint.shown_sds([skills], [np.array([1.0, -1.0])], EXACT)
+    equal_sd = math.sqrt(0.5) * shown_sd / run.scale.slope
+    return _Difference({**a, "sd": equal_sd}, {**b, "sd": equal_sd}, shown_sd, "joint")
 
 
 def _by_colour(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, TypeGuard
 
 import numpy as np
 
@@ -97,18 +97,23 @@ def lead_of(
 
 def lead_sds(run: Run, leads: Sequence[Lead | None]) -> LeadSds:
     """The sds of leads, from the joint posterior if the run has one."""
-    groups = [lead.skills for lead in leads if lead and None not in lead.sds]
+    groups = [lead.skills for lead in leads if _has_sds(lead)]
     if not (run.has_joint and groups):
         return lead_sds_from(leads)
-    sds = iter(run.joint.deviations(groups, [_weights(len(group)) for group in groups]))
-    return LeadSds([next(sds) if lead else None for lead in leads], JOINT_SD)
+    sds = iter(run.joint.shown_sds(groups, [_weights(len(group)) for group in groups]))
+    return LeadSds([next(sds) if _has_sds(lead) else None for lead in leads], JOINT_SD)
+
+
+def _has_sds(lead: Lead | None) -> TypeGuard[Lead]:
+    """Whether there is a lead, of skills that have sds."""
+    return lead is not None and None not in lead.sds
 
 
 def lead_sds_from(leads: Sequence[Lead | None], covariances: Sequence[Array] | None = None) -> LeadSds:
     """The sds of leads from covariance matrices of their skills (None: independent)."""
     sds: list[float | None] = []
     for index, lead in enumerate(leads):
-        if lead is None or None in lead.sds:
+        if not _has_sds(lead):
             sds.append(None)
         elif covariances is None:
             variances = np.square(np.array(lead.sds, np.float64))

@@ -90,11 +90,7 @@ def contest(number: int, players: Sequence[str], mean: Array, sd: Array, first: 
     # Independence gives the largest sd of a difference, since nobody's skill falls as another one's rises.
     likely = np.flatnonzero(mean[named] - mean[0] >= _UNLIKELY * np.hypot(sd[named], sd[0]))
     members = np.union1d(np.arange(min(first, len(mean))), likely)
-    # From a value that the strongest skill exceeds, except with probability `_NEVER`
-    nearest = np.argpartition(-mean, min(_NEAREST, len(mean)) - 1)[:_NEAREST]
-    x = np.linspace(float((mean - _REACH * sd).max()), float(mean.max()), _CHOICES)
-    possible = int(np.searchsorted(_sum_log_cdfs(x, mean[nearest], sd[nearest]), math.log(_NEVER)))
-    low = float(x[max(possible - 1, 0)])
+    low = _lowest_maximum(mean, sd)
     matters = mean + _MATTERS * sd > low
     # Steps fine enough for the maximum: that of n equal players is narrower by sqrt(2 log n).
     nearest = np.flatnonzero(matters)[np.argsort(((mean.max() - mean) / sd)[matters])[:_NEAREST]]
@@ -112,6 +108,15 @@ def contest(number: int, players: Sequence[str], mean: Array, sd: Array, first: 
     candidates = np.searchsorted(members, likely)
     names = [players[index] for index in members]
     return Contest(number, names, mean[members], sd[members], candidates, x, below, np.empty(0))
+
+
+def _lowest_maximum(mean: Array, sd: Array) -> float:
+    """A skill that the strongest player exceeds, except with probability `_NEVER`."""
+    nearest = np.argpartition(-mean, min(_NEAREST, len(mean)) - 1)[:_NEAREST]
+    skills = np.linspace(float((mean - _REACH * sd).max()), float(mean.max()), _CHOICES)
+    log_cdfs = _sum_log_cdfs(skills, mean[nearest], sd[nearest])
+    possible = int(np.searchsorted(log_cdfs, math.log(_NEVER)))
+    return float(skills[max(possible - 1, 0)])
 
 
 def settled(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Final
 
 import numpy as np
 
@@ -19,15 +18,13 @@ from ttt_cli.views.report.links import PageLinks, event_links, player_links
 from ttt_cli.views.report.markup import text
 from ttt_cli.views.run import side_names
 
-FEW_GAMES: Final = 3  # of a player need no tables
-
 
 @dataclass(frozen=True)
 class Book:
     """The data of a site; players are numbers in the run's names, events are those of `events.rows`.
 
     `limits`: who is eligible. `published`: published ratings, if any. `skills`: skills by year. `rankings`: of every
-    year. `players`, `event_pages`: addresses and links. `event_names`: as HTML; last, a dash for no event.
+    year. `player_pages`, `event_pages`: addresses and links. `event_names`: as HTML; last, a dash for no event.
     `events_in`: the events of a year. `years`: those that have a page, from the first game to the last period of the
     run. `sides`: labels of the first side, the second side and neutral ground.
     """
@@ -41,7 +38,7 @@ class Book:
     skills: YearSkills
     rankings: YearRankings
     events: Events
-    players: PageLinks
+    player_pages: PageLinks
     event_pages: PageLinks
     event_names: list[str]
     events_in: dict[int, list[int]]
@@ -63,7 +60,7 @@ def make_book(
         events_in.setdefault(event.year, []).append(index)
     return Book(
         run, title, limits, published, people, played, skills, rankings, events,
-        players=player_links(people.rows, np.diff(played.by_player.starts), most),
+        player_pages=player_links(people.rows, np.diff(played.by_player.starts), most),
         event_pages=event_links(events.rows, most),
         event_names=[*(text(event.name) for event in events.rows), "–"],
         events_in=events_in,

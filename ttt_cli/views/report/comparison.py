@@ -7,7 +7,7 @@ import numpy as np
 
 from ttt_cli.views.figures.spec import embedded
 from ttt_cli.views.history.prediction import predicted
-from ttt_cli.views.report import markup as html
+from ttt_cli.views.report import markup
 from ttt_cli.views.report.book import Book
 
 _TOGETHER: Final = 200  # players whose histories are in one file
@@ -36,8 +36,8 @@ def compare_page(book: Book) -> str:
         "chances": _chances(book),
         "beside": book.published is not None,
     }
-    parts = {"data": embedded(data), "has_joint": book.run.has_joint, "dotted": html.dotted(book.published)}
-    return html.page(book.title, "Compare", html.filled("compare.html", parts), up="")
+    parts = {"data": embedded(data), "has_joint": book.run.has_joint, "dotted": markup.dotted(book.published)}
+    return markup.page(book.title, "Compare", markup.filled("compare.html", parts), up="")
 
 
 def history_scripts(book: Book) -> Iterator[Script]:
@@ -46,7 +46,7 @@ def history_scripts(book: Book) -> Iterator[Script]:
     for number, start in enumerate(range(0, n_players, _TOGETHER)):
         players = range(start, min(start + _TOGETHER, n_players))
         histories = {player: _history(book, player) for player in players}
-        yield Script(f"data/histories-{number}.js", html.handed_over(f"histories-{number}", histories))
+        yield Script(f"data/histories-{number}.js", markup.handed_over(f"histories-{number}", histories))
 
 
 def _history(book: Book, player: int) -> list[Any]:
@@ -58,22 +58,22 @@ def _history(book: Book, player: int) -> list[Any]:
     totals = book.played.of(player).totals(book.played.of(player).opponent)
     columns = (totals.keys.tolist(), totals.won.tolist(), totals.drawn.tolist(), totals.lost.tolist())
     opponents = [
-        [opponent, html.short(won), html.short(drawn), html.short(lost)]
+        [opponent, markup.short(won), markup.short(drawn), markup.short(lost)]
         for opponent, won, drawn, lost in zip(*columns, strict=True)
         if opponent > player
     ]
     history = [
         skills.year.tolist()[0],
-        [html.short(mean) for mean in skills.mean.tolist()],
-        [html.short(sd) for sd in skills.sd.tolist()] if book.skills.has_sd else [],
-        [html.short(games) for games in skills.games.tolist()],
+        [markup.short(mean) for mean in skills.mean.tolist()],
+        [markup.short(sd) for sd in skills.sd.tolist()] if book.skills.has_sd else [],
+        [markup.short(games) for games in skills.games.tolist()],
         opponents,
     ]
     if book.published:
         ratings = book.published.by_year(book.people.rows[player].name, book.run.meta.period)
         if ratings:
             first = book.years[0]
-            history.append([[year - first, html.short(rating)] for year, rating in ratings.items()])
+            history.append([[year - first, markup.short(rating)] for year, rating in ratings.items()])
     return history
 
 

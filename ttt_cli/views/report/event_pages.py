@@ -4,7 +4,7 @@ import math
 from collections.abc import Mapping
 from typing import Final, NamedTuple
 
-from ttt_cli.views.report import markup as html
+from ttt_cli.views.report import markup
 from ttt_cli.views.report.book import Book
 from ttt_cli.views.report.subjects import Subject
 from ttt_cli.views.rows import counted
@@ -28,7 +28,7 @@ def event_subject(book: Book, index: int) -> Subject:
     games = sorted(book.events.games_of(index).tolist(), key=lambda game: _round(book, game))
     columns = _crosstable(book, index, games)
     facts = counted(len(games), "game") + (f"; {event.kind}: no performance" if event.kind else "")
-    year = html.turn(html.link(f"../years/{event.year}.html", str(event.year)))
+    year = markup.turn(markup.link(f"../years/{event.year}.html", str(event.year)))
     lines = [] if columns else [_game_line(book, event.year, game) for game in games]
     content = [year, _standings(book, index, columns)]
     address = book.event_pages.addresses[index] or ""
@@ -45,11 +45,11 @@ def _round(book: Book, game: int) -> Round:
 def _game_line(book: Book, year: int, game: int) -> str:
     """Round, date, players, result and White's expected score."""
     played = book.played
-    names = book.players.fields("../players/")
+    names = book.player_pages.fields("../players/")
     cells = (
-        html.field(played.texts[played.round[game]]), html.within(played.dates[game], year),
-        names[played.white[game]], names[played.black[game]], html.result(played.outcome[game]),
-        html.share(played.expected(game)),
+        markup.field(played.texts[played.round[game]]), markup.within(played.dates[game], year),
+        names[played.white[game]], names[played.black[game]], markup.result(played.outcome[game]),
+        markup.share(played.expected(game)),
     )  # fmt: skip
     return "\t".join(cells)
 
@@ -58,7 +58,7 @@ def _standings(book: Book, index: int, columns: Mapping[str, list[str]]) -> str:
     """Everybody by points, with the skill at the end of the year; `columns`: those of a crosstable, if any."""
     entries = book.events.entries
     year = book.events.rows[index].year
-    links = book.players.links("../players/")
+    links = book.player_pages.links("../players/")
     rows = entries.of(index)
     rows = slice(rows.start, min(rows.stop, rows.start + _STANDINGS))
     players = entries.player[rows].tolist()
@@ -66,13 +66,13 @@ def _standings(book: Book, index: int, columns: Mapping[str, list[str]]) -> str:
         "#place": [str(rank) for rank in entries.rank[rows]],
         "player": [links[player] for player in players],
         **columns,
-        "#points": [html.number(points) for points in entries.points[rows].tolist()],
-        "#games": [html.number(games) for games in entries.played[rows].tolist()],
-        "#expected": [html.number(expected) for expected in entries.expected[rows].tolist()],
-        "#performance": [html.points(skill) for skill in entries.performance[rows].tolist()],
-        "#skill": [html.points(book.skills.mean_in(player, year)) for player in players],
+        "#points": [markup.number(points) for points in entries.points[rows].tolist()],
+        "#games": [markup.number(games) for games in entries.played[rows].tolist()],
+        "#expected": [markup.number(expected) for expected in entries.expected[rows].tolist()],
+        "#performance": [markup.points(skill) for skill in entries.performance[rows].tolist()],
+        "#skill": [markup.points(book.skills.mean_in(player, year)) for player in players],
     }
-    return html.table("crosstable" if columns else "standings", table, "cross" if columns else "")
+    return markup.table("crosstable" if columns else "standings", table, "cross" if columns else "")
 
 
 def _crosstable(book: Book, index: int, games: list[int]) -> dict[str, list[str]]:
@@ -87,8 +87,8 @@ def _crosstable(book: Book, index: int, games: list[int]) -> dict[str, list[str]
         white = played.white[game]
         black = played.black[game]
         outcome = played.outcome[game]
-        results.setdefault((white, black), []).append(html.RESULTS[outcome])
-        results.setdefault((black, white), []).append(html.RESULTS[2 - outcome])
+        results.setdefault((white, black), []).append(markup.RESULTS[outcome])
+        results.setdefault((black, white), []).append(markup.RESULTS[2 - outcome])
     if len(results) < _COMPLETE * pairs:
         return {}
     return {

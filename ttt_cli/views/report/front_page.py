@@ -10,7 +10,7 @@ from ttt_cli.views.history.years import YearRanking
 from ttt_cli.views.rankings.leaders import CHALLENGES, reigns
 from ttt_cli.views.rankings.peaks import most_dominant, peaks
 from ttt_cli.views.rankings.rows import Leader
-from ttt_cli.views.report import markup as html
+from ttt_cli.views.report import markup
 from ttt_cli.views.report.book import Book
 from ttt_cli.views.report.page import LATE, pictures
 from ttt_cli.views.rows import Rows, finite
@@ -29,20 +29,20 @@ _HEADS: Final = {
 def front_page(book: Book) -> str:
     """Number ones, the greatest players, and links to the other pages."""
     run = book.run
-    notes = [html.part("warning", showable(line)) for line in run.meta.notes]
-    late = "" if run.meta.converged else html.part("warning", LATE)
-    games = f'<dl class="cards">{html.part("game_cards", run.meta)}</dl>'
-    model = f'<dl class="cards">{html.part("model_cards", run.meta, finite(gain_per_game(run.meta)))}</dl>'
-    number_ones = html.section("Number ones", _number_ones(book)) if book.rankings.by_year else ""
+    notes = [markup.part("warning", showable(line)) for line in run.meta.notes]
+    late = "" if run.meta.converged else markup.part("warning", LATE)
+    games = f'<dl class="cards">{markup.part("game_cards", run.meta)}</dl>'
+    model = f'<dl class="cards">{markup.part("model_cards", run.meta, finite(gain_per_game(run.meta)))}</dl>'
+    number_ones = markup.section("Number ones", _number_ones(book)) if book.rankings.by_year else ""
     rankings = (most_dominant(run, book.limits, _SHOWN), peaks(run, book.limits, _SHOWN))
-    greatest = [html.section(rows.title[0], _table(book, rows)) for rows in rankings if rows.rows]
-    years = "".join(f"<li>{html.link(f'years/{year}.html', str(year))}" for year in book.years)
-    return html.page(
+    greatest = [markup.section(rows.title[0], _table(book, rows)) for rows in rankings if rows.rows]
+    years = "".join(f"<li>{markup.link(f'years/{year}.html', str(year))}" for year in book.years)
+    return markup.page(
         book.title, book.title, late, games, number_ones, *greatest,
-        *(html.section(title.capitalize(), drawn) for title, drawn in pictures(run)),
-        html.section("Published ratings", html.part("published_ratings", book.published) if book.published else ""),
-        html.section("Years", f'<ul class="years">{years}</ul>'),
-        html.section("About the model", model, *notes),
+        *(markup.section(title.capitalize(), drawn) for title, drawn in pictures(run)),
+        markup.section("Published ratings", markup.part("published_ratings", book.published) if book.published else ""),
+        markup.section("Years", f'<ul class="years">{years}</ul>'),
+        markup.section("About the model", model, *notes),
         up="", facts=f"{run.meta.describe()}; {scale_note(run)}", named=book.title,
     )  # fmt: skip
 
@@ -52,7 +52,7 @@ def _number_ones(book: Book) -> str:
 
     Above the table a picture of all years, if there are two or more.
     """
-    links = book.players.links("players/")
+    links = book.player_pages.links("players/")
     leaders = [
         _leader(book, year, ranking)
         for year, ranking in sorted(book.rankings.by_year.items())
@@ -70,19 +70,19 @@ def _number_ones(book: Book) -> str:
         "player": [links[book.people.number[leader.player]] for leader in best],
         "#years": [str(len(reign.leaders)) for reign in all_reigns],
         **(chances if book.rankings.remark else {}),
-        "#highest skill": [html.skill(leader.mean, leader.sd) for leader in best],
-        "in": [html.link(f"years/{leader.period}.html", leader.period) for leader in best],
+        "#highest skill": [markup.skill(leader.mean, leader.sd) for leader in best],
+        "in": [markup.link(f"years/{leader.period}.html", leader.period) for leader in best],
     }
     limits = f"eligible: {book.limits.words()}" if book.limits.words() else ""
-    notes = [html.note(words) for words in (limits, book.limits.left_out(book.run), book.rankings.remark)]
-    listed = html.table("number ones", table) + "".join(notes)
+    notes = [markup.note(words) for words in (limits, book.limits.left_out(book.run), book.rankings.remark)]
+    listed = markup.table("number ones", table) + "".join(notes)
     if len(leaders) < 2:
         return listed
     span = f"{leaders[0].period} to {leaders[-1].period}"
     longest = max(all_reigns, key=lambda reign: len(reign.leaders)).first.player
     spec = reigns_figure(leaders, "year", [f"{span}; the longest reign is that of {longest}"])
-    figure = html.figure(spec, "reigns", height=420, width=1000)
-    return f"<div class=scroll>{figure}</div>{html.note(BELOW if book.rankings.remark else '')}{listed}"
+    figure = markup.figure(spec, "reigns", height=420, width=1000)
+    return f"<div class=scroll>{figure}</div>{markup.note(BELOW if book.rankings.remark else '')}{listed}"
 
 
 def _leader(book: Book, year: int, ranking: YearRanking) -> Leader:
@@ -98,20 +98,20 @@ def _leader(book: Book, year: int, ranking: YearRanking) -> Leader:
 
 
 def _chance(p: float | None) -> str:
-    return "" if p is None else html.chance(p)
+    return "" if p is None else markup.chance(p)
 
 
 def _table(book: Book, rows: Rows) -> str:
     """Rows of a view with links to players, and its remarks below."""
-    links = book.players.links("players/")
+    links = book.player_pages.links("players/")
     formats: dict[str, Callable[[Any], str]] = {
-        **dict.fromkeys(("mean", "sd", "dominance", "sd_dominance"), html.points),
+        **dict.fromkeys(("mean", "sd", "dominance", "sd_dominance"), markup.points),
         "player": lambda player: links[book.people.number[player]],
-        "games": html.number,
+        "games": markup.number,
     }
     table = {}
     for column, values in zip(rows.columns, zip(*rows.rows, strict=True), strict=True):
         form = formats.get(column, str)
         table[_HEADS.get(column, column)] = [form(value) for value in values]
     heading, *remarks, _ = rows.title
-    return html.table(heading, table) + "".join([html.note(remark) for remark in remarks])
+    return markup.table(heading, table) + "".join([markup.note(remark) for remark in remarks])

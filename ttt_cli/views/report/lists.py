@@ -5,7 +5,7 @@ from typing import Final
 
 import numpy as np
 
-from ttt_cli.views.report import markup as html
+from ttt_cli.views.report import markup
 from ttt_cli.views.report.book import Book
 from ttt_cli.views.report.subjects import SubjectPage
 from ttt_cli.views.rows import counted
@@ -15,7 +15,7 @@ _LISTED: Final = 1500  # players or events in one list
 
 def player_lists(book: Book) -> Iterator[SubjectPage]:
     """Pages that list all players by name."""
-    links = book.players.links("players/")
+    links = book.player_pages.links("players/")
     people = book.people.rows
     order = sorted(range(len(people)), key=lambda player: people[player].folded)
     rows = [people[player] for player in order]
@@ -23,8 +23,8 @@ def player_lists(book: Book) -> Iterator[SubjectPage]:
         "player": [links[player] for player in order],
         "#from": [str(person.first) for person in rows],
         "#to": [str(person.last) for person in rows],
-        "#games": [html.number(person.games) for person in rows],
-        "#highest skill": [html.points(person.peak_mean) for person in rows],
+        "#games": [markup.number(person.games) for person in rows],
+        "#highest skill": [markup.points(person.peak_mean) for person in rows],
         "in": [person.peak_period for person in rows],
     }
     return _lists(book, "players", "Players", table, [person.name for person in rows])
@@ -52,28 +52,28 @@ def _lists(
     spans = [f"{keys[part][0]} – {keys[part][-1]}" if keys else "" for part in parts]
     several = len(files) > 1
     total = f"{len(keys):,} in all"
-    links = "".join(f"<li>{html.link(file, span)}" for file, span in zip(files, spans, strict=True))
-    all_parts = html.section("All", f"<ul>{links}</ul>" if several else "")
+    links = "".join(f"<li>{markup.link(file, span)}" for file, span in zip(files, spans, strict=True))
+    all_parts = markup.section("All", f"<ul>{links}</ul>" if several else "")
     for part, file, span in zip(parts, files, spans, strict=True):
-        rows = html.table(name, {head: column[part] for head, column in table.items()})
+        rows = markup.table(name, {head: column[part] for head, column in table.items()})
         facts = f"{total}; here {span}" if several else total
-        content = rows or html.note(f"No {name} are known in this run.")
-        yield SubjectPage(file, html.page(book.title, title, content, all_parts, up="", facts=facts))
+        content = rows or markup.note(f"No {name} are known in this run.")
+        yield SubjectPage(file, markup.page(book.title, title, content, all_parts, up="", facts=facts))
 
 
 def year_list(book: Book) -> str:
     """The list of all years: number one, games, events."""
     years = book.years
-    links = book.players.links("players/")
+    links = book.player_pages.links("players/")
     rankings = [book.rankings.by_year.get(year) for year in years]
     games = np.bincount(book.played.year - years[0], minlength=len(years))
     table = {
-        "year": [html.link(f"years/{year}.html", str(year)) for year in years],
+        "year": [markup.link(f"years/{year}.html", str(year)) for year in years],
         "number one": [links[ranking.id[0]] if ranking else "" for ranking in rankings],
-        "#skill": [html.points(ranking.mean[0]) if ranking else "" for ranking in rankings],
+        "#skill": [markup.points(ranking.mean[0]) if ranking else "" for ranking in rankings],
         "#games": [f"{count:,}" for count in games],
         "#ranked": [f"{len(ranking.id) if ranking else 0:,}" for ranking in rankings],
         "#events": [f"{len(book.events_in.get(year, [])):,}" for year in years],
     }
-    listed = html.table("years", table)
-    return html.page(book.title, "Years", listed, up="", facts=counted(len(years), "year"))
+    listed = markup.table("years", table)
+    return markup.page(book.title, "Years", listed, up="", facts=counted(len(years), "year"))

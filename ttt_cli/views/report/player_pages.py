@@ -9,14 +9,15 @@ from ttt_cli.views.figures.spec import embedded
 from ttt_cli.views.history.played import Sides
 from ttt_cli.views.history.slices import rows_of
 from ttt_cli.views.players import facts_line
-from ttt_cli.views.report import markup as html
-from ttt_cli.views.report.book import FEW_GAMES, Book
+from ttt_cli.views.report import markup
+from ttt_cli.views.report.book import Book
 from ttt_cli.views.report.subjects import Subject
 from ttt_cli.views.rows import counted
 
 _SHORTEST: Final = 3  # years of a curve
 _MOST_OPPONENTS: Final = 300
 _BEST_WINS: Final = 10
+_FEW_FOR_TABLES: Final = 3  # games of a player that need no tables
 _NO_TOTALS: Final = ("", "", "")  # of a year without games
 
 
@@ -26,12 +27,12 @@ def player_subject(book: Book, player: int) -> Subject:
     sides = book.played.of(player)
     spellings = book.people.spellings.get(person.name, [])
     content = [
-        html.note(f"also written: {'; '.join(spellings)}" if spellings else ""),
+        markup.note(f"also written: {'; '.join(spellings)}" if spellings else ""),
         *_career(book, player, sides),
-        html.section("Opponents", _opponents(book, sides)),
-        html.section("Best wins", _best_wins(book, sides) if len(sides.game) > FEW_GAMES else ""),
+        markup.section("Opponents", _opponents(book, sides)),
+        markup.section("Best wins", _best_wins(book, sides) if len(sides.game) > _FEW_FOR_TABLES else ""),
     ]
-    address = book.players.addresses[player] or ""
+    address = book.player_pages.addresses[player] or ""
     facts = facts_line(person._asdict())
     games = _player_games(book, player, sides)
     return Subject(address, person.name, facts, content, "record", games)
@@ -46,7 +47,7 @@ def _career(book: Book, player: int, sides: Sides) -> list[str]:
     years = skills.year.tolist()
     rankings = book.rankings.by_year
     ranks = [rankings[year].rank.get(player) if year in rankings else None for year in years]
-    if len(sides.game) <= FEW_GAMES and not any(ranks):
+    if len(sides.game) <= _FEW_FOR_TABLES and not any(ranks):
         return []
     name = book.people.rows[player].name
     ratings = book.published.by_year(name, book.run.meta.period) if book.published else {}
@@ -57,25 +58,27 @@ def _career(book: Book, player: int, sides: Sides) -> list[str]:
     rows = []
     for year, mean, sd, rank in zip(years, skills.mean.tolist(), skills.sd.tolist(), ranks, strict=True):
         if rank is not None or year in totals:
-            link = html.link(f"../years/{year}.html", str(year))
-            row = [link, str(rank or ""), html.skill(mean, sd), *totals.get(year, _NO_TOTALS)]
+            link = markup.link(f"../years/{year}.html", str(year))
+            row = [link, str(rank or ""), markup.skill(mean, sd), *totals.get(year, _NO_TOTALS)]
             if ratings:
-                row.append(html.points(ratings.get(year)))
+                row.append(markup.points(ratings.get(year)))
             rows.append(row)
     table = dict(zip(heads, zip(*rows, strict=True), strict=False))
     curve = ""
     if len(years) >= _SHORTEST:
-        means = [html.short(mean) for mean in skills.mean.tolist()]
-        sds = [html.short(sd) for sd in skills.sd.tolist()] if book.skills.has_sd else []
-        games = [html.short(count) for count in skills.games.tolist()]
-        rated = [[year, html.short(rating)] for year, rating in ratings.items()]
+        means = [markup.short(mean) for mean in skills.mean.tolist()]
+        sds = [markup.short(sd) for sd in skills.sd.tolist()] if book.skills.has_sd else []
+        games = [markup.short(count) for count in skills.games.tolist()]
+        rated = [[year, markup.short(rating)] for year, rating in ratings.items()]
         data = embedded([years[0], means, sds, games, rated])
         curve = (
-            f'<div class="chart career" data-height=270 data-name="{html.text(name)}" data-of={data}></div>'
+            f'<div class="chart career" data-height=270 data-name="{markup.text(name)}" data-of={data}></div>'
         )
     return [
-        curve, html.dotted(book.published if ratings else None), html.section("Years", html.table("years", table)),
-    ]  # fmt: skip
+        curve,
+        markup.dotted(book.published if ratings else None),
+        markup.section("Years", markup.table("years", table)),
+    ]
 
 
 def _year_totals(sides: Sides) -> dict[int, tuple[str, ...]]:
@@ -83,30 +86,30 @@ def _year_totals(sides: Sides) -> dict[int, tuple[str, ...]]:
     totals = sides.totals(sides.year)
     columns = (totals.keys.tolist(), totals.games.tolist(), totals.points.tolist(), totals.expected.tolist())
     return {
-        year: (html.number(games), html.number(points), html.number(expected))
+        year: (markup.number(games), markup.number(points), markup.number(expected))
         for year, games, points, expected in zip(*columns, strict=True)
     }
 
 
 def _opponents(book: Book, sides: Sides) -> str:
     """Those met more than once, the most often met first."""
-    links = book.players.links("")
+    links = book.player_pages.links("")
     totals = sides.totals(sides.opponent)
     often = np.flatnonzero(totals.games > 1)
     order = often[np.lexsort((totals.keys[often], -totals.games[often]))][:_MOST_OPPONENTS]
     table = {
         "opponent": [links[opponent] for opponent in totals.keys[order]],
-        "#games": [html.number(games) for games in totals.games[order].tolist()],
+        "#games": [markup.number(games) for games in totals.games[order].tolist()],
         "#record": [
             f"+{totals.won[index]:.10g} ={totals.drawn[index]:.10g} −{totals.lost[index]:.10g}"
             for index in order
         ],
-        "#points": [html.number(points) for points in totals.points[order].tolist()],
-        "#expected": [html.number(expected) for expected in totals.expected[order].tolist()],
+        "#points": [markup.number(points) for points in totals.points[order].tolist()],
+        "#expected": [markup.number(expected) for expected in totals.expected[order].tolist()],
     }
     more = len(totals.keys) - len(order)
-    note = html.note(f"{counted(more, 'opponent')} in fewer games" if more else "")
-    return html.table("opponents", table) + note if len(order) else ""
+    note = markup.note(f"{counted(more, 'opponent')} in fewer games" if more else "")
+    return markup.table("opponents", table) + note if len(order) else ""
 
 
 def _best_wins(book: Book, sides: Sides) -> str:
@@ -114,16 +117,16 @@ def _best_wins(book: Book, sides: Sides) -> str:
     won = np.flatnonzero((sides.outcome == 2) & (sides.win < 0.5))
     best = won[np.lexsort((sides.game[won], sides.win[won]))][:_BEST_WINS]
     dates = book.played.dates
-    links = book.players.links("")
+    links = book.player_pages.links("")
     games = sides.game[best]
     table = {
         "date": [dates[game] for game in games],
         "colour": [book.sides[colour] for colour in sides.colour[best]],
         "opponent": [links[opponent] for opponent in sides.opponent[best]],
-        "#chance to win": [html.chance(win) for win in sides.win[best].tolist()],
+        "#chance to win": [markup.chance(win) for win in sides.win[best].tolist()],
         "event": [book.event_names[event] for event in book.events.of_game[games]],
     }
-    return html.table("best wins", table)
+    return markup.table("best wins", table)
 
 
 def _player_games(book: Book, player: int, sides: Sides) -> Iterator[str]:
@@ -133,7 +136,7 @@ def _player_games(book: Book, player: int, sides: Sides) -> Iterator[str]:
     opponent, result and expected.
     """
     dates = book.played.dates
-    opponents = book.players.fields("")
+    opponents = book.player_pages.fields("")
     events = book.event_pages.fields("../events/")
     event_of_game = book.events.of_game[sides.game]
     entry = book.events.entries.of_side[rows_of(book.played.by_player.starts, player)]
@@ -153,10 +156,10 @@ def _player_games(book: Book, player: int, sides: Sides) -> Iterator[str]:
             else:
                 yield f"{year}\t"
         weight = float(sides.weight[row])
-        result = html.RESULTS[sides.outcome[row]] + ("" if weight == 1 else f" × {weight:.10g}")
+        result = markup.RESULTS[sides.outcome[row]] + ("" if weight == 1 else f" × {weight:.10g}")
         cells = (
-            html.within(dates[sides.game[row]], year), book.sides[sides.colour[row]],
-            opponents[sides.opponent[row]], result, html.share(float(sides.expected[row])),
+            markup.within(dates[sides.game[row]], year), book.sides[sides.colour[row]],
+            opponents[sides.opponent[row]], result, markup.share(float(sides.expected[row])),
         )  # fmt: skip
         yield "\t".join(cells)
 
@@ -167,8 +170,8 @@ def _entry(book: Book, event: int, entry: int) -> str:
     rows = entries.of(event)
     players = rows.stop - rows.start
     cells = (
-        f"{entries.rank[entry]} of {players}" if players > 2 else "", html.number(entries.played[entry]),
-        html.number(entries.points[entry]), html.number(entries.expected[entry]),
-        html.points(entries.performance[entry]),
+        f"{entries.rank[entry]} of {players}" if players > 2 else "", markup.number(entries.played[entry]),
+        markup.number(entries.points[entry]), markup.number(entries.expected[entry]),
+        markup.points(entries.performance[entry]),
     )  # fmt: skip
     return "\t".join(cells)

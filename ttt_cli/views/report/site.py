@@ -9,8 +9,7 @@ from ttt_cli.support.progress import SILENT, Progress
 from ttt_cli.views.figures.spec import embedded
 from ttt_cli.views.published_ratings import PublishedRatings
 from ttt_cli.views.rankings.eligible import Eligible, eligible
-from ttt_cli.views.report import links
-from ttt_cli.views.report import markup as html
+from ttt_cli.views.report import links, markup
 from ttt_cli.views.report.book import Book, make_book
 from ttt_cli.views.report.comparison import Script, compare_page, history_scripts
 from ttt_cli.views.report.event_pages import event_subject
@@ -62,18 +61,18 @@ def write_site(
                 files += 1
                 size += write(path, text)
                 bar.advance(1)
-    return WrittenSite(files, size, book.players.without_page, book.event_pages.without_page)
+    return WrittenSite(files, size, book.player_pages.without_page, book.event_pages.without_page)
 
 
 def site_files(book: Book) -> Iterator[tuple[str, str]]:
     """Path and text of every file."""
-    yield "site.css", html.assets("style.css") + html.assets("site.css")
-    constants = {"CURVES": html.curves_frame(book.run), "SHARED_PAGES": links.SHARED_PAGES}
+    yield "site.css", markup.assets("style.css") + markup.assets("site.css")
+    constants = {"CURVES": markup.curves_frame(book.run), "SHARED_PAGES": links.SHARED_PAGES}
     assignments = [f"globalThis.{name} = {embedded(value)};\n" for name, value in constants.items()]
-    yield "site.js", "".join(assignments) + html.assets(*_SCRIPTS)
+    yield "site.js", "".join(assignments) + markup.assets(*_SCRIPTS)
     yield _player_names(book)
     yield _event_names(book)
-    yield "compare.js", html.assets(*_COMPARE)
+    yield "compare.js", markup.assets(*_COMPARE)
     yield "compare.html", compare_page(book)
     yield from history_scripts(book)
     yield "index.html", front_page(book)
@@ -100,17 +99,17 @@ def _player_pages(book: Book) -> Iterator[tuple[str, str]]:
         return player_subject(book, player)
 
     few = "Players of a few games"
-    for name, text in subject_pages(book.title, few, book.players.addresses, subject):
+    for name, text in subject_pages(book.title, few, book.player_pages.addresses, subject):
         yield f"players/{name}", text
 
 
 def _player_names(book: Book) -> Script:
     """Names, years, games and addresses of all players, for the search."""
     players = [
-        [person.name, person.first, person.last, html.short(person.games), *book.players.code(player)]
+        [person.name, person.first, person.last, markup.short(person.games), *book.player_pages.code(player)]
         for player, person in enumerate(book.people.rows)
     ]
-    return Script("data/names.js", html.handed_over("names", players))
+    return Script("data/names.js", markup.handed_over("names", players))
 
 
 def _event_names(book: Book) -> Script:
@@ -120,4 +119,4 @@ def _event_names(book: Book) -> Script:
         for index, event in enumerate(book.events.rows)
         if book.event_pages.addresses[index]
     ]
-    return Script("data/events.js", html.handed_over("events", events))
+    return Script("data/events.js", markup.handed_over("events", events))

@@ -4,7 +4,7 @@ from typing import Final
 
 import numpy as np
 
-from ttt_cli.views.report import markup as html
+from ttt_cli.views.report import markup
 from ttt_cli.views.report.book import Book
 from ttt_cli.views.rows import counted
 
@@ -19,17 +19,17 @@ def year_page(book: Book, year: int) -> str:
     neighbours = [
         neighbour for neighbour in (year - 1, year + 1) if book.years[0] <= neighbour <= book.years[-1]
     ]
-    turn = html.turn(*(html.link(f"{neighbour}.html", str(neighbour)) for neighbour in neighbours))
+    turn = markup.turn(*(markup.link(f"{neighbour}.html", str(neighbour)) for neighbour in neighbours))
     in_year = book.played.year == year
     ranking = book.rankings.by_year.get(year)
     ranked = len(ranking.id) if ranking else 0
     games = counted(int(np.count_nonzero(in_year)), "game")
     without_event = np.flatnonzero(in_year & (book.events.of_game < 0)).tolist()
-    return html.page(
+    return markup.page(
         book.title, str(year), turn,
-        html.section("Ranking", _ranking(book, year)), html.section("Newcomers", _newcomers(book, year)),
-        html.section("Events", _events(book, year)),
-        html.section("Games of no known event", _games(book, without_event)),
+        markup.section("Ranking", _ranking(book, year)), markup.section("Newcomers", _newcomers(book, year)),
+        markup.section("Events", _events(book, year)),
+        markup.section("Games of no known event", _games(book, without_event)),
         turn, facts=f"{games}, {counted(ranked, 'player')} ranked",
     )  # fmt: skip
 
@@ -38,27 +38,27 @@ def _ranking(book: Book, year: int) -> str:
     rankings = book.rankings.by_year
     ranking = rankings.get(year)
     if ranking is None:
-        return html.note("Nobody is eligible in this year.")
+        return markup.note("Nobody is eligible in this year.")
     earlier = rankings[year - 1].rank if year - 1 in rankings else {}
-    links = book.players.links("../players/")
+    links = book.player_pages.links("../players/")
     players = ranking.id[:_RANKED].tolist()
     moves = []
     for rank, player in enumerate(players, 1):
         is_new = book.people.rows[player].first == year
         moves.append(moved(rank, earlier.get(player), new=is_new))
-    chances = [html.chance(p) for p in ranking.best] + [""] * len(players)
+    chances = [markup.chance(p) for p in ranking.best] + [""] * len(players)
     means = ranking.mean[:_RANKED].tolist()
     sds = ranking.sd[:_RANKED].tolist()
     table = {
         "#rank": [str(rank) for rank in range(1, len(players) + 1)],
         "#move": moves,
         "player": [links[player] for player in players],
-        "#skill": [html.skill(mean, sd) for mean, sd in zip(means, sds, strict=True)],
+        "#skill": [markup.skill(mean, sd) for mean, sd in zip(means, sds, strict=True)],
         **({"#p best": chances[: len(players)]} if ranking.best else {}),
-        "#games": [html.number(games) if games else "" for games in ranking.games[:_RANKED].tolist()],
+        "#games": [markup.number(games) if games else "" for games in ranking.games[:_RANKED].tolist()],
     }
-    more = html.more(len(ranking.id) - len(players))
-    return html.table("ranking", table) + more + html.note(book.rankings.remark if ranking.best else "")
+    more = markup.more(len(ranking.id) - len(players))
+    return markup.table("ranking", table) + more + markup.note(book.rankings.remark if ranking.best else "")
 
 
 def moved(rank: int, before: int | None, *, new: bool) -> str:
@@ -73,7 +73,7 @@ def moved(rank: int, before: int | None, *, new: bool) -> str:
 def _newcomers(book: Book, year: int) -> str:
     """Players whose first year it is, the strongest first."""
     skills = book.skills
-    links = book.players.links("../players/")
+    links = book.player_pages.links("../players/")
     rows = np.flatnonzero(skills.year == year)
     new = rows[[book.people.rows[player].first == year for player in skills.id[rows]]]
     listed = new[np.argsort(-skills.mean[new], kind="stable")][:_NEW]
@@ -81,10 +81,10 @@ def _newcomers(book: Book, year: int) -> str:
     sds = skills.sd[listed].tolist()
     table = {
         "player": [links[player] for player in skills.id[listed]],
-        "#skill": [html.skill(mean, sd) for mean, sd in zip(means, sds, strict=True)],
-        "#games": [html.number(games) for games in skills.games[listed].tolist()],
+        "#skill": [markup.skill(mean, sd) for mean, sd in zip(means, sds, strict=True)],
+        "#games": [markup.number(games) for games in skills.games[listed].tolist()],
     }
-    return html.table("newcomers", table) + html.more(len(new) - len(listed))
+    return markup.table("newcomers", table) + markup.more(len(new) - len(listed))
 
 
 def _events(book: Book, year: int) -> str:
@@ -98,12 +98,12 @@ def _events(book: Book, year: int) -> str:
         "#players": [str(of_event.stop - of_event.start) for of_event in rows],
         "most points": [_winners(book, of_event) for of_event in rows],
     }
-    return html.table("events", table)
+    return markup.table("events", table)
 
 
 def _winners(book: Book, rows: slice) -> str:
     """Those with the most points in an event, or how many they are."""
-    links = book.players.links("../players/")
+    links = book.player_pages.links("../players/")
     entries = book.events.entries
     winners = entries.player[rows][entries.rank[rows] == 1]
     if len(winners) > _NAMED_WINNERS:
@@ -113,13 +113,15 @@ def _winners(book: Book, rows: slice) -> str:
 
 def _games(book: Book, games: list[int]) -> str:
     played = book.played
-    links = book.players.links("../players/")
+    links = book.player_pages.links("../players/")
     listed = games[:_MOST_GAMES]
     table = {
         "date": [played.dates[game] for game in listed],
         "white": [links[played.white[game]] for game in listed],
         "black": [links[played.black[game]] for game in listed],
-        "#result": [html.result(played.outcome[game]) for game in listed],
-        "#expected": [html.chance(played.expected(game)) for game in listed],
+        "#result": [markup.result(played.outcome[game]) for game in listed],
+        "#expected": [markup.chance(played.expected(game)) for game in listed],
     }
-    return html.table("games", table) + html.more(len(games) - len(listed), ", on the pages of their players")
+    return markup.table("games", table) + markup.more(
+        len(games) - len(listed), ", on the pages of their players"
+    )

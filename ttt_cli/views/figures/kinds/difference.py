@@ -46,7 +46,7 @@ def difference_figure(run: Run, a: str, b: str) -> Spec:
         method = ""
     elif run.has_joint:
         pairs = [[(a, number), (b, number)] for _, number, _, _, _ in rows]
-        sds = run.joint.deviations(pairs, [np.array([1.0, -1.0])] * len(pairs))
+        sds = run.joint.shown_sds(pairs, [np.array([1.0, -1.0])] * len(pairs))
         method = f", {TAKEN['joint']}"
     points = [
         CurvePoint(period, year_of(number, run.meta.period), lead, sd, games)
