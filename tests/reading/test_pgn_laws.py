@@ -237,7 +237,10 @@ def test_a_long_comment_at_the_end_of_a_block() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("archive", "most"), [("historic_small.tar.xz", 2), ("troublesome.tar.xz", 24)])
+@pytest.mark.parametrize(
+    ("archive", "most"),
+    [("historic_small.tar.xz", 2), pytest.param("troublesome.tar.xz", 24, marks=pytest.mark.large)],
+)
 def test_real_files(data: Path, archive: str, most: int) -> None:
     with tarfile.open(data / "pgn" / archive) as files:
         for member in files:
