@@ -12,6 +12,7 @@ PEERS = Path(__file__).parents[1] / "benchmarks" / "peers.py"
 
 
 @pytest.mark.slow
+@pytest.mark.large
 def test_this_project_reaches_the_fixed_point_that_others_are_measured_against() -> None:
     """With the joint posterior in the place of the factorised one no other package can reach it."""
     options = ["--games", "500", "--rounds", "1", "--only", "ttt", "ttt-whr"]

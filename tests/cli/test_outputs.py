@@ -114,6 +114,7 @@ def test_no_output_replaces_what_is_read_or_of_another_kind(
 
 
 @pytest.mark.slow
+@pytest.mark.large
 def test_a_file_of_the_same_kind_is_replaced_and_that_is_reported(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -214,6 +214,7 @@ GUESSES = {"Davis, L", "Ivanov, S.", "Marjanovic, S", "Mrva, M", "Novikov, S", "
 
 
 @pytest.mark.slow
+@pytest.mark.large
 def test_the_spellings_of_a_collection(data: Path, tmp_path: Path) -> None:
     """Against a table of spellings, whose names that are abbreviations themselves may be one person's with others.
 

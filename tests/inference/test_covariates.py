@@ -301,6 +301,7 @@ def test_the_share_of_a_covariate_that_follows_from_who_plays():
 
 
 @pytest.mark.slow
+@pytest.mark.large
 def test_simulated_points_are_found_again():
     """Of 20 histories at least 90 % of the estimates of three coefficients lie within two standard errors."""
     within = 0

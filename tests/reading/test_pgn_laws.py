@@ -223,6 +223,7 @@ def test_equal_on_mutated_games_in_any_blocks(seed: int) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.large
 def test_more_games_and_names_than_there_is_room_for_at_first(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pgn_compiled, "_ROWS_AT_ONCE", 8)
     games = [FIRST.replace('"A"', f'"player {number:0400}"') + "\n1-0\n" for number in range(20_000)]

@@ -334,6 +334,7 @@ def is_possible(column: schema.TableColumn, value: str) -> bool:
     return column.low <= float(value.strip("'")) <= column.high
 
 
+@pytest.mark.large
 def test_no_column_may_leave_its_range() -> None:
     """Every column of every table that has rows: unknown, no number, below and above."""
     run = run_of(

@@ -109,6 +109,7 @@ def actors_held() -> int:
 
 
 @pytest.mark.slow
+@pytest.mark.large
 def test_an_estimated_advantage_is_that_of_one_process_and_slices_are_cut_once(over, timeline, monkeypatch):
     cut, moves = [], {"white_advantage": "estimate", "draw_margin_drift": 0.2, **NEWCOMERS}
     monkeypatch.setattr(
