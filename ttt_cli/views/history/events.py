@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -11,6 +11,8 @@ from ttt_cli.games.event_sets import EXHIBITIONS, names_set
 from ttt_cli.runs.run import Run
 from ttt_cli.support.arrays import Array, Ids, Places
 from ttt_cli.support.folding import fold_all
+from ttt_cli.views.history.crosstables import find_completeness
+from ttt_cli.views.history.event_names import name_events
 from ttt_cli.views.history.played import PlayedGames, Sides, Totals, game_of
 from ttt_cli.views.history.prediction import predicted, take
 from ttt_cli.views.history.slices import rows_of
@@ -23,7 +25,8 @@ class Event(NamedTuple):
     """One event.
 
     `name`: the event with its place, unless one names the other. `folded`: year and name, without accents and case.
-    `kind`: the set of exhibitions it belongs to, as `simul`; empty for a contest.
+    `kind`: the set of exhibitions it belongs to, as `simul`; empty for a contest. `possible`, `missing`,
+    `is_complete`: as in `Completeness`.
     """
 
     name: str
@@ -31,6 +34,9 @@ class Event(NamedTuple):
     folded: str
     games: int
     kind: str = ""
+    possible: float = 0.0
+    missing: float = 0.0
+    is_complete: bool = True
 
     @property
     def title(self) -> str:
@@ -48,7 +54,7 @@ class EventEntries:
     | `played`, `points` | games and points |
     | `expected` | points expected by the model |
     | `performance` | skill at which the points would be those expected, on the shown scale; NaN where there is none |
-    | `rank` | equal points share one |
+    | `rank` | the place by points, equal points share one; 0 in an event that is not complete |
     | `starts` | (events + 1,): the first entry of each event |
     | `of_side` | (sides,): the entry of each side in `PlayedGames.by_player`, -1 for none |
     """
@@ -86,20 +92,16 @@ class Events:
         return self.games[rows_of(self.starts, event)]
 
 
-class EventNames(NamedTuple):
-    """Year and name of every event, sorted, and the event of each game (-1 for none), shape (games,)."""
-
-    names: list[tuple[int, str]]
-    of_game: Places
-
-
 def find_events(run: Run, played: PlayedGames) -> Events:
     """The events of all games."""
-    names, of_game = _event_names(played)
+    names, of_game = name_events(played)
     n_games = np.bincount(of_game[of_game >= 0], minlength=len(names)).tolist()
     games = np.argsort(of_game, kind="stable")[np.count_nonzero(of_game < 0) :]
     starts = np.searchsorted(of_game[games], np.arange(len(names) + 1))
     entries = _entries(run, played, of_game, len(names))
+    known = find_completeness(played, of_game, entries.played, entries.starts)
+    is_complete = np.repeat(known.is_complete, np.diff(entries.starts))
+    entries = replace(entries, rank=np.where(is_complete, entries.rank, 0))
     folded_names = fold_all([f"{year} {name}" for year, name in names])
     rows = []
     for event, ((year, name), folded) in enumerate(zip(names, folded_names, strict=True)):
@@ -108,31 +110,14 @@ def find_events(run: Run, played: PlayedGames) -> Events:
         kind = _exhibition(folded, entries.played[event_entries], has_handicaps=bool(offsets.any()))
         if kind:
             entries.performance[event_entries] = np.nan
-        rows.append(Event(name, year, folded, n_games[event], kind))
+        rows.append(
+            Event(
+                name, year, folded, n_games[event], kind,
+                possible=float(known.possible[event]), missing=float(known.missing[event]),
+                is_complete=bool(known.is_complete[event]),
+            )
+        )  # fmt: skip
     return Events(rows, of_game, games, starts, entries)
-
-
-def _event_names(played: PlayedGames) -> EventNames:
-    """The events: games with the same year and the same texts of event and site."""
-    texts = played.texts
-    n_texts = len(texts)
-    codes = (played.year.astype(np.int64) * n_texts + played.event) * n_texts + played.site
-    keys, key_of_game = np.unique(codes, return_inverse=True)
-    named = []
-    for key in keys.tolist():
-        name = event_name(texts[key // n_texts % n_texts], texts[key % n_texts])
-        named.append((key // n_texts**2, name))
-    names = sorted({(year, name) for year, name in named if name})
-    number = {event: index for index, event in enumerate(names)}
-    of_key = np.array([number.get(event, -1) for event in named], np.int64)
-    return EventNames(names, of_key[key_of_game])
-
-
-def event_name(event: str, site: str) -> str:
-    """The event with its place, unless one names the other."""
-    if event and site and site.casefold() not in event.casefold():
-        return site if event.casefold() in site.casefold() else f"{event}, {site}"
-    return event or site
 
 
 def _exhibition(folded: str, played: Array, *, has_handicaps: bool) -> str:

@@ -14,6 +14,7 @@ from ttt_cli.runs.run import Run
 from ttt_cli.views.figures.curves import curve_layers
 from ttt_cli.views.figures.spec import Spec, embedded, showable
 from ttt_cli.views.figures.spec import number as number_of_field
+from ttt_cli.views.history.events import Events
 from ttt_cli.views.published_ratings import PublishedRatings
 from ttt_cli.views.run import axis_title
 
@@ -85,6 +86,15 @@ def points(value: float | None) -> str:
 def skill(mean: float, sd: float | None) -> str:
     """A skill with its sd, where there is one."""
     return points(mean) if sd is None or math.isnan(sd) else f"{mean:.0f} ± {sd:.0f}"
+
+
+def performance(events: Events, event: int, entry: int) -> str:
+    """The performance of an entry of an event; in words where all games were won or all lost."""
+    entries = events.entries
+    value = float(entries.performance[entry])
+    if not math.isnan(value) or events.rows[event].kind:
+        return points(value)
+    return "all won" if entries.points[entry] else "all lost"
 
 
 def number(value: float) -> str:

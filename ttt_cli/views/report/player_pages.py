@@ -169,9 +169,10 @@ def _entry(book: Book, event: int, entry: int) -> str:
     entries = book.events.entries
     rows = entries.of(event)
     players = rows.stop - rows.start
+    rank = entries.rank[entry]
     cells = (
-        f"{entries.rank[entry]} of {players}" if players > 2 else "", markup.number(entries.played[entry]),
+        f"{rank} of {players}" if rank and players > 2 else "", markup.number(entries.played[entry]),
         markup.number(entries.points[entry]), markup.number(entries.expected[entry]),
-        markup.points(entries.performance[entry]),
+        markup.performance(book.events, event, entry),
     )  # fmt: skip
     return "\t".join(cells)

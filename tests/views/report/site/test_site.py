@@ -108,6 +108,24 @@ def test_a_round_robin_has_a_crosstable_and_a_match_its_results_by_round(site: P
     assert paris[1][:5] == ["1", "Morphy, Paul", "·", "110", "2"]
 
 
+def test_an_event_with_unknown_games_has_points_out_of_games_and_no_places(tmp_path: Path) -> None:
+    told = [*TOLD[:8], ("1861", "Paulsen, Louis", "Morphy, Paul", "0-1", "London", "London ENG", "")]
+    told += [("1861", "Morphy, Paul", "Kolisch, Ignaz", "1-0", "London", "London ENG", "")]
+    told += [("1861", "Morphy, Paul", "Anderssen, Adolf", "1-0", "London", "London ENG", "")]
+    write_site(run_of(told), tmp_path / "s")
+    page = Page(tmp_path / "s" / "events" / "1861-london-eng.html")
+    assert "5 of 6 possible games known: no places" in page.text
+    head, *rows = page.tables["crosstable"]
+    assert head == ["player", "1", "2", "3", "4", "points", "expected", "performance", "skill"]
+    assert [[*row[:6], row[7]] for row in (rows[0], rows[3])] == [
+        ["Morphy, Paul", "·", "1", "1", "1", "3 of 3", "all won"],
+        ["Kolisch, Ignaz", "0", "0", "", "·", "0 of 2", "all lost"],
+    ]
+    events = Page(tmp_path / "s" / "players" / "morphy-paul.html").tables["events"][1:]
+    assert events[-1][:5] == ["1861", "London ENG", "", "3", "3"]
+    assert Page(tmp_path / "s" / "years" / "1861.html").tables["events"][1][3] == ""
+
+
 def test_the_number_ones_are_those_of_the_commands(tmp_path: Path) -> None:
     run = run_of(TOLD)
     limits = Eligible(active=2.0)

@@ -1,0 +1,75 @@
+"""Which games are one event, and what it is called."""
+
+from __future__ import annotations
+
+from typing import Final, NamedTuple
+
+import numpy as np
+
+from ttt_cli.support.arrays import Mask, Places
+from ttt_cli.views.history.played import PlayedGames
+
+_GAMES_A_SITE: Final = 3.0  # at most, of a player in an event that moves from site to site
+_TRAVELLERS: Final = 0.5  # of its players, at least
+
+
+class EventNames(NamedTuple):
+    """Year and name of every event, sorted, and the event of each game (-1 for none), shape (games,)."""
+
+    names: list[tuple[int, str]]
+    of_game: Places
+
+
+def name_events(played: PlayedGames) -> EventNames:
+    """The events: games with the same year and the same texts of event and site.
+
+    The site does not count in events that move from site to site, as a world cup or a league.
+    """
+    texts = played.texts
+    n_texts = len(texts)
+    site = np.where(_moves(played), 0, played.site)
+    codes = (played.year.astype(np.int64) * n_texts + played.event) * n_texts + site
+    keys, key_of_game = np.unique(codes, return_inverse=True)
+    named = []
+    for key in keys.tolist():
+        name = event_name(texts[key // n_texts % n_texts], texts[key % n_texts])
+        named.append((key // n_texts**2, name))
+    names = sorted({(year, name) for year, name in named if name})
+    number = {event: index for index, event in enumerate(names)}
+    of_key = np.array([number.get(event, -1) for event in named], np.int64)
+    return EventNames(names, of_key[key_of_game])
+
+
+def event_name(event: str, site: str) -> str:
+    """The event with its place, unless one names the other."""
+    if event and site and site.casefold() not in event.casefold():
+        return site if event.casefold() in site.casefold() else f"{event}, {site}"
+    return event or site
+
+
+def _moves(played: PlayedGames) -> Mask:
+    """Mask of the games whose event (year and text) moves from site to site.
+
+    At least half of its players with several games played at several sites, and hardly more than a few games at each.
+    """
+    n_texts = len(played.texts)
+    years_and_texts = played.year.astype(np.int64) * n_texts + played.event
+    codes, event_of_game = np.unique(years_and_texts, return_inverse=True)
+    n_players = int(max(played.white.max(initial=0), played.black.max(initial=0))) + 1
+    entries, entry, games = np.unique(
+        np.tile(event_of_game, 2) * np.int64(n_players) + np.concatenate([played.white, played.black]),
+        return_inverse=True, return_counts=True,
+    )  # fmt: skip
+    visits = np.unique(entry * np.int64(n_texts) + np.tile(played.site, 2))
+    sites = np.bincount(visits // n_texts, minlength=len(entries))
+    several = games > 1
+    event = entries[several] // n_players
+
+    def total(values: Places | Mask) -> Places:
+        return np.bincount(event, values[several], len(codes))
+
+    often = total(sites > 1) >= _TRAVELLERS * total(several)
+    briefly = total(games) <= _GAMES_A_SITE * total(sites)
+    travels = (total(sites > 1) > 0) & often & briefly & (codes % n_texts > 0)
+    moves: Mask = travels[event_of_game]
+    return moves
