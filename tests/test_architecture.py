@@ -123,7 +123,8 @@ def test_there_are_no_pages_without_a_model() -> None:
         "careers",
         "draws",
         "covariates",
-    }  # the posterior, prior, margins and offsets of several
+        "people",
+    }  # the posterior, prior, margins, offsets and people of several
     assert pages - shared == {name.replace("-", "_") for name in MODULES}
 
 

@@ -24,7 +24,18 @@ Source = str | os.PathLike[str] | BinaryIO
 
 SECTIONS: Final = frozenset({"model", "solver", "scale"})  # which may change, but for the model itself
 DATA_KEYS: Final = frozenset(  # of `data`, which do not decide which games the old files give
-    {"period", "colours", "aliases", "reader", "format", "header", "columns", "delimiter", "encoding"}
+    {
+        "period",
+        "colours",
+        "aliases",
+        "people",
+        "reader",
+        "format",
+        "header",
+        "columns",
+        "delimiter",
+        "encoding",
+    }
     | {"strict", "max_errors", "filter.dedupe"}
 )
 _PLAYERS: Final = "SELECT player, count(*) FROM spans GROUP BY player ORDER BY player"

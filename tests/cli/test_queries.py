@@ -23,12 +23,22 @@ HEADERS = {
     "skills": "player,period,mean,sd,games",
     "players": "player,first,last,games,wins,draws,losses,peak_period,peak_mean,peak_sd,opponents",
     "games": "period,date,white,black,result,weight,file,line,event,site,round,neutral",
+    "people": "player",
     "evidence": "beta,tau,draw_margin,log_evidence,converged,sweeps,remaining_error",
     "draws": "year,margin,sd,level",
     "newcomers": "year,mean,sd",
     "career": "years,mean,sd",
 }
-COUNTS = {"skills": 13, "players": 3, "games": 7, "evidence": 1, "draws": 0, "newcomers": 0, "career": 0}
+COUNTS = {
+    "skills": 13,
+    "players": 3,
+    "games": 7,
+    "people": 0,
+    "evidence": 1,
+    "draws": 0,
+    "newcomers": 0,
+    "career": 0,
+}
 
 
 @pytest.mark.slow

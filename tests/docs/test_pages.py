@@ -168,6 +168,7 @@ def test_the_tables_of_a_run_are_all_described(run_of_classics: Path) -> None:
         "links, steps",
         "game_texts, texts, spellings, neutral_games",
         "covariates, game_covariates, covariate_texts, covariate_points",
+        "people_fields, people",
     )
     for heading in headings:
         for table in heading.split(", "):
@@ -181,7 +182,9 @@ def test_the_tables_of_a_run_are_all_described(run_of_classics: Path) -> None:
     )
     joint = "links steps draws newcomers game_texts texts spellings neutral_games"
     of_covariates = "covariates game_covariates covariate_texts covariate_points"
-    assert tables == {*described.split(), *joint.split(), *of_covariates.split()} - {"skills", "games"}
+    of_people = "people_fields people"
+    listed = {*described.split(), *joint.split(), *of_covariates.split(), *of_people.split()}
+    assert tables == listed - {"skills", "games"}
 
 
 def test_what_export_leaves_out_is_in_italics(run_of_classics: Path) -> None:

@@ -51,7 +51,7 @@ def test_a_selection_counts_what_it_drops_and_nothing_that_was_rejected_before()
     }
     (problem,) = selection.same_player
     assert (problem.line, problem.detail) == (2, "1858.01.02: Morphy, Paul - Paul Morphy 1-0")
-    report = account(collected, selection.dropped, selection.noticed, selection.same_player)
+    report = account(collected, selection.dropped, selection.noticed, selection.same_player, people=None)
     assert report.files[0].dropped == {"same player twice": 1, "no result": 1, "other years": 1}
     assert (report.files[0].rows, report.files[0].used) == (4, 1)
     assert [problem.line for problem in report.problems] == [2, 3]

@@ -5,17 +5,18 @@ import click
 from ttt_cli.cli.messages import say
 from ttt_cli.cli.options import RunQuery, query_options
 
-TABLES = ("skills", "players", "games", "evidence", "draws", "newcomers", "career")
+TABLES = ("skills", "players", "games", "people", "evidence", "draws", "newcomers", "career")
 
 
 @click.command("export")
 @click.argument("table", metavar="TABLE", type=click.Choice(TABLES))
 @query_options
 def command(query: RunQuery, table: str) -> None:
-    """Export a TABLE of the run: skills, players, games, evidence, draws, newcomers or career.
+    """Export a TABLE of the run: skills, players, games, people, evidence, draws, newcomers or career.
 
-    skills: player,period,mean,sd,games for every period from a player's first to last. evidence: parameters and
-    log_evidence,converged,sweeps of every computed point. draws: the draw margin by year. newcomers: their mean
+    skills: player,period,mean,sd,games for every period from a player's first to last. people: what is known of
+    players, by the columns of data.people. evidence: parameters and log_evidence,converged,sweeps of every computed
+    point. draws: the draw margin by year. newcomers: their mean
     skill above the prior mean, by year. career: the change of skill by years since the debut. The last three
     have sds, and no rows if the run does not model them.
     """

@@ -197,7 +197,7 @@ def _split(context: click.Context, parameter: click.Parameter, value: tuple[str,
 # Options that set a key of the config, by their parameter
 KEYS: Final = {
     "years": "data.filter.years", "players": "data.filter.players", "events": "data.filter.events",
-    "exclude": "data.filter.exclude", "aliases": "data.aliases",
+    "exclude": "data.filter.exclude", "aliases": "data.aliases", "people": "data.people",
     "cluster": "solver.cluster", "memory": "solver.memory", "scratch": "solver.scratch",
 }  # fmt: skip
 
@@ -224,6 +224,7 @@ reading_options = with_options(
     click.option("--exclude", metavar="SET,...", multiple=True, callback=_split,
                  help=f"Leave out {', '.join(EVENT_SETS)}."),
     click.option("--aliases", metavar="FILE", help="File of spellings: main,synonym,... in each line."),
+    click.option("--people", metavar="FILE", help="Table of people: name,born,died,sex,federation,title ..."),
 )  # fmt: skip
 cluster_option = with_options(
     _as_overrides,

@@ -182,6 +182,9 @@ class DataConfig(ConfigSection):
         "full: also First Last beside Last, First",
     )
     aliases: str | None = key(None, "file of further spellings: main,synonym,...")
+    people: str | None = key(
+        None, "table of people, CSV or Parquet: name,born,died,sex,federation,title and any other column"
+    )
     ids: bool = key(True, "whether a player with a FIDE id is known by it")
     drop: list[Droppable] | None = key(
         None,

@@ -17,6 +17,8 @@ from numpy.typing import NDArray
 from ttt_cli.config.schema import DataConfig
 from ttt_cli.games.collect import Collected, CollectedFile, StoredColumn
 from ttt_cli.games.covariates import CovariateTexts
+from ttt_cli.games.join_people import JoinedPeople, join_people
+from ttt_cli.games.people import NO_PEOPLE
 from ttt_cli.games.players import NOBODY, Identified, SideColumns, identify, unmatched
 from ttt_cli.games.selection import NOTICED, PlayerClasses, classify_players, select
 from ttt_cli.games.table import (
@@ -74,8 +76,15 @@ def make_records(collected: Collected) -> Records:
     """All records, names united and filters applied. Takes the columns out of `collected`."""
     shared = share_names(collected)
     selection = select_records(collected, shared, None)
-    report = account(collected, selection.dropped, selection.noticed, selection.same_player)
-    return replace(selection.records, files=report.files, problems=report.problems)
+    joined = join_collected(collected, shared.identified)
+    report = account(collected, selection.dropped, selection.noticed, selection.same_player, joined)
+    return replace(
+        selection.records,
+        files=report.files,
+        problems=report.problems,
+        people=joined.table if joined else NO_PEOPLE,
+        people_report=report.people,
+    )
 
 
 def make_games(collected: Collected, progress: Progress = SILENT) -> Games:
@@ -99,9 +108,20 @@ def make_games(collected: Collected, progress: Progress = SILENT) -> Games:
     for file in collected.files:
         file.columns.clear()
     columns = _join(pieces, shared.texts, collected.data, collected.storage)
-    report = account(collected, dropped, noticed, same_player)
     identified = shared.identified
-    return table_of(columns, identified.players, report, identified.spellings, collected.storage)
+    joined = join_collected(collected, identified)
+    report = account(collected, dropped, noticed, same_player, joined)
+    people = joined.table if joined else NO_PEOPLE
+    return table_of(columns, identified.players, report, identified.spellings, people, collected.storage)
+
+
+def join_collected(collected: Collected, identified: Identified) -> JoinedPeople | None:
+    """The people of the file of people by the players they are; None without a file."""
+    if collected.people is None:
+        return None
+    return join_people(
+        collected.people, identified.players, identified.spellings, collected.data.names, collected.aliases
+    )
 
 
 def share_names(collected: Collected) -> SharedByRecords:
@@ -314,9 +334,13 @@ def _same_player_problems(
 
 
 def account(
-    collected: Collected, dropped: Places, noticed: Places, same_player: Sequence[Problem]
+    collected: Collected,
+    dropped: Places,
+    noticed: Places,
+    same_player: Sequence[Problem],
+    people: JoinedPeople | None,
 ) -> ReadReport:
-    """What became of every record; `dropped` and `noticed` as in Selection, of all years."""
+    """What became of every record, and of people; `dropped` and `noticed` as in Selection, of all years."""
     files = [
         _count_selected(file.report, dropped[number].tolist(), noticed[number].tolist())
         for number, file in enumerate(collected.files)
@@ -326,7 +350,13 @@ def account(
         number_of = {file.report.path: number for number, file in enumerate(collected.files)}
         problems.sort(key=lambda problem: (number_of[problem.file], problem.line))
     problems += _idle_aliases(collected)
-    return ReadReport(tuple(files), (*collected.skipped, *problems), collected.aliases.source)
+    problems += people.problems if people else ()
+    return ReadReport(
+        tuple(files),
+        (*collected.skipped, *problems),
+        collected.aliases.source,
+        people.report if people else None,
+    )
 
 
 def _count_selected(report: FileReport, dropped: Sequence[int], noticed: Sequence[int]) -> FileReport:

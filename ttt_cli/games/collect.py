@@ -18,6 +18,7 @@ from ttt_cli.reading import reports as reasons
 from ttt_cli.reading.batches import FileRecords
 from ttt_cli.reading.columns import Codes, alike, chosen, counts_of
 from ttt_cli.reading.covariates import covariate_fields
+from ttt_cli.reading.people import PeopleFile, read_people
 from ttt_cli.reading.reports import TEXT_COLUMNS, FileReport, Problem
 from ttt_cli.storage import MEMORY, ArrayStorage, StoredArray
 from ttt_cli.support.arrays import Ids, Places
@@ -53,6 +54,7 @@ class Collected:
     by_year: bool  # whether the records of files are sorted by year
     storage: ArrayStorage
     aliases: Aliases
+    people: PeopleFile | None
     dictionaries: Dictionaries
     files: tuple[CollectedFile, ...]
     mentions: Mentions
@@ -65,7 +67,8 @@ class Collector:
     """Takes the records of one file after the other.
 
     With `everything`, it keeps all records and texts, else those that games are made of. The columns are in `storage`;
-    in files, the records are sorted by year. Raises DataError when the alias file of `data` cannot be used.
+    in files, the records are sorted by year. Raises DataError when the alias file or the people of `data` cannot be
+    used.
     """
 
     def __init__(
@@ -76,6 +79,7 @@ class Collector:
         self._by_year = storage is not MEMORY and not needs_all(data)
         self._storage = storage
         self._aliases = Aliases() if data.aliases is None else read_aliases(data.aliases)
+        self._people = None if data.people is None else read_people(data.people)
         self._dictionaries = _dictionaries_for(data, self._aliases, everything=everything)
         self._files: list[CollectedFile] = []
         self._mentions: list[Mentions] = []
@@ -125,6 +129,7 @@ class Collector:
             by_year=self._by_year,
             storage=self._storage,
             aliases=self._aliases,
+            people=self._people,
             dictionaries=self._dictionaries,
             files=tuple(self._files),
             mentions=all_mentions(self._mentions),

@@ -10,6 +10,8 @@ import numpy as np
 from ttt_cli.config.schema import DataConfig
 from ttt_cli.games.aliases import Aliases, read_aliases
 from ttt_cli.games.dictionaries import NameDictionary
+from ttt_cli.games.join_people import join_people
+from ttt_cli.games.people import NO_PEOPLE
 from ttt_cli.games.players import SideColumns, find_mentions, identify
 from ttt_cli.games.table import (
     PRECISION_DAY,
@@ -20,10 +22,12 @@ from ttt_cli.games.table import (
     table_of,
     years_of,
 )
+from ttt_cli.reading.people import read_people
 from ttt_cli.reading.reports import (
     DROPPED,
     DUPLICATE,
     LINES,
+    OF_PEOPLE,
     SAME_PLAYER,
     FileReport,
     Problem,
@@ -49,9 +53,9 @@ class Extended:
 def extend_games(old: Games, new: Games, data: DataConfig = _DEFAULT) -> Extended:
     """Join two tables of games, sorted as if read one after the other, with files and problems of both.
 
-    Names are united by `data.names` and `data.aliases`; games of a player against himself are dropped. New records
-    repeat old ones if day, players, colours, result and weight are equal; `data.filter.dedupe` drops them. Raises
-    DataError when the alias file cannot be used.
+    Names are united by `data.names` and `data.aliases`, and `data.people` are joined to all players; games of a player
+    against himself are dropped. New records repeat old ones if day, players, colours, result and weight are equal;
+    `data.filter.dedupe` drops them. Raises DataError when the alias file or the people cannot be used.
     """
     united = unite(old, new, data)
     rows = JoinedRows.of(united.columns, n_old=len(old), n_old_files=len(old.report.files))
@@ -65,21 +69,34 @@ def extend_games(old: Games, new: Games, data: DataConfig = _DEFAULT) -> Extende
     new_files = files[len(old.report.files) :]
     old_problems = (*old.report.problems, *_problems(rows, same_player & ~rows.is_new, files, united.players))
     new_problems = (*new.report.problems, *_problems(rows, same_player & rows.is_new, files, united.players))
+    spellings = (*united.old_spellings, *united.new_spellings)
+    people = NO_PEOPLE
+    people_report = None
+    if data.people is not None:
+        # of all players, in place of what was known of the old and of the new ones
+        joined = join_people(read_people(data.people), united.players, spellings, data.names, united.aliases)
+        people = joined.table
+        people_report = joined.report
+        old_problems = _without_people(old_problems)
+        new_problems = (*_without_people(new_problems), *joined.problems)
     old_aliases = old.report.aliases
     new_aliases = new.report.aliases
-    report = ReadReport(files, (*old_problems, *new_problems), new_aliases or old_aliases)
-    new_report = ReadReport(new_files, new_problems, new_aliases)
+    report = ReadReport(files, (*old_problems, *new_problems), new_aliases or old_aliases, people_report)
+    new_report = ReadReport(new_files, new_problems, new_aliases, people_report)
 
     used = np.flatnonzero(~(same_player | repeated) if dedupe else ~same_player)
     used = used[np.argsort(rows.columns.date[used], kind="stable")]
-    spellings = (*united.old_spellings, *united.new_spellings)
-    games = table_of(rows.columns.take(used), united.players, report, spellings)
+    games = table_of(rows.columns.take(used), united.players, report, spellings, people)
     added = games.columns.take(rows.is_new[used])
     added = added._replace(source_file=added.source_file - np.int32(len(old.report.files)))
     return Extended(
         games=games,
         added=Games(
-            **added._asdict(), players=games.players, report=new_report, spellings=united.new_spellings
+            **added._asdict(),
+            players=games.players,
+            report=new_report,
+            spellings=united.new_spellings,
+            people=games.people,
         ),
         repeats=_count_records(rows, repeated),
         aliases_changed=(
@@ -91,8 +108,13 @@ def extend_games(old: Games, new: Games, data: DataConfig = _DEFAULT) -> Extende
     )
 
 
+def _without_people(problems: Iterable[Problem]) -> tuple[Problem, ...]:
+    """The problems that are not of the file of people."""
+    return tuple(problem for problem in problems if problem.reason not in OF_PEOPLE)
+
+
 class United(NamedTuple):
-    """Old and new games with names united: the players, and pairs of a player and another spelling."""
+    """Old and new games with names united: the players, pairs of a player and another spelling, the alias file."""
 
     columns: (
         GameColumns  # the old games, then the new ones; the files of the new ones after those of the old ones
@@ -100,6 +122,7 @@ class United(NamedTuple):
     players: tuple[str, ...]
     old_spellings: tuple[tuple[str, str], ...]
     new_spellings: tuple[tuple[str, str], ...]
+    aliases: Aliases
 
 
 def unite(old: Games, new: Games, data: DataConfig) -> United:
@@ -139,6 +162,7 @@ def unite(old: Games, new: Games, data: DataConfig) -> United:
         identified.players,
         old_spellings=_renamed(old.spellings, player_of),
         new_spellings=_renamed((*new.spellings, *identified.spellings), player_of),
+        aliases=aliases,
     )
 
 

@@ -192,7 +192,7 @@ def _nothing_usable(named: Named, reports: Sequence[FileReport], problems: Seque
 
 def _refuse_problems(problems: Sequence[Problem]) -> None:
     """Raise DataError, with the first of them, when there are problems; files that are no games by name are none."""
-    harmless = OTHER_FILE, reasons.NUMBERED_DATE, reasons.IDLE_ALIAS
+    harmless = OTHER_FILE, reasons.NUMBERED_DATE, reasons.IDLE_ALIAS, reasons.UNKNOWN_PEOPLE
     if serious := [problem for problem in problems if problem.reason not in harmless]:
         first = serious[0]
         more = f"; {len(serious):,} problems in all" if len(serious) > 1 else ""

@@ -9,8 +9,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ttt_cli.games.covariates import CovariateTexts
+from ttt_cli.games.people import NO_PEOPLE, PeopleTable
 from ttt_cli.reading.columns import CodedColumn, Codes, Dictionary, alike, chosen, spread
-from ttt_cli.reading.reports import TEXT_COLUMNS, FileReport, InputFile, Problem, ReadReport, position_text
+from ttt_cli.reading.reports import (
+    TEXT_COLUMNS,
+    FileReport,
+    InputFile,
+    PeopleReport,
+    Problem,
+    ReadReport,
+    position_text,
+)
 from ttt_cli.storage import MEMORY, ArrayStorage
 from ttt_cli.support.arrays import Mask, Places
 
@@ -100,7 +109,8 @@ class Games:
     White gave odds. On `neutral` ground (empty: none is) no side has an advantage. These may have stride 0 where all
     are equal. `source_file` indexes `report.files`, `source_line` is the record's place there (see
     `reading.reports`). `event`, `site` and `round` are texts as written. `spellings` are sorted pairs of a player and
-    another spelling. `covariates` are texts as written, too. The columns are in `storage`.
+    another spelling. `covariates` are texts as written, too. `people`: what is known of players. The columns are in
+    `storage`.
 
     Raises ValueError for a wrong length, or an index or code out of range.
     """
@@ -122,6 +132,7 @@ class Games:
     spellings: tuple[tuple[str, str], ...] = field(default=(), repr=False)
     neutral: NDArray[np.bool_] = field(default_factory=lambda: np.zeros(0, np.bool_), repr=False)
     covariates: tuple[CovariateTexts, ...] = field(default=(), repr=False)
+    people: PeopleTable = field(default=NO_PEOPLE, repr=False)
     storage: ArrayStorage = field(default=MEMORY, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -325,6 +336,8 @@ class Records:
     aliases: InputFile | None = None
     spellings: tuple[tuple[str, str], ...] = ()
     covariates: tuple[CovariateTexts, ...] = ()
+    people: PeopleTable = NO_PEOPLE
+    people_report: PeopleReport | None = None
 
     def __post_init__(self) -> None:
         for column in vars(self).values():
@@ -362,7 +375,7 @@ class Records:
     @property
     def report(self) -> ReadReport:
         """The account of the reading."""
-        return ReadReport(self.files, self.problems, self.aliases)
+        return ReadReport(self.files, self.problems, self.aliases, self.people_report)
 
     def place(self, row: int) -> str:
         """`file:line` of a record, with its number where several share the line."""
@@ -377,7 +390,7 @@ def years_of(days: NDArray[np.int32]) -> NDArray[np.int16]:
 
 def games_of(records: Records) -> Games:
     """The games of the records that are used, by date, then as read; players are those who have games."""
-    return table_of(game_columns(records), records.players, records.report, records.spellings)
+    return table_of(game_columns(records), records.players, records.report, records.spellings, records.people)
 
 
 def game_columns(records: Records) -> GameColumns:
@@ -451,6 +464,7 @@ def table_of(
     players: Sequence[str],
     report: ReadReport,
     spellings: Sequence[tuple[str, str]],
+    people: PeopleTable = NO_PEOPLE,
     storage: ArrayStorage = MEMORY,
 ) -> Games:
     """Games of `game_columns`, which lie in `storage` and are changed, with those of all `players` who have games."""
@@ -472,5 +486,6 @@ def table_of(
         players=names,
         report=report,
         spellings=tuple(sorted(spellings_here)),
+        people=people.only(names),
         storage=storage,
     )

@@ -69,11 +69,16 @@ MIXED_ORDERS: Final = "day first and month first"
 RESULT_WORDS: Final = "wins and losses as words"
 GOALS: Final = "goals without sides of a sport"
 IDLE_ALIAS: Final = "aliases of nobody"
+UNKNOWN_PEOPLE: Final = "people without games"
+CONTRADICTING_PEOPLE: Final = "people who are described differently"
+BAD_LIFE_DATE: Final = "births and deaths that are no dates"
+OF_PEOPLE: Final = (UNKNOWN_PEOPLE, CONTRADICTING_PEOPLE, BAD_LIFE_DATE)  # reported of a file of people
 WINNER_FIRST: Final = "winner named first"
 # Reported once of a file.
 OF_COLUMNS: Final = (
     *(AMBIGUOUS_DATE, TWO_DIGIT_YEAR, NUMBERED_DATE, FUTURE_DATE, MIXED_ORDERS, RESULT_WORDS, GOALS),
     *(UNKNOWN_STATUS, OTHER_ODDS, UNKNOWN_COVARIATE, WINNER_FIRST, IDLE_ALIAS),
+    *OF_PEOPLE,
 )
 
 DROPPED: Final = "dropped"
@@ -138,12 +143,21 @@ class InputFile:
 
 
 @dataclass(frozen=True)
+class PeopleReport(InputFile):
+    """The file of people: `rows` people, of whom `used` are players."""
+
+    rows: int
+    used: int
+
+
+@dataclass(frozen=True)
 class ReadReport:
-    """All files, problems row by row, and the alias file that united names."""
+    """All files, problems row by row, the alias file that united names, and the file of people."""
 
     files: tuple[FileReport, ...] = ()
     problems: tuple[Problem, ...] = ()
     aliases: InputFile | None = None
+    people: PeopleReport | None = None
 
     @property
     def rows(self) -> int:

@@ -210,7 +210,9 @@ _RULES: Final = {
     "texts": "bool_and(id = rowid)",
     "game_texts": "count(*) = {meta.games}",
     **dict.fromkeys(("neutral_games", "covariate_points"), 'count(DISTINCT "row") = count(*)'),
-    **dict.fromkeys(("covariates", "covariate_texts"), "bool_and(id = rowid)"),
+    **dict.fromkeys(("covariates", "covariate_texts", "people_fields"), "bool_and(id = rowid)"),
+    "people": f"""bool_and(player IN (SELECT player FROM {RUN}.names))
+        AND count(DISTINCT (player, field)) = count(*)""",
     "game_covariates": f"count(*) = {{meta.games}} * (SELECT count(*) FROM {RUN}.covariates)",
     "file_traits": "count(DISTINCT file_number) = count(*)",
     **dict.fromkeys(("draws", "newcomers"), 'count(DISTINCT "year") = count(*)'),

@@ -14,14 +14,16 @@ from ttt_cli.config.covariates import points_by_term
 from ttt_cli.config.schema import Config
 from ttt_cli.fitted import Fit, Links, by_player, parts_by_player, periods_of_histories, points_added, spans
 from ttt_cli.games.covariates import CovariateTexts
+from ttt_cli.games.people import PeopleTable
 from ttt_cli.games.table import Games, compact
 from ttt_cli.periods import period_of
 from ttt_cli.reading.columns import CodedColumn, Codes, Dictionary, alike, spread
-from ttt_cli.reading.reports import TEXT_COLUMNS, FileReport, InputFile, Problem, ReadReport
+from ttt_cli.reading.reports import TEXT_COLUMNS, FileReport, InputFile, PeopleReport, Problem, ReadReport
 from ttt_cli.runs.database import insert_rows
 from ttt_cli.runs.evidence_points import INSERT, EvidencePoint
 from ttt_cli.runs.meta import WHERE, RunMeta
-from ttt_cli.runs.schema import ALIASES, FORMAT, definitions
+from ttt_cli.runs.people import people_in
+from ttt_cli.runs.schema import ALIASES, FORMAT, PEOPLE, definitions
 from ttt_cli.support import VERSION
 from ttt_cli.support.arrays import Ids, Places
 from ttt_cli.support.folding import fold_all, fold_surnames
@@ -51,6 +53,8 @@ def fill(
     }
     if games.covariates:
         tables |= covariate_columns(games)
+    if games.people.fields:
+        tables |= people_columns(games.people)
     if points_by_term(fit.params):
         points = points_added(fit.params, timeline)
         rows = np.flatnonzero(points)
@@ -210,6 +214,8 @@ def report_columns(report: ReadReport) -> dict[str, Columns]:
         noticed += [(file.path, remark, count, number) for remark, count in file.noticed.items()]
     if alias := report.aliases:
         inputs.append((alias.path, ALIASES, alias.digest, alias.size, 0, 0))
+    if people := report.people:
+        inputs.append((people.path, PEOPLE, people.digest, people.size, people.rows, people.used))
     problems = [
         (problem.file, problem.line, problem.reason, problem.detail, problem.action)
         for problem in report.problems
@@ -312,6 +318,27 @@ def covariate_columns(games: Games) -> dict[str, Columns]:
     }
 
 
+def people_columns(people: PeopleTable) -> dict[str, Columns]:
+    """The tables of people, by player, then field."""
+    rows = [
+        (player, index, text)
+        for player in sorted(people.values)
+        for index, text in enumerate(people.values[player])
+        if text
+    ]
+    return {
+        "people_fields": {
+            "id": np.arange(len(people.fields), dtype=np.int32),
+            "name": np.array(people.fields, object),
+        },
+        "people": {
+            "player": np.array([player for player, _, _ in rows], object),
+            "field": np.array([index for _, index, _ in rows], np.int32),
+            "value": np.array([text for _, _, text in rows], object),
+        },
+    }
+
+
 @dataclass(frozen=True)
 class _Reader:
     """Reads the tables of a run back."""
@@ -349,6 +376,7 @@ def rebuild_games(connection: DuckDBPyConnection) -> Games:
         **columns,
         neutral=neutral,
         covariates=rebuild_covariates(run, len(neutral)),
+        people=people_in(run.rows),
         players=tuple(player for (player,) in run.rows("SELECT player FROM names ORDER BY id")),
         spellings=tuple(run.rows("SELECT player, spelling FROM spellings")),
         report=_rebuild_report(run),
@@ -375,6 +403,7 @@ def _rebuild_report(run: _Reader) -> ReadReport:
     noticed = run.counts("noticed", "what")
     files: list[FileReport] = []
     aliases: InputFile | None = None
+    people: PeopleReport | None = None
     traits = {
         file_number: (chess, home, winner_first)
         for file_number, chess, home, winner_first in run.rows(
@@ -385,6 +414,9 @@ def _rebuild_report(run: _Reader) -> ReadReport:
     for number, (path, kind, digest, size, rows, used) in enumerate(inputs):
         if kind == ALIASES:
             aliases = aliases or InputFile(path, digest, size)
+            continue
+        if kind == PEOPLE:
+            people = PeopleReport(path, digest, size, rows, used)
             continue
         file = FileReport(
             path=path,
@@ -401,4 +433,4 @@ def _rebuild_report(run: _Reader) -> ReadReport:
             file = replace(file, chess=chess, home=home, winner_first=winner_first)
         files.append(file)
     problems = tuple(Problem(*row) for row in run.rows("FROM problems"))
-    return ReadReport(files=tuple(files), problems=problems, aliases=aliases)
+    return ReadReport(files=tuple(files), problems=problems, aliases=aliases, people=people)

@@ -191,6 +191,10 @@ class Run:
             result = cursor.execute(sql, list(parameters))
             return tuple(str(column[0]) for column in result.description or ()), result.fetchall()
 
+    def rows(self, sql: str) -> list[Row]:
+        """As `select`, rows only."""
+        return self.select(sql)[1]
+
     def arrays(self, sql: str, parameters: Sequence[Any] = ()) -> dict[str, NDArray[Any]]:
         """As `query`, but numpy arrays by column; NULL of type DOUBLE is NaN."""
         import numpy as np
@@ -322,6 +326,16 @@ class Run:
     def players(self) -> DataFrame:
         """Players with first and last period, record and peak: a pandas DataFrame."""
         return self.query(PUBLIC["players"])
+
+    def people(self) -> DataFrame:
+        """Players of whom anything is known, with all fields of `data.people` as texts: a pandas DataFrame."""
+        from pandas import DataFrame
+
+        from ttt_cli.runs.people import people_in
+
+        people = people_in(self.rows)
+        rows = [(player, *texts) for player, texts in people.values.items()]
+        return DataFrame(rows, columns=["player", *people.fields])
 
     def games(self) -> DataFrame:
         """Games as used, with event, site and round: a pandas DataFrame."""

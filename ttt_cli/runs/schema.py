@@ -53,6 +53,7 @@ _KINDS: Final[Mapping[str, tuple[str, float | str, float | str]]] = {
     "WORD": ("INTEGER", 0, "texts"),
     "COVARIATE": ("INTEGER", 0, "covariates"),
     "VALUE": ("INTEGER", 0, "covariate_texts"),
+    "FIELD": ("INTEGER", 0, "people_fields"),
     "FILE": ("INTEGER", -(2**31), 2**31 - 1),
     "YEAR": ("INTEGER", *RANGES["year"]),
     "DAY": ("INTEGER", *RANGES["day"]),
@@ -110,6 +111,9 @@ TABLES: Final[Mapping[str, str]] = MappingProxyType(
         "game_covariates": "covariate COVARIATE, single VALUE, white VALUE, black VALUE",
         "covariate_texts": "id ID, text TEXT",
         "covariate_points": "row GAME, points NUMBER",
+        # What is known of players: texts by the id of a field, where there is one
+        "people_fields": "id ID, name TEXT",
+        "people": "player TEXT, field FIELD, value TEXT",
     }
 )
 # Missing in runs of earlier versions, each group as a whole; a session has them without rows
@@ -122,6 +126,7 @@ ADDED: Final = (
     frozenset({"neutral_games"}),
     frozenset({"file_traits"}),
     frozenset({"covariates", "game_covariates", "covariate_texts", "covariate_points"}),
+    frozenset({"people_fields", "people"}),
 )
 OPTIONAL: Final = frozenset().union(*ADDED)
 _PIECE_LENGTH: Final = (
@@ -176,7 +181,9 @@ PUBLIC: Final[dict[str, str]] = {
     "games": f"SELECT period, date, white, black, result, weight, file, line, {', '.join(TEXT_COLUMNS)}, neutral "
     "FROM games",
 }
-ALIASES: Final = "aliases"  # the kind of input that is the alias file, no file of games
+ALIASES: Final = "aliases"  # the kind of input that is the alias file
+PEOPLE: Final = "people"  # the kind of input that is the file of people
+NOT_OF_GAMES: Final = (ALIASES, PEOPLE)  # kinds of input
 
 
 class TableColumn(NamedTuple):

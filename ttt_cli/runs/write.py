@@ -19,7 +19,7 @@ from ttt_cli.runs.columns import fill
 from ttt_cli.runs.evidence_points import basis_of, drop_stale_points
 from ttt_cli.runs.meta import RunMeta
 from ttt_cli.runs.run import ENDING, Run
-from ttt_cli.runs.schema import ALIASES, DATABASE, RUN
+from ttt_cli.runs.schema import DATABASE, NOT_OF_GAMES, RUN
 from ttt_cli.support.errors import RunError
 from ttt_cli.support.locks import WRITER, locked
 from ttt_cli.support.replacing import is_protected, real_path, replacing, working_folder
@@ -110,8 +110,10 @@ def check_sources(path: str | os.PathLike[str], sources: Sequence[str]) -> None:
         return
     try:
         with Run(file, ["points"]) as run:
-            query = f"SELECT path FROM {RUN}.inputs WHERE kind <> ? ORDER BY rowid LIMIT 1000"
-            inputs = [name for (name,) in run.select(query, [ALIASES])[1]]
+            query = (
+                f"SELECT path FROM {RUN}.inputs WHERE NOT list_contains(?, kind) ORDER BY rowid LIMIT 1000"
+            )
+            inputs = [name for (name,) in run.select(query, [list(NOT_OF_GAMES)])[1]]
     except RunError:
         return  # as `check_destination` describes
     if not any(_is_from(name, source) for name in inputs for source in sources):
@@ -166,6 +168,8 @@ def write_run(
         digests = [file.digest for file in games.report.files]
         if games.report.aliases is not None:
             digests.append(games.report.aliases.digest)
+        if games.report.people is not None:
+            digests.append(games.report.people.digest)
         if dropped := drop_stale_points(target, basis_of(written.meta, digests)):
             WRITER.report(f"{path}: {dropped:,} evidence points of other games or settings are dropped")
 

@@ -441,6 +441,10 @@ def reading_lines(games: Games, period: str, *, everything: bool = False) -> Ite
     if (written := names_written(games)) > len(games.players):
         pairs = [f"{spelling} = {player}" for player, spelling in games.spellings]
         yield f"{written:,} names became {counted(len(games.players), 'player')}: {_first_examples(pairs)}"
+    if people := report.people:
+        births = np.count_nonzero(~np.isnan(games.people.births(games.players)))
+        known = f"{len(games.people.values):,} of {counted(len(games.players), 'player')}"
+        yield f"{people.path}: {counted(people.rows, 'person', 'people')}, {known} known, {births:,} with a birth"
     needed = {"year": 0, "quarter": 1, "month": 1}.get(period, 2)
     if vague := int((games.date_precision < needed).sum()):
         yield f"{counted(vague, 'game')} dated less exactly than the {period}: in the middle of what is known"

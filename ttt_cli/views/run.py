@@ -8,6 +8,7 @@ from ttt_cli.runs.lookup import Scale
 from ttt_cli.runs.meta import RunMeta
 from ttt_cli.runs.run import CURVES, CurveName, Run
 from ttt_cli.runs.schema import PUBLIC
+from ttt_cli.views.people import people_rows
 from ttt_cli.views.rows import Rows
 
 
@@ -53,10 +54,12 @@ def run_line(run: Run) -> str:
 
 
 def table_rows(run: Run, table: str) -> Rows:
-    """`skills`, `players`, `games`, `evidence` or a curve; the first three are streamed."""
+    """`skills`, `players`, `games`, `people`, `evidence` or a curve; the first three are streamed."""
     if table == "evidence":
         columns, points = evidence_table(run.evidence_points())
         return Rows(columns, points, decimals={"log_evidence": 3})
+    if table == "people":
+        return people_rows(run)
     if table in CURVES:
         return Rows(CURVES[table], run.curve(table))
     query = PUBLIC[table]
