@@ -14,24 +14,10 @@ from typing import NamedTuple
 import numpy as np
 
 from ttt_cli.fitted import NewcomerCurve
+from ttt_cli.inference.walk import smooth_walk, step_variances
 from ttt_cli.kernels.ep.structures import Chains
 from ttt_cli.support.arrays import Array, Ids, Places
 from ttt_cli.timeline import Timeline, calendar
-
-
-class GaussianWalk:
-    """Random walk L u over the years, u standard normal: variance 1 in the first year, then drift^2 a year.
-
-    `variances` (years,) are those of its steps; `root` (years, years) is L.
-    """
-
-    def __init__(self, years: Ids, drift: float) -> None:
-        self.variances = np.append(1.0, drift**2 * np.diff(years))[: len(years)]
-        self.root = np.tril(np.broadcast_to(np.sqrt(self.variances), (len(years), len(years))))
-
-    def precision(self, information: Array) -> Array:
-        """Precision of u, (years, years), with this information on L u."""
-        return np.asarray(np.eye(len(self.root)) + self.root.T * information @ self.root)
 
 
 class NewcomerMessages(NamedTuple):
@@ -42,18 +28,18 @@ class NewcomerMessages(NamedTuple):
 
 
 class MeanPosterior(NamedTuple):
-    """Posterior of newcomers' mean m = L u in years with newcomers.
+    """Posterior of newcomers' mean m in years with newcomers.
 
     | name | shape | unit | |
     |---|---|---|---|
     | mean | (years,) | points | |
-    | covariance | (years, years) | points^2 | |
-    | squares | (years,) | | the expected squares of u |
+    | variance | (years,) | points^2 | |
+    | squares | (years,) | | expected squares of the steps of m over their prior variances |
     | integral | | | its part of log Z, before the share of first nodes |
     """
 
     mean: Array
-    covariance: Array
+    variance: Array
     squares: Array
     integral: float
 
@@ -159,13 +145,16 @@ class Newcomers:
         self.years: Ids = all_years[self.calendar_index]
         self.sd = sd
         self._drift = drift
-        self._walk = GaussianWalk(self.years, drift)
-        root = self._walk.root
+        self._step_variances = step_variances(self.years, drift)
+        self._root = np.tril(
+            np.broadcast_to(np.sqrt(self._step_variances), (len(self.years), len(self.years)))
+        )
         count = self._by_year(np.ones(len(self.first)))
-        prior = root @ root.T
-        self.prior_variance = sd**2 + np.diag(prior)[self.year]
-        self.given_skills = root @ np.linalg.solve(self._walk.precision(count / sd**2), root.T) / sd**4
-        self.most_shared = 1.0 + float((prior @ count).max(initial=0.0)) / sd**2
+        prior = np.cumsum(self._step_variances)
+        self.prior_variance = sd**2 + prior[self.year]
+        self.given_skills = self._covariance(count / sd**2) / sd**4
+        shared = np.minimum.outer(prior, prior) @ count
+        self.most_shared = 1.0 + float(shared.max(initial=0.0)) / sd**2
         self.posterior = MeanPosterior(np.zeros(len(self.years)), prior, np.ones(len(self.years)), 0.0)
         self.log_evidence = 0.0
         self.levels: FreeLevels | None = None
@@ -173,16 +162,16 @@ class Newcomers:
     def update(self, messages: NewcomerMessages) -> MeanBeliefs:
         """Update m from the messages of newcomers; returns what their first nodes receive."""
         information, score = np.stack(messages)[:, self.calendar_index]
-        root = self._walk.root
-        precision = self._walk.precision(information)
-        covariance = np.linalg.inv(precision)
-        u = covariance @ (root.T @ score)
-        mean = root @ u
-        integral = float(score @ mean - np.linalg.slogdet(precision)[1])
-        squares = u**2 + np.diag(covariance)
-        self.posterior = MeanPosterior(mean, root @ covariance @ root.T, squares, integral)
-        variance = np.diag(self.posterior.covariance)
-        return MeanBeliefs(self._of_calendar(mean), self._of_calendar(variance))
+        walk = smooth_walk(self._step_variances, information, score)
+        integral = float(score @ walk.mean - walk.log_determinant)
+        self.posterior = MeanPosterior(walk.mean, walk.variance, walk.squares, integral)
+        return MeanBeliefs(self._of_calendar(walk.mean), self._of_calendar(walk.variance))
+
+    def _covariance(self, information: Array) -> Array:
+        """Covariance (years, years) of m given this information (years,) on it."""
+        root = self._root
+        precision = np.eye(len(root)) + root.T * information @ root
+        return np.asarray(root @ np.linalg.solve(precision, root.T))
 
     def received(self, deviance: float) -> None:
         """Complete the contribution to log Z with -2 times that of the first nodes."""
@@ -195,7 +184,9 @@ class Newcomers:
         parts = [part.precision for part in levels if part.precision is not None]
         if not nodes.all() or len(parts) < len(levels):
             return
-        shared = np.array([self.shared(column) for column in np.diag(debuts)]).T
+        shared = np.zeros((self.calendar_size, self.calendar_size))
+        index = self.calendar_index
+        shared[np.ix_(index, index)] = self.given_skills * debuts[index]
         precision = np.sum(parts, axis=0) - debuts[:, np.newaxis] * shared
         self.levels = FreeLevels(debuts, shared, np.linalg.inv(precision))
 
@@ -238,14 +229,14 @@ class Newcomers:
 
     def waves(self, most: int, size: int) -> Waves:
         """The `most` sums of m with the largest prior variance, among `size` variables."""
-        weights = np.linalg.svd(self._walk.root)[0].T[:most]
+        weights = np.linalg.svd(self._root)[0].T[:most]
         of_skills = np.zeros((len(weights), size))
         of_skills[:, self.first] = (weights @ self.given_skills * self.sd**2)[:, self.year]
         return Waves(weights, of_skills)
 
     def sample(self, rng: np.random.Generator) -> Array:
         """Prior sample of m at the debut of each newcomer, (newcomers,)."""
-        return np.asarray((self._walk.root @ rng.standard_normal(len(self.years)))[self.year])
+        return np.asarray((self._root @ rng.standard_normal(len(self.years)))[self.year])
 
     def tied(self, chains: Chains) -> Chains:
         """Chains with m of the years as further variables that precede newcomers' skills."""
@@ -254,19 +245,19 @@ class Newcomers:
         previous = np.append(chains.previous, np.where(years > 0, nodes + years - 1, -1)).astype(np.int32)
         previous[self.first] = nodes + self.year
         mean = np.append(chains.mean, np.zeros(len(years)))
-        variance = np.append(chains.variance, self._walk.variances)
+        variance = np.append(chains.variance, self._step_variances)
         mean[self.first] = 0.0
         variance[self.first] = self.sd**2
         return chains._replace(previous=previous, mean=mean, variance=variance)
 
     def gradient(self, squares: Array) -> dict[str, float]:
-        """Gradient of the log-evidence in the drift, from the expected squares of u, (years,)."""
+        """Gradient of the log-evidence in the drift, from the expected squares of its steps, (years,)."""
         return {"prior_mean_drift": float((squares[1:] - 1.0).sum()) / self._drift}
 
     @property
     def beliefs(self) -> Array:
         """Means and sds (2, years) of m."""
-        return np.array([self.posterior.mean, np.sqrt(np.diag(self.posterior.covariance))])
+        return np.array([self.posterior.mean, np.sqrt(self.posterior.variance)])
 
     def curve(self, beliefs: Array) -> NewcomerCurve:
         """NewcomerCurve of means and sds (2, years)."""

@@ -1,6 +1,7 @@
 """What moves with the years, against dense matrices, integrals and differences; whole fits: test_twins.py."""
 
 import math
+import tracemalloc
 
 import numpy as np
 import pytest
@@ -87,3 +88,47 @@ def test_a_walk_goes_as_dense_matrices_do(drift):
     most = np.abs(move).max()
     assert walk.step(score, information) == pytest.approx(min(most, 0.5))
     assert walk.theta == pytest.approx(theta + move * min(1.0, 0.5 / most), abs=1e-12)
+
+
+def test_steps_accelerate_as_with_dense_matrices():
+    """Of a score that does not fall at the rate of the information: the goals with the least combined move."""
+    rng = np.random.default_rng(5)
+    years = np.arange(1900, 1912, dtype=np.int32)
+    walk = YearWalk(years, 0.3, None)
+    information = rng.gamma(2.0, 5.0, 12)
+    prior_root = np.tril(np.sqrt(np.append(1.0, 0.09 * np.diff(years))))
+    prior = np.linalg.inv(prior_root @ prior_root.T)
+    root = np.linalg.cholesky(prior + np.diag(information))
+    rate, at_zero = 1.5 * information, rng.normal(0.0, 0.3, 12)
+    moves, goals, theta = [], [], np.zeros(12)
+    for _ in range(4):
+        score = at_zero - rate * theta
+        moves.append(np.linalg.solve(prior + np.diag(information), score - prior @ theta))
+        goals.append(theta + moves[-1])
+        assert np.abs(moves[-1]).max() < 0.5
+        if len(moves) > 1 and np.linalg.norm(moves[-1] @ root) > np.linalg.norm(moves[-2] @ root):
+            moves, goals = moves[-1:], goals[-1:]
+        earlier = range(len(moves) - 1)
+        changes = np.array([(moves[-1] - moves[step]) @ root for step in earlier]).reshape(-1, 12)
+        shares = np.linalg.lstsq(changes.T, moves[-1] @ root, rcond=1e-6)[0]
+        theta = goals[-1] - sum(
+            (share * (goals[-1] - goals[step]) for step, share in zip(earlier, shares, strict=True)),
+            np.zeros(12),
+        )
+        walk.step(score, information, accelerate=True)
+        assert walk.theta == pytest.approx(theta, abs=1e-9)
+
+
+def test_a_walk_over_many_years_takes_memory_in_proportion():
+    """Idle years too: a matrix of 4,000 years by 4,000 would take 128 MB."""
+    years = np.arange(1, 4001, dtype=np.int32)
+    information = np.zeros(4000)
+    information[[0, -1]] = 1.0
+    walk = YearWalk(years, 0.04, None)
+    tracemalloc.start()
+    for _ in range(2):
+        walk.step(information * 0.01, information, accelerate=True)
+    walk.log_evidence(information)
+    assert walk.variance(information)[-1] == pytest.approx(1 / (1 + 1 / (1.6e-3 * 3999 + 1 / 2)))
+    assert tracemalloc.get_traced_memory()[1] < 4e6
+    tracemalloc.stop()

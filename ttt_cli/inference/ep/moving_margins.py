@@ -19,9 +19,9 @@ from ttt_cli.fitted import DrawCurve
 from ttt_cli.games.table import DRAW
 from ttt_cli.inference.links import MergedGames, points_given
 from ttt_cli.inference.model import ChainSlopes, GamesGradient, Play
-from ttt_cli.inference.newcomers import GaussianWalk
 from ttt_cli.inference.outcome import STRENGTH_REACH, STRENGTH_UNIT
 from ttt_cli.inference.solver import largest
+from ttt_cli.inference.walk import SmoothedWalk, smooth_walk, step_variances
 from ttt_cli.kernels.ep.structures import Chains, Pairings, Rule
 from ttt_cli.storage import MEMORY, ArrayStorage
 from ttt_cli.support.arrays import Array, Ids
@@ -36,72 +36,78 @@ REGULAR: Final = 1e-6  # of the largest singular value of earlier moves: smaller
 
 
 class Step(NamedTuple):
-    """A step of the walk: the move in u, and the u that it led to."""
+    """A step of the walk: the move of theta, and the theta that it led to, (years,)."""
 
     move: Array
     goal: Array
 
 
-class YearWalk(GaussianWalk):
-    """theta = L u, started at `start` or 0; `information` (years,) is the Fisher information F of theta."""
+class YearWalk:
+    """theta (years,), a Gaussian random walk over the years, started at `start` or 0.
+
+    All that is done here takes time in proportion to the years. `information` (years,) is the diagonal F of the
+    information on theta; P is the precision of its prior.
+    """
 
     def __init__(self, years: Ids, drift: float, start: Array | None) -> None:
-        super().__init__(years, drift)
-        theta = np.zeros(len(years))
+        self._variances = step_variances(years, drift)
+        self.theta = np.zeros(len(years))
         if start is not None and len(start) and len(years):
             common = min(len(start), len(years))
-            theta[:common] = start[:common]
-            theta[common:] = start[common - 1]
-        scale = np.where(self.variances > 0.0, np.sqrt(self.variances), 1.0)
-        self._u = np.diff(theta, prepend=0.0) / scale
+            self.theta[:common] = start[:common]
+            self.theta[common:] = start[common - 1]
         self._earlier: deque[Step] = deque(maxlen=EARLIER)
-
-    @property
-    def theta(self) -> Array:
-        """Current walk, (years,)."""
-        return np.asarray(self.root @ self._u)
 
     def step(self, score: Array, information: Array, *, accelerate: bool = False) -> float:
         """Take one step of Fisher scoring, optionally with Anderson acceleration (1965); returns the largest move."""
-        precision = self.precision(information)
-        move = self._limited(np.asarray(np.linalg.solve(precision, self.root.T @ score - self._u)))
-        goal = self._u + move
-        self._u = goal
+        aim = self._smoothed(information, information * self.theta + score).mean
+        move = self._limited(aim - self.theta)
+        goal = self.theta + move
+        self.theta = goal
         if accelerate:
-            self._accelerate(Step(move, goal), np.asarray(np.linalg.cholesky(precision)))
-        return largest(self.root @ move)
+            self._accelerate(Step(move, goal), information)
+        return largest(move)
 
-    def _accelerate(self, step: Step, scale: Array) -> None:
-        """Go to the combination of this and earlier goals whose combined move is smallest in the norm of `scale`.
+    def _accelerate(self, step: Step, information: Array) -> None:
+        """Go to the combination of this and earlier goals whose combined move is smallest in the norm of P + F.
 
         Least squares find the shares x_j of earlier steps that minimise |m - sum x_j (m - m_j)|, where m is the move of
         this step and m_j theirs; the combination is g - sum x_j (g - g_j) for goals g and g_j. A move that is larger
         than the last one ends the combination with earlier steps.
         """
-        size = np.linalg.norm(step.move @ scale)
-        if self._earlier and size > np.linalg.norm(self._earlier[-1].move @ scale):
-            self._earlier.clear()
+        move = self._scaled(step.move, information)
         if self._earlier:
-            moves = np.stack([earlier.move for earlier in self._earlier])
+            last_move = self._scaled(self._earlier[-1].move, information)
+            if np.linalg.norm(move) > np.linalg.norm(last_move):
+                self._earlier.clear()
+        if self._earlier:
             goals = np.stack([earlier.goal for earlier in self._earlier])
-            changes = ((step.move - moves) @ scale).T
-            share = np.linalg.lstsq(changes, step.move @ scale, rcond=REGULAR)[0]
-            self._u = step.goal - self._limited(share @ (step.goal - goals))
+            changes = [move - self._scaled(earlier.move, information) for earlier in self._earlier]
+            share = np.linalg.lstsq(np.stack(changes, axis=1), move, rcond=REGULAR)[0]
+            self.theta = step.goal - self._limited(share @ (step.goal - goals))
         self._earlier.append(step)
 
+    def _scaled(self, move: Array, information: Array) -> Array:
+        """A vector (2 years,) whose length is that of a move in the norm of P + F."""
+        by_prior = np.diff(move, prepend=0.0) / np.sqrt(self._variances)
+        return np.append(by_prior, np.sqrt(information) * move)
+
     def _limited(self, move: Array) -> Array:
-        most = max(largest(self.root @ move), FARTHEST)
+        most = max(largest(move), FARTHEST)
         return np.asarray(move * min(1.0, FARTHEST / most))
 
     def log_evidence(self, information: Array) -> float:
-        """Contribution of the walk to the log-evidence."""
-        log_determinant = np.linalg.slogdet(self.precision(information))[1]
-        return -0.5 * float(self._u @ self._u + log_determinant)
+        """Contribution of the walk to the log-evidence: log|P|/2 - log|P + F|/2 - theta'P theta/2."""
+        log_determinant = self._smoothed(information, np.zeros(len(information))).log_determinant
+        squares = float((np.diff(self.theta, prepend=0.0) ** 2 / self._variances).sum())
+        return -0.5 * (squares + log_determinant)
 
     def variance(self, information: Array) -> Array:
         """Variance (years,) of theta."""
-        covariance = np.linalg.solve(self.precision(information), self.root.T)
-        return np.asarray(np.einsum("ij,ji->i", self.root, covariance))
+        return self._smoothed(information, np.zeros(len(information))).variance
+
+    def _smoothed(self, information: Array, weighted: Array) -> SmoothedWalk:
+        return smooth_walk(self._variances, information, weighted)
 
 
 class YearStrengths(NamedTuple):
