@@ -160,7 +160,7 @@ def top(
 ) -> DataFrame:
     """The best players of a period (None: the last), as in `ttt top`: a pandas DataFrame.
 
-    `number` None: all. `seed`: of the samples. `limits`: `active`, `min_games`, `min_opponents`, `max_sd` or
+    `number` None: all. `seed`: of the samples. `limits`: `active`, `min_games`, `min_opponents`, `max_sd`, `where` or
     `everyone=True` (`ttt_cli.views.rankings.eligible`). Raises LookupFailed if nobody is eligible.
     """
     opened = _opened(run)

@@ -51,12 +51,14 @@ TABLES: Final = {
     "versus third": "versus {c} {b}",
     "versus record": "versus {a} {b} --record",
     "evidence": "evidence",
+    "top by people": "top --where born<1840 --columns age,federation",
 }
 EXPORTS: Final = {  # too long for tables on a terminal
     "export skills": "export skills",
     "export players": "export players",
     "export games": "export games",
     "export evidence": "export evidence",
+    "export people": "export people",
 }
 MAY_BE_EMPTY: Final = {"upsets"}
 RELATED: Final = {  # views of their runs are those of another config: elo, glicko2, ttt, ttt-d-career
@@ -107,7 +109,8 @@ def test_every_view(
 ) -> None:
     path = str(tmp_path / "a.ttt")
     files = [str(games / name) for name in ("games.pgn", "games.csv")]
-    assert main.run(["fit", *files, "-c", config, "-o", path, "-q"]) == 0
+    people = str(ROOT / "sample_pgn" / "people.csv")
+    assert main.run(["fit", *files, "--people", people, "-c", config, "-o", path, "-q"]) == 0
     fitted = run.open_run(path)
     if not math.isnan(fitted.meta.log_evidence):
         other = "prior_sd=200/300" if "prior_sd" in fitted.meta.params else "draw_margin=80/120"

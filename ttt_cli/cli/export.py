@@ -3,15 +3,19 @@
 import click
 
 from ttt_cli.cli.messages import say
-from ttt_cli.cli.options import RunQuery, query_options
+from ttt_cli.cli.options import RunQuery, columns_option, query_options, refuse, where_option
 
 TABLES = ("skills", "players", "games", "people", "evidence", "draws", "newcomers", "career")
+
+OF_PLAYERS = ("skills", "players", "people")  # tables with a player in each row
 
 
 @click.command("export")
 @click.argument("table", metavar="TABLE", type=click.Choice(TABLES))
+@where_option
+@columns_option
 @query_options
-def command(query: RunQuery, table: str) -> None:
+def command(query: RunQuery, table: str, where: str | None, columns: list[str]) -> None:
     """Export a TABLE of the run: skills, players, games, people, evidence, draws, newcomers or career.
 
     skills: player,period,mean,sd,games for every period from a player's first to last. people: what is known of
@@ -20,9 +24,14 @@ def command(query: RunQuery, table: str) -> None:
     skill above the prior mean, by year. career: the change of skill by years since the debut. The last three
     have sds, and no rows if the run does not model them.
     """
+    from ttt_cli.views.people import with_fields
     from ttt_cli.views.run import table_rows
 
+    refuse(
+        (f"--where goes with {', '.join(OF_PLAYERS)}", where is not None and table not in OF_PLAYERS),
+        (f"--columns goes with {', '.join(OF_PLAYERS[:2])}", columns and table not in OF_PLAYERS[:2]),
+    )
     with query.open(titled=False) as run:
-        query.show(table_rows(run, table))
+        query.show(with_fields(run, table_rows(run, table, where), columns))
         if table == "evidence":
             say(*run.points_remarks())

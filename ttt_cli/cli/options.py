@@ -98,6 +98,8 @@ _LIMITS: Final[dict[str, dict[str, Any]]] = {
     "max_sd": {"type": click.FloatRange(min=0), "metavar": "SD",
                "help": "Only skills with at most this sd; default 0.45 times a newcomer's sd."},
     "everyone": {"is_flag": True, "help": "Ignore the default limits."},
+    "where": {"metavar": "CONDITION",
+              "help": "Only players of whom this is known: \"federation = 'SUI' and age < 20\"."},
 }  # fmt: skip
 
 
@@ -214,6 +216,15 @@ def _as_overrides(values: dict[str, Any]) -> dict[str, Any]:
     return values
 
 
+where_option: Decorator[Any] = click.option(
+    "--where",
+    metavar="CONDITION",
+    help="Only players of whom this is known: \"federation = 'SUI' and born < 1900\".",
+)
+columns_option: Decorator[Any] = click.option(
+    "--columns", metavar="FIELD,...", multiple=True, callback=_split,
+    help="Add what is known of the players, for instance age,federation.",
+)  # fmt: skip
 reading_options = with_options(
     _as_overrides, config_option, set_option,
     click.option("--years", metavar="RANGE", help="Only games of 1850-1900, 1850- or -1900."),

@@ -2,7 +2,7 @@
 
 import click
 
-from ttt_cli.cli.options import RunQuery, query_options
+from ttt_cli.cli.options import RunQuery, columns_option, query_options, where_option
 
 
 @click.command("players")
@@ -19,6 +19,8 @@ from ttt_cli.cli.options import RunQuery, query_options
 @click.option(
     "-n", "--number", type=click.IntRange(min=0), default=0, help="Number of players; default 0, all."
 )
+@where_option
+@columns_option
 @query_options
 def command(
     query: RunQuery,
@@ -27,6 +29,8 @@ def command(
     until: int | None,
     min_games: float,
     number: int,
+    where: str | None,
+    columns: list[str],
 ) -> None:
     """List the players of a run with years, games and peak, by number of games.
 
@@ -36,8 +40,17 @@ def command(
         raise click.UsageError(
             f"{since} to {until} goes backwards: perhaps --from {until} --to {since} is meant"
         )
+    from ttt_cli.views.people import with_fields
     from ttt_cli.views.players import players_rows
 
-    limits = {"since": since, "until": until, "number": number or None}
     with query.open() as run:
-        query.show(players_rows(run, " ".join(pattern), min_games=min_games, **limits))
+        rows = players_rows(
+            run,
+            " ".join(pattern),
+            min_games=min_games,
+            since=since,
+            until=until,
+            number=number or None,
+            where=where,
+        )
+        query.show(with_fields(run, rows, columns))

@@ -4,7 +4,7 @@ from typing import Any
 
 import click
 
-from ttt_cli.cli.options import RunQuery, eligible_options, query_options, refuse
+from ttt_cli.cli.options import RunQuery, columns_option, eligible_options, query_options, refuse
 
 
 @click.command("top")
@@ -30,6 +30,7 @@ from ttt_cli.cli.options import RunQuery, eligible_options, query_options, refus
 )
 @click.option("--seed", type=click.IntRange(min=0), help="Seed of the samples for p_best; default 1.")
 @eligible_options
+@columns_option
 @query_options
 def command(
     query: RunQuery,
@@ -42,6 +43,7 @@ def command(
     by: str,
     seed: int | None,
     limits: dict[str, Any],
+    columns: list[str],
 ) -> None:
     """Rank the players of a period or by their peaks, or list the number one of every period.
 
@@ -51,6 +53,7 @@ def command(
     If fewer than ten players of the whole run ever meet the default limits of games, opponents and sd, these
     limits are ignored.
     """
+    from ttt_cli.views.people import with_fields
     from ttt_cli.views.rankings.eligible import eligible
     from ttt_cli.views.rankings.leaders import leader_rows, reign_rows
     from ttt_cli.views.rankings.peaks import best_years, most_dominant, peaks
@@ -86,4 +89,4 @@ def command(
             rows = peaks(run, eligible_players, most, by)
         else:
             rows = ranking(run, at, eligible_players, most, seed, by)
-    query.show(rows)
+    query.show(with_fields(run, rows, columns))

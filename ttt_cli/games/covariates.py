@@ -9,34 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ttt_cli.reading.columns import CodedColumn, alike
+from ttt_cli.reading.values import is_missing, number_of
 from ttt_cli.support.arrays import Array, Ids, Mask
 from ttt_cli.support.errors import DataError
 
-MISSING_WORDS: Final = frozenset({"", "-", "?", "na", "n/a", "nan", "null", "none", "nil"})
 MOST_CATEGORIES: Final = 100
-_LOGICAL: Final = {
-    **dict.fromkeys(("true", "t", "yes", "y"), 1.0),
-    **dict.fromkeys(("false", "f", "no", "n"), 0.0),
-}
 _NOBODY: Final = -1  # the category of a side that has none
 _SHOWN: Final = 3
-
-
-def is_missing(text: str) -> bool:
-    """Whether a text says that there is no value."""
-    return text.strip().casefold() in MISSING_WORDS
-
-
-def number_of(text: str) -> float:
-    """The number in a text, with a point or a comma; 1 for true and yes, 0 for false and no; else NaN."""
-    word = text.strip().casefold()
-    if word in _LOGICAL:
-        return _LOGICAL[word]
-    try:
-        number = float(word.replace(",", "."))
-    except ValueError:
-        return math.nan
-    return number if math.isfinite(number) else math.nan
 
 
 class CovariateTexts(NamedTuple):

@@ -6,13 +6,13 @@ from typing import Final, NamedTuple, Self
 
 from ttt_cli.config.schema import DataConfig, NameMatching
 from ttt_cli.games.aliases import Aliases
-from ttt_cli.games.covariates import is_missing
 from ttt_cli.games.names import clean_name, comma_keys, name_key
 from ttt_cli.games.people import BORN, DIED, PeopleTable
 from ttt_cli.reading import reports as reasons
 from ttt_cli.reading.dates import day_words, parse_dates
 from ttt_cli.reading.people import PeopleFile
 from ttt_cli.reading.reports import PeopleReport, Problem
+from ttt_cli.reading.values import is_missing
 
 _EXAMPLES: Final = 3
 

@@ -4,11 +4,11 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from ttt_cli.games.covariates import is_missing
 from ttt_cli.games.dictionaries import Dictionaries
 from ttt_cli.reading.batches import FileRecords
 from ttt_cli.reading.columns import Codes
 from ttt_cli.reading.covariates import CovariateFields, covariate_fields
+from ttt_cli.reading.values import is_missing
 from ttt_cli.support.arrays import Mask
 from ttt_cli.support.errors import ConfigError
 

@@ -8,6 +8,8 @@ from typing import Any, Final, NamedTuple
 
 from ttt_cli.runs.run import Run
 from ttt_cli.support.folding import fold
+from ttt_cli.views.people import RunPeople
+from ttt_cli.views.player_filter import find_filter
 from ttt_cli.views.probability import Outcome, outcomes, params_in
 from ttt_cli.views.rows import Rows
 from ttt_cli.views.run import run_line, side_names
@@ -265,8 +267,9 @@ def player_view(run: Run, name: str) -> PlayerView:
         match = run.find_player(name)
         columns, rows = run.select(_SKILLS, [match.player])
         keys, records = run.select("SELECT * FROM players WHERE player = ?", [match.player])
+        about = RunPeople(run).facts_line(match.player)
     facts = dict(zip(keys, records[0], strict=True))
-    title = (match.player, facts_line(facts), run_line(run))
+    title = (match.player, *([about] if about else []), facts_line(facts), run_line(run))
     table = Rows(columns, rows, title, _SKILL_DECIMALS, frozenset({"player"}))
     return PlayerView(match.player, table, match.note)
 
@@ -345,11 +348,13 @@ def players_rows(
     until: int | None = None,
     min_games: float = 0.0,
     number: int | None = None,
+    where: str | None = None,
 ) -> Rows:
     """Players by number of games: `player,first,last,games,peak_mean,peak_sd,peak_period`.
 
     `pattern`: words that are parts of the name, accents, case and order aside. `since`, `until`: years between which
-    the player's first to last period lies at least in part. `number` None: all.
+    the player's first to last period lies at least in part. `number` None: all. `where`: a condition on what is known
+    of players, met at some time of the career. Raises ConfigError where it is malformed, LookupFailed.
     """
     conditions = ["games >= ?"]
     values: list[Any] = [min_games]
@@ -362,10 +367,12 @@ def players_rows(
     for word in fold(pattern).split() or pattern.split():
         conditions.append("contains(folded, ?)")
         values.append(word)
-    where = " AND ".join(conditions)
-    ((matching,),) = run.select(f"SELECT count(*) FROM players WHERE {where}", values)[1]
+    if where is not None:
+        conditions.append(find_filter(run, where).players())
+    together = " AND ".join(conditions)
+    ((matching,),) = run.select(f"SELECT count(*) FROM players WHERE {together}", values)[1]
     count = matching if number is None else min(matching, number)
-    query = f"{_LISTED} WHERE {where} ORDER BY games DESC, player LIMIT ?"
+    query = f"{_LISTED} WHERE {together} ORDER BY games DESC, player LIMIT ?"
     columns, rows = run.stream(query, [*values, number])
     title = (f"{count:,} of {run.meta.players:,} players", run_line(run))
     return Rows(columns, rows, title, _SKILL_DECIMALS)

@@ -8,7 +8,7 @@ from ttt_cli.runs.lookup import Scale
 from ttt_cli.runs.meta import RunMeta
 from ttt_cli.runs.run import CURVES, CurveName, Run
 from ttt_cli.runs.schema import PUBLIC
-from ttt_cli.views.people import people_rows
+from ttt_cli.views.player_filter import find_filter, people_rows
 from ttt_cli.views.rows import Rows
 
 
@@ -53,16 +53,22 @@ def run_line(run: Run) -> str:
     return f"{run.name}: {run.meta.describe()}; {scale_note(run)}"
 
 
-def table_rows(run: Run, table: str) -> Rows:
-    """`skills`, `players`, `games`, `people`, `evidence` or a curve; the first three are streamed."""
+def table_rows(run: Run, table: str, where: str | None = None) -> Rows:
+    """`skills`, `players`, `games`, `people`, `evidence` or a curve; the first three are streamed.
+
+    `where`: a condition on what is known of players, of skills in the period of the row.
+    """
     if table == "evidence":
         columns, points = evidence_table(run.evidence_points())
         return Rows(columns, points, decimals={"log_evidence": 3})
     if table == "people":
-        return people_rows(run)
+        return people_rows(run, where)
     if table in CURVES:
         return Rows(CURVES[table], run.curve(table))
     query = PUBLIC[table]
+    if where is not None:
+        chosen = find_filter(run, where)
+        query += f" WHERE {chosen.rows() if table == 'skills' else chosen.players()}"
     columns, rows = run.stream(query)
     return Rows(columns, rows, parquet=lambda path: run.write_parquet(path, query))
 

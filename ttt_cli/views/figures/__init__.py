@@ -22,6 +22,7 @@ KINDS: Final = {
     "skills": FigureKind(
         f"{_KINDS}.skills:draw_skills", "curves of players", frozenset({"names", "by", "with"})
     ),
+    "ages": FigureKind(f"{_KINDS}.ages:draw_ages", "curves of players by age", frozenset({"names"})),
     "difference": FigureKind(
         f"{_KINDS}.difference:draw_difference", "lead of one player over another", frozenset({"names"})
     ),

@@ -135,7 +135,7 @@ def curves_figure(
         legend.append("dashed: skill + draw margin")
     if dotted_curves:
         legend.append(f"dotted: {dotted_legend}")
-    if not by:
+    if not by or any(point.games <= 0 for point in points):
         legend.append(f"thin: {run.meta.period}s without games")
     x = years([axes.first, axes.last], by or "year")
     scale = {"domain": [axes.low, axes.high], "nice": False, "zero": False}

@@ -9,6 +9,7 @@ from typing import Any, Final
 
 from ttt_cli.periods import STEPS_PER_YEAR
 from ttt_cli.runs.run import Run
+from ttt_cli.views.player_filter import PlayerFilter, find_filter
 
 ACTIVE_YEARS: Final = 2.0
 MIN_GAMES: Final = 20
@@ -37,7 +38,7 @@ _REASONS_OF_RUN: Final = """
 SELECT reason, count(*) FROM (
     SELECT {reason} FROM players
     JOIN (SELECT player, min(coalesce(sd, 0)) AS least FROM spans GROUP BY player) USING (player)
-    WHERE "first" IS NOT NULL)
+    WHERE "first" IS NOT NULL AND {chosen})
 GROUP BY reason
 """
 INACTIVE: Final = "without a game so recently"
@@ -50,7 +51,8 @@ class Eligible:
 
     `active`: years since the last game, 0 for a game in the period (None: any number). `min_games`: games up to the
     period. `min_opponents`: different opponents in the whole run. `max_sd`: the largest sd in the period, on the run's
-    scale (None: any). `fewest`: eligible players that a period needs to have a number one or count for peaks.
+    scale (None: any). `fewest`: eligible players that a period needs to have a number one or count for peaks. `where`:
+    what is to be known of players (None: nothing).
     """
 
     active: float | None = None
@@ -58,10 +60,11 @@ class Eligible:
     max_sd: float | None = None
     min_opponents: int = 0
     fewest: int = 1
+    where: PlayerFilter | None = None
 
     def words(self) -> str:
         """The limits as text: `active within 2 years, at least 10 games`; empty without limits."""
-        limits = []
+        limits = [] if self.where is None else [self.where.words]
         if self.active is not None:
             years = f"active within {self.active:g} year{'' if self.active == 1 else 's'}"
             limits.append(years if self.active else "with games in the period")
@@ -83,7 +86,13 @@ class Eligible:
         if self.min_opponents:
             opponents = f"player IN (SELECT player FROM players WHERE opponents >= {self.min_opponents})"
         certain = "true" if self.max_sd is None else f"coalesce(sd, 0) <= {self.max_sd}"
-        return f"{opponents} AND {self.since('period_number')} AND {certain}"
+        return (
+            f"{opponents} AND {self.since('period_number')} AND {certain} AND {self.chosen('period_number')}"
+        )
+
+    def chosen(self, period_number: str) -> str:
+        """The SQL condition that `player` is among those asked for in a period."""
+        return "true" if self.where is None else self.where.rows(period_number=period_number)
 
     def skills(self, run: Run, first: int | str = "NULL", last: int | str = "NULL") -> str:
         """A SQL query for the rows of skills that are eligible in periods of a range, by default in all."""
@@ -92,7 +101,8 @@ class Eligible:
     def left_out(self, run: Run) -> str:
         """How many players are eligible in no period, and why (`left_out_text`)."""
         reason = self.reason("games", "least", run.scale.slope)
-        counts = run.select(_REASONS_OF_RUN.format(reason=reason))[1]
+        chosen = "true" if self.where is None else self.where.players()
+        counts = run.select(_REASONS_OF_RUN.format(reason=reason, chosen=chosen))[1]
         return left_out_text(dict(counts))
 
     def reason(self, games: str, sd: str, slope: float = 1.0) -> str:
@@ -115,10 +125,13 @@ def eligible(
     max_sd: float | None = None,
     min_opponents: int | None = None,
     everyone: bool = False,
+    where: str | None = None,
 ) -> Eligible:
     """The limits given, with defaults for the others unless `everyone`.
 
     The defaults except `ACTIVE_YEARS` apply only if at least `ENOUGH` players of the run meet them at their peaks.
+    `where`: a condition on what is known of players (`ttt_cli.views.where`); then one player is enough for a period to
+    have a number one. Raises ConfigError for a malformed condition, LookupFailed for unknown fields.
     """
     arguments = {
         "active": active, "min_games": min_games, "max_sd": max_sd, "min_opponents": min_opponents,
@@ -127,6 +140,8 @@ def eligible(
     for name, value in arguments.items():
         if value is not None:
             limits[name] = None if value == math.inf else value
+    if where is not None:
+        limits |= {"where": find_filter(run, where), "fewest": 1}
     return Eligible(**limits)
 
 

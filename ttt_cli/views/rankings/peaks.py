@@ -23,9 +23,10 @@ _BEST_YEARS: Final = """
 SELECT player, begin, period, mean, sd, games FROM (
     SELECT player, period, first(period) OVER years AS begin, first(period_number) OVER years AS period_number,
            avg(mean) OVER years AS mean, avg(sd) OVER years AS sd, sum(games) OVER years AS games,
-           count(*) OVER years AS length
-    FROM skills WINDOW years AS (PARTITION BY player ORDER BY skills.period_number ROWS {span} - 1 PRECEDING))
-WHERE length = {span} AND {rules}
+           count(*) OVER years AS length, bool_and(is_chosen) OVER years AS are_chosen
+    FROM (SELECT *, {chosen} AS is_chosen FROM skills) AS skills
+    WINDOW years AS (PARTITION BY player ORDER BY skills.period_number ROWS {span} - 1 PRECEDING))
+WHERE length = {span} AND are_chosen AND {rules}
 QUALIFY row_number() OVER (PARTITION BY player ORDER BY mean DESC, period) = 1 ORDER BY mean DESC, player LIMIT ?
 """
 
@@ -70,7 +71,8 @@ def best_years(run: Run, limits: Eligible, years: int, number: int | None) -> Ro
     applies; `games` are those in the years.
     """
     with run:
-        query = _BEST_YEARS.format(span=periods_of(run, years), rules=limits.rules())
+        chosen = limits.chosen("period_number")
+        query = _BEST_YEARS.format(span=periods_of(run, years), rules=limits.rules(), chosen=chosen)
         best = [BestYears(rank, *row) for rank, row in enumerate(run.select(query, [number])[1], 1)]
         heading = f"The highest means over {years} consecutive years"
         title = title_lines(run, replace(limits, active=None), heading)

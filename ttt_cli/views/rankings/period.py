@@ -27,8 +27,9 @@ SELECT player, mean, sd, games, {reason} FROM (
     FROM skills_within({number}, {number}, {idle}) s JOIN players USING (player)
     LEFT JOIN (SELECT player, sum(games) AS played FROM spans WHERE period_number <= {number} GROUP BY player)
     USING (player))
-ORDER BY mean DESC, player
+WHERE {chosen} ORDER BY mean DESC, player
 """
+_CAREERS_BEGUN: Final = 'SELECT count(*) FROM players WHERE "first" <= ? AND {chosen}'
 
 
 @dataclass(frozen=True)
@@ -63,8 +64,10 @@ def find_field(run: Run, at: str | int | None, limits: Eligible) -> Field:
     """The eligible players of a period (None: the last). Raises LookupFailed when there are none."""
     period, number = run.find_period(at)
     reason = limits.reason("played", "coalesce(sd, 0)")
-    active = run.select(_ACTIVE.format(reason=reason, number=number, idle=limits.idle(run)))[1]
-    ((careers_begun,),) = run.select('SELECT count(*) FROM players WHERE "first" <= ?', [period])[1]
+    chosen = limits.chosen(str(number))
+    query = _ACTIVE.format(reason=reason, number=number, idle=limits.idle(run), chosen=chosen)
+    active = run.select(query)[1]
+    ((careers_begun,),) = run.select(_CAREERS_BEGUN.format(chosen=chosen), [period])[1]
     reasons = Counter([why for *_, why in active])
     reasons[INACTIVE] = careers_begun - len(active)
     left_out = left_out_text(reasons)

@@ -2,7 +2,7 @@
 
 import math
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from typing import Any, Final, NamedTuple
 
 from ttt_cli.periods import label, year_of
@@ -33,22 +33,19 @@ class DottedCurves(NamedTuple):
     notes: list[str]
 
 
+class ChosenPlayers(NamedTuple):
+    """Players to draw, and notes on how they were found."""
+
+    players: list[str]
+    notes: list[str]
+
+
 def draw_skills(run: Run, options: FigureOptions) -> Figure:
     """The skills of the players named, else of those who led in the most periods.
 
     Raises LookupFailed for unknown names and too many players.
     """
-    matches = [run.find_player(name) for name in options.names]
-    players = list(dict.fromkeys(match.player for match in matches))
-    notes = [match.note for match in matches if match.note]
-    if not players:
-        leaders = Counter(leader.player for leader in number_ones(run, options.eligible(run)))
-        players = sorted(leaders, key=lambda player: (-leaders[player], player))[:_LEADERS]
-    if not options.names:
-        notes.append("no names given: those who led in the most periods")
-    if len(players) > MOST_CURVES:
-        message = f"{len(players)} curves are too many to be distinguished"
-        raise LookupFailed(message, hint=f"at most {MOST_CURVES}")
+    players, notes = chosen_players(run, options)
     if options.by == "dominance":
         spec = dominance_figure(run, players, options.eligible(run))
         return Figure(spec, f"{stem_of(players)}-dominance", tuple(notes))
@@ -62,6 +59,26 @@ def draw_skills(run: Run, options: FigureOptions) -> Figure:
         dotted_curves=dotted.curves, dotted_legend=dotted.legend, zero=False,
     )  # fmt: skip
     return Figure(spec, stem_of(players), (*notes, *dotted.notes))
+
+
+def chosen_players(run: Run, options: FigureOptions, among: Container[str] | None = None) -> ChosenPlayers:
+    """The players named, else those who led in the most periods, of players `among` (None: all).
+
+    Raises LookupFailed for unknown names and too many players.
+    """
+    matches = [run.find_player(name) for name in options.names]
+    players = list(dict.fromkeys(match.player for match in matches))
+    notes = [match.note for match in matches if match.note]
+    if not players:
+        leaders = Counter(leader.player for leader in number_ones(run, options.eligible(run)))
+        ranked = sorted(leaders, key=lambda player: (-leaders[player], player))
+        players = [player for player in ranked if among is None or player in among][:_LEADERS]
+    if not options.names:
+        notes.append("no names given: those who led in the most periods")
+    if len(players) > MOST_CURVES:
+        message = f"{len(players)} curves are too many to be distinguished"
+        raise LookupFailed(message, hint=f"at most {MOST_CURVES}")
+    return ChosenPlayers(players, notes)
 
 
 def _dotted_curves(run: Run, players: Sequence[str], options: FigureOptions) -> DottedCurves:
