@@ -26,13 +26,12 @@ SLOW_SCRIPTS: Final = ("make_images.py", "make_gallery.py", "make_site.py", "run
 def generated() -> dict[Path, str]:
     """The generated pages that need no fit, as they should be."""
     configs = make_configs.PAGE.read_text(encoding="utf-8")
-    ranking = make_columns.PAGE.read_text(encoding="utf-8")
     man_pages = {make_man.FOLDER / name: text for name, text in make_man.pages().items()}
     return {
         make_cli.PAGE: make_cli.page(),
         **man_pages,
         make_configs.PAGE: make_configs.page(configs),
-        make_columns.PAGE: make_columns.page(ranking),
+        **make_columns.pages(),
         make_architecture.PICTURE: make_architecture.picture(),
     }
 

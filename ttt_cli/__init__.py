@@ -18,6 +18,8 @@ from ttt_cli.support import VERSION
 if TYPE_CHECKING:
     from ttt_cli.api import (
         configure,
+        event,
+        events,
         evidence,
         fit,
         leaders,
@@ -32,8 +34,8 @@ if TYPE_CHECKING:
 
 __version__ = VERSION
 __all__ = [
-    "__version__", "configure", "evidence", "fit", "leaders", "open_run", "plot", "read_games", "report", "top",
-    "update", "versus",
+    "__version__", "configure", "event", "events", "evidence", "fit", "leaders", "open_run", "plot", "read_games",
+    "report", "top", "update", "versus",
 ]  # fmt: skip
 
 

@@ -45,8 +45,8 @@ if TYPE_CHECKING:
     from ttt_cli.views.rows import Rows
 
 __all__ = [
-    "Run", "configure", "evidence", "fit", "leaders", "open_run", "plot", "read_games", "report", "top", "update",
-    "versus",
+    "Run", "configure", "event", "events", "evidence", "fit", "leaders", "open_run", "plot", "read_games",
+    "report", "top", "update", "versus",
 ]  # fmt: skip
 
 Source = Union[str, os.PathLike[str], BinaryIO, "DataFrame"]
@@ -193,6 +193,37 @@ def versus(
     return _frame(
         versus_view(_opened(run), a, b, at=at, at_b=at_b, games=games, conditions=conditions).report
     )
+
+
+def events(
+    run: Run | str | os.PathLike[str],
+    pattern: str = "",
+    *,
+    since: int | None = None,
+    until: int | None = None,
+    by: str = "games",
+    min_players: int | None = None,
+    number: int | None = None,
+) -> DataFrame:
+    """The events of a run, as in `ttt events`: a pandas DataFrame.
+
+    `pattern`: parts of the name. `since`, `until`: years. `by`: order, `games`, `strength` or `date`. `min_players`:
+    None for 6 in the order of strength, else any. `number` None: all.
+    """
+    from ttt_cli.views.events import event_rows
+
+    limits = {"since": since, "until": until, "min_players": min_players, "number": number}
+    return _frame(event_rows(_opened(run), pattern, by=by, **limits))
+
+
+def event(run: Run | str | os.PathLike[str], name: str, at: int | None = None) -> DataFrame:
+    """What everybody did in one event, as in `ttt event`: a pandas DataFrame.
+
+    `name`: words of its name, `at`: its year. Raises LookupFailed for none or several.
+    """
+    from ttt_cli.views.event import standing_rows
+
+    return _frame(standing_rows(_opened(run), name, at))
 
 
 def evidence(run: Run | str | os.PathLike[str]) -> DataFrame:

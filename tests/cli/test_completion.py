@@ -13,11 +13,13 @@ from pathlib import Path
 import click
 import pytest
 from click.shell_completion import ShellComplete
+from pandas import DataFrame
 
 from tests.support.cases import each
 from tests.support.command_server import Server
 from tests.support.commands import Ran
 from tests.support.handmade import GAPS, put_small_run
+from ttt_cli import fit
 from ttt_cli.cli import completion, main
 
 
@@ -76,6 +78,17 @@ def test_the_players_are_those_of_the_run_that_is_named(place: Path) -> None:
     put_small_run(place / "gaps.ttt", records=GAPS)
     os.utime(place / "gaps.ttt", (0, 0))
     assert choices("player -r gaps.ttt d") == ["D"]
+
+
+def test_events_are_those_of_the_run(place: Path) -> None:
+    columns = ["date", "white", "black", "result", "event"]
+    games = [
+        (1851, "a", "b", "1-0", "London"),
+        (1851, "a", "b", "1-0", "London final"),
+        (1852, "b", "a", "0-1", "Paris"),
+    ]
+    fit(DataFrame(games, columns=columns), model="elo", output=place / "events.ttt")
+    assert choices("event -r events.ttt lon") == ["London", "London final"]
 
 
 def test_every_placeholder_stands_in_some_help() -> None:

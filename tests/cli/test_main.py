@@ -104,7 +104,11 @@ def test_completion_of_commands_imports_none(monkeypatch: pytest.MonkeyPatch) ->
 
     monkeypatch.setattr(main, "import_module", never)
     context = click.Context(main.group, **main.group.context_settings)
-    assert [item.value for item in main.group.shell_complete(context, "e")] == ["evidence", "export"]
+    assert [item.value for item in main.group.shell_complete(context, "ev")] == [
+        "events",
+        "event",
+        "evidence",
+    ]
 
 
 def test_help_is_a_command_too(ran: Ran, capsys: pytest.CaptureFixture[str]) -> None:

@@ -52,6 +52,7 @@ TABLES: Final = {
     "versus record": "versus {a} {b} --record",
     "evidence": "evidence",
     "top by people": "top --where born<1840 --columns age,federation",
+    "events": "events",
 }
 EXPORTS: Final = {  # too long for tables on a terminal
     "export skills": "export skills",
@@ -60,7 +61,7 @@ EXPORTS: Final = {  # too long for tables on a terminal
     "export evidence": "export evidence",
     "export people": "export people",
 }
-MAY_BE_EMPTY: Final = {"upsets"}
+MAY_BE_EMPTY: Final = {"upsets", "events"}
 RELATED: Final = {  # views of their runs are those of another config: elo, glicko2, ttt, ttt-d-career
     "elo-historical",
     "glicko",
@@ -70,7 +71,14 @@ RELATED: Final = {  # views of their runs are those of another config: elo, glic
     "ttt-d",
     "ttt-white",
 }
-OF_ALL: Final = {"top", "years", "reigns", "leaders", "evidence"}  # they name no player: as a table only
+OF_ALL: Final = {
+    "top",
+    "years",
+    "reigns",
+    "leaders",
+    "evidence",
+    "events",
+}  # they name no player: as a table only
 
 
 @pytest.fixture(scope="module")

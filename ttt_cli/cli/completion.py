@@ -39,6 +39,10 @@ _PLAYERS: Final = """
 SELECT player, games FROM players WHERE starts_with(folded, $1) OR contains(' ' || folded, ' ' || $1)
 ORDER BY games DESC, player LIMIT $2
 """
+_EVENTS: Final = """
+SELECT text FROM texts WHERE id IN (SELECT event FROM game_texts) AND text <> '' AND starts_with(lower(text), lower($1))
+ORDER BY text LIMIT $2
+"""
 _PERIODS: Final = "SELECT period FROM periods WHERE starts_with(period, $1) ORDER BY period_number LIMIT $2"
 
 
@@ -69,6 +73,11 @@ def players(context: click.Context, typed: str) -> Items:
 
     for player, games in _run(context).select(_PLAYERS, [fold(typed), _MOST])[1]:
         yield CompletionItem(player, type=NAME, help=f"{games:g} games")
+
+
+def events(context: click.Context, typed: str) -> Items:
+    """Names of events that begin so."""
+    yield from (CompletionItem(event) for (event,) in _run(context).select(_EVENTS, [typed, _MOST])[1])
 
 
 def periods(context: click.Context, typed: str) -> Items:
@@ -125,6 +134,7 @@ _WHAT: Final[dict[str, Callable[[click.Context, str], Items]]] = {  # by the pla
     **dict.fromkeys(("NAME...", "[NAME]...", "PATTERN...", "A", "B"), players),
     **dict.fromkeys(("CONFIG", "CONFIG..."), configs),
     **dict.fromkeys(("KEYS", "AXES"), parameters),
+    "EVENT...": events,
     "FOLDER": lambda _, typed: [CompletionItem(typed, type="dir")],
     "RUN": lambda _, typed: _paths(typed, (".ttt",)),
     "KEY=VALUE": keys,

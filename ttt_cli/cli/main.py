@@ -30,6 +30,8 @@ COMMANDS: Final = {
     "players": "List the players of a run.",
     "top": "Rank players of a period or by peaks; list number ones.",
     "versus": "Compare two players: who would win, and their games.",
+    "events": "List tournaments and matches: when, how strong, who won.",
+    "event": "Show one event: crosstable, points, performances.",
     "evidence": "Show how well the games support the parameters.",
     "tune": "Find the parameters with the highest evidence.",
     "compare": "Compare rating systems by their predictions.",

@@ -117,6 +117,25 @@ eligible_options = with_options(
 )
 
 
+def _checked_years(values: dict[str, Any]) -> dict[str, Any]:
+    since = values["since"]
+    until = values["until"]
+    if since is not None and until is not None and since > until:
+        raise click.UsageError(
+            f"{since} to {until} goes backwards: perhaps --from {until} --to {since} is meant"
+        )
+    return values
+
+
+def years_options(what: str) -> Decorator[Any]:
+    """--from and --to, years that limit `what`; the command sees them as `since` and `until`."""
+    return with_options(
+        _checked_years,
+        click.option("--from", "since", type=int, metavar="YEAR", help=f"Only {what} in or after this year."),
+        click.option("--to", "until", type=int, metavar="YEAR", help=f"Only {what} in or before this year."),
+    )
+
+
 class RunQuery:
     """The run that a command reads, and the destination and format of its output."""
 

@@ -2,17 +2,12 @@
 
 import click
 
-from ttt_cli.cli.options import RunQuery, columns_option, query_options, where_option
+from ttt_cli.cli.options import RunQuery, columns_option, query_options, where_option, years_options
 
 
 @click.command("players")
 @click.argument("pattern", nargs=-1)
-@click.option(
-    "--from", "since", type=int, metavar="YEAR", help="Only players with games in or after this year."
-)
-@click.option(
-    "--to", "until", type=int, metavar="YEAR", help="Only players with games in or before this year."
-)
+@years_options("players with games")
 @click.option(
     "--min-games", type=click.FloatRange(min=0), default=0, help="Only players with at least this many games."
 )
@@ -36,10 +31,6 @@ def command(
 
     PATTERN is one or more parts of the name; accents and case are ignored: `ttt players alekh`.
     """
-    if since is not None and until is not None and since > until:
-        raise click.UsageError(
-            f"{since} to {until} goes backwards: perhaps --from {until} --to {since} is meant"
-        )
     from ttt_cli.views.people import with_fields
     from ttt_cli.views.players import players_rows
 

@@ -57,7 +57,7 @@ def outcomes(
     return OutcomeProbabilities(loss / total, draw / total, win / total)
 
 
-def in_year(params: Mapping[str, Any], draws: Mapping[str, float] | None) -> dict[str, Any]:
+def in_year(params: Mapping[str, Any], draws: Mapping[str, Any] | None) -> dict[str, Any]:
     """Parameters with the draw margin of a year, if margins move."""
     moved = {key: value for key, value in (draws or {}).items() if key != "draw_margin" or key in params}
     return {**params, **moved}

@@ -19,7 +19,8 @@ class Column(Generic[Row]):
 
     `unit`: empty for texts and plain numbers. `values`: computes the value of every row, from the run and all rows;
     `each` makes it from a function of one row. `decimals`: of floats on a terminal (None: by their size). `by`: the
-    column is only in tables that are ordered by this (empty: in all). `hidden`: not on a terminal.
+    column is only in tables that are ordered by this (empty: in all). `hidden`: not on a terminal. `unfolded`: a
+    text that stays on one line there.
     """
 
     name: str
@@ -29,6 +30,7 @@ class Column(Generic[Row]):
     decimals: int | None = None
     by: str = ""
     hidden: bool = False
+    unfolded: bool = False
 
 
 def each(value: Callable[[Row], Any]) -> Values[Row]:
@@ -52,4 +54,5 @@ def build_rows(
         title,
         decimals={column.name: column.decimals for column in in_order if column.decimals is not None},
         hidden=frozenset(column.name for column in in_order if column.hidden),
+        unfolded=frozenset(column.name for column in in_order if column.unfolded),
     )

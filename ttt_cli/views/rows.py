@@ -15,8 +15,9 @@ class Rows:
     """Named columns and rows of plain values (str, int, float, bool, None); the more important column first.
 
     The rest concerns tables on terminals only: `title` lines above, `decimals` of columns of floats (others by their
-    size), `hidden` columns that the title repeats. `single`: one row that is a report, shown as a list of its values,
-    and in JSON as an object. `parquet` writes the same rows to a Parquet file faster, if given.
+    size), `hidden` columns that the title repeats, `unfolded` columns of texts that stay on one line. `single`: one
+    row that is a report, shown as a list of its values, and in JSON as an object. `parquet` writes the
+    same rows to a Parquet file faster, if given.
     """
 
     columns: tuple[str, ...]
@@ -24,6 +25,7 @@ class Rows:
     title: tuple[str, ...] = ()
     decimals: Mapping[str, int] = field(default_factory=dict)
     hidden: frozenset[str] = frozenset()
+    unfolded: frozenset[str] = frozenset()
     single: bool = False
     parquet: Callable[[Path], None] | None = None
 

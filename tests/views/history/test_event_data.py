@@ -26,7 +26,7 @@ def round_robin(event: str, names: tuple[str, ...] = PLAYERS, cycles: int = 1) -
 
 def events_of(told: list[Told]) -> Events:
     run = run_of(told)
-    return find_events(run, played_games(run))
+    return find_events(played_games(run))
 
 
 def test_of_a_whole_round_robin_points_decide_on_places() -> None:

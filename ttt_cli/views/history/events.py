@@ -3,22 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Final, NamedTuple
+from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 
 from ttt_cli.games.event_sets import EXHIBITIONS, names_set
-from ttt_cli.runs.run import Run
-from ttt_cli.support.arrays import Array, Ids, Places
+from ttt_cli.support.arrays import Array, Ids, Mask, Places
 from ttt_cli.support.folding import fold_all
 from ttt_cli.views.history.crosstables import find_completeness
 from ttt_cli.views.history.event_names import name_events
-from ttt_cli.views.history.played import PlayedGames, Sides, Totals, game_of
-from ttt_cli.views.history.prediction import predicted, take
+from ttt_cli.views.history.performances import Performances, find_performances
+from ttt_cli.views.history.played import PlayedGames, Totals, game_of
 from ttt_cli.views.history.slices import rows_of
-
-_HALVINGS: Final = 13
-_FURTHEST: Final = 2400.0  # Elo points that a performance may lie from the opponents
 
 
 class Event(NamedTuple):
@@ -52,21 +49,54 @@ class EventEntries:
     |---|---|
     | `player` | number in the run's names |
     | `played`, `points` | games and points |
-    | `expected` | points expected by the model |
-    | `performance` | skill at which the points would be those expected, on the shown scale; NaN where there is none |
     | `rank` | the place by points, equal points share one; 0 in an event that is not complete |
     | `starts` | (events + 1,): the first entry of each event |
     | `of_side` | (sides,): the entry of each side in `PlayedGames.by_player`, -1 for none |
+    | `is_contest` | whether the event is none of exhibitions |
+    | `totals` | of the sides of each entry, in the order of `keys` |
+    | `group` | index of the entry in `totals` |
     """
 
     player: Ids
     played: Array
     points: Array
-    expected: Array
-    performance: Array
     rank: Places
     starts: Places
     of_side: Ids
+    is_contest: Mask
+    totals: Totals
+    group: Places
+
+    @cached_property
+    def expected(self) -> Array:
+        """Points expected by the model, shape (entries,)."""
+        return self.totals.expected[self.group]
+
+    def expected_of(self, entries: Places) -> Array:
+        """Points of some entries expected by the model, shape (entries,)."""
+        return self._totals_of(entries).expected
+
+    def _totals_of(self, entries: Places) -> Totals:
+        """Sums over the sides of some entries, in the order of these."""
+        wanted = np.full(len(self.player), -1)
+        wanted[self.group[entries]] = np.arange(len(entries))
+        index = wanted[self.totals.group]
+        rows = np.flatnonzero(index >= 0)
+        return self.totals.sides.take(rows).totals(index[rows])
+
+    @cached_property
+    def performances(self) -> Performances:
+        """The performances, shape (entries,) each; NaN in exhibitions, and as in `find_performances`."""
+        return self.performances_of(np.arange(len(self.player)))
+
+    def performances_of(self, entries: Places) -> Performances:
+        """The performances of some entries, shape (entries,) each."""
+        if "performances" in vars(self):
+            mean, sd = self.performances
+            return Performances(mean[entries], sd[entries])
+        mean, sd = find_performances(self._totals_of(entries))
+        is_contest = self.is_contest[entries]
+        return Performances(np.where(is_contest, mean, np.nan), np.where(is_contest, sd, np.nan))
 
     def of(self, event: int) -> slice:
         """The entries of an event."""
@@ -92,13 +122,13 @@ class Events:
         return self.games[rows_of(self.starts, event)]
 
 
-def find_events(run: Run, played: PlayedGames) -> Events:
+def find_events(played: PlayedGames) -> Events:
     """The events of all games."""
     names, of_game = name_events(played)
     n_games = np.bincount(of_game[of_game >= 0], minlength=len(names)).tolist()
     games = np.argsort(of_game, kind="stable")[np.count_nonzero(of_game < 0) :]
     starts = np.searchsorted(of_game[games], np.arange(len(names) + 1))
-    entries = _entries(run, played, of_game, len(names))
+    entries = _entries(played, of_game, len(names))
     known = find_completeness(played, of_game, entries.played, entries.starts)
     is_complete = np.repeat(known.is_complete, np.diff(entries.starts))
     entries = replace(entries, rank=np.where(is_complete, entries.rank, 0))
@@ -109,7 +139,7 @@ def find_events(run: Run, played: PlayedGames) -> Events:
         offsets = played.offset[games[rows_of(starts, event)]]
         kind = _exhibition(folded, entries.played[event_entries], has_handicaps=bool(offsets.any()))
         if kind:
-            entries.performance[event_entries] = np.nan
+            entries.is_contest[event_entries] = False
         rows.append(
             Event(
                 name, year, folded, n_games[event], kind,
@@ -135,7 +165,7 @@ def _exhibition(folded: str, played: Array, *, has_handicaps: bool) -> str:
     return ""
 
 
-def _entries(run: Run, played: PlayedGames, of_game: Places, n_events: int) -> EventEntries:
+def _entries(played: PlayedGames, of_game: Places, n_events: int) -> EventEntries:
     """What everybody scored in every event."""
     codes = played.by_player.order
     in_event = np.flatnonzero(of_game[game_of(codes)] >= 0)
@@ -155,45 +185,6 @@ def _entries(run: Run, played: PlayedGames, of_game: Places, n_events: int) -> E
     is_first = (np.diff(event, prepend=-1) != 0) | (np.diff(points, prepend=-1.0) != 0)
     first_of_equals = np.maximum.accumulate(np.where(is_first, np.arange(len(order)), 0))
     return EventEntries(
-        player[order], totals.games[order], points, totals.expected[order],
-        performance=_performances(run, played, sides, totals)[order],
-        rank=first_of_equals - starts[event] + 1, starts=starts, of_side=of_side,
+        player[order], totals.games[order], points, rank=first_of_equals - starts[event] + 1, starts=starts,
+        of_side=of_side, is_contest=np.ones(len(order), np.bool_), totals=totals, group=order,
     )  # fmt: skip
-
-
-def _performances(run: Run, played: PlayedGames, sides: Sides, totals: Totals) -> Array:
-    """The skill at which the points of each group would be those expected, by halving an interval.
-
-    The own skill is certain, the opponents' are as the model has them. NaN if all games were won or all lost.
-    Computed in model points, returned on the shown scale.
-    """
-    game = sides.game
-    is_white = played.white[game] == sides.player
-    white = take(played.nodes, played.white_node[game])
-    white["sd"] = np.where(is_white, 0.0, white["sd"])
-    black = take(played.nodes, played.black_node[game])
-    black["sd"] = np.where(is_white, black["sd"], 0.0)
-    given = run.meta.elo_unit * played.offset[game] + played.covariate_points[game]
-    neutral = played.neutral[game]
-
-    def mean(values: Array) -> Array:
-        """The mean over the games of each group."""
-        return np.bincount(totals.group, sides.weight * values, len(totals.keys)) / totals.games
-
-    opponents = mean(np.where(is_white, black["mean"], white["mean"]))
-    score = totals.points / totals.games
-    furthest = _FURTHEST * run.meta.elo_unit
-    low = opponents - furthest
-    high = opponents + furthest
-    for _ in range(_HALVINGS):
-        middle = (low + high) / 2.0
-        own_skill = middle[totals.group]
-        white_trial = {**white, "mean": np.where(is_white, own_skill, white["mean"])}
-        black_trial = {**black, "mean": np.where(is_white, black["mean"], own_skill)}
-        chance = predicted(run, sides.year, white_trial, black_trial, given, neutral)
-        expected = mean(np.where(is_white, chance[:, 2], chance[:, 0]) + chance[:, 1] / 2.0)
-        below = expected < score
-        low = np.where(below, middle, low)
-        high = np.where(below, high, middle)
-    performance = np.where((score > 0.0) & (score < 1.0), (low + high) / 2.0, np.nan)
-    return performance * run.scale.slope + run.scale.shift

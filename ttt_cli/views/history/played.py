@@ -1,4 +1,7 @@
-"""The games of a run with the chances of their results, and each game from both sides."""
+"""The games of a run with the chances of their results, and each game from both sides.
+
+Chances are computed when they are read first.
+"""
 
 from __future__ import annotations
 
@@ -42,61 +45,92 @@ class Totals:
 
     | field | shape | content |
     |---|---|---|
+    | `sides` | | the sides |
     | `keys` | (groups,) | what the groups have in common, ascending |
     | `group` | (sides,) | index of the group of each side |
     | `games` | (groups,) | games |
     | `won`, `drawn`, `lost` | (groups,) | games by result |
-    | `points` | (groups,) | `won` + `drawn` / 2 |
-    | `expected` | (groups,) | points expected by the model |
     """
 
+    sides: Sides
     keys: Any
     group: Places
     games: Array
     won: Array
     drawn: Array
     lost: Array
-    points: Array
-    expected: Array
+
+    @cached_property
+    def points(self) -> Array:
+        """Points of each group, shape (groups,)."""
+        return self.won + self.drawn / 2.0
+
+    @cached_property
+    def expected(self) -> Array:
+        """Points of each group expected by the model, shape (groups,)."""
+        return self.sides.total(self.group, self.sides.expected, len(self.keys))
 
 
-class Sides(NamedTuple):
+@dataclass(frozen=True)
+class Sides:
     """Games, each from one player's side; arrays of shape (sides,).
 
     | field | content |
     |---|---|
-    | `game` | index in `PlayedGames` |
+    | `played` | the games |
+    | `game` | index in `played` |
+    | `is_second` | 1 for Black's side, else 0 |
     | `player`, `opponent` | numbers in the run's names |
     | `colour` | 0 for the first side, 1 for the second, `NEUTRAL_COLOUR` |
     | `outcome` | 0 lost, 1 drawn, 2 won |
-    | `win`, `expected` | probability of a win, expected points |
     | `weight` | so many equal games |
     | `year` | of the game's period |
     """
 
+    played: PlayedGames
     game: Places
+    is_second: Places
     player: Ids
     opponent: Ids
     colour: Places
     outcome: Ids
-    win: Array
-    expected: Array
     weight: Array
     year: Ids
+
+    @cached_property
+    def chance(self) -> Array:
+        """Probabilities of a loss, a draw and a win of the side, shape (sides, 3)."""
+        as_white = self.played.chances_of(self.game)
+        return np.where(self.is_second[:, np.newaxis], as_white[:, ::-1], as_white)
+
+    @property
+    def win(self) -> Array:
+        """Probability of a win, shape (sides,)."""
+        return self.chance[:, 2]
+
+    @cached_property
+    def expected(self) -> Array:
+        """Expected points, shape (sides,)."""
+        expected: Array = self.chance[:, 2] + self.chance[:, 1] / 2.0
+        return expected
 
     def totals(self, group: Any) -> Totals:
         """Sums over the sides of each group; `group`, shape (sides,): the key of each side's group."""
         keys, index = np.unique(group, return_inverse=True)
+        won = self.total(index, self.outcome == 2, len(keys))
+        drawn = self.total(index, self.outcome == 1, len(keys))
+        lost = self.total(index, self.outcome == 0, len(keys))
+        return Totals(self, keys, index, games=won + drawn + lost, won=won, drawn=drawn, lost=lost)
 
-        def total(values: Any) -> Array:
-            return np.bincount(index, self.weight * values, len(keys)).astype(np.float64)
+    def total(self, group: Places, values: Array | Mask, n_groups: int) -> Array:
+        """Sums of values over the sides of each group, by the weight of games; `group`, shape (sides,): indices."""
+        return np.bincount(group, self.weight * values, n_groups).astype(np.float64)
 
-        won = total(self.outcome == 2)
-        drawn = total(self.outcome == 1)
-        lost = total(self.outcome == 0)
-        return Totals(
-            keys, index, games=won + drawn + lost, won=won, drawn=drawn, lost=lost,
-            points=won + drawn / 2.0, expected=total(self.expected),
+    def take(self, rows: Any) -> Sides:
+        """Some of the sides."""
+        return Sides(
+            self.played, self.game[rows], self.is_second[rows], self.player[rows], self.opponent[rows],
+            self.colour[rows], self.outcome[rows], self.weight[rows], self.year[rows],
         )  # fmt: skip
 
 
@@ -106,6 +140,7 @@ class PlayedGames:
 
     | field | shape | content |
     |---|---|---|
+    | `run` | | the run |
     | `year` | (games,) | year of the game's period |
     | `days`, `precision` | (games,) | the date as in the table of games |
     | `white`, `black` | (games,) | players, numbers in the run's names |
@@ -114,12 +149,12 @@ class PlayedGames:
     | `offset` | (games,) | Elo points added to White's strength |
     | `covariate_points` | (games,) | points that covariates add to White's strength |
     | `neutral` | (games,) | nobody had White's advantage |
-    | `chance` | (games, 3) | of White's loss, draw and win, by the skills of the game's period |
     | `white_node`, `black_node` | (games,) | rows of `nodes` |
     | `nodes` | (nodes,) each | strengths of every player in every period with games |
     | `event`, `site`, `round` | (games,) | indices in `texts`, 0 where unknown |
     """
 
+    run: Run
     year: Ids
     days: Ids
     precision: Ids
@@ -130,7 +165,6 @@ class PlayedGames:
     offset: Array
     covariate_points: Array
     neutral: Mask
-    chance: Array
     white_node: Places
     black_node: Places
     nodes: Strengths
@@ -142,10 +176,31 @@ class PlayedGames:
     @cached_property
     def dates(self) -> list[str]:
         """The dates as far as they are known: `1858`, `1858-06`, `1858-06-15`."""
-        days, index = np.unique(self.days, return_inverse=True)
+        return self.dates_of(np.arange(len(self.days)))
+
+    def dates_of(self, games: Any) -> list[str]:
+        """The dates of some games, as far as they are known."""
+        days, index = np.unique(self.days[games], return_inverse=True)
         full_dates = np.datetime_as_string(days.astype("datetime64[D]")).tolist()
-        lengths = _DATE_LENGTHS[self.precision].tolist()
+        lengths = _DATE_LENGTHS[self.precision[games]].tolist()
         return [full_dates[day][:length] for day, length in zip(index.tolist(), lengths, strict=True)]
+
+    @cached_property
+    def chance(self) -> Array:
+        """Probabilities of White's loss, draw and win by the skills of the game's period, shape (games, 3)."""
+        return self.chances_of(np.arange(len(self.year)))
+
+    def chances_of(self, games: Places) -> Array:
+        """Probabilities of White's loss, draw and win in some games, shape (games, 3)."""
+        if "chance" in vars(self):
+            return self.chance[games]
+        white = take(self.nodes, self.white_node[games])
+        black = take(self.nodes, self.black_node[games])
+        return predicted(self.run, self.year[games], white, black, self.given(games), self.neutral[games])
+
+    def given(self, games: Places) -> Array:
+        """Points that handicaps and covariates add to White's strength in some games."""
+        return self.run.meta.elo_unit * self.offset[games] + self.covariate_points[games]
 
     def expected(self, game: int) -> float:
         """White's expected score in a game."""
@@ -168,17 +223,15 @@ class PlayedGames:
         is_second = is_second_side(codes)
         white = self.white[game]
         black = self.black[game]
-        chance = self.chance[game]
         outcome = self.outcome[game]
-        win = np.where(is_second, chance[:, 0], chance[:, 2])
         return Sides(
+            self,
             game,
+            is_second,
             player=np.where(is_second, black, white),
             opponent=np.where(is_second, white, black),
             colour=np.where(self.neutral[game], NEUTRAL_COLOUR, is_second),
             outcome=np.where(is_second, 2 - outcome, outcome),
-            win=win,
-            expected=win + chance[:, 1] / 2.0,
             weight=self.weight[game],
             year=self.year[game],
         )
@@ -206,13 +259,9 @@ def is_second_side(codes: Places) -> Places:
 
 
 def played_games(run: Run) -> PlayedGames:
-    """The games of a run, with the chances of each from the model."""
+    """The games of a run."""
     games: dict[str, Any] = run.arrays(_GAMES)
     nodes = run.arrays(_NODES)
-    white = take(nodes, games["white_node"])
-    black = take(nodes, games["black_node"])
-    given = run.meta.elo_unit * games["offset"] + games["covariate_points"]
-    chance = predicted(run, games["year"], white, black, given, games["neutral"])
     stored_texts = [text for (text,) in run.select("SELECT text FROM texts ORDER BY id")[1]]
     if stored_texts:
         is_name = np.array([text.strip().casefold() not in _NO_NAMES for text in stored_texts])
@@ -220,5 +269,5 @@ def played_games(run: Run) -> PlayedGames:
         columns = run.arrays(f"SELECT {', '.join(TEXT_COLUMNS)} FROM game_texts")
         texts: dict[str, Any] = {name: index[codes] for name, codes in columns.items()}
     else:
-        texts = dict.fromkeys(TEXT_COLUMNS, np.zeros(len(chance), np.int32))
-    return PlayedGames(**games, **texts, chance=chance, nodes=nodes, texts=["", *stored_texts])
+        texts = dict.fromkeys(TEXT_COLUMNS, np.zeros(len(games["year"]), np.int32))
+    return PlayedGames(run, **games, **texts, nodes=nodes, texts=["", *stored_texts])

@@ -35,17 +35,19 @@ def predicted(
     half_given = 0.5 * given
     white = {**white, "mean": white["mean"] + half_given}
     black = {**black, "mean": black["mean"] - half_given}
+    params = params_by_game(run, year)
+    return by_sides(predict, params, white, black, sides)
+
+
+def params_by_game(run: Run, year: Ids) -> dict[str, Any]:
+    """The parameters of a run; draw margins that move are arrays, each game's those of its year."""
     if not run.has_moving_draws:
-        return by_sides(predict, in_year(run.meta.params, None), white, black, sides)
-    probabilities = np.empty((len(year), 3))
-    order = np.argsort(year, kind="stable")
-    years, starts = np.unique(year[order], return_index=True)
-    for of_year, rows in zip(years.tolist(), np.split(order, starts[1:]), strict=False):
-        params = in_year(run.meta.params, run.draws_in(of_year))
-        white_rows = take(white, rows)
-        black_rows = take(black, rows)
-        probabilities[rows] = by_sides(predict, params, white_rows, black_rows, sides[rows])
-    return probabilities
+        return in_year(run.meta.params, None)
+    years, index = np.unique(year, return_inverse=True)
+    draws = [run.draws_in(of_year) or {} for of_year in years.tolist()]
+    keys = draws[0] if draws else {}
+    by_game = {key: np.array([of_year[key] for of_year in draws])[index] for key in keys}
+    return in_year(run.meta.params, by_game)
 
 
 def take(strengths: Strengths, rows: Any) -> Strengths:

@@ -54,7 +54,7 @@ def make_book(
     played = played_games(run)
     skills = year_skills(run, people)
     rankings = year_rankings(run, limits, people)
-    events = find_events(run, played)
+    events = find_events(played)
     events_in: dict[int, list[int]] = {}
     for index, event in enumerate(events.rows):
         events_in.setdefault(event.year, []).append(index)

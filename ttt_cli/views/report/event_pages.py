@@ -4,11 +4,10 @@ from collections.abc import Mapping
 from typing import Final
 
 from ttt_cli.views.history.crosstables import by_round, make_crosstable
-from ttt_cli.views.history.events import Event
+from ttt_cli.views.history.event_summaries import event_facts
 from ttt_cli.views.report import markup
 from ttt_cli.views.report.book import Book
 from ttt_cli.views.report.subjects import Subject
-from ttt_cli.views.rows import counted
 
 _MOST_ACROSS: Final = 30
 _STANDINGS: Final = 400
@@ -24,17 +23,7 @@ def event_subject(book: Book, index: int) -> Subject:
     lines = [_game_line(book, event.year, game) for game in games]
     content = [year, _standings(book, index, columns)]
     address = book.event_pages.addresses[index] or ""
-    return Subject(address, event.title, _facts(event), content, "rounds", lines, event.year)
-
-
-def _facts(event: Event) -> str:
-    """How many games are known, and what follows from that."""
-    games = counted(event.games, "game")
-    if event.missing:
-        games = f"{event.games:,} of {event.games + event.missing:,.10g} possible games known: no places"
-    elif not event.is_complete:
-        games += "; not all players have equally many games here: no places"
-    return games + (f"; {event.kind}: no performance" if event.kind else "")
+    return Subject(address, event.title, event_facts(event), content, "rounds", lines, event.year)
 
 
 def _game_line(book: Book, year: int, game: int) -> str:

@@ -91,7 +91,7 @@ def skill(mean: float, sd: float | None) -> str:
 def performance(events: Events, event: int, entry: int) -> str:
     """The performance of an entry of an event; in words where all games were won or all lost."""
     entries = events.entries
-    value = float(entries.performance[entry])
+    value = float(entries.performances.mean[entry])
     if not math.isnan(value) or events.rows[event].kind:
         return points(value)
     return "all won" if entries.points[entry] else "all lost"

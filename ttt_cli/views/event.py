@@ -1,0 +1,195 @@
+"""One event: who scored how much against whom, and its games."""
+
+from __future__ import annotations
+
+from typing import Final, NamedTuple
+
+import numpy as np
+
+from ttt_cli.runs.run import Run
+from ttt_cli.runs.schema import RESULTS
+from ttt_cli.support.errors import LookupFailed
+from ttt_cli.support.folding import fold
+from ttt_cli.views.columns import Column, build_rows, each
+from ttt_cli.views.events import EventData, read_events
+from ttt_cli.views.history.crosstables import by_round, make_crosstable
+from ttt_cli.views.history.event_summaries import EventSummary, entry_skills, event_facts, summarise_events
+from ttt_cli.views.rows import Rows, counted, finite, integral
+from ttt_cli.views.run import run_line
+
+DOMINANCE: Final = 10  # times the games of the next event of the name
+_LISTED: Final = 10
+_ONESELF: Final = "*"
+_NOT_MET: Final = "."
+_SCORES: Final = "0=1"  # by outcome: loss, draw, win
+_SIGNS: Final = "-=+"
+
+
+class Standing(NamedTuple):
+    """What a player did in an event.
+
+    `number`: position in the table. `results`: against the players of the table in their order where nearly everybody
+    met everybody, else by rounds with the opponents' numbers. `performance`, `sd`: as in `EventEntries.performances`;
+    None where there is none. `rank`: None where games are missing. `skill`: in the period of the event.
+    """
+
+    number: int
+    player: str
+    results: str
+    points: float
+    expected: float
+    performance: float | None
+    sd: float | None
+    games: float
+    rank: int | None
+    skill: float
+
+
+STANDING_COLUMNS: Final[tuple[Column[Standing], ...]] = (
+    Column("no", "", "position in the table", each(lambda row: row.number)),
+    Column("player", "", "name", each(lambda row: row.player)),
+    Column(
+        "results", "",
+        "against the players 1, 2, ... of the table (1 won, = drawn, 0 lost, . not met), or by rounds with their "
+        "numbers (+3 won against number 3)",
+        each(lambda row: row.results), unfolded=True,
+    ),
+    Column("points", "points of games", "points scored", each(lambda row: row.points), decimals=1),
+    Column("expected", "points of games", "points expected by the skills", each(lambda row: row.expected), decimals=1),
+    Column(
+        "performance", "points", "skill of a newcomer after these games alone",
+        each(lambda row: row.performance), decimals=0,
+    ),
+    Column("sd", "points", "uncertainty of `performance`, one sd", each(lambda row: row.sd), decimals=0),
+    Column("games", "games", "games that are known", each(lambda row: integral(row.games))),
+    Column("rank", "", "place; empty where games are missing", each(lambda row: row.rank)),
+    Column("skill", "points", "skill in the period of the event", each(lambda row: row.skill), decimals=0),
+)  # fmt: skip
+_GAME_COLUMNS: Final = ("round", "date", "white", "black", "result", "expected")
+
+
+def standing_rows(run: Run, name: str, at: int | None = None) -> Rows:
+    """The standings of the event selected by `find_event`, with `STANDING_COLUMNS`."""
+    with run:
+        data = read_events(run)
+        index = find_event(data, name, at)
+        return build_rows(run, STANDING_COLUMNS, _standings(data, index), _title(run, data, index))
+
+
+def event_game_rows(run: Run, name: str, at: int | None = None) -> Rows:
+    """The games of the event selected by `find_event`: `round,date,white,black,result,expected` (White's)."""
+    with run:
+        data = read_events(run)
+        index = find_event(data, name, at)
+        played = data.played
+        rows = []
+        games = np.array(by_round(played, data.events.games_of(index)), np.int64)
+        dates = played.dates_of(games)
+        chances = played.chances_of(games)
+        for number, game in enumerate(games.tolist()):
+            date = dates[number]
+            rows.append(
+                (
+                    played.texts[played.round[game]], date,
+                    data.people.rows[played.white[game]].name, data.people.rows[played.black[game]].name,
+                    RESULTS[played.outcome[game]], float(chances[number, 2] + chances[number, 1] / 2.0),
+                )
+            )  # fmt: skip
+        return Rows(_GAME_COLUMNS, rows, _title(run, data, index), {"expected": 2})
+
+
+def find_event(data: EventData, name: str, at: int | None = None) -> int:
+    """The event of which the name has all words of a text, accents and case aside, in the year `at` if that is given.
+
+    Of several the one that is called so, else the one with ten times the games of the next. Raises LookupFailed.
+    """
+    words = fold(name).split()
+    events = data.events.rows
+    candidates = [
+        index
+        for index, event in enumerate(events)
+        if at in (None, event.year) and all(word in event.folded.split() for word in words)
+    ]
+    if not candidates:
+        when = "" if at is None else f" of {at}"
+        raise LookupFailed(f"no event {name!r}{when} in this run", hint="`ttt events` lists them")
+    called = sorted(words)
+    same = [
+        index
+        for index in candidates
+        if called in (sorted(events[index].folded.split()), sorted(fold(events[index].name).split()))
+    ]
+    candidates = sorted(same or candidates, key=lambda index: (-events[index].games, events[index].year))
+    first, *others = candidates
+    if others and events[first].games < DOMINANCE * events[others[0]].games:
+        listed = [
+            f"{events[index].title} ({counted(events[index].games, 'game')})"
+            for index in candidates[:_LISTED]
+        ]
+        if len(candidates) > _LISTED:
+            listed.append(f"and {len(candidates) - _LISTED:,} more")
+        lines = "\n  ".join(listed)
+        raise LookupFailed(
+            f"{len(candidates):,} events are meant by {name!r}:\n  {lines}",
+            hint="give more of the name, or --at YEAR",
+        )
+    return first
+
+
+def _title(run: Run, data: EventData, index: int) -> tuple[str, ...]:
+    (summary,) = summarise_events(data.events, data.played, data.people, np.array([index]))
+    event = data.events.rows[index]
+    strength = f"{counted(summary.players, 'player')} of mean skill {summary.mean_skill:.0f}"
+    return (event.title, f"{_when(summary)}; {event_facts(event)}; {strength}", run_line(run))
+
+
+def _when(summary: EventSummary) -> str:
+    return summary.first if summary.first == summary.last else f"{summary.first} to {summary.last}"
+
+
+def _standings(data: EventData, index: int) -> list[Standing]:
+    people, played, events = data
+    rows = events.entries.of(index)
+    entries = events.entries
+    indices = np.arange(rows.start, rows.stop)
+    means, sds = entries.performances_of(indices)
+    skills = entry_skills(events, played)[rows]
+    expected = entries.expected_of(indices)
+    results = _results(data, index)
+    standings = []
+    for number, entry in enumerate(indices.tolist()):
+        standings.append(
+            Standing(
+                number + 1, people.rows[entries.player[entry]].name, results[number], float(entries.points[entry]),
+                float(expected[number]), finite(float(means[number])), finite(float(sds[number])),
+                float(entries.played[entry]), int(entries.rank[entry]) or None, float(skills[number]),
+            )
+        )  # fmt: skip
+    return standings
+
+
+def _results(data: EventData, index: int) -> list[str]:
+    """The results of each player of an event, in the order of the standings."""
+    players = data.events.entries.player[data.events.entries.of(index)]
+    games = data.events.games_of(index)
+    if data.events.rows[index].possible:
+        table = make_crosstable(data.played, players, games)
+        width = max(len(results) for results in table.results.values())
+        rows = []
+        for player in table.players:
+            cells = []
+            for opponent in table.players:
+                outcomes = table.results.get((player, opponent), [])
+                scores = "".join([_SCORES[outcome] for outcome in outcomes]) or _NOT_MET
+                cells.append((_ONESELF if player == opponent else scores).ljust(width))
+            rows.append((" " if width > 1 else "").join(cells).rstrip())
+        return rows
+    number = {player: position for position, player in enumerate(players.tolist(), 1)}
+    by_player: dict[int, list[str]] = {player: [] for player in number}
+    for game in by_round(data.played, games):
+        white = int(data.played.white[game])
+        black = int(data.played.black[game])
+        outcome = int(data.played.outcome[game])
+        by_player[white].append(f"{_SIGNS[outcome]}{number[black]}")
+        by_player[black].append(f"{_SIGNS[2 - outcome]}{number[white]}")
+    return [" ".join(results) for results in by_player.values()]

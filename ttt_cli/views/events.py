@@ -1,0 +1,98 @@
+"""Lists of events, and one event: its standings and games."""
+
+from __future__ import annotations
+
+from typing import Final, NamedTuple
+
+import numpy as np
+
+from ttt_cli.runs.run import Run
+from ttt_cli.support.arrays import Mask
+from ttt_cli.support.folding import fold
+from ttt_cli.views.columns import Column, build_rows, each
+from ttt_cli.views.history.event_summaries import EventSummary, mean_skills, summarise_events
+from ttt_cli.views.history.events import Events, find_events
+from ttt_cli.views.history.people import People, read_people
+from ttt_cli.views.history.played import PlayedGames, played_games
+from ttt_cli.views.rows import Rows, integral
+from ttt_cli.views.run import run_line
+
+ORDERS: Final = ("games", "strength", "date")
+FEWEST_PLAYERS: Final = 6  # of an event in the order of strength
+EVENT_COLUMNS: Final[tuple[Column[EventSummary], ...]] = (
+    Column("event", "", "name of the event, with the year", each(lambda event: event.name)),
+    Column("from", "", "date of the first game, as far as it is known", each(lambda event: event.first)),
+    Column("to", "", "date of the last game", each(lambda event: event.last), hidden=True),
+    Column("games", "games", "games that are known", each(lambda event: integral(event.games))),
+    Column("players", "players", "participants", each(lambda event: event.players)),
+    Column(
+        "strength", "points", "mean skill of the participants in the period of their games",
+        each(lambda event: event.mean_skill), decimals=0,
+    ),
+    Column(
+        "winner", "", "who had the most points; empty in exhibitions, and where games are missing",
+        each(lambda event: event.winner),
+    ),
+    Column("site", "", "place of the first game", each(lambda event: event.site), hidden=True),
+)  # fmt: skip
+
+
+class EventData(NamedTuple):
+    """The people, games and events of a run."""
+
+    people: People
+    played: PlayedGames
+    events: Events
+
+
+def read_events(run: Run) -> EventData:
+    """The people, games and events of a run."""
+    played = played_games(run)
+    return EventData(read_people(run), played, find_events(played))
+
+
+def event_rows(
+    run: Run,
+    pattern: str = "",
+    *,
+    since: int | None = None,
+    until: int | None = None,
+    by: str = "games",
+    min_players: int | None = None,
+    number: int | None = None,
+) -> Rows:
+    """Events with `EVENT_COLUMNS`, those first that are first in an order of `ORDERS`.
+
+    `pattern`: words of the name, accents and case aside. `since`, `until`: years. `min_players`: None for
+    `FEWEST_PLAYERS` in the order of strength, else any. `number` None: all.
+    """
+    if min_players is None:
+        min_players = FEWEST_PLAYERS if by == "strength" else 0
+    with run:
+        people, played, events = read_events(run)
+        matching = np.flatnonzero(
+            _matches(events, pattern, since, until) & (np.diff(events.entries.starts) >= min_players)
+        )
+        measure = -np.diff(events.starts).astype(np.float64)
+        if by == "strength":
+            measure = -mean_skills(events, played)
+        elif by == "date":
+            measure = np.array(
+                [played.days[events.games_of(event)].min() for event in range(len(events.rows))]
+            )
+        order = matching[np.argsort(measure[matching], kind="stable")][:number]
+        summaries = summarise_events(events, played, people, order)
+        few = f" of at least {min_players} players" if min_players else ""
+        heading = f"{len(order):,} of {len(matching):,} events{few}, by {by}"
+        return build_rows(run, EVENT_COLUMNS, summaries, (heading, run_line(run)))
+
+
+def _matches(events: Events, pattern: str, since: int | None, until: int | None) -> Mask:
+    """Mask of the events whose name has all words of a pattern, in some years."""
+    words = fold(pattern).split() or pattern.split()
+    first = -np.inf if since is None else since
+    last = np.inf if until is None else until
+    matches = [
+        first <= event.year <= last and all(word in event.folded for word in words) for event in events.rows
+    ]
+    return np.array(matches, np.bool_)

@@ -1,0 +1,196 @@
+"""Performances: what the games of an event alone say of a player's skill."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ttt_cli.inference.outcome import by_sides
+from ttt_cli.runs.run import Run
+from ttt_cli.support.arrays import Array, Mask, Places
+from ttt_cli.systems.registry import load
+from ttt_cli.timeline import KNOWN, NEUTRAL
+from ttt_cli.views.history.played import Sides, Totals
+from ttt_cli.views.history.prediction import Strengths, params_by_game, take
+
+_STEP: Final = 0.02  # of the prior's sd, for derivatives
+_NEWTON_STEPS: Final = 2
+_LONGEST_STEP: Final = 2.0  # sds of the prior
+_POINTS: Final = tuple(1.2 * point for point in range(-4, 5))  # sds from the mean
+_TINY: Final = 1e-300
+_HALVINGS: Final = 13
+_FURTHEST: Final = 2400.0  # Elo points that a performance may lie from the opponents
+
+
+class Performances(NamedTuple):
+    """Performances on the shown scale, arrays of shape (groups,); NaN where there is none."""
+
+    mean: Array
+    sd: Array
+
+
+@dataclass(frozen=True)
+class _Opponents:
+    """Games of sides against opponents as strong as the model has them; the own skill is certain.
+
+    | field | shape | content |
+    |---|---|---|
+    | `predict` | | of the model |
+    | `params` | | parameters of the model, draw margins that move by game |
+    | `white`, `black` | (sides,) each | strengths, handicaps included |
+    | `is_white` | (sides,) | whether the side is White |
+    | `neutral` | (sides,) | who has White's advantage, as for `by_sides` |
+    | `mean` | (sides,) | skills of the opponents, points |
+    | `half_given` | (sides,) | half of the points that a handicap adds to the side |
+    """
+
+    predict: Callable[..., Array]
+    params: dict[str, Any]
+    white: Strengths
+    black: Strengths
+    is_white: Mask
+    neutral: NDArray[np.int8]
+    mean: Array
+    half_given: Array
+
+    def chance(self, skill: Array) -> Array:
+        """Probabilities of White's loss, draw and win of sides with these skills, points, shape (sides, 3)."""
+        mean = skill + self.half_given
+        white = {**self.white, "mean": np.where(self.is_white, mean, self.white["mean"])}
+        black = {**self.black, "mean": np.where(self.is_white, self.black["mean"], mean)}
+        return by_sides(self.predict, self.params, white, black, self.neutral)
+
+
+def _opponents(run: Run, sides: Sides) -> _Opponents:
+    played = sides.played
+    game = sides.game
+    is_white = sides.is_second == 0
+    half_given = 0.5 * played.given(game)
+    white = take(played.nodes, played.white_node[game])
+    black = take(played.nodes, played.black_node[game])
+    mean = np.where(is_white, black["mean"], white["mean"])
+    white |= {"mean": white["mean"] + half_given, "sd": np.where(is_white, 0.0, white["sd"])}
+    black |= {"mean": black["mean"] - half_given, "sd": np.where(is_white, black["sd"], 0.0)}
+    return _Opponents(
+        load(run.meta.model).predict, params_by_game(run, sides.year), white, black, is_white,
+        neutral=np.where(played.neutral[game], NEUTRAL, KNOWN).astype(np.int8),
+        mean=mean, half_given=np.where(is_white, half_given, -half_given),
+    )  # fmt: skip
+
+
+def find_performances(totals: Totals) -> Performances:
+    """The performance of each group of sides, which are games of one player.
+
+    With a prior of skills: mean and sd of the skill that has the prior of a newcomer and these games only, against
+    opponents as strong as the model has them in the period of the game. Else the skill at which the points would be
+    those expected, without sd; NaN if all games were won or all lost.
+    """
+    run = totals.sides.played.run
+    slope = run.scale.slope
+    shift = run.scale.shift
+    if not _has_prior(run):
+        return Performances(_matching_skill(run, totals) * slope + shift, np.full(len(totals.keys), np.nan))
+    mean, sd = _posterior(run, totals)
+    return Performances(mean * slope + shift, sd * slope)
+
+
+def _has_prior(run: Run) -> bool:
+    """Whether the model of a run has a Gaussian prior of skills."""
+    params = run.meta.params
+    return isinstance(params.get("prior_mean"), float | int) and isinstance(
+        params.get("prior_sd"), float | int
+    )
+
+
+def prior_means(run: Run, year: Places) -> Array:
+    """The prior mean of newcomers in some years, points."""
+    means = np.full(len(year), float(run.meta.params["prior_mean"]))
+    rows = run.by_year("newcomers")
+    if rows:
+        years = np.array([of_year for of_year, *_ in rows])
+        above = np.array([mean for _, mean, _ in rows])
+        means += above[np.clip(np.searchsorted(years, year, side="right") - 1, 0, None)]
+    return means
+
+
+def _posterior(run: Run, totals: Totals) -> Performances:
+    """Mean and sd of each group's skill, model points: by the trapezoidal rule.
+
+    Steps of the size of the sd are enough: near a Gaussian the error is exp(-2 pi^2 sd^2 / step^2).
+    """
+    sides = totals.sides
+    group = totals.group
+    n_groups = len(totals.keys)
+    opponents = _opponents(run, sides)
+    rows = np.arange(len(group))
+    white_outcome = sides.played.outcome[sides.game]
+    year = np.zeros(n_groups, np.int64)
+    year[group] = sides.year
+    prior_mean = prior_means(run, year)
+    prior_sd = float(run.meta.params["prior_sd"])
+
+    def log_density(skill: Array) -> Array:
+        """The log density of a skill of each group, but for a constant."""
+        happened = opponents.chance(skill[group])[rows, white_outcome]
+        of_games = sides.total(group, np.log(np.maximum(happened, _TINY)), n_groups)
+        return of_games - 0.5 * ((skill - prior_mean) / prior_sd) ** 2
+
+    centre = _start(run, totals, opponents, prior_mean)
+    step = _STEP * prior_sd
+    for _ in range(_NEWTON_STEPS):
+        below = log_density(centre - step)
+        middle = log_density(centre)
+        above = log_density(centre + step)
+        slope = (above - below) / (2.0 * step)
+        curvature = np.maximum(-(above - 2.0 * middle + below) / step**2, prior_sd**-2)
+        longest = _LONGEST_STEP * prior_sd
+        centre = centre + np.clip(slope / curvature, -longest, longest)
+    mean, sd = _moments(log_density, centre, curvature**-0.5)
+    return _moments(log_density, mean, sd)
+
+
+def _moments(log_density: Callable[[Array], Array], centre: Array, sd: Array) -> Performances:
+    """Mean and sd of densities, by the trapezoidal rule around approximate ones."""
+    points = np.array(_POINTS)
+    log_weights = np.stack([log_density(centre + point * sd) for point in _POINTS])
+    weights = np.exp(log_weights - log_weights.max(axis=0))
+    weights /= weights.sum(axis=0)
+    mean = points @ weights
+    variance = points**2 @ weights - mean**2
+    return Performances(centre + mean * sd, np.sqrt(variance) * sd)
+
+
+def _start(run: Run, totals: Totals, opponents: _Opponents, prior_mean: Array) -> Array:
+    """A first guess of each group's skill: between the prior mean and what the share of points says."""
+    mean = totals.sides.total(totals.group, opponents.mean, len(totals.keys)) / totals.games
+    share = (totals.points + 0.5) / (totals.games + 1.0)
+    unit = run.meta.elo_unit
+    by_points = mean + unit * 400.0 * np.log10(share / (1.0 - share))
+    prior_sd = float(run.meta.params["prior_sd"])
+    prior_games = (300.0 * unit / prior_sd) ** 2
+    return (by_points * totals.games + prior_mean * prior_games) / (totals.games + prior_games)
+
+
+def _matching_skill(run: Run, totals: Totals) -> Array:
+    """The skill of each group at which its points would be those expected, model points, by halving an interval."""
+    sides = totals.sides
+    opponents = _opponents(run, sides)
+    n_groups = len(totals.keys)
+    mean = sides.total(totals.group, opponents.mean, n_groups) / totals.games
+    score = totals.points / totals.games
+    furthest = _FURTHEST * run.meta.elo_unit
+    low = mean - furthest
+    high = mean + furthest
+    for _ in range(_HALVINGS):
+        middle = (low + high) / 2.0
+        chance = opponents.chance(middle[totals.group])
+        won = np.where(opponents.is_white, chance[:, 2], chance[:, 0])
+        expected = sides.total(totals.group, won + chance[:, 1] / 2.0, n_groups) / totals.games
+        below = expected < score
+        low = np.where(below, middle, low)
+        high = np.where(below, high, middle)
+    return np.where((score > 0.0) & (score < 1.0), (low + high) / 2.0, np.nan)
