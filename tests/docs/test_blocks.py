@@ -16,6 +16,7 @@ from ttt_cli.systems.resolve import resolve
 
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 SHOWN_ONLY = {"text", ""}  # output, pictures made of letters, formulas
+LONG = {"gallery.md"}  # all kinds of pictures: half a minute
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="blocks need a POSIX shell and terminal")
 
@@ -25,7 +26,11 @@ def page_blocks(page: Path) -> list[Block]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+@pytest.mark.parametrize(
+    "page",
+    [pytest.param(page, marks=[pytest.mark.large] * (page.name in LONG)) for page in PAGES],
+    ids=lambda page: page.name,
+)
 def test_blocks_of(page: Path, server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     session = Session(tmp_path, commands=server.folder)

@@ -23,7 +23,7 @@ TOOLS = Path(sys.executable).parent
 MADE = {"PKG-INFO", "setup.cfg"}  # by the build
 
 pytestmark = [
-    pytest.mark.slow,
+    pytest.mark.large,
     pytest.mark.skipif(sys.platform == "win32", reason="the script is for a POSIX shell"),
     pytest.mark.skipif(not (ROOT / ".git").exists(), reason="compared with what git knows"),
     pytest.mark.skipif(not (TOOLS / "check-wheel-contents").exists(), reason="needs the extra `release`"),

@@ -60,7 +60,7 @@ def over(request):
         (ttt, 2, NEWCOMERS),
         (ttt_d, 2, {}),
         (ttt_d, 1, NEWCOMERS),
-        pytest.param(ttt, None, {}, marks=pytest.mark.slow),
+        pytest.param(ttt, None, {}, marks=pytest.mark.large),
         pytest.param(ttt_d, None, NEWCOMERS, marks=pytest.mark.slow),
     ],
 )
