@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from tests.support.cases import each
+from ttt_cli.gaussian import precision
 from ttt_cli.gaussian.precision import (
     Entries,
     Precision,
@@ -35,8 +36,10 @@ def test_links_of_any_number_of_variables(u):
     assert link_pulls(variables, u, h, n) == pytest.approx(pulls, abs=1e-12)
 
 
+@pytest.mark.parametrize("long", [1000, 0])  # without scipy and with it
 @pytest.mark.parametrize("lengths", [[1], [1, 1, 1], [3, 1, 7, 2, 7], [40]])
-def test_solutions_are_those_of_the_dense_matrix(lengths):
+def test_solutions_are_those_of_the_dense_matrix(lengths, long, monkeypatch):
+    monkeypatch.setattr(precision, "LONG", long * 10_000)
     rng, n = np.random.default_rng(1), sum(lengths)
     place = rng.permutation(n)  # chains lie among each other
     place[:] = np.argsort(place)

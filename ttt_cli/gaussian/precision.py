@@ -16,6 +16,8 @@ from numpy.typing import NDArray
 from ttt_cli.support.arrays import Array, Places
 
 if TYPE_CHECKING:
+    from scipy.sparse import csr_matrix
+
     from ttt_cli.gaussian.factor import Factor
 
 Index = NDArray[np.integer]
@@ -23,6 +25,7 @@ Solver = Callable[[Array], Array]
 
 MOST_STEPS: Final = 10_000  # of conjugate gradients
 DELAY: Final = 8  # steps over which the remaining error is estimated
+LONG: Final = 10_000_000  # entries multiplied in all, from which scipy's products save more than its import takes
 FEW: Final = 50  # columns of the inverse that take less time by conjugate gradients than a factor does
 NOWHERE: Final = np.empty(0, np.int64)
 
@@ -126,10 +129,14 @@ class Precision:
         self.above = np.concatenate([part.value for part in off_diagonal])
         self._previous = previous
         self._steps = len(later)
+        self._multiplied = 0
 
     def times(self, x: Array) -> Array:
         """A x for x of shape (variables,)."""
-        product: Array = self.diagonal * x  # scipy's product is faster by less than its import takes
+        self._multiplied += len(self.above)
+        if self._multiplied > LONG:
+            return np.asarray(self._matrix @ x)
+        product: Array = self.diagonal * x
         product += np.bincount(self.low, self.above * x[self.high], len(x))
         product += np.bincount(self.high, self.above * x[self.low], len(x))
         return product
@@ -156,6 +163,16 @@ class Precision:
         require_affordable(pattern, "covariances", f"ask for at most {FEW} at once")
         above = np.append(self.above, np.zeros(off_diagonal.sum()))
         return Factor(pattern, above, self.diagonal, once=once)
+
+    @cached_property
+    def _matrix(self) -> csr_matrix:
+        from scipy.sparse import coo_matrix
+
+        variables = np.arange(len(self.diagonal))
+        row = np.concatenate([self.low, self.high, variables])
+        column = np.concatenate([self.high, self.low, variables])
+        values = np.concatenate([self.above, self.above, self.diagonal])
+        return coo_matrix((values, (row, column))).tocsr()
 
     @cached_property
     def _chains(self) -> Solver:

@@ -7,6 +7,7 @@ bridge between two nodes, or of the walk after the last node.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from functools import cached_property
@@ -193,9 +194,12 @@ class JointSkills:
     def shown_sds(
         self, groups: Sequence[Sequence[Skill]], weights: Sequence[Array], exact: float = EXACT
     ) -> list[float]:
-        """The sd of the weighted sum of each group of skills, on the shown scale. Raises as `within`."""
+        """The sd of the weighted sum of each group of skills, on the shown scale. Raises as `within`.
+
+        Conjugate gradients with a larger error take fewer steps, so that more groups are solved for one by one.
+        """
         variances = []
-        if len(groups) > FEW:
+        if len(groups) > FEW * math.log(EXACT) / math.log(exact):
             covariances = self.within(groups, exact)
             variances = [w @ covariance @ w for w, covariance in zip(weights, covariances, strict=True)]
         else:

@@ -14,6 +14,7 @@ from ttt_cli.views.figures.labels import shorten
 from ttt_cli.views.figures.spec import Spec
 from ttt_cli.views.versus import TAKEN
 
+_EXACT: Final = 1e-2  # of solutions: sds are exact to about 1e-4 of themselves then, less than a pixel
 _COMMON_PERIODS: Final = """
 SELECT period, period_number, a.mean - b.mean AS lead, sqrt(a.sd * a.sd + b.sd * b.sd) AS sd,
        least(a.games, b.games) AS games
@@ -46,7 +47,7 @@ def difference_figure(run: Run, a: str, b: str) -> Spec:
         method = ""
     elif run.has_joint:
         pairs = [[(a, number), (b, number)] for _, number, _, _, _ in rows]
-        sds = run.joint.shown_sds(pairs, [np.array([1.0, -1.0])] * len(pairs))
+        sds = run.joint.shown_sds(pairs, [np.array([1.0, -1.0])] * len(pairs), _EXACT)
         method = f", {TAKEN['joint']}"
     points = [
         CurvePoint(period, year_of(number, run.meta.period), lead, sd, games)
