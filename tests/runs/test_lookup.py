@@ -250,6 +250,20 @@ def test_one_anchor_sets_the_level_and_leads_keep_their_meaning() -> None:
         assert elo[key] == pytest.approx((2600 + (mean - base) / UNIT, sd / UNIT))
 
 
+def test_elo_in_a_word_gives_its_differences_at_the_level_of_the_points() -> None:
+    games = games_of(RECORDS)
+    timeline = build_timeline(games)
+    fit = fit_of(timeline)
+    fit = replace(fit, elo_unit=UNIT, params={**fit.params, "prior_mean": 1200.0})
+    elo = memory_run(games, timeline, fit, CONFIG, ["elo"])
+    shown = rows(elo)
+    for key, (mean, sd) in rows(memory_run(games, timeline, fit, CONFIG)).items():
+        assert shown[key] == pytest.approx((1200.0 + (mean - 1200.0) / UNIT, sd / UNIT))
+    assert (elo.scale.unit, elo.scale.anchors) == ("Elo", ())
+    with pytest.raises(ConfigError, match="give points, elo, or anchors"):
+        _ = memory_run(games, timeline, fit, CONFIG, ["elo", "Anderssen @ 1852 = 2600"]).scale
+
+
 @pytest.mark.parametrize("slope", ["elo", "matched"])
 def test_several_anchors_are_met_on_average_and_by_a_matched_slope(slope: str) -> None:
     run = scaled(["Anderssen @ 1852 = 2600", "Dufresne @ 1850 = 2400"], slope)
@@ -303,7 +317,7 @@ def test_a_stored_run_is_opened_on_any_scale(tmp_path: Path) -> None:
         assert rows(run) == rows(run)
     assert rows(open_run(tmp_path / "a.ttt"))["Anderssen, Adolf", "1852"][0] < 1100
     assert math.isclose(open_run(tmp_path / "a.ttt", ["points"]).scale.slope, 1.0)
-    with pytest.raises(ConfigError, match="points or anchors, not both"):
+    with pytest.raises(ConfigError, match="give points, elo, or anchors"):
         _ = open_run(tmp_path / "a.ttt", ["points", "Anderssen @ 1852 = 2600"]).scale
 
 

@@ -3,7 +3,8 @@
 import json
 import re
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -14,7 +15,7 @@ from hypothesis import strategies as st
 
 from tests.support.builders import EXACT, make_games
 from tests.support.cases import each
-from tests.support.handmade import games_of, put_small_run
+from tests.support.handmade import CONFIG, RECORDS, Record, fit_of, games_of, put_small_run
 from tests.support.handmade import run_of as small_run_of
 from tests.support.joint_runs import run_of
 from ttt_cli.config.documents import Document
@@ -141,6 +142,30 @@ def test_a_draw_margin_is_dashed_and_another_run_is_dotted(run: Run, margins: Ru
         run, "skills", FigureOptions(["Anderssen", "Morphy"], second_run=open_run(tmp_path / "b.ttt"))
     )
     assert figure.notes == ("b.ttt does not have Morphy, Paul",)
+
+
+def in_units(elo_unit: float, records: Sequence[Record] = RECORDS) -> Run:
+    """A run in which so many points are an Elo point."""
+    games = games_of(records)
+    timeline = build_timeline(games)
+    fit = fit_of(timeline)
+    fit = replace(fit, elo_unit=elo_unit, params={**fit.params, "prior_mean": 1200.0})
+    return memory_run(games, timeline, fit, CONFIG)
+
+
+def test_another_run_in_other_units_is_drawn_in_those_of_the_first() -> None:
+    figure = make_figure(in_units(2.0), "skills", FigureOptions(["Anderssen"], second_run=in_units(4.0)))
+    mean_in = {row["year"]: row["value"] for row in drawn_with(figure.spec, [1, 0])}
+    dotted = drawn_with(figure.spec, [2, 3])
+    assert dotted
+    for row in dotted:
+        assert row["value"] == pytest.approx(1200 + (mean_in[row["year"]] - 1200) / 2, abs=0.01)
+    assert "in points of memory" in json.dumps(figure.spec["title"])
+
+
+def test_axes_say_how_many_points_are_100_elo() -> None:
+    spec = make_figure(in_units(2.97), "skills", FigureOptions(["Anderssen"])).spec
+    assert '"skill, points; 297 are 100 Elo"' in json.dumps(spec)
 
 
 def test_without_names_the_leaders_are_shown(run: Run) -> None:

@@ -60,7 +60,7 @@ run_option: Decorator[Any] = click.option(
 )
 scale_option: Decorator[Any] = click.option(
     "--scale", metavar="ANCHOR", multiple=True,
-    help="Show Elo ratings: 'Lasker, Emanuel @ 1900 = 2720'; repeatable; also: matched, points.",
+    help="Show Elo ratings: 'Lasker, Emanuel @ 1900 = 2720'; repeatable; also: elo (without a level), matched, points.",
 )  # fmt: skip
 beside_option: Decorator[Any] = click.option(
     "--beside", "published", metavar="FILE",

@@ -24,6 +24,8 @@ from ttt_cli.support.folding import fold, fold_surname
 Query = Callable[[str, Sequence[Any]], list[tuple[Any, ...]]]
 DOMINANCE: Final = 10  # times the games of the next player of the name
 POINTS: Final = "points"  # in place of anchors: skills are shown in model points
+ELO_UNIT: Final = "Elo"
+ELO: Final = "elo"  # in place of anchors: differences are those of Elo, the level is that of the points
 EXAMPLE: Final = "Lasker, Emanuel @ 1900 = 2720"  # an anchor for the sample
 MATCHED: Final = "matched"  # the slope that fits the anchors best
 _EXACT: Final = "="  # before a name that is meant as it is spelled
@@ -236,21 +238,25 @@ class Anchor:
 
 @dataclass(frozen=True)
 class Scale:
-    """The shown scale: value = `slope` * model points + `shift`; model points without `anchors`."""
+    """The shown scale: value = `slope` * model points + `shift`.
+
+    Model points without `anchors`, unless `elo`: Elo's differences at the level of the points.
+    """
 
     slope: float = 1.0
     shift: float = 0.0
     anchors: tuple[Anchor, ...] = ()
     matched: bool = False
+    elo: bool = False
 
     @property
     def unit(self) -> str:
         """`points` or `Elo`."""
-        return "Elo" if self.anchors else POINTS
+        return ELO_UNIT if self.anchors or self.elo else POINTS
 
     def points(self, strength: Mapping[str, Any]) -> dict[str, Any]:
         """A row of shown skills (`mean`, `sd`, further columns), in model points."""
-        if not self.anchors:
+        if self.unit == POINTS:
             return dict(strength)
         in_points: dict[str, Any] = {}
         for key, value in strength.items():
@@ -275,10 +281,13 @@ def find_scale(meta: RunMeta, query: Query, scale: Sequence[str] = ()) -> Scale:
     """The scale by the anchors in `scale`, else in the config of a run. Raises ConfigError, LookupFailed."""
     section = meta.config.get("scale") or {}
     texts = list(section.get("anchors", ()))
-    if POINTS in scale and len(scale) > 1:
-        raise ConfigError("give points or anchors, not both")
+    if len(scale) > 1 and not {POINTS, ELO}.isdisjoint(scale):
+        raise ConfigError("give points, elo, or anchors, which set the level of Elo")
     if POINTS in scale:
         return Scale()
+    if ELO in scale:
+        slope = 1.0 / meta.elo_unit
+        return Scale(slope, shift=(meta.newcomers_mean or 0.0) * (1.0 - slope), elo=True)
     anchors_in_scale = [text for text in scale if text != MATCHED]
     if anchors_in_scale:
         texts = anchors_in_scale

@@ -69,9 +69,17 @@ class RunMeta:
     @property
     def extent(self) -> str:
         """The number of games, and the first and the last period."""
-        to = "-" if self.first.isdigit() else " to "  # parts of years have hyphens of their own
         noun = "game" if self.games == 1 else "games"
+        if self.first == self.last:
+            return f"{self.games:,} {noun} {self.first}"
+        to = "-" if self.first.isdigit() else " to "  # parts of years have hyphens of their own
         return f"{self.games:,} {noun} {self.first}{to}{self.last}"
+
+    @property
+    def newcomers_mean(self) -> float | None:
+        """The mean of a newcomer's skill, points; None in systems without one."""
+        mean = self.params.get("prior_mean")
+        return float(mean) if isinstance(mean, int | float) else None
 
     @property
     def label(self) -> str:

@@ -2,14 +2,17 @@
 
 from importlib import import_module
 from threading import Thread
+from typing import Final
 
 from ttt_cli.runs.evidence_points import evidence_table
-from ttt_cli.runs.lookup import Scale
+from ttt_cli.runs.lookup import ELO_UNIT, POINTS
 from ttt_cli.runs.meta import RunMeta
 from ttt_cli.runs.run import CURVES, CurveName, Run
 from ttt_cli.runs.schema import PUBLIC
 from ttt_cli.views.player_filter import find_filter, people_rows
 from ttt_cli.views.rows import Rows
+
+_SAME_SIZE: Final = 1.0  # points by which 100 Elo points may differ from 100 points and be taken for the same
 
 
 def load_numpy_meanwhile(run: Run) -> None:
@@ -24,14 +27,22 @@ def _load_numpy() -> None:
 
 
 def scale_note(run: Run) -> str:
-    """The unit of all skills of a run."""
+    """The unit of all skills of a run, and the level of newcomers where no anchor sets it."""
     if run.scale.anchors:
         slope = "slope by the anchors" if run.scale.matched else "200 points are 76 %"
         anchors = "; ".join([str(anchor) for anchor in run.scale.anchors])
         return f"Elo scale ({anchors}; {slope})"
-    prior = run.meta.params.get("prior_mean")
-    newcomers = f" (newcomers {prior:g})" if isinstance(prior, int | float) else ""
-    return f"points of this run{newcomers}"
+    mean = run.meta.newcomers_mean
+    newcomers = "" if mean is None else f" (newcomers {mean:g})"
+    return f"{unit_words(run)}{newcomers}"
+
+
+def unit_words(run: Run) -> str:
+    """The unit of differences, and how it compares with Elo's: `points; 297 are 100 Elo`."""
+    if run.scale.unit == ELO_UNIT:
+        return ELO_UNIT if run.scale.anchors else f"{ELO_UNIT} differences"
+    size = 100.0 * run.meta.elo_unit
+    return POINTS if abs(size - 100.0) < _SAME_SIZE else f"{POINTS}; {size:.0f} are 100 Elo"
 
 
 def side_names(run: Run) -> tuple[str, str]:
@@ -40,12 +51,12 @@ def side_names(run: Run) -> tuple[str, str]:
     return str(first), str(second)
 
 
-def axis_title(scale: Scale) -> str:
+def axis_title(run: Run) -> str:
     """Title of an axis of skills, with the anchor of its scale."""
-    if not scale.anchors:
-        return "skill, points"
-    first, *more = scale.anchors
-    return f"rating, Elo ({first}{f' and {len(more)} more' if more else ''})"
+    if not run.scale.anchors:
+        return f"skill, {unit_words(run)}"
+    first, *more = run.scale.anchors
+    return f"rating, {ELO_UNIT} ({first}{f' and {len(more)} more' if more else ''})"
 
 
 def run_line(run: Run) -> str:

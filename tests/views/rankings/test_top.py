@@ -57,7 +57,7 @@ def test_the_ranking_of_a_period(run: Run) -> None:
         "1 left out: 1 without a game so recently",
     )
     assert "independent" in rows.title[3]
-    assert "points of this run" in rows.title[-1]
+    assert "; points" in rows.title[-1]
 
 
 def test_the_chance_of_being_best_is_among_all_who_count_not_only_those_shown(run: Run) -> None:

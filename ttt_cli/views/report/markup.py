@@ -58,7 +58,7 @@ def figure(spec: Spec, kind: str = "", **sizes: int) -> str:
 def curves_frame(run: Run) -> Spec:
     """The layers of a figure of skill curves, for scripts that have the histories."""
     x = number_of_field("year", axis={})
-    y = number_of_field("value", axis={"title": axis_title(run.scale)})
+    y = number_of_field("value", axis={"title": axis_title(run)})
     return {"layer": curve_layers(x, y, (), "skill", margins=True)}
 
 

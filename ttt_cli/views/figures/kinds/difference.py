@@ -12,9 +12,10 @@ from ttt_cli.views.figures.figure import Figure, FigureOptions
 from ttt_cli.views.figures.histories import drawn_when_idle, stem_of
 from ttt_cli.views.figures.labels import shorten
 from ttt_cli.views.figures.spec import Spec
+from ttt_cli.views.run import unit_words
 from ttt_cli.views.versus import TAKEN
 
-_EXACT: Final = 1e-2  # of solutions: sds are exact to about 1e-4 of themselves then, less than a pixel
+_EXACT: Final = 1e-3  # of solutions: sds are exact to less than a pixel
 _COMMON_PERIODS: Final = """
 SELECT period, period_number, a.mean - b.mean AS lead, sqrt(a.sd * a.sd + b.sd * b.sd) AS sd,
        least(a.games, b.games) AS games
@@ -54,7 +55,7 @@ def difference_figure(run: Run, a: str, b: str) -> Spec:
         for (period, number, lead, _, games), sd in zip(rows, sds, strict=True)
     ]
     title = f"{shorten(a)} minus {shorten(b)}"
-    axis = f"difference of skill, {run.scale.unit}"
+    axis = f"difference of skill, {unit_words(run)}"
     surname_a = a.partition(",")[0]
     surname_b = b.partition(",")[0]
     label = f"{surname_a} minus {surname_b}" if surname_a != surname_b else f"{a} minus {b}"

@@ -6,7 +6,7 @@ from collections.abc import Container, Sequence
 from typing import Any, Final, NamedTuple
 
 from ttt_cli.periods import label, year_of
-from ttt_cli.runs.lookup import EXAMPLE
+from ttt_cli.runs.lookup import EXAMPLE, POINTS
 from ttt_cli.runs.run import Run
 from ttt_cli.support.errors import ConfigError, LookupFailed
 from ttt_cli.views.figures.curves import CurvePoint, Curves, curves_figure
@@ -17,11 +17,11 @@ from ttt_cli.views.published_ratings import PublishedRatings
 from ttt_cli.views.rankings.dominance import LEAST, OTHERS, leads_of
 from ttt_cli.views.rankings.eligible import Eligible
 from ttt_cli.views.rankings.leaders import number_ones
-from ttt_cli.views.run import axis_title
+from ttt_cli.views.run import axis_title, unit_words
 
 MOST_CURVES: Final = 30
 _LEADERS: Final = 8  # players shown when none are named
-_SIMILAR: Final = 0.1  # difference of logarithms of what an Elo point is
+_SIMILAR: Final = 0.02  # difference of logarithms of what an Elo point is
 
 
 class DottedCurves(NamedTuple):
@@ -55,7 +55,7 @@ def draw_skills(run: Run, options: FigureOptions) -> Figure:
     dotted = _dotted_curves(run, players, options)
     title = f"Skill of {title_of([*curves])}"
     spec = curves_figure(
-        run, curves, title, axis_title(run.scale), "skill",
+        run, curves, title, axis_title(run), "skill",
         dotted_curves=dotted.curves, dotted_legend=dotted.legend, zero=False,
     )  # fmt: skip
     return Figure(spec, stem_of(players), (*notes, *dotted.notes))
@@ -102,16 +102,27 @@ def _of_run(run: Run, second_run: Run, players: Sequence[str]) -> DottedCurves:
         raise ConfigError(
             f"{units}: one axis cannot show both", hint=f"give both one scale: {hint}, or --scale points"
         )
-    size = 200 * run.meta.elo_unit
-    second_size = 200 * second_run.meta.elo_unit
-    different = abs(math.log(size / second_size)) > _SIMILAR and not run.scale.anchors
-    notes = []
-    if different or run.scale.anchors != second_run.scale.anchors:
-        measures = f"200 Elo points are {size:.0f} and {second_size:.0f} points"
-        runs = f"{run.name} and {second_run.name} are measured differently"
-        notes.append(f"{runs} ({measures}): {hint} gives both one scale")
     curves = histories(second_run, players)
-    return DottedCurves(curves, f"skill by {second_run.name}", second_run.name, notes)
+    legend = f"skill by {second_run.name}"
+    notes = []
+    size = run.meta.elo_unit / second_run.meta.elo_unit
+    if run.scale.anchors != second_run.scale.anchors:
+        legend += " (other anchors)"
+        notes.append(f"{run.name} and {second_run.name} have different anchors: {hint} gives both one scale")
+    elif run.scale.unit == POINTS and abs(math.log(size)) > _SIMILAR:
+        curves = _resized(curves, size, run.meta.newcomers_mean, second_run.meta.newcomers_mean)
+        legend += f", in points of {run.name}"
+        notes.append(f"{legend}: {1 / size:.3g} of its points are one of these, and newcomers are equal")
+    return DottedCurves(curves, legend, second_run.name, notes)
+
+
+def _resized(curves: Curves, size: float, level: float | None, second_level: float | None) -> Curves:
+    """Curves in units that are `size` times as small, with newcomers' `second_level` at `level`."""
+    shift = (level or 0.0) - size * (second_level or 0.0)
+    return {
+        player: [point._replace(mean=size * point.mean + shift, sd=size * point.sd) for point in points]
+        for player, points in curves.items()
+    }
 
 
 def _of_ratings(run: Run, published: PublishedRatings, players: Sequence[str]) -> DottedCurves:
@@ -140,6 +151,6 @@ def dominance_figure(run: Run, players: Sequence[str], limits: Eligible) -> Spec
     curves = {player: points[player] for player in players if player in points}
     if not curves:
         raise LookupFailed(f"no {run.meta.period} of theirs has {LEAST} others who are eligible")
-    axis = f"lead over the {OTHERS} best others, {run.scale.unit}"
+    axis = f"lead over the {OTHERS} best others, {unit_words(run)}"
     line = f"lead over the mean of the {OTHERS} best others who are eligible, sds {method}"
     return curves_figure(run, curves, f"Dominance of {title_of([*curves])}", axis, line)

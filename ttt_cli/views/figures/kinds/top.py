@@ -55,7 +55,7 @@ def top_figure(run: Run, *, count: int, limits: Eligible) -> Spec:
     high = max(record["high"] for record in firsts)
     x = vega.years([first, last])
     scale = {"domain": [low, high + _FOR_NAMES * (high - low)], "nice": False, "zero": False}
-    y = vega.number("value", axis={"format": "d", "title": axis_title(run.scale)}, scale=scale)
+    y = vega.number("value", axis={"format": "d", "title": axis_title(run)}, scale=scale)
     hue = vega.name("of", scale={"domain": [*names], "range": [*vega.COLOURS[:2]]}, legend=vega.LEGEND)
     tooltip = [vega.name("of"), vega.name("player"), vega.name("period"), vega.number("value")]
     layers = [
