@@ -184,3 +184,13 @@ def test_without_a_file_a_figure_is_a_png_named_by_the_players(tmp_path: Path, r
 def test_a_dash_is_svg_on_standard_output(capfdbinary: pytest.CaptureFixture[bytes]) -> None:
     assert main.run(["plot", "--kind", "games", "-o", "-"]) == 0
     assert capfdbinary.readouterr().out.startswith(b"<svg")
+
+
+def test_a_player_of_another_run_here_is_hinted_at(here: Path, ran: Ran) -> None:
+    """After a trial fit the newest run is not the one that has the player."""
+    put_small_run(here / "semi.ttt", [("1900", "Rubinstein, Akiba", "Schlechter, Carl", "1-0")])
+    printed = ran("player morphy", 2)
+    assert "semi.ttt: no player 'morphy' in this run" in printed.err
+    assert "hint: Morphy, Paul is in a.ttt: -r a.ttt; without -r the newest run here is taken" in printed.err
+    assert "a.ttt: -r" not in ran("player morphy -r semi.ttt", 2).err
+    assert "hint: `ttt players` lists them" in ran("player nobody", 2).err

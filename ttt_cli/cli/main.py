@@ -195,11 +195,13 @@ def _failed(error: Exception, args: Sequence[str]) -> int:
             advice = None
             message = f"ttt: output cannot be written: {error.strerror}"
         case TttError():
-            from ttt_cli.cli.usage import as_typed, misplaced
+            from ttt_cli.cli.usage import as_typed, hint_at_runs, misplaced
 
             report_run()
             code = error.exit_code
-            advice = misplaced(args[0] if args else "", args, [*COMMANDS]) or error.hint
+            advice = (
+                misplaced(args[0] if args else "", args, [*COMMANDS]) or hint_at_runs(error) or error.hint
+            )
             name = session.run_name if isinstance(error, LookupFailed) else ""
             message = f"{name or 'ttt'}: {error}"
             if error.where:

@@ -19,13 +19,14 @@ class Session:
     """The state of one command.
 
     `verbosity`: QUIET, NORMAL or VERBOSE. `run_line`: a line on the run until it is printed. `run_name`: its name, for
-    error messages. `safe_csv`: texts that spreadsheets would take for formulas are marked. `files_written`: outputs so
-    far.
+    error messages. `run_is_named`: whether the command names it. `safe_csv`: texts that spreadsheets would take for
+    formulas are marked. `files_written`: outputs so far.
     """
 
     verbosity: int = NORMAL
     run_line: str = ""
     run_name: str = ""
+    run_is_named: bool = True
     safe_csv: bool = False
     files_written: set[str] = field(default_factory=set)
 

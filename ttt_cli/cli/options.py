@@ -187,6 +187,7 @@ def opened_run(path: str | None, scale: tuple[str, ...] = (), *, titled: bool = 
 
     run = open_run(path, scale)
     session.run_name = run.name
+    session.run_is_named = path is not None
     if path is None:
         session.run_line = f"{run.name}: {run.meta.extent}"
         if not titled:

@@ -11,6 +11,12 @@ from ttt_cli.cli.options import RunQuery, columns_option, eligible_options, quer
 @click.option("--at", metavar="PERIOD", help="The period, for instance 1872; default the run's last.")
 @click.option("--peak", is_flag=True, help="Rank by each player's highest mean instead.")
 @click.option(
+    "--peak-games",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="With --peak: only periods with at least N games of the player.",
+)
+@click.option(
     "--years",
     type=click.IntRange(min=1),
     metavar="K",
@@ -36,6 +42,7 @@ def command(
     query: RunQuery,
     at: str | None,
     peak: bool,
+    peak_games: int | None,
     years: int | None,
     leaders: bool,
     each: bool,
@@ -67,6 +74,10 @@ def command(
         ),
         ("--each goes with --leaders", each and not leaders),
         (
+            "--peak-games goes with --peak, by mean or lower",
+            peak_games and (not peak or years or by == "dominance"),
+        ),
+        (
             "--active goes with rankings and --leaders",
             of_all_time and by != "dominance" and limits["active"] is not None,
         ),
@@ -86,7 +97,7 @@ def command(
         elif by == "dominance" and peak:
             rows = most_dominant(run, eligible_players, most)
         elif peak:
-            rows = peaks(run, eligible_players, most, by)
+            rows = peaks(run, eligible_players, most, by, peak_games or 0)
         else:
             rows = ranking(run, at, eligible_players, most, seed, by)
     query.show(with_fields(run, rows, columns))

@@ -2,6 +2,7 @@
 
 import os
 import re
+import shlex
 from collections.abc import Iterator, Sequence
 from importlib import import_module
 from importlib.resources import files
@@ -10,11 +11,13 @@ from typing import Final
 
 import click
 
-from ttt_cli.support.errors import TttError, nearest
+from ttt_cli.cli.messages import session
+from ttt_cli.support.errors import LookupFailed, TttError, nearest
 
 _RANKINGS: Final = frozenset(
     ("best", "leader", "leaders", "leaderboard", "number-ones", "rank", "ranking", "rankings", "ranks")
 )  # words for commands that there are not
+_NAMED_RUNS: Final = 3
 _SPREADSHEETS: Final = frozenset(("excel", "ods", "xls", "xlsx"))
 _NO_NUMBER: Final = re.compile(r"is not a valid (float|integer)(?: range)?\b")
 _NUMBERS: Final = {"float": "a number", "integer": "a whole number"}
@@ -166,3 +169,16 @@ def examples_of(path: str) -> list[tuple[str, str]]:
         if path and re.search(rf"^[^|&]*\bttt {path}\b", typed):
             examples.append((typed, does))
     return examples
+
+
+def hint_at_runs(error: TttError) -> str | None:
+    """A hint at other runs here that have a player, where the run was not named; None without such runs."""
+    if session.run_is_named or not isinstance(error, LookupFailed) or error.player is None:
+        return None
+    from ttt_cli.runs.run import runs_with
+
+    runs = runs_with(error.player)
+    if not runs:
+        return None
+    players = f"{runs[0].player} is in {' and '.join([run.file.name for run in runs[:_NAMED_RUNS]])}"
+    return f"{players}: -r {shlex.quote(str(runs[0].file))}; without -r the newest run here is taken"

@@ -183,7 +183,7 @@ def _unknown(query: Query, name: str, words: list[str]) -> LookupFailed:
     )
     similar = " or ".join(repr(player) for (player,) in rows)
     hint = f"did you mean {similar}?" if similar else "`ttt players` lists them"
-    return LookupFailed(f"no player {name!r} in this run", hint=hint)
+    return LookupFailed(f"no player {name!r} in this run", hint=hint, player=name)
 
 
 def find_period(

@@ -9,7 +9,7 @@ from contextlib import closing, contextmanager
 from datetime import datetime
 from functools import cache, cached_property, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, Literal, Self
+from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, Self
 
 from ttt_cli.runs import database
 from ttt_cli.runs.checks import Catalog, NotARun, Signature, check_numbers
@@ -47,6 +47,7 @@ CURVES: Final[dict[CurveName, Columns]] = {
     "newcomers": ("year", "mean", "sd"),
     "career": ("years", "mean", "sd"),
 }
+MOST_SEARCHED: Final = 20  # runs that may have a player
 _CAREER: Final = 40  # years
 _STEPS: Final = 4  # points of a curve in each of them
 _CLOCK: Final = 5.0  # seconds between the clocks of a file system and of the process
@@ -58,6 +59,13 @@ FROM {table} ORDER BY rowid"""
 
 class RunReplaced(RunError):
     """Another run replaced one that was read."""
+
+
+class RunWithPlayer(NamedTuple):
+    """The file of a run, and a player as named there."""
+
+    file: Path
+    player: str
 
 
 def open_run(path: str | os.PathLike[str] | None = None, scale: Sequence[str] = ()) -> Run:
@@ -94,6 +102,19 @@ def open_run(path: str | os.PathLike[str] | None = None, scale: Sequence[str] = 
     if best is None:
         raise error
     return best
+
+
+def runs_with(player: str) -> list[RunWithPlayer]:
+    """Runs in the current folder that have a player by this name, the newest first; no more than `MOST_SEARCHED`."""
+    files = sorted(Path().glob(f"*{ENDING}"), key=lambda file: (-file.stat().st_mtime, file.name))
+    runs = []
+    for file in files[:MOST_SEARCHED]:
+        try:
+            with Run(file) as run:
+                runs.append(RunWithPlayer(file, run.find_player(player).player))
+        except (LookupFailed, RunError):
+            continue
+    return runs
 
 
 def run_path(name: str | os.PathLike[str]) -> Path:
@@ -304,7 +325,7 @@ class Run:
         try:
             return find_player(self._fetch, name)
         except LookupFailed as error:
-            raise LookupFailed(error.message, where=self.name, hint=error.hint) from None
+            raise LookupFailed(error.message, where=self.name, hint=error.hint, player=error.player) from None
 
     def find_period(self, at: str | int | None, player: str | None = None) -> tuple[str, int]:
         """Label and number of a period, of the run or a player's history. Raises LookupFailed."""

@@ -28,9 +28,15 @@ class ConfigError(TttError):
 
 
 class LookupFailed(TttError):
-    """A name, a period or a run that is not there, or is not unique."""
+    """A name, a period or a run that is not there, or is not unique; `player`: the name, if it is that of nobody."""
 
     exit_code = 2
+
+    def __init__(
+        self, message: str, *, where: str | None = None, hint: str | None = None, player: str | None = None
+    ) -> None:
+        self.player = player
+        super().__init__(message, where=where, hint=hint)
 
 
 class DataError(TttError):

@@ -269,7 +269,10 @@ def player_view(run: Run, name: str) -> PlayerView:
         keys, records = run.select("SELECT * FROM players WHERE player = ?", [match.player])
         about = RunPeople(run).facts_line(match.player)
     facts = dict(zip(keys, records[0], strict=True))
-    title = (match.player, *([about] if about else []), facts_line(facts), run_line(run))
+    history = [dict(zip(columns, row, strict=True)) for row in rows]
+    games = {row["period"]: row["games"] for row in history}
+    career = facts_line(facts, games.get(facts["peak_period"]))
+    title = (match.player, *([about] if about else []), career, run_line(run))
     table = Rows(columns, rows, title, _SKILL_DECIMALS, frozenset({"player"}))
     return PlayerView(match.player, table, match.note)
 
@@ -328,16 +331,22 @@ def player_chart(rows: Rows, *, width: int) -> list[str]:
     return chart(means, sds, ends, width=width)
 
 
-def facts_line(facts: Mapping[str, Any]) -> str:
-    """Years, record and peak, from a row of the run's `players`."""
+def facts_line(facts: Mapping[str, Any], peak_games: float | None = None) -> str:
+    """Years, record and peak, from a row of the run's `players`; `peak_games`: in the period of the peak."""
     if facts["first"] is None:
         return "no games"
     years = facts["first"] if facts["first"] == facts["last"] else f"{facts['first']}-{facts['last']}"
-    games = "1 game" if facts["games"] == 1 else f"{facts['games']:.10g} games"
+    games = _games_words(facts["games"])
     record = record_words(facts["wins"], facts["draws"], facts["losses"])
     certainty = "" if facts["peak_sd"] is None else f" +- {facts['peak_sd']:.0f}"
     peak = f"peak {facts['peak_mean']:.0f}{certainty} in {facts['peak_period']}"
+    if peak_games is not None and facts["first"] != facts["last"]:
+        peak += f" ({_games_words(peak_games)})"
     return f"{years}, {games} ({record}), {peak}"
+
+
+def _games_words(games: float) -> str:
+    return "1 game" if games == 1 else f"{games:.10g} games"
 
 
 def players_rows(

@@ -204,7 +204,7 @@ def test_rows_are_the_players_periods_in_order(margins: Run) -> None:
 def test_the_title_says_who_when_and_how_well(margins: Run) -> None:
     title = player_view(margins, "anderssen").rows.title
     assert title[0] == "Anderssen, Adolf"
-    assert title[1] == "1858-1862, 5 games (+1 =1 -3), peak 1006 +- 50 in 1862"
+    assert title[1] == "1858-1862, 5 games (+1 =1 -3), peak 1006 +- 50 in 1862 (1 game)"
     assert title[2].startswith("d.ttt: ttt, 7 games 1857-1862")
 
 

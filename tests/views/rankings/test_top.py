@@ -7,7 +7,8 @@ from scipy.special import log_ndtr
 
 from tests.reference.ttt_ep import Twin
 from tests.support.cases import each
-from tests.support.handmade import CONFIG, GAPS, fit_of, games_of
+from tests.support.handmade import CONFIG, GAPS, RECORDS, fit_of, games_of
+from tests.support.handmade import run_of as handmade_run_of
 from tests.support.joint_runs import PLAY, run_of
 from ttt_cli.gaussian import factor
 from ttt_cli.runs import joint
@@ -87,6 +88,20 @@ def test_peaks_are_of_periods_with_games(run: Run) -> None:
     assert list(peaks(run, Eligible(2, max_sd=50.5), 3).rows) == list(rows.rows)
     assert list(peaks(run, Eligible(2, max_sd=49.0), 3).rows) == []
     assert [row[1] for row in peaks(run, Eligible(2, min_games=4), None).rows] == ["C"]
+
+
+def test_peaks_say_how_many_games_the_period_has_and_may_need_several() -> None:
+    """Anderssen's mean is higher in 1861 and 1862, with one game each, than in 1858 with three."""
+    run = handmade_run_of(games_of(RECORDS))
+    highest = {row["player"]: row for row in peaks(run, Eligible(), None).records()}
+    anderssen = highest["Anderssen, Adolf"]
+    assert (anderssen["period"], anderssen["games"], anderssen["period_games"]) == ("1862", 5, 1)
+    rows = peaks(run, Eligible(), None, least_games=2)
+    several = {row["player"]: (row["period"], row["period_games"]) for row in rows.records()}
+    assert several == {
+        "Anderssen, Adolf": ("1858", 3), "Morphy, Paul": ("1858", 3), "Paulsen, Louis": ("1857", 2),
+    }  # fmt: skip
+    assert rows.title[0] == "The highest peaks, in years with at least 2 games"
 
 
 @each("years", [1, 2, 5, 7, 11])

@@ -8,9 +8,12 @@ from typing import Final, NamedTuple
 from ttt_cli.runs.run import Run
 
 _PLAYERS: Final = """
-SELECT player, folded, games, wins, draws, losses, opponents, CAST(substr("first", 1, 4) AS INTEGER) AS "first",
-       CAST(substr("last", 1, 4) AS INTEGER) AS "last", peak_period, peak_mean, peak_sd
-FROM players JOIN names USING (player) ORDER BY id
+SELECT players.player, folded, players.games, wins, draws, losses, opponents,
+       CAST(substr("first", 1, 4) AS INTEGER) AS "first", CAST(substr("last", 1, 4) AS INTEGER) AS "last",
+       peak_period, peak_mean, peak_sd, spans.games
+FROM players JOIN names USING (player)
+LEFT JOIN periods ON period = peak_period
+LEFT JOIN spans ON spans.player = players.player AND spans.period_number = periods.period_number ORDER BY id
 """
 
 
@@ -19,7 +22,7 @@ class Person(NamedTuple):
 
     `folded`: the name without accents and case. `games`, `wins`, `draws`, `losses`: by weight. `opponents`: different
     ones. `first`, `last`: years of the first and last period with games. `peak_mean`, `peak_sd`: the highest mean, and
-    its sd (None in a system without), on the shown scale.
+    its sd (None in a system without), on the shown scale. `peak_games`: in the period of the peak.
     """
 
     name: str
@@ -34,6 +37,7 @@ class Person(NamedTuple):
     peak_period: str
     peak_mean: float
     peak_sd: float | None
+    peak_games: float | None = None
 
 
 @dataclass(frozen=True)

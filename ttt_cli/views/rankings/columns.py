@@ -43,6 +43,7 @@ PEAK_COLUMNS: Final[tuple[Column[Peak], ...]] = (
     Column("mean", POINTS, "skill in that period", each(lambda peak: peak.mean), decimals=1),
     Column("sd", POINTS, "uncertainty of the skill, one sd", each(lambda peak: peak.sd), decimals=1),
     Column("games", "games", "games in all", each(lambda peak: peak.games)),
+    Column("period_games", "games", "games in that period", each(lambda peak: peak.period_games)),
 )
 
 BEST_YEARS_COLUMNS: Final[tuple[Column[BestYears], ...]] = (

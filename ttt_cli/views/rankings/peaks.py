@@ -14,11 +14,12 @@ from ttt_cli.views.rankings.title import title_lines
 from ttt_cli.views.rows import Rows
 
 _PEAKS: Final = """
-SELECT player, peak.period, peak.lower, peak.mean, peak.sd, players.games FROM (
-    SELECT player, arg_max(struct_pack(period, mean, sd, lower), ({by}, -period_number)) AS peak
+SELECT player, peak.period, peak.lower, peak.mean, peak.sd, players.games, peak.games FROM (
+    SELECT player, arg_max(struct_pack(period, mean, sd, lower, games), ({by}, -period_number)) AS peak
     FROM (SELECT *, mean - 2.0 * coalesce(sd, 0.0) AS lower FROM nodes) WHERE {condition} GROUP BY player)
 JOIN players USING (player) ORDER BY peak.{by} DESC, player LIMIT ?
 """
+_GAMES: Final = "SELECT player, period, games FROM nodes WHERE player IN (SELECT unnest(?))"
 _BEST_YEARS: Final = """
 SELECT player, begin, period, mean, sd, games FROM (
     SELECT player, period, first(period) OVER years AS begin, first(period_number) OVER years AS period_number,
@@ -31,19 +32,26 @@ QUALIFY row_number() OVER (PARTITION BY player ORDER BY mean DESC, period) = 1 O
 """
 
 
-def find_peaks(run: Run, limits: Eligible, number: int | None, by: str = "mean") -> list[Peak]:
-    """The `number` highest skills that players had in a period with games, by `mean`, or `lower`: mean less two sds."""
+def find_peaks(
+    run: Run, limits: Eligible, number: int | None, by: str = "mean", least_games: float = 0.0
+) -> list[Peak]:
+    """The `number` highest skills that players had in a period with games, by `mean`, or `lower`: mean less two sds.
+
+    `least_games`: only periods with at least so many games of the player.
+    """
     enough = f"GROUP BY period_number HAVING count(*) >= {limits.fewest}"
     counting = f"period_number IN (SELECT period_number FROM ({limits.skills(run)}) {enough})"
-    query = _PEAKS.format(by=by, condition=f"{limits.rules()} AND {counting}")
+    query = _PEAKS.format(by=by, condition=f"{limits.rules()} AND {counting} AND games >= {least_games}")
     return [Peak(rank, *row) for rank, row in enumerate(run.select(query, [number])[1], 1)]
 
 
-def peaks(run: Run, limits: Eligible, number: int | None, by: str = "mean") -> Rows:
+def peaks(run: Run, limits: Eligible, number: int | None, by: str = "mean", least_games: float = 0.0) -> Rows:
     """The table of `find_peaks`, with `PEAK_COLUMNS`."""
     heading = "The highest peaks by mean - 2 sd" if by == "lower" else "The highest peaks"
+    if least_games:
+        heading += f", in {run.meta.period}s with at least {least_games:g} games"
     with run:
-        highest = find_peaks(run, limits, number, by)
+        highest = find_peaks(run, limits, number, by, least_games)
         return build_rows(run, PEAK_COLUMNS, highest, title_lines(run, limits, heading), by)
 
 
@@ -53,10 +61,12 @@ def most_dominant(run: Run, limits: Eligible, number: int | None) -> Rows:
 
     with run:
         leads, method = largest_leads(run, limits, number)
+        rows = run.select(_GAMES, [[lead.player for lead in leads]])[1]
+        period_games = {(player, period): games for player, period, games in rows}
         dominant = [
             Peak(
                 rank, lead.player, lead.period, None, lead.mean, lead.mean_sd, lead.games,
-                dominance=lead.lead, sd_dominance=lead.sd,
+                period_games[lead.player, lead.period], dominance=lead.lead, sd_dominance=lead.sd,
             )
             for rank, lead in enumerate(leads, 1)
         ]  # fmt: skip

@@ -37,8 +37,8 @@ def lower_bound(mean: float, sd: float | None) -> float:
 class Peak(NamedTuple):
     """A player's best period with games.
 
-    `games`: of the whole career. `lower`: the mean less two sds; None in a ranking by dominance. `dominance`,
-    `sd_dominance`: the lead over the best others, in a ranking by it.
+    `games`: of the whole career. `lower`: the mean less two sds; None in a ranking by dominance. `period_games`: in the
+    best period. `dominance`, `sd_dominance`: the lead over the best others, in a ranking by it.
     """
 
     rank: int
@@ -48,6 +48,7 @@ class Peak(NamedTuple):
     mean: float
     sd: float | None
     games: float
+    period_games: float
     dominance: float | None = None
     sd_dominance: float | None = None
 

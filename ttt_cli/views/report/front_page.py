@@ -21,7 +21,7 @@ BELOW: Final = (
     f"Below the line: other players with at least a {100 * CHALLENGES:.0f} % chance of having been number one."
 )  # fmt: skip
 _HEADS: Final = {
-    "rank": "#rank", "mean": "#skill", "sd": "#± sd", "games": "#games", "period": "in",
+    "rank": "#rank", "mean": "#skill", "sd": "#± sd", "games": "#games", "period_games": "#games then", "period": "in",
     "dominance": "#lead", "sd_dominance": "#± its sd",
 }  # fmt: skip
 
@@ -107,7 +107,7 @@ def _table(book: Book, rows: Rows) -> str:
     formats: dict[str, Callable[[Any], str]] = {
         **dict.fromkeys(("mean", "sd", "dominance", "sd_dominance"), markup.points),
         "player": lambda player: links[book.people.number[player]],
-        "games": markup.number,
+        **dict.fromkeys(("games", "period_games"), markup.number),
     }
     table = {}
     for column, values in zip(rows.columns, zip(*rows.rows, strict=True), strict=True):

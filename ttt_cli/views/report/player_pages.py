@@ -33,7 +33,7 @@ def player_subject(book: Book, player: int) -> Subject:
         markup.section("Best wins", _best_wins(book, sides) if len(sides.game) > _FEW_FOR_TABLES else ""),
     ]
     address = book.player_pages.addresses[player] or ""
-    facts = facts_line(person._asdict())
+    facts = facts_line(person._asdict(), person.peak_games)
     games = _player_games(book, player, sides)
     return Subject(address, person.name, facts, content, "record", games)
 
