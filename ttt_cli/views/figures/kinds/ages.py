@@ -33,5 +33,5 @@ def draw_ages(run: Run, options: FigureOptions) -> Figure:
     notes = [*chosen.notes]
     notes += [f"the birth of {player} is not known" for player in chosen.players if player not in births]
     title = f"Skill of {title_of([*curves])} by age"
-    spec = curves_figure(run, curves, title, axis_title(run.scale), "skill", zero=False, by="age")
+    spec = curves_figure(run, curves, title, axis_title(run), "skill", zero=False, by="age")
     return Figure(spec, f"{stem_of([*curves])}-by-age", tuple(notes))
