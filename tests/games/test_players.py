@@ -334,6 +334,11 @@ def test_a_table_of_spellings_is_left_alone() -> None:
         Decisions("spelling,name\nTahl,Tal\n", "a.csv")
 
 
+def test_a_malformed_line_among_answers_is_named():
+    with pytest.raises(DataError, match=r"^a\.csv:4: no synonym"):
+        Decisions("A,B\n# yes,C,D\nC,D\nE\n", "a.csv")
+
+
 FILE = """### A list of spellings
 @PLAYER "., -_*"
 

@@ -27,7 +27,9 @@ _YEARS: Final = re.compile(r"\s*years\s*=\s*(.+)", re.IGNORECASE)
 _SPELLING_HEADERS: Final = frozenset({"spelling", "alias", "synonym", "written", "as in pgn", "as written"})
 _NAME_HEADERS: Final = frozenset({"name", "main", "player", "canonical", "main name"})
 _SCID_SECTION: Final = re.compile(r"^@PLAYER\b[^\n]*\n(.*?)(?=^@|\Z)", re.MULTILINE | re.DOTALL)
-_ANSWER: Final = re.compile(r"# (?=(?:yes|no|years),)")
+_ANSWER: Final = re.compile(
+    r"# (?=(?:yes|no|years),)"
+)  # a comment of `ttt names`: what was decided of two names
 
 Years = tuple[int, int]  # the first and the last
 
@@ -44,7 +46,9 @@ class Aliases:
     by_years: Mapping[tuple[str, int, int], str] = field(
         default_factory=dict
     )  # (spelling, first, last) -> player
-    lines: Mapping[str, int] = field(default_factory=dict)  # of spellings, in a file made for these games
+    lines: Mapping[str, int] = field(
+        default_factory=dict
+    )  # of each spelling in the file; none in Scid's files
 
     @property
     def mains(self) -> frozenset[str]:
@@ -111,9 +115,9 @@ def _refuse_chains(entries: Mapping[str, _Entry], path: str) -> None:
             )
 
 
-def _entries_in(text: str, path: str) -> Iterator[_Entry]:
+def _entries_in(text: str, path: str, first_line: int = 1) -> Iterator[_Entry]:
     """Yield the entries of an alias file, a list or a table. Raises DataError for malformed lines."""
-    rows = list(_rows_in(text, path))
+    rows = list(_rows_in(text, path, first_line))
     header = [fold(cell) for cell in rows[0].cells] if rows else []
     if "white" in header and "black" in header:
         hint = "an alias file has lines of main,synonym,..."
@@ -133,10 +137,10 @@ class _Row(NamedTuple):
     cells: list[str]
 
 
-def _rows_in(text: str, path: str) -> Iterator[_Row]:
+def _rows_in(text: str, path: str, first_line: int = 1) -> Iterator[_Row]:
     """Yield rows that are neither empty nor comments. Raises DataError for malformed quotes."""
     lines = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
-    for number, line in enumerate(lines, 1):
+    for number, line in enumerate(lines, first_line):
         if not line.strip() or line.lstrip().startswith("#"):
             continue
         try:
@@ -262,26 +266,26 @@ class Decision(NamedTuple):
 class Decisions:
     """The answers in an alias file, with its other lines unchanged.
 
-    Further spellings of one name always lead to its last main name. Raises DataError for malformed lines, and for a
-    table of spellings.
+    Where B is a spelling of A and C one of B, C is written as a spelling of A. Raises DataError for malformed lines,
+    and for a table of spellings.
     """
 
-    def __init__(self, text: str = "", where: str = "") -> None:
+    def __init__(self, text: str = "", path: str = "") -> None:
         self._other_lines: list[str] = []
         self._decisions: dict[tuple[str, str], Decision] = {}  # by main name and synonym
-        lines = iter(text.splitlines())
-        for line in lines:
+        lines = iter(enumerate(text.splitlines(), 1))
+        for number, line in lines:
             if _ANSWER.match(line):
                 decision = Decision(*next(csv.reader([line[2:]])))
                 self.add(decision)
                 if decision.answer != "no":
                     next(lines, None)  # the line of names that carries it out
                 continue
-            words = {fold(cell) for row in _rows_in(line, where) for cell in row.cells}
+            words = {fold(cell) for row in _rows_in(line, path, number) for cell in row.cells}
             if words & _SPELLING_HEADERS and words & _NAME_HEADERS:
                 hint = "write to a file of its own"
-                raise DataError("is a table of spellings and names", where=where, hint=hint)
-            entries = list(_entries_in(line, where))
+                raise DataError("is a table of spellings and names", where=path, hint=hint)
+            entries = list(_entries_in(line, path, number))
             if not entries or any(entry.status or entry.years for entry in entries):
                 self._other_lines.append(line)
                 continue

@@ -51,7 +51,11 @@ class YearSpan(NamedTuple):
 
 
 class SharedByRecords(NamedTuple):
-    """Who is who, and what the records of all files share."""
+    """Who is who, and what the records of all files share.
+
+    A mention is a distinct combination of name, id, status and year (`players.Mentions`). `tally`: records of each
+    result that count as lost, drawn and won by White.
+    """
 
     identified: Identified
     player_classes: PlayerClasses
@@ -136,7 +140,7 @@ def share_names(collected: Collected) -> SharedByRecords:
         mentions,
         collected.data.names,
         collected.aliases,
-        ids=texts["white_id"],
+        ids=texts["white_id"],  # of both sides, in one dictionary
         statuses=texts.get("status", ()),
     )
     is_player = identified.player != NOBODY
@@ -434,7 +438,7 @@ def _join(
 
 
 def _join_column(name: str, parts: list[StoredColumn], storage: ArrayStorage) -> NDArray[Any]:
-    """A column of all games; of one entry where all entries are equal."""
+    """A column of all games. Columns whose entries are all equal have stride 0, and are arrays in any storage."""
     arrays = [part for part in parts if isinstance(part, np.ndarray)]
     if storage is MEMORY or len(arrays) == len(parts):
         return concatenated(arrays)

@@ -160,16 +160,16 @@ def unite(old: Games, new: Games, data: DataConfig) -> United:
     return United(
         columns,
         identified.players,
-        old_spellings=_renamed(old.spellings, player_of),
-        new_spellings=_renamed((*new.spellings, *identified.spellings), player_of),
+        old_spellings=_with_present_names(old.spellings, player_of),
+        new_spellings=_with_present_names((*new.spellings, *identified.spellings), player_of),
         aliases=aliases,
     )
 
 
-def _renamed(
+def _with_present_names(
     spellings: Iterable[tuple[str, str]], player_of: Mapping[str, str]
 ) -> tuple[tuple[str, str], ...]:
-    """Pairs of a player and a spelling, of players whose names are now spellings of others."""
+    """All pairs of a player and a spelling, with the players' present names; none that is a name's own spelling."""
     return tuple(
         (player_of.get(player, player), spelling)
         for player, spelling in spellings
@@ -190,6 +190,8 @@ class JoinedRows(NamedTuple):
         """Number the records: those of the old and of the new games of each file by their lines.
 
         Old games that were made without files have the number of the first new file; `is_new` tells them apart.
+        Numbers of lines above LINES also have a number within the line; ranks take their place, so that the product
+        fits into 64 bits.
         """
         is_new = np.arange(len(columns.date)) >= n_old
         lines = columns.source_line
@@ -212,13 +214,16 @@ def _count_records(rows: JoinedRows, chosen: Mask) -> int:
 
 
 def find_repeats(rows: JoinedRows) -> Mask:
-    """Mask of new games that repeat old ones; of equal games as many as there are old."""
+    """Mask of new games that repeat old ones; of equal games as many as there are old.
+
+    New records of several rows (matches) are not compared: a match may well begin with a result that was there before.
+    """
     columns = rows.columns
     _, number, n_rows = np.unique(rows.record, return_inverse=True, return_counts=True)
-    is_match = n_rows[number] > 1
+    is_of_match = n_rows[number] > 1
     is_exact = columns.date_precision == PRECISION_DAY
     new_dates = columns.date[rows.is_new]
-    may_repeat = is_exact & ~(is_match & rows.is_new) & np.isin(columns.date, new_dates)
+    may_repeat = is_exact & ~(is_of_match & rows.is_new) & np.isin(columns.date, new_dates)
     candidates = np.flatnonzero(may_repeat)
     keys = [
         column[candidates]

@@ -24,6 +24,9 @@ from ttt_cli.support.progress import SILENT, Progress
 
 _DEFAULT: Final = DataConfig()
 
+# Problems by which no record is lost or changed.
+_HARMLESS: Final = (OTHER_FILE, reasons.NUMBERED_DATE, reasons.IDLE_ALIAS, reasons.UNKNOWN_PEOPLE)
+
 
 def read_games(
     sources: Sequence[Named],
@@ -191,9 +194,8 @@ def _nothing_usable(named: Named, reports: Sequence[FileReport], problems: Seque
 
 
 def _refuse_problems(problems: Sequence[Problem]) -> None:
-    """Raise DataError, with the first of them, when there are problems; files that are no games by name are none."""
-    harmless = OTHER_FILE, reasons.NUMBERED_DATE, reasons.IDLE_ALIAS, reasons.UNKNOWN_PEOPLE
-    if serious := [problem for problem in problems if problem.reason not in harmless]:
+    """Raise DataError, with the first of them, when there are problems by which a record is lost or changed."""
+    if serious := [problem for problem in problems if problem.reason not in _HARMLESS]:
         first = serious[0]
         more = f"; {len(serious):,} problems in all" if len(serious) > 1 else ""
         hint = "under data.strict every problem is an error; `ttt games` lists them"

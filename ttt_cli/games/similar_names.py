@@ -82,6 +82,12 @@ def likeness(first: NameParts, second: NameParts) -> Kind | None:
 
     Surnames are equal, or long and one letter apart; given names agree word by word: equal, abbreviated, or long and
     one letter apart. Countries do not differ.
+
+    | kind | |
+    |---|---|
+    | SURNAME_ONLY | one of them has no given names, and surnames are spelt alike |
+    | INITIALS | given names are equal or abbreviated, and surnames are spelt alike |
+    | SPELLING | any others |
     """
     if first.country and second.country and first.country != second.country:
         return None
@@ -120,11 +126,12 @@ def _slips_in_given_names(first_names: Sequence[str], second_names: Sequence[str
 
 
 def is_slip(first: str, second: str) -> bool:
-    """Whether two surnames are long and one letter apart, with the same first letter."""
+    """Whether two surnames are long and one letter apart; a replaced or swapped letter is not the first one."""
     if min(len(first), len(second)) < _LONG_SURNAME or _DIGIT.search(first + second):
         return False
-    same_initial = first[0] == second[0] or len(first) != len(second)
-    return same_initial and is_one_letter_apart(first, second)
+    if len(first) == len(second) and first[0] != second[0]:
+        return False
+    return is_one_letter_apart(first, second)
 
 
 def is_one_letter_apart(first: str, second: str) -> bool:
@@ -252,8 +259,8 @@ def neighbour_words(words: Sequence[str]) -> Ids:
     """
     n_remainders = np.array([len(word) + 1 for word in words], np.int64)
     word_of = np.repeat(np.arange(len(words), dtype=np.int32), n_remainders)
-    hashes = (hash(word[:i] + word[i + 1 :]) for word in words for i in range(len(word) + 1))
-    remainder = np.fromiter(hashes, np.int64, len(word_of))
+    hashes_of_remainders = (hash(word[:i] + word[i + 1 :]) for word in words for i in range(len(word) + 1))
+    remainder = np.fromiter(hashes_of_remainders, np.int64, len(word_of))
     order = np.lexsort((word_of, remainder))
     remainder = remainder[order]
     word_of = word_of[order]
@@ -261,7 +268,7 @@ def neighbour_words(words: Sequence[str]) -> Ids:
     is_new[1:] = (remainder[1:] != remainder[:-1]) | (word_of[1:] != word_of[:-1])
     remainder = remainder[is_new]
     word_of = word_of[is_new]
-    pairs = [np.zeros((0, 2), np.int32)]
+    pairs = [np.zeros((0, 2), np.int32)]  # equal remainders are neighbours in order: 1, 2, ... apart
     n_pairs = 0
     for distance in range(1, min(_MAX_EQUAL_REMAINDERS, len(remainder))):
         equal = np.flatnonzero(remainder[distance:] == remainder[:-distance])

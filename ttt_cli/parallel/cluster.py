@@ -137,7 +137,7 @@ _SETTINGS: Final = {
     "DASK_DISTRIBUTED__ADMIN__SYSTEM_MONITOR__INTERVAL": "5s",
     **BESIDE_OTHERS,
 }
-_begin: Final[Any] = multiprocessing.get_context("fork" if sys.platform == "linux" else "spawn")
+_PROCESSES: Final[Any] = multiprocessing.get_context("fork" if sys.platform == "linux" else "spawn")
 _IMPORTED: Final = "distributed", "numba"  # before workers begin: they share what it takes
 
 
@@ -187,7 +187,7 @@ def serve_cluster(workers: int) -> None:
         os.environ["DASK_TEMPORARY_DIRECTORY"] = str(scratch)
         for name in _IMPORTED:
             import_module(name)
-        receiver, sender = _begin.Pipe(duplex=False)
+        receiver, sender = _PROCESSES.Pipe(duplex=False)
         scheduler = _begun(_schedule, sender)
         sender.close()
         try:
@@ -198,7 +198,7 @@ def serve_cluster(workers: int) -> None:
         os.write(answers, f"{address}\n".encode())
         os.close(answers)
         # the standard input ends when the parent closes it or ends: then this pipe has a message
-        parent_gone, end_of_input = _begin.Pipe(duplex=False)
+        parent_gone, end_of_input = _PROCESSES.Pipe(duplex=False)
         Thread(target=lambda: end_of_input.send(os.read(0, 1)), daemon=True).start()
         working: list[BaseProcess] = []
         ready: Sequence[object] = ()
@@ -217,7 +217,7 @@ def serve_cluster(workers: int) -> None:
 
 
 def _begun(run: Callable[[Any], Coroutine[Any, Any, None]], argument: object) -> BaseProcess:
-    process: BaseProcess = _begin.Process(target=_alone, args=(run, argument), daemon=True)
+    process: BaseProcess = _PROCESSES.Process(target=_alone, args=(run, argument), daemon=True)
     process.start()
     return process
 
@@ -289,7 +289,7 @@ def chain_workers(where: str | None, jobs: int) -> Iterator[int | Engine]:
 
 
 def threads_each(where: str | None, jobs: int, threads: int | None, cores: int) -> int:
-    """Number of threads for one chain; `threads` of all chains, or of each on the workers of an existing cluster."""
+    """Number of threads for one chain: a share of `threads` on this computer, all of them on a cluster that exists."""
     workers = jobs if where is None else local_workers(where)
     if workers is None:
         return threads or 1
@@ -428,27 +428,27 @@ def run_chain(order: bytes, content: bytes, version: str) -> bytes:
 
     if version != VERSION:
         raise SetupError(f"it has ttt {VERSION} instead of {version}")
-    host = get_worker()
-    here = pickle.loads(content)
+    dask_worker = get_worker()
+    worker = pickle.loads(content)
     items = pickle.loads(order)
-    key = str(host.get_current_task())
+    key = str(dask_worker.get_current_task())
     position = 0
 
     def send(outcome: object) -> None:
         """Wait until the scheduler has it: what is done is not lost with this process."""
         check()
         message = pickle.dumps((position, outcome), pickle.HIGHEST_PROTOCOL)
-        sync(host.loop, host.scheduler.log_event, topic=key, msg=message)
+        sync(dask_worker.loop, dask_worker.scheduler.log_event, topic=key, msg=message)
 
     def check() -> None:
         """Raise Unwanted when the task was cancelled or its client is lost."""
-        task = host.state.tasks.get(key)
+        task = dask_worker.state.tasks.get(key)
         if task is None or task.state != "executing":
             raise Unwanted
 
     with watched(lambda message: send(StepReport(message)), check):
         for position, item in enumerate(items):
-            outcome = outcome_of(here, item, position == 0)
+            outcome = outcome_of(worker, item, fresh=position == 0)
             if isinstance(outcome, Exception) or position == len(items) - 1:
                 break
             send(outcome)

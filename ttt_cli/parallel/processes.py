@@ -280,7 +280,7 @@ def serve_orders() -> None:
         with watched(lambda message: _send(answers, StepReport(message))):
             while True:
                 item, fresh = pickle.loads(orders.get())
-                _send(answers, outcome_of(worker, item, fresh))
+                _send(answers, outcome_of(worker, item, fresh=fresh))
     except BrokenPipeError:
         os._exit(0)
     except BaseException:
@@ -293,7 +293,7 @@ def _send(pipe: IO[bytes], message: object) -> None:
     pipe.flush()
 
 
-def outcome_of(worker: Worker[Item, Result], item: Item, fresh: bool) -> Result | Exception:
+def outcome_of(worker: Worker[Item, Result], item: Item, *, fresh: bool) -> Result | Exception:
     """The result of a step, or its error in picklable form."""
     try:
         return worker.step(item, fresh=fresh)

@@ -17,11 +17,10 @@ from ttt_cli.views.text_charts import chart
 
 Sides = tuple[str, str]  # what the side named first and the other are called
 _EXACT: Final = 1e-2  # of solutions: expected scores are exact to about 1e-4 then
-NEUTRAL: Final = "neutral"  # as what a side is called that has no advantage
+NEUTRAL: Final = "neutral"  # what both sides are called where neither has an advantage
 _COLOURS: Final[Sides] = ("white", "black")
 _DECIMALS: Final = {"score": 3, "expected": 3, "opponents_mean": 1, "mean": 1, "opponent_mean": 1, "p_win": 3}
 _IDS: Final = "SELECT player, id FROM names WHERE player IN (?, ?)"
-# A table's name as a column is the whole row, as a dict.
 _SELECT: Final = """
 WITH of AS (
     SELECT period, period_number, date, white_id = {player} AS is_white,
@@ -30,7 +29,8 @@ WITH of AS (
            "offset" * {unit} + covariate_points AS given, neutral
     FROM games WHERE (white_id = {player} OR black_id = {player}) AND {among})
 SELECT of.period_number, given, of.period, date, is_white, opponent,
-       CASE WHEN is_white THEN for_white ELSE 2 - for_white END, weight, file, line, strength, opponent_strength,
+       CASE WHEN is_white THEN for_white ELSE 2 - for_white END, weight, file, line,
+       strength, opponent_strength,  -- whole rows of nodes, as dicts
        neutral
 FROM of JOIN nodes strength ON strength.player = ? AND strength.period_number = of.period_number
 JOIN nodes opponent_strength ON opponent_strength.player = opponent
@@ -136,7 +136,7 @@ def _covariances(run: Run, player: str, games: Sequence[_GameRow]) -> dict[tuple
 def _strengths(run: Run, game: _GameRow, covariance: float | None) -> tuple[dict[str, Any], dict[str, Any]]:
     """The strengths of player and opponent in a game, handicap included.
 
-    With their covariance both have the sd of which independent skills have the joint sd of the difference.
+    Where their covariance is known, both get one sd: independent skills with it have the joint sd of the difference.
     """
     strength = run.scale.points(game.strength)
     opponent_strength = run.scale.points(game.opponent_strength)

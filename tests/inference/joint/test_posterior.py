@@ -30,7 +30,7 @@ def test_sds_by_samples_are_the_exact_ones(model, monkeypatch):
     monkeypatch.setattr(choose, "ROUNDS", 1e12)
     exact = fitted("auto", model)
     monkeypatch.setattr(factor, "MOST_ENTRIES", 0)
-    monkeypatch.setattr(samples, "SAMPLED", 1.0)
+    monkeypatch.setattr(samples, "MOST_SAMPLED", 1.0)
     found = fitted("joint", model)
     apart = fitted("factorised", model)
     assert (exact.posterior, found.posterior, apart.posterior) == ("joint sds", "joint sds", "factorised")

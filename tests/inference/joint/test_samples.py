@@ -56,8 +56,8 @@ def test_levels_of_newcomers_are_solved_for(model):
 @pytest.mark.parametrize("model", ["ttt", pytest.param("ttt-d", marks=pytest.mark.large)])
 def test_samples_know_newcomers_mean(model, monkeypatch):
     """With the slowest wave alone solved for, within four standard errors of many samples."""
-    monkeypatch.setattr(samples, "SAMPLED", 1.0)
-    monkeypatch.setattr(samples, "WAVES", 1)
+    monkeypatch.setattr(samples, "MOST_SAMPLED", 1.0)
+    monkeypatch.setattr(samples, "MOST_WAVES", 1)
     many = partial(samples.sampled_histories, samples=SAMPLES)
     monkeypatch.setattr(choose, "sampled_histories", many)
     timeline, fit = fit_rows(DEBUTS, model, SAMPLED, **GIVEN)

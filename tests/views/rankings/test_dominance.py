@@ -9,7 +9,7 @@ from tests.support.joint_runs import JOINT, run_of
 from ttt_cli.config.schema import SolverConfig
 from ttt_cli.runs import joint
 from ttt_cli.runs.run import Run
-from ttt_cli.views.rankings.dominance import LEAST, OTHERS, leads_of
+from ttt_cli.views.rankings.dominance import LEAST_OTHERS, OTHERS, leads_of
 from ttt_cli.views.rankings.eligible import Eligible
 from ttt_cli.views.rankings.leaders import leader_rows, reign_rows
 from ttt_cli.views.rankings.peaks import most_dominant
@@ -42,7 +42,7 @@ def expected(run: Run, year: str) -> dict[str, tuple[float, float | None]]:
     """Everybody's lead over the ten best others, and its sd."""
     numbers = LIMITS.skills(run, int(year), int(year))
     rows = run.select(f"SELECT player, mean, sd FROM ({numbers}) ORDER BY mean DESC, player")[1]
-    if len(rows) <= LEAST:
+    if len(rows) <= LEAST_OTHERS:
         return {}
     players, means, sds = zip(*rows, strict=True)
     if run.has_joint:

@@ -11,7 +11,7 @@ import numpy as np
 
 from ttt_cli.support.arrays import Array, Ids, Places
 
-# columns of what arrives at segments from there, and of what leaves them in that direction
+# columns of messages from and to the past, and from and to the future: precision, and precision times mean
 PAST: Final = slice(0, 2)
 FUTURE: Final = slice(2, 4)
 
@@ -52,7 +52,7 @@ class SegmentMaps(NamedTuple):
 
 
 class Neighbours(NamedTuple):
-    """Segments of a slice with one before, and the latter."""
+    """Segments of a slice that have one before (`later`), and that one of each (`earlier`)."""
 
     later: Places
     earlier: Ids
@@ -120,11 +120,11 @@ class Borders:
         return total
 
     def _onward(self, later: Places, message: Message) -> Array:
-        """Messages from the segments before after the steps to these, (segments, 2)."""
+        """The message of the segment before, as it arrives at each of these, (segments, 2)."""
         return _after_step(message, self.mean[later], self.variance[later])
 
     def _back(self, later: Places, message: Message) -> Array:
-        """Messages from these segments after the steps to those before, (segments, 2)."""
+        """The message of each of these segments, as it arrives at the one before, (segments, 2)."""
         return _after_step(message, -self.mean[later], self.variance[later])
 
 

@@ -34,9 +34,9 @@ from ttt_cli.timeline import Timeline
 class SlicedInference:
     """Sweeps over slices, repeated where slices are lost, and their results.
 
-    `priors`: of each quantity of a node, `skill` and perhaps `draw_margin`. `margins_from`: a fit of the same timeline,
-    whose moving margins are the first ones here; the first sites are those that the slices have. `warm`: whether they
-    have any, unless the sites are said to be `cold` all the same.
+    `priors`: of each quantity of a node, `skill` and perhaps `draw_margin`. `margins_from`: a fit of the same timeline
+    whose moving margins are the initial ones. The initial sites are those that slices have, if any: then `warm` is
+    true, unless `cold` tells to estimate the error as if there were none.
     """
 
     def __init__(
@@ -56,8 +56,13 @@ class SlicedInference:
         self._timeline = pieces.timeline
         self._cuts = pieces.cuts
         self._slices = slices
+
         # holds the propagation and not the inference, so that this is freed without the garbage collector
-        self._recovery = Recovery(slices, lambda: all(propagation.begin()))
+        def begin_again() -> bool:
+            """Whether every slice still has its sites."""
+            return all(propagation.begin())
+
+        self._recovery = Recovery(slices, begin_again)
         have_sites = self._recovery.run(self.propagation.begin)
         self.warm = any(have_sites) and not cold
         self._recovery.run(self.propagation.solver.prepare_levels)
@@ -196,8 +201,8 @@ class Inference(SlicedInference):
             self.slice_state, self.merged, self.slice_state.pairs.kernels.gradient
         )
         slopes = self.slice_state.chain_slopes()
-        nodes = self.slice_state.parts.quantities[-1].end
-        of_priors = prior_slopes(self.priors, slopes.by_mean[:nodes], slopes.by_variance[:nodes])
+        of_nodes = slice(self.slice_state.parts.quantities[-1].end)  # those of links come after
+        of_priors = prior_slopes(self.priors, slopes.by_mean[of_nodes], slopes.by_variance[of_nodes])
         if self.newcomers:
             of_priors |= self.newcomers.gradient(self.newcomers.posterior.squares)
         of_priors["draw_margin_strength"] = by_strength
@@ -267,7 +272,10 @@ class JointSystem:
 
 
 def given_skills_of_others(inference: Inference) -> SliceState:
-    """The slice of `inference` with the variances of newcomers' skills given all other skills, in the same buffers."""
+    """The slice of `inference` with newcomers' mean integrated out: newcomers have their variance given all others.
+
+    It shares the arrays of `inference.slice_state`.
+    """
     if not inference.newcomers:
         return inference.slice_state
     return inference.slice_state.with_chains(inference.newcomers.conditioned(inference.chains))

@@ -1,6 +1,9 @@
 """Joint means within a slice: the steps of a solution of A x = b (`kernels/ep/joint_means.py`) between two exchanges.
 
-The order of the steps is in `joint_solution.py`, the buffers are those of `Workspace`.
+A = T + L: T is the precision of the chains with their priors, L that of the games. Solutions are preconditioned with
+M = T + diag(L), whose inverse goes along chains. The order of the steps is in `joint_solution.py`; the buffers are
+those of `Workspace`. A map of a segment is eight numbers that turn what arrives at one end into what leaves the other
+(`messages.precision_maps`).
 """
 
 from __future__ import annotations
@@ -24,11 +27,11 @@ from ttt_cli.support.arrays import Array, Ids
 
 
 class Prepared(NamedTuple):
-    """What couples the chains of slices.
+    """What is needed of a slice to couple its chains with those of others.
 
     | name | shape | |
     |---|---|---|
-    | maps | (segments, 8) | maps of the precisions diag(L) |
+    | maps | (segments, 8) | maps of precisions through segments, where diag(L) is added |
     | largest_sum | | the largest row sum of T^-1 diag(L) here: sums of diag(L) times the variance before games |
     | sums | (segments,) | the same sums of each segment |
     """
@@ -54,7 +57,7 @@ class Products(NamedTuple):
 
 
 class Finished(NamedTuple):
-    """The largest correction, points, 0 if the means moved; and then maps of the sites that have them."""
+    """The largest correction, points, or 0 if the means moved there; maps of messages if they moved, else NO_MAPS."""
 
     largest: float
     maps: Array
@@ -64,13 +67,13 @@ NO_MAPS = np.empty((0, 8))
 
 
 def linearise(state: SliceState, arrived: Array) -> Linearised:
-    """Smooth and prepare."""
+    """Smooth what has arrived, and prepare the joint solution."""
     move = smooth_and_compare(state, arrived)
     return Linearised(move, prepare(state))
 
 
 def prepare(state: SliceState) -> Prepared:
-    """Fill means, couplings, diag(L) and b - A s."""
+    """Fill the means s of this sweep, the precisions of games' differences, diag(L), and the residual b - A s."""
     work = state.workspace
 
     def fill(part: Part) -> None:
@@ -114,14 +117,15 @@ def factor(state: SliceState, precision: Array) -> None:
 
 
 def _fill_column(state: SliceState, column: Array, ends: Ids) -> None:
-    """Solve for the columns of the inverse of variables at ends of segments, which chains keep apart.
+    """Fill the column with M^-1 times the sum of the unit vectors of all `ends`, one of each segment.
 
-    Solving overwrites z, A z, p, A p and x.
+    Segments are independent under M, so that one solution gives the columns of all. Solving overwrites z, A z, p, A p
+    and x.
     """
     work = state.workspace
     column[:] = 0.0
     column[ends] = 1.0
-    solve_chains(state, 0.0, 0.0, work.descent._replace(residual=column))
+    solve_chains(state, beta=0.0, alpha=0.0, descent=work.descent._replace(residual=column))
     column[:] = work.z
 
 
@@ -187,7 +191,7 @@ def add_couplings(state: SliceState, z: Array, az: Array) -> float:
 def finish(
     state: SliceState, beta: float, alpha: float, correction: Correction | None, move: bool
 ) -> Finished:
-    """The last step to the joint means; `move` there."""
+    """Take the last step of the solution; with `move`, move the means and the sites there."""
     _correct(state, correction)
     work = state.workspace
 
@@ -195,9 +199,8 @@ def finish(
         joint_means.finish(*variables, beta, alpha, work.z, work.direction, work.correction)
 
     state.parts.run(finish_chains, state.parts.ranges)
-    if not np.isfinite(
-        alpha
-    ):  # after an overflow: a further solution multiplies these by 0, which would leave nan
+    if not np.isfinite(alpha):
+        # After an overflow: another solution multiplies these by 0, which would leave NaN.
         for vector in (work.z, work.image, work.direction, work.direction_image):
             vector[:] = 0.0
     if not move:
@@ -213,6 +216,6 @@ def finish(
 
 
 def newcomer_levels(state: SliceState) -> SliceLevels:
-    """Levels of years of newcomers."""
+    """Newcomers of this slice by year, and its part of the precision of the years' levels."""
     assert state.newcomers is not None
     return state.newcomers.levels()

@@ -21,6 +21,9 @@ from ttt_cli.support.arrays import Array, Ids, Places
 class DefiningLinks(NamedTuple):
     """The links that define performances.
 
+    A performance t is a variable without a prior: t = constant + sum of coefficient times variable + e, var(e) = noise.
+    One exact link says so, whose other variables are its members.
+
     | name | shape | |
     |---|---|---|
     | performance_of | (members,) | the performance that each member belongs to, among performances |
@@ -48,7 +51,7 @@ class LinkGames:
     | rows | | | the links |
     | starts | | | extra variables by period |
     | extra | | | ranges of the extra variables |
-    | sites | | | their sites |
+    | sites | | | sites of the links, and their messages |
     | coupling | (links,) | 1/points^2 | precision of each sum, all equal games together |
     | defining | | | the links that define performances |
     """
@@ -74,11 +77,15 @@ class LinkGames:
         """Leave the links as they are: their offsets include the advantage."""
 
     def sweep(self, part: Part, back: bool, repeats: int, chains: Chains, messages: Messages) -> int:
-        """Pass through a part."""
+        """Pass through a part; returns the number of sites that were not moved."""
         return int(kernels.sweep(part, back, repeats, chains, self.starts, self.rows, messages, self.sites))
 
     def fill_sites_from_marginals(self, part: Part, chains: Chains, messages: Messages) -> None:
-        """Make the sites of links as the marginals believe, as `PairGames` does."""
+        """Make the sites of links as the marginals believe.
+
+        That is a pass back in which nothing goes along chains, as no variable has a following one, and in which new
+        sites are not added to the marginals, as the links have no weight (so does `PairGames`).
+        """
         unchained = chains._replace(following=np.full_like(chains.following, -1))
         weightless = self.rows._replace(weight=np.zeros_like(self.rows.weight))
         kernels.sweep(part, True, 0, unchained, self.starts, weightless, messages, self.sites)
@@ -207,24 +214,25 @@ def _variances(defining: DefiningLinks, widest: Array) -> Array:
 
 
 def defining_links(rows: LinkRows, first: int, performances: int) -> DefiningLinks:
-    """The first exact observation of each performance; these are the variables from `first` on.
+    """The first exact observation of each performance. Performances are the variables numbered from `first` on.
 
     Raises ValueError where a performance has none.
     """
-    link = np.repeat(np.arange(len(rows.weight)), np.diff(rows.row))
-    exact = (rows.low == rows.high)[link]
-    entries = np.flatnonzero(exact & (rows.variable >= first))
-    number, index = np.unique(rows.variable[entries] - first, return_index=True)
-    if len(number) < performances:
+    link_of_entry = np.repeat(np.arange(len(rows.weight)), np.diff(rows.row))
+    is_exact = (rows.low == rows.high)[link_of_entry]
+    exact_entries = np.flatnonzero(is_exact & (rows.variable >= first))
+    defined, index = np.unique(rows.variable[exact_entries] - first, return_index=True)
+    if len(defined) < performances:
         raise ValueError("a performance is not defined by an exact observation")
-    performance_entry = entries[index]
-    of_link = np.full(len(rows.weight), -1)
-    of_link[link[performance_entry]] = number
-    members = np.flatnonzero((of_link[link] >= 0) & (rows.variable < first))
-    performance = of_link[link[members]]
+    performance_entry = exact_entries[index]
+    defining_link = link_of_entry[performance_entry]
+    performance_of_link = np.full(len(rows.weight), -1)
+    performance_of_link[defining_link] = defined
+    members = np.flatnonzero((performance_of_link[link_of_entry] >= 0) & (rows.variable < first))
+    performance = performance_of_link[link_of_entry[members]]
     coefficient = -rows.coefficient[members] / rows.coefficient[performance_entry][performance]
-    constant = (rows.low - rows.offset)[link[performance_entry]] / rows.coefficient[performance_entry]
-    noise = rows.noise[link[performance_entry]] / rows.coefficient[performance_entry] ** 2
+    constant = (rows.low - rows.offset)[defining_link] / rows.coefficient[performance_entry]
+    noise = rows.noise[defining_link] / rows.coefficient[performance_entry] ** 2
     return DefiningLinks(performance, rows.variable[members], coefficient, performance_entry, constant, noise)
 
 
@@ -244,15 +252,15 @@ def link_games(links: LinkedGames, chains: Chains, widest: Array) -> LinkGames:
 
 
 def links_gradient(games: LinkGames, cavity: Array, slopes: ChainSlopes) -> LinksGradient:
-    """Gradient of log Z in the numbers of links and in the steps of extra variables.
+    """Gradient of log Z in offset, noise, low and high of each link, and in the steps of extra variables.
 
     `cavity` (links, 2): as `LinkGames.cavities`; `slopes`: of all variables.
     """
     of_links = LinkSlopes(*np.empty((4, len(games.rows.weight))))
     kernels.gradient(games.rows, cavity, of_links)
-    begin, end = games.extra.chained
-    of_extra = ChainSlopes(slopes.by_mean[begin:end], slopes.by_variance[begin:end])
-    by_skill_origin = float(sums_of_skills(games.rows, begin) @ of_links.offset)
+    nodes, end = games.extra.chained  # chained extra variables come after those of nodes
+    of_extra = ChainSlopes(slopes.by_mean[nodes:end], slopes.by_variance[nodes:end])
+    by_skill_origin = float(sums_of_skills(games.rows, nodes) @ of_links.offset)
     return LinksGradient(of_links, of_extra, by_skill_origin)
 
 

@@ -62,7 +62,7 @@ def begin(state: SliceState, offsets: Offsets) -> Begun:
         games.set_offsets(offsets)
     if state.guess is not None:
         state.messages.marginal[:] = state.guess
-        state.messages.backward[:] = 0.0
+        state.messages.backward[:] = 0.0  # the pass that makes sites goes back, and reads no others
         state.guess = None
 
         def make_sites(part: Part) -> None:
@@ -223,7 +223,8 @@ def smooth_and_compare(state: SliceState, arrived: Array) -> float:
 def end_sweep(state: SliceState, arrived: Array | None, least: float, decay: float) -> Moves:
     """Smooth what has arrived, if anything moved; save the sites. Raises SetupError.
 
-    `least` (points) and `decay` are what earlier moves count at least (`chains.moves_to_come`).
+    `arrived`: None where nothing moved. An earlier move counts as `least` points at least, and as `decay` times the one
+    before it at least (`chains.moves_to_come`).
     """
     if arrived is not None:
         smooth(state, arrived)

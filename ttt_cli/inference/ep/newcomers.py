@@ -15,7 +15,8 @@ from ttt_cli.kernels.ep.structures import Chains, Messages
 from ttt_cli.storage import MEMORY, ArrayStorage
 from ttt_cli.support.arrays import Array, Ids
 
-STIFF: Final = 1e-10  # of the widest prior's variance: where steps are smaller, levels of years are not free
+# Least variance of a step relative to that of a newcomer's skill: below it years cannot have levels of their own.
+LEAST_STEP: Final = 1e-10
 
 
 class StepsElsewhere(NamedTuple):
@@ -56,7 +57,7 @@ class LevelRows(NamedTuple):
 
 
 class DebutSums(NamedTuple):
-    """Sums by year, and the product of z and `excess` over all first nodes."""
+    """Sums by year, and z'(A - M)z over all first nodes."""
 
     by_year: YearSums
     product: float
@@ -115,7 +116,7 @@ class SliceNewcomers:
         variance = self._chains.variance[self._nodes]
         later = np.flatnonzero(previous >= begin)
         steps = np.concatenate([variance[later], newcomers.past.variance, newcomers.future.variance])
-        if not (steps > STIFF * self._sd**2).all():
+        if not (steps > LEAST_STEP * self._sd**2).all():
             return None
         before = previous[later] - begin
         weight = storage.zeros("levels", (len(node_year), 3), np.float64)
@@ -140,20 +141,20 @@ class SliceNewcomers:
     def set_priors(self, beliefs: MeanBeliefs) -> float:
         """Set the prior of each first node from m without its own message; returns -2 times their share of log Z.
 
-        That of a first node is minus the log integral of N(m; c, u) exp(-p m^2 / 2 + h m), where its message on m has
-        precision p and precision times mean h, and m without it has mean c and variance u. With the variance v of m
-        that is log(1 - v p) / 2 + (1 - v p) (h^2 u + 2 h c - p c^2) / 2.
+        Newcomers' mean m has the variance v. The message of a first node on m has precision p and precision times mean
+        h; m without it, the cavity, has mean c and variance u. The log integral of N(m; c, u) exp(-p m^2 / 2 + h m) is
+        log(1 - v p) / 2 + (1 - v p) (h^2 u + 2 h c - p c^2) / 2, and log Z has minus that for each first node.
         """
         precision, weighted = self._debut_messages()
         mean = beliefs.mean[self._year]
         variance = beliefs.variance[self._year]
-        left = 1.0 - variance * precision
-        mean = (mean - variance * weighted) / left
-        variance = variance / left
+        cavity_share = 1.0 - variance * precision
+        mean = (mean - variance * weighted) / cavity_share
+        variance = variance / cavity_share
         self._chains.mean[self._first] = mean
         self._chains.variance[self._first] = self._sd**2 + variance
         twice_exponent = weighted**2 * variance + 2.0 * weighted * mean - precision * mean**2
-        deviance = np.log(left) + left * twice_exponent
+        deviance = np.log(cavity_share) + cavity_share * twice_exponent
         return float(deviance.sum())
 
     def _debut_messages(self) -> DebutMessages:
@@ -205,7 +206,7 @@ class SliceNewcomers:
             az[self._nodes] += np.asarray(rows @ correction.level)
 
     def add_shared(self, shared: Array, z: Array, az: Array) -> None:
-        """Add the part of the precision beyond the chains, times z, to `az`."""
+        """Add (A - M) z at first nodes to `az`: of their excess precision, less what they share through their mean."""
         az[self._first] += self._excess(z) - shared[self._year]
 
     def _excess(self, z: Array) -> Array:

@@ -32,7 +32,9 @@ from ttt_cli.inference.solver import Given, OnSweep, iterate
 from ttt_cli.kernels.ep.structures import Chains
 from ttt_cli.support.arrays import Array, Mask
 
-PLAIN: Final = 2  # numbers of a site of one skill difference; sites of more have a matrix
+PLAIN_SITE: Final = (
+    2  # columns of a site of one difference: q and q times mean; with margins 5, of which 3 a matrix
+)
 ROUGH: Final = 0.1  # points: tolerance of factorised propagation before joint propagation
 PATIENCE: Final = 5.0  # seconds for more than the factorised posterior under `auto`
 ROUNDS: Final = 6  # of joint propagation, as a rule
@@ -73,8 +75,8 @@ def infer(
 ) -> Fit:
     """Sweep to the fixed point of `solver.posterior`; returns the Fit that `make_fit` makes of it.
 
-    The log-evidence and leave-one-out probabilities are those of the sites' own
-    posterior.
+    The log-evidence and leave-one-out probabilities are of joint sites where these were found (`joint`), else of the
+    factorised ones, also with joint sds.
     """
     choice = choose(inference, solver)
     evidence_only = options.get("evidence_only", False)
@@ -94,7 +96,7 @@ def infer(
         joint = JointInference(inference, choice.shape)
         joint.believe()
     else:
-        joint = JointInference(inference, choice.shape, _sites_near(inference, start))
+        joint = JointInference(inference, choice.shape, _warm_start_sites(inference, start))
         status, trace = _iterate_joint(joint, solver, on_sweep, status, trace, evidence_only=evidence_only)
     notes = notes_of(joint.deviations) if notes_of else ()
     links = _links_of(inference, joint.chains, joint.sites)
@@ -197,7 +199,10 @@ def _iterate_joint(
     *,
     evidence_only: bool,
 ) -> tuple[Status, Trace]:
-    """Joint propagation after factorised one, whose status stays where no sweep is left."""
+    """Joint propagation after the factorised one.
+
+    Where no sweep is left, the Gaussian of the factorised sites, whose status is not converged.
+    """
     if len(trace) < solver.max_sweeps:
         return joint.solve(solver, on_sweep, trace, evidence_only=evidence_only)
     joint.believe()
@@ -239,8 +244,8 @@ def choose(inference: Inference, solver: SolverConfig) -> Choice:
     return Choice(PosteriorKind.FACTORISED, None)
 
 
-def _sites_near(inference: Inference, start: Fit | None) -> JointSites | None:
-    """Initial joint sites: the factorised ones shifted as in an earlier fit."""
+def _warm_start_sites(inference: Inference, start: Fit | None) -> JointSites | None:
+    """Initial joint sites: the factorised ones shifted as in an earlier fit. Moving margins are shifted so, too."""
     joint = _stored_sites(inference, start, JOINT_PREFIX, JOINT_SITE)
     factorised = _stored_sites(inference, start, FACTORISED_PREFIX, SITE)
     if start is None or joint is None or factorised is None:
@@ -263,7 +268,7 @@ def _shifted(present: Array, joint: Array, factorised: Array) -> Array:
 def _definite(sites: Array) -> Mask:
     """Which sites have a positive definite precision."""
     definite: Mask = sites[:, 0] > 0.0
-    if sites.shape[1] > PLAIN:
+    if sites.shape[1] > PLAIN_SITE:
         definite &= sites[:, 0] * sites[:, 2] > sites[:, 1] ** 2
     return definite
 
@@ -299,7 +304,7 @@ def _links_of(inference: Inference, chains: Chains, sites: JointSites) -> Links 
     variance = chains.variance
     nodes = len(previous) // len(inference.priors)
     positivity = sites.positivity
-    kinds = 3 if len(positivity) else 1
+    kinds = 3 if len(positivity) else 1  # of precisions: q11, q12, q22 with draw margins of players, else q
     of_pair = sites.link[:, :kinds].T
     turned = games.first > games.second
     of_pair_turned = of_pair[::-1]  # q22, q12, q11: x1 and x2 change places

@@ -56,7 +56,7 @@ def link_sites(inference: Inference) -> Array:
 
 @dataclass(frozen=True)
 class JointLinks:
-    """Links (`pairs.JointGames`).
+    """Links in the joint Gaussian (`pairs.JointGames`): sums c'x with sites of precision q, h = q times mean, weight w.
 
     | name | shape | |
     |---|---|---|

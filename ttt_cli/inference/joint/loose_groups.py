@@ -51,7 +51,7 @@ def _contrast(timeline: Timeline, group: LooseGroup) -> Array:
 
 
 def _compared_periods(timeline: Timeline, of_players: Mask, of_opponents: Mask) -> Places:
-    """The period of each node; where no period has both sides the same for all nodes, as if all had played at once."""
+    """The period of each node, or the same for all where no period has players of both sides."""
     period = np.repeat(np.arange(len(timeline.periods)), np.diff(timeline.node_start))
     if not np.any(np.bincount(period, of_players) * np.bincount(period, of_opponents)):
         return np.zeros_like(period)

@@ -27,12 +27,13 @@ Key = TypeVar("Key")
 
 SAMPLES: Final = 100
 SEED: Final = 20070
-# Of samples and solutions, in the energy norm; 1e-2 gives sds of weak ties with 3 % error.
-EXACT: Final = 5e-3
-CLOSE: Final = 1e-6  # the same of waves of newcomers' mean
-WAVES: Final = 30  # such waves
-STILL: Final = 1e-10  # of the largest variance of a wave: smaller ones are rounding
-SAMPLED: Final = 0.3  # of a variance, of which more is solved for, for as many variables as there are samples
+# Relative errors in the energy norm. 1e-2 gives sds of weak ties with 3 % error.
+SAMPLE_TOLERANCE: Final = 5e-3
+WAVE_TOLERANCE: Final = 1e-6
+MOST_WAVES: Final = 30  # a wave is a sum of newcomers' means that varies much
+LEAST_WAVE: Final = 1e-10  # of the largest variance of a wave: smaller ones are rounding
+# Variances of which samples give more than this share are solved for exactly, at most as many as there are samples.
+MOST_SAMPLED: Final = 0.3
 
 
 class SampledHistories(NamedTuple):
@@ -142,7 +143,7 @@ def _sampled_part(inference: Inference, system: JointSystem, waves: WaveResponse
 def _vague_variables(sampled_share: Array, most: int) -> Places:
     """The variables with the largest shares of variance by samples, where these are large; `most` of them."""
     variables = np.argsort(-sampled_share, kind="stable")[:most]
-    return variables[sampled_share[variables] > SAMPLED]
+    return variables[sampled_share[variables] > MOST_SAMPLED]
 
 
 def _unit_vectors(variables: Places, size: int) -> Iterator[RightSide[int]]:
@@ -167,10 +168,11 @@ def _waves(inference: Inference, system: JointSystem) -> WaveResponses:
     size = len(inference.chains.previous)
     if not inference.newcomers:
         return WaveResponses(np.empty((0, 0)), np.empty((0, size)))
-    waves = inference.newcomers.waves(WAVES, size)
-    response = np.array([system.conditional_means(system.solve(b, CLOSE)) for b in waves.of_skills])
+    waves = inference.newcomers.waves(MOST_WAVES, size)
+    response = np.array([system.conditional_means(system.solve(b, WAVE_TOLERANCE)) for b in waves.of_skills])
     variance, vectors = np.linalg.eigh(response[:, size:] @ waves.weights.T)
-    free = variance > STILL * variance[-1]
+    free = variance > LEAST_WAVE * variance[-1]
+    # rotated to independent waves of variance 1
     scaled = (vectors[:, free] / np.sqrt(variance[free])).T
     return WaveResponses(scaled @ waves.weights, scaled @ response)
 
@@ -219,7 +221,7 @@ def _solve(
         return [*islice(right_sides, len(systems))]
 
     def solve(system: JointSystem, right: RightSide[Key]) -> Solution[Key]:
-        return Solution(right.key, system.solve(right.b, EXACT))
+        return Solution(right.key, system.solve(right.b, SAMPLE_TOLERANCE))
 
     with ThreadPoolExecutor(1 + len(systems)) as threads:
         coming = threads.submit(next_batch)

@@ -73,5 +73,5 @@ def largest_variance(variance: Array) -> float:
 
 
 def joint_chains(inference: Inference) -> Chains:
-    """Chains of all variables: nodes, and newcomers' mean by year if it moves."""
+    """Chains of all variables: nodes, extra ones of links, and newcomers' mean by year if it moves."""
     return inference.newcomers.tied(inference.chains) if inference.newcomers else inference.chains

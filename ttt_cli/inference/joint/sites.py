@@ -76,7 +76,7 @@ class JointPrecision(NamedTuple):
 class JointInference:
     """Joint Gaussian of a fit, from its sites or given ones.
 
-    Newcomers' means by year, if they move, follow the variables of all nodes.
+    Variables are those of nodes, then extra ones of links, then newcomers' means by year if these move.
 
     | name | shape | unit | |
     |---|---|---|---|

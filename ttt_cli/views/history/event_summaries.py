@@ -38,7 +38,7 @@ def entry_skills(events: Events, played: PlayedGames) -> Array:
     sides = totals.sides
     node = np.where(sides.is_second, played.black_node[sides.game], played.white_node[sides.game])
     skill_sums = sides.total(totals.group, played.nodes["mean"][node], len(totals.keys))
-    skills: Array = (skill_sums / totals.games)[entries.group]
+    skills: Array = (skill_sums / totals.games)[entries.total_of_entry]
     return skills * played.run.scale.slope + played.run.scale.shift
 
 

@@ -53,8 +53,8 @@ class EventEntries:
     | `starts` | (events + 1,): the first entry of each event |
     | `of_side` | (sides,): the entry of each side in `PlayedGames.by_player`, -1 for none |
     | `is_contest` | whether the event is none of exhibitions |
-    | `totals` | of the sides of each entry, in the order of `keys` |
-    | `group` | index of the entry in `totals` |
+    | `totals` | of the sides of each entry, by event, then player |
+    | `total_of_entry` | index of the entry in `totals` |
     """
 
     player: Ids
@@ -65,12 +65,12 @@ class EventEntries:
     of_side: Ids
     is_contest: Mask
     totals: Totals
-    group: Places
+    total_of_entry: Places
 
     @cached_property
     def expected(self) -> Array:
         """Points expected by the model, shape (entries,)."""
-        return self.totals.expected[self.group]
+        return self.totals.expected[self.total_of_entry]
 
     def expected_of(self, entries: Places) -> Array:
         """Points of some entries expected by the model, shape (entries,)."""
@@ -79,7 +79,7 @@ class EventEntries:
     def _totals_of(self, entries: Places) -> Totals:
         """Sums over the sides of some entries, in the order of these."""
         wanted = np.full(len(self.player), -1)
-        wanted[self.group[entries]] = np.arange(len(entries))
+        wanted[self.total_of_entry[entries]] = np.arange(len(entries))
         index = wanted[self.totals.group]
         rows = np.flatnonzero(index >= 0)
         return self.totals.sides.take(rows).totals(index[rows])
@@ -91,7 +91,7 @@ class EventEntries:
 
     def performances_of(self, entries: Places) -> Performances:
         """The performances of some entries, shape (entries,) each."""
-        if "performances" in vars(self):
+        if "performances" in vars(self):  # computed for all entries before
             mean, sd = self.performances
             return Performances(mean[entries], sd[entries])
         mean, sd = find_performances(self._totals_of(entries))
@@ -167,24 +167,32 @@ def _exhibition(folded: str, played: Array, *, has_handicaps: bool) -> str:
 
 def _entries(played: PlayedGames, of_game: Places, n_events: int) -> EventEntries:
     """What everybody scored in every event."""
-    codes = played.by_player.order
+    codes = played.by_player.order  # of sides
     in_event = np.flatnonzero(of_game[game_of(codes)] >= 0)
     sides = played.sides(codes[in_event])
     width = int(sides.player.max(initial=0)) + 1
     totals = sides.totals(of_game[sides.game] * np.int64(width) + sides.player)
     event = totals.keys // width
     player = totals.keys % width
-    order = np.lexsort((player, -totals.points, event))
-    entry_of_group = np.empty_like(order)
-    entry_of_group[order] = np.arange(len(order))
+    # totals are by event, then player; entries by event, then points
+    total_of_entry = np.lexsort((player, -totals.points, event))
+    entry_of_total = np.empty_like(total_of_entry)
+    entry_of_total[total_of_entry] = np.arange(len(total_of_entry))
     of_side = np.full(len(codes), -1, np.int32)
-    of_side[in_event] = entry_of_group[totals.group]
-    event = event[order]
-    points = totals.points[order]
+    of_side[in_event] = entry_of_total[totals.group]
+    event = event[total_of_entry]
+    points = totals.points[total_of_entry]
     starts = np.searchsorted(event, np.arange(n_events + 1))
     is_first = (np.diff(event, prepend=-1) != 0) | (np.diff(points, prepend=-1.0) != 0)
-    first_of_equals = np.maximum.accumulate(np.where(is_first, np.arange(len(order)), 0))
+    first_of_equals = np.maximum.accumulate(np.where(is_first, np.arange(len(event)), 0))
     return EventEntries(
-        player[order], totals.games[order], points, rank=first_of_equals - starts[event] + 1, starts=starts,
-        of_side=of_side, is_contest=np.ones(len(order), np.bool_), totals=totals, group=order,
-    )  # fmt: skip
+        player=player[total_of_entry],
+        played=totals.games[total_of_entry],
+        points=points,
+        rank=first_of_equals - starts[event] + 1,
+        starts=starts,
+        of_side=of_side,
+        is_contest=np.ones(len(event), np.bool_),
+        totals=totals,
+        total_of_entry=total_of_entry,
+    )

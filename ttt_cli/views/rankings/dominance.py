@@ -13,11 +13,15 @@ from ttt_cli.support.arrays import Array
 from ttt_cli.views.rankings.eligible import Eligible
 
 OTHERS: Final = 10
-LEAST: Final = 5
-_WHAT: Final = f"the lead over the mean of the {OTHERS} best others who are eligible ({LEAST} at least)"
+LEAST_OTHERS: Final = 5
+_WHAT: Final = (
+    f"the lead over the mean of the {OTHERS} best others who are eligible ({LEAST_OTHERS} at least)"
+)
 DOMINANCE_REMARK: Final = f"dominance: {_WHAT}, sd_dominance {{}}"
 JOINT_SD: Final = "from the joint posterior"
 INDEPENDENT_SD: Final = "with skills taken as independent"
+# One more than OTHERS are the best, so that each of them is compared with the others; for those behind them the last of
+# the best is left out.
 _BEST: Final = """
 WITH ranked AS (SELECT *, row_number() OVER (PARTITION BY period_number ORDER BY mean DESC, player) AS place
                 FROM ({rows})),
@@ -87,7 +91,7 @@ def lead_of(
 
     None if there are too few others.
     """
-    if len(means) <= LEAST:
+    if len(means) <= LEAST_OTHERS:
         return None
     best = [rival for rival in range(min(OTHERS + 1, len(means))) if rival != index][:OTHERS]
     group = [index, *best]
@@ -150,7 +154,7 @@ def leads_of(run: Run, limits: Eligible, players: Sequence[str], idle: str = "tr
 
 
 def _leads(run: Run, limits: Eligible, query: str, values: list[Any], **parts: str) -> Leads:
-    query = query.format(rows=limits.skills(run), others=OTHERS, fewest=LEAST, **parts)
+    query = query.format(rows=limits.skills(run), others=OTHERS, fewest=LEAST_OTHERS, **parts)
     rows = run.select(query, values)[1]
     leads: list[Lead | None] = []
     for player, number, _, _, mean, sd, top in rows:

@@ -14,7 +14,7 @@ from ttt_cli.views.figures.figure import Figure, FigureOptions
 from ttt_cli.views.figures.histories import drawn_when_idle, histories, stem_of, title_of
 from ttt_cli.views.figures.spec import Spec
 from ttt_cli.views.published_ratings import PublishedRatings
-from ttt_cli.views.rankings.dominance import LEAST, OTHERS, leads_of
+from ttt_cli.views.rankings.dominance import LEAST_OTHERS, OTHERS, leads_of
 from ttt_cli.views.rankings.eligible import Eligible
 from ttt_cli.views.rankings.leaders import number_ones
 from ttt_cli.views.run import axis_title, unit_words
@@ -150,7 +150,7 @@ def dominance_figure(run: Run, players: Sequence[str], limits: Eligible) -> Spec
         points.setdefault(lead.player, []).append(point)
     curves = {player: points[player] for player in players if player in points}
     if not curves:
-        raise LookupFailed(f"no {run.meta.period} of theirs has {LEAST} others who are eligible")
+        raise LookupFailed(f"no {run.meta.period} of theirs has {LEAST_OTHERS} others who are eligible")
     axis = f"lead over the {OTHERS} best others, {unit_words(run)}"
     line = f"lead over the mean of the {OTHERS} best others who are eligible, sds {method}"
     return curves_figure(run, curves, f"Dominance of {title_of([*curves])}", axis, line)
