@@ -86,14 +86,14 @@ VALUES = (
     *('"\udce9"', '"\ufeff"', '"{"', '", "', '": "', '"}"', '"\x0b"', f'"{"x" * 90}"', '"two\nlines"', '"', "A"),
 )  # fmt: skip
 OF_LINES = (
-    (delimited, "ROW_LINES", (2, 3, delimited.ROW_LINES)),
-    (delimited, "LINE_LIMIT", (80, 300, 1 << 20, 1 << 20)),
+    (delimited, "MAX_ROW_LINES", (2, 3, delimited.MAX_ROW_LINES)),
+    (delimited, "MAX_LINE", (80, 300, 1 << 20, 1 << 20)),
     (text, "BLOCK", (80,)),
 )
 OF_BLOCKS = (
     (text, "BLOCK", (1, 7, 80)),
-    (delimited, "CUT", (1, 300, 1000, 1 << 21)),
-    (delimited, "LONGEST", (10, 60, 1 << 16)),
+    (delimited, "BYTES_AT_ONCE", (1, 300, 1000, 1 << 21)),
+    (delimited, "MAX_ARROW_LINE", (10, 60, 1 << 16)),
 )
 KEYS = ("event", "odds", "white", "x", "\\u0077hite", "é", "", "a b", "{", "\udce9")
 

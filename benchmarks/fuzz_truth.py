@@ -148,9 +148,11 @@ def wrong_rows(rows: Iterable[Sequence[object]], games: Sequence[Truth]) -> list
     return wrong
 
 
-def _table(read: Callable[..., Table], *, cut: int = delimited.CUT, block: int = text.BLOCK) -> Reader:
+def _table(
+    read: Callable[..., Table], *, cut: int = delimited.BYTES_AT_ONCE, block: int = text.BLOCK
+) -> Reader:
     def rows(blocks: Iterable[bytes]) -> Read:
-        with patch.object(delimited, "CUT", cut), patch.object(text, "BLOCK", block):
+        with patch.object(delimited, "BYTES_AT_ONCE", cut), patch.object(text, "BLOCK", block):
             return rows_of(read(blocks, _DATA, "x"))
 
     return rows

@@ -22,7 +22,7 @@ from tests.support.cases import each
 from ttt_cli.config.schema import DataConfig
 from ttt_cli.reading import delimited, text
 from ttt_cli.reading.batches import Layout, Note, Table
-from ttt_cli.reading.delimited import ROW_LINES, TableReader, find_delimiter, read_delimited
+from ttt_cli.reading.delimited import MAX_ROW_LINES, TableReader, find_delimiter, read_delimited
 from ttt_cli.reading.results import match_result, match_scores
 from ttt_cli.reading.text import HEAD, plain_blocks
 from ttt_cli.reading.unpacking import DamagedInputError
@@ -94,7 +94,7 @@ def test_the_delimiter_is_the_one_that_cuts_evenly() -> None:
 
 
 def test_a_line_too_long_is_rejected(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(delimited, "LINE_LIMIT", 1000)
+    monkeypatch.setattr(delimited, "MAX_LINE", 1000)
     monkeypatch.setattr(text, "BLOCK", 500)
     good, long = "1858,A,B,1-0\n", "x" * 5000 + "\n"
     rows, rejects = read(HEADER + good + long + good + long.strip())
@@ -181,7 +181,7 @@ def test_what_it_leaves_to_the_reader_of_text(row: str) -> None:
 @each("row", ['1858,"A,B,1-0', '1858,A,"B', '"'])
 def test_a_quote_that_is_not_closed(row: str) -> None:
     both(HEADER + row + "\n1859,C,D,0-1\n1860,E,F,1-0")
-    assert both(HEADER + row + "\n" + "1859,C,D,0-1\n" * (2 * ROW_LINES)) == 1
+    assert both(HEADER + row + "\n" + "1859,C,D,0-1\n" * (2 * MAX_ROW_LINES)) == 1
 
 
 @pytest.mark.slow
@@ -209,7 +209,7 @@ def test_equal_in_every_column(rows: list[list[str]], delimiter: str) -> None:
 
 @pytest.mark.slow
 def test_more_rows_and_names_than_there_is_room_for_at_first(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(delimited, "CUT", 1 << 12)
+    monkeypatch.setattr(delimited, "BYTES_AT_ONCE", 1 << 12)
     rows = [f"1858,player {number:0400},B,1-0\n" for number in range(20_000)]
     odd = '1858,A "B",C,1-0\n' * 20
     assert both(HEADER + odd + "".join(rows) + odd) == 40
@@ -244,11 +244,11 @@ def test_a_date_that_is_missing_is_the_utc_date() -> None:
 
 def test_blocks_are_bounded_however_short_lines_are() -> None:
     for line in (b"x\n", b"x" * 999 + b"\n"):
-        content = line * (3 * delimited.CUT // len(line))
-        found = list(delimited.whole_lines([content], delimited.CUT))
+        content = line * (3 * delimited.BYTES_AT_ONCE // len(line))
+        found = list(delimited.whole_lines([content], delimited.BYTES_AT_ONCE))
         assert b"".join(found) == content
-        assert max(data.count(b"\n") for data in found) <= delimited.LINES + text.BLOCK // 2
-        assert max(map(len, found)) <= delimited.CUT + text.BLOCK
+        assert max(data.count(b"\n") for data in found) <= delimited.LINES_AT_ONCE + text.BLOCK // 2
+        assert max(map(len, found)) <= delimited.BYTES_AT_ONCE + text.BLOCK
 
 
 def test_pyarrow_takes_no_signals(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -273,8 +273,8 @@ CONTENT = (
 
 @pytest.mark.parametrize("size", [1, 7, 20, 25, 45, 1000])
 def test_where_blocks_are_cut_makes_no_line_too_long(size: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(delimited, "LINE_LIMIT", 20)
+    monkeypatch.setattr(delimited, "MAX_LINE", 20)
     monkeypatch.setattr(text, "BLOCK", 10)
     blocks = (CONTENT[start : start + size] for start in range(0, len(CONTENT), size))
-    found = b"".join(delimited.whole_lines(blocks, delimited.CUT))
+    found = b"".join(delimited.whole_lines(blocks, delimited.BYTES_AT_ONCE))
     assert found == b"a\n" + b"b" * 20 + b"\n\n\0\nd\n\0\n" + b"f" * 20 + b"\n\0\n"

@@ -79,7 +79,7 @@ def test_lines_are_read_before_damage() -> None:
 
 
 def test_a_line_too_long_is_rejected_wherever_it_stands(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(delimited, "LINE_LIMIT", 1000)
+    monkeypatch.setattr(delimited, "MAX_LINE", 1000)
     monkeypatch.setattr(text, "BLOCK", 500)
     content = GAME + GAME.replace("Morphy", "M" * 2000) + GAME
     found, rejects, _ = rows_of(opened(content))

@@ -3,7 +3,7 @@
 import csv
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -19,16 +19,32 @@ from ttt_cli.reading.unpacking import DamagedInputError, peek
 from ttt_cli.support.arrays import Mask, Places
 from ttt_cli.support.errors import DataError
 
-LINE_LIMIT: Final = 1 << 20  # bytes
-CUT: Final = 1 << 21  # bytes parsed at once
-LINES: Final = 1 << 16  # lines parsed at once, each of which may be rejected
+MAX_LINE: Final = 1 << 20  # bytes: longer lines are rejected
+BYTES_AT_ONCE: Final = 1 << 21  # parsed
+LINES_AT_ONCE: Final = 1 << 16  # parsed: each may be rejected
 DELIMITERS: Final = (",", "\t", ";", "|")
-ROW_LINES: Final = 50  # the most lines of one row; more means a quote that is never closed
-LONGEST: Final = 1 << 16  # bytes of a line read by pyarrow; the csv module limits fields
+MAX_ROW_LINES: Final = 50  # of one row; more means a quote that is never closed
+MAX_ARROW_LINE: Final = 1 << 16  # bytes of a line read by pyarrow; the csv module limits fields
 _LF, _QUOTE = b'\n"'
 _MARK: Final = 0xEF  # the first byte of the byte order mark, which pyarrow skips
 Row = tuple[int, Sequence[str]]  # line and used fields
-Parsed = tuple[Places, list[Any], list[Row], list[Note]]  # lines and used columns, further rows, rejects
+
+
+class Parsed(NamedTuple):
+    """Rows of a block of lines.
+
+    | name | content |
+    |---|---|
+    | lines | the line of each row that pyarrow parsed, (rows,) |
+    | columns | their used columns as Arrow arrays |
+    | slow_rows | rows that the csv module parsed |
+    | rejects | notes on rows that are none |
+    """
+
+    lines: Places
+    columns: list[Any]
+    slow_rows: list[Row]
+    rejects: list[Note]
 
 
 def read_delimited(blocks: Iterator[bytes], data: DataConfig, name: str) -> Table:
@@ -39,12 +55,13 @@ def read_delimited(blocks: Iterator[bytes], data: DataConfig, name: str) -> Tabl
     first, blocks = peek(blocks, HEAD)
     lines = first[:HEAD].decode("utf-8", "surrogateescape").split("\n")
     sample = [line for line in lines if line.strip()]
-    if not sample:  # blanks that only Unicode knows
+    if not sample:  # lines of blanks, which Unicode has more of than bytes
         raise DataError("is empty", where=name)
     delimiter = data.delimiter or ("\t" if data.format == "tsv" else find_delimiter(sample))
-    complete = sample if len(first) <= HEAD else sample[:-1] or sample
+    is_cut = len(first) > HEAD and len(sample) > 1
+    complete = sample[:-1] if is_cut else sample
     rows = [row for row in csv.reader(complete, delimiter=delimiter) if any(row)]
-    layout = find_layout(rows or [sample[:1]], data, name)
+    layout = find_layout(rows or [sample[:1]], data, name)  # at least one row
     reader = TableReader(delimiter, layout)
     return Table(layout, reader.strings, reader.read(blocks))
 
@@ -59,23 +76,24 @@ def find_delimiter(lines: Sequence[str]) -> str:
     return DELIMITERS[merits.index(max(merits))]
 
 
-def whole_lines(blocks: Iterable[bytes], most: int) -> Iterator[bytes]:
-    """The same bytes in complete lines, about `most` bytes or LINES at a time.
+def whole_lines(blocks: Iterable[bytes], target: int) -> Iterator[bytes]:
+    """The same bytes in complete lines, about `target` bytes or LINES_AT_ONCE at a time.
 
-    A line beyond LINE_LIMIT is replaced by a NUL, which is in no other line.
+    A line beyond MAX_LINE is replaced by a NUL, which is in no other line.
     """
-    incomplete = b""
-    long = False
+    incomplete = b""  # the beginning of a line
+    is_skipping = False  # up to the end of a line that is too long
     waiting: list[bytes] = []
     size = 0
     count = 0
     try:
         for block in pieces(blocks):
             end = block.find(b"\n")
-            if long or len(incomplete) + (end if end >= 0 else len(block)) > LINE_LIMIT:
+            of_line = end if end >= 0 else len(block)
+            if is_skipping or len(incomplete) + of_line > MAX_LINE:
                 incomplete = b""
-                long = end < 0
-                if long:
+                is_skipping = end < 0
+                if is_skipping:
                     continue
                 block = b"\0" + block[end:]  # noqa: PLW2901
             data = incomplete + block
@@ -84,7 +102,7 @@ def whole_lines(blocks: Iterable[bytes], most: int) -> Iterator[bytes]:
             waiting.append(data[:cut])
             size += cut
             count += int(np.count_nonzero(np.frombuffer(data, np.uint8) == _LF))
-            if size >= most or count >= LINES:
+            if size >= target or count >= LINES_AT_ONCE:
                 yield b"".join(waiting)
                 waiting = []
                 size = 0
@@ -92,7 +110,7 @@ def whole_lines(blocks: Iterable[bytes], most: int) -> Iterator[bytes]:
     except DamagedInputError:
         yield b"".join(waiting)
         raise
-    if long:
+    if is_skipping:
         incomplete = b"\0"
     if incomplete:
         waiting.append(incomplete + b"\n")
@@ -101,7 +119,7 @@ def whole_lines(blocks: Iterable[bytes], most: int) -> Iterator[bytes]:
 
 def long_line(number: int) -> Note:
     """The note on a line that is too long."""
-    return Note(number, TOO_LONG, f"a line of more than {LINE_LIMIT >> 10:,} KB", DROPPED)
+    return Note(number, TOO_LONG, f"a line of more than {MAX_LINE >> 10:,} KB", DROPPED)
 
 
 class LineBlock:
@@ -144,10 +162,11 @@ class TableReader:
 
     def read(self, blocks: Iterable[bytes]) -> Iterator[Batch]:
         """The records of a table given as blocks, wherever these are cut."""
-        header = int(self._layout.header)  # rows that are no records
-        for plain, columns, rows, rejects in self._parsed(blocks):
-            lines = np.concatenate([plain, np.array([line for line, _ in rows], np.int64)])
-            codes = np.array([self.strings.numbers_of(column) for column in columns])
+        header_rows = int(self._layout.header)  # at the beginning of what is to come
+        for parsed in self._parsed(blocks):
+            rows = parsed.slow_rows
+            lines = np.concatenate([parsed.lines, np.array([line for line, _ in rows], np.int64)])
+            codes = np.array([self.strings.numbers_of(column) for column in parsed.columns])
             if rows:
                 texts = [text.encode("utf-8", "surrogateescape") for _, row in rows for text in row]
                 more = self.strings.numbers_of(texts).reshape(len(rows), len(codes)).T
@@ -155,16 +174,17 @@ class TableReader:
                 order = np.argsort(lines, kind="stable")
                 lines = lines[order]
                 codes = codes[:, order]
-            if len(lines) > header or rejects:
-                yield Batch(lines[header:], codes[:, header:], rejects)
-            header = header and int(not len(lines))
+            if len(lines) > header_rows or parsed.rejects:
+                yield Batch(lines[header_rows:], codes[:, header_rows:], parsed.rejects)
+            if len(lines):
+                header_rows = 0
 
     def _parsed(self, blocks: Iterable[bytes]) -> Iterator[Parsed]:
         """The rows of each block, parsed in a thread while the next is read: pyarrow loses signals in the main one."""
         with ThreadPoolExecutor(1, thread_name_prefix="rows") as thread:
             under_way: Future[Parsed] | None = None
             try:
-                for data in whole_lines(blocks, CUT):
+                for data in whole_lines(blocks, BYTES_AT_ONCE):
                     done = under_way
                     under_way = thread.submit(self._parse, data)
                     if done:
@@ -187,22 +207,24 @@ class TableReader:
         plain = self._plain(block)
         columns = self._cut(block, plain)
         by_arrow = plain.copy()
-        rows, stop = self._read_slowly(block, by_arrow, final=final)
+        rows, n_complete = self._read_slowly(block, by_arrow, final=final)
         if not np.array_equal(by_arrow, plain):  # some belong to rows of several lines
             columns = self._cut(block, by_arrow)
         lines = self._line + np.flatnonzero(by_arrow)
         rejects = self._rejects
         self._rejects = []
-        self._line += stop
-        self._open = block.data[block.starts[stop] :] if stop < len(block) else b""
-        return lines, columns, rows, rejects
+        self._line += n_complete
+        self._open = block.data[block.starts[n_complete] :] if n_complete < len(block) else b""
+        return Parsed(lines, columns, rows, rejects)
 
     def _plain(self, block: LineBlock) -> Mask:
         """Mask of lines with a row that pyarrow and the csv module parse alike.
 
         Quotes enclose whole fields, and quotes inside them are doubled.
         """
-        plain: Mask = (block.lengths > 0) & (block.lengths <= LONGEST) & (block.bytes[block.starts] != _MARK)
+        plain: Mask = (
+            (block.lengths > 0) & (block.lengths <= MAX_ARROW_LINE) & (block.bytes[block.starts] != _MARK)
+        )
         quotes = block.places(_QUOTE)
         if len(quotes):
             counts = np.diff(np.searchsorted(quotes, block.ends), prepend=0)
@@ -276,14 +298,14 @@ class TableReader:
         The number is 0 when further lines may belong to it, unless the block is `final`. The fields are None when the
         row is blank or rejected.
         """
-        lines = range(line, min(line + ROW_LINES, len(block)))
+        lines = range(line, min(line + MAX_ROW_LINES, len(block)))
         width = self._layout.width
         texts = (text + "\n" for text in block.texts(lines))
         reader = csv.reader(texts, delimiter=self._delimiter, strict=True)
         try:
             row = next(reader)
         except csv.Error:
-            if reader.line_num == len(lines) < ROW_LINES and not final:
+            if reader.line_num == len(lines) < MAX_ROW_LINES and not final:
                 return 0, None
             row = []
         taken = reader.line_num

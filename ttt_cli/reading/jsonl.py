@@ -61,6 +61,7 @@ def one_per_line(first: int, lines: Iterable[str]) -> Objects:
 def objects_in(texts: Sequence[str]) -> list[Object | str]:
     """The object in each text, or the reason why there is none."""
     try:
+        # each text in an array of its own, so that one with two values or none fails
         values = _DECODER.decode(f"[[{'],['.join(texts)}]]")
         pairs = [(text, value) for text, [value] in zip(texts, values, strict=True)]
     except (ValueError, RecursionError):
@@ -80,7 +81,7 @@ def one_after_the_other(blocks: Iterable[bytes], name: str) -> Iterator[Objects]
     line = 1
     depth = 0
     text = ""
-    enough = 0  # characters before the next attempt
+    enough = 0  # characters with which the next attempt is worth while
     for block in chain(blocks, [None]):
         final = block is None
         text += decoder.decode(block or b"", final=final)
@@ -88,7 +89,9 @@ def one_after_the_other(blocks: Iterable[bytes], name: str) -> Iterator[Objects]
             continue
         objects = Objects([], [], [])
         at = 0
-        while (between := _BETWEEN.match(text, at)) is not None:
+        while True:
+            between = _BETWEEN.match(text, at)
+            assert between is not None  # it matches nothing, too
             line += between[0].count("\n")
             depth += between[0].count("[") - between[0].count("]")
             at = between.end()
@@ -114,10 +117,10 @@ def one_after_the_other(blocks: Iterable[bytes], name: str) -> Iterator[Objects]
             line += text.count("\n", at, end)
             at = end
         text = text[at:]
-        enough = 2 * len(text)
+        enough = 2 * len(text)  # so that a long value takes time in proportion to its length
         yield objects
     if depth:
-        hint = "the file was cut short: fetch or write it anew"
+        hint = "the file was cut short: fetch or write it again"
         raise DataError("the array does not end", where=f"{name}:{line}", hint=hint)
 
 

@@ -57,7 +57,7 @@ class _Output:
         return OutputError(message, hint="name another file for the output")
 
 
-@dataclass
+@dataclass(eq=False)
 class _CommandFiles:
     """Files that one command reads, by kind (`games`, `aliases`, `config`), and files that it is going to write."""
 
