@@ -5,8 +5,10 @@ import io
 import os
 import re
 import sys
-from collections.abc import Iterator
+import threading
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import click
@@ -15,7 +17,7 @@ import pytest
 
 from tests.support.cases import each
 from tests.support.commands import Terminal
-from ttt_cli.cli import streams
+from ttt_cli.cli import bars, streams
 from ttt_cli.cli.bars import Bars, WaitBar, progress
 from ttt_cli.cli.messages import NORMAL, QUIET, VERBOSE, printable, say, session
 from ttt_cli.cli.output import emit
@@ -259,6 +261,42 @@ def test_bars_on_a_terminal_unless_quiet() -> None:
         assert isinstance(progress(), Bars)
         session.verbosity = QUIET
         assert progress() is SILENT
+
+
+def test_a_clock_draws_its_bar_until_it_is_stopped(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also where nothing is reported for long."""
+    monkeypatch.setattr(bars, "_TICK", 0.0)
+    drawn = threading.Event()
+    clock = bars.Clock(SimpleNamespace(refresh=drawn.set))  # type: ignore[arg-type]
+    assert drawn.wait(60)
+    clock.stop()
+    drawn.clear()
+    assert not drawn.is_set()  # nothing draws any more
+
+
+def test_where_no_bars_are_shown_each_long_step_is_said_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    begun = []
+
+    class LongTimer:
+        """A timer whose time is over at once."""
+
+        daemon = False
+
+        def __init__(self, seconds: float, call: Callable[..., None], arguments: list[str]) -> None:
+            begun.append(seconds)
+            self.start = lambda: call(*arguments)
+
+        def cancel(self) -> None:
+            """Do nothing: it is over."""
+
+    monkeypatch.setattr(bars, "Timer", LongTimer)
+    with contextlib.redirect_stderr(io.StringIO()) as stream:
+        steps = progress()
+        for _ in range(2):
+            with steps.task("inference", 1.0) as bar:
+                bar.advance(0.5)
+    assert begun == [bars.LONG_STEP] * 2
+    assert stream.getvalue() == "inference takes more than 30 seconds\n"
 
 
 @each(
