@@ -5,6 +5,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -37,13 +38,16 @@ from ttt_cli.views.figures.labels import (
     GAP,
     LINE,
     Label,
+    Point,
     last_year,
     shorten,
     spread_labels,
+    surnames,
     text_width,
     upright,
 )
 from ttt_cli.views.figures.render import render
+from ttt_cli.views.figures.spec import colours_of, whole_years
 from ttt_cli.views.rankings.dominance import leads_of
 from ttt_cli.views.rankings.eligible import Eligible, eligible
 from ttt_cli.views.rankings.leaders import leaders
@@ -99,7 +103,7 @@ def test_curves_carry_the_runs_values(run: Run) -> None:
     assert '"skill, points"' in json.dumps(figure.spec)
     assert "a.ttt" in json.dumps(figure.spec)
     *_, names = layers(figure.spec, "text")
-    assert [row["text"] for row in names["values"]] == ["Anderssen, Adolf", "Morphy, Paul"]
+    assert [row["text"] for row in names["values"]] == ["Anderssen", "Morphy"]
     ends = dict(run.select("SELECT player, CAST(max(period) AS INTEGER) FROM skills GROUP BY player")[1])
     assert all(row["year"] > ends[row["player"]] for row in names["values"])
 
@@ -274,7 +278,6 @@ def test_number_ones_are_as_high_as_they_are_certain() -> None:
     assert len({period for period, *_ in drawn}) == 4 < len(drawn)
     *_, names = layers(spec, "text")
     assert {row["text"] for row in names["values"]} <= {player for _, player, _, high in drawn if high > 0.0}
-    assert "of joint skills" in json.dumps(spec["title"])
 
 
 def test_number_ones_without_sds_are_of_one_height() -> None:
@@ -460,6 +463,54 @@ def test_twelve_names_never_cover_each_other_and_stay_inside(labels: list[Label]
     for i, one in enumerate(placed):
         assert LINE / 2 <= one.y <= FIGURE - LINE / 2
         assert not any(one.overlaps(other) for other in placed[i + 1 :])
+
+
+def test_a_name_leaves_a_curve_that_it_would_cover() -> None:
+    curve = [Point(float(x), 100.0) for x in range(0, 200, 4)]
+    (moved,) = spread_labels([Label("Morphy", 10.0, 100.0)], FIGURE, curve)
+    assert abs(moved.y - 100.0) >= LINE / 2
+    everywhere = [Point(20.0, float(y)) for y in range(0, 440, 4)]
+    assert spread_labels([Label("Morphy", 10.0, 100.0)], FIGURE, everywhere) == [Label("Morphy", 10.0, 100.0)]
+
+
+def test_curves_are_named_by_surnames_and_namesakes_by_their_whole_names() -> None:
+    players = ["Polgar, Judit", "Polgar, Susan", "Short, Nigel", "Pele"]
+    assert surnames(players) == ["Polgar, Judit", "Polgar, Susan", "Short", "Pele"]
+
+
+def test_no_colour_is_drawn_twice() -> None:
+    assert colours_of(3) == ["#0072B2", "#D55E00", "#009E73"]
+    assert len(set(colours_of(44))) == 44
+
+
+@each(
+    "first, last, ticks",
+    [
+        (2020.0, 2021.0, [2020, 2021]),
+        (2020.25, 2020.75, [2021]),
+        (1999.5, 2003.0, [2000, 2001, 2002, 2003]),
+        (1848.0, 2024.0, [1860, 1880, 1900, 1920, 1940, 1960, 1980, 2000, 2020]),
+        (1.0, 2000.0, [200, 400, 600, 800, 1000, 1200, 1400, 1600, 1800, 2000]),
+    ],
+)
+def test_ticks_are_whole_years_of_the_data(first: float, last: float, ticks: list[int]) -> None:
+    assert whole_years(first, last) == ticks
+
+
+def test_the_line_of_number_ones_is_broken_at_every_reign(run: Run) -> None:
+    spec = make_figure(run, "top", FigureOptions(count=1, limits=Eligible())).spec
+    (lines,) = [layer for layer in layers(spec, "line") if layer["encoding"].get("detail")]
+    firsts = [row for row in lines["values"] if row["of"] == "number one"]
+    for row, after in pairwise(firsts):
+        assert (row["piece"] == after["piece"]) == (row["player"] == after["player"])
+
+
+def test_long_subtitles_are_broken_and_say_nothing_of_monte_carlo(run: Run) -> None:
+    spec = make_figure(run, "leaders", FigureOptions(limits=Eligible(2.0, 1.0, 500.0, 1))).spec
+    subtitle = spec["title"]["subtitle"]
+    assert isinstance(subtitle, list)
+    assert max(len(line) for line in subtitle) <= 145
+    assert "Monte Carlo" not in str(subtitle)
 
 
 def test_a_name_alone_stays_at_its_line() -> None:

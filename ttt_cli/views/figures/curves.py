@@ -1,12 +1,13 @@
 """Figures of curves over time with bands of one sd, and names at their ends."""
 
-from collections.abc import Mapping, Sequence
+import math
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby, pairwise
 from typing import Any, Final, NamedTuple
 
 from ttt_cli.runs.run import Run
-from ttt_cli.views.figures.labels import GAP, Label, last_year, shorten, spread_labels
+from ttt_cli.views.figures.labels import GAP, Label, Point, last_year, spread_labels, surnames
 from ttt_cli.views.figures.spec import (
     HEIGHT,
     PALE,
@@ -22,6 +23,7 @@ from ttt_cli.views.figures.spec import (
 )
 
 _MARGIN: Final = 0.04  # of the height, above and below the curves
+_CLOSE: Final = 4.0  # pixels between points of a curve that names avoid
 _MOVED: Final = 4.0  # pixels from which a name is joined to its line by a stroke
 
 
@@ -85,18 +87,19 @@ def _line_layers(encoding: Spec, prefix: str, kind: str, field: str, dash: list[
 
 @dataclass(frozen=True)
 class Axes:
-    """The ranges of both axes of a figure of curves."""
+    """The ranges of both axes of a figure of curves; `newest`: the last year of a curve."""
 
     first: float
+    newest: float
     last: float
     low: float
     high: float
 
-    def pixels(self, year: float, value: float) -> tuple[float, float]:
-        """The position of a point, pixels from the top left."""
+    def pixels(self, year: float, value: float) -> Point:
+        """The position of a point."""
         x = (year - self.first) / (self.last - self.first) * WIDTH
         y = (self.high - value) / (self.high - self.low) * HEIGHT
-        return x, y
+        return Point(x, y)
 
     def point(self, x: float, y: float) -> dict[str, float]:
         """The year and the value at a position."""
@@ -137,7 +140,7 @@ def curves_figure(
         legend.append(f"dotted: {dotted_legend}")
     if not by or any(point.games <= 0 for point in points):
         legend.append(f"thin: {run.meta.period}s without games")
-    x = years([axes.first, axes.last], by or "year")
+    x = years([axes.first, axes.last], by or "year", axes.newest)
     scale = {"domain": [axes.low, axes.high], "nice": False, "zero": False}
     y = number("value", axis={"format": "d", "title": axis}, scale=scale)
     # By the middle of their time, so that contemporaries have different colours.
@@ -152,7 +155,8 @@ def _axes(curves: Curves, dotted: Curves, *, zero: bool) -> Axes:
     newest = max(points[-1].year for points in (*curves.values(), *dotted.values()))
     if first == newest:
         first -= 0.5  # a single period is not on the axis
-    ends = [(points[-1].year, shorten(player)) for player, points in curves.items()]
+    names = surnames([*curves])
+    ends = [(points[-1].year, text) for text, points in zip(names, curves.values(), strict=True)]
     last = max(last_year(ends, first, WIDTH), newest, first + 1.0)
     points = [point for curve in curves.values() for point in curve]
     lows = [point.mean - point.sd for point in points]
@@ -163,24 +167,34 @@ def _axes(curves: Curves, dotted: Curves, *, zero: bool) -> Axes:
     low = min([*lows, *values])
     high = max([*highs, *values])
     margin = _MARGIN * (high - low) or 1.0
-    return Axes(first, last, low - margin, high + margin)
+    return Axes(first, newest, last, low - margin, high + margin)
 
 
 def _labels(curves: Curves, axes: Axes) -> tuple[Records, Records]:
     """The name at the end of each curve, and the strokes that join those that had to be moved."""
     wanted = []
-    for player, points in curves.items():
+    for text, points in zip(surnames([*curves]), curves.values(), strict=True):
         x, y = axes.pixels(points[-1].year, points[-1].mean)
-        wanted.append(Label(shorten(player), x + GAP, y))
+        wanted.append(Label(text, x + GAP, y))
+    drawn = [point for points in curves.values() for point in _drawn(points, axes)]
     labels: Records = []
     strokes: Records = []
-    for player, label, moved in zip(curves, wanted, spread_labels(wanted, HEIGHT), strict=True):
+    for player, label, moved in zip(curves, wanted, spread_labels(wanted, HEIGHT, drawn), strict=True):
         record = {"player": player, "text": label.text}
         labels.append(record | axes.point(moved.x, moved.y))
         if abs(moved.y - label.y) > _MOVED:
             strokes.append(record | axes.point(label.x - GAP, label.y))
             strokes.append(record | axes.point(moved.x - 1, moved.y))
     return labels, strokes
+
+
+def _drawn(points: Sequence[CurvePoint], axes: Axes) -> Iterator[Point]:
+    """Points of a curve, close to each other."""
+    for start, end in pairwise(axes.pixels(point.year, point.mean) for point in points):
+        steps = math.ceil(max(end.x - start.x, abs(end.y - start.y)) / _CLOSE) or 1
+        for step in range(steps + 1):
+            share = step / steps
+            yield Point(start.x + share * (end.x - start.x), start.y + share * (end.y - start.y))
 
 
 def _point_records(run: Run, curves: Curves) -> Records:

@@ -1,12 +1,22 @@
 """Names in figures, placed so that they do not overlap."""
 
+from collections import Counter
 from collections.abc import Sequence
 from typing import Final, NamedTuple
 
 LINE: Final = 15.0  # pixels, the height of a line of text
 GAP: Final = 7.0  # pixels between a line's end and its name
 _CHARACTER: Final = 7.0  # pixels of a character, on the wide side
+_STEP: Final = 4.0  # pixels by which a name is moved off a curve
+_STEPS: Final = 15
 _LONGEST: Final = 34  # characters
+
+
+class Point(NamedTuple):
+    """A point of a curve, pixels from the top left."""
+
+    x: float
+    y: float
 
 
 class Label(NamedTuple):
@@ -22,6 +32,15 @@ class Label(NamedTuple):
         label_right = label.x + text_width(label.text) + GAP
         return self.x < label_right and label.x < right and abs(self.y - label.y) < LINE - 1e-9
 
+    def meets(self, labels: "Sequence[Label]") -> bool:
+        """Whether the text overlaps one of others."""
+        return any(label.overlaps(self) for label in labels)
+
+    def covers(self, points: Sequence[Point]) -> bool:
+        """Whether one of some points is under the text."""
+        right = self.x + text_width(self.text)
+        return any(self.x <= point.x <= right and abs(self.y - point.y) < LINE / 2 for point in points)
+
 
 def text_width(text: str) -> float:
     """Upper bound of the width of a text in pixels."""
@@ -33,26 +52,40 @@ def shorten(text: str) -> str:
     return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"
 
 
-def spread_labels(labels: Sequence[Label], height: float) -> list[Label]:
+def surnames(players: Sequence[str]) -> list[str]:
+    """The surname of each player, and the whole name of those who share theirs."""
+    short = [player.partition(",")[0] for player in players]
+    uses = Counter(short)
+    return [shorten(name if uses[name] == 1 else player) for player, name in zip(players, short, strict=True)]
+
+
+def spread_labels(labels: Sequence[Label], height: float, points: Sequence[Point] = ()) -> list[Label]:
     """Move each label to the nearest free height between 0 and `height`, the highest labels first.
 
-    A label without free height is not moved.
+    Labels avoid each other and, if they need not be moved far for that, the `points` of curves. A label without free
+    height is not moved.
     """
     placed: dict[int, Label] = {}
     for index in sorted(range(len(labels)), key=lambda index: labels[index].y):
-        placed[index] = _moved(labels[index], list(placed.values()), height)
+        placed[index] = _moved(labels[index], list(placed.values()), height, points)
     return [placed[index] for index in range(len(labels))]
 
 
-def _moved(label: Label, placed: Sequence[Label], height: float) -> Label:
-    """The label at the nearest height where it overlaps none of those placed, else where it is."""
+def _moved(label: Label, placed: Sequence[Label], height: float, points: Sequence[Point]) -> Label:
+    """The label at the nearest height where it overlaps none of those placed, and no curve nearby."""
     lowest = LINE / 2
     highest = height - LINE / 2
     neighbours = [neighbour.y + step for neighbour in placed for step in (-LINE, LINE)]
     heights = [y for y in (label.y, lowest, highest, *neighbours) if lowest <= y <= highest]
+    beside = [point for point in points if label.x <= point.x <= label.x + text_width(label.text)]
+    steps = [label.y + step * _STEP for step in range(-_STEPS, _STEPS + 1)] if beside else []
+    for y in sorted(steps, key=lambda y: abs(y - label.y)):
+        moved = label._replace(y=y)
+        if lowest <= y <= highest and not moved.covers(beside) and not moved.meets(placed):
+            return moved
     for y in sorted(heights, key=lambda y: abs(y - label.y)):
         moved = label._replace(y=y)
-        if not any(neighbour.overlaps(moved) for neighbour in placed):
+        if not moved.meets(placed):
             return moved
     return label
 

@@ -4,9 +4,11 @@ A specification is a plain dict. `vl_convert` draws it for files, `assets/figure
 records from `datasets` by name.
 """
 
+import itertools
 import json
 import math
 import re
+import textwrap
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Final
 
@@ -19,18 +21,35 @@ INK: Final = "#222222"
 PALE: Final = "#777777"
 # Okabe and Ito's colours, distinct for the colour-blind; their yellow is too pale for lines on white.
 COLOURS: Final = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#000000", "#E69F00", "#56B4E9")
+# More colours, where these are not enough: Tol's muted ones, then all of them darker and paler.
+MORE_COLOURS: Final = ("#882255", "#44AA99", "#999933", "#332288", "#AA4466", "#117733", "#8C564B", "#7F7FBF")
+_SHADES: Final = (("#000000", 0.4), ("#FFFFFF", 0.4))  # mixed into a colour, and the share of it
 UPRIGHT: Final[Spec] = {"angle": 270, "align": "left", "baseline": "middle", "fontSize": 12, "color": INK}
 LEGEND: Final = {"title": None, "orient": "top", "labelFontSize": 12, "offset": 0}
 MENU: Final = {"actions": {"export": True, "source": False, "compiled": False, "editor": False}}
 
+_STEPS: Final = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000)  # years between ticks
+_LINE: Final = 145  # characters of a subtitle, in the width of a figure
 _ESCAPES: Final = {ord(c): f"\\u{ord(c):04x}" for c in "<>&\u2028\u2029"}
 _JSON: Final = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), allow_nan=False)
 _NO_TEXT: Final = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")  # not in XML
 
 
 def colours_of(count: int) -> list[str]:
-    """Colours of so many players."""
-    return [COLOURS[index % len(COLOURS)] for index in range(count)]
+    """Colours of so many players, no colour twice up to 44."""
+    base = [*COLOURS, *MORE_COLOURS]
+    shades = [mixed(colour, other, share) for other, share in _SHADES for colour in base if colour != other]
+    colours = [*dict.fromkeys([*base, *shades])]
+    return [colours[index % len(colours)] for index in range(count)]
+
+
+def mixed(colour: str, other: str, share: float) -> str:
+    """A colour with a `share` of another one."""
+    parts = [
+        round((1.0 - share) * int(colour[at : at + 2], 16) + share * int(other[at : at + 2], 16))
+        for at in (1, 3, 5)
+    ]
+    return "#" + "".join([f"{part:02X}" for part in parts])
 
 
 def number(field: str, **more: Any) -> Spec:
@@ -49,10 +68,22 @@ def layer(data: str, mark: str, encoding: Spec, *, kind: str = "", **look: Any) 
     return {"name": kind or data, "data": {"name": data}, "mark": properties, "encoding": encoding}
 
 
-def years(domain: Sequence[float], title: str = "year") -> Spec:
-    """The encoding of years, with ticks at whole years."""
-    axis = {"format": "d", "title": title, "grid": False, "tickCount": 12, "tickMinStep": 1}
+def years(domain: Sequence[float], title: str = "year", newest: float | None = None) -> Spec:
+    """The encoding of years, with ticks at whole years up to the `newest` of the data (None: the end of the axis)."""
+    first, last = domain
+    values = whole_years(first, last if newest is None else newest)
+    axis = {"format": "d", "title": title, "grid": False, "values": values}
     return number("year", axis=axis, scale={"nice": False, "domain": [*domain]})
+
+
+def whole_years(first: float, last: float) -> list[int]:
+    """Round years from `first` to `last`, at most 12."""
+    low = math.ceil(first)
+    high = max(math.floor(last), low)
+    step = next(
+        step for step in itertools.chain(_STEPS, itertools.count(2000, 1000)) if high - low < 12 * step
+    )
+    return [*range(-(-low // step) * step, high + 1, step)]
 
 
 def finish(
@@ -63,11 +94,14 @@ def finish(
     *,
     height: int = HEIGHT,
 ) -> Spec:
-    """A complete figure of the layers that have records."""
+    """A complete figure of the layers that have records; lines of the subtitle are broken where they are too long."""
+    subtitles = [subtitle] if isinstance(subtitle, str) else subtitle
+    wrapped = [line for text in subtitles for line in textwrap.wrap(text, _LINE, break_long_words=False)]
+    lines = wrapped[0] if len(wrapped) == 1 else wrapped
     drawn = {name: [*records] for name, records in datasets.items() if records}
     return {
         "title": {
-            "text": title, "subtitle": subtitle, "anchor": "start", "fontSize": 17, "subtitleColor": PALE,
+            "text": title, "subtitle": lines, "anchor": "start", "fontSize": 17, "subtitleColor": PALE,
             "subtitleFontSize": 12, "offset": 12,
         },
         "width": WIDTH,

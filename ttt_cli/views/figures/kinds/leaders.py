@@ -22,10 +22,10 @@ _CHALLENGERS: Final = f"others with at least a {100 * CHALLENGES:.0f} % chance, 
 def draw_leaders(run: Run, options: FigureOptions) -> Figure:
     """The number ones of all periods. Raises LookupFailed when there is none."""
     limits = options.eligible(run)
-    all_leaders, remarks = leaders(run, limits)
+    all_leaders, _ = leaders(run, limits)
     eligible = f" · eligible: {limits.words()}" if limits.words() else ""
     subtitle = f"{run.name} · above: the number one, below: {_CHALLENGERS}{eligible}"
-    spec = reigns_figure(all_leaders, run.meta.period, [subtitle, *remarks[:1]])
+    spec = reigns_figure(all_leaders, run.meta.period, [subtitle])
     return Figure(spec, "leaders")
 
 

@@ -41,12 +41,15 @@ def top_figure(run: Run, *, count: int, limits: Eligible) -> Spec:
     names = (f"mean of the top {count}", "number one")
     records: Records = []
     firsts: Records = []
+    reign = 0
     for number_one in number_ones(run, limits, drawn):
         period = {"year": year_of(number_one.number, run.meta.period), "period": number_one.period}
         if number_one.number in means:
             mean = round(means[number_one.number], 1)
-            records.append({**period, "value": mean, "of": names[0], "player": ""})
-        first_record = _first_record(number_one, period, names[1])
+            records.append({**period, "value": mean, "of": names[0], "player": "", "piece": names[0]})
+        if firsts and firsts[-1]["player"] != number_one.player:
+            reign += 1
+        first_record = {**_first_record(number_one, period, names[1]), "piece": f"reign {reign}"}
         records.append(first_record)
         firsts.append(first_record)
     first = firsts[0]["year"]
@@ -58,10 +61,11 @@ def top_figure(run: Run, *, count: int, limits: Eligible) -> Spec:
     y = vega.number("value", axis={"format": "d", "title": axis_title(run)}, scale=scale)
     hue = vega.name("of", scale={"domain": [*names], "range": [*vega.COLOURS[:2]]}, legend=vega.LEGEND)
     tooltip = [vega.name("of"), vega.name("player"), vega.name("period"), vega.number("value")]
+    piece = {"detail": vega.name("piece")}
+    band = {"x": x, "y": y | {"field": "low"}, "y2": {"field": "high"}}
     layers = [
-        vega.layer("firsts", "area", {"x": x, "y": y | {"field": "low"}, "y2": {"field": "high"}}, opacity=0.15,
-              color=vega.COLOURS[1]),
-        vega.layer("lines", "line", {"x": x, "y": y, "color": hue, "tooltip": tooltip}, strokeWidth=2,
+        vega.layer("firsts", "area", band | piece, opacity=0.15, color=vega.COLOURS[1]),
+        vega.layer("lines", "line", {"x": x, "y": y, "color": hue, "tooltip": tooltip} | piece, strokeWidth=2,
               point={"size": 18, "aria": False}),
         *name_layers(x, y | {"field": "low"}),
     ]  # fmt: skip

@@ -38,7 +38,7 @@ function axes(x, y, height) {
     parts.push(shape("text", { class: "tick", x: x.from - 6, y: at + 4, "text-anchor": "end" }, y.label(value)));
   }
   let end = -Infinity;
-  const marked = x.field === "year" ? ticks(x.low, x.high, (x.to - x.from) / 70).filter(Number.isInteger) : x.axis.values;
+  const marked = x.axis.values ?? ticks(x.low, x.high, (x.to - x.from) / 70).filter(Number.isInteger);
   for (const value of marked) {
     const [at, half] = [x.at(value), x.label(value).length * 3.5];
     if (at - half < end) continue;
