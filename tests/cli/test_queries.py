@@ -7,6 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pandas as pd
 import pytest
 
 from tests.support.cases import each
@@ -135,7 +136,7 @@ def test_the_forms_of_the_ranking(options: str, column: str, values: list[object
 
 def test_a_ranking_has_its_columns_and_a_title(ran: Ran) -> None:
     (row,) = json.loads(ran("top --at 1858 -f json -n 1").out)
-    assert list(row)[:7] == ["rank", "player", "period", "mean", "sd", "games", "p_best"]
+    assert list(row)[:8] == ["rank", "player", "period", "year", "mean", "sd", "games", "p_best"]
     out = ran("top --at 1858 -f table").out
     assert out.startswith("The best of 1858\n3 players are eligible: active within 2 years\n")
 
@@ -194,3 +195,18 @@ def test_a_player_of_another_run_here_is_hinted_at(here: Path, ran: Ran) -> None
     assert "hint: Morphy, Paul is in a.ttt: -r a.ttt; without -r the newest run here is taken" in printed.err
     assert "a.ttt: -r" not in ran("player morphy -r semi.ttt", 2).err
     assert "hint: `ttt players` lists them" in ran("player nobody", 2).err
+
+
+@each("fmt", ["json", "jsonl", "parquet"])
+def test_periods_have_their_year_as_a_number_where_types_are_kept(fmt: str, here: Path, ran: Ran) -> None:
+    for command in ("export skills", "player morphy"):
+        out = here / f"{command.split()[1]}.{fmt}"
+        ran(f"{command} -o {out.name}")
+        ran(f"{command} -o {out.name}")  # which replaces its own
+        if fmt == "parquet":
+            frame = pd.read_parquet(out)
+        else:
+            frame = pd.read_json(out, lines=fmt == "jsonl", dtype={"period": str})
+        assert list(frame.columns[:3]) == ["player", "period", "year"]
+        assert frame.year.tolist() == frame.period.astype(int).tolist()
+    assert ran("player morphy -f csv").out.startswith("player,period,mean")

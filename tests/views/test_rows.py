@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ttt_cli.views.rows import Rows, write_parquet, write_text
+from ttt_cli.views.rows import Rows, with_years, write_parquet, write_text
 
 AWKWARD = ['Smith, "Jim"', "tab\there", "line\nbreak", "back\\slash", "Müller", " blank ", "", "名前"]
 
@@ -95,3 +95,16 @@ def test_texts_that_look_like_formulas_are_marked_on_request(fmt: str, between: 
     assert stream.getvalue().splitlines()[1:] == [
         f"{name}{between}-1.5" for name in ("'=1+1", "'+A", "'-B", "'@C", "D=", "")
     ]
+
+
+def test_json_and_parquet_have_the_year_of_a_period_as_a_number(tmp_path: Path) -> None:
+    rows = Rows(
+        ("player", "period", "mean"), [("a", "1858", 1.0), ("a", "1858-06-21", 2.0), ("b", None, 3.0)]
+    )
+    assert [*with_years(rows).records()] == [
+        {"player": "a", "period": "1858", "year": 1858, "mean": 1.0},
+        {"player": "a", "period": "1858-06-21", "year": 1858, "mean": 2.0},
+        {"player": "b", "period": None, "year": None, "mean": 3.0},
+    ]
+    without = Rows(("player",), [("a",)])
+    assert with_years(without) is without

@@ -21,11 +21,14 @@ from ttt_cli.support.opening import open_stream
 from ttt_cli.support.outputs import PAGE, PICTURE, TABLE, Purpose, check_output, marked_picture, table_of
 from ttt_cli.support.replacing import replacing
 from ttt_cli.views.figures import FIGURE_FORMATS
-from ttt_cli.views.rows import Rows, write_parquet, write_text
+from ttt_cli.views.rows import Rows, with_years, write_parquet, write_text
 
 if TYPE_CHECKING:
     from ttt_cli.views.figures.figure import Figure
 
+_TYPED: Final = frozenset(
+    {"json", "jsonl", "parquet"}
+)  # formats with numbers, which have years beside periods
 OUTPUT_FORMATS: Final = ("table", "csv", "tsv", "json", "jsonl", "parquet")
 # Endings of formats that tables are not written in
 _FOREIGN_ENDINGS: Final = (
@@ -43,6 +46,8 @@ def check_output_path(out: str, purpose: Purpose = TABLE) -> None:
 def emit(rows: Rows, fmt: str | None = None, *, out: str = "-") -> None:
     """Print or write rows as the format or the file's name says. Raises UsageError, RunError, OutputError."""
     fmt = fmt or default_format(out)
+    if fmt in _TYPED:
+        rows = with_years(rows)
     if out != "-":
         _write_file(rows, fmt, out)
     elif fmt != "parquet":

@@ -6,6 +6,9 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final, TextIO
 
+PERIOD: Final = "period"  # a column of labels
+YEAR: Final = "year"  # a column that JSON and Parquet have beside it
+_YEAR_LENGTH: Final = 4
 _FORMULA: Final = ("=", "+", "-", "@", "\t", "\r", "\n")  # as OWASP lists them
 _BLANK: Final = str.maketrans("\t\n\r\v\f", "     ")
 
@@ -88,6 +91,24 @@ def write_parquet(rows: Rows, path: Path) -> None:
 
     columns = list(zip(*rows.rows, strict=True)) or [()] * len(rows.columns)
     write_table(pa.Table.from_arrays([array(column) for column in columns], list(rows.columns)), path)
+
+
+def with_years(rows: Rows) -> Rows:
+    """The rows with the year of each period as a number beside it; the same rows without periods.
+
+    `rows.parquet` has them already.
+    """
+    if PERIOD not in rows.columns or YEAR in rows.columns or rows.single:
+        return rows
+    at = rows.columns.index(PERIOD)
+    columns = (*rows.columns[: at + 1], YEAR, *rows.columns[at + 1 :])
+    with_year = ((*row[: at + 1], year_in(row[at]), *row[at + 1 :]) for row in rows.rows)
+    return replace(rows, columns=columns, rows=with_year)
+
+
+def year_in(period: str | None) -> int | None:
+    """The year of a period by its label: `1858`, `1858-06`, `1858-06-21`."""
+    return None if period is None else int(period[:_YEAR_LENGTH])
 
 
 def speaks_unicode(stream: TextIO) -> bool:

@@ -10,7 +10,7 @@ from ttt_cli.runs.meta import RunMeta
 from ttt_cli.runs.run import CURVES, CurveName, Run
 from ttt_cli.runs.schema import PUBLIC
 from ttt_cli.views.player_filter import find_filter, people_rows
-from ttt_cli.views.rows import Rows
+from ttt_cli.views.rows import PERIOD, YEAR, Rows
 
 _SAME_SIZE: Final = 1.0  # points by which 100 Elo points may differ from 100 points and be taken for the same
 
@@ -81,7 +81,12 @@ def table_rows(run: Run, table: str, where: str | None = None) -> Rows:
         chosen = find_filter(run, where)
         query += f" WHERE {chosen.rows() if table == 'skills' else chosen.players()}"
     columns, rows = run.stream(query)
-    return Rows(columns, rows, parquet=lambda path: run.write_parquet(path, query))
+    parts = [f'"{column}"' for column in columns]
+    if PERIOD in columns:
+        year = f"CAST(substr({PERIOD}, 1, 4) AS BIGINT) AS {YEAR}"
+        parts.insert(columns.index(PERIOD) + 1, year)
+    with_year = f"SELECT {', '.join(parts)} FROM ({query})"
+    return Rows(columns, rows, parquet=lambda path: run.write_parquet(path, with_year))
 
 
 def curve_title(run: Run, name: CurveName) -> str:
