@@ -124,7 +124,8 @@ def test_there_are_no_pages_without_a_model() -> None:
         "draws",
         "covariates",
         "people",
-    }  # the posterior, prior, margins, offsets and people of several
+        "categories",
+    }  # the posterior, prior, margins, offsets, people and categories of several
     assert pages - shared == {name.replace("-", "_") for name in MODULES}
 
 

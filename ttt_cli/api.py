@@ -156,20 +156,24 @@ def top(
     number: int | None = 20,
     *,
     seed: int = SEED,
+    category: str | None = None,
     **limits: Any,
 ) -> DataFrame:
     """The best players of a period (None: the last), as in `ttt top`: a pandas DataFrame.
 
-    `number` None: all. `seed`: of the samples. `limits`: `active`, `min_games`, `min_opponents`, `max_sd`, `where` or
-    `everyone=True` (`ttt_cli.views.rankings.eligible`). Raises LookupFailed if nobody is eligible.
+    `number` None: all. `seed`: of the samples. `category`: by skills in a category of games. `limits`: `active`,
+    `min_games`, `min_opponents`, `max_sd`, `where` or `everyone=True` (`ttt_cli.views.rankings.eligible`). Raises
+    LookupFailed if nobody is eligible.
     """
-    opened = _opened(run)
+    opened = _opened(run, category=category)
     return _frame(ranking(opened, at, eligible(opened, **limits), number, seed))
 
 
-def leaders(run: Run | str | os.PathLike[str], *, seed: int = SEED, **limits: Any) -> DataFrame:
+def leaders(
+    run: Run | str | os.PathLike[str], *, seed: int = SEED, category: str | None = None, **limits: Any
+) -> DataFrame:
     """The number one of every period, as in `ttt top --leaders --each`: a pandas DataFrame; arguments as of `top`."""
-    opened = _opened(run)
+    opened = _opened(run, category=category)
     return _frame(leader_rows(opened, eligible(opened, **limits), seed))
 
 
@@ -182,17 +186,17 @@ def versus(
     at_b: str | int | None = None,
     games: int | None = None,
     conditions: Sequence[str] = (),
+    category: str | None = None,
 ) -> DataFrame:
     """Two players against each other, as in `ttt versus`: a pandas DataFrame of one row; probabilities are A's.
 
     `at`, `at_b`: periods of A and B, or `peak`; by default their last common one, else both peaks. `games`: also a
-    match of so many. `conditions`: covariates of the game, NAME=VALUE. Raises LookupFailed.
+    match of so many. `conditions`: covariates of the game, NAME=VALUE. `category`: of the game. Raises LookupFailed.
     """
     from ttt_cli.views.versus import versus_view
 
-    return _frame(
-        versus_view(_opened(run), a, b, at=at, at_b=at_b, games=games, conditions=conditions).report
-    )
+    opened = _opened(run, category=category)
+    return _frame(versus_view(opened, a, b, at=at, at_b=at_b, games=games, conditions=conditions).report)
 
 
 def events(
@@ -237,13 +241,14 @@ def plot(
     output: str | os.PathLike[str],
     kind: str = "skills",
     number: int = 10,
+    category: str | None = None,
     **limits: Any,
 ) -> Path:
     """Draw a figure into the file `output`, png, svg, pdf or html by its name, as `ttt plot` does; the path.
 
     `names`: players of `skills` (none: those who led most) and `difference` (two). `number`: of players in the `top`.
-    `limits` as of `top`. Raises ConfigError for another kind or format, LookupFailed for unknown names and an empty
-    figure, OutputError where another file would be replaced.
+    `category` and `limits` as of `top`. Raises ConfigError for another kind or format, LookupFailed for unknown names
+    and an empty figure, OutputError where another file would be replaced.
     """
     from ttt_cli.views.figures.figure import FigureOptions, make_figure
     from ttt_cli.views.figures.render import render
@@ -261,7 +266,7 @@ def plot(
         raise ConfigError(f"a figure of the kind {kind} has no names of players", hint="leave them out")
     if kind == "difference" and len(names) != 2:
         raise ConfigError("a difference is of two players", hint="name both")
-    opened = _opened(run)
+    opened = _opened(run, category=category)
     options = FigureOptions(names, count=number, limits=eligible(opened, **limits))
     content = marked_picture(render(make_figure(opened, kind, options).spec, form), form)
     check_output(str(path), PAGE if form == "html" else PICTURE)
@@ -327,8 +332,10 @@ def _frame(rows: Rows) -> DataFrame:
     return DataFrame(rows.rows, columns=list(rows.columns))
 
 
-def _opened(run: Run | str | os.PathLike[str], scale: Sequence[str] = ()) -> Run:
-    return run if isinstance(run, Run) else open_run(run, scale)
+def _opened(run: Run | str | os.PathLike[str], scale: Sequence[str] = (), category: str | None = None) -> Run:
+    if not isinstance(run, Run):
+        return open_run(run, scale, category)
+    return run if category is None else run.in_category(category)
 
 
 def _fitted(

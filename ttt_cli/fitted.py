@@ -164,6 +164,37 @@ class Links:
     positive: Array
 
 
+class ExtraBeliefs(NamedTuple):
+    """Beliefs about the extra variables of links (`inference/links.py`), points.
+
+    | name | shape | |
+    |---|---|---|
+    | mean, sd | (extra variables,) | |
+    | covariance | (extra variables,) | with the variable before |
+    | reported | (pairs,) | covariances of `LinkedGames.reported`, 0 in a factorised posterior |
+    """
+
+    mean: Array
+    sd: Array
+    covariance: Array
+    reported: Array
+
+
+class CategorySkill(NamedTuple):
+    """Skill in a category of games: the sum of skill and the offset of the category.
+
+    | name | shape | unit | |
+    |---|---|---|---|
+    | nodes | (n,) | | nodes of each player from the first game in the category on, ascending |
+    | games | (n,) | games | weighted number of games in the category |
+    | walk | (n,) | points | its chain |
+    """
+
+    nodes: Places
+    games: Array
+    walk: Walk
+
+
 LAST: Final = np.iinfo(np.int32).max  # after all years
 
 
@@ -218,6 +249,8 @@ class Fit:
     - `posterior`: kind of posterior, where a system has several (`inference/joint/choose.py`)
     - `elo_unit`: points per Elo point, for handicaps and skills shown (`inference/outcome.py`)
     - `draws`, `newcomers`: curves of moving draw margins and newcomers' mean; `links`: of a joint posterior
+    - `categories`: skills in categories of games that have offsets, by name
+    - `extra`: beliefs about extra variables, before `categories` are made of them
     - `state`: arrays for a warm start on the same timeline
     """
 
@@ -237,6 +270,8 @@ class Fit:
     draws: DrawCurve | None = field(default=None, repr=False, compare=False)
     newcomers: NewcomerCurve | None = field(default=None, repr=False, compare=False)
     links: Links | None = field(default=None, repr=False, compare=False)
+    categories: dict[str, CategorySkill] = field(default_factory=dict, repr=False, compare=False)
+    extra: ExtraBeliefs | None = field(default=None, repr=False, compare=False)
     state: dict[str, Array] = field(default_factory=dict, repr=False, compare=False)
 
     @property
@@ -255,6 +290,24 @@ def points_added(params: Mapping[str, Any], timeline: Timeline) -> Array:
     points = points_by_term(params)
     added: Array = timeline.covariate_columns([*points]) @ np.array([*points.values()], np.float64)
     return added
+
+
+class NodeSkills(NamedTuple):
+    """Mean and sd of a skill at all nodes, (nodes,), points."""
+
+    mean: Array
+    sd: Array
+
+
+def skills_in_category(fit: Fit, category: str, offset_sd: float) -> NodeSkills:
+    """Skills in a category with offsets; those of players without a game in it yet by its prior N(0, `offset_sd`^2)."""
+    mean = fit.mean.copy()
+    sd = np.hypot(fit.sd, offset_sd)
+    skill = fit.categories.get(category)
+    if skill is not None:
+        mean[skill.nodes] = skill.walk.mean
+        sd[skill.nodes] = skill.walk.sd
+    return NodeSkills(mean, sd)
 
 
 def by_player(timeline: Timeline) -> Places:

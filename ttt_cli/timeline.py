@@ -10,8 +10,9 @@ from numpy.typing import NDArray
 
 from ttt_cli.config.schema import Colours, Period
 from ttt_cli.games.covariates import Covariate, NumberCovariate, make_covariate
-from ttt_cli.games.table import Games
+from ttt_cli.games.table import Games, picked
 from ttt_cli.periods import STEPS_PER_YEAR, calendar_year, label, period_of
+from ttt_cli.reading.columns import CodedColumn
 from ttt_cli.storage import MEMORY, ArrayStorage
 from ttt_cli.support.arrays import Array, Ids, Mask, Places
 
@@ -48,7 +49,8 @@ class Timeline:
     | sides | (games,) | who has White's advantage: KNOWN, UNKNOWN, NEUTRAL; may have stride 0 |
     | joined | (games,) | whether a row continues the match of the previous row; None: no row does |
 
-    `covariates` are of the games; `notes` are on these; `storage` stores the arrays.
+    `category` has the kind of each game, None if no game has any. `covariates` are of the games; `notes` are on these;
+    `storage` stores the arrays.
     """
 
     players: tuple[str, ...]
@@ -69,6 +71,7 @@ class Timeline:
     offset: Array
     sides: NDArray[np.int8]
     joined: Mask | None = None
+    category: CodedColumn[str] | None = None
     covariates: tuple[Covariate, ...] = ()
     notes: tuple[str, ...] = ()
     storage: ArrayStorage = MEMORY
@@ -148,7 +151,19 @@ class Timeline:
         """The same nodes without their games."""
         return self.with_games(slice(0), np.zeros_like(self.game_start))
 
-    def with_games(self, games: slice, game_start: Places) -> "Timeline":
+    def in_category(self, category: str) -> Mask:
+        """Mask (games,) of the games of a category."""
+        if self.category is None:
+            return np.zeros(self.n_games, np.bool_)
+        is_this = np.array([text == category for text in self.category.values], np.bool_)
+        mask: Mask = is_this[self.category.codes]
+        return mask
+
+    def with_games_where(self, games: Mask) -> "Timeline":
+        """The same nodes with the games of a mask."""
+        return self.with_games(games, np.append(0, np.cumsum(games))[self.game_start])
+
+    def with_games(self, games: slice | Mask, game_start: Places) -> "Timeline":
         """The same nodes with some of their games; `game_start` as in `Timeline`, of these games."""
         white = self.game_white[games]
         black = self.game_black[games]
@@ -166,6 +181,7 @@ class Timeline:
             offset=self.offset[games],
             sides=self.sides[games],
             joined=None if self.joined is None else self.joined[games],
+            category=None if self.category is None else picked(self.category, games),
             covariates=tuple(covariate.take(games) for covariate in self.covariates),
         )
 
@@ -228,6 +244,7 @@ def build_timeline(games: Games, period: Period = "year", colours: Colours = "kn
         offset=games.offset,
         sides=sides.sides,
         joined=joined,
+        category=games.category if games.category.codes.any() else None,
         covariates=tuple(make_covariate(texts) for texts in games.covariates),
         notes=sides.notes,
         storage=storage,

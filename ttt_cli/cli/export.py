@@ -3,7 +3,7 @@
 import click
 
 from ttt_cli.cli.messages import say
-from ttt_cli.cli.options import RunQuery, columns_option, query_options, refuse, where_option
+from ttt_cli.cli.options import RunQuery, columns_option, query_options_by_category, refuse, where_option
 
 TABLES = ("skills", "players", "games", "people", "evidence", "draws", "newcomers", "career")
 
@@ -14,7 +14,7 @@ OF_PLAYERS = ("skills", "players", "people")  # tables with a player in each row
 @click.argument("table", metavar="TABLE", type=click.Choice(TABLES))
 @where_option
 @columns_option
-@query_options
+@query_options_by_category
 def command(query: RunQuery, table: str, where: str | None, columns: list[str]) -> None:
     """Export a TABLE of the run: skills, players, games, people, evidence, draws, newcomers or career.
 

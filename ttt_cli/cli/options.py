@@ -62,6 +62,11 @@ scale_option: Decorator[Any] = click.option(
     "--scale", metavar="ANCHOR", multiple=True,
     help="Show Elo ratings: 'Lasker, Emanuel @ 1900 = 2720'; repeatable; also: elo (without a level), matched, points.",
 )  # fmt: skip
+category_option: Decorator[Any] = click.option(
+    "--category",
+    metavar="NAME",
+    help="Show the skills, games and players of a category of games, as rapid, alone.",
+)
 beside_option: Decorator[Any] = click.option(
     "--beside", "published", metavar="FILE",
     help="Compare with published ratings: a CSV of player, period and rating.",
@@ -139,9 +144,12 @@ def years_options(what: str) -> Decorator[Any]:
 class RunQuery:
     """The run that a command reads, and the destination and format of its output."""
 
-    def __init__(self, run: str | None, scale: tuple[str, ...], fmt: str | None, out: str) -> None:
+    def __init__(
+        self, run: str | None, scale: tuple[str, ...], fmt: str | None, out: str, category: str | None
+    ) -> None:
         self.run = run
         self._scale = scale
+        self._category = category
         self.fmt = fmt
         self.out = out
         check_output_path(out)
@@ -149,7 +157,7 @@ class RunQuery:
 
     def open(self, *, titled: bool = True) -> Run:
         """Open the run. `titled`: for a table with the run in its title; warns if the run had not converged."""
-        run = opened_run(self.run, self._scale, titled=titled and self.titled)
+        run = opened_run(self.run, self._scale, self._category, titled=titled and self.titled)
         if titled and not run.meta.converged:
             say(f"{run.name}: this fit did not converge; errors of skills may be larger than solver.tol")
         return run
@@ -173,19 +181,25 @@ class RunQuery:
 
 def _as_query(values: dict[str, Any]) -> dict[str, Any]:
     given_here = {name: values.pop(name, ()) for name in ("run", "scale", "fmt", "out")}
-    return values | {"query": RunQuery(**given_here)}
+    category = values.pop("category", None)
+    return values | {"query": RunQuery(**given_here, category=category)}
 
 
-# -r, --scale (or not), -f and -o: the command sees them as `query`
+# -r, --scale (or not), --category (or not), -f and -o: the command sees them as `query`
 query_options = with_options(_as_query, run_option, scale_option, format_option, output_option)
+query_options_by_category = with_options(
+    _as_query, run_option, scale_option, category_option, format_option, output_option
+)
 query_options_in_points = with_options(_as_query, run_option, format_option, output_option)
 
 
-def opened_run(path: str | None, scale: tuple[str, ...] = (), *, titled: bool = False) -> Run:
+def opened_run(
+    path: str | None, scale: tuple[str, ...] = (), category: str | None = None, *, titled: bool = False
+) -> Run:
     """Open the run and report which one it is, unless the user named it or it is `titled`, as a title will name it."""
     from ttt_cli.runs.run import open_run
 
-    run = open_run(path, scale)
+    run = open_run(path, scale, category)
     session.run_name = run.name
     session.run_is_named = path is not None
     if path is None:

@@ -7,7 +7,7 @@ from shlex import quote
 import click
 
 from ttt_cli.cli.messages import printable, say
-from ttt_cli.cli.options import RunQuery, columns_option, query_options, refuse
+from ttt_cli.cli.options import RunQuery, columns_option, query_options_by_category, refuse
 from ttt_cli.cli.output import figure_format, save_figure
 from ttt_cli.cli.streams import on_terminal, terminal_width
 from ttt_cli.support.errors import LookupFailed
@@ -24,7 +24,7 @@ SHOWN_UPSETS = 5
     "--plot", "plot", metavar="FILE", help="Also draw the history: png, svg, pdf or html by its name."
 )
 @columns_option
-@query_options
+@query_options_by_category
 def command(
     query: RunQuery, name: tuple[str, ...], record: bool, upsets: bool, plot: str | None, columns: list[str]
 ) -> None:

@@ -60,6 +60,7 @@ def _kinds_help() -> str:
 )  # fmt: skip
 @options.run_option
 @options.scale_option
+@options.category_option
 def command(
     names: tuple[str, ...],
     kind: str,
@@ -74,6 +75,7 @@ def command(
     out: str | None,
     run: str | None,
     scale: tuple[str, ...],
+    category: str | None,
 ) -> None:
     """Draw skills of players with a band of one sd, or another figure of the run.
 
@@ -99,10 +101,10 @@ def command(
     from ttt_cli.views.published_ratings import read_published_ratings
     from ttt_cli.views.rankings.eligible import eligible
 
-    opened = options.opened_run(run, scale)
+    opened = options.opened_run(run, scale, category)
     figure_options = FigureOptions(
         names, by=by, count=number, since=since, every=every, progress=progress(),
-        second_run=open_run(other_run, scale) if other_run else None,
+        second_run=open_run(other_run, scale, category) if other_run else None,
         published=read_published_ratings(published, opened) if published else None,
         limits=eligible(opened, **limits),
     )  # fmt: skip

@@ -4,7 +4,7 @@ from typing import Any
 
 import click
 
-from ttt_cli.cli.options import RunQuery, columns_option, eligible_options, query_options, refuse
+from ttt_cli.cli.options import RunQuery, columns_option, eligible_options, query_options_by_category, refuse
 
 
 @click.command("top")
@@ -37,7 +37,7 @@ from ttt_cli.cli.options import RunQuery, columns_option, eligible_options, quer
 @click.option("--seed", type=click.IntRange(min=0), help="Seed of the samples for p_best; default 1.")
 @eligible_options
 @columns_option
-@query_options
+@query_options_by_category
 def command(
     query: RunQuery,
     at: str | None,

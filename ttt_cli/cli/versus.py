@@ -3,7 +3,7 @@
 import click
 
 from ttt_cli.cli.messages import say
-from ttt_cli.cli.options import RunQuery, query_options
+from ttt_cli.cli.options import RunQuery, query_options_by_category
 
 
 @click.command("versus")
@@ -20,7 +20,7 @@ from ttt_cli.cli.options import RunQuery, query_options
     help="A covariate of the game: A's value minus B's, A:B, or the category of the game; repeatable.",
 )
 @click.option("--record", is_flag=True, help="Show the record of their games by period and colour instead.")
-@query_options
+@query_options_by_category
 def command(
     query: RunQuery,
     a: str,

@@ -58,6 +58,7 @@ Droppable = Literal["teams", "engines", "unplayed"]
 EventSet = Literal[
     "simul", "blindfold", "correspondence", "consultation", "odds", "rapid", "blitz", "variants", "set-up"
 ]
+CHESS_SPEEDS = "chess"  # the category of games of chess by how fast they are
 _COVARIATE = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
 _YEARS = re.compile(r"\s*(\d{1,4})?\s*(?:(-)\s*(\d{1,4})?)?\s*", re.ASCII)
 
@@ -75,6 +76,18 @@ def _check_covariates(columns: dict[str, str]) -> None:
             )
         if not column.strip():
             raise ValueError(f"the covariate {name} needs the name of a column")
+
+
+def _check_category(column: str) -> None:
+    if not column.strip():
+        raise ValueError("a category needs the name of a column, or chess")
+
+
+def _check_category_words(categories: dict[str, str]) -> None:
+    for text, category in categories.items():
+        pattern_of(text)
+        if not category.strip():
+            raise ValueError(f"{text!r} needs the name of a category, for instance blitz")
 
 
 def year_range(years: str | int | list[int]) -> tuple[int, int]:
@@ -202,6 +215,16 @@ class DataConfig(ConfigSection):
         "COLUMN_white and COLUMN_black",
     )
     categories: list[str] = key([], "covariates that are categories although all their values are numbers")
+    category: Annotated[str | None, _valid(_check_category)] = key(
+        None,
+        "column or tag of what kind a game is, as rapid or clay, for model.offsets; chess: classical, rapid, blitz, "
+        "bullet or correspondence, by time control and event; null: none",
+    )
+    category_of: Annotated[dict[str, str], _valid(_check_category_words)] = key(
+        {},
+        "categories of the games with these words or /patterns/ in category, event or site, before data.category: "
+        "{Titled Tuesday: blitz}",
+    )
     missing: Literal["reference", "drop"] = key(
         "reference",
         "records without the value of a covariate; reference: as 0, or the most frequent category; drop: not used",
@@ -218,6 +241,18 @@ class DataConfig(ConfigSection):
         if unknown:
             raise ValueError(f"{unknown[0]} is not one of data.covariates")
         return categories
+
+    @field_validator("category_of")
+    @classmethod
+    def _has_category(cls, category_of: dict[str, str], info: ValidationInfo) -> dict[str, str]:
+        if category_of and info.data.get("category", "") is None:
+            raise ValueError("it needs data.category: a column, or chess")
+        return category_of
+
+    @property
+    def category_column(self) -> str | None:
+        """The column or tag of categories, None where there is none."""
+        return None if self.category == CHESS_SPEEDS else self.category
 
 
 def drops_unplayed(data: DataConfig) -> bool:

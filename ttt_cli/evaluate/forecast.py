@@ -16,7 +16,7 @@ from ttt_cli.config.covariates import points_by_key, points_by_term
 from ttt_cli.config.documents import Document
 from ttt_cli.config.schema import SolverConfig
 from ttt_cli.evaluate.calibration import CalibrationBin, calibrate
-from ttt_cli.fitted import LAST, Filter, Fit, points_added
+from ttt_cli.fitted import LAST, Filter, Fit, points_added, skills_in_category
 from ttt_cli.games.table import DRAW, LOSS, WIN
 from ttt_cli.histories import chain_columns
 from ttt_cli.inference.advantage import NAME as ADVANTAGE
@@ -194,6 +194,13 @@ class Forecaster:
         black_node = self.timeline.game_black[games] - nodes.start
         white = {name: column[white_node] for name, column in beliefs.items()}
         black = {name: column[black_node] for name, column in beliefs.items()}
+        for category, setting in self.params.offset_settings.items():
+            in_category = self.timeline.in_category(category)[games]
+            if in_category.any():
+                skills = skills_in_category(fit, category, setting["sd"])
+                for side, node in ((white, white_node), (black, black_node)):
+                    side["mean"] = np.where(in_category, skills.mean[nodes][node], side["mean"])
+                    side["sd"] = np.where(in_category, skills.sd[nodes][node], side["sd"])
         half_handicap = 0.5 * fit.elo_unit * self.timeline.offset[games]
         if points_by_term(params):
             of_games = self.timeline.with_games(games, np.zeros_like(self.timeline.game_start))

@@ -8,12 +8,13 @@ from typing import Any, Final, Literal
 
 from scipy.special import expit, logit
 
+from ttt_cli.config.offsets import offset_params
 from ttt_cli.config.schema import aliases
 from ttt_cli.inference.params import PLAY, Params, Range
 from ttt_cli.runs.meta import SWITCHES, in_use
 from ttt_cli.support.arrays import rounded
 from ttt_cli.support.errors import ConfigError, suggested
-from ttt_cli.systems.resolve import Resolved, number_bounds, numeric_params
+from ttt_cli.systems.resolve import Resolved, configured_numbers, number_bounds, numeric_params
 
 NO_SIZES: Final[Mapping[str, float]] = MappingProxyType({})
 NO_COVARIATES: Final[Mapping[str, float | None]] = MappingProxyType({})
@@ -127,6 +128,9 @@ def free_coordinates(
             axes.append(Coordinate(key, max(low, value - reach), min(high, value + reach), "linear", unit))
         elif value > 0.0:
             axes.append(Coordinate(key, max(low, value / REACH), min(high, value * REACH), "log"))
+    for key, value in offset_params(params.offset_settings).items():
+        if value > 0.0:
+            axes.append(Coordinate(key, value / REACH, value * REACH, "log"))
     for key, size in sizes.items():
         if key in values:
             unit = POINTS / size
@@ -150,8 +154,8 @@ def parse_keys(
         return ConfigError(message, where=f"tune {spec}", hint=hint)
 
     params = resolved.params
-    configured = params.model_dump()
-    ranges = resolved.model.TRAITS.tunable
+    configured = configured_numbers(params)
+    ranges = {**resolved.model.TRAITS.tunable, **params.offset_ranges}
     symbols = aliases(type(resolved.params))
     tunable = [*(key for key in numeric_params(resolved) if key in ranges), *covariates]
     keys: list[str] = []

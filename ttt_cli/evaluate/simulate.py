@@ -12,14 +12,15 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
 from pathlib import Path
-from typing import Any, BinaryIO, Final, Literal, Self
+from typing import Annotated, Any, BinaryIO, Final, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field, model_validator
 
-from ttt_cli.games.table import DRAW, LOSS, PRECISION_DAY, PRECISION_YEAR, WIN, Games
+from ttt_cli.games.table import DRAW, LOSS, PRECISION_DAY, PRECISION_YEAR, WIN, Games, no_texts
 from ttt_cli.inference.outcome import STRENGTH_REACH, STRENGTH_UNIT, margin_for
+from ttt_cli.reading.columns import CodedColumn
 from ttt_cli.reading.dates import YEARS
 from ttt_cli.support.arrays import Array, Ids, Places
 from ttt_cli.support.errors import ConfigError, OutputError
@@ -35,7 +36,8 @@ class Plan(ttt.Params):
 
     Games and new players of year t are proportional to exp(`expansion` t), the length of careers is geometric. The mean
     of newcomers is `prior_mean` + `newcomers_slope` t + `newcomers_wave` sin(2 pi t / `newcomers_wave_years`) + a walk
-    with sd `prior_mean_drift`. Activity is log-normal; after 20 refusals the nearest opponent is taken.
+    with sd `prior_mean_drift`. Activity is log-normal; after 20 refusals the nearest opponent is taken. Categories with
+    offsets are drawn for each game by `category_shares`.
     """
 
     players: int = Field(default=2000, ge=2, le=2**31 - 1)
@@ -54,6 +56,23 @@ class Plan(ttt.Params):
     dates: Literal["year", "day"] = "year"
     seed: int = Field(default=0, ge=0)
     truth_years: str | None = None
+    category_shares: dict[str, Annotated[float, Field(gt=0, lt=1)]] | None = None
+
+    @model_validator(mode="after")
+    def _shares_of_categories(self) -> Self:
+        shares = self.category_shares or {}
+        if shares.keys() - self.offsets.keys():
+            raise ValueError("category_shares are of the categories in model.offsets")
+        if sum(shares.values()) > 1:
+            raise ValueError("the shares of categories are more than 1 together")
+        return self
+
+    @property
+    def shares(self) -> dict[str, float]:
+        """Share of the games of each category with offsets; by default all equal, as that of the other games."""
+        if self.category_shares is not None:
+            return {name: self.category_shares.get(name, 0.0) for name in self.offsets}
+        return dict.fromkeys(self.offsets, 1.0 / (1 + len(self.offsets)))
 
     @model_validator(mode="after")
     def _ends_in_time(self) -> Self:
@@ -159,7 +178,8 @@ class Simulated:
     """An artificial history: `date` (days since 1970-01-01), players from 0, White's `outcome` of each game, by time.
 
     The truth by player, then year of the career: `player`, `year`, `skill` (points); by year of the history: draw
-    `margin` between players of its level, and `newcomers` mean skill.
+    `margin` between players of its level, and `newcomers` mean skill. With offsets, `category` of each game, 0 for
+    none, and `category_skill` by the rows of `skill`, (rows, categories), NaN before a player's first game there.
     """
 
     plan: Plan
@@ -172,6 +192,8 @@ class Simulated:
     skill: Array
     margin: Array
     newcomers: Array
+    category: Ids | None = None
+    category_skill: Array | None = None
 
     @property
     def name_width(self) -> int:
@@ -203,7 +225,15 @@ class Simulated:
             source_file=np.zeros(n, np.int32),
             source_line=np.arange(2, n + 2, dtype=np.int64),
             players=self.players,
+            category=no_texts(n)
+            if self.category is None
+            else CodedColumn(self.category, self.category_names),
         )
+
+    @property
+    def category_names(self) -> tuple[str, ...]:
+        """Names of categories by their numbers, that of none first."""
+        return ("", *self.plan.offsets)
 
 
 def simulate(plan: Plan, progress: Progress = SILENT) -> Simulated:
@@ -235,26 +265,76 @@ def simulate(plan: Plan, progress: Progress = SILENT) -> Simulated:
     outcome = np.empty(plan.games, np.int8)
     date = _dates(plan, counts, rng)
     rating = np.full(plan.players, plan.prior_mean)
-    by_results = plan.opponents_by == "results"
+    offsets = _Offsets(plan, len(player)) if plan.offsets else None
     with progress.task("simulating", total=plan.games, unit="games") as bar:
         for t, (begin, end) in enumerate(pairwise([0, *np.cumsum(counts).tolist()])):
             rows = order[row_start[t] : row_start[t + 1]]
             here = player[rows]
+            if offsets:
+                offsets.begin_year()
             for low in range(begin, end, _BLOCK):
                 games = slice(low, min(low + _BLOCK, end))
-                strength = rating[here] if by_results else skill[rows]
+                strength = rating[here] if plan.opponents_by == "results" else skill[rows]
                 n = games.stop - low
                 first, second = pairs(plan, cluster[here], activity[here], strength, n, rng)
                 white[games] = here[first]
                 black[games] = here[second]
-                outcome[games] = _outcomes(plan, skill[rows[first]], skill[rows[second]], margin[t], rng)
-                if by_results:
+                of_white = skill[rows[first]]
+                of_black = skill[rows[second]]
+                if offsets:
+                    of_white, of_black = offsets.draw(games, white[games], black[games], of_white, of_black)
+                outcome[games] = _outcomes(plan, of_white, of_black, margin[t], rng)
+                if plan.opponents_by == "results":
                     learn(plan, rating, white[games], black[games], outcome[games])
                 bar.advance(n)
+            if offsets:
+                offsets.end_year(rows, here, skill[rows])
     return Simulated(
         plan, date, white, black, outcome, player, (year + plan.first_year).astype(np.int32), skill,
         margin, plan.prior_mean + newcomers,
+        category=offsets.category if offsets else None, category_skill=offsets.skill if offsets else None,
     )  # fmt: skip
+
+
+class _Offsets:
+    """Offsets of players in categories, drawn apart from all else: from each one's first game in a category on.
+
+    | name | shape | |
+    |---|---|---|
+    | category | (games,) | of each game, 0 for none |
+    | skill | (rows of the truth, categories) | points, NaN before the first game |
+    """
+
+    def __init__(self, plan: Plan, rows: int) -> None:
+        self.category = np.zeros(plan.games, np.int32)
+        self.skill = np.full((rows, len(plan.offsets)), math.nan)
+        self._offset = np.full((plan.players, 1 + len(plan.offsets)), math.nan)  # now, of no category first
+        self._offset[:, 0] = 0.0
+        self._sd = np.array([0.0, *(setting["sd"] for setting in plan.offsets.values())])
+        self._tau = np.array([0.0, *(setting["tau"] for setting in plan.offsets.values())])
+        shares = [*plan.shares.values()]
+        self._shares = np.array([max(1.0 - sum(shares), 0.0), *shares])
+        self._rng = np.random.default_rng([plan.seed, 3])
+
+    def begin_year(self) -> None:
+        """All offsets walk for a year."""
+        self._offset += self._rng.normal(0.0, 1.0, self._offset.shape) * self._tau
+
+    def draw(
+        self, games: slice, white: Ids, black: Ids, of_white: Array, of_black: Array
+    ) -> tuple[Array, Array]:
+        """Draw the categories of games between players of these skills; the skills of both there, points."""
+        category = self._rng.choice(len(self._shares), len(white), p=self._shares).astype(np.int32)
+        self.category[games] = category
+        for side in (white, black):
+            is_first = np.isnan(self._offset[side, category])
+            new = np.unique(np.column_stack([side, category])[is_first], axis=0)
+            self._offset[new[:, 0], new[:, 1]] = self._rng.normal(0.0, self._sd[new[:, 1]])
+        return of_white + self._offset[white, category], of_black + self._offset[black, category]
+
+    def end_year(self, rows: Places, players: Ids, skill: Array) -> None:
+        """Keep the skills in categories of the players of a year, by rows of the truth."""
+        self.skill[rows] = skill[:, np.newaxis] + self._offset[players, 1:]
 
 
 def _year_shares(plan: Plan) -> Array:
@@ -313,7 +393,7 @@ _OTHER_FORMATS: Final = ".tsv .json .jsonl .parquet .ttt .xlsx .xls .ods .html .
 
 
 _SIMULATED: Final = re.compile(
-    rb'date,white,black,result\n\S+?,Player \d+,Player \d+,|\[Event "Simulation"\]\n'
+    rb'date,white,black,result(?:,category)?\n\S+?,Player \d+,Player \d+,|\[Event "Simulation"\]\n'
 )
 
 
@@ -325,15 +405,26 @@ def _is_simulated(path: Path) -> bool:
 
 SIMULATED_GAMES: Final = Purpose("games", _is_simulated, "that `ttt simulate` did not write")
 TRUE_SKILLS: Final = table_of(("player", "period", "skill"))
+TRUE_SKILLS_BY_CATEGORY: Final = table_of(("player", "period", "category", "skill"))
 TRUE_YEARS: Final = table_of(("period", "draw_margin", "newcomers_mean"))
 
 
-def check_targets(games: Path | BinaryIO, truth: Path | None = None, years: Path | None = None) -> list[Path]:
-    """The files that `save` would replace. Raises ConfigError for other formats and equal paths, OutputError."""
+def check_targets(
+    games: Path | BinaryIO,
+    truth: Path | None = None,
+    years: Path | None = None,
+    *,
+    by_category: bool = False,
+) -> list[Path]:
+    """The files that `save` would replace; `by_category`: of a plan with offsets.
+
+    Raises ConfigError for other formats and equal paths, OutputError.
+    """
     if isinstance(games, Path) and games.suffix.lower() in _OTHER_FORMATS.split():
         hint = f"name it {games.stem}.csv or {games.stem}.pgn"
         raise ConfigError("games are written as CSV, or as PGN by the name", where=str(games), hint=hint)
-    outputs = (games, SIMULATED_GAMES), (truth, TRUE_SKILLS), (years, TRUE_YEARS)
+    true_skills = TRUE_SKILLS_BY_CATEGORY if by_category else TRUE_SKILLS
+    outputs = (games, SIMULATED_GAMES), (truth, true_skills), (years, TRUE_YEARS)
     paths = [(path, purpose) for path, purpose in outputs if isinstance(path, Path)]
     if len({real_path(path) for path, _ in paths}) < len(paths):
         raise ConfigError(
@@ -347,9 +438,11 @@ def save(
 ) -> None:
     """Write the games, as PGN when the name ends in .pgn, else as CSV, and the truth as CSV; whole or not at all.
 
-    Truth: `player,period,skill`; years: `period,draw_margin,newcomers_mean`. Raises as `check_targets`.
+    Truth: `player,period,skill`, with offsets `player,period,category,skill`; years:
+    `period,draw_margin,newcomers_mean`. Raises as `check_targets`.
     """
-    check_targets(games, truth, years)
+    has_categories = simulated.category is not None
+    check_targets(games, truth, years, by_category=has_categories)
     if isinstance(games, Path) and games.suffix.lower() == ".pgn":
         day = "%Y.%m.%d" if simulated.plan.dates == "day" else "%Y.??.??"
         tags = {
@@ -361,6 +454,8 @@ def save(
             "Black": _sql_name("black", simulated),
             "Result": _SQL_RESULT,
         }
+        if has_categories:
+            tags["Category"] = _sql_category("category", simulated)
         lines = "".join(f"'[{tag} \"' || {value} || '\"]' || chr(10) || " for tag, value in tags.items())
         columns = [f"{lines} chr(10) || {_SQL_RESULT} || chr(10)"]
         game_options = _TEXT
@@ -368,6 +463,8 @@ def save(
         date = _SQL_DATE if simulated.plan.dates == "day" else f"year({_SQL_DATE})"
         names = [f"{_sql_name(side, simulated)} AS {side}" for side in ("white", "black")]
         columns = [f"{date} AS date", *names, f"{_SQL_RESULT} AS result"]
+        if has_categories:
+            columns.append(f"{_sql_category('category', simulated)} AS category")
         game_options = "HEADER"
     skills = [f"{_sql_name('player', simulated)} AS player", "year AS period", "skill"]
     by_year = ["years AS period", "margin AS draw_margin", "newcomers AS newcomers_mean"]
@@ -378,6 +475,10 @@ def save(
         "outcome": simulated.outcome,
     }
     skill_arrays: _Arrays = {"player": simulated.player, "year": simulated.year, "skill": simulated.skill}
+    if simulated.category is not None:
+        game_arrays = {**game_arrays, "category": simulated.category}
+        skill_arrays = _skills_by_category(simulated)
+        skills.insert(2, f"{_sql_category('category', simulated)} AS category")
     year_arrays: _Arrays = {
         "years": simulated.years,
         "margin": simulated.margin,
@@ -411,6 +512,24 @@ def _filled(target: Path | BinaryIO) -> Iterator[Path]:
         if not isinstance(target, Path):
             raise
         raise OutputError(f"cannot be written: {error.strerror}", where=str(target)) from error
+
+
+def _skills_by_category(simulated: Simulated) -> _Arrays:
+    """Columns of true skills by player, year, then category, those before a player's first game there left out."""
+    assert simulated.category_skill is not None
+    skill = np.column_stack([simulated.skill, simulated.category_skill])
+    row, category = np.nonzero(~np.isnan(skill))
+    return {
+        "player": simulated.player[row],
+        "year": simulated.year[row],
+        "category": category,
+        "skill": skill[row, category],
+    }
+
+
+def _sql_category(column: str, simulated: Simulated) -> str:
+    names = ["'" + name.replace("'", "''") + "'" for name in simulated.category_names]
+    return f"[{', '.join(names)}][{column} + 1]"
 
 
 def _sql_name(column: str, simulated: Simulated) -> str:

@@ -10,6 +10,7 @@ from typing import Any, Final, Literal
 import numpy as np
 
 from ttt_cli.config.covariates import PREFIX
+from ttt_cli.config.offsets import offset_params
 from ttt_cli.config.schema import Config
 from ttt_cli.evaluate.calibration import CalibrationSlope, calibration_slope
 from ttt_cli.evaluate.forecast import Forecaster, blocks, later_half, score
@@ -143,6 +144,7 @@ class EvidenceSearch:
             )
         remarks = [*_remarks(objective, optimum, errors)]
         if math.isfinite(optimum.point.value):
+            remarks += objective.offset_remarks(tuned, objective.log_evidence(optimum.point))
             remarks += _calibration_remarks(check_calibration(self.timeline, tuned.local()))
         return Tuning(
             parameters=tuple(parameters),
@@ -194,7 +196,7 @@ class Objective:
         lengths = resolved.params.model_dump(include={"prior_sd", "beta"})
         self.coordinates = coordinates(
             keys,
-            resolved.model.TRAITS.tunable,
+            {**resolved.model.TRAITS.tunable, **resolved.params.offset_ranges},
             float(lengths["prior_sd"]),
             float(lengths["beta"]),
             {prior.key: prior.size for prior in self._priors if prior.key != ADVANTAGE},
@@ -270,6 +272,18 @@ class Objective:
             total += self._in_coordinates(gradient, values)
         return total
 
+    def offset_remarks(self, tuned: Resolved, log_evidence: float) -> Iterator[str]:
+        """Yield what the offsets of each category gain in evidence, with the other parameters as tuned."""
+        offsets = tuned.params.offset_settings
+        for category in offsets:
+            others = {name: setting for name, setting in offsets.items() if name != category}
+            without = self._fitted(with_overrides(tuned, {"offsets": others}).params, None).log_evidence
+            gain = log_evidence - without
+            if gain > 0.0:
+                yield f"offsets of {category}: the log-evidence is {gain:.3f} above that without them"
+            else:
+                yield f"the evidence prefers no offsets of {category}: without them it is {-gain:.3f} higher"
+
     def values(self, at: Array) -> dict[str, float]:
         """Parameters at a point."""
         pairs = zip(self.coordinates, at.tolist(), strict=True)
@@ -278,6 +292,8 @@ class Objective:
     def _numbers(self, keys: Sequence[str]) -> dict[str, float]:
         """Configured parameters; `auto` and null are resolved by the model."""
         configured = self.resolved.params.model_dump(include=set(keys))
+        of_offsets = offset_params(self.resolved.params.offset_settings)
+        configured |= {key: value for key, value in of_offsets.items() if key in keys}
         configured |= {key: points for key, points in self._covariates.items() if key in keys}
         if configured.get("draw_probability", 0.0) is None:
             configured["draw_probability"] = draw_share(self._timeline)

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ttt_cli.config.schema import DataConfig
+from ttt_cli.games.categories import categories_of, category_names
 from ttt_cli.games.collect import Collected, CollectedFile, StoredColumn
 from ttt_cli.games.covariates import CovariateTexts
 from ttt_cli.games.join_people import JoinedPeople, join_people
@@ -34,7 +35,7 @@ from ttt_cli.games.table import (
 )
 from ttt_cli.reading import reports as reasons
 from ttt_cli.reading.columns import CodedColumn, Codes, alike, concatenated, counts_of, spread
-from ttt_cli.reading.covariates import covariate_fields
+from ttt_cli.reading.covariates import CATEGORY_WRITTEN, covariate_fields
 from ttt_cli.reading.reports import FileReport, Problem, ReadReport
 from ttt_cli.storage import MEMORY, ArrayStorage
 from ttt_cli.support.arrays import Array, Ids, Mask, Places
@@ -147,6 +148,7 @@ def share_names(collected: Collected) -> SharedByRecords:
     n_records = np.bincount(
         identified.player[is_player], mentions.times[is_player], len(identified.players)
     ).astype(np.int64)
+    texts["category"] = category_names(collected.data, texts.get(CATEGORY_WRITTEN, ()))
     texts["date"] = tuple(text for text, _, _ in dictionaries.dates.values)
     texts["result"] = tuple(text for text, _ in dictionaries.results.values)
     return SharedByRecords(
@@ -227,6 +229,7 @@ def load(collected: Collected, shared: SharedByRecords, span: YearSpan | None) -
         time_control=texts["time_control"],
         status=texts["status"],
         odds=texts["odds"],
+        category=nothing_written,
         date_day=shared.date_day,
         date_precision=shared.date_precision,
         tally=shared.tally,
@@ -243,6 +246,10 @@ def load(collected: Collected, shared: SharedByRecords, span: YearSpan | None) -
         spellings=shared.identified.spellings,
         covariates=_covariates_of(collected.data, text_column),
     )
+    if collected.data.category is not None:
+        names = shared.texts["category"]
+        category = categories_of(records, texts[CATEGORY_WRITTEN], collected.data, names)
+        records = replace(records, category=category)
     return LoadedRecords(records, mentions)
 
 
@@ -433,6 +440,7 @@ def _join(
         event=text_column("event"),
         site=text_column("site"),
         round=text_column("round"),
+        category=text_column("category"),
         covariates=_covariates_of(data, text_column),
     )
 

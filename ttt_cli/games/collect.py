@@ -7,7 +7,7 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ttt_cli.config.schema import DataConfig, drops_unplayed
+from ttt_cli.config.schema import CHESS_SPEEDS, DataConfig, drops_unplayed
 from ttt_cli.games.aliases import Aliases, read_aliases
 from ttt_cli.games.dictionaries import IDS, Dictionaries
 from ttt_cli.games.players import Mentions, SideColumns, all_mentions, find_mentions
@@ -17,7 +17,7 @@ from ttt_cli.games.validate import RecordColumns, validate
 from ttt_cli.reading import reports as reasons
 from ttt_cli.reading.batches import FileRecords
 from ttt_cli.reading.columns import Codes, alike, chosen, counts_of
-from ttt_cli.reading.covariates import covariate_fields
+from ttt_cli.reading.covariates import CATEGORY_WRITTEN, covariate_fields
 from ttt_cli.reading.people import PeopleFile, read_people
 from ttt_cli.reading.reports import TEXT_COLUMNS, FileReport, Problem
 from ttt_cli.storage import MEMORY, ArrayStorage, StoredArray
@@ -202,6 +202,11 @@ def _dictionaries_for(data: DataConfig, aliases: Aliases, *, everything: bool) -
         texts += ["time_control", "odds"]
     if everything or aliases.by_status:
         texts.append("status")
+    by_speed = data.category == CHESS_SPEEDS
+    if by_speed and "time_control" not in texts:
+        texts.append("time_control")
+    if data.category_column is not None:
+        texts.append(CATEGORY_WRITTEN)
     links = everything or by_event
     texts += [field for name in data.covariates for field in covariate_fields(name)]
     return Dictionaries([*texts, *IDS], links=links, keep_byes=not drops_unplayed(data))

@@ -62,7 +62,7 @@ class NumberCovariate:
         """Values (games,) of a term."""
         return self.difference
 
-    def take(self, games: slice) -> Self:
+    def take(self, games: slice | Mask) -> Self:
         """Those of some games."""
         return replace(self, difference=self.difference[games])
 
@@ -107,7 +107,7 @@ class CategoryCovariate:
         column: Array = of_white.astype(np.float64) - (self.black == value)
         return column
 
-    def take(self, games: slice) -> Self:
+    def take(self, games: slice | Mask) -> Self:
         """Those of some games."""
         return replace(self, white=self.white[games], black=self.black[games])
 

@@ -64,6 +64,9 @@ _CHESS960: Final = re.compile(
 _SET_UP: Final = frozenset({"set up", "setup", "from position", "fromposition", "custom", "thematic"})
 _CONTROL: Final = re.compile(r"\*?(?:(\d+)/)?(\d+)(?:\+(\d+(?:\.\d+)?))?(?::.*)?", re.ASCII)
 _MOVES: Final = 40
+_BULLET: Final = 180  # seconds, from which on a game is blitz
+_BULLET_WORDS: Final = re.compile(r"(?<!\w)(?:ultra|hyper)?bullet(?!\w)|(?<!\w)lightning(?!\w)")
+_CLASSICAL: Final = frozenset({"classical", "standard", "slow", "klassisch"})
 _BLITZ: Final = 600  # seconds, from which on a game is rapid
 _RAPID: Final = 3600  # and from which on it is not
 _DAY: Final = 86400  # seconds for a move by correspondence
@@ -91,21 +94,55 @@ def control_is(text: str, name: str) -> bool:
     `40/7200:3600`, `1/86400`; and minutes, `90+30`, `15+10`, where the increment is too long for seconds. The time
     for 40 moves decides.
     """
-    match = _CONTROL.fullmatch("".join(text.split()))
-    if match is None:
+    seconds = _seconds_of_game(text)
+    if seconds is None:
         folded = fold(text)
         return _WORDS.get(folded, "") == name or names_set(folded, name)
-    moves = int(match[1] or 0)
-    base = float(match[2])
-    increment = float(match[3] or 0)
-    if not moves and base < _SHORT and increment >= _LONG:
-        base *= 60
-    seconds = base / moves * _MOVES if moves else base + _MOVES * increment
     if name == "correspondence":
         return seconds >= _MOVES * _DAY
     if name == "blitz":
         return seconds < _BLITZ
     return name == "rapid" and _BLITZ <= seconds < _RAPID
+
+
+def _seconds_of_game(text: str) -> float | None:
+    """Seconds of each side for 40 moves by a time control as written, None where it has no such numbers."""
+    match = _CONTROL.fullmatch("".join(text.split()))
+    if match is None:
+        return None
+    moves = int(match[1] or 0)
+    base = float(match[2])
+    increment = float(match[3] or 0)
+    if not moves and base < _SHORT and increment >= _LONG:
+        base *= 60
+    return base / moves * _MOVES if moves else base + _MOVES * increment
+
+
+def control_category(text: str) -> str | None:
+    """The category of chess by a time control, as written, None where it is not understood.
+
+    By the seconds for 40 moves (`control_is`): bullet below 180, blitz below 600, rapid below 3600, else classical, or
+    correspondence from a day for each move on.
+    """
+    seconds = _seconds_of_game(text)
+    if seconds is None:
+        folded = fold(text)
+        if names_bullet(folded):
+            return "bullet"
+        by_words = [name for name in ("correspondence", "rapid", "blitz") if control_is(text, name)]
+        return by_words[0] if by_words else ("classical" if folded in _CLASSICAL else None)
+    if seconds >= _MOVES * _DAY:
+        return "correspondence"
+    if seconds < _BULLET:
+        return "bullet"
+    if seconds < _BLITZ:
+        return "blitz"
+    return "rapid" if seconds < _RAPID else "classical"
+
+
+def names_bullet(folded: str) -> bool:
+    """Whether a folded text calls games bullet or lightning chess."""
+    return _BULLET_WORDS.search(folded) is not None
 
 
 def of_events(records: Records, texts: Sequence[str]) -> Mask:

@@ -154,6 +154,7 @@ def unite(old: Games, new: Games, data: DataConfig) -> United:
         event=joined(old.event, new.event),
         site=joined(old.site, new.site),
         round=joined(old.round, new.round),
+        category=joined(old.category, new.category),
         covariates=joined_covariates(old.covariates, new.covariates),
     )
     player_of = {spelling: player for player, spelling in identified.spellings}

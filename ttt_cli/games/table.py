@@ -44,7 +44,9 @@ GAME_KINDS: Final[dict[str, type[np.generic]]] = {
     "neutral": np.bool_,
 }
 GAME_COLUMNS: Final = tuple(GAME_KINDS)
-RECORD_TEXTS: Final = (*TEXT_COLUMNS, "variant", "time_control", "status", "odds")  # columns of `Records`
+GAME_TEXTS: Final = (*TEXT_COLUMNS, "category")  # columns of `Games`
+# columns of `Records`
+RECORD_TEXTS: Final = (*TEXT_COLUMNS, "variant", "time_control", "status", "odds", "category_written")
 
 
 def no_texts(count: int) -> CodedColumn[str]:
@@ -68,6 +70,7 @@ class GameColumns(NamedTuple):
     event: CodedColumn[str]
     site: CodedColumn[str]
     round: CodedColumn[str]
+    category: CodedColumn[str]
     covariates: tuple[CovariateTexts, ...] = ()
 
     def take(self, rows: Places | Mask) -> Self:
@@ -86,6 +89,7 @@ class GameColumns(NamedTuple):
             event=picked(self.event, rows),
             site=picked(self.site, rows),
             round=picked(self.round, rows),
+            category=picked(self.category, rows),
             covariates=picked_covariates(self.covariates, rows),
         )
 
@@ -108,9 +112,9 @@ class Games:
     1 draw, 2 win. A game counts `weight` times; `offset` (Elo points) is added to White's strength, negative when
     White gave odds. On `neutral` ground (empty: none is) no side has an advantage. These may have stride 0 where all
     are equal. `source_file` indexes `report.files`, `source_line` is the record's place there (see
-    `reading.reports`). `event`, `site` and `round` are texts as written. `spellings` are sorted pairs of a player and
-    another spelling. `covariates` are texts as written, too. `people`: what is known of players. The columns are in
-    `storage`.
+    `reading.reports`). `event`, `site` and `round` are texts as written. `category` is the kind of game, empty for
+    none. `spellings` are sorted pairs of a player and another spelling. `covariates` are texts as written, too.
+    `people`: what is known of players. The columns are in `storage`.
 
     Raises ValueError for a wrong length, or an index or code out of range.
     """
@@ -129,6 +133,7 @@ class Games:
     event: CodedColumn[str] = field(default=_UNKNOWN, repr=False)
     site: CodedColumn[str] = field(default=_UNKNOWN, repr=False)
     round: CodedColumn[str] = field(default=_UNKNOWN, repr=False)
+    category: CodedColumn[str] = field(default=_UNKNOWN, repr=False)
     spellings: tuple[tuple[str, str], ...] = field(default=(), repr=False)
     neutral: NDArray[np.bool_] = field(default_factory=lambda: np.zeros(0, np.bool_), repr=False)
     covariates: tuple[CovariateTexts, ...] = field(default=(), repr=False)
@@ -145,7 +150,7 @@ class Games:
         for name, column in self.columns._asdict().items():
             if name == "covariates":
                 continue
-            if name in TEXT_COLUMNS:
+            if name in GAME_TEXTS:
                 texts = no_texts(n) if column is _UNKNOWN else column
                 if len(texts) != n:
                     raise ValueError(f"games: column {name} has {len(texts)} texts, not {n}")
@@ -185,6 +190,7 @@ class Games:
             event=self.event,
             site=self.site,
             round=self.round,
+            category=self.category,
             covariates=self.covariates,
         )
 
@@ -237,9 +243,9 @@ def _require(holds: bool | np.bool_, what: str) -> None:
         raise ValueError(f"games: {what}")
 
 
-def picked(column: CodedColumn[str], rows: NDArray[Any]) -> CodedColumn[str]:
-    """The texts of some rows, by indices or a mask."""
-    if not alike(column.codes):
+def picked(column: CodedColumn[str], rows: NDArray[Any] | slice) -> CodedColumn[str]:
+    """The texts of some rows, by indices, a mask or a slice."""
+    if isinstance(rows, slice) or not alike(column.codes):
         return CodedColumn(column.codes[rows], column.values)
     count = int(np.count_nonzero(rows)) if rows.dtype == np.bool_ else len(rows)
     if not column.codes[:1].any():
@@ -298,11 +304,12 @@ class Records:
     """All records of all files in the order of reading; arrays of shape (records,) unless noted otherwise.
 
     Records `starts[i]` up to `starts[i + 1]` are those of `files[i]`, `line` is the place of each there. `date` to
-    `odds` are texts as written; `date_day` and `date_precision` are those of each distinct date, `tally`, shape
-    (distinct results, 3), the numbers of games that White lost, drew and won. `white` and `black` index `players`, all
-    names united, and are -1 where nobody is named. `weight` to `moves` (a hash, 0 where they are not known) may have
-    stride 0. `reject_code` is 0 for a record that is used, else 1 + the index in DROP_REASONS; of rejected records the
-    other columns may mean nothing. `computer`: whether a side is a program by its type or title. `problems` are what
+    `odds` are texts as written, `category` is the kind of game; `date_day` and `date_precision` are those of each
+    distinct date, `tally`, shape (distinct results, 3), the numbers of games that White lost, drew and won. `white` and
+    `black` index `players`, all names united, and are -1 where nobody is named. `weight` to `moves` (a hash, 0 where
+    they are not known) may have stride 0. `reject_code` is 0 for a record that is used, else 1 + the index in
+    DROP_REASONS; of rejected records the other columns may mean nothing. `computer`: whether a side is a program by its
+    type or title. `problems` are what
     was odd about single records, filters apart; the rest is as in `Games`.
     """
 
@@ -320,6 +327,7 @@ class Records:
     time_control: CodedColumn[str]
     status: CodedColumn[str]
     odds: CodedColumn[str]
+    category: CodedColumn[str]
     date_day: NDArray[np.int32]
     date_precision: NDArray[np.int8]
     tally: NDArray[np.float64]
@@ -421,6 +429,7 @@ def game_columns(records: Records) -> GameColumns:
         event=picked(records.event, rows),
         site=picked(records.site, rows),
         round=picked(records.round, rows),
+        category=picked(records.category, rows),
         covariates=picked_covariates(records.covariates, rows),
     )
 

@@ -203,16 +203,42 @@ class ExtraVariables:
         return len(self.previous) + int(self.performances[-1])
 
 
+class VariablePairs(NamedTuple):
+    """Pairs of variables, (pairs,) each."""
+
+    first: NDArray[np.integer]
+    second: NDArray[np.integer]
+
+
+NO_PAIRS: Final = VariablePairs(np.empty(0, np.int32), np.empty(0, np.int32))
+
+
+class CategoryGames(NamedTuple):
+    """Links that are games of two players in a category: which games they are, so that draw margins can move.
+
+    | name | shape | |
+    |---|---|---|
+    | merged | | the games in the order of the links; `first` and `second` are chained variables, offsets of players |
+    | node | (chained,) | the node of each chained variable; the skill in the category is the sum of both |
+    """
+
+    merged: MergedGames
+    node: Ids
+
+
 @dataclass(frozen=True)
 class LinkedGames:
     """Games as links of any number of variables, which stand beside the games of two players of a timeline.
 
     Variables are the skills of the timeline's nodes, then the extra ones: those with chains, then performances. A link
-    has variables of its own period only.
+    has variables of its own period only. `reported` are pairs of variables with a covariance that a fit reports.
+    `category_games`: what the links are if all of them are games in categories.
     """
 
     rows: LinkRows
     extra: ExtraVariables
+    reported: VariablePairs = NO_PAIRS
+    category_games: CategoryGames | None = None
 
     def __len__(self) -> int:
         return len(self.rows.weight)

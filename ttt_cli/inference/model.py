@@ -74,6 +74,17 @@ class GamesGradient(NamedTuple):
     elo_unit: float
     covariates: tuple[float, ...]
 
+    def plus(self, other: "GamesGradient") -> "GamesGradient":
+        """The gradient of these games and others."""
+        of_covariates = zip(self.covariates, other.covariates, strict=True)
+        return GamesGradient(
+            noise=self.noise + other.noise,
+            margin=self.margin + other.margin,
+            advantage=self.advantage + other.advantage,
+            elo_unit=self.elo_unit + other.elo_unit,
+            covariates=tuple(slope + further for slope, further in of_covariates),
+        )
+
 
 class SweepRates(NamedTuple):
     """What the error estimate of `iterate` assumes of a system: the smallest rate at which changes shrink from sweep to

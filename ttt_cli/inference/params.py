@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, NamedTuple
 
 from pydantic import AliasChoices, AliasGenerator, ConfigDict, Field, ValidationInfo, field_validator
 
+from ttt_cli.config.offsets import OffsetKey, OffsetSettings, offset_key
 from ttt_cli.config.schema import ConfigSection, key
 from ttt_cli.fitted import Kind
 from ttt_cli.timeline import Timeline
@@ -58,6 +59,20 @@ class Params(ConfigSection):
     def covariate_settings(self) -> Mapping[str, CovariateSetting]:
         """Points per unit of covariates as configured, by name, or by name and value."""
         return getattr(self, "covariates", {})
+
+    @property
+    def offset_settings(self) -> OffsetSettings:
+        """Sd and tau of the offsets of categories of games, by name."""
+        return getattr(self, "offsets", {})
+
+    @property
+    def offset_ranges(self) -> dict[str, Range]:
+        """Bounds of the parameters of offsets in tuning, by key."""
+        return {
+            offset_key(category, name): OFFSET[name]
+            for category, setting in self.offset_settings.items()
+            for name in setting
+        }
 
     @property
     def estimates_covariates(self) -> bool:
@@ -252,6 +267,7 @@ class Range(NamedTuple):
 
 
 DRIFT: Final = Range(1e-4, 5.0, least=0.01)
+OFFSET: Final[dict[OffsetKey, Range]] = {"sd": Range(1e-3, 5.0), "tau": DRIFT}
 PLAY: Final[dict[str, Range]] = {
     "prior_sd": Range(0.05, 20.0),
     "beta": Range(0.05, 20.0),

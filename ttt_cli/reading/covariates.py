@@ -67,6 +67,19 @@ def find_covariates(
     return indices
 
 
+CATEGORY_WRITTEN: Final = "category_written"  # our name of the column of categories
+
+
+def find_category(column: str, header: Sequence[str], file: str) -> dict[str, int]:
+    """Index of the column of categories by our name. Raises ConfigError where it is not there."""
+    same = [index for index, cell in enumerate(header) if cell.casefold() == column.casefold()]
+    if not same:
+        hint = suggested(column, header, f"columns are {', '.join(header)}")
+        raise ConfigError(f"data.category: there is no column {column!r}", where=file, hint=hint)
+    exact = [index for index in same if header[index] == column]
+    return {CATEGORY_WRITTEN: (exact or same)[0]}
+
+
 class CovariateTags(NamedTuple):
     """Tags of a PGN file that hold covariates, and the index among them of each of our columns."""
 
@@ -74,8 +87,8 @@ class CovariateTags(NamedTuple):
     columns: dict[str, int]
 
 
-def covariate_tags(covariates: Mapping[str, str]) -> CovariateTags:
-    """Tags `Rest`, or `WhiteRest` and `BlackRest`, of each covariate."""
+def further_tags(covariates: Mapping[str, str], category: str | None) -> CovariateTags:
+    """Tags `Rest`, or `WhiteRest` and `BlackRest`, of each covariate, and that of the category, if there is one."""
     tags: list[bytes] = []
     columns: dict[str, int] = {}
     for name, column in covariates.items():
@@ -83,4 +96,7 @@ def covariate_tags(covariates: Mapping[str, str]) -> CovariateTags:
         for field, tag in zip(covariate_fields(name), written, strict=True):
             columns[field] = len(tags)
             tags.append(tag.encode())
+    if category is not None:
+        columns[CATEGORY_WRITTEN] = len(tags)
+        tags.append(category.encode())
     return CovariateTags(tuple(tags), columns)

@@ -9,7 +9,7 @@ import numpy as np
 
 from ttt_cli.config.schema import DataConfig, Period
 from ttt_cli.reading.batches import BLACKS, DATES, RESULTS, WEIGHTS, WHITES, Layout, ResultKind
-from ttt_cli.reading.covariates import find_covariates, sided_names
+from ttt_cli.reading.covariates import find_category, find_covariates, sided_names
 from ttt_cli.reading.dates import joined_date, known_date, parse_dates
 from ttt_cli.reading.recognition import is_rating_list, rating_list
 from ttt_cli.reading.results import is_score, match_result, match_scores
@@ -124,7 +124,7 @@ def find_layout(
         if len(configured) != expected:
             message = f"data.columns names {len(configured)} columns, rows have {expected}"
             raise ConfigError(message, where=name, hint=f"the first line is {said}")
-        _check_names(configured, words, data.covariates.values())
+        _check_names(configured, words, _named_columns(data))
         columns = _by_names(words, {}, sample)
     elif configured is not None and not header:
         hint = f"the first line is {said}; without names, -s 'data.columns=[date, white, ...]'"
@@ -141,9 +141,7 @@ def find_layout(
         if ours not in SYNONYMS:
             raise _unknown(ours, SYNONYMS, where="data.constant")
         columns[ours] = -1 - number
-    covariates: dict[str, int] = {}
-    if data.covariates:
-        covariates = _covariate_columns(data, column_names, name)
+    covariates = _covariate_columns(data, column_names, name)
     try:
         layout = _complete(columns, words, width, data, header=header)
     except DataError as error:
@@ -155,12 +153,24 @@ def find_layout(
     return layout._replace(columns={**layout.columns, **fields})
 
 
+def _named_columns(data: DataConfig) -> list[str]:
+    """Names of columns of covariates and of the category."""
+    return [*data.covariates.values(), *([data.category_column] if data.category_column else [])]
+
+
 def _covariate_columns(data: DataConfig, column_names: Sequence[str], name: str) -> dict[str, int]:
-    """Indices of the columns of covariates. Raises ConfigError, also where the columns have no names."""
-    if not column_names:
+    """Indices of the columns of covariates and of the category, none without any.
+
+    Raises ConfigError, also where the columns have no names.
+    """
+    if not column_names and _named_columns(data):
+        key = "data.covariates" if data.covariates else "data.category"
         hint = "name all columns in order: -s 'data.columns=[date, white, black, result, NAME]'"
-        raise ConfigError("data.covariates names columns, which the file does not", where=name, hint=hint)
-    return find_covariates(data.covariates, column_names, word_of, name)
+        raise ConfigError(f"{key} names columns, which the file does not", where=name, hint=hint)
+    columns = find_covariates(data.covariates, column_names, word_of, name)
+    if data.category_column is not None:
+        columns |= find_category(data.category_column, column_names, name)
+    return columns
 
 
 def _complete(

@@ -57,7 +57,8 @@ def _wanted_columns(names: Sequence[str], data: DataConfig) -> list[str]:
     """The columns of a file that may be used: those with a name that is known, or named in the config."""
     words = data.columns if isinstance(data.columns, list) else names
     configured = data.columns.values() if isinstance(data.columns, dict) else ()
-    configured_names = {column.casefold() for column in (*configured, *data.covariates.values())}
+    category = [data.category_column] if data.category_column else []
+    configured_names = {column.casefold() for column in (*configured, *data.covariates.values(), *category)}
     of_covariates = _covariate_words(data)
     return [
         column

@@ -15,7 +15,7 @@ from ttt_cli.reading import pgn_text
 from ttt_cli.reading import reports as reasons
 from ttt_cli.reading.batches import Batch, Layout, Note, Table
 from ttt_cli.reading.columns import Strings
-from ttt_cli.reading.covariates import covariate_tags
+from ttt_cli.reading.covariates import further_tags
 from ttt_cli.reading.dates import known_date
 from ttt_cli.reading.results import parse_result
 from ttt_cli.reading.text import decode, pieces
@@ -377,17 +377,18 @@ def _settle_result(tag: bytes, terminator: bytes) -> _SettledResult:
 
 def read_pgn(blocks: Iterator[bytes], data: DataConfig, name: str) -> Table:  # noqa: ARG001
     """Open a PGN file given as blocks with LF line ends."""
-    covariates = covariate_tags(data.covariates)
+    further = further_tags(data.covariates, data.category_column)
+    tags = tuple(tag for tag in further.tags if tag not in NAMES)  # the usual ones are read anyway
     columns = {**TAG_COLUMNS}
-    for column, index in covariates.columns.items():
-        columns[column] = (COLUMNS + index,)
+    for column, index in further.columns.items():
+        columns[column] = ((*NAMES, *tags).index(further.tags[index]),)
     if data.reader == "chess":
         from ttt_cli.reading.pgn_chess import read_pgn_chess
 
         strings = Strings()
-        batches = read_pgn_chess(blocks, strings, covariates.tags)
+        batches = read_pgn_chess(blocks, strings, tags)
     else:
-        scanner = Scanner(covariates.tags)
+        scanner = Scanner(tags)
         strings = scanner.strings
         batches = scanner.scan(pieces(blocks))
     return Table(Layout(columns, combiners=COMBINERS), strings, batches)

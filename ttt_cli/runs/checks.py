@@ -191,6 +191,8 @@ _ORDERED: Final = {
     "names": f"(SELECT rowid, *, lag(player) OVER () AS before FROM {RUN}.names)",
     "players": f"(SELECT *, lag(player) OVER () AS before FROM {RUN}.players)",
     "spans": f'(SELECT *, lag(player) OVER () AS before, lag("until") OVER () AS ended FROM {RUN}.spans)',
+    "category_spans": f"""(SELECT *, lag(player) OVER () AS before, lag("until") OVER () AS ended,
+        lag(category) OVER () AS category_before FROM {RUN}.category_spans)""",
 }
 _LABELS: Final = f"(SELECT period FROM {RUN}.periods)"
 # Conditions on whole tables beside the ranges of their columns. NULL, also in a row, counts as true.
@@ -210,9 +212,13 @@ _RULES: Final = {
     "texts": "bool_and(id = rowid)",
     "game_texts": "count(*) = {meta.games}",
     **dict.fromkeys(("neutral_games", "covariate_points"), 'count(DISTINCT "row") = count(*)'),
-    **dict.fromkeys(("covariates", "covariate_texts", "people_fields"), "bool_and(id = rowid)"),
+    **dict.fromkeys(("covariates", "covariate_texts", "people_fields", "categories"), "bool_and(id = rowid)"),
     "people": f"""bool_and(player IN (SELECT player FROM {RUN}.names))
         AND count(DISTINCT (player, field)) = count(*)""",
+    "game_categories": "count(*) = {meta.games}",
+    "category_spans": """bool_and("until" > period_number AND {bridged}
+        AND (before IS NULL OR category > category_before OR (category = category_before
+        AND (player > before OR coalesce(player = before AND period_number >= ended, false)))))""",
     "game_covariates": f"count(*) = {{meta.games}} * (SELECT count(*) FROM {RUN}.covariates)",
     "file_traits": "count(DISTINCT file_number) = count(*)",
     **dict.fromkeys(("draws", "newcomers"), 'count(DISTINCT "year") = count(*)'),

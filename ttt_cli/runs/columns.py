@@ -15,7 +15,7 @@ from ttt_cli.config.schema import Config
 from ttt_cli.fitted import Fit, Links, by_player, parts_by_player, periods_of_histories, points_added, spans
 from ttt_cli.games.covariates import CovariateTexts
 from ttt_cli.games.people import PeopleTable
-from ttt_cli.games.table import Games, compact
+from ttt_cli.games.table import Games, compact, no_texts
 from ttt_cli.periods import period_of
 from ttt_cli.reading.columns import CodedColumn, Codes, Dictionary, alike, spread
 from ttt_cli.reading.reports import TEXT_COLUMNS, FileReport, InputFile, PeopleReport, Problem, ReadReport
@@ -44,6 +44,8 @@ def fill(
     connection.execute(definitions(list(fit.chains), timeline.period, whole_weights=whole_weights))
     texts = _insert_games(connection, games, timeline)
     nodes = _insert_spans(connection, games, timeline, fit)
+    if games.category.codes.any():
+        _insert_categories(connection, games, timeline, fit)
     players = player_columns(games)
     tables: dict[str, Columns] = {
         "names": {"id": players["id"], "player": players["player"]},
@@ -128,6 +130,26 @@ def _insert_spans(connection: DuckDBPyConnection, games: Games, timeline: Timeli
         _insert(connection, "spans", {**columns, "player": names[columns["player"]]})
         timeline.storage.release()
     return nodes
+
+
+def _insert_categories(connection: DuckDBPyConnection, games: Games, timeline: Timeline, fit: Fit) -> None:
+    """Insert the categories of games, and the skills in those with offsets."""
+    category = compact(
+        CodedColumn(np.append(games.category.codes, 0), games.category.values)
+    )  # with the empty one
+    names = np.array(category.values, object)
+    _insert(connection, "categories", {"id": np.arange(len(names), dtype=np.int32), "name": names})
+    _insert(connection, "game_categories", {"category": category.codes[:-1]})
+    players = np.array(games.players, object)
+    for number, name in enumerate(category.values):
+        if name not in fit.categories:
+            continue
+        skill = fit.categories[name]
+        there = replace(timeline.unplayed(skill.nodes), node_games=skill.games)
+        columns = spans(there, replace(fit, chains={"skill": skill.walk}), by_player(there))
+        of_category = np.full(len(skill.nodes), number, np.int32)
+        named = {**columns, "category": of_category, "player": players[columns["player"]]}
+        _insert(connection, "category_spans", named)
 
 
 def _period_columns(timeline: Timeline) -> Columns:
@@ -375,12 +397,21 @@ def rebuild_games(connection: DuckDBPyConnection) -> Games:
     return Games(
         **columns,
         neutral=neutral,
+        category=_rebuild_category(run, len(neutral)),
         covariates=rebuild_covariates(run, len(neutral)),
         people=people_in(run.rows),
         players=tuple(player for (player,) in run.rows("SELECT player FROM names ORDER BY id")),
         spellings=tuple(run.rows("SELECT player, spelling FROM spellings")),
         report=_rebuild_report(run),
     )
+
+
+def _rebuild_category(run: _Reader, games: int) -> CodedColumn[str]:
+    """The categories of so many games."""
+    names = tuple(name for (name,) in run.rows("SELECT name FROM categories ORDER BY id"))
+    if not names:
+        return no_texts(games)
+    return CodedColumn(run.arrays("SELECT category FROM game_categories")["category"], names)
 
 
 def rebuild_covariates(run: _Reader, games: int) -> tuple[CovariateTexts, ...]:

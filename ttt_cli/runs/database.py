@@ -6,6 +6,7 @@ import stat
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
@@ -37,6 +38,21 @@ class Opened(NamedTuple):
     connection: DuckDBPyConnection
     catalog: Catalog
     signature: Signature
+
+
+class Shown(NamedTuple):
+    """What the views of a run show: the scale of skills, and the number of the only category of games."""
+
+    slope: float
+    shift: float
+    category: int | None
+
+
+@dataclass
+class Views:
+    """The views of a connection as they are now, None before there are any; shared by all runs of the connection."""
+
+    shown: Shown | None = None
 
 
 def connect(path: Path, may_write: Path | None = None) -> Opened:

@@ -7,11 +7,12 @@ import threading
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from datetime import datetime
-from functools import cache, cached_property, partial
+from functools import cache, cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, Self
 
 from ttt_cli.runs import database
+from ttt_cli.runs.categories import category_names, category_number
 from ttt_cli.runs.checks import Catalog, NotARun, Signature, check_numbers
 from ttt_cli.runs.evidence_points import (
     INSERT,
@@ -68,15 +69,18 @@ class RunWithPlayer(NamedTuple):
     player: str
 
 
-def open_run(path: str | os.PathLike[str] | None = None, scale: Sequence[str] = ()) -> Run:
+def open_run(
+    path: str | os.PathLike[str] | None = None, scale: Sequence[str] = (), category: str | None = None
+) -> Run:
     """Open the run at `path`, else at `$TTT_RUN`, else the run in the current folder (`*.ttt`) that was fitted last.
 
     `scale`: anchors such as `Lasker, Emanuel @ 1900 = 2720` in place of those in the config, with `matched` if they
-    determine the slope; or `points`. Raises RunError when there is none, it is damaged, too new or not a run, another
-    process writes it, or it was not named and belongs to another user.
+    determine the slope; or `points`. `category`: with the skills, games and players of a category of games alone.
+    Raises RunError when there is none, it is damaged, too new or not a run, another process writes it, or it was not
+    named and belongs to another user; LookupFailed for a category that it does not have.
     """
     if named := path or os.environ.get("TTT_RUN"):
-        return Run(run_path(named), scale)
+        return Run(run_path(named), scale, category=category)
     here = [file for file in Path().glob(f"*{ENDING}") if file.is_file() and not file.name.startswith(".")]
     best: Run | None = None
     error = RunError(
@@ -101,7 +105,7 @@ def open_run(path: str | os.PathLike[str] | None = None, scale: Sequence[str] = 
             best = run
     if best is None:
         raise error
-    return best
+    return best if category is None else Run(best.path, scale, category=category)
 
 
 def runs_with(player: str) -> list[RunWithPlayer]:
@@ -141,8 +145,10 @@ class Run:
         scale: Sequence[str] = (),
         opened: database.Opened | None = None,
         may_write: Path | None = None,
+        category: str | None = None,
     ) -> None:
         self.path = path
+        self.category = category
         self._anchors = tuple(scale)
         self._may_write = may_write
         self._lock = threading.RLock()
@@ -152,10 +158,15 @@ class Run:
         self._signature: Signature = ()
         if opened is not None:
             self._use(opened)
-        self._scale_of_views: tuple[float, float] | None = None
+        self._views = database.Views()
         self._points_status: tuple[int, ...] | None = None
         rows = self._connected().execute(_SELECT_META).fetchall()
         self.meta: RunMeta = RunMeta.from_rows(rows, str(path) if path else None)
+        self._category_number = None
+        if category is not None:
+            self._category_number = category_number(
+                self._connected(), category, among=self.categories, where=self.name
+            )
 
     def __repr__(self) -> str:
         return f"<Run {self.name}: {self.meta.describe()}>"
@@ -180,7 +191,7 @@ class Run:
             if self._connection is not None:
                 self._connection.close()
             self._connection = None
-            self._scale_of_views = None
+            self._views = database.Views()
             self._points_status = None
 
     @property
@@ -191,7 +202,7 @@ class Run:
     @cached_property
     def scale(self) -> Scale:
         """The scale of all skills that methods and queries return. Raises ConfigError, LookupFailed."""
-        return find_scale(self.meta, partial(self._fetch, scale=Scale()), self._anchors)
+        return find_scale(self.meta, self._fetch_in_points, self._anchors)
 
     @property
     def chains(self) -> tuple[str, ...]:
@@ -240,7 +251,9 @@ class Run:
 
     def write_parquet(self, path: Path, sql: str) -> None:
         """Write the rows of a SQL query to a Parquet file. Raises RunError."""
-        run = self if self.path is None else Run(self.path, self._anchors, may_write=path)
+        run = self
+        if self.path is not None:
+            run = Run(self.path, self._anchors, may_write=path, category=self.category)
         with (
             run,
             run._cursor(with_points=_may_read_evidence(sql)) as cursor,
@@ -249,23 +262,24 @@ class Run:
             cursor.execute(f"COPY ({sql}) TO {database.quoted(path)} (FORMAT parquet, USE_TMP_FILE false)")
 
     @contextmanager
-    def _cursor(
-        self, *, with_points: bool = False, scale: Scale | None = None
-    ) -> Iterator[DuckDBPyConnection]:
-        """A cursor over our views of the run's tables, on a scale. Raises RunError for impossible numbers.
+    def _cursor(self, *, with_points: bool = False, in_points: bool = False) -> Iterator[DuckDBPyConnection]:
+        """A cursor over our views of the run's tables, on its scale. Raises RunError for impossible numbers.
 
         `with_points`: the view `evidence` has the points that are stored beside the run, too; this reads their file.
+        `in_points`: in model points, of games of all categories.
         """
-        scale = scale or self.scale
+        scale = Scale() if in_points else self.scale
+        shown = database.Shown(scale.slope, scale.shift, None if in_points else self._category_number)
         with self._lock:
             connection = self._connected()
             with database.translated(self.path):
-                if self._scale_of_views is None and self.path is not None:
+                if self._views.shown is None and self.path is not None:
                     check_numbers(connection, self.path, self.meta, self._catalog, self._signature)
-                if self._scale_of_views != (scale.slope, scale.shift):
+                if self._views.shown != shown:
                     period: Period = self.meta.period  # type: ignore[assignment]
-                    connection.execute(session_views(*self._catalog, period, scale.slope, scale.shift))
-                    self._scale_of_views = (scale.slope, scale.shift)
+                    slope, shift, category = shown
+                    connection.execute(session_views(*self._catalog, period, slope, shift, category))
+                    self._views.shown = shown
                     self._points_status = None
                 if self.path is not None and with_points:
                     self._show_points(connection, self.path)
@@ -325,15 +339,35 @@ class Run:
         try:
             return find_player(self._fetch, name)
         except LookupFailed as error:
-            raise LookupFailed(error.message, where=self.name, hint=error.hint, player=error.player) from None
+            where = self.name if self.category is None else f"{self.name}, category {self.category}"
+            raise LookupFailed(error.message, where=where, hint=error.hint, player=error.player) from None
 
     def find_period(self, at: str | int | None, player: str | None = None) -> tuple[str, int]:
         """Label and number of a period, of the run or a player's history. Raises LookupFailed."""
         return find_period(self._fetch, self.meta, at, player)
 
-    def _fetch(self, sql: str, parameters: Sequence[Any], scale: Scale | None = None) -> list[Row]:
-        with self._cursor(with_points=_may_read_evidence(sql), scale=scale) as cursor:
+    def _fetch(self, sql: str, parameters: Sequence[Any]) -> list[Row]:
+        with self._cursor(with_points=_may_read_evidence(sql)) as cursor:
             return cursor.execute(sql, list(parameters)).fetchall()
+
+    def _fetch_in_points(self, sql: str, parameters: Sequence[Any]) -> list[Row]:
+        with self._cursor(with_points=_may_read_evidence(sql), in_points=True) as cursor:
+            return cursor.execute(sql, list(parameters)).fetchall()
+
+    @cached_property
+    def categories(self) -> tuple[str, ...]:
+        """Categories of games with skills of their own, by name."""
+        connection = self._connected()
+        return category_names(connection) if "category_spans" in self._catalog.tables else ()
+
+    def in_category(self, category: str) -> Run:
+        """The run with the skills, games and players of a category of games alone. Raises LookupFailed."""
+        if self.path is not None:
+            return Run(self.path, self._anchors, category=category)
+        opened = database.Opened(self._connected(), self._catalog, self._signature)
+        run = Run(None, self._anchors, opened, category=category)
+        run._views = self._views
+        return run
 
     def skills(self, player: str | int | None = None) -> DataFrame:
         """Skills in every period, of all players or one (`find_player`): a pandas DataFrame."""
@@ -529,7 +563,7 @@ class Run:
 
     def evidence_points(self) -> list[EvidencePoint]:
         """All evidence points, the run's own first."""
-        with self._cursor(scale=Scale()) as cursor:
+        with self._cursor(in_points=True) as cursor:
             rows = self._evidence_rows(cursor, self._points_beside())
         try:
             return [EvidencePoint.from_row(row) for row in rows]

@@ -54,6 +54,7 @@ _KINDS: Final[Mapping[str, tuple[str, float | str, float | str]]] = {
     "COVARIATE": ("INTEGER", 0, "covariates"),
     "VALUE": ("INTEGER", 0, "covariate_texts"),
     "FIELD": ("INTEGER", 0, "people_fields"),
+    "CATEGORY": ("INTEGER", 0, "categories"),
     "FILE": ("INTEGER", -(2**31), 2**31 - 1),
     "YEAR": ("INTEGER", *RANGES["year"]),
     "DAY": ("INTEGER", *RANGES["day"]),
@@ -114,6 +115,12 @@ TABLES: Final[Mapping[str, str]] = MappingProxyType(
         # What is known of players: texts by the id of a field, where there is one
         "people_fields": "id ID, name TEXT",
         "people": "player TEXT, field FIELD, value TEXT",
+        # Categories of games, the empty one first; that of each row of game_rows; and the skills in those that have
+        # offsets, as in spans from each player's first game there, with the number of games there
+        "categories": "id ID, name TEXT",
+        "game_categories": "category CATEGORY",
+        "category_spans": """category CATEGORY, player TEXT, period_number PERIOD, until PERIOD?, games GAMES,
+            {numbers}""",
     }
 )
 # Missing in runs of earlier versions, each group as a whole; a session has them without rows
@@ -127,6 +134,7 @@ ADDED: Final = (
     frozenset({"file_traits"}),
     frozenset({"covariates", "game_covariates", "covariate_texts", "covariate_points"}),
     frozenset({"people_fields", "people"}),
+    frozenset({"categories", "game_categories", "category_spans"}),
 )
 OPTIONAL: Final = frozenset().union(*ADDED)
 _PIECE_LENGTH: Final = (
@@ -142,7 +150,7 @@ SELECT periods.period, period_number,
        line % (CAST(1000 AS BIGINT) * 1000 * 1000 * 10) AS line, coalesce(of_event.text, '') AS event,
        coalesce(of_site.text, '') AS site, coalesce(of_round.text, '') AS round, file_number,
        white_id, black_id, neutral_games."row" IS NOT NULL AS neutral,
-       coalesce(covariate_points.points, 0) AS covariate_points
+       coalesce(covariate_points.points, 0) AS covariate_points, coalesce(of_game.name, '') AS category
 FROM {game_rows} AS game_rows JOIN {periods} AS periods USING (period_number)
 JOIN {names} AS white ON white.id = white_id JOIN {names} AS black ON black.id = black_id
 LEFT JOIN {inputs} AS inputs ON inputs.rowid = file_number
@@ -152,6 +160,8 @@ LEFT JOIN {game_texts} AS game_texts ON game_texts.rowid = game_rows.rowid
 LEFT JOIN {texts} AS of_event ON of_event.id = game_texts.event
 LEFT JOIN {texts} AS of_site ON of_site.id = game_texts.site
 LEFT JOIN {texts} AS of_round ON of_round.id = game_texts.round
+LEFT JOIN {game_categories} AS game_categories ON game_categories.rowid = game_rows.rowid
+LEFT JOIN {categories} AS of_game ON of_game.id = game_categories.category
 ORDER BY game_rows.rowid;
 -- Skills in periods from low to high, up to last where no games follow, and at most idle periods after games
 CREATE OR REPLACE MACRO skills_of(low, high, last, idle) AS TABLE
@@ -171,6 +181,33 @@ CREATE OR REPLACE MACRO skills_within(low, high, idle) AS TABLE
 FROM skills_of(low, high, (SELECT max(period_number) FROM {spans}), idle);
 CREATE OR REPLACE VIEW skills AS FROM skills_of(NULL, NULL, NULL, NULL);
 CREATE OR REPLACE VIEW nodes AS FROM skills_of(NULL, NULL, NULL, 0);
+-- Skills in periods with games, in each category with offsets
+CREATE OR REPLACE VIEW category_nodes AS
+SELECT of_span.name AS category, player, {period_label} AS period, period_number, {skill_there}, games
+FROM {category_spans} JOIN {categories} AS of_span ON of_span.id = category;
+"""
+# The players of a category: their records, first and last game and peak there
+_CATEGORY_PLAYERS: Final = """
+WITH sides AS (
+    SELECT white_id AS id, black_id AS opponent, outcome AS result, weight FROM {game_rows}
+    UNION ALL SELECT black_id, white_id, 2 - outcome, weight FROM {game_rows}),
+records AS (
+    SELECT id, sum(weight) AS games, coalesce(sum(weight) FILTER (result = 2), 0) AS wins,
+           coalesce(sum(weight) FILTER (result = 1), 0) AS draws,
+           coalesce(sum(weight) FILTER (result = 0), 0) AS losses, count(DISTINCT opponent) AS opponents
+    FROM sides GROUP BY id),
+marks AS (
+    SELECT player, min(period_number) AS first, max(period_number) FILTER (games > 0) AS last,
+           max({{'mean': mean, 'period': -period_number, 'sd': sd}}) FILTER (games > 0) AS peak
+    FROM {spans} GROUP BY player)
+SELECT all_players.player, folded, surname, begun.period AS "first", ended.period AS "last",
+       records.games, records.wins, records.draws, records.losses, best.period AS peak_period,
+       marks.peak.mean{scaled} AS peak_mean, marks.peak.sd{scaled_sd} AS peak_sd, records.opponents
+FROM {players} AS all_players JOIN {names} AS named USING (player) JOIN records USING (id) JOIN marks USING (player)
+JOIN {periods} AS begun ON begun.period_number = marks.first
+JOIN {periods} AS ended ON ended.period_number = marks.last
+JOIN {periods} AS best ON best.period_number = -marks.peak.period
+ORDER BY named.id
 """
 
 # The tables as people and scripts get them. Rows come as stored, which DuckDB promises for queries of one table, or as
@@ -236,26 +273,47 @@ def definitions(chains: Sequence[str], period: Period, *, whole_weights: bool) -
 
 
 def session_views(
-    chains: Sequence[str], stored: Set[str], period: Period, slope: float = 1.0, shift: float = 0.0
+    chains: Sequence[str],
+    stored: Set[str],
+    period: Period,
+    slope: float = 1.0,
+    shift: float = 0.0,
+    category: int | None = None,
 ) -> str:
     """SQL that creates views in the main database over the `stored` tables of the attached run, skills on a scale.
 
-    Tables that an older run lacks are created without rows.
+    Tables that an older run lacks are created without rows. With the number of a `category` the players, spans and
+    games are those of the category alone.
     """
+    names = {table: f"{RUN}.{table}" if table in stored else table for table in TABLES}
+    if category is not None:
+        names |= _category_tables(category)
     sql = ""
     for table, columns in tables(chains, whole_weights=True).items():
         if table == "players":
             continue
         if table in stored:
-            sql += f"CREATE OR REPLACE VIEW {table} AS FROM {RUN}.{table};"
+            sql += f"CREATE OR REPLACE VIEW {table} AS FROM {names[table]};"
         else:
             sql += create_table(table, columns).replace("TABLE", "TABLE IF NOT EXISTS", 1)
-    names = {table: f"{RUN}.{table}" if table in stored else table for table in TABLES}
+    scaled = _on_scale("peak_mean", slope, shift), _on_scale("peak_sd", slope)
+    players = f"SELECT * REPLACE ({', '.join(scaled)}) FROM {RUN}.players"
+    if category is not None:
+        players = _CATEGORY_PLAYERS.format(
+            **names, scaled=f" * {slope!r} + {shift!r}", scaled_sd=f" * {slope!r}"
+        )
     return f"""{sql}
-        CREATE OR REPLACE VIEW players AS
-        SELECT * REPLACE ({_on_scale("peak_mean", slope, shift)}, {_on_scale("peak_sd", slope)})
-        FROM {RUN}.players;
+        CREATE OR REPLACE VIEW players AS {players};
         {_views(chains, period, names, slope, shift)}"""
+
+
+def _category_tables(category: int) -> dict[str, str]:
+    """SQL of the tables that have rows of one category alone; the rows of games keep their numbers."""
+    return {
+        "spans": f"(SELECT * EXCLUDE (category) FROM {RUN}.category_spans WHERE category = {category})",
+        "game_rows": f"(SELECT g.rowid, g.* FROM {RUN}.game_rows g JOIN {RUN}.game_categories c ON c.rowid = g.rowid"
+        f" WHERE c.category = {category})",
+    }
 
 
 def _views(
@@ -268,6 +326,8 @@ def _views(
         piece_length=_PIECE_LENGTH,
         results=list(RESULTS),
         label=LABELS[period],
+        period_label=LABELS[period].replace("number", "period_number"),
+        skill_there=f"{_on_scale('mean', slope, shift)}, {_on_scale('sd', slope)}",
         skill=_ahead(skill, period, slope, shift),
         further="".join(f", {_ahead(chain, period, slope, 0.0)}" for chain in further_chains),
     )

@@ -10,6 +10,8 @@ from pydantic import BaseModel
 from ttt_cli.config.covariates import PREFIX
 from ttt_cli.config.documents import Document
 from ttt_cli.config.load import read_document
+from ttt_cli.config.offsets import PREFIX as OFFSETS
+from ttt_cli.config.offsets import offset_params, with_offsets
 from ttt_cli.config.schema import Config, DataConfig, ModelConfig, ScaleConfig, SolverConfig, aliases
 from ttt_cli.config.validation import check, joined, unknown_key, validate, value_text
 from ttt_cli.inference.covariates import find_terms, with_points
@@ -69,6 +71,12 @@ def resolve(document: Document) -> Resolved:
             "model.gamma has two meanings: White's advantage, and elsewhere the drift of skill",
             where=document.where(("model", "gamma")),
             hint="White's advantage is model.white_advantage, the drift in a year model.tau",
+        )
+    if "offsets" in written and "offsets" not in model.Params.model_fields:
+        raise ConfigError(
+            f"{model.NAME} has no skills in categories of games (model.offsets)",
+            where=document.where(("model", "offsets")),
+            hint="model.name: ttt has them",
         )
     params, wrong = check(model.Params, written, document, ("model",), siblings=("name",))
     suggestions = {section: section for section in Config.model_fields}
@@ -143,11 +151,12 @@ def _default_model(resolved: Resolved, report: ReadReport) -> Resolved:
 def with_overrides(resolved: Resolved, overrides: Mapping[str, object]) -> Resolved:
     """Replace model parameters, e.g. `{"beta": 600}`; defaults follow. Raises ConfigError.
 
-    A key `covariates.NAME`, or `covariates.NAME.VALUE` of a category, replaces the points per unit of a covariate.
+    A key `covariates.NAME`, or `covariates.NAME.VALUE` of a category, replaces the points per unit of a covariate, a
+    key `offsets.NAME.sd` or `.tau` that of a category of games.
     """
     values = resolved.params.model_dump(exclude_unset=True)
     document = Document()
-    overrides = _with_covariates(resolved.params, overrides)
+    overrides = _with_inner_keys(resolved.params, overrides)
     for key, value in overrides.items():
         values.pop(key, None)
         values[key] = value
@@ -157,12 +166,22 @@ def with_overrides(resolved: Resolved, overrides: Mapping[str, object]) -> Resol
     return replace(resolved, config=config, params=params)
 
 
-def _with_covariates(params: Params, overrides: Mapping[str, object]) -> dict[str, object]:
-    """The overrides with those of covariates in one key."""
-    common = {key: value for key, value in overrides.items() if not key.startswith(PREFIX)}
-    points = {key.removeprefix(PREFIX): value for key, value in overrides.items() if key.startswith(PREFIX)}
+def _with_inner_keys(params: Params, overrides: Mapping[str, object]) -> dict[str, object]:
+    """The overrides with those of covariates in one key, and those of offsets in another."""
+    common: dict[str, object] = {}
+    points: dict[str, object] = {}
+    of_offsets: dict[str, object] = {}
+    for key, value in overrides.items():
+        if key.startswith(PREFIX):
+            points[key.removeprefix(PREFIX)] = value
+        elif key.startswith(OFFSETS):
+            of_offsets[key] = value
+        else:
+            common[key] = value
     if points:
         common["covariates"] = with_points(params.covariate_settings, points)
+    if of_offsets:
+        common["offsets"] = with_offsets(params.offset_settings, of_offsets)
     return common
 
 
@@ -190,7 +209,8 @@ def number_bounds(schema: type[Params], *kinds: str) -> dict[str, tuple[float, f
 def numeric_params(resolved: Resolved) -> dict[str, Any]:
     """Numeric model parameters and their configured values: what a grid may vary."""
     numeric = number_bounds(type(resolved.params), "number", "integer")
-    return resolved.params.model_dump(include=set(numeric))
+    of_offsets = offset_params(resolved.params.offset_settings)
+    return {**resolved.params.model_dump(include=set(numeric)), **of_offsets}
 
 
 def covariate_params(resolved: Resolved, timeline: Timeline, spec: str = "") -> dict[str, float | None]:
@@ -211,8 +231,9 @@ def covariate_params(resolved: Resolved, timeline: Timeline, spec: str = "") -> 
 
 
 def configured_numbers(params: Params) -> dict[str, Any]:
-    """Parameters as configured, points per unit of covariates by key as in `covariate_params`."""
-    values = params.model_dump(exclude={"covariates"})
+    """Parameters as configured; those of offsets by key, points per unit of covariates as in `covariate_params`."""
+    values = params.model_dump(exclude={"covariates", "offsets"})
+    values |= offset_params(params.offset_settings)
     for name, setting in params.covariate_settings.items():
         if isinstance(setting, dict):
             values |= {f"{PREFIX}{name}.{value}": points for value, points in setting.items()}

@@ -6,9 +6,11 @@ Departure: after each sweep the means of all skills are set to those of the join
 
 from typing import Any, Final, Unpack
 
-from ttt_cli.config.schema import SolverConfig
+from ttt_cli.config.offsets import Offsets, offset_params
+from ttt_cli.config.schema import SolverConfig, key
 from ttt_cli.fitted import Fit
 from ttt_cli.inference import outcome
+from ttt_cli.inference.categories import category_offsets
 from ttt_cli.inference.covariates import with_computed
 from ttt_cli.inference.ep.through_time import ThroughTime, ThroughTimeParams
 from ttt_cli.inference.outcome import margin_slope, normal_unit, normal_unit_growth, resolve_margin
@@ -30,6 +32,12 @@ predict = outcome.predict
 class Params(ThroughTimeParams, SkillParams):
     """Parameters of TTT."""
 
+    offsets: Offsets = key(
+        {},
+        "skill in categories of games (data.category) besides that in the others: sd at a player's first game of the "
+        "category and sd of the change over one year, points: {rapid: {sd: 100, tau: 30}}",
+    )
+
 
 def fit(timeline: Timeline, params: Params, solver: SolverConfig, **options: Unpack[Given]) -> Fit:
     """Find the fixed point of expectation propagation and its log-evidence.
@@ -40,7 +48,8 @@ def fit(timeline: Timeline, params: Params, solver: SolverConfig, **options: Unp
     margin = resolve_margin(params, timeline)
 
     def make_fit(**fields: Any) -> Fit:
-        return Fit(NAME, TRAITS.kind, {"draw_margin": margin}, **fields)
+        resolved = {"draw_margin": margin, **offset_params(params.offsets)}
+        return Fit(NAME, TRAITS.kind, resolved, **fields)
 
     return through_time(timeline, params, margin).fit(make_fit, solver, options)
 
@@ -49,14 +58,18 @@ def through_time(timeline: Timeline, params: Params, margin: float) -> ThroughTi
     """Parameters of the engine shared with TTT-D, with this draw margin."""
     timeline = with_computed(timeline, params)
     play = params.play(margin, normal_unit(params.beta, margin))
-    return ThroughTime(timeline, params, lambda: {"skill": params.skill_prior(timeline)}, play)
+    offsets = category_offsets(params.offsets)
+    return ThroughTime(
+        timeline, params, lambda: {"skill": params.skill_prior(timeline)}, play, offsets=offsets
+    )
 
 
 def gradient(timeline: Timeline, params: Params, fit: Fit) -> dict[str, float]:
     """Gradient of the log-evidence in numeric parameters at a converged fit; an `auto` margin follows beta."""
     margin = fit.params["draw_margin"]
     shared = through_time(timeline, params, margin)
-    of_params, of_games, _ = shared.posterior(fit).gradient()
+    of_params, of_games, of_links = shared.posterior(fit).gradient()
+    of_offsets = shared.categories.gradient(of_links.extra) if shared.categories and of_links else {}
     unit_by_beta, unit_by_margin = normal_unit_growth(params.beta, margin)
     by_margin = of_games.margin + of_games.elo_unit * unit_by_margin
     by_beta = 4.0 * params.beta * of_games.noise + of_games.elo_unit * unit_by_beta
@@ -68,5 +81,6 @@ def gradient(timeline: Timeline, params: Params, fit: Fit) -> dict[str, float]:
         "draw_margin_drift": 0.0,
         "white_advantage": of_games.advantage,
         **shared.covariate_slopes(of_games),
+        **of_offsets,
         "draw_probability": by_margin * margin_slope(params, timeline),
     }

@@ -445,9 +445,18 @@ def reading_lines(games: Games, period: str, *, everything: bool = False) -> Ite
         births = np.count_nonzero(~np.isnan(games.people.births(games.players)))
         known = f"{len(games.people.values):,} of {counted(len(games.players), 'player')}"
         yield f"{people.path}: {counted(people.rows, 'person', 'people')}, {known} known, {births:,} with a birth"
+    if games.category.codes.any():
+        yield f"categories: {', '.join(category_counts(games))}"
     needed = {"year": 0, "quarter": 1, "month": 1}.get(period, 2)
     if vague := int((games.date_precision < needed).sum()):
         yield f"{counted(vague, 'game')} dated less exactly than the {period}: in the middle of what is known"
+
+
+def category_counts(games: Games) -> list[str]:
+    """Numbers of games of each category, the most frequent first: `classical 1,200`; those without any as `none`."""
+    count = np.bincount(games.category.codes, minlength=len(games.category.values))
+    order = np.argsort(-count, kind="stable").tolist()
+    return [f"{games.category.values[code] or 'none'} {count[code]:,}" for code in order if count[code]]
 
 
 def _problem_lines(report: ReadReport, *, everything: bool) -> Iterator[str]:

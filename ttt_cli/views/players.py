@@ -26,17 +26,25 @@ WITH of AS (
     SELECT period, period_number, date, white_id = {player} AS is_white,
            CASE WHEN white_id = {player} THEN black ELSE white END AS opponent,
            CASE result WHEN '1/2-1/2' THEN 1 WHEN '1-0' THEN 2 ELSE 0 END AS for_white, weight, file, line,
-           "offset" * {unit} + covariate_points AS given, neutral
+           "offset" * {unit} + covariate_points AS given, neutral{category}
     FROM games WHERE (white_id = {player} OR black_id = {player}) AND {among})
 SELECT of.period_number, given, of.period, date, is_white, opponent,
        CASE WHEN is_white THEN for_white ELSE 2 - for_white END, weight, file, line,
        strength, opponent_strength,  -- whole rows of nodes, as dicts
        neutral
-FROM of JOIN nodes strength ON strength.player = ? AND strength.period_number = of.period_number
-JOIN nodes opponent_strength ON opponent_strength.player = opponent
+FROM of JOIN {strengths} strength ON strength.player = ? AND strength.period_number = of.period_number
+JOIN {strengths} opponent_strength ON opponent_strength.player = opponent
     AND opponent_strength.player = coalesce(?, opponent) AND opponent_strength.period_number = of.period_number
-ORDER BY of.period_number, date, file, line
+{alike}ORDER BY of.period_number, date, file, line
 """
+
+_ALIKE: Final = {"category": "", "strengths": "nodes", "alike": ""}
+# Where categories of games have skills of their own, games are those of these skills
+_BY_CATEGORY: Final = {
+    "category": ", CASE WHEN category IN (SELECT category FROM category_nodes) THEN category ELSE '' END AS category",
+    "strengths": "(FROM category_nodes UNION ALL BY NAME SELECT *, '' AS category FROM nodes)",
+    "alike": "WHERE strength.category = of.category AND opponent_strength.category = of.category\n",
+}
 
 
 class Played(NamedTuple):
@@ -95,7 +103,10 @@ def games_of(run: Run, player: str, opponent: str | None = None) -> list[Played]
     ids: dict[str | None, int] = dict(run.select(_IDS, [player, opponent])[1])
     against = ids.get(opponent, -1)
     among = "true" if opponent is None else f"(white_id = {against} OR black_id = {against})"
-    query = _SELECT.format(player=ids.get(player, -1), among=among, unit=repr(run.meta.elo_unit))
+    by_category = _BY_CATEGORY if run.categories and run.category is None else _ALIKE
+    query = _SELECT.format(
+        player=ids.get(player, -1), among=among, unit=repr(run.meta.elo_unit), **by_category
+    )
     rows = [_GameRow(*row) for row in run.select(query, [player, opponent])[1]]
     covariances = _covariances(run, player, rows) if rows and run.has_joint else {}
     played = []

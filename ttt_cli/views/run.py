@@ -61,7 +61,8 @@ def axis_title(run: Run) -> str:
 
 def run_line(run: Run) -> str:
     """Title line: the run, its games, and its scale."""
-    return f"{run.name}: {run.meta.describe()}; {scale_note(run)}"
+    category = "" if run.category is None else f"; category {run.category}"
+    return f"{run.name}: {run.meta.describe()}{category}; {scale_note(run)}"
 
 
 def table_rows(run: Run, table: str, where: str | None = None) -> Rows:

@@ -218,6 +218,11 @@ class Inference(SlicedInference):
         """Mean, sd, and covariance with the variable before, (3, extra variables), of those of links, points."""
         return results.extra_beliefs(self.slice_state)
 
+    def reported_covariances(self) -> Array:
+        """Covariances of the pairs of variables that links ask for, (pairs,): none between factors."""
+        links = self.slice_state.links
+        return np.zeros(len(links.reported.first) if links else 0)
+
 
 def sites_of_fit(
     timeline: Timeline,

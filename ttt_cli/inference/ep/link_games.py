@@ -1,5 +1,8 @@
 """Games as links of any number of variables in a slice, with their sites: what the steps of a sweep do with them."""
 
+from __future__ import annotations
+
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final, NamedTuple
@@ -7,14 +10,25 @@ from typing import Final, NamedTuple
 import numpy as np
 
 from ttt_cli.fitted import Fit
+from ttt_cli.inference.ep.category_margins import CategoryMargins, PosteriorOfCategories
 from ttt_cli.inference.ep.cutting import SliceInput
+from ttt_cli.inference.ep.moving_margins import WholePosterior
 from ttt_cli.inference.ep.parts import ExtraRanges, VariableRange
-from ttt_cli.inference.links import ExtraVariables, LinkedGames
-from ttt_cli.inference.model import ChainSlopes, Evidence, LinksGradient, Offsets
+from ttt_cli.inference.links import CategoryGames, ExtraVariables, LinkedGames, VariablePairs
+from ttt_cli.inference.model import ChainSlopes, Evidence, LinksGradient, Offsets, Play
 from ttt_cli.kernels.arrays import Rows, Vector
 from ttt_cli.kernels.ep import links as kernels
 from ttt_cli.kernels.ep.chains import accumulate
-from ttt_cli.kernels.ep.structures import Chains, ExtraStarts, LinkRows, LinkSites, LinkSlopes, Messages, Part
+from ttt_cli.kernels.ep.structures import (
+    Chains,
+    ExtraStarts,
+    LinkRows,
+    LinkSites,
+    LinkSlopes,
+    Messages,
+    Part,
+    Rule,
+)
 from ttt_cli.support.arrays import Array, Ids, Places
 
 
@@ -42,6 +56,36 @@ class DefiningLinks(NamedTuple):
     noise: Array
 
 
+@dataclass(frozen=True)
+class CategoryLinks:
+    """Links that are games in categories: the games, how they are played, and their draw margins."""
+
+    games: CategoryGames
+    rule: Rule
+    margins: CategoryMargins
+
+    def posterior(
+        self,
+        whole: WholePosterior,
+        find_means: Callable[[], Array],
+        chained: VariableRange,
+        find_cavities: Callable[[], Array],
+    ) -> PosteriorOfCategories:
+        """Their posterior.
+
+        `find_means` computes the means of all variables, from their origins; `chained`: the variables of offsets.
+        """
+
+        def find_skills() -> Array:
+            means = find_means()
+            skills: Array = means[self.games.node] + means[chained.begin : chained.end]
+            return skills
+
+        return PosteriorOfCategories(
+            whole, self.games.merged, self.rule, self.margins, find_skills, find_cavities
+        )
+
+
 @dataclass
 class LinkGames:
     """Games as links (`pairs.SliceGames`) of a whole timeline.
@@ -54,6 +98,8 @@ class LinkGames:
     | sites | | | sites of the links, and their messages |
     | coupling | (links,) | 1/points^2 | precision of each sum, all equal games together |
     | defining | | | the links that define performances |
+    | reported | | | pairs of variables with a covariance that is reported |
+    | categories | | | what the links are if they are games in categories |
     """
 
     rows: LinkRows
@@ -62,6 +108,8 @@ class LinkGames:
     sites: LinkSites
     coupling: Array
     defining: DefiningLinks
+    reported: VariablePairs
+    categories: CategoryLinks | None = None
 
     @property
     def performances(self) -> int:
@@ -236,9 +284,11 @@ def defining_links(rows: LinkRows, first: int, performances: int) -> DefiningLin
     return DefiningLinks(performance, rows.variable[members], coefficient, performance_entry, constant, noise)
 
 
-def link_games(links: LinkedGames, chains: Chains, widest: Array) -> LinkGames:
+def link_games(slice_input: SliceInput, links: LinkedGames, play: Play) -> LinkGames:
     """Links of a whole timeline, without sites but for what performances are before any game."""
-    rows = links.rows
+    rows = links.rows._replace(low=links.rows.low.copy(), high=links.rows.high.copy())  # margins may move
+    chains = slice_input.chains
+    widest = slice_input.widest
     variables = len(chains.previous)
     nodes = variables - len(links.extra)
     first = variables - int(links.extra.performances[-1])  # performance
@@ -248,7 +298,23 @@ def link_games(links: LinkedGames, chains: Chains, widest: Array) -> LinkGames:
     sites.message[defining.performance_entry, 0] = 1.0 / widest[first:]
     sites.message[defining.performance_entry, 1] = _prior_means(chains, defining)[first:] / widest[first:]
     ranges = ExtraRanges(VariableRange(nodes, first), VariableRange(first, variables))
-    return LinkGames(rows, starts, ranges, sites, np.zeros(len(rows.weight)), defining)
+    categories = _category_links(slice_input, links.category_games, rows, play)
+    coupling = np.zeros(len(rows.weight))
+    return LinkGames(rows, starts, ranges, sites, coupling, defining, links.reported, categories)
+
+
+def _category_links(
+    slice_input: SliceInput, games: CategoryGames | None, rows: LinkRows, play: Play
+) -> CategoryLinks | None:
+    """What the links are as games in categories, if they are such."""
+    if games is None:
+        return None
+    merged = games.merged
+    margin = np.full(len(merged), play.margin)
+    margins = CategoryMargins(
+        merged.games, margin, play, slice_input.period_year, slice_input.years, rows.low, rows.high
+    )
+    return CategoryLinks(games, play.rule(margin, merged.handicap), margins)
 
 
 def links_gradient(games: LinkGames, cavity: Array, slopes: ChainSlopes) -> LinksGradient:

@@ -29,6 +29,7 @@ from ttt_cli.timeline import Timeline, calendar
 
 if TYPE_CHECKING:
     from ttt_cli.fitted import Fit
+    from ttt_cli.inference.ep.category_margins import PosteriorOfCategories
 
 FARTHEST: Final = 0.5  # of a step of the walk
 EARLIER: Final = 3  # steps that accelerate one
@@ -292,7 +293,10 @@ class WholePosterior(Posterior, MarginsOfSlices, Protocol):
 
     @property
     def margins(self) -> SliceMargins:
-        """Margins of all games."""
+        """Margins of games between two players."""
+
+    def in_categories(self) -> PosteriorOfCategories | None:
+        """The posterior of games in categories, if there are any."""
 
 
 STATE: Final = "log draw margins by year"
@@ -412,8 +416,23 @@ class MovingMargins:
     ) -> tuple[float, GamesGradient]:
         """Gradient of the log-evidence in the strength, approximately, and in what is common to all games.
 
-        `kernel` is the gradient of the model's games.
+        `merged` are the games between two players, to which those in categories are added; `kernel` is the gradient of
+        the model's games.
         """
+        by_strength, of_games = self._gradient_of(posterior, merged, kernel)
+        in_categories = posterior.in_categories()
+        if in_categories is None:
+            return by_strength, of_games
+        further = self._gradient_of(in_categories, in_categories.merged, kernel)
+        return by_strength + further[0], of_games.plus(further[1])
+
+    def _gradient_of(
+        self,
+        posterior: WholePosterior | PosteriorOfCategories,
+        merged: MergedGames,
+        kernel: Callable[..., tuple[float, float]],
+    ) -> tuple[float, GamesGradient]:
+        """`gradient` of the games of a posterior."""
         rule = posterior.rule
         by_margin = np.empty(len(merged))
         by_offset = np.empty(len(merged))
@@ -478,7 +497,7 @@ class MovingMargins:
     def _by_year(self) -> Array:
         return np.asarray(self._play.margin * np.exp(self.walk.theta))
 
-    def _level(self, margins: MarginsOfSlices) -> Array:
+    def _level(self, margins: MarginsOfSlices | PosteriorOfCategories) -> Array:
         """Levels l_t (years,), points: of years without games that of the last year before; 0 without any games."""
         weight, total = margins.strengths()
         played = weight > 0.0

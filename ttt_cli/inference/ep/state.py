@@ -10,9 +10,21 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ttt_cli.inference.ep.category_margins import (
+    PosteriorOfCategories,
+    apply_margins,
+    follow_strength,
+    margin_scores,
+    strengths,
+)
 from ttt_cli.inference.ep.cutting import Segments, SliceInput
 from ttt_cli.inference.ep.link_games import LinkGames, link_games
-from ttt_cli.inference.ep.moving_margins import Debuts, SliceMargins, YearScores, YearStrengths
+from ttt_cli.inference.ep.moving_margins import (
+    Debuts,
+    SliceMargins,
+    YearScores,
+    YearStrengths,
+)
 from ttt_cli.inference.ep.newcomers import SliceNewcomers
 from ttt_cli.inference.ep.pairs import PairGames, SliceGames, pair_games
 from ttt_cli.inference.ep.parts import SliceParts, VariableRange, divide, with_extra
@@ -133,22 +145,34 @@ class SliceState:
         self.parts.run(fill, self.parts.ranges)
         return slopes
 
+    def in_categories(self) -> PosteriorOfCategories | None:
+        """The posterior of games in categories, if there are any."""
+        links = self.links
+        if links is None or links.categories is None:
+            return None
+        marginal = self.messages.marginal
+        return links.categories.posterior(
+            self,
+            find_means=lambda: marginal[:, 1] / marginal[:, 0],
+            chained=links.extra.chained,
+            find_cavities=lambda: links.cavities(marginal),
+        )
+
     def apply_margins(self, by_year: Array) -> float:
         """Set the draw margins of games or newcomers; the largest move, points."""
-        return self.margins.apply(self.chains, by_year)
+        return apply_margins(self, by_year)
 
     def follow_strength(self, level: Array, by_year: Array) -> float:
         """Update the strengths of games above the levels of years; the largest move of a margin, points."""
-        self.margins.follow_strength(self, level)
-        return self.apply_margins(by_year)
+        return follow_strength(self, level, by_year)
 
     def strengths(self) -> YearStrengths:
         """Strengths of the players of each year."""
-        return self.margins.strengths(self)
+        return strengths(self)
 
     def margin_scores(self, by_year: Array) -> YearScores:
         """Scores of each year's log margin."""
-        return self.margins.scores(self, by_year)
+        return margin_scores(self, by_year)
 
 
 def make_state(
@@ -186,7 +210,7 @@ def make_state(
     pairs = pair_games(pairings, slice_input.handicap, balance, play, int(chains.node_start[-1]), storage)
     links = None
     if slice_input.links:
-        links = link_games(slice_input.links, chains, slice_input.widest)
+        links = link_games(slice_input, slice_input.links, play)
         parts = with_extra(parts, links.extra)
     messages = Messages(
         storage.zeros("forward", (variables, 2), np.float64),

@@ -11,8 +11,9 @@ from typing import Any
 import numpy as np
 
 from ttt_cli.config.schema import SolverConfig, key
-from ttt_cli.fitted import Fit
+from ttt_cli.fitted import Fit, Walk
 from ttt_cli.inference.advantage import fit_with_advantage
+from ttt_cli.inference.categories import Categories, CategoryOffset, find_categories
 from ttt_cli.inference.covariates import OffsetFits, Term, find_terms, fit_with_covariates
 from ttt_cli.inference.ep.cutting import Cutter, Pieces, Unplayed
 from ttt_cli.inference.ep.inference import Inference, SlicedInference
@@ -58,7 +59,7 @@ class ThroughTimeParams(NewcomersMove, DrawsMove, PlayParams):
 class ThroughTime:
     """A timeline, what a system believes of its quantities, made anew for each inference, and how games are played.
 
-    `links`: games of other kinds than two players, if there are any.
+    `links`: games of other kinds than two players, if there are any. `offsets`: of categories of games.
     """
 
     timeline: Timeline
@@ -66,6 +67,7 @@ class ThroughTime:
     priors: Callable[[], Mapping[str, RandomWalk]]
     play: Play
     links: LinkedGames | None = None
+    offsets: tuple[CategoryOffset, ...] = ()
 
     @property
     def colours(self) -> bool:
@@ -75,9 +77,17 @@ class ThroughTime:
         return is_estimated or advantage != 0.0
 
     @cached_property
+    def categories(self) -> Categories | None:
+        """Games in categories with offsets, if there are any."""
+        if not self.offsets:
+            return None
+        return find_categories(self.timeline, self.offsets, colours=self.colours, terms=self.term_names)
+
+    @cached_property
     def merged(self) -> MergedGames:
-        """The games."""
-        return merge_games(self.timeline, colours=self.colours, terms=self.term_names)
+        """The games, but for those in categories with offsets."""
+        timeline = self.categories.base if self.categories else self.timeline
+        return merge_games(timeline, colours=self.colours, terms=self.term_names)
 
     @property
     def term_names(self) -> tuple[str, ...]:
@@ -112,7 +122,7 @@ class ThroughTime:
 
     def resolved(self, offsets: Offsets) -> dict[str, Any]:
         """Parameters with these offsets as numbers."""
-        params = self.params.model_dump(exclude={"covariates"})
+        params = self.params.model_dump(exclude={"covariates", "offsets"})
         points = {term.key: 0.0 for term in self.terms}
         points |= zip((term.key for term in self.counting_terms), offsets.covariates, strict=True)
         return {**params, **points, "white_advantage": offsets.advantage}
@@ -120,7 +130,8 @@ class ThroughTime:
     def inference(self, offsets: Offsets, start: Fit | None = None, threads: int | None = None) -> Inference:
         """The inference with these offsets."""
         play = replace(self.play, offsets=offsets)
-        return Inference(self.timeline, self.merged, self.priors(), play, start, threads, self.links)
+        links = self.categories.links(play) if self.categories else self.links
+        return Inference(self.timeline, self.merged, self.priors(), play, start, threads, links)
 
     def posterior(self, fit: Fit) -> Inference | JointInference:
         """What a fit of the timeline believes, from its sites."""
@@ -162,6 +173,11 @@ class ThroughTime:
             raise ConfigError(
                 "the joint posterior is not fitted over a cluster yet",
                 hint="solver.posterior=factorised; without a cluster and --memory it is",
+            )
+        if placement and self.offsets:
+            raise ConfigError(
+                "offsets of categories are not fitted with --memory or on a cluster yet",
+                hint="leave out solver.memory and solver.cluster, or model.offsets",
             )
         if self.links and (placement or self.play.own_margins):
             raise ConfigError("links of any number of variables need TTT and one slice of time in memory")
@@ -207,7 +223,12 @@ class FitsInMemory:
         inference = self.shared.inference(offsets, start, solver.threads)
         evidence_only |= self.options.get("evidence_only", False)
         options: Given = {**self.options, "evidence_only": evidence_only}
-        return infer(inference, solver, options, start, self.make_fit, self.rates)
+        fit = infer(inference, solver, options, start, self.make_fit, self.rates)
+        categories = self.shared.categories
+        skill = fit.chains["skill"]
+        if categories is None or fit.extra is None or not isinstance(skill, Walk):
+            return fit
+        return replace(fit, categories=categories.skills(skill, fit.extra), extra=None)
 
     def slopes(self, offsets: Offsets, fit: Fit) -> Array:
         """Slopes of the log-evidence at a fit."""

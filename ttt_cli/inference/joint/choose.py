@@ -10,7 +10,7 @@ from typing import Final, NamedTuple
 import numpy as np
 
 from ttt_cli.config.schema import SolverConfig
-from ttt_cli.fitted import Fit, Links, Status
+from ttt_cli.fitted import ExtraBeliefs, Fit, Links, Status
 from ttt_cli.gaussian.factor import affordable
 from ttt_cli.inference.ep.inference import Inference, SlicedInference
 from ttt_cli.inference.ep.link_games import JOINT_SITE, SITE
@@ -113,6 +113,7 @@ def infer(
         newcomers=joint.newcomer_curve(),
         draws=draws,
         links=links,
+        **_extra_fields(joint if inference.slice_state.links else None),
     )
 
 
@@ -141,6 +142,7 @@ def _iterate_sweeps(
 
 def _factorised_fit(inference: SlicedInference, status: Status, trace: Trace, make_fit: MakeFit) -> Fit:
     """The fit at the present sites. Raises SitesLost."""
+    with_links = inference if isinstance(inference, Inference) and inference.slice_state.links else None
     chains = inference.histories()
     newcomers = inference.newcomer_curve()
     draws = inference.draws()
@@ -154,6 +156,7 @@ def _factorised_fit(inference: SlicedInference, status: Status, trace: Trace, ma
         chains=chains,
         newcomers=newcomers,
         draws=draws,
+        **_extra_fields(with_links),
     )
 
 
@@ -182,7 +185,16 @@ def _fit_sampled(
         newcomers=sampled.newcomers,
         draws=draws,
         links=links,
+        extra=sampled.extra,
     )
+
+
+def _extra_fields(posterior: Inference | JointInference | None) -> dict[str, ExtraBeliefs]:
+    """Fields of a Fit with games as links of any number of variables, by its posterior; none for other fits."""
+    if posterior is None:
+        return {}
+    mean, sd, covariance = posterior.extra_beliefs()
+    return {"extra": ExtraBeliefs(mean, sd, covariance, posterior.reported_covariances())}
 
 
 def _evidence_fields(evidence: Evidence) -> dict[str, float]:

@@ -9,7 +9,7 @@ import numpy as np
 
 from ttt_cli.gaussian.precision import Entries
 from ttt_cli.inference.ep.inference import Inference
-from ttt_cli.inference.joint.pairs import VariablePairs
+from ttt_cli.inference.links import VariablePairs
 from ttt_cli.inference.model import Evidence
 from ttt_cli.kernels.ep import links as kernels
 from ttt_cli.kernels.ep.structures import LinkRows

@@ -12,18 +12,12 @@ from numpy.typing import NDArray
 
 from ttt_cli.gaussian.precision import Entries, link_entries, link_pulls, sums_of_games
 from ttt_cli.inference.ep.inference import Inference
+from ttt_cli.inference.links import VariablePairs
 from ttt_cli.inference.model import Evidence
 from ttt_cli.kernels import joint as kernels
 from ttt_cli.support.arrays import Array
 
 Index = NDArray[np.integer]
-
-
-class VariablePairs(NamedTuple):
-    """Pairs of variables that sites join, (pairs,) each."""
-
-    first: Index
-    second: Index
 
 
 class JointGames(Protocol):

@@ -8,7 +8,7 @@ from typing import Final, Generic, NamedTuple, TypeVar
 
 import numpy as np
 
-from ttt_cli.fitted import Chain, NewcomerCurve, Walk
+from ttt_cli.fitted import Chain, ExtraBeliefs, NewcomerCurve, Walk
 from ttt_cli.inference.ep.inference import (
     Inference,
     JointSystem,
@@ -18,6 +18,7 @@ from ttt_cli.inference.ep.inference import (
 from ttt_cli.inference.ep.parts import MOST
 from ttt_cli.inference.ep.results import ChainVariances, chain_variances
 from ttt_cli.inference.joint.shape import joint_chains
+from ttt_cli.inference.links import NO_PAIRS
 from ttt_cli.kernels import joint as kernels
 from ttt_cli.kernels.ep.chains import accumulate
 from ttt_cli.kernels.ep.links import pull as pull_sums
@@ -34,14 +35,19 @@ MOST_WAVES: Final = 30  # a wave is a sum of newcomers' means that varies much
 LEAST_WAVE: Final = 1e-10  # of the largest variance of a wave: smaller ones are rounding
 # Variances of which samples give more than this share are solved for exactly, at most as many as there are samples.
 MOST_SAMPLED: Final = 0.3
+NOTHING_REPORTED: Final = np.empty(0)
 
 
 class SampledHistories(NamedTuple):
-    """Chains and newcomers' mean with sampled sds of the joint Gaussian, and their rms relative error."""
+    """Chains, newcomers' mean and extra variables with sampled sds of the joint Gaussian, and their rms relative error.
+
+    `extra` is None without games as links of any number of variables.
+    """
 
     chains: dict[str, Chain]
     newcomers: NewcomerCurve | None
     error: float
+    extra: ExtraBeliefs | None
 
 
 class WaveResponses(NamedTuple):
@@ -78,10 +84,12 @@ class Spread(NamedTuple):
     |---|---|---|
     | variance | (variables and years,) | of all variables, and of newcomers' means by year |
     | covariance | (variables,) | with the variable before; without one it has no meaning |
+    | reported | (pairs,) | of the pairs of variables that links ask for |
     """
 
     variance: Array
     covariance: Array
+    reported: Array
 
 
 def sampled_histories(inference: Inference, samples: int = SAMPLES) -> SampledHistories:
@@ -113,7 +121,12 @@ def sampled_histories(inference: Inference, samples: int = SAMPLES) -> SampledHi
     curve = newcomers.curve(np.array([newcomers.posterior.mean, sd[size:]])) if newcomers else None
     of_nodes = slice(inference.slice_state.parts.quantities[-1].end)
     chains = _with_sds(inference.histories(), sd[of_nodes], covariance[of_nodes])
-    return SampledHistories(chains, curve, float(error))
+    extra = None
+    if inference.slice_state.links:
+        of_extra = slice(of_nodes.stop, size)
+        means = inference.extra_beliefs()[0]
+        extra = ExtraBeliefs(means, sd[of_extra], covariance[of_extra], sampled.reported)
+    return SampledHistories(chains, curve, float(error), extra)
 
 
 def _exact_part(inference: Inference, of_chains: ChainVariances, waves: WaveResponses) -> Spread:
@@ -123,7 +136,7 @@ def _exact_part(inference: Inference, of_chains: ChainVariances, waves: WaveResp
     of_years = newcomers.conditional_variance if newcomers else np.empty(0)
     variance = np.append(of_chains.variance, of_years) + (waves.response**2).sum(axis=0)
     of_waves = np.einsum("ki,ki->i", waves.response[:, : len(previous)], waves.response[:, previous])
-    return Spread(variance, of_chains.covariance + of_waves)
+    return Spread(variance, of_chains.covariance + of_waves, NOTHING_REPORTED)
 
 
 def _sampled_part(inference: Inference, system: JointSystem, waves: WaveResponses, samples: int) -> Spread:
@@ -132,12 +145,19 @@ def _sampled_part(inference: Inference, system: JointSystem, waves: WaveResponse
     size = len(previous)
     squares = np.zeros(waves.response.shape[1])
     products = np.zeros(size)
+    links = inference.slice_state.links
+    pairs = links.reported if links else NO_PAIRS
+    reported = np.zeros(len(pairs.first))
     for prior_sample, solved in _solve(inference, system, _samples(inference, samples)):
-        means = system.conditional_means(prior_sample + solved)
+        sample = prior_sample + solved
+        means = system.conditional_means(sample)
+        if links:  # given other chains a variable is independent of them, so its mean has all of a covariance
+            reported += 0.5 * means[pairs.first] * sample[pairs.second]
+            reported += 0.5 * sample[pairs.first] * means[pairs.second]
         means -= (waves.weights @ means[size:]) @ waves.response
         squares += means * means
         products += means[:size] * means[previous]
-    return Spread(squares / samples, products / samples)
+    return Spread(squares / samples, products / samples, reported / samples)
 
 
 def _vague_variables(sampled_share: Array, most: int) -> Places:

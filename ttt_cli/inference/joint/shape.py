@@ -9,7 +9,8 @@ from ttt_cli.gaussian.factor import Pattern, pattern_of
 from ttt_cli.gaussian.precision import sums_from_first
 from ttt_cli.inference.ep.inference import Inference
 from ttt_cli.inference.joint.links import pairs_of_links
-from ttt_cli.inference.joint.pairs import SiteSums, VariablePairs, site_sums
+from ttt_cli.inference.joint.pairs import SiteSums, site_sums
+from ttt_cli.inference.links import VariablePairs
 from ttt_cli.kernels.ep.structures import Chains
 from ttt_cli.support.arrays import Array, Ids, Mask, Places
 
@@ -28,7 +29,8 @@ class Shape:
     | offset | (variables,) | sum of the steps' means from the group's first variable, points |
     | later | (steps,) | variables with a step from the previous one |
     | sums | | what is in the site of each game between two players |
-    | pattern | | sparsity pattern of groups: pairs of variables that sites join, by kind of games, then by steps |
+    | pattern | | sparsity pattern of groups: pairs of variables that sites join, by kind of games, then pairs with a |
+    | | | covariance that is reported, then steps |
     """
 
     group: Places
@@ -56,6 +58,7 @@ def shape_of(inference: Inference) -> Shape:
     pairs = [*sums.pairs, VariablePairs(previous[later], later)]
     if inference.slice_state.links:
         pairs.insert(-1, pairs_of_links(inference.slice_state.links.rows).variables)
+        pairs.insert(-1, inference.slice_state.links.reported)
     first_groups = np.concatenate([group[pair.first] for pair in pairs])
     second_groups = np.concatenate([group[pair.second] for pair in pairs])
     return Shape(group, offset, later, sums, pattern_of(first_groups, second_groups, len(firsts)))

@@ -12,15 +12,27 @@ from ttt_cli.config.schema import SolverConfig
 from ttt_cli.fitted import Chain, DrawCurve, NewcomerCurve, Status
 from ttt_cli.gaussian.factor import Factor
 from ttt_cli.gaussian.precision import Entries, Precision
+from ttt_cli.inference.ep.category_margins import (
+    PosteriorOfCategories,
+    apply_margins,
+    follow_strength,
+    margin_scores,
+    strengths,
+)
 from ttt_cli.inference.ep.inference import Inference
 from ttt_cli.inference.ep.link_games import JOINT_SITE, links_gradient
-from ttt_cli.inference.ep.moving_margins import SliceMargins, YearScores, YearStrengths
+from ttt_cli.inference.ep.moving_margins import (
+    SliceMargins,
+    YearScores,
+    YearStrengths,
+)
 from ttt_cli.inference.ep.results import marginals
 from ttt_cli.inference.ep.start import sites_name
 from ttt_cli.inference.joint.damping import Damping
 from ttt_cli.inference.joint.links import NO_SITES, joint_links, link_sites
 from ttt_cli.inference.joint.pairs import JointGames, joint_pairs
 from ttt_cli.inference.joint.shape import Shape, joint_chains, largest_variance
+from ttt_cli.inference.links import NO_PAIRS
 from ttt_cli.inference.model import ChainSlopes, Evidence, EvidenceGradient
 from ttt_cli.inference.prior import histories, prior_slopes
 from ttt_cli.inference.solver import OnSweep
@@ -102,6 +114,8 @@ class JointInference:
         beliefs = [marginals(inference.slice_state)] + ([newcomers.beliefs] if newcomers else [])
         self.beliefs = np.concatenate(beliefs, axis=1)
         self._covariance = np.zeros(len(self.chains.previous))  # with the variable before; 0 without
+        self._reported = links.reported if links else NO_PAIRS
+        self._reported_covariance = np.zeros(len(self._reported.first))
         self._log_integral = math.nan
 
     @property
@@ -194,8 +208,9 @@ class JointInference:
         variance = factor.variances[shape.group]
         joined = factor.joined
         self.beliefs = np.array([mean, np.sqrt(variance)])
-        ends = np.cumsum([games.pair_count for games in self.games])
-        *of_games, of_steps = np.split(joined, ends)
+        counts = [games.pair_count for games in self.games]
+        counts.append(len(self._reported.first))
+        *of_games, self._reported_covariance, of_steps = np.split(joined, np.cumsum(counts))
         for games, covariance in zip(self.games, of_games, strict=True):
             games.fill_cavities(mean, variance, covariance)
         self._covariance = np.where(self.chains.previous < 0, 0.0, variance)  # within a group all are one
@@ -230,6 +245,7 @@ class JointInference:
         previous = self.chains.previous
         size = len(previous)
         entries = [entry for games in self.games for entry in games.entries()]
+        entries.append(Entries(*self._reported, np.zeros(len(self._reported.first))))
         margins = np.arange(self._node_variables - len(self._positivity), self._node_variables)
         entries.append(Entries(margins, margins, self._positivity[:, 0]))
         stepped = np.where(self._step_precision > 0.0, previous, -1)
@@ -344,22 +360,34 @@ class JointInference:
         """Mean skills of all nodes from the origin, points."""
         return np.asarray(self.beliefs[0, : self._nodes])
 
+    def in_categories(self) -> PosteriorOfCategories | None:
+        """The posterior of games in categories, if there are any."""
+        links = self.inference.slice_state.links
+        joint = self.links
+        if links is None or links.categories is None or joint is None:
+            return None
+        return links.categories.posterior(
+            self,
+            find_means=lambda: np.asarray(self.beliefs[0]),
+            chained=links.extra.chained,
+            find_cavities=lambda: joint.cavity,
+        )
+
     def apply_margins(self, by_year: Array) -> float:
         """Set the draw margins of games or newcomers; the largest move, points."""
-        return self.margins.apply(self.chains, by_year)
+        return apply_margins(self, by_year)
 
     def follow_strength(self, level: Array, by_year: Array) -> float:
         """Update the strengths of games above the levels of years; the largest move of a margin, points."""
-        self.margins.follow_strength(self, level)
-        return self.apply_margins(by_year)
+        return follow_strength(self, level, by_year)
 
     def strengths(self) -> YearStrengths:
         """Strengths of the players of each year."""
-        return self.margins.strengths(self)
+        return strengths(self)
 
     def margin_scores(self, by_year: Array) -> YearScores:
         """Scores of each year's log margin."""
-        return self.margins.scores(self, by_year)
+        return margin_scores(self, by_year)
 
     # Results
 
@@ -386,3 +414,7 @@ class JointInference:
         """Mean, sd, and covariance with the variable before, (3, extra variables), of those of links, points."""
         beliefs = np.array([*self.beliefs, self._covariance])
         return beliefs[:, self._node_variables : self._chain_variables]
+
+    def reported_covariances(self) -> Array:
+        """Covariances of the pairs of variables that links ask for, (pairs,), points^2."""
+        return self._reported_covariance

@@ -34,6 +34,20 @@ JOIN nodes w ON w.id = white_id AND w.period_number = g.period_number
 JOIN nodes b ON b.id = black_id AND b.period_number = g.period_number
 LEFT JOIN covariate_points added ON added."row" = g.rowid ORDER BY g.rowid
 """
+# Skills in categories of games, and the games there with the rows of these skills
+_OF_CATEGORIES: Final = f"""
+SELECT s.* EXCLUDE (category, player, "until", games) FROM {DATABASE}.main.category_spans s ORDER BY s.rowid
+"""
+_GAMES_IN_CATEGORIES: Final = f"""
+SELECT g.rowid AS game, white.rowid AS white_node, black.rowid AS black_node
+FROM {DATABASE}.main.game_rows g JOIN {DATABASE}.main.game_categories c ON c.rowid = g.rowid
+JOIN {DATABASE}.main.names w ON w.id = white_id JOIN {DATABASE}.main.names b ON b.id = black_id
+JOIN {DATABASE}.main.category_spans white ON white.category = c.category AND white.player = w.player
+    AND white.period_number = g.period_number
+JOIN {DATABASE}.main.category_spans black ON black.category = c.category AND black.player = b.player
+    AND black.period_number = g.period_number
+ORDER BY g.rowid
+"""
 _DATE_LENGTHS: Final = np.array([4, 7, 10])  # letters of a date, by its precision
 _NO_NAMES: Final = frozenset({"", "?", "??", "-", "--", "???", "????", "unknown", "n/a", "none"})
 NEUTRAL_COLOUR: Final = 2  # in `Sides.colour`: nobody had the advantage of the first side
@@ -150,7 +164,7 @@ class PlayedGames:
     | `covariate_points` | (games,) | points that covariates add to White's strength |
     | `neutral` | (games,) | nobody had White's advantage |
     | `white_node`, `black_node` | (games,) | rows of `nodes` |
-    | `nodes` | (nodes,) each | strengths of every player in every period with games |
+    | `nodes` | (nodes,) each | strengths of every player in every period with games, then those in categories |
     | `event`, `site`, `round` | (games,) | indices in `texts`, 0 where unknown |
     """
 
@@ -258,10 +272,26 @@ def is_second_side(codes: Places) -> Places:
     return codes % 2
 
 
+def _with_categories(run: Run, games: dict[str, Any], nodes: Strengths) -> Strengths:
+    """Strengths with those in categories of games behind; the nodes of games in these become the ones there."""
+    there = run.arrays(_OF_CATEGORIES)
+    count = len(nodes["mean"])
+    together = {
+        name: np.concatenate([column, there[name]]) for name, column in nodes.items() if name in there
+    }
+    of_games = run.arrays(_GAMES_IN_CATEGORIES)
+    for side in ("white_node", "black_node"):
+        games[side] = games[side].copy()
+        games[side][of_games["game"]] = count + of_games[side]
+    return together
+
+
 def played_games(run: Run) -> PlayedGames:
     """The games of a run."""
     games: dict[str, Any] = run.arrays(_GAMES)
     nodes = run.arrays(_NODES)
+    if run.categories:
+        nodes = _with_categories(run, games, nodes)
     stored_texts = [text for (text,) in run.select("SELECT text FROM texts ORDER BY id")[1]]
     if stored_texts:
         is_name = np.array([text.strip().casefold() not in _NO_NAMES for text in stored_texts])

@@ -1,0 +1,167 @@
+"""Categories of games on the command line: every view by category, evidence, tuning, comparison, simulation."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from tests.inference.test_categories import HISTORY
+from tests.support.commands import Ran, rows
+
+FIT = [
+    "fit", "games.csv", "-q", "-c", "ttt", "-s", "data.category=kind", "-s",
+    "model.offsets={rapid: {sd: 100, tau: 30}}", "-s", "model.draw_margin=250", "-s", "solver.tol=1e-6",
+]  # fmt: skip
+RESULTS = {2: "1-0", 1: "1/2-1/2", 0: "0-1"}
+
+
+def written(history) -> str:
+    lines = [
+        f"{year},{white},{black},{RESULTS[outcome]},{kind}" for kind, year, white, black, outcome in history
+    ]
+    return "\n".join(["date,white,black,result,kind", *lines]) + "\n"
+
+
+@pytest.fixture
+def here(folder: Path) -> Path:
+    (folder / "games.csv").write_text(written(HISTORY))
+    return folder
+
+
+@pytest.fixture
+def many(folder: Path) -> Path:
+    """Games of six players, whose order in rapid games is the reverse of that in others."""
+    rng = np.random.default_rng(4)
+    history = []
+    for number in range(600):
+        white, black = rng.choice(6, 2, replace=False)
+        kind = str(rng.choice(["", "rapid"]))
+        lead = 0.6 * (white - black) * (-1 if kind else 1)
+        outcome = 2 if rng.normal(lead, 1.0) > 0 else 0
+        history.append((kind, 1900 + number // 100, "abcdef"[white], "abcdef"[black], outcome))
+    (folder / "games.csv").write_text(written(history))
+    return folder
+
+
+def test_published_figures_in_every_view(here: Path, ran: Ran) -> None:
+    """Those of a dense EP written from the definition, to 1e-4 in log Z and 0.001 points."""
+    err = ran([*FIT[:2], *FIT[3:]]).err
+    assert "categories: none 3, rapid 3" in err
+    assert "offsets.rapid.sd 100, offsets.rapid.tau 30" in err
+    report = json.loads(ran("evidence -f json").out)
+    assert report["log_evidence"] == pytest.approx(-6.9305438, abs=1e-4)
+    base = rows(ran("player M").out)
+    assert float(base[0]["mean"]) == pytest.approx(1272.88489, abs=1e-3)
+    assert float(base[0]["sd"]) == pytest.approx(317.93259, abs=1e-3)
+    rapid = rows(ran("player M --category rapid").out)
+    assert [row["games"] for row in rapid] == ["2", "0", "0", "1"]
+    assert float(rapid[-1]["mean"]) == pytest.approx(1248.76080, abs=1e-3)
+    best, second = rows(ran("top --everyone --category rapid").out)
+    assert (best["player"], second["player"]) == ("M", "A")
+    assert float(best["mean"]) == pytest.approx(1248.76080, abs=1e-3)
+    exported = rows(ran("export skills --category rapid").out)
+    assert exported[-1]["mean"] == best["mean"]
+    players = rows(ran("export players --category rapid").out)
+    assert [(row["player"], row["wins"], row["draws"], row["losses"]) for row in players] == [
+        ("A", "2", "1", "0"), ("M", "0", "1", "2"),
+    ]  # fmt: skip
+    lead = json.loads(ran("versus M A --category rapid -f json").out)
+    assert lead["mean_a"] == pytest.approx(1248.76080, abs=1e-3)
+    assert (lead["played"], lead["wins"], lead["losses"]) == (3, 0, 2)
+    assert "drawing" not in ran("plot M A --category rapid -o rapid.svg").err
+    assert (here / "rapid.svg").read_text() != ran("plot M A -o - -f svg").out
+
+
+def test_games_are_expected_by_the_skills_of_their_category(here: Path, ran: Ran) -> None:
+    ran(FIT)
+    of_all = rows(ran("player M --record").out)
+    of_rapid = rows(ran("player M --record --category rapid").out)
+    black = next(row for row in of_all if (row["period"], row["colour"]) == ("1858", "black"))
+    assert black == next(row for row in of_rapid if (row["period"], row["colour"]) == ("1858", "black"))
+    ran("report -o site -q")
+    page = (here / "site" / "index.html").read_text()
+    assert "1858" in page
+
+
+def test_what_is_refused(here: Path, ran: Ran) -> None:
+    ran(FIT)
+    err = ran("player M --category blitz", 2).err
+    assert "there are no skills in the category 'blitz'" in err
+    assert "its categories are rapid" in err
+    assert "category rapid" in ran("player Nobody --category rapid", 2).err
+    unread = ran(
+        ["fit", "games.csv", "-c", "ttt", "-s", "model.offsets={rapid: {sd: 100}}", "-o", "b.ttt"], 2
+    ).err
+    assert "model.offsets: the games have no categories" in unread
+    other = ran([*FIT, "-s", "model.offsets={rpaid: {sd: 100}}", "-o", "b.ttt"], 2).err
+    assert "model.offsets: no game is of the category 'rpaid'" in other
+    assert "did you mean 'rapid'?" in other
+    assert "needs an sd above 0" in ran([*FIT, "-s", "model.offsets={rapid: {tau: 5}}", "-o", "b.ttt"], 2).err
+    in_ttt_d = [
+        *FIT[:4],
+        "ttt-d",
+        "-s",
+        "data.category=kind",
+        "-s",
+        "model.offsets={rapid: {sd: 100}}",
+        "-o",
+        "b.ttt",
+    ]
+    assert "ttt-d has no skills in categories of games (model.offsets)" in ran(in_ttt_d, 2).err
+
+
+def test_grids_and_tuning(many: Path, ran: Ran) -> None:
+    """The evidence prefers offsets where there are some."""
+    ran(FIT)
+    points = rows(ran("evidence --grid offsets.rapid.sd=20/200 -f tsv").out)
+    assert [row["offsets.rapid.sd"] for row in points] == ["20.0", "200.0"]
+    assert float(points[0]["log_evidence"]) < float(points[1]["log_evidence"])
+    out, err = ran("tune offsets.rapid.sd")
+    (tuned,) = [row for row in rows(out) if row["parameter"] == "offsets.rapid.sd"]
+    assert float(tuned["tuned"]) > 150.0
+    assert "offsets of rapid: the log-evidence is " in err
+
+
+def test_no_offsets_are_preferred_where_there_are_none(folder: Path, ran: Ran) -> None:
+    rng = np.random.default_rng(9)
+    history = []
+    for number in range(200):
+        white, black = rng.choice(4, 2, replace=False)
+        outcome = 2 if rng.normal(0.5 * (white - black), 1.0) > 0 else 0
+        history.append(
+            (str(rng.choice(["", "rapid"])), 1900 + number // 50, "abcd"[white], "abcd"[black], outcome)
+        )
+    (folder / "games.csv").write_text(written(history))
+    ran([*FIT, "-s", "model.offsets={rapid: {sd: 400, tau: 30}}", "-s", "model.draw_margin=1"])
+    assert "the evidence prefers no offsets of rapid: without them it is " in ran("tune beta").err
+
+
+def test_forecasts_know_categories(many: Path, ran: Ran) -> None:
+    """Predictions of rapid games are better by the skills there."""
+    (many / "plain.yaml").write_text("model: {name: ttt}\ndata: {category: kind}\n")
+    (many / "offsets.yaml").write_text(
+        "model: {name: ttt, offsets: {rapid: {sd: 300, tau: 30}}}\ndata: {category: kind}\n"
+    )
+    compared = rows(ran("compare plain.yaml offsets.yaml --games games.csv --from 1903 --jobs 1").out)
+    assert [row["system"] for row in compared] == ["offsets", "plain"]
+    ran(FIT)
+    scored = json.loads(ran("evidence --scores -f json").out)
+    assert scored["prequential_accuracy"] > 0.6
+
+
+def test_simulated_categories(folder: Path, ran: Ran) -> None:
+    offsets = "model.offsets={rapid: {sd: 150, tau: 20}}"
+    ran(["simulate", "--players", "30", "--years", "5", "--games", "2000", "-s", offsets, "-o", "g.csv"])
+    games = (folder / "g.csv").read_text().splitlines()
+    assert games[0] == "date,white,black,result,category"
+    assert {line.rpartition(",")[2].strip('"') for line in games[1:]} == {"", "rapid"}
+    truth = (folder / "g.skills.csv").read_text().splitlines()
+    assert truth[0] == "player,period,category,skill"
+    ran(["simulate", "--players", "30", "--years", "5", "--games", "2000", "-s", offsets, "-o", "g.csv"])
+    ran(["simulate", "--players", "30", "--games", "50", "--years", "3", "-s", offsets, "-o", "g.pgn"])
+    assert '[Category "rapid"]' in (folder / "g.pgn").read_text()
+    ran(["fit", "g.csv", "-q", "-c", "ttt", "-s", "data.category=category", "-s", offsets])
+    assert rows(ran("top --category rapid --everyone").out)
