@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 _TICK: Final = 1.0  # seconds between drawings of a clock
 LONG_STEP: Final = 30.0  # seconds after which a step is said to take long where no bars are shown
-_SHARE_FORMAT: Final = "{l_bar}{bar}| {elapsed}{postfix}"  # a task whose unit is a share of the whole
+_SHARE_FORMAT: Final = "{l_bar}{bar}| {elapsed}{postfix}"  # a task without a unit
 _WAIT_FORMAT: Final = "{desc}, {elapsed}"
 _COUNTED_WAIT_FORMAT: Final = "{desc}: {n_fmt}, {elapsed}"
 _TOTAL_FORMAT: Final = "{l_bar}{bar}| {n_fmt}/{total_fmt} [{elapsed}<{remaining}, {rate_fmt}{postfix}]"

@@ -86,7 +86,7 @@ def periods(context: click.Context, typed: str) -> Items:
 
 
 def parameters(context: click.Context, typed: str) -> Items:
-    """Parameters of the run's model, the last of some with commas between."""
+    """Parameters of the run's model, in a list with commas of which the last is being typed."""
     from ttt_cli.systems import registry
 
     yield from _of_list(typed, registry.load(_run(context).meta.model).TRAITS.tunable)

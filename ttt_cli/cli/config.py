@@ -1,4 +1,4 @@
-"""`ttt config`: list, show, check and describe configs."""
+"""`ttt config`: list, show and check configs, and print their schema."""
 
 import click
 

@@ -1,4 +1,4 @@
-"""How games are played: what is common to all of them, and the gradient of the log-evidence in it."""
+"""How games are played: what is common to all of them, and the log-evidence with its gradient."""
 
 from dataclasses import dataclass
 from typing import Final, NamedTuple
@@ -87,8 +87,10 @@ class GamesGradient(NamedTuple):
 
 
 class SweepRates(NamedTuple):
-    """What the error estimate of `iterate` assumes of a system: the smallest rate at which changes shrink from sweep to
-    sweep, and how many rates after the first do not suffice.
+    """What the error estimate of `iterate` assumes of a system.
+
+    `least`: the smallest rate at which changes shrink from sweep to sweep. `settling`: rates after the first one that
+    do not suffice for an estimate, in a fit without a start.
     """
 
     least: float = LEAST_RATE
@@ -110,7 +112,7 @@ class LinksGradient(NamedTuple):
 
     | name | |
     |---|---|
-    | links | in the numbers of each link |
+    | links | in offset, noise, low and high of each link |
     | extra | in the steps of extra variables with chains |
     | origin | in the origin of skills, which matters where coefficients of skills do not add up to 0 |
     """

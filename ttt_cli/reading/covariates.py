@@ -11,7 +11,7 @@ _SIDE_WORDS: Final = (("white", "black"), ("home", "away"), ("winner", "loser"))
 
 
 class CovariateFields(NamedTuple, Generic[Value]):
-    """Something of the columns of a covariate: of the game or a difference, and of each side."""
+    """One value for each column that a covariate may have: of the game (or a difference), of White, and of Black."""
 
     single: Value
     white: Value

@@ -33,7 +33,7 @@ def plain_blocks(blocks: Iterable[bytes], encoding: str | None, name: str) -> It
     if source_encoding is not None:
         content = _transcode(content, source_encoding, name)
     head, content = peek(content, len(codecs.BOM_UTF8))
-    next(content, b"")  # the head again
+    next(content, b"")  # the head, which `peek` yields again as one block
     pending = b""  # a CR at the end of a block: an LF may follow in the next
     n_padding = 0
     for block in chain([strip_mark(head)], content):

@@ -38,20 +38,23 @@ class SubjectPage(NamedTuple):
 
 
 def subject_pages(
-    site: str, few: str, addresses: Sequence[str | None], subject: Callable[[int], Subject]
+    site: str, shared_title: str, addresses: Sequence[str | None], subject_of: Callable[[int], Subject]
 ) -> Iterator[SubjectPage]:
-    """Every page of players or events, by the subject of an index; those that are shared are titled `few`."""
+    """Every page of players or events. `addresses`: of each, None without a page; `subject_of`: by their index.
+
+    Pages that several subjects share are titled `shared_title`.
+    """
     with_page = sorted((address, index) for index, address in enumerate(addresses) if address)
     for name, group in groupby(with_page, key=lambda item: item[0].partition("#")[0]):
-        subjects = [subject(index) for _, index in group]
+        subjects = [subject_of(index) for _, index in group]
         first = subjects[0]
         if is_shared(first.address):
-            yield SubjectPage(name, _shared_page(site, few, subjects))
+            yield SubjectPage(name, _shared_page(site, shared_title, subjects))
         else:
             yield SubjectPage(name, page(site, first.title, *first.sections(), facts=first.facts))
 
 
-def _shared_page(site: str, few: str, subjects: Sequence[Subject]) -> str:
+def _shared_page(site: str, title: str, subjects: Sequence[Subject]) -> str:
     """A page of several subjects; headings are a step lower, and only the parts themselves have ids."""
     content = ["<p class='turn all'><a href=#>all of this page</a></p>"]
     for subject in subjects:
@@ -60,4 +63,4 @@ def _shared_page(site: str, few: str, subjects: Sequence[Subject]) -> str:
         head = f"<h2>{text(subject.title)}</h2><p class=facts>{text(subject.facts)}</p>"
         content.append(f"<section id={slug_of(subject.address)}>{head}\n{inner}\n</section>")
     span = f"{subjects[0].title} – {subjects[-1].title}"
-    return page(site, few, *content, facts=span, named=f"{few}: {span} – {site}")
+    return page(site, title, *content, facts=span, named=f"{title}: {span} – {site}")

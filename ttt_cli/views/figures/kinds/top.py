@@ -30,11 +30,12 @@ def draw_top(run: Run, options: FigureOptions) -> Figure:
 def top_figure(run: Run, *, count: int, limits: Eligible) -> Spec:
     """The mean skill of the best `count` of every period, and the number one's (TTT paper, figure 2 left).
 
-    Of many days only the first of each month. Raises LookupFailed when no period has `count` eligible players.
+    Runs of very many days show the first day of each month. Raises LookupFailed when no period has `count` eligible
+    players.
     """
-    drawn = drawn_when_idle(run)
+    drawn_condition = drawn_when_idle(run)
     means: dict[int, float] = dict(
-        run.select(_MEANS.format(count=count, eligible=limits.skills(run), drawn=drawn))[1]
+        run.select(_MEANS.format(count=count, eligible=limits.skills(run), drawn=drawn_condition))[1]
     )
     if not means:
         raise LookupFailed(f"no {run.meta.period} has {count} players who are eligible", hint=_WIDER)
@@ -42,7 +43,7 @@ def top_figure(run: Run, *, count: int, limits: Eligible) -> Spec:
     records: Records = []
     firsts: Records = []
     reign = 0
-    for number_one in number_ones(run, limits, drawn):
+    for number_one in number_ones(run, limits, drawn_condition):
         period = {"year": year_of(number_one.number, run.meta.period), "period": number_one.period}
         if number_one.number in means:
             mean = round(means[number_one.number], 1)
