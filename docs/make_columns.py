@@ -16,6 +16,7 @@ from ttt_cli.views.rankings.columns import (
     PERIOD_COLUMNS,
     REIGN_COLUMNS,
 )
+from ttt_cli.views.records.table import RECORDS
 
 Tables = dict[str, Sequence[Column[Any]]]  # by what is typed
 _DOCS: Final = Path(__file__).parent
@@ -30,6 +31,7 @@ _OF_RANKINGS: Final[Tables] = {
 _OF_RECORDS: Final[Tables] = {
     "`ttt events`": EVENT_COLUMNS,
     "`ttt event`": STANDING_COLUMNS,
+    **{f"`ttt records --kind {kind}`": record.columns for kind, record in RECORDS.items()},
 }
 PAGES: Final[dict[Path, Tables]] = {_DOCS / "ranking.md": _OF_RANKINGS, _DOCS / "records.md": _OF_RECORDS}
 

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
         open_run,
         plot,
         read_games,
+        records,
         report,
         top,
         update,
@@ -35,7 +36,7 @@ if TYPE_CHECKING:
 __version__ = VERSION
 __all__ = [
     "__version__", "configure", "event", "events", "evidence", "fit", "leaders", "open_run", "plot", "read_games",
-    "report", "top", "update", "versus",
+    "records", "report", "top", "update", "versus",
 ]  # fmt: skip
 
 

@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Run", "configure", "event", "events", "evidence", "fit", "leaders", "open_run", "plot", "read_games",
-    "report", "top", "update", "versus",
+    "records", "report", "top", "update", "versus",
 ]  # fmt: skip
 
 Source = Union[str, os.PathLike[str], BinaryIO, "DataFrame"]
@@ -228,6 +228,26 @@ def event(run: Run | str | os.PathLike[str], name: str, at: int | None = None) -
     from ttt_cli.views.event import standing_rows
 
     return _frame(standing_rows(_opened(run), name, at))
+
+
+def records(
+    run: Run | str | os.PathLike[str],
+    kind: str = "performances",
+    *,
+    since: int | None = None,
+    until: int | None = None,
+    number: int | None = 20,
+    **limits: Any,
+) -> DataFrame:
+    """The records of a kind, as in `ttt records --kind KIND`: a pandas DataFrame.
+
+    `since`, `until`: years. `number` None: all. `limits` as of `top`. Raises ConfigError for another kind.
+    """
+    from ttt_cli.views.records.table import record_rows
+
+    opened = _opened(run)
+    chosen = eligible(opened, **limits)
+    return _frame(record_rows(opened, kind, chosen, since=since, until=until, number=number))
 
 
 def evidence(run: Run | str | os.PathLike[str]) -> DataFrame:

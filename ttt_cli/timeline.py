@@ -1,5 +1,7 @@
 """Games laid out in time: nodes of players in periods, and the games of each period."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
@@ -8,7 +10,6 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ttt_cli.config.schema import Colours, Period
 from ttt_cli.games.covariates import Covariate, NumberCovariate, make_covariate
 from ttt_cli.games.table import Games, picked
 from ttt_cli.periods import STEPS_PER_YEAR, calendar_year, label, period_of
@@ -17,6 +18,7 @@ from ttt_cli.storage import MEMORY, ArrayStorage
 from ttt_cli.support.arrays import Array, Ids, Mask, Places
 
 if TYPE_CHECKING:
+    from ttt_cli.config.schema import Colours, Period
     from ttt_cli.kernels.layout import Nodes
 
 # Sides of a game: who has White's advantage
@@ -101,7 +103,7 @@ class Timeline:
         ahead: Array = self.offset + advantage * (self.sides == KNOWN)
         return ahead
 
-    def in_points(self, unit: float) -> "Timeline":
+    def in_points(self, unit: float) -> Timeline:
         """The timeline with `offset` in model points, `unit` per Elo point."""
         return self if unit == 1.0 else replace(self, offset=unit * self.offset)
 
@@ -119,7 +121,7 @@ class Timeline:
     def _has_activity(self) -> bool:
         return any(covariate.name == ACTIVITY for covariate in self.covariates)
 
-    def with_activity(self) -> "Timeline":
+    def with_activity(self) -> Timeline:
         """The timeline with the covariate of this name: log(1 + games in the year before the period) of both sides.
 
         It has all games of earlier periods. One that was read from files stays.
@@ -134,7 +136,7 @@ class Timeline:
         """Label of a period number, e.g. 1858."""
         return label(number, self.period)
 
-    def until(self, step: int) -> "Timeline":
+    def until(self, step: int) -> Timeline:
         """The timeline before the period at index `step`; its nodes and games are the first of these."""
         n_nodes = int(self.node_start[step])
         n_games = int(self.game_start[step])
@@ -147,7 +149,7 @@ class Timeline:
             node_start=self.node_start[: step + 1],
         ).with_games(slice(n_games), self.game_start[: step + 1])
 
-    def without_games(self) -> "Timeline":
+    def without_games(self) -> Timeline:
         """The same nodes without their games."""
         return self.with_games(slice(0), np.zeros_like(self.game_start))
 
@@ -159,11 +161,11 @@ class Timeline:
         mask: Mask = is_this[self.category.codes]
         return mask
 
-    def with_games_where(self, games: Mask) -> "Timeline":
+    def with_games_where(self, games: Mask) -> Timeline:
         """The same nodes with the games of a mask."""
         return self.with_games(games, np.append(0, np.cumsum(games))[self.game_start])
 
-    def with_games(self, games: slice | Mask, game_start: Places) -> "Timeline":
+    def with_games(self, games: slice | Mask, game_start: Places) -> Timeline:
         """The same nodes with some of their games; `game_start` as in `Timeline`, of these games."""
         white = self.game_white[games]
         black = self.game_black[games]
@@ -185,7 +187,7 @@ class Timeline:
             covariates=tuple(covariate.take(games) for covariate in self.covariates),
         )
 
-    def unplayed(self, nodes: Places) -> "Timeline":
+    def unplayed(self, nodes: Places) -> Timeline:
         """The timeline of some nodes, without games; `nodes` are sorted, all or none of each player's."""
         new_number = np.full(self.n_nodes + 1, -1, np.int32)  # the last is that of -1
         new_number[nodes] = np.arange(len(nodes), dtype=np.int32)
@@ -196,7 +198,7 @@ class Timeline:
             node_start=np.searchsorted(nodes, self.node_start),
         ).without_games()
 
-    def _with_nodes(self, nodes: slice | Places, *, previous: Ids, following: Ids) -> "Timeline":
+    def _with_nodes(self, nodes: slice | Places, *, previous: Ids, following: Ids) -> Timeline:
         """The timeline with the columns of some nodes; `node_start` and the games are to be adapted."""
         return replace(
             self,
@@ -318,7 +320,7 @@ def _find_nodes(games: Games, periods: _Periods, pieces: list[slice]) -> _NodePl
 class _LaidOut(NamedTuple):
     """Columns of nodes, and the nodes of the players of games."""
 
-    nodes: "Nodes"  # see `kernels.layout`
+    nodes: Nodes  # see `kernels.layout`
     white: Ids  # (games,)
     black: Ids
 

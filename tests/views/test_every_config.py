@@ -23,6 +23,7 @@ from ttt_cli.runs import run
 from ttt_cli.runs.run import CURVES, Run
 from ttt_cli.views.figures import KINDS
 from ttt_cli.views.figures.figure import FigureOptions, make_figure
+from ttt_cli.views.records import KINDS as KINDS_OF_RECORDS
 
 NO_NUMBER: Final = re.compile(r"(?<![\w.])[+-]?(nan|inf(inity)?)(?!\w)", re.IGNORECASE)
 YEARS: Final = re.compile(r'\[Date "185[789]')
@@ -53,6 +54,7 @@ TABLES: Final = {
     "evidence": "evidence",
     "top by people": "top --where born<1840 --columns age,federation",
     "events": "events",
+    **{f"records of {kind}": f"records --kind {kind} --everyone" for kind in KINDS_OF_RECORDS},
 }
 EXPORTS: Final = {  # too long for tables on a terminal
     "export skills": "export skills",
@@ -61,7 +63,7 @@ EXPORTS: Final = {  # too long for tables on a terminal
     "export evidence": "export evidence",
     "export people": "export people",
 }
-MAY_BE_EMPTY: Final = {"upsets", "events"}
+MAY_BE_EMPTY: Final = {"upsets", "events", *(f"records of {kind}" for kind in KINDS_OF_RECORDS)}
 RELATED: Final = {  # views of their runs are those of another config: elo, glicko2, ttt, ttt-d-career
     "elo-historical",
     "glicko",

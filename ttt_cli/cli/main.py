@@ -32,6 +32,7 @@ COMMANDS: Final = {
     "versus": "Compare two players: who would win, and their games.",
     "events": "List tournaments and matches: when, how strong, who won.",
     "event": "Show one event: crosstable, points, performances.",
+    "records": "Show the record book: performances, streaks, upsets.",
     "evidence": "Show how well the games support the parameters.",
     "tune": "Find the parameters with the highest evidence.",
     "compare": "Compare rating systems by their predictions.",

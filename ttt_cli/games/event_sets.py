@@ -6,7 +6,6 @@ from typing import Final
 
 import numpy as np
 
-from ttt_cli.config.schema import pattern_of
 from ttt_cli.games.duplicates import round_key
 from ttt_cli.games.odds import is_even
 from ttt_cli.games.table import Records
@@ -147,6 +146,8 @@ def names_bullet(folded: str) -> bool:
 
 def of_events(records: Records, texts: Sequence[str]) -> Mask:
     """Mask of records whose event or site has one of the texts: words in any case and accents, or /patterns/."""
+    from ttt_cli.config.schema import pattern_of
+
     rows = np.zeros(len(records), np.bool_)
     for text in texts:
         pattern = pattern_of(text)

@@ -12,11 +12,11 @@ from numpy.typing import NDArray
 from ttt_cli.inference.outcome import by_sides
 from ttt_cli.runs.run import Run
 from ttt_cli.support.arrays import Array, Mask, Places
-from ttt_cli.systems.registry import load
 from ttt_cli.timeline import KNOWN, NEUTRAL
 from ttt_cli.views.history.played import Sides, Totals
-from ttt_cli.views.history.prediction import Strengths, params_by_game, take
+from ttt_cli.views.history.prediction import Strengths, params_by_game, predictor, take
 
+_SD_OF_A_GAME: Final = 300.0  # Elo points: how far a single game says how strong a player is
 _STEP: Final = 0.02  # of the prior's sd, for derivatives
 _NEWTON_STEPS: Final = 2
 _LONGEST_STEP: Final = 2.0  # sds of the prior
@@ -76,7 +76,7 @@ def _opponents(run: Run, sides: Sides) -> _Opponents:
     white |= {"mean": white["mean"] + half_given, "sd": np.where(is_white, 0.0, white["sd"])}
     black |= {"mean": black["mean"] - half_given, "sd": np.where(is_white, black["sd"], 0.0)}
     return _Opponents(
-        load(run.meta.model).predict, params_by_game(run, sides.year), white, black, is_white,
+        predictor(run), params_by_game(run, sides.year), white, black, is_white,
         neutral=np.where(played.neutral[game], NEUTRAL, KNOWN).astype(np.int8),
         mean=mean, half_given=np.where(is_white, half_given, -half_given),
     )  # fmt: skip
@@ -96,6 +96,43 @@ def find_performances(totals: Totals) -> Performances:
         return Performances(_matching_skill(run, totals) * slope + shift, np.full(len(totals.keys), np.nan))
     mean, sd = _posterior(run, totals)
     return Performances(mean * slope + shift, sd * slope)
+
+
+def rough_performances(totals: Totals) -> Array:
+    """Rough performances of groups of sides in no time, model points: their order hardly differs from the true one."""
+    run = totals.sides.played.run
+    if not _has_prior(run):
+        return _by_points(totals)
+    return _rough(totals, prior_means(run, _years_of(totals)))
+
+
+def _by_points(totals: Totals) -> Array:
+    """The skill that the share of points of each group suggests, model points."""
+    sides = totals.sides
+    played = sides.played
+    opponent = np.where(sides.is_second, played.white_node[sides.game], played.black_node[sides.game])
+    mean = sides.total(totals.group, played.nodes["mean"][opponent], len(totals.keys)) / totals.games
+    share = (totals.points + 0.5) / (totals.games + 1.0)
+    return mean + _run_unit(totals) * 400.0 * np.log10(share / (1.0 - share))
+
+
+def _rough(totals: Totals, prior_mean: Array) -> Array:
+    """A skill of each group between the prior mean and what the share of points suggests, model points."""
+    prior_sd = float(totals.sides.played.run.meta.params["prior_sd"])
+    prior_games = (_SD_OF_A_GAME * _run_unit(totals) / prior_sd) ** 2
+    return (_by_points(totals) * totals.games + prior_mean * prior_games) / (totals.games + prior_games)
+
+
+def _run_unit(totals: Totals) -> float:
+    """Points per Elo point."""
+    return totals.sides.played.run.meta.elo_unit
+
+
+def _years_of(totals: Totals) -> Places:
+    """The year of the last game of each group."""
+    year = np.zeros(len(totals.keys), np.int64)
+    year[totals.group] = totals.sides.year
+    return year
 
 
 def _has_prior(run: Run) -> bool:
@@ -128,9 +165,7 @@ def _posterior(run: Run, totals: Totals) -> Performances:
     opponents = _opponents(run, sides)
     rows = np.arange(len(group))
     white_outcome = sides.played.outcome[sides.game]
-    year = np.zeros(n_groups, np.int64)
-    year[group] = sides.year
-    prior_mean = prior_means(run, year)
+    prior_mean = prior_means(run, _years_of(totals))
     prior_sd = float(run.meta.params["prior_sd"])
 
     def log_density(skill: Array) -> Array:
@@ -139,7 +174,7 @@ def _posterior(run: Run, totals: Totals) -> Performances:
         of_games = sides.total(group, np.log(np.maximum(happened, _TINY)), n_groups)
         return of_games - 0.5 * ((skill - prior_mean) / prior_sd) ** 2
 
-    centre = _start(run, totals, opponents, prior_mean)
+    centre = _rough(totals, prior_mean)
     step = _STEP * prior_sd
     for _ in range(_NEWTON_STEPS):
         below = log_density(centre - step)
@@ -162,17 +197,6 @@ def _moments(log_density: Callable[[Array], Array], centre: Array, sd: Array) ->
     mean = points @ weights
     variance = points**2 @ weights - mean**2
     return Performances(centre + mean * sd, np.sqrt(variance) * sd)
-
-
-def _start(run: Run, totals: Totals, opponents: _Opponents, prior_mean: Array) -> Array:
-    """A first guess of each group's skill: between the prior mean and what the share of points says."""
-    mean = totals.sides.total(totals.group, opponents.mean, len(totals.keys)) / totals.games
-    share = (totals.points + 0.5) / (totals.games + 1.0)
-    unit = run.meta.elo_unit
-    by_points = mean + unit * 400.0 * np.log10(share / (1.0 - share))
-    prior_sd = float(run.meta.params["prior_sd"])
-    prior_games = (300.0 * unit / prior_sd) ** 2
-    return (by_points * totals.games + prior_mean * prior_games) / (totals.games + prior_games)
 
 
 def _matching_skill(run: Run, totals: Totals) -> Array:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from ttt_cli.inference.outcome import by_sides, in_year
+from ttt_cli.inference.outcome import by_sides, in_year, is_gaussian
+from ttt_cli.inference.outcome import predict as gaussian_predict
 from ttt_cli.runs.run import Run
 from ttt_cli.support.arrays import Array, Ids, Mask
 from ttt_cli.timeline import KNOWN, NEUTRAL
@@ -28,15 +30,22 @@ def predicted(
     `year`, shape (games,): draw margins that move are those of the year. `given`: points added to White's strength by
     handicaps and covariates. `neutral`: as in `PlayedGames`.
     """
-    from ttt_cli.systems.registry import load
-
-    predict = load(run.meta.model).predict
+    predict = predictor(run)
     sides = np.broadcast_to(np.where(neutral, NEUTRAL, KNOWN), len(year))
     half_given = 0.5 * given
     white = {**white, "mean": white["mean"] + half_given}
     black = {**black, "mean": black["mean"] - half_given}
     params = params_by_game(run, year)
     return by_sides(predict, params, white, black, sides)
+
+
+def predictor(run: Run) -> Callable[..., Array]:
+    """The prediction of the model of a run, as `by_sides` takes it; Gaussian systems need not be loaded."""
+    if is_gaussian(run.meta.params):
+        return gaussian_predict
+    from ttt_cli.systems.registry import load
+
+    return load(run.meta.model).predict
 
 
 def params_by_game(run: Run, year: Ids) -> dict[str, Any]:

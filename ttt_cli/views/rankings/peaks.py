@@ -33,15 +33,22 @@ QUALIFY row_number() OVER (PARTITION BY player ORDER BY mean DESC, period) = 1 O
 
 
 def find_peaks(
-    run: Run, limits: Eligible, number: int | None, by: str = "mean", least_games: float = 0.0
+    run: Run,
+    limits: Eligible,
+    number: int | None,
+    by: str = "mean",
+    *,
+    least_games: float = 0.0,
+    within: str = "true",
 ) -> list[Peak]:
     """The `number` highest skills that players had in a period with games, by `mean`, or `lower`: mean less two sds.
 
-    `least_games`: only periods with at least so many games of the player.
+    `least_games`: only periods with at least so many games of the player. `within`: the SQL condition on periods.
     """
     enough = f"GROUP BY period_number HAVING count(*) >= {limits.fewest}"
     counting = f"period_number IN (SELECT period_number FROM ({limits.skills(run)}) {enough})"
-    query = _PEAKS.format(by=by, condition=f"{limits.rules()} AND {counting} AND games >= {least_games}")
+    condition = f"{limits.rules()} AND {counting} AND games >= {least_games} AND {within}"
+    query = _PEAKS.format(by=by, condition=condition)
     return [Peak(rank, *row) for rank, row in enumerate(run.select(query, [number])[1], 1)]
 
 

@@ -1,0 +1,47 @@
+"""`ttt records`: the record book."""
+
+from typing import Any
+
+import click
+
+from ttt_cli.cli.options import RunQuery, columns_option, eligible_options, query_options, years_options
+from ttt_cli.views.records import KINDS
+
+
+@click.command("records")
+@click.option(
+    "--kind",
+    type=click.Choice(list(KINDS)),
+    default="performances",
+    show_default=True,
+    help="; ".join([f"{name}: {text}" for name, text in KINDS.items()]) + ".",
+)
+@years_options("games and periods")
+@click.option(
+    "-n", "--number", type=click.IntRange(min=0), default=20, help="Number of records; default 20, 0 for all."
+)
+@eligible_options
+@columns_option
+@query_options
+def command(
+    query: RunQuery,
+    kind: str,
+    since: int | None,
+    until: int | None,
+    number: int,
+    limits: dict[str, Any],
+    columns: list[str],
+) -> None:  # fmt: skip
+    """List the records of a run: who, what, when and where.
+
+    Limits on games and opponents apply to the whole run; for gains, reigns and peaks they are those of `ttt top`, in
+    the period. docs/records.md describes every kind.
+    """
+    from ttt_cli.views.people import with_fields
+    from ttt_cli.views.rankings.eligible import eligible
+    from ttt_cli.views.records.table import record_rows
+
+    with query.open() as run:
+        chosen = eligible(run, **limits)
+        rows = record_rows(run, kind, chosen, since=since, until=until, number=number or None)
+    query.show(with_fields(run, rows, columns))

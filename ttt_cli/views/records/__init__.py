@@ -1,0 +1,16 @@
+"""The record book: the best performances, longest streaks, biggest upsets; a module for related kinds."""
+
+from typing import Final
+
+KINDS: Final = {
+    "performances": "the best results in an event",
+    "events": "the strongest events",
+    "unbeaten": "the longest series of games without a loss",
+    "wins": "the longest series of wins",
+    "upsets": "the least expected wins",
+    "gains": "the largest gains of skill within a year",
+    "reigns": "the longest times as number one",
+    "peaks": "the highest skills",
+    "rivalries": "the pairs with most games",
+    "games": "the players with most games",
+}  # by name, with what they are

@@ -1,0 +1,153 @@
+"""What a record is, and what records are taken from."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Final, Literal, NamedTuple
+
+import numpy as np
+
+from ttt_cli.runs.run import Run
+from ttt_cli.support.arrays import Ids, Mask, Places
+from ttt_cli.views.columns import Column, each
+from ttt_cli.views.history.events import Events, find_events
+from ttt_cli.views.history.people import People, read_people
+from ttt_cli.views.history.played import PlayedGames, Sides, played_games
+from ttt_cli.views.rankings.eligible import Eligible
+
+_CHOSEN: Final = """
+SELECT id FROM names JOIN players USING (player)
+WHERE games >= {min_games} AND opponents >= {min_opponents} AND {chosen}
+"""
+_YEAR: Final = "CAST(substr(period, 1, 4) AS INTEGER)"
+
+
+class Record(NamedTuple):
+    """A record; what its kind does not have is None.
+
+    `figure`: what is largest or smallest, in the unit of the kind. `sd`: uncertainty of the figure. `points`, `games`:
+    scored in so many games. `first`, `last`: dates or periods.
+    """
+
+    rank: int
+    player: str
+    figure: float
+    first: str
+    last: str
+    opponent: str | None = None
+    sd: float | None = None
+    points: float | None = None
+    games: float | None = None
+    event: str | None = None
+
+
+@dataclass(frozen=True)
+class RecordSource:
+    """The run that records are taken from, and which of them count.
+
+    `since`, `until`: years (None: any). `number`: of records (None: all).
+    """
+
+    run: Run
+    limits: Eligible
+    since: int | None = None
+    until: int | None = None
+    number: int | None = 20
+
+    @cached_property
+    def people(self) -> People:
+        """The players of the run."""
+        return read_people(self.run)
+
+    @cached_property
+    def played(self) -> PlayedGames:
+        """The games of the run."""
+        return played_games(self.run)
+
+    @cached_property
+    def events(self) -> Events:
+        """The events of the run."""
+        return find_events(self.played)
+
+    @cached_property
+    def is_eligible(self) -> Mask:
+        """Mask of the players who have enough games and opponents in the run and meet its conditions."""
+        limits = self.limits
+        chosen = "true" if limits.where is None else limits.where.players()
+        query = _CHOSEN.format(min_games=limits.min_games, min_opponents=limits.min_opponents, chosen=chosen)
+        mask = np.zeros(len(self.people.rows), np.bool_)
+        mask[[player for (player,) in self.run.select(query)[1]]] = True
+        return mask
+
+    def in_years(self, year: Ids) -> Mask:
+        """Mask of the years that count."""
+        first = -np.inf if self.since is None else self.since
+        last = np.inf if self.until is None else self.until
+        return np.asarray((year >= first) & (year <= last))
+
+    @property
+    def periods(self) -> str:
+        """The SQL condition that the year of a `period` counts."""
+        first = "true" if self.since is None else f"{_YEAR} >= {self.since}"
+        last = "true" if self.until is None else f"{_YEAR} <= {self.until}"
+        return f"{first} AND {last}"
+
+    @cached_property
+    def sides(self) -> Sides:
+        """The games that count of eligible players, each from their side: by player, then in the run's order."""
+        played = self.played
+        player = np.stack([played.white, played.black], axis=1)
+        counts = self.is_eligible[player] & self.in_years(played.year)[:, np.newaxis]
+        order = played.by_player.order
+        return played.sides(order[counts.ravel()[order]])
+
+    def dates(self, games: Places) -> list[str]:
+        """The dates of some games."""
+        return self.played.dates_of(games)
+
+    def event_titles(self, games: Places) -> list[str]:
+        """The events of some games; empty for none."""
+        indices = self.events.of_game[games].tolist()
+        return ["" if index < 0 else self.events.rows[index].title for index in indices]
+
+
+@dataclass(frozen=True)
+class RecordKind:
+    """A kind of records.
+
+    `find`: the records, the best first. `heading`: what they are. `counted`: what counts besides the limits on players.
+    `limited`: whether the limits on players apply: to all their games, to skills in a period, or not. `columns`: of the
+    table.
+    """
+
+    find: Callable[[RecordSource], list[Record]]
+    heading: str
+    counted: str
+    columns: tuple[Column[Record], ...]
+    limited: Literal["games", "periods", "not"] = "games"
+
+
+RANK: Final[Column[Record]] = Column("rank", "", "place in the list", each(lambda record: record.rank))
+PLAYER: Final[Column[Record]] = Column("player", "", "name", each(lambda record: record.player))
+OPPONENT: Final[Column[Record]] = Column("opponent", "", "name", each(lambda record: record.opponent))
+SD: Final[Column[Record]] = Column(
+    "sd", "points", "uncertainty of the figure before, one sd", each(lambda record: record.sd), decimals=0
+)
+POINTS: Final[Column[Record]] = Column(
+    "points", "points of games", "points scored", each(lambda record: record.points), decimals=1
+)
+GAMES: Final[Column[Record]] = Column("games", "games", "in so many games", each(lambda record: record.games))
+FIRST: Final[Column[Record]] = Column(
+    "from", "", "date of the first game, or first period", each(lambda record: record.first)
+)
+LAST: Final[Column[Record]] = Column(
+    "to", "", "date of the last game, or last period", each(lambda record: record.last)
+)
+EVENT: Final[Column[Record]] = Column("event", "", "event, with the year", each(lambda record: record.event))
+
+
+def figure(name: str, unit: str, description: str, decimals: int | None = None) -> Column[Record]:
+    """The column of the figure of a kind."""
+    return Column(name, unit, description, each(lambda record: record.figure), decimals)
