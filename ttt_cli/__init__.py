@@ -29,6 +29,7 @@ if TYPE_CHECKING:
         records,
         report,
         top,
+        tournament,
         update,
         versus,
     )  # fmt: skip
@@ -36,7 +37,7 @@ if TYPE_CHECKING:
 __version__ = VERSION
 __all__ = [
     "__version__", "configure", "event", "events", "evidence", "fit", "leaders", "open_run", "plot", "read_games",
-    "records", "report", "top", "update", "versus",
+    "records", "report", "top", "tournament", "update", "versus",
 ]  # fmt: skip
 
 

@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Run", "configure", "event", "events", "evidence", "fit", "leaders", "open_run", "plot", "read_games",
-    "records", "report", "top", "update", "versus",
+    "records", "report", "top", "tournament", "update", "versus",
 ]  # fmt: skip
 
 Source = Union[str, os.PathLike[str], BinaryIO, "DataFrame"]
@@ -248,6 +248,28 @@ def records(
     opened = _opened(run)
     chosen = eligible(opened, **limits)
     return _frame(record_rows(opened, kind, chosen, since=since, until=until, number=number))
+
+
+def tournament(
+    run: Run | str | os.PathLike[str],
+    *names: str,
+    kind: str = "round-robin",
+    games: int | None = None,
+    rounds: int | None = None,
+    at: str | int | None = None,
+    samples: int = 40_000,
+    seed: int = SEED,
+) -> DataFrame:
+    """The odds of a tournament, as in `ttt tournament`: a pandas DataFrame with the probability of every place.
+
+    `names`: players, or files with a name a line. `kind`: `round-robin`, `double`, `knockout`, `swiss` or `match`.
+    `games`: of a pair, `rounds`: of a swiss (None: by default). `at`: period of all skills, or `peak`; by default
+    their last common one. Raises LookupFailed for unknown names, ConfigError for what cannot be played.
+    """
+    from ttt_cli.views.tournament import TournamentPlan, tournament_rows
+
+    plan = TournamentPlan(kind, games, rounds)
+    return _frame(tournament_rows(_opened(run), names, plan, at=at, samples=samples, seed=seed)[0])
 
 
 def evidence(run: Run | str | os.PathLike[str]) -> DataFrame:

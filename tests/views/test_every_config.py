@@ -54,6 +54,7 @@ TABLES: Final = {
     "evidence": "evidence",
     "top by people": "top --where born<1840 --columns age,federation",
     "events": "events",
+    "tournament": "tournament {a} {b} --samples 200",
     **{f"records of {kind}": f"records --kind {kind} --everyone" for kind in KINDS_OF_RECORDS},
 }
 EXPORTS: Final = {  # too long for tables on a terminal

@@ -33,6 +33,7 @@ COMMANDS: Final = {
     "events": "List tournaments and matches: when, how strong, who won.",
     "event": "Show one event: crosstable, points, performances.",
     "records": "Show the record book: performances, streaks, upsets.",
+    "tournament": "Show the odds of a tournament: every place of every player.",
     "evidence": "Show how well the games support the parameters.",
     "tune": "Find the parameters with the highest evidence.",
     "compare": "Compare rating systems by their predictions.",

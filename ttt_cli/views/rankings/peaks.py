@@ -58,7 +58,7 @@ def peaks(run: Run, limits: Eligible, number: int | None, by: str = "mean", leas
     if least_games:
         heading += f", in {run.meta.period}s with at least {least_games:g} games"
     with run:
-        highest = find_peaks(run, limits, number, by, least_games)
+        highest = find_peaks(run, limits, number, by, least_games=least_games)
         return build_rows(run, PEAK_COLUMNS, highest, title_lines(run, limits, heading), by)
 
 
