@@ -144,7 +144,7 @@ def test_nobody_leads_alone(run: Run) -> None:
     assert remarks[-1] == "p_best: none where nobody else is eligible"
     few = replace(alone, fewest=2)
     assert {one.field for one in leaders(run, few)[0]} == {2}
-    assert [one[0] for one in number_ones(run, few)] == [one.number for one in leaders(run, few)[0]]
+    assert [one[0] for one in number_ones(run, few)] == [one.period_number for one in leaders(run, few)[0]]
     title = peaks(run, few, None).title
     assert "; years with at least 2 eligible players" in title[1]
     assert {row[2] for row in peaks(run, few, None).rows} <= {one.period for one in leaders(run, few)[0]}

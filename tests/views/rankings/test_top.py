@@ -23,7 +23,7 @@ from ttt_cli.views.rankings.eligible import Eligible
 from ttt_cli.views.rankings.leaders import leader_rows, leaders, reign_rows
 from ttt_cli.views.rankings.peaks import best_years, peaks
 from ttt_cli.views.rankings.period import ranking
-from ttt_cli.views.rankings.strongest import contest, independent, log_cdf
+from ttt_cli.views.rankings.strongest import find_contenders, independent_probabilities, log_cdf
 
 HISTORIES = 3  # of weakly tied groups
 SKILLS = {
@@ -210,7 +210,7 @@ def test_number_ones_follow_from_the_joint_posterior(monkeypatch: pytest.MonkeyP
     error = 4 * 0.5 / np.sqrt(strongest.SAMPLES)
     apart = []
     for one in found:
-        here = np.flatnonzero(timeline.node_period == one.number)
+        here = np.flatnonzero(timeline.node_period == one.period_number)
         names = [timeline.players[player] for player in timeline.node_player[here]]
         shares = np.bincount(drawn[:, here].argmax(axis=1), minlength=len(here)) / len(drawn)
         expected = dict(zip(names, shares, strict=True))
@@ -288,9 +288,9 @@ Floats = NDArray[np.float64]
 def best_probabilities(mean: Floats, sd: Floats, chosen: NDArray[np.intp]) -> Floats:
     """For each of the chosen the probability that nobody in the field is stronger, skills independent."""
     order = np.argsort(-mean, kind="stable")
-    field = contest(1900, [str(k) for k in order], mean[order], sd[order], len(order))
+    contenders = find_contenders(1900, [str(k) for k in order], mean[order], sd[order], n_shown=len(order))
     found = np.empty(len(order))
-    found[order] = independent(field)
+    found[order] = independent_probabilities(contenders)
     return found[chosen]
 
 
@@ -323,10 +323,10 @@ def test_sds_that_are_too_unequal_are_refused_before_they_take_the_memory() -> N
     for least, possible in ((1.0, True), (1e-3, False), (1e-9, False)):
         refused = nullcontext() if possible else pytest.raises(RunError, match="too unequal to compare")
         with refused:
-            field = contest(1900, ["a", "b"], mean, np.array([200.0, least]), 2)
-            assert len(field.x) < 100_000
-    field = contest(1900, ["a", "b"], np.array([1e30, 1.0]), np.array([1e25, 1e-9]), 2)
-    assert len(field.x) < 100_000
+            contenders = find_contenders(1900, ["a", "b"], mean, np.array([200.0, least]), n_shown=2)
+            assert len(contenders.x) < 100_000
+    contenders = find_contenders(1900, ["a", "b"], np.array([1e30, 1.0]), np.array([1e25, 1e-9]), n_shown=2)
+    assert len(contenders.x) < 100_000
 
 
 @each("n", [1, 2, 30, 150, 3000])

@@ -15,7 +15,7 @@ from ttt_cli.views.history.people import People
 from ttt_cli.views.history.slices import rows_of
 from ttt_cli.views.rankings.eligible import Eligible
 from ttt_cli.views.rankings.period import SEED
-from ttt_cli.views.rankings.strongest import NAMED, contest, settled
+from ttt_cli.views.rankings.strongest import NAMED, compute_probabilities, find_contenders
 
 # A year is represented by its last period, in histories as in rankings.
 _SKILLS: Final = """
@@ -83,11 +83,11 @@ def year_skills(run: Run, people: People) -> YearSkills:
 class YearRanking:
     """Who was eligible in the last period of a year, by descending mean: arrays of shape (players,).
 
-    `number`: of the period. `id`: players, numbers in the run's names. `games`: in the period. `best`: the
-    probabilities of being the strongest, of the first `CHANCES`; empty in a system without sds.
+    `id`: players, numbers in the run's names. `games`: in the period. `best`: the probabilities of being the
+    strongest, of the first `CHANCES`; empty in a system without sds.
     """
 
-    number: int
+    period_number: int
     id: Ids
     mean: Array
     sd: Array
@@ -126,13 +126,15 @@ def year_rankings(run: Run, limits: Eligible, people: People) -> YearRankings:
 
 def _with_chances(run: Run, rankings: dict[int, YearRanking], people: People) -> YearRankings:
     """The rankings with the probabilities of being the strongest; a single player has none."""
-    contests = []
+    contenders_of_years = []
     for ranking in rankings.values():
         names = [people.rows[player].name for player in ranking.id[:NAMED]]
-        contests.append(contest(ranking.number, names, ranking.mean, ranking.sd, CHANCES))
-    decided, remark, _ = settled(run, contests, SEED)
+        contenders_of_years.append(
+            find_contenders(ranking.period_number, names, ranking.mean, ranking.sd, n_shown=CHANCES)
+        )
+    probabilities = compute_probabilities(run, contenders_of_years, SEED)
     by_year = dict(rankings)
-    for (year, ranking), result in zip(rankings.items(), decided, strict=True):
+    for (year, ranking), contenders in zip(rankings.items(), probabilities.periods, strict=True):
         if len(ranking.id) > 1:
-            by_year[year] = replace(ranking, best=result.p[:CHANCES].tolist())
-    return YearRankings(by_year, remark)
+            by_year[year] = replace(ranking, best=contenders.p[:CHANCES].tolist())
+    return YearRankings(by_year, probabilities.remark)

@@ -64,7 +64,7 @@ class LeadInPeriod(NamedTuple):
     """A player's dominance in a period, with games and skill there; sds are None in a system without them."""
 
     player: str
-    number: int
+    period_number: int
     period: str
     games: float
     mean: float
@@ -81,11 +81,12 @@ class Leads(NamedTuple):
 
 
 def lead_of(
-    number: int,
-    index: int,
+    period_number: int,
     players: Sequence[str],
     means: Sequence[float] | Array,
     sds: Sequence[float | None],
+    *,
+    index: int,
 ) -> Lead | None:
     """The dominance of the player at an index among all eligible players of a period, by descending mean.
 
@@ -96,7 +97,8 @@ def lead_of(
     best = [rival for rival in range(min(OTHERS + 1, len(means))) if rival != index][:OTHERS]
     group = [index, *best]
     value = float(_weights(len(group)) @ [means[member] for member in group])
-    return Lead(value, [(players[member], number) for member in group], [sds[member] for member in group])
+    skills = [(players[member], period_number) for member in group]
+    return Lead(value, skills, [sds[member] for member in group])
 
 
 def lead_sds(run: Run, leads: Sequence[Lead | None]) -> LeadSds:
@@ -157,17 +159,17 @@ def _leads(run: Run, limits: Eligible, query: str, values: list[Any], **parts: s
     query = query.format(rows=limits.skills(run), others=OTHERS, fewest=LEAST_OTHERS, **parts)
     rows = run.select(query, values)[1]
     leads: list[Lead | None] = []
-    for player, number, _, _, mean, sd, top in rows:
+    for player, period_number, _, _, mean, sd, top in rows:
         group = [(player, mean, sd)]
         for rival in top:
             if rival["player"] != player:
                 group.append((rival["player"], rival["mean"], rival["sd"]))
         players, means, sds = zip(*group, strict=True)
-        leads.append(lead_of(number, 0, players, means, sds))
+        leads.append(lead_of(period_number, players, means, sds, index=0))
     lead_deviations, method = lead_sds(run, leads)
     in_periods = [
-        LeadInPeriod(player, number, period, games, mean, mean_sd, lead.value, lead_sd)
-        for (player, number, period, games, mean, mean_sd, _), lead, lead_sd in zip(
+        LeadInPeriod(player, period_number, period, games, mean, mean_sd, lead.value, lead_sd)
+        for (player, period_number, period, games, mean, mean_sd, _), lead, lead_sd in zip(
             rows, leads, lead_deviations, strict=True
         )
         if lead

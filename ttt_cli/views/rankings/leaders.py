@@ -18,9 +18,8 @@ from ttt_cli.views.rows import Rows
 
 if TYPE_CHECKING:
     from ttt_cli.views.rankings.dominance import Lead
-    from ttt_cli.views.rankings.strongest import Contest
+    from ttt_cli.views.rankings.strongest import Contenders
 
-CHALLENGES: Final = 0.2  # the probability of being the strongest from which on somebody else is shown
 _FIELDS: Final = """
 SELECT period_number, any_value(period) AS period, arg_min(games, (-mean, player)) AS games,
        list(player ORDER BY mean DESC, player)[:{named}] AS players, list(mean ORDER BY mean DESC, player) AS means,
@@ -45,7 +44,7 @@ class Leaders(NamedTuple):
 class NumberOne(NamedTuple):
     """The player with the highest mean of a period; `sd` is 0 without uncertainty."""
 
-    number: int
+    period_number: int
     period: str
     player: str
     mean: float
@@ -55,7 +54,7 @@ class NumberOne(NamedTuple):
 def leaders(run: Run, limits: Eligible, seed: int = SEED) -> Leaders:
     """The leader of every period that has one. Raises LookupFailed when there is none."""
     from ttt_cli.views.rankings.dominance import DOMINANCE_REMARK, lead_sds_from
-    from ttt_cli.views.rankings.strongest import settled
+    from ttt_cli.views.rankings.strongest import compute_probabilities
 
     with run:
         period_leaders = _period_leaders(run, limits)
@@ -65,58 +64,66 @@ def leaders(run: Run, limits: Eligible, seed: int = SEED) -> Leaders:
         if any(period_leader.leader.sd is None for period_leader in period_leaders):
             return Leaders([period_leader.leader for period_leader in period_leaders], ())
         leads = [period_leader.lead for period_leader in period_leaders]
-        contests = [period_leader.contest for period_leader in period_leaders if period_leader.contest]
+        contenders_of_periods = [
+            period_leader.contenders for period_leader in period_leaders if period_leader.contenders
+        ]
         groups = [lead.skills if lead else [] for lead in leads]
-        decided, p_best_remark, covariances = settled(run, contests, seed, groups)
-    sds, method = lead_sds_from(leads, covariances)
-    by_number = {contest.number: contest for contest in decided}
-    complete = []
+        probabilities = compute_probabilities(run, contenders_of_periods, seed, groups)
+    sds, method = lead_sds_from(leads, probabilities.covariances)
+    by_period = {contenders.period_number: contenders for contenders in probabilities.periods}
+    complete_leaders = []
     for period_leader, sd in zip(period_leaders, sds, strict=True):
         leader = period_leader.leader._replace(sd_dominance=sd)
-        if leader.number in by_number:
-            contest = by_number[leader.number]
-            p_best, *chances = contest.p.tolist()
-            rivals = tuple(zip(contest.players[1:], chances, strict=True))
+        if leader.period_number in by_period:
+            contenders = by_period[leader.period_number]
+            p_best, *p_of_rivals = contenders.p.tolist()
+            rivals = tuple(zip(contenders.players[1:], p_of_rivals, strict=True))
             leader = leader._replace(p_best=p_best, rivals=rivals)
-        complete.append(leader)
-    has_single = len(contests) < len(period_leaders)
-    remarks = (p_best_remark, DOMINANCE_REMARK.format(method))
-    return Leaders(complete, (*remarks, ALONE) if has_single else remarks)
+        complete_leaders.append(leader)
+    remarks = [probabilities.remark, DOMINANCE_REMARK.format(method)]
+    has_leader_without_others = len(contenders_of_periods) < len(period_leaders)
+    if has_leader_without_others:
+        remarks.append(ALONE)
+    return Leaders(complete_leaders, tuple(remarks))
 
 
 @dataclass(frozen=True)
 class _PeriodLeader:
-    """A period's leader, without probabilities; the lead, if there are enough others; the contest, if any."""
+    """A period's leader, before probabilities are computed.
+
+    `lead`: None if there are too few others. `contenders`: None without sds, or if nobody else is eligible.
+    """
 
     leader: Leader
     lead: Lead | None
-    contest: Contest | None
+    contenders: Contenders | None
 
 
 def _period_leaders(run: Run, limits: Eligible) -> list[_PeriodLeader]:
     """The leaders of every period that has enough eligible players."""
     from ttt_cli.views.rankings.dominance import lead_of
-    from ttt_cli.views.rankings.strongest import NAMED, contest
+    from ttt_cli.views.rankings.strongest import NAMED, find_contenders
 
     period_leaders = []
-    numbers = [
-        number for (number,) in run.select("SELECT period_number FROM periods ORDER BY period_number")[1]
-    ]
-    for start in range(0, len(numbers), _AT_ONCE):
-        part = numbers[start : start + _AT_ONCE]
+    rows_of_periods = run.select("SELECT period_number FROM periods ORDER BY period_number")[1]
+    period_numbers = [period_number for (period_number,) in rows_of_periods]
+    for start in range(0, len(period_numbers), _AT_ONCE):
+        part = period_numbers[start : start + _AT_ONCE]
         rows = limits.skills(run, part[0], part[-1])
         columns = run.arrays(_FIELDS.format(rows=rows, named=NAMED, fewest=limits.fewest))
-        for period_number, period, games, players, means, sds in zip(*columns.values(), strict=True):
+        for number, period, games, players, means, sds in zip(*columns.values(), strict=True):
+            period_number = int(number)
             has_sds = bool(sds.min() >= 0.0)
-            number = int(period_number)
-            lead = lead_of(number, 0, players, means, sds.tolist() if has_sds else [None] * len(sds))
+            sds_or_none = sds.tolist() if has_sds else [None] * len(sds)
+            lead = lead_of(period_number, players, means, sds_or_none, index=0)
             leader = Leader(
-                number, period, players[0], float(means[0]), float(sds[0]) if has_sds else None, games.item(),
+                period_number, period, players[0], float(means[0]), sds_or_none[0], games.item(),
                 p_best=None, field=len(means), dominance=lead and lead.value,
             )  # fmt: skip
-            undecided = has_sds and len(means) > 1
-            period_contest = contest(number, players, means, sds, 1) if undecided else None
-            period_leaders.append(_PeriodLeader(leader, lead, period_contest))
+            contenders = None
+            if has_sds and len(means) > 1:
+                contenders = find_contenders(period_number, players, means, sds, n_shown=1)
+            period_leaders.append(_PeriodLeader(leader, lead, contenders))
     return period_leaders
 
 
@@ -152,7 +159,12 @@ def reigns(leaders: Sequence[Leader]) -> list[Reign]:
     merged: list[list[Leader]] = []
     for leader in leaders:
         before = merged[-1][-1] if merged else None
-        if before and (before.player, before.number) == (leader.player, leader.number - 1):
+        continues = (
+            before is not None
+            and before.player == leader.player
+            and before.period_number == leader.period_number - 1
+        )
+        if continues:
             merged[-1].append(leader)
         else:
             merged.append([leader])

@@ -36,11 +36,11 @@ _CAREERS_BEGUN: Final = 'SELECT count(*) FROM players WHERE "first" <= ? AND {ch
 class Field:
     """All eligible players of a period by descending mean, then name; sequences of shape (players,).
 
-    `number`: of the period. `left_out`: how many active players are not eligible, and why.
+    `left_out`: how many active players are not eligible, and why.
     """
 
     period: str
-    number: int
+    period_number: int
     players: Sequence[str]
     means: Sequence[float]
     sds: Sequence[float | None]
@@ -90,19 +90,22 @@ def ranking(
     with run:
         field = find_field(run, at, limits)
         order = field.order(by)[:number]
-        chances, remarks = _chances(run, field, max(order) + 1, seed)
+        probabilities, remarks = _probabilities(run, field, max(order) + 1, seed)
         leads: Sequence[Lead | None] = [None] * len(order)
         sds: Sequence[float | None] = [None] * len(order)
         if by == "dominance":
             from ttt_cli.views.rankings.dominance import DOMINANCE_REMARK, lead_of, lead_sds
 
-            leads = [lead_of(field.number, index, field.players, field.means, field.sds) for index in order]
+            leads = [
+                lead_of(field.period_number, field.players, field.means, field.sds, index=index)
+                for index in order
+            ]
             sds, method = lead_sds(run, leads)
             remarks = (*remarks, DOMINANCE_REMARK.format(method))
         players = [
             RankedPlayer(
                 rank, field.players[index], field.period, field.means[index], field.sds[index],
-                field.games[index], chances[index], lead and lead.value, sd,
+                field.games[index], probabilities[index], lead and lead.value, sd,
             )
             for rank, (index, lead, sd) in enumerate(zip(order, leads, sds, strict=True), 1)
         ]  # fmt: skip
@@ -118,17 +121,20 @@ def _title(run: Run, field: Field, limits: Eligible, by: str, remarks: tuple[str
     return (heading, who, *left_out, *remarks, run_line(run))
 
 
-def _chances(run: Run, field: Field, first: int, seed: int) -> tuple[Sequence[float | None], tuple[str, ...]]:
-    """The probability of each of the `first` players to be the strongest, and how it was computed."""
+def _probabilities(
+    run: Run, field: Field, n_shown: int, seed: int
+) -> tuple[Sequence[float | None], tuple[str, ...]]:
+    """The probability of each of the first `n_shown` players to be the strongest, and how it was computed."""
     if not field.has_sds:
         return [None] * len(field.players), ()
     if len(field.players) == 1:
         return [None], (ALONE,)
     import numpy as np
 
-    from ttt_cli.views.rankings.strongest import contest, settled
+    from ttt_cli.views.rankings.strongest import compute_probabilities, find_contenders
 
     means = np.array(field.means)
     sds = np.array(field.sds, np.float64)
-    (decided,), remark, _ = settled(run, [contest(field.number, field.players, means, sds, first)], seed)
-    return decided.p.tolist(), (remark,)
+    contenders = find_contenders(field.period_number, field.players, means, sds, n_shown=n_shown)
+    probabilities = compute_probabilities(run, [contenders], seed)
+    return probabilities.periods[0].p.tolist(), (probabilities.remark,)

@@ -72,7 +72,7 @@ class Leader(NamedTuple):
     for a single player, dominance if there are too few others.
     """
 
-    number: int
+    period_number: int
     period: str
     player: str
     mean: float

@@ -33,7 +33,7 @@ _TOLERANCE: Final = 1e-3
 
 _REACH: Final = 6.5  # sds: what lies further is below 1e-10
 _MATTERS: Final = 7.0  # sds: a player so far below the field's lowest maximum changes nothing
-_NEVER: Final = 1e-10
+_NEVER: Final = 1e-10  # a probability that counts as none
 _CHOICES: Final = 64  # points among which the field's lowest maximum is looked for
 _NEAREST: Final = 100  # players whose cdfs are multiplied one by one; the others' product is smooth
 _NODES: Final = 32  # Chebyshev nodes for it
@@ -45,43 +45,45 @@ _TABLE_REACH: Final = 9
 _CHUNK: Final = 1 << 17  # numbers worked on at a time
 
 
-class Contest(NamedTuple):
+class Contenders(NamedTuple):
     """The strongest players of a period by descending mean: those to show, and the candidates for `p_best`.
 
     | field | shape | content |
     |---|---|---|
-    | `number` | | number of the period |
+    | `period_number` | | number of the period |
     | `players` | (players,) | names |
     | `mean`, `sd` | (players,) | skills and their uncertainty, points |
     | `candidates` | (candidates,) | indices among the players |
     | `x` | (steps,) | skills at equal steps, points |
-    | `below` | (steps,) | log probability that all players but the candidates are below `x` |
+    | `log_below` | (steps,) | log probability that all players but the candidates are below `x` |
     | `p` | (players,) | probability of being the strongest; empty until it is computed |
     """
 
-    number: int
+    period_number: int
     players: list[str]
     mean: Array
     sd: Array
     candidates: Places
     x: Array
-    below: Array
+    log_below: Array
     p: Array
 
 
-class Decided(NamedTuple):
-    """Contests with their probabilities, a line on the method, and covariance matrices of the groups asked for.
+class Probabilities(NamedTuple):
+    """Contenders of periods with their probabilities, a line on the method, and covariance matrices of groups.
 
     The covariances are None if skills were taken as independent.
     """
 
-    contests: list[Contest]
+    periods: list[Contenders]
     remark: str
     covariances: list[Array] | None
 
 
-def contest(number: int, players: Sequence[str], mean: Array, sd: Array, first: int) -> Contest:
-    """The contest of a period; `first`: the number of players to show.
+def find_contenders(
+    period_number: int, players: Sequence[str], mean: Array, sd: Array, *, n_shown: int
+) -> Contenders:
+    """The players who may be the strongest of a period, and the first `n_shown`; without probabilities.
 
     `mean`, `sd`: of all eligible players, by descending mean. `players`: at least the first `NAMED` names. Raises
     RunError for sds that are too unequal.
@@ -89,11 +91,12 @@ def contest(number: int, players: Sequence[str], mean: Array, sd: Array, first: 
     named = slice(min(len(players), NAMED))
     # Independence gives the largest sd of a difference, since nobody's skill falls as another one's rises.
     likely = np.flatnonzero(mean[named] - mean[0] >= _UNLIKELY * np.hypot(sd[named], sd[0]))
-    members = np.union1d(np.arange(min(first, len(mean))), likely)
+    members = np.union1d(np.arange(min(n_shown, len(mean))), likely)
     low = _lowest_maximum(mean, sd)
     matters = mean + _MATTERS * sd > low
     # Steps fine enough for the maximum: that of n equal players is narrower by sqrt(2 log n).
-    nearest = np.flatnonzero(matters)[np.argsort(((mean.max() - mean) / sd)[matters])[:_NEAREST]]
+    sds_from_highest = (mean.max() - mean) / sd
+    nearest = np.flatnonzero(matters)[np.argsort(sds_from_highest[matters])[:_NEAREST]]
     step = _FINENESS * float(sd[nearest].min()) / (1.0 + math.sqrt(2.0 * math.log(matters.sum() + 1)))
     needed = (float((mean + _REACH * sd)[matters].max()) - low) / step
     if not needed <= _MOST_STEPS:
@@ -104,10 +107,12 @@ def contest(number: int, players: Sequence[str], mean: Array, sd: Array, first: 
     steps = max(math.ceil(needed), 1)
     x = np.linspace(low, low + step * steps, 3 * (steps + 1))  # close enough for cubics between them
     matters[likely] = False
-    below = _log_below(x, mean[matters], sd[matters])
+    log_below = _log_below(x, mean[matters], sd[matters])
     candidates = np.searchsorted(members, likely)
     names = [players[index] for index in members]
-    return Contest(number, names, mean[members], sd[members], candidates, x, below, np.empty(0))
+    return Contenders(
+        period_number, names, mean[members], sd[members], candidates, x, log_below, p=np.empty(0)
+    )
 
 
 def _lowest_maximum(mean: Array, sd: Array) -> float:
@@ -119,95 +124,101 @@ def _lowest_maximum(mean: Array, sd: Array) -> float:
     return float(skills[max(possible - 1, 0)])
 
 
-def settled(
-    run: Run, contests: Sequence[Contest], seed: int, groups: Sequence[Sequence[tuple[str, int]]] = ()
-) -> Decided:
-    """Compute the probabilities of contests, and covariance matrices of `groups` of skills (player, period number).
+def compute_probabilities(
+    run: Run, periods: Sequence[Contenders], seed: int, groups: Sequence[Sequence[tuple[str, int]]] = ()
+) -> Probabilities:
+    """The probabilities of the contenders of periods, and covariance matrices of groups of skills.
 
-    Without a joint posterior, or if it is too large, skills are independent. The number of samples depends on the run
-    only, so all views show the same probabilities.
+    `groups`: player and period number of each skill. Without a joint posterior, or if it is too large, skills are
+    independent. The number of samples depends on the run only, so all views show the same probabilities.
     """
     matrices: list[Array] | None = None
     if run.has_joint:
-        contests = [
-            _narrowed(run, contest) if len(contest.candidates) > MOST_CANDIDATES else contest
-            for contest in contests
-        ]
+        periods = [_with_affordable_candidates(run, contenders) for contenders in periods]
         candidates = [
-            [(contest.players[index], contest.number) for index in contest.candidates] for contest in contests
+            [(contenders.players[index], contenders.period_number) for index in contenders.candidates]
+            for contenders in periods
         ]
         with suppress(ConfigError):
             matrices = run.joint.within([*candidates, *groups], _TOLERANCE)
     if matrices is None:
-        decided = [contest._replace(p=independent(contest)) for contest in contests]
-        return Decided(decided, INDEPENDENT, None)
+        by_integrals = [
+            contenders._replace(p=independent_probabilities(contenders)) for contenders in periods
+        ]
+        return Probabilities(by_integrals, INDEPENDENT, None)
     scaled = [run.scale.slope**2 * covariance for covariance in matrices]
-    covariances = scaled[: len(contests)]
-    samples = _samples(run)
-    most = max((len(covariance) for covariance in covariances), default=0)
-    # The first rows are the same whatever `most` is.
-    normal = np.random.default_rng(seed).standard_normal((most, samples // 2))
-    decided = []
+    covariances = scaled[: len(periods)]
+    samples = _number_of_samples(run)
+    most_candidates = max((len(covariance) for covariance in covariances), default=0)
+    # The first rows are the same however many there are.
+    normal = np.random.default_rng(seed).standard_normal((most_candidates, samples // 2))
+    by_samples = []
     error = 0.0
     unlikely_share = 0.0
-    for contest, covariance in zip(contests, covariances, strict=True):
-        p = _sampled(contest, covariance, normal)
+    for contenders, covariance in zip(periods, covariances, strict=True):
+        p = _sampled_probabilities(contenders, covariance, normal)
         error = max(error, math.sqrt(float((p * (1.0 - p)).max()) / samples))
-        unlikely_share = max(unlikely_share, 1.0 - float(p[contest.candidates].sum()))
-        decided.append(contest._replace(p=p))
+        unlikely_share = max(unlikely_share, 1.0 - float(p[contenders.candidates].sum()))
+        by_samples.append(contenders._replace(p=p))
     remark = JOINT.format(samples, seed, error)
     if unlikely_share >= 5e-4:
         remark += _UNLIKELY_SHARE.format(unlikely_share)
-    return Decided(decided, remark, scaled[len(contests) :])
+    return Probabilities(by_samples, remark, scaled[len(periods) :])
 
 
-def _samples(run: Run) -> int:
+def _number_of_samples(run: Run) -> int:
     """The number of samples of the skills of each period of a run."""
     ((periods,),) = run.select("SELECT count(*) FROM periods")[1]
     samples: int = max(min(SAMPLES, ALL_SAMPLES // max(periods, 1)), LEAST_SAMPLES)
     return samples
 
 
-def _narrowed(run: Run, contest: Contest) -> Contest:
-    """The contest with at most `MOST_CANDIDATES`: the players most likely to be stronger than the leader."""
-    skills = [(contest.players[index], contest.number) for index in contest.candidates]
-    mean = contest.mean[contest.candidates]
-    sd = contest.sd[contest.candidates]
+def _with_affordable_candidates(run: Run, contenders: Contenders) -> Contenders:
+    """At most `MOST_CANDIDATES` candidates: the players most likely to be stronger than the leader."""
+    if len(contenders.candidates) <= MOST_CANDIDATES:
+        return contenders
+    skills = [(contenders.players[index], contenders.period_number) for index in contenders.candidates]
+    mean = contenders.mean[contenders.candidates]
+    sd = contenders.sd[contenders.candidates]
     (shared,) = run.joint.shared(skills[:1], [skills], _TOLERANCE)
     shared *= run.scale.slope**2
     difference_sd = np.sqrt(np.maximum(sd**2 + sd[0] ** 2 - 2.0 * shared, 1e-12 * sd**2))
     order = np.argsort((mean[0] - mean) / difference_sd, kind="stable")
+    remaining = np.sort(order[:MOST_CANDIDATES])
     dropped = np.sort(order[MOST_CANDIDATES:])
-    below = contest.below + _sum_log_cdfs(contest.x, mean[dropped], sd[dropped])
-    return contest._replace(candidates=contest.candidates[np.sort(order[:MOST_CANDIDATES])], below=below)
+    log_below = contenders.log_below + _sum_log_cdfs(contenders.x, mean[dropped], sd[dropped])
+    return contenders._replace(candidates=contenders.candidates[remaining], log_below=log_below)
 
 
-def _sampled(contest: Contest, covariance: Array, normal: Array) -> Array:
-    """The probabilities of a contest, from samples of its candidates.
+def _sampled_probabilities(contenders: Contenders, covariance: Array, normal: Array) -> Array:
+    """The probability of each contender to be the strongest, (players,), from samples of the candidates.
 
-    `normal` (candidates, samples / 2): standard normal numbers, each used with both signs. The error is at most that
-    of independent samples.
+    `covariance`: of the candidates. `normal` (candidates or more, samples / 2): standard normal numbers, each used with
+    both signs. The error is at most that of independent samples.
     """
     value, vector = np.linalg.eigh(covariance)
     # This root changes no faster than the covariance matrix.
     noise = (vector * np.sqrt(np.maximum(value, 0.0))) @ vector.T @ normal[: len(value)]
-    drawn = contest.mean[contest.candidates, None] + np.hstack([noise, -noise])
-    best = drawn.argmax(axis=0)
-    highest = drawn.max(axis=0)
-    below = _finer(contest.below)
-    x = np.linspace(contest.x[0], contest.x[-1], len(below))
+    skills = contenders.mean[contenders.candidates, None] + np.hstack([noise, -noise])
+    best = skills.argmax(axis=0)
+    highest = skills.max(axis=0)
+    log_below = _finer(contenders.log_below)
+    x = np.linspace(contenders.x[0], contenders.x[-1], len(log_below))
     position = np.clip((highest - x[0]) / (x[1] - x[0]), 0, len(x) - 1)
-    weight = np.exp(below)[np.rint(position).astype(np.intp)]
-    p = np.empty(len(contest.players))
-    unlikely = np.ones(len(contest.players), bool)
-    p[contest.candidates] = np.bincount(best, weight, len(value)) / len(weight)
-    unlikely[contest.candidates] = False
-    if unlikely.any():
+    # a sample counts as much as it is probable that all players who are not candidates are below its highest skill
+    weight = np.exp(log_below)[np.rint(position).astype(np.intp)]
+    p = np.empty(len(contenders.players))
+    p[contenders.candidates] = np.bincount(best, weight, len(value)) / len(weight)
+    is_unlikely = np.ones(len(contenders.players), bool)
+    is_unlikely[contenders.candidates] = False
+    if is_unlikely.any():
         counts = np.bincount(np.ceil(position).astype(np.intp), minlength=len(x))
         candidates_below = np.cumsum(counts) / len(weight)
         with np.errstate(divide="ignore"):
-            all_below = below + np.log(candidates_below)
-            p[unlikely] = _highest(x, all_below, contest.mean[unlikely], contest.sd[unlikely])
+            log_all_below = log_below + np.log(candidates_below)
+            p[is_unlikely] = _probability_of_highest(
+                x, log_all_below, contenders.mean[is_unlikely], contenders.sd[is_unlikely]
+            )
     return p
 
 
@@ -227,20 +238,20 @@ def _finer(values: Array) -> Array:
     return total
 
 
-def independent(contest: Contest) -> Array:
-    """The probabilities of a contest with all skills independent."""
-    mean = contest.mean[contest.candidates]
-    sd = contest.sd[contest.candidates]
-    below = contest.below + _sum_log_cdfs(contest.x, mean, sd)
-    return _highest(contest.x, below, contest.mean, contest.sd)
+def independent_probabilities(contenders: Contenders) -> Array:
+    """The probability of each contender to be the strongest, (players,), with all skills independent."""
+    mean = contenders.mean[contenders.candidates]
+    sd = contenders.sd[contenders.candidates]
+    log_below = contenders.log_below + _sum_log_cdfs(contenders.x, mean, sd)
+    return _probability_of_highest(contenders.x, log_below, contenders.mean, contenders.sd)
 
 
-def _highest(x: Array, below: Array, mean: Array, sd: Array) -> Array:
+def _probability_of_highest(x: Array, log_below: Array, mean: Array, sd: Array) -> Array:
     """The probability of each player to be above all others, (players,).
 
-    It is the integral over `x` of the player's density times the product of the others' cdfs. `below` is the log of
-    the product of all cdfs; the player's own is subtracted. `x` has equal steps, which for Gaussians converge faster
-    than any power of the step.
+    It is the integral over `x` of the player's density times the product of the others' cdfs. `log_below` is the log
+    of the product of all cdfs; the player's own is subtracted. `x` has equal steps, which for Gaussians converge
+    faster than any power of the step.
     """
     step = float(x[1] - x[0])
     probability = np.empty(len(mean))
@@ -248,7 +259,7 @@ def _highest(x: Array, below: Array, mean: Array, sd: Array) -> Array:
     for start in range(0, len(mean), rows):
         part = slice(start, start + rows)
         z = (x - mean[part, None]) / sd[part, None]
-        density = np.exp(below - log_cdf(z) - 0.5 * z * z) / (math.sqrt(2.0 * math.pi) * sd[part, None])
+        density = np.exp(log_below - log_cdf(z) - 0.5 * z * z) / (math.sqrt(2.0 * math.pi) * sd[part, None])
         probability[part] = step * density.sum(axis=1)
     return np.minimum(probability, 1.0)
 

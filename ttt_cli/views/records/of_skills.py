@@ -43,15 +43,15 @@ def reigns(source: RecordSource) -> list[Record]:
     merged: list[list[NumberOne]] = []
     for leader in number_ones(run, source.limits, source.periods):
         before = merged[-1][-1] if merged else None
-        if before and (before.player, before.number) == (leader.player, leader.number - 1):
+        if before and (before.player, before.period_number) == (leader.player, leader.period_number - 1):
             merged[-1].append(leader)
         else:
             merged.append([leader])
-    merged.sort(key=lambda reign: (-len(reign), reign[0].number))
+    merged.sort(key=lambda reign: (-len(reign), reign[0].period_number))
     steps = STEPS_PER_YEAR[run.meta.period]
     return [
         Record(rank, reign[0].player, integral(len(reign) / steps), reign[0].period, reign[-1].period)
-        for rank, reign in enumerate(merged[: source.number], 1)
+        for rank, reign in enumerate(merged[: source.period_number], 1)
     ]
 
 

@@ -4,10 +4,10 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from ttt_cli.views.evidence import gain_per_game
-from ttt_cli.views.figures.kinds.leaders import reigns_figure
+from ttt_cli.views.figures.kinds.leaders import LEAST_P_BEST_SHOWN, reigns_figure
 from ttt_cli.views.figures.spec import showable
 from ttt_cli.views.history.years import YearRanking
-from ttt_cli.views.rankings.leaders import CHALLENGES, reigns
+from ttt_cli.views.rankings.leaders import reigns
 from ttt_cli.views.rankings.peaks import most_dominant, peaks
 from ttt_cli.views.rankings.rows import Leader
 from ttt_cli.views.report import markup
@@ -18,7 +18,7 @@ from ttt_cli.views.run import scale_note
 
 _SHOWN: Final = 50  # players of a ranking
 BELOW: Final = (
-    f"Below the line: other players with at least a {100 * CHALLENGES:.0f} % chance of having been number one."
+    f"Below the line: other players with at least a {100 * LEAST_P_BEST_SHOWN:.0f} % chance of having been number one."
 )  # fmt: skip
 _HEADS: Final = {
     "rank": "#rank", "mean": "#skill", "sd": "#± sd", "games": "#games", "period_games": "#games then", "period": "in",

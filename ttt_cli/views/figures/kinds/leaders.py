@@ -10,13 +10,16 @@ from ttt_cli.views.figures.figure import Figure, FigureOptions
 from ttt_cli.views.figures.histories import MANY_DAYS
 from ttt_cli.views.figures.reign_names import name_layers, reign_names
 from ttt_cli.views.figures.spec import Records, Spec
-from ttt_cli.views.rankings.leaders import CHALLENGES, leaders
+from ttt_cli.views.rankings.leaders import leaders
 from ttt_cli.views.rankings.rows import Leader
 
 _NAMES_FROM: Final = 1.04  # on the axis of probabilities
 _FOR_NAMES: Final = 0.5  # of the axis above 1
 _MONTH: Final = 1.0 / 12.0
-_CHALLENGERS: Final = f"others with at least a {100 * CHALLENGES:.0f} % chance, grey if never number one"
+LEAST_P_BEST_SHOWN: Final = 0.2  # players other than the leader are shown from this p_best on
+_CHALLENGERS: Final = (
+    f"others with at least a {100 * LEAST_P_BEST_SHOWN:.0f} % chance, grey if never number one"
+)
 
 
 def draw_leaders(run: Run, options: FigureOptions) -> Figure:
@@ -40,7 +43,7 @@ def reigns_figure(leaders: Sequence[Leader], period: Any, subtitle: list[str]) -
     bars: Records = []
     for leader in leaders:
         if not by_month or leader.period.endswith("-01"):
-            bars += _bars(leader, year_of(leader.number, period), width, players)
+            bars += _bars(leader, year_of(leader.period_number, period), width, players)
     first = bars[0]["year"]
     last = bars[-1]["end"]
     low = min(bar["low"] for bar in bars)
@@ -82,7 +85,7 @@ def _bars(leader: Leader, year: float, width: float, leading: Sequence[str]) -> 
     ]  # fmt: skip
     high = 0.0
     for player, p in sorted(leader.rivals, key=lambda rival: -rival[1]):
-        if p >= CHALLENGES:
+        if p >= LEAST_P_BEST_SHOWN:
             colour_of = player if player in leading else ""
             bars.append(
                 {

@@ -145,7 +145,7 @@ def dominance_figure(run: Run, players: Sequence[str], limits: Eligible) -> Spec
     leads, method = leads_of(run, limits, players, drawn_when_idle(run))
     points: dict[str, list[CurvePoint]] = {}
     for lead in leads:
-        year = year_of(lead.number, run.meta.period)
+        year = year_of(lead.period_number, run.meta.period)
         point = CurvePoint(lead.period, year, lead.lead, lead.sd or 0.0, lead.games)
         points.setdefault(lead.player, []).append(point)
     curves = {player: points[player] for player in players if player in points}

@@ -44,9 +44,9 @@ def top_figure(run: Run, *, count: int, limits: Eligible) -> Spec:
     firsts: Records = []
     reign = 0
     for number_one in number_ones(run, limits, drawn_condition):
-        period = {"year": year_of(number_one.number, run.meta.period), "period": number_one.period}
-        if number_one.number in means:
-            mean = round(means[number_one.number], 1)
+        period = {"year": year_of(number_one.period_number, run.meta.period), "period": number_one.period}
+        if number_one.period_number in means:
+            mean = round(means[number_one.period_number], 1)
             records.append({**period, "value": mean, "of": names[0], "player": "", "piece": names[0]})
         if firsts and firsts[-1]["player"] != number_one.player:
             reign += 1
