@@ -22,7 +22,7 @@ from tests.support.cases import each
 from tests.support.strategies import examples
 from ttt_cli.config.documents import Document
 from ttt_cli.config.validation import validate
-from ttt_cli.evaluate.simulate import Plan, Simulated, check_targets, pairs, save, simulate
+from ttt_cli.evaluate.simulate import Plan, Simulated, check_targets, draw_pairings, save, simulate
 from ttt_cli.games.table import DRAW, WIN
 from ttt_cli.support.errors import ConfigError, OutputError
 
@@ -343,7 +343,7 @@ ACTIVITY = np.array([1.0, 3.0, 0.5, 2.0, 1.0, 4.0, 1.5])
 def test_opponents_come_by_activity_and_likeness(within: float | None) -> None:
     plan = Plan(mixing=0.0, opponents_sd=within)
     cluster = np.zeros(7, np.int64)
-    first, second = pairs(plan, cluster, ACTIVITY, SKILL, N, np.random.default_rng(1))
+    first, second = draw_pairings(plan, cluster, ACTIVITY, SKILL, N, np.random.default_rng(1))
     likeness = 1.0 if within is None else np.exp(-0.5 * ((SKILL[:, None] - SKILL) / within) ** 2)
     weight = ACTIVITY * likeness * (1 - np.eye(7))
     expected = (ACTIVITY / ACTIVITY.sum())[:, None] * weight / weight.sum(axis=1, keepdims=True) * N
