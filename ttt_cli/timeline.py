@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ttt_cli.games.covariates import Covariate, NumberCovariate, make_covariate
-from ttt_cli.games.table import Games, picked
+from ttt_cli.games.table import Games, texts_of_rows
 from ttt_cli.periods import STEPS_PER_YEAR, calendar_year, label, period_of
 from ttt_cli.reading.columns import CodedColumn
 from ttt_cli.storage import MEMORY, ArrayStorage
@@ -183,7 +183,7 @@ class Timeline:
             offset=self.offset[games],
             sides=self.sides[games],
             joined=None if self.joined is None else self.joined[games],
-            category=None if self.category is None else picked(self.category, games),
+            category=None if self.category is None else texts_of_rows(self.category, games),
             covariates=tuple(covariate.take(games) for covariate in self.covariates),
         )
 

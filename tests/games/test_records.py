@@ -17,7 +17,7 @@ from tests.support.strategies import examples
 from ttt_cli.config.schema import DataConfig, FilterConfig
 from ttt_cli.games.assemble import make_games
 from ttt_cli.games.read import read_games, read_records
-from ttt_cli.games.table import Games, games_of, no_texts, picked
+from ttt_cli.games.table import Games, games_of, no_texts, texts_of_rows
 
 
 def listed(games: Games) -> list[tuple[str, str, int, float]]:
@@ -224,8 +224,8 @@ def test_texts_that_nobody_gave_take_no_memory() -> None:
     games = handmade.games_of(handmade.RECORDS)
     assert games.event.codes.strides == (0,)
     assert set(games.site) == {""}
-    assert picked(no_texts(5), np.array([True, False, True, False, False])).codes.shape == (2,)
-    assert picked(no_texts(5), np.array([4, 1])).codes.strides == (0,)
+    assert texts_of_rows(no_texts(5), np.array([True, False, True, False, False])).codes.shape == (2,)
+    assert texts_of_rows(no_texts(5), np.array([4, 1])).codes.strides == (0,)
 
 
 COLUMNS = "event,site,date,round,white,black,result\n"

@@ -15,7 +15,7 @@ from tests.support.collected import game, reasons, records_of
 from tests.support.strategies import examples
 from ttt_cli.config.schema import DataConfig, EventSet, FilterConfig
 from ttt_cli.games.duplicates import find_duplicates
-from ttt_cli.games.event_sets import control_is, names_set, variant_is
+from ttt_cli.games.event_sets import event_text_is_in_set, time_control_is_in_set, variant_is_in_set
 from ttt_cli.games.read import read_games
 from ttt_cli.games.selection import matching_players
 from ttt_cli.games.table import Records
@@ -253,14 +253,15 @@ def test_the_sets_are_those_of_the_config_and_the_reasons() -> None:
 
 @each("name", IN)
 def test_what_belongs_to_a_set(name: str) -> None:
-    assert [text for text in IN[name] if not names_set(fold(text), name)] == []
-    assert [text for text in OUT[name] if names_set(fold(text), name)] == []
+    assert [text for text in IN[name] if not event_text_is_in_set(fold(text), name)] == []
+    assert [text for text in OUT[name] if event_text_is_in_set(fold(text), name)] == []
 
 
 def test_variants_of_the_tag() -> None:
     texts = ["", "standard", "chess 960", "atomic", "set up", "from position"]
     found = {
-        name: [text for text in texts if variant_is(text, name)] for name in ("variants", "set-up", "blitz")
+        name: [text for text in texts if variant_is_in_set(text, name)]
+        for name in ("variants", "set-up", "blitz")
     }
     assert found == {"variants": texts[2:4], "set-up": texts[4:], "blitz": []}
 
@@ -279,7 +280,9 @@ def test_variants_of_the_tag() -> None:
 )
 def test_the_set_of_a_time_control(name: str | None, texts: list[str]) -> None:
     for text in texts:
-        assert [one for one in EVENT_SETS if control_is(text, one)] == ([name] if name else []), text
+        assert [one for one in EVENT_SETS if time_control_is_in_set(text, one)] == ([name] if name else []), (
+            text
+        )
 
 
 PLACE = {"event": "London", "round": "3"}

@@ -28,13 +28,13 @@ from ttt_cli.games.table import (
     GameColumns,
     Games,
     Records,
-    compact,
     game_columns,
+    games_from_columns,
     no_texts,
-    table_of,
+    without_unused_texts,
 )
 from ttt_cli.reading import reports as reasons
-from ttt_cli.reading.columns import CodedColumn, Codes, alike, concatenated, counts_of, spread
+from ttt_cli.reading.columns import CodedColumn, Codes, concatenated, counts_of, has_stride_0, spread
 from ttt_cli.reading.covariates import CATEGORY_WRITTEN, covariate_fields
 from ttt_cli.reading.reports import FileReport, Problem, ReadReport
 from ttt_cli.storage import MEMORY, ArrayStorage
@@ -117,7 +117,9 @@ def make_games(collected: Collected, progress: Progress = SILENT) -> Games:
     joined = join_collected(collected, identified)
     report = account(collected, dropped, noticed, same_player, joined)
     people = joined.table if joined else NO_PEOPLE
-    return table_of(columns, identified.players, report, identified.spellings, people, collected.storage)
+    return games_from_columns(
+        columns, identified.players, report, identified.spellings, people, collected.storage
+    )
 
 
 def join_collected(collected: Collected, identified: Identified) -> JoinedPeople | None:
@@ -315,13 +317,13 @@ def _with_compact_texts(records: Records) -> Records:
     """The records with the texts that occur in them only, so that filters look at no others."""
     return replace(
         records,
-        event=compact(records.event),
-        site=compact(records.site),
-        round=compact(records.round),
-        variant=compact(records.variant),
-        time_control=compact(records.time_control),
-        status=compact(records.status),
-        odds=compact(records.odds),
+        event=without_unused_texts(records.event),
+        site=without_unused_texts(records.site),
+        round=without_unused_texts(records.round),
+        variant=without_unused_texts(records.variant),
+        time_control=without_unused_texts(records.time_control),
+        status=without_unused_texts(records.status),
+        odds=without_unused_texts(records.odds),
     )
 
 
@@ -422,7 +424,7 @@ def _join(
 
     def text_column(name: str) -> CodedColumn[str]:
         codes = column(name)
-        if alike(codes) and not codes[:1].any():
+        if has_stride_0(codes) and not codes[:1].any():
             return no_texts(len(codes))
         return CodedColumn(codes, texts[name])
 

@@ -6,7 +6,7 @@ from typing import Final
 import numpy as np
 
 from ttt_cli.config.schema import CHESS_SPEEDS, DataConfig, pattern_of
-from ttt_cli.games.event_sets import control_category, in_sets, names_bullet
+from ttt_cli.games.event_sets import control_category, event_text_is_bullet, records_by_event_words
 from ttt_cli.games.table import Records
 from ttt_cli.reading.columns import CodedColumn
 from ttt_cli.reading.values import is_missing
@@ -46,11 +46,11 @@ def categories_of(
 def _by_speed(records: Records, number: Mapping[str, int]) -> Ids:
     """Numbers of categories by time control, else by the words of event, site and round, else classical."""
     codes = np.full(len(records), number["classical"], np.int32)
-    by_words = in_sets(records, ("correspondence", "rapid", "blitz"))
+    by_words = records_by_event_words(records, ("correspondence", "rapid", "blitz"))
     for name, rows in by_words.items():
         codes[rows] = number[name]
     for column in (records.event, records.site, records.round):
-        bullet = np.array([names_bullet(text) for text in fold_all(column.values)], np.bool_)
+        bullet = np.array([event_text_is_bullet(text) for text in fold_all(column.values)], np.bool_)
         codes[by_words["blitz"] & bullet[column.codes]] = number["bullet"]
     of_control = [control_category(text) for text in records.time_control.values]
     by_control = np.array([-1 if name is None else number[name] for name in of_control], np.int32)

@@ -11,12 +11,12 @@ from ttt_cli.config.schema import CHESS_SPEEDS, DataConfig, drops_unplayed
 from ttt_cli.games.aliases import Aliases, read_aliases
 from ttt_cli.games.dictionaries import IDS, Dictionaries
 from ttt_cli.games.players import Mentions, SideColumns, all_mentions, find_mentions
-from ttt_cli.games.selection import needs_all
+from ttt_cli.games.selection import filters_need_all_games
 from ttt_cli.games.table import years_of
 from ttt_cli.games.validate import RecordColumns, validate
 from ttt_cli.reading import reports as reasons
 from ttt_cli.reading.batches import FileRecords
-from ttt_cli.reading.columns import Codes, alike, chosen, counts_of
+from ttt_cli.reading.columns import Codes, counts_of, has_stride_0, rows_of_column
 from ttt_cli.reading.covariates import CATEGORY_WRITTEN, covariate_fields
 from ttt_cli.reading.people import PeopleFile, read_people
 from ttt_cli.reading.reports import TEXT_COLUMNS, FileReport, Problem
@@ -35,14 +35,20 @@ class CollectedFile:
 
     They are in the order of the file, or sorted by year: then those of `years[i]` are `starts[i]` to `starts[i + 1]`.
     In the order of the file `years` is empty and `starts` is 0 and the number of records.
+
+    | name | shape | |
+    |---|---|---|
+    | report | | of the file after validation, before filters |
+    | columns | (records,) each | columns of `RecordColumns` and its texts by name; `white_mention`, `black_mention` |
+    | | | in place of names |
+    | years | (years,) | distinct years, or none |
+    | starts | (years + 1,) | the first record of each year, and the number of records; (2,) without years |
     """
 
-    report: FileReport  # after validation, before filters
-    columns: dict[
-        str, StoredColumn
-    ]  # of RecordColumns with its texts, but the mentions of players for their names
-    years: Ids  # distinct years, or none
-    starts: Places  # (years + 1,), or (2,) without years
+    report: FileReport
+    columns: dict[str, StoredColumn]
+    years: Ids
+    starts: Places
 
 
 @dataclass(frozen=True)
@@ -50,7 +56,7 @@ class Collected:
     """The records of all files, and what they share."""
 
     data: DataConfig
-    everything: bool  # whether all records and texts are there
+    everything: bool  # whether rejected records and all texts are there
     by_year: bool  # whether the records of files are sorted by year
     storage: ArrayStorage
     aliases: Aliases
@@ -76,7 +82,7 @@ class Collector:
     ) -> None:
         self._data = data
         self._everything = everything
-        self._by_year = storage is not MEMORY and not needs_all(data)
+        self._by_year = storage is not MEMORY and not filters_need_all_games(data)
         self._storage = storage
         self._aliases = Aliases() if data.aliases is None else read_aliases(data.aliases)
         self._people = None if data.people is None else read_people(data.people)
@@ -160,14 +166,15 @@ class Collector:
         self._n_mentions += len(distinct.mentions.times)
 
     def _store(self, columns: dict[str, NDArray[Any]], report: FileReport) -> CollectedFile:
-        """Store the records that are kept in the storage. Empties `columns`."""
+        """Move the records that are kept to the storage. Empties `columns`, so that each is freed once it is stored."""
         order = self._order(columns)
-        prefix = len(self._files)
+        file_number = len(self._files)
         stored = {}
         for name in list(columns):
             column = columns.pop(name)
-            column = column if order.rows is None else chosen(column, order.rows)
-            stored[name] = self._storage.store(f"{name}-of-{prefix}", column)
+            if order.rows is not None:
+                column = rows_of_column(column, order.rows)
+            stored[name] = self._storage.store(f"{name}-of-{file_number}", column)
         return CollectedFile(report, stored, order.years, order.starts)
 
     def _order(self, columns: Mapping[str, NDArray[Any]]) -> "_Order":
@@ -179,10 +186,11 @@ class Collector:
         if not self._by_year:
             return _Order(rows, np.zeros(0, np.int32), np.array([0, len(rows)]))
         year = _year_of(columns["date"][rows], self._dictionaries)
-        by_year = np.argsort(year, kind="stable")
-        year = year[by_year]
-        first = np.flatnonzero(np.diff(year, prepend=-1))
-        return _Order(rows[by_year], year[first].astype(np.int32), np.append(first, len(rows)))
+        order_by_year = np.argsort(year, kind="stable")
+        sorted_years = year[order_by_year]
+        first_of_year = np.flatnonzero(np.diff(sorted_years, prepend=-1))
+        distinct_years = sorted_years[first_of_year].astype(np.int32)
+        return _Order(rows[order_by_year], distinct_years, np.append(first_of_year, len(rows)))
 
 
 class _Order(NamedTuple):
@@ -194,11 +202,14 @@ class _Order(NamedTuple):
 
 
 def _dictionaries_for(data: DataConfig, aliases: Aliases, *, everything: bool) -> Dictionaries:
-    """Dictionaries of the texts that are needed."""
+    """Dictionaries of the texts that are needed.
+
+    Web addresses among sites are kept only where filters match events, or where everything is wanted.
+    """
     filters = data.filter
-    by_event = bool(filters.events or filters.exclude or filters.exclude_events)
+    matches_events = bool(filters.events or filters.exclude or filters.exclude_events)
     texts = [*TEXT_COLUMNS, "variant"]
-    if everything or by_event:
+    if everything or matches_events:
         texts += ["time_control", "odds"]
     if everything or aliases.by_status:
         texts.append("status")
@@ -207,9 +218,12 @@ def _dictionaries_for(data: DataConfig, aliases: Aliases, *, everything: bool) -
         texts.append("time_control")
     if data.category_column is not None:
         texts.append(CATEGORY_WRITTEN)
-    links = everything or by_event
     texts += [field for name in data.covariates for field in covariate_fields(name)]
-    return Dictionaries([*texts, *IDS], links=links, keep_byes=not drops_unplayed(data))
+    return Dictionaries(
+        [*texts, *IDS],
+        keep_web_addresses=everything or matches_events,
+        keep_byes=not drops_unplayed(data),
+    )
 
 
 def _year_of(date: Codes, dictionaries: Dictionaries) -> NDArray[np.int16]:
@@ -218,7 +232,7 @@ def _year_of(date: Codes, dictionaries: Dictionaries) -> NDArray[np.int16]:
 
 
 def _as_dict(columns: RecordColumns, rejected: list[tuple[int, int]]) -> dict[str, NDArray[Any]]:
-    """The columns by name, with records that the reader rejected inserted by line; `rejected`: lines, reject codes."""
+    """The columns by name, with records that the reader rejected inserted by line; `rejected`: line and reject code."""
     by_name: dict[str, NDArray[Any]] = {**vars(columns), **columns.texts}
     del by_name["texts"]
     if not rejected:
@@ -226,15 +240,20 @@ def _as_dict(columns: RecordColumns, rejected: list[tuple[int, int]]) -> dict[st
     lines, reject_codes = np.array(sorted(rejected, key=lambda line_and_code: line_and_code[0]), np.int64).T
     positions = np.searchsorted(columns.line, lines, side="right")
     by_name["line"] = by_name["line"].astype(np.int64)
-    values = {"line": lines, "reject_code": reject_codes, "weight": np.ones(len(lines))}
-    nothing = np.zeros(len(lines), np.int64)
-    return {name: _insert(column, positions, values.get(name, nothing)) for name, column in by_name.items()}
+    zeros = np.zeros(len(lines), np.int64)
+    values_of_rejected = {"line": lines, "reject_code": reject_codes, "weight": np.ones(len(lines))}
+    return {
+        name: _with_inserted(column, positions, values_of_rejected.get(name, zeros))
+        for name, column in by_name.items()
+    }
 
 
-def _insert(column: NDArray[Any], positions: Places, values: NDArray[Any]) -> NDArray[Any]:
-    """The column with values inserted; of stride 0 if it was and these are equal to its entry."""
-    if alike(column) and np.all(values == (column[0] if len(column) else values[0])):
-        return np.broadcast_to(values.astype(column.dtype)[0], len(column) + len(values))
+def _with_inserted(column: NDArray[Any], positions: Places, values: NDArray[Any]) -> NDArray[Any]:
+    """The column with values inserted at these positions; a column of stride 0 keeps it if no other value comes in."""
+    if has_stride_0(column):
+        entry = column[0] if len(column) else values[0]
+        if np.all(values == entry):
+            return np.broadcast_to(values.astype(column.dtype)[0], len(column) + len(values))
     return np.insert(column, positions, values)
 
 

@@ -8,7 +8,7 @@ from typing import Any, Final, NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from ttt_cli.reading.columns import CodedColumn, alike
+from ttt_cli.reading.columns import CodedColumn, has_stride_0
 from ttt_cli.reading.values import is_missing, number_of
 from ttt_cli.support.arrays import Array, Ids, Mask
 from ttt_cli.support.errors import DataError
@@ -136,7 +136,7 @@ def _present(texts: CovariateTexts) -> list[str]:
     """Distinct values that occur, sorted, without missing ones."""
     present: set[str] = set()
     for column in texts.columns.values():
-        codes = column.codes[:1] if alike(column.codes) else column.codes
+        codes = column.codes[:1] if has_stride_0(column.codes) else column.codes
         occurs = np.zeros(len(column.values), np.bool_)
         occurs[codes] = True
         present.update(column.values[code].strip() for code in np.flatnonzero(occurs).tolist())

@@ -12,9 +12,7 @@ from ttt_cli.reading.columns import Dictionary
 from ttt_cli.reading.results import NO_TALLY, Tally
 from ttt_cli.support.arrays import Array, Ids
 
-IDS: Final = ("white_id", "black_id")  # columns
-
-
+IDS: Final = ("white_id", "black_id")  # columns of ids
 _LONGEST_NAME: Final = 1000  # characters
 
 
@@ -65,12 +63,15 @@ class Dictionaries:
     """The dictionaries of one reading; number 0 is the empty text everywhere.
 
     Dates are stored with their day and precision, results with their tally, because a text may differ in meaning
-    between files. `columns` are those of texts and ids; the ids of both players share one. Without `links` sites that
-    are web addresses, of which every game may have its own, are empty. `keep_byes`: see NameDictionary.
+    between files. `columns` are those of texts and ids; the ids of both players share one. Without
+    `keep_web_addresses` sites that are web addresses, of which every game may have its own, are empty. `keep_byes`: see
+    NameDictionary.
     """
 
-    def __init__(self, columns: Iterable[str], *, links: bool = True, keep_byes: bool = False) -> None:
-        self.links = links
+    def __init__(
+        self, columns: Iterable[str], *, keep_web_addresses: bool = True, keep_byes: bool = False
+    ) -> None:
+        self.keep_web_addresses = keep_web_addresses
         self.dates = Dictionary[tuple[str, int, int]](("", 0, 0))
         self.names = NameDictionary(keep_byes=keep_byes)
         self.results = Dictionary[tuple[str, Tally]](("", NO_TALLY))

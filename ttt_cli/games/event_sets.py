@@ -63,30 +63,33 @@ _CHESS960: Final = re.compile(
 _SET_UP: Final = frozenset({"set up", "setup", "from position", "fromposition", "custom", "thematic"})
 _CONTROL: Final = re.compile(r"\*?(?:(\d+)/)?(\d+)(?:\+(\d+(?:\.\d+)?))?(?::.*)?", re.ASCII)
 _MOVES: Final = 40
-_BULLET: Final = 180  # seconds, from which on a game is blitz
+# Seconds for 40 moves.
+_BLITZ_FROM: Final = 180  # less is bullet, which the set `blitz` includes
+_RAPID_FROM: Final = 600
+_RAPID_BELOW: Final = 3600
+_DAY: Final = 86400  # seconds for a move from which on a game is by correspondence
+# A base below 180 with an increment of 10 or more is in minutes.
+_MINUTES_BELOW: Final = 180
+_MINUTES_IF_INCREMENT: Final = 10
+# Words of time controls, besides those of events.
+_WORDS: Final = {"daily": "correspondence", "ultrabullet": "blitz"}
 _BULLET_WORDS: Final = re.compile(r"(?<!\w)(?:ultra|hyper)?bullet(?!\w)|(?<!\w)lightning(?!\w)")
 _CLASSICAL: Final = frozenset({"classical", "standard", "slow", "klassisch"})
-_BLITZ: Final = 600  # seconds, from which on a game is rapid
-_RAPID: Final = 3600  # and from which on it is not
-_DAY: Final = 86400  # seconds for a move by correspondence
-_SHORT: Final = 180  # seconds that are minutes when each move adds so many of them:
-_LONG: Final = 10
-_WORDS: Final = {"daily": "correspondence", "ultrabullet": "blitz"}  # besides those of events
 
 
-def names_set(folded: str, name: str) -> bool:
-    """Whether a folded text of event, site or round belongs to a set."""
+def event_text_is_in_set(folded: str, name: str) -> bool:
+    """Whether a folded text of event, site or round has a word of a set."""
     return _PATTERNS[name].search(folded) is not None
 
 
-def variant_is(folded: str, name: str) -> bool:
+def variant_is_in_set(folded: str, name: str) -> bool:
     """Whether a folded variant belongs to the set `variants` or `set-up`."""
     if name == "set-up":
         return folded in _SET_UP
     return name == "variants" and folded not in _USUAL_VARIANTS and folded not in _SET_UP
 
 
-def control_is(text: str, name: str) -> bool:
+def time_control_is_in_set(text: str, name: str) -> bool:
     """Whether a time control, as written, belongs to the set `blitz` (bullet too), `rapid` or another one.
 
     PGN, lichess and chess.com write seconds with the increment of each move, `300+3`, `600`; moves in seconds,
@@ -96,12 +99,12 @@ def control_is(text: str, name: str) -> bool:
     seconds = _seconds_of_game(text)
     if seconds is None:
         folded = fold(text)
-        return _WORDS.get(folded, "") == name or names_set(folded, name)
+        return _WORDS.get(folded, "") == name or event_text_is_in_set(folded, name)
     if name == "correspondence":
         return seconds >= _MOVES * _DAY
     if name == "blitz":
-        return seconds < _BLITZ
-    return name == "rapid" and _BLITZ <= seconds < _RAPID
+        return seconds < _RAPID_FROM
+    return name == "rapid" and _RAPID_FROM <= seconds < _RAPID_BELOW
 
 
 def _seconds_of_game(text: str) -> float | None:
@@ -112,39 +115,48 @@ def _seconds_of_game(text: str) -> float | None:
     moves = int(match[1] or 0)
     base = float(match[2])
     increment = float(match[3] or 0)
-    if not moves and base < _SHORT and increment >= _LONG:
+    if moves:
+        return base / moves * _MOVES
+    if base < _MINUTES_BELOW and increment >= _MINUTES_IF_INCREMENT:
         base *= 60
-    return base / moves * _MOVES if moves else base + _MOVES * increment
+    return base + _MOVES * increment
 
 
 def control_category(text: str) -> str | None:
     """The category of chess by a time control, as written, None where it is not understood.
 
-    By the seconds for 40 moves (`control_is`): bullet below 180, blitz below 600, rapid below 3600, else classical, or
-    correspondence from a day for each move on.
+    By the seconds for 40 moves (see `time_control_is_in_set`): bullet below 180, blitz below 600, rapid below 3600,
+    else classical, or correspondence from a day for each move on.
     """
     seconds = _seconds_of_game(text)
     if seconds is None:
-        folded = fold(text)
-        if names_bullet(folded):
-            return "bullet"
-        by_words = [name for name in ("correspondence", "rapid", "blitz") if control_is(text, name)]
-        return by_words[0] if by_words else ("classical" if folded in _CLASSICAL else None)
+        return _category_by_words(text)
     if seconds >= _MOVES * _DAY:
         return "correspondence"
-    if seconds < _BULLET:
+    if seconds < _BLITZ_FROM:
         return "bullet"
-    if seconds < _BLITZ:
+    if seconds < _RAPID_FROM:
         return "blitz"
-    return "rapid" if seconds < _RAPID else "classical"
+    return "rapid" if seconds < _RAPID_BELOW else "classical"
 
 
-def names_bullet(folded: str) -> bool:
+def _category_by_words(text: str) -> str | None:
+    """The category of chess by the words of a time control without numbers, None where it is not understood."""
+    folded = fold(text)
+    if event_text_is_bullet(folded):
+        return "bullet"
+    for name in ("correspondence", "rapid", "blitz"):
+        if time_control_is_in_set(text, name):
+            return name
+    return "classical" if folded in _CLASSICAL else None
+
+
+def event_text_is_bullet(folded: str) -> bool:
     """Whether a folded text calls games bullet or lightning chess."""
     return _BULLET_WORDS.search(folded) is not None
 
 
-def of_events(records: Records, texts: Sequence[str]) -> Mask:
+def records_of_events(records: Records, texts: Sequence[str]) -> Mask:
     """Mask of records whose event or site has one of the texts: words in any case and accents, or /patterns/."""
     from ttt_cli.config.schema import pattern_of
 
@@ -161,14 +173,19 @@ def of_events(records: Records, texts: Sequence[str]) -> Mask:
     return rows
 
 
-def in_sets(records: Records, names: Sequence[str]) -> dict[str, Mask]:
-    """Masks of records of ready-made sets, by the words of event, site and round."""
+def records_by_event_words(records: Records, names: Sequence[str]) -> dict[str, Mask]:
+    """Masks of records of ready-made sets, by the words of event, site and round alone.
+
+    A pattern looks at all distinct texts at once, joined by line feeds, since a search has its own cost.
+    """
     masks = {name: np.zeros(len(records), np.bool_) for name in names}
     for column in (records.event, records.site, records.round):
         texts = fold_all(column.values)
-        lengths = np.array([len(text) for text in texts], np.int64)
-        ends = np.cumsum(lengths) + np.arange(1, len(texts) + 1)  # in the joined text
         joined = "\n".join(texts)
+        lengths = np.array([len(text) for text in texts], np.int64)
+        ends = np.cumsum(lengths) + np.arange(
+            1, len(texts) + 1
+        )  # of each text in `joined`, after its line feed
         for name in names:
             starts = [match.start() for match in _PATTERNS[name].finditer(joined)]
             if starts:
@@ -179,15 +196,15 @@ def in_sets(records: Records, names: Sequence[str]) -> dict[str, Mask]:
 
 
 def one_against_many(records: Records, rows: Mask) -> Mask:
-    """Mask of exhibitions among some records: one player against several others in an event of a year.
+    """Mask of exhibitions among the records of a mask: one player against several others in an event of a year.
 
     Several rounds make a tournament, two players a match.
     """
     is_exhibition = np.zeros(len(rows), np.bool_)
     candidates = np.flatnonzero(rows)
     event_and_year = records.event.codes[candidates].astype(np.int64) * 10_000 + records.year[candidates]
-    for number in np.unique(event_and_year).tolist():
-        games = candidates[event_and_year == number]
+    for event_year in np.unique(event_and_year).tolist():
+        games = candidates[event_and_year == event_year]
         sides = np.concatenate([records.white[games], records.black[games]])
         players, counts = np.unique(sides, return_counts=True)
         texts = {records.round.values[code] for code in records.round.codes[games].tolist()}
@@ -199,18 +216,22 @@ def one_against_many(records: Records, rows: Mask) -> Mask:
 def variants_but_chess960(records: Records) -> Mask:
     """Mask of records of variants by their tag or column, without Chess960 and other initial positions."""
     is_other = [
-        variant_is(text, "variants") and not _CHESS960.fullmatch(text)
+        variant_is_in_set(text, "variants") and not _CHESS960.fullmatch(text)
         for text in fold_all(records.variant.values)
     ]
     return spread(np.array(is_other, np.bool_), records.variant.codes)
 
 
-def in_set(records: Records, name: str) -> Mask:
-    """Mask of records of a ready-made set, by event, variant, time control and odds."""
-    rows = in_sets(records, (name,))[name]
-    of_variant = np.array([variant_is(text, name) for text in fold_all(records.variant.values)], np.bool_)
-    of_control = np.array([control_is(text, name) for text in records.time_control.values], np.bool_)
-    rows |= of_variant[records.variant.codes] | of_control[records.time_control.codes]
+def records_in_set(records: Records, name: str) -> Mask:
+    """Mask of records of a ready-made set, by event, site, round, variant, time control and odds."""
+    rows = records_by_event_words(records, (name,))[name]
+    is_variant = np.array(
+        [variant_is_in_set(text, name) for text in fold_all(records.variant.values)], np.bool_
+    )
+    is_time_control = np.array(
+        [time_control_is_in_set(text, name) for text in records.time_control.values], np.bool_
+    )
+    rows |= is_variant[records.variant.codes] | is_time_control[records.time_control.codes]
     if name == "odds":
         is_at_odds = np.array([not is_even(text) for text in records.odds.values], np.bool_)
         rows |= is_at_odds[records.odds.codes]

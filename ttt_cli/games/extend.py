@@ -17,9 +17,9 @@ from ttt_cli.games.table import (
     PRECISION_DAY,
     GameColumns,
     Games,
+    games_from_columns,
     joined,
     joined_covariates,
-    table_of,
     years_of,
 )
 from ttt_cli.reading.people import read_people
@@ -86,7 +86,7 @@ def extend_games(old: Games, new: Games, data: DataConfig = _DEFAULT) -> Extende
 
     used = np.flatnonzero(~(same_player | repeated) if dedupe else ~same_player)
     used = used[np.argsort(rows.columns.date[used], kind="stable")]
-    games = table_of(rows.columns.take(used), united.players, report, spellings, people)
+    games = games_from_columns(rows.columns.take(used), united.players, report, spellings, people)
     added = games.columns.take(rows.is_new[used])
     added = added._replace(source_file=added.source_file - np.int32(len(old.report.files)))
     return Extended(

@@ -139,9 +139,11 @@ def find_loose_parts(games: Games, *, players: int = 5, at_most: int = 10) -> li
     by_games = np.lexsort((-n_games, label))
     roots = by_games[np.flatnonzero(np.diff(label[by_games], prepend=-1))].astype(np.int32)
     tree = _walk(start, neighbour, roots)
-    hangs_alone = (tree.parent >= 0) & (tree.lowest >= tree.number[tree.parent])
-    is_small = (tree.size >= players) & (2 * tree.size <= np.bincount(label)[label])
-    heads = np.flatnonzero(hangs_alone & is_small)
+    # no player of the subtree is adjacent to one visited before the parent: it is linked through the parent alone
+    is_linked_by_parent = (tree.parent >= 0) & (tree.lowest >= tree.number[tree.parent])
+    is_large_enough = tree.size >= players
+    is_at_most_half = 2 * tree.size <= np.bincount(label)[label]
+    heads = np.flatnonzero(is_linked_by_parent & is_large_enough & is_at_most_half)
     heads = heads[np.lexsort((heads, -tree.size[heads]))]
     by_number = np.argsort(tree.number)
     parts = []
@@ -152,11 +154,12 @@ def find_loose_parts(games: Games, *, players: int = 5, at_most: int = 10) -> li
         end = first + tree.size[head]
         row = slice(start[parent], start[parent + 1])
         number = tree.number[neighbour[row]]
-        links = int(games_of_pairs.data[row][(number >= first) & (number < end)].sum())
-        if links <= at_most:
+        is_member = (number >= first) & (number < end)
+        linking_games = int(games_of_pairs.data[row][is_member].sum())
+        if linking_games <= at_most:
             members = by_number[first:end]
             leading = members[n_games[members] == n_games[members].max()].min()
-            parts.append(LoosePart(members, games.players[leading], games.players[parent], links))
+            parts.append(LoosePart(members, games.players[leading], games.players[parent], linking_games))
     return parts
 
 
@@ -165,7 +168,7 @@ class _DepthFirstTree(NamedTuple):
 
     number: Ids  # in the order of visiting
     parent: Ids  # -1 for roots
-    lowest: Ids  # number reachable from the subtree below by one more pair
+    lowest: Ids  # lowest number of a player adjacent to the subtree of this one
     size: Ids  # of the subtree
 
 
@@ -278,7 +281,10 @@ def _pair_numbers(pairs: Places, n_players: int) -> Places:
 
 
 def shared_opponents(games: Games, pairs: Places) -> Places:
-    """Numbers of common opponents of pairs, shape (pairs, 2), identified by surname and initial."""
+    """Numbers of common opponents of pairs of players, shape (pairs, 2).
+
+    Opponents count as equal if surname and initial agree.
+    """
     if not len(pairs):
         return np.zeros(0, np.int64)
     from scipy.sparse import csr_array
@@ -295,7 +301,7 @@ def shared_opponents(games: Games, pairs: Places) -> Places:
     ends = player[rows], identity[opponent[rows]]
     shape = len(games.players), int(identity.max()) + 1
     has_met = csr_array((np.ones(len(rows), np.int32), ends), shape=shape)
-    has_met.data[:] = 1
+    has_met.data[:] = 1  # however many games
     counts = [
         (has_met[piece[:, 0]] * has_met[piece[:, 1]]).sum(axis=1)
         for piece in np.array_split(pairs, 1 + len(pairs) // _PAIRS_AT_ONCE)

@@ -65,18 +65,17 @@ def find_mentions(
     unused = np.zeros(n_names, np.int64)
     mentions = Mentions(name, unused, unused, unused, unused)
     sides = names
+    values_by_field: dict[str, Codes] = {}  # of White, then of Black, (2 records,)
     if ids is not None:
-        combined = _combine(sides, len(mentions.name), np.concatenate(ids))
-        mentions = _mentions_at(mentions, combined.mention)._replace(id=combined.value)
-        sides = combined.sides
+        values_by_field["id"] = np.concatenate(ids)
     if status is not None:
-        combined = _combine(sides, len(mentions.name), np.tile(status, 2))
-        mentions = _mentions_at(mentions, combined.mention)._replace(status=combined.value)
-        sides = combined.sides
+        values_by_field["status"] = np.tile(status, 2)
     if years is not None:
-        combined = _combine(sides, len(mentions.name), np.tile(years, 2))
-        mentions = _mentions_at(mentions, combined.mention)._replace(year=combined.value)
-        sides = combined.sides
+        values_by_field["year"] = np.tile(years, 2)
+    for field, values in values_by_field.items():
+        split = _split_by_value(sides, len(mentions.name), values)
+        mentions = _mentions_at(mentions, split.mention)._replace(**{field: split.value})
+        sides = split.sides
     n_mentions = len(mentions.name)
     times = np.add(counts_of(sides.white, n_mentions), counts_of(sides.black, n_mentions))
     occurs = times > 0
@@ -87,31 +86,26 @@ def find_mentions(
     )
 
 
-class _Combined(NamedTuple):
-    """Distinct pairs of a mention and a value, and the number of the pair of each side of each record."""
+class _SplitMentions(NamedTuple):
+    """Distinct pairs of a mention and a value, which are mentions of their own, and their number in each record."""
 
     mention: Codes  # (pairs,)
     value: Codes  # (pairs,)
-    sides: SideColumns
+    sides: SideColumns  # numbers of pairs
 
 
-def _combine(sides: SideColumns, n_mentions: int, values: Codes) -> _Combined:
-    """Combine mentions with `values` (2 records,), those of White, then those of Black."""
+def _split_by_value(sides: SideColumns, n_mentions: int, values: Codes) -> _SplitMentions:
+    """Split mentions by the values that occur with them; `values` (2 records,): those of White, then those of Black."""
     n_values = 1 + int(values.max(initial=0))
-    pairs, pair = pairs_in(np.concatenate(sides), values, n_mentions, n_values)
-    white, black = np.split(pair, 2)
-    return _Combined(pairs // n_values, pairs % n_values, SideColumns(white, black))
+    pairs, pair_of_side = pairs_in(np.concatenate(sides), values, n_mentions, n_values)
+    pair_of_white, pair_of_black = np.split(pair_of_side, 2)
+    mention, value = np.divmod(pairs, n_values)
+    return _SplitMentions(mention, value, SideColumns(pair_of_white, pair_of_black))
 
 
 def _mentions_at(mentions: Mentions, rows: Codes | Mask) -> Mentions:
-    """Some mentions, by indices or a mask."""
-    return Mentions(
-        mentions.name[rows],
-        mentions.id[rows],
-        mentions.status[rows],
-        mentions.year[rows],
-        mentions.times[rows],
-    )
+    """The mentions of some rows, by indices or a mask."""
+    return Mentions(*[column[rows] for column in mentions])
 
 
 def all_mentions(parts: Iterable[Mentions]) -> Mentions:
@@ -201,7 +195,7 @@ def _sort_players(
     """Number the people who are mentioned by their names, (people,): the players."""
     mentioned = np.unique(person_of_mention[person_of_mention != NOBODY]).tolist()
     mentioned.sort(key=lambda person: names[person])
-    # one entry more than people, the last, which NOBODY, -1, selects
+    # NOBODY, -1, selects the last entry, which is one more than there are people
     player_of_person = np.full(len(names) + 1, NOBODY, np.min_scalar_type(-len(mentioned) - 1))
     player_of_person[mentioned] = np.arange(len(mentioned))
     players = tuple(names[person] for person in mentioned)
@@ -225,25 +219,35 @@ def unmatched(dictionary: NameDictionary, matching: NameMatching, aliases: Alias
 
 @dataclass(frozen=True)
 class _Keys:
-    """Keys of names, and whose they are."""
+    """Keys of names, and whose they are.
+
+    | name | |
+    |---|---|
+    | mains | main names of the alias file, by their keys |
+    | of_synonyms | keys of main names, by the keys of synonyms; without keys whose spellings have different ones |
+    | with_comma | all keys that have a comma; empty unless matching is full |
+    """
 
     matching: NameMatching
     aliases: Aliases
-    mains: Mapping[str, str]  # names of players in the alias file, by key
-    of_synonyms: Mapping[str, str]  # key of the player, by the key of a synonym whose spellings all agree
-    with_comma: frozenset[str]  # of all names, where a name without a comma may be one with a comma
+    mains: Mapping[str, str]
+    of_synonyms: Mapping[str, str]
+    with_comma: frozenset[str]
 
     def key(self, name: str) -> str:
         """The key of a name (see `name_key`)."""
         return name_key(name, self.matching)
 
     def key_of_player(self, name: str, key: str) -> str:
-        """The key of the player whose spelling is `name`, with this key of its own; empty for nobody."""
+        """The key of the player whose spelling is `name`, with this key of its own; empty for nobody.
+
+        A name without a comma is that of a player with a comma, `First Last` that of `Last, First`, if only one fits.
+        """
         if key and name in self.aliases.names:
             return self.key(self.aliases.names[name])
         if self.with_comma and key not in self.of_synonyms and "," not in key:
-            meant = self.with_comma.intersection(comma_keys(key))
-            players = {self.of_synonyms.get(meant_key, meant_key) for meant_key in meant}
+            comma_candidates = self.with_comma.intersection(comma_keys(key))
+            players = {self.of_synonyms.get(candidate, candidate) for candidate in comma_candidates}
             if len(players) == 1:
                 return players.pop()
         return self.of_synonyms.get(key, key)
@@ -332,19 +336,27 @@ def _number_groups(player_keys: Sequence[str], main_keys: Iterable[str]) -> _Num
 
 
 def _player_keys(names: Sequence[str], own_keys: list[str], keys: _Keys) -> list[str]:
-    """The key of each name's player; a name keeps its own key if no player has the other one."""
+    """The key of each name's player.
+
+    A redirect to another key is ignored if that key is nobody's own and not that of a main name in the alias file.
+    """
     if not keys.aliases.names and not keys.with_comma:
         return own_keys
-    player_keys = [keys.key_of_player(name, key) for name, key in zip(names, own_keys, strict=True)]
-    of_players = {key for key, own_key in zip(player_keys, own_keys, strict=True) if key == own_key}
-    of_players.update(keys.mains)
-    return [key if key in of_players else own_key for key, own_key in zip(player_keys, own_keys, strict=True)]
+    redirected_keys = [keys.key_of_player(name, key) for name, key in zip(names, own_keys, strict=True)]
+    targets = set(keys.mains)
+    for redirected_key, own_key in zip(redirected_keys, own_keys, strict=True):
+        if redirected_key == own_key:
+            targets.add(own_key)
+    return [
+        redirected_key if redirected_key in targets else own_key
+        for redirected_key, own_key in zip(redirected_keys, own_keys, strict=True)
+    ]
 
 
 class NumberedPeople(NamedTuple):
     """People: first the groups of spellings, in their order, then the ids, so that person = number of groups + id.
 
-    The people of groups that are united with an id are nobody's.
+    A group that is joined to an id leaves its own person number unused.
     """
 
     names: list[str]  # (people,)
@@ -372,8 +384,8 @@ def join_ids(
     n_groups = len(names_of_groups)
     person_of_group = np.arange(n_groups)
     n_ids_of_group = np.bincount(pairs.group, minlength=n_groups)
-    has_one_id = n_ids_of_group[pairs.group] == 1
-    person_of_group[pairs.group[has_one_id]] = n_groups + pairs.id[has_one_id]
+    group_has_one_id = n_ids_of_group[pairs.group] == 1
+    person_of_group[pairs.group[group_has_one_id]] = n_groups + pairs.id[group_has_one_id]
     separate_groups = np.flatnonzero(person_of_group == np.arange(n_groups))
     names_of_separate = [names_of_groups[group] for group in separate_groups.tolist()]
     names_of_ids = _names_of_ids(names_of_groups, ids, pairs, names_of_separate)
@@ -394,10 +406,10 @@ class _GroupsWithIds(NamedTuple):
 def _groups_with_ids(group: Ids, person_id: Places, times: Codes, n_ids: int) -> _GroupsWithIds:
     """The distinct pairs in mentions that have both; `times` (mentions,) is how often each occurs."""
     pair_numbers = group * np.int64(n_ids) + person_id
-    distinct, pair_of_mention = np.unique(pair_numbers, return_inverse=True)
-    times_of_pair = np.bincount(pair_of_mention, times, len(distinct)).astype(np.int64)
-    divisor = max(n_ids, 1)
-    return _GroupsWithIds(distinct // divisor, distinct % divisor, times_of_pair)
+    pairs, pair_of_mention = np.unique(pair_numbers, return_inverse=True)
+    times_of_pair = np.bincount(pair_of_mention, times, len(pairs)).astype(np.int64)
+    group_of_pair, id_of_pair = np.divmod(pairs, max(n_ids, 1))
+    return _GroupsWithIds(group_of_pair, id_of_pair, times_of_pair)
 
 
 def _names_of_ids(

@@ -10,7 +10,7 @@ from typing import Final
 from ttt_cli.config.schema import DataConfig, SolverConfig
 from ttt_cli.games.assemble import make_games, make_records
 from ttt_cli.games.collect import Collected, Collector
-from ttt_cli.games.selection import needs_all
+from ttt_cli.games.selection import filters_need_all_games
 from ttt_cli.games.table import Games, Records
 from ttt_cli.parallel.cluster import cluster_asked, local_workers
 from ttt_cli.reading import reports as reasons
@@ -74,7 +74,7 @@ def games_for(
     if not needs_files(solver):
         yield read_games(named, data, progress=progress)
         return
-    if needs_all(data):
+    if filters_need_all_games(data):
         tell("all games are held in memory: filter.min_games and filter.largest_group look at all games")
     scratch = None if solver.scratch is None else Path(solver.scratch)
     with folder_of_files(scratch, "games") as folder:

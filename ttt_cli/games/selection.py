@@ -10,10 +10,10 @@ from ttt_cli.config.schema import DataConfig, FilterConfig, pattern_of, year_ran
 from ttt_cli.games.duplicates import find_duplicates
 from ttt_cli.games.event_sets import (
     EXHIBITIONS,
-    in_set,
-    in_sets,
-    of_events,
     one_against_many,
+    records_by_event_words,
+    records_in_set,
+    records_of_events,
     variants_but_chess960,
 )
 from ttt_cli.games.groups import label_groups
@@ -56,8 +56,8 @@ def classify_players(
     return PlayerClasses(teams, engines, listed, drop_engines, drop_engines_anywhere=data.drop is not None)
 
 
-def needs_all(data: DataConfig) -> bool:
-    """Whether a filter depends on all games."""
+def filters_need_all_games(data: DataConfig) -> bool:
+    """Whether a filter depends on all games, so that these have to be in memory together."""
     return data.filter.min_games > 1 or data.filter.largest_group
 
 
@@ -155,17 +155,17 @@ def _apply_filters(
         else:
             drops.drop_where(reasons.OTHER_PLAYERS, ~(white_is_listed | black_is_listed))
     if filters.events:
-        drops.drop_where(reasons.OTHER_EVENT, ~of_events(records, filters.events))
+        drops.drop_where(reasons.OTHER_EVENT, ~records_of_events(records, filters.events))
     if filters.exclude_events:
-        drops.drop_where(reasons.EXCLUDED_EVENT, of_events(records, filters.exclude_events))
+        drops.drop_where(reasons.EXCLUDED_EVENT, records_of_events(records, filters.exclude_events))
     for name in filters.exclude or ():
-        rows = in_set(records, name)
+        rows = records_in_set(records, name)
         drops.drop_where(name, rows | kinds.with_team if name == "consultation" else rows)
 
 
 def _leave_out_exhibitions(drops: _Drops, records: Records, kinds: _Kinds) -> None:
     """Drop what is left out of chess by default: exhibitions, games at odds, variants."""
-    sets = in_sets(records, EXHIBITIONS)
+    sets = records_by_event_words(records, EXHIBITIONS)
     sets["consultation"] |= kinds.with_team
     sets["odds"] &= records.offset == 0
     sets["variants"] = variants_but_chess960(records)

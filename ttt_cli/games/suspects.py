@@ -79,13 +79,14 @@ def find_suspects(games: Games) -> list[Suspect]:
     """Pairs of names that may be one person's, unambiguous ones first, then by kind, gap and games.
 
     Names that played each other, or together span more than a lifetime, are excluded. Each synonym is paired with the
-    likeliest main name: by compatible years, then by common opponents.
+    likeliest main name: by compatible years, then by common opponents. Unsure synonyms are judged again with the
+    careers of sure ones united.
     """
     similar = find_similar_names(games.players)
     careers = careers_of(games)
     candidates = _find_candidates(games, similar, careers)
     by_synonym = _with_shared_opponents(games, candidates)
-    compatible = {
+    differ_by_initials = {
         frozenset((candidate.main, candidate.synonym))
         for candidate in candidates
         if candidate.kind == INITIALS
@@ -93,7 +94,7 @@ def find_suspects(games: Games) -> list[Suspect]:
 
     def judge(synonym: int, people: _UnitedCareers) -> Suspect:
         candidates_of_synonym = [people.with_gap(candidate) for candidate in by_synonym[synonym]]
-        return _judge(candidates_of_synonym, people.person, compatible, careers, similar)
+        return _judge(candidates_of_synonym, people.person, differ_by_initials, careers, similar)
 
     separate = _UnitedCareers(careers.first, careers.last, {})
     suspects = {synonym: judge(synonym, separate) for synonym in by_synonym}
@@ -224,6 +225,7 @@ def _unite(suspects: Iterable[Suspect], careers: Careers) -> _UnitedCareers:
         synonym = player_of[synonym_name]
         first[main] = min(first[main], careers.first[synonym])
         last[main] = max(last[main], careers.last[synonym])
+        # names may be synonyms of each other: the chain of main names ends before it is back at the synonym
         person[synonym] = player_of[last_main(mains, main_name, never=synonym_name)]
     return _UnitedCareers(first, last, person)
 
@@ -231,31 +233,28 @@ def _unite(suspects: Iterable[Suspect], careers: Careers) -> _UnitedCareers:
 def _judge(
     candidates: Sequence[_CandidateName],
     person: Mapping[int, int],
-    compatible: Set[frozenset[int]],
+    differ_by_initials: Set[frozenset[int]],
     careers: Careers,
     similar: SimilarNames,
 ) -> Suspect:
     """The best main name for a synonym, of all its candidates, and whether it is unambiguous.
 
-    `person` maps sure synonyms to their main names; names united with the best one are no rivals. Candidates that
-    are `compatible` with all others (they differ by initials) are no rivals either, but count as namesakes.
+    `person` maps sure synonyms to their main names, `differ_by_initials` are the pairs of players that do. Candidates
+    for other people count in one of two ways: those whose main name differs by initials from all others may be
+    namesakes, the others contradict the best candidate.
     """
     best = max(candidates, key=lambda candidate: _preference(candidate, careers))
-    best_person = person.get(best.main, best.main)
-    spellings = {best_person}
-    for candidate in candidates:
-        if person.get(candidate.main, candidate.main) == best_person:
-            spellings.add(candidate.main)
+    spellings = _spellings_of_best(best, candidates, person)
     of_others = _of_other_people(
         best, [candidate for candidate in candidates if candidate.main not in spellings]
     )
-    contradicting = _contradicting(best, of_others, compatible)
-    rivals = [candidate for candidate in contradicting if candidate.gap <= _LONG_GAP or best.gap > 1]
+    contradicting = _contradicting(best, of_others, differ_by_initials)
     synonym = similar.parts[best.synonym]
     fullest = _fullest([similar.parts[spelling] for spelling in spellings], synonym)
     needed = needed_opponents(best.kind, fullest, synonym, best.gap, alone=not contradicting)
-    n_compatible = len(of_others) - len(contradicting)
-    namesakes = n_compatible + _expected_namesakes(synonym, similar.n_namesakes(best.synonym), best.gap)
+    n_namesakes = len(of_others) - len(contradicting)
+    n_namesakes_expected = _expected_namesakes(synonym, similar.n_namesakes(best.synonym), best.gap)
+    namesakes = n_namesakes + n_namesakes_expected
     suspect = Suspect(
         main=careers[best.main],
         synonym=careers[best.synonym],
@@ -264,7 +263,30 @@ def _judge(
         shared=best.shared,
     )
     is_one_life = suspect.span <= lifetime(best.shared)
+    rivals = _rivals(best, contradicting)
     return replace(suspect, sure=is_one_life and _is_sure(best, rivals, namesakes, needed))
+
+
+def _spellings_of_best(
+    best: _CandidateName, candidates: Sequence[_CandidateName], person: Mapping[int, int]
+) -> set[int]:
+    """The person of the best candidate, and the main names among the candidates that are united with it; players."""
+    best_person = person.get(best.main, best.main)
+    spellings = {best_person}
+    for candidate in candidates:
+        if person.get(candidate.main, candidate.main) == best_person:
+            spellings.add(candidate.main)
+    return spellings
+
+
+def _rivals(best: _CandidateName, contradicting: Sequence[_CandidateName]) -> list[_CandidateName]:
+    """The contradicting candidates over which the best one must be clearly ahead.
+
+    Where the years of the best candidate and the synonym overlap or adjoin, those with a long gap are no rivals.
+    """
+    if best.gap > 1:
+        return list(contradicting)
+    return [candidate for candidate in contradicting if candidate.gap <= _LONG_GAP]
 
 
 def _is_sure(best: _CandidateName, rivals: Sequence[_CandidateName], namesakes: float, needed: float) -> bool:
@@ -302,7 +324,10 @@ def _preference(candidate: _CandidateName, careers: Careers) -> _Preference:
 
 
 def _of_other_people(best: _CandidateName, candidates: Sequence[_CandidateName]) -> list[_CandidateName]:
-    """Candidates for another person; where surnames are equal, misspellings need more common opponents."""
+    """The candidates that count as another person.
+
+    Where the best candidate has the surname of the synonym, a misspelt one counts only if it shares more opponents.
+    """
     if best.kind == SPELLING:
         return list(candidates)
     return [
@@ -311,15 +336,15 @@ def _of_other_people(best: _CandidateName, candidates: Sequence[_CandidateName])
 
 
 def _contradicting(
-    best: _CandidateName, of_others: Sequence[_CandidateName], compatible: Set[frozenset[int]]
+    best: _CandidateName, of_others: Sequence[_CandidateName], differ_by_initials: Set[frozenset[int]]
 ) -> list[_CandidateName]:
-    """Candidates whose main name is not compatible with the best one or with another of these candidates."""
+    """Candidates that differ by more than initials from the best main name or that of another of these candidates."""
     mains = {best.main, *(candidate.main for candidate in of_others)}
-    return [
-        candidate
-        for candidate in of_others
-        if any(main != candidate.main and {main, candidate.main} not in compatible for main in mains)
-    ]
+
+    def contradicts(main: int) -> bool:
+        return any({main, another} not in differ_by_initials for another in mains - {main})
+
+    return [candidate for candidate in of_others if contradicts(candidate.main)]
 
 
 def _is_ahead(best: _CandidateName, rivals: Sequence[_CandidateName]) -> bool:
@@ -351,20 +376,35 @@ def needed_opponents(kind: Kind, main: NameParts, synonym: NameParts, gap: int, 
 
     `alone`: no other main name is possible; `gap`: years between the careers, united names included. A name with a
     country, and a main name with fewer given names, may distinguish namesakes. First names of three letters may be
-    complete, those of one or two are abbreviated. The least number of the rules that apply:
+    complete, those of one or two are abbreviated.
 
-    | rule | needed |
-    |---|---|
-    | the names differ in blanks alone | 0 |
-    | a name has a country; alone, names differ by initials: equal first names of three or more letters | 1 |
-    | the same, other first names than initials | 3 |
-    | a main name with as many given names, the first of three or more letters: the synonym has only initials | 0 |
-    | the same: the synonym has more, or is a bare surname | 3 |
-    | a main name with as many given names, the first shorter; alone | 6 |
-    | alone, names differ by initials: equal first names of three or more letters, then only initials | 0 |
-    | alone; the synonym has up to two letters of a first name and no others: the name has more than three | 0 |
-    | the same, it has three letters | 1 |
-    | the same, it has fewer, and there is no second one | 0, after more than three years 1 |
+    Names that differ in blanks alone need 0. If a name has a country, only a candidate that is alone and differs by
+    initials can be enough (`_needed_beside_country`):
+
+    | first name of the main name | first name of the synonym | needed |
+    |---|---|---|
+    | an initial | any | none suffice |
+    | three or more letters | the same | 1 |
+    | others | any other | 3 |
+
+    Else the least number of two tables counts. If the main name has at least as many given names as the synonym, and
+    surnames are equal (`_needed_for_abbreviation`):
+
+    | first name of the main name | synonym | alone | needed |
+    |---|---|---|---|
+    | three or more letters | only initials | | 0 |
+    | three or more letters | a longer given name, or a bare surname | | 3 |
+    | shorter | any | yes | 6 |
+
+    If the candidate is alone and the names differ by initials (`_needed_by_only_candidate`):
+
+    | first name of the main name | synonym | gap | needed |
+    |---|---|---|---|
+    | three or more letters | the same; further given names of both are initials | | 0 |
+    | more than three letters | up to two letters of a first name, no others | | 0 |
+    | three letters | up to two letters of a first name, no others | | 1 |
+    | two letters, and no further names | one letter of a first name, no others | up to three years | 0 |
+    | two letters, and no further names | one letter of a first name, no others | longer | 1 |
     """
     if _differ_in_blanks_alone(main, synonym):
         return 0
@@ -392,7 +432,7 @@ def _first_name(parts: NameParts) -> str:
 
 
 def _needed_beside_country(main: NameParts, synonym: NameParts) -> float:
-    """Needed common opponents of the only candidate, where a country may distinguish namesakes."""
+    """Common opponents that the only candidate needs where a country may distinguish namesakes."""
     first_name = _first_name(main)
     if len(first_name) == 1:
         return math.inf
@@ -402,22 +442,24 @@ def _needed_beside_country(main: NameParts, synonym: NameParts) -> float:
 
 
 def _needed_for_abbreviation(kind: Kind, main: NameParts, synonym: NameParts, *, alone: bool) -> float:
-    """Needed common opponents where the main name has at least as many given names."""
+    """Common opponents that are needed where the main name has at least as many given names."""
     if len(_first_name(main)) >= _COMPLETE:
-        return 0 if kind == INITIALS and synonym.longest_given_name == 1 else _TELLING
+        has_only_initials = kind == INITIALS and synonym.longest_given_name == 1
+        return 0 if has_only_initials else _TELLING
     return 2 * _TELLING if alone else math.inf
 
 
 def _needed_by_only_candidate(main: NameParts, synonym: NameParts, gap: int) -> float:
-    """Needed common opponents of the only candidate, where names differ by initials."""
+    """Common opponents that the only candidate needs where names differ by initials."""
     first_name = _first_name(main)
     abbreviation = _first_name(synonym)
     more_names = main.given_names[1:]
     more_abbreviations = synonym.given_names[1:]
     if first_name == abbreviation:
-        only_initials_follow = max((len(name) for name in more_names + more_abbreviations), default=1) == 1
+        only_initials_follow = all(len(name) <= 1 for name in more_names + more_abbreviations)
         return 0 if len(first_name) >= _COMPLETE and only_initials_follow else math.inf
-    if len(abbreviation) > _CUT_SHORT or len(abbreviation) >= len(first_name) or more_abbreviations:
+    is_cut_short = len(abbreviation) <= _CUT_SHORT and len(abbreviation) < len(first_name)
+    if not is_cut_short or more_abbreviations:
         return math.inf
     if len(first_name) > _COMPLETE:
         return 0

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from ttt_cli.games.covariates import CovariateTexts
 from ttt_cli.games.people import NO_PEOPLE, PeopleTable
-from ttt_cli.reading.columns import CodedColumn, Codes, Dictionary, alike, chosen, spread
+from ttt_cli.reading.columns import CodedColumn, Codes, Dictionary, has_stride_0, rows_of_column, spread
 from ttt_cli.reading.reports import (
     TEXT_COLUMNS,
     FileReport,
@@ -86,15 +86,17 @@ class GameColumns(NamedTuple):
             source_file=self.source_file[rows],
             source_line=self.source_line[rows],
             neutral=self.neutral[rows],
-            event=picked(self.event, rows),
-            site=picked(self.site, rows),
-            round=picked(self.round, rows),
-            category=picked(self.category, rows),
-            covariates=picked_covariates(self.covariates, rows),
+            event=texts_of_rows(self.event, rows),
+            site=texts_of_rows(self.site, rows),
+            round=texts_of_rows(self.round, rows),
+            category=texts_of_rows(self.category, rows),
+            covariates=covariates_of_rows(self.covariates, rows),
         )
 
 
-_UNKNOWN: Final = no_texts(0)  # of as many games as there are
+_TEXTS_NOT_GIVEN: Final = no_texts(
+    0
+)  # sentinel, replaced in `Games.__post_init__` by as many empty texts as games
 _NO_CHANCE: Final = 30  # wins in a row: 2 in a million where the first side wins 65 % of the decisive games
 
 
@@ -130,10 +132,10 @@ class Games:
     source_line: NDArray[np.int64]
     players: tuple[str, ...]
     report: ReadReport = field(default_factory=ReadReport)
-    event: CodedColumn[str] = field(default=_UNKNOWN, repr=False)
-    site: CodedColumn[str] = field(default=_UNKNOWN, repr=False)
-    round: CodedColumn[str] = field(default=_UNKNOWN, repr=False)
-    category: CodedColumn[str] = field(default=_UNKNOWN, repr=False)
+    event: CodedColumn[str] = field(default=_TEXTS_NOT_GIVEN, repr=False)
+    site: CodedColumn[str] = field(default=_TEXTS_NOT_GIVEN, repr=False)
+    round: CodedColumn[str] = field(default=_TEXTS_NOT_GIVEN, repr=False)
+    category: CodedColumn[str] = field(default=_TEXTS_NOT_GIVEN, repr=False)
     spellings: tuple[tuple[str, str], ...] = field(default=(), repr=False)
     neutral: NDArray[np.bool_] = field(default_factory=lambda: np.zeros(0, np.bool_), repr=False)
     covariates: tuple[CovariateTexts, ...] = field(default=(), repr=False)
@@ -151,7 +153,7 @@ class Games:
             if name == "covariates":
                 continue
             if name in GAME_TEXTS:
-                texts = no_texts(n) if column is _UNKNOWN else column
+                texts = no_texts(n) if column is _TEXTS_NOT_GIVEN else column
                 if len(texts) != n:
                     raise ValueError(f"games: column {name} has {len(texts)} texts, not {n}")
                 object.__setattr__(self, name, texts)
@@ -222,12 +224,12 @@ class Games:
 
 
 def _read_only(values: Any, dtype: type[np.generic]) -> NDArray[Any]:
-    """The values as a read-only array; stride 0 is kept, and the flags of an array that is not copied."""
+    """The values as a read-only array; a column of stride 0 keeps it."""
     column: NDArray[Any] = np.asarray(values, dtype=dtype)
-    if not alike(column):
+    if not has_stride_0(column):
         column = np.ascontiguousarray(column)
     if column is values and column.flags.writeable:
-        column = column.view()
+        column = column.view()  # the caller's own array stays writeable
     column.flags.writeable = False
     return column
 
@@ -243,9 +245,9 @@ def _require(holds: bool | np.bool_, what: str) -> None:
         raise ValueError(f"games: {what}")
 
 
-def picked(column: CodedColumn[str], rows: NDArray[Any] | slice) -> CodedColumn[str]:
-    """The texts of some rows, by indices, a mask or a slice."""
-    if isinstance(rows, slice) or not alike(column.codes):
+def texts_of_rows(column: CodedColumn[str], rows: NDArray[Any] | slice) -> CodedColumn[str]:
+    """The texts of some rows, by indices, a mask or a slice. A column of one text (stride 0) stays one."""
+    if isinstance(rows, slice) or not has_stride_0(column.codes):
         return CodedColumn(column.codes[rows], column.values)
     count = int(np.count_nonzero(rows)) if rows.dtype == np.bool_ else len(rows)
     if not column.codes[:1].any():
@@ -253,15 +255,15 @@ def picked(column: CodedColumn[str], rows: NDArray[Any] | slice) -> CodedColumn[
     return CodedColumn(np.broadcast_to(column.codes[:1], count), column.values)
 
 
-def picked_covariates(
+def covariates_of_rows(
     covariates: tuple[CovariateTexts, ...], rows: NDArray[Any]
 ) -> tuple[CovariateTexts, ...]:
     """The covariates of some rows, by indices or a mask."""
     return tuple(
         covariate._replace(
-            single=picked(covariate.single, rows),
-            white=picked(covariate.white, rows),
-            black=picked(covariate.black, rows),
+            single=texts_of_rows(covariate.single, rows),
+            white=texts_of_rows(covariate.white, rows),
+            black=texts_of_rows(covariate.black, rows),
         )
         for covariate in covariates
     )
@@ -283,8 +285,8 @@ def joined_covariates(
     )
 
 
-def compact(column: CodedColumn[str]) -> CodedColumn[str]:
-    """The column with those of its texts only that occur."""
+def without_unused_texts(column: CodedColumn[str]) -> CodedColumn[str]:
+    """The column with only those of its distinct texts that occur, in their order, and new codes of these."""
     present = np.zeros(len(column.values), np.bool_)
     present[column.codes] = True
     number = (np.cumsum(present) - 1).astype(np.int32)
@@ -294,7 +296,7 @@ def compact(column: CodedColumn[str]) -> CodedColumn[str]:
 def joined(first: CodedColumn[str], second: CodedColumn[str]) -> CodedColumn[str]:
     """Two columns of texts, one after the other."""
     dictionary = Dictionary("")
-    parts = [compact(column) for column in (first, second)]
+    parts = [without_unused_texts(column) for column in (first, second)]
     codes = [dictionary.numbers_of(part.values)[part.codes] for part in parts]
     return CodedColumn(np.concatenate(codes), tuple(dictionary.values))
 
@@ -309,8 +311,7 @@ class Records:
     `black` index `players`, all names united, and are -1 where nobody is named. `weight` to `moves` (a hash, 0 where
     they are not known) may have stride 0. `reject_code` is 0 for a record that is used, else 1 + the index in
     DROP_REASONS; of rejected records the other columns may mean nothing. `computer`: whether a side is a program by its
-    type or title. `problems` are what
-    was odd about single records, filters apart; the rest is as in `Games`.
+    type or title. `problems` are oddities of single records, without what filters did; the rest is as in `Games`.
     """
 
     files: tuple[FileReport, ...]
@@ -382,7 +383,7 @@ class Records:
 
     @property
     def report(self) -> ReadReport:
-        """The account of the reading."""
+        """The report on the reading of all files."""
         return ReadReport(self.files, self.problems, self.aliases, self.people_report)
 
     def place(self, row: int) -> str:
@@ -398,7 +399,8 @@ def years_of(days: NDArray[np.int32]) -> NDArray[np.int16]:
 
 def games_of(records: Records) -> Games:
     """The games of the records that are used, by date, then as read; players are those who have games."""
-    return table_of(game_columns(records), records.players, records.report, records.spellings, records.people)
+    columns = game_columns(records)
+    return games_from_columns(columns, records.players, records.report, records.spellings, records.people)
 
 
 def game_columns(records: Records) -> GameColumns:
@@ -410,10 +412,15 @@ def game_columns(records: Records) -> GameColumns:
     order = _order_by_day(records.date_day[records.date.codes[unordered.record]])
     rows = unordered.record[order]
     outcome = unordered.outcome[order]
-    n_games = chosen(unordered.n_games, order)
+    n_games = rows_of_column(unordered.n_games, order)
     del unordered, order
-    weight = chosen(records.weight, rows)
-    factors = slice(1 if alike(n_games) and alike(weight) else None)  # the same for all games
+    weight = rows_of_column(records.weight, rows)
+    if has_stride_0(n_games) and has_stride_0(weight):
+        weight = np.broadcast_to(
+            n_games[:1] * weight[:1], len(rows)
+        )  # equal weights stay one number in memory
+    else:
+        weight = n_games * weight
     dates = records.date.codes[rows]
     return GameColumns(
         date=records.date_day[dates],
@@ -421,16 +428,16 @@ def game_columns(records: Records) -> GameColumns:
         white=records.white[rows].astype(np.int32, copy=False),
         black=records.black[rows].astype(np.int32, copy=False),
         outcome=outcome,
-        weight=np.broadcast_to(n_games[factors] * weight[factors], len(rows)),
-        offset=chosen(records.offset, rows),
+        weight=weight,
+        offset=rows_of_column(records.offset, rows),
         source_file=records.file[rows] if len(records.files) > 1 else np.zeros(len(rows), np.int32),
         source_line=records.line[rows].astype(np.int64),
-        neutral=chosen(records.neutral, rows),
-        event=picked(records.event, rows),
-        site=picked(records.site, rows),
-        round=picked(records.round, rows),
-        category=picked(records.category, rows),
-        covariates=picked_covariates(records.covariates, rows),
+        neutral=rows_of_column(records.neutral, rows),
+        event=texts_of_rows(records.event, rows),
+        site=texts_of_rows(records.site, rows),
+        round=texts_of_rows(records.round, rows),
+        category=texts_of_rows(records.category, rows),
+        covariates=covariates_of_rows(records.covariates, rows),
     )
 
 
@@ -468,7 +475,7 @@ def _order_by_day(days: NDArray[np.int32]) -> NDArray[np.int64]:
     return np.argsort(days, kind="stable")
 
 
-def table_of(
+def games_from_columns(
     columns: GameColumns,
     players: Sequence[str],
     report: ReadReport,
@@ -476,7 +483,10 @@ def table_of(
     people: PeopleTable = NO_PEOPLE,
     storage: ArrayStorage = MEMORY,
 ) -> Games:
-    """Games of `game_columns`, which lie in `storage` and are changed, with those of all `players` who have games."""
+    """The table of games with these columns (as `game_columns` makes them), which lie in `storage`.
+
+    Its players are those of `players` who have games: `white` and `black` are renumbered in place to these.
+    """
     white = columns.white
     black = columns.black
     has_games = np.zeros(len(players), np.bool_)

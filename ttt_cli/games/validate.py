@@ -391,9 +391,8 @@ def read_odds(
     offset = points[codes]
     if "odds_giver" in records.further:
         _apply_givers(offset, records, dictionaries, names)
-    findings.reject_where(
-        np.isnan(offset), reasons.UNKNOWN_ODDS
-    )  # of unknown odds, or given by a third person
+    # of unknown odds, or given by a third person
+    findings.reject_where(np.isnan(offset), reasons.UNKNOWN_ODDS)
     return OddsColumn(are_understood=True, offset=np.nan_to_num(offset, copy=False))
 
 
@@ -546,7 +545,7 @@ def read_texts(records: FileRecords, dictionaries: Dictionaries, *, keep_odds: b
         if name not in records.further or (name == "odds" and not keep_odds):
             continue
         texts = [" ".join(text.split()) for text in records.distinct(name)]
-        if name == "site" and not dictionaries.links:
+        if name == "site" and not dictionaries.keep_web_addresses:
             texts = ["" if "://" in text else text for text in texts]
         numbers = records.take(name, dictionary.numbers_of(texts))
         if numbers.any():

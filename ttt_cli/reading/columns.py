@@ -162,7 +162,7 @@ class Dictionary(Generic[V]):
 
 def spread(values: NDArray[Value], codes: Codes) -> NDArray[Value]:
     """`values[codes]`, shape (n,), with stride 0 if the codes have it."""
-    if alike(codes) and len(codes):
+    if has_stride_0(codes) and len(codes):
         return np.broadcast_to(values[codes[0]], len(codes))
     entries = np.empty(len(codes), values.dtype)
     for start in range(0, len(codes), _PIECE):  # numpy would make all codes larger at once
@@ -182,14 +182,17 @@ def narrow(codes: Codes, *, copy: bool = False) -> Codes:
     return codes.astype(narrowest(int(codes.max(initial=0))), copy=copy)
 
 
-def alike(column: NDArray[Any]) -> bool:
-    """Whether a column repeats one entry by stride 0."""
+def has_stride_0(column: NDArray[Any]) -> bool:
+    """Whether a column is one entry in memory, repeated by stride 0."""
     return column.strides == (0,)
 
 
-def chosen(column: NDArray[Value], rows: NDArray[Any]) -> NDArray[Value]:
-    """The rows of a column; stride 0 is kept."""
-    return np.broadcast_to(column[:1], len(rows)) if alike(column) and len(column) else column[rows]
+def rows_of_column(column: NDArray[Value], rows: NDArray[Any]) -> NDArray[Value]:
+    """The entries of these rows, indices; stride 0 is kept."""
+    if has_stride_0(column) and len(column):
+        return np.broadcast_to(column[:1], len(rows))
+    selected: NDArray[Value] = column[rows]
+    return selected
 
 
 def concatenated(parts: Sequence[NDArray[Any]]) -> NDArray[Any]:
@@ -197,7 +200,7 @@ def concatenated(parts: Sequence[NDArray[Any]]) -> NDArray[Any]:
     parts = [part for part in parts if len(part)] or parts[:1]
     if len(parts) == 1:
         return parts[0]
-    if all(alike(part) and part[0] == parts[0][0] for part in parts):
+    if all(has_stride_0(part) and part[0] == parts[0][0] for part in parts):
         return np.broadcast_to(parts[0][0], sum(len(part) for part in parts))
     return np.concatenate(parts)
 

@@ -15,9 +15,9 @@ from ttt_cli.config.schema import Config
 from ttt_cli.fitted import Fit, Links, by_player, parts_by_player, periods_of_histories, points_added, spans
 from ttt_cli.games.covariates import CovariateTexts
 from ttt_cli.games.people import PeopleTable
-from ttt_cli.games.table import Games, compact, no_texts
+from ttt_cli.games.table import Games, no_texts, without_unused_texts
 from ttt_cli.periods import period_of
-from ttt_cli.reading.columns import CodedColumn, Codes, Dictionary, alike, spread
+from ttt_cli.reading.columns import CodedColumn, Codes, Dictionary, has_stride_0, spread
 from ttt_cli.reading.reports import TEXT_COLUMNS, FileReport, InputFile, PeopleReport, Problem, ReadReport
 from ttt_cli.runs.database import insert_rows
 from ttt_cli.runs.evidence_points import INSERT, EvidencePoint
@@ -39,7 +39,7 @@ def fill(
     connection: DuckDBPyConnection, games: Games, timeline: Timeline, fit: Fit, config: Config
 ) -> RunMeta:
     """Create and fill all tables in an empty database, in a transaction; large ones first to need less memory."""
-    weight = games.weight[:1] if alike(games.weight) else games.weight
+    weight = games.weight[:1] if has_stride_0(games.weight) else games.weight
     whole_weights = bool((weight % 1 == 0).all())
     connection.execute(definitions(list(fit.chains), timeline.period, whole_weights=whole_weights))
     texts = _insert_games(connection, games, timeline)
@@ -91,7 +91,7 @@ def _insert_games(connection: DuckDBPyConnection, games: Games, timeline: Timeli
     texts: list[str] = []
     for name, column in text_columns.items():
         occurs = np.zeros(len(column.values), np.bool_)
-        for part in games.storage.parts(1 if alike(column.codes) else len(games)):
+        for part in games.storage.parts(1 if has_stride_0(column.codes) else len(games)):
             occurs[column.codes[part]] = True
         numbers[name] = len(texts) - 1 + np.cumsum(occurs, dtype=np.int32)
         texts += [column.values[code] for code in np.flatnonzero(occurs).tolist()]
@@ -134,7 +134,7 @@ def _insert_spans(connection: DuckDBPyConnection, games: Games, timeline: Timeli
 
 def _insert_categories(connection: DuckDBPyConnection, games: Games, timeline: Timeline, fit: Fit) -> None:
     """Insert the categories of games, and the skills in those with offsets."""
-    category = compact(
+    category = without_unused_texts(
         CodedColumn(np.append(games.category.codes, 0), games.category.values)
     )  # with the empty one
     names = np.array(category.values, object)
@@ -320,7 +320,7 @@ def covariate_columns(games: Games) -> dict[str, Columns]:
     parts: dict[str, list[Codes]] = {"single": [], "white": [], "black": []}
     for covariate in games.covariates:
         for side, column in covariate.columns.items():
-            texts = compact(column)
+            texts = without_unused_texts(column)
             parts[side].append(dictionary.numbers_of(texts.values)[texts.codes])
     count = len(games.covariates)
     return {

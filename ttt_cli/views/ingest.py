@@ -28,7 +28,9 @@ from ttt_cli.support.arrays import Places
 from ttt_cli.views.rows import Rows, counted, shown_notes
 from ttt_cli.views.rows import short as short_text
 
-_AFTER_DUPLICATES: Final = reasons.codes_of((None, reasons.DUPLICATE, reasons.FEW_GAMES, reasons.OTHER_GROUP))
+# Records are compared if they were used, or would have been but for the filters that follow the one of duplicates.
+_USED_OR_DUPLICATE: Final = reasons.codes_of((None, reasons.DUPLICATE))
+_COMPARED: Final = reasons.codes_of((None, reasons.DUPLICATE, reasons.FEW_GAMES, reasons.OTHER_GROUP))
 _SHARES: Final = {"share": 3, "draw_share": 3}
 _NARROW: Final = 30  # years that are shown one by one, more of them by decade
 COLUMNS: Final = (
@@ -75,7 +77,11 @@ class IngestReport:
         return Rows(columns, rows[:most], (heading,), _SHARES, hidden, single=name == "total")
 
     def tables(self, form: str, only: str | None) -> Iterator[Rows]:
-        """One section or all of them: tables, those that are empty left out, one object, or rows of key and value."""
+        """The section `only`, or all of them in a form.
+
+        `form` is the format of the output, as of `-f`. All sections are a table each, without those that are empty,
+        for `table`; one object for `json`; one table of section, row, key and value for any other format.
+        """
         if form == "table":
             for name in [only] if only else SECTIONS:
                 rows = self.section(name)
@@ -116,7 +122,7 @@ class IngestReport:
         return text, f"{counted(count, 'suggestion')} written to {{}}{comments}"
 
     def as_object(self) -> Rows:
-        """Everything as one row of an object and lists of objects, for JSON."""
+        """All sections as one row, for JSON: the first an object, the others lists of objects."""
         values = [objects[0] if name == "total" else objects for name, objects in self._objects()]
         return Rows(tuple(SECTIONS), [tuple(values)], single=True)
 
@@ -153,24 +159,25 @@ class IngestReport:
     def duplicates(self) -> Places:
         """Records that repeat others, used or left out for it, and the others; shape (duplicates, 2)."""
         reject_code = self.records.reject_code
-        pairs = find_duplicates(self.records, np.isin(reject_code, _AFTER_DUPLICATES))
-        return pairs[np.isin(reject_code[pairs[:, 0]], _AFTER_DUPLICATES[:2])]
+        pairs = find_duplicates(self.records, np.isin(reject_code, _COMPARED))
+        repeats = pairs[:, 0]
+        return pairs[np.isin(reject_code[repeats], _USED_OR_DUPLICATE)]
 
 
 Row = tuple[Any, ...]
 
 
 def _total(report: IngestReport) -> list[Row]:
-    account = report.records.report
+    read_report = report.records.report
     groups = report.groups.groups
     games = int(report.played.sum())
     has_games = len(report.year) > 0
     return [
         (
-            len(account.files),
-            account.rows,
-            account.used,
-            account.rows - account.used,
+            len(read_report.files),
+            read_report.rows,
+            read_report.used,
+            read_report.rows - read_report.used,
             games,
             float(report.drawn.sum() / games) if games else None,
             names_written(report.games),
@@ -252,6 +259,7 @@ def _players(report: IngestReport) -> Iterator[Row]:
     rows = report.rows
     careers = careers_of(report.games)
     players = np.concatenate([records.white[rows], records.black[rows]])
+    # careers are of the players with games, in the order of all players of the records
     has_games = np.bincount(players) > 0
     played = np.bincount(players, np.tile(report.played, 2))[has_games].astype(int)
     order = np.argsort(-played, kind="stable")
@@ -470,20 +478,26 @@ def _problem_lines(report: ReadReport, *, everything: bool) -> Iterator[str]:
         if reason in reasons.OF_COLUMNS:
             yield from (f"  {action}: {reason} ({problem.place}): {problem.detail}" for problem in problems)
             continue
-        is_counted = action == "dropped" and reason in report.dropped
-        count = report.dropped[reason] if is_counted else len(problems)
-        became = action == reasons.REPAIRED and reason == reasons.BAD_DATE
-        examples_of = [
-            f"{problem.place}: {problem.detail}" if became else problem.place
-            for problem in problems[:_EXAMPLES]
-        ]
-        places = "" if everything else ", ".join(examples_of)
-        more = ", ..." if count > _EXAMPLES else ""
-        examples = f" ({places}{more})" if places else ""
+        # the report counts dropped records, also those without a problem of their own
+        is_counted_in_report = action == "dropped" and reason in report.dropped
+        count = report.dropped[reason] if is_counted_in_report else len(problems)
         hint = "; data.drop: [] keeps those with a result" if reason == reasons.FORFEIT else ""
+        examples = "" if everything else _examples(problems, count)
         yield f"  {action}: {reason}, {count:,}{examples}{hint}"
         if everything:
             yield from (f"    {problem.place} {problem.detail}".rstrip() for problem in problems)
+
+
+def _examples(problems: Sequence[Problem], count: int) -> str:
+    """The places of the first of these problems, in parentheses, and what repaired dates became; empty without any."""
+    places = []
+    for problem in problems[:_EXAMPLES]:
+        is_repaired_date = problem.action == reasons.REPAIRED and problem.reason == reasons.BAD_DATE
+        places.append(f"{problem.place}: {problem.detail}" if is_repaired_date else problem.place)
+    if not places:
+        return ""
+    more = ", ..." if count > _EXAMPLES else ""
+    return f" ({', '.join(places)}{more})"
 
 
 def fit_lines(meta: RunMeta, *, everything: bool = False) -> Iterator[str]:

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ttt_cli.games.event_sets import EXHIBITIONS, names_set
+from ttt_cli.games.event_sets import EXHIBITIONS, event_text_is_in_set
 from ttt_cli.support.arrays import Array, Ids, Mask, Places
 from ttt_cli.support.folding import fold_all
 from ttt_cli.views.history.crosstables import find_completeness
@@ -160,7 +160,7 @@ def _exhibition(folded: str, played: Array, *, has_handicaps: bool) -> str:
     for kind in EXHIBITIONS:
         if (kind == "blindfold" and not one_met_all) or (kind == "odds" and has_handicaps):
             continue
-        if names_set(folded, kind):
+        if event_text_is_in_set(folded, kind):
             return kind
     return ""
 

@@ -51,7 +51,7 @@ def reigns(source: RecordSource) -> list[Record]:
     steps = STEPS_PER_YEAR[run.meta.period]
     return [
         Record(rank, reign[0].player, integral(len(reign) / steps), reign[0].period, reign[-1].period)
-        for rank, reign in enumerate(merged[: source.period_number], 1)
+        for rank, reign in enumerate(merged[: source.number], 1)
     ]
 
 
