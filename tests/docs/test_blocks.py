@@ -16,6 +16,7 @@ from ttt_cli.systems.resolve import resolve
 
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 SHOWN_ONLY = {"text", ""}  # output, pictures made of letters, formulas
+NUMBERS = "<!-- the numbers above:\n"
 LONG = {"gallery.md"}  # all kinds of pictures: half a minute
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="blocks need a POSIX shell and terminal")
@@ -38,6 +39,19 @@ def test_blocks_of(page: Path, server: Server, tmp_path: Path, monkeypatch: pyte
     for before, block in zip([None, *blocks], blocks, strict=False):
         if block.run:
             run(session, block, before, f"{page.relative_to(ROOT)}:{block.line}")
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_what_is_computed_below_a_paragraph_stands_in_it(page: Path) -> None:
+    """Numbers in prose are those of a hidden block, which `test_blocks_of` runs."""
+    before, *parts = page.read_text(encoding="utf-8").split(NUMBERS)
+    for part in parts:
+        hidden, _, after = part.partition("-->")
+        (block,) = blocks_of(hidden)
+        paragraph = " ".join(before.rstrip().rpartition("\n\n")[2].split())
+        for _, shown in transcript(block.text):
+            assert shown.strip() in paragraph
+        before = after
 
 
 def run(session: Session, block: Block, before: Block | None, place: str) -> None:

@@ -78,7 +78,8 @@ def most_dominant(run: Run, limits: Eligible, number: int | None) -> Rows:
             for rank, lead in enumerate(leads, 1)
         ]  # fmt: skip
         title = title_lines(run, limits, "The most dominant", DOMINANCE_REMARK.format(method))
-        return build_rows(run, PEAK_COLUMNS, dominant, title, "dominance")
+        rows = build_rows(run, PEAK_COLUMNS, dominant, title, "dominance")
+        return replace(rows, hidden=rows.hidden | {"period_games"})  # for which a terminal has no room
 
 
 def best_years(run: Run, limits: Eligible, years: int, number: int | None) -> Rows:
