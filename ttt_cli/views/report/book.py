@@ -11,6 +11,7 @@ from ttt_cli.views.history.events import Events, find_events
 from ttt_cli.views.history.people import People, read_people
 from ttt_cli.views.history.played import PlayedGames, played_games
 from ttt_cli.views.history.years import YearRankings, YearSkills, year_rankings, year_skills
+from ttt_cli.views.people import RunPeople
 from ttt_cli.views.players import NEUTRAL as NEUTRAL_SIDE
 from ttt_cli.views.published_ratings import PublishedRatings
 from ttt_cli.views.rankings.eligible import Eligible
@@ -26,7 +27,7 @@ class Book:
     `limits`: who is eligible. `published`: published ratings, if any. `skills`: skills by year. `rankings`: of every
     year. `player_pages`, `event_pages`: addresses and links. `event_names`: as HTML; last, a dash for no event.
     `events_in`: the events of a year. `years`: those that have a page, from the first game to the last period of the
-    run. `sides`: labels of the first side, the second side and neutral ground.
+    run. `sides`: labels of the first side, the second side and neutral ground. `about`: what else is known of players.
     """
 
     run: Run
@@ -44,6 +45,7 @@ class Book:
     events_in: dict[int, list[int]]
     years: list[int]
     sides: list[str]
+    about: RunPeople
 
 
 def make_book(
@@ -66,6 +68,7 @@ def make_book(
         events_in=events_in,
         years=_years(played, skills, rankings),
         sides=_side_labels(run),
+        about=RunPeople(run),
     )  # fmt: skip
 
 

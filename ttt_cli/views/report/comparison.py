@@ -7,9 +7,11 @@ import numpy as np
 
 from ttt_cli.views.figures.spec import embedded
 from ttt_cli.views.history.prediction import predicted
+from ttt_cli.views.rankings.peaks import find_peaks
 from ttt_cli.views.report import markup
 from ttt_cli.views.report.book import Book
 
+_FIRST: Final = 3  # players that the page begins with, those of the highest peaks
 _TOGETHER: Final = 200  # players whose histories are in one file
 _STEPS: Final = 75  # of the difference of two skills
 _FURTHEST: Final = 1500.0  # difference, Elo points
@@ -34,6 +36,7 @@ def compare_page(book: Book) -> str:
         "hasSd": book.skills.has_sd,
         "together": _TOGETHER,
         "chances": _chances(book),
+        "first": [book.people.number[peak.player] for peak in find_peaks(book.run, book.limits, _FIRST)],
         "beside": book.published is not None,
     }
     parts = {"data": embedded(data), "has_joint": book.run.has_joint, "dotted": markup.dotted(book.published)}

@@ -47,7 +47,11 @@ def _standings(book: Book, index: int, columns: Mapping[str, list[str]]) -> str:
     rows = slice(rows.start, min(rows.stop, rows.start + _STANDINGS))
     players = entries.player[rows].tolist()
     event = book.events.rows[index]
-    places = {"#place": [str(rank) for rank in entries.rank[rows].tolist()]} if event.is_complete else {}
+    places = {}
+    if event.is_complete:
+        places = {"#place": [str(rank) for rank in entries.rank[rows].tolist()]}
+    elif columns:
+        places = {"#no": [str(number) for number in range(1, len(players) + 1)]}
     table = {
         **places,
         "player": [links[player] for player in players],

@@ -29,7 +29,7 @@ _HEADS: Final = {
 def front_page(book: Book) -> str:
     """Number ones, the greatest players, and links to the other pages."""
     run = book.run
-    notes = [markup.part("warning", showable(line)) for line in run.meta.notes]
+    notes = [markup.part("warning", showable(markup.signs(line))) for line in run.meta.notes]
     late = "" if run.meta.converged else markup.part("warning", LATE)
     games = f'<dl class="cards">{markup.part("game_cards", run.meta)}</dl>'
     model = f'<dl class="cards">{markup.part("model_cards", run.meta, finite(gain_per_game(run.meta)))}</dl>'

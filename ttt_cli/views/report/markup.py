@@ -130,7 +130,23 @@ def section(name: str, *content: str) -> str:
 
 def note(words: str) -> str:
     """A note, of text; nothing where there is none."""
-    return f"<p class=help>{text(words)}</p>" if words else ""
+    return f"<p class=help>{text(signs(words))}</p>" if words else ""
+
+
+def signs(words: str) -> str:
+    """Words of messages as on a page: `±`, and no marks around commands."""
+    return words.replace("+-", "±").replace("`", "")
+
+
+def folded(summary: str, content: str) -> str:
+    """Content that a click opens; nothing where there is none."""
+    return f"<details><summary>{text(summary)}</summary>{content}</details>" if content else ""
+
+
+def columns(*sections: str) -> str:
+    """Sections beside each other where there is room."""
+    divided = [f"<div>{html}</div>" for html in sections if html]
+    return f"<div class=columns>{''.join(divided)}</div>" if divided else ""
 
 
 def dotted(published: PublishedRatings | None) -> str:
@@ -153,7 +169,7 @@ def page(site: str, title: str, *content: str, up: str = "../", facts: str = "",
 
     `up`: the way to the site's first page. `named`: the window's title, where it is not `title - site`.
     """
-    head = f"<h1>{text(title)}</h1>" + (f"<p class=facts>{text(facts)}</p>" if facts else "")
+    head = f"<h1>{text(title)}</h1>" + (f"<p class=facts>{text(signs(facts))}</p>" if facts else "")
     main = "\n".join([head, *(html for html in content if html)])
     window = text(named or f"{title} – {site}")
     return filled("site.html", {"title": window, "site": text(site), "up": up, "main": main})

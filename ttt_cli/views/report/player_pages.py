@@ -1,7 +1,7 @@
 """The pages of players."""
 
 from collections.abc import Iterator
-from typing import Final
+from typing import Final, NamedTuple
 
 import numpy as np
 
@@ -11,11 +11,15 @@ from ttt_cli.views.history.slices import rows_of
 from ttt_cli.views.players import facts_line
 from ttt_cli.views.report import markup
 from ttt_cli.views.report.book import Book
+from ttt_cli.views.report.careers import best_events, career_sentence, rivals
 from ttt_cli.views.report.subjects import Subject
 from ttt_cli.views.rows import counted
 
 _SHORTEST: Final = 3  # years of a curve
 _MOST_OPPONENTS: Final = 300
+_SHOWN_OPPONENTS: Final = 10  # others are folded
+_SHOWN_YEARS: Final = 5
+_SHOWN_GAMES: Final = 20
 _BEST_WINS: Final = 10
 _FEW_FOR_TABLES: Final = 3  # games of a player that need no tables
 _NO_TOTALS: Final = ("", "", "")  # of a year without games
@@ -26,29 +30,47 @@ def player_subject(book: Book, player: int) -> Subject:
     person = book.people.rows[player]
     sides = book.played.of(player)
     spellings = book.people.spellings.get(person.name, [])
-    content = [
-        markup.note(f"also written: {'; '.join(spellings)}" if spellings else ""),
-        *_career(book, player, sides),
-        markup.section("Opponents", _opponents(book, sides)),
-        markup.section("Best wins", _best_wins(book, sides) if len(sides.game) > _FEW_FOR_TABLES else ""),
-    ]
     address = book.player_pages.addresses[player] or ""
+    has_page = not markup.is_shared(address)
+    career = _career(book, player, sides, has_page=has_page)
+    wins = _best_wins(book, sides) if len(sides.game) > _FEW_FOR_TABLES else ""
+    content = [
+        f"<p>{markup.text(career_sentence(book, player, sides))}</p>" if has_page else "",
+        markup.note(f"also written: {'; '.join(spellings)}" if spellings else ""),
+        career.curve,
+    ]
+    sections = [
+        markup.section("Best events", best_events(book, player) if has_page else ""),
+        markup.section("Opponents", _opponents(book, sides, has_page=has_page)),
+        markup.section("Best wins", wins),
+        markup.section("Years", career.years),
+    ]
+    content += [markup.columns(*sections)] if has_page else sections
     facts = facts_line(person._asdict(), person.peak_games)
     games = _player_games(book, player, sides)
-    return Subject(address, person.name, facts, content, "record", games)
+    summary = f"All games, {len(sides.game):,}" if len(sides.game) > _SHOWN_GAMES else ""
+    return Subject(address, person.name, facts, content, "record", games, summary=summary)
 
 
-def _career(book: Book, player: int, sides: Sides) -> list[str]:
+class Career(NamedTuple):
+    """The curve of a player and the table of years, as HTML; empty where there is too little."""
+
+    curve: str
+    years: str
+
+
+def _career(book: Book, player: int, sides: Sides, *, has_page: bool) -> Career:
     """The curve of three years or more, which the site's script draws, and the years with games or a rank.
 
-    Nothing of a few games in years without a rank.
+    Nothing of a few games in years without a rank. On a page of the player's own there are rivals, and many years are
+    folded.
     """
     skills = book.skills.of(player)
     years = skills.year.tolist()
     rankings = book.rankings.by_year
     ranks = [rankings[year].rank.get(player) if year in rankings else None for year in years]
     if len(sides.game) <= _FEW_FOR_TABLES and not any(ranks):
-        return []
+        return Career("", "")
     name = book.people.rows[player].name
     ratings = book.published.by_year(name, book.run.meta.period) if book.published else {}
     totals = _year_totals(sides)
@@ -70,15 +92,16 @@ def _career(book: Book, player: int, sides: Sides) -> list[str]:
         sds = [markup.short(sd) for sd in skills.sd.tolist()] if book.skills.has_sd else []
         games = [markup.short(count) for count in skills.games.tolist()]
         rated = [[year, markup.short(rating)] for year, rating in ratings.items()]
-        data = embedded([years[0], means, sds, games, rated])
+        data = embedded([years[0], means, sds, games, rated, rivals(book, player, sides) if has_page else []])
         curve = (
             f'<div class="chart career" data-height=270 data-name="{markup.text(name)}" data-of={data}></div>'
         )
-    return [
-        curve,
-        markup.dotted(book.published if ratings else None),
-        markup.section("Years", markup.table("years", table)),
-    ]
+    listed = markup.table("years", table)
+    if has_page and len(rows) > _SHOWN_YEARS:
+        listed = markup.folded(
+            f"{years[0]} to {years[-1]}: rank, skill and score of {len(rows)} years", listed
+        )
+    return Career(curve + markup.dotted(book.published if ratings else None), listed)
 
 
 def _year_totals(sides: Sides) -> dict[int, tuple[str, ...]]:
@@ -91,8 +114,8 @@ def _year_totals(sides: Sides) -> dict[int, tuple[str, ...]]:
     }
 
 
-def _opponents(book: Book, sides: Sides) -> str:
-    """Those met more than once, the most often met first."""
+def _opponents(book: Book, sides: Sides, *, has_page: bool) -> str:
+    """Those met more than once, the most often met first; on a page of the player's own many are folded."""
     links = book.player_pages.links("")
     totals = sides.totals(sides.opponent)
     often = np.flatnonzero(totals.games > 1)
@@ -109,7 +132,16 @@ def _opponents(book: Book, sides: Sides) -> str:
     }
     more = len(totals.keys) - len(order)
     note = markup.note(f"{counted(more, 'opponent')} in fewer games" if more else "")
-    return markup.table("opponents", table) + note if len(order) else ""
+    if not len(order):
+        return ""
+    if not has_page or len(order) <= _SHOWN_OPPONENTS:
+        return markup.table("opponents", table) + note
+    first = {head: column[:_SHOWN_OPPONENTS] for head, column in table.items()}
+    others = {head: column[_SHOWN_OPPONENTS:] for head, column in table.items()}
+    folded = markup.folded(
+        f"{len(order) - _SHOWN_OPPONENTS} more", markup.table("more opponents", others) + note
+    )
+    return markup.table("opponents", first) + folded
 
 
 def _best_wins(book: Book, sides: Sides) -> str:

@@ -1,5 +1,6 @@
 """A site: a folder of linked pages of players, years and events."""
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Final, NamedTuple
@@ -53,15 +54,19 @@ def write_site(
     files = 0
     size = 0
     with run, new_folder(folder) as write:
-        book = make_book(
-            run, limits or eligible(run), title or f"{run.name}: skill histories", most, published
-        )
+        book = make_book(run, limits or eligible(run), title or readable(run.name), most, published)
         with progress.task("writing pages", None, "pages") as bar:
             for path, text in site_files(book):
                 files += 1
                 size += write(path, text)
                 bar.advance(1)
     return WrittenSite(files, size, book.player_pages.without_page, book.event_pages.without_page)
+
+
+def readable(name: str) -> str:
+    """The title of a site by the file's name: `old_masters.ttt` is `Old masters: skill histories`."""
+    words = " ".join(re.split(r"[\s_-]+", Path(name).stem)).strip()
+    return f"{words[:1].upper()}{words[1:]}: skill histories"
 
 
 def site_files(book: Book) -> Iterator[tuple[str, str]]:

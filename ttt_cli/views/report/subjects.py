@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import groupby
 from typing import Final, NamedTuple
 
-from ttt_cli.views.report.markup import is_shared, lines, page, section, slug_of, text
+from ttt_cli.views.report.markup import folded, is_shared, lines, page, section, slug_of, text
 
 _ID: Final = re.compile(r"(?<=<table) id=\S+|(?<=<h2) id=[^\s>]+")
 
@@ -14,7 +14,7 @@ class Subject(NamedTuple):
     """A player or an event.
 
     `address`: in its folder. `title`, `facts`: texts. `content`: HTML. `games`: lines of this `kind`, `year` as in
-    `markup.lines`.
+    `markup.lines`. `summary`: what folded games are called; they are not folded without one.
     """
 
     address: str
@@ -24,10 +24,14 @@ class Subject(NamedTuple):
     kind: str
     games: Iterable[str]
     year: int | str = ""
+    summary: str = ""
 
     def sections(self) -> list[str]:
-        """All content of its page, as HTML."""
-        return [*self.content, section("Games", lines(self.kind, self.games, self.year))]
+        """All content of its page, as HTML; on a page of its own the games of a player are folded."""
+        games = lines(self.kind, self.games, self.year)
+        if self.summary and not is_shared(self.address):
+            games = folded(self.summary, games)
+        return [*self.content, section("Games", games)]
 
 
 class SubjectPage(NamedTuple):

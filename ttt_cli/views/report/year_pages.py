@@ -58,7 +58,14 @@ def _ranking(book: Book, year: int) -> str:
         "#games": [markup.number(games) if games else "" for games in ranking.games[:_RANKED].tolist()],
     }
     more = markup.more(len(ranking.id) - len(players))
-    return markup.table("ranking", table) + more + markup.note(book.rankings.remark if ranking.best else "")
+    limits = book.limits.words()
+    field = markup.note(f"Ranked are players who are eligible: {limits}." if limits else "")
+    return (
+        markup.table("ranking", table)
+        + more
+        + field
+        + markup.note(book.rankings.remark if ranking.best else "")
+    )
 
 
 def moved(rank: int, before: int | None, *, new: bool) -> str:

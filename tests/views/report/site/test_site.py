@@ -24,7 +24,9 @@ from ttt_cli.views.rankings.eligible import Eligible, eligible
 from ttt_cli.views.rankings.leaders import leaders, reign_rows
 from ttt_cli.views.rankings.peaks import most_dominant, peaks
 from ttt_cli.views.report import links
-from ttt_cli.views.report.site import write_site
+from ttt_cli.views.report.book import make_book
+from ttt_cli.views.report.careers import rivals, spans_of
+from ttt_cli.views.report.site import readable, write_site
 from ttt_cli.views.report.year_pages import moved
 
 
@@ -116,14 +118,53 @@ def test_an_event_with_unknown_games_has_points_out_of_games_and_no_places(tmp_p
     page = Page(tmp_path / "s" / "events" / "1861-london-eng.html")
     assert "5 of 6 possible games known: no places" in page.text
     head, *rows = page.tables["crosstable"]
-    assert head == ["player", "1", "2", "3", "4", "points", "expected", "performance", "skill"]
-    assert [[*row[:6], row[7]] for row in (rows[0], rows[3])] == [
-        ["Morphy, Paul", "·", "1", "1", "1", "3 of 3", "all won"],
-        ["Kolisch, Ignaz", "0", "0", "", "·", "0 of 2", "all lost"],
+    assert head == ["no", "player", "1", "2", "3", "4", "points", "expected", "performance", "skill"]
+    assert [[*row[:7], row[8]] for row in (rows[0], rows[3])] == [
+        ["1", "Morphy, Paul", "·", "1", "1", "1", "3 of 3", "all won"],
+        ["4", "Kolisch, Ignaz", "0", "0", "", "·", "0 of 2", "all lost"],
     ]
     events = Page(tmp_path / "s" / "players" / "morphy-paul.html").tables["events"][1:]
     assert events[-1][:5] == ["1861", "London ENG", "", "3", "3"]
     assert Page(tmp_path / "s" / "years" / "1861.html").tables["events"][1][3] == ""
+
+
+def test_a_players_page_begins_with_a_sentence_and_the_best_events(site: Path) -> None:
+    page = Page(site / "players" / "morphy-paul.html")
+    assert "Number one in 1858" in page.text or "Best rank" in page.text
+    assert "Scored 3.5 of 5 points, " in page.text
+    head, *rows = page.tables["best-events"]
+    assert head == ["year", "event", "place", "points", "expected", "performance"]
+    assert [row[:4] for row in rows] == [["1858", "Paris m", "1", "2 of 3"]]
+
+
+def test_years_in_a_row_are_one_span() -> None:
+    assert [str(span) for span in spans_of([1890, 1891, 1892, 1914, 1916, 1917])] == [
+        "1890–1892", "1914", "1916–1917",
+    ]  # fmt: skip
+
+
+def test_rivals_are_drawn_in_the_years_of_the_player() -> None:
+    told = [
+        (str(year), "Morphy, Paul", rival, "1-0", "", "", "")
+        for rival in ("Anderssen, Adolf", "Paulsen, Louis")
+        for year in range(1855, 1860)
+    ]
+    told += [("1850", "Anderssen, Adolf", "Paulsen, Louis", "1-0", "", "", "")]
+    run = run_of(told)
+    book = make_book(run, eligible(run), "", 9)
+    player = book.people.number["Morphy, Paul"]
+    drawn = {name: (first, len(means)) for name, first, means in rivals(book, player, book.played.of(player))}
+    assert drawn == {"Anderssen": (1855, 5), "Paulsen": (1855, 5)}
+
+
+def test_the_title_is_the_files_name_made_readable() -> None:
+    assert readable("old_masters-1900.ttt") == "Old masters 1900: skill histories"
+
+
+def test_pages_have_no_marks_of_messages(site: Path) -> None:
+    for page in all_pages(site).values():
+        assert "`" not in page.text
+        assert "+-" not in page.text
 
 
 def test_the_number_ones_are_those_of_the_commands(tmp_path: Path) -> None:

@@ -91,10 +91,16 @@ async function addressed() {
   }
 }
 
+/** The page begins with an example. */
+async function example() {
+  const everyone = await people();
+  for (const id of D.first) await add(everyone.find((one) => one.id === id));
+}
+
 startCombobox(byId("player"), byId("player-options"), (one) => add(one), pages);
 const asked = state.get("p");
 redraw();
-if (asked) addressed();
+if (asked) addressed(); else example();
 document.addEventListener("redrawn", drawVersus);
 byId("curves-table").closest("details").addEventListener("toggle", redraw);
 addEventListener("resize", drawCurves);

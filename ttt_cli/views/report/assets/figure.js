@@ -1,4 +1,5 @@
 const FRAME = { left: 48, top: 18, bottom: 26 };
+const RIVALS = 96; // the same with names of rivals
 const BESIDE = 12; // pixels to the right of a figure without names
 const THEME = {
   "#0072B2": "var(--c0)", "#D55E00": "var(--c1)", "#009E73": "var(--c2)", "#CC79A7": "var(--c3)", "#000000": "var(--c4)",
@@ -173,13 +174,35 @@ function startFigures() {
   addEventListener("beforeprint", () => boxes.forEach(drawn));
 }
 
-/** The career of one player: the first year, means, sds, games and published ratings. */
-function drawCareer(box, [first, mean, sd, played, rated]) {
+const NAME = 15; // pixels between names at the right
+
+/** Curves of rivals, and names at the right: the player's own and theirs, none over another. */
+function drawRivals({ svg, x, y }, name, last, rivals) {
+  const ends = [[name, last, "var(--c0)"], ...rivals.map(([rival, , means], i) => [rival, means.at(-1), `var(--c${i + 1})`])];
+  rivals.forEach(([, first, means], i) => svg.append(shape("path", {
+    class: "rival", fill: "none", stroke: ends[i + 1][2],
+    d: means.map((value, t) => `${t ? "L" : "M"}${x.at(first + t).toFixed(1)} ${y.at(value).toFixed(1)}`).join(""),
+  })));
+  let lowest = -Infinity;
+  for (const [text, value, colour] of ends.toSorted((a, b) => b[1] - a[1])) {
+    lowest = Math.max(y.at(value) + 4, lowest + NAME);
+    svg.append(shape("text", { class: "name", x: x.to + 6, y: lowest.toFixed(1), style: `fill:${colour}` }, text));
+  }
+}
+
+/** The career of one player: the first year, means, sds, games, published ratings, and means of rivals. */
+function drawCareer(box, [first, mean, sd, played, rated, rivals = []]) {
   const { name } = box.dataset;
   const at = mean.map((_, i) => first + i);
   const player = { name, at, mean, sd: sd.length ? sd : mean.map(() => 0), played, margin: null, rated };
   const { data, domains } = curveData([player], (year) => year);
+  const all = [...domains.y, ...rivals.flatMap(([, , means]) => means)];
+  domains.y = [Math.min(...all), Math.max(...all)];
   const top = mean.indexOf(Math.max(...mean));
   const [from, to, best] = [0, mean.length - 1, top].map((i) => `${Math.round(mean[i])} in ${at[i]}`);
-  drawFigure(box, { ...CURVES, datasets: data }, { label: `${name}: skill ${from} to ${to}, highest ${best}`, height: 270, domains, colours: new Map([[name, "var(--c0)"]]) });
+  const label = `${name}: skill ${from} to ${to}, highest ${best}${rivals.length ? `; with ${rivals.map(([rival]) => rival).join(", ")}` : ""}`;
+  const drawn = drawFigure(box, { ...CURVES, datasets: data }, {
+    label, height: 300, domains, colours: new Map([[name, "var(--c0)"]]), ...(rivals.length ? { right: RIVALS } : {}),
+  });
+  if (rivals.length) drawRivals(drawn, name.split(",")[0], mean.at(-1), rivals);
 }

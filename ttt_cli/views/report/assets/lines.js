@@ -65,8 +65,11 @@ function startRecord(block) {
   }
   if (games.length > FEW && events.length) {
     const link = ([at, name, ...rest]) => [element("a", { href: `${UP}years/${at}.html` }, at), eventOf(name, at), ...rest];
-    const heading = headingOf(block);
-    heading.before(element(heading.localName, {}, "Events"), sortable(block, "events", EVENT_HEADS, events.map(link)));
+    const fold = block.closest("details");
+    const heading = headingOf(fold ?? block);
+    const table = sortable(block, "events", EVENT_HEADS, events.map(link));
+    const listed = fold ? element("details", {}, element("summary", {}, `All events, ${events.length}`), table) : table;
+    heading.before(element(heading.localName, {}, "Events"), listed);
   }
   games.sort(([a], [b]) => (a < b ? -1 : a > b));
   block.replaceWith(sortable(block, "games", GAME_HEADS, games));

@@ -1,0 +1,127 @@
+"""What the page of a player begins with: a sentence, rivals of the time, and the best events."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+
+from ttt_cli.views.history.played import Sides
+from ttt_cli.views.history.slices import rows_of
+from ttt_cli.views.report import markup
+from ttt_cli.views.report.book import Book
+
+_RIVALS: Final = 3
+_CANDIDATES: Final = 12  # opponents of the most games, among whom rivals are chosen
+_LEAST_GAMES: Final = 3  # against a rival, and of an event among the best
+_BEST_EVENTS: Final = 8
+
+
+class Span(NamedTuple):
+    """Years in a row, the first and the last."""
+
+    first: int
+    last: int
+
+    def __str__(self) -> str:
+        return str(self.first) if self.first == self.last else f"{self.first}–{self.last}"
+
+
+def career_sentence(book: Book, player: int, sides: Sides) -> str:
+    """What is known of the player, when the player was number one or ranked highest, and the score."""
+    name = book.people.rows[player].name
+    about = book.about.facts_line(name)
+    points = float((sides.weight * sides.outcome).sum()) / 2.0
+    games = float(sides.weight.sum())
+    gain = points - float((sides.weight * sides.expected).sum())
+    than = f"{abs(gain):.1f} {'more' if gain >= 0.0 else 'less'} than expected"
+    score = f"Scored {markup.number(points)} of {markup.number(games)} points, {than}"
+    parts = [about[:1].upper() + about[1:], _highest_rank(book, player), score]
+    return " ".join([f"{part}." for part in parts if part])
+
+
+def _highest_rank(book: Book, player: int) -> str:
+    """The years as number one with the mean probability, or the best rank and its first year."""
+    ranks = {
+        year: ranking.rank[player]
+        for year, ranking in sorted(book.rankings.by_year.items())
+        if player in ranking.rank
+    }
+    if not ranks:
+        return ""
+    best = min(ranks.values())
+    years = [year for year, rank in ranks.items() if rank == best]
+    if best > 1:
+        return f"Best rank {best}, in {years[0]}"
+    spans = spans_of(years)
+    words = f"Number one in {', '.join([str(span) for span in spans])}"
+    chances = [book.rankings.by_year[year].best[0] for year in years if book.rankings.by_year[year].best]
+    if not chances:
+        return words
+    mean = "a mean probability" if len(chances) > 1 else "a probability"
+    return f"{words}, with {mean} of {sum(chances) / len(chances):.2f}"
+
+
+def spans_of(years: list[int]) -> list[Span]:
+    """Ascending years as spans of years in a row."""
+    starts = [years[0], *(year for before, year in pairwise(years) if year > before + 1)]
+    ends = [*(before for before, year in pairwise(years) if year > before + 1), years[-1]]
+    return [Span(first, last) for first, last in zip(starts, ends, strict=True)]
+
+
+def rivals(book: Book, player: int, sides: Sides) -> list[list[Any]]:
+    """The strongest of the most frequent opponents: name, first year and means in the player's years.
+
+    The strongest in the year of the player's peak.
+    """
+    totals = sides.totals(sides.opponent)
+    often = np.flatnonzero(totals.games >= _LEAST_GAMES)
+    order = often[np.lexsort((totals.keys[often], -totals.games[often]))][:_CANDIDATES]
+    peak_year = int(book.people.rows[player].peak_period[:4])
+    skills = {
+        opponent: book.skills.mean_in(opponent, peak_year) or 0.0 for opponent in totals.keys[order].tolist()
+    }
+    strongest = sorted(skills, key=lambda opponent: (-skills[opponent], opponent))[:_RIVALS]
+    years = book.skills.of(player).year
+    histories = []
+    for rival in strongest:
+        history = book.skills.of(rival)
+        together = (history.year >= years[0]) & (history.year <= years[-1])
+        if together.any():
+            means = [markup.short(mean) for mean in history.mean[together].tolist()]
+            surname = book.people.rows[rival].name.partition(",")[0]
+            histories.append([surname, history.year[together].tolist()[0], means])
+    return histories
+
+
+def best_events(book: Book, player: int) -> str:
+    """The contests of the highest performances; nothing of those of a few games."""
+    entries = book.events.entries
+    of_player = entries.of_side[rows_of(book.played.by_player.starts, player)]
+    own = np.unique(of_player[of_player >= 0]).astype(np.int64)
+    own = own[entries.played[own] >= _LEAST_GAMES]
+    performances = entries.performances_of(own)
+    rated = np.flatnonzero(~np.isnan(performances.mean))
+    best = rated[np.argsort(-performances.mean[rated], kind="stable")][:_BEST_EVENTS]
+    rows = own[best]
+    events = (np.searchsorted(entries.starts, rows, side="right") - 1).tolist()
+    titles = book.event_pages.links("../events/")
+    ranks = entries.rank[rows].tolist()
+    table = {
+        "year": [str(book.events.rows[event].year) for event in events],
+        "event": [titles[event] for event in events],
+        "#place": [str(rank or "") for rank in ranks],
+        "#points": [
+            f"{markup.number(points)} of {markup.number(games)}"
+            for points, games in zip(
+                entries.points[rows].tolist(), entries.played[rows].tolist(), strict=True
+            )
+        ],
+        "#expected": [markup.number(expected) for expected in entries.expected_of(rows).tolist()],
+        "#performance": [
+            markup.skill(mean, sd)
+            for mean, sd in zip(performances.mean[best].tolist(), performances.sd[best].tolist(), strict=True)
+        ],
+    }
+    return markup.table("best events", table)
