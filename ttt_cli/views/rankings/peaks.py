@@ -68,8 +68,8 @@ def most_dominant(run: Run, limits: Eligible, number: int | None) -> Rows:
 
     with run:
         leads, method = largest_leads(run, limits, number)
-        rows = run.select(_GAMES, [[lead.player for lead in leads]])[1]
-        period_games = {(player, period): games for player, period, games in rows}
+        games_by_period = run.select(_GAMES, [[lead.player for lead in leads]])[1]
+        period_games = {(player, period): games for player, period, games in games_by_period}
         dominant = [
             Peak(
                 rank, lead.player, lead.period, None, lead.mean, lead.mean_sd, lead.games,

@@ -145,11 +145,13 @@ def test_years_in_a_row_are_one_span() -> None:
 
 def test_rivals_are_drawn_in_the_years_of_the_player() -> None:
     told = [
-        (str(year), "Morphy, Paul", rival, "1-0", "", "", "")
-        for rival in ("Anderssen, Adolf", "Paulsen, Louis")
-        for year in range(1855, 1860)
+        ("1850", "Anderssen, Adolf", "Paulsen, Louis", "1-0", "", "", ""),
+        *(
+            (str(year), "Morphy, Paul", rival, "1-0", "", "", "")
+            for year in range(1855, 1860)
+            for rival in ("Anderssen, Adolf", "Paulsen, Louis")
+        ),
     ]
-    told += [("1850", "Anderssen, Adolf", "Paulsen, Louis", "1-0", "", "", "")]
     run = run_of(told)
     book = make_book(run, eligible(run), "", 9)
     player = book.people.number["Morphy, Paul"]
