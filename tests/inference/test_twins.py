@@ -66,6 +66,9 @@ CASES = {
     "newcomers without drift": ("ttt", DEBUTS, NEWCOMERS | {"tau": 0.0}),
     "margins by year": ("ttt", drawn_more(1, 20), {"draw_margin_drift": 0.3}),
     "margins by strength": ("ttt", drawn_more(1, 20), {"draw_margin_strength": 0.4}),
+    "lapses": ("ttt", random_rows(0, 25), {"lapse": 0.1, "beta": 150.0}),
+    "lapses of unknown colours": ("ttt", random_rows(6, 25), {"white_advantage": 60.0, "lapse": 0.05}, "unknown"),
+    "lapses and margins by year": ("ttt", drawn_more(1, 20), {"draw_margin_drift": 0.3, "lapse": 0.05}),
     "all of it": (
         "ttt", given(drawn_more(2, 15), (0.5, 1.0, 3.0), (0.0, 80.0, -150.0)),
         {"white_advantage": 60.0, "draw_margin_drift": 0.2, "draw_margin_strength": 0.3, **CAREER},
@@ -93,6 +96,10 @@ JOINTLY = {
         {"white_advantage": 80.0},
         "unknown",
     ),
+    "lapses": ("ttt", random_rows(4, 12), {"lapse": 0.1, "beta": 100.0}),
+    "rare lapses": ("ttt", random_rows(5, 12), {"lapse": 0.001, "beta": 60.0, "draw_margin": 40.0}),
+    "lapses of unknown colours": (
+        "ttt", given(random_rows(2, 12), offsets=ODDS), {"white_advantage": 80.0, "lapse": 0.1}, "unknown"),
     "careers": ("ttt", random_rows(4, 12, years=11), CAREER),
     "careers without drift": ("ttt", random_rows(4, 12, years=11), CAREER | {"tau": 0.0}),
     "newcomers": ("ttt", DEBUTS, NEWCOMERS),

@@ -113,6 +113,16 @@ def either(tilts, m, c):
     return log_z - math.log(len(found)), mean, square - np.outer(mean, mean)
 
 
+def or_by_chance(chance, by_skill, m, c):
+    """The same of a game that chance decides with this probability; then x is N(m, c) still."""
+    log_skill, mean, cov = by_skill
+    z = math.exp(log_skill) + chance
+    skill = math.exp(log_skill) / z
+    mixed = skill * mean + (1 - skill) * m
+    square = skill * (cov + np.outer(mean, mean)) + (1 - skill) * (c + np.outer(m, m))
+    return (math.log(z) if chance else log_skill), mixed, square - np.outer(mixed, mixed)
+
+
 def log_integral(mean, cov, p, h):
     """log of the integral of N(s; mean, cov) exp(-s'p s / 2 + h's); the covariance may be singular."""
     grown = np.eye(len(mean)) + cov @ p
@@ -253,9 +263,21 @@ class Twin:
         leads = [self.unit * line.offset[g] + sign * params.given_advantage for sign in signs]
         if self.of_margins:
             return either([partial(of_sides, outcome, noise, lead) for lead in leads], m, c)
+        return or_by_chance(self.chance(outcome), self.moments_by_skill(g, outcome, more, leads, m, c), m, c)
+
+    def chance(self, outcome):
+        """The probability that a game has this outcome because chance decided it."""
+        line = self.timeline
+        draws = line.weight @ (line.outcome == 1) / line.weight.sum()
+        return self.params.lapse * (draws if outcome == 0 else (1 - draws) / 2)
+
+    def moments_by_skill(self, g, outcome, more, leads, m, c):
+        """Of x, if chance did not decide the game; log Z is less than 0 by what chance decides."""
+        line, params, noise = self.timeline, self.params, 2 * self.params.beta**2
         theta = self.walk.theta[self.year[line.game_white[g]]] if self.drift else 0.0
         margin = params.draw_margin * math.exp(theta + self.strength * self.above[g] + more)
-        return either([partial(of_difference, outcome, margin, noise, lead) for lead in leads], m, c)
+        log_z, *tilted = either([partial(of_difference, outcome, margin, noise, lead) for lead in leads], m, c)
+        return log_z + math.log1p(-params.lapse), *tilted
 
     def gaussian(self):
         """Mean and covariance of all variables given all sites."""
@@ -273,7 +295,12 @@ class Twin:
         m, c = self.cavity(site)
         _, mean, covariance = site.tilt(m, c)
         new, old = np.linalg.inv(covariance), np.linalg.inv(c)
-        q, b = share * (new - old - site.q), share * (new @ mean - old @ m - site.b)
+        target = new - old
+        least = -0.5 * old if self.joint else 0.0 * old
+        if getattr(self.params, "lapse", 0.0) and (np.diag(target) < np.diag(least)).any():
+            target = least  # a surprise: the mean is right, the variance is not
+        q = share * (target - site.q)
+        b = share * ((old + target) @ mean - old @ m - site.b)
         site.q, site.b = site.q + q, site.b + b
         self.p[np.ix_(*[site.variables] * 2)] += site.times * site.to.T @ q @ site.to
         np.add.at(self.h, site.variables, site.times * site.to.T @ b)

@@ -21,6 +21,7 @@ from ttt_cli.games.table import DRAW, LOSS, WIN
 from ttt_cli.histories import chain_columns
 from ttt_cli.inference.advantage import NAME as ADVANTAGE
 from ttt_cli.inference.covariates import find_terms, with_computed, with_points
+from ttt_cli.inference.lapse import NAME as LAPSE
 from ttt_cli.inference.outcome import by_sides, in_year, logistic_margin
 from ttt_cli.inference.params import Params
 from ttt_cli.inference.solver import rough_enough
@@ -34,7 +35,7 @@ from ttt_cli.systems.registry import Model
 from ttt_cli.systems.resolve import resolve
 from ttt_cli.timeline import Timeline, build_timeline
 
-ESTIMATED_FROM: Final = 100  # games: with fewer White's advantage and covariates count as 0
+ESTIMATED_FROM: Final = 100  # games: with fewer White's advantage, covariates and lapses count as 0
 GROWTH: Final = 1.25  # of the games seen, after which White's advantage and covariates are re-estimated
 ANY_SHARE: Final = 1.0 / 3.0  # of draws, where it does not matter
 
@@ -252,8 +253,10 @@ class Forecaster:
             if self._traits.draws_apart:
                 resolved["draw_probability"] = ANY_SHARE
                 prediction_only = {"draw_probability": share, "draw_margin": logistic_margin(share)}
-        if self.params.estimates_advantage or self.params.estimates_covariates:
+        if self.params.estimates_advantage or self.params.estimates_covariates or self.params.estimates_lapse:
             self._estimate_offsets(seen, resolved)
+        if self.params.estimates_lapse:
+            resolved[LAPSE] = self._estimates.get(LAPSE, 0.0)
         if self.params.estimates_advantage:
             resolved[ADVANTAGE] = self._estimates.get(ADVANTAGE, 0.0)
         if self.params.estimates_covariates:
@@ -268,12 +271,14 @@ class Forecaster:
         return with_points({}, points)
 
     def _estimate_offsets(self, seen: Timeline, resolved: dict[str, Any]) -> None:
-        """Estimate White's advantage and covariates anew if enough games have been played since the last time."""
+        """Estimate White's advantage, covariates and lapses anew if enough games have been played since the last time."""
         games = float(seen.weight.sum())
         decided_both_ways = bool(np.any(seen.outcome == WIN) and np.any(seen.outcome == LOSS))
         if decided_both_ways and games >= self._next_estimate_at:
             fit = self._fit(seen, self.params.model_copy(update=resolved))
             self._estimates = {ADVANTAGE: fit.params[ADVANTAGE], **points_by_key(fit.params)}
+            if self.params.estimates_lapse:
+                self._estimates[LAPSE] = fit.params[LAPSE]
             self._next_estimate_at = GROWTH * games
 
     def _fit(self, timeline: Timeline, params: Params, step: int | None = None) -> Fit:

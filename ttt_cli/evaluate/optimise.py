@@ -171,6 +171,8 @@ def parse_keys(
         keys.append(key)
     if params.estimates_advantage and "white_advantage" not in keys and colours:
         keys.append("white_advantage")
+    if params.estimates_lapse and "lapse" not in keys:
+        keys.append("lapse")
     keys += [key for key, points in covariates.items() if points is None and key not in keys]
     if "white_advantage" in keys and not (colours and resolved.config.data.colours != "unknown"):
         raise refused(

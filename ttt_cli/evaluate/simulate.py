@@ -99,6 +99,11 @@ class Plan(ttt.Params):
         """White's advantage, points; 0 where it is open."""
         return self.given_advantage or 0.0
 
+    @property
+    def lapse_share(self) -> float:
+        """Share of games that chance decides; 0 where it is open."""
+        return self.given_lapse or 0.0
+
 
 USUAL_DRAWS: Final = 0.303
 _REFUSALS: Final = 20
@@ -401,7 +406,18 @@ def _outcomes(
     strength = (white + black) / 2
     above = np.clip((strength - strength.mean()) / STRENGTH_UNIT, -STRENGTH_REACH, STRENGTH_REACH)
     wide = margin * np.exp(plan.draw_margin_strength * above)
-    return np.where(difference > wide, WIN, np.where(difference < -wide, LOSS, DRAW)).astype(np.int8)
+    outcome = np.where(difference > wide, WIN, np.where(difference < -wide, LOSS, DRAW)).astype(np.int8)
+    if plan.lapse_share:
+        chance = rng.random(len(white)) < plan.lapse_share
+        outcome[chance] = _chance_outcomes(outcome, int(chance.sum()), rng)
+    return outcome
+
+
+def _chance_outcomes(outcome: NDArray[np.int8], n: int, rng: np.random.Generator) -> NDArray[np.int8]:
+    """Outcomes of n games that chance decides: draws as often as among these, and as many wins as losses."""
+    draws = float(np.mean(outcome == DRAW))
+    decided = 0.5 * (1.0 - draws)
+    return rng.choice(np.array([LOSS, DRAW, WIN], np.int8), n, p=[decided, draws, decided])
 
 
 _Arrays = Mapping[str, NDArray[Any]]

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field, replace
 from time import process_time
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, NamedTuple
 
 import numpy as np
 
@@ -20,6 +20,8 @@ from ttt_cli.fitted import Fit
 from ttt_cli.inference.advantage import NAME as ADVANTAGE
 from ttt_cli.inference.advantage import NONE, AdvantagePrior
 from ttt_cli.inference.covariates import find_terms, typical_size
+from ttt_cli.inference.lapse import NAME as LAPSE
+from ttt_cli.inference.lapse import LapsePrior
 from ttt_cli.inference.maximise import FunctionValue, Optimum, maximise
 from ttt_cli.inference.outcome import draw_share
 from ttt_cli.inference.params import Params
@@ -161,7 +163,7 @@ class EvidenceSearch:
 
 
 class Objective:
-    """Log-evidence over the coordinates of tuned parameters, with the priors of White's advantage and of covariates.
+    """Log-evidence over the coordinates of tuned parameters, with the priors of those that a fit can estimate, too.
 
     `bar` shows the fits, `store` receives their points.
 
@@ -180,6 +182,8 @@ class Objective:
         self._priors = _priors(keys, timeline)
         if ADVANTAGE in keys and not resolved.params.given_advantage:
             resolved = with_overrides(resolved, {ADVANTAGE: NONE})
+        if LAPSE in keys and resolved.params.estimates_lapse:
+            resolved = with_overrides(resolved, {LAPSE: NONE})
         configured = covariate_params(resolved, timeline, ",".join(keys))
         resolved = with_overrides(
             resolved, {key: NONE for key in configured if key in keys and not configured[key]}
@@ -199,7 +203,7 @@ class Objective:
             {**resolved.model.TRAITS.tunable, **resolved.params.offset_ranges},
             float(lengths["prior_sd"]),
             float(lengths["beta"]),
-            {prior.key: prior.size for prior in self._priors if prior.key != ADVANTAGE},
+            {prior.key: prior.size for prior in self._priors.offsets if prior.key != ADVANTAGE},
         )
         self.configured = self._numbers(keys)
         begin = []
@@ -252,23 +256,23 @@ class Objective:
         return np.array(gradient)
 
     def log_evidence(self, point: FunctionValue) -> float:
-        """Log-evidence at a point, without priors of White's advantage and of covariates."""
+        """Log-evidence at a point, without priors of parameters."""
         return point.value - self.log_prior(point.at)
 
     def log_prior(self, at: Array) -> float:
-        """Log density of the priors of White's advantage and of covariates that are tuned, relative to 0 of each."""
-        if not self._priors:
+        """Log density of the priors of tuned parameters that a fit can estimate, too, relative to 0 of each."""
+        if not (self._priors.offsets or self._priors.lapse):
             return 0.0
         values = self.values(at)
         beta = with_overrides(self.resolved, values).params.performance_sd
-        priors = [replace(prior, performance_sd=beta) for prior in self._priors]
+        priors = self._priors.with_performance_sd(beta)
         return math.fsum(prior.log_density(values[prior.key]) for prior in priors)
 
     def _prior_gradient(self, values: dict[str, float], params: Params) -> Array:
         """Gradient of `log_prior` in the coordinates."""
         total = np.zeros(len(self.coordinates))
-        for prior in self._priors:
-            gradient = replace(prior, performance_sd=params.performance_sd).gradient(values[prior.key])
+        for prior in self._priors.with_performance_sd(params.performance_sd):
+            gradient = prior.gradient(values[prior.key])
             total += self._in_coordinates(gradient, values)
         return total
 
@@ -323,11 +327,28 @@ class Objective:
         return fit
 
 
-def _priors(keys: Sequence[str], timeline: Timeline) -> list[AdvantagePrior]:
-    """Priors of White's advantage and of covariates among these parameters, for performances of sd 1."""
-    priors = [AdvantagePrior(1.0)] if ADVANTAGE in keys else []
+class Priors(NamedTuple):
+    """Priors of those parameters that can be estimated by a fit, too.
+
+    `offsets`: of White's advantage and of covariates, for performances of sd 1; `lapse`: of the share of games that
+    chance decides, None where it is not tuned.
+    """
+
+    offsets: Sequence[AdvantagePrior]
+    lapse: LapsePrior | None
+
+    def with_performance_sd(self, beta: float) -> list[AdvantagePrior | LapsePrior]:
+        """All of them, where performances have this sd, points."""
+        scaled = [replace(prior, performance_sd=beta) for prior in self.offsets]
+        return [*scaled, self.lapse] if self.lapse else [*scaled]
+
+
+def _priors(keys: Sequence[str], timeline: Timeline) -> Priors:
+    """The priors of these parameters."""
+    offsets = [AdvantagePrior(1.0)] if ADVANTAGE in keys else []
     terms = [key.removeprefix(PREFIX) for key in keys if key.startswith(PREFIX)]
-    return priors + [AdvantagePrior(1.0, PREFIX + term, typical_size(timeline, term)) for term in terms]
+    offsets += [AdvantagePrior(1.0, PREFIX + term, typical_size(timeline, term)) for term in terms]
+    return Priors(offsets, LapsePrior() if LAPSE in keys else None)
 
 
 def check_calibration(timeline: Timeline, system: Resolved) -> CalibrationSlope:

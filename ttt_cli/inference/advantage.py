@@ -17,6 +17,7 @@ from ttt_cli.inference.params import Params
 from ttt_cli.inference.solver import rough_enough
 
 PRIOR_SD: Final = 1.0 / 3.0  # of beta
+FARTHEST: Final = 10.0  # beta, in games of typical size, at most
 PRECISION: Final = 1e-4  # of beta: how finely the maximum is found at the usual tolerance
 USUAL_TOL: Final = 0.01  # points: of the solver; with a smaller one the maximum is refined
 REFINING_STEP: Final = 1e-3  # of the prior's sd: neither rounding nor a cubic term counts so near the maximum
@@ -49,7 +50,17 @@ class AdvantagePrior:
     @property
     def sd(self) -> float:
         """Sd of the prior, points per unit."""
-        return PRIOR_SD * self.performance_sd / self.size
+        return PRIOR_SD * self.unit
+
+    @property
+    def unit(self) -> float:
+        """Points per unit in one unit of its coordinate."""
+        return self.performance_sd / self.size
+
+    @property
+    def bounds(self) -> tuple[float, float]:
+        """Coordinates between which it is searched."""
+        return -FARTHEST, FARTHEST
 
     def log_density(self, advantage: float) -> float:
         """Log density at an advantage (points) relative to that of no advantage, nats."""

@@ -19,6 +19,8 @@ from ttt_cli.config.schema import SolverConfig
 from ttt_cli.fitted import Fit
 from ttt_cli.inference.advantage import NAME as ADVANTAGE
 from ttt_cli.inference.advantage import UNINFORMATIVE, AdvantagePrior
+from ttt_cli.inference.lapse import NAME as LAPSE
+from ttt_cli.inference.lapse import LapsePrior
 from ttt_cli.inference.maximise import FunctionValue, Optimum, maximise
 from ttt_cli.inference.model import Offsets
 from ttt_cli.inference.params import ESTIMATE, CovariateSetting, Params
@@ -29,7 +31,6 @@ from ttt_cli.timeline import ACTIVITY, Timeline
 CLOSE: Final = 1e-4  # of the regression on players, relative
 MOST_STEPS: Final = 300  # of its solution
 MOST_EXPLAINED: Final = 0.95  # share of a covariate from which its effect is hardly that of the covariate
-FARTHEST: Final = 10.0  # beta, in games of typical size, at most
 _LIST: Final = 8  # values shown in a hint
 
 
@@ -154,51 +155,53 @@ class OffsetFits(Protocol):
         """Fit with these offsets, perhaps from a warm start."""
 
     def slopes(self, offsets: Offsets, fit: Fit) -> Array:
-        """Slopes of the log-evidence at the last fit, in White's advantage and in points per unit of covariates."""
+        """Slopes of the log-evidence at the last fit: in White's advantage, in points per unit of covariates, and in the
+        share of games that chance decides.
+        """
 
 
 class OffsetSearch:
     """The most probable offsets of a timeline, by trial fits that each start from the best one before.
 
     - `keys`: parameters that are estimated
-    - `units`: points per unit of each in one unit of its coordinate
+    - `units`: of each, in one unit of its coordinate
     """
 
     def __init__(
         self,
         fits: OffsetFits,
         terms: Sequence[Term],
-        priors: Sequence[AdvantagePrior],
+        priors: Sequence[AdvantagePrior | LapsePrior],
         given: Offsets,
         start: Fit | None,
         solver: SolverConfig,
     ) -> None:
         self.keys = [prior.key for prior in priors]
-        self.units = np.array([prior.performance_sd / prior.size for prior in priors])
+        self.units = np.array([prior.unit for prior in priors])
         self.best_fit = start
         self._fits = fits
         self._priors = priors
         self._given = given
         self._solver = solver
         self._best = -math.inf
-        all_keys = [ADVANTAGE, *(term.key for term in terms)]
+        self._low, self._high = np.array([prior.bounds for prior in priors]).T
+        all_keys = [ADVANTAGE, *(term.key for term in terms), LAPSE]
         self._indices = [all_keys.index(key) for key in self.keys]
         self._begin = np.zeros(len(priors))
         if start is not None:
             values = np.array([float(start.params.get(key, 0.0)) for key in self.keys])
-            self._begin = np.clip(np.nan_to_num(values / self.units), -FARTHEST, FARTHEST)
+            self._begin = np.clip(np.nan_to_num(values / self.units), self._low, self._high)
 
     def offsets(self, at: Array) -> Offsets:
         """The offsets at these coordinates."""
-        values = np.array([self._given.advantage, *self._given.covariates])
+        values = np.array([self._given.advantage, *self._given.covariates, self._given.lapse])
         values[self._indices] = at * self.units
-        advantage, *covariates = values.tolist()
-        return Offsets(advantage, tuple(covariates))
+        advantage, *covariates, lapse = values.tolist()
+        return Offsets(advantage, tuple(covariates), lapse)
 
     def maximise(self) -> Optimum:
         """Find the highest log posterior, and its curvature there."""
-        low = np.full(len(self.keys), -FARTHEST)
-        return maximise(self._value, self._begin, low, -low)
+        return maximise(self._value, self._begin, self._low, self._high)
 
     def _value(self, at: Array) -> FunctionValue | None:
         """Log posterior and its gradient; None where the fit fails."""
@@ -234,7 +237,7 @@ def explain_covariates(fit: Fit, timeline: Timeline) -> Fit:
     return replace(fit, explained=shares, notes=tuple(notes)) if shares else fit
 
 
-def fit_with_covariates(
+def fit_with_estimates(
     fits: OffsetFits,
     params: Params,
     terms: Sequence[Term],
@@ -242,18 +245,20 @@ def fit_with_covariates(
     start: Fit | None,
     solver: SolverConfig,
 ) -> Fit:
-    """Fit with estimated points per unit of covariates, and White's advantage if it is estimated, too.
+    """Fit with those estimated of White's advantage, points per unit of covariates and the share of lapses.
 
     `terms`: the covariates that count.
     """
-    priors = []
+    priors: list[AdvantagePrior | LapsePrior] = []
     advantage = params.given_advantage
     if advantage is None and timeline.colours:
         priors.append(AdvantagePrior(params.performance_sd))
     for term in terms:
         if term.points is None:
             priors.append(AdvantagePrior(params.performance_sd, term.key, typical_size(timeline, term.name)))
-    given = Offsets(advantage or 0.0, tuple(term.points or 0.0 for term in terms))
+    if params.estimates_lapse:
+        priors.append(LapsePrior())
+    given = Offsets(advantage or 0.0, tuple(term.points or 0.0 for term in terms), params.given_lapse or 0.0)
     search = OffsetSearch(fits, terms, priors, given, start, solver)
     optimum = search.maximise()
     at = optimum.point.at
@@ -269,12 +274,19 @@ def fit_with_covariates(
         notes.append(
             f"NOT CONVERGED: the search for {', '.join(search.keys)} ended before the maximum of the evidence"
         )
+    if params.estimates_lapse and fit.params[LAPSE] == 0.0:
+        notes.append("lapse is 0: the evidence prefers that chance decides no games")
     for prior in priors:
         error = standard_errors[prior.key]
         if error > UNINFORMATIVE * prior.sd:
-            value = fit.params[prior.key]
-            notes.append(
-                f"too few games to estimate {prior.key}: {value:.1f} +- {error:.1f} points per unit, "
-                f"+-{prior.sd:.1f} before any game"
-            )
+            notes.append(_few_games_note(prior, fit.params[prior.key], error))
     return replace(fit, notes=tuple(notes), standard_errors=known)
+
+
+def _few_games_note(prior: AdvantagePrior | LapsePrior, value: float, error: float) -> str:
+    """Note on an estimate that is mostly its prior's."""
+    if isinstance(prior, LapsePrior):
+        amount = f"{100 * value:.1f} +- {100 * error:.1f} % of the games, +-{100 * prior.sd:.1f} % before any game"
+    else:
+        amount = f"{value:.1f} +- {error:.1f} points per unit, +-{prior.sd:.1f} before any game"
+    return f"too few games to estimate {prior.key}: {amount}"

@@ -10,16 +10,22 @@ from ttt_cli.support.arrays import Array
 
 
 class Offsets(NamedTuple):
-    """What is added to the skill of the side named first: White's advantage, points, and points per unit of covariates.
+    """What is added to the skill of the side named first, and the share of games to which it does not apply.
 
-    `covariates` are in the order of `MergedGames.terms`.
+    | name | unit | |
+    |---|---|---|
+    | advantage | points | White's |
+    | covariates | points | per unit of each, in the order of `MergedGames.terms` |
+    | lapse | | share of games that chance decides |
     """
 
     advantage: float = 0.0
     covariates: tuple[float, ...] = ()
+    lapse: float = 0.0
 
 
 NO_OFFSETS: Final = Offsets()
+NO_LAPSE: Final = -1.0  # as a share of draws among games that chance decides: it decides none by definition
 
 
 @dataclass(frozen=True)
@@ -31,10 +37,11 @@ class Play:
     | noise | points^2 | 2 beta^2, the variance of the difference of two performances |
     | margin | points | the draw margin, or the one from which the players' own are counted |
     | elo_unit | points | one Elo point |
-    | offsets | points | White's advantage, and points per unit of covariates |
+    | offsets | | White's advantage, points per unit of covariates, and the share of games that chance decides |
     | own_margin_sd | points | sd of newcomers' own draw margins; 0 with a common margin |
     | margin_drift | | sd of the change of the draw margin's logarithm over one year |
     | margin_strength | | rise of its logarithm with the strength of both players |
+    | lapse_draws | | share of draws among games that chance decides; below 0 where it decides none by definition |
     """
 
     noise: float
@@ -44,6 +51,7 @@ class Play:
     own_margin_sd: float = 0.0
     margin_drift: float = 0.0
     margin_strength: float = 0.0
+    lapse_draws: float = NO_LAPSE
 
     @property
     def own_margins(self) -> bool:
@@ -52,8 +60,9 @@ class Play:
 
     def rule(self, margin: Array, handicap: Array) -> Rule:
         """The rule of kernels, with the draw margins of games and the handicaps of `MergedGames`."""
-        points = points_given(handicap, self.elo_unit, *self.offsets)
-        return Rule(self.noise, margin, self.margin, self.offsets.advantage, points)
+        advantage, covariates, lapse = self.offsets
+        points = points_given(handicap, self.elo_unit, advantage, covariates)
+        return Rule(self.noise, margin, self.margin, advantage, points, lapse, self.lapse_draws)
 
 
 class GamesGradient(NamedTuple):
@@ -66,6 +75,7 @@ class GamesGradient(NamedTuple):
     | advantage | in White's advantage |
     | elo_unit | in the logarithm of an Elo point, by the handicaps |
     | covariates | in the points per unit of covariates |
+    | lapse | in the share of games that chance decides |
     """
 
     noise: float
@@ -73,6 +83,7 @@ class GamesGradient(NamedTuple):
     advantage: float
     elo_unit: float
     covariates: tuple[float, ...]
+    lapse: float
 
     def plus(self, other: "GamesGradient") -> "GamesGradient":
         """The gradient of these games and others."""

@@ -47,7 +47,8 @@ def outcomes(
     variance = 2.0 * params["beta"] ** 2 + white["sd"] ** 2 + black["sd"] ** 2
     if "draw_margin" in params:
         margin = params["draw_margin"] * _grown(params, white, black)
-        return by_margin(difference, variance, margin, cdf)
+        by_skill = by_margin(difference, variance, margin, cdf)
+        return with_lapse(by_skill, params["lapse"], params["lapse_draws"]) if params.get("lapse") else by_skill
     more = params.get("draw_margin_mean", 0.0) * (_grown(params, white, black) - 1.0)
     win = cdf((difference - black["draw_margin"] - more) / (variance + black["draw_margin_sd"] ** 2) ** 0.5)
     loss = cdf((-difference - white["draw_margin"] - more) / (variance + white["draw_margin_sd"] ** 2) ** 0.5)
@@ -55,6 +56,17 @@ def outcomes(
     draw = 0.5 * (remaining + abs(remaining))
     total = loss + draw + win
     return OutcomeProbabilities(loss / total, draw / total, win / total)
+
+
+def with_lapse(by_skill: OutcomeProbabilities, lapse: float, draws: float) -> OutcomeProbabilities:
+    """Probabilities where chance decides a share of the games, of which a share is drawn (`inference/lapse.py`)."""
+    loss, draw, win = by_skill
+    decided = 0.5 * (1.0 - draws)
+    return OutcomeProbabilities(
+        loss=(1.0 - lapse) * loss + lapse * decided,
+        draw=(1.0 - lapse) * draw + lapse * draws,
+        win=(1.0 - lapse) * win + lapse * decided,
+    )
 
 
 def in_year(params: Mapping[str, Any], draws: Mapping[str, Any] | None) -> dict[str, Any]:

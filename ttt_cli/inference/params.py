@@ -84,6 +84,16 @@ class Params(ConfigSection):
         return ESTIMATE in (*settings, *of_values)
 
     @property
+    def estimates_lapse(self) -> bool:
+        """Whether the share of games that chance decides is estimated by the evidence."""
+        return getattr(self, "lapse", 0.0) == ESTIMATE
+
+    @property
+    def given_lapse(self) -> float | None:
+        """The share of games that chance decides as configured; None where it is estimated."""
+        return None if self.estimates_lapse else float(getattr(self, "lapse", 0.0))
+
+    @property
     def has_evidence(self) -> bool:
         """Whether fits have a log-evidence, in systems that have any."""
         return True
@@ -289,6 +299,7 @@ MOVING_MARGINS: Final[dict[str, Range]] = {
     "draw_margin_drift": Range(1e-3, 1.0, least=0.02, is_length=False),
     "draw_margin_strength": Range(-1.0, 1.0, "linear", is_length=False),
 }
+LAPSE: Final[dict[str, Range]] = {"lapse": Range(0.0, 0.5, "linear", least=0.02, is_length=False)}
 OWN_MARGINS: Final[dict[str, Range]] = {
     "draw_margin_mean": Range(1e-3, 20.0, "linear"),
     "draw_margin_sd": Range(1e-3, 20.0),

@@ -14,7 +14,7 @@ from ttt_cli.kernels.compile import at, flat, inner, kernel, span
 from ttt_cli.kernels.ep.chains import log_integral
 from ttt_cli.kernels.ep.games import sum_evidence
 from ttt_cli.kernels.ep.structures import Pairings, Rule
-from ttt_cli.kernels.ep.ttt import log_probability
+from ttt_cli.kernels.ep.ttt import log_probability, moments
 from ttt_cli.kernels.ep.ttt_d import (
     covariance_of_sides,
     game_log_probability,
@@ -22,11 +22,12 @@ from ttt_cli.kernels.ep.ttt_d import (
     gaussian_site,
     has_one_peak,
 )
-from ttt_cli.kernels.outcomes import UNKNOWN, game_moments, handicap_of
+from ttt_cli.kernels.outcomes import UNKNOWN, handicap_of
 
 REPEATS = 50  # of a site that equal games share, at most
 SETTLED = 1e-10  # relative change of its precision
 TINY = 1e-300
+MOST_TAKEN = 1.0  # -w / (2 beta^2 + V) per cavity precision 1 / V: then a site leaves half of that
 
 
 @kernel
@@ -48,9 +49,11 @@ def skill_cavities(
 
 @flat
 def _skill_agreed(g, games, rule, cavity, copies, site):
-    """Turn `site` (q, h) into the one that a game and `copies` equal ones share; returns whether there is one."""
+    """Turn `site` (q, h) into the one that a game and `copies` equal ones share; returns whether there is one.
+
+    The site of a surprise takes precision away where chance decides some games: at most half of the cavity's.
+    """
     outcome = games.code[g]
-    margin = rule.margin[g]
     handicap = handicap_of(g, rule.handicap)
     q = site[0]
     h = site[1]
@@ -64,14 +67,16 @@ def _skill_agreed(g, games, rule, cavity, copies, site):
             return False
         mean = (base_weighted + copies * h) / cavity_precision
         scale = 1.0 / math.sqrt(rule.noise + 1.0 / cavity_precision)
-        v, w = game_moments((mean + handicap) * scale, rule.advantage * scale, margin * scale, outcome)
+        v, w = moments(g, mean + handicap, scale, rule, outcome)
         shrink = w * scale * scale
-        if shrink < 0.0:  # two peaks, of unknown colours
-            return False
+        if shrink < 0.0:
+            if rule.lapse == 0.0:  # two peaks, of unknown colours
+                return False
+            shrink = max(shrink, -cavity_precision * MOST_TAKEN)
         inflation = 1.0 / (1.0 - shrink / cavity_precision)
         new_q = shrink * inflation
         new_h = (v * scale + mean * shrink) * inflation
-        change = abs(new_q - q) / max(new_q, TINY)
+        change = abs(new_q - q) / max(abs(new_q), TINY)
         if change > last_change:
             damping *= 0.5
         q += damping * (new_q - q)

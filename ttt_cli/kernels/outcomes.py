@@ -12,6 +12,10 @@ Where colours are unknown, P is the average over both, (P(advantage) + P(-advant
 their posterior weights, the average has slope v = p v1 + (1 - p) v2 and curvature -w with w = p w1 + (1 - p) w2 - p
 (1 - p) (v1 - v2)^2. It has two peaks, with w negative between them, when the advantage is larger than the spread of
 the difference.
+
+Where chance decides a share l of the games (`with_lapse`), P is (1 - l) P + l b, b the share of the outcome among all
+games. With p the posterior weight of a game that chance did not decide, the slope is p v, and minus the curvature
+p w - p (1 - p) v^2: negative where the outcome is a surprise.
 """
 
 import math
@@ -273,6 +277,49 @@ def game_log_normaliser(t: float, advantage: float, margin: float, outcome: int)
         return outcome_log_normaliser(t + advantage, margin, outcome)
     log_1 = outcome_log_normaliser(t + advantage, margin, outcome - UNKNOWN)
     return log_average(log_1, outcome_log_normaliser(t - advantage, margin, outcome - UNKNOWN))
+
+
+@inner
+def base_rate(outcome: int, draws: float) -> float:
+    """Probability of an outcome of a game that chance decides, where a share `draws` of such games is drawn."""
+    return draws if outcome % UNKNOWN == 1 else 0.5 * (1.0 - draws)
+
+
+@inner
+def decided_by_skill(log_p: float, lapse: float, base: float) -> float:
+    """Posterior probability that chance did not decide a game with this outcome.
+
+    `log_p`: of the outcome by skill; `lapse`: the share of games that chance decides; `base`: `base_rate`.
+    """
+    by_chance = lapse * base
+    if by_chance == 0.0:
+        return 1.0
+    by_skill = (1.0 - lapse) * math.exp(log_p)
+    return by_skill / (by_skill + by_chance)
+
+
+@inner
+def with_lapse(v: float, w: float, log_p: float, lapse: float, base: float) -> tuple[float, float]:
+    """(v, w) of a game where chance decides some; arguments as in `decided_by_skill`."""
+    share = decided_by_skill(log_p, lapse, base)
+    return share * v, share * (w - (1.0 - share) * v * v)
+
+
+@inner
+def log_with_lapse(log_p: float, lapse: float, base: float) -> float:
+    """log P of an outcome where chance decides some games; arguments as in `decided_by_skill`."""
+    by_chance = lapse * base
+    if by_chance == 0.0:
+        return log_p + math.log1p(-lapse)
+    return math.log((1.0 - lapse) * math.exp(log_p) + by_chance)
+
+
+@inner
+def lapse_slope(log_p: float, lapse: float, base: float) -> float:
+    """Derivative of `log_with_lapse` in the share of games that chance decides."""
+    if base == 0.0:
+        return -1.0 / (1.0 - lapse)
+    return (base - math.exp(log_p)) * math.exp(-log_with_lapse(log_p, lapse, base))
 
 
 @inner

@@ -22,6 +22,7 @@ SWITCHES: Final[dict[str, tuple[str, ...]]] = {
     "draw_margin_drift": (),
     "draw_margin_strength": (),
     "prior_mean_drift": (),
+    "lapse": ("lapse_draws",),
 }
 
 

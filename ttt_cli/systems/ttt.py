@@ -4,7 +4,10 @@ Departure: after each sweep the means of all skills are set to those of the join
 (`kernels/ep/joint_means.py`), which reaches the same fixed point in a few sweeps instead of hundreds.
 """
 
-from typing import Any, Final, Unpack
+from dataclasses import replace
+from typing import Annotated, Any, Final, Literal, Unpack
+
+from pydantic import Field
 
 from ttt_cli.config.offsets import Offsets, offset_params
 from ttt_cli.config.schema import SolverConfig, key
@@ -13,8 +16,9 @@ from ttt_cli.inference import outcome
 from ttt_cli.inference.categories import category_offsets
 from ttt_cli.inference.covariates import with_computed
 from ttt_cli.inference.ep.through_time import ThroughTime, ThroughTimeParams
-from ttt_cli.inference.outcome import margin_slope, normal_unit, normal_unit_growth, resolve_margin
-from ttt_cli.inference.params import CAREER, COMMON_MARGIN, DRIFT, MOVING_MARGINS, PLAY, SkillParams, Traits
+from ttt_cli.inference.lapse import MOST
+from ttt_cli.inference.outcome import draw_share, margin_slope, normal_unit, normal_unit_growth, resolve_margin
+from ttt_cli.inference.params import CAREER, COMMON_MARGIN, DRIFT, LAPSE, MOVING_MARGINS, PLAY, SkillParams, Traits
 from ttt_cli.inference.solver import Given
 from ttt_cli.timeline import Timeline
 
@@ -23,7 +27,7 @@ TRAITS: Final = Traits(
     kind="smoothed",
     has_evidence=True,
     quantities=1,
-    tunable={**PLAY, "tau": DRIFT, **CAREER, **COMMON_MARGIN, **MOVING_MARGINS, "prior_mean_drift": DRIFT},
+    tunable={**PLAY, "tau": DRIFT, **CAREER, **COMMON_MARGIN, **MOVING_MARGINS, "prior_mean_drift": DRIFT, **LAPSE},
     exact_gradient=lambda params: not params.draws_move,
 )
 predict = outcome.predict
@@ -36,6 +40,9 @@ class Params(ThroughTimeParams, SkillParams):
         {},
         "skill in categories of games (data.category) besides that in the others: sd at a player's first game of the "
         "category and sd of the change over one year, points: {rapid: {sd: 100, tau: 30}}",
+    )
+    lapse: Literal["estimate"] | Annotated[float, Field(ge=0, le=MOST)] = key(
+        0.0, "share of games that chance decides, of 1, or estimate: the most probable with a weak prior; 0: none"
     )
 
 
@@ -58,6 +65,8 @@ def through_time(timeline: Timeline, params: Params, margin: float) -> ThroughTi
     """Parameters of the engine shared with TTT-D, with this draw margin."""
     timeline = with_computed(timeline, params)
     play = params.play(margin, normal_unit(params.beta, margin))
+    if params.lapse != 0.0:
+        play = replace(play, lapse_draws=draw_share(timeline))
     offsets = category_offsets(params.offsets)
     return ThroughTime(
         timeline, params, lambda: {"skill": params.skill_prior(timeline)}, play, offsets=offsets
@@ -83,4 +92,5 @@ def gradient(timeline: Timeline, params: Params, fit: Fit) -> dict[str, float]:
         **shared.covariate_slopes(of_games),
         **of_offsets,
         "draw_probability": by_margin * margin_slope(params, timeline),
+        "lapse": of_games.lapse,
     }

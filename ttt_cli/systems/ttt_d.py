@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from typing import Any, Final, Unpack
 
+from pydantic import model_validator
+
 from ttt_cli.config.schema import SolverConfig, key
 from ttt_cli.fitted import Fit
 from ttt_cli.inference import outcome
@@ -48,6 +50,13 @@ class Params(ThroughTimeParams):
     draw_margin_tau: float | None = key(
         None, "sd of the change of the draw margin over one year, points; null: 0.1 * beta / 6", ge=0
     )
+
+    @model_validator(mode="before")
+    @classmethod
+    def _has_no_lapses(cls, values: Any) -> Any:
+        if "lapse" in values:
+            raise ValueError("ttt-d has no lapse; ttt has")
+        return values
 
     def resolved(self) -> Params:
         """Parameters with all defaults as numbers."""

@@ -515,6 +515,8 @@ def fit_lines(meta: RunMeta, *, everything: bool = False) -> Iterator[str]:
         name = advantage_name(meta.config.get("data", {}).get("sides"))
         yield f"{name}: {meta.params['white_advantage']:.1f} +- {error:.1f} points"
     yield from covariate_lines(meta)
+    if error := meta.standard_errors.get("lapse"):
+        yield f"chance decides {100 * meta.params['lapse']:.1f} +- {100 * error:.1f} % of the games"
     if math.isnan(meta.log_evidence):
         yield "no log-evidence: this system has none"
     else:

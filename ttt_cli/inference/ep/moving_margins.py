@@ -22,7 +22,7 @@ from ttt_cli.inference.model import ChainSlopes, GamesGradient, Play
 from ttt_cli.inference.outcome import STRENGTH_REACH, STRENGTH_UNIT
 from ttt_cli.inference.solver import largest
 from ttt_cli.inference.walk import SmoothedWalk, smooth_walk, step_variances
-from ttt_cli.kernels.ep.structures import Chains, Pairings, Rule
+from ttt_cli.kernels.ep.structures import Chains, GamesSlopes, Pairings, Rule
 from ttt_cli.storage import MEMORY, ArrayStorage
 from ttt_cli.support.arrays import Array, Ids
 from ttt_cli.timeline import Timeline, calendar
@@ -412,7 +412,7 @@ class MovingMargins:
         return DrawCurve(self._years, self._by_year, sd, origin + self._level(margins))
 
     def gradient(
-        self, posterior: WholePosterior, merged: MergedGames, kernel: Callable[..., tuple[float, float]]
+        self, posterior: WholePosterior, merged: MergedGames, kernel: Callable[..., GamesSlopes]
     ) -> tuple[float, GamesGradient]:
         """Gradient of the log-evidence in the strength, approximately, and in what is common to all games.
 
@@ -436,7 +436,7 @@ class MovingMargins:
         rule = posterior.rule
         by_margin = np.empty(len(merged))
         by_offset = np.empty(len(merged))
-        by_noise, by_advantage = kernel(
+        of_games = kernel(
             merged.games, merged.balance, rule, posterior.cavities(), by_margin, by_offset
         )
         base = self._play.margin
@@ -452,7 +452,15 @@ class MovingMargins:
         if len(by_margin):
             above = posterior.margins.above(posterior, self._level(posterior))
             by_strength = float((by_margin * rule.margin) @ above)
-        return by_strength, GamesGradient(by_noise, slope, by_advantage, by_elo_unit, by_covariate)
+        gradient = GamesGradient(
+            noise=of_games.noise,
+            margin=slope,
+            advantage=of_games.advantage,
+            elo_unit=by_elo_unit,
+            covariates=by_covariate,
+            lapse=of_games.lapse,
+        )
+        return by_strength, gradient
 
     def _first_steps(self) -> None:
         """Move as if all players were equal; without games, as if newcomers' margins were all there is."""

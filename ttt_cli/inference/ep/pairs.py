@@ -11,7 +11,7 @@ from ttt_cli.inference.model import Evidence, Offsets, Play
 from ttt_cli.kernels.arrays import Rows, Vector
 from ttt_cli.kernels.ep import ttt, ttt_d
 from ttt_cli.kernels.ep.games import gather_games
-from ttt_cli.kernels.ep.structures import Chains, Messages, Pairings, Part, Rule, Sites
+from ttt_cli.kernels.ep.structures import Chains, GamesSlopes, Messages, Pairings, Part, Rule, Sites
 from ttt_cli.storage import ArrayStorage
 from ttt_cli.support.arrays import Array
 
@@ -28,7 +28,7 @@ class SliceGames(Protocol):
         """Whether any site is more than nothing."""
 
     def set_offsets(self, offsets: Offsets) -> None:
-        """Set White's advantage and the points per unit of covariates."""
+        """Set White's advantage, the points per unit of covariates, and the share of games that chance decides."""
 
     def sweep(self, part: Part, back: bool, repeats: int, chains: Chains, messages: Messages) -> int:
         """Pass through a part, or `back`: messages along chains and all sites once; the number of skipped sites.
@@ -100,8 +100,8 @@ class PairKernels(Protocol):
         by_margin: Vector,
         by_offset: Vector,
         /,
-    ) -> tuple[float, float]:
-        """Gradient in the noise and in White's advantage."""
+    ) -> GamesSlopes:
+        """Gradient in what is common to all games."""
 
 
 @dataclass
@@ -138,7 +138,7 @@ class PairGames:
         return bool(self.sites.message.any())
 
     def set_offsets(self, offsets: Offsets) -> None:
-        """Set White's advantage and the points per unit of covariates."""
+        """Set White's advantage, the points per unit of covariates, and the share of games that chance decides."""
         self.rule = replace(self.play, offsets=offsets).rule(self.rule.margin, self.handicap)
 
     def sweep(self, part: Part, back: bool, repeats: int, chains: Chains, messages: Messages) -> int:

@@ -45,16 +45,16 @@ def evidence(state: SliceState) -> Evidence:
 
 
 def offset_slopes(state: SliceState) -> Array:
-    """Slopes of log Z in White's advantage and in the points per unit of covariates, (1 + terms,)."""
+    """Slopes of log Z in White's advantage, in the points per unit of covariates, and in the lapse, (2 + terms,)."""
     pairs = state.pairs
     games = len(pairs.pairings.first)
     by_margin = np.empty(games)
     by_offset = np.empty(games)
-    _, by_advantage = pairs.kernels.gradient(
+    of_games = pairs.kernels.gradient(
         pairs.pairings, pairs.balance, pairs.rule, state.cavities(), by_margin, by_offset
     )
     by_covariate = by_offset[: len(pairs.handicap)] @ pairs.handicap[:, 2:]
-    return np.append(by_advantage, by_covariate)
+    return np.array([of_games.advantage, *by_covariate, of_games.lapse])
 
 
 def positivity_evidence(state: SliceState) -> PositivityEvidence:

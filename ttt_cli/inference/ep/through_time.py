@@ -14,13 +14,15 @@ from ttt_cli.config.schema import SolverConfig, key
 from ttt_cli.fitted import Fit, Walk
 from ttt_cli.inference.advantage import fit_with_advantage
 from ttt_cli.inference.categories import Categories, CategoryOffset, find_categories
-from ttt_cli.inference.covariates import OffsetFits, Term, find_terms, fit_with_covariates
+from ttt_cli.inference.covariates import OffsetFits, Term, find_terms, fit_with_estimates
 from ttt_cli.inference.ep.cutting import Cutter, Pieces, Unplayed
 from ttt_cli.inference.ep.inference import Inference, SlicedInference
 from ttt_cli.inference.ep.start import Checkpoint, beliefs_of_start
 from ttt_cli.inference.ep.transport import Placement, SitesLost, Slices
 from ttt_cli.inference.joint.choose import at_fit, fit_factorised, infer
 from ttt_cli.inference.joint.sites import JointInference
+from ttt_cli.inference.lapse import DRAWS as LAPSE_DRAWS
+from ttt_cli.inference.lapse import NAME as LAPSE
 from ttt_cli.inference.links import LinkedGames, MergedGames, merge_games
 from ttt_cli.inference.model import USUAL, GamesGradient, Offsets, Play, SweepRates
 from ttt_cli.inference.params import CovariateSetting, DrawsMove, NewcomersMove, PlayParams
@@ -109,12 +111,17 @@ class ThroughTime:
         """Offsets as configured, NaN for those that are estimated."""
         advantage = self.params.given_advantage
         points = [math.nan if term.points is None else term.points for term in self.counting_terms]
-        return Offsets(math.nan if advantage is None else advantage, tuple(points))
+        lapse = self.params.given_lapse
+        return Offsets(
+            math.nan if advantage is None else advantage,
+            tuple(points),
+            math.nan if lapse is None else lapse,
+        )
 
     def offsets_of(self, fit: Fit) -> Offsets:
         """The offsets of a fit."""
         points = tuple(fit.params[term.key] for term in self.counting_terms)
-        return Offsets(fit.params["white_advantage"], points)
+        return Offsets(fit.params["white_advantage"], points, fit.params.get(LAPSE, 0.0))
 
     def covariate_slopes(self, of_games: GamesGradient) -> dict[str, float]:
         """Slopes of the log-evidence in points per unit of the covariates that count, by key."""
@@ -125,7 +132,12 @@ class ThroughTime:
         params = self.params.model_dump(exclude={"covariates", "offsets"})
         points = {term.key: 0.0 for term in self.terms}
         points |= zip((term.key for term in self.counting_terms), offsets.covariates, strict=True)
-        return {**params, **points, "white_advantage": offsets.advantage}
+        resolved = {**params, **points, "white_advantage": offsets.advantage}
+        if LAPSE in resolved:
+            resolved[LAPSE] = offsets.lapse
+        if offsets.lapse:
+            resolved[LAPSE_DRAWS] = self.play.lapse_draws
+        return resolved
 
     def inference(self, offsets: Offsets, start: Fit | None = None, threads: int | None = None) -> Inference:
         """The inference with these offsets."""
@@ -195,14 +207,15 @@ class ThroughTime:
     def _fit_with_offsets(self, fits: OffsetFits, start: Fit | None, solver: SolverConfig) -> Fit:
         """The fit with configured or estimated offsets."""
         terms = self.counting_terms
-        if any(term.points is None for term in terms):
-            return fit_with_covariates(fits, self.params, terms, self.timeline, start, solver)
-        covariates = self.given_offsets.covariates
+        if self.params.estimates_lapse or any(term.points is None for term in terms):
+            return fit_with_estimates(fits, self.params, terms, self.timeline, start, solver)
+        given = self.given_offsets
 
         def fit_at(
             advantage: float, warm: Fit | None, solver: SolverConfig, *, evidence_only: bool = False
         ) -> Fit:
-            return fits.fit(Offsets(advantage, covariates), warm, solver, evidence_only=evidence_only)
+            offsets = given._replace(advantage=advantage)
+            return fits.fit(offsets, warm, solver, evidence_only=evidence_only)
 
         return fit_with_advantage(fit_at, self.params, start, solver, colours=self.timeline.colours)
 
@@ -233,7 +246,7 @@ class FitsInMemory:
     def slopes(self, offsets: Offsets, fit: Fit) -> Array:
         """Slopes of the log-evidence at a fit."""
         of_games = at_fit(self.shared.inference(offsets, fit), fit).gradient().games
-        return np.array([of_games.advantage, *of_games.covariates])
+        return np.array([of_games.advantage, *of_games.covariates, of_games.lapse])
 
 
 @dataclass(frozen=True)

@@ -138,6 +138,19 @@ class JointPairs:
         games = self.inference.merged.games
         return self._kernels.update(games, self.inference.rule, self.cavity, share, self.link)
 
+    def take_less(self, mean: Array) -> bool:
+        """Halve the precision that sites of surprises take away; their pull at these means of variables stays.
+
+        Returns whether there are any.
+        """
+        taken = np.minimum(self.link[:, 0], 0.0)
+        if len(self.sums.u) > 1 or not taken.any():
+            return False
+        games = self.inference.merged.games
+        self.link[:, 0] -= 0.5 * taken
+        self.link[:, 1] -= 0.5 * taken * (mean[games.first] - mean[games.second])
+        return True
+
     def evidence(self) -> Evidence:
         """Contribution to log Z, and the log probability of all games."""
         games = self.inference.merged.games

@@ -184,7 +184,7 @@ class JointInference:
         remaining = math.inf
         while len(rows) < solver.max_sweeps:
             before = self.beliefs
-            self.believe()
+            self._believe_within_bounds()
             remaining = damping.after(self.beliefs - before)
             margins = self.inference.moving.update(self)
             change = max(damping.change, margins.largest)
@@ -196,6 +196,16 @@ class JointInference:
                 break
             skipped = self._move_sites(damping.share)
         return Status(remaining < solver.tol and not skipped, len(rows), remaining, skipped), tuple(rows)
+
+    def _believe_within_bounds(self) -> None:
+        """Compute the joint Gaussian; where it is none, surprises take half as much precision away until it is one."""
+        mean = self.beliefs[0]
+        while True:
+            try:
+                return self.believe()
+            except np.linalg.LinAlgError:
+                if not self.pairs.take_less(mean):
+                    raise
 
     def believe(self) -> None:
         """Compute the joint Gaussian of the current sites and its cavities."""

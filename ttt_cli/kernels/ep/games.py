@@ -9,8 +9,16 @@ import math
 from ttt_cli.kernels.arrays import Rows, Vector
 from ttt_cli.kernels.compile import at, flat, inner, kernel, span
 from ttt_cli.kernels.ep.chains import update_message
-from ttt_cli.kernels.ep.structures import Messages, Pairings, Part, Sites
-from ttt_cli.kernels.outcomes import UNKNOWN, first_share, win_moments
+from ttt_cli.kernels.ep.structures import GamesSlopes, Messages, Pairings, Part, Sites
+from ttt_cli.kernels.outcomes import (
+    UNKNOWN,
+    base_rate,
+    decided_by_skill,
+    first_share,
+    lapse_slope,
+    log_average,
+    win_moments,
+)
 
 SETTLED = 1e-13  # relative change of a site below which it is left alone
 SLOW = 0.5  # rate above which a site is updated again at once
@@ -147,7 +155,7 @@ def sum_evidence(of_game, begin, end, games, rule, beliefs, sites):
 
 @flat
 def sum_gradient(of_game, variance, games, balance, rule, cavity, by_margin, by_offset):
-    """The games' gradient of the log-evidence in 2 beta^2 and White's advantage, at a fixed point of the sites.
+    """The games' gradient of the log-evidence, at a fixed point of the sites.
 
     Fills `by_margin` (games,) with that of each game in its draw margin, and `by_offset` (games,) with that in what is
     added to the first player's skill.
@@ -156,10 +164,12 @@ def sum_gradient(of_game, variance, games, balance, rule, cavity, by_margin, by_
 
     There only each factor's own slope counts, given the messages it receives. `of_game` returns the log probability
     under one colouring, and its slopes in 2 beta^2, the draw margin and the difference; with unknown colours both
-    count, each by its posterior weight.
+    count, each by its posterior weight. All these are by skill alone; where chance decides some games, a game counts
+    by the posterior weight of skill.
     """
     by_noise = 0.0
     by_advantage = 0.0
+    by_lapse = 0.0
     for g in span(0, len(games.first)):
         by_margin[g] = 0.0
         by_offset[g] = 0.0
@@ -170,15 +180,23 @@ def sum_gradient(of_game, variance, games, balance, rule, cavity, by_margin, by_
             share = first_share(
                 of_game(g, 1.0, games, rule, cavity)[0], of_game(g, -1.0, games, rule, cavity)[0]
             )
+        by_skill = 1.0
+        if rule.lapse_draws >= 0.0:
+            log_p = of_game(g, 1.0, games, rule, cavity)[0]
+            if games.code[g] >= UNKNOWN:
+                log_p = log_average(log_p, of_game(g, -1.0, games, rule, cavity)[0])
+            base = base_rate(games.code[g], rule.lapse_draws)
+            by_skill = decided_by_skill(log_p, rule.lapse, base)
+            by_lapse += games.weight[g] * lapse_slope(log_p, rule.lapse, base)
         for sign, p in ((1.0, share), (-1.0, 1.0 - share)):
             if p > 0.0:
                 _, noise, margin, slope = of_game(g, sign, games, rule, cavity)
-                counted = p * games.weight[g]
+                counted = by_skill * p * games.weight[g]
                 by_noise += counted * noise
                 by_margin[g] += counted * margin
-                by_advantage += p * sign * balance[g] * slope
+                by_advantage += by_skill * p * sign * balance[g] * slope
                 by_offset[g] += counted * slope
-    return by_noise, by_advantage
+    return GamesSlopes(by_noise, by_advantage, by_lapse)
 
 
 @flat

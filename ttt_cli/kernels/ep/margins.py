@@ -8,11 +8,14 @@ from ttt_cli.kernels.ep.structures import Pairings, Rule
 from ttt_cli.kernels.outcomes import (
     LOG_SQRT_2PI,
     UNKNOWN,
+    base_rate,
+    decided_by_skill,
     density,
     draw_log_normaliser,
     first_share,
     handicap_of,
     log_average,
+    log_with_lapse,
     mills,
     outcome_log_normaliser,
     outcome_moments,
@@ -47,9 +50,9 @@ def _margin_slope(t, advantage, bound, outcome):
 
 
 @inner
-def _margin_information(t, advantage, bound, outcome):
+def _margin_information(t, advantage, bound, outcome, lapse, lapse_draws):
     """(score, Fisher information) of the logarithm of a margin; all in units of the difference's sd."""
-    if outcome < UNKNOWN:
+    if outcome < UNKNOWN and lapse == 0.0:
         at_win = bound - t - advantage
         at_loss = bound + t + advantage
         by_win = density(at_win)
@@ -74,6 +77,10 @@ def _margin_information(t, advantage, bound, outcome):
     for possible in range(outcome - outcome % UNKNOWN, outcome - outcome % UNKNOWN + 3):
         log_p, slope = _margin_slope(t, advantage, bound, possible)
         slope *= bound
+        if lapse > 0.0:
+            base = base_rate(possible, lapse_draws)
+            slope *= decided_by_skill(log_p, lapse, base)
+            log_p = log_with_lapse(log_p, lapse, base)
         information += math.exp(log_p) * slope * slope
         if possible == outcome:
             score = slope
@@ -98,6 +105,8 @@ def margin_information(
             continue
         scale = 1.0 / math.sqrt(rule.noise + variance)
         t = (difference + handicap_of(g, rule.handicap)) * scale
-        scored = _margin_information(t, rule.advantage * scale, rule.margin[g] * scale, games.code[g])
+        scored = _margin_information(
+            t, rule.advantage * scale, rule.margin[g] * scale, games.code[g], rule.lapse, rule.lapse_draws
+        )
         score[g] = games.weight[g] * scored[0]
         information[g] = games.weight[g] * scored[1]

@@ -47,6 +47,14 @@ class Descent(NamedTuple):
     residual: Vector
 
 
+class GamesSlopes(NamedTuple):
+    """Gradient of the log-evidence in 2 beta^2, White's advantage and the share of games that chance decides."""
+
+    noise: float
+    advantage: float
+    lapse: float
+
+
 class PositivityEvidence(NamedTuple):
     """log Z of the factors that keep draw margins positive, and its gradient in the origin of the margins."""
 
@@ -78,6 +86,9 @@ class Rule(NamedTuple):
     `noise`: 2 beta^2, the variance of the difference of two performances; `margin` (games,): the draw margin of each,
     or what is added to the players' own, which are counted from `origin`; `advantage` of the first player; `handicap`
     (games,) what is added to the first player's skill besides, or (0,) where no game has any.
+
+    `lapse`: the share of games that chance decides, of which a share `lapse_draws` is drawn, below 0 where `lapse` is
+    no parameter.
     """
 
     noise: float
@@ -85,6 +96,8 @@ class Rule(NamedTuple):
     origin: float
     advantage: float
     handicap: Vector
+    lapse: float
+    lapse_draws: float
 
 
 class Messages(NamedTuple):

@@ -1,5 +1,8 @@
 """TrueSkill Through Time: sweeps of expectation propagation over the timeline, the evidence and its gradient.
 
+Where chance decides some games, a surprise takes precision away; a message that would is one of no precision, with the
+right mean, so that the precision of all skills stays positive definite.
+
 Within the joint Gaussian (see `joint_means`) a game between nodes i and j is a link: s_i - s_j = y with precision q;
 its score is q (y - (s_i - s_j)). The coupling of two nodes is w q for games of weight w. Arrays as in `structures`.
 """
@@ -11,21 +14,36 @@ from ttt_cli.kernels.compile import at, flat, kernel, span
 from ttt_cli.kernels.ep.chains import log_integral
 from ttt_cli.kernels.ep.games import pass_through, sum_evidence, sum_gradient, sum_residual
 from ttt_cli.kernels.ep.margins import by_bound
-from ttt_cli.kernels.ep.structures import Chains, Messages, Pairings, Part, Rule, Sites
+from ttt_cli.kernels.ep.structures import Chains, GamesSlopes, Messages, Pairings, Part, Rule, Sites
 from ttt_cli.kernels.outcomes import (
     UNKNOWN,
+    base_rate,
     game_log_normaliser,
     game_moments,
     handicap_of,
+    log_with_lapse,
     outcome_log_normaliser,
     outcome_moments,
+    with_lapse,
 )
+
+
+@flat
+def moments(g, difference, scale, rule, outcome):
+    """(v, w) of a game from the mean of s_i - s_j with its handicap; `scale` is 1 over the sd of the performances'."""
+    t = difference * scale
+    advantage = rule.advantage * scale
+    margin = rule.margin[g] * scale
+    v, w = game_moments(t, advantage, margin, outcome)
+    if rule.lapse > 0.0:
+        log_p = game_log_normaliser(t, advantage, margin, outcome)
+        return with_lapse(v, w, log_p, rule.lapse, base_rate(outcome, rule.lapse_draws))
+    return v, w
 
 
 @flat
 def _play(g, i, j, outcome, times, rule, share, marginal, message, link):
     """Move the sites of one game by this share of their update (`games.pass_through`; paper, section 3.1)."""
-    noise, margin, _, advantage, handicap = rule
     cavity_i = marginal[i, 0] - message[g, 0]
     cavity_j = marginal[j, 0] - message[g, 2]
     if not (cavity_i > 0.0 and cavity_j > 0.0):
@@ -35,13 +53,15 @@ def _play(g, i, j, outcome, times, rule, share, marginal, message, link):
     var_j = cavity_i * inverse
     mean_i = (marginal[i, 1] - message[g, 1]) * var_i
     mean_j = (marginal[j, 1] - message[g, 3]) * var_j
-    difference = mean_i - mean_j + handicap_of(g, handicap)
-    scale = 1.0 / math.sqrt(noise + var_i + var_j)
-    v, w = game_moments(difference * scale, advantage * scale, margin[g] * scale, outcome)
+    difference = mean_i - mean_j + handicap_of(g, rule.handicap)
+    scale = 1.0 / math.sqrt(rule.noise + var_i + var_j)
+    v, w = moments(g, difference, scale, rule, outcome)
     shift = v * scale
     shrink = w * scale * scale
-    if outcome >= UNKNOWN and shrink < 0.0:  # two peaks: no Gaussian site stands for them
-        return -1.0, 0.0
+    if shrink < 0.0:
+        if rule.lapse == 0.0:  # two peaks of unknown colours: no Gaussian site stands for them
+            return -1.0, 0.0
+        shrink = 0.0  # a surprise: the site has the right mean, and takes no precision away
     left_i = 1.0 - var_i * shrink
     left_j = 1.0 - var_j * shrink
     left_both = left_i + left_j - 1.0
@@ -105,7 +125,11 @@ def log_probability(g, games, rule, difference, variance):
     """log P of a game from the mean and variance of s_i - s_j."""
     mean = difference + handicap_of(g, rule.handicap)
     scale = 1.0 / math.sqrt(rule.noise + variance)
-    return game_log_normaliser(mean * scale, rule.advantage * scale, rule.margin[g] * scale, games.code[g])
+    outcome = games.code[g]
+    log_p = game_log_normaliser(mean * scale, rule.advantage * scale, rule.margin[g] * scale, outcome)
+    if rule.lapse > 0.0:
+        return log_with_lapse(log_p, rule.lapse, base_rate(outcome, rule.lapse_draws))
+    return log_p
 
 
 @flat
@@ -133,6 +157,8 @@ def cavities(begin: int, end: int, games: Pairings, marginal: Rows, sites: Sites
 def _slopes(g, sign, games, rule, cavity):
     """(log P, its slopes in 2 beta^2, the draw margin and the difference) with White's advantage times `sign`.
 
+    By skill alone, without games that chance decides.
+
     A Gaussian integral I(mean, variance) obeys the heat equation, d log I / d variance = (g^2 - k) / 2 with
     g = d log I / d mean, k = -d^2 log I / d mean^2.
     """
@@ -148,8 +174,8 @@ def _slopes(g, sign, games, rule, cavity):
 @kernel
 def gradient(
     games: Pairings, balance: Vector, rule: Rule, cavity: Rows, by_margin: Vector, by_offset: Vector
-) -> tuple[float, float]:
-    """The games' gradient of the log-evidence in 2 beta^2 and White's advantage (`games.sum_gradient`).
+) -> GamesSlopes:
+    """The games' gradient of the log-evidence in what is common to them (`games.sum_gradient`).
 
     `cavity` (games, 2): mean and variance of s_i - s_j without the game.
     """

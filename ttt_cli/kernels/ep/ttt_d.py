@@ -16,7 +16,16 @@ from ttt_cli.kernels.compile import at, flat, inner, kernel, span
 from ttt_cli.kernels.ep.bivariate import quadrant_log_probability, quadrant_moments
 from ttt_cli.kernels.ep.chains import log_integral, update_message
 from ttt_cli.kernels.ep.games import keep_positive, pass_through, sum_evidence, sum_gradient, sum_residual
-from ttt_cli.kernels.ep.structures import Chains, Messages, Pairings, Part, PositivityEvidence, Rule, Sites
+from ttt_cli.kernels.ep.structures import (
+    Chains,
+    GamesSlopes,
+    Messages,
+    Pairings,
+    Part,
+    PositivityEvidence,
+    Rule,
+    Sites,
+)
 from ttt_cli.kernels.outcomes import (
     UNKNOWN,
     first_share,
@@ -155,7 +164,10 @@ def _replace(g, column, variable, score, information, mean, variance, times, sha
 @flat
 def _play(g, i, j, outcome, times, rule, share, marginal, message, link):
     """Move the sites of one game by this share of their update (`games.pass_through`)."""
-    noise, margin, _, advantage, handicap = rule
+    noise = rule.noise
+    margin = rule.margin
+    advantage = rule.advantage
+    handicap = rule.handicap
     n = at(len(marginal) // 2)
     a = n + i
     b = n + j
@@ -335,7 +347,7 @@ def _slopes(g, sign, games, rule, cavity):
 @kernel
 def gradient(
     games: Pairings, balance: Vector, rule: Rule, cavity: Rows, by_margin: Vector, by_offset: Vector
-) -> tuple[float, float]:
+) -> GamesSlopes:
     """As `ttt.gradient`; `by_margin` in what is added to both players' margins.
 
     `cavity` (games, 5): means of x1 and x2 without noise, advantage, handicap and the origin of margins, the variance

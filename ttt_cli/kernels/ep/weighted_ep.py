@@ -67,8 +67,10 @@ def opponents(counted: CountedGames, times: Vector, values: Vector, total: Vecto
 @inner
 def _play(g, i, j, outcome, powers, times, rule, marginal, sites, links):
     """Update a site with cavities that lack it to these powers, used `times` over; whether it was possible."""
-    noise, margins, _, advantage, handicap = rule
-    margin = margins[g]
+    noise = rule.noise
+    margin = rule.margin[g]
+    advantage = rule.advantage
+    handicap = rule.handicap
     power_i, power_j = powers
     var_i = 1.0 / (marginal[i, 0] - power_i * sites[g, 0])
     var_j = 1.0 / (marginal[j, 0] - power_j * sites[g, 2])
