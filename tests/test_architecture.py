@@ -125,7 +125,8 @@ def test_there_are_no_pages_without_a_model() -> None:
         "covariates",
         "people",
         "categories",
-    }  # the posterior, prior, margins, offsets, people and categories of several
+        "lapse",
+    }  # the posterior, prior, margins, offsets, people, categories and chance of several
     assert pages - shared == {name.replace("-", "_") for name in MODULES}
 
 

@@ -99,7 +99,11 @@ JOINTLY = {
     "lapses": ("ttt", random_rows(4, 12), {"lapse": 0.1, "beta": 100.0}),
     "rare lapses": ("ttt", random_rows(5, 12), {"lapse": 0.001, "beta": 60.0, "draw_margin": 40.0}),
     "lapses of unknown colours": (
-        "ttt", given(random_rows(2, 12), offsets=ODDS), {"white_advantage": 80.0, "lapse": 0.1}, "unknown"),
+        "ttt",
+        given(random_rows(2, 12), offsets=ODDS),
+        {"white_advantage": 80.0, "lapse": 0.1},
+        "unknown",
+    ),
     "careers": ("ttt", random_rows(4, 12, years=11), CAREER),
     "careers without drift": ("ttt", random_rows(4, 12, years=11), CAREER | {"tau": 0.0}),
     "newcomers": ("ttt", DEBUTS, NEWCOMERS),

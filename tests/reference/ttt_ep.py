@@ -276,7 +276,9 @@ class Twin:
         line, params, noise = self.timeline, self.params, 2 * self.params.beta**2
         theta = self.walk.theta[self.year[line.game_white[g]]] if self.drift else 0.0
         margin = params.draw_margin * math.exp(theta + self.strength * self.above[g] + more)
-        log_z, *tilted = either([partial(of_difference, outcome, margin, noise, lead) for lead in leads], m, c)
+        log_z, *tilted = either(
+            [partial(of_difference, outcome, margin, noise, lead) for lead in leads], m, c
+        )
         return log_z + math.log1p(-params.lapse), *tilted
 
     def gaussian(self):

@@ -286,7 +286,9 @@ def fit_with_estimates(
 def _few_games_note(prior: AdvantagePrior | LapsePrior, value: float, error: float) -> str:
     """Note on an estimate that is mostly its prior's."""
     if isinstance(prior, LapsePrior):
-        amount = f"{100 * value:.1f} +- {100 * error:.1f} % of the games, +-{100 * prior.sd:.1f} % before any game"
+        amount = (
+            f"{100 * value:.1f} +- {100 * error:.1f} % of the games, +-{100 * prior.sd:.1f} % before any game"
+        )
     else:
         amount = f"{value:.1f} +- {error:.1f} points per unit, +-{prior.sd:.1f} before any game"
     return f"too few games to estimate {prior.key}: {amount}"

@@ -48,7 +48,9 @@ def outcomes(
     if "draw_margin" in params:
         margin = params["draw_margin"] * _grown(params, white, black)
         by_skill = by_margin(difference, variance, margin, cdf)
-        return with_lapse(by_skill, params["lapse"], params["lapse_draws"]) if params.get("lapse") else by_skill
+        return (
+            with_lapse(by_skill, params["lapse"], params["lapse_draws"]) if params.get("lapse") else by_skill
+        )
     more = params.get("draw_margin_mean", 0.0) * (_grown(params, white, black) - 1.0)
     win = cdf((difference - black["draw_margin"] - more) / (variance + black["draw_margin_sd"] ** 2) ** 0.5)
     loss = cdf((-difference - white["draw_margin"] - more) / (variance + white["draw_margin_sd"] ** 2) ** 0.5)

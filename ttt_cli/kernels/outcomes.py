@@ -240,6 +240,7 @@ def _by_quadrature(low: float, high: float) -> tuple[float, float, float]:
     return low + mean, second / mass, log_mass
 
 
+LARGEST_LOG = 600.0  # whose exponential is a number
 UNKNOWN = 3
 _LOG_2 = 0.6931471805599453
 
@@ -319,7 +320,8 @@ def lapse_slope(log_p: float, lapse: float, base: float) -> float:
     """Derivative of `log_with_lapse` in the share of games that chance decides."""
     if base == 0.0:
         return -1.0 / (1.0 - lapse)
-    return (base - math.exp(log_p)) * math.exp(-log_with_lapse(log_p, lapse, base))
+    log_mixed = log_with_lapse(log_p, lapse, base)
+    return base * math.exp(min(-log_mixed, LARGEST_LOG)) - math.exp(log_p - log_mixed)
 
 
 @inner

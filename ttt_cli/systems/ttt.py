@@ -17,8 +17,23 @@ from ttt_cli.inference.categories import category_offsets
 from ttt_cli.inference.covariates import with_computed
 from ttt_cli.inference.ep.through_time import ThroughTime, ThroughTimeParams
 from ttt_cli.inference.lapse import MOST
-from ttt_cli.inference.outcome import draw_share, margin_slope, normal_unit, normal_unit_growth, resolve_margin
-from ttt_cli.inference.params import CAREER, COMMON_MARGIN, DRIFT, LAPSE, MOVING_MARGINS, PLAY, SkillParams, Traits
+from ttt_cli.inference.outcome import (
+    draw_share,
+    margin_slope,
+    normal_unit,
+    normal_unit_growth,
+    resolve_margin,
+)
+from ttt_cli.inference.params import (
+    CAREER,
+    COMMON_MARGIN,
+    DRIFT,
+    LAPSE,
+    MOVING_MARGINS,
+    PLAY,
+    SkillParams,
+    Traits,
+)
 from ttt_cli.inference.solver import Given
 from ttt_cli.timeline import Timeline
 
@@ -27,7 +42,15 @@ TRAITS: Final = Traits(
     kind="smoothed",
     has_evidence=True,
     quantities=1,
-    tunable={**PLAY, "tau": DRIFT, **CAREER, **COMMON_MARGIN, **MOVING_MARGINS, "prior_mean_drift": DRIFT, **LAPSE},
+    tunable={
+        **PLAY,
+        "tau": DRIFT,
+        **CAREER,
+        **COMMON_MARGIN,
+        **MOVING_MARGINS,
+        "prior_mean_drift": DRIFT,
+        **LAPSE,
+    },
     exact_gradient=lambda params: not params.draws_move,
 )
 predict = outcome.predict
@@ -42,7 +65,8 @@ class Params(ThroughTimeParams, SkillParams):
         "category and sd of the change over one year, points: {rapid: {sd: 100, tau: 30}}",
     )
     lapse: Literal["estimate"] | Annotated[float, Field(ge=0, le=MOST)] = key(
-        0.0, "share of games that chance decides, of 1, or estimate: the most probable with a weak prior; 0: none"
+        0.0,
+        "share of games that chance decides, of 1, or estimate: the most probable with a weak prior; 0: none",
     )
 
 
@@ -64,9 +88,7 @@ def fit(timeline: Timeline, params: Params, solver: SolverConfig, **options: Unp
 def through_time(timeline: Timeline, params: Params, margin: float) -> ThroughTime:
     """Parameters of the engine shared with TTT-D, with this draw margin."""
     timeline = with_computed(timeline, params)
-    play = params.play(margin, normal_unit(params.beta, margin))
-    if params.lapse != 0.0:
-        play = replace(play, lapse_draws=draw_share(timeline))
+    play = replace(params.play(margin, normal_unit(params.beta, margin)), lapse_draws=draw_share(timeline))
     offsets = category_offsets(params.offsets)
     return ThroughTime(
         timeline, params, lambda: {"skill": params.skill_prior(timeline)}, play, offsets=offsets

@@ -436,9 +436,7 @@ class MovingMargins:
         rule = posterior.rule
         by_margin = np.empty(len(merged))
         by_offset = np.empty(len(merged))
-        of_games = kernel(
-            merged.games, merged.balance, rule, posterior.cavities(), by_margin, by_offset
-        )
+        of_games = kernel(merged.games, merged.balance, rule, posterior.cavities(), by_margin, by_offset)
         base = self._play.margin
         slope = float(by_margin @ (rule.margin / base)) if base else float(by_margin.sum())
         debuts = posterior.margins.debuts

@@ -191,6 +191,11 @@ class ThroughTime:
                 "offsets of categories are not fitted with --memory or on a cluster yet",
                 hint="leave out solver.memory and solver.cluster, or model.offsets",
             )
+        if self.offsets and self.params.given_lapse != 0.0:
+            raise ConfigError(
+                "games that chance decides are not fitted with offsets of categories yet",
+                hint="leave out model.lapse or model.offsets",
+            )
         if self.links and (placement or self.play.own_margins):
             raise ConfigError("links of any number of variables need TTT and one slice of time in memory")
         make_fit = partial(make_fit, elo_unit=self.play.elo_unit)

@@ -175,22 +175,22 @@ def sum_gradient(of_game, variance, games, balance, rule, cavity, by_margin, by_
         by_offset[g] = 0.0
         if cavity[g, variance] < 0.0:
             continue
+        as_known = of_game(g, 1.0, games, rule, cavity)
+        turned = as_known
+        log_p = as_known[0]
         share = 1.0
         if games.code[g] >= UNKNOWN:
-            share = first_share(
-                of_game(g, 1.0, games, rule, cavity)[0], of_game(g, -1.0, games, rule, cavity)[0]
-            )
+            turned = of_game(g, -1.0, games, rule, cavity)
+            log_p = log_average(log_p, turned[0])
+            share = first_share(as_known[0], turned[0])
         by_skill = 1.0
         if rule.lapse_draws >= 0.0:
-            log_p = of_game(g, 1.0, games, rule, cavity)[0]
-            if games.code[g] >= UNKNOWN:
-                log_p = log_average(log_p, of_game(g, -1.0, games, rule, cavity)[0])
             base = base_rate(games.code[g], rule.lapse_draws)
             by_skill = decided_by_skill(log_p, rule.lapse, base)
             by_lapse += games.weight[g] * lapse_slope(log_p, rule.lapse, base)
-        for sign, p in ((1.0, share), (-1.0, 1.0 - share)):
+        for sign, p, slopes in ((1.0, share, as_known), (-1.0, 1.0 - share, turned)):
             if p > 0.0:
-                _, noise, margin, slope = of_game(g, sign, games, rule, cavity)
+                _, noise, margin, slope = slopes
                 counted = by_skill * p * games.weight[g]
                 by_noise += counted * noise
                 by_margin[g] += counted * margin

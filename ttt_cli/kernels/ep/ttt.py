@@ -35,7 +35,7 @@ def moments(g, difference, scale, rule, outcome):
     advantage = rule.advantage * scale
     margin = rule.margin[g] * scale
     v, w = game_moments(t, advantage, margin, outcome)
-    if rule.lapse > 0.0:
+    if rule.lapse != 0.0:
         log_p = game_log_normaliser(t, advantage, margin, outcome)
         return with_lapse(v, w, log_p, rule.lapse, base_rate(outcome, rule.lapse_draws))
     return v, w
@@ -127,7 +127,7 @@ def log_probability(g, games, rule, difference, variance):
     scale = 1.0 / math.sqrt(rule.noise + variance)
     outcome = games.code[g]
     log_p = game_log_normaliser(mean * scale, rule.advantage * scale, rule.margin[g] * scale, outcome)
-    if rule.lapse > 0.0:
+    if rule.lapse != 0.0:
         return log_with_lapse(log_p, rule.lapse, base_rate(outcome, rule.lapse_draws))
     return log_p
 
