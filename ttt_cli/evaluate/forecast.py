@@ -271,7 +271,7 @@ class Forecaster:
         return with_points({}, points)
 
     def _estimate_offsets(self, seen: Timeline, resolved: dict[str, Any]) -> None:
-        """Estimate White's advantage, covariates and lapses anew if enough games have been played since the last time."""
+        """Estimate White's advantage, covariates and lapses anew if enough games have been played since."""
         games = float(seen.weight.sum())
         decided_both_ways = bool(np.any(seen.outcome == WIN) and np.any(seen.outcome == LOSS))
         if decided_both_ways and games >= self._next_estimate_at:

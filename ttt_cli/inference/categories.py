@@ -95,7 +95,9 @@ class Categories:
         of_first = variables.node[games.first]
         of_second = variables.node[games.second]
         entries = [of_first, of_second, nodes + games.first, nodes + games.second]
-        points = points_given(self.merged.handicap, play.elo_unit, *play.offsets)
+        points = points_given(
+            self.merged.handicap, play.elo_unit, play.offsets.advantage, play.offsets.covariates
+        )
         offset = np.full(links, play.offsets.advantage)
         offset[: len(points)] += points
         no_ends = np.zeros(links)  # of intervals: draw margins fill them in

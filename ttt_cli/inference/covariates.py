@@ -155,9 +155,7 @@ class OffsetFits(Protocol):
         """Fit with these offsets, perhaps from a warm start."""
 
     def slopes(self, offsets: Offsets, fit: Fit) -> Array:
-        """Slopes of the log-evidence at the last fit: in White's advantage, in points per unit of covariates, and in the
-        share of games that chance decides.
-        """
+        """Slopes of log Z at the last fit, in White's advantage, points per unit of covariates, and the lapse."""
 
 
 class OffsetSearch:

@@ -94,6 +94,7 @@ class GamesGradient(NamedTuple):
             advantage=self.advantage + other.advantage,
             elo_unit=self.elo_unit + other.elo_unit,
             covariates=tuple(slope + further for slope, further in of_covariates),
+            lapse=self.lapse + other.lapse,
         )
 
 

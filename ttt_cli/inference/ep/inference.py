@@ -95,7 +95,7 @@ class SlicedInference:
         return Evidence(total, math.fsum(share.leave_one_out for share in shares))
 
     def offset_slopes(self) -> Array:
-        """Slopes of log Z in White's advantage, in the points per unit of covariates, and in the lapse, (2 + terms,)."""
+        """Slopes of log Z in White's advantage, in points per unit of covariates, and in the lapse, (2 + terms,)."""
         slopes = self._recovery.run_with_sites(
             lambda: self.propagation.exchange.broadcast(results.offset_slopes)
         )

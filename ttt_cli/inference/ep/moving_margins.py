@@ -430,7 +430,7 @@ class MovingMargins:
         self,
         posterior: WholePosterior | PosteriorOfCategories,
         merged: MergedGames,
-        kernel: Callable[..., tuple[float, float]],
+        kernel: Callable[..., GamesSlopes],
     ) -> tuple[float, GamesGradient]:
         """`gradient` of the games of a posterior."""
         rule = posterior.rule

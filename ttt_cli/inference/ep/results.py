@@ -45,7 +45,7 @@ def evidence(state: SliceState) -> Evidence:
 
 
 def offset_slopes(state: SliceState) -> Array:
-    """Slopes of log Z in White's advantage, in the points per unit of covariates, and in the lapse, (2 + terms,)."""
+    """Slopes of log Z in White's advantage, in points per unit of covariates, and in the lapse, (2 + terms,)."""
     pairs = state.pairs
     games = len(pairs.pairings.first)
     by_margin = np.empty(games)
